@@ -1,0 +1,81 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <trainrt/communicator.hpp>
+#include <trainrt/dataset.hpp>
+#include <trainrt/export.hpp>
+#include <trainrt/metrics.hpp>
+#include <trainrt/random.hpp>
+#include <trainrt/state.hpp>
+
+namespace trainrt {
+
+/// What a train function sees of the run. It lives as long as the train function; only its thread may use it.
+///
+/// step(), report() and restore() are collective. When the run has to stop (signal, time limit), step() or report() takes
+/// the checkpoint of the stop and leaves the train function by an exception that is not a std::exception: let it pass.
+class TRAINRT_API Context final {
+ public:
+  explicit Context(class Session& session) : session_(session) {}
+  Context(const Context&) = delete;
+
+  // Who am I (Ray Train's names).
+  int world_rank() const;
+  int world_size() const;
+  int local_rank() const;
+  int local_world_size() const;
+  int node_rank() const;
+  const std::string& run_name() const;
+  const std::string& run_dir() const;      ///< <storage_path>/<name>, the same path on every rank
+  std::uint64_t seed() const;              ///< run.seed
+
+  /// A [loop] key as int, std::int64_t, double, bool or std::string. Without a default a missing key is a UsageError.
+  template <class T>
+  T config(std::string_view key) const;
+  template <class T>
+  T config(std::string_view key, T fallback) const;
+
+  /// The dataset of [data.NAME]; an unknown name is a UsageError that lists those there are.
+  Dataset dataset(std::string_view name);
+  bool has_dataset(std::string_view name) const;
+
+  Communicator& communicator();
+
+  /// Attaches the state that checkpoints hold, and loads the last checkpoint into it where there is one (returns true).
+  /// Once, before the first step() or report(). The data must live until the train function returns.
+  bool restore(State& state);
+
+  /// One step is complete and the state is consistent: a point where the run may stop and lose nothing.
+  void step();
+  /// Steps completed since the run began, over all attempts.
+  std::int64_t step_count() const;
+
+  /// Metrics of an iteration: aggregated over the ranks, written by the sinks; a checkpoint when one is due. The state must
+  /// be complete before the call. Different keys on some rank are an error that names key and rank.
+  void report(const Metrics& metrics);
+
+  /// Random numbers of this worker for this step: the same after any restart. `stream` tells several uses apart.
+  Random random(std::uint64_t stream = 0) const;
+  /// A seed for a framework's own generator, from (run.seed, step, worker).
+  std::uint64_t step_seed() const;
+
+ private:
+  std::optional<std::string> loop_value(std::string_view key) const;
+  class Session& session_;
+};
+
+template <> TRAINRT_API std::int32_t Context::config<std::int32_t>(std::string_view) const;
+template <> TRAINRT_API std::int64_t Context::config<std::int64_t>(std::string_view) const;
+template <> TRAINRT_API double Context::config<double>(std::string_view) const;
+template <> TRAINRT_API bool Context::config<bool>(std::string_view) const;
+template <> TRAINRT_API std::string Context::config<std::string>(std::string_view) const;
+template <> TRAINRT_API std::int32_t Context::config<std::int32_t>(std::string_view, std::int32_t) const;
+template <> TRAINRT_API std::int64_t Context::config<std::int64_t>(std::string_view, std::int64_t) const;
+template <> TRAINRT_API double Context::config<double>(std::string_view, double) const;
+template <> TRAINRT_API bool Context::config<bool>(std::string_view, bool) const;
+template <> TRAINRT_API std::string Context::config<std::string>(std::string_view, std::string) const;
+
+}  // namespace trainrt

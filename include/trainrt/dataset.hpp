@@ -1,0 +1,92 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <trainrt/export.hpp>
+#include <trainrt/tensor.hpp>
+
+namespace trainrt {
+
+/// What to do with the samples that do not fill a last round of all ranks.
+enum class Remainder : std::uint8_t {
+  pad,     ///< repeat the epoch's first samples, so that every rank has as many (PyTorch's DistributedSampler); for training
+  uneven,  ///< every sample once: the last batch of a rank may be smaller or missing; for evaluation
+  drop,    ///< leave out what does not fill a whole global batch
+};
+
+/// One batch of this rank: gathered copies of its samples, valid until the next batch.
+class TRAINRT_API Batch {
+ public:
+  std::size_t size() const { return indices_.size(); }
+  std::span<const std::uint64_t> indices() const { return indices_; }  ///< global sample numbers
+  /// The samples of one field, shape [size, sample shape...]. An unknown field throws UsageError with the valid names.
+  TensorView field(std::string_view name) const;
+
+ private:
+  friend class Batches;
+  friend struct BatchesImpl;
+  std::vector<std::uint64_t> indices_;
+  struct BatchesImpl* owner_ = nullptr;
+};
+
+/// The batches of one rank in one epoch: a single-pass range. While it is being walked, the position (in global samples)
+/// is part of every checkpoint, and a restart continues at the batch after the last one that step() or report() saw.
+class TRAINRT_API Batches {
+ public:
+  explicit Batches(std::shared_ptr<struct BatchesImpl> impl) : impl_(std::move(impl)) {}
+
+  class TRAINRT_API iterator {
+   public:
+    explicit iterator(struct BatchesImpl* impl = nullptr) : impl_(impl) {}
+    const Batch& operator*() const;
+    iterator& operator++();
+    bool operator==(const iterator& other) const { return impl_ == other.impl_; }
+
+   private:
+    struct BatchesImpl* impl_;
+  };
+  iterator begin();
+  iterator end() { return iterator(); }
+
+ private:
+  std::shared_ptr<struct BatchesImpl> impl_;
+};
+
+/// One pass over a dataset, in the order that (run.seed, dataset, epoch) gives.
+class TRAINRT_API Epoch {
+ public:
+  Epoch(std::shared_ptr<struct DatasetImpl> dataset, std::int64_t number) : dataset_(std::move(dataset)), number_(number) {}
+  /// `batch_size` samples a rank and batch.
+  Batches batches(std::size_t batch_size, Remainder remainder = Remainder::pad) const;
+
+ private:
+  std::shared_ptr<struct DatasetImpl> dataset_;
+  std::int64_t number_;
+};
+
+/// This rank's view of a dataset that [data.NAME] of the config declares. All ranks share one global order of samples.
+class TRAINRT_API Dataset {
+ public:
+  explicit Dataset(std::shared_ptr<struct DatasetImpl> impl) : impl_(std::move(impl)) {}
+  std::uint64_t size() const;  ///< samples in all, over all ranks
+  /// Batches that a rank gets in an epoch.
+  std::uint64_t batch_count(std::size_t batch_size, Remainder remainder = Remainder::pad) const;
+  Epoch epoch(std::int64_t number) const { return Epoch(impl_, number); }
+  /// Name, type and shape of one sample's fields.
+  struct Field {
+    std::string name;
+    DType dtype;
+    Shape sample_shape;
+  };
+  const std::vector<Field>& fields() const;
+
+ private:
+  std::shared_ptr<struct DatasetImpl> impl_;
+};
+
+}  // namespace trainrt

@@ -1,0 +1,79 @@
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <ranges>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <trainrt/export.hpp>
+#include <trainrt/tensor.hpp>
+
+namespace trainrt {
+
+/// How a tensor lies over the ranks.
+enum class Placement : std::uint8_t {
+  replicated,  ///< every rank holds the same whole tensor; written once
+  sharded,     ///< this rank holds a slab of a global tensor
+  per_rank,    ///< every rank holds a tensor of its own; on another rank count rank r gets the one of r modulo the old count
+};
+
+/// One tensor of a State: a view of this rank's part and where that part lies in the whole.
+struct TensorEntry {
+  std::string name;
+  TensorView local;             ///< this rank's part, contiguous
+  Placement placement = Placement::replicated;
+  Shape global_shape;           ///< of the whole tensor; equals local.shape unless sharded
+  Shape offset;                 ///< of the slab in the whole, one index an axis; zeros unless sharded
+  bool optional = false;        ///< restore leaves it as it is when the checkpoint lacks it
+
+  /// Declares the local part as a slab along `axis`, starting at `first`, of a tensor with `global_extent` there.
+  TRAINRT_API TensorEntry& sharded(int axis, std::int64_t first, std::int64_t global_extent);
+  TRAINRT_API TensorEntry& per_rank();
+};
+
+/// One small value of a State; the same on every rank (checked when it is saved).
+struct ValueEntry {
+  std::string name;
+  std::variant<std::int32_t*, std::int64_t*, double*, bool*, std::string*> value;
+  bool optional = false;
+};
+
+/// Named views of everything a checkpoint holds. It never copies or owns: what it refers to must stay where it is until
+/// the train function returns. Names are paths ("model/w"); two names may not be equal, nor one a folder of the other;
+/// "trainrt" is the runtime's own folder. Bad names throw UsageError.
+class TRAINRT_API State {
+ public:
+  TensorEntry& tensor(std::string name, TensorView view);
+  template <std::ranges::contiguous_range Range>
+  TensorEntry& tensor(std::string name, Range&& values) {
+    using T = std::ranges::range_value_t<Range>;
+    auto count = static_cast<std::int64_t>(std::ranges::size(values));
+    return tensor(std::move(name), TensorView{std::ranges::data(values), dtype_of<T>::value, {count}});
+  }
+
+  ValueEntry& value(std::string name, std::int32_t& v);
+  ValueEntry& value(std::string name, std::int64_t& v);
+  ValueEntry& value(std::string name, double& v);
+  ValueEntry& value(std::string name, bool& v);
+  ValueEntry& value(std::string name, std::string& v);
+
+  const std::deque<TensorEntry>& tensors() const { return tensors_; }
+  const std::deque<ValueEntry>& values() const { return values_; }
+  bool empty() const { return tensors_.empty() && values_.empty(); }
+
+  /// Adds the entries of another State (the views, not the data).
+  void append(const State& other);
+
+ private:
+  void claim(const std::string& name);
+  template <class T>
+  ValueEntry& add_value(std::string name, T& v);
+
+  std::deque<TensorEntry> tensors_;
+  std::deque<ValueEntry> values_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace trainrt

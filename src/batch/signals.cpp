@@ -1,0 +1,43 @@
+#include "batch/signals.hpp"
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstring>
+
+namespace trainrt::batch {
+
+namespace {
+
+constexpr std::array stop_signals = {SIGUSR1, SIGUSR2, SIGTERM, SIGINT};
+
+std::atomic<int> first_signal{0};
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may touch it");
+
+void remember(int signal) {
+  int none = 0;
+  first_signal.compare_exchange_strong(none, signal);
+}
+
+}  // namespace
+
+void install_stop_signals() {
+  struct sigaction action {};
+  action.sa_handler = remember;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  for (const int signal : stop_signals) sigaction(signal, &action, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGHUP, SIG_DFL);  // UCX takes it before main
+}
+
+int stop_signal() { return first_signal.load(); }
+
+std::string signal_name(int signal) {
+  const char* name = sigabbrev_np(signal);
+  return name != nullptr ? std::string("SIG") + name : "signal " + std::to_string(signal);
+}
+
+void forget_stop_signal() { first_signal = 0; }
+
+}  // namespace trainrt::batch

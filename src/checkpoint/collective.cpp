@@ -1,0 +1,71 @@
+#include "checkpoint/collective.hpp"
+
+#include <trainrt/error.hpp>
+
+#include "checkpoint/pack.hpp"
+#include "core/host.hpp"
+#include "core/text.hpp"
+
+namespace trainrt::checkpoint {
+
+namespace {
+
+/// What became of a rank's work: a text, or the message and exit code of its exception.
+struct Attempt {
+  bool failed = false;
+  ExitCode code = ExitCode::failed;
+  std::string text;
+
+  std::string packed() const { return Packer().put(failed).put(static_cast<int>(code)).put(text).bytes(); }
+  static Attempt unpacked(std::string_view bytes) {
+    Unpacker unpacker(bytes);
+    Attempt attempt;
+    attempt.failed = unpacker.number() != 0;
+    attempt.code = static_cast<ExitCode>(unpacker.number());
+    attempt.text = unpacker.text();
+    return attempt;
+  }
+};
+
+Attempt attempt(const std::function<std::string()>& work) {
+  try {
+    return {false, ExitCode::finished, work()};
+  } catch (const Error& error) {
+    return {true, error.code(), error.what()};
+  } catch (const std::exception& error) {
+    return {true, ExitCode::failed, error.what()};
+  }
+}
+
+}  // namespace
+
+std::string who(const Communicator& communicator) {
+  return "rank " + std::to_string(communicator.rank()) + " on " + host_name();
+}
+
+std::string from_root(Communicator& communicator, const std::function<std::string()>& work) {
+  const auto mine = communicator.rank() == 0 ? attempt(work).packed() : std::string();
+  const auto outcome = Attempt::unpacked(communicator.broadcast_text(mine, 0));
+  if (outcome.failed) throw Error(outcome.text, outcome.code);
+  return outcome.text;
+}
+
+Gathered try_on_every_rank(Communicator& communicator, const std::function<std::string()>& work) {
+  auto mine = attempt(work);
+  if (mine.failed) mine.text = who(communicator) + ": " + mine.text;
+  Gathered gathered;
+  for (const auto& bytes : communicator.all_gather(mine.packed())) {
+    auto outcome = Attempt::unpacked(bytes);
+    if (outcome.failed) gathered.failures.push_back(outcome.text);
+    gathered.texts.push_back(std::move(outcome.text));
+  }
+  return gathered;
+}
+
+std::vector<std::string> on_every_rank(Communicator& communicator, const std::function<std::string()>& work) {
+  auto gathered = try_on_every_rank(communicator, work);
+  if (!gathered.failures.empty()) throw Error(join(gathered.failures, "; "));
+  return std::move(gathered.texts);
+}
+
+}  // namespace trainrt::checkpoint

@@ -1,0 +1,58 @@
+#include "checkpoint/directory.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <trainrt/error.hpp>
+
+#include "checkpoint/manifest.hpp"
+#include "io/file.hpp"
+
+namespace trainrt::checkpoint {
+
+namespace {
+
+constexpr std::string_view prefix = "checkpoint_";
+constexpr std::size_t least_digits = 6;
+
+}  // namespace
+
+std::string directory_name(std::int64_t index) {
+  const auto digits = std::to_string(index);
+  return std::string(prefix) + std::string(digits.size() < least_digits ? least_digits - digits.size() : 0, '0') + digits;
+}
+
+std::optional<std::int64_t> index_of(const std::string& name) {
+  if (!name.starts_with(prefix)) return std::nullopt;
+  std::int64_t index = 0;
+  const auto* end = name.data() + name.size();
+  const auto [at, error] = std::from_chars(name.data() + prefix.size(), end, index);
+  if (error != std::errc() || at != end || index < 0 || directory_name(index) != name) return std::nullopt;
+  return index;
+}
+
+std::vector<std::int64_t> indices_in(const std::string& run_dir) {
+  std::vector<std::int64_t> indices;
+  if (!io::exists(run_dir)) return indices;
+  for (const auto& name : io::list_directory(run_dir))
+    if (const auto index = index_of(name)) indices.push_back(*index);
+  std::sort(indices.begin(), indices.end());
+  return indices;
+}
+
+std::int64_t highest_index(const std::string& run_dir) {
+  const auto indices = indices_in(run_dir);
+  return indices.empty() ? -1 : indices.back();
+}
+
+std::vector<Meta> list(const std::string& run_dir) {
+  std::vector<Meta> metas;
+  for (const auto index : indices_in(run_dir)) try {
+      auto manifest = read_manifest(run_dir + "/" + directory_name(index));
+      if (manifest.meta.index == index) metas.push_back(std::move(manifest.meta));
+    } catch (const Error&) {
+      // Damaged: verify() and load_latest() say so.
+    }
+  return metas;
+}
+
+}  // namespace trainrt::checkpoint

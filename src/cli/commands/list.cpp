@@ -1,0 +1,64 @@
+// What there is to choose from: train functions, config keys, formats, backends.
+#include <fmt/format.h>
+
+#include "cli/arguments.hpp"
+#include "cli/command.hpp"
+#include "comm/backend.hpp"
+#include "data/open_dataset.hpp"
+#include "launch/launcher.hpp"
+#include "metrics/sink.hpp"
+#include "frameworks/builtin_functions.hpp"
+#include "trainer/module_loader.hpp"
+#include "trainer/run_spec.hpp"
+
+namespace trainrt::cli::plugins {
+
+namespace {
+
+constexpr std::string_view usage = "list";
+
+void print_options(std::span<const OptionSpec> options) {
+  for (const auto& option : options) {
+    const auto fallback = option.required ? std::string("required") : fmt::format("default {}", option.default_value);
+    const auto note = option.required || !option.default_value.empty() ? fmt::format(" ({})", fallback) : "";
+    fmt::print("  {:<28} {}{}\n", option.key, option.help, note);
+  }
+}
+
+template <class Record>
+void print_table(std::string_view title, PluginTable<Record> table) {
+  fmt::print("\n{}\n", title);
+  for (const auto* record : table) fmt::print("  {:<28} {}\n", record->name, record->help);
+}
+
+ExitCode list_command(std::span<const std::string> words) {
+  parse_arguments(words, {.with_value = {}, .switches = {}, .usage = std::string(usage)});
+  fmt::print("train functions\n");
+  for (const auto& function : trainer::available_functions(builtin_functions())) {
+    fmt::print("  {:<28} {}\n", function.name, function.help);
+    for (const auto& key : function.loop) fmt::print("      loop.{:<21} {} (default {})\n", key.key, key.help, key.default_value);
+  }
+  fmt::print("\nconfig keys ([section] key, or --section.key=value); [loop] takes the train function's own\n");
+  print_options(trainer::run_options());
+  fmt::print("\nkeys of every [data.NAME]\n");
+  print_options(data::common_options());
+  for (const auto* format : data::format_table()) {
+    fmt::print("\ndata format {}: {}\n", format->name, format->help);
+    print_options(format->options);
+  }
+  print_table("metric sinks", metrics::sink_table());
+  print_table("launchers", launch::launcher_table());
+  print_table("communicator backends", comm::backend_table());
+  return ExitCode::finished;
+}
+
+}  // namespace
+
+extern const Command list;
+const Command list{.name = "list",
+                   .usage = usage,
+                   .help = "train functions, config keys, data formats, sinks, launchers, backends",
+                   .details = "",
+                   .run = list_command};
+
+}  // namespace trainrt::cli::plugins

@@ -1,0 +1,105 @@
+// srun trainrt --config train.ini: run, or continue, the run that the config names.
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "batch/signals.hpp"
+#include "cli/command.hpp"
+#include "cli/load_spec.hpp"
+#include "comm/backend.hpp"
+#include "core/log.hpp"
+#include "trainer/agreement.hpp"
+#include "frameworks/builtin_functions.hpp"
+#include "trainer/module_loader.hpp"
+#include "trainer/run.hpp"
+
+namespace trainrt::cli::plugins {
+
+namespace {
+
+constexpr std::string_view usage = "--config FILE [--section.key=value ...]";
+
+/// The config and the function, or the error that all ranks will agree on once they can talk.
+struct Prepared {
+  std::optional<trainer::RunSpec> spec;
+  std::exception_ptr error;
+};
+
+Prepared read_config(std::span<const std::string> words) {
+  Prepared prepared;
+  try {
+    prepared.spec = load_spec(words, std::string(usage));
+  } catch (const Error&) {
+    prepared.error = std::current_exception();
+  }
+  return prepared;
+}
+
+ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOptions& comm_options) {
+  const auto communicator = comm::open_communicator(launch, comm_options);
+  batch::install_stop_signals();  // again: MPI_Init takes SIGUSR1
+  const auto& world = launch.world();
+  try {
+    TrainFunction function;
+    trainer::agreed(*communicator, [&] {
+      if (prepared.error) std::rethrow_exception(prepared.error);
+      trainer::check_datasets(*prepared.spec);
+      function = trainer::load_function(builtin_functions(), prepared.spec->function, prepared.spec->library);
+    });
+    log::info(fmt::format("{} rank{} on {} node{} ({}, {}), train function {}", world.size, world.size == 1 ? "" : "s", world.node_count,
+                          world.node_count == 1 ? "" : "s", world.launcher, communicator->name(), function.name));
+    const auto outcome = trainer::run(*prepared.spec, function, launch, *communicator);
+    log::info(outcome.message);
+    communicator->barrier();
+    return outcome.code;
+  } catch (const trainer::AgreedError& error) {
+    if (world.rank == 0) log::error(error.what());
+    communicator->barrier();
+    return error.code();
+  }
+}
+
+ExitCode run_command(std::span<const std::string> words) {
+  batch::install_stop_signals();
+  const auto environment = Environment::of_process();
+  auto prepared = read_config(words);
+  launch::LaunchOptions launch_options;
+  comm::CommOptions comm_options;
+  if (prepared.spec) {
+    launch_options.timeout_seconds = prepared.spec->launch_timeout_s;
+    comm_options.timeout_seconds = prepared.spec->collective_timeout_s;
+  }
+  std::unique_ptr<launch::Launch> launch;
+  try {
+    launch = launch::discover(environment, launch_options);
+  } catch (const Error& error) {
+    // No rank can talk to another: the one that calls itself the first speaks.
+    if (launch::claimed_rank(environment) == 0) log::error(error.what());
+    return error.code();
+  }
+  log::set_rank(launch->world().rank, launch->world().size);
+  try {
+    const auto code = run_on(*launch, prepared, comm_options);
+    launch->finalize();
+    return code;
+  } catch (const std::exception& error) {  // not agreed on: the others wait somewhere
+    log::error(error.what());
+    launch->abort(static_cast<int>(ExitCode::failed));
+  }
+  return ExitCode::failed;
+}
+
+}  // namespace
+
+extern const Command run;
+const Command run{
+    .name = "run",
+    .usage = usage,
+    .help = "run, or continue, the run that the config names (the word `run` may be left out)",
+    .details = "Started under srun or mpiexec it is one rank of many; by hand it is a run of one rank. SIGUSR1, SIGUSR2, SIGTERM or\n"
+               "SIGINT on any rank stop all ranks at one step, with everything saved.\n"
+               "Exit codes: 0 finished, 64 bad usage or config, 70 the train function failed, 75 stopped: run the same command again.\n",
+    .run = run_command};
+
+}  // namespace trainrt::cli::plugins

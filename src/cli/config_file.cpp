@@ -1,0 +1,79 @@
+#include "cli/config_file.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "core/text.hpp"
+
+namespace trainrt::cli {
+
+namespace {
+
+bool starts_comment(const std::string& line, std::size_t at) {
+  return (line[at] == '#' || line[at] == ';') && (at == 0 || line[at - 1] == ' ' || line[at - 1] == '\t');
+}
+
+/// Cuts the comment off, outside double quotes.
+std::string without_comment(const std::string& line) {
+  bool quoted = false;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    if (line[at] == '"') quoted = !quoted;
+    if (!quoted && starts_comment(line, at)) return line.substr(0, at);
+  }
+  return line;
+}
+
+std::string unquoted(const std::string& value) {
+  if (value.size() >= 2 && value.front() == '"' && value.back() == '"') return value.substr(1, value.size() - 2);
+  return value;
+}
+
+}  // namespace
+
+Options read_config_file(const std::string& path) {
+  if (std::filesystem::is_directory(path)) throw UsageError("the config " + path + " is a directory, not a file");
+  std::ifstream file(path);
+  if (!file) throw UsageError(fmt::format("cannot read the config {}: {}", path, std::strerror(errno)));
+  Options options;
+  std::string section;
+  std::string raw;
+  for (int number = 1; std::getline(file, raw); ++number) {
+    const auto line = trim(without_comment(raw));
+    const auto origin = fmt::format("{}:{}", path, number);
+    if (line.empty()) continue;
+    if (line.front() == '[') {
+      if (line.back() != ']' || trim(line.substr(1, line.size() - 2)).empty())
+        throw UsageError(fmt::format("{}: '{}' is not of the form [section]", origin, line));
+      section = trim(line.substr(1, line.size() - 2));
+      continue;
+    }
+    const auto equals = line.find('=');
+    if (equals == std::string::npos || trim(line.substr(0, equals)).empty())
+      throw UsageError(fmt::format("{}: '{}' is not of the form key = value", origin, line));
+    if (section.empty()) throw UsageError(fmt::format("{}: '{}' stands before any [section]", origin, line));
+    const auto key = section + "." + trim(line.substr(0, equals));
+    if (const auto* earlier = options.find(key))
+      throw UsageError(fmt::format("{}: the key {} is repeated; it stands at {} already", origin, key, earlier->origin));
+    options.set(key, {unquoted(trim(line.substr(equals + 1))), origin});
+  }
+  return options;
+}
+
+void take_override(Options& options, const std::string& word) {
+  const std::string origin = "command line";
+  const auto equals = word.find('=');
+  const auto dot = word.find('.');
+  if (!word.starts_with("--") || equals == std::string::npos || dot == std::string::npos || dot > equals)
+    throw UsageError(fmt::format("unknown option '{}': options are --config FILE and --section.key=value; see trainrt --help", word));
+  const auto key = word.substr(2, equals - 2);
+  const auto* earlier = options.find(key);
+  if (earlier != nullptr && earlier->origin == origin) throw UsageError(fmt::format("--{} is given twice on the command line", key));
+  options.set(key, {word.substr(equals + 1), origin});
+}
+
+}  // namespace trainrt::cli

@@ -1,0 +1,71 @@
+#include "cli/dispatch.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "core/environment.hpp"
+#include "core/log.hpp"
+#include "core/version.hpp"
+#include "launch/launcher.hpp"
+
+namespace trainrt::cli {
+
+namespace {
+
+void print_general_help() {
+  fmt::print("trainrt {}: runs a training function on every rank of a batch job, and makes the run survive the batch system.\n\n", version);
+  fmt::print("usage: srun trainrt --config FILE [--section.key=value ...]\n       trainrt COMMAND ...\n\ncommands\n");
+  for (const auto* command : command_table()) fmt::print("  {:<10} {}\n", command->name, command->help);
+  fmt::print(
+      "\n  trainrt COMMAND --help tells more of one; trainrt --version says which version this is.\n\n"
+      "A config is an INI file; `trainrt list` shows its keys and the train functions. The least of one:\n\n"
+      "  [run]\n  name         = first\n  storage_path = runs\n  [train]\n  function     = linear\n  [data.train]\n  format       = synthetic\n\n"
+      "Exit codes: 0 finished; 64 bad usage or config; 70 failed; 75 stopped on purpose, run the same command again.\n");
+}
+
+void print_help_of(const Command& command) {
+  fmt::print("usage: trainrt {}\n\n{}\n", command.usage, command.help);
+  if (!command.details.empty()) fmt::print("\n{}", command.details);
+}
+
+bool is_help(const std::string& word) { return word == "--help" || word == "-h"; }
+
+ExitCode run_command(std::vector<std::string>& words) {
+  if (words.empty() || is_help(words[0]) || words[0] == "help") {
+    print_general_help();
+    return words.empty() ? ExitCode::usage : ExitCode::finished;
+  }
+  if (words[0] == "--version") {
+    fmt::print("trainrt {}\n", version);
+    return ExitCode::finished;
+  }
+  std::string name = "run";
+  if (!words[0].starts_with("-")) {
+    name = words[0];
+    words.erase(words.begin());
+  }
+  const auto& command = find_plugin(command_table(), name, "command");
+  for (const auto& word : words)
+    if (is_help(word)) {
+      print_help_of(command);
+      return ExitCode::finished;
+    }
+  return command.run(words);
+}
+
+}  // namespace
+
+ExitCode dispatch(std::vector<std::string> words) {
+  try {
+    return run_command(words);
+  } catch (const Error& error) {
+    // Commands other than run know no ranks: in a step of many, one of them speaks.
+    if (launch::claimed_rank(Environment::of_process()) == 0) log::error(error.what());
+    return error.code();
+  } catch (const std::exception& error) {
+    log::error(error.what());
+    return ExitCode::failed;
+  }
+}
+
+}  // namespace trainrt::cli

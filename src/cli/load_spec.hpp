@@ -1,0 +1,12 @@
+#pragma once
+#include <span>
+#include <string>
+
+#include "trainer/run_spec.hpp"
+
+namespace trainrt::cli {
+
+/// `--config FILE [--section.key=value ...]` as a RunSpec. Throws UsageError.
+trainer::RunSpec load_spec(std::span<const std::string> words, const std::string& usage);
+
+}  // namespace trainrt::cli

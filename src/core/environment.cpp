@@ -1,0 +1,37 @@
+#include "core/environment.hpp"
+
+#include <charconv>
+
+#include <trainrt/error.hpp>
+#include <unistd.h>
+
+namespace trainrt {
+
+Environment Environment::of_process() {
+  std::map<std::string, std::string> values;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string text(*entry);
+    const auto equals = text.find('=');
+    if (equals != std::string::npos) values.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return Environment(std::move(values));
+}
+
+std::optional<std::string> Environment::text(const std::string& name) const {
+  const auto found = values_.find(name);
+  if (found == values_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<int> Environment::number(const std::string& name) const {
+  const auto value = text(name);
+  if (!value || value->empty()) return std::nullopt;
+  int number = 0;
+  const auto end = value->data() + value->size();
+  const auto result = std::from_chars(value->data(), end, number);
+  if (result.ec != std::errc() || result.ptr != end)
+    throw UsageError("environment variable " + name + " is '" + *value + "', not a whole number");
+  return number;
+}
+
+}  // namespace trainrt

@@ -1,0 +1,54 @@
+#include "core/host.hpp"
+
+#include <array>
+#include <chrono>
+#include <ctime>
+#include <fstream>
+#include <sstream>
+
+#include <unistd.h>
+
+namespace trainrt {
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) return "unknown-host";
+  return name.data();
+}
+
+std::string pid_scope() {
+  std::string boot;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  std::array<char, 128> space{};
+  const auto length = readlink("/proc/self/ns/pid", space.data(), space.size() - 1);
+  return boot + "/" + std::string(space.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
+}
+
+unsigned long long process_start_time(int pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string stat((std::istreambuf_iterator<char>(file)), {});
+  const auto name_end = stat.rfind(')');  // the command's name may hold blanks and brackets
+  if (name_end == std::string::npos) return 0;
+  std::istringstream fields(stat.substr(name_end + 1));
+  std::string field;
+  for (int i = 3; i <= 22; ++i) {
+    fields >> field;
+    if (i == 3 && (field == "Z" || field == "X")) return 0;  // a zombie runs no more
+  }
+  return field.empty() ? 0 : std::stoull(field);
+}
+
+std::string utc_now() {
+  const auto now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text.data();
+}
+
+double monotonic_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace trainrt

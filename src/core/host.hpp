@@ -1,0 +1,22 @@
+#pragma once
+#include <string>
+
+namespace trainrt {
+
+std::string host_name();
+
+/// Identifies this boot of this host's kernel and this process's pid namespace: two processes with the same text may
+/// compare process numbers.
+std::string pid_scope();
+
+/// Start time of a process in clock ticks since boot (field 22 of /proc/PID/stat), 0 where there is no such process.
+/// With the process number it names a process for good: numbers are reused, start times are not.
+unsigned long long process_start_time(int pid);
+
+/// UTC, "2026-11-21T01:02:03Z".
+std::string utc_now();
+
+/// Seconds since some fixed moment, never stepping back.
+double monotonic_seconds();
+
+}  // namespace trainrt

@@ -1,0 +1,17 @@
+#pragma once
+#include <string>
+
+namespace trainrt::log {
+
+/// Lines go to standard error: "trainrt: text", with the level and the rank where they matter.
+/// Rank 0 alone writes info(); warnings and errors are written by whoever calls, marked with the rank.
+void set_rank(int rank, int size);
+
+/// Quiet leaves warnings and errors.
+void set_quiet(bool quiet);
+
+void info(const std::string& text);
+void warning(const std::string& text);
+void error(const std::string& text);
+
+}  // namespace trainrt::log

@@ -1,0 +1,118 @@
+#include "core/options.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include <trainrt/error.hpp>
+
+#include "core/text.hpp"
+
+namespace trainrt {
+
+const OptionValue* Options::find(std::string_view key) const {
+  const auto found = values_.find(std::string(key));
+  return found == values_.end() ? nullptr : &found->second;
+}
+
+std::string Options::text(std::string_view key) const {
+  const auto* value = find(key);
+  return value ? value->text : std::string();
+}
+
+std::int64_t Options::integer(std::string_view key) const { return parse_integer(text(key)).value_or(0); }
+double Options::real(std::string_view key) const { return parse_real(text(key)).value_or(0.0); }
+bool Options::boolean(std::string_view key) const { return parse_boolean(text(key)).value_or(false); }
+
+Options Options::section(std::string_view name) const {
+  const auto prefix = std::string(name) + ".";
+  Options part;
+  for (const auto& [key, value] : values_)
+    if (key.starts_with(prefix)) part.set(key.substr(prefix.size()), value);
+  return part;
+}
+
+std::vector<std::string> Options::keys() const {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : values_) keys.push_back(key);
+  return keys;
+}
+
+std::map<std::string, std::string> Options::texts() const {
+  std::map<std::string, std::string> texts;
+  for (const auto& [key, value] : values_) texts.emplace(key, value.text);
+  return texts;
+}
+
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+  std::int64_t value = 0;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (result.ec != std::errc() || result.ptr != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<double> parse_real(std::string_view text) {
+  double value = 0;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (result.ec != std::errc() || result.ptr != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<bool> parse_boolean(std::string_view text) {
+  if (text == "true" || text == "yes" || text == "on" || text == "1") return true;
+  if (text == "false" || text == "no" || text == "off" || text == "0") return false;
+  return std::nullopt;
+}
+
+namespace {
+
+std::string what_is_valid(const OptionSpec& spec) {
+  if (!spec.choices.empty()) return "one of: " + join(spec.choices);
+  switch (spec.type) {
+    case OptionType::integer: return "a whole number";
+    case OptionType::real: return "a number";
+    case OptionType::boolean: return "true or false";
+    case OptionType::text: return "a text that is not empty";
+  }
+  return "";
+}
+
+bool is_valid(const OptionSpec& spec, const std::string& text) {
+  if (!spec.choices.empty()) return std::ranges::find(spec.choices, text) != spec.choices.end();
+  switch (spec.type) {
+    case OptionType::integer: return parse_integer(text).has_value();
+    case OptionType::real: return parse_real(text).has_value();
+    case OptionType::boolean: return parse_boolean(text).has_value();
+    case OptionType::text: return !text.empty();
+  }
+  return false;
+}
+
+}  // namespace
+
+Options checked(const Options& given, std::span<const OptionSpec> specs, std::string_view where) {
+  std::vector<std::string> known;
+  for (const auto& spec : specs) known.emplace_back(spec.key);
+  const auto at = where.empty() ? std::string() : " in " + std::string(where);
+
+  for (const auto& key : given.keys())
+    if (std::ranges::find(known, key) == known.end()) {
+      throw UsageError(given.find(key)->origin + ": unknown key '" + key + "'" + at + did_you_mean(key, known) +
+                       "; `trainrt list` shows the valid ones");
+    }
+  Options out;
+  for (const auto& spec : specs) {
+    const std::string key(spec.key);
+    if (const auto* value = given.find(key)) {
+      if (!is_valid(spec, value->text))
+        throw UsageError(value->origin + ": " + key + at + " is '" + value->text + "'; it must be " + what_is_valid(spec));
+      out.set(key, *value);
+    } else if (spec.required) {
+      throw UsageError("the key " + key + at + " is missing: " + std::string(spec.help));
+    } else if (!spec.default_value.empty()) {
+      out.set(key, {std::string(spec.default_value), "default"});
+    }
+  }
+  return out;
+}
+
+}  // namespace trainrt

@@ -1,0 +1,60 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trainrt {
+
+enum class OptionType { text, integer, real, boolean };
+
+/// A config key, declared once, as plain data; --help, `trainrt list`, errors and the README's table come from it.
+struct OptionSpec {
+  std::string_view key;            ///< "section.key"; for a data format the key inside [data.NAME]
+  OptionType type = OptionType::text;
+  std::string_view default_value;  ///< "" = no default
+  std::string_view help;
+  bool required = false;
+  std::vector<std::string> choices = {};  ///< where only these words are valid
+};
+
+/// Where a value was written, for messages: "train.ini:12" or "command line".
+struct OptionValue {
+  std::string text;
+  std::string origin;
+};
+
+/// Values by key ("section.key"), already checked against the specs.
+class Options {
+ public:
+  void set(const std::string& key, OptionValue value) { values_[key] = std::move(value); }
+  bool has(std::string_view key) const { return values_.contains(std::string(key)); }
+  const OptionValue* find(std::string_view key) const;
+
+  std::string text(std::string_view key) const;  ///< "" where it is not set
+  std::int64_t integer(std::string_view key) const;
+  double real(std::string_view key) const;
+  bool boolean(std::string_view key) const;
+
+  /// All keys of a section ("loop", "data.train"), without the section's name.
+  Options section(std::string_view name) const;
+  std::vector<std::string> keys() const;
+  std::map<std::string, std::string> texts() const;
+
+ private:
+  std::map<std::string, OptionValue> values_;
+};
+
+/// Typed readings of a config value; nullopt where the text is not of that type. Booleans: true/false, yes/no, on/off, 1/0.
+std::optional<std::int64_t> parse_integer(std::string_view text);
+std::optional<double> parse_real(std::string_view text);
+std::optional<bool> parse_boolean(std::string_view text);
+
+/// Checks the values against the specs and fills in the defaults. Throws UsageError that names the key, where it stands,
+/// what is wrong and what is valid. `where` names the section for messages about keys ("[data.train]").
+Options checked(const Options& given, std::span<const OptionSpec> specs, std::string_view where);
+
+}  // namespace trainrt

@@ -1,0 +1,20 @@
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trainrt {
+
+/// "a, b, c"
+std::string join(std::span<const std::string> parts, std::string_view separator = ", ");
+
+std::string trim(std::string_view text);
+
+/// The candidate with the smallest edit distance (Levenshtein), or "" where none is near enough to be what was meant.
+std::string nearest(std::string_view word, std::span<const std::string> candidates);
+
+/// " (did you mean 'x'?)", or "" where nothing is near.
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
+
+}  // namespace trainrt

@@ -1,0 +1,175 @@
+#include <trainrt/dataset.hpp>
+
+#include <optional>
+#include <utility>
+
+#include <trainrt/error.hpp>
+
+#include "core/log.hpp"
+#include "core/text.hpp"
+#include "data/dataset_impl.hpp"
+#include "data/sampler.hpp"
+
+namespace trainrt {
+
+/// One walk over the batches of an epoch. It owns the dataset's cursor from begin() until its end or its destruction,
+/// unless another range over the same dataset was being walked already: a range nested in another leaves the outer one's
+/// cursor alone.
+struct BatchesImpl {
+  std::shared_ptr<DatasetImpl> dataset;
+  std::int64_t epoch = 0;
+  std::size_t batch_size = 1;
+  Remainder remainder = Remainder::pad;
+
+  BatchesImpl(std::shared_ptr<DatasetImpl> dataset_, std::int64_t epoch_, std::size_t batch_size_, Remainder remainder_)
+      : dataset(std::move(dataset_)), epoch(epoch_), batch_size(batch_size_), remainder(remainder_) {}
+  BatchesImpl(const BatchesImpl&) = delete;
+  ~BatchesImpl() { release_cursor(); }
+
+  bool begin();    ///< false where there is no batch
+  bool advance();  ///< false at the end
+  const Batch& batch() const { return batch_; }
+  TensorView field(const Batch& asked, std::string_view name);
+
+ private:
+  struct FieldBuffer {
+    std::vector<std::byte> bytes;
+    bool gathered = false;  ///< for the batch in hand
+  };
+  std::uint64_t take_cursor();
+  void release_cursor();
+  std::size_t find_field(std::string_view name) const;
+  void gather(std::size_t field);
+
+  bool begun_ = false;
+  bool owns_cursor_ = false;
+  std::optional<data::EpochOrder> order_;
+  std::optional<data::BatchPlan> plan_;
+  std::uint64_t next_ = 0;  ///< global batch that advance() takes
+  Batch batch_;
+  std::vector<FieldBuffer> buffers_;
+};
+
+bool BatchesImpl::begin() {
+  if (begun_)
+    throw Error("dataset '" + dataset->name + "', epoch " + std::to_string(epoch) +
+                ": this range of batches was walked already; call batches() again for another pass");
+  begun_ = true;
+  const auto start = take_cursor();
+  const auto size = dataset->source->size();
+  order_ = dataset->shuffle ? data::EpochOrder::shuffled(size, data::order_seed(dataset->seed, dataset->name, epoch))
+                            : data::EpochOrder::identity(size);
+  plan_.emplace(size, start, batch_size, dataset->shard.size, remainder);
+  buffers_.resize(dataset->source->fields().size());
+  return advance();
+}
+
+bool BatchesImpl::advance() {
+  const auto part = plan_->rank_part(next_, dataset->shard.rank);
+  batch_.indices_.clear();
+  for (auto& buffer : buffers_) buffer.gathered = false;
+  if (part.count == 0) {
+    release_cursor();
+    return false;
+  }
+  batch_.owner_ = this;
+  for (std::uint64_t i = 0; i < part.count; ++i) batch_.indices_.push_back((*order_)[part.first + i]);
+  if (owns_cursor_) {
+    const auto whole = plan_->global_batch(next_);
+    dataset->cursor.position = static_cast<std::int64_t>(whole.first + whole.count);
+  }
+  ++next_;
+  return true;
+}
+
+/// Returns the position to start at.
+std::uint64_t BatchesImpl::take_cursor() {
+  auto& cursor = dataset->cursor;
+  const bool restored = std::exchange(dataset->restored, false);
+  if (cursor.in_progress && !restored) return 0;
+  owns_cursor_ = true;
+  const bool go_on = restored && cursor.in_progress && cursor.epoch == epoch && cursor.position > 0;
+  cursor = {true, epoch, go_on ? cursor.position : 0};
+  return static_cast<std::uint64_t>(cursor.position);
+}
+
+void BatchesImpl::release_cursor() {
+  if (!std::exchange(owns_cursor_, false)) return;
+  dataset->cursor.in_progress = false;
+  dataset->cursor.position = 0;
+}
+
+std::size_t BatchesImpl::find_field(std::string_view name) const {
+  const auto& fields = dataset->source->fields();
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (fields[i].name == name) return i;
+    names.push_back(fields[i].name);
+  }
+  throw UsageError("dataset '" + dataset->name + "' has no field '" + std::string(name) + "'" + did_you_mean(name, names) +
+                   "; there are: " + join(names));
+}
+
+void BatchesImpl::gather(std::size_t field) {
+  const auto& [name, dtype, sample_shape] = dataset->source->fields()[field];
+  const auto sample_bytes = static_cast<std::size_t>(element_count(sample_shape)) * size_of(dtype);
+  auto& buffer = buffers_[field];
+  buffer.bytes.resize(batch_.indices_.size() * sample_bytes);
+  dataset->source->gather(field, batch_.indices_, buffer.bytes.data());
+  buffer.gathered = true;
+}
+
+TensorView BatchesImpl::field(const Batch& asked, std::string_view name) {
+  if (asked.indices_ != batch_.indices_)
+    throw Error("dataset '" + dataset->name + "': field '" + std::string(name) +
+                "' of a batch that is no longer the one in hand; copy what is needed before the next batch");
+  const auto at = find_field(name);
+  if (!buffers_[at].gathered) gather(at);
+  const auto& field = dataset->source->fields()[at];
+  Shape shape{static_cast<std::int64_t>(asked.size())};
+  shape.insert(shape.end(), field.sample_shape.begin(), field.sample_shape.end());
+  return TensorView{buffers_[at].bytes.data(), field.dtype, std::move(shape)};
+}
+
+TensorView Batch::field(std::string_view name) const {
+  if (owner_ == nullptr)
+    throw UsageError("field '" + std::string(name) + "' of a batch that belongs to no dataset: take batches from a range");
+  return owner_->field(*this, name);
+}
+
+const Batch& Batches::iterator::operator*() const { return impl_->batch(); }
+
+Batches::iterator& Batches::iterator::operator++() {
+  if (!impl_->advance()) impl_ = nullptr;
+  return *this;
+}
+
+Batches::iterator Batches::begin() { return iterator(impl_->begin() ? impl_.get() : nullptr); }
+
+namespace {
+
+data::BatchPlan whole_epoch(const DatasetImpl& dataset, std::size_t batch_size, Remainder remainder) {
+  if (batch_size == 0) throw UsageError("dataset '" + dataset.name + "': a batch size of 0; it must be at least 1");
+  return {dataset.source->size(), 0, batch_size, dataset.shard.size, remainder};
+}
+
+}  // namespace
+
+Batches Epoch::batches(std::size_t batch_size, Remainder remainder) const {
+  const auto plan = whole_epoch(*dataset_, batch_size, remainder);
+  if (plan.batch_count() == 0 && dataset_->shard.rank == 0)
+    log::warning("dataset '" + dataset_->name + "' (" + std::to_string(dataset_->source->size()) +
+                 " samples) gives no batch of " + std::to_string(batch_size) + " samples on each of " +
+                 std::to_string(dataset_->shard.size) + " ranks");
+  return Batches(std::make_shared<BatchesImpl>(dataset_, number_, batch_size, remainder));
+}
+
+std::uint64_t Dataset::size() const { return impl_->source->size(); }
+
+std::uint64_t Dataset::batch_count(std::size_t batch_size, Remainder remainder) const {
+  return whole_epoch(*impl_, batch_size, remainder).batch_count();
+}
+
+const std::vector<Dataset::Field>& Dataset::fields() const { return impl_->source->fields(); }
+
+}  // namespace trainrt

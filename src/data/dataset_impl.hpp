@@ -1,0 +1,39 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "data/source.hpp"
+
+namespace trainrt {
+
+/// Which part of every global batch this rank takes.
+struct Shard {
+  int rank = 0;
+  int size = 1;
+};
+
+/// Where a pass over a dataset stands; part of every checkpoint.
+struct Cursor {
+  bool in_progress = false;  ///< a Batches range is being walked
+  std::int64_t epoch = -1;
+  std::int64_t position = 0;  ///< global samples (of the padded order) that step() or report() may count as done
+};
+
+/// Behind the public Dataset: the source, this rank's shard and the cursor.
+/// A Batches range sets cursor.in_progress at begin(), and clears it when it reaches its end or is destroyed.
+/// While the loop body runs, `position` counts the batch in hand as done. The first begin() after the cursor was restored
+/// continues at its position where the epoch is the same and it was in progress; every later one starts at 0.
+/// A cursor that nobody holds has position 0. A range that begins while another one over the same dataset is being walked
+/// (a nested evaluation) always starts at 0 and leaves the outer one's cursor alone.
+struct DatasetImpl {
+  std::string name;
+  std::shared_ptr<const data::Source> source;
+  Shard shard;
+  bool shuffle = false;
+  std::uint64_t seed = 0;  ///< of the run
+  Cursor cursor;
+  bool restored = false;  ///< cursor came from a checkpoint and no range has begun since
+};
+
+}  // namespace trainrt

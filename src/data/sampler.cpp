@@ -1,0 +1,89 @@
+#include "data/sampler.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include <trainrt/random.hpp>
+
+namespace trainrt::data {
+
+std::uint64_t stable_hash(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 0x100000001b3;
+  }
+  return hash;
+}
+
+std::uint64_t order_seed(std::uint64_t run_seed, std::string_view dataset, std::int64_t epoch) {
+  return mix_seed(run_seed, stable_hash(dataset), static_cast<std::uint64_t>(epoch));
+}
+
+EpochOrder EpochOrder::identity(std::uint64_t size) {
+  EpochOrder order;
+  order.size_ = size;
+  return order;
+}
+
+EpochOrder EpochOrder::shuffled(std::uint64_t size, std::uint64_t seed) {
+  auto order = identity(size);
+  auto& samples = order.samples_;
+  samples.resize(size);
+  std::iota(samples.begin(), samples.end(), std::uint64_t{0});
+  Random random(seed, 0);
+  for (auto left = size; left > 1; --left) std::swap(samples[left - 1], samples[random.below(left)]);
+  return order;
+}
+
+namespace {
+
+std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::uint64_t>::max() : product;
+}
+
+/// Positions that are visited, of `left` samples.
+std::uint64_t visited(std::uint64_t left, std::uint64_t global_batch, std::uint64_t ranks, Remainder remainder) {
+  switch (remainder) {
+    case Remainder::pad:
+      return (left + ranks - 1) / ranks * ranks;
+    case Remainder::drop:
+      return left / global_batch * global_batch;
+    case Remainder::uneven:
+      return left;
+  }
+  return left;
+}
+
+}  // namespace
+
+BatchPlan::BatchPlan(std::uint64_t samples, std::uint64_t start, std::uint64_t batch_size, int ranks, Remainder remainder)
+    : start_(start), ranks_(static_cast<std::uint64_t>(ranks)) {
+  global_batch_ = saturating_product(batch_size, ranks_);
+  const auto left = samples > start ? samples - start : 0;
+  end_ = start_ + visited(left, global_batch_, ranks_, remainder);
+}
+
+std::uint64_t BatchPlan::batch_count() const {
+  const auto positions = end_ - start_;
+  return positions / global_batch_ + (positions % global_batch_ != 0 ? 1 : 0);
+}
+
+Slice BatchPlan::global_batch(std::uint64_t k) const {
+  if (k >= batch_count()) return {end_, 0};
+  const auto first = start_ + k * global_batch_;
+  return {first, std::min(global_batch_, end_ - first)};
+}
+
+Slice BatchPlan::rank_part(std::uint64_t k, int rank) const {
+  const auto whole = global_batch(k);
+  const auto r = static_cast<std::uint64_t>(rank);
+  const auto share = whole.count / ranks_;
+  const auto with_one_more = whole.count % ranks_;
+  return {whole.first + r * share + std::min(r, with_one_more), share + (r < with_one_more ? 1 : 0)};
+}
+
+}  // namespace trainrt::data

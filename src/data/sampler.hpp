@@ -1,0 +1,66 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include <trainrt/dataset.hpp>
+
+namespace trainrt::data {
+
+/// FNV-1a, 64 bits (Fowler, Noll, Vo). The orders of all runs ever made hang on it: it never changes.
+std::uint64_t stable_hash(std::string_view text);
+
+/// The seed of an epoch's order.
+std::uint64_t order_seed(std::uint64_t run_seed, std::string_view dataset, std::int64_t epoch);
+
+/// The order in which an epoch visits the samples, the same on every rank. Pure; the same for all times and machines.
+class EpochOrder {
+ public:
+  static EpochOrder identity(std::uint64_t size);
+  /// Fisher and Yates's shuffle, in Durstenfeld's form (CACM 7, 1964), driven by Random(seed, 0).
+  static EpochOrder shuffled(std::uint64_t size, std::uint64_t seed);
+
+  std::uint64_t size() const { return size_; }
+  /// The sample at a position; behind the end the order starts over (what Remainder::pad repeats). size() > 0.
+  std::uint64_t operator[](std::uint64_t position) const {
+    const auto wrapped = position % size_;
+    return samples_.empty() ? wrapped : samples_[wrapped];
+  }
+
+ private:
+  std::uint64_t size_ = 0;
+  std::vector<std::uint64_t> samples_;  ///< empty for the identity
+};
+
+/// `count` positions of the order from `first` on.
+struct Slice {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+  bool operator==(const Slice&) const = default;
+};
+
+/// Cuts the positions from `start` on into global batches, and those into the ranks' parts. Pure.
+///
+/// Global batch k is the next batch_size * ranks positions, whoever asks; each rank takes a contiguous part of it, in the
+/// order of the ranks. So what has been visited after a batch is a prefix of the order, and another number of ranks can go
+/// on there. A last, partial global batch is split as evenly as possible, the first ranks taking one more.
+class BatchPlan {
+ public:
+  /// batch_size > 0 samples a rank, ranks > 0.
+  BatchPlan(std::uint64_t samples, std::uint64_t start, std::uint64_t batch_size, int ranks, Remainder remainder);
+
+  /// Global batches; of `uneven` the last one may leave some ranks without samples.
+  std::uint64_t batch_count() const;
+  /// Empty from batch_count() on.
+  Slice global_batch(std::uint64_t k) const;
+  Slice rank_part(std::uint64_t k, int rank) const;
+
+ private:
+  std::uint64_t start_;
+  std::uint64_t end_;           ///< behind the last position; greater than the number of samples where padded
+  std::uint64_t global_batch_;  ///< positions of a full global batch
+  std::uint64_t ranks_;
+};
+
+}  // namespace trainrt::data

@@ -1,0 +1,130 @@
+// Linear regression y = x w + b by data-parallel SGD or AdamW, with optional dropout on the inputs. It needs no framework: small
+// enough to read, and all that a real training loop has to keep: weights, optimizer state, running sums, the place in the data.
+#include <cmath>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <trainrt/trainrt.hpp>
+
+namespace trainrt::plugins {
+
+namespace {
+
+struct Optimizer {
+  bool adamw;
+  double lr;
+  double momentum;
+  std::vector<float> first;   ///< SGD: velocity; AdamW: mean of gradients
+  std::vector<float> second;  ///< AdamW: mean of their squares
+  std::int64_t step = 0;
+
+  /// AdamW as in Loshchilov and Hutter, "Decoupled weight decay regularization", ICLR 2019; decay 0.01.
+  void apply(std::vector<float>& weights, std::span<const float> gradient) {
+    ++step;
+    const double correction1 = 1 - std::pow(0.9, static_cast<double>(step));
+    const double correction2 = 1 - std::pow(0.999, static_cast<double>(step));
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      if (adamw) {
+        first[i] = 0.9F * first[i] + 0.1F * gradient[i];
+        second[i] = 0.999F * second[i] + 0.001F * gradient[i] * gradient[i];
+        const double update = first[i] / correction1 / (std::sqrt(second[i] / correction2) + 1e-8) + 0.01 * weights[i];
+        weights[i] -= static_cast<float>(lr * update);
+      } else {
+        first[i] = static_cast<float>(momentum) * first[i] + gradient[i];
+        weights[i] -= static_cast<float>(lr) * first[i];
+      }
+    }
+  }
+};
+
+/// Adds the batch's gradient of the mean squared error to `gradient`; returns its loss, summed over the samples.
+double add_gradient(const Batch& batch, const std::vector<float>& weights, double dropout, Random random, std::span<float> gradient) {
+  const auto features = weights.size() - 1;
+  const auto* x = static_cast<const float*>(batch.field("x").data);
+  const auto* y = static_cast<const float*>(batch.field("y").data);
+  std::vector<float> input(features);
+  double loss = 0;
+  for (std::size_t sample = 0; sample < batch.size(); ++sample) {
+    float predicted = weights[features];
+    for (std::size_t i = 0; i < features; ++i) {
+      const bool kept = dropout == 0 || random.uniform() >= dropout;
+      input[i] = kept ? x[sample * features + i] / static_cast<float>(1 - dropout) : 0.0F;
+      predicted += input[i] * weights[i];
+    }
+    const float error = predicted - y[sample];
+    loss += static_cast<double>(error) * error;
+    const float scale = 2 * error / static_cast<float>(batch.size());
+    for (std::size_t i = 0; i < features; ++i) gradient[i] += scale * input[i];
+    gradient[features] += scale;
+  }
+  return loss;
+}
+
+void train(Context& ctx) {
+  const auto epochs = ctx.config<int>("epochs", 2);
+  const auto batch_size = static_cast<std::size_t>(ctx.config<int>("batch_size", 32));
+  const auto dropout = ctx.config<double>("dropout", 0.0);
+  const auto report_every = ctx.config<int>("report_every", 0);
+  const auto name = ctx.config<std::string>("optimizer", "sgd");
+  if (name != "sgd" && name != "adamw") throw UsageError("[loop] optimizer is '" + name + "'; it must be sgd or adamw");
+
+  const auto data = ctx.dataset("train");
+  const auto parameters = static_cast<std::size_t>(data.fields().at(0).sample_shape.at(0)) + 1;
+  std::vector<float> weights(parameters, 0.0F);
+  Optimizer optimizer{name == "adamw", ctx.config<double>("lr", 0.01), ctx.config<double>("momentum", 0.9), std::vector<float>(parameters),
+                      std::vector<float>(parameters)};
+  const std::size_t counts[] = {parameters};
+  GradientBuckets buckets(ctx.communicator(), counts);
+  const std::span gradient(static_cast<float*>(buckets.gradient(0)), parameters);
+  int epoch = 0;
+  double loss_sum = 0;
+  double seen = 0;
+  int steps_since_report = 0;
+
+  State state;
+  state.tensor("model/weights", weights);
+  state.tensor("optimizer/first", optimizer.first);
+  state.tensor("optimizer/second", optimizer.second);
+  state.value("optimizer/step", optimizer.step);
+  state.value("epoch", epoch);
+  // What a rank has summed up since the last report is its own.
+  state.tensor("sums/loss", std::span(&loss_sum, 1)).per_rank();
+  state.tensor("sums/seen", std::span(&seen, 1)).per_rank();
+  state.value("steps_since_report", steps_since_report);
+  ctx.restore(state);
+
+  const auto report = [&] {
+    steps_since_report = 0;
+    const Metrics metrics = {{"loss", ratio(std::exchange(loss_sum, 0), std::exchange(seen, 0))}, {"epoch", epoch}};
+    ctx.report(metrics);
+  };
+  const auto report_if_due = [&] {
+    if (report_every > 0 && steps_since_report == report_every) report();
+  };
+  report_if_due();  // a run that stopped in the step() before a report makes it now
+  while (epoch < epochs) {
+    for (const auto& batch : data.epoch(epoch).batches(batch_size)) {
+      buckets.zero();
+      loss_sum += add_gradient(batch, weights, dropout, ctx.random(), gradient);
+      seen += static_cast<double>(batch.size());
+      buckets.average();
+      optimizer.apply(weights, gradient);
+      ++steps_since_report;
+      ctx.step();
+      report_if_due();
+    }
+    ++epoch;
+    if (report_every == 0) report();
+  }
+}
+
+}  // namespace
+
+extern const TrainFunction linear;
+const TrainFunction linear{.name = "linear",
+                           .help = "linear regression on [data.train] with fields x and y; [loop] epochs, batch_size, lr, momentum, "
+                                   "optimizer = sgd | adamw, dropout, report_every (steps; 0 = epochs)",
+                           .train = train};
+
+}  // namespace trainrt::plugins

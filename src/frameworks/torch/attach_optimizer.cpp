@@ -1,0 +1,109 @@
+#include <torch/nn/module.h>
+#include <torch/optim/adam.h>
+#include <torch/optim/adamw.h>
+#include <torch/optim/sgd.h>
+
+#include <functional>
+#include <map>
+
+#include <trainrt/error.hpp>
+
+#include "attach.hpp"
+
+namespace trainrt::frameworks {
+
+namespace {
+
+using torch::optim::Optimizer;
+using torch::optim::OptimizerOptions;
+
+/// Adds the entries of one parameter under `name`, the optimizer's state of it made where it is missing.
+using AttachParameter =
+    std::function<void(State&, Optimizer&, const OptimizerOptions&, const at::Tensor&, const std::string&)>;
+
+/// libtorch 1.x and 2.x keep the states under different types of key.
+template <class Key>
+Key state_key(const at::Tensor& parameter) {
+  if constexpr (std::is_same_v<Key, std::string>)
+    return c10::guts::to_string(parameter.unsafeGetTensorImpl());
+  else
+    return static_cast<Key>(parameter.unsafeGetTensorImpl());
+}
+
+template <class ParamState>
+ParamState& state_of(Optimizer& optimizer, const at::Tensor& parameter, const std::function<void(ParamState&)>& fill) {
+  auto& states = optimizer.state();
+  using Key = typename std::remove_cvref_t<decltype(states)>::key_type;
+  auto& slot = states[state_key<Key>(parameter)];
+  if (!slot) {
+    auto made = std::make_unique<ParamState>();
+    fill(*made);
+    slot = std::move(made);
+  }
+  return static_cast<ParamState&>(*slot);
+}
+
+/// The first lazy step sets the buffer to the gradient itself. Made before, it becomes momentum * buffer + gradient, and
+/// only -0.0 leaves every gradient as it is, a zero of either sign included.
+void attach_sgd(State& state, Optimizer& optimizer, const OptimizerOptions& all, const at::Tensor& parameter,
+                const std::string& name) {
+  using torch::optim::SGDParamState;
+  const auto& options = static_cast<const torch::optim::SGDOptions&>(all);
+  if (options.momentum() == 0) return;
+  if (options.dampening() != 0)
+    throw UsageError("torch: SGD with dampening cannot be continued bit for bit from a checkpoint: use dampening 0");
+  auto& own = state_of<SGDParamState>(
+      optimizer, parameter, [&](SGDParamState& made) { made.momentum_buffer(torch::full_like(parameter, -0.0).detach()); });
+  state.tensor(name + "/momentum_buffer", view_of(own.momentum_buffer(), name + "/momentum_buffer"));
+}
+
+template <class Options, class ParamState>
+void attach_adam(State& state, Optimizer& optimizer, const OptimizerOptions& all, const at::Tensor& parameter,
+                 const std::string& name) {
+  const bool amsgrad = static_cast<const Options&>(all).amsgrad();
+  auto& own = state_of<ParamState>(optimizer, parameter, [&](ParamState& made) {
+    made.step(0);
+    made.exp_avg(torch::zeros_like(parameter).detach());
+    made.exp_avg_sq(torch::zeros_like(parameter).detach());
+    if (amsgrad) made.max_exp_avg_sq(torch::zeros_like(parameter).detach());
+  });
+  state.value(name + "/step", own.step());
+  state.tensor(name + "/exp_avg", view_of(own.exp_avg(), name + "/exp_avg"));
+  state.tensor(name + "/exp_avg_sq", view_of(own.exp_avg_sq(), name + "/exp_avg_sq"));
+  if (amsgrad) state.tensor(name + "/max_exp_avg_sq", view_of(own.max_exp_avg_sq(), name + "/max_exp_avg_sq"));
+}
+
+AttachParameter attacher_of(const Optimizer& optimizer) {
+  using namespace torch::optim;
+  if (dynamic_cast<const SGD*>(&optimizer)) return attach_sgd;
+  if (dynamic_cast<const Adam*>(&optimizer)) return attach_adam<AdamOptions, AdamParamState>;
+  if (dynamic_cast<const AdamW*>(&optimizer)) return attach_adam<AdamWOptions, AdamWParamState>;
+  throw UsageError("torch: no way is known to checkpoint this optimizer; known are SGD, Adam and AdamW");
+}
+
+/// The first name of each parameter.
+std::map<const void*, std::string> names_of(const torch::nn::Module& model) {
+  std::map<const void*, std::string> names;
+  for (const auto& item : model.named_parameters()) names.emplace(item.value().unsafeGetTensorImpl(), item.key());
+  return names;
+}
+
+}  // namespace
+
+void attach_optimizer(State& state, Optimizer& optimizer, const torch::nn::Module& model, const std::string& prefix) {
+  const auto attach = attacher_of(optimizer);
+  const auto names = names_of(model);
+  torch::NoGradGuard no_grad;
+  for (const auto& group : optimizer.param_groups()) {
+    for (const auto& parameter : group.params()) {
+      if (!parameter.requires_grad()) continue;  // step() leaves it alone and keeps nothing for it
+      const auto found = names.find(parameter.unsafeGetTensorImpl());
+      if (found == names.end())
+        throw UsageError("torch: the optimizer holds a parameter of shape " + to_string(parameter.sizes().vec()) +
+                         " that is not a parameter of the model: its state would have no name");
+      attach(state, optimizer, group.options(), parameter, state_name(prefix, found->second));
+    }
+  }
+}
+
+}  // namespace trainrt::frameworks

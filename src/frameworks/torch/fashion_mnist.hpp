@@ -1,0 +1,14 @@
+#pragma once
+
+namespace trainrt {
+class Context;
+}
+
+namespace trainrt::frameworks {
+
+/// Trains an MLP on [data.train], evaluates it on [data.test] after every epoch, and reports `loss`, `test_loss` and
+/// `test_accuracy` over all ranks. The [loop] keys are listed in torch.json. For the same ranks, kind of CPU and
+/// `threads`, its weights are the same bits however often the run was stopped and continued.
+void fashion_mnist(Context& ctx);
+
+}  // namespace trainrt::frameworks

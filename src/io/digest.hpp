@@ -1,0 +1,35 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace trainrt::io {
+
+/// XXH3-128 (Collet, xxHash 0.8) of a stream of bytes, as 32 hexadecimal digits: what `xxhsum -H2 FILE` prints.
+/// It finds damage, not malice.
+class Digest {
+ public:
+  Digest();
+  ~Digest();
+  Digest(const Digest&) = delete;
+  Digest& operator=(const Digest&) = delete;
+  void update(std::span<const std::byte> bytes);
+  std::string hex() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+std::string digest_of(std::string_view bytes);
+
+struct FileDigest {
+  std::uint64_t bytes = 0;
+  std::string hex;
+};
+/// Reads the file in pieces. Throws Error where it cannot be read.
+FileDigest digest_of_file(const std::string& path);
+
+}  // namespace trainrt::io

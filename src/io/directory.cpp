@@ -1,0 +1,129 @@
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <functional>
+#include <memory>
+#include <trainrt/error.hpp>
+
+#include "io/file.hpp"
+
+namespace trainrt::io {
+
+namespace {
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const { ::closedir(directory); }
+};
+
+/// Opens `name` of the open directory `parent` (AT_FDCWD for a path) as a directory, never through a symbolic link.
+int open_directory(int parent, const char* name) {
+  return ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+std::vector<std::string> names_in(int fd, const std::string& path) {
+  Descriptor own(::dup(fd));
+  std::unique_ptr<DIR, CloseDirectory> directory(own.get() < 0 ? nullptr : ::fdopendir(own.get()));
+  if (directory == nullptr) fail("list", path, errno);
+  own.release();
+  ::rewinddir(directory.get());
+  std::vector<std::string> names;
+  for (;;) {
+    errno = 0;
+    const dirent* entry = ::readdir(directory.get());
+    if (entry == nullptr && errno != 0) fail("list", path, errno);
+    if (entry == nullptr) break;
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void remove_below(int parent, const std::string& name, const std::string& path) {
+  if (::unlinkat(parent, name.c_str(), 0) == 0 || errno == ENOENT) return;
+  if (errno != EISDIR && errno != EPERM) fail("remove", path, errno);
+  const Descriptor fd(open_directory(parent, name.c_str()));
+  if (fd.get() < 0) fail("remove", path, errno);
+  for (const auto& inner : names_in(fd.get(), path)) remove_below(fd.get(), inner, path + "/" + inner);
+  if (::unlinkat(parent, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT) fail("remove", path, errno);
+}
+
+void list_below(int fd, const std::string& path, const std::string& prefix, std::vector<std::string>& files) {
+  for (const auto& name : names_in(fd, path)) {
+    struct stat info{};
+    if (::fstatat(fd, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) fail("look at", path + "/" + name, errno);
+    if (!S_ISDIR(info.st_mode)) {
+      files.push_back(prefix + name);
+      continue;
+    }
+    const Descriptor inner(open_directory(fd, name.c_str()));
+    if (inner.get() < 0) fail("list", path + "/" + name, errno);
+    list_below(inner.get(), path + "/" + name, prefix + name + "/", files);
+  }
+}
+
+Descriptor open_to_list(const std::string& path) {
+  Descriptor fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd.get() < 0) fail("open directory", path, errno);
+  return fd;
+}
+
+}  // namespace
+
+void sync_directory(const std::string& path) {
+  const auto fd = open_to_list(path);
+  // Some file systems have nothing to do for a directory, and say so with EINVAL.
+  if (::fsync(fd.get()) != 0 && errno != EINVAL && errno != ENOTSUP)
+    fail("make directory durable (fsync)", path, errno);
+}
+
+void make_directories(const std::string& path) {
+  for (std::size_t at = 1; at <= path.size(); ++at) {
+    at = std::min(path.find('/', at), path.size());
+    const auto part = path.substr(0, at);
+    if (::mkdir(part.c_str(), 0777) == 0 || errno == EEXIST) continue;
+    struct stat info{};
+    const int reason = errno;  // a parent that is read-only to us may be there all the same
+    if (::stat(part.c_str(), &info) != 0) fail("make directory", part, reason);
+  }
+  struct stat info{};
+  if (::stat(path.c_str(), &info) != 0) fail("make directory", path, errno);
+  if (!S_ISDIR(info.st_mode)) fail("make directory", path, ENOTDIR);
+}
+
+bool rename_to_new(const std::string& from, const std::string& to) {
+  if (::syscall(SYS_renameat2, AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
+  if (errno == EEXIST) return false;
+  if (errno != EINVAL && errno != ENOSYS) fail("rename '" + from + "' to", to, errno);
+  // This file system has no such flag. A directory still cannot replace one that holds anything.
+  if (exists(to)) return false;
+  if (::rename(from.c_str(), to.c_str()) == 0) return true;
+  if (errno == ENOTEMPTY || errno == EEXIST) return false;
+  fail("rename '" + from + "' to", to, errno);
+}
+
+void remove_tree(const std::string& path) { remove_below(AT_FDCWD, path, path); }
+
+bool exists(const std::string& path) {
+  struct stat info{};
+  if (::lstat(path.c_str(), &info) == 0) return true;
+  if (errno == ENOENT || errno == ENOTDIR) return false;
+  fail("look at", path, errno);
+}
+
+std::vector<std::string> list_directory(const std::string& path) { return names_in(open_to_list(path).get(), path); }
+
+std::vector<std::string> list_files_below(const std::string& path) {
+  std::vector<std::string> files;
+  list_below(open_to_list(path).get(), path, "", files);
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace trainrt::io

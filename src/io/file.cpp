@@ -1,0 +1,106 @@
+#include "io/file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <trainrt/error.hpp>
+
+#include "core/host.hpp"
+
+namespace trainrt::io {
+
+namespace {
+
+// Linux moves at most 0x7ffff000 bytes a call.
+constexpr std::size_t bytes_per_call = std::size_t{1} << 30;
+
+std::span<const std::byte> as_bytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
+
+int open_retrying(const std::string& path, int flags) {
+  int fd = -1;
+  do fd = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
+  while (fd < 0 && errno == EINTR);
+  return fd;
+}
+
+}  // namespace
+
+FileReader::FileReader(const std::string& path) : path_(path), fd_(open_retrying(path, O_RDONLY | O_NONBLOCK)) {
+  if (fd_.get() < 0) fail("open", path_, errno);
+  struct stat info{};
+  if (::fstat(fd_.get(), &info) != 0) fail("look at", path_, errno);
+  if (!S_ISREG(info.st_mode)) throw Error("cannot read '" + path_ + "': it is not a regular file");
+}
+
+std::size_t FileReader::read(std::span<std::byte> into) {
+  std::size_t done = 0;
+  while (done < into.size()) {
+    const auto count = ::read(fd_.get(), into.data() + done, std::min(into.size() - done, bytes_per_call));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail("read", path_, errno);
+    if (count == 0) break;
+    done += static_cast<std::size_t>(count);
+  }
+  return done;
+}
+
+FileWriter::FileWriter(const std::string& path) : path_(path), fd_(open_retrying(path, O_WRONLY | O_CREAT | O_EXCL)) {
+  if (fd_.get() < 0) fail("create", path_, errno);
+}
+
+void FileWriter::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const auto count = ::write(fd_.get(), bytes.data(), std::min(bytes.size(), bytes_per_call));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail("write at byte " + std::to_string(bytes_) + " of", path_, errno);
+    if (count == 0) fail("write at byte " + std::to_string(bytes_) + " of", path_, ENOSPC);
+    bytes_ += static_cast<std::uint64_t>(count);
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+  }
+}
+
+void FileWriter::finish() {
+  if (::fsync(fd_.get()) != 0) fail("make durable (fsync)", path_, errno);
+  // A close that was interrupted has closed all the same (Linux).
+  if (::close(fd_.release()) != 0 && errno != EINTR) fail("close", path_, errno);
+}
+
+std::string read_file(const std::string& path) {
+  FileReader file(path);
+  std::string text;
+  for (std::size_t size = 0;;) {
+    text.resize(size + (std::size_t{64} << 10));
+    const auto count = file.read(std::as_writable_bytes(std::span(text.data() + size, text.size() - size)));
+    size += count;
+    if (size < text.size()) {
+      text.resize(size);
+      return text;
+    }
+  }
+}
+
+void write_file(const std::string& path, std::string_view bytes) {
+  FileWriter file(path);
+  file.write(as_bytes(bytes));
+  file.finish();
+}
+
+void replace_file(const std::string& path, std::string_view bytes) {
+  const auto slash = path.rfind('/');
+  const auto directory = slash == std::string::npos ? std::string(".") : path.substr(0, std::max<std::size_t>(slash, 1));
+  const auto aside = path + ".new." + host_name() + "." + std::to_string(::getpid());
+  if (::unlink(aside.c_str()) != 0 && errno != ENOENT) fail("remove", aside, errno);
+  try {
+    write_file(aside, bytes);
+    if (::rename(aside.c_str(), path.c_str()) != 0) fail("rename '" + aside + "' to", path, errno);
+  } catch (...) {
+    ::unlink(aside.c_str());
+    throw;
+  }
+  sync_directory(directory);
+}
+
+}  // namespace trainrt::io

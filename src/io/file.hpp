@@ -1,0 +1,85 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trainrt::io {
+
+// POSIX files with every result checked. Errors name the operation, the path, the system's reason and what to do.
+// None of this follows a shell's or a library's buffering: when a function that says "durable" returns, the bytes are on disk.
+
+/// A file descriptor that closes itself.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd = -1) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(other.release()) {}
+  ~Descriptor();
+  int get() const { return fd_; }
+  int release();
+
+ private:
+  int fd_;
+};
+
+/// Reads a file from its beginning.
+class FileReader {
+ public:
+  explicit FileReader(const std::string& path);
+  /// Fills as much of `into` as the file has left; returns how much, 0 at the end.
+  std::size_t read(std::span<std::byte> into);
+
+ private:
+  std::string path_;
+  Descriptor fd_;
+};
+
+/// Writes a new file from its beginning to its end. The file must not exist. It is durable after finish(), and whatever
+/// lies there when the writer goes without it is no file to trust: the caller removes it.
+class FileWriter {
+ public:
+  explicit FileWriter(const std::string& path);
+  void write(std::span<const std::byte> bytes);
+  void finish();  ///< fsync and close
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  std::string path_;
+  Descriptor fd_;
+  std::uint64_t bytes_ = 0;
+};
+
+std::string read_file(const std::string& path);
+
+/// A new file with these bytes, durable (its name is, once sync_directory() was called on its directory).
+void write_file(const std::string& path, std::string_view bytes);
+
+/// Puts these bytes in the place of `path`, durable and atomic: readers and crashes see the old file or the new one.
+void replace_file(const std::string& path, std::string_view bytes);
+
+/// Makes the names in a directory durable.
+void sync_directory(const std::string& path);
+
+/// Makes a directory and its missing parents.
+void make_directories(const std::string& path);
+
+/// Renames where nothing has the new name yet; false where something has.
+bool rename_to_new(const std::string& from, const std::string& to);
+
+/// Removes what lies there, if anything does. Symbolic links are removed, never followed.
+void remove_tree(const std::string& path);
+
+/// Anything by that name, a broken symbolic link too.
+bool exists(const std::string& path);
+
+/// Names in a directory, sorted, without "." and "..".
+std::vector<std::string> list_directory(const std::string& path);
+
+/// Paths of all files below a directory, relative to it, sorted. Symbolic links are listed, never followed.
+std::vector<std::string> list_files_below(const std::string& path);
+
+/// Throws the Error of a failed system call: "cannot OPERATION 'PATH': REASON; ADVICE".
+[[noreturn]] void fail(std::string_view operation, const std::string& path, int error_number);
+
+}  // namespace trainrt::io

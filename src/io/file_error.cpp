@@ -1,0 +1,54 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <trainrt/error.hpp>
+#include <utility>
+
+#include "io/file.hpp"
+
+namespace trainrt::io {
+
+namespace {
+
+struct Advice {
+  int error_number;
+  std::string_view text;
+};
+constexpr Advice advices[] = {
+    {ENOSPC, "free space there, or lower checkpoint.num_to_keep"},
+    {EDQUOT, "your quota there is used up: free space, or ask for more"},
+    {EFBIG, "the limit on file sizes is lower than this file (ulimit -f, or the file system's own)"},
+    {EACCES, "check the owner and the permissions of the directories on that path"},
+    {EPERM, "check the owner and the permissions of the directories on that path"},
+    {EROFS, "the file system is mounted read-only there: choose another storage_path"},
+    {EIO, "the storage failed: tell those who run this file system"},
+    {ESTALE, "the file server lost it: tell those who run this file system"},
+    {ENOENT, "check that the path exists and is mounted on this node"},
+    {EMFILE, "too many open files: raise ulimit -n"},
+    {ENAMETOOLONG, "choose a shorter storage_path or run.name"},
+};
+
+std::string_view advice_for(int error_number) {
+  for (const auto& advice : advices)
+    if (advice.error_number == error_number) return advice.text;
+  return "check that path on this node";
+}
+
+}  // namespace
+
+void fail(std::string_view operation, const std::string& path, int error_number) {
+  std::string text = "cannot ";
+  text.append(operation).append(" '").append(path).append("': ");
+  text.append(std::generic_category().message(error_number)).append("; ").append(advice_for(error_number));
+  throw Error(text);
+}
+
+Descriptor::~Descriptor() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+int Descriptor::release() { return std::exchange(fd_, -1); }
+
+}  // namespace trainrt::io

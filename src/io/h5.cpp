@@ -1,0 +1,69 @@
+#include "io/h5.hpp"
+
+#include <cstdlib>
+#include <trainrt/error.hpp>
+
+namespace trainrt::io {
+
+namespace {
+
+void start_library() {
+  setenv("HDF5_USE_FILE_LOCKING", "FALSE", 1);
+  if (H5open() < 0) throw Error("cannot start the HDF5 library");
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
+/// Collects the stack's descriptions, innermost (the cause) first.
+herr_t collect(unsigned, const H5E_error2_t* error, void* out) {
+  auto& text = *static_cast<std::string*>(out);
+  if (error->desc == nullptr || *error->desc == '\0') return 0;
+  if (!text.empty()) text += " < ";
+  for (const char* c = error->desc; *c != '\0'; ++c) text += *c == '\n' ? ' ' : *c;
+  return 0;
+}
+
+std::string take_error_stack() {
+  std::string text;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, collect, &text);
+  H5Eclear2(H5E_DEFAULT);
+  return text.empty() ? "nothing about why" : text;
+}
+
+}  // namespace
+
+void h5_start() {
+  static std::once_flag once;
+  std::call_once(once, start_library);
+}
+
+std::unique_lock<std::recursive_mutex> h5_lock() {
+  static std::recursive_mutex mutex;
+  std::unique_lock lock(mutex);
+  h5_start();
+  // Each thread of a thread-safe HDF5 build has an error stack of its own, which prints unless it is told not to.
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  return lock;
+}
+
+void h5_fail(std::string_view what, std::source_location where) {
+  const std::string file = where.file_name();
+  throw Error("cannot " + std::string(what) + ": HDF5 says " + take_error_stack() + " (" +
+              file.substr(file.rfind('/') + 1) + ":" + std::to_string(where.line()) + ")");
+}
+
+H5Id h5_open(const std::string& path) {
+  const auto lock = h5_lock();
+  H5Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "make file access properties");
+  // Files behind links and virtual datasets stay open between datasets.
+  h5_check(H5Pset_elink_file_cache_size(access, 64), "set the link cache");
+  return H5Id(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), H5Fclose, "open '" + path + "' as HDF5");
+}
+
+H5Id h5_link_properties() {
+  H5Id links(H5Pcreate(H5P_LINK_CREATE), H5Pclose, "make link properties");
+  h5_check(H5Pset_create_intermediate_group(links, 1), "ask for missing groups");
+  h5_check(H5Pset_char_encoding(links, H5T_CSET_UTF8), "ask for UTF-8 names");
+  return links;
+}
+
+}  // namespace trainrt::io

@@ -1,0 +1,29 @@
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "launch/launcher.hpp"
+#include "launch/promise.hpp"
+
+namespace trainrt::launch {
+
+int claimed_rank(const Environment& environment) {
+  for (const auto* variable : {"PMIX_RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"})
+    if (const auto rank = environment.number(variable)) return *rank;
+  return 0;
+}
+
+std::unique_ptr<Launch> discover(const Environment& environment, const LaunchOptions& options) {
+  if (is_shell_of_parallel_job(environment))
+    throw UsageError(fmt::format("this is the batch shell of job {}, which has {} tasks: start it with srun (`srun trainrt ...`)",
+                                 *environment.text("SLURM_JOB_ID"), *environment.text("SLURM_NTASKS")));
+  const Launcher* best = nullptr;
+  for (const auto* launcher : launcher_table())
+    if (launcher->viable(environment) && (best == nullptr || launcher->preference > best->preference)) best = launcher;
+  if (best == nullptr) throw Error("no launcher is viable here; there are: " + join(names_of(launcher_table())));
+  auto launch = best->open(environment, options);
+  launch->world().launcher = best->name;
+  check_promise(environment, launch->world().size, std::string(best->name));
+  return launch;
+}
+
+}  // namespace trainrt::launch

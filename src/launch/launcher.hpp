@@ -1,0 +1,56 @@
+#pragma once
+#include <memory>
+#include <string_view>
+
+#include "core/environment.hpp"
+#include "core/plugin.hpp"
+#include "launch/world.hpp"
+
+namespace trainrt::launch {
+
+/// How long the ranks wait for each other while they start.
+struct LaunchOptions {
+  double timeout_seconds = 20;
+};
+
+/// This process's tie to whatever started it; lives as long as the program runs.
+class Launch {
+ public:
+  virtual ~Launch() = default;
+
+  const World& world() const { return world_; }
+  World& world() { return world_; }
+
+  /// Around MPI_Init: what the launcher must offer to MPI, and tidy up afterwards.
+  virtual void before_mpi() {}
+  virtual void after_mpi() {}
+
+  /// Ends every process of the step with this code; from any thread. Does not return where the launcher can do it.
+  virtual void abort(int code) noexcept = 0;
+
+  /// The orderly end: all ranks leave together. After MPI_Finalize, where MPI was started.
+  virtual void finalize() {}
+
+ protected:
+  World world_;
+};
+
+/// A plug-in: one file in launch/launchers. The viable one with the highest preference is taken.
+struct Launcher {
+  std::string_view name;
+  std::string_view help;
+  int preference;
+  bool (*viable)(const Environment&);
+  std::unique_ptr<Launch> (*open)(const Environment&, const LaunchOptions&);
+};
+
+PluginTable<Launcher> launcher_table();
+
+/// Finds the ranks. UsageError where the launch promised more ranks than it made, or where a batch shell of several tasks
+/// started the program without srun: never N lonely runs.
+std::unique_ptr<Launch> discover(const Environment& environment, const LaunchOptions& options);
+
+/// This process's rank as the environment claims it, before anything is started: for saying things once. 0 when unknown.
+int claimed_rank(const Environment& environment);
+
+}  // namespace trainrt::launch

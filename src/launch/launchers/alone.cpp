@@ -1,0 +1,27 @@
+// One process: a world of size 1, not a special case.
+#include <unistd.h>
+
+#include "launch/launcher.hpp"
+
+namespace trainrt::launch::plugins {
+
+namespace {
+
+class AloneLaunch : public Launch {
+ public:
+  AloneLaunch() { world_.node_of_rank = {0}; }
+  void abort(int code) noexcept override { _exit(code); }
+};
+
+}  // namespace
+
+extern const Launcher alone;
+const Launcher alone{.name = "alone",
+                     .help = "one process, started by hand",
+                     .preference = 0,
+                     .viable = [](const Environment&) { return true; },
+                     .open = [](const Environment&, const LaunchOptions&) -> std::unique_ptr<Launch> {
+                       return std::make_unique<AloneLaunch>();
+                     }};
+
+}  // namespace trainrt::launch::plugins

@@ -1,0 +1,90 @@
+// srun --mpi=pmix: we are a PMIx client ourselves, and lend PMI-1 to an MPICH that does not speak PMIx.
+#include <array>
+
+#include <mpi.h>
+#include <unistd.h>
+
+#include "core/log.hpp"
+#include "launch/launcher.hpp"
+#include "launch/pmi_bridge.hpp"
+#include "launch/pmix_client.hpp"
+#include "launch/process_mapping.hpp"
+#include <trainrt/error.hpp>
+
+namespace trainrt::launch::plugins {
+
+namespace {
+
+std::string mpi_library_version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);  // allowed before MPI_Init (MPI 3.1, section 8.1.1)
+  return {text.data(), static_cast<std::size_t>(length)};
+}
+
+class PmixLaunch : public Launch {
+ public:
+  explicit PmixLaunch(const LaunchOptions& options) : client_(options.timeout_seconds) {
+    world_.rank = client_.rank();
+    world_.size = client_.size();
+    log::set_rank(world_.rank, world_.size);
+    mapping_ = client_.process_mapping().value_or("");
+    world_.node_of_rank = nodes_from_mapping(mapping_, world_.size);
+    if (!world_.node_of_rank.empty()) derive_topology(world_);
+    try {
+      client_.fence("start of the ranks");
+    } catch (const std::exception& error) {
+      fail(error.what());
+    }
+  }
+
+  void before_mpi() override {
+    if (!needs_bridge(mpi_library_version())) return;
+    bridge_ = std::make_unique<PmiBridge>(BridgeStore{
+        .rank = world_.rank,
+        .size = world_.size,
+        .space = client_.space(),
+        .process_mapping = mapping_,
+        .put = [this](const std::string& key, const std::string& value) { client_.put(key, value); },
+        .fence = [this] { client_.fence("start of MPI"); },
+        .get = [this](int rank, const std::string& key) { return client_.get(rank, key); },
+        .abort = [this](int code) { abort(code); },
+        .fail = [this](const std::string& why) { fail(why); }});
+    bridge_->start();
+  }
+
+  void after_mpi() override {
+    if (bridge_) bridge_->hide();
+  }
+
+  void abort(int code) noexcept override {
+    client_.abort(code);
+    _exit(code);
+  }
+
+  void finalize() override { client_.finalize(); }
+
+ private:
+  /// Ranks are missing: no agreed way out is left, so the step is ended from here.
+  void fail(const std::string& why) noexcept {
+    log::error(why);
+    abort(static_cast<int>(ExitCode::failed));
+  }
+
+  PmixClient client_;
+  std::string mapping_;
+  std::unique_ptr<PmiBridge> bridge_;
+};
+
+}  // namespace
+
+extern const Launcher pmix;
+const Launcher pmix{.name = "pmix",
+                    .help = "srun --mpi=pmix",
+                    .preference = 20,
+                    .viable = [](const Environment& environment) { return environment.has("PMIX_NAMESPACE"); },
+                    .open = [](const Environment&, const LaunchOptions& options) -> std::unique_ptr<Launch> {
+                      return std::make_unique<PmixLaunch>(options);
+                    }};
+
+}  // namespace trainrt::launch::plugins

@@ -1,0 +1,37 @@
+#include "launch/promise.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+namespace trainrt::launch {
+
+std::optional<Promise> promised_ranks(const Environment& environment) {
+  static constexpr std::array variables = {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"};
+  std::optional<Promise> best;
+  for (const auto* variable : variables) {
+    const auto size = environment.number(variable);
+    if (size && (!best || *size > best->size)) best = Promise{*size, variable};
+  }
+  return best;
+}
+
+bool is_shell_of_parallel_job(const Environment& environment) {
+  const bool in_step = environment.has("SLURM_STEP_NUM_TASKS") || environment.has("PMI_SIZE") ||
+                       environment.has("PMIX_NAMESPACE") || environment.has("OMPI_COMM_WORLD_SIZE");
+  return !in_step && environment.has("SLURM_JOB_ID") && environment.number("SLURM_NTASKS").value_or(1) > 1;
+}
+
+void check_promise(const Environment& environment, int formed, const std::string& launcher) {
+  const auto promise = promised_ranks(environment);
+  if (!promise || promise->size <= formed) return;
+  const bool slurm = environment.has("SLURM_JOB_ID");
+  throw UsageError(fmt::format(
+      "{}={} promised {} ranks, but the launcher '{}' formed a world of {}: every process would train alone. {}", promise->variable,
+      promise->size, promise->size, launcher, formed,
+      slurm ? "Start it with `srun --mpi=pmix` (or export SLURM_MPI_TYPE=pmix; `srun --mpi=list` shows what there is)."
+            : "Start it with mpiexec of the MPICH that trainrt is built with (Debian: mpiexec.mpich)."));
+}
+
+}  // namespace trainrt::launch

@@ -1,0 +1,25 @@
+#pragma once
+#include <optional>
+#include <string>
+
+#include "core/environment.hpp"
+
+namespace trainrt::launch {
+
+/// How many ranks the launch promised, and which variable said so.
+struct Promise {
+  int size;
+  std::string variable;
+};
+
+/// The largest of PMI_SIZE, OMPI_COMM_WORLD_SIZE and SLURM_STEP_NUM_TASKS; never SLURM_NTASKS, which the batch shell of a job
+/// has too.
+std::optional<Promise> promised_ranks(const Environment& environment);
+
+/// True in the batch shell (or the salloc shell) of a job of several tasks, outside any srun step.
+bool is_shell_of_parallel_job(const Environment& environment);
+
+/// Throws UsageError where fewer ranks formed than were promised.
+void check_promise(const Environment& environment, int formed, const std::string& launcher);
+
+}  // namespace trainrt::launch

@@ -1,0 +1,183 @@
+#include "metrics/aggregate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <sstream>
+
+#include <trainrt/error.hpp>
+
+#include "io/digest.hpp"
+
+namespace trainrt::metrics {
+
+namespace {
+
+[[noreturn]] void bad_key(const std::string& key, const std::string& why) {
+  throw UsageError("report: the metric '" + key + "' " + why);
+}
+
+void check_key(const std::string& key) {
+  if (key.empty()) bad_key(key, "has an empty name");
+  if (key.front() == '_') bad_key(key, "starts with '_'; such names are the runtime's own");
+  const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
+  if (std::ranges::any_of(key, is_control)) bad_key(key, "has a control character in its name");
+}
+
+/// By key, so that the order of a report does not matter.
+using Sorted = std::map<std::string_view, const MetricValue*>;
+
+Sorted sorted(const Metrics& metrics) {
+  Sorted by_key;
+  for (const auto& [key, value] : metrics) {
+    check_key(key);
+    if (!by_key.emplace(key, &value).second) bad_key(key, "is there twice");
+  }
+  return by_key;
+}
+
+const Number* number_in(const MetricValue& value) { return std::get_if<Number>(&value.get()); }
+
+std::string_view kind_of(const MetricValue& value) {
+  const auto* number = number_in(value);
+  if (number == nullptr) return "text";
+  switch (number->reduce) {
+    case Reduce::mean:
+      return "mean";
+    case Reduce::sum:
+      return "sum";
+    case Reduce::min:
+      return "min";
+    case Reduce::max:
+      return "max";
+  }
+  return "mean";
+}
+
+std::string describe(const Sorted& by_key) {
+  std::string lines;
+  for (const auto& [key, value] : by_key) (lines += kind_of(*value)).append(" ").append(key).append("\n");
+  return lines;
+}
+
+void encode_mean(std::string_view key, const Number& number, Encoded& out) {
+  if (!std::isfinite(number.weight) || number.weight < 0)
+    bad_key(std::string(key), "has the weight " + std::to_string(number.weight) + "; it must be 0 or more, and finite");
+  out.sums.push_back(number.weight > 0 ? number.value * number.weight : 0.0);
+  out.sums.push_back(number.weight);
+}
+
+/// The NaNs are counted aside: what a maximum makes of NaN depends on its implementation.
+void encode_extreme(const Number& number, Encoded& out) {
+  const bool nan = std::isnan(number.value);
+  out.sums.push_back(nan ? 1.0 : 0.0);
+  const auto value = number.reduce == Reduce::max ? number.value : -number.value;
+  out.maxima.push_back(nan ? -std::numeric_limits<double>::infinity() : value);
+}
+
+/// Takes the numbers out of `reduced` in the order in which encode() put them in.
+class Decoder {
+ public:
+  explicit Decoder(const Encoded& reduced) : reduced_(reduced) {}
+
+  double next(Reduce reduce) {
+    constexpr auto nan = std::numeric_limits<double>::quiet_NaN();
+    const auto first = reduced_.sums.at(sum_++);
+    switch (reduce) {
+      case Reduce::sum:
+        return first;
+      case Reduce::mean: {
+        const auto weight = reduced_.sums.at(sum_++);
+        return weight > 0 ? first / weight : nan;
+      }
+      case Reduce::max:
+        return pick(first, reduced_.maxima.at(maximum_++));
+      case Reduce::min:
+        return pick(first, -reduced_.maxima.at(maximum_++));
+    }
+    return nan;
+  }
+
+ private:
+  static double pick(double nan_count, double value) {
+    return nan_count > 0 ? std::numeric_limits<double>::quiet_NaN() : value;
+  }
+  const Encoded& reduced_;
+  std::size_t sum_ = 0;
+  std::size_t maximum_ = 0;
+};
+
+}  // namespace
+
+Encoded encode(const Metrics& metrics) {
+  const auto by_key = sorted(metrics);
+  Encoded out;
+  out.schema_hash = std::stoull(io::digest_of(describe(by_key)).substr(0, 16), nullptr, 16);
+  for (const auto& [key, value] : by_key) {
+    const auto* number = number_in(*value);
+    if (number == nullptr) continue;
+    switch (number->reduce) {
+      case Reduce::mean:
+        encode_mean(key, *number, out);
+        break;
+      case Reduce::sum:
+        out.sums.push_back(number->value);
+        break;
+      case Reduce::min:
+      case Reduce::max:
+        encode_extreme(*number, out);
+        break;
+    }
+  }
+  return out;
+}
+
+Record decode(const Metrics& metrics, const Encoded& reduced, std::int64_t iteration) {
+  Decoder decoder(reduced);
+  std::map<std::string_view, Record::Value> values;
+  for (const auto& [key, value] : sorted(metrics)) {
+    if (const auto* number = number_in(*value))
+      values.emplace(key, decoder.next(number->reduce));
+    else
+      values.emplace(key, std::get<std::string>(value->get()));
+  }
+  Record record{iteration, {}};
+  for (const auto& [key, value] : metrics) record.values.emplace_back(key, values.at(key));
+  return record;
+}
+
+std::string describe_keys(const Metrics& metrics) { return describe(sorted(metrics)); }
+
+namespace {
+
+std::map<std::string, std::string> kinds_by_key(const std::string& described) {
+  std::map<std::string, std::string> kinds;
+  std::istringstream lines(described);
+  for (std::string line; std::getline(lines, line);) {
+    const auto blank = line.find(' ');
+    if (blank != std::string::npos) kinds.emplace(line.substr(blank + 1), line.substr(0, blank));
+  }
+  return kinds;
+}
+
+}  // namespace
+
+std::string first_difference(const std::vector<std::string>& described) {
+  for (std::size_t rank = 1; rank < described.size(); ++rank) {
+    if (described[rank] == described[0]) continue;
+    const auto rank_name = "rank " + std::to_string(rank);
+    const auto first = kinds_by_key(described[0]), other = kinds_by_key(described[rank]);
+    for (const auto& [key, kind] : first) {
+      const auto found = other.find(key);
+      if (found == other.end()) return "the metric '" + key + "' is in the report of rank 0, but not of " + rank_name;
+      if (found->second != kind)
+        return "the metric '" + key + "' is a " + kind + " on rank 0 and a " + found->second + " on " + rank_name;
+    }
+    for (const auto& [key, kind] : other)
+      if (!first.contains(key)) return "the metric '" + key + "' is in the report of " + rank_name + ", but not of rank 0";
+  }
+  return {};
+}
+
+}  // namespace trainrt::metrics

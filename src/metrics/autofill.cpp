@@ -1,0 +1,84 @@
+#include "metrics/autofill.hpp"
+
+#include <array>
+#include <ctime>
+#include <memory>
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <unistd.h>
+
+#include "core/host.hpp"
+#include "metrics/record_json.hpp"
+
+namespace trainrt::metrics {
+
+namespace {
+
+std::string text_of(const sockaddr_in& address) {
+  std::array<char, INET_ADDRSTRLEN> text{};
+  inet_ntop(AF_INET, &address.sin_addr, text.data(), text.size());
+  return text.data();
+}
+
+/// The address of the first network interface that is up and not the loopback; "127.0.0.1" where there is none.
+std::string node_address() {
+  ifaddrs* list = nullptr;
+  if (getifaddrs(&list) != 0) return "127.0.0.1";
+  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, freeifaddrs);
+  for (const auto* entry = list; entry != nullptr; entry = entry->ifa_next) {
+    const bool usable = (entry->ifa_flags & IFF_UP) != 0 && (entry->ifa_flags & IFF_LOOPBACK) == 0;
+    if (usable && entry->ifa_addr != nullptr && entry->ifa_addr->sa_family == AF_INET)
+      return text_of(*reinterpret_cast<const sockaddr_in*>(entry->ifa_addr));
+  }
+  return "127.0.0.1";
+}
+
+std::string local_date(std::int64_t unix_s) {
+  const auto time = static_cast<std::time_t>(unix_s);
+  std::tm parts{};
+  localtime_r(&time, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%d_%H-%M-%S", &parts);
+  return text.data();
+}
+
+double number_or_zero(const Record::Value* value) {
+  if (value == nullptr) return 0;
+  if (const auto* real = std::get_if<double>(value)) return *real;
+  if (const auto* whole = std::get_if<std::int64_t>(value)) return static_cast<double>(*whole);
+  return 0;
+}
+
+}  // namespace
+
+Moment Moment::now() { return {monotonic_seconds(), static_cast<std::int64_t>(std::time(nullptr))}; }
+
+Autofill::Autofill(bool detailed, const std::vector<Record>& history, Moment start)
+    : detailed_(detailed), last_s_(start.monotonic_s) {
+  for (const auto& record : history) total_s_ += number_or_zero(record.find("_time_this_iter_s"));
+  if (!detailed) return;
+  host_ = host_name();
+  address_ = node_address();
+}
+
+void Autofill::fill(Record& record, Moment now) {
+  const auto iteration_s = now.monotonic_s - last_s_;
+  last_s_ = now.monotonic_s;
+  total_s_ += iteration_s;
+  record.values.emplace_back("_timestamp", now.unix_s);
+  record.values.emplace_back("_time_this_iter_s", iteration_s);
+  record.values.emplace_back(iteration_key, record.iteration);
+  if (detailed_) fill_details(record, now);
+}
+
+void Autofill::fill_details(Record& record, Moment now) const {
+  record.values.emplace_back("_date", local_date(now.unix_s));
+  record.values.emplace_back("_hostname", host_);
+  record.values.emplace_back("_node_ip", address_);
+  record.values.emplace_back("_pid", static_cast<std::int64_t>(getpid()));
+  record.values.emplace_back("_time_total_s", total_s_);
+}
+
+}  // namespace trainrt::metrics

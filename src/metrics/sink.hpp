@@ -1,0 +1,40 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/plugin.hpp"
+#include "metrics/record.hpp"
+
+namespace trainrt::metrics {
+
+/// Takes aggregated records, on rank 0 only (other ranks have no sinks). Files that a sink writes are derived from
+/// result.json: a sink never holds the only copy, and whatever it finds damaged it writes anew.
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  /// Once, first: the records that the run already has, oldest first. Afterwards the sink's files hold exactly those.
+  virtual void begin(const std::vector<Record>& history) = 0;
+  virtual void write(const Record& record) = 0;
+  /// At commits: bring files up to date where that is cheap enough to do now.
+  virtual void sync() {}
+  /// Once, last: files are complete.
+  virtual void end() {}
+};
+
+struct SinkContext {
+  std::string run_dir;
+  std::string run_name;
+};
+
+/// A plug-in: one file in metrics/sinks.
+struct SinkKind {
+  std::string_view name;
+  std::string_view help;
+  std::unique_ptr<Sink> (*open)(const SinkContext&);
+};
+
+PluginTable<SinkKind> sink_table();
+
+}  // namespace trainrt::metrics

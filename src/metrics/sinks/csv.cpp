@@ -1,0 +1,91 @@
+// progress.csv: one row a report, one column a key, in the order in which the keys first appeared. Quoting as in RFC 4180,
+// lines end in \n. A record without a key has an empty cell; NaN is nan.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "io/file.hpp"
+#include "metrics/append_file.hpp"
+#include "metrics/sink.hpp"
+
+namespace trainrt::metrics {
+
+namespace {
+
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+std::string cell(double number) { return std::isnan(number) ? "nan" : fmt::format("{}", number); }
+std::string cell(std::int64_t number) { return fmt::format("{}", number); }
+std::string cell(const std::string& text) { return quoted(text); }
+
+class CsvSink final : public Sink {
+ public:
+  explicit CsvSink(const SinkContext& context) : path_(context.run_dir + "/progress.csv") {}
+
+  void begin(const std::vector<Record>& history) override {
+    records_ = history;
+    columns_.clear();
+    for (const auto& record : history) add_columns(record);
+    write_anew();
+  }
+
+  void write(const Record& record) override {
+    records_.push_back(record);
+    if (add_columns(record))
+      write_anew();
+    else
+      file_->append(row(record));
+  }
+
+ private:
+  /// Whether there were new keys.
+  bool add_columns(const Record& record) {
+    const auto before = columns_.size();
+    for (const auto& [key, value] : record.values)
+      if (std::ranges::find(columns_, key) == columns_.end()) columns_.push_back(key);
+    return columns_.size() > before;
+  }
+
+  void write_anew() {
+    std::string text;
+    for (const auto& column : columns_) text += (text.empty() ? "" : ",") + quoted(column);
+    if (!columns_.empty()) text += "\n";
+    for (const auto& record : records_) text += row(record);
+    io::replace_file(path_, text);
+    file_.emplace(path_);
+  }
+
+  std::string row(const Record& record) const {
+    std::string line;
+    for (const auto& column : columns_) {
+      if (&column != &columns_.front()) line += ",";
+      if (const auto* value = record.find(column)) line += std::visit([](const auto& v) { return cell(v); }, *value);
+    }
+    return line + "\n";
+  }
+
+  std::string path_;
+  std::vector<std::string> columns_;
+  std::vector<Record> records_;  ///< for the day when a new key appears
+  std::optional<AppendFile> file_;
+};
+
+}  // namespace
+
+namespace plugins {
+
+extern const SinkKind csv{
+    .name = "csv",
+    .help = "progress.csv: one row a report",
+    .open = [](const SinkContext& context) -> std::unique_ptr<Sink> { return std::make_unique<CsvSink>(context); }};
+
+}  // namespace plugins
+
+}  // namespace trainrt::metrics

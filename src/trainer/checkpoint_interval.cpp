@@ -1,0 +1,36 @@
+#include "trainer/checkpoint_interval.hpp"
+
+#include <cmath>
+#include <sstream>
+
+#include <trainrt/error.hpp>
+
+namespace trainrt::trainer {
+
+namespace {
+
+bool every(std::int64_t number, double count) { return number % static_cast<std::int64_t>(count) == 0; }
+
+}  // namespace
+
+bool CheckpointInterval::due_at_report(std::int64_t iteration) const { return unit == Unit::reports && every(iteration, count); }
+bool CheckpointInterval::due_at_step(std::int64_t step) const { return unit == Unit::steps && every(step, count); }
+bool CheckpointInterval::due_after(double seconds) const { return unit == Unit::seconds && seconds >= count; }
+
+CheckpointInterval parse_checkpoint_interval(const OptionValue& value) {
+  using Unit = CheckpointInterval::Unit;
+  if (value.text == "off") return {Unit::off, 1};
+  std::istringstream in(value.text);
+  std::string number, unit, rest;
+  in >> number >> unit >> rest;
+  const auto count = parse_real(number);
+  const bool whole = count && std::floor(*count) == *count;
+  if (count && *count > 0 && rest.empty()) {
+    if (whole && (unit == "reports" || unit == "report")) return {Unit::reports, *count};
+    if (whole && (unit == "steps" || unit == "step")) return {Unit::steps, *count};
+    if (unit == "s") return {Unit::seconds, *count};
+  }
+  throw UsageError(value.origin + ": checkpoint.every is '" + value.text + "'; it must be 'N reports', 'N steps', 'N s' or 'off'");
+}
+
+}  // namespace trainrt::trainer

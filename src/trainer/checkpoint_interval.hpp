@@ -1,0 +1,22 @@
+#pragma once
+#include <cstdint>
+
+#include "core/options.hpp"
+
+namespace trainrt::trainer {
+
+/// When a checkpoint is due, besides at a stop and at the end.
+struct CheckpointInterval {
+  enum class Unit { off, reports, steps, seconds };
+  Unit unit = Unit::reports;
+  double count = 1;
+
+  bool due_at_report(std::int64_t iteration) const;
+  bool due_at_step(std::int64_t step) const;
+  bool due_after(double seconds_since_last) const;
+};
+
+/// "3 reports", "500 steps", "600 s", "off". Throws UsageError with the place.
+CheckpointInterval parse_checkpoint_interval(const OptionValue& value);
+
+}  // namespace trainrt::trainer

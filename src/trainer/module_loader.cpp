@@ -1,0 +1,110 @@
+#include "trainer/module_loader.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <trainrt/error.hpp>
+
+#include "core/environment.hpp"
+#include "core/log.hpp"
+#include "io/file.hpp"
+
+namespace trainrt::trainer {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::vector<fs::path> module_folders() {
+  if (const auto path = Environment::of_process().text("TRAINRT_MODULE_PATH")) {
+    std::vector<fs::path> folders;
+    std::istringstream in(*path);
+    for (std::string folder; std::getline(in, folder, ':');)
+      if (!folder.empty()) folders.emplace_back(folder);
+    return folders;
+  }
+  std::error_code none;
+  const auto program = fs::read_symlink("/proc/self/exe", none).parent_path();
+  return {program / "modules", program.parent_path() / "lib" / "trainrt" / "modules"};
+}
+
+/// Reads torch.json beside torch.so.
+std::vector<FunctionEntry> read_index(const fs::path& index) {
+  std::vector<FunctionEntry> entries;
+  try {
+    const auto json = nlohmann::json::parse(io::read_file(index.string()));
+    auto library = index;
+    library.replace_extension(".so");
+    for (const auto& function : json.at("functions")) {
+      FunctionEntry entry{function.at("name"), function.at("help"), library.string(), {}};
+      for (const auto& key : function.value("loop", nlohmann::json::array()))
+        entry.loop.push_back({key.at("key"), key.value("default", ""), key.value("help", "")});
+      entries.push_back(std::move(entry));
+    }
+  } catch (const std::exception& error) {
+    log::warning(fmt::format("the module index {} cannot be read and is left out: {}", index.string(), error.what()));
+  }
+  return entries;
+}
+
+const Module& load_module(const std::string& path) {
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* why = dlerror();
+    throw UsageError(fmt::format("cannot load the library {}: {}", path, why != nullptr ? why : "no reason given"));
+  }
+  const auto* module = static_cast<const Module*>(dlsym(library, "trainrt_module"));
+  if (module == nullptr) throw UsageError(path + " is not a trainrt module: it lacks the symbol trainrt_module (TRAINRT_TRAIN_FUNCTION)");
+  if (module->abi != module_abi)
+    throw UsageError(fmt::format("{} was compiled for module interface {}, this program has {}: compile it again with this version's headers",
+                                 path, module->abi, module_abi));
+  return *module;
+}
+
+TrainFunction find_in(const Module& module, const std::string& name, const std::string& path) {
+  std::vector<std::string> names;
+  for (int i = 0; i < module.function_count; ++i) {
+    const auto& function = module.functions[i];
+    if (name.empty() || function.name == name) return function;
+    names.emplace_back(function.name);
+  }
+  throw UsageError(fmt::format("no train function '{}' in {}{}; there are: {}", name, path, did_you_mean(name, names), join(names)));
+}
+
+}  // namespace
+
+std::vector<FunctionEntry> available_functions(PluginTable<TrainFunction> built_in) {
+  std::vector<FunctionEntry> entries;
+  for (const auto* function : built_in) entries.push_back({std::string(function->name), std::string(function->help), "", {}});
+  for (const auto& folder : module_folders()) {
+    std::error_code none;
+    std::vector<fs::path> indices;
+    for (const auto& file : fs::directory_iterator(folder, none))
+      if (file.path().extension() == ".json") indices.push_back(file.path());
+    std::ranges::sort(indices);
+    for (const auto& index : indices)
+      for (auto& entry : read_index(index)) entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+TrainFunction load_function(PluginTable<TrainFunction> built_in, const std::string& name, const std::string& library) {
+  if (!library.empty()) {
+    const auto path = fs::absolute(library).string();
+    return find_in(load_module(path), name, path);
+  }
+  for (const auto* function : built_in)
+    if (function->name == name) return *function;
+  std::vector<std::string> names;
+  for (const auto& entry : available_functions(built_in)) {
+    if (entry.name == name) return find_in(load_module(entry.module), name, entry.module);
+    names.push_back(entry.name);
+  }
+  throw UsageError(fmt::format("no such train function: '{}'{}; there are: {}", name, did_you_mean(name, names), join(names)));
+}
+
+}  // namespace trainrt::trainer

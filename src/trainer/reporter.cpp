@@ -1,0 +1,69 @@
+#include "trainer/reporter.hpp"
+
+#include <optional>
+#include <vector>
+
+#include "metrics/autofill.hpp"
+#include "metrics/result_log.hpp"
+#include "metrics/sink.hpp"
+
+namespace trainrt::trainer {
+
+namespace {
+
+class SilentReporter : public Reporter {
+ public:
+  void begin(std::int64_t) override {}
+  void write(metrics::Record) override {}
+  void sync() override {}
+  void update_derived() override {}
+  void end() override {}
+};
+
+class FileReporter : public Reporter {
+ public:
+  FileReporter(const RunSpec& spec, std::string private_suffix)
+      : run_dir_(spec.run_dir), detailed_(spec.detailed_metrics), suffix_(std::move(private_suffix)) {
+    for (const auto* kind : metrics::sink_table()) sinks_.push_back(kind->open({spec.run_dir, spec.name}));
+  }
+
+  void begin(std::int64_t iteration) override {
+    auto opened = metrics::ResultLog::open(run_dir_, iteration, suffix_);
+    log_.emplace(std::move(opened.log));
+    autofill_.emplace(detailed_, opened.history, metrics::Moment::now());
+    for (const auto& sink : sinks_) sink->begin(opened.history);
+  }
+
+  void write(metrics::Record record) override {
+    autofill_->fill(record, metrics::Moment::now());
+    log_->append(record);
+    for (const auto& sink : sinks_) sink->write(record);
+  }
+
+  void sync() override { log_->sync(); }
+
+  void update_derived() override {
+    for (const auto& sink : sinks_) sink->sync();
+  }
+
+  void end() override {
+    for (const auto& sink : sinks_) sink->end();
+  }
+
+ private:
+  std::string run_dir_;
+  bool detailed_;
+  std::string suffix_;
+  std::optional<metrics::ResultLog> log_;
+  std::optional<metrics::Autofill> autofill_;
+  std::vector<std::unique_ptr<metrics::Sink>> sinks_;
+};
+
+}  // namespace
+
+std::unique_ptr<Reporter> make_reporter(const RunSpec& spec, int rank, const std::string& private_suffix) {
+  if (rank != 0) return std::make_unique<SilentReporter>();
+  return std::make_unique<FileReporter>(spec, private_suffix);
+}
+
+}  // namespace trainrt::trainer

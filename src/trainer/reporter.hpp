@@ -1,0 +1,29 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "metrics/record.hpp"
+#include "trainer/run_spec.hpp"
+
+namespace trainrt::trainer {
+
+/// Where aggregated reports go. Rank 0's writes the log of record and the sinks; the other ranks' does nothing: which one it is
+/// is decided once, when it is made.
+class Reporter {
+ public:
+  virtual ~Reporter() = default;
+  /// Opens the files. Records after `iteration` are dropped: the run stands at that iteration.
+  virtual void begin(std::int64_t iteration) = 0;
+  virtual void write(metrics::Record record) = 0;
+  /// The log of record is on disk when it returns. Before every commit.
+  virtual void sync() = 0;
+  /// Derived files are brought up to date. After a commit, and at the end.
+  virtual void update_derived() = 0;
+  virtual void end() = 0;
+};
+
+/// `private_suffix` tells this attempt's files from those of others.
+std::unique_ptr<Reporter> make_reporter(const RunSpec& spec, int rank, const std::string& private_suffix);
+
+}  // namespace trainrt::trainer

@@ -1,0 +1,203 @@
+#include "trainer/run.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <thread>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "batch/signals.hpp"
+#include "core/environment.hpp"
+#include "core/host.hpp"
+#include "core/log.hpp"
+#include "data/open_dataset.hpp"
+#include "io/file.hpp"
+#include "trainer/agreement.hpp"
+#include "trainer/attempt.hpp"
+#include "trainer/run_directory.hpp"
+#include "trainer/run_record.hpp"
+#include "trainer/session.hpp"
+
+namespace trainrt::trainer {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* finished_text = "finished";
+
+/// Refuses directories that are no run, and runs of another train function. "finished" where there is nothing to do.
+std::string look_at_existing(const RunSpec& spec, const std::string& function) {
+  const auto record = read_run_record(spec.run_dir);
+  if (!record) {
+    if (fs::exists(spec.run_dir) && !fs::is_directory(spec.run_dir + "/attempts") && !fs::is_empty(spec.run_dir))
+      throw UsageError(spec.run_dir + " exists and is no run of trainrt: choose another run.name or run.storage_path");
+    return {};
+  }
+  if (record->function != function)
+    throw UsageError(fmt::format("the run in {} is of the train function '{}', not '{}': give this run another run.name", spec.run_dir,
+                                 record->function, function));
+  return is_finished_as_is(*record, spec) ? finished_text : "";
+}
+
+/// What rank 0 keeps of an attempt while it runs; the other ranks have none.
+class Records {
+ public:
+  Records(const RunSpec& spec, const std::string& function, int ranks, std::vector<std::string> nodes)
+      : run_dir_(spec.run_dir), attempt_(spec.run_dir, ranks, std::move(nodes)) {
+    auto existing = read_run_record(run_dir_);
+    record_ = existing ? *existing : new_run_record(spec, function);
+    for (const auto& change : take_loop(record_, spec, attempt_.number()))
+      log::info(fmt::format("[loop] {} was '{}', is '{}' from attempt {} on", change.key, change.from, change.to, change.attempt));
+    record_.spec = spec.texts;
+    set_state("running");
+    io::replace_file(run_dir_ + "/params.json", loop_as_json(record_));
+    sweep(run_dir_, attempt_.number());
+  }
+
+  int number() const { return attempt_.number(); }
+  void note_first_step(std::int64_t step) { attempt_.note_first_step(step); }
+  void end(const std::string& state, const std::string& why, ExitCode code, std::int64_t step) {
+    attempt_.end(why, static_cast<int>(code), step);
+    set_state(state);
+  }
+
+ private:
+  void set_state(const std::string& state) {
+    record_.state = state;
+    write_run_record(run_dir_, record_);
+  }
+
+  std::string run_dir_;
+  Attempt attempt_;
+  RunRecord record_;
+};
+
+std::vector<std::string> node_names(const World& world, Communicator& communicator) {
+  const auto hosts = communicator.all_gather(Environment::of_process().text("SLURMD_NODENAME").value_or(host_name()));
+  std::vector<std::string> names;
+  std::set<int> seen;
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank)
+    if (seen.insert(world.node_of_rank[rank]).second) names.push_back(hosts[rank]);
+  return names;
+}
+
+double seconds_since_process_start() {
+  const auto ticks = static_cast<double>(process_start_time(static_cast<int>(getpid())));
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec) - ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+/// For the start-up benchmark.
+void say_when_started(int rank) {
+  if (rank == 0 && Environment::of_process().has("TRAINRT_TIMING"))
+    fmt::print(stderr, "timing: train_function_started_s={:.3f}\n", seconds_since_process_start());
+}
+
+/// One rank's train function failed, and the others wait for it somewhere: say it, write it down, end the step.
+[[noreturn]] void fail_everywhere(const RunSpec& spec, int attempt, const Session& session, launch::Launch& launch, const Error& error) {
+  // Where all ranks fail alike, rank 0 says it and the others are ended before they speak.
+  if (launch.world().rank != 0) std::this_thread::sleep_for(std::chrono::seconds(1));
+  const auto text = fmt::format("rank {} on {} failed at step {} (attempt {}): {}", launch.world().rank, host_name(), session.step_count(), attempt,
+                                error.what());
+  log::error(error.what());
+  try {
+    io::replace_file(spec.run_dir + "/error.txt", utc_now() + " " + text + "\n");
+    mark_failed(spec.run_dir, attempt, "failed: " + text, static_cast<int>(error.code()), session.step_count());
+    if (auto record = read_run_record(spec.run_dir)) {
+      record->state = "failed";
+      write_run_record(spec.run_dir, *record);
+    }
+    log::info(fmt::format("the error is kept in {}/error.txt; mend what it says and start the same command again: the run continues from "
+                          "its last checkpoint", spec.run_dir));
+  } catch (const std::exception& second) {
+    log::error(std::string("and that could not be written down: ") + second.what());
+  }
+  launch.abort(static_cast<int>(error.code()));
+  throw error;  // where the ranks are threads, abort() returns
+}
+
+void call_train_function(const RunSpec& spec, const TrainFunction& function, int attempt, Session& session, launch::Launch& launch) {
+  try {
+    Context context(session);
+    say_when_started(launch.world().rank);
+    function.train(context);
+    session.finish();
+  } catch (const AgreedError&) {
+    throw;
+  } catch (const Error& error) {
+    fail_everywhere(spec, attempt, session, launch, error);
+  } catch (const std::exception& error) {
+    fail_everywhere(spec, attempt, session, launch, Error(error.what()));
+  } catch (const StopRun&) {
+    // stopped_by() tells
+  }
+}
+
+RunOutcome outcome_of(const RunSpec& spec, const Session& session) {
+  if (session.stopped_by() == 0)
+    return {ExitCode::finished, fmt::format("finished: {} iterations, {} steps. Results: {} (trainrt result {})", session.iteration(),
+                                            session.step_count(), spec.run_dir, spec.run_dir)};
+  const auto saved = session.is_saved() ? "everything up to there is saved" : "the last checkpoint is older than that";
+  return {ExitCode::stopped, fmt::format("stopped by {} at step {}; {}. Run the same command again to continue (exit {})",
+                                         batch::signal_name(session.stopped_by()), session.step_count(), saved,
+                                         static_cast<int>(ExitCode::stopped))};
+}
+
+void warn_of_unread_keys(const Session& session) {
+  for (const auto& key : session.unread_loop_keys())
+    log::warning(fmt::format("[loop] {} was never read by the train function (a typing error?)", key));
+}
+
+}  // namespace
+
+void check_datasets(const RunSpec& spec) {
+  for (const auto& [name, options] : spec.data) data::check_dataset(name, options);
+}
+
+RunOutcome run(const RunSpec& spec, const TrainFunction& function, launch::Launch& launch, Communicator& communicator) {
+  const bool keeps_records = communicator.rank() == 0;
+  const std::string name(function.name);
+  require_shared_storage(spec.storage_path, spec.storage_timeout_s, communicator);
+
+  std::string existing;
+  agreed(communicator, [&] { existing = keeps_records ? look_at_existing(spec, name) : ""; });
+  if (communicator.broadcast_text(existing, 0) == finished_text)
+    return {ExitCode::finished, fmt::format("the run '{}' has finished already; nothing to do. Results: {}. More epochs in [loop] continue it; "
+                                            "another run.name starts a new one", spec.name, spec.run_dir)};
+
+  make_run_directory(spec.run_dir, spec.storage_timeout_s, communicator);
+  const auto nodes = node_names(launch.world(), communicator);
+  std::unique_ptr<Records> records;
+  agreed(communicator, [&] {
+    if (keeps_records) records = std::make_unique<Records>(spec, name, communicator.size(), nodes);
+  });
+  const int attempt = communicator.all_reduced(records ? records->number() : 0, Op::max);
+
+  Session session(spec, launch.world(), communicator, {attempt, private_directory(spec.run_dir, attempt)});
+  try {
+    call_train_function(spec, function, attempt, session, launch);
+    session.close();
+  } catch (const AgreedError& error) {
+    if (records) records->end("failed", std::string("failed: ") + error.what(), error.code(), session.step_count());
+    throw;
+  }
+  const auto outcome = outcome_of(spec, session);
+  agreed(communicator, [&] {
+    if (!records) return;
+    warn_of_unread_keys(session);
+    records->note_first_step(session.first_step());
+    const bool stopped = outcome.code == ExitCode::stopped;
+    records->end(stopped ? "stopped" : "finished", stopped ? "stopped by " + batch::signal_name(session.stopped_by()) : "finished",
+                 outcome.code, session.step_count());
+    std::error_code none;
+    fs::remove(private_directory(spec.run_dir, attempt), none);
+  });
+  return outcome;
+}
+
+}  // namespace trainrt::trainer

@@ -1,0 +1,115 @@
+#include "trainer/run_directory.hpp"
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <random>
+#include <thread>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "core/host.hpp"
+#include "core/log.hpp"
+#include "io/file.hpp"
+#include "trainer/agreement.hpp"
+#include "trainer/attempt.hpp"
+
+namespace trainrt::trainer {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The work that one rank does for all.
+void on_first_rank(Communicator& communicator, const std::function<void()>& work) {
+  agreed(communicator, communicator.rank() == 0 ? work : [] {});
+}
+
+void make_directories(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error || !fs::is_directory(path))
+    throw UsageError(fmt::format("run.storage_path: cannot make {} on {}: {}; choose a folder that you may write", path, host_name(),
+                                 error ? error.message() : "it is not a directory"));
+}
+
+void wait_until_seen(const std::string& path, double timeout_s) {
+  using namespace std::chrono_literals;
+  const auto start = monotonic_seconds();
+  while (access(path.c_str(), F_OK) != 0) {
+    if (monotonic_seconds() - start > timeout_s)
+      throw UsageError(fmt::format("{} is not seen on {} after {} s: run.storage_path must be a directory that all nodes share", path,
+                                   host_name(), timeout_s));
+    std::this_thread::sleep_for(100ms);
+  }
+}
+
+/// Deepest part of `path` that exists already.
+fs::path existing_part(fs::path path) {
+  while (!path.empty() && !fs::exists(path) && path.has_parent_path() && path != path.parent_path()) path = path.parent_path();
+  return path;
+}
+
+void remove_made(fs::path path, const fs::path& stop) {
+  std::error_code error;
+  for (; path != stop && path.has_parent_path() && fs::remove(path, error); path = path.parent_path()) {
+  }
+}
+
+}  // namespace
+
+void require_shared_storage(const std::string& storage_path, double timeout_s, Communicator& communicator) {
+  const auto before = existing_part(storage_path);
+  std::string probe = storage_path + fmt::format("/.trainrt-{:08x}{:08x}", std::random_device{}(), std::random_device{}());
+  probe = communicator.broadcast_text(probe, 0);
+  try {
+    on_first_rank(communicator, [&] {
+      make_directories(storage_path);
+      try {
+        io::write_file(probe, "is this directory shared by all ranks?\n");
+      } catch (const Error& error) {
+        throw UsageError(std::string("run.storage_path cannot be written: ") + error.what());
+      }
+    });
+    agreed(communicator, [&] { wait_until_seen(probe, timeout_s); });
+  } catch (const AgreedError&) {
+    on_first_rank(communicator, [&] {
+      std::error_code ignored;
+      fs::remove(probe, ignored);
+      remove_made(storage_path, before);
+    });
+    throw;
+  }
+  on_first_rank(communicator, [&] {
+    std::error_code ignored;
+    fs::remove(probe, ignored);
+  });
+}
+
+void make_run_directory(const std::string& run_dir, double timeout_s, Communicator& communicator) {
+  on_first_rank(communicator, [&] {
+    for (const auto* folder : {"", "/attempts", "/artifacts", "/logs"}) make_directories(run_dir + folder);
+    io::sync_directory(fs::path(run_dir).parent_path().string());
+  });
+  agreed(communicator, [&] { wait_until_seen(run_dir + "/logs", timeout_s); });
+}
+
+std::string private_directory(const std::string& run_dir, int attempt) { return run_dir + "/.attempt_" + attempt_name(attempt); }
+
+void sweep(const std::string& run_dir, int attempt) {
+  const auto own = private_directory(run_dir, attempt);
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(run_dir, none)) {
+    const auto path = entry.path().string();
+    if (!entry.path().filename().string().starts_with(".attempt_") || path == own) continue;
+    try {
+      io::remove_tree(path);
+    } catch (const Error& error) {
+      log::warning(std::string("cannot sweep what an earlier attempt left: ") + error.what());
+    }
+  }
+}
+
+}  // namespace trainrt::trainer

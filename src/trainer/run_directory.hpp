@@ -1,0 +1,21 @@
+#pragma once
+#include <string>
+
+#include <trainrt/communicator.hpp>
+
+namespace trainrt::trainer {
+
+/// Makes sure that `storage_path` can be written and that every rank sees the same one. Collective. AgreedError that names the
+/// hosts otherwise; what this call made is removed again then.
+void require_shared_storage(const std::string& storage_path, double timeout_s, Communicator& communicator);
+
+/// Makes the run directory and its folders, and waits until every rank sees it. Collective.
+void make_run_directory(const std::string& run_dir, double timeout_s, Communicator& communicator);
+
+/// Private directory of an attempt inside the run directory; what is in there does not exist until it is renamed out of it.
+std::string private_directory(const std::string& run_dir, int attempt);
+
+/// Removes what earlier attempts left in their private directories. One rank calls.
+void sweep(const std::string& run_dir, int attempt);
+
+}  // namespace trainrt::trainer

@@ -1,0 +1,99 @@
+#include "trainer/run_record.hpp"
+
+#include <filesystem>
+#include <random>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <trainrt/error.hpp>
+
+#include "core/host.hpp"
+#include "io/file.hpp"
+
+namespace trainrt::trainer {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string path_of(const std::string& run_dir) { return run_dir + "/run.json"; }
+
+std::string random_id() {
+  std::random_device device;
+  return fmt::format("{:08x}{:08x}", device(), device());
+}
+
+}  // namespace
+
+std::optional<RunRecord> read_run_record(const std::string& run_dir) {
+  const auto path = path_of(run_dir);
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  try {
+    const auto json = Json::parse(io::read_file(path));
+    RunRecord record;
+    record.name = json.at("name");
+    record.run_id = json.at("run_id");
+    record.created = json.at("created");
+    record.function = json.at("train_function");
+    record.state = json.at("state");
+    record.loop = json.at("loop").get<std::map<std::string, std::string>>();
+    record.spec = json.at("config").get<std::map<std::string, std::string>>();
+    for (const auto& change : json.at("loop_changes"))
+      record.loop_changes.push_back({change.at("attempt"), change.at("key"), change.at("from"), change.at("to")});
+    return record;
+  } catch (const Json::exception& error) {
+    throw UsageError(path + " is not a run record of trainrt: " + error.what());
+  }
+}
+
+void write_run_record(const std::string& run_dir, const RunRecord& record) {
+  Json changes = Json::array();
+  for (const auto& change : record.loop_changes)
+    changes.push_back({{"attempt", change.attempt}, {"key", change.key}, {"from", change.from}, {"to", change.to}});
+  const Json json = {{"format", "trainrt run 1"},
+                     {"name", record.name},
+                     {"run_id", record.run_id},
+                     {"created", record.created},
+                     {"train_function", record.function},
+                     {"state", record.state},
+                     {"loop", record.loop},
+                     {"loop_changes", changes},
+                     {"config", record.spec}};
+  io::replace_file(path_of(run_dir), json.dump(2) + "\n");
+}
+
+RunRecord new_run_record(const RunSpec& spec, const std::string& function) {
+  return {.name = spec.name,
+          .run_id = random_id(),
+          .created = utc_now(),
+          .function = function,
+          .state = "running",
+          .loop = spec.loop.texts(),
+          .spec = spec.texts,
+          .loop_changes = {}};
+}
+
+std::vector<RunRecord::LoopChange> take_loop(RunRecord& record, const RunSpec& spec, int attempt) {
+  const auto now = spec.loop.texts();
+  std::vector<RunRecord::LoopChange> changes;
+  for (const auto& [key, value] : now) {
+    const auto before = record.loop.find(key);
+    if (before == record.loop.end())
+      changes.push_back({attempt, key, "", value});
+    else if (before->second != value)
+      changes.push_back({attempt, key, before->second, value});
+  }
+  for (const auto& [key, value] : record.loop)
+    if (!now.contains(key)) changes.push_back({attempt, key, value, ""});
+  record.loop = now;
+  record.loop_changes.insert(record.loop_changes.end(), changes.begin(), changes.end());
+  return changes;
+}
+
+std::string loop_as_json(const RunRecord& record) { return Json(record.loop).dump(2) + "\n"; }
+
+bool is_finished_as_is(const RunRecord& record, const RunSpec& spec) {
+  return record.state == "finished" && record.loop == spec.loop.texts();
+}
+
+}  // namespace trainrt::trainer

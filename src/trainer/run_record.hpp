@@ -1,0 +1,43 @@
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trainer/run_spec.hpp"
+
+namespace trainrt::trainer {
+
+/// run.json: what a run is and how it stands. Written by rank 0, whole or not at all.
+struct RunRecord {
+  struct LoopChange {
+    int attempt;
+    std::string key, from, to;
+  };
+  std::string name;
+  std::string run_id;  ///< random, given once
+  std::string created;
+  std::string function;
+  std::string state;  ///< running | stopped | finished | failed
+  std::map<std::string, std::string> loop;
+  std::map<std::string, std::string> spec;
+  std::vector<LoopChange> loop_changes;
+};
+
+std::optional<RunRecord> read_run_record(const std::string& run_dir);
+void write_run_record(const std::string& run_dir, const RunRecord& record);
+
+/// A record for a run that starts for the first time.
+RunRecord new_run_record(const RunSpec& spec, const std::string& function);
+
+/// Takes this attempt's [loop] into the record; returns the changes. The values were valid for the train function before; what
+/// they mean now is its business.
+std::vector<RunRecord::LoopChange> take_loop(RunRecord& record, const RunSpec& spec, int attempt);
+
+/// [loop] as a JSON object, for params.json.
+std::string loop_as_json(const RunRecord& record);
+
+/// True where the record's run finished and nothing in [loop] differs now.
+bool is_finished_as_is(const RunRecord& record, const RunSpec& spec);
+
+}  // namespace trainrt::trainer

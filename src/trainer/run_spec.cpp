@@ -1,0 +1,108 @@
+#include "trainer/run_spec.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "core/text.hpp"
+
+namespace trainrt::trainer {
+
+std::span<const OptionSpec> run_options() {
+  static const std::vector<OptionSpec> options = {
+      {.key = "run.name", .help = "what a restart continues; the run directory's name", .required = true},
+      {.key = "run.storage_path", .help = "folder of run directories, seen by all nodes", .required = true},
+      {.key = "run.seed", .type = OptionType::integer, .default_value = "1", .help = "all random numbers derive from it"},
+      {.key = "train.function", .help = "the train function; `trainrt list` shows them (with train.library: its first)"},
+      {.key = "train.library", .help = "a shared library with a train function of your own"},
+      {.key = "checkpoint.every",
+       .default_value = "1 reports",
+       .help = "N reports | N steps | N s | off; besides always at a stop and at the end"},
+      {.key = "checkpoint.num_to_keep", .type = OptionType::integer, .default_value = "0", .help = "the best so many, and the latest; 0 = all"},
+      {.key = "checkpoint.score_attribute", .help = "the metric that says which are best; without it the newest are"},
+      {.key = "checkpoint.score_order", .default_value = "max", .help = "whether more or less is better", .choices = {"max", "min"}},
+      {.key = "metrics.detailed",
+       .type = OptionType::boolean,
+       .default_value = "false",
+       .help = "adds _date, _hostname, _node_ip, _pid, _time_total_s to every report"},
+      {.key = "failure.launch_timeout", .type = OptionType::real, .default_value = "20", .help = "seconds that the ranks wait for each other at the start"},
+      {.key = "failure.collective_timeout", .type = OptionType::real, .default_value = "1800", .help = "seconds after which a collective that some rank does not join is an error"},
+      {.key = "failure.storage_timeout", .type = OptionType::real, .default_value = "30", .help = "seconds that a node may take to see a new directory"}};
+  return options;
+}
+
+namespace {
+
+/// One plain path component: it must not leave its directory.
+void check_component(const OptionValue& value, const std::string& what) {
+  const auto& text = value.text;
+  const bool plain = !text.empty() && text.front() != '.' && text.find('/') == std::string::npos &&
+                     std::ranges::all_of(text, [](unsigned char c) { return c >= ' '; });
+  if (!plain)
+    throw UsageError(fmt::format("{}: {} is '{}'; it must be one plain name, without '/' and not starting with '.'", value.origin, what, text));
+}
+
+void check_positive(const Options& options, std::string_view key) {
+  const auto* value = options.find(key);
+  if (options.real(key) <= 0) throw UsageError(fmt::format("{}: {} is '{}'; it must be more than 0", value->origin, key, value->text));
+}
+
+void check_not_negative(const Options& options, std::string_view key) {
+  const auto* value = options.find(key);
+  if (options.integer(key) < 0) throw UsageError(fmt::format("{}: {} is '{}'; it must be 0 or more", value->origin, key, value->text));
+}
+
+/// Splits off the sections with free keys, and leaves the declared ones.
+Options take_free_sections(const Options& given, RunSpec& spec) {
+  Options declared;
+  for (const auto& key : given.keys()) {
+    const auto& value = *given.find(key);
+    if (key.starts_with("loop.")) {
+      spec.loop.set(key.substr(5), value);
+    } else if (key.starts_with("data.")) {
+      const auto dot = key.find('.', 5);
+      if (dot == std::string::npos || dot == 5)
+        throw UsageError(fmt::format("{}: '{}' is not of the form data.NAME.key", value.origin, key));
+      const auto name = key.substr(5, dot - 5);
+      check_component({name, value.origin}, "the NAME of [data.NAME]");
+      spec.data[name].set(key.substr(dot + 1), value);
+    } else {
+      declared.set(key, value);
+    }
+  }
+  return declared;
+}
+
+}  // namespace
+
+RunSpec make_run_spec(const Options& given) {
+  RunSpec spec;
+  const auto options = checked(take_free_sections(given, spec), run_options(), "");
+  check_component(*options.find("run.name"), "run.name");
+  for (const auto* key : {"failure.launch_timeout", "failure.collective_timeout", "failure.storage_timeout"}) check_positive(options, key);
+  check_not_negative(options, "checkpoint.num_to_keep");
+  check_not_negative(options, "run.seed");
+
+  spec.name = options.text("run.name");
+  spec.storage_path = std::filesystem::absolute(options.text("run.storage_path")).lexically_normal().string();
+  spec.run_dir = (std::filesystem::path(spec.storage_path) / spec.name).string();
+  spec.seed = static_cast<std::uint64_t>(options.integer("run.seed"));
+  spec.function = options.text("train.function");
+  spec.library = options.text("train.library");
+  if (spec.function.empty() && spec.library.empty())
+    throw UsageError("the key train.function (or train.library) is missing: which train function to run");
+  spec.checkpoint_every = parse_checkpoint_interval(*options.find("checkpoint.every"));
+  spec.retention.num_to_keep = options.integer("checkpoint.num_to_keep");
+  spec.retention.score_attribute = options.text("checkpoint.score_attribute");
+  spec.retention.maximize = options.text("checkpoint.score_order") == "max";
+  spec.detailed_metrics = options.boolean("metrics.detailed");
+  spec.launch_timeout_s = options.real("failure.launch_timeout");
+  spec.collective_timeout_s = options.real("failure.collective_timeout");
+  spec.storage_timeout_s = options.real("failure.storage_timeout");
+  spec.texts = options.texts();
+  return spec;
+}
+
+}  // namespace trainrt::trainer

@@ -1,0 +1,38 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+
+#include "checkpoint/checkpoint.hpp"
+#include "core/options.hpp"
+#include "trainer/checkpoint_interval.hpp"
+
+namespace trainrt::trainer {
+
+/// What to run: the config, checked and typed.
+struct RunSpec {
+  std::string name;
+  std::string storage_path;  ///< absolute
+  std::string run_dir;       ///< storage_path/name
+  std::uint64_t seed = 0;
+  std::string function;
+  std::string library;  ///< a user's module, "" = none
+  Options loop;         ///< [loop], keys without the section
+  std::map<std::string, Options> data;  ///< [data.NAME] by name
+  CheckpointInterval checkpoint_every;
+  checkpoint::Retention retention;
+  double launch_timeout_s = 0;
+  double collective_timeout_s = 0;
+  double storage_timeout_s = 0;
+  bool detailed_metrics = false;
+  std::map<std::string, std::string> texts;  ///< every key as it was given or defaulted, for run.json
+};
+
+/// Every declared key outside [loop] and [data.NAME].
+std::span<const OptionSpec> run_options();
+
+/// Checks the keys of a config file and command line. Throws UsageError that names key, place and what is valid.
+RunSpec make_run_spec(const Options& given);
+
+}  // namespace trainrt::trainer

@@ -1,0 +1,107 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include <trainrt/communicator.hpp>
+#include <trainrt/dataset.hpp>
+#include <trainrt/metrics.hpp>
+#include <trainrt/state.hpp>
+
+#include "data/dataset_impl.hpp"
+#include "launch/world.hpp"
+#include "trainer/reporter.hpp"
+#include "trainer/run_spec.hpp"
+#include "trainer/stop_vote.hpp"
+
+namespace trainrt {
+
+/// Leaves the train function when the run stops. Not a std::exception, so that user code does not catch it by accident.
+struct StopRun {};
+
+/// What the numbers of an attempt are tied to.
+struct AttemptInfo {
+  int number = 0;
+  std::string private_dir;
+};
+
+/// One attempt of a run on one rank: what Context shows to the train function. Only the train thread uses it.
+class Session {
+ public:
+  Session(const trainer::RunSpec& spec, const World& world, Communicator& communicator, AttemptInfo attempt);
+  ~Session();
+  Session(const Session&) = delete;
+
+  const trainer::RunSpec& spec() const { return spec_; }
+  const World& world() const { return world_; }
+  Communicator& communicator() { return communicator_; }
+
+  const OptionValue* loop_value(std::string_view key);
+  std::vector<std::string> unread_loop_keys() const;
+  Dataset dataset(const std::string& name);
+
+  bool restore(State& state);
+  void step();
+  void report(const Metrics& metrics);
+  std::int64_t step_count() const { return progress_.step; }
+  std::int64_t first_step() const { return first_step_; }
+  std::int64_t iteration() const { return progress_.iteration; }
+
+  /// After the train function returned: the last checkpoint, where something happened since.
+  void finish();
+  /// The sinks' files are complete; also after a stop.
+  void close();
+  int stopped_by() const { return stopped_by_; }  ///< the signal, 0 = not stopped
+  bool is_saved() const { return progress_.step == saved_.step && progress_.iteration == saved_.iteration; }
+
+ private:
+  /// Part of every checkpoint.
+  struct Progress {
+    std::int64_t iteration = 0;
+    std::int64_t step = 0;
+    std::int64_t ranks = 0;
+    std::int64_t seed = 0;
+  };
+  /// A data cursor as checkpoint values.
+  struct StoredCursor {
+    bool in_progress = false;
+    std::int64_t epoch = -1;
+    std::int64_t position = 0;
+  };
+
+  void attach(const State& user);
+  void begin_reports(std::int64_t iteration);
+  void take_restored(const std::string& directory, int ranks);
+  metrics::Record aggregate(const Metrics& metrics);
+  void obey(const trainer::StopVote::Outcome& outcome, bool checkpoint_due);
+  bool save();
+  [[noreturn]] void stop(int signal);
+  void throw_if_stopped() const;
+  bool checkpoint_time_is_up() const;
+
+  trainer::RunSpec spec_;
+  World world_;
+  Communicator& communicator_;
+  AttemptInfo attempt_;
+  std::unique_ptr<trainer::Reporter> reporter_;
+  trainer::StopVote vote_;
+
+  std::map<std::string, std::shared_ptr<DatasetImpl>> datasets_;
+  std::map<std::string, StoredCursor> cursors_;
+  std::set<std::string> read_keys_;
+
+  bool attached_ = false;
+  State state_;
+  Progress progress_;
+  Progress saved_{.iteration = -1, .step = -1};
+  std::int64_t first_step_ = 0;
+  std::int64_t next_checkpoint_ = 0;
+  std::map<std::string, double> last_metrics_;
+  bool reports_begun_ = false;
+  double last_save_s_;
+  int stopped_by_ = 0;
+};
+
+}  // namespace trainrt

@@ -1,0 +1,29 @@
+#include "trainer/stop_vote.hpp"
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+namespace trainrt::trainer {
+
+StopVote::Outcome StopVote::finish() {
+  if (!pending_) return {};
+  pending_ = false;
+  const auto result = communicator_.finish_vote();
+  if (result[2] != -result[3])
+    throw Error("the ranks do not make the same calls: some call report() where others call step(). Both are collective: every rank "
+                "must make the same ones in the same order");
+  return {.signal = static_cast<int>(result[0]), .checkpoint_wanted = result[1] != 0};
+}
+
+void StopVote::start(int signal, bool checkpoint_wanted, Call call) {
+  const auto tag = 4 * calls_++ + static_cast<std::int64_t>(call);
+  communicator_.start_vote({signal, checkpoint_wanted ? 1 : 0, tag, -tag});
+  pending_ = true;
+}
+
+StopVote::Outcome StopVote::now(int signal, bool checkpoint_wanted, Call call) {
+  start(signal, checkpoint_wanted, call);
+  return finish();
+}
+
+}  // namespace trainrt::trainer

@@ -1,0 +1,32 @@
+#pragma once
+#include <cstdint>
+
+#include <trainrt/communicator.hpp>
+
+namespace trainrt::trainer {
+
+/// The vote by which all ranks stop, and save, at the same step. It starts at one step and is waited for and obeyed at the next,
+/// so that it overlaps with the step between. It also finds ranks that do not do the same: one that reports where others step.
+class StopVote {
+ public:
+  struct Outcome {
+    int signal = 0;                ///< somebody was asked to stop
+    bool checkpoint_wanted = false;
+  };
+  enum class Call : std::int64_t { step = 1, report = 2 };
+
+  explicit StopVote(Communicator& communicator) : communicator_(communicator) {}
+
+  /// Waits for the vote that the last step started; nothing where there is none.
+  Outcome finish();
+  void start(int signal, bool checkpoint_wanted, Call call);
+  /// Both at once, where the ranks meet anyway.
+  Outcome now(int signal, bool checkpoint_wanted, Call call);
+
+ private:
+  Communicator& communicator_;
+  bool pending_ = false;
+  std::int64_t calls_ = 0;
+};
+
+}  // namespace trainrt::trainer

@@ -1,0 +1,123 @@
+"""The seeds' FashionMNIST benchmark in PyTorch: one rank of DistributedDataParallel over gloo, as bench_train starts it.
+
+Ray's torch_benchmark.py ("vanilla"): Flatten, 784-512-512-10 with a ReLU on the logits, SGD, cross entropy, a validation
+after every epoch. RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT come from the environment.
+
+--loader memory       batches are slices of float tensors that lie ready: the least that any script could spend on data
+--loader dataloader   DataLoader and DistributedSampler over single samples, as that script does
+"""
+import argparse
+import gzip
+from pathlib import Path
+
+import numpy
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.data import DataLoader, Dataset, DistributedSampler
+
+
+def read_idx(path):
+    with gzip.open(path) as file:
+        data = file.read()
+    rank = data[3]
+    shape = numpy.frombuffer(data, ">u4", rank, 4).astype(int)
+    return numpy.frombuffer(data, numpy.uint8, offset=4 + 4 * rank).reshape(shape)
+
+
+def read_part(folder, part):
+    return read_idx(folder / f"{part}-images-idx3-ubyte.gz"), read_idx(folder / f"{part}-labels-idx1-ubyte.gz")
+
+
+class Samples(Dataset):
+    """One image at a time, converted when it is asked for, like torchvision's ToTensor."""
+
+    def __init__(self, images, labels):
+        self.images, self.labels = torch.from_numpy(images.copy()), labels
+
+    def __len__(self):
+        return len(self.labels)
+
+    def __getitem__(self, index):
+        return self.images[index].to(torch.float32).div(255), int(self.labels[index])
+
+
+class Ready:
+    """This rank's batches as slices of tensors made before the first epoch; the same samples as DistributedSampler's."""
+
+    def __init__(self, images, labels, batch_size):
+        rank, size = dist.get_rank(), dist.get_world_size()
+        order = numpy.arange(-(-len(labels) // size) * size) % len(labels)
+        mine = order[rank::size]
+        self.images = torch.from_numpy(images[mine].astype(numpy.float32) / 255)
+        self.labels = torch.from_numpy(labels[mine].astype(numpy.int64))
+        self.batch_size = batch_size
+
+    def __iter__(self):
+        for first in range(0, len(self.labels), self.batch_size):
+            yield self.images[first:first + self.batch_size], self.labels[first:first + self.batch_size]
+
+
+def loader_of(kind, images, labels, batch_size):
+    if kind == "memory":
+        return Ready(images, labels, batch_size)
+    samples = Samples(images, labels)
+    return DataLoader(samples, batch_size=batch_size, sampler=DistributedSampler(samples, shuffle=False))
+
+
+def make_model(hidden):
+    return nn.Sequential(nn.Flatten(), nn.Linear(784, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(),
+                         nn.Linear(hidden, 10), nn.ReLU())
+
+
+def train_epoch(model, loader, loss_function, optimizer):
+    for images, labels in loader:
+        loss = loss_function(model(images), labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+@torch.no_grad()
+def evaluate(model, loader, loss_function):
+    model.eval()
+    loss = correct = seen = 0
+    for images, labels in loader:
+        logits = model.module(images)
+        loss += loss_function(logits, labels).item() * len(labels)
+        correct += (logits.argmax(1) == labels).sum().item()
+        seen += len(labels)
+    model.train()
+    sums = torch.tensor([loss, correct, seen], dtype=torch.float64)
+    dist.all_reduce(sums)
+    return sums[0].item() / sums[2].item(), sums[1].item() / sums[2].item()
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("--data", type=Path, required=True)
+    options.add_argument("--epochs", type=int, required=True)
+    options.add_argument("--batch-size", type=int, default=32)
+    options.add_argument("--eval-batch-size", type=int, default=1000)
+    options.add_argument("--hidden", type=int, default=512)
+    options.add_argument("--lr", type=float, default=1e-3)
+    options.add_argument("--loader", choices=("memory", "dataloader"), default="memory")
+    o = options.parse_args()
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo")
+    torch.manual_seed(0)
+    train = loader_of(o.loader, *read_part(o.data, "train"), o.batch_size)
+    test = loader_of(o.loader, *read_part(o.data, "t10k"), o.eval_batch_size)
+    model = DistributedDataParallel(make_model(o.hidden))
+    loss_function = nn.CrossEntropyLoss()
+    optimizer = torch.optim.SGD(model.parameters(), lr=o.lr)
+    for epoch in range(o.epochs):
+        train_epoch(model, train, loss_function, optimizer)
+        test_loss, accuracy = evaluate(model, test, loss_function)
+        if dist.get_rank() == 0:
+            print(f"epoch {epoch} test_loss {test_loss:.6f} test_accuracy {accuracy:.4f}", flush=True)
+    dist.destroy_process_group()
+
+
+main()

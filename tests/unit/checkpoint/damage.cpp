@@ -1,0 +1,224 @@
+#include <sys/mount.h>
+#include <sys/resource.h>
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <iostream>
+
+#include "checkpoint/manifest.hpp"
+#include "checkpoint/phases.hpp"
+#include "io/digest.hpp"
+#include "io/file.hpp"
+#include "runs.hpp"
+
+using namespace trainrt;
+using namespace trainrt::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::vector<Spec> small{{"model/w", DType::f32, {30}},
+                              {"split", DType::f64, {9}, Placement::sharded, 0},
+                              {"own", DType::i16, {4}, Placement::per_rank}};
+
+std::vector<std::string> files_of(const std::string& directory) { return io::list_files_below(directory); }
+
+/// A run with checkpoints 0 (seed 1) and 1 (seed 2), of 2 ranks.
+void save_two(const std::string& run_dir) {
+  save_on(2, small, run_dir, 0, 1);
+  save_on(2, small, run_dir, 1, 2);
+}
+
+/// Loads on 3 ranks, expecting checkpoint 0 and one skipped that mentions `word`.
+void expect_fallback(const std::string& run_dir, const std::string& word) {
+  const auto loaded = load_on(3, small, run_dir, 1, 2);
+  CHECK(loaded.differences == std::vector<std::string>{});
+  REQUIRE(loaded.result->skipped.size() == 1);
+  CHECK_THAT(loaded.result->skipped.front(), Catch::StartsWith("checkpoint_000001: ") && Catch::Contains(word));
+  CHECK(loaded.result->meta.index == 0);
+}
+
+std::string sealed(const std::string& body) { return body + ",\n \"xxh3_128\": \"" + io::digest_of(body) + "\"\n}\n"; }
+
+}  // namespace
+
+TEST_CASE("a flipped bit in any file is found, named, and the older checkpoint loads") {
+  Scratch run;
+  save_two(run.path());
+  const auto newest = run / "checkpoint_000001";
+  const auto files = files_of(newest);
+  REQUIRE(files.size() == 4);  // two shards, the view, the manifest
+  for (const auto& file : files) {
+    const auto path = newest + "/" + file;
+    const auto bytes = fs::file_size(path);
+    for (const std::uint64_t at : {std::uint64_t{0}, bytes / 3, bytes / 2, bytes * 9 / 10, bytes - 1}) {
+      INFO(file << " byte " << at);
+      flip_bit(path, at, static_cast<int>(at % 8));
+      expect_fallback(run.path(), file);
+      CHECK(checkpoint::verify(newest).size() == 1);
+      flip_bit(path, at, static_cast<int>(at % 8));
+    }
+  }
+  CHECK(checkpoint::verify(newest).empty());
+  CHECK(load_on(1, small, run.path(), 2, 2).differences.empty());
+}
+
+TEST_CASE("every single bit of a manifest counts") {
+  Scratch run;
+  save_on(1, {}, run.path(), 0, 1);
+  const auto text = io::read_file(run / "checkpoint_000000/manifest.json");
+  int passed = 0;
+  for (std::size_t at = 0; at < text.size(); ++at)
+    for (int bit = 0; bit < 8; ++bit) {
+      auto damaged = text;
+      damaged[at] = static_cast<char>(damaged[at] ^ (1 << bit));
+      passed += error_of([&] { checkpoint::manifest_from(damaged, "m"); }).empty() ? 1 : 0;
+    }
+  CHECK(passed == 0);
+}
+
+TEST_CASE("missing, truncated and lengthened files are found, and the older checkpoint loads") {
+  for (const std::string file : {"shard-00000.h5", "shard-00001.h5", "state.h5", "manifest.json"}) {
+    INFO(file);
+    for (const std::string how : {"missing", "truncated", "empty", "lengthened", "a directory"}) {
+      INFO(how);
+      Scratch run;
+      save_two(run.path());
+      const auto path = run / ("checkpoint_000001/" + file);
+      if (how == "missing" || how == "a directory") fs::remove(path);
+      if (how == "a directory") fs::create_directory(path);
+      if (how == "truncated") fs::resize_file(path, fs::file_size(path) - 1);
+      if (how == "empty") fs::resize_file(path, 0);
+      if (how == "lengthened") fs::resize_file(path, fs::file_size(path) + 1);
+      expect_fallback(run.path(), file);
+      CHECK_FALSE(checkpoint::verify(run / "checkpoint_000001").empty());
+    }
+  }
+}
+
+TEST_CASE("where all checkpoints are damaged, each is named") {
+  Scratch run;
+  save_two(run.path());
+  for (const std::string index : {"0", "1"}) fs::remove(run / ("checkpoint_00000" + index + "/shard-00001.h5"));
+  const auto text = error_of([&] { load_on(2, small, run.path(), 1, 2); });
+  CHECK_THAT(text, Catch::Contains("checkpoint_000000: ") && Catch::Contains("checkpoint_000001: "));
+}
+
+TEST_CASE("a directory under another checkpoint's name is not loaded") {
+  Scratch run;
+  save_on(2, small, run.path(), 0, 1);
+  fs::copy(run / "checkpoint_000000", run / "checkpoint_000001");
+  expect_fallback(run.path(), "index 0");
+  CHECK(checkpoint::list(run.path()).size() == 1);
+  CHECK(checkpoint::highest_index(run.path()) == 1);
+}
+
+TEST_CASE("verify names files that the manifest does not list") {
+  Scratch run;
+  save_on(2, small, run.path(), 0, 1);
+  const auto directory = run / "checkpoint_000000";
+  fs::create_directory(directory + "/files");
+  std::ofstream(directory + "/files/stray") << "x";
+  const auto findings = checkpoint::verify(directory);
+  REQUIRE(findings.size() == 1);
+  CHECK_THAT(findings.front(), Catch::Contains("files/stray") && Catch::Contains("not listed"));
+}
+
+TEST_CASE("a manifest is read strictly, even under a right digest") {
+  const std::string good_file = R"({"name": "shard-00000.h5", "bytes": 1, "xxh3_128": "00000000000000000000000000000000"})";
+  const std::string view = R"({"name": "state.h5", "bytes": 1, "xxh3_128": "00000000000000000000000000000000"})";
+  const auto manifest = [&](const std::string& index, const std::string& files, const std::string& more = "") {
+    return sealed(R"({"format": "trainrt checkpoint", "version": 1, "index": )" + index +
+                  R"(, "iteration": 0, "step": 0, "ranks": 1, "attempt": 0, "created": "", "metrics": {"loss": null})" +
+                  more + R"(, "files": )" + files);
+  };
+  const auto why = [&](const std::string& text) { return error_of([&] { checkpoint::manifest_from(text, "RUN/manifest.json"); }); };
+  const auto named = [&](const std::string& name) { return "[" + good_file + "," + view + "," + R"({"name": ")" + name + R"(", "bytes": 1, "xxh3_128": "00000000000000000000000000000000"}])"; };
+  const auto files = "[" + good_file + "," + view + "]";
+
+  REQUIRE(why(manifest("5", files)) == "");
+  CHECK(std::isnan(checkpoint::manifest_from(manifest("5", files), "m").meta.metrics.at("loss")));
+  for (const auto& text :
+       {manifest("-1", files), manifest("1.5", files), manifest("\"1\"", files), manifest("null", files),
+        manifest("1e300", files), manifest("5", "{}"), manifest("5", "[1]"), manifest("5", "[" + good_file + "]"),
+        manifest("5", "[" + view + "]"), manifest("5", "[" + good_file + "," + good_file + "," + view + "]"),
+        manifest("5", files, ", \"run\": \"rm -rf\""), manifest("5", named("/etc/passwd")), manifest("5", named("../x")),
+        manifest("5", named("a/../../x")), manifest("5", named("")), manifest("5", named("a//b")), manifest("5", named("manifest.json")),
+        sealed("{"), sealed("[1"), sealed(""), std::string(), std::string("{}"), sealed("{\"a\": " + std::string(100000, '['))}) {
+    INFO(text.substr(0, 300));
+    CHECK_THAT(why(text), Catch::Contains("RUN/manifest.json"));
+  }
+}
+
+TEST_CASE("NaN metrics are null in the manifest and NaN again when it is read") {
+  checkpoint::Manifest manifest;
+  manifest.meta.ranks = 0;
+  manifest.meta.metrics = {{"loss", std::nan("")}, {"accuracy", 0.1}, {"bad \xff utf-8", 1}};
+  manifest.files.push_back({"state.h5", 1, std::string(32, '0')});
+  const auto text = checkpoint::to_text(manifest);
+  CHECK_THAT(text, Catch::Contains("\"loss\": null"));
+  const auto metrics = checkpoint::manifest_from(text, "m").meta.metrics;
+  CHECK(std::isnan(metrics.at("loss")));
+  CHECK(metrics.at("accuracy") == 0.1);
+}
+
+namespace {
+
+/// Saves on 2 ranks where rank 1's shard is large; what became of it.
+checkpoint::SaveResult save_large(const std::string& run_dir, std::int64_t index) {
+  checkpoint::SaveResult result;
+  run_ranks(2, [&](Communicator& communicator) {
+    std::vector<char> large(communicator.rank() == 1 ? 8 << 20 : 1, 'x');
+    State state;
+    state.tensor("large", TensorView{large.data(), DType::u8, {static_cast<std::int64_t>(large.size())}})
+        .sharded(0, communicator.rank(), (8 << 20) + 1);
+    const auto mine = checkpoint::save(state, options_for(run_dir, index), communicator);
+    if (communicator.rank() == 1) result = mine;
+  });
+  return result;
+}
+
+void expect_dropped(const checkpoint::SaveResult& result, const std::string& run_dir, const std::string& reason) {
+  CHECK_FALSE(result.committed);
+  CHECK_THAT(result.error, Catch::Contains("rank 1 on ") && Catch::Contains("shard-00001.h5") && Catch::Contains(reason));
+  CHECK(io::list_directory(run_dir + "/.attempt-1").empty());
+  CHECK(load_on(2, small, run_dir, 1, 2).differences == std::vector<std::string>{});
+}
+
+}  // namespace
+
+TEST_CASE("a full disk drops the checkpoint on all ranks, says where, and keeps the older ones") {
+  Scratch at;
+  if (mount("tmpfs", at.path().c_str(), "tmpfs", 0, "size=4m") != 0) {
+    std::cout << "skipped: a full disk: mounting a small tmpfs needs root\n";
+    return;
+  }
+  const auto run_dir = at / "run";
+  fs::create_directory(run_dir);
+  save_on(2, small, run_dir, 0, 1);
+  expect_dropped(save_large(run_dir, 1), run_dir, "No space left on device; free space there");
+  CHECK(save_on(2, small, run_dir, 1, 1).committed);  // and the next one works again
+  umount(at.path().c_str());
+}
+
+TEST_CASE("a write that fails on one rank drops the checkpoint on all ranks") {
+  Scratch run;
+  save_on(2, small, run.path(), 0, 1);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit tight{4 << 20, before.rlim_max};
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &tight);
+  const auto result = save_large(run.path(), 1);
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  expect_dropped(result, run.path(), "File too large");
+}
+
+TEST_CASE("a run directory that takes no files is a dropped checkpoint, not a hang") {
+  Scratch run;
+  std::ofstream(run / ".attempt-1") << "in the way";
+  const auto result = save_on(3, small, run.path(), 0, 1);
+  CHECK_FALSE(result.committed);
+  CHECK_THAT(result.error, Catch::Contains(".attempt-1") && Catch::Contains("rank 0 on "));
+}

@@ -1,0 +1,55 @@
+#include "checkpoint/layout.hpp"
+
+#include <catch2/catch.hpp>
+#include <numeric>
+#include <random>
+
+using namespace trainrt;
+using namespace trainrt::checkpoint;
+
+namespace {
+
+std::vector<std::uint64_t> loads(const std::vector<std::uint64_t>& bytes, std::vector<std::uint64_t> load) {
+  const auto writers = assign_writers(bytes, load);
+  for (std::size_t i = 0; i < bytes.size(); ++i) load[static_cast<std::size_t>(writers[i])] += bytes[i];
+  return load;
+}
+
+}  // namespace
+
+TEST_CASE("each writer gets about as many bytes") {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 50; ++round) {
+    std::vector<std::uint64_t> bytes(1 + random() % 60);
+    for (auto& b : bytes) b = random() % 1000;
+    const auto load = loads(bytes, std::vector<std::uint64_t>(1 + random() % 8, 0));
+    const auto total = std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0});
+    const auto mean = total / load.size();
+    const auto largest = *std::max_element(bytes.begin(), bytes.end());
+    CHECK(*std::max_element(load.begin(), load.end()) <= mean + largest + 1);
+  }
+}
+
+TEST_CASE("whole tensors go where less is written anyway") {
+  CHECK(loads({10, 10}, {100, 0, 90}) == std::vector<std::uint64_t>{100, 20, 90});
+  CHECK(loads({}, {1, 2}) == std::vector<std::uint64_t>{1, 2});
+}
+
+TEST_CASE("equal tensors are dealt out in turn, the same on every rank") {
+  CHECK(assign_writers(std::vector<std::uint64_t>(5, 8), {0, 0, 0}) == std::vector<int>{0, 1, 2, 0, 1});
+}
+
+TEST_CASE("a rank writes its own slab, its own per_rank tensor, and its share of the whole ones") {
+  std::vector<float> data(8);
+  State state;
+  state.tensor("b", TensorView{data.data(), DType::f32, {8}});
+  state.tensor("a", TensorView{data.data(), DType::f32, {8}});
+  state.tensor("own", TensorView{data.data(), DType::f32, {2}}).per_rank();
+  state.tensor("split", TensorView{data.data(), DType::f32, {1, 2}}).sharded(0, 0, 2);
+  const auto layout = plan_layout(state, {{Slab{{0, 0}, {1, 2}, 0}}, {Slab{{1, 0}, {1, 2}, 1}}});
+  REQUIRE(layout.tensors.size() == 4);
+  CHECK(layout.tensors[0].name == "a");
+  CHECK(layout.tensors[0].slabs.front().writer != layout.tensors[1].slabs.front().writer);
+  CHECK(layout.tensors[2].slabs.size() == 2);
+  CHECK(layout.tensors[3].slabs[1].writer == 1);
+}

@@ -1,0 +1,195 @@
+#pragma once
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <trainrt/state.hpp>
+#include <vector>
+
+#include "checkpoint/checkpoint.hpp"
+
+namespace trainrt::test {
+
+/// A directory of its own, gone at the end.
+class Scratch {
+ public:
+  explicit Scratch(const std::string& below = std::filesystem::temp_directory_path()) {
+    std::string name = below + "/trainrt-XXXXXX";
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp " + name);
+    path_ = name;
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// A tensor of a made-up model.
+struct Spec {
+  std::string name;
+  DType dtype = DType::f32;
+  Shape shape;  // of the whole
+  Placement placement = Placement::replicated;
+  int axis = 0;  // along which it is split, as evenly as it goes, the first ranks getting more
+};
+
+inline std::vector<Spec> every_kind() {
+  std::vector<Spec> specs;
+  for (const char* name : {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u8", "bool"}) {
+    specs.push_back({"whole/" + std::string(name), dtype_from(name), {3, 5}});
+    specs.push_back({"split/" + std::string(name), dtype_from(name), {7, 3}, Placement::sharded, 0});
+    specs.push_back({"own/" + std::string(name), dtype_from(name), {2, 2}, Placement::per_rank});
+  }
+  specs.push_back({"columns", DType::f32, {2, 9, 2}, Placement::sharded, 1});
+  specs.push_back({"few rows", DType::i32, {2}, Placement::sharded, 0});
+  specs.push_back({"scalar", DType::f64, {}});
+  specs.push_back({"own scalar", DType::f32, {}, Placement::per_rank});
+  specs.push_back({"empty", DType::f32, {0, 4}});
+  specs.push_back({"empty split", DType::f32, {0, 4}, Placement::sharded, 0});
+  specs.push_back({"empty own", DType::f32, {0}, Placement::per_rank});
+  specs.push_back({"größer/deep/er", DType::u8, {100000}});
+  return specs;
+}
+
+/// The bytes of a whole tensor: any bits, so floats hold NaNs of all kinds. `seed` tells checkpoints apart.
+inline std::string whole_bytes(const Spec& spec, std::uint64_t seed, int rank) {
+  auto key = std::hash<std::string>{}(spec.name) ^ (seed * 0x9e3779b97f4a7c15u);
+  if (spec.placement == Placement::per_rank) key += static_cast<std::uint64_t>(rank) + 1;
+  std::mt19937_64 random(key);
+  std::string bytes(static_cast<std::size_t>(element_count(spec.shape)) * size_of(spec.dtype), '\0');
+  for (auto& byte : bytes) byte = static_cast<char>(spec.dtype == DType::boolean ? random() & 1 : random());
+  return bytes;
+}
+
+struct Part {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+};
+inline Part part_of(std::int64_t extent, int rank, int size) {
+  const auto each = extent / size;
+  const auto more = extent % size;
+  return {each * rank + std::min<std::int64_t>(rank, more), each + (rank < more ? 1 : 0)};
+}
+
+/// One rank's copy of a model: its tensors and values, and what they should be.
+class Model {
+ public:
+  Model(std::vector<Spec> specs, int rank, int size) : specs_(std::move(specs)), rank_(rank), size_(size) {
+    for (const auto& spec : specs_) {
+      Shape local = spec.shape;
+      Part part;
+      if (spec.placement == Placement::sharded) {
+        part = part_of(spec.shape[static_cast<std::size_t>(spec.axis)], rank, size);
+        local[static_cast<std::size_t>(spec.axis)] = part.count;
+      }
+      auto& bytes = memory_.emplace_back(static_cast<std::size_t>(element_count(local)) * size_of(spec.dtype), '\x5a');
+      auto& entry = state_.tensor(spec.name, TensorView{bytes.data(), spec.dtype, local});
+      if (spec.placement == Placement::sharded)
+        entry.sharded(spec.axis, part.first, spec.shape[static_cast<std::size_t>(spec.axis)]);
+      if (spec.placement == Placement::per_rank) entry.per_rank();
+    }
+    state_.value("epoch", epoch);
+    state_.value("steps", steps);
+    state_.value("loss", loss);
+    state_.value("done", done);
+    state_.value("note", note);
+    state_.value("nothing", nothing);
+  }
+  Model(const Model&) = delete;
+
+  /// This rank's bytes of tensor i, where rank `source` wrote per_rank tensors.
+  std::string expected(std::size_t i, std::uint64_t seed, int source) const {
+    const auto& spec = specs_[i];
+    const auto whole = whole_bytes(spec, seed, source);
+    if (spec.placement != Placement::sharded) return whole;
+    const auto axis = static_cast<std::size_t>(spec.axis);
+    std::size_t inner = size_of(spec.dtype);
+    for (auto a = axis + 1; a < spec.shape.size(); ++a) inner *= static_cast<std::size_t>(spec.shape[a]);
+    std::size_t outer = 1;
+    for (std::size_t a = 0; a < axis; ++a) outer *= static_cast<std::size_t>(spec.shape[a]);
+    const auto part = part_of(spec.shape[axis], rank_, size_);
+    const auto row = static_cast<std::size_t>(spec.shape[axis]) * inner;
+    std::string slab;
+    for (std::size_t o = 0; o < outer; ++o)
+      slab += whole.substr(o * row + static_cast<std::size_t>(part.first) * inner, static_cast<std::size_t>(part.count) * inner);
+    return slab;
+  }
+
+  void fill(std::uint64_t seed) {
+    for (std::size_t i = 0; i < specs_.size(); ++i) {
+      const auto bytes = expected(i, seed, rank_);
+      std::memcpy(memory_[i].data(), bytes.data(), bytes.size());
+    }
+    epoch = -static_cast<std::int32_t>(seed);
+    steps = (std::int64_t{1} << 60) + static_cast<std::int64_t>(seed);
+    const std::uint64_t bits = 0x7ff4000000000000u + seed;  // a signalling NaN with a payload
+    std::memcpy(&loss, &bits, sizeof loss);
+    done = seed % 2 == 1;
+    note = "größe " + std::to_string(seed) + std::string("\0\0", 2);
+    nothing.clear();
+  }
+
+  /// "" where the state is what fill(seed) made on `writers` ranks; else the first entry that is not.
+  std::string difference(std::uint64_t seed, int writers) const {
+    for (std::size_t i = 0; i < specs_.size(); ++i)
+      if (memory_[i] != expected(i, seed, rank_ % writers)) return specs_[i].name;
+    Model other({}, 0, 1);
+    other.fill(seed);
+    if (epoch != other.epoch) return "epoch";
+    if (steps != other.steps) return "steps";
+    if (std::memcmp(&loss, &other.loss, sizeof loss) != 0) return "loss";
+    if (done != other.done) return "done";
+    if (note != other.note) return "note";
+    if (nothing != other.nothing) return "nothing";
+    return "";
+  }
+
+  State& state() { return state_; }
+  const std::vector<Spec>& specs() const { return specs_; }
+
+  std::int32_t epoch = 0;
+  std::int64_t steps = 0;
+  double loss = 0;
+  bool done = false;
+  std::string note = "?";
+  std::string nothing = "?";
+
+ private:
+  std::vector<Spec> specs_;
+  int rank_;
+  int size_;
+  std::deque<std::string> memory_;
+  State state_;
+};
+
+inline checkpoint::SaveOptions options_for(const std::string& run_dir, std::int64_t index) {
+  checkpoint::SaveOptions options;
+  options.run_dir = run_dir;
+  options.private_dir = run_dir + "/.attempt-1";
+  options.meta.index = index;
+  options.meta.iteration = index * 2;
+  options.meta.step = index * 100;
+  options.meta.attempt = 1;
+  options.meta.metrics = {{"loss", 1.0 / static_cast<double>(index + 1)}};
+  return options;
+}
+
+inline void flip_bit(const std::string& path, std::uint64_t byte, int bit) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(byte));
+  const auto old = file.get();
+  file.seekp(static_cast<std::streamoff>(byte));
+  file.put(static_cast<char>(old ^ (1 << bit)));
+}
+
+}  // namespace trainrt::test

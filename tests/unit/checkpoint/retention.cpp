@@ -1,0 +1,104 @@
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "checkpoint/directory.hpp"
+#include "io/file.hpp"
+#include "runs.hpp"
+
+using namespace trainrt;
+using namespace trainrt::test;
+using checkpoint::Meta;
+using checkpoint::Retention;
+using Indices = std::vector<std::int64_t>;
+
+namespace {
+
+/// Metas 0, 1, 2, ... with these losses.
+std::vector<Meta> with_losses(const std::vector<double>& losses) {
+  std::vector<Meta> metas;
+  for (const auto loss : losses) {
+    Meta meta;
+    meta.index = static_cast<std::int64_t>(metas.size());
+    meta.metrics["loss"] = loss;
+    metas.push_back(meta);
+  }
+  return metas;
+}
+
+const double nan = std::nan("");
+
+}  // namespace
+
+TEST_CASE("retention keeps the best K and the latest") {
+  struct Row {
+    std::vector<double> losses;
+    std::int64_t keep;
+    std::string attribute;
+    bool maximize;
+    Indices deleted;
+  };
+  const Row rows[] = {
+      {{3, 1, 2, 4}, 0, "loss", false, {}},           // 0 = all
+      {{3, 1, 2, 4}, 2, "loss", false, {0}},          // 1 and 2 are best, 3 the latest
+      {{3, 1, 2, 4}, 2, "loss", true, {1, 2}},        // 3 and 0
+      {{3, 1, 2, 4}, 1, "loss", false, {0, 2}},       // 1, and the latest
+      {{3, 1, 2, 4}, 2, "", true, {0, 1}},            // the newest are best
+      {{3, 1, 2, 4}, 4, "loss", false, {}},
+      {{3, 1, 2, 4}, 9, "loss", false, {}},
+      {{nan, 1, nan, 4}, 2, "loss", false, {0, 2}},   // NaN is worst, whichever way
+      {{nan, 1, nan, 4}, 2, "loss", true, {0, 2}},
+      {{1, nan, nan}, 1, "loss", false, {1}},         // the latest stays though it is NaN
+      {{5, 5, 5, 5}, 2, "loss", false, {0, 1}},       // of equals the newer
+      {{3, 1, 2}, 1, "accuracy", true, {0, 1}},       // nobody has it: the newest
+      {{}, 3, "loss", true, {}},
+      {{1}, 1, "loss", true, {}},
+  };
+  for (const auto& row : rows) {
+    INFO(row.losses.size() << " checkpoints, keep " << row.keep << " by '" << row.attribute << "'");
+    CHECK(checkpoint::to_delete(with_losses(row.losses), Retention{row.keep, row.attribute, row.maximize}) == row.deleted);
+  }
+}
+
+TEST_CASE("the order in which checkpoints are listed does not matter to retention") {
+  auto metas = with_losses({3, 1, 2, 4});
+  std::reverse(metas.begin(), metas.end());
+  CHECK(checkpoint::to_delete(metas, Retention{2, "loss", false}) == Indices{0});
+}
+
+TEST_CASE("retain deletes what it should, and leaves nothing in the private directory") {
+  Scratch run;
+  for (int index = 0; index < 5; ++index) save_on(1, {}, run.path(), index, 1);  // loss falls
+  checkpoint::retain(run.path(), run / "private", Retention{2, "loss", true});
+  Indices left;
+  for (const auto& meta : checkpoint::list(run.path())) left.push_back(meta.index);
+  CHECK(left == Indices{0, 1, 4});
+  CHECK(io::list_directory(run / "private").empty());
+  checkpoint::retain(run.path(), run / "private", Retention{2, "loss", true});
+  CHECK(checkpoint::list(run.path()).size() == 3);
+}
+
+TEST_CASE("list gives what was saved, oldest first, and leaves damaged ones out") {
+  Scratch run;
+  for (const int index : {12, 3, 1000000}) save_on(2, {}, run.path(), index, 1);
+  flip_bit(run / "checkpoint_000012/manifest.json", 40, 3);
+  std::filesystem::create_directory(run / "checkpoint_12");
+  std::filesystem::create_directory(run / "checkpoint_000013x");
+  const auto metas = checkpoint::list(run.path());
+  REQUIRE(metas.size() == 2);
+  CHECK(metas[0].index == 3);
+  CHECK(metas[0].step == 300);
+  CHECK(metas[0].ranks == 2);
+  CHECK(metas[0].metrics.at("loss") == 0.25);
+  CHECK_THAT(metas[0].created, Catch::EndsWith("Z"));
+  CHECK(metas[1].index == 1000000);
+  CHECK(checkpoint::highest_index(run.path()) == 1000000);
+}
+
+TEST_CASE("names of checkpoint directories are exact") {
+  CHECK(checkpoint::directory_name(12) == "checkpoint_000012");
+  CHECK(checkpoint::index_of("checkpoint_000012") == 12);
+  CHECK(checkpoint::index_of("checkpoint_1234567") == 1234567);
+  for (const char* name : {"checkpoint_", "checkpoint_12", "checkpoint_0000012", "checkpoint_-00012", "checkpoint_00001x",
+                           "Checkpoint_000012", "checkpoint_99999999999999999999"})
+    CHECK_FALSE(checkpoint::index_of(name).has_value());
+}

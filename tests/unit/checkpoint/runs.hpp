@@ -1,0 +1,64 @@
+#pragma once
+#include <functional>
+#include <mutex>
+#include <trainrt/error.hpp>
+
+#include "model.hpp"
+#include "support/ranks.hpp"
+
+namespace trainrt::test {
+
+/// What each rank says, collected under a lock: Catch2's assertions are not thread-safe.
+class Findings {
+ public:
+  void add(const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    if (!text.empty()) texts_.push_back(text);
+  }
+  std::vector<std::string> take() { return std::exchange(texts_, {}); }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::string> texts_;
+};
+
+inline checkpoint::SaveResult save_on(int ranks, const std::vector<Spec>& specs, const std::string& run_dir, std::int64_t index,
+                               std::uint64_t seed) {
+  checkpoint::SaveResult first;
+  run_ranks(ranks, [&](Communicator& communicator) {
+    Model model(specs, communicator.rank(), communicator.size());
+    model.fill(seed);
+    const auto result = checkpoint::save(model.state(), options_for(run_dir, index), communicator);
+    if (communicator.rank() == 0) first = result;
+  });
+  return first;
+}
+
+/// Loads on that many ranks; what differs from fill(seed) on any, and what was skipped.
+struct Loaded {
+  std::vector<std::string> differences;
+  std::optional<checkpoint::LoadResult> result;
+};
+inline Loaded load_on(int ranks, const std::vector<Spec>& specs, const std::string& run_dir, std::uint64_t seed, int writers) {
+  Loaded loaded;
+  Findings findings;
+  run_ranks(ranks, [&](Communicator& communicator) {
+    Model model(specs, communicator.rank(), communicator.size());
+    auto result = checkpoint::load_latest(model.state(), run_dir, communicator);
+    findings.add(!result ? "nothing loaded" : model.difference(seed, writers));
+    if (communicator.rank() == 0) loaded.result = std::move(result);
+  });
+  loaded.differences = findings.take();
+  return loaded;
+}
+
+inline std::string error_of(const std::function<void()>& work) {
+  try {
+    work();
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+}  // namespace trainrt::test

@@ -1,0 +1,268 @@
+#include <trainrt/dataset.hpp>
+
+#include <catch2/catch.hpp>
+#include <trainrt/error.hpp>
+
+#include "data/dataset_impl.hpp"
+#include "data/sampler.hpp"
+
+using namespace trainrt;
+using Catch::Contains;
+
+namespace {
+
+/// Field "n" is the sample's number, "pair" twice its number and three times.
+class CountingSource final : public data::Source {
+ public:
+  explicit CountingSource(std::uint64_t size) : size_(size) {}
+  std::uint64_t size() const override { return size_; }
+  const std::vector<Dataset::Field>& fields() const override { return fields_; }
+  void gather(std::size_t field, std::span<const std::uint64_t> indices, std::byte* out) const override {
+    ++gathers;
+    auto* to = reinterpret_cast<std::int64_t*>(out);
+    for (const auto index : indices) {
+      const auto number = static_cast<std::int64_t>(index);
+      if (field == 0) {
+        *to++ = number;
+      } else {
+        *to++ = 2 * number;
+        *to++ = 3 * number;
+      }
+    }
+  }
+  mutable int gathers = 0;
+
+ private:
+  std::uint64_t size_;
+  std::vector<Dataset::Field> fields_{{"n", DType::i64, {}}, {"pair", DType::i64, {2}}};
+};
+
+std::shared_ptr<DatasetImpl> make(std::uint64_t size, Shard shard = {}, bool shuffle = false) {
+  auto impl = std::make_shared<DatasetImpl>();
+  impl->name = "train";
+  impl->source = std::make_shared<CountingSource>(size);
+  impl->shard = shard;
+  impl->shuffle = shuffle;
+  impl->seed = 11;
+  return impl;
+}
+
+using Numbers = std::vector<std::uint64_t>;
+
+Numbers numbers(const Batch& batch) { return {batch.indices().begin(), batch.indices().end()}; }
+
+Numbers walk(const std::shared_ptr<DatasetImpl>& impl, std::int64_t epoch, std::size_t batch_size,
+             Remainder remainder = Remainder::pad) {
+  Numbers all;
+  for (const auto& batch : Dataset(impl).epoch(epoch).batches(batch_size, remainder))
+    all.insert(all.end(), batch.indices().begin(), batch.indices().end());
+  return all;
+}
+
+void restore(const std::shared_ptr<DatasetImpl>& impl, Cursor cursor) {
+  impl->cursor = cursor;
+  impl->restored = true;
+}
+
+}  // namespace
+
+TEST_CASE("a batch holds its samples' fields with their shapes, gathered once and only when asked for") {
+  auto impl = make(10);
+  const auto& source = static_cast<const CountingSource&>(*impl->source);
+  for (const auto& batch : Dataset(impl).epoch(0).batches(4)) {
+    if (batch.indices()[0] != 4) continue;
+    CHECK(numbers(batch) == Numbers{4, 5, 6, 7});
+    const auto pair = batch.field("pair");
+    CHECK(pair.shape == Shape{4, 2});
+    CHECK(pair.dtype == DType::i64);
+    CHECK(static_cast<const std::int64_t*>(pair.data)[5] == 18);
+    CHECK(batch.field("pair").data == pair.data);
+  }
+  CHECK(source.gathers == 1);
+}
+
+TEST_CASE("an unknown field is an error that names the valid ones") {
+  auto batches = Dataset(make(4)).epoch(0).batches(2);
+  const auto batch = batches.begin();
+  CHECK_THROWS_WITH((*batch).field("pear"), Contains("'pear'") && Contains("did you mean 'pair'") && Contains("n, pair"));
+  CHECK_THROWS_AS((*batch).field("pear"), UsageError);
+}
+
+TEST_CASE("a copy of a batch that is no longer in hand does not show another batch's fields") {
+  auto batches = Dataset(make(4)).epoch(0).batches(2);
+  auto it = batches.begin();
+  const Batch old = *it;
+  CHECK_NOTHROW(old.field("n"));
+  ++it;
+  CHECK_THROWS_AS(old.field("n"), Error);
+}
+
+TEST_CASE("the last batch of a rank is smaller where the samples end") {
+  std::vector<std::size_t> sizes;
+  for (const auto& batch : Dataset(make(10)).epoch(0).batches(4)) sizes.push_back(batch.size());
+  CHECK(sizes == std::vector<std::size_t>{4, 4, 2});
+  CHECK(Dataset(make(10)).batch_count(4) == 3);
+  CHECK(Dataset(make(10)).batch_count(4, Remainder::drop) == 2);
+}
+
+TEST_CASE("a batch size of 0 is an error") {
+  CHECK_THROWS_AS(Dataset(make(4)).epoch(0).batches(0), UsageError);
+  CHECK_THROWS_AS(Dataset(make(4)).batch_count(0), UsageError);
+}
+
+TEST_CASE("uneven does not yield empty batches, and batch_count is the same on all ranks") {
+  std::size_t seen = 0;
+  for (int rank = 0; rank < 3; ++rank) {
+    auto impl = make(7, {rank, 3});
+    CHECK(Dataset(impl).batch_count(2, Remainder::uneven) == 2);
+    std::size_t batches = 0;
+    for (const auto& batch : Dataset(impl).epoch(0).batches(2, Remainder::uneven)) {
+      CHECK(batch.size() > 0);
+      seen += batch.size();
+      ++batches;
+    }
+    CHECK(batches == (rank == 0 ? 2u : 1u));
+    CHECK_FALSE(impl->cursor.in_progress);
+    CHECK(impl->cursor.position == 0);
+  }
+  CHECK(seen == 7);
+}
+
+TEST_CASE("an empty dataset has no batches") {
+  auto impl = make(0, {}, true);
+  CHECK(walk(impl, 0, 4).empty());
+  CHECK_FALSE(impl->cursor.in_progress);
+}
+
+TEST_CASE("the order of an epoch is the one of (seed, dataset, epoch)") {
+  auto impl = make(50, {}, true);
+  const auto order = data::EpochOrder::shuffled(50, data::order_seed(11, "train", 6));
+  const auto walked = walk(impl, 6, 7);
+  for (std::size_t i = 0; i < 50; ++i) REQUIRE(walked[i] == order[i]);
+}
+
+TEST_CASE("in the loop body the position counts the batch in hand as done, over all ranks") {
+  auto impl = make(10, {1, 2});
+  std::vector<std::int64_t> positions;
+  for (const auto& batch : Dataset(impl).epoch(3).batches(2)) {
+    CHECK(impl->cursor.in_progress);
+    CHECK(impl->cursor.epoch == 3);
+    positions.push_back(impl->cursor.position);
+    static_cast<void>(batch);
+  }
+  CHECK(positions == std::vector<std::int64_t>{4, 8, 10});
+  CHECK_FALSE(impl->cursor.in_progress);
+  CHECK(impl->cursor.position == 0);
+}
+
+TEST_CASE("leaving the loop early ends the pass, by break and by exception") {
+  auto impl = make(10);
+  for (const auto& batch : Dataset(impl).epoch(0).batches(2)) {
+    static_cast<void>(batch);
+    break;
+  }
+  CHECK_FALSE(impl->cursor.in_progress);
+  try {
+    for (const auto& batch : Dataset(impl).epoch(0).batches(2)) throw batch.size();
+  } catch (std::size_t) {
+  }
+  CHECK_FALSE(impl->cursor.in_progress);
+  CHECK(walk(impl, 0, 5).size() == 10);
+}
+
+TEST_CASE("a pass that stops anywhere goes on there after a restart, on any number of ranks") {
+  for (const int old_ranks : {1, 2, 3})
+    for (const int new_ranks : {1, 2, 4})
+      for (std::size_t stop = 1; stop <= 24 / (2 * static_cast<std::size_t>(old_ranks)); ++stop) {
+        CAPTURE(old_ranks, new_ranks, stop);
+        Cursor saved;
+        Numbers counts(24, 0);
+        for (int rank = 0; rank < old_ranks; ++rank) {
+          auto impl = make(24, {rank, old_ranks}, true);
+          std::size_t k = 0;
+          for (const auto& batch : Dataset(impl).epoch(5).batches(2)) {
+            for (const auto sample : batch.indices()) ++counts[sample];
+            if (++k == stop) {
+              saved = impl->cursor;
+              break;
+            }
+          }
+        }
+        REQUIRE(saved.in_progress);
+        for (int rank = 0; rank < new_ranks; ++rank) {
+          auto impl = make(24, {rank, new_ranks}, true);
+          restore(impl, saved);
+          for (const auto sample : walk(impl, 5, 3, Remainder::uneven)) ++counts[sample];
+        }
+        REQUIRE(counts == Numbers(24, 1));
+      }
+}
+
+TEST_CASE("only the first pass after a restart goes on, and only in its own epoch") {
+  auto impl = make(10);
+  restore(impl, {true, 2, 6});
+  CHECK(walk(impl, 2, 5) == Numbers{6, 7, 8, 9});
+  CHECK(walk(impl, 2, 5).size() == 10);
+
+  restore(impl, {true, 2, 6});
+  CHECK(walk(impl, 3, 5).size() == 10);
+  CHECK(walk(impl, 2, 5).size() == 10);
+
+  restore(impl, {false, 2, 6});
+  CHECK(walk(impl, 2, 5).size() == 10);
+}
+
+TEST_CASE("a run that was stopped in the last batch has no batch left in that epoch") {
+  auto impl = make(10);
+  restore(impl, {true, 2, 10});
+  CHECK(walk(impl, 2, 5).empty());
+  CHECK_FALSE(impl->cursor.in_progress);
+  CHECK(walk(impl, 3, 5).size() == 10);
+}
+
+TEST_CASE("the position goes on growing from where the restart began") {
+  auto impl = make(10);
+  restore(impl, {true, 0, 4});
+  auto batches = Dataset(impl).epoch(0).batches(2);
+  CHECK(impl->cursor.position == 4);
+  CHECK(impl->restored);  // nothing happens before begin()
+  const auto it = batches.begin();
+  CHECK(numbers(*it) == Numbers{4, 5});
+  CHECK(impl->cursor.position == 6);
+  CHECK_FALSE(impl->restored);
+}
+
+TEST_CASE("walking a range twice is an error, not a second pass or an empty one") {
+  auto batches = Dataset(make(4)).epoch(0).batches(2);
+  for (const auto& batch : batches) static_cast<void>(batch);
+  CHECK_THROWS_WITH(batches.begin(), Contains("'train'") && Contains("batches()"));
+}
+
+TEST_CASE("an evaluation over another dataset inside the loop leaves the position alone") {
+  auto train = make(10);
+  auto test = make(4);
+  test->name = "test";
+  for (const auto& batch : Dataset(train).epoch(1).batches(5)) {
+    const auto saved = train->cursor.position;
+    CHECK(walk(test, 0, 2).size() == 4);
+    CHECK(train->cursor.in_progress);
+    CHECK(train->cursor.position == saved);
+    CHECK_FALSE(test->cursor.in_progress);
+    static_cast<void>(batch);
+  }
+}
+
+TEST_CASE("an evaluation over the same dataset inside the loop sees all of it and leaves the outer position alone") {
+  auto impl = make(10);
+  restore(impl, {true, 1, 4});
+  std::vector<std::int64_t> positions;
+  for (const auto& batch : Dataset(impl).epoch(1).batches(3)) {
+    CHECK(walk(impl, 1, 4).size() == 10);
+    CHECK(impl->cursor.in_progress);
+    CHECK(impl->cursor.epoch == 1);
+    positions.push_back(impl->cursor.position);
+    static_cast<void>(batch);
+  }
+  CHECK(positions == std::vector<std::int64_t>{7, 10});
+  CHECK_FALSE(impl->cursor.in_progress);
+}

@@ -1,0 +1,31 @@
+#include "data/open_dataset.hpp"
+
+#include <trainrt/error.hpp>
+
+#include "unit/data/support.hpp"
+
+using namespace data_test;
+using Catch::Contains;
+
+TEST_CASE("the keys of a [data.NAME] section are checked, and errors name it and the line") {
+  const auto section = Contains("[data.train]");
+  CHECK_THROWS_WITH(open({{"format", "synthetic"}, {"sample", "4"}}),
+                    section && Contains("train.ini:7") && Contains("'samples'"));
+  CHECK_THROWS_WITH(open({{"format", "synthetic"}, {"shuffle", "maybe"}}), section && Contains("true or false"));
+  CHECK_THROWS_WITH(open({{"format", "synthetik"}}),
+                    section && Contains("train.ini:7") && Contains("did you mean 'synthetic'"));
+  CHECK_THROWS_WITH(open({{"source", "x.h5"}}), section && Contains("'x.h5'") && Contains("idx, synthetic"));
+  CHECK_THROWS_WITH(open({{"samples", "4"}}), section && Contains("format") && Contains("missing"));
+  CHECK_THROWS_WITH(open({{"format", "idx"}}), section && Contains("source"));
+  CHECK_THROWS_AS(open({{"source", "x.h5"}}), UsageError);
+}
+
+TEST_CASE("shuffle is off unless it is asked for, and the dataset knows its seed and shard") {
+  CHECK_FALSE(open({{"format", "synthetic"}})->shuffle);
+  const auto dataset = data::open_dataset("eval", options({{"format", "synthetic"}, {"shuffle", "true"}}), {2, 3}, 99);
+  CHECK(dataset->shuffle);
+  CHECK(dataset->name == "eval");
+  CHECK(dataset->seed == 99);
+  CHECK(dataset->shard.rank == 2);
+  CHECK(dataset->shard.size == 3);
+}

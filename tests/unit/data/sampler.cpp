@@ -1,0 +1,208 @@
+#include "data/sampler.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include <catch2/catch.hpp>
+#include <trainrt/random.hpp>
+
+using namespace trainrt;
+using data::BatchPlan;
+using data::EpochOrder;
+
+namespace {
+
+struct Case {
+  std::uint64_t samples, start, batch;
+  int ranks;
+};
+
+/// Small numbers, so that every relation between samples, ranks and batch occurs.
+template <class Check>
+void for_many_cases(const Check& check) {
+  Random random(2026, 1);
+  for (int i = 0; i < 3000; ++i) {
+    Case c{random.below(200), 0, 1 + random.below(12), 1 + static_cast<int>(random.below(9))};
+    if (random.below(2) == 1) c.start = random.below(c.samples + 20);
+    CAPTURE(c.samples, c.start, c.batch, c.ranks);
+    check(c);
+  }
+}
+
+std::uint64_t left(const Case& c) { return c.samples > c.start ? c.samples - c.start : 0; }
+
+/// All positions in the order: batch by batch, within a batch rank by rank.
+std::vector<std::uint64_t> all_positions(const BatchPlan& plan, int ranks) {
+  std::vector<std::uint64_t> positions;
+  for (std::uint64_t k = 0; k < plan.batch_count(); ++k)
+    for (int rank = 0; rank < ranks; ++rank) {
+      const auto part = plan.rank_part(k, rank);
+      for (std::uint64_t i = 0; i < part.count; ++i) positions.push_back(part.first + i);
+    }
+  return positions;
+}
+
+std::vector<std::uint64_t> run_of(std::uint64_t first, std::uint64_t count) {
+  std::vector<std::uint64_t> positions(count);
+  std::iota(positions.begin(), positions.end(), first);
+  return positions;
+}
+
+}  // namespace
+
+TEST_CASE("the hash of a name is FNV-1a and stays it") {
+  CHECK(data::stable_hash("") == 0xcbf29ce484222325);
+  CHECK(data::stable_hash("a") == 0xaf63dc4c8601ec8c);
+  CHECK(data::stable_hash("foobar") == 0x85944171f73967e8);
+}
+
+TEST_CASE("a shuffled order holds every sample once, and depends on run seed, dataset and epoch") {
+  const auto order = [](std::uint64_t seed, const char* name, std::int64_t epoch) {
+    const auto shuffled = EpochOrder::shuffled(100, data::order_seed(seed, name, epoch));
+    std::vector<std::uint64_t> samples;
+    for (std::uint64_t i = 0; i < shuffled.size(); ++i) samples.push_back(shuffled[i]);
+    return samples;
+  };
+  const auto first = order(1, "train", 0);
+  CHECK(first == order(1, "train", 0));
+  CHECK(first != order(2, "train", 0));
+  CHECK(first != order(1, "test", 0));
+  CHECK(first != order(1, "train", 1));
+  auto sorted = first;
+  std::ranges::sort(sorted);
+  CHECK(sorted == run_of(0, 100));
+}
+
+TEST_CASE("the shuffled order never changes from one version of trainrt to the next") {
+  const auto order = EpochOrder::shuffled(10, data::order_seed(42, "train", 3));
+  std::vector<std::uint64_t> samples;
+  for (std::uint64_t i = 0; i < 10; ++i) samples.push_back(order[i]);
+  CHECK(samples == std::vector<std::uint64_t>{7, 2, 6, 5, 8, 4, 9, 0, 3, 1});
+}
+
+TEST_CASE("a shuffle puts every sample in every place equally often") {
+  constexpr int size = 6, rounds = 60000;
+  std::vector<int> seen(size * size);
+  for (int round = 0; round < rounds; ++round) {
+    const auto order = EpochOrder::shuffled(size, data::order_seed(7, "train", round));
+    for (std::uint64_t at = 0; at < size; ++at) ++seen[at * size + order[at]];
+  }
+  for (const int count : seen) CHECK(std::abs(count - rounds / size) < 500);  // 5 standard deviations are 456
+}
+
+TEST_CASE("without shuffling the order is the samples' own, and it starts over behind its end") {
+  const auto order = EpochOrder::identity(3);
+  CHECK(order[0] == 0);
+  CHECK(order[2] == 2);
+  CHECK(order[3] == 0);
+  CHECK(order[7] == 1);
+}
+
+TEST_CASE("the ranks' parts of a global batch, one after another, are the next positions of the order") {
+  for_many_cases([](const Case& c) {
+    for (const auto remainder : {Remainder::pad, Remainder::uneven, Remainder::drop}) {
+      const BatchPlan plan(c.samples, c.start, c.batch, c.ranks, remainder);
+      auto next = c.start;
+      for (std::uint64_t k = 0; k < plan.batch_count(); ++k) {
+        const auto whole = plan.global_batch(k);
+        REQUIRE(whole.first == next);
+        for (int rank = 0; rank < c.ranks; ++rank) {
+          const auto part = plan.rank_part(k, rank);
+          REQUIRE(part.first == next);
+          REQUIRE(part.count <= c.batch);
+          next += part.count;
+        }
+        REQUIRE(next == whole.first + whole.count);
+        if (k + 1 < plan.batch_count()) REQUIRE(whole.count == c.batch * static_cast<std::uint64_t>(c.ranks));
+        REQUIRE(whole.count > 0);
+      }
+      REQUIRE(plan.global_batch(plan.batch_count()).count == 0);
+    }
+  });
+}
+
+TEST_CASE("pad visits every sample, repeats fewer than there are ranks, and treats all ranks alike") {
+  for_many_cases([](const Case& c) {
+    const BatchPlan plan(c.samples, c.start, c.batch, c.ranks, Remainder::pad);
+    const auto positions = all_positions(plan, c.ranks);
+    REQUIRE(positions.size() >= left(c));
+    REQUIRE(positions.size() < left(c) + static_cast<std::uint64_t>(c.ranks));
+    REQUIRE(positions == run_of(c.start, positions.size()));
+    for (std::uint64_t k = 0; k < plan.batch_count(); ++k)
+      for (int rank = 1; rank < c.ranks; ++rank) REQUIRE(plan.rank_part(k, rank).count == plan.rank_part(k, 0).count);
+  });
+}
+
+TEST_CASE("uneven visits every sample once and splits the last batch as evenly as possible") {
+  for_many_cases([](const Case& c) {
+    const BatchPlan plan(c.samples, c.start, c.batch, c.ranks, Remainder::uneven);
+    REQUIRE(all_positions(plan, c.ranks) == run_of(c.start, left(c)));
+    for (std::uint64_t k = 0; k < plan.batch_count(); ++k)
+      for (int rank = 1; rank < c.ranks; ++rank) {
+        REQUIRE(plan.rank_part(k, rank).count <= plan.rank_part(k, rank - 1).count);
+        REQUIRE(plan.rank_part(k, 0).count <= plan.rank_part(k, rank).count + 1);
+      }
+  });
+}
+
+TEST_CASE("drop has whole global batches only, and as many of them as there are") {
+  for_many_cases([](const Case& c) {
+    const BatchPlan plan(c.samples, c.start, c.batch, c.ranks, Remainder::drop);
+    REQUIRE(plan.batch_count() == left(c) / (c.batch * static_cast<std::uint64_t>(c.ranks)));
+    for (std::uint64_t k = 0; k < plan.batch_count(); ++k)
+      for (int rank = 0; rank < c.ranks; ++rank) REQUIRE(plan.rank_part(k, rank).count == c.batch);
+  });
+}
+
+TEST_CASE("an epoch that changes the number of ranks between batches still visits every sample once") {
+  Random random(5, 0);
+  for (int i = 0; i < 500; ++i) {
+    const auto samples = 1 + random.below(300);
+    std::vector<std::uint64_t> visited;
+    for (std::uint64_t position = 0; position < samples;) {
+      const int ranks = 1 + static_cast<int>(random.below(8));
+      const BatchPlan plan(samples, position, 1 + random.below(10), ranks, Remainder::uneven);
+      const auto batches = 1 + random.below(plan.batch_count());  // this attempt ends after so many
+      for (std::uint64_t k = 0; k < batches; ++k)
+        for (int rank = 0; rank < ranks; ++rank) {
+          const auto part = plan.rank_part(k, rank);
+          for (std::uint64_t j = 0; j < part.count; ++j) visited.push_back(part.first + j);
+        }
+      const auto last = plan.global_batch(batches - 1);
+      position = last.first + last.count;
+    }
+    REQUIRE(visited == run_of(0, samples));
+  }
+}
+
+TEST_CASE("a restart inside a padded epoch has the batches that the whole epoch would have had") {
+  for_many_cases([](const Case& c) {
+    const BatchPlan whole(c.samples, 0, c.batch, c.ranks, Remainder::pad);
+    for (std::uint64_t done = 0; done < whole.batch_count(); ++done) {
+      const auto last = whole.global_batch(done);
+      const BatchPlan rest(c.samples, last.first + last.count, c.batch, c.ranks, Remainder::pad);
+      REQUIRE(rest.batch_count() == whole.batch_count() - done - 1);
+      for (std::uint64_t k = 0; k < rest.batch_count(); ++k)
+        for (int rank = 0; rank < c.ranks; ++rank) REQUIRE(rest.rank_part(k, rank) == whole.rank_part(done + 1 + k, rank));
+    }
+  });
+}
+
+TEST_CASE("more ranks than samples: pad repeats the samples in turn") {
+  const BatchPlan plan(2, 0, 4, 5, Remainder::pad);
+  REQUIRE(plan.batch_count() == 1);
+  const auto order = EpochOrder::identity(2);
+  std::vector<std::uint64_t> samples;
+  for (int rank = 0; rank < 5; ++rank) {
+    REQUIRE(plan.rank_part(0, rank).count == 1);
+    samples.push_back(order[plan.rank_part(0, rank).first]);
+  }
+  CHECK(samples == std::vector<std::uint64_t>{0, 1, 0, 1, 0});
+}
+
+TEST_CASE("a batch size beyond all bounds is one batch of everything") {
+  const BatchPlan plan(10, 0, UINT64_MAX / 2, 3, Remainder::uneven);
+  CHECK(plan.batch_count() == 1);
+  CHECK(plan.rank_part(0, 0) == data::Slice{0, 4});
+  CHECK(plan.rank_part(0, 2) == data::Slice{7, 3});
+}

@@ -1,0 +1,65 @@
+#pragma once
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "data/open_dataset.hpp"
+
+namespace data_test {
+
+using namespace trainrt;
+namespace fs = std::filesystem;
+
+/// A directory of its own for each test.
+class Scratch {
+ public:
+  Scratch() {
+    std::string name = (fs::temp_directory_path() / "trainrt-data-XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    path_ = name;
+  }
+  ~Scratch() { fs::remove_all(path_); }
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  fs::path path_;
+};
+
+inline void write(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+
+inline std::string read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline Options options(const std::map<std::string, std::string>& values) {
+  Options made;
+  for (const auto& [key, value] : values) made.set(key, {value, "train.ini:7"});
+  return made;
+}
+
+inline std::shared_ptr<DatasetImpl> open(const std::map<std::string, std::string>& values) {
+  return data::open_dataset("train", options(values), {}, 1);
+}
+
+inline void check(const std::map<std::string, std::string>& values) { data::check_dataset("train", options(values)); }
+
+template <class T>
+std::vector<T> gathered(const DatasetImpl& dataset, std::size_t field, const std::vector<std::uint64_t>& indices) {
+  const auto sample = static_cast<std::size_t>(element_count(dataset.source->fields()[field].sample_shape));
+  std::vector<T> values(indices.size() * sample);
+  dataset.source->gather(field, indices, reinterpret_cast<std::byte*>(values.data()));
+  return values;
+}
+
+/// check and open say the same of a bad file: they name the section and the file, and `why`.
+inline void both_say(const std::map<std::string, std::string>& values, const std::string& file, const std::string& why) {
+  CHECK_THROWS_WITH(check(values), Catch::Contains("[data.train]") && Catch::Contains(file) && Catch::Contains(why));
+  CHECK_THROWS_WITH(open(values), Catch::Contains("[data.train]") && Catch::Contains(file) && Catch::Contains(why));
+}
+
+}  // namespace data_test

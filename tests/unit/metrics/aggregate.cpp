@@ -1,0 +1,119 @@
+#include "metrics/aggregate.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include <catch2/catch.hpp>
+#include <trainrt/error.hpp>
+
+using namespace trainrt;
+using namespace trainrt::metrics;
+using Catch::Contains;
+
+namespace {
+
+constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// What the caller does with a communicator; the maximum drops NaN, as some implementations do.
+Record aggregated(const std::vector<Metrics>& ranks) {
+  auto reduced = encode(ranks[0]);
+  for (std::size_t rank = 1; rank < ranks.size(); ++rank) {
+    const auto other = encode(ranks[rank]);
+    REQUIRE(other.schema_hash == reduced.schema_hash);
+    for (std::size_t i = 0; i < reduced.sums.size(); ++i) reduced.sums[i] += other.sums.at(i);
+    for (std::size_t i = 0; i < reduced.maxima.size(); ++i)
+      reduced.maxima[i] = std::fmax(reduced.maxima[i], other.maxima.at(i));
+  }
+  return decode(ranks[0], reduced, 7);
+}
+
+double number(const Record& record, std::string_view key) {
+  const auto* value = record.find(key);
+  REQUIRE(value != nullptr);
+  return std::get<double>(*value);
+}
+
+}  // namespace
+
+TEST_CASE("numbers are averaged over the ranks unless sum, min or max is asked for; texts are rank 0's") {
+  const auto record =
+      aggregated({{{"loss", 1.0}, {"n", sum(2)}, {"lo", trainrt::min(5)}, {"hi", trainrt::max(-5)}, {"who", "zero"}},
+                  {{"loss", 4.0}, {"n", sum(3)}, {"lo", trainrt::min(4)}, {"hi", trainrt::max(-6)}, {"who", "one"}}});
+  CHECK(record.iteration == 7);
+  CHECK(number(record, "loss") == 2.5);
+  CHECK(number(record, "n") == 5);
+  CHECK(number(record, "lo") == 4);
+  CHECK(number(record, "hi") == -5);
+  CHECK(std::get<std::string>(*record.find("who")) == "zero");
+}
+
+TEST_CASE("a ratio weighs each rank by what it saw, and a rank that saw nothing does not count") {
+  CHECK(number(aggregated({{{"acc", ratio(1, 1)}}, {{"acc", ratio(0, 3)}}}), "acc") == 0.25);
+  CHECK(number(aggregated({{{"acc", ratio(3, 4)}}, {{"acc", ratio(0, 0)}}}), "acc") == 0.75);
+  CHECK(number(aggregated({{{"acc", 0.5}}, {{"acc", Number{nan_value, Reduce::mean, 0}}}}), "acc") == 0.5);
+  CHECK(std::isnan(number(aggregated({{{"acc", ratio(0, 0)}}, {{"acc", ratio(0, 0)}}}), "acc")));
+}
+
+TEST_CASE("NaN on any one rank survives every reduction") {
+  for (const auto reduce : {Reduce::mean, Reduce::sum, Reduce::min, Reduce::max})
+    for (std::size_t rank = 0; rank < 3; ++rank) {
+      std::vector<Metrics> ranks(3, Metrics{{"x", Number{1, reduce, 1}}});
+      CHECK(number(aggregated(ranks), "x") == (reduce == Reduce::sum ? 3 : 1));
+      ranks[rank] = {{"x", Number{nan_value, reduce, 1}}};
+      CHECK(std::isnan(number(aggregated(ranks), "x")));
+    }
+}
+
+TEST_CASE("infinities survive min and max") {
+  CHECK(number(aggregated({{{"x", trainrt::max(infinity)}}, {{"x", trainrt::max(1)}}}), "x") == infinity);
+  CHECK(number(aggregated({{{"x", trainrt::max(-infinity)}}, {{"x", trainrt::max(-infinity)}}}), "x") == -infinity);
+  CHECK(number(aggregated({{{"x", trainrt::min(infinity)}}, {{"x", trainrt::min(3)}}}), "x") == 3);
+}
+
+TEST_CASE("the keys' order may differ between ranks, and the record keeps that of its own rank") {
+  const auto record = aggregated({{{"b", 1.0}, {"a", 10.0}, {"c", sum(1)}}, {{"a", 20.0}, {"c", sum(5)}, {"b", 3.0}}});
+  CHECK(number(record, "b") == 2);
+  CHECK(number(record, "a") == 15);
+  CHECK(number(record, "c") == 6);
+  CHECK(record.values[0].first == "b");
+  CHECK(record.values[1].first == "a");
+}
+
+TEST_CASE("one rank alone gets its own numbers back") {
+  const auto record = aggregated({{{"loss", 0.1}, {"n", 3}, {"acc", ratio(2, 3)}}});
+  CHECK(number(record, "loss") == 0.1);
+  CHECK(number(record, "n") == 3);
+  CHECK(number(record, "acc") == Approx(2.0 / 3));
+}
+
+TEST_CASE("bad keys and weights are errors that name the key") {
+  CHECK_THROWS_AS(encode({{"_pid", 1}}), UsageError);
+  CHECK_THROWS_WITH(encode({{"_pid", 1}}), Contains("'_pid'") && Contains("runtime's own"));
+  CHECK_THROWS_WITH(encode({{"", 1}}), Contains("empty"));
+  CHECK_THROWS_WITH(encode({{"loss", 1}, {"x", 1}, {"loss", "a"}}), Contains("'loss'") && Contains("twice"));
+  CHECK_THROWS_WITH(encode({{"a\nb", 1}}), Contains("control"));
+  CHECK_THROWS_WITH(encode({{"acc", Number{1, Reduce::mean, -1}}}), Contains("'acc'") && Contains("weight"));
+  CHECK_THROWS_WITH(encode({{"acc", Number{1, Reduce::mean, nan_value}}}), Contains("'acc'") && Contains("weight"));
+}
+
+TEST_CASE("the schema hash tells keys, kinds and reductions apart, but not values") {
+  const auto hash = [](const Metrics& metrics) { return encode(metrics).schema_hash; };
+  CHECK(hash({{"a", 1.0}}) == hash({{"a", 2.0}}));
+  CHECK(hash({{"a", 1.0}}) == hash({{"a", ratio(1, 5)}}));
+  CHECK(hash({{"a", 1.0}}) != hash({{"b", 1.0}}));
+  CHECK(hash({{"a", 1.0}}) != hash({{"a", sum(1)}}));
+  CHECK(hash({{"a", 1.0}}) != hash({{"a", "text"}}));
+  CHECK(hash({{"a", 1.0}}) != hash({{"a", 1.0}, {"b", 1.0}}));
+}
+
+TEST_CASE("the first difference between the ranks' keys names key and rank") {
+  const auto base = describe_keys({{"loss", 1.0}, {"acc", 2.0}});
+  CHECK(first_difference({base, describe_keys({{"acc", 1.0}, {"loss", 3.0}})}).empty());
+  CHECK_THAT(first_difference({base, base, describe_keys({{"loss", 1.0}})}),
+             Contains("'acc'") && Contains("not of rank 2"));
+  CHECK_THAT(first_difference({base, describe_keys({{"loss", 1.0}, {"acc", 2.0}, {"my key", 1.0}})}),
+             Contains("'my key'") && Contains("of rank 1") && Contains("not of rank 0"));
+  CHECK_THAT(first_difference({base, describe_keys({{"loss", sum(1)}, {"acc", 2.0}})}),
+             Contains("'loss'") && Contains("mean on rank 0") && Contains("sum on rank 1"));
+}

@@ -1,0 +1,147 @@
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <optional>
+
+#include <catch2/catch.hpp>
+
+#include "core/host.hpp"
+#include "io/schema.hpp"
+#include "metrics/columns.hpp"
+#include "metrics/sink.hpp"
+#include "unit/metrics/scratch.hpp"
+
+using namespace trainrt;
+using namespace trainrt::metrics;
+
+namespace {
+
+std::unique_ptr<Sink> open(const char* name, const Scratch& dir) {
+  return find_plugin(sink_table(), name, "sink").open({dir.path(), "demo"});
+}
+
+Record loss(std::int64_t iteration, double value) {
+  return {iteration, {{"loss", value}, {"_training_iteration", iteration}}};
+}
+
+/// What Debian's Python prints for a script; nullopt, said aloud, where h5py is missing.
+std::optional<std::string> python(const Scratch& dir, const std::string& script) {
+  if (std::system("/usr/bin/python3 -c 'import h5py' 2>/dev/null") != 0) {
+    std::cout << "skipped: /usr/bin/python3 has no h5py\n";
+    return std::nullopt;
+  }
+  write(dir / "script.py", script);
+  REQUIRE(std::system(("cd " + dir.path() + " && /usr/bin/python3 script.py > out 2>&1").c_str()) == 0);
+  return read(dir / "out");
+}
+
+}  // namespace
+
+TEST_CASE("progress.csv has a row a report, as it is written") {
+  Scratch dir;
+  auto sink = open("csv", dir);
+  sink->begin({});
+  sink->write(loss(1, 0.5));
+  CHECK(read(dir / "progress.csv") == "loss,_training_iteration\n0.5,1\n");
+  sink->write(loss(2, std::nan("")));
+  sink->write(loss(3, 0.1));
+  CHECK(read(dir / "progress.csv") == "loss,_training_iteration\n0.5,1\nnan,2\n0.1,3\n");
+}
+
+TEST_CASE("progress.csv holds exactly the history after a restart, whatever lay there") {
+  Scratch dir;
+  write(dir / "progress.csv", "loss\n1\n2\n3\nrubbish");
+  auto sink = open("csv", dir);
+  sink->begin({loss(1, 0.5), loss(2, 0.25)});
+  CHECK(read(dir / "progress.csv") == "loss,_training_iteration\n0.5,1\n0.25,2\n");
+  sink->write(loss(3, 0.125));
+  CHECK(read(dir / "progress.csv") == "loss,_training_iteration\n0.5,1\n0.25,2\n0.125,3\n");
+  sink->begin({});
+  CHECK(read(dir / "progress.csv").empty());
+}
+
+TEST_CASE("a new key makes a new column of progress.csv, and earlier rows have an empty cell there") {
+  Scratch dir;
+  auto sink = open("csv", dir);
+  sink->begin({loss(1, 0.5)});
+  sink->write({2, {{"acc", 0.75}, {"_training_iteration", std::int64_t{2}}}});
+  sink->write(loss(3, 0.25));
+  CHECK(read(dir / "progress.csv") == "loss,_training_iteration,acc\n0.5,1,\n,2,0.75\n0.25,3,\n");
+}
+
+TEST_CASE("progress.csv is quoted as RFC 4180 says: Python's csv module reads it back") {
+  Scratch dir;
+  auto sink = open("csv", dir);
+  sink->begin({});
+  sink->write(
+      {1, {{"a,b", std::string("say \"hi\"")}, {"c", std::string("two\r\nlines, one cell")}, {"d", std::string("plain")}}});
+  CHECK(read(dir / "progress.csv") == "\"a,b\",c,d\n\"say \"\"hi\"\"\",\"two\r\nlines, one cell\",plain\n");
+}
+
+TEST_CASE("metrics.h5 reads back in h5py: types, gaps, texts and nested keys") {
+  Scratch dir;
+  auto sink = open("hdf5", dir);
+  sink->begin({{1, {{"loss", 0.5}, {"n", std::int64_t{3}}, {"train/acc", 0.1}, {"note", std::string("h\xc3\xb6r")}}}});
+  sink->write({2, {{"loss", std::nan("")}, {"n", std::int64_t{4}}, {"late", std::int64_t{9}}}});
+  sink->write({3, {{"loss", 0.25}, {"n", std::int64_t{5}}, {"train/acc", 0.3}}});
+  sink->end();
+  const auto out = python(dir, R"(
+import h5py
+with h5py.File('metrics.h5', 'r') as f:
+    print(f['iteration'][:].tolist(), f['iteration'].dtype)
+    m = f['metrics']
+    for key in ['loss', 'n', 'train/acc', 'late']:
+        print(key, m[key][:].tolist(), m[key].dtype)
+    print('note', [s.encode('utf-8') for s in m['note'].asstr()[:]])
+    print(sorted(m), sorted(f))
+)");
+  if (!out) return;
+  CHECK(*out ==
+        "[1, 2, 3] int64\n"
+        "loss [0.5, nan, 0.25] float64\n"
+        "n [3, 4, 5] int64\n"
+        "train/acc [0.1, nan, 0.3] float64\n"
+        "late [nan, 9.0, nan] float64\n"
+        "note [b'h\\xc3\\xb6r', b'', b'']\n"
+        "['late', 'loss', 'n', 'note', 'train'] ['iteration', 'metrics']\n");
+}
+
+TEST_CASE("metrics.h5 fits its schema, empty or not") {
+  Scratch dir;
+  auto sink = open("hdf5", dir);
+  sink->begin({});
+  CHECK(io::check_schema(dir / "metrics.h5", "metrics").empty());
+  sink->write({1, {{"a/b/c", 1.0}, {"text", std::string("x")}, {"whole", std::int64_t{1}}}});
+  sink->end();
+  CHECK(io::check_schema(dir / "metrics.h5", "metrics").empty());
+}
+
+TEST_CASE("any key can be stored in metrics.h5, under a name that no other key gets") {
+  const std::vector<std::string> keys{"a", "a/b", "a%2Fb", "x//y", "/x", "x/", ".", "..", "../up", "ok/fine", "\xc3\xa4"};
+  Record record{1, {}};
+  for (const auto& key : keys) record.values.emplace_back(key, 1.0);
+  const auto names = hdf5_names(columns_of({record}));
+  CHECK(names == std::vector<std::string>{"a", "a%2Fb", "a%252Fb", "x%2F%2Fy", "%2Fx", "x%2F", "%2E", "%2E.", "%2E.%2Fup",
+                                          "ok/fine", "\xc3\xa4"});
+  Scratch dir;
+  auto sink = open("hdf5", dir);
+  sink->begin({record});
+  CHECK(io::check_schema(dir / "metrics.h5", "metrics").empty());
+  if (const auto out = python(dir, "import h5py; print(len(h5py.File('metrics.h5', 'r')['metrics']))"))
+    CHECK(*out == "11\n");
+}
+
+TEST_CASE("metrics.h5 is not rewritten at every commit, but is complete at the end, and replaces what was damaged") {
+  Scratch dir;
+  write(dir / "metrics.h5", "not HDF5");
+  auto sink = open("hdf5", dir);
+  sink->begin({loss(1, 1)});
+  const auto first = read(dir / "metrics.h5");
+  CHECK(first.substr(1, 3) == "HDF");
+  sink->write(loss(2, 2));
+  sink->sync();
+  CHECK(read(dir / "metrics.h5") == first);
+  sink->end();
+  CHECK(read(dir / "metrics.h5") != first);
+  for (const auto& entry : std::filesystem::directory_iterator(dir.path())) CHECK(entry.path().filename() == "metrics.h5");
+}
