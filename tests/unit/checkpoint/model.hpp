@@ -1,6 +1,4 @@
 #pragma once
-#include <unistd.h>
-
 #include <cstdint>
 #include <cstring>
 #include <deque>
@@ -12,27 +10,9 @@
 #include <vector>
 
 #include "checkpoint/checkpoint.hpp"
+#include "unit/io/scratch.hpp"
 
 namespace trainrt::test {
-
-/// A directory of its own, gone at the end.
-class Scratch {
- public:
-  explicit Scratch(const std::string& below = std::filesystem::temp_directory_path()) {
-    std::string name = below + "/trainrt-XXXXXX";
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp " + name);
-    path_ = name;
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 /// A tensor of a made-up model.
 struct Spec {

@@ -25,7 +25,7 @@ std::vector<Meta> with_losses(const std::vector<double>& losses) {
   return metas;
 }
 
-const double nan = std::nan("");
+const double none = std::nan("");
 
 }  // namespace
 
@@ -45,9 +45,9 @@ TEST_CASE("retention keeps the best K and the latest") {
       {{3, 1, 2, 4}, 2, "", true, {0, 1}},            // the newest are best
       {{3, 1, 2, 4}, 4, "loss", false, {}},
       {{3, 1, 2, 4}, 9, "loss", false, {}},
-      {{nan, 1, nan, 4}, 2, "loss", false, {0, 2}},   // NaN is worst, whichever way
-      {{nan, 1, nan, 4}, 2, "loss", true, {0, 2}},
-      {{1, nan, nan}, 1, "loss", false, {1}},         // the latest stays though it is NaN
+      {{none, 1, none, 4}, 2, "loss", false, {0, 2}},   // NaN is worst, whichever way
+      {{none, 1, none, 4}, 2, "loss", true, {0, 2}},
+      {{1, none, none}, 1, "loss", false, {1}},         // the latest stays though it is NaN
       {{5, 5, 5, 5}, 2, "loss", false, {0, 1}},       // of equals the newer
       {{3, 1, 2}, 1, "accuracy", true, {0, 1}},       // nobody has it: the newest
       {{}, 3, "loss", true, {}},

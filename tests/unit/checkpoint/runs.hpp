@@ -52,13 +52,4 @@ inline Loaded load_on(int ranks, const std::vector<Spec>& specs, const std::stri
   return loaded;
 }
 
-inline std::string error_of(const std::function<void()>& work) {
-  try {
-    work();
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
-
 }  // namespace trainrt::test

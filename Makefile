@@ -1,0 +1,52 @@
+# The front door; CMake does the work. `make help` lists the rooms.
+BUILD   ?= build
+PREFIX  ?= /usr/local
+JOBS    ?= $(shell nproc)
+RANKS   ?= 2
+
+.DEFAULT_GOAL := all
+.PHONY: all help packages configure quickstart test bench bench-% asan tsan install format clean
+
+all: configure ## build the program and its modules
+	@cmake --build $(BUILD) --parallel $(JOBS) --target trainrt modules
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+packages: ## install the Debian packages of .debian-packages that are missing
+	@tests/support/install_packages.sh .debian-packages
+
+configure:
+	@test -f $(BUILD)/build.ninja || cmake -S . -B $(BUILD) -G Ninja $(CMAKE_ARGS)
+
+quickstart: packages all ## install, build, and train FashionMNIST on 2 ranks, without Slurm
+	@jobs/quickstart.sh $(BUILD) $(RANKS)
+
+test: packages configure ## install, build, and run every test
+	@cmake --build $(BUILD) --parallel $(JOBS)
+	@tests/run.sh $(BUILD)
+
+bench: bench-train bench-start bench-report ## all benchmarks, side by side with their peers
+
+bench-%: packages all ## one benchmark: bench-train, bench-start, bench-report
+	@cmake --build $(BUILD) --parallel $(JOBS) --target bench_modules
+	@/usr/bin/python3 tests/bench/bench_$*.py $(BUILD)
+
+asan: packages ## the unit and contract tests under AddressSanitizer and UBSan
+	@cmake -S . -B $(BUILD)-asan -G Ninja -DTRAINRT_SANITIZE=address,undefined -DTRAINRT_TORCH=OFF >/dev/null
+	@cmake --build $(BUILD)-asan --parallel $(JOBS)
+	@ASAN_OPTIONS=detect_leaks=0 tests/run.sh $(BUILD)-asan unit contract
+
+tsan: packages ## the unit and contract tests under ThreadSanitizer
+	@cmake -S . -B $(BUILD)-tsan -G Ninja -DTRAINRT_SANITIZE=thread -DTRAINRT_TORCH=OFF >/dev/null
+	@cmake --build $(BUILD)-tsan --parallel $(JOBS)
+	@tests/run.sh $(BUILD)-tsan unit contract
+
+install: all ## lay down program, modules, headers, jobs, schemas and the module file: make install PREFIX=/opt/trainrt
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+format: ## clang-format over everything
+	@git ls-files '*.cpp' '*.hpp' | xargs clang-format -i
+
+clean: ## remove what was built
+	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan

@@ -1,0 +1,108 @@
+#include "io/file.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <trainrt/error.hpp>
+
+#include "io/digest.hpp"
+#include "scratch.hpp"
+
+using namespace trainrt;
+using trainrt::test::Scratch;
+using trainrt::test::error_of;
+namespace fs = std::filesystem;
+
+TEST_CASE("a file that was written reads back, whatever its length") {
+  Scratch at;
+  for (const std::size_t length : {0u, 1u, 65535u, 65536u, 65537u, 3000001u}) {
+    std::string bytes(length, '\0');
+    for (std::size_t i = 0; i < length; ++i) bytes[i] = static_cast<char>(i * 7);
+    const auto path = at / std::to_string(length);
+    io::write_file(path, bytes);
+    CHECK(io::read_file(path) == bytes);
+    const auto digest = io::digest_of_file(path);
+    CHECK(digest.bytes == length);
+    CHECK(digest.hex == io::digest_of(bytes));
+  }
+}
+
+TEST_CASE("a digest is XXH3-128 as xxhsum prints it") {
+  CHECK(io::digest_of("") == "99aa06d3014798d86001c324468d497f");
+  io::Digest digest;
+  const std::string text = "trainrt";
+  for (const char& c : text) digest.update(std::as_bytes(std::span(&c, 1)));
+  CHECK(digest.hex() == io::digest_of(text));
+}
+
+TEST_CASE("errors of files name the operation, the path, the reason and what to do") {
+  Scratch at;
+  CHECK_THAT(error_of([&] { io::read_file(at / "none"); }),
+             Catch::Contains("cannot open '" + (at / "none") + "': No such file or directory; check that the path exists"));
+  io::write_file(at / "there", "x");
+  CHECK_THAT(error_of([&] { io::write_file(at / "there", "y"); }), Catch::Contains("cannot create") && Catch::Contains("File exists"));
+  CHECK(io::read_file(at / "there") == "x");
+  CHECK_THAT(error_of([&] { io::read_file(at.path()); }), Catch::Contains("not a regular file"));
+  CHECK_THAT(error_of([&] { io::list_directory(at / "none"); }), Catch::Contains("No such file"));
+  CHECK_THAT(error_of([&] { io::make_directories(at / "there/below"); }), Catch::Contains("cannot make directory"));
+  CHECK_THAT(error_of([&] { io::fail("write", "/x", ENOSPC); }), Catch::Contains("free space there"));
+}
+
+
+TEST_CASE("a named pipe in the place of a file is an error, not a wait") {
+  Scratch at;
+  REQUIRE(mkfifo((at / "pipe").c_str(), 0600) == 0);
+  CHECK_THAT(error_of([&] { io::read_file(at / "pipe"); }), Catch::Contains("not a regular file"));
+}
+
+TEST_CASE("replacing a file leaves the new one alone, or the old one where it fails") {
+  Scratch at;
+  io::replace_file(at / "f", "one");
+  io::replace_file(at / "f", "two");
+  CHECK(io::read_file(at / "f") == "two");
+  fs::create_directories(at / "d/inner");
+  CHECK_FALSE(error_of([&] { io::replace_file(at / "d", "x"); }).empty());
+  CHECK(io::list_directory(at.path()) == std::vector<std::string>{"d", "f"});
+}
+
+TEST_CASE("removing a tree removes symbolic links, never what they point to") {
+  Scratch at;
+  fs::create_directories(at / "outside/deep");
+  io::write_file(at / "outside/keep", "precious");
+  fs::create_directories(at / "tree/a/b");
+  io::write_file(at / "tree/a/b/f", "x");
+  fs::create_directory_symlink(at / "outside", at / "tree/a/link");
+  fs::create_symlink("nowhere", at / "tree/broken");
+  io::remove_tree(at / "tree");
+  CHECK_FALSE(io::exists(at / "tree"));
+  CHECK(io::read_file(at / "outside/keep") == "precious");
+
+  fs::create_directory_symlink(at / "outside", at / "link");
+  io::remove_tree(at / "link");
+  CHECK_FALSE(io::exists(at / "link"));
+  CHECK(io::read_file(at / "outside/keep") == "precious");
+  io::remove_tree(at / "never was");
+}
+
+TEST_CASE("a rename to a new name never replaces anything") {
+  Scratch at;
+  fs::create_directories(at / "from");
+  fs::create_directories(at / "taken");
+  CHECK_FALSE(io::rename_to_new(at / "from", at / "taken"));
+  CHECK(io::exists(at / "from"));
+  CHECK(io::rename_to_new(at / "from", at / "free"));
+  CHECK_FALSE(io::exists(at / "from"));
+  CHECK_THAT(error_of([&] { io::rename_to_new(at / "none", at / "x"); }), Catch::Contains("No such file"));
+}
+
+TEST_CASE("directories are made with their parents, and again without complaint") {
+  Scratch at;
+  io::make_directories(at / "a/b/c/");
+  io::make_directories(at / "a/b/c");
+  io::write_file(at / "a/b/c/f", "");
+  io::write_file(at / "a/z", "");
+  io::sync_directory(at / "a/b");
+  CHECK(io::list_files_below(at.path()) == std::vector<std::string>{"a/b/c/f", "a/z"});
+}
