@@ -20,6 +20,7 @@ enum class Phase {
   deleted,           ///< it is gone
 };
 inline constexpr int phase_count = 10;
+std::string_view name_of(Phase phase);  ///< as in the enumeration
 
 using Observer = std::function<void(Phase)>;
 

@@ -29,7 +29,7 @@ class Shard {
   void tensor(const TensorEntry& entry, const Slab& slab) {
     const auto dataset = create(entry.name, io::h5_type(entry.local.dtype), slab.shape,
                                 {static_cast<const std::byte*>(entry.local.data), entry.local.bytes()});
-    io::h5_write_attribute(dataset, "placement", name_of(entry.placement));
+    io::h5_write_word(dataset, "placement", name_of(entry.placement));
     io::h5_write_attribute(dataset, "global_shape", std::span<const std::int64_t>(entry.global_shape));
     io::h5_write_attribute(dataset, "offset", std::span<const std::int64_t>(slab.offset));
   }
@@ -54,7 +54,7 @@ class Shard {
   io::H5Id scalar(const std::string& name, hid_t type, const void* data, std::size_t bytes) {
     const auto& copy = owned.emplace_back(static_cast<const char*>(data), bytes);
     auto dataset = create(name, type, {}, std::as_bytes(std::span(copy.data(), copy.size())));
-    io::h5_write_attribute(dataset, "placement", value_placement);
+    io::h5_write_word(dataset, "placement", value_placement);
     return dataset;
   }
 
@@ -118,6 +118,13 @@ std::map<std::string, const TensorEntry*> entries_of(const State& state) {
   return entries;
 }
 
+std::size_t entries_of(int rank, const Layout& layout) {
+  std::size_t count = 0;
+  for (const auto& tensor : layout.tensors)
+    count += static_cast<std::size_t>(std::ranges::count(tensor.slabs, rank, &Slab::writer));
+  return count;
+}
+
 void fill(Shard& shard, int rank, const Layout& layout, const State& state) {
   const auto entries = entries_of(state);
   for (const auto& tensor : layout.tensors)
@@ -137,8 +144,8 @@ std::string shard_name(int rank) {
 FileRecord write_shard(const std::string& directory, int rank, const Layout& layout, const State& state) {
   std::vector<Piece> pieces;
   std::deque<std::string> owned;
-  const auto structure = io::H5Memory::build(layout.tensors.size() + state.values().size(), [&](hid_t file) {
-    io::h5_write_attribute(file, "format", shard_format);
+  const auto structure = io::H5Memory::build(entries_of(rank, layout) + state.values().size(), [&](hid_t file) {
+    io::h5_write_word(file, "format", shard_format);
     io::h5_write_attribute(file, "version", format_version);
     io::h5_write_attribute(file, "shard", std::int64_t{rank});
     io::h5_write_attribute(file, "ranks", std::int64_t{layout.ranks});

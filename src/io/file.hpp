@@ -48,6 +48,7 @@ class FileWriter {
   std::string path_;
   Descriptor fd_;
   std::uint64_t bytes_ = 0;
+  std::uint64_t started_ = 0;  // so much is on its way to the disk
 };
 
 std::string read_file(const std::string& path);

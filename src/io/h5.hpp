@@ -78,6 +78,9 @@ void h5_write(hid_t parent, const std::string& name, std::span<const std::string
 void h5_write_attribute(hid_t object, const std::string& name, std::int64_t value);
 void h5_write_attribute(hid_t object, const std::string& name, std::string_view text);
 void h5_write_attribute(hid_t object, const std::string& name, std::span<const std::int64_t> values);
+/// A text of fixed length, which h5py gives as bytes. It lies in the object's own header, where the other kind of text lies
+/// among the data: for many datasets and H5Memory.
+void h5_write_word(hid_t object, const std::string& name, std::string_view text);
 
 /// Reads attributes written like that; another type or a missing attribute throws Error.
 std::int64_t h5_read_integer(hid_t object, const std::string& name);

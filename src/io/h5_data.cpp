@@ -4,6 +4,7 @@
 
 #include "io/h5.hpp"
 #include "io/h5_memory.hpp"
+#include "io/h5_types.hpp"
 
 namespace trainrt::io {
 
@@ -91,6 +92,13 @@ void h5_write_attribute(hid_t object, const std::string& name, std::span<const s
   write_attribute(object, name, H5T_STD_I64LE, line_space(values.size()), values.empty() ? nullptr : values.data());
 }
 
+void h5_write_word(hid_t object, const std::string& name, std::string_view text) {
+  const auto lock = h5_lock();
+  H5Id space(H5Screate(H5S_SCALAR), H5Sclose, "make a dataspace");
+  const std::string padded = text.empty() ? std::string(1, '\0') : std::string(text);
+  write_attribute(object, name, h5_string_type(padded.size()), space, padded.data());
+}
+
 std::int64_t h5_read_integer(hid_t object, const std::string& name) {
   const auto values = h5_read_integers(object, name);
   if (values.size() != 1) throw Error("attribute '" + name + "' is not one integer");
@@ -109,10 +117,17 @@ std::vector<std::int64_t> h5_read_integers(hid_t object, const std::string& name
 std::string h5_read_text(hid_t object, const std::string& name) {
   const auto lock = h5_lock();
   const auto attribute = open_attribute(object, name);
-  const auto type = text_type();
-  char* pointer = nullptr;
+  const auto what = "read attribute '" + name + "' as text";
   if (count_of(attribute, name) != 1) throw Error("attribute '" + name + "' is not one text");
-  h5_check(H5Aread(attribute, type, &pointer), "read attribute '" + name + "' as text");
+  H5Id stored(H5Aget_type(attribute), H5Tclose, what);
+  if (h5_check(H5Tget_class(stored), what) != H5T_STRING) throw Error("attribute '" + name + "' is no text");
+  if (h5_check(H5Tis_variable_str(stored), what) == 0) {
+    std::string text(H5Tget_size(stored), '\0');
+    h5_check(H5Aread(attribute, stored, text.data()), what);
+    return text.substr(0, text.find('\0'));
+  }
+  char* pointer = nullptr;
+  h5_check(H5Aread(attribute, text_type(), &pointer), what);
   const std::string text = pointer == nullptr ? "" : pointer;
   H5free_memory(pointer);
   return text;

@@ -11,12 +11,11 @@
 #include <trainrt/error.hpp>
 
 #include "core/text.hpp"
+#include "launch/roll_call.hpp"
 
 namespace trainrt::launch {
 
 namespace {
-
-constexpr const char* here_key = "trainrt.here";
 
 pmix_proc_t the_proc{};  // PMIx has one client a process
 
@@ -73,23 +72,18 @@ void on_fence(pmix_status_t status, void* data) {
   (*arrival)->set(status);
 }
 
-void on_value(pmix_status_t status, pmix_value_t*, void* data) {
-  const std::unique_ptr<SharedArrival> arrival(static_cast<SharedArrival*>(data));
-  (*arrival)->set(status);
-}
-
 std::chrono::steady_clock::time_point in_seconds(double seconds) {
   return std::chrono::steady_clock::now() + std::chrono::milliseconds(static_cast<long>(seconds * 1000));
 }
 
 }  // namespace
 
-PmixClient::PmixClient(double timeout_seconds) : timeout_seconds_(timeout_seconds) {
+PmixClient::PmixClient(double timeout_seconds, std::string shared_dir)
+    : timeout_seconds_(timeout_seconds), shared_dir_(std::move(shared_dir)) {
   check(PMIx_Init(&the_proc, nullptr, 0), "PMIx_Init");
   const auto size = local_text(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
   if (!size) throw Error("PMIx: the server does not tell the size of the job (PMIX_JOB_SIZE)");
   size_ = std::stoi(*size);
-  put(here_key, "1");
 }
 
 PmixClient::~PmixClient() = default;  // leaving without PMIx_Finalize is how a failed rank takes the step with it
@@ -127,27 +121,8 @@ void PmixClient::fence(const std::string& what) {
   check(arrival->status, "fence (" + what + ")");
 }
 
-std::vector<int> PmixClient::missing_ranks() const {
-  constexpr int answer_seconds = 3;
-  std::vector<SharedArrival> answers;
-  for (int rank = 0; rank < size_; ++rank) {
-    const auto proc = proc_of(static_cast<pmix_rank_t>(rank));
-    auto answer = std::make_shared<Arrival>();
-    auto passed = std::make_unique<SharedArrival>(answer);
-    if (PMIx_Get_nb(&proc, here_key, nullptr, 0, on_value, passed.get()) == PMIX_SUCCESS)
-      passed.release();
-    else
-      answer->set(PMIX_ERROR);
-    answers.push_back(std::move(answer));
-  }
-  const auto deadline = in_seconds(answer_seconds);
-  std::vector<int> missing;
-  for (int rank = 0; rank < size_; ++rank) {
-    auto& answer = *answers[static_cast<std::size_t>(rank)];
-    if (rank != this->rank() && (!answer.wait_until(deadline) || answer.status != PMIX_SUCCESS)) missing.push_back(rank);
-  }
-  return missing;
-}
+// PMIx cannot tell: asking it for what a rank put blocks Slurm's plugin for half a minute where that rank's node has no task left.
+std::vector<int> PmixClient::missing_ranks() const { return missing_by_roll_call(shared_dir_, space(), rank(), size_); }
 
 std::string PmixClient::get(int rank, const std::string& key) const {
   const auto proc = proc_of(static_cast<pmix_rank_t>(rank));

@@ -9,7 +9,8 @@ namespace trainrt::launch {
 /// Every wait has a limit of its own: PMIX_TIMEOUT does not fire on nodes other than the late rank's.
 class PmixClient {
  public:
-  explicit PmixClient(double timeout_seconds);  ///< PMIx_Init
+  /// PMIx_Init. `shared_dir`: see LaunchOptions.
+  PmixClient(double timeout_seconds, std::string shared_dir);
   ~PmixClient();
   PmixClient(const PmixClient&) = delete;
   PmixClient& operator=(const PmixClient&) = delete;
@@ -32,6 +33,7 @@ class PmixClient {
   std::vector<int> missing_ranks() const;
 
   double timeout_seconds_;
+  std::string shared_dir_;
   int size_ = 1;
   bool finalized_ = false;
 };

@@ -6,7 +6,8 @@
 #include <fmt/format.h>
 
 #include "batch/signals.hpp"
-#include "checkpoint/checkpoint.hpp"
+#include "checkpoint/phases.hpp"
+#include "core/fault_point.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
@@ -35,6 +36,12 @@ Session::Session(const trainer::RunSpec& spec, const World& world, Communicator&
 }
 
 Session::~Session() = default;
+
+namespace {
+
+void pass_phase(checkpoint::Phase phase) { fault_point(checkpoint::name_of(phase)); }
+
+}  // namespace
 
 // --- what the train function asks -----------------------------------------------------------------------------------
 
@@ -88,6 +95,7 @@ void Session::attach(const State& user) {
 
 bool Session::restore(State& state) {
   if (progress_.step > 0 || progress_.iteration > 0) throw UsageError("restore() comes before the first step() and report()");
+  fault_point("load");
   attach(state);
   std::optional<checkpoint::LoadResult> loaded;
   try {
@@ -133,7 +141,7 @@ bool Session::save() {
   options.meta.step = progress_.step;
   options.meta.attempt = attempt_.number;
   options.meta.metrics = last_metrics_;
-  const auto result = checkpoint::save(state_, options, communicator_);
+  const auto result = checkpoint::save(state_, options, communicator_, pass_phase);
   ++next_checkpoint_;
   last_save_s_ = monotonic_seconds();
   if (!result.committed) {
@@ -143,7 +151,7 @@ bool Session::save() {
   }
   saved_ = progress_;
   trainer::agreed(communicator_, [&] {
-    if (communicator_.rank() == 0) checkpoint::retain(spec_.run_dir, attempt_.private_dir, spec_.retention);
+    if (communicator_.rank() == 0) checkpoint::retain(spec_.run_dir, attempt_.private_dir, spec_.retention, pass_phase);
     reporter_->update_derived();
   });
   return true;
@@ -167,6 +175,7 @@ void Session::throw_if_stopped() const {
 
 void Session::step() {
   throw_if_stopped();
+  fault_point("step");
   ++progress_.step;
   const auto outcome = vote_.finish();
   obey(outcome, spec_.checkpoint_every.due_at_step(progress_.step));
@@ -175,6 +184,7 @@ void Session::step() {
 
 void Session::report(const Metrics& metrics) {
   throw_if_stopped();
+  fault_point("report");
   if (!reports_begun_) begin_reports(0);
   const auto earlier = vote_.finish();
   auto outcome = vote_.now(batch::stop_signal(), checkpoint_time_is_up(), StopVote::Call::report);
@@ -187,6 +197,7 @@ void Session::report(const Metrics& metrics) {
   for (const auto& [key, value] : record.values)
     if (const auto* number = std::get_if<double>(&value)) last_metrics_[key] = *number;
   trainer::agreed(communicator_, [&] { reporter_->write(std::move(record)); });
+  fault_point("reported");
   obey(outcome, spec_.checkpoint_every.due_at_report(progress_.iteration));
 }
 
@@ -214,12 +225,14 @@ void Session::stop(int signal) {
 }
 
 void Session::finish() {
+  fault_point("finish");
   throw_if_stopped();
   vote_.finish();
   if (attached_ && !is_saved()) save();
 }
 
 void Session::close() {
+  fault_point("close");
   if (!reports_begun_) begin_reports(0);
   trainer::agreed(communicator_, [&] {
     reporter_->sync();

@@ -8,6 +8,8 @@ after every epoch. RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT come from the e
 """
 import argparse
 import gzip
+import os
+import sys
 from pathlib import Path
 
 import numpy
@@ -117,7 +119,9 @@ def main():
         test_loss, accuracy = evaluate(model, test, loss_function)
         if dist.get_rank() == 0:
             print(f"epoch {epoch} test_loss {test_loss:.6f} test_accuracy {accuracy:.4f}", flush=True)
-    dist.destroy_process_group()
+    dist.barrier()
+    sys.stdout.flush()
+    os._exit(0)  # PyTorch 1.13's gloo group can hang in its destructor once the other rank has left
 
 
 main()

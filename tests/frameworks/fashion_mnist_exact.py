@@ -51,7 +51,8 @@ def write_config(folder, name, optimizer):
 
 def run(config, ranks, stop_after_s=None):
     """Runs to the end, or sends SIGUSR1 some time after the train function began. Returns exit code and output."""
-    command = [MPIEXEC, "-n", str(ranks), str(BUILD / "trainrt"), "--config", str(config)]
+    program = [str(BUILD / "trainrt"), "--config", str(config)]
+    command = program if ranks == 1 else [MPIEXEC, "-n", str(ranks), *program]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                env={**os.environ, "TRAINRT_TIMING": "1", "OMP_NUM_THREADS": "1"})
     lines = []
@@ -98,9 +99,10 @@ def stop_and_continue(config, ranks, delays):
     stops = 0
     for delay in delays:
         code, output = run(config, ranks, delay)
-        if code == 0:
+        if "finished:" in output:
             return stops
-        expect(code, STOPPED, output)
+        if "stopped by SIGUSR1" not in output or ranks == 1:  # MPICH's mpiexec sometimes ends with 0 after a signal
+            expect(code, STOPPED, output)
         stops += 1
     code, output = run(config, ranks)
     expect(code, 0, output)
@@ -121,7 +123,7 @@ def same_bits(folder, ranks, name, optimizer):
                   stops > 0 and len(expected) > 6 and not differing and found.keys() == expected.keys(), f"differing: {differing}"),
             check(f"{name}, {ranks} rank(s): the same metrics in {len(reference)} reports",
                   reference == metrics and len(metrics) == EPOCHS, f"{reference} and {metrics}"),
-            check(f"{name}, {ranks} rank(s): it learns", metrics[-1]["test_accuracy"] > 0.9, f"{metrics[-1]}")]
+            check(f"{name}, {ranks} rank(s): it learns", reference[-1]["test_accuracy"] > 0.9, f"{reference[-1]}")]
     return all(kept)
 
 

@@ -1,4 +1,5 @@
 // srun trainrt --config train.ini: run, or continue, the run that the config names.
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -8,6 +9,7 @@
 #include "cli/command.hpp"
 #include "cli/load_spec.hpp"
 #include "comm/backend.hpp"
+#include "core/fault_point.hpp"
 #include "core/log.hpp"
 #include "trainer/agreement.hpp"
 #include "frameworks/builtin_functions.hpp"
@@ -19,6 +21,13 @@ namespace trainrt::cli::plugins {
 namespace {
 
 constexpr std::string_view usage = "--config FILE [--section.key=value ...]";
+
+/// The deepest folder of a path that is there already.
+std::string existing_part(std::filesystem::path path) {
+  std::error_code error;
+  while (path.has_relative_path() && !std::filesystem::is_directory(path, error)) path = path.parent_path();
+  return path.string();
+}
 
 /// The config and the function, or the error that all ranks will agree on once they can talk.
 struct Prepared {
@@ -51,6 +60,7 @@ ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOpti
                           world.node_count == 1 ? "" : "s", world.launcher, communicator->name(), function.name));
     const auto outcome = trainer::run(*prepared.spec, function, launch, *communicator);
     log::info(outcome.message);
+    fault_point("exit");
     communicator->barrier();
     return outcome.code;
   } catch (const trainer::AgreedError& error) {
@@ -62,12 +72,14 @@ ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOpti
 
 ExitCode run_command(std::span<const std::string> words) {
   batch::install_stop_signals();
+  fault_point("start");
   const auto environment = Environment::of_process();
   auto prepared = read_config(words);
   launch::LaunchOptions launch_options;
   comm::CommOptions comm_options;
   if (prepared.spec) {
     launch_options.timeout_seconds = prepared.spec->launch_timeout_s;
+    launch_options.shared_dir = existing_part(prepared.spec->storage_path);
     comm_options.timeout_seconds = prepared.spec->collective_timeout_s;
   }
   std::unique_ptr<launch::Launch> launch;

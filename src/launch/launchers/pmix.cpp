@@ -24,7 +24,7 @@ std::string mpi_library_version() {
 
 class PmixLaunch : public Launch {
  public:
-  explicit PmixLaunch(const LaunchOptions& options) : client_(options.timeout_seconds) {
+  explicit PmixLaunch(const LaunchOptions& options) : client_(options.timeout_seconds, options.shared_dir) {
     world_.rank = client_.rank();
     world_.size = client_.size();
     log::set_rank(world_.rank, world_.size);

@@ -81,6 +81,16 @@ TEST_CASE("a batch holds its samples' fields with their shapes, gathered once an
   CHECK(source.gathers == 1);
 }
 
+TEST_CASE("every batch shows its own samples, on every rank and in a shuffled order") {
+  for (int rank = 0; rank < 3; ++rank)
+    for (const auto& batch : Dataset(make(50, {rank, 3}, true)).epoch(1).batches(4)) {
+      const auto field = batch.field("n");
+      REQUIRE(field.shape == Shape{static_cast<std::int64_t>(batch.size())});
+      for (std::size_t i = 0; i < batch.size(); ++i)
+        REQUIRE(static_cast<const std::uint64_t*>(field.data)[i] == batch.indices()[i]);
+    }
+}
+
 TEST_CASE("an unknown field is an error that names the valid ones") {
   auto batches = Dataset(make(4)).epoch(0).batches(2);
   const auto batch = batches.begin();

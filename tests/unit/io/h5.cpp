@@ -4,6 +4,7 @@
 #include <numeric>
 #include <thread>
 
+#include "core/text.hpp"
 #include "io/file.hpp"
 #include "io/h5_memory.hpp"
 #include "io/h5_types.hpp"
@@ -40,6 +41,8 @@ TEST_CASE("what an HDF5 image was given, its file holds") {
     io::h5_write(file, "none", std::span<const double>{});
     io::h5_write_attribute(file, "version", std::int64_t{7});
     io::h5_write_attribute(file, "what", "ü");
+    io::h5_write_word(file, "word", "ö");
+    io::h5_write_word(file, "no word", "");
     io::h5_write_attribute(file, "list", std::span<const std::int64_t>(counts));
   });
   const auto lock = io::h5_lock();
@@ -49,6 +52,8 @@ TEST_CASE("what an HDF5 image was given, its file holds") {
   CHECK(read == numbers);
   CHECK(io::h5_read_integer(file, "version") == 7);
   CHECK(io::h5_read_text(file, "what") == "ü");
+  CHECK(io::h5_read_text(file, "word") == "ö");
+  CHECK(io::h5_read_text(file, "no word") == "");
   CHECK(io::h5_read_integers(file, "list") == counts);
   CHECK_THAT(error_of([&] { io::h5_read_integer(file, "list"); }), Catch::Contains("not one integer"));
   CHECK_THAT(error_of([&] { io::h5_read_text(file, "version"); }), Catch::Contains("'version'"));
@@ -64,7 +69,7 @@ TEST_CASE("a gigabyte of data costs only its structure in memory") {
       const auto space = io::h5_space({i % 2 == 0 ? 2'500'000 : 3});
       io::H5Id dataset(H5Dcreate2(file, ("d" + std::to_string(i)).c_str(), H5T_IEEE_F32LE, space, H5P_DEFAULT, how, H5P_DEFAULT),
                        H5Dclose, "d");
-      io::h5_write_attribute(dataset, "placement", "replicated");
+      io::h5_write_word(dataset, "placement", "replicated");
     }
   });
   CHECK(memory.file_bytes() > 1'000'000'000);
@@ -144,7 +149,7 @@ TEST_CASE("a file that fits its schema has no findings, and every misfit is name
   const std::vector<double> one{1};
   auto findings = io::check_schema(shard("plain", [&](hid_t file) { io::h5_write(file, "model/w", one); }), "shard");
   REQUIRE(findings.size() > 0);
-  CHECK_THAT(findings.front(), Catch::Contains("/plain: /model/w ") && Catch::Contains("attribute 'placement'"));
+  CHECK_THAT(join(findings), Catch::Contains("/plain: /model/w ") && Catch::Contains("lacks the attribute 'placement'"));
 
   findings = io::check_schema(shard("more", [&](hid_t file) { io::h5_write_attribute(file, "extra", "x"); }), "shard");
   CHECK_THAT(findings.front(), Catch::Contains(": / has the unknown attribute 'extra'"));

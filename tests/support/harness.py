@@ -1,0 +1,467 @@
+"""What the end-to-end tests share: the register of tests, programs in the background that never outlive the test, configs, and
+the comparison of runs bit for bit.
+
+A test file is run as `python3 tests/.../test_x.py BUILD_DIR [WORD ...]`; with words only tests whose name holds one of them.
+"""
+import atexit
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parents[2]
+FINISHED, USAGE, FAILED, STOPPED = 0, 64, 70, 75  # exit codes of trainrt
+
+# ---- the register of tests ---------------------------------------------------------------------------------------------
+
+
+class Failure(Exception):
+    """A promise was not kept."""
+
+
+class Skipped(Exception):
+    """The test cannot run here."""
+
+
+_tests = []
+
+
+def test(function):
+    """Registers a test under the promise that its name states."""
+    _tests.append((function.__name__, function))
+    return function
+
+
+def add_test(name, function, *arguments):
+    """The same for a test with arguments."""
+    _tests.append((name, lambda: function(*arguments)))
+
+
+def check(kept, why, job=None):
+    """`job`: the program whose last output belongs to the failure."""
+    if not kept:
+        raise Failure(why + (f"\n{job.tail()}" if job is not None else ""))
+
+
+def equal(found, expected, what, job=None):
+    check(found == expected, f"{what}: found {found!r}, expected {expected!r}", job)
+
+
+def skip(reason):
+    raise Skipped(reason)
+
+
+def main(setup=None, teardown=None):
+    """Runs the tests and exits. `setup` may skip all of them; `teardown` runs in any case."""
+    sys.stdout.reconfigure(line_buffering=True)
+    words = sys.argv[2:]
+    chosen = [(name, function) for name, function in _tests if not words or any(word in name for word in words)]
+    counts = {"passed": 0, "failed": 0, "skipped": 0}
+    try:
+        try:
+            if setup is not None:
+                setup()
+        except Skipped as reason:
+            print(f"skipped: {reason}")
+            counts["skipped"] = len(chosen)
+            chosen = []
+        for name, function in chosen:
+            counts[_run_one(name, function)] += 1
+    finally:
+        if teardown is not None:
+            teardown()
+        left = _end_processes(_TOKEN)
+    if left:
+        counts["failed"] += 1
+        print(f"FAILED no_process_is_left: {left} still ran when the tests had ended")
+    print(", ".join(f"{count} {word}" for word, count in counts.items()))
+    sys.exit(1 if counts["failed"] else 0)
+
+
+def _run_one(name, function):
+    start = time.monotonic()
+    try:
+        function()
+        print(f"ok {name} ({time.monotonic() - start:.1f} s)")
+        return "passed"
+    except Skipped as reason:
+        print(f"skipped: {name}: {reason}")
+        return "skipped"
+    except Failure as failure:
+        print(f"FAILED {name}: {failure}")
+    except Exception:  # noqa: BLE001  an error of the test itself must not hide the tests after it
+        print(f"FAILED {name}: {traceback.format_exc()}")
+    finally:
+        for job in list(_running):
+            job.end()
+    return "failed"
+
+
+def interrupted(*_):
+    for name in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(name, signal.SIG_IGN)
+    sys.exit(130)  # through every `finally` and atexit
+
+
+for _signal in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(_signal, interrupted)
+
+# ---- where things are --------------------------------------------------------------------------------------------------
+
+if len(sys.argv) < 2:
+    sys.exit(f"usage: {sys.argv[0]} BUILD_DIR [WORD ...]")
+BUILD = Path(sys.argv[1]).resolve()
+TRAINRT = str(BUILD / "trainrt")
+MPIEXEC = shutil.which("mpiexec.mpich") or shutil.which("mpiexec")
+
+# All processes of a test carry it in their environment: that is how the last of them is found, whatever session it is in.
+_TOKEN = f"TRAINRT_TEST={os.getpid()}.{time.time_ns()}"
+_scratch = None
+
+
+def scratch(name=""):
+    """A new directory that goes when the tests end. TRAINRT_KEEP keeps it."""
+    global _scratch
+    if _scratch is None:
+        _scratch = Path(tempfile.mkdtemp(prefix="trainrt-" + Path(sys.argv[0]).stem + "-"))
+        if "TRAINRT_KEEP" not in os.environ:
+            atexit.register(shutil.rmtree, _scratch, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=(name or "t") + "-", dir=_scratch))
+
+
+# ---- processes -----------------------------------------------------------------------------------------------------------
+
+
+def processes_with(token):
+    """Living processes (zombies are not) that started with `token` in their environment."""
+    found = []
+    wanted = token.encode()
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit() or int(entry) == os.getpid():
+            continue
+        try:
+            with open(f"/proc/{entry}/environ", "rb") as file:
+                if wanted in file.read().split(b"\0"):
+                    found.append(int(entry))
+        except OSError:
+            continue
+    return found
+
+
+def environment_of(pid):
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            pairs = file.read().decode(errors="replace").split("\0")
+        return dict(pair.split("=", 1) for pair in pairs if "=" in pair)
+    except OSError:
+        return {}
+
+
+def is_stopped(pid):
+    """By SIGSTOP."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rsplit(b")", 1)[1].split()[0] == b"T"
+    except OSError:
+        return False
+
+
+def kill(pids, signal_number=signal.SIGKILL):
+    for pid in pids:
+        try:
+            os.kill(pid, signal_number)
+        except ProcessLookupError:
+            pass
+
+
+def _end_processes(token):
+    """Kills them, also those that they start meanwhile; returns the command lines of those that were there."""
+    killed = []
+    for _ in range(100):
+        pids = processes_with(token)
+        if not pids:
+            break
+        for pid in pids:
+            try:
+                killed.append(Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")[:120])
+            except OSError:
+                pass
+        kill(pids)
+        time.sleep(0.02)
+    return killed
+
+
+def _clean_environment():
+    """Without what would steer trainrt or a launcher where the tests themselves run in a job."""
+    return {key: value for key, value in os.environ.items() if not re.match(r"SLURM|SBATCH_|SRUN_|PMI|OMPI_|TRAINRT_|HYDRA_", key)}
+
+
+_running = []
+_job_count = 0
+
+
+class Job:
+    """A program in the background with its output in files. It ends at the latest with the test."""
+
+    def __init__(self, command, env=None, cwd=None, trainrt=TRAINRT):
+        global _job_count
+        _job_count += 1
+        self.token = f"TRAINRT_JOB={_job_count}.{_TOKEN}"
+        self._trainrt = os.path.realpath(trainrt)
+        self._folder = scratch("job")
+        environment = {**_clean_environment(), **(env or {})}
+        for mark in (_TOKEN, self.token):
+            environment.__setitem__(*mark.split("=", 1))
+        with open(self._folder / "out", "wb") as out, open(self._folder / "err", "wb") as err:
+            self.process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                                            env={key: str(value) for key, value in environment.items()}, cwd=cwd, start_new_session=True)
+        self.command = command
+        _running.append(self)
+
+    @property
+    def out(self):
+        return (self._folder / "out").read_text(errors="replace")
+
+    @property
+    def err(self):
+        return (self._folder / "err").read_text(errors="replace")
+
+    def tail(self):
+        text = self.out + self.err
+        return "\n".join("    | " + line for line in text.splitlines()[-25:]) or "    | (no output)"
+
+    def ended(self):
+        return self.process.poll() is not None
+
+    def wait(self, timeout=60):
+        """Its exit code; a Failure where it takes longer."""
+        try:
+            code = self.process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            tail = self.tail()
+            self.end()
+            raise Failure(f"{' '.join(map(str, self.command))} did not end within {timeout} s\n{tail}") from None
+        self.end()
+        return code
+
+    def end(self):
+        """Kills what is left of it."""
+        _end_processes(self.token)
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        if self in _running:
+            _running.remove(self)
+
+    def ranks(self):
+        """pid by rank of the trainrt processes of this job that live now."""
+        found = {}
+        for pid in processes_with(self.token):
+            try:
+                if os.path.realpath(f"/proc/{pid}/exe") != self._trainrt:
+                    continue
+            except OSError:
+                continue
+            env = environment_of(pid)
+            rank = next((env[key] for key in ("PMIX_RANK", "PMI_RANK", "SLURM_PROCID") if key in env), 0)
+            found[int(rank)] = pid
+        return found
+
+    def wait_for_ranks(self, count, timeout=30):
+        wait_until(lambda: len(self.ranks()) == count or self.ended(), timeout, f"{count} ranks to start", self)
+        return self.ranks()
+
+    def wait_for(self, pattern, timeout=30):
+        """Until its output matches, or a Failure."""
+        wait_until(lambda: re.search(pattern, self.out + self.err) or self.ended(), timeout, f"the output {pattern!r}", self)
+        check(re.search(pattern, self.out + self.err), f"it ended without {pattern!r} (exit {self.process.returncode})", self)
+
+
+def wait_until(condition, timeout, what, job=None):
+    limit = time.monotonic() + timeout
+    while not condition():
+        check(time.monotonic() < limit, f"waited {timeout} s for {what}", job)
+        time.sleep(0.01)
+
+
+def run(command, timeout=60, **options):
+    """Runs to the end: the job with `code`."""
+    job = Job(command, **options)
+    job.code = job.wait(timeout)
+    return job
+
+
+def ranks_command(ranks, config, *words, first_env=None):
+    """mpiexec with so many ranks; `first_env`: variables of rank 0 alone."""
+    if MPIEXEC is None:
+        skip("mpiexec.mpich is not there (package mpich)")
+    program = [TRAINRT, "--config", str(config), *words]
+    if not first_env:
+        return [MPIEXEC, "-n", str(ranks), *program]
+    own = [word for pair in first_env.items() for word in ("-env", *map(str, pair))]
+    rest = [":", "-n", str(ranks - 1), *program] if ranks > 1 else []
+    return [MPIEXEC, "-n", "1", *own, *program, *rest]
+
+
+def start_ranks(ranks, config, *words, first_env=None, **options):
+    return Job(ranks_command(ranks, config, *words, first_env=first_env), **options)
+
+
+def run_ranks(ranks, config, *words, timeout=60, **options):
+    job = start_ranks(ranks, config, *words, **options)
+    job.code = job.wait(timeout)
+    return job
+
+
+# ---- configs and run directories -----------------------------------------------------------------------------------------
+
+
+def write_config(path, sections):
+    """{"loop": {"epochs": 3}} as an INI file."""
+    lines = []
+    for section, keys in sections.items():
+        lines.append(f"[{section}]")
+        lines += [f"{key} = {str(value).lower() if isinstance(value, bool) else value}" for key, value in keys.items()]
+    Path(path).write_text("\n".join(lines) + "\n")
+    return Path(path)
+
+
+def linear_config(folder, name, loop=None, data=None, checkpoint=None, storage=None, **sections):
+    """A run of `linear` with its run directory in folder/runs; returns the config's path."""
+    return write_config(Path(folder) / f"{name}.ini", {
+        "run": {"name": name, "storage_path": storage or Path(folder) / "runs", "seed": 5},
+        "train": {"function": "linear"},
+        "loop": {"epochs": 3, "batch_size": 16, "lr": 0.01, **(loop or {})},
+        "data.train": {"format": "synthetic", "samples": 512, "features": 8, "shuffle": True, **(data or {})},
+        "checkpoint": {"num_to_keep": 2, **(checkpoint or {})},
+        **sections})
+
+
+def run_dir_of(config):
+    config = Path(config)
+    return config.parent / "runs" / config.stem
+
+
+def reports(run_dir):
+    """The lines of result.json. The last one may be cut while a run is under way."""
+    try:
+        text = (Path(run_dir) / "result.json").read_text()
+    except FileNotFoundError:
+        return []
+    return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
+
+
+def report_count(run_dir):
+    try:
+        return (Path(run_dir) / "result.json").read_bytes().count(b"\n")
+    except FileNotFoundError:
+        return 0
+
+
+def wait_for_reports(run_dir, count, job, timeout=30):
+    wait_until(lambda: report_count(run_dir) >= count or job.ended(), timeout, f"report {count} of {run_dir}", job)
+
+
+def attempts(run_dir):
+    return [json.loads(path.read_text()) for path in sorted((Path(run_dir) / "attempts").glob("*.json"))]
+
+
+def run_state(run_dir):
+    return json.loads((Path(run_dir) / "run.json").read_text())["state"]
+
+
+def check_iterations(run_dir, count=None):
+    """1..n, none missing and none twice, in the log of record and in what is derived from it."""
+    rows = reports(run_dir)
+    numbers = [row["_training_iteration"] for row in rows]
+    check(numbers == list(range(1, len(numbers) + 1)), f"iterations in result.json are not 1..n: {numbers}")
+    if count is not None:
+        equal(len(numbers), count, "number of reports")
+    table = (Path(run_dir) / "progress.csv").read_text().splitlines()
+    column = table[0].split(",").index("_training_iteration")
+    equal([int(line.split(",")[column]) for line in table[1:]], numbers, "iterations in progress.csv")
+    import h5py
+    with h5py.File(Path(run_dir) / "metrics.h5", "r") as file:
+        equal([int(number) for number in file["iteration"][()]], numbers, "iterations in metrics.h5")
+
+
+def reported_metrics(run_dir):
+    """What the train function reported: every key that does not start with '_'. Floats as their bits."""
+    return [{key: value.hex() if isinstance(value, float) else value for key, value in row.items() if not key.startswith("_")}
+            for row in reports(run_dir)]
+
+
+def checkpoints(run_dir):
+    return sorted(Path(run_dir).glob("checkpoint_*"))
+
+
+def read_checkpoint(directory):
+    """Every tensor and value of a checkpoint as (type, shape, bytes) under its name, read through the links of state.h5."""
+    import h5py
+    found = {}
+
+    def walk(group, prefix):
+        for name in group:
+            item = group[name]
+            if isinstance(item, h5py.Group):
+                walk(item, f"{prefix}{name}/")
+            elif item.dtype.hasobject:  # texts of variable length
+                found[prefix + name] = ("text", item.shape, repr(item[()]))
+            else:
+                found[prefix + name] = (str(item.dtype), item.shape, item[()].tobytes())
+
+    with h5py.File(Path(directory) / "state.h5", "r") as file:
+        walk(file, "")
+    return found
+
+
+def state_of(run_dir):
+    """What the newest checkpoint of a run holds."""
+    directories = checkpoints(run_dir)
+    check(directories, f"{run_dir} has no checkpoint")
+    return read_checkpoint(directories[-1])
+
+
+def step_of(run_dir):
+    return int.from_bytes(state_of(run_dir)["trainrt/step"][2], "little")
+
+
+def check_same_bits(run_dir, reference):
+    """Weights, optimizer, every other value, and every reported metric."""
+    expected, found = state_of(reference), state_of(run_dir)
+    check("model/weights" in expected or len(expected) > 8, f"{reference} holds no model: {sorted(expected)}")
+    check(found.keys() == expected.keys(), f"other names: {sorted(found.keys() ^ expected.keys())}")
+    different = [name for name in expected if found[name] != expected[name]]
+    check(not different, f"other bits than the uninterrupted run: {different}")
+    metrics, wanted = reported_metrics(run_dir), reported_metrics(reference)
+    equal(len(metrics), len(wanted), "number of reports")
+    for number, pair in enumerate(zip(metrics, wanted), 1):
+        check(pair[0] == pair[1], f"report {number} differs from the uninterrupted run: {pair[0]}, expected {pair[1]}")
+
+
+def check_no_debris(run_dir, keep=None):
+    """Only what belongs into a run directory that nobody works in; with num_to_keep = keep, no more checkpoints than that."""
+    run_dir = Path(run_dir)
+    plain = {"run.json", "params.json", "result.json", "progress.csv", "metrics.h5", "attempts", "artifacts", "logs"}
+    left = [path.name for path in run_dir.iterdir() if path.name not in plain and not re.fullmatch(r"checkpoint_\d{6}", path.name)]
+    left += [f"attempts/{path.name}" for path in (run_dir / "attempts").iterdir() if not re.fullmatch(r"\d{6}\.json", path.name)]
+    left += [path.name for path in run_dir.parent.glob(".trainrt*")]
+    check(not left, f"debris in {run_dir}: {left}")
+    if keep is not None:
+        check(len(checkpoints(run_dir)) <= keep, f"{len(checkpoints(run_dir))} checkpoints, {keep} should be kept")
+
+
+def check_verifies(run_dir):
+    job = run([TRAINRT, "verify", str(run_dir)])
+    check(job.code == FINISHED and "DAMAGED" not in job.out and "ok" in job.out, f"trainrt verify: exit {job.code}", job)
+
+
+def check_exit(job, code):
+    check(job.code == code, f"exit {job.code}, expected {code}", job)
