@@ -17,7 +17,7 @@ struct Meta {
   std::int64_t step = 0;       ///< steps that it includes
   int ranks = 0;               ///< that wrote it
   int attempt = 0;
-  std::string created;         ///< UTC
+  std::string created;                    ///< UTC
   std::map<std::string, double> metrics;  ///< numbers of the last report (NaN where it was NaN)
 };
 
@@ -65,14 +65,15 @@ struct Retention {
   bool maximize = true;
 };
 
-/// Which checkpoints to delete: all but the best K and the latest. NaN and missing scores rank worst, of equal ones the newer
-/// is better. Pure.
+/// Which checkpoints to delete: all but the best K and the latest. NaN and missing scores rank worst, of equal ones the
+/// newer is better. Pure.
 std::vector<std::int64_t> to_delete(const std::vector<Meta>& committed, const Retention& retention);
 
 /// Deletes by to_delete(): each is renamed into `private_dir` first, so that no half of it can be loaded. One rank calls.
 void retain(const std::string& run_dir, const std::string& private_dir, const Retention& retention);
 
-/// What `trainrt verify` says of one checkpoint: empty = whole; else what is wrong, one line a finding, each naming its file.
+/// What `trainrt verify` says of one checkpoint: empty = whole; else what is wrong, one line a finding, each naming its
+/// file.
 std::vector<std::string> verify(const std::string& checkpoint_dir);
 
 }  // namespace trainrt::checkpoint

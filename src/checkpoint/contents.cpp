@@ -105,7 +105,8 @@ std::vector<std::string> differences(const State& state, const std::vector<Item>
   for (const auto& item : items) {
     const auto found = wanted.find(item.name);
     if (found == wanted.end()) {
-      if (!item.name.starts_with("trainrt/")) lines.push_back("'" + item.name + "' is in the checkpoint only, " + describe(item));
+      if (!item.name.starts_with("trainrt/"))
+        lines.push_back("'" + item.name + "' is in the checkpoint only, " + describe(item));
       continue;
     }
     if (!fits(found->second.item, item))

@@ -20,12 +20,13 @@ std::vector<Item> read_contents(const std::string& checkpoint_dir);
 std::string pack(const std::vector<Item>& items);
 std::vector<Item> unpack_items(std::string_view bytes);
 
-/// What keeps the checkpoint from being loaded into this state, one line a name; empty = it fits. Entries of the state that are
-/// optional may be missing; items under "trainrt/" may be too many. Replicated and sharded tensors load as each other. Pure.
+/// What keeps the checkpoint from being loaded into this state, one line a name; empty = it fits. Entries of the state that
+/// are optional may be missing; items under "trainrt/" may be too many. Replicated and sharded tensors load as each other.
+/// Pure.
 std::vector<std::string> differences(const State& state, const std::vector<Item>& items);
 
-/// Reads every entry of the state that the checkpoint has: this rank's slab, straight into the state's memory. per_rank tensors
-/// come from rank modulo the number of ranks that wrote. The state must fit (differences()).
+/// Reads every entry of the state that the checkpoint has: this rank's slab, straight into the state's memory. per_rank
+/// tensors come from rank modulo the number of ranks that wrote. The state must fit (differences()).
 void read_state(const State& state, const std::string& checkpoint_dir, const std::vector<Item>& items, int rank);
 
 }  // namespace trainrt::checkpoint

@@ -14,7 +14,7 @@ inline constexpr std::string_view manifest_format = "trainrt checkpoint";
 inline const std::string manifest_name = "manifest.json";
 inline const std::string view_name = "state.h5";
 
-std::string shard_name(int rank);  ///< "shard-00000.h5"
+std::string shard_name(int rank);        ///< "shard-00000.h5"
 inline constexpr int values_writer = 0;  ///< the rank whose shard holds the values
 
 /// Where an entry lies in a shard and in the view: "/model/w".

@@ -68,7 +68,9 @@ TensorLayout layout_of(const TensorEntry& entry, std::vector<Slab> held, int ran
     case Placement::per_rank:
       for (int rank = 0; rank < ranks; ++rank) tensor.slabs.push_back({entry.offset, entry.global_shape, rank});
       break;
-    case Placement::replicated: tensor.slabs.push_back({entry.offset, entry.global_shape, 0}); break;
+    case Placement::replicated:
+      tensor.slabs.push_back({entry.offset, entry.global_shape, 0});
+      break;
   }
   return tensor;
 }
@@ -130,9 +132,12 @@ Layout plan_layout(const State& state, const std::vector<std::vector<Slab>>& hel
 
 std::string_view name_of(Placement placement) {
   switch (placement) {
-    case Placement::replicated: return "replicated";
-    case Placement::sharded: return "sharded";
-    case Placement::per_rank: return "per_rank";
+    case Placement::replicated:
+      return "replicated";
+    case Placement::sharded:
+      return "sharded";
+    case Placement::per_rank:
+      return "per_rank";
   }
   return "unknown";
 }

@@ -133,9 +133,9 @@ Manifest manifest_from(const Json& json, const std::string& path) {
 
 std::string to_text(const Manifest& manifest) {
   const auto& meta = manifest.meta;
-  Json json{{"format", manifest_format}, {"version", format_version},   {"index", meta.index},
+  Json json{{"format", manifest_format},   {"version", format_version}, {"index", meta.index},
             {"iteration", meta.iteration}, {"step", meta.step},         {"ranks", meta.ranks},
-            {"attempt", meta.attempt},   {"created", meta.created},     {"metrics", Json::object()},
+            {"attempt", meta.attempt},     {"created", meta.created},   {"metrics", Json::object()},
             {"files", Json::array()}};
   for (const auto& [key, value] : meta.metrics) json["metrics"][key] = std::isfinite(value) ? Json(value) : Json(nullptr);
   for (const auto& file : manifest.files)

@@ -12,7 +12,8 @@ struct Manifest {
   std::vector<FileRecord> files;  ///< shards and state.h5
 };
 
-/// JSON that ends with a digest of all text before it, so that every flipped bit of a manifest is found. NaN metrics are null.
+/// JSON that ends with a digest of all text before it, so that every flipped bit of a manifest is found. NaN metrics are
+/// null.
 std::string to_text(const Manifest& manifest);
 
 /// Reads what to_text() wrote, and nothing else: each wrong type, missing or unknown key, other digest or version, and each

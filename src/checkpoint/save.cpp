@@ -45,7 +45,8 @@ void await_directory(const std::string& path) {
   const auto until = monotonic_seconds() + 30;
   while (!io::exists(path)) {
     if (monotonic_seconds() > until)
-      throw Error("cannot see '" + path + "', which rank 0 made 30 s ago: is storage_path on a file system that all nodes share?");
+      throw Error("cannot see '" + path +
+                  "', which rank 0 made 30 s ago: is storage_path on a file system that all nodes share?");
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 }
@@ -130,9 +131,7 @@ SaveResult save(const State& state, const SaveOptions& options, Communicator& co
   const auto layout = agree(state, communicator);
 
   // A text from rank 0: why the checkpoint is dropped, or "".
-  const auto obstacle = from_root(communicator, [&] {
-    return failure_of([&] { prepare(options, place); }, communicator);
-  });
+  const auto obstacle = from_root(communicator, [&] { return failure_of([&] { prepare(options, place); }, communicator); });
   SaveResult result;
   result.error = obstacle;
   if (!obstacle.empty()) return result;

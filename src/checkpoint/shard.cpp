@@ -109,7 +109,8 @@ void write_structure(Output& output, std::span<const std::byte> front, std::uint
   }
   static constexpr std::array<std::byte, 4096> zeros{};
   while (output.bytes() < end)
-    output.write(std::span(zeros).first(static_cast<std::size_t>(std::min<std::uint64_t>(zeros.size(), end - output.bytes()))));
+    output.write(
+        std::span(zeros).first(static_cast<std::size_t>(std::min<std::uint64_t>(zeros.size(), end - output.bytes()))));
 }
 
 std::map<std::string, const TensorEntry*> entries_of(const State& state) {

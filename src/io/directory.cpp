@@ -56,7 +56,7 @@ void remove_below(int parent, const std::string& name, const std::string& path) 
 
 void list_below(int fd, const std::string& path, const std::string& prefix, std::vector<std::string>& files) {
   for (const auto& name : names_in(fd, path)) {
-    struct stat info{};
+    struct stat info {};
     if (::fstatat(fd, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) fail("look at", path + "/" + name, errno);
     if (!S_ISDIR(info.st_mode)) {
       files.push_back(prefix + name);
@@ -79,8 +79,7 @@ Descriptor open_to_list(const std::string& path) {
 void sync_directory(const std::string& path) {
   const auto fd = open_to_list(path);
   // Some file systems have nothing to do for a directory, and say so with EINVAL.
-  if (::fsync(fd.get()) != 0 && errno != EINVAL && errno != ENOTSUP)
-    fail("make directory durable (fsync)", path, errno);
+  if (::fsync(fd.get()) != 0 && errno != EINVAL && errno != ENOTSUP) fail("make directory durable (fsync)", path, errno);
 }
 
 void make_directories(const std::string& path) {
@@ -88,11 +87,11 @@ void make_directories(const std::string& path) {
     at = std::min(path.find('/', at), path.size());
     const auto part = path.substr(0, at);
     if (::mkdir(part.c_str(), 0777) == 0 || errno == EEXIST) continue;
-    struct stat info{};
+    struct stat info {};
     const int reason = errno;  // a parent that is read-only to us may be there all the same
     if (::stat(part.c_str(), &info) != 0) fail("make directory", part, reason);
   }
-  struct stat info{};
+  struct stat info {};
   if (::stat(path.c_str(), &info) != 0) fail("make directory", path, errno);
   if (!S_ISDIR(info.st_mode)) fail("make directory", path, ENOTDIR);
 }
@@ -111,7 +110,7 @@ bool rename_to_new(const std::string& from, const std::string& to) {
 void remove_tree(const std::string& path) { remove_below(AT_FDCWD, path, path); }
 
 bool exists(const std::string& path) {
-  struct stat info{};
+  struct stat info {};
   if (::lstat(path.c_str(), &info) == 0) return true;
   if (errno == ENOENT || errno == ENOTDIR) return false;
   fail("look at", path, errno);

@@ -32,7 +32,7 @@ int open_retrying(const std::string& path, int flags) {
 
 FileReader::FileReader(const std::string& path) : path_(path), fd_(open_retrying(path, O_RDONLY | O_NONBLOCK)) {
   if (fd_.get() < 0) fail("open", path_, errno);
-  struct stat info{};
+  struct stat info {};
   if (::fstat(fd_.get(), &info) != 0) fail("look at", path_, errno);
   if (!S_ISREG(info.st_mode)) throw Error("cannot read '" + path_ + "': it is not a regular file");
 }
@@ -64,7 +64,8 @@ void FileWriter::write(std::span<const std::byte> bytes) {
   }
   // Lets the disk begin now instead of at the fsync, which alone decides whether it all went well.
   if (bytes_ - started_ >= early_bytes) {
-    ::sync_file_range(fd_.get(), static_cast<off64_t>(started_), static_cast<off64_t>(bytes_ - started_), SYNC_FILE_RANGE_WRITE);
+    ::sync_file_range(fd_.get(), static_cast<off64_t>(started_), static_cast<off64_t>(bytes_ - started_),
+                      SYNC_FILE_RANGE_WRITE);
     started_ = bytes_;
   }
 }

@@ -8,7 +8,8 @@
 namespace trainrt::io {
 
 // POSIX files with every result checked. Errors name the operation, the path, the system's reason and what to do.
-// None of this follows a shell's or a library's buffering: when a function that says "durable" returns, the bytes are on disk.
+// None of this follows a shell's or a library's buffering: when a function that says "durable" returns, the bytes are on
+// disk.
 
 /// A file descriptor that closes itself.
 class Descriptor {

@@ -16,8 +16,9 @@
 namespace trainrt::io {
 
 /// HDF5 is called from one thread at a time: hold this for as long as ids live. Every function of io takes it itself (it is
-/// recursive), so only code that calls H5... functions directly needs it. The first call starts the library, with file locks
-/// off (Lustre without flock) and its own error printing off; call h5_start() at the top of main, before there are threads.
+/// recursive), so only code that calls H5... functions directly needs it. The first call starts the library, with file
+/// locks off (Lustre without flock) and its own error printing off; call h5_start() at the top of main, before there are
+/// threads.
 [[nodiscard]] std::unique_lock<std::recursive_mutex> h5_lock();
 void h5_start();
 
@@ -26,8 +27,8 @@ void h5_start();
 
 /// The one error check: passes a result on, throws Error where it is negative. `what` completes "cannot ...".
 template <class T>
-  requires std::signed_integral<T> || std::is_enum_v<T>
-T h5_check(T result, std::string_view what, std::source_location where = std::source_location::current()) {
+requires std::signed_integral<T> || std::is_enum_v<T> T
+h5_check(T result, std::string_view what, std::source_location where = std::source_location::current()) {
   if (static_cast<std::int64_t>(result) < 0) h5_fail(what, where);
   return result;
 }

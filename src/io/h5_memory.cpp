@@ -27,7 +27,9 @@ void* grow(void* old, std::size_t size, H5FD_file_image_op_t, void* user) {
   return data;
 }
 void* allocate(std::size_t size, H5FD_file_image_op_t op, void* user) { return grow(nullptr, size, op, user); }
-void* copy(void* to, const void* from, std::size_t size, H5FD_file_image_op_t, void*) { return std::memcpy(to, from, size); }
+void* copy(void* to, const void* from, std::size_t size, H5FD_file_image_op_t, void*) {
+  return std::memcpy(to, from, size);
+}
 herr_t keep(void*, H5FD_file_image_op_t, void*) { return 0; }
 void* same_user(void* user) { return user; }
 herr_t free_user(void*) { return 0; }

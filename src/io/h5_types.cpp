@@ -38,16 +38,26 @@ hid_t h5_type(DType dtype) {
   static const hid_t bf16 = small_float(8, 7, 127);
   static const hid_t boolean = boolean_type();
   switch (dtype) {
-    case DType::f64: return H5T_IEEE_F64LE;
-    case DType::f32: return H5T_IEEE_F32LE;
-    case DType::f16: return f16;
-    case DType::bf16: return bf16;
-    case DType::i64: return H5T_STD_I64LE;
-    case DType::i32: return H5T_STD_I32LE;
-    case DType::i16: return H5T_STD_I16LE;
-    case DType::i8: return H5T_STD_I8LE;
-    case DType::u8: return H5T_STD_U8LE;
-    case DType::boolean: return boolean;
+    case DType::f64:
+      return H5T_IEEE_F64LE;
+    case DType::f32:
+      return H5T_IEEE_F32LE;
+    case DType::f16:
+      return f16;
+    case DType::bf16:
+      return bf16;
+    case DType::i64:
+      return H5T_STD_I64LE;
+    case DType::i32:
+      return H5T_STD_I32LE;
+    case DType::i16:
+      return H5T_STD_I16LE;
+    case DType::i8:
+      return H5T_STD_I8LE;
+    case DType::u8:
+      return H5T_STD_U8LE;
+    case DType::boolean:
+      return boolean;
   }
   return H5I_INVALID_HID;
 }
@@ -90,9 +100,9 @@ Shape h5_dataset_shape(hid_t dataset) {
 
 H5Id h5_space(const Shape& shape) {
   const std::vector<hsize_t> extents(shape.begin(), shape.end());
-  return H5Id(extents.empty() ? H5Screate(H5S_SCALAR)
-                              : H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr),
-              H5Sclose, "make a dataspace of shape " + to_string(shape));
+  return H5Id(
+      extents.empty() ? H5Screate(H5S_SCALAR) : H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr),
+      H5Sclose, "make a dataspace of shape " + to_string(shape));
 }
 
 std::vector<std::string> h5_attribute_names(hid_t object) {

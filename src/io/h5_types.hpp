@@ -8,8 +8,8 @@
 namespace trainrt::io {
 
 /// The file type of a DType, which is also the memory type on the little-endian machines that trainrt runs on, so that
-/// nothing is ever converted and NaNs keep their payloads. bool is h5py's: an enum FALSE, TRUE over 8 bits; f16 and bf16 are
-/// custom floats. The id belongs to this function. Hold h5_lock().
+/// nothing is ever converted and NaNs keep their payloads. bool is h5py's: an enum FALSE, TRUE over 8 bits; f16 and bf16
+/// are custom floats. The id belongs to this function. Hold h5_lock().
 hid_t h5_type(DType dtype);
 
 /// A UTF-8 string of exactly `bytes` (at least 1) bytes, padded with NULs.

@@ -54,7 +54,8 @@ std::vector<Entry> load_schema(std::string_view name) {
 bool matches(std::string_view pattern, std::string_view path) {
   if (pattern.empty()) return path.empty();
   const bool deep = pattern.starts_with("**");
-  if (pattern.front() != '*') return !path.empty() && path.front() == pattern.front() && matches(pattern.substr(1), path.substr(1));
+  if (pattern.front() != '*')
+    return !path.empty() && path.front() == pattern.front() && matches(pattern.substr(1), path.substr(1));
   const auto rest = pattern.substr(deep ? 2 : 1);
   for (std::size_t length = 0; length <= path.size(); ++length) {
     if (matches(rest, path.substr(length))) return true;
@@ -121,7 +122,9 @@ std::vector<std::string> judge(std::vector<Entry>& entries, const std::string& p
 std::vector<std::string> check_schema(const std::string& file, std::string_view schema) {
   auto entries = load_schema(schema);
   std::vector<std::string> findings;
-  const auto add = [&](const std::string& path, const std::string& text) { findings.push_back(file + ": " + path + " " + text); };
+  const auto add = [&](const std::string& path, const std::string& text) {
+    findings.push_back(file + ": " + path + " " + text);
+  };
   try {
     const auto lock = h5_lock();
     const auto opened = h5_open(file);

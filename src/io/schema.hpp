@@ -19,8 +19,8 @@ struct SchemaText {
 };
 std::span<const SchemaText> schema_texts();
 
-/// Holds an HDF5 file against the schema of that name. Empty = it fits; else what does not, one line a finding, each with the
-/// file and the path inside. A schema that is unknown or no schema throws Error.
+/// Holds an HDF5 file against the schema of that name. Empty = it fits; else what does not, one line a finding, each with
+/// the file and the path inside. A schema that is unknown or no schema throws Error.
 std::vector<std::string> check_schema(const std::string& file, std::string_view schema);
 
 }  // namespace trainrt::io

@@ -113,6 +113,7 @@ std::vector<AttemptRecord> read_attempts(const std::string& run_dir) {
 
 void mark_failed(const std::string& run_dir, int number, const std::string& why, int exit_code, std::int64_t last_step) {
   auto record = from_text(io::read_file(path_of(run_dir, number)));
+  if (!record.end.empty()) return;  // the first to fail has told
   record.end = utc_now();
   record.why = why;
   record.exit_code = exit_code;

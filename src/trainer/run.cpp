@@ -14,6 +14,7 @@
 #include "core/host.hpp"
 #include "core/log.hpp"
 #include "data/open_dataset.hpp"
+#include "io/exclusive.hpp"
 #include "io/file.hpp"
 #include "trainer/agreement.hpp"
 #include "trainer/attempt.hpp"
@@ -55,6 +56,7 @@ class Records {
     record_.spec = spec.texts;
     set_state("running");
     io::replace_file(run_dir_ + "/params.json", loop_as_json(record_));
+    io::remove_tree(run_dir_ + "/error.txt");  // of an earlier attempt; its record keeps the text
     sweep(run_dir_, attempt_.number());
   }
 
@@ -106,7 +108,8 @@ void say_when_started(int rank) {
                                 error.what());
   log::error(error.what());
   try {
-    io::replace_file(spec.run_dir + "/error.txt", utc_now() + " " + text + "\n");
+    // Other ranks may fail because this one did: the first to write is the one to know.
+    if (!io::create_exclusive(spec.run_dir + "/error.txt", utc_now() + " " + text + "\n")) launch.abort(static_cast<int>(error.code()));
     mark_failed(spec.run_dir, attempt, "failed: " + text, static_cast<int>(error.code()), session.step_count());
     if (auto record = read_run_record(spec.run_dir)) {
       record->state = "failed";

@@ -6,7 +6,7 @@
     bench.finish()
 
 A claim prints `ratio NAME VALUE >= TARGET ok` (or `short`); `skip(reason)` prints `skipped: reason` and ends with 0.
-The build directory is $TRAINRT_BUILD, else `build` beside this checkout. Standard library only.
+The build directory is the first argument, else $TRAINRT_BUILD, else `build` in this checkout. Standard library only.
 """
 import json
 import os
@@ -20,7 +20,8 @@ import time
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("TRAINRT_BUILD", SOURCE / "build")).resolve()
+GIVEN = [word for word in sys.argv[1:2] if not word.startswith("-")] + [os.environ.get("TRAINRT_BUILD", SOURCE / "build")]
+BUILD = Path(GIVEN[0]).resolve()
 TRAINRT = BUILD / "trainrt"
 FASHION_MNIST = Path(os.environ.get("TRAINRT_FASHION_MNIST", "/usr/share/datasets/fashion-mnist"))
 MPIEXEC = shutil.which("mpiexec.mpich") or shutil.which("mpiexec")
@@ -94,7 +95,8 @@ class Bench:
         self.record["commands"].setdefault(label, " ".join(words + [shlex.join(command)]))
 
     def interleaved(self, repetitions, work):
-        """Calls each entry of `work` in turn, `repetitions` times; returns the numbers of each by name."""
+        """Calls each entry of `work` in turn, `repetitions` times; returns the numbers of each by name. Machines are shared:
+        what runs in turn meets the same neighbours."""
         figures = {name: [] for name in work}
         for _ in range(repetitions):
             for name, measure in work.items():

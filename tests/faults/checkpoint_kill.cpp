@@ -2,7 +2,8 @@
 // After each kill the newest committed checkpoint must load, bit for bit, and nothing half-written may be visible.
 //
 //   checkpoint_kill [KILLS]            the driver: prints a table, exits 1 where a promise was broken (default 40 kills)
-//   checkpoint_kill save RUN ATTEMPT PHASE SAVES FD     what it kills: kills itself at PHASE (-1: never) of the SAVES-th save
+//   checkpoint_kill save RUN ATTEMPT PHASE SAVES FD     what it kills: kills itself at PHASE (-1: never) of the SAVES-th
+//   save
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,9 +30,6 @@ using checkpoint::Phase;
 namespace {
 
 constexpr int ranks = 2;
-constexpr std::array<const char*, checkpoint::phase_count> phase_names{
-    "prepared",         "shard written", "shards gathered", "view written", "manifest written",
-    "directory synced", "renamed",       "committed",       "retired",      "deleted"};
 constexpr unsigned char saved_mark = 100;    // in the pipe: a save returned, it is committed
 constexpr unsigned char started_mark = 101;  // in the pipe: a save begins
 
@@ -150,9 +148,10 @@ struct Row {
 
 void print_table(const std::array<Row, checkpoint::phase_count + 1>& rows) {
   std::printf("%-18s %6s %10s %6s\n", "killed after", "kills", "at random", "whole");
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    std::printf("%-18s %6d %10d %6d\n", i == 0 ? "(the beginning)" : phase_names[i - 1], rows[i].kills, rows[i].at_random,
-                rows[i].good);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto phase = i == 0 ? "(the beginning)" : std::string(name_of(static_cast<Phase>(i - 1)));
+    std::printf("%-18s %6d %10d %6d\n", phase.c_str(), rows[i].kills, rows[i].at_random, rows[i].good);
+  }
 }
 
 int drive(int kills) {
@@ -172,7 +171,8 @@ int drive(int kills) {
     const auto killed = run_and_kill(run_dir, n, phase, save, static_cast<int>(random() % 120000));
     auto finding = broken(run_dir, before + killed.saved);
     if (!killed.by_signal) finding = "the saver ended by itself";
-    if (!at_random && killed.phase < 0) finding = "phase " + std::string(phase_names[static_cast<std::size_t>(phase)]) + " was never reached";
+    if (!at_random && killed.phase < 0)
+      finding = "phase " + std::string(name_of(static_cast<Phase>(phase))) + " was never reached";
     auto& row = rows[static_cast<std::size_t>((at_random ? killed.phase : phase) + 1)];
     ++row.kills;
     row.at_random += at_random ? 1 : 0;

@@ -12,7 +12,7 @@ from harness import *  # noqa: E402,F403
 # 11 steps an epoch with 2 ranks, 8 with 3: the ends of the epochs do not meet the reports' of BY_STEPS. The last batch is short.
 BY_STEPS = {"epochs": 30, "batch_size": 16, "report_every": 6, "dropout": 0.1}
 BY_EPOCHS = {"epochs": 40, "batch_size": 16, "dropout": 0.1}
-DATA = {"samples": 352, "features": 3000}
+DATA = {"samples": 352, "features": 1000}
 SIGNALS = {2: ((signal.SIGUSR1, 0), (signal.SIGTERM, "mpiexec"), (signal.SIGINT, 1), (signal.SIGUSR2, 1), (signal.SIGUSR1, "mpiexec")),
            3: ((signal.SIGUSR2, 0), (signal.SIGINT, "mpiexec"), (signal.SIGUSR1, 1), (signal.SIGTERM, 2))}
 
@@ -72,11 +72,14 @@ def kills_leave_the_same_bits(ranks, loop, every):
     for _ in range(4):
         before = report_count(run_dir_of(killed))
         job = start_ranks(ranks, killed)
+        job.wait_for_ranks(ranks)
         wait_for_reports(run_dir_of(killed), random.randint(max(before - 2, 1), before + 5), job)
         time.sleep(random.uniform(0, 0.05))
         check(not job.ended(), "the run ended before it could be killed: make it longer", job)
-        kill(job.ranks().values())
-        check(job.wait(30) not in (FINISHED, STOPPED), "exit code after kill -9", job)
+        pids = list(job.ranks().values())
+        kill(pids)
+        code = job.wait(30)
+        check(code not in (FINISHED, STOPPED), f"exit {code} after kill -9 of {pids}", job)
     finish(ranks, killed)
     compare(killed, whole)
 

@@ -95,7 +95,7 @@ def _run_one(name, function):
         print(f"skipped: {name}: {reason}")
         return "skipped"
     except Failure as failure:
-        print(f"FAILED {name}: {failure}")
+        print(f"FAILED {name}: after {time.monotonic() - start:.1f} s: {failure}")
     except Exception:  # noqa: BLE001  an error of the test itself must not hide the tests after it
         print(f"FAILED {name}: {traceback.format_exc()}")
     finally:
@@ -275,6 +275,7 @@ class Job:
         return found
 
     def wait_for_ranks(self, count, timeout=30):
+        """pid by rank, once that many run."""
         wait_until(lambda: len(self.ranks()) == count or self.ended(), timeout, f"{count} ranks to start", self)
         return self.ranks()
 

@@ -132,19 +132,40 @@ TEST_CASE("a manifest is read strictly, even under a right digest") {
                   R"(, "iteration": 0, "step": 0, "ranks": 1, "attempt": 0, "created": "", "metrics": {"loss": null})" +
                   more + R"(, "files": )" + files);
   };
-  const auto why = [&](const std::string& text) { return error_of([&] { checkpoint::manifest_from(text, "RUN/manifest.json"); }); };
-  const auto named = [&](const std::string& name) { return "[" + good_file + "," + view + "," + R"({"name": ")" + name + R"(", "bytes": 1, "xxh3_128": "00000000000000000000000000000000"}])"; };
+  const auto why = [&](const std::string& text) {
+    return error_of([&] { checkpoint::manifest_from(text, "RUN/manifest.json"); });
+  };
+  const auto named = [&](const std::string& name) {
+    return "[" + good_file + "," + view + "," + R"({"name": ")" + name +
+           R"(", "bytes": 1, "xxh3_128": "00000000000000000000000000000000"}])";
+  };
   const auto files = "[" + good_file + "," + view + "]";
 
   REQUIRE(why(manifest("5", files)) == "");
   CHECK(std::isnan(checkpoint::manifest_from(manifest("5", files), "m").meta.metrics.at("loss")));
-  for (const auto& text :
-       {manifest("-1", files), manifest("1.5", files), manifest("\"1\"", files), manifest("null", files),
-        manifest("1e300", files), manifest("5", "{}"), manifest("5", "[1]"), manifest("5", "[" + good_file + "]"),
-        manifest("5", "[" + view + "]"), manifest("5", "[" + good_file + "," + good_file + "," + view + "]"),
-        manifest("5", files, ", \"run\": \"rm -rf\""), manifest("5", named("/etc/passwd")), manifest("5", named("../x")),
-        manifest("5", named("a/../../x")), manifest("5", named("")), manifest("5", named("a//b")), manifest("5", named("manifest.json")),
-        sealed("{"), sealed("[1"), sealed(""), std::string(), std::string("{}"), sealed("{\"a\": " + std::string(100000, '['))}) {
+  for (const auto& text : {manifest("-1", files),
+                           manifest("1.5", files),
+                           manifest("\"1\"", files),
+                           manifest("null", files),
+                           manifest("1e300", files),
+                           manifest("5", "{}"),
+                           manifest("5", "[1]"),
+                           manifest("5", "[" + good_file + "]"),
+                           manifest("5", "[" + view + "]"),
+                           manifest("5", "[" + good_file + "," + good_file + "," + view + "]"),
+                           manifest("5", files, ", \"run\": \"rm -rf\""),
+                           manifest("5", named("/etc/passwd")),
+                           manifest("5", named("../x")),
+                           manifest("5", named("a/../../x")),
+                           manifest("5", named("")),
+                           manifest("5", named("a//b")),
+                           manifest("5", named("manifest.json")),
+                           sealed("{"),
+                           sealed("[1"),
+                           sealed(""),
+                           std::string(),
+                           std::string("{}"),
+                           sealed("{\"a\": " + std::string(100000, '['))}) {
     INFO(text.substr(0, 300));
     CHECK_THAT(why(text), Catch::Contains("RUN/manifest.json"));
   }

@@ -101,7 +101,8 @@ class Model {
     const auto row = static_cast<std::size_t>(spec.shape[axis]) * inner;
     std::string slab;
     for (std::size_t o = 0; o < outer; ++o)
-      slab += whole.substr(o * row + static_cast<std::size_t>(part.first) * inner, static_cast<std::size_t>(part.count) * inner);
+      slab += whole.substr(o * row + static_cast<std::size_t>(part.first) * inner,
+                           static_cast<std::size_t>(part.count) * inner);
     return slab;
   }
 

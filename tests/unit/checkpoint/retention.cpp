@@ -38,18 +38,18 @@ TEST_CASE("retention keeps the best K and the latest") {
     Indices deleted;
   };
   const Row rows[] = {
-      {{3, 1, 2, 4}, 0, "loss", false, {}},           // 0 = all
-      {{3, 1, 2, 4}, 2, "loss", false, {0}},          // 1 and 2 are best, 3 the latest
-      {{3, 1, 2, 4}, 2, "loss", true, {1, 2}},        // 3 and 0
-      {{3, 1, 2, 4}, 1, "loss", false, {0, 2}},       // 1, and the latest
-      {{3, 1, 2, 4}, 2, "", true, {0, 1}},            // the newest are best
+      {{3, 1, 2, 4}, 0, "loss", false, {}},      // 0 = all
+      {{3, 1, 2, 4}, 2, "loss", false, {0}},     // 1 and 2 are best, 3 the latest
+      {{3, 1, 2, 4}, 2, "loss", true, {1, 2}},   // 3 and 0
+      {{3, 1, 2, 4}, 1, "loss", false, {0, 2}},  // 1, and the latest
+      {{3, 1, 2, 4}, 2, "", true, {0, 1}},       // the newest are best
       {{3, 1, 2, 4}, 4, "loss", false, {}},
       {{3, 1, 2, 4}, 9, "loss", false, {}},
-      {{none, 1, none, 4}, 2, "loss", false, {0, 2}},   // NaN is worst, whichever way
+      {{none, 1, none, 4}, 2, "loss", false, {0, 2}},  // NaN is worst, whichever way
       {{none, 1, none, 4}, 2, "loss", true, {0, 2}},
-      {{1, none, none}, 1, "loss", false, {1}},         // the latest stays though it is NaN
-      {{5, 5, 5, 5}, 2, "loss", false, {0, 1}},       // of equals the newer
-      {{3, 1, 2}, 1, "accuracy", true, {0, 1}},       // nobody has it: the newest
+      {{1, none, none}, 1, "loss", false, {1}},  // the latest stays though it is NaN
+      {{5, 5, 5, 5}, 2, "loss", false, {0, 1}},  // of equals the newer
+      {{3, 1, 2}, 1, "accuracy", true, {0, 1}},  // nobody has it: the newest
       {{}, 3, "loss", true, {}},
       {{1}, 1, "loss", true, {}},
   };

@@ -22,8 +22,8 @@ class Findings {
   std::vector<std::string> texts_;
 };
 
-inline checkpoint::SaveResult save_on(int ranks, const std::vector<Spec>& specs, const std::string& run_dir, std::int64_t index,
-                               std::uint64_t seed) {
+inline checkpoint::SaveResult save_on(int ranks, const std::vector<Spec>& specs, const std::string& run_dir,
+                                      std::int64_t index, std::uint64_t seed) {
   checkpoint::SaveResult first;
   run_ranks(ranks, [&](Communicator& communicator) {
     Model model(specs, communicator.rank(), communicator.size());
@@ -39,7 +39,8 @@ struct Loaded {
   std::vector<std::string> differences;
   std::optional<checkpoint::LoadResult> result;
 };
-inline Loaded load_on(int ranks, const std::vector<Spec>& specs, const std::string& run_dir, std::uint64_t seed, int writers) {
+inline Loaded load_on(int ranks, const std::vector<Spec>& specs, const std::string& run_dir, std::uint64_t seed,
+                      int writers) {
   Loaded loaded;
   Findings findings;
   run_ranks(ranks, [&](Communicator& communicator) {

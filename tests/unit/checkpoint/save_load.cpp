@@ -29,7 +29,8 @@ TEST_CASE("a tensor may be restored with another sharding than it was saved with
   const auto with = [](Placement placement, int axis) {
     return std::vector<Spec>{{"w", DType::f32, {6, 5}, placement, axis}, {"v", DType::bf16, {4}}};
   };
-  const std::vector<std::vector<Spec>> ways{with(Placement::replicated, 0), with(Placement::sharded, 0), with(Placement::sharded, 1)};
+  const std::vector<std::vector<Spec>> ways{with(Placement::replicated, 0), with(Placement::sharded, 0),
+                                            with(Placement::sharded, 1)};
   for (const auto& saved : ways)
     for (const auto& wanted : ways) {
       Scratch run;
@@ -113,7 +114,8 @@ TEST_CASE("entries that differ between ranks are named with the ranks") {
       checkpoint::save(model.state(), options_for(run.path(), 0), communicator);
     });
   });
-  CHECK_THAT(text, Catch::Contains("'w': tensor of f32 [2], replicated on rank 0; tensor of f32 [3], replicated on rank 1"));
+  CHECK_THAT(text,
+             Catch::Contains("'w': tensor of f32 [2], replicated on rank 0; tensor of f32 [3], replicated on rank 1"));
   CHECK_THAT(text, Catch::Contains("'only/one': missing on rank 0"));
   CHECK_THAT(text, Catch::Contains("'only/zero': missing on rank 1"));
 }
@@ -121,7 +123,8 @@ TEST_CASE("entries that differ between ranks are named with the ranks") {
 TEST_CASE("a checkpoint never replaces one that exists: the stale attempt is told so, and leaves nothing") {
   Scratch run;
   REQUIRE(save_on(2, every_kind(), run.path(), 1, 1).committed);
-  CHECK_THAT(error_of([&] { save_on(2, every_kind(), run.path(), 1, 2); }), Catch::Contains("another attempt owns this run"));
+  CHECK_THAT(error_of([&] { save_on(2, every_kind(), run.path(), 1, 2); }),
+             Catch::Contains("another attempt owns this run"));
   CHECK(load_on(2, every_kind(), run.path(), 1, 2).differences == std::vector<std::string>{});
 
   // The other attempt commits at the last moment.
@@ -139,11 +142,14 @@ TEST_CASE("a checkpoint never replaces one that exists: the stale attempt is tol
 
 TEST_CASE("a restore into another model names every difference, and changes nothing") {
   Scratch run;
-  const std::vector<Spec> saved{{"same", DType::f32, {2}},       {"other_type", DType::f32, {2}}, {"other_shape", DType::f32, {2, 3}},
-                                {"only_saved", DType::f32, {2}}, {"trainrt/data", DType::i64, {1}},
-                                {"own", DType::f32, {2}, Placement::per_rank}};
-  const std::vector<Spec> wanted{{"same", DType::f32, {2}},        {"other_type", DType::f64, {2}}, {"other_shape", DType::f32, {3, 2}},
-                                 {"only_wanted", DType::f32, {2}}, {"own", DType::f32, {2}}};
+  const std::vector<Spec> saved{{"same", DType::f32, {2}},           {"other_type", DType::f32, {2}},
+                                {"other_shape", DType::f32, {2, 3}}, {"only_saved", DType::f32, {2}},
+                                {"trainrt/data", DType::i64, {1}},   {"own", DType::f32, {2}, Placement::per_rank}};
+  const std::vector<Spec> wanted{{"same", DType::f32, {2}},
+                                 {"other_type", DType::f64, {2}},
+                                 {"other_shape", DType::f32, {3, 2}},
+                                 {"only_wanted", DType::f32, {2}},
+                                 {"own", DType::f32, {2}}};
   REQUIRE(save_on(2, saved, run.path(), 0, 1).committed);
   Findings untouched;
   std::string text;
@@ -165,7 +171,8 @@ TEST_CASE("a restore into another model names every difference, and changes noth
   }
   CHECK(code == ExitCode::usage);
   CHECK(untouched.take() == std::vector<std::string>{});
-  CHECK_THAT(text, Catch::Contains("'other_type' is a tensor of f32 [2] in the checkpoint, and a tensor of f64 [2] in the State"));
+  CHECK_THAT(
+      text, Catch::Contains("'other_type' is a tensor of f32 [2] in the checkpoint, and a tensor of f64 [2] in the State"));
   CHECK_THAT(text, Catch::Contains("'other_shape' is a tensor of f32 [2, 3] in the checkpoint"));
   CHECK_THAT(text, Catch::Contains("'only_saved' is in the checkpoint only"));
   CHECK_THAT(text, Catch::Contains("'only_wanted' is in the State only"));

@@ -79,7 +79,8 @@ TEST_CASE("h5py reads every tensor and value of a sharded checkpoint by name, fr
   write_reference(reference, Model(every_kind(), 0, 1), 7, 3);
   std::ofstream(reference / "compare.py") << script;
   const auto compare = [&](const std::string& directory) {
-    return run_shell("cd / && /usr/bin/python3 '" + (reference / "compare.py") + "' '" + directory + "/state.h5' '" + reference.path() + "'");
+    return run_shell("cd / && /usr/bin/python3 '" + (reference / "compare.py") + "' '" + directory + "/state.h5' '" +
+                     reference.path() + "'");
   };
   const auto expected = "compared " + std::to_string(every_kind().size()) + "\n";
   CHECK(compare(run / "checkpoint_000004").first == expected);
@@ -91,7 +92,8 @@ TEST_CASE("h5py reads every tensor and value of a sharded checkpoint by name, fr
 TEST_CASE("h5dump and h5ls show the whole view and every shard") {
   if (!have("h5dump --version")) return;
   Scratch run;
-  REQUIRE(save_on(2, {{"model/w", DType::f32, {3}}, {"split", DType::i32, {5}, Placement::sharded, 0}}, run.path(), 0, 7).committed);
+  REQUIRE(save_on(2, {{"model/w", DType::f32, {3}}, {"split", DType::i32, {5}, Placement::sharded, 0}}, run.path(), 0, 7)
+              .committed);
   const auto directory = run / "checkpoint_000000";
   for (const auto& file : io::list_directory(directory)) {
     if (file == "manifest.json") continue;
@@ -118,10 +120,13 @@ TEST_CASE("a moved run restores") {
 TEST_CASE("a shard that is missing shows as NaN in the whole view, not as numbers") {
   if (!have("/usr/bin/python3 -c 'import h5py'")) return;
   Scratch run;
-  REQUIRE(save_on(2, {{"w", DType::f32, {4}, Placement::sharded, 0}, {"h", DType::bf16, {4}, Placement::sharded, 0}}, run.path(), 0, 7).committed);
+  REQUIRE(save_on(2, {{"w", DType::f32, {4}, Placement::sharded, 0}, {"h", DType::bf16, {4}, Placement::sharded, 0}},
+                  run.path(), 0, 7)
+              .committed);
   fs::remove(run / "checkpoint_000000/shard-00001.h5");
-  const auto [text, good] = run_shell("/usr/bin/python3 -c \"import h5py, numpy; f = h5py.File('" + (run / "checkpoint_000000/state.h5") +
-                                      "', 'r'); print(numpy.isnan(f['w'][2:]).all(), numpy.isnan(f['h'][2:]).all())\"");
+  const auto [text, good] =
+      run_shell("/usr/bin/python3 -c \"import h5py, numpy; f = h5py.File('" + (run / "checkpoint_000000/state.h5") +
+                "', 'r'); print(numpy.isnan(f['w'][2:]).all(), numpy.isnan(f['h'][2:]).all())\"");
   CHECK(good);
   CHECK(text == "True True\n");
 }

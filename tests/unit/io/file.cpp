@@ -11,8 +11,8 @@
 #include "scratch.hpp"
 
 using namespace trainrt;
-using trainrt::test::Scratch;
 using trainrt::test::error_of;
+using trainrt::test::Scratch;
 namespace fs = std::filesystem;
 
 TEST_CASE("a file that was written reads back, whatever its length") {
@@ -42,14 +42,14 @@ TEST_CASE("errors of files name the operation, the path, the reason and what to 
   CHECK_THAT(error_of([&] { io::read_file(at / "none"); }),
              Catch::Contains("cannot open '" + (at / "none") + "': No such file or directory; check that the path exists"));
   io::write_file(at / "there", "x");
-  CHECK_THAT(error_of([&] { io::write_file(at / "there", "y"); }), Catch::Contains("cannot create") && Catch::Contains("File exists"));
+  CHECK_THAT(error_of([&] { io::write_file(at / "there", "y"); }),
+             Catch::Contains("cannot create") && Catch::Contains("File exists"));
   CHECK(io::read_file(at / "there") == "x");
   CHECK_THAT(error_of([&] { io::read_file(at.path()); }), Catch::Contains("not a regular file"));
   CHECK_THAT(error_of([&] { io::list_directory(at / "none"); }), Catch::Contains("No such file"));
   CHECK_THAT(error_of([&] { io::make_directories(at / "there/below"); }), Catch::Contains("cannot make directory"));
   CHECK_THAT(error_of([&] { io::fail("write", "/x", ENOSPC); }), Catch::Contains("free space there"));
 }
-
 
 TEST_CASE("a named pipe in the place of a file is an error, not a wait") {
   Scratch at;

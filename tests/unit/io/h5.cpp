@@ -12,8 +12,8 @@
 #include "scratch.hpp"
 
 using namespace trainrt;
-using trainrt::test::Scratch;
 using trainrt::test::error_of;
+using trainrt::test::Scratch;
 
 namespace {
 
@@ -67,8 +67,9 @@ TEST_CASE("a gigabyte of data costs only its structure in memory") {
       H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY);
       H5Pset_fill_time(how, H5D_FILL_TIME_NEVER);
       const auto space = io::h5_space({i % 2 == 0 ? 2'500'000 : 3});
-      io::H5Id dataset(H5Dcreate2(file, ("d" + std::to_string(i)).c_str(), H5T_IEEE_F32LE, space, H5P_DEFAULT, how, H5P_DEFAULT),
-                       H5Dclose, "d");
+      io::H5Id dataset(
+          H5Dcreate2(file, ("d" + std::to_string(i)).c_str(), H5T_IEEE_F32LE, space, H5P_DEFAULT, how, H5P_DEFAULT),
+          H5Dclose, "d");
       io::h5_write_word(dataset, "placement", "replicated");
     }
   });
@@ -80,7 +81,8 @@ TEST_CASE("HDF5's own reasons are in the error, and nothing is printed") {
   Scratch at;
   io::write_file(at / "no.h5", "this is no HDF5 file");
   CHECK_THAT(error_of([&] { io::h5_open(at / "no.h5"); }),
-             Catch::Contains("cannot open '" + (at / "no.h5") + "' as HDF5: HDF5 says file signature not found") && Catch::Contains("h5.cpp:"));
+             Catch::Contains("cannot open '" + (at / "no.h5") + "' as HDF5: HDF5 says file signature not found") &&
+                 Catch::Contains("h5.cpp:"));
   CHECK_THAT(error_of([&] { io::h5_open(at / "none.h5"); }), Catch::Contains("No such file or directory"));
 }
 
@@ -122,7 +124,8 @@ TEST_CASE("many threads build and read at once") {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 20; ++i) {
         const std::vector<std::int64_t> mine(100, static_cast<std::int64_t>(t));
-        const auto path = save_image(at, std::to_string(t) + "-" + std::to_string(i), [&](hid_t file) { io::h5_write(file, "d", mine); });
+        const auto path =
+            save_image(at, std::to_string(t) + "-" + std::to_string(i), [&](hid_t file) { io::h5_write(file, "d", mine); });
         const auto lock = io::h5_lock();
         std::vector<std::int64_t> read(100);
         read_all(io::h5_open(path), "d", H5T_NATIVE_INT64, read.data());
@@ -157,21 +160,27 @@ TEST_CASE("a file that fits its schema has no findings, and every misfit is name
   findings = io::check_schema(save_image(at, "less", [](hid_t) {}), "shard");
   CHECK_THAT(findings.front(), Catch::Contains(": / is missing"));
 
-  findings = io::check_schema(shard("soft", [&](hid_t file) { H5Lcreate_soft("/nowhere", file, "s", H5P_DEFAULT, H5P_DEFAULT); }), "shard");
+  findings = io::check_schema(
+      shard("soft", [&](hid_t file) { H5Lcreate_soft("/nowhere", file, "s", H5P_DEFAULT, H5P_DEFAULT); }), "shard");
   CHECK_THAT(findings.front(), Catch::Contains(": /s is a soft link"));
 
-  findings = io::check_schema(shard("broken", [&](hid_t file) { H5Lcreate_external("gone.h5", "/d", file, "e", H5P_DEFAULT, H5P_DEFAULT); }), "shard");
+  findings = io::check_schema(
+      shard("broken", [&](hid_t file) { H5Lcreate_external("gone.h5", "/d", file, "e", H5P_DEFAULT, H5P_DEFAULT); }),
+      "shard");
   CHECK_THAT(findings.front(), Catch::Contains(": /e cannot open"));
 
-  findings = io::check_schema(shard("circle", [&](hid_t file) {
-                                io::H5Id group(H5Gcreate2(file, "g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose, "g");
-                                H5Lcreate_hard(file, "g", group, "again", H5P_DEFAULT, H5P_DEFAULT);
-                              }),
-                              "shard");
+  findings =
+      io::check_schema(shard("circle",
+                             [&](hid_t file) {
+                               io::H5Id group(H5Gcreate2(file, "g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose, "g");
+                               H5Lcreate_hard(file, "g", group, "again", H5P_DEFAULT, H5P_DEFAULT);
+                             }),
+                       "shard");
   CHECK_THAT(findings.front(), Catch::Contains("/g/again is a second name of a group"));
 
   CHECK(io::check_schema(at / "none", "shard").size() == 1);
-  CHECK_THAT(error_of([&] { io::check_schema(at / "good", "shrad"); }), Catch::Contains("there are:") && Catch::Contains("shard"));
+  CHECK_THAT(error_of([&] { io::check_schema(at / "good", "shrad"); }),
+             Catch::Contains("there are:") && Catch::Contains("shard"));
 }
 
 TEST_CASE("every schema of hdf5_schemas is one") {

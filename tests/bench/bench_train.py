@@ -5,7 +5,7 @@ Same data, model (ReLU on the logits included), global batch 64, SGD lr 1e-3, ev
 no checkpoints. The time of an epoch is (a run of 3 epochs - a run of 1) / 2, taken from outside, so start and end count for
 nobody. The claim is peer / trainrt.
 
-    bench_train [--repetitions N] [--loader memory|dataloader] [--samples N]
+    bench_train.py [BUILD] [--repetitions N] [--loader memory|dataloader] [--samples N]
 """
 import argparse
 import os
@@ -64,6 +64,7 @@ def epoch_seconds(run):
 
 def read_options():
     options = argparse.ArgumentParser()
+    options.add_argument("build", nargs="?", help="build directory, read in bench.py")
     options.add_argument("--repetitions", type=int, default=3)
     options.add_argument("--loader", choices=("memory", "dataloader"), action="append")
     options.add_argument("--samples", type=int, help="first samples of the training set; all by default, "
@@ -97,7 +98,11 @@ def main():
     ours = median(figures["trainrt_epoch_s"])
     for loader in loaders:
         name = "fashion_mnist_vs_ddp_gloo" + ("" if loader == "memory" else f"_{loader}")
-        bench.claim(name, median(figures[f"ddp_{loader}_epoch_s"]) / ours, ">=", 1.0)
+        peer = median(figures[f"ddp_{loader}_epoch_s"])
+        if min(ours, peer) <= 0:
+            print(f"skipped: {name}: the machine is too busy to time an epoch", flush=True)
+        else:
+            bench.claim(name, peer / ours, ">=", 1.0)
     bench.finish()
 
 

@@ -1,0 +1,61 @@
+// The contract of a Communicator, held against the backends that can be had in one process: "self", and "thread" for 1 to 8 ranks.
+// The same checks run over MPI in tests/multirank.
+#include <catch2/catch.hpp>
+
+#include "support/communicator_contract.hpp"
+#include "support/ranks.hpp"
+
+using namespace trainrt;
+
+TEST_CASE("self and thread keep the contract of a communicator on 1 to 8 ranks") {
+  for (int size = 1; size <= 8; ++size) {
+    CAPTURE(size);
+    std::string findings;
+    std::mutex mutex;
+    test::run_ranks(size, [&](Communicator& communicator) {
+      const auto found = test::communicator_findings(communicator);
+      const std::lock_guard lock(mutex);
+      findings += found;
+    });
+    CHECK(findings.empty());
+    if (!findings.empty()) WARN(findings);
+  }
+}
+
+TEST_CASE("one rank alone gets the backend self") {
+  const auto launch = launch::discover(Environment(), {});
+  const auto communicator = comm::open_communicator(*launch, {});
+  CHECK(communicator->name() == "self");
+  CHECK(test::communicator_findings(*communicator).empty());
+}
+
+TEST_CASE("a rank that does not come is named within the limit") {
+  const auto late_rank = [](Communicator& communicator) {
+    if (communicator.rank() != 1) communicator.barrier();
+  };
+  const auto group = std::make_shared<comm::ThreadGroup>(3, 0.2);
+  std::string error;
+  std::mutex mutex;
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < 3; ++rank)
+    threads.emplace_back([&, rank] {
+      comm::ThreadLaunch launch(group, rank);
+      try {
+        late_rank(*comm::open_communicator(launch, {}));
+      } catch (const Error& e) {
+        const std::lock_guard lock(mutex);
+        error = e.what();
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  CHECK_THAT(error, Catch::Matchers::Contains("barrier") && Catch::Matchers::Contains("rank 1"));
+}
+
+TEST_CASE("a failing rank wakes the others") {
+  const auto start = std::chrono::steady_clock::now();
+  CHECK_THROWS(test::run_ranks(3, [](Communicator& communicator) {
+    if (communicator.rank() == 2) throw Error("no more");
+    communicator.barrier();
+  }));
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
+}

@@ -1,0 +1,62 @@
+// What every plug-in of every kind promises: a name of its own, and help that says something.
+#include <set>
+
+#include <catch2/catch.hpp>
+
+#include "cli/command.hpp"
+#include "comm/backend.hpp"
+#include "data/open_dataset.hpp"
+#include "data/source.hpp"
+#include "frameworks/builtin_functions.hpp"
+#include "launch/launcher.hpp"
+#include "metrics/sink.hpp"
+#include "trainer/run_spec.hpp"
+
+using namespace trainrt;
+using Catch::Matchers::Contains;
+
+namespace {
+
+template <class Record>
+void check_names(PluginTable<Record> table) {
+  std::set<std::string_view> names;
+  CHECK(table.size() > 0);
+  for (const auto* record : table) {
+    INFO(record->name);
+    CHECK_FALSE(record->name.empty());
+    CHECK(record->help.size() > 5);
+    CHECK(names.insert(record->name).second);
+  }
+}
+
+void check_options(std::span<const OptionSpec> options, bool with_section) {
+  std::set<std::string_view> keys;
+  for (const auto& option : options) {
+    INFO(option.key);
+    CHECK(keys.insert(option.key).second);
+    CHECK(option.help.size() > 5);
+    CHECK((option.key.find('.') != std::string_view::npos) == with_section);
+    CHECK_FALSE((option.required && !option.default_value.empty()));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every plug-in has a name of its own and help") {
+  check_names(launch::launcher_table());
+  check_names(comm::backend_table());
+  check_names(data::format_table());
+  check_names(metrics::sink_table());
+  check_names(builtin_functions());
+  check_names(cli::command_table());
+}
+
+TEST_CASE("every config key is declared once, with help") {
+  check_options(trainer::run_options(), true);
+  check_options(data::common_options(), false);
+  for (const auto* format : data::format_table()) check_options(format->options, false);
+}
+
+TEST_CASE("a wrong name lists the valid ones and the nearest") {
+  CHECK_THROWS_WITH(find_plugin(data::format_table(), "sinthetic", "data format"), Contains("did you mean 'synthetic'") && Contains("idx"));
+}

@@ -1,0 +1,114 @@
+#!/usr/bin/python3
+"""The torch module end to end: fashion_mnist, stopped in the middle of epochs and continued, ends with the same model, optimizer
+and metrics, bit for bit, as the run that never stopped; SGD with momentum and AdamW, dropout and shuffling on. The images are
+made here, so no data set is needed."""
+import random
+import signal
+import struct
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from harness import *  # noqa: E402,F403
+
+EPOCHS = 12
+IMAGES = {"train": 3210, "test": 333}  # no number of ranks or batches divides them: padding and uneven ends are met
+LOOP = {"epochs": EPOCHS, "batch_size": 16, "hidden": 64, "dropout": 0.2}
+OPTIMIZERS = {"sgd": {"optimizer": "sgd", "lr": 0.05, "momentum": 0.9}, "adamw": {"optimizer": "adamw", "lr": 0.001, "weight_decay": 0.01}}
+STOPS = 2
+_data = None
+
+
+def write_images(folder, part, count):
+    """Noise with two bright rows that tell the class: learnable in a few hundred steps."""
+    source = random.Random(count)
+    labels = bytes(source.randrange(10) for _ in range(count))
+    images = bytearray(source.randbytes(count * 784).translate(bytes(i // 2 for i in range(256))))
+    for number, label in enumerate(labels):
+        start = number * 784 + 56 * label
+        images[start:start + 56] = bytes([220] * 56)
+    (folder / f"{part}-images").write_bytes(struct.pack(">4B3I", 0, 0, 8, 3, count, 28, 28) + images)
+    (folder / f"{part}-labels").write_bytes(struct.pack(">4BI", 0, 0, 8, 1, count) + labels)
+
+
+def setup():
+    global _data
+    if not (BUILD / "modules/torch.so").exists():
+        skip("the torch module is not built (package libtorch-dev)")
+    _data = scratch("data")
+    for part, count in IMAGES.items():
+        write_images(_data, part, count)
+
+
+def config_of(name, **loop):
+    folder = scratch()
+    data = {part: {"format": "idx", "source": _data / f"{part}-images", "labels": _data / f"{part}-labels"} for part in IMAGES}
+    return write_config(folder / f"{name}.ini", {
+        "run": {"name": name, "storage_path": folder / "runs", "seed": 7}, "train": {"function": "fashion_mnist"},
+        "loop": {**LOOP, **loop}, "data.train": {**data["train"], "shuffle": True}, "data.test": data["test"]})
+
+
+def start(ranks, config):
+    return Job([TRAINRT, "--config", config]) if ranks == 1 else start_ranks(ranks, config)
+
+
+def finish(ranks, config):
+    job = start(ranks, config)
+    job.code = job.wait(120)
+    check_exit(job, FINISHED)
+
+
+def stop(ranks, config):
+    """Starts or continues the run and stops it somewhere in the epochs after the next reports."""
+    before = report_count(run_dir_of(config))
+    job = start(ranks, config)
+    wait_for_reports(run_dir_of(config), before + random.randint(1, 2), job, 60)
+    time.sleep(random.uniform(0.01, 0.04))
+    check(not job.ended(), "the run ended before it could be stopped: make it longer", job)
+    kill([job.ranks()[0]], signal.SIGUSR1)
+    job.code = job.wait(60)
+    check_exit(job, STOPPED)
+
+
+def exact(ranks, optimizer):
+    whole, stopped = config_of("whole", **OPTIMIZERS[optimizer]), config_of("stopped", **OPTIMIZERS[optimizer])
+    finish(ranks, whole)
+    steps = []
+    for _ in range(STOPS):
+        stop(ranks, stopped)
+        steps.append(step_of(run_dir_of(stopped)))
+    epoch_steps = -(-IMAGES["train"] // (ranks * LOOP["batch_size"]))
+    check(any(step % epoch_steps for step in steps), f"every stop met the end of an epoch: {steps}")
+    finish(ranks, stopped)
+    check_same_bits(run_dir_of(stopped), run_dir_of(whole))
+    check_iterations(run_dir_of(stopped), EPOCHS)
+    accuracy = reports(run_dir_of(whole))[-1]["test_accuracy"]
+    check(accuracy > 0.9, f"it does not learn: test_accuracy {accuracy}")
+
+
+for ranks in (1, 2):
+    for optimizer in OPTIMIZERS:
+        add_test(f"{optimizer}_stopped_in_an_epoch_on_{ranks}_ranks_ends_with_the_same_bits", exact, ranks, optimizer)
+
+
+@test
+def the_checkpoint_names_what_the_model_calls_its_tensors():
+    config = config_of("names", **{**OPTIMIZERS["adamw"], "epochs": 1})
+    finish(1, config)
+    names = state_of(run_dir_of(config))
+    for name in ("model/fc1/weight", "model/fc3/bias", "optimizer/fc2/weight/exp_avg_sq", "optimizer/fc3/bias/step", "epoch"):
+        check(name in names, f"{name} is not in {sorted(names)}")
+    equal(names["model/fc1/weight"][:2], ("float32", (64, 784)), "type and shape of model/fc1/weight")
+
+
+def refused(loop, words):
+    config = config_of("refused", **loop)
+    job = run([TRAINRT, "--config", config])
+    check(words in job.err, f"the error does not say '{words}'", job)
+    check_exit(job, USAGE)
+
+
+add_test("an_unknown_optimizer_is_refused_with_the_valid_names", refused, {"optimizer": "adamx"}, "sgd or adamw")
+add_test("a_dropout_of_one_is_refused_with_its_range", refused, {"dropout": 1}, "in [0, 1)")
+
+main(setup)

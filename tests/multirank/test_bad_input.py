@@ -1,0 +1,369 @@
+#!/usr/bin/python3
+"""Bad input, with two ranks: a clear message, once and not once a rank, exit 64, and no directory left behind."""
+import gzip
+import signal
+import struct
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from harness import *  # noqa: E402,F403
+
+RANKS = 2
+SHORT = {"epochs": 2}
+LONG = {"epochs": 100000}
+
+
+def check_refused(job, config, words):
+    """Exit 64 and one message that holds all the words."""
+    check_exit(job, USAGE)
+    equal(job.err.count("error:"), 1, "number of messages", job)
+    for word in words:
+        check(word in job.err, f"the message lacks {word!r}", job)
+
+
+def refused(config, words, *overrides, storage=None, **options):
+    """Starts it, expects the refusal, and that neither storage directory nor run directory came into being."""
+    storage = Path(storage) if storage else run_dir_of(config).parent
+    was_there = storage.exists()
+    job = run_ranks(RANKS, config, *overrides, **options)
+    check_refused(job, config, words)
+    check(not (storage / Path(config).stem).exists(), "a run directory is left behind", job)
+    if was_there:
+        equal([path.name for path in storage.iterdir()], [], "what is left in storage_path", job)
+    else:
+        check(not storage.exists(), "a storage directory is left behind", job)
+    return job
+
+
+def with_lines(config, *lines):
+    """The config with more lines at its end; returns it and the number of its last line."""
+    text = config.read_text() + "".join(line + "\n" for line in lines)
+    config.write_text(text)
+    return config, len(text.splitlines())
+
+
+# ---- the config ----------------------------------------------------------------------------------------------------------
+
+
+@test
+def an_unknown_key_is_refused_with_the_nearest_name_and_its_line():
+    config, line = with_lines(linear_config(scratch(), "run", SHORT), "num_to_kep = 3")
+    refused(config, ("unknown key 'checkpoint.num_to_kep'", "did you mean 'checkpoint.num_to_keep'", f"{config}:{line}"))
+
+
+@test
+def an_unknown_section_is_refused():
+    config, line = with_lines(linear_config(scratch(), "run", SHORT), "[chekpoint]", "num_to_keep = 3")
+    refused(config, ("chekpoint.num_to_keep", "did you mean 'checkpoint.num_to_keep'", f"{config}:{line}"))
+
+
+@test
+def an_unknown_key_on_the_command_line_is_refused():
+    refused(linear_config(scratch(), "run", SHORT), ("checkpoint.evry", "did you mean 'checkpoint.every'", "command line"),
+            "--checkpoint.evry=2 steps")
+
+
+@test
+def an_unknown_key_of_a_dataset_is_refused():
+    refused(linear_config(scratch(), "run", SHORT, {"sampels": 64}), ("sampels", "did you mean 'samples'", "run.ini:"))
+
+
+@test
+def a_repeated_key_is_refused_with_both_lines():
+    config, line = with_lines(linear_config(scratch(), "run", SHORT), "num_to_keep = 3")
+    first = [number for number, text in enumerate(config.read_text().splitlines(), 1) if text.startswith("num_to_keep")][0]
+    refused(config, ("checkpoint.num_to_keep", "repeated", f"{config}:{line}", f"{config}:{first}"))
+
+
+@test
+def a_repeated_key_in_a_section_that_comes_again_is_refused():
+    config, line = with_lines(linear_config(scratch(), "run", SHORT), "[loop]", "epochs = 3")
+    refused(config, ("loop.epochs", "repeated", f"{config}:{line}"))
+
+
+@test
+def a_key_twice_on_the_command_line_is_refused():
+    refused(linear_config(scratch(), "run", SHORT), ("loop.epochs", "twice"), "--loop.epochs=1", "--loop.epochs=2")
+
+
+BAD_VALUES = (("checkpoint.num_to_keep", "many", "a whole number"), ("checkpoint.num_to_keep", "-1", "0 or more"),
+              ("checkpoint.score_order", "best", "max, min"), ("checkpoint.every", "3 apples", "steps"),
+              ("failure.launch_timeout", "0", "more than 0"), ("metrics.detailed", "maybe", "true or false"),
+              ("run.seed", "1.5", "a whole number"), ("run.name", "../up", "plain name"), ("data.train.samples", "0", "at least 1"),
+              ("data.train.format", "sintetic", "synthetic"), ("data.train.shuffle", "2", "true or false"))
+
+
+def bad_value_is_refused(key, value, valid):
+    refused(linear_config(scratch(), "run", SHORT), (key.split(".")[-1], value, valid), f"--{key}={value}")
+
+
+for number, arguments in enumerate(BAD_VALUES):
+    add_test(f"the_value_{arguments[1].replace(' ', '_')}_of_{arguments[0]}_is_refused", bad_value_is_refused, *arguments)
+
+
+@test
+def a_bad_value_in_loop_is_refused():
+    folder = scratch()
+    for words, override in ((("epochs", "'two'", "a whole number", "command line"), "--loop.epochs=two"),
+                            (("optimizer", "'adam'", "sgd or adamw"), "--loop.optimizer=adam")):
+        refused(linear_config(folder, "run", {"batch_size": 8}), words, override)
+
+
+@test
+def a_line_that_is_no_key_is_refused():
+    config, line = with_lines(linear_config(scratch(), "run", SHORT), "just words")
+    refused(config, ("just words", f"{config}:{line}", "key = value"))
+
+
+@test
+def a_missing_key_is_refused():
+    config = linear_config(scratch(), "run", SHORT)
+    config.write_text(config.read_text().replace("name = run", ""))
+    refused(config, ("run.name",))
+
+
+@test
+def a_missing_config_is_refused():
+    folder = scratch()
+    refused(folder / "nowhere.ini", (str(folder / "nowhere.ini"), "No such file"))
+
+
+@test
+def no_config_at_all_is_refused():
+    job = run([MPIEXEC, "-n", "2", TRAINRT])
+    check(job.code == USAGE, f"exit {job.code}", job)
+
+
+@test
+def an_unknown_train_function_is_refused_with_the_list():
+    refused(linear_config(scratch(), "run", SHORT), ("'linaer'", "did you mean 'linear'", "there are:", "linear"), "--train.function=linaer")
+
+
+@test
+def a_library_that_cannot_be_loaded_is_refused():
+    folder = scratch()
+    (folder / "broken.so").write_text("not a library")
+    for path in (folder / "missing.so", folder / "broken.so"):
+        refused(linear_config(folder, "run", SHORT), (str(path),), f"--train.library={path}")
+
+
+# ---- data ------------------------------------------------------------------------------------------------------------------
+
+
+def idx_bytes(count, side=4):
+    return struct.pack(">BBBBIII", 0, 0, 8, 3, count, side, side) + bytes(count * side * side)
+
+
+def idx_config(folder, source, labels=None):
+    keys = {"format": "idx", "source": source, **({"labels": labels} if labels else {})}
+    return write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"function": "linear"},
+                                             "loop": SHORT, "data.train": keys})
+
+
+@test
+def a_missing_dataset_is_refused():
+    folder = scratch()
+    refused(idx_config(folder, folder / "images.idx3-ubyte"), ("[data.train]", str(folder / "images.idx3-ubyte")))
+
+
+@test
+def a_truncated_dataset_is_refused():
+    folder = scratch()
+    for path, content in ((folder / "images.idx3-ubyte", idx_bytes(100)[:-5]), (folder / "head.idx3-ubyte", idx_bytes(100)[:9]),
+                          (folder / "images.idx3-ubyte.gz", gzip.compress(idx_bytes(4000))[:-12]),
+                          (folder / "short.idx3-ubyte.gz", gzip.compress(idx_bytes(100)[:-7])), (folder / "empty.idx3-ubyte", b"")):
+        path.write_bytes(content)
+        refused(idx_config(folder, path), ("[data.train]", str(path)))
+
+
+@test
+def a_file_that_is_no_dataset_is_refused():
+    folder = scratch()
+    path = folder / "text.idx3-ubyte"
+    path.write_text("These are not the bytes that you are looking for.\n" * 9)
+    refused(idx_config(folder, path), ("[data.train]", str(path)))
+
+
+@test
+def images_and_labels_of_different_number_are_refused():
+    folder = scratch()
+    (folder / "a.idx3-ubyte").write_bytes(idx_bytes(100))
+    (folder / "b.idx1-ubyte").write_bytes(struct.pack(">BBBBI", 0, 0, 8, 1, 99) + bytes(99))
+    refused(idx_config(folder, folder / "a.idx3-ubyte", folder / "b.idx1-ubyte"), ("100", "99", "labels"))
+
+
+# ---- storage -----------------------------------------------------------------------------------------------------------------
+
+
+@test
+def a_storage_path_below_a_file_is_refused():
+    folder = scratch()
+    (folder / "file").write_text("")
+    refused(linear_config(folder, "run", SHORT, storage=folder / "file/runs"), ("storage_path", str(folder / "file")), storage=folder / "file/runs")
+
+
+@test
+def a_storage_path_that_may_not_be_written_is_refused():
+    folder = scratch()
+    locked = folder / "locked"
+    locked.mkdir()
+    if os.geteuid() == 0:  # root may write everywhere, except into a file system that is mounted read-only
+        if subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode != 0:
+            skip("cannot mount here")
+        config = linear_config(folder, "run", SHORT, storage=locked)
+        job = run(["unshare", "-m", "sh", "-c", f"mount -t tmpfs -o ro none {locked} && exec \"$@\"", "sh", *ranks_command(RANKS, config)])
+        check_refused(job, config, ("storage_path", str(locked)))
+    else:
+        locked.chmod(0o500)
+        refused(linear_config(folder, "run", SHORT, storage=locked), ("storage_path", str(locked)), storage=locked)
+
+
+def own_mount(path):
+    """A command prefix: with an empty file system of its own at `path`, which nobody else sees."""
+    if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode != 0:
+        skip("needs root and mount namespaces")
+    return ["unshare", "-m", "sh", "-c", f"mount -t tmpfs none {path} && exec \"$@\"", "sh"]
+
+
+def a_storage_path_that_one_rank_does_not_see(blind, exists):
+    folder = scratch()
+    shared = folder / "shared"
+    shared.mkdir()
+    storage = shared / "deep/runs"
+    if exists:
+        storage.mkdir(parents=True)
+    config = linear_config(folder, "run", SHORT, storage=storage)
+    program = [TRAINRT, "--config", str(config), "--failure.storage_timeout=1"]
+    sides = [["-n", "1", *(own_mount(shared) if rank == blind else []), *program] for rank in range(RANKS)]
+    job = run([MPIEXEC, *sides[0], ":", *sides[1]], timeout=30)
+    check_refused(job, config, ("storage_path", "share", os.uname().nodename, "rank 1"))
+    if exists:
+        equal(list(storage.iterdir()), [], "what is left in storage_path", job)
+    else:
+        equal(list(shared.iterdir()), [], "what is left above storage_path", job)
+
+
+for blind, exists in ((1, True), (1, False), (0, True), (0, False)):
+    add_test(f"a_storage_path_that_{'exists' if exists else 'is_new'}_and_rank_{blind}_does_not_share_is_refused",
+             a_storage_path_that_one_rank_does_not_see, blind, exists)
+
+
+# ---- another run's directory -----------------------------------------------------------------------------------------------
+
+
+def files_of(run_dir):
+    """Everything but the records of attempts."""
+    return {str(path.relative_to(run_dir)): path.read_bytes() for path in sorted(run_dir.rglob("*"))
+            if path.is_file() and path.relative_to(run_dir).parts[0] not in ("attempts", "run.json", "params.json", "logs", "error.txt")}
+
+
+@test
+def a_run_directory_of_a_different_model_is_refused_with_the_tensors_that_differ():
+    config = linear_config(scratch(), "run", SHORT)
+    check_exit(run_ranks(RANKS, config), FINISHED)
+    before, bits = files_of(run_dir_of(config)), state_of(run_dir_of(config))
+    job = run_ranks(RANKS, config, "--data.train.features=9", "--loop.epochs=4")
+    check_refused(job, config, ("model/weights", "optimizer/first", "optimizer/second", "[9]", "[10]", "run.name"))
+    equal({name for name in before if files_of(run_dir_of(config)).get(name) != before[name]}, set(), "files that the refused start changed", job)
+    check_exit(run_ranks(RANKS, config, "--loop.epochs=2"), FINISHED)
+    equal(state_of(run_dir_of(config)), bits, "state after the refused start")
+    check_iterations(run_dir_of(config), 2)
+    check_no_debris(run_dir_of(config))
+
+
+@test
+def a_run_directory_of_another_train_function_is_refused():
+    config = linear_config(scratch(), "run", SHORT)
+    check_exit(run_ranks(RANKS, config), FINISHED)
+    record = run_dir_of(config) / "run.json"
+    record.write_text(record.read_text().replace('"train_function": "linear"', '"train_function": "another_model"'))
+    job = run_ranks(RANKS, config, "--loop.epochs=4")
+    check_refused(job, config, ("'another_model'", "'linear'", "run.name"))
+    check_iterations(run_dir_of(config), 2)
+
+
+@test
+def another_seed_than_the_run_began_with_is_refused():
+    config = linear_config(scratch(), "run", SHORT)
+    check_exit(run_ranks(RANKS, config), FINISHED)
+    check_refused(run_ranks(RANKS, config, "--run.seed=77", "--loop.epochs=4"), config, ("run.seed", "77"))
+
+
+@test
+def a_foreign_directory_is_refused_and_left_alone():
+    config = linear_config(scratch(), "run", SHORT)
+    run_dir_of(config).mkdir(parents=True)
+    (run_dir_of(config) / "thesis.tex").write_text("years of work")
+    job = run_ranks(RANKS, config)
+    check_refused(job, config, (str(run_dir_of(config)), "no run of trainrt"))
+    equal([path.name for path in run_dir_of(config).iterdir()], ["thesis.tex"], "what lies in the directory")
+
+
+@test
+def a_file_in_the_place_of_the_run_directory_is_refused():
+    config = linear_config(scratch(), "run", SHORT)
+    run_dir_of(config).parent.mkdir()
+    run_dir_of(config).write_text("a file")
+    check_refused(run_ranks(RANKS, config), config, (str(run_dir_of(config)),))
+    equal(run_dir_of(config).read_text(), "a file", "content of the file")
+
+
+# ---- two at once -------------------------------------------------------------------------------------------------------------
+
+
+@test
+def a_second_run_on_one_directory_is_refused_and_the_first_unharmed():
+    config = linear_config(scratch(), "run", LONG)
+    run_dir = run_dir_of(config)
+    first = start_ranks(RANKS, config)
+    wait_for_reports(run_dir, 3, first)
+    second = run_ranks(RANKS, config, timeout=30)
+    check_refused(second, config, ("already being run", str(first.ranks()[0]), os.uname().nodename))
+    check(not first.ended(), "the first run ended", first)
+    wait_for_reports(run_dir, report_count(run_dir) + 3, first)
+    kill([first.ranks()[0]], signal.SIGUSR1)
+    first.code = first.wait(30)
+    check_exit(first, STOPPED)
+    check_iterations(run_dir)
+    equal(len(attempts(run_dir)), 1, "number of attempts")
+    check_verifies(run_dir)
+    check_no_debris(run_dir, keep=2)
+
+
+@test
+def of_two_runs_that_start_at_once_one_is_refused():
+    config = linear_config(scratch(), "run", LONG)
+    run_dir = run_dir_of(config)
+    jobs = [start_ranks(RANKS, config) for _ in range(2)]
+    wait_until(lambda: any(job.ended() for job in jobs), 60, "one to be refused", jobs[0])
+    loser, winner = sorted(jobs, key=lambda job: not job.ended())
+    loser.code = loser.wait(30)
+    check_refused(loser, config, ("already being run",))
+    wait_for_reports(run_dir, report_count(run_dir) + 2, winner)
+    kill([winner.ranks()[0]], signal.SIGUSR1)
+    winner.code = winner.wait(30)
+    check_exit(winner, STOPPED)
+    check_iterations(run_dir)
+    check_no_debris(run_dir, keep=2)
+
+
+@test
+def after_kill_9_of_the_first_the_second_continues_at_once():
+    config = linear_config(scratch(), "run", LONG)
+    run_dir = run_dir_of(config)
+    first = start_ranks(RANKS, config)
+    wait_for_reports(run_dir, 5, first)
+    kill(first.ranks().values())
+    first.wait(30)
+    start = time.monotonic()
+    second = start_ranks(RANKS, config)
+    second.wait_for("continuing from", 20)
+    check(time.monotonic() - start < 15, "it waited for the heartbeat of a process that is gone", second)
+    kill([second.ranks()[1]], signal.SIGTERM)
+    second.code = second.wait(30)
+    check_exit(second, STOPPED)
+    check_iterations(run_dir)
+
+
+main()

@@ -1,0 +1,354 @@
+#!/usr/bin/python3
+"""On a real Slurm of three nodes: launches of every shape, ranks that die before they can say so, and runs that Slurm requeues,
+preempts and kills, which end with the bits of those that it leaves alone, whatever the layout of the ranks over the nodes."""
+import signal
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from cluster import *  # noqa: E402,F403
+from harness import *  # noqa: E402,F403
+
+CLUSTER = Cluster("e2e")
+UNEVEN = ["-N3", "-n6", "-m", "arbitrary", "-w", "n1,n1,n1,n2,n2,n3"]  # 3+2+1
+EVEN = ["-N3", "-n6", "--ntasks-per-node=2"]  # 2+2+2
+ALLOCATION = ["-N3", "-n6", "-c1"]  # of a batch job whose step has one of these shapes
+IN_STEP = {"3+2+1": "-n6 -m arbitrary -w n1,n1,n1,n2,n2,n3", "2+2+2": "-n6 -N3 --ntasks-per-node=2"}
+DATA = {"samples": 384, "features": 200}
+
+
+def long_loop(ranks, **more):
+    """Long enough to be stopped on the way, in few collectives where there are more ranks than cores."""
+    epochs = {2: 150, 6: 24}[ranks]
+    return {"epochs": epochs, "batch_size": 16, "dropout": 0.1, "optimizer": "adamw", "lr": 0.005, **more}
+
+
+# ---- launches -------------------------------------------------------------------------------------------------------------
+
+
+def launch(arguments, ranks, layout):
+    config = linear_config(scratch(), "run", {"epochs": 2, "batch_size": 32}, DATA)
+    job = CLUSTER.run_srun(arguments, config)
+    check_exit(job, FINISHED)
+    ranks_text = f"{ranks} rank{'s' if ranks > 1 else ''} on {len(layout)} node{'s' if len(layout) > 1 else ''}"
+    equal(job.err.count(f"trainrt: {ranks_text} "), 1, f"times that it says '{ranks_text}'", job)
+    equal(job.err.count("trainrt: finished"), 1, "times that it says 'finished'", job)
+    record = attempts(run_dir_of(config))
+    equal([attempt["ranks"] for attempt in record], [ranks], "ranks of the attempts")
+    equal(record[0]["nodes"], [f"n{number}" for number in layout], "nodes of the attempt")
+    check_iterations(run_dir_of(config), 2)
+    check_verifies(run_dir_of(config))
+
+
+for shape, arguments, ranks, nodes in (("1x1", ["-N1", "-n1", "-wn1"], 1, (1,)), ("1x2", ["-N1", "-n2", "-wn1"], 2, (1,)),
+                                       ("2x1", ["-N2", "-n2", "-wn1,n2"], 2, (1, 2)), ("3x2", EVEN, 6, (1, 2, 3)),
+                                       ("3+2+1", UNEVEN, 6, (1, 2, 3))):
+    add_test(f"srun_{shape}_forms_one_world", launch, arguments, ranks, nodes)
+
+
+@test
+def srun_with_pmi2_forms_one_world():
+    launch(["--mpi=pmi2", "-N2", "-n3"], 3, (1, 2))
+
+
+@test
+def srun_without_mpi_is_refused_within_30_s():
+    config = linear_config(scratch(), "run", {"epochs": 2})
+    start = time.monotonic()
+    job = CLUSTER.run_srun(["--mpi=none", "-N2", "-n2"], config, timeout=40)
+    check(time.monotonic() - start < 30, "it took longer than 30 s", job)
+    check_exit(job, USAGE)
+    equal(job.err.count("trainrt: error:") + job.err.count(": error: SLURM"), 1, "number of messages", job)
+    check("srun --mpi=pmix" in job.err, "it does not say what to do", job)
+    check(not run_dir_of(config).exists(), "a run directory is left behind")
+
+
+def dead_rank(rank, arguments, ranks):
+    """That rank ends, well or badly, before PMIx_Init."""
+    config = linear_config(scratch(), "run", {"epochs": 2})
+    script = scratch() / "rank.sh"
+    script.write_text(f'#!/bin/sh\n[ "$SLURM_PROCID" = {rank} ] && {{ sleep 0.5; exit 3; }}\nexec "$@"\n')
+    script.chmod(0o755)
+    start = time.monotonic()
+    job = Job(["srun", "--kill-on-bad-exit=0", *arguments, script, TRAINRT, "--config", config, "--failure.launch_timeout=8"], env=CLUSTER.env)
+    code = job.wait(60)
+    took = time.monotonic() - start
+    check(took < 30, f"every rank should end within 30 s, and the step took {took:.0f} s", job)
+    check(code not in (FINISHED, STOPPED), f"exit {code}", job)
+    check(re.search(rf"rank {rank} of {ranks}", job.err), f"rank {rank}, which died, is not named", job)
+    check(not job.ranks(), "ranks live on", job)
+    check(not run_dir_of(config).exists(), "a run directory is left behind", job)
+    check(not list(run_dir_of(config).parent.parent.glob(".trainrt*")), "debris of the roll call is left", job)
+
+
+add_test("a_rank_that_dies_before_PMIx_Init_is_named_and_all_end", dead_rank, 1, ["-N2", "-n4"], 4)
+add_test("the_only_rank_of_a_node_that_dies_before_PMIx_Init_is_named_and_all_end", dead_rank, 5, UNEVEN, 6)
+
+
+@test
+def a_rank_that_is_killed_ends_the_step():
+    config = linear_config(scratch(), "run", {"epochs": 100000})
+    job = CLUSTER.srun(["--kill-on-bad-exit=0", "-N2", "-n2"], config)
+    wait_for_reports(run_dir_of(config), 3, job)
+    kill([job_ranks(job)[1]])
+    code = job.wait(30)
+    check(code not in (FINISHED, STOPPED), f"exit {code}", job)
+
+
+def job_ranks(job):
+    """pid by rank of a step that srun started: its tasks inherit srun's environment."""
+    return job.ranks()
+
+
+# ---- signals and exit codes of a step --------------------------------------------------------------------------------------
+
+
+@test
+def a_signal_to_a_step_stops_all_its_ranks_with_75():
+    config = linear_config(scratch(), "run", {"epochs": 100000})
+    for number, name in enumerate(("USR1", "TERM", "USR2", "INT")):
+        job = CLUSTER.srun(["--kill-on-bad-exit=0", "-N2", "-n2"], config)
+        wait_for_reports(run_dir_of(config), report_count(run_dir_of(config)) + 2, job)
+        kill([job_ranks(job)[number % 2]], getattr(signal, f"SIG{name}"))
+        job.code = job.wait(30)
+        check_exit(job, STOPPED)
+    check_iterations(run_dir_of(config))
+    check_no_debris(run_dir_of(config), keep=2)
+
+
+# ---- bits ------------------------------------------------------------------------------------------------------------------
+
+_references = {}
+
+
+def reference(ranks, every="2 reports"):
+    """The run directory of an uninterrupted run on one layout."""
+    if ranks not in _references:
+        config = linear_config(scratch(), "whole", long_loop(ranks), DATA, {"every": every})
+        job = CLUSTER.run_srun(UNEVEN if ranks == 6 else ["-N2", "-n2"], config, timeout=120)
+        check_exit(job, FINISHED)
+        _references[ranks] = run_dir_of(config)
+    return _references[ranks]
+
+
+@test
+def bits_depend_on_the_number_of_ranks_and_not_on_their_layout():
+    for ranks, layouts in ((2, (["-N1", "-n2"],)), (6, (EVEN,))):
+        for number, arguments in enumerate(layouts):
+            config = linear_config(scratch(), f"other{number}", long_loop(ranks), DATA, {"every": "2 reports"})
+            check_exit(CLUSTER.run_srun(arguments, config, timeout=120), FINISHED)
+            check_same_bits(run_dir_of(config), reference(ranks))
+
+
+@test
+def mpiexec_and_srun_compute_the_same_bits():
+    config = linear_config(scratch(), "run", long_loop(2), DATA, {"every": "2 reports"})
+    check_exit(run_ranks(2, config), FINISHED)
+    check_same_bits(run_dir_of(config), reference(2))
+
+
+# ---- requeue -----------------------------------------------------------------------------------------------------------------
+
+
+def steps_run(run_dir):
+    """How many steps all attempts made, as far as their records tell; and the first step of each."""
+    records = attempts(run_dir)
+    return sum(record["last_step"] - record["first_step"] for record in records), [record["first_step"] for record in records]
+
+
+def check_ended_like(run_dir, whole, job):
+    check_iterations(run_dir)
+    check_same_bits(run_dir, whole)
+    check_verifies(run_dir)
+    check_no_debris(run_dir, keep=2)
+    equal(job.text.count("trainrt: finished"), 1, "times that the job's output says 'finished'", job)
+
+
+def running(job, run_dir, more=2):
+    """Until the run has made a few more reports than now."""
+    count = report_count(run_dir)
+    wait_until(lambda: report_count(run_dir) >= count + more, 60, f"{more} more reports", job)
+
+
+def check_continued(job, times):
+    """It continued so often, each time from a step > 0."""
+    steps = [int(step) for step in re.findall(r"continuing from \S+ \(step (\d+),", job.text)]
+    check(len(steps) == times and min(steps, default=0) > 0, f"it should have continued {times} times from a step > 0: {steps}", job)
+    return steps
+
+
+def end(job):
+    state = job.wait_for_state("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", timeout=150)
+    check(state == "COMPLETED", f"the job ended as {state}", job)
+
+
+@test
+def usr1_to_the_tasks_stops_and_the_script_requeues_twice():
+    """As Slurm does it with --signal=USR1@120: nothing is lost."""
+    config = linear_config(scratch(), "run", long_loop(2), DATA, {"every": "2 reports"})
+    run_dir = run_dir_of(config)
+    job = CLUSTER.sbatch(["-N2", "-n2", "-c1"], config)
+    for restart in (1, 2):
+        running(job, run_dir)
+        CLUSTER.call("scancel", "--signal=USR1", f"{job.id}.{0}")
+        job.wait_for_restart(restart)
+    end(job)
+    check_ended_like(run_dir, reference(2), job)
+    steps = check_continued(job, 2)
+    check(steps[1] > steps[0], f"the second attempt made no step: {steps}", job)
+    equal(job.text.count("stopped by SIGUSR1"), 2, "times that it says what stopped it", job)
+    equal(job.text.count("stopped on purpose (exit 75): requeueing"), 2, "times that the script says that it requeues", job)
+    total, firsts = steps_run(run_dir)
+    whole, _ = steps_run(reference(2))
+    equal(total, whole, f"steps of all attempts, which began at {firsts}", job)
+
+
+def requeued_by_hand(layouts):
+    """scontrol requeue, 6 ranks: in another layout each time."""
+    config = linear_config(scratch(), "run", long_loop(6), DATA, {"every": "2 reports"})
+    run_dir = run_dir_of(config)
+    layout_file = scratch() / "layout"
+    wrapper = scratch() / "srun"  # in the place of srun: the layout of this start
+    wrapper.write_text(f'#!/bin/sh\nexec {shutil.which("srun")} $(cat {layout_file}) "$@"\n')
+    wrapper.chmod(0o755)
+    layout_file.write_text(IN_STEP[layouts[0]])
+    job = CLUSTER.sbatch([*ALLOCATION, f"--export=ALL,PATH={wrapper.parent}:{os.environ['PATH']}"], config)
+    for restart, layout in enumerate(layouts[1:], 1):
+        running(job, run_dir)
+        layout_file.write_text(IN_STEP[layout])
+        CLUSTER.call("scontrol", "requeue", job.id)
+        job.wait_for_restart(restart)
+    end(job)
+    check_ended_like(run_dir, reference(6), job)
+    steps = check_continued(job, len(layouts) - 1)
+    total, firsts = steps_run(run_dir)
+    whole, _ = steps_run(reference(6))
+    interval = 2 * 4  # two reports of an epoch of 4 steps
+    repeated = sum(interval for _ in layouts[1:])
+    check(total <= whole + repeated, f"{total} steps were run, {whole} are needed, and a requeue may repeat {interval}", job)
+    check(max(steps) <= whole, f"steps {steps} of {whole}")
+
+
+add_test("requeued_by_hand_from_3+2+1_to_2+2+2_and_back_leaves_the_same_bits", requeued_by_hand, ("3+2+1", "2+2+2", "3+2+1"))
+
+
+@test
+def kill_9_of_all_ranks_and_a_requeue_lose_no_more_than_an_interval():
+    config = linear_config(scratch(), "run", long_loop(2), DATA, {"every": "2 reports"})
+    run_dir = run_dir_of(config)
+    # A step that was killed ends the job with its code, and that is not 75: by hand, as a centre's own script would.
+    job = CLUSTER.sbatch(["-N2", "-n2", "-c1"], config)
+    running(job, run_dir)
+    reported = report_count(run_dir)
+    kill(job.ranks().values())
+    job.wait_for_state("FAILED", timeout=30)
+    CLUSTER.call("scontrol", "requeue", job.id)
+    job.wait_for_restart(1)
+    end(job)
+    check_ended_like(run_dir, reference(2), job)
+    step, = check_continued(job, 1)
+    epoch = 12  # steps with 2 ranks
+    check(step >= (reported - 2) * epoch, f"continued from step {step}, and report {reported} (step {reported * epoch}) had been made", job)
+
+
+@test
+def preemption_stops_saves_and_requeues():
+    config = linear_config(scratch(), "run", long_loop(2), DATA, {"every": "2 reports"})
+    run_dir = run_dir_of(config)
+    job = CLUSTER.sbatch(["-N2", "-n2", "-c1"], config)
+    running(job, run_dir)
+    other = run(["sbatch", "--parsable", "-p", "high", "--exclusive", "-N3", "--output=/dev/null", "--wrap", "sleep 2"], env=CLUSTER.env)
+    equal(other.code, 0, "exit of sbatch", other)
+    job.wait_for_restart(1, timeout=90)
+    end(job)
+    check("stopped by SIGTERM" in job.text, "the ranks did not stop for SIGTERM", job)
+    check_ended_like(run_dir, reference(2), job)
+    check_continued(job, 1)
+    total, firsts = steps_run(run_dir)
+    equal(total, steps_run(reference(2))[0], f"steps of all attempts, which began at {firsts}", job)
+
+
+@test
+def scancel_stops_for_good():
+    config = linear_config(scratch(), "run", {"epochs": 100000}, DATA, {"every": "50 reports"})
+    run_dir = run_dir_of(config)
+    job = CLUSTER.sbatch(["-N2", "-n2", "-c1"], config)
+    running(job, run_dir)
+    job.cancel()
+    wait_until(lambda: not job.ranks() and job.state() not in ("RUNNING", "COMPLETING"), 40, "the job to end", job)
+    time.sleep(3)
+    equal(job.state(), "CANCELLED", "state of the job", job)
+    equal(job.restarts(), 0, "number of restarts", job)
+    check("stopped by SIGTERM" in job.text, "the ranks did not stop for SIGTERM", job)
+    equal(run_state(run_dir), "stopped", "state of the run", job)
+    check_iterations(run_dir)
+
+
+@test
+def a_second_job_on_the_same_run_is_refused_while_the_first_runs():
+    config = linear_config(scratch(), "run", {"epochs": 100000}, DATA)
+    run_dir = run_dir_of(config)
+    job = CLUSTER.sbatch(["-N2", "-n2", "-c1"], config)
+    running(job, run_dir)
+    second = CLUSTER.run_srun(["-N1", "-n2"], config, timeout=60)
+    check_exit(second, USAGE)
+    check(f"job {job.id}" in second.err, "the owner's job is not named", second)
+    running(job, run_dir)
+    equal(len(attempts(run_dir)), 1, "number of attempts")
+    job.cancel()
+    wait_until(lambda: not job.ranks(), 40, "the job to end", job)
+
+
+# ---- the main job ----------------------------------------------------------------------------------------------------------
+
+
+def fashion_config(folder, name):
+    data = Path("/usr/share/datasets/fashion-mnist")
+    images = {"train": "train-images-idx3-ubyte", "test": "t10k-images-idx3-ubyte"}
+    labels = {"train": "train-labels-idx1-ubyte", "test": "t10k-labels-idx1-ubyte"}
+    if not (BUILD / "modules/torch.so").exists():
+        skip("the torch module is not built")
+    if not (data / f"{images['train']}.gz").exists():
+        skip("FashionMNIST is not there (package dataset-fashion-mnist)")
+    sections = {f"data.{part}": {"source": first_images(data / f"{images[part]}.gz", folder / images[part], 6144 if part == "train" else 600),
+                                 "labels": first_images(data / f"{labels[part]}.gz", folder / labels[part], 6144 if part == "train" else 600),
+                                 "shuffle": part == "train"} for part in images}
+    return write_config(folder / f"{name}.ini", {
+        "run": {"name": name, "storage_path": folder / "runs", "seed": 3}, "train": {"function": "fashion_mnist"},
+        "loop": {"epochs": 4, "batch_size": 64, "lr": 0.05, "hidden": 64, "dropout": 0.1}, **sections, "checkpoint": {"num_to_keep": 2}})
+
+
+def first_images(source, path, count):
+    """The first images or labels of an IDX file, as a plain one: 6 ranks share 2 cores here."""
+    import gzip
+    import struct
+    with gzip.open(source) as file:
+        head = file.read(4)
+        shape = struct.unpack(f">{head[3]}I", file.read(4 * head[3]))
+        size = count
+        for extent in shape[1:]:
+            size *= extent
+        path.write_bytes(head + struct.pack(f">{head[3]}I", count, *shape[1:]) + file.read(size))
+    return path
+
+
+@test
+def fashion_mnist_on_3_2_1_ranks_requeued_leaves_the_same_bits():
+    folder = scratch()
+    whole, config = fashion_config(folder, "whole"), fashion_config(folder, "run")
+    one = {"OMP_NUM_THREADS": 1}
+    reference_job = CLUSTER.run_srun(UNEVEN, whole, timeout=150, env=one)
+    check_exit(reference_job, FINISHED)
+    run_dir = run_dir_of(config)
+    job = CLUSTER.sbatch(ALLOCATION, config, srun_args=IN_STEP["3+2+1"])
+    running(job, run_dir, more=1)
+    CLUSTER.call("scancel", "--signal=USR1", f"{job.id}.0")
+    job.wait_for_restart(1)
+    end(job)
+    check_ended_like(run_dir, run_dir_of(whole), job)
+    check_continued(job, 1)
+    accuracy = reports(run_dir)[-1]["test_accuracy"]
+    check(accuracy > 0.5, f"it does not learn: test accuracy {accuracy}")
+
+
+main(setup=CLUSTER.up, teardown=CLUSTER.down)

@@ -1,0 +1,137 @@
+"""A minicluster of one test file's own: jobs, steps, and what Slurm says of them."""
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import time
+
+from harness import BUILD, SOURCE, TRAINRT, Failure, Job, check, reports, run, scratch, skip, wait_until
+
+_SCRIPT = SOURCE / "slurm/minicluster/minicluster"
+
+
+class Cluster:
+    """Up after `up`; `down` in any case."""
+
+    def __init__(self, name):
+        self.name = f"{name}{os.getpid()}"
+        self.env = {}
+
+    def up(self, nodes=3, *options):
+        missing = [program for program in ("srun", "slurmctld", "munged") if not shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin")]
+        if missing:
+            skip(f"Slurm is not there: {', '.join(missing)} (packages slurm-wlm, munge)")
+        done = subprocess.run([_SCRIPT, "up", str(nodes), "--name", self.name, "--wait", "120", *options], capture_output=True, text=True,
+                              env={key: value for key, value in os.environ.items() if not key.startswith(("SLURM", "SBATCH"))})
+        if done.returncode != 0:
+            raise Failure(f"minicluster up: exit {done.returncode}\n{done.stdout}{done.stderr}")
+        told = subprocess.run([_SCRIPT, "env", "--name", self.name], capture_output=True, text=True, check=True).stdout
+        self.env = {key: shlex.split(value)[0] for key, value in re.findall(r"^export (\w+)=(.*)$", told, re.M)}
+
+    def down(self):
+        subprocess.run([_SCRIPT, "down", "--name", self.name], capture_output=True)
+
+    # ---- steps ----
+
+    def srun(self, arguments, config, *words, env=None):
+        return Job(["srun", *arguments, TRAINRT, "--config", config, *words], env={**self.env, **(env or {})})
+
+    def run_srun(self, arguments, config, *words, timeout=60, env=None):
+        job = self.srun(arguments, config, *words, env=env)
+        job.code = job.wait(timeout)
+        return job
+
+    def call(self, *command, timeout=30):
+        """A Slurm command, its output."""
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, env={**os.environ, **self.env})
+        return done.stdout + done.stderr
+
+    # ---- batch jobs ----
+
+    def sbatch(self, arguments, config, *words, srun_args="", partition="main"):
+        """jobs/train.sbatch with a config and overrides."""
+        output = scratch("sbatch") / "out"
+        job = run(["sbatch", "--parsable", "-p", partition, f"--output={output}", *arguments, SOURCE / "jobs/train.sbatch", config, *words],
+                  env={**self.env, "TRAINRT": TRAINRT, "TRAINRT_JOBS": SOURCE / "jobs", "TRAINRT_SRUN_ARGS": srun_args})
+        check(job.code == 0, f"sbatch: exit {job.code}", job)
+        return BatchJob(self, job.out.strip(), output, job.token)
+
+
+class BatchJob:
+    def __init__(self, cluster, number, output, token):
+        self.cluster, self.id, self.output, self._token = cluster, number, output, token
+        self._asked = 0
+
+    def show(self):
+        text = self.cluster.call("scontrol", "show", "job", "-o", self.id)
+        return dict(re.findall(r"(\w+)=(\S*)", text))
+
+    def state(self):
+        return self.show().get("JobState", "GONE")
+
+    def restarts(self):
+        return int(self.show().get("Restarts", 0))
+
+    def tail(self):
+        text = self.output.read_text(errors="replace") if self.output.exists() else "(no output)"
+        return "\n".join("    | " + line for line in text.splitlines()[-30:]) + f"\n    | job {self.id}: {self.show()}"
+
+    @property
+    def text(self):
+        return self.output.read_text(errors="replace") if self.output.exists() else ""
+
+    def ended(self):
+        return False
+
+    def hurry(self):
+        """A requeued job waits for its old credentials to expire; as soon as it is pending it may start in 2 s."""
+        job = self.show()
+        if job.get("JobState") == "PENDING" and time.monotonic() > self._asked + 3:
+            self._asked = time.monotonic()
+            self.cluster.call("scontrol", "update", f"JobId={self.id}", "StartTime=now+2")
+
+    def wait_for_state(self, *states, timeout=60):
+        """Hurries it along; returns the state."""
+        found = [""]
+
+        def reached():
+            found[0] = self.state()
+            if found[0] not in states:
+                self.hurry()
+                time.sleep(0.1)
+            return found[0] in states
+
+        wait_until(reached, timeout, f"job {self.id} to be {' or '.join(states)} (it is {found[0]})", self)
+        return found[0]
+
+    def wait_for_restart(self, count, timeout=60):
+        """Until it runs for the so-manieth time after the first."""
+        def restarted():
+            job = self.show()
+            if job.get("JobState") == "RUNNING" and int(job.get("Restarts", 0)) >= count:
+                return True
+            self.hurry()
+            time.sleep(0.1)
+            return False
+
+        wait_until(restarted, timeout, f"restart {count} of job {self.id}", self)
+
+    def wait_for(self, pattern, timeout=30):
+        wait_until(lambda: re.search(pattern, self.text), timeout, f"{pattern!r} in the output of job {self.id}", self)
+
+    def ranks(self):
+        """pids of its trainrt processes, by rank."""
+        from harness import environment_of, processes_with
+        found = {}
+        for pid in processes_with(f"SLURM_JOB_ID={self.id}"):
+            env = environment_of(pid)
+            try:
+                if os.path.realpath(f"/proc/{pid}/exe") == os.path.realpath(TRAINRT) and env.get("SLURM_CONF") == self.cluster.env["SLURM_CONF"]:
+                    found[int(env.get("SLURM_PROCID", 0))] = pid
+            except OSError:
+                continue
+        return found
+
+    def cancel(self):
+        self.cluster.call("scancel", self.id)

@@ -1,0 +1,84 @@
+#include <filesystem>
+#include <fstream>
+
+#include <catch2/catch.hpp>
+
+#include "cli/arguments.hpp"
+#include "cli/config_file.hpp"
+#include "trainer/run_spec.hpp"
+
+#include <trainrt/error.hpp>
+#include <unistd.h>
+
+using namespace trainrt;
+using namespace trainrt::cli;
+using Catch::Matchers::Contains;
+
+namespace {
+
+class ConfigFile {
+ public:
+  explicit ConfigFile(const std::string& text) : path_(std::filesystem::temp_directory_path() / ("trainrt-test-" + std::to_string(getpid()) + ".ini")) {
+    std::ofstream(path_) << text;
+  }
+  ~ConfigFile() { std::filesystem::remove(path_); }
+  Options read() const { return read_config_file(path_.string()); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace
+
+TEST_CASE("values keep what a comment sign does not start, and lose what it does") {
+  const auto options = ConfigFile("# head\n[run]\nname = a#b   # a comment\nother=\"x # y\"\n; also a comment\n[ loop ]\nlr = 1e-3\n").read();
+  CHECK(options.text("run.name") == "a#b");
+  CHECK(options.text("run.other") == "x # y");
+  CHECK(options.text("loop.lr") == "1e-3");
+  CHECK_THAT(options.find("loop.lr")->origin, Contains(":7"));
+}
+
+TEST_CASE("a repeated key names both lines, across sections of the same name too") {
+  CHECK_THROWS_WITH(ConfigFile("[a]\nx = 1\n[b]\ny = 2\n[a]\nx = 3\n").read(), Contains(":6") && Contains(":2") && Contains("a.x"));
+}
+
+TEST_CASE("lines of no form are named") {
+  CHECK_THROWS_WITH(ConfigFile("[a]\njust words\n").read(), Contains(":2") && Contains("key = value"));
+  CHECK_THROWS_WITH(ConfigFile("x = 1\n").read(), Contains(":1") && Contains("before any [section]"));
+  CHECK_THROWS_WITH(ConfigFile("[a\nx = 1\n").read(), Contains(":1") && Contains("[section]"));
+  CHECK_THROWS_WITH(read_config_file("/no/such/file.ini"), Contains("/no/such/file.ini") && Contains("No such file"));
+  CHECK_THROWS_AS(read_config_file("/tmp"), UsageError);
+}
+
+TEST_CASE("the command line beats the file, once a key") {
+  auto options = ConfigFile("[loop]\nlr = 1\n").read();
+  take_override(options, "--loop.lr=2");
+  CHECK(options.text("loop.lr") == "2");
+  CHECK_THROWS_WITH(take_override(options, "--loop.lr=3"), Contains("twice"));
+  CHECK_THROWS_AS(take_override(options, "--nodots=3"), UsageError);
+}
+
+TEST_CASE("a run's name must stay in its directory") {
+  for (const auto* bad : {"", "..", "a/b", ".hidden", "/abs"}) {
+    INFO(bad);
+    CHECK_THROWS_AS(trainer::make_run_spec(ConfigFile(std::string("[run]\nname = ") + bad + "\nstorage_path = r\n[train]\nfunction = f\n").read()), UsageError);
+  }
+}
+
+TEST_CASE("free sections keep their keys, declared ones are checked") {
+  const auto spec = trainer::make_run_spec(
+      ConfigFile("[run]\nname = n\nstorage_path = r\n[train]\nfunction = f\n[loop]\nanything = 1\n[data.train]\nsource = s\n").read());
+  CHECK(spec.loop.text("anything") == "1");
+  CHECK(spec.data.at("train").text("source") == "s");
+  CHECK_THROWS_WITH(trainer::make_run_spec(ConfigFile("[run]\nname = n\nstorage_path = r\nsed = 1\n[train]\nfunction = f\n").read()),
+                    Contains(":4") && Contains("run.seed"));
+}
+
+TEST_CASE("options are never guessed from their first letters") {
+  const std::vector<std::string> words = {"--conf", "x.ini"};
+  CHECK_THROWS_WITH(parse_arguments(words, {.with_value = {"config"}, .usage = "u"}), Contains("--config"));
+  const std::vector<std::string> twice = {"--config=a", "--config=b"};
+  CHECK_THROWS_AS(parse_arguments(twice, {.with_value = {"config"}, .usage = "u"}), UsageError);
+  const std::vector<std::string> good = {"--config", "a.ini", "--loop.lr=1"};
+  CHECK(parse_arguments(good, {.with_value = {"config"}, .overrides = true, .usage = "u"}).overrides == std::vector<std::string>{"--loop.lr=1"});
+}

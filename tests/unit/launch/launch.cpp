@@ -1,0 +1,98 @@
+#include <catch2/catch.hpp>
+
+#include "launch/launcher.hpp"
+#include "launch/pmi_bridge.hpp"
+#include "launch/process_mapping.hpp"
+#include "launch/promise.hpp"
+
+#include <trainrt/error.hpp>
+
+using namespace trainrt;
+using namespace trainrt::launch;
+using Catch::Matchers::Contains;
+
+namespace {
+
+Environment environment(std::map<std::string, std::string> values) { return Environment(std::move(values)); }
+
+}  // namespace
+
+TEST_CASE("one process by hand is a world of one") {
+  const auto launch = discover(Environment(), {});
+  CHECK(launch->world().size == 1);
+  CHECK(launch->world().launcher == "alone");
+  CHECK(launch->world().node_of_rank == std::vector<int>{0});
+}
+
+TEST_CASE("a launch that promised more ranks than it made is refused") {
+  for (const auto* variable : {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"})
+    CHECK_THROWS_WITH(discover(environment({{variable, "4"}}), {}), Contains(variable) && Contains("4 ranks"));
+  CHECK_NOTHROW(check_promise(environment({{"SLURM_STEP_NUM_TASKS", "2"}}), 6, "pmi"));  // mpiexec's own srun step
+}
+
+TEST_CASE("the batch shell of several tasks is told to use srun; a step, or a job of one task, is not") {
+  const auto shell = environment({{"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "6"}, {"SLURM_PROCID", "0"}});
+  CHECK_THROWS_WITH(discover(shell, {}), Contains("start it with srun"));
+  CHECK_FALSE(is_shell_of_parallel_job(environment({{"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "1"}})));
+  CHECK_FALSE(is_shell_of_parallel_job(environment({{"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "6"}, {"SLURM_STEP_NUM_TASKS", "6"}})));
+}
+
+TEST_CASE("process mappings of even, uneven and cyclic layouts give every rank its node") {
+  CHECK(nodes_from_mapping("(vector,(0,3,2))", 6) == std::vector{0, 0, 1, 1, 2, 2});
+  CHECK(nodes_from_mapping("(vector,(0,1,3),(1,1,2),(2,1,1))", 6) == std::vector{0, 0, 0, 1, 1, 2});
+  CHECK(nodes_from_mapping("(vector,(0,3,1))", 6) == std::vector{0, 1, 2, 0, 1, 2});
+  CHECK(nodes_from_mapping("nonsense", 2).empty());
+  CHECK(nodes_from_mapping("(vector,(0,0,1))", 2).empty());
+}
+
+TEST_CASE("local ranks and node ranks follow from the nodes") {
+  World world;
+  world.size = 6;
+  world.rank = 4;
+  world.node_of_rank = {5, 5, 5, 9, 9, 2};
+  derive_topology(world);
+  CHECK(world.node_of_rank == std::vector{0, 0, 0, 1, 1, 2});
+  CHECK(world.node_count == 3);
+  CHECK(world.node_rank == 1);
+  CHECK(world.local_rank == 1);
+  CHECK(world.local_size == 2);
+}
+
+TEST_CASE("only an MPICH without PMIx gets the bridge") {
+  CHECK(needs_bridge("MPICH Version: 4.0.2\nMPICH configure: --with-slurm=/usr --with-pm=hydra"));
+  CHECK_FALSE(needs_bridge("MPICH Version: 4.2.0\nMPICH configure: --with-pmix=/usr"));
+  CHECK_FALSE(needs_bridge("Open MPI v4.1.4"));
+}
+
+namespace {
+
+/// The store of two ranks in memory: what rank 1 put is made up.
+BridgeStore fake_store(std::map<std::string, std::string>& mine) {
+  return {.rank = 0,
+          .size = 2,
+          .space = "job.1",
+          .process_mapping = "(vector,(0,2,1))",
+          .put = [&mine](const std::string& key, const std::string& value) { mine[key] = value; },
+          .fence = [] {},
+          .get = [&mine](int rank, const std::string& key) { return rank == 0 ? mine[key] : "card-1=address$one#\n"; },
+          .abort = [](int) {},
+          .fail = [](const std::string&) {}};
+}
+
+}  // namespace
+
+TEST_CASE("the bridge speaks PMI-1: what one rank puts all can get after the barrier, and not before") {
+  std::map<std::string, std::string> mine;
+  PmiBridge bridge(fake_store(mine));
+  CHECK(bridge.answer("cmd=init pmi_version=1 pmi_subversion=1") == "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0");
+  CHECK(bridge.answer("cmd=get_my_kvsname") == "cmd=my_kvsname kvsname=job.1");
+  CHECK(bridge.answer("cmd=get_universe_size") == "cmd=universe_size size=2");
+  CHECK(bridge.answer("cmd=put kvsname=job.1 key=card-0 value=address$zero#=") == "cmd=put_result rc=0 msg=success");
+  CHECK_THAT(bridge.answer("cmd=get kvsname=job.1 key=card-1"), Contains("rc=-1"));
+  CHECK(bridge.answer("cmd=barrier_in") == "cmd=barrier_out rc=0");
+  CHECK(bridge.answer("cmd=get kvsname=job.1 key=card-0") == "cmd=get_result rc=0 msg=success value=address$zero#=");
+  CHECK(bridge.answer("cmd=get kvsname=job.1 key=card-1") == "cmd=get_result rc=0 msg=success value=address$one#");
+  CHECK(bridge.answer("cmd=get kvsname=job.1 key=PMI_process_mapping") == "cmd=get_result rc=0 msg=success value=(vector,(0,2,1))");
+  CHECK_THAT(bridge.answer("cmd=spawn"), Contains("rc=-1"));
+  CHECK(bridge.answer("cmd=finalize") == "cmd=finalize_ack");
+}

@@ -1,0 +1,244 @@
+// Whole runs with ranks as threads: what step(), report() and restore() promise.
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <trainrt/trainrt.hpp>
+#include <unistd.h>
+
+#include "batch/signals.hpp"
+#include "checkpoint/checkpoint.hpp"
+#include "metrics/result_log.hpp"
+#include "support/ranks.hpp"
+#include "trainer/agreement.hpp"
+#include "trainer/run.hpp"
+#include "trainer/run_record.hpp"
+
+using namespace trainrt;
+using Catch::Matchers::Contains;
+
+namespace {
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    char name[] = "/tmp/trainrt-session-XXXXXX";
+    path_ = mkdtemp(name);
+  }
+  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+trainer::RunSpec spec_in(const std::string& folder, std::initializer_list<std::pair<const char*, const char*>> more = {}) {
+  Options options;
+  const auto set = [&](const char* key, const std::string& value) { options.set(key, {value, "test"}); };
+  set("run.name", "r");
+  set("run.storage_path", folder);
+  set("train.function", "test");
+  set("data.train.format", "synthetic");
+  set("data.train.samples", "100");
+  set("data.train.shuffle", "true");
+  for (const auto& [key, value] : more) set(key, value);
+  return trainer::make_run_spec(options);
+}
+
+/// Runs on `size` threads; returns rank 0's outcome.
+trainer::RunOutcome run_on(int size, const trainer::RunSpec& spec, void (*train)(Context&)) {
+  trainer::RunOutcome outcome;
+  test::run_launched(size, [&](launch::Launch& launch) {
+    const auto communicator = comm::open_communicator(launch, {});
+    const auto mine = trainer::run(spec, {"test", "", train}, launch, *communicator);
+    if (launch.world().rank == 0) outcome = mine;
+  });
+  return outcome;
+}
+
+std::atomic<int> stop_at_step{-1};
+
+/// A loop whose state is a checksum over everything it saw: any batch lost, repeated or reordered changes it.
+void hash_samples(Context& ctx) {
+  auto data = ctx.dataset("train");
+  int epoch = 0;
+  std::vector<std::int64_t> hash(1);
+  State state;
+  state.value("epoch", epoch);
+  state.tensor("hash", hash).per_rank();
+  ctx.restore(state);
+  while (epoch < 3) {
+    for (const auto& batch : data.epoch(epoch).batches(7)) {
+      for (const auto index : batch.indices()) hash[0] = static_cast<std::int64_t>(mix_seed(static_cast<std::uint64_t>(hash[0]), index, ctx.step_seed()));
+      ctx.communicator().all_reduced(1.0, Op::sum);
+      if (ctx.world_rank() == ctx.world_size() - 1 && ctx.step_count() == stop_at_step) raise(SIGUSR1);
+      ctx.step();
+    }
+    ++epoch;
+    ctx.report({{"hash", static_cast<double>(hash[0] >> 12)}, {"where", "rank " + std::to_string(ctx.world_rank())}});
+  }
+}
+
+std::vector<std::string> reported_hashes(const std::string& run_dir) {
+  std::vector<std::string> shown;
+  for (const auto& record : metrics::read_results(run_dir))
+    shown.push_back(std::to_string(record.iteration) + ":" + std::to_string(std::get<double>(*record.find("hash"))));
+  return shown;
+}
+
+}  // namespace
+
+TEST_CASE("a run stopped at any step by one rank ends with the same metrics as one never stopped") {
+  batch::install_stop_signals();
+  for (const int size : {1, 2, 3}) {
+    TemporaryFolder quiet;
+    stop_at_step = -1;
+    REQUIRE(run_on(size, spec_in(quiet.path()), hash_samples).code == ExitCode::finished);
+    const auto expected = reported_hashes(quiet.path() + "/r");
+    REQUIRE(expected.size() == 3);
+
+    TemporaryFolder stopped;
+    int attempts = 0;
+    for (int step = 0; step < 50; step += 3) {
+      stop_at_step = step;
+      batch::forget_stop_signal();
+      const auto outcome = run_on(size, spec_in(stopped.path()), hash_samples);
+      ++attempts;
+      if (outcome.code == ExitCode::finished) break;
+      CHECK(outcome.code == ExitCode::stopped);
+    }
+    batch::forget_stop_signal();
+    stop_at_step = -1;
+    CHECK(attempts > 4);
+    CHECK(reported_hashes(stopped.path() + "/r") == expected);
+    CHECK(trainer::read_run_record(stopped.path() + "/r")->state == "finished");
+  }
+}
+
+TEST_CASE("a finished run does nothing when started again, and goes on when [loop] changes") {
+  TemporaryFolder folder;
+  REQUIRE(run_on(2, spec_in(folder.path()), hash_samples).code == ExitCode::finished);
+  const auto again = run_on(2, spec_in(folder.path()), hash_samples);
+  CHECK(again.code == ExitCode::finished);
+  CHECK_THAT(again.message, Contains("finished already"));
+  const auto more = run_on(2, spec_in(folder.path(), {{"loop.epochs", "4"}}), hash_samples);
+  CHECK_THAT(more.message, Contains("finished: 3 iterations"));
+  CHECK(trainer::read_run_record(folder.path() + "/r")->loop_changes.size() == 1);
+}
+
+TEST_CASE("a stop that user code swallows is thrown again by the next call") {
+  TemporaryFolder folder;
+  batch::install_stop_signals();
+  batch::forget_stop_signal();
+  const auto outcome = run_on(2, spec_in(folder.path()), [](Context& ctx) {
+    double x = 0;
+    State state;
+    state.value("x", x);
+    ctx.restore(state);
+    raise(SIGTERM);
+    for (int i = 0; i < 1000; ++i) {
+      try {
+        x += 1;
+        ctx.step();
+      } catch (...) {
+        x = -1;  // must not reach a checkpoint: that was taken before
+      }
+      if (x < 0) ctx.report({{"x", x}});
+    }
+  });
+  batch::forget_stop_signal();
+  CHECK(outcome.code == ExitCode::stopped);
+  CHECK(metrics::read_results(folder.path() + "/r").empty());
+}
+
+TEST_CASE("reports with other keys on some rank name key and rank") {
+  TemporaryFolder folder;
+  CHECK_THROWS_WITH(run_on(3, spec_in(folder.path()),
+                           [](Context& ctx) {
+                             if (ctx.world_rank() == 2) ctx.report({{"loss", 1.0}, {"extra", 1.0}});
+                             ctx.report({{"loss", 1.0}});
+                           }),
+                    Contains("extra") && Contains("rank 2"));
+}
+
+TEST_CASE("numbers are averaged over the ranks, weighted where asked, and texts are rank 0's") {
+  TemporaryFolder folder;
+  run_on(3, spec_in(folder.path()), [](Context& ctx) {
+    const double r = ctx.world_rank();
+    ctx.report({{"mean", r}, {"ratio", ratio(r, r)}, {"sum", sum(r)}, {"max", trainrt::max(r)}, {"text", "from " + std::to_string(ctx.world_rank())}});
+  });
+  const auto records = metrics::read_results(folder.path() + "/r");
+  REQUIRE(records.size() == 1);
+  const auto number = [&](const char* key) { return std::get<double>(*records[0].find(key)); };
+  CHECK(number("mean") == 1);
+  CHECK(number("ratio") == 1);  // (0 + 1 + 2) / (0 + 1 + 2): rank 0 saw nothing
+  CHECK(number("sum") == 3);
+  CHECK(number("max") == 2);
+  CHECK(std::get<std::string>(*records[0].find("text")) == "from 0");
+}
+
+TEST_CASE("another model is refused with the names of the tensors that differ") {
+  TemporaryFolder folder;
+  run_on(2, spec_in(folder.path()), [](Context& ctx) {
+    std::vector<float> w(4), gone(2);
+    State state;
+    state.tensor("model/w", w);
+    state.tensor("model/gone", gone);
+    ctx.restore(state);
+    ctx.step();
+  });
+  CHECK_THROWS_WITH(run_on(2, spec_in(folder.path(), {{"loop.more", "1"}}),
+                           [](Context& ctx) {
+                             std::vector<float> w(5), added(2);
+                             State state;
+                             state.tensor("model/w", w);
+                             state.tensor("model/added", added);
+                             ctx.restore(state);
+                           }),
+                    Contains("model/w") && Contains("model/gone") && Contains("model/added"));
+}
+
+TEST_CASE("an exception of the train function is kept in error.txt with its rank, and the run can go on") {
+  TemporaryFolder folder;
+  CHECK_THROWS_WITH(run_on(2, spec_in(folder.path()),
+                           [](Context& ctx) {
+                             if (ctx.world_rank() == 0) throw std::runtime_error("no such luck");
+                             ctx.communicator().barrier();
+                           }),
+                    Contains("no such luck"));
+  std::ifstream file(folder.path() + "/r/error.txt");
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  CHECK_THAT(text, Contains("no such luck") && Contains("rank 0"));
+  CHECK(trainer::read_run_record(folder.path() + "/r")->state == "failed");
+  CHECK(run_on(2, spec_in(folder.path()), hash_samples).code == ExitCode::finished);
+}
+
+TEST_CASE("checkpoints come every so many steps when asked, and the best and the latest are kept") {
+  TemporaryFolder folder;
+  run_on(2, spec_in(folder.path(), {{"checkpoint.every", "2 steps"}, {"checkpoint.num_to_keep", "3"}}), [](Context& ctx) {
+    double x = 0;
+    State state;
+    state.value("x", x);
+    ctx.restore(state);
+    for (int i = 0; i < 11; ++i) {
+      x += 1;
+      ctx.step();
+    }
+  });
+  const auto kept = checkpoint::list(folder.path() + "/r");
+  REQUIRE(kept.size() == 3);
+  CHECK(kept[0].step == 8);
+  CHECK(kept[1].step == 10);
+  CHECK(kept[2].step == 11);  // the end's
+}
+
+TEST_CASE("a dataset that the config lacks, and a [loop] value of the wrong type, are errors that say so") {
+  TemporaryFolder folder;
+  CHECK_THROWS_WITH(run_on(1, spec_in(folder.path()), [](Context& ctx) { ctx.dataset("trian"); }), Contains("trian") && Contains("'train'"));
+  CHECK_THROWS_WITH(run_on(1, spec_in(folder.path(), {{"loop.epochs", "many"}}), [](Context& ctx) { ctx.config<int>("epochs"); }),
+                    Contains("epochs") && Contains("many") && Contains("a whole number"));
+  CHECK_THROWS_WITH(run_on(1, spec_in(folder.path()), [](Context& ctx) { ctx.config<double>("lr"); }), Contains("lr"));
+}
