@@ -57,6 +57,9 @@ class TRAINRT_API Context final {
   /// be complete before the call. Different keys on some rank are an error that names key and rank.
   void report(const Metrics& metrics);
 
+  /// Tells how many iterations (reports) the run will have in all, for the progress bar.
+  void expect_iterations(std::int64_t total);
+
   /// Random numbers of this worker for this step: the same after any restart. `stream` tells several uses apart.
   Random random(std::uint64_t stream = 0) const;
   /// A seed for a framework's own generator, from (run.seed, step, worker).

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <deque>
 #include <ranges>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -73,7 +74,7 @@ class TRAINRT_API State {
 
   std::deque<TensorEntry> tensors_;
   std::deque<ValueEntry> values_;
-  std::vector<std::string> names_;
+  std::set<std::string> names_;
 };
 
 }  // namespace trainrt

@@ -25,12 +25,14 @@ void check_name(const std::string& name) {
 
 void State::claim(const std::string& name) {
   check_name(name);
-  for (const auto& other : names_) {
-    if (other == name) throw UsageError("State has two entries named '" + name + "'");
-    if (other.starts_with(name + "/") || name.starts_with(other + "/"))
-      throw UsageError("State: '" + name + "' and '" + other + "': one name is a folder of the other");
-  }
-  names_.push_back(name);
+  const auto clash = [&](const std::string& other) {
+    throw UsageError("State: '" + name + "' and '" + other + "': one name is a folder of the other");
+  };
+  for (auto slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1))
+    if (const auto folder = name.substr(0, slash); names_.contains(folder)) clash(folder);
+  const auto inside = names_.lower_bound(name + "/");
+  if (inside != names_.end() && inside->starts_with(name + "/")) clash(*inside);
+  if (!names_.insert(name).second) throw UsageError("State has two entries named '" + name + "'");
 }
 
 TensorEntry& State::tensor(std::string name, TensorView view) {

@@ -47,6 +47,13 @@ std::string rate(double iterations, double seconds) {
                                : fmt::format("{:.3g} s/it", seconds / iterations);
 }
 
+std::string bar(std::int64_t done, std::int64_t total) {
+  constexpr std::int64_t width = 20;
+  const auto reached = std::clamp(done, std::int64_t{0}, total);
+  const auto filled = static_cast<std::size_t>(reached * width / total);
+  return fmt::format("[{}{}] {:3}%", std::string(filled, '#'), std::string(width - filled, '-'), reached * 100 / total);
+}
+
 Progress::Progress(std::string run_name, Screen screen, std::function<double()> now)
     : run_name_(std::move(run_name)), screen_(std::move(screen)), now_(std::move(now)) {}
 
@@ -65,7 +72,9 @@ void Progress::write(const Record& record) {
 
 void Progress::show(const Record& record) {
   const auto now = now_();
-  auto line = run_name_ + ": " + summary(record);
+  auto line = run_name_ + ": ";
+  if (screen_.terminal && total_ > 0) line += bar(record.iteration, total_) + "  ";
+  line += summary(record);
   if (const auto speed = rate(since_shown_, now - shown_s_); !speed.empty()) line += "  " + speed;
   if (screen_.terminal)
     screen_.write("\r" + cut(line, screen_.width > 1 ? screen_.width - 1 : 79) + "\x1b[K");

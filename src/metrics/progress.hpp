@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -14,6 +15,9 @@ std::string summary(const Record& record);
 /// "2.5 it/s", or "3.2 s/it" where that is the larger number; "" for no time or no iterations.
 std::string rate(double iterations, double seconds);
 
+/// "[#####-----]  50%": how far `done` of `total` is.
+std::string bar(std::int64_t done, std::int64_t total);
+
 /// Where progress is shown.
 struct Screen {
   bool terminal = false;
@@ -21,13 +25,15 @@ struct Screen {
   std::function<void(std::string_view)> write;
 };
 
-/// Shows how a run gets on. On a terminal it is one line, written anew in place, ten times a second at most. In a log a
+/// Shows how a run gets on. On a terminal it is one line, with a bar where the total is known, written anew in place, ten
+/// times a second at most. In a log a
 /// line for the first report at once, then one every 10 seconds at most, later 20, 40, 60; and one for the last report at
 /// the end. No control codes but on a terminal. `now` gives monotonic seconds.
 class Progress final : public Sink {
  public:
   Progress(std::string run_name, Screen screen, std::function<double()> now);
   void begin(const std::vector<Record>& history) override;
+  void expect(std::int64_t total) override { total_ = total; }
   void write(const Record& record) override;
   void end() override;
 
@@ -37,6 +43,7 @@ class Progress final : public Sink {
   std::string run_name_;
   Screen screen_;
   std::function<double()> now_;
+  std::int64_t total_ = 0;         ///< iterations that the run will have, 0 = unknown
   double interval_s_ = 0;          ///< to the next line
   double shown_s_ = 0;             ///< when the last line was written, or the attempt began
   int since_shown_ = 0;            ///< reports

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,6 +17,8 @@ class Sink {
   virtual ~Sink() = default;
   /// Once, first: the records that the run already has, oldest first. Afterwards the sink's files hold exactly those.
   virtual void begin(const std::vector<Record>& history) = 0;
+  /// How many iterations the run will have in all, where the train function says so.
+  virtual void expect(std::int64_t) {}
   virtual void write(const Record& record) = 0;
   /// At commits: bring files up to date where that is cheap enough to do now.
   virtual void sync() {}

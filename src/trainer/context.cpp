@@ -24,6 +24,8 @@ void Context::step() { session_.step(); }
 std::int64_t Context::step_count() const { return session_.step_count(); }
 void Context::report(const Metrics& metrics) { session_.report(metrics); }
 
+void Context::expect_iterations(std::int64_t total) { session_.expect_iterations(total); }
+
 std::uint64_t Context::step_seed() const {
   return mix_seed(seed(), static_cast<std::uint64_t>(step_count()), static_cast<std::uint64_t>(world_rank()));
 }

@@ -14,6 +14,7 @@ namespace {
 class SilentReporter : public Reporter {
  public:
   void begin(std::int64_t) override {}
+  void expect(std::int64_t) override {}
   void write(metrics::Record) override {}
   void sync() override {}
   void update_derived() override {}
@@ -32,6 +33,10 @@ class FileReporter : public Reporter {
     log_.emplace(std::move(opened.log));
     autofill_.emplace(detailed_, opened.history, metrics::Moment::now());
     for (const auto& sink : sinks_) sink->begin(opened.history);
+  }
+
+  void expect(std::int64_t total) override {
+    for (const auto& sink : sinks_) sink->expect(total);
   }
 
   void write(metrics::Record record) override {

@@ -15,6 +15,7 @@ class Reporter {
   virtual ~Reporter() = default;
   /// Opens the files. Records after `iteration` are dropped: the run stands at that iteration.
   virtual void begin(std::int64_t iteration) = 0;
+  virtual void expect(std::int64_t total) = 0;  ///< iterations of the whole run
   virtual void write(metrics::Record record) = 0;
   /// The log of record is on disk when it returns. Before every commit.
   virtual void sync() = 0;

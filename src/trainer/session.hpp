@@ -45,6 +45,7 @@ class Session {
   bool restore(State& state);
   void step();
   void report(const Metrics& metrics);
+  void expect_iterations(std::int64_t total) { reporter_->expect(total); }
   std::int64_t step_count() const { return progress_.step; }
   std::int64_t first_step() const { return first_step_; }
   std::int64_t iteration() const { return progress_.iteration; }

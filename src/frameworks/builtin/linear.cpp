@@ -93,6 +93,7 @@ void train(Context& ctx) {
   state.tensor("sums/seen", std::span(&seen, 1)).per_rank();
   state.value("steps_since_report", steps_since_report);
   ctx.restore(state);
+  if (report_every == 0) ctx.expect_iterations(epochs);
 
   const auto report = [&] {
     steps_since_report = 0;

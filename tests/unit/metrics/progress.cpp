@@ -42,6 +42,18 @@ TEST_CASE("a rate is shown the way that gives the larger number") {
   CHECK(rate(5, 0).empty());
 }
 
+TEST_CASE("a terminal shows a bar where the train function told the total, a log never does") {
+  CHECK(bar(5, 10) == "[##########----------]  50%");
+  CHECK(bar(0, 3) == "[--------------------]   0%");
+  CHECK(bar(7, 3) == "[####################] 100%");
+  for (const bool terminal : {true, false}) {
+    Watched watched(terminal);
+    watched.progress.expect(10);
+    watched.report_after(1, 5);
+    CHECK((watched.written.back().find("50%") != std::string::npos) == terminal);
+  }
+}
+
 TEST_CASE("a log gets the first report at once, then a line after 10, 20, 40, 60, 60 seconds, and the last report") {
   Watched watched(false);
   std::vector<int> at;
