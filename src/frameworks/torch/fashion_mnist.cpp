@@ -171,7 +171,7 @@ void fashion_mnist(Context& ctx) {
   state.value("epoch", epoch);
   state.tensor("running", running).per_rank();
   ctx.restore(state);
-  ctx.expect_iterations(epochs);
+  ctx.expect_iterations(s.epochs);
 
   while (epoch < s.epochs) {
     for (const auto& batch : train_data.epoch(epoch).batches(static_cast<std::size_t>(s.batch_size))) {
