@@ -15,7 +15,7 @@ namespace trainrt {
 
 /// What a train function sees of the run. It lives as long as the train function; only its thread may use it.
 ///
-/// step(), report() and restore() are collective. When the run has to stop (signal, time limit), step() or report() takes
+/// step(), report(), restore() and save() are collective. When the run has to stop (signal, time limit), step() or report() takes
 /// the checkpoint of the stop and leaves the train function by an exception that is not a std::exception: let it pass.
 class TRAINRT_API Context final {
  public:
@@ -56,6 +56,10 @@ class TRAINRT_API Context final {
   /// Metrics of an iteration: aggregated over the ranks, written by the sinks; a checkpoint when one is due. The state must
   /// be complete before the call. Different keys on some rank are an error that names key and rank.
   void report(const Metrics& metrics);
+
+  /// Takes a checkpoint now, where something happened since the last one. Collective. The last call of a train function, so that
+  /// what came after the last due checkpoint is kept too: once the function has returned its data is gone.
+  void save();
 
   /// Tells how many iterations (reports) the run will have in all, for the progress bar.
   void expect_iterations(std::int64_t total);

@@ -24,6 +24,7 @@ void Context::step() { session_.step(); }
 std::int64_t Context::step_count() const { return session_.step_count(); }
 void Context::report(const Metrics& metrics) { session_.report(metrics); }
 
+void Context::save() { session_.save_now(); }
 void Context::expect_iterations(std::int64_t total) { session_.expect_iterations(total); }
 
 std::uint64_t Context::step_seed() const {

@@ -19,7 +19,7 @@ std::span<const OptionSpec> run_options() {
       {.key = "train.library", .help = "a shared library with a train function of your own"},
       {.key = "checkpoint.every",
        .default_value = "1 reports",
-       .help = "N reports | N steps | N s | off; besides always at a stop and at the end"},
+       .help = "N reports | N steps | N s | off; besides always at a stop, and where the function calls save()"},
       {.key = "checkpoint.num_to_keep", .type = OptionType::integer, .default_value = "0", .help = "the best so many, and the latest; 0 = all"},
       {.key = "checkpoint.score_attribute", .help = "the metric that says which are best; without it the newest are"},
       {.key = "checkpoint.score_order", .default_value = "max", .help = "whether more or less is better", .choices = {"max", "min"}},

@@ -224,11 +224,20 @@ void Session::stop(int signal) {
   throw StopRun{};
 }
 
+void Session::save_now() {
+  throw_if_stopped();
+  if (!attached_) throw UsageError("save() comes after restore(), which attaches the State to save");
+  const auto outcome = vote_.finish();
+  obey(outcome, !is_saved());
+}
+
 void Session::finish() {
   fault_point("finish");
   throw_if_stopped();
   vote_.finish();
-  if (attached_ && !is_saved()) save();
+  if (attached_ && !is_saved() && communicator_.rank() == 0)
+    log::warning(fmt::format("the train function returned at step {} and its last checkpoint is of step {}: what came between is not kept. "
+                             "Let it call ctx.save() at its end", progress_.step, std::max<std::int64_t>(saved_.step, 0)));
 }
 
 void Session::close() {

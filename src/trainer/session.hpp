@@ -45,12 +45,13 @@ class Session {
   bool restore(State& state);
   void step();
   void report(const Metrics& metrics);
+  void save_now();
   void expect_iterations(std::int64_t total) { reporter_->expect(total); }
   std::int64_t step_count() const { return progress_.step; }
   std::int64_t first_step() const { return first_step_; }
   std::int64_t iteration() const { return progress_.iteration; }
 
-  /// After the train function returned: the last checkpoint, where something happened since.
+  /// After the train function returned: warns where it left something unsaved. Its data is gone, so nothing can be saved here.
   void finish();
   /// The sinks' files are complete; also after a stop.
   void close();

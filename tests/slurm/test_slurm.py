@@ -90,20 +90,23 @@ def a_rank_that_is_killed_ends_the_step():
     config = linear_config(scratch(), "run", {"epochs": 100000})
     job = CLUSTER.srun(["--kill-on-bad-exit=0", "-N2", "-n4"], config)
     wait_for_reports(run_dir_of(config), 1, job)
-    kill([job.ranks()[3]])
+    kill([job.ranks()[1]])
     code = job.wait(30)
     check(code not in (FINISHED, STOPPED), f"exit {code}", job)
 
 
-@test
-def the_only_rank_of_a_node_that_is_killed_ends_the_job():
-    """Slurm's PMIx plugin does not tell the other nodes of it."""
+def killed_rank_ends_the_job(shape, ranks, victim):
+    """Of these ranks Slurm's PMIx plugin tells nobody: what ends them is the --wait of train.sbatch."""
     config = linear_config(scratch(), "run", {"epochs": 100000})
-    job = CLUSTER.sbatch(["-N2", "-n2", "-c1"], config)
+    job = CLUSTER.sbatch([*shape, "-c1"], config)
     running(job, run_dir_of(config))
-    kill([job.ranks()[1]])
+    wait_until(lambda: len(job.ranks()) == ranks, 20, f"{ranks} ranks", job)
+    kill([job.ranks()[victim]])
     equal(job.wait_for_state("FAILED", "COMPLETED", timeout=40), "FAILED", "state of the job", job)
     wait_until(lambda: not job.ranks(), 10, "all ranks to end", job)
+
+
+add_test("the_only_rank_of_a_node_that_is_killed_ends_the_job", killed_rank_ends_the_job, ["-N2", "-n2"], 2, 1)
 
 
 # ---- signals and exit codes of a step --------------------------------------------------------------------------------------

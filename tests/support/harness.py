@@ -72,6 +72,10 @@ def main(setup=None, teardown=None):
             print(f"skipped: {reason}")
             counts["skipped"] = len(chosen)
             chosen = []
+        except Failure as failure:
+            print(f"FAILED setup: {failure}")
+            counts["failed"] = len(chosen)
+            chosen = []
         for name, function in chosen:
             counts[_run_one(name, function)] += 1
     finally:

@@ -118,6 +118,7 @@ void train(Context& ctx) {
     ++epoch;
     if (report_every == 0) report();
   }
+  ctx.save();
 }
 
 }  // namespace

@@ -189,6 +189,7 @@ void fashion_mnist(Context& ctx) {
                 {"test_loss", ratio(test.loss, test.seen)},
                 {"test_accuracy", ratio(test.correct, test.seen)}});
   }
+  ctx.save();
 }
 
 }  // namespace trainrt::frameworks

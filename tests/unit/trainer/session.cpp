@@ -227,12 +227,13 @@ TEST_CASE("checkpoints come every so many steps when asked, and the best and the
       x += 1;
       ctx.step();
     }
+    ctx.save();
   });
   const auto kept = checkpoint::list(folder.path() + "/r");
   REQUIRE(kept.size() == 3);
   CHECK(kept[0].step == 8);
   CHECK(kept[1].step == 10);
-  CHECK(kept[2].step == 11);  // the end's
+  CHECK(kept[2].step == 11);  // save()'s
 }
 
 TEST_CASE("a dataset that the config lacks, and a [loop] value of the wrong type, are errors that say so") {

@@ -1,0 +1,203 @@
+#!/usr/bin/python3
+"""Arrows run one way: every #include of src/ and include/ against the design, and the rules that go with it (which library may be
+seen where, who may end the process, plug-in records named after their files, public headers that stand alone)."""
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from harness import *  # noqa: E402,F403
+
+# What a folder of src/ may include, besides itself and the public headers.
+ARROWS = {
+    "core": set(),
+    "launch": {"core"},
+    "batch": {"core"},
+    "io": {"core"},
+    "data": {"core"},
+    "metrics": {"core", "io"},
+    "comm": {"core", "launch"},
+    "checkpoint": {"core", "io", "comm"},
+    "trainer": {"core", "launch", "batch", "comm", "checkpoint", "metrics", "data", "io"},
+    "tune": {"core", "launch", "batch", "comm", "checkpoint", "metrics", "data", "io", "trainer"},
+    "frameworks": set(),
+    "cli": {"core", "launch", "batch", "comm", "checkpoint", "metrics", "data", "io", "trainer", "tune", "frameworks"},
+}
+# What a single file may include beyond that.
+EXCEPTIONS = {"src/frameworks/builtin_functions.hpp": {"core/plugin.hpp"}}  # the table of those that are built in
+# Libraries, by the beginning of the included name, and the folders that may see them.
+LIBRARIES = {
+    "boost/": {"cli"}, "mpi.h": {"launch", "comm"}, "pmix": {"launch"}, "hdf5": {"io"}, "H5": {"io"}, "spdlog/": {"core"},
+    "xxhash": {"io"}, "zlib": {"data"}, "slurm/": {"batch"}, "nccl": {"comm"}, "torch/": {"frameworks"}, "ATen/": {"frameworks"},
+    "c10/": {"frameworks"}, "xgboost/": {"frameworks"}, "LightGBM/": {"frameworks"}, "Python.h": {"frameworks"},
+}
+PLUGIN_FOLDERS = ("launch/launchers", "comm/backends", "data/formats", "metrics/sinks", "trainer/callbacks", "cli/commands",
+                  "frameworks/builtin", "tune/searchers", "tune/schedulers")
+MAY_EXIT = ("src/cli/main/", "src/launch/launchers/")
+STANDARD = set("""algorithm any array atomic barrier bit bitset charconv chrono codecvt compare complex concepts condition_variable
+coroutine deque exception execution filesystem format forward_list fstream functional future initializer_list iomanip ios iosfwd
+iostream istream iterator latch limits list locale map memory memory_resource mutex new numbers numeric optional ostream queue random
+ranges ratio regex scoped_allocator semaphore set shared_mutex source_location span sstream stack stdexcept stop_token streambuf string
+string_view syncstream system_error thread tuple type_traits typeindex typeinfo unordered_map unordered_set utility valarray variant
+vector version cassert cctype cerrno cfenv cfloat cinttypes climits clocale cmath csetjmp csignal cstdarg cstddef cstdint cstdio cstdlib
+cstring ctime cuchar cwchar cwctype""".split())
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+
+
+def sources(*roots):
+    return sorted(path for root in roots for path in (SOURCE / root).rglob("*") if path.suffix in (".cpp", ".hpp", ".cu", ".in"))
+
+
+def name_of(path):
+    return str(path.relative_to(SOURCE))
+
+
+def includes(path):
+    """(line, name, is it in quotes) of each #include."""
+    text = path.read_text()
+    return [(text.count("\n", 0, match.start(2)) + 1, match[2], match[1] == '"') for match in INCLUDE.finditer(text)]
+
+
+def code_of(path):
+    """Without comments and texts, with the same lines."""
+    def blank(match):
+        return re.sub(r"[^\n]", " ", match[0])
+    text = path.read_text()
+    text = re.sub(r'R"(\w*)\((?s:.*?)\)\1"', blank, text)
+    return re.sub(r'//[^\n]*|/\*(?s:.*?)\*/|"(?:\\.|[^"\\\n])*"', blank, text)
+
+
+def layer_of(path):
+    return path.relative_to(SOURCE / "src").parts[0]
+
+
+def none(findings):
+    check(not findings, "\n  " + "\n  ".join(findings))
+
+
+@test
+def every_folder_of_src_has_a_place_in_the_design():
+    none([f"src/{path.name}: not in the design" for path in sorted((SOURCE / "src").iterdir()) if path.is_dir() and path.name not in ARROWS])
+
+
+@test
+def includes_follow_the_arrows():
+    findings = []
+    count = 0
+    for path in sources("src"):
+        layer = layer_of(path)
+        for line, included, quoted in includes(path):
+            count += 1
+            if not quoted or (path.parent / included).exists():
+                own = path.parent.joinpath(included).resolve()
+                if quoted and own.is_relative_to(SOURCE / "src") and layer_of(own) != layer:
+                    findings.append(f"{name_of(path)}:{line}: {included} leads out of src/{layer}")
+                continue
+            target = included.split("/")[0]
+            if target not in ARROWS:
+                findings.append(f"{name_of(path)}:{line}: \"{included}\" is no header of src/ (public headers and libraries are in <>)")
+            elif target != layer and target not in ARROWS[layer] and included not in EXCEPTIONS.get(name_of(path), ()):
+                findings.append(f"{name_of(path)}:{line}: {layer} must not know {target} ({included})")
+    check(count > 300, f"only {count} includes were found")
+    none(findings)
+
+
+@test
+def frameworks_know_each_other_not():
+    findings = []
+    for path in sources("src/frameworks"):
+        parts = path.relative_to(SOURCE / "src/frameworks").parts
+        for line, included, quoted in includes(path):
+            if quoted and included.startswith("frameworks/") and (len(parts) == 1 or included.split("/")[1] != parts[0]):
+                findings.append(f"{name_of(path)}:{line}: {included}")
+    none(findings)
+
+
+@test
+def public_headers_show_the_standard_library_only():
+    findings = []
+    for path in sources("include"):
+        if path.parent != SOURCE / "include/trainrt":
+            if path.parent.name != "interop":
+                findings.append(f"{name_of(path)}: public headers are flat")
+            continue
+        for line, included, _ in includes(path):
+            if not included.startswith("trainrt/") and included not in STANDARD:
+                findings.append(f"{name_of(path)}:{line}: {included}")
+            if included.startswith("trainrt/") and not (SOURCE / "include" / included).exists():
+                findings.append(f"{name_of(path)}:{line}: {included} is no public header")
+    none(findings)
+
+
+@test
+def libraries_are_seen_only_where_they_belong():
+    findings = []
+    for path in sources("src", "include"):
+        folder = layer_of(path) if path.is_relative_to(SOURCE / "src") else "include"
+        for line, included, _ in includes(path):
+            for beginning, allowed in LIBRARIES.items():
+                if included.startswith(beginning) and folder not in allowed and not name_of(path).startswith("include/trainrt/interop/"):
+                    findings.append(f"{name_of(path)}:{line}: {included} belongs to {', '.join(sorted(allowed))}")
+    none(findings)
+
+
+@test
+def only_main_and_the_launchers_end_the_process():
+    call = re.compile(r"(?<![\w.>:~])(?:std::|::)?(?:_?exit|_Exit|quick_exit|abort|terminate)\s*\(")
+    declaration = re.compile(r"\b(?:void|int|bool|auto)\s+$")
+    findings = []
+    for path in sources("src", "include"):
+        if name_of(path).startswith(MAY_EXIT):
+            continue
+        code = code_of(path)
+        for match in call.finditer(code):
+            if not declaration.search(code[:match.start()]):
+                findings.append(f"{name_of(path)}:{code.count(chr(10), 0, match.start()) + 1}: {match[0]}...)")
+    none(findings)
+
+
+@test
+def every_plugin_file_defines_the_record_named_after_it():
+    findings = []
+    count = 0
+    for folder in PLUGIN_FOLDERS:
+        for path in sorted((SOURCE / "src" / folder).glob("*.cpp")):
+            count += 1
+            records = set(re.findall(r"^(?:extern\s+)?const\s+(?:\w+::)*\w+\s+(\w+)\s*[{=]", code_of(path), re.M))
+            declared = set(re.findall(r"^extern\s+const\s+(?:\w+::)*\w+\s+(\w+)", code_of(path), re.M))
+            if declared != {path.stem} or path.stem not in records:
+                findings.append(f"{name_of(path)}: defines {sorted(declared) or 'no record'}, expected {path.stem}")
+    check(count > 10, f"only {count} plug-ins were found")
+    none(findings)
+
+
+@test
+def each_public_header_compiles_alone():
+    compiler = shutil.which("g++") or shutil.which("c++")
+    if compiler is None:
+        skip("no C++ compiler")
+    folder = scratch()
+
+    def compile_alone(header):
+        unit = folder / f"{header.stem}.cpp"
+        unit.write_text(f"#include <trainrt/{header.name}>\n")
+        done = subprocess.run([compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I", str(SOURCE / "include"), str(unit)],
+                              capture_output=True, text=True)
+        return "" if done.returncode == 0 else f"{header.name}: {done.stderr[:500]}"
+
+    headers = sorted((SOURCE / "include/trainrt").glob("*.hpp"))
+    check(len(headers) > 5, f"only {len(headers)} public headers were found")
+    with ThreadPoolExecutor(2) as pool:
+        none([finding for finding in pool.map(compile_alone, headers) if finding])
+
+
+@test
+def the_umbrella_header_shows_every_public_header():
+    shown = {included for _, included, _ in includes(SOURCE / "include/trainrt/trainrt.hpp")}
+    headers = {f"trainrt/{path.name}" for path in (SOURCE / "include/trainrt").glob("*.hpp")} - {"trainrt/trainrt.hpp", "trainrt/export.hpp"}
+    none(sorted(headers - shown))
+
+
+main()
