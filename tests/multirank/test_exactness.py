@@ -102,9 +102,11 @@ for ranks, optimizer, loop, every in ((2, "sgd", BY_STEPS, "5 reports"), (2, "ad
 
 @test
 def the_last_checkpoint_holds_what_the_train_function_left():
-    """However seldom checkpoints are due, and where steps follow the last report."""
+    """However seldom checkpoints are due, and where steps follow the last report: so the run can be continued with more epochs."""
     folder = scratch()
     loop = {"epochs": 3, "report_every": 9, "optimizer": "adamw"}  # 33 steps, 3 reports
+    whole = linear_config(folder, "whole", {**loop, "epochs": 5}, DATA)
+    finish(2, whole)
     expected = None
     for name, every in (("often", "1 steps"), ("seldom", "1000 reports"), ("never", "off")):
         config = linear_config(folder, name, loop, DATA, {"every": every})
@@ -112,8 +114,12 @@ def the_last_checkpoint_holds_what_the_train_function_left():
         found = state_of(run_dir_of(config))
         expected = expected or found
         equal(step_of(run_dir_of(config)), 33, f"step of the last checkpoint with checkpoint.every = {every}")
-        different = [key for key in expected if found.get(key) != expected[key]]
+        # The end of the epoch's last step and the end of the epoch are one place in two words.
+        different = [key for key in expected if key.startswith(("model/", "optimizer/", "sums/")) and found.get(key) != expected[key]]
         check(not different, f"with checkpoint.every = {every} other bits than with '1 steps': {different}")
+        job = run_ranks(2, config, "--loop.epochs=5", "--checkpoint.every=1 reports")
+        check_exit(job, FINISHED)
+        check_same_bits(run_dir_of(config), run_dir_of(whole))
 
 
 @test

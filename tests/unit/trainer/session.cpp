@@ -189,6 +189,7 @@ TEST_CASE("another model is refused with the names of the tensors that differ") 
     state.tensor("model/gone", gone);
     ctx.restore(state);
     ctx.step();
+    ctx.save();
   });
   CHECK_THROWS_WITH(run_on(2, spec_in(folder.path(), {{"loop.more", "1"}}),
                            [](Context& ctx) {
