@@ -3,6 +3,9 @@
 #include <optional>
 #include <vector>
 
+#include <trainrt/error.hpp>
+
+#include "core/log.hpp"
 #include "metrics/autofill.hpp"
 #include "metrics/result_log.hpp"
 #include "metrics/sink.hpp"
@@ -32,30 +35,41 @@ class FileReporter : public Reporter {
     auto opened = metrics::ResultLog::open(run_dir_, iteration, suffix_);
     log_.emplace(std::move(opened.log));
     autofill_.emplace(detailed_, opened.history, metrics::Moment::now());
-    for (const auto& sink : sinks_) sink->begin(opened.history);
+    for_sinks([&](metrics::Sink& sink) { sink.begin(opened.history); });
   }
 
   void expect(std::int64_t total) override {
-    for (const auto& sink : sinks_) sink->expect(total);
+    for_sinks([&](metrics::Sink& sink) { sink.expect(total); });
   }
 
   void write(metrics::Record record) override {
     autofill_->fill(record, metrics::Moment::now());
     log_->append(record);
-    for (const auto& sink : sinks_) sink->write(record);
+    for_sinks([&](metrics::Sink& sink) { sink.write(record); });
   }
 
   void sync() override { log_->sync(); }
 
   void update_derived() override {
-    for (const auto& sink : sinks_) sink->sync();
+    for_sinks([](metrics::Sink& sink) { sink.sync(); });
   }
 
   void end() override {
-    for (const auto& sink : sinks_) sink->end();
+    for_sinks([](metrics::Sink& sink) { sink.end(); });
   }
 
  private:
+  template <class Action>
+  void for_sinks(Action&& action) {
+    for (const auto& sink : sinks_) {
+      try {
+        action(*sink);
+      } catch (const Error& error) {
+        log::warning(std::string("a file derived from result.json is not up to date: ") + error.what());
+      }
+    }
+  }
+
   std::string run_dir_;
   bool detailed_;
   std::string suffix_;

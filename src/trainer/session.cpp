@@ -132,6 +132,14 @@ void Session::take_restored(const std::string& directory, int ranks) {
   begin_reports(progress_.iteration);
 }
 
+void Session::retain() const {
+  try {
+    checkpoint::retain(spec_.run_dir, attempt_.private_dir, spec_.retention, pass_phase);
+  } catch (const Error& error) {
+    log::warning(std::string("an old checkpoint stays: ") + error.what());
+  }
+}
+
 bool Session::save() {
   for (auto& [name, impl] : datasets_) cursors_[name] = {impl->cursor.in_progress, impl->cursor.epoch, impl->cursor.position};
   trainer::agreed(communicator_, [&] { reporter_->sync(); });
@@ -150,10 +158,8 @@ bool Session::save() {
     return false;
   }
   saved_ = progress_;
-  trainer::agreed(communicator_, [&] {
-    if (communicator_.rank() == 0) checkpoint::retain(spec_.run_dir, attempt_.private_dir, spec_.retention, pass_phase);
-    reporter_->update_derived();
-  });
+  reporter_->update_derived();
+  if (communicator_.rank() == 0) retain();
   return true;
 }
 

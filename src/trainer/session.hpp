@@ -79,6 +79,7 @@ class Session {
   metrics::Record aggregate(const Metrics& metrics);
   void obey(const trainer::StopVote::Outcome& outcome, bool checkpoint_due);
   bool save();
+  void retain() const;
   [[noreturn]] void stop(int signal);
   void throw_if_stopped() const;
   bool checkpoint_time_is_up() const;
