@@ -10,17 +10,12 @@
 #include <trainrt/error.hpp>
 #include <unistd.h>
 
-#include "core/host.hpp"
 #include "io/file.hpp"
+#include "io/temporary.hpp"
 
 namespace trainrt::io {
 
 namespace {
-
-std::string beside(const std::string& path) {
-  const std::filesystem::path p(path);
-  return (p.parent_path() / fmt::format(".{}.{}.{}", p.filename().string(), host_name(), getpid())).string();
-}
 
 struct stat status_of(const std::string& path) {
   struct stat status {};
@@ -33,7 +28,7 @@ double seconds(const timespec& time) { return static_cast<double>(time.tv_sec) +
 }  // namespace
 
 bool create_exclusive(const std::string& path, const std::string& content) {
-  const auto temporary = beside(path);
+  const auto temporary = temporary_beside(path);
   unlink(temporary.c_str());  // of a killed process that had this number
   write_file(temporary, content);
   const int linked = link(temporary.c_str(), path.c_str());
@@ -47,7 +42,7 @@ bool create_exclusive(const std::string& path, const std::string& content) {
 }
 
 double age_seconds(const std::string& path) {
-  const auto probe = beside(path);
+  const auto probe = temporary_beside(path);
   unlink(probe.c_str());
   write_file(probe, "");
   const auto now = status_of(probe).st_mtim;

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <trainrt/error.hpp>
 
-#include "core/host.hpp"
+#include "io/temporary.hpp"
 
 namespace trainrt::io {
 
@@ -99,7 +99,7 @@ void write_file(const std::string& path, std::string_view bytes) {
 void replace_file(const std::string& path, std::string_view bytes) {
   const auto slash = path.rfind('/');
   const auto directory = slash == std::string::npos ? std::string(".") : path.substr(0, std::max<std::size_t>(slash, 1));
-  const auto aside = path + ".new." + host_name() + "." + std::to_string(::getpid());
+  const auto aside = temporary_beside(path);
   if (::unlink(aside.c_str()) != 0 && errno != ENOENT) fail("remove", aside, errno);
   try {
     write_file(aside, bytes);

@@ -3,6 +3,7 @@
 #include <trainrt/error.hpp>
 
 #include "io/file.hpp"
+#include "io/temporary.hpp"
 #include "metrics/record_json.hpp"
 
 namespace trainrt::metrics {
@@ -34,13 +35,12 @@ std::vector<Record> kept(std::vector<Record> records, std::int64_t keep, const s
 
 }  // namespace
 
-ResultLog::Opened ResultLog::open(const std::string& run_dir, std::int64_t keep_iterations,
-                                  const std::string& private_suffix) {
+ResultLog::Opened ResultLog::open(const std::string& run_dir, std::int64_t keep_iterations) {
   const auto path = path_in(run_dir);
   auto history = kept(read_results(run_dir), keep_iterations, path);
   std::string lines;
   for (const auto& record : history) lines += to_json(record) + "\n";
-  const auto aside = path + "." + private_suffix;
+  const auto aside = io::temporary_beside(path);
   io::remove_tree(aside);
   io::write_file(aside, lines);
   AppendFile file(aside);

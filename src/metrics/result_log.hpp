@@ -15,9 +15,9 @@ class ResultLog {
   struct Opened;
   /// Opens the log of the run with exactly the records of iterations 1 to `keep_iterations` in it: what the restored
   /// checkpoint includes. Each must be there once and in order, else UsageError that says which is not. Later, torn and
-  /// foreign lines are dropped. The file is written anew as result.json.<private_suffix>, made durable, and renamed over
+  /// foreign lines are dropped. The file is written anew under a temporary name, made durable, and renamed over
   /// result.json: what an older attempt still appends goes to a file without a name.
-  static Opened open(const std::string& run_dir, std::int64_t keep_iterations, const std::string& private_suffix);
+  static Opened open(const std::string& run_dir, std::int64_t keep_iterations);
 
   /// One line, whole or, with an Error, not at all; visible to readers at once, durable after sync().
   void append(const Record& record);

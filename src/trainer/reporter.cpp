@@ -26,13 +26,12 @@ class SilentReporter : public Reporter {
 
 class FileReporter : public Reporter {
  public:
-  FileReporter(const RunSpec& spec, std::string private_suffix)
-      : run_dir_(spec.run_dir), detailed_(spec.detailed_metrics), suffix_(std::move(private_suffix)) {
+  explicit FileReporter(const RunSpec& spec) : run_dir_(spec.run_dir), detailed_(spec.detailed_metrics) {
     for (const auto* kind : metrics::sink_table()) sinks_.push_back(kind->open({spec.run_dir, spec.name}));
   }
 
   void begin(std::int64_t iteration) override {
-    auto opened = metrics::ResultLog::open(run_dir_, iteration, suffix_);
+    auto opened = metrics::ResultLog::open(run_dir_, iteration);
     log_.emplace(std::move(opened.log));
     autofill_.emplace(detailed_, opened.history, metrics::Moment::now());
     for_sinks([&](metrics::Sink& sink) { sink.begin(opened.history); });
@@ -72,7 +71,6 @@ class FileReporter : public Reporter {
 
   std::string run_dir_;
   bool detailed_;
-  std::string suffix_;
   std::optional<metrics::ResultLog> log_;
   std::optional<metrics::Autofill> autofill_;
   std::vector<std::unique_ptr<metrics::Sink>> sinks_;
@@ -80,9 +78,9 @@ class FileReporter : public Reporter {
 
 }  // namespace
 
-std::unique_ptr<Reporter> make_reporter(const RunSpec& spec, int rank, const std::string& private_suffix) {
+std::unique_ptr<Reporter> make_reporter(const RunSpec& spec, int rank) {
   if (rank != 0) return std::make_unique<SilentReporter>();
-  return std::make_unique<FileReporter>(spec, private_suffix);
+  return std::make_unique<FileReporter>(spec);
 }
 
 }  // namespace trainrt::trainer

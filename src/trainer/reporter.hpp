@@ -25,7 +25,6 @@ class Reporter {
   virtual void end() = 0;
 };
 
-/// `private_suffix` tells this attempt's files from those of others.
-std::unique_ptr<Reporter> make_reporter(const RunSpec& spec, int rank, const std::string& private_suffix);
+std::unique_ptr<Reporter> make_reporter(const RunSpec& spec, int rank);
 
 }  // namespace trainrt::trainer

@@ -100,23 +100,43 @@ void say_when_started(int rank) {
     fmt::print(stderr, "timing: train_function_started_s={:.3f}\n", seconds_since_process_start());
 }
 
+/// What an attempt is called and what it may have to leave no trace of.
+struct Place {
+  const RunSpec& spec;
+  int attempt;
+  std::string there_before;  ///< the deepest folder of the storage path that this attempt found
+};
+
+/// A config that the train function cannot use is found before anything happened: such a run leaves nothing behind.
+bool leaves_nothing(const Place& place, const Session& session, const Error& error) {
+  return error.code() == ExitCode::usage && place.attempt == 1 && session.step_count() == 0 && session.iteration() == 0;
+}
+
+void write_down(const Place& place, const Session& session, const Error& error, const std::string& text) {
+  const auto& run_dir = place.spec.run_dir;
+  // Other ranks may fail because this one did: the first to write is the one to know.
+  if (!io::create_exclusive(run_dir + "/error.txt", utc_now() + " " + text + "\n")) return;
+  mark_failed(run_dir, place.attempt, "failed: " + text, static_cast<int>(error.code()), session.step_count());
+  if (auto record = read_run_record(run_dir)) {
+    record->state = "failed";
+    write_run_record(run_dir, *record);
+  }
+  log::info(fmt::format("the error is kept in {}/error.txt; mend what it says and start the same command again: the run continues from "
+                        "its last checkpoint", run_dir));
+}
+
 /// One rank's train function failed, and the others wait for it somewhere: say it, write it down, end the step.
-[[noreturn]] void fail_everywhere(const RunSpec& spec, int attempt, const Session& session, launch::Launch& launch, const Error& error) {
+[[noreturn]] void fail_everywhere(const Place& place, const Session& session, launch::Launch& launch, const Error& error) {
   // Where all ranks fail alike, rank 0 says it and the others are ended before they speak.
   if (launch.world().rank != 0) std::this_thread::sleep_for(std::chrono::seconds(1));
-  const auto text = fmt::format("rank {} on {} failed at step {} (attempt {}): {}", launch.world().rank, host_name(), session.step_count(), attempt,
-                                error.what());
+  const auto text = fmt::format("rank {} on {} failed at step {} (attempt {}): {}", launch.world().rank, host_name(), session.step_count(),
+                                place.attempt, error.what());
   log::error(error.what());
   try {
-    // Other ranks may fail because this one did: the first to write is the one to know.
-    if (!io::create_exclusive(spec.run_dir + "/error.txt", utc_now() + " " + text + "\n")) launch.abort(static_cast<int>(error.code()));
-    mark_failed(spec.run_dir, attempt, "failed: " + text, static_cast<int>(error.code()), session.step_count());
-    if (auto record = read_run_record(spec.run_dir)) {
-      record->state = "failed";
-      write_run_record(spec.run_dir, *record);
-    }
-    log::info(fmt::format("the error is kept in {}/error.txt; mend what it says and start the same command again: the run continues from "
-                          "its last checkpoint", spec.run_dir));
+    if (leaves_nothing(place, session, error))
+      discard_run_directory(place.spec.run_dir, place.there_before);
+    else
+      write_down(place, session, error, text);
   } catch (const std::exception& second) {
     log::error(std::string("and that could not be written down: ") + second.what());
   }
@@ -124,7 +144,7 @@ void say_when_started(int rank) {
   throw error;  // where the ranks are threads, abort() returns
 }
 
-void call_train_function(const RunSpec& spec, const TrainFunction& function, int attempt, Session& session, launch::Launch& launch) {
+void call_train_function(const Place& place, const TrainFunction& function, Session& session, launch::Launch& launch) {
   try {
     Context context(session);
     say_when_started(launch.world().rank);
@@ -133,9 +153,9 @@ void call_train_function(const RunSpec& spec, const TrainFunction& function, int
   } catch (const AgreedError&) {
     throw;
   } catch (const Error& error) {
-    fail_everywhere(spec, attempt, session, launch, error);
+    fail_everywhere(place, session, launch, error);
   } catch (const std::exception& error) {
-    fail_everywhere(spec, attempt, session, launch, Error(error.what()));
+    fail_everywhere(place, session, launch, Error(error.what()));
   } catch (const StopRun&) {
     // stopped_by() tells
   }
@@ -165,7 +185,7 @@ void check_datasets(const RunSpec& spec) {
 RunOutcome run(const RunSpec& spec, const TrainFunction& function, launch::Launch& launch, Communicator& communicator) {
   const bool keeps_records = communicator.rank() == 0;
   const std::string name(function.name);
-  require_shared_storage(spec.storage_path, spec.storage_timeout_s, communicator);
+  const auto there_before = require_shared_storage(spec.storage_path, spec.storage_timeout_s, communicator);
 
   std::string existing;
   agreed(communicator, [&] { existing = keeps_records ? look_at_existing(spec, name) : ""; });
@@ -183,7 +203,7 @@ RunOutcome run(const RunSpec& spec, const TrainFunction& function, launch::Launc
 
   Session session(spec, launch.world(), communicator, {attempt, private_directory(spec.run_dir, attempt)});
   try {
-    call_train_function(spec, function, attempt, session, launch);
+    call_train_function({spec, attempt, there_before}, function, session, launch);
     session.close();
   } catch (const AgreedError& error) {
     if (records) records->end("failed", std::string("failed: ") + error.what(), error.code(), session.step_count());
@@ -192,13 +212,12 @@ RunOutcome run(const RunSpec& spec, const TrainFunction& function, launch::Launc
   const auto outcome = outcome_of(spec, session);
   agreed(communicator, [&] {
     if (!records) return;
+    io::remove_tree(private_directory(spec.run_dir, attempt));  // before the end is on record: nobody looks here again after that
     warn_of_unread_keys(session);
     records->note_first_step(session.first_step());
     const bool stopped = outcome.code == ExitCode::stopped;
     records->end(stopped ? "stopped" : "finished", stopped ? "stopped by " + batch::signal_name(session.stopped_by()) : "finished",
                  outcome.code, session.step_count());
-    std::error_code none;
-    fs::remove(private_directory(spec.run_dir, attempt), none);
   });
   return outcome;
 }

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
-#include <random>
 #include <thread>
 
 #include <fmt/format.h>
@@ -13,6 +12,7 @@
 #include "core/host.hpp"
 #include "core/log.hpp"
 #include "io/file.hpp"
+#include "io/temporary.hpp"
 #include "trainer/agreement.hpp"
 #include "trainer/attempt.hpp"
 
@@ -60,14 +60,14 @@ void remove_made(fs::path path, const fs::path& stop) {
 
 }  // namespace
 
-void require_shared_storage(const std::string& storage_path, double timeout_s, Communicator& communicator) {
+std::string require_shared_storage(const std::string& storage_path, double timeout_s, Communicator& communicator) {
   const auto before = existing_part(storage_path);
-  std::string probe = storage_path + fmt::format("/.trainrt-{:08x}{:08x}", std::random_device{}(), std::random_device{}());
-  probe = communicator.broadcast_text(probe, 0);
+  const auto probe = communicator.broadcast_text(io::temporary_beside(storage_path + "/probe"), 0);
   try {
     on_first_rank(communicator, [&] {
       make_directories(storage_path);
       try {
+        io::remove_tree(probe);
         io::write_file(probe, "is this directory shared by all ranks?\n");
       } catch (const Error& error) {
         throw UsageError(std::string("run.storage_path cannot be written: ") + error.what());
@@ -86,6 +86,12 @@ void require_shared_storage(const std::string& storage_path, double timeout_s, C
     std::error_code ignored;
     fs::remove(probe, ignored);
   });
+  return before.string();
+}
+
+void discard_run_directory(const std::string& run_dir, const std::string& there_before) {
+  io::remove_tree(run_dir);
+  remove_made(fs::path(run_dir).parent_path(), there_before);
 }
 
 void make_run_directory(const std::string& run_dir, double timeout_s, Communicator& communicator) {
@@ -100,6 +106,8 @@ std::string private_directory(const std::string& run_dir, int attempt) { return 
 
 void sweep(const std::string& run_dir, int attempt) {
   const auto own = private_directory(run_dir, attempt);
+  for (const auto& folder : {fs::path(run_dir), fs::path(run_dir) / "attempts", fs::path(run_dir).parent_path()})
+    io::remove_abandoned(folder.string());
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(run_dir, none)) {
     const auto path = entry.path().string();

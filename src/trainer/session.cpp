@@ -14,7 +14,6 @@
 #include "data/open_dataset.hpp"
 #include "metrics/aggregate.hpp"
 #include "trainer/agreement.hpp"
-#include "trainer/attempt.hpp"
 
 namespace trainrt {
 
@@ -26,7 +25,7 @@ Session::Session(const trainer::RunSpec& spec, const World& world, Communicator&
       world_(world),
       communicator_(communicator),
       attempt_(std::move(attempt)),
-      reporter_(trainer::make_reporter(spec, communicator.rank(), trainer::attempt_name(attempt_.number))),
+      reporter_(trainer::make_reporter(spec, communicator.rank())),
       vote_(communicator),
       last_save_s_(monotonic_seconds()) {
   progress_.ranks = communicator.size();

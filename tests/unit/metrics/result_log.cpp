@@ -27,7 +27,7 @@ Record record(std::int64_t iteration) {
 }
 
 void append_all(const Scratch& dir, std::int64_t from, std::int64_t to) {
-  auto opened = ResultLog::open(dir.path(), from - 1, "test");
+  auto opened = ResultLog::open(dir.path(), from - 1);
   for (auto i = from; i <= to; ++i) opened.log.append(record(i));
   opened.log.sync();
 }
@@ -92,7 +92,7 @@ TEST_CASE("a record is one line of JSON with its values in their order") {
 TEST_CASE("a new run has an empty log, and what is appended is there to read at once") {
   Scratch dir;
   CHECK(read_results(dir.path()).empty());
-  auto opened = ResultLog::open(dir.path(), 0, "a1");
+  auto opened = ResultLog::open(dir.path(), 0);
   CHECK(opened.history.empty());
   CHECK(read(dir / "result.json").empty());
   opened.log.append(record(1));
@@ -110,7 +110,7 @@ TEST_CASE("a log that was cut at any byte of its last lines opens with what the 
     write(dir / "result.json", whole.substr(0, length));
     for (const auto& seen : read_results(dir.path())) REQUIRE(same(seen, record(seen.iteration)));
 
-    auto opened = ResultLog::open(dir.path(), 3, "next");
+    auto opened = ResultLog::open(dir.path(), 3);
     check_iterations(opened.history, 3);
     check_iterations(read_results(dir.path()), 3);
     opened.log.append(record(4));
@@ -129,30 +129,30 @@ TEST_CASE(
     CAPTURE(length);
     const auto cut = whole.substr(0, length);
     write(dir / "result.json", cut);
-    REQUIRE_THROWS_WITH(ResultLog::open(dir.path(), 3, "next"), Contains("to 3 are missing"));
+    REQUIRE_THROWS_WITH(ResultLog::open(dir.path(), 3), Contains("to 3 are missing"));
     REQUIRE(read(dir / "result.json") == cut);
   }
   std::filesystem::remove(dir / "result.json");
-  CHECK_THROWS_WITH(ResultLog::open(dir.path(), 3, "next"), Contains("1 to 3 are missing"));
-  CHECK_THROWS_AS(ResultLog::open(dir.path(), 3, "next"), UsageError);
+  CHECK_THROWS_WITH(ResultLog::open(dir.path(), 3), Contains("1 to 3 are missing"));
+  CHECK_THROWS_AS(ResultLog::open(dir.path(), 3), UsageError);
 }
 
 TEST_CASE("a record that is missing, twice or out of order is an error that says which") {
   Scratch dir;
   const auto line = [](std::int64_t i) { return to_json(record(i)) + "\n"; };
   write(dir / "result.json", line(1) + line(3));
-  CHECK_THROWS_WITH(ResultLog::open(dir.path(), 3, "x"), Contains("iteration 3") && Contains("where that of 2"));
+  CHECK_THROWS_WITH(ResultLog::open(dir.path(), 3), Contains("iteration 3") && Contains("where that of 2"));
   write(dir / "result.json", line(1) + line(2) + line(2));
-  CHECK_THROWS_WITH(ResultLog::open(dir.path(), 2, "x"), Contains("iteration 2") && Contains("where that of 3"));
+  CHECK_THROWS_WITH(ResultLog::open(dir.path(), 2), Contains("iteration 2") && Contains("where that of 3"));
   write(dir / "result.json", line(2) + line(1));
-  CHECK_THROWS_WITH(ResultLog::open(dir.path(), 2, "x"), Contains("iteration 2") && Contains("where that of 1"));
+  CHECK_THROWS_WITH(ResultLog::open(dir.path(), 2), Contains("iteration 2") && Contains("where that of 1"));
 }
 
 TEST_CASE("records after the checkpoint and foreign lines are dropped, so that no step appears twice") {
   Scratch dir;
   append_all(dir, 1, 3);
   write(dir / "result.json", "\n[1]\n{\"x\": 1}\n" + read(dir / "result.json") + "{\"loss\"");
-  auto opened = ResultLog::open(dir.path(), 2, "x");
+  auto opened = ResultLog::open(dir.path(), 2);
   check_iterations(opened.history, 2);
   opened.log.append(record(3));
   check_iterations(read_results(dir.path()), 3);
@@ -160,9 +160,9 @@ TEST_CASE("records after the checkpoint and foreign lines are dropped, so that n
 
 TEST_CASE("what an older attempt still appends does not reach the log") {
   Scratch dir;
-  auto old = ResultLog::open(dir.path(), 0, "a1");
+  auto old = ResultLog::open(dir.path(), 0);
   old.log.append(record(1));
-  auto next = ResultLog::open(dir.path(), 1, "a2");
+  auto next = ResultLog::open(dir.path(), 1);
   old.log.append(record(2));
   old.log.append(record(3));
   next.log.append(record(2));
@@ -173,13 +173,13 @@ TEST_CASE("a leftover of a killed attempt is not in the way") {
   Scratch dir;
   append_all(dir, 1, 2);
   write(dir / "result.json.a1", "rubbish");
-  check_iterations(ResultLog::open(dir.path(), 2, "a1").history, 2);
+  check_iterations(ResultLog::open(dir.path(), 2).history, 2);
   check_iterations(read_results(dir.path()), 2);
 }
 
 TEST_CASE("a line that the disk has no room for is an error that leaves no half of it behind") {
   Scratch dir;
-  auto opened = ResultLog::open(dir.path(), 0, "a1");
+  auto opened = ResultLog::open(dir.path(), 0);
   opened.log.append(record(1));
   const auto before = read(dir / "result.json");
   rlimit old{};
