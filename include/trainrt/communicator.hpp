@@ -20,7 +20,8 @@ TRAINRT_API std::string_view name_of(Op op);
 /// Memory that a backend can reduce in place. It is given back when the last owner goes, the communicator before it or not.
 using Memory = std::shared_ptr<std::byte[]>;
 
-/// Collectives over the ranks of a run. Every call is collective: all ranks make it, in the same order, with the same sizes.
+/// Collectives over the ranks of a run. Every call is collective: all ranks make it, in the same order, with the same
+/// sizes.
 ///
 /// Order of sums: every sum follows one binary tree over the rank numbers, (((0+1)+(2+3))+((4+5)+...)), so that the
 /// bits of a result depend on the number of ranks only, never on the backend, the size or the layout over nodes.
@@ -46,8 +47,7 @@ class TRAINRT_API Communicator {
     all_reduce(Buffer{std::ranges::data(values), std::ranges::size(values), dtype_of<T>::value}, op);
   }
   template <class T>
-    requires std::integral<T> || std::floating_point<T>
-  T all_reduced(T value, Op op) {
+  requires std::integral<T> || std::floating_point<T> T all_reduced(T value, Op op) {
     all_reduce(Buffer{&value, 1, dtype_of<T>::value}, op);
     return value;
   }

@@ -15,8 +15,9 @@ namespace trainrt {
 
 /// What a train function sees of the run. It lives as long as the train function; only its thread may use it.
 ///
-/// step(), report(), restore() and save() are collective. When the run has to stop (signal, time limit), step() or report() takes
-/// the checkpoint of the stop and leaves the train function by an exception that is not a std::exception: let it pass.
+/// step(), report(), restore() and save() are collective. When the run has to stop (signal, time limit), step() or report()
+/// takes the checkpoint of the stop and leaves the train function by an exception that is not a std::exception: let it
+/// pass.
 class TRAINRT_API Context final {
  public:
   explicit Context(class Session& session) : session_(session) {}
@@ -29,8 +30,8 @@ class TRAINRT_API Context final {
   int local_world_size() const;
   int node_rank() const;
   const std::string& run_name() const;
-  const std::string& run_dir() const;      ///< <storage_path>/<name>, the same path on every rank
-  std::uint64_t seed() const;              ///< run.seed
+  const std::string& run_dir() const;  ///< <storage_path>/<name>, the same path on every rank
+  std::uint64_t seed() const;          ///< run.seed
 
   /// A [loop] key as int, std::int64_t, double, bool or std::string. Without a default a missing key is a UsageError.
   template <class T>
@@ -57,8 +58,8 @@ class TRAINRT_API Context final {
   /// be complete before the call. Different keys on some rank are an error that names key and rank.
   void report(const Metrics& metrics);
 
-  /// Takes a checkpoint now, where something happened since the last one. Collective. The last call of a train function, so that
-  /// what came after the last due checkpoint is kept too: once the function has returned its data is gone.
+  /// Takes a checkpoint now, where something happened since the last one. Collective. The last call of a train function, so
+  /// that what came after the last due checkpoint is kept too: once the function has returned its data is gone.
   void save();
 
   /// Tells how many iterations (reports) the run will have in all, for the progress bar.
@@ -74,15 +75,25 @@ class TRAINRT_API Context final {
   class Session& session_;
 };
 
-template <> TRAINRT_API std::int32_t Context::config<std::int32_t>(std::string_view) const;
-template <> TRAINRT_API std::int64_t Context::config<std::int64_t>(std::string_view) const;
-template <> TRAINRT_API double Context::config<double>(std::string_view) const;
-template <> TRAINRT_API bool Context::config<bool>(std::string_view) const;
-template <> TRAINRT_API std::string Context::config<std::string>(std::string_view) const;
-template <> TRAINRT_API std::int32_t Context::config<std::int32_t>(std::string_view, std::int32_t) const;
-template <> TRAINRT_API std::int64_t Context::config<std::int64_t>(std::string_view, std::int64_t) const;
-template <> TRAINRT_API double Context::config<double>(std::string_view, double) const;
-template <> TRAINRT_API bool Context::config<bool>(std::string_view, bool) const;
-template <> TRAINRT_API std::string Context::config<std::string>(std::string_view, std::string) const;
+template <>
+TRAINRT_API std::int32_t Context::config<std::int32_t>(std::string_view) const;
+template <>
+TRAINRT_API std::int64_t Context::config<std::int64_t>(std::string_view) const;
+template <>
+TRAINRT_API double Context::config<double>(std::string_view) const;
+template <>
+TRAINRT_API bool Context::config<bool>(std::string_view) const;
+template <>
+TRAINRT_API std::string Context::config<std::string>(std::string_view) const;
+template <>
+TRAINRT_API std::int32_t Context::config<std::int32_t>(std::string_view, std::int32_t) const;
+template <>
+TRAINRT_API std::int64_t Context::config<std::int64_t>(std::string_view, std::int64_t) const;
+template <>
+TRAINRT_API double Context::config<double>(std::string_view, double) const;
+template <>
+TRAINRT_API bool Context::config<bool>(std::string_view, bool) const;
+template <>
+TRAINRT_API std::string Context::config<std::string>(std::string_view, std::string) const;
 
 }  // namespace trainrt

@@ -14,7 +14,7 @@ namespace trainrt {
 
 /// What to do with the samples that do not fill a last round of all ranks.
 enum class Remainder : std::uint8_t {
-  pad,     ///< repeat the epoch's first samples, so that every rank has as many (PyTorch's DistributedSampler); for training
+  pad,  ///< repeat the epoch's first samples, so that every rank has as many (PyTorch's DistributedSampler); for training
   uneven,  ///< every sample once: the last batch of a rank may be smaller or missing; for evaluation
   drop,    ///< leave out what does not fill a whole global batch
 };

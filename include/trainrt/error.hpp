@@ -18,8 +18,7 @@ enum class ExitCode : int {
 /// Every error of trainrt. The message says what was attempted, on what, and what to do.
 class TRAINRT_API Error : public std::runtime_error {
  public:
-  explicit Error(const std::string& message, ExitCode code = ExitCode::failed)
-      : std::runtime_error(message), code_(code) {}
+  explicit Error(const std::string& message, ExitCode code = ExitCode::failed) : std::runtime_error(message), code_(code) {}
   ExitCode code() const noexcept { return code_; }
 
  private:

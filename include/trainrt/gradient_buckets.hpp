@@ -9,7 +9,8 @@
 namespace trainrt {
 
 /// Gradients in one run of memory that the communicator reduces in place: the parameters' grads are views of it, so
-/// averaging copies nothing. Parameters are laid out in the given order, each 64-byte aligned, and averaged bucket by bucket.
+/// averaging copies nothing. Parameters are laid out in the given order, each 64-byte aligned, and averaged bucket by
+/// bucket.
 class TRAINRT_API GradientBuckets {
  public:
   /// `counts[i]` elements of parameter i, all of `dtype`. The memory is zeroed, and lives as long as this object.

@@ -17,9 +17,7 @@ struct Number {
 };
 
 /// total / count over all ranks: `report({{"accuracy", ratio(correct, seen)}})` weighs each rank by what it saw.
-inline Number ratio(double total, double count) {
-  return Number{count > 0 ? total / count : 0.0, Reduce::mean, count};
-}
+inline Number ratio(double total, double count) { return Number{count > 0 ? total / count : 0.0, Reduce::mean, count}; }
 inline Number sum(double value) { return Number{value, Reduce::sum, 1}; }
 inline Number min(double value) { return Number{value, Reduce::min, 1}; }
 inline Number max(double value) { return Number{value, Reduce::max, 1}; }

@@ -17,17 +17,17 @@ namespace trainrt {
 enum class Placement : std::uint8_t {
   replicated,  ///< every rank holds the same whole tensor; written once
   sharded,     ///< this rank holds a slab of a global tensor
-  per_rank,    ///< every rank holds a tensor of its own; on another rank count rank r gets the one of r modulo the old count
+  per_rank,  ///< every rank holds a tensor of its own; on another rank count rank r gets the one of r modulo the old count
 };
 
 /// One tensor of a State: a view of this rank's part and where that part lies in the whole.
 struct TensorEntry {
   std::string name;
-  TensorView local;             ///< this rank's part, contiguous
+  TensorView local;  ///< this rank's part, contiguous
   Placement placement = Placement::replicated;
-  Shape global_shape;           ///< of the whole tensor; equals local.shape unless sharded
-  Shape offset;                 ///< of the slab in the whole, one index an axis; zeros unless sharded
-  bool optional = false;        ///< restore leaves it as it is when the checkpoint lacks it
+  Shape global_shape;     ///< of the whole tensor; equals local.shape unless sharded
+  Shape offset;           ///< of the slab in the whole, one index an axis; zeros unless sharded
+  bool optional = false;  ///< restore leaves it as it is when the checkpoint lacks it
 
   /// Declares the local part as a slab along `axis`, starting at `first`, of a tensor with `global_extent` there.
   TRAINRT_API TensorEntry& sharded(int axis, std::int64_t first, std::int64_t global_extent);

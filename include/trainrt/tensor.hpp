@@ -12,20 +12,44 @@ namespace trainrt {
 /// Element types of tensors. f16 and bf16 are stored as 16-bit patterns (IEEE 754 binary16; the upper half of binary32).
 enum class DType : std::uint8_t { f64, f32, f16, bf16, i64, i32, i16, i8, u8, boolean };
 
-TRAINRT_API std::size_t size_of(DType dtype);           ///< bytes of one element
-TRAINRT_API std::string_view name_of(DType dtype);      ///< "f32", "bool", ...
-TRAINRT_API DType dtype_from(std::string_view name);    ///< throws UsageError that lists the valid names
+TRAINRT_API std::size_t size_of(DType dtype);         ///< bytes of one element
+TRAINRT_API std::string_view name_of(DType dtype);    ///< "f32", "bool", ...
+TRAINRT_API DType dtype_from(std::string_view name);  ///< throws UsageError that lists the valid names
 
 template <class T>
 struct dtype_of;
-template <> struct dtype_of<double> { static constexpr DType value = DType::f64; };
-template <> struct dtype_of<float> { static constexpr DType value = DType::f32; };
-template <> struct dtype_of<std::int64_t> { static constexpr DType value = DType::i64; };
-template <> struct dtype_of<std::int32_t> { static constexpr DType value = DType::i32; };
-template <> struct dtype_of<std::int16_t> { static constexpr DType value = DType::i16; };
-template <> struct dtype_of<std::int8_t> { static constexpr DType value = DType::i8; };
-template <> struct dtype_of<std::uint8_t> { static constexpr DType value = DType::u8; };
-template <> struct dtype_of<bool> { static constexpr DType value = DType::boolean; };
+template <>
+struct dtype_of<double> {
+  static constexpr DType value = DType::f64;
+};
+template <>
+struct dtype_of<float> {
+  static constexpr DType value = DType::f32;
+};
+template <>
+struct dtype_of<std::int64_t> {
+  static constexpr DType value = DType::i64;
+};
+template <>
+struct dtype_of<std::int32_t> {
+  static constexpr DType value = DType::i32;
+};
+template <>
+struct dtype_of<std::int16_t> {
+  static constexpr DType value = DType::i16;
+};
+template <>
+struct dtype_of<std::int8_t> {
+  static constexpr DType value = DType::i8;
+};
+template <>
+struct dtype_of<std::uint8_t> {
+  static constexpr DType value = DType::u8;
+};
+template <>
+struct dtype_of<bool> {
+  static constexpr DType value = DType::boolean;
+};
 
 using Shape = std::vector<std::int64_t>;
 

@@ -24,9 +24,9 @@ struct Module {
 }  // namespace trainrt
 
 /// Makes a shared library with one train function loadable by `[train] library = PATH`.
-#define TRAINRT_TRAIN_FUNCTION(NAME, FUNCTION)                                                   \
-  namespace {                                                                                    \
-  const ::trainrt::TrainFunction trainrt_module_functions[] = {{NAME, "", FUNCTION}};            \
-  }                                                                                              \
-  extern "C" TRAINRT_API const ::trainrt::Module trainrt_module;                                 \
+#define TRAINRT_TRAIN_FUNCTION(NAME, FUNCTION)                                        \
+  namespace {                                                                         \
+  const ::trainrt::TrainFunction trainrt_module_functions[] = {{NAME, "", FUNCTION}}; \
+  }                                                                                   \
+  extern "C" TRAINRT_API const ::trainrt::Module trainrt_module;                      \
   const ::trainrt::Module trainrt_module = {::trainrt::module_abi, 1, trainrt_module_functions};

@@ -3,8 +3,8 @@
 
 namespace trainrt::batch {
 
-/// SIGUSR1, SIGUSR2, SIGTERM and SIGINT ask for a stop: the handler only sets a flag, which the next vote carries to all ranks.
-/// SIGPIPE is ignored. Call at the top of main, and again after MPI_Init, which takes SIGUSR1 for itself (MPICH).
+/// SIGUSR1, SIGUSR2, SIGTERM and SIGINT ask for a stop: the handler only sets a flag, which the next vote carries to all
+/// ranks. SIGPIPE is ignored. Call at the top of main, and again after MPI_Init, which takes SIGUSR1 for itself (MPICH).
 void install_stop_signals();
 
 /// The first stop signal that came, 0 while there is none.

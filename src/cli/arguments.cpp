@@ -1,7 +1,7 @@
 #include "cli/arguments.hpp"
 
-#include <boost/program_options.hpp>
 #include <fmt/format.h>
+#include <boost/program_options.hpp>
 #include <trainrt/error.hpp>
 
 #include "core/text.hpp"
@@ -54,8 +54,10 @@ Arguments parse_arguments(std::span<const std::string> words, const ArgumentSpec
     throw UsageError(fmt::format("{}; usage: trainrt {}", error.what(), spec.usage));
   }
   if (arguments.operands.size() > spec.most_operands)
-    throw UsageError(fmt::format("'{}' is one word too many; usage: trainrt {}", arguments.operands[spec.most_operands], spec.usage));
-  if (arguments.operands.size() < spec.least_operands) throw UsageError(fmt::format("something is missing; usage: trainrt {}", spec.usage));
+    throw UsageError(
+        fmt::format("'{}' is one word too many; usage: trainrt {}", arguments.operands[spec.most_operands], spec.usage));
+  if (arguments.operands.size() < spec.least_operands)
+    throw UsageError(fmt::format("something is missing; usage: trainrt {}", spec.usage));
   return arguments;
 }
 

@@ -13,8 +13,8 @@ namespace trainrt::cli {
 /// A plug-in: one file in cli/commands. `run` takes the words after the command's name.
 struct Command {
   std::string_view name;
-  std::string_view usage;  ///< "result RUN_DIR [--json]"
-  std::string_view help;   ///< one line
+  std::string_view usage;    ///< "result RUN_DIR [--json]"
+  std::string_view help;     ///< one line
   std::string_view details;  ///< what --help adds
   ExitCode (*run)(std::span<const std::string> words);
 };

@@ -69,10 +69,12 @@ void take_override(Options& options, const std::string& word) {
   const auto equals = word.find('=');
   const auto dot = word.find('.');
   if (!word.starts_with("--") || equals == std::string::npos || dot == std::string::npos || dot > equals)
-    throw UsageError(fmt::format("unknown option '{}': options are --config FILE and --section.key=value; see trainrt --help", word));
+    throw UsageError(
+        fmt::format("unknown option '{}': options are --config FILE and --section.key=value; see trainrt --help", word));
   const auto key = word.substr(2, equals - 2);
   const auto* earlier = options.find(key);
-  if (earlier != nullptr && earlier->origin == origin) throw UsageError(fmt::format("--{} is given twice on the command line", key));
+  if (earlier != nullptr && earlier->origin == origin)
+    throw UsageError(fmt::format("--{} is given twice on the command line", key));
   options.set(key, {word.substr(equals + 1), origin});
 }
 

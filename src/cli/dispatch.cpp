@@ -13,13 +13,16 @@ namespace trainrt::cli {
 namespace {
 
 void print_general_help() {
-  fmt::print("trainrt {}: runs a training function on every rank of a batch job, and makes the run survive the batch system.\n\n", version);
+  fmt::print(
+      "trainrt {}: runs a training function on every rank of a batch job, and makes the run survive the batch system.\n\n",
+      version);
   fmt::print("usage: srun trainrt --config FILE [--section.key=value ...]\n       trainrt COMMAND ...\n\ncommands\n");
   for (const auto* command : command_table()) fmt::print("  {:<10} {}\n", command->name, command->help);
   fmt::print(
       "\n  trainrt COMMAND --help tells more of one; trainrt --version says which version this is.\n\n"
       "A config is an INI file; `trainrt list` shows its keys and the train functions. The least of one:\n\n"
-      "  [run]\n  name         = first\n  storage_path = runs\n  [train]\n  function     = linear\n  [data.train]\n  format       = synthetic\n\n"
+      "  [run]\n  name         = first\n  storage_path = runs\n  [train]\n  function     = linear\n  [data.train]\n  "
+      "format       = synthetic\n\n"
       "Exit codes: 0 finished; 64 bad usage or config; 70 failed; 75 stopped on purpose, run the same command again.\n");
 }
 

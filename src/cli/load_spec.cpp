@@ -8,7 +8,8 @@
 namespace trainrt::cli {
 
 trainer::RunSpec load_spec(std::span<const std::string> words, const std::string& usage) {
-  const auto arguments = parse_arguments(words, {.with_value = {"config"}, .switches = {}, .overrides = true, .usage = usage});
+  const auto arguments =
+      parse_arguments(words, {.with_value = {"config"}, .switches = {}, .overrides = true, .usage = usage});
   if (!arguments.has("config")) throw UsageError("--config FILE is missing; usage: trainrt " + usage);
   auto options = read_config_file(arguments.options.at("config"));
   for (const auto& word : arguments.overrides) take_override(options, word);

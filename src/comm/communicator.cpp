@@ -8,10 +8,14 @@ namespace trainrt {
 
 std::string_view name_of(Op op) {
   switch (op) {
-    case Op::sum: return "sum";
-    case Op::mean: return "mean";
-    case Op::min: return "min";
-    case Op::max: return "max";
+    case Op::sum:
+      return "sum";
+    case Op::mean:
+      return "mean";
+    case Op::min:
+      return "min";
+    case Op::max:
+      return "max";
   }
   return "?";
 }

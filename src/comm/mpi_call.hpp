@@ -14,7 +14,8 @@ inline void check_mpi(int code, std::source_location where = std::source_locatio
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
   MPI_Error_string(code, text, &length);
-  throw Error(fmt::format("MPI failed in {}: {}", where.function_name(), std::string(text, static_cast<std::size_t>(length))));
+  throw Error(
+      fmt::format("MPI failed in {}: {}", where.function_name(), std::string(text, static_cast<std::size_t>(length))));
 }
 
 }  // namespace trainrt::comm

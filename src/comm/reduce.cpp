@@ -12,11 +12,16 @@ namespace {
 template <class Function>
 void with_type(DType dtype, Function&& function) {
   switch (dtype) {
-    case DType::f64: return function(double{});
-    case DType::f32: return function(float{});
-    case DType::i64: return function(std::int64_t{});
-    case DType::i32: return function(std::int32_t{});
-    default: throw UsageError("cannot reduce " + std::string(name_of(dtype)) + "; the types are f64, f32, i64, i32");
+    case DType::f64:
+      return function(double{});
+    case DType::f32:
+      return function(float{});
+    case DType::i64:
+      return function(std::int64_t{});
+    case DType::i32:
+      return function(std::int32_t{});
+    default:
+      throw UsageError("cannot reduce " + std::string(name_of(dtype)) + "; the types are f64, f32, i64, i32");
   }
 }
 

@@ -9,8 +9,8 @@ namespace trainrt::comm {
 /// min and max: NaN wins, whichever side holds it.
 void combine(const Buffer& lower, const void* upper, Op op);
 
-/// Reduces parts[0..n) into parts[0] by the one tree over rank numbers: neighbours first, then pairs of pairs, ... (the others
-/// are overwritten). All have `shape.count` elements of shape.dtype.
+/// Reduces parts[0..n) into parts[0] by the one tree over rank numbers: neighbours first, then pairs of pairs, ... (the
+/// others are overwritten). All have `shape.count` elements of shape.dtype.
 void combine_tree(std::span<std::byte* const> parts, const Buffer& shape, Op op);
 
 /// The end of a mean: divides by the number of ranks.

@@ -30,13 +30,14 @@ std::vector<void*> ThreadGroup::exchange(int rank, void* mine, const char* what)
     changed_.notify_all();
     return gathered_;
   }
-  wait(lock, what, [&] { return meeting_ != meeting; },
-       [&] {
-         std::vector<std::string> late;
-         for (std::size_t r = 0; r < present_.size(); ++r)
-           if (present_[r] == 0) late.push_back(std::to_string(r));
-         return join(late);
-       });
+  wait(
+      lock, what, [&] { return meeting_ != meeting; },
+      [&] {
+        std::vector<std::string> late;
+        for (std::size_t r = 0; r < present_.size(); ++r)
+          if (present_[r] == 0) late.push_back(std::to_string(r));
+        return join(late);
+      });
   return gathered_;
 }
 
@@ -59,13 +60,14 @@ void ThreadGroup::leave(int rank, const std::vector<std::int64_t>& value) {
 std::vector<std::vector<std::int64_t>> ThreadGroup::collect(int rank) {
   std::unique_lock lock(mutex_);
   auto& round = rounds_[(left_[static_cast<std::size_t>(rank)] - 1) % 2];
-  wait(lock, "vote", [&] { return round.arrived == size_; },
-       [&] {
-         std::vector<std::string> late;
-         for (std::size_t r = 0; r < round.values.size(); ++r)
-           if (round.values[r].empty()) late.push_back(std::to_string(r));
-         return join(late);
-       });
+  wait(
+      lock, "vote", [&] { return round.arrived == size_; },
+      [&] {
+        std::vector<std::string> late;
+        for (std::size_t r = 0; r < round.values.size(); ++r)
+          if (round.values[r].empty()) late.push_back(std::to_string(r));
+        return join(late);
+      });
   auto values = round.values;
   if (++round.read == size_) round = Round{};  // no rank starts the next but one before all have read this one
   return values;

@@ -1,7 +1,7 @@
 #pragma once
 #include <condition_variable>
-#include <functional>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -14,7 +14,8 @@ namespace trainrt::comm {
 /// Where ranks that are threads of one process meet. All of them must call the same operations in the same order.
 class ThreadGroup {
  public:
-  ThreadGroup(int size, double timeout_seconds) : size_(size), timeout_seconds_(timeout_seconds), slots_(static_cast<std::size_t>(size)) {}
+  ThreadGroup(int size, double timeout_seconds)
+      : size_(size), timeout_seconds_(timeout_seconds), slots_(static_cast<std::size_t>(size)) {}
 
   int size() const { return size_; }
   /// Every rank hands in a pointer and gets all of them, in rank order. The pointers are good until the next meeting.

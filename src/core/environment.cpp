@@ -2,8 +2,8 @@
 
 #include <charconv>
 
-#include <trainrt/error.hpp>
 #include <unistd.h>
+#include <trainrt/error.hpp>
 
 namespace trainrt {
 

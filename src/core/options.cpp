@@ -68,10 +68,14 @@ namespace {
 std::string what_is_valid(const OptionSpec& spec) {
   if (!spec.choices.empty()) return "one of: " + join(spec.choices);
   switch (spec.type) {
-    case OptionType::integer: return "a whole number";
-    case OptionType::real: return "a number";
-    case OptionType::boolean: return "true or false";
-    case OptionType::text: return "a text that is not empty";
+    case OptionType::integer:
+      return "a whole number";
+    case OptionType::real:
+      return "a number";
+    case OptionType::boolean:
+      return "true or false";
+    case OptionType::text:
+      return "a text that is not empty";
   }
   return "";
 }
@@ -79,10 +83,14 @@ std::string what_is_valid(const OptionSpec& spec) {
 bool is_valid(const OptionSpec& spec, const std::string& text) {
   if (!spec.choices.empty()) return std::ranges::find(spec.choices, text) != spec.choices.end();
   switch (spec.type) {
-    case OptionType::integer: return parse_integer(text).has_value();
-    case OptionType::real: return parse_real(text).has_value();
-    case OptionType::boolean: return parse_boolean(text).has_value();
-    case OptionType::text: return !text.empty();
+    case OptionType::integer:
+      return parse_integer(text).has_value();
+    case OptionType::real:
+      return parse_real(text).has_value();
+    case OptionType::boolean:
+      return parse_boolean(text).has_value();
+    case OptionType::text:
+      return !text.empty();
   }
   return false;
 }

@@ -13,7 +13,7 @@ enum class OptionType { text, integer, real, boolean };
 
 /// A config key, declared once, as plain data; --help, `trainrt list`, errors and the README's table come from it.
 struct OptionSpec {
-  std::string_view key;            ///< "section.key"; for a data format the key inside [data.NAME]
+  std::string_view key;  ///< "section.key"; for a data format the key inside [data.NAME]
   OptionType type = OptionType::text;
   std::string_view default_value;  ///< "" = no default
   std::string_view help;

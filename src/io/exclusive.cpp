@@ -7,8 +7,8 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <trainrt/error.hpp>
 #include <unistd.h>
+#include <trainrt/error.hpp>
 
 #include "io/file.hpp"
 #include "io/temporary.hpp"

@@ -38,7 +38,9 @@ bool is_abandoned(const fs::path& path) {
 
 std::string temporary_beside(const std::string& path) {
   const fs::path p(path);
-  return (p.parent_path() / ("." + p.filename().string() + std::string(mark) + host_name() + "." + std::to_string(getpid()))).string();
+  return (p.parent_path() /
+          ("." + p.filename().string() + std::string(mark) + host_name() + "." + std::to_string(getpid())))
+      .string();
 }
 
 void remove_abandoned(const std::string& directory) {

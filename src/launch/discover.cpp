@@ -14,8 +14,9 @@ int claimed_rank(const Environment& environment) {
 
 std::unique_ptr<Launch> discover(const Environment& environment, const LaunchOptions& options) {
   if (is_shell_of_parallel_job(environment))
-    throw UsageError(fmt::format("this is the batch shell of job {}, which has {} tasks: start it with srun (`srun trainrt ...`)",
-                                 *environment.text("SLURM_JOB_ID"), *environment.text("SLURM_NTASKS")));
+    throw UsageError(
+        fmt::format("this is the batch shell of job {}, which has {} tasks: start it with srun (`srun trainrt ...`)",
+                    *environment.text("SLURM_JOB_ID"), *environment.text("SLURM_NTASKS")));
   const Launcher* best = nullptr;
   for (const auto* launcher : launcher_table())
     if (launcher->viable(environment) && (best == nullptr || launcher->preference > best->preference)) best = launcher;

@@ -12,8 +12,8 @@ namespace trainrt::launch {
 /// How long the ranks wait for each other while they start.
 struct LaunchOptions {
   double timeout_seconds = 20;
-  /// A directory that all nodes share, "" where none is known: where ranks are missing, those that are there sign up in it, to
-  /// find out who is not. Nothing is written while all is well, and nothing stays.
+  /// A directory that all nodes share, "" where none is known: where ranks are missing, those that are there sign up in it,
+  /// to find out who is not. Nothing is written while all is well, and nothing stays.
   std::string shared_dir;
 };
 

@@ -5,11 +5,11 @@
 #include <sstream>
 #include <utility>
 
-#include <fmt/format.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/socket.h>
-#include <trainrt/error.hpp>
 #include <unistd.h>
+#include <trainrt/error.hpp>
 
 namespace trainrt::launch {
 

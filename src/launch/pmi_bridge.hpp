@@ -19,9 +19,9 @@ struct BridgeStore {
   std::function<void(const std::string& why)> fail;  ///< a fence failed: nothing can go on
 };
 
-/// Lets an MPICH that speaks only the PMI-1 wire protocol start in a step that only offers PMIx: it serves that protocol on a
-/// socket pair inside the process, from a thread, and turns puts and barriers into PMIx puts and fences.
-/// Protocol: "Simple PMI" (Flux RFC 13; MPICH src/pmi/simple).
+/// Lets an MPICH that speaks only the PMI-1 wire protocol start in a step that only offers PMIx: it serves that protocol on
+/// a socket pair inside the process, from a thread, and turns puts and barriers into PMIx puts and fences. Protocol:
+/// "Simple PMI" (Flux RFC 13; MPICH src/pmi/simple).
 class PmiBridge {
  public:
   explicit PmiBridge(BridgeStore store);

@@ -113,15 +113,18 @@ void PmixClient::fence(const std::string& what) {
   if (!arrival->wait_until(in_seconds(timeout_seconds_))) {
     std::vector<std::string> missing;
     for (const auto rank : missing_ranks()) missing.push_back(std::to_string(rank));
-    throw Error(fmt::format("{}: waited {} s, and rank{} {} of {} did not come: look for what ended or holds {} (srun's lines, the "
-                            "node's log)", what, timeout_seconds_, missing.size() == 1 ? "" : "s",
-                            missing.empty() ? "(unknown)" : join(missing), size_, missing.size() == 1 ? "it" : "them"));
+    throw Error(
+        fmt::format("{}: waited {} s, and rank{} {} of {} did not come: look for what ended or holds {} (srun's lines, the "
+                    "node's log)",
+                    what, timeout_seconds_, missing.size() == 1 ? "" : "s", missing.empty() ? "(unknown)" : join(missing),
+                    size_, missing.size() == 1 ? "it" : "them"));
   }
   PMIX_INFO_DESTRUCT(&info);
   check(arrival->status, "fence (" + what + ")");
 }
 
-// PMIx cannot tell: asking it for what a rank put blocks Slurm's plugin for half a minute where that rank's node has no task left.
+// PMIx cannot tell: asking it for what a rank put blocks Slurm's plugin for half a minute where that rank's node has no
+// task left.
 std::vector<int> PmixClient::missing_ranks() const { return missing_by_roll_call(shared_dir_, space(), rank(), size_); }
 
 std::string PmixClient::get(int rank, const std::string& key) const {

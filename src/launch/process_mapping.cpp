@@ -23,7 +23,8 @@ std::vector<int> nodes_from_mapping(std::string_view mapping, int size) {
   const auto wanted = static_cast<std::size_t>(size);
   while (nodes.size() < wanted)
     for (const auto& block : blocks)
-      for (int node = block.first; node < block.first + block.nodes; ++node) nodes.insert(nodes.end(), static_cast<std::size_t>(block.ranks), node);
+      for (int node = block.first; node < block.first + block.nodes; ++node)
+        nodes.insert(nodes.end(), static_cast<std::size_t>(block.ranks), node);
   nodes.resize(wanted);
   return nodes;
 }

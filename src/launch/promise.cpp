@@ -28,8 +28,8 @@ void check_promise(const Environment& environment, int formed, const std::string
   if (!promise || promise->size <= formed) return;
   const bool slurm = environment.has("SLURM_JOB_ID");
   throw UsageError(fmt::format(
-      "{}={} promised {} ranks, but the launcher '{}' formed a world of {}: every process would train alone. {}", promise->variable,
-      promise->size, promise->size, launcher, formed,
+      "{}={} promised {} ranks, but the launcher '{}' formed a world of {}: every process would train alone. {}",
+      promise->variable, promise->size, promise->size, launcher, formed,
       slurm ? "Start it with `srun --mpi=pmix` (or export SLURM_MPI_TYPE=pmix; `srun --mpi=list` shows what there is)."
             : "Start it with mpiexec of the MPICH that trainrt is built with (Debian: mpiexec.mpich)."));
 }

@@ -12,8 +12,8 @@ struct Promise {
   std::string variable;
 };
 
-/// The largest of PMI_SIZE, OMPI_COMM_WORLD_SIZE and SLURM_STEP_NUM_TASKS; never SLURM_NTASKS, which the batch shell of a job
-/// has too.
+/// The largest of PMI_SIZE, OMPI_COMM_WORLD_SIZE and SLURM_STEP_NUM_TASKS; never SLURM_NTASKS, which the batch shell of a
+/// job has too.
 std::optional<Promise> promised_ranks(const Environment& environment);
 
 /// True in the batch shell (or the salloc shell) of a job of several tasks, outside any srun step.

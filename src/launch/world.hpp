@@ -8,9 +8,9 @@ namespace trainrt {
 struct World {
   int rank = 0;
   int size = 1;
-  int local_rank = 0;   ///< among the ranks of this node, by rank number
-  int local_size = 1;   ///< ranks on this node
-  int node_rank = 0;    ///< of this node among the nodes, by their lowest rank
+  int local_rank = 0;  ///< among the ranks of this node, by rank number
+  int local_size = 1;  ///< ranks on this node
+  int node_rank = 0;   ///< of this node among the nodes, by their lowest rank
   int node_count = 1;
   std::vector<int> node_of_rank;  ///< size entries; empty until the ranks have met (complete_topology)
   std::string launcher;           ///< the plug-in that found this

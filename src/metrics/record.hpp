@@ -11,7 +11,7 @@ namespace trainrt::metrics {
 /// JSON gets null for NaN.
 struct Record {
   using Value = std::variant<double, std::int64_t, std::string>;
-  std::int64_t iteration = 0;  ///< 1 for the first report of a run
+  std::int64_t iteration = 0;                         ///< 1 for the first report of a run
   std::vector<std::pair<std::string, Value>> values;  ///< autofilled keys included
 
   const Value* find(std::string_view key) const {

@@ -22,7 +22,9 @@ std::string outcome_of(const std::function<void()>& work) {
   }
 }
 
-std::string message_of(const std::string& outcome) { return outcome.substr(std::min(outcome.size(), outcome.find('\n') + 1)); }
+std::string message_of(const std::string& outcome) {
+  return outcome.substr(std::min(outcome.size(), outcome.find('\n') + 1));
+}
 
 }  // namespace
 
@@ -32,15 +34,16 @@ void agreed(Communicator& communicator, const std::function<void()>& work) {
   if (first == outcomes.end()) return;
   const auto code = static_cast<ExitCode>(std::stoi(*first));
   const auto message = message_of(*first);
-  const bool same_everywhere =
-      std::ranges::all_of(outcomes, [&](const auto& outcome) { return !outcome.empty() && message_of(outcome) == message; });
+  const bool same_everywhere = std::ranges::all_of(
+      outcomes, [&](const auto& outcome) { return !outcome.empty() && message_of(outcome) == message; });
   if (same_everywhere) throw AgreedError(message, code);
   std::string where;
   for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
     const auto& outcome = outcomes[rank];
     if (outcome.empty()) continue;
     const auto host_at = outcome.find(' ') + 1;
-    where += fmt::format("{}rank {} on {}", where.empty() ? "" : ", ", rank, outcome.substr(host_at, outcome.find('\n') - host_at));
+    where += fmt::format("{}rank {} on {}", where.empty() ? "" : ", ", rank,
+                         outcome.substr(host_at, outcome.find('\n') - host_at));
   }
   throw AgreedError(message + " (seen by " + where + ")", code);
 }

@@ -21,7 +21,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string path_of(const std::string& run_dir, int number) { return run_dir + "/attempts/" + attempt_name(number) + ".json"; }
+std::string path_of(const std::string& run_dir, int number) {
+  return run_dir + "/attempts/" + attempt_name(number) + ".json";
+}
 
 std::string to_text(const AttemptRecord& record) {
   const auto& owner = record.owner;
@@ -90,9 +92,11 @@ void refuse_if_alive(const AttemptRecord& last, const std::string& path, const s
   const OwnerFacts facts{.start_time_of = process_start_time, .job_is_alive = slurm_job_is_alive, .heartbeat_age_s = age};
   const auto& owner = last.owner;
   if (!is_alive(owner, this_owner(), facts)) return;
-  throw UsageError(fmt::format("the run in {} is already being run: attempt {}, {}process {} on {}, last sign of life {:.0f} s ago. Wait for "
-                               "it to end, stop it, or give this run another run.name", run_dir, last.number,
-                               owner.job_id.empty() ? "" : "job " + owner.job_id + ", ", owner.pid, owner.host, std::max(0.0, age)));
+  throw UsageError(fmt::format(
+      "the run in {} is already being run: attempt {}, {}process {} on {}, last sign of life {:.0f} s ago. Wait for "
+      "it to end, stop it, or give this run another run.name",
+      run_dir, last.number, owner.job_id.empty() ? "" : "job " + owner.job_id + ", ", owner.pid, owner.host,
+      std::max(0.0, age)));
 }
 
 }  // namespace

@@ -33,8 +33,8 @@ std::string attempt_name(int number);
 /// Writes the end of an attempt into its record: by any rank, when it takes the step down.
 void mark_failed(const std::string& run_dir, int number, const std::string& why, int exit_code, std::int64_t last_step);
 
-/// Holds the run directory for this process, on one rank. Its number grows by one with every attempt and its record is created
-/// exclusively: of two that start at once, one gets it. While it lives a thread touches the record every 10 s.
+/// Holds the run directory for this process, on one rank. Its number grows by one with every attempt and its record is
+/// created exclusively: of two that start at once, one gets it. While it lives a thread touches the record every 10 s.
 class Attempt {
  public:
   /// Throws UsageError where the last attempt's owner is alive.

@@ -13,7 +13,9 @@ bool every(std::int64_t number, double count) { return number % static_cast<std:
 
 }  // namespace
 
-bool CheckpointInterval::due_at_report(std::int64_t iteration) const { return unit == Unit::reports && every(iteration, count); }
+bool CheckpointInterval::due_at_report(std::int64_t iteration) const {
+  return unit == Unit::reports && every(iteration, count);
+}
 bool CheckpointInterval::due_at_step(std::int64_t step) const { return unit == Unit::steps && every(step, count); }
 bool CheckpointInterval::due_after(double seconds) const { return unit == Unit::seconds && seconds >= count; }
 
@@ -30,7 +32,8 @@ CheckpointInterval parse_checkpoint_interval(const OptionValue& value) {
     if (whole && (unit == "steps" || unit == "step")) return {Unit::steps, *count};
     if (unit == "s") return {Unit::seconds, *count};
   }
-  throw UsageError(value.origin + ": checkpoint.every is '" + value.text + "'; it must be 'N reports', 'N steps', 'N s' or 'off'");
+  throw UsageError(value.origin + ": checkpoint.every is '" + value.text +
+                   "'; it must be 'N reports', 'N steps', 'N s' or 'off'");
 }
 
 }  // namespace trainrt::trainer

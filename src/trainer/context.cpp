@@ -60,28 +60,60 @@ std::optional<T> look_up(Session& session, std::string_view key) {
   const auto* value = session.loop_value(key);
   if (value == nullptr) return std::nullopt;
   if (const auto parsed = parse<T>(value->text)) return parsed;
-  throw UsageError(fmt::format("{}: [loop] {} is '{}'; the train function expects {}", value->origin, key, value->text, type_name<T>()));
+  throw UsageError(
+      fmt::format("{}: [loop] {} is '{}'; the train function expects {}", value->origin, key, value->text, type_name<T>()));
 }
 
 template <class T>
 T required(Session& session, std::string_view key) {
   if (auto value = look_up<T>(session, key)) return *value;
-  throw UsageError(fmt::format("the config lacks the key {} in [loop], which the train function needs ({})", key, type_name<T>()));
+  throw UsageError(
+      fmt::format("the config lacks the key {} in [loop], which the train function needs ({})", key, type_name<T>()));
 }
 
 }  // namespace
 
 std::optional<std::string> Context::loop_value(std::string_view key) const { return look_up<std::string>(session_, key); }
 
-template <> std::int32_t Context::config(std::string_view key) const { return required<std::int32_t>(session_, key); }
-template <> std::int64_t Context::config(std::string_view key) const { return required<std::int64_t>(session_, key); }
-template <> double Context::config(std::string_view key) const { return required<double>(session_, key); }
-template <> bool Context::config(std::string_view key) const { return required<bool>(session_, key); }
-template <> std::string Context::config(std::string_view key) const { return required<std::string>(session_, key); }
-template <> std::int32_t Context::config(std::string_view key, std::int32_t fallback) const { return look_up<std::int32_t>(session_, key).value_or(fallback); }
-template <> std::int64_t Context::config(std::string_view key, std::int64_t fallback) const { return look_up<std::int64_t>(session_, key).value_or(fallback); }
-template <> double Context::config(std::string_view key, double fallback) const { return look_up<double>(session_, key).value_or(fallback); }
-template <> bool Context::config(std::string_view key, bool fallback) const { return look_up<bool>(session_, key).value_or(fallback); }
-template <> std::string Context::config(std::string_view key, std::string fallback) const { return look_up<std::string>(session_, key).value_or(fallback); }
+template <>
+std::int32_t Context::config(std::string_view key) const {
+  return required<std::int32_t>(session_, key);
+}
+template <>
+std::int64_t Context::config(std::string_view key) const {
+  return required<std::int64_t>(session_, key);
+}
+template <>
+double Context::config(std::string_view key) const {
+  return required<double>(session_, key);
+}
+template <>
+bool Context::config(std::string_view key) const {
+  return required<bool>(session_, key);
+}
+template <>
+std::string Context::config(std::string_view key) const {
+  return required<std::string>(session_, key);
+}
+template <>
+std::int32_t Context::config(std::string_view key, std::int32_t fallback) const {
+  return look_up<std::int32_t>(session_, key).value_or(fallback);
+}
+template <>
+std::int64_t Context::config(std::string_view key, std::int64_t fallback) const {
+  return look_up<std::int64_t>(session_, key).value_or(fallback);
+}
+template <>
+double Context::config(std::string_view key, double fallback) const {
+  return look_up<double>(session_, key).value_or(fallback);
+}
+template <>
+bool Context::config(std::string_view key, bool fallback) const {
+  return look_up<bool>(session_, key).value_or(fallback);
+}
+template <>
+std::string Context::config(std::string_view key, std::string fallback) const {
+  return look_up<std::string>(session_, key).value_or(fallback);
+}
 
 }  // namespace trainrt

@@ -58,10 +58,12 @@ const Module& load_module(const std::string& path) {
     throw UsageError(fmt::format("cannot load the library {}: {}", path, why != nullptr ? why : "no reason given"));
   }
   const auto* module = static_cast<const Module*>(dlsym(library, "trainrt_module"));
-  if (module == nullptr) throw UsageError(path + " is not a trainrt module: it lacks the symbol trainrt_module (TRAINRT_TRAIN_FUNCTION)");
+  if (module == nullptr)
+    throw UsageError(path + " is not a trainrt module: it lacks the symbol trainrt_module (TRAINRT_TRAIN_FUNCTION)");
   if (module->abi != module_abi)
-    throw UsageError(fmt::format("{} was compiled for module interface {}, this program has {}: compile it again with this version's headers",
-                                 path, module->abi, module_abi));
+    throw UsageError(fmt::format(
+        "{} was compiled for module interface {}, this program has {}: compile it again with this version's headers", path,
+        module->abi, module_abi));
   return *module;
 }
 
@@ -72,14 +74,16 @@ TrainFunction find_in(const Module& module, const std::string& name, const std::
     if (name.empty() || function.name == name) return function;
     names.emplace_back(function.name);
   }
-  throw UsageError(fmt::format("no train function '{}' in {}{}; there are: {}", name, path, did_you_mean(name, names), join(names)));
+  throw UsageError(
+      fmt::format("no train function '{}' in {}{}; there are: {}", name, path, did_you_mean(name, names), join(names)));
 }
 
 }  // namespace
 
 std::vector<FunctionEntry> available_functions(PluginTable<TrainFunction> built_in) {
   std::vector<FunctionEntry> entries;
-  for (const auto* function : built_in) entries.push_back({std::string(function->name), std::string(function->help), "", {}});
+  for (const auto* function : built_in)
+    entries.push_back({std::string(function->name), std::string(function->help), "", {}});
   for (const auto& folder : module_folders()) {
     std::error_code none;
     std::vector<fs::path> indices;
@@ -104,7 +108,8 @@ TrainFunction load_function(PluginTable<TrainFunction> built_in, const std::stri
     if (entry.name == name) return find_in(load_module(entry.module), name, entry.module);
     names.push_back(entry.name);
   }
-  throw UsageError(fmt::format("no such train function: '{}'{}; there are: {}", name, did_you_mean(name, names), join(names)));
+  throw UsageError(
+      fmt::format("no such train function: '{}'{}; there are: {}", name, did_you_mean(name, names), join(names)));
 }
 
 }  // namespace trainrt::trainer

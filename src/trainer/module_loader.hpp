@@ -9,8 +9,8 @@
 
 namespace trainrt::trainer {
 
-/// A train function as `trainrt list` knows it; those of modules come from the small index beside the module, which need not be
-/// loaded for that.
+/// A train function as `trainrt list` knows it; those of modules come from the small index beside the module, which need
+/// not be loaded for that.
 struct FunctionEntry {
   struct LoopKey {
     std::string key, default_value, help;

@@ -29,7 +29,8 @@ bool is_alive(const Owner& other, const Owner& me, const OwnerFacts& facts) {
   constexpr double fresh_s = 30;
   const bool same_job = !me.job_id.empty() && other.job_id == me.job_id;
   if (same_job && other.restart_count < me.restart_count) return false;
-  if (other.pid_scope == me.pid_scope && other.host == me.host) return facts.start_time_of(other.pid) == other.pid_start_time;
+  if (other.pid_scope == me.pid_scope && other.host == me.host)
+    return facts.start_time_of(other.pid) == other.pid_start_time;
   if (!other.job_id.empty() && !same_job)
     if (const auto alive = facts.job_is_alive(other.job_id)) return *alive;
   return facts.heartbeat_age_s < fresh_s;
@@ -47,8 +48,8 @@ std::optional<bool> slurm_job_is_alive(const std::string& job_id) {
   if (state.empty() || state.find("Invalid job id") != std::string::npos) return false;
   for (const auto* alive : {"RUNNING", "SUSPENDED", "COMPLETING", "STOPPED", "SIGNALING", "RESIZING"})
     if (state == alive) return true;
-  for (const auto* ended : {"PENDING", "CANCELLED", "COMPLETED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "OUT_OF_MEMORY",
-                            "BOOT_FAIL", "DEADLINE", "REQUEUED"})
+  for (const auto* ended : {"PENDING", "CANCELLED", "COMPLETED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED",
+                            "OUT_OF_MEMORY", "BOOT_FAIL", "DEADLINE", "REQUEUED"})
     if (state == ended) return false;
   return std::nullopt;
 }

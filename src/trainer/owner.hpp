@@ -7,8 +7,8 @@ namespace trainrt::trainer {
 
 /// Who holds a run directory: one attempt's rank 0.
 struct Owner {
-  std::string job_id;    ///< "" outside Slurm
-  int restart_count = 0; ///< SLURM_RESTART_COUNT
+  std::string job_id;     ///< "" outside Slurm
+  int restart_count = 0;  ///< SLURM_RESTART_COUNT
   std::string step_id;
   std::string host;
   std::string pid_scope;  ///< boot and pid namespace in which `pid` means something
@@ -21,14 +21,14 @@ Owner this_owner();
 
 /// How the world looks, asked only where it is needed.
 struct OwnerFacts {
-  std::function<unsigned long long(int pid)> start_time_of;                ///< 0 = no such process
-  std::function<std::optional<bool>(const std::string& job)> job_is_alive; ///< nullopt = Slurm cannot tell
+  std::function<unsigned long long(int pid)> start_time_of;                 ///< 0 = no such process
+  std::function<std::optional<bool>(const std::string& job)> job_is_alive;  ///< nullopt = Slurm cannot tell
   double heartbeat_age_s = 0;
 };
 
 /// True where `other` can be shown to be alive, so that `me` must not take the run: by its process where both see the same
-/// process numbers, by Slurm where it is another job, else by a heartbeat younger than 30 s. A requeue of the same job always
-/// takes over.
+/// process numbers, by Slurm where it is another job, else by a heartbeat younger than 30 s. A requeue of the same job
+/// always takes over.
 bool is_alive(const Owner& other, const Owner& me, const OwnerFacts& facts);
 
 /// Asks squeue; nullopt where it cannot be asked.

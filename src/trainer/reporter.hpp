@@ -8,8 +8,8 @@
 
 namespace trainrt::trainer {
 
-/// Where aggregated reports go. Rank 0's writes the log of record and the sinks; the other ranks' does nothing: which one it is
-/// is decided once, when it is made.
+/// Where aggregated reports go. Rank 0's writes the log of record and the sinks; the other ranks' does nothing: which one
+/// it is is decided once, when it is made.
 class Reporter {
  public:
   virtual ~Reporter() = default;
@@ -19,8 +19,8 @@ class Reporter {
   virtual void write(metrics::Record record) = 0;
   /// The log of record is on disk when it returns. Before every commit.
   virtual void sync() = 0;
-  /// Derived files are brought up to date, after a commit. Where that fails it is said, and the run goes on: they can be made
-  /// anew from the log of record.
+  /// Derived files are brought up to date, after a commit. Where that fails it is said, and the run goes on: they can be
+  /// made anew from the log of record.
   virtual void update_derived() = 0;
   virtual void end() = 0;
 };

@@ -39,8 +39,8 @@ std::string look_at_existing(const RunSpec& spec, const std::string& function) {
     return {};
   }
   if (record->function != function)
-    throw UsageError(fmt::format("the run in {} is of the train function '{}', not '{}': give this run another run.name", spec.run_dir,
-                                 record->function, function));
+    throw UsageError(fmt::format("the run in {} is of the train function '{}', not '{}': give this run another run.name",
+                                 spec.run_dir, record->function, function));
   return is_finished_as_is(*record, spec) ? finished_text : "";
 }
 
@@ -52,7 +52,8 @@ class Records {
     auto existing = read_run_record(run_dir_);
     record_ = existing ? *existing : new_run_record(spec, function);
     for (const auto& change : take_loop(record_, spec, attempt_.number()))
-      log::info(fmt::format("[loop] {} was '{}', is '{}' from attempt {} on", change.key, change.from, change.to, change.attempt));
+      log::info(fmt::format("[loop] {} was '{}', is '{}' from attempt {} on", change.key, change.from, change.to,
+                            change.attempt));
     record_.spec = spec.texts;
     set_state("running");
     io::replace_file(run_dir_ + "/params.json", loop_as_json(record_));
@@ -91,7 +92,8 @@ double seconds_since_process_start() {
   const auto ticks = static_cast<double>(process_start_time(static_cast<int>(getpid())));
   timespec now{};
   clock_gettime(CLOCK_BOOTTIME, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec) - ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec) -
+         ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
 /// For the start-up benchmark.
@@ -121,16 +123,18 @@ void write_down(const Place& place, const Session& session, const Error& error, 
     record->state = "failed";
     write_run_record(run_dir, *record);
   }
-  log::info(fmt::format("the error is kept in {}/error.txt; mend what it says and start the same command again: the run continues from "
-                        "its last checkpoint", run_dir));
+  log::info(fmt::format(
+      "the error is kept in {}/error.txt; mend what it says and start the same command again: the run continues from "
+      "its last checkpoint",
+      run_dir));
 }
 
 /// One rank's train function failed, and the others wait for it somewhere: say it, write it down, end the step.
 [[noreturn]] void fail_everywhere(const Place& place, const Session& session, launch::Launch& launch, const Error& error) {
   // Where all ranks fail alike, rank 0 says it and the others are ended before they speak.
   if (launch.world().rank != 0) std::this_thread::sleep_for(std::chrono::seconds(1));
-  const auto text = fmt::format("rank {} on {} failed at step {} (attempt {}): {}", launch.world().rank, host_name(), session.step_count(),
-                                place.attempt, error.what());
+  const auto text = fmt::format("rank {} on {} failed at step {} (attempt {}): {}", launch.world().rank, host_name(),
+                                session.step_count(), place.attempt, error.what());
   log::error(error.what());
   try {
     if (leaves_nothing(place, session, error))
@@ -163,8 +167,8 @@ void call_train_function(const Place& place, const TrainFunction& function, Sess
 
 RunOutcome outcome_of(const RunSpec& spec, const Session& session) {
   if (session.stopped_by() == 0)
-    return {ExitCode::finished, fmt::format("finished: {} iterations, {} steps. Results: {} (trainrt result {})", session.iteration(),
-                                            session.step_count(), spec.run_dir, spec.run_dir)};
+    return {ExitCode::finished, fmt::format("finished: {} iterations, {} steps. Results: {} (trainrt result {})",
+                                            session.iteration(), session.step_count(), spec.run_dir, spec.run_dir)};
   const auto saved = session.is_saved() ? "everything up to there is saved" : "the last checkpoint is older than that";
   return {ExitCode::stopped, fmt::format("stopped by {} at step {}; {}. Run the same command again to continue (exit {})",
                                          batch::signal_name(session.stopped_by()), session.step_count(), saved,
@@ -190,8 +194,10 @@ RunOutcome run(const RunSpec& spec, const TrainFunction& function, launch::Launc
   std::string existing;
   agreed(communicator, [&] { existing = keeps_records ? look_at_existing(spec, name) : ""; });
   if (communicator.broadcast_text(existing, 0) == finished_text)
-    return {ExitCode::finished, fmt::format("the run '{}' has finished already; nothing to do. Results: {}. More epochs in [loop] continue it; "
-                                            "another run.name starts a new one", spec.name, spec.run_dir)};
+    return {ExitCode::finished,
+            fmt::format("the run '{}' has finished already; nothing to do. Results: {}. More epochs in [loop] continue it; "
+                        "another run.name starts a new one",
+                        spec.name, spec.run_dir)};
 
   make_run_directory(spec.run_dir, spec.storage_timeout_s, communicator);
   const auto nodes = node_names(launch.world(), communicator);
@@ -212,12 +218,14 @@ RunOutcome run(const RunSpec& spec, const TrainFunction& function, launch::Launc
   const auto outcome = outcome_of(spec, session);
   agreed(communicator, [&] {
     if (!records) return;
-    io::remove_tree(private_directory(spec.run_dir, attempt));  // before the end is on record: nobody looks here again after that
+    io::remove_tree(
+        private_directory(spec.run_dir, attempt));  // before the end is on record: nobody looks here again after that
     warn_of_unread_keys(session);
     records->note_first_step(session.first_step());
     const bool stopped = outcome.code == ExitCode::stopped;
-    records->end(stopped ? "stopped" : "finished", stopped ? "stopped by " + batch::signal_name(session.stopped_by()) : "finished",
-                 outcome.code, session.step_count());
+    records->end(stopped ? "stopped" : "finished",
+                 stopped ? "stopped by " + batch::signal_name(session.stopped_by()) : "finished", outcome.code,
+                 session.step_count());
   });
   return outcome;
 }

@@ -15,9 +15,9 @@ struct RunOutcome {
   std::string message;  ///< what happened and what to do next, for rank 0 to print
 };
 
-/// Runs one attempt of a run: opens the run directory, continues from the last checkpoint, calls the train function, and leaves the
-/// records. Collective. AgreedError where it cannot start; a train function that fails on some rank ends the whole step from
-/// here (Launch::abort).
+/// Runs one attempt of a run: opens the run directory, continues from the last checkpoint, calls the train function, and
+/// leaves the records. Collective. AgreedError where it cannot start; a train function that fails on some rank ends the
+/// whole step from here (Launch::abort).
 RunOutcome run(const RunSpec& spec, const TrainFunction& function, launch::Launch& launch, Communicator& communicator);
 
 /// Before any directory is made: are the datasets of the config there and whole? UsageError otherwise.

@@ -24,15 +24,16 @@ namespace {
 
 /// The work that one rank does for all.
 void on_first_rank(Communicator& communicator, const std::function<void()>& work) {
-  agreed(communicator, communicator.rank() == 0 ? work : [] {});
+  agreed(
+      communicator, communicator.rank() == 0 ? work : [] {});
 }
 
 void make_directories(const std::string& path) {
   std::error_code error;
   fs::create_directories(path, error);
   if (error || !fs::is_directory(path))
-    throw UsageError(fmt::format("run.storage_path: cannot make {} on {}: {}; choose a folder that you may write", path, host_name(),
-                                 error ? error.message() : "it is not a directory"));
+    throw UsageError(fmt::format("run.storage_path: cannot make {} on {}: {}; choose a folder that you may write", path,
+                                 host_name(), error ? error.message() : "it is not a directory"));
 }
 
 void wait_until_seen(const std::string& path, double timeout_s) {
@@ -40,15 +41,17 @@ void wait_until_seen(const std::string& path, double timeout_s) {
   const auto start = monotonic_seconds();
   while (access(path.c_str(), F_OK) != 0) {
     if (monotonic_seconds() - start > timeout_s)
-      throw UsageError(fmt::format("{} is not seen on {} after {} s: run.storage_path must be a directory that all nodes share", path,
-                                   host_name(), timeout_s));
+      throw UsageError(
+          fmt::format("{} is not seen on {} after {} s: run.storage_path must be a directory that all nodes share", path,
+                      host_name(), timeout_s));
     std::this_thread::sleep_for(100ms);
   }
 }
 
 /// Deepest part of `path` that exists already.
 fs::path existing_part(fs::path path) {
-  while (!path.empty() && !fs::exists(path) && path.has_parent_path() && path != path.parent_path()) path = path.parent_path();
+  while (!path.empty() && !fs::exists(path) && path.has_parent_path() && path != path.parent_path())
+    path = path.parent_path();
   return path;
 }
 
@@ -102,7 +105,9 @@ void make_run_directory(const std::string& run_dir, double timeout_s, Communicat
   agreed(communicator, [&] { wait_until_seen(run_dir + "/logs", timeout_s); });
 }
 
-std::string private_directory(const std::string& run_dir, int attempt) { return run_dir + "/.attempt_" + attempt_name(attempt); }
+std::string private_directory(const std::string& run_dir, int attempt) {
+  return run_dir + "/.attempt_" + attempt_name(attempt);
+}
 
 void sweep(const std::string& run_dir, int attempt) {
   const auto own = private_directory(run_dir, attempt);

@@ -20,16 +20,31 @@ std::span<const OptionSpec> run_options() {
       {.key = "checkpoint.every",
        .default_value = "1 reports",
        .help = "N reports | N steps | N s | off; besides always at a stop, and where the function calls save()"},
-      {.key = "checkpoint.num_to_keep", .type = OptionType::integer, .default_value = "0", .help = "the best so many, and the latest; 0 = all"},
+      {.key = "checkpoint.num_to_keep",
+       .type = OptionType::integer,
+       .default_value = "0",
+       .help = "the best so many, and the latest; 0 = all"},
       {.key = "checkpoint.score_attribute", .help = "the metric that says which are best; without it the newest are"},
-      {.key = "checkpoint.score_order", .default_value = "max", .help = "whether more or less is better", .choices = {"max", "min"}},
+      {.key = "checkpoint.score_order",
+       .default_value = "max",
+       .help = "whether more or less is better",
+       .choices = {"max", "min"}},
       {.key = "metrics.detailed",
        .type = OptionType::boolean,
        .default_value = "false",
        .help = "adds _date, _hostname, _node_ip, _pid, _time_total_s to every report"},
-      {.key = "failure.launch_timeout", .type = OptionType::real, .default_value = "20", .help = "seconds that the ranks wait for each other at the start"},
-      {.key = "failure.collective_timeout", .type = OptionType::real, .default_value = "1800", .help = "seconds after which a collective that some rank does not join is an error"},
-      {.key = "failure.storage_timeout", .type = OptionType::real, .default_value = "30", .help = "seconds that a node may take to see a new directory"}};
+      {.key = "failure.launch_timeout",
+       .type = OptionType::real,
+       .default_value = "20",
+       .help = "seconds that the ranks wait for each other at the start"},
+      {.key = "failure.collective_timeout",
+       .type = OptionType::real,
+       .default_value = "1800",
+       .help = "seconds after which a collective that some rank does not join is an error"},
+      {.key = "failure.storage_timeout",
+       .type = OptionType::real,
+       .default_value = "30",
+       .help = "seconds that a node may take to see a new directory"}};
   return options;
 }
 
@@ -41,17 +56,20 @@ void check_component(const OptionValue& value, const std::string& what) {
   const bool plain = !text.empty() && text.front() != '.' && text.find('/') == std::string::npos &&
                      std::ranges::all_of(text, [](unsigned char c) { return c >= ' '; });
   if (!plain)
-    throw UsageError(fmt::format("{}: {} is '{}'; it must be one plain name, without '/' and not starting with '.'", value.origin, what, text));
+    throw UsageError(fmt::format("{}: {} is '{}'; it must be one plain name, without '/' and not starting with '.'",
+                                 value.origin, what, text));
 }
 
 void check_positive(const Options& options, std::string_view key) {
   const auto* value = options.find(key);
-  if (options.real(key) <= 0) throw UsageError(fmt::format("{}: {} is '{}'; it must be more than 0", value->origin, key, value->text));
+  if (options.real(key) <= 0)
+    throw UsageError(fmt::format("{}: {} is '{}'; it must be more than 0", value->origin, key, value->text));
 }
 
 void check_not_negative(const Options& options, std::string_view key) {
   const auto* value = options.find(key);
-  if (options.integer(key) < 0) throw UsageError(fmt::format("{}: {} is '{}'; it must be 0 or more", value->origin, key, value->text));
+  if (options.integer(key) < 0)
+    throw UsageError(fmt::format("{}: {} is '{}'; it must be 0 or more", value->origin, key, value->text));
 }
 
 /// Splits off the sections with free keys, and leaves the declared ones.
@@ -81,7 +99,8 @@ RunSpec make_run_spec(const Options& given) {
   RunSpec spec;
   const auto options = checked(take_free_sections(given, spec), run_options(), "");
   check_component(*options.find("run.name"), "run.name");
-  for (const auto* key : {"failure.launch_timeout", "failure.collective_timeout", "failure.storage_timeout"}) check_positive(options, key);
+  for (const auto* key : {"failure.launch_timeout", "failure.collective_timeout", "failure.storage_timeout"})
+    check_positive(options, key);
   check_not_negative(options, "checkpoint.num_to_keep");
   check_not_negative(options, "run.seed");
 

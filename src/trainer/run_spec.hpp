@@ -17,8 +17,8 @@ struct RunSpec {
   std::string run_dir;       ///< storage_path/name
   std::uint64_t seed = 0;
   std::string function;
-  std::string library;  ///< a user's module, "" = none
-  Options loop;         ///< [loop], keys without the section
+  std::string library;                  ///< a user's module, "" = none
+  Options loop;                         ///< [loop], keys without the section
   std::map<std::string, Options> data;  ///< [data.NAME] by name
   CheckpointInterval checkpoint_every;
   checkpoint::Retention retention;

@@ -63,8 +63,9 @@ Dataset Session::dataset(const std::string& name) {
   if (section == spec_.data.end()) {
     std::vector<std::string> names;
     for (const auto& [known, options] : spec_.data) names.push_back(known);
-    throw UsageError(fmt::format("the train function asks for the dataset '{}', and the config has no [data.{}]{}; it has: {}", name, name,
-                                 did_you_mean(name, names), names.empty() ? "none" : join(names)));
+    throw UsageError(
+        fmt::format("the train function asks for the dataset '{}', and the config has no [data.{}]{}; it has: {}", name,
+                    name, did_you_mean(name, names), names.empty() ? "none" : join(names)));
   }
   auto impl = data::open_dataset(name, section->second, Shard{communicator_.rank(), communicator_.size()}, spec_.seed);
   const auto& stored = cursors_[name];
@@ -93,7 +94,8 @@ void Session::attach(const State& user) {
 }
 
 bool Session::restore(State& state) {
-  if (progress_.step > 0 || progress_.iteration > 0) throw UsageError("restore() comes before the first step() and report()");
+  if (progress_.step > 0 || progress_.iteration > 0)
+    throw UsageError("restore() comes before the first step() and report()");
   fault_point("load");
   attach(state);
   std::optional<checkpoint::LoadResult> loaded;
@@ -114,8 +116,12 @@ bool Session::restore(State& state) {
 
 void Session::take_restored(const std::string& directory, int ranks) {
   if (progress_.seed != static_cast<std::int64_t>(spec_.seed))
-    throw AgreedError(fmt::format("run.seed is {}, but the run began with {}: a run keeps its seed (give it back, or start a run of another "
-                                  "name)", spec_.seed, progress_.seed), ExitCode::usage);
+    throw AgreedError(
+        fmt::format(
+            "run.seed is {}, but the run began with {}: a run keeps its seed (give it back, or start a run of another "
+            "name)",
+            spec_.seed, progress_.seed),
+        ExitCode::usage);
   progress_.ranks = communicator_.size();
   saved_ = progress_;
   first_step_ = progress_.step;
@@ -126,8 +132,10 @@ void Session::take_restored(const std::string& directory, int ranks) {
   }
   log::info(fmt::format("continuing from {} (step {}, iteration {})", directory, progress_.step, progress_.iteration));
   if (ranks != communicator_.size())
-    log::info(fmt::format("it was saved by {} ranks and is loaded by {}: the run goes on exactly in what it computes, but sums have another "
-                          "order now and bits may differ", ranks, communicator_.size()));
+    log::info(fmt::format(
+        "it was saved by {} ranks and is loaded by {}: the run goes on exactly in what it computes, but sums have another "
+        "order now and bits may differ",
+        ranks, communicator_.size()));
   begin_reports(progress_.iteration);
 }
 
@@ -140,7 +148,8 @@ void Session::retain() const {
 }
 
 bool Session::save() {
-  for (auto& [name, impl] : datasets_) cursors_[name] = {impl->cursor.in_progress, impl->cursor.epoch, impl->cursor.position};
+  for (auto& [name, impl] : datasets_)
+    cursors_[name] = {impl->cursor.in_progress, impl->cursor.epoch, impl->cursor.position};
   trainer::agreed(communicator_, [&] { reporter_->sync(); });
   checkpoint::SaveOptions options{.run_dir = spec_.run_dir, .private_dir = attempt_.private_dir, .meta = {}};
   options.meta.index = next_checkpoint_;
@@ -153,7 +162,8 @@ bool Session::save() {
   last_save_s_ = monotonic_seconds();
   if (!result.committed) {
     if (communicator_.rank() == 0)
-      log::warning(fmt::format("the checkpoint at step {} could not be written and is dropped, training goes on: {}", progress_.step, result.error));
+      log::warning(fmt::format("the checkpoint at step {} could not be written and is dropped, training goes on: {}",
+                               progress_.step, result.error));
     return false;
   }
   saved_ = progress_;
@@ -241,8 +251,10 @@ void Session::finish() {
   throw_if_stopped();
   vote_.finish();
   if (attached_ && !is_saved() && communicator_.rank() == 0)
-    log::warning(fmt::format("the train function returned at step {} and its last checkpoint is of step {}: what came between is not kept. "
-                             "Let it call ctx.save() at its end", progress_.step, std::max<std::int64_t>(saved_.step, 0)));
+    log::warning(fmt::format(
+        "the train function returned at step {} and its last checkpoint is of step {}: what came between is not kept. "
+        "Let it call ctx.save() at its end",
+        progress_.step, std::max<std::int64_t>(saved_.step, 0)));
 }
 
 void Session::close() {

@@ -51,7 +51,8 @@ class Session {
   std::int64_t first_step() const { return first_step_; }
   std::int64_t iteration() const { return progress_.iteration; }
 
-  /// After the train function returned: warns where it left something unsaved. Its data is gone, so nothing can be saved here.
+  /// After the train function returned: warns where it left something unsaved. Its data is gone, so nothing can be saved
+  /// here.
   void finish();
   /// The sinks' files are complete; also after a stop.
   void close();

@@ -10,8 +10,10 @@ StopVote::Outcome StopVote::finish() {
   pending_ = false;
   const auto result = communicator_.finish_vote();
   if (result[2] != -result[3])
-    throw Error("the ranks do not make the same calls: some call report() where others call step(). Both are collective: every rank "
-                "must make the same ones in the same order");
+    throw Error(
+        "the ranks do not make the same calls: some call report() where others call step(). Both are collective: every "
+        "rank "
+        "must make the same ones in the same order");
   return {.signal = static_cast<int>(result[0]), .checkpoint_wanted = result[1] != 0};
 }
 

@@ -5,12 +5,13 @@
 
 namespace trainrt::trainer {
 
-/// The vote by which all ranks stop, and save, at the same step. It starts at one step and is waited for and obeyed at the next,
-/// so that it overlaps with the step between. It also finds ranks that do not do the same: one that reports where others step.
+/// The vote by which all ranks stop, and save, at the same step. It starts at one step and is waited for and obeyed at the
+/// next, so that it overlaps with the step between. It also finds ranks that do not do the same: one that reports where
+/// others step.
 class StopVote {
  public:
   struct Outcome {
-    int signal = 0;                ///< somebody was asked to stop
+    int signal = 0;  ///< somebody was asked to stop
     bool checkpoint_wanted = false;
   };
   enum class Call : std::int64_t { step = 1, report = 2 };

@@ -1,5 +1,5 @@
-// The contract of a Communicator, held against the backends that can be had in one process: "self", and "thread" for 1 to 8 ranks.
-// The same checks run over MPI in tests/multirank.
+// The contract of a Communicator, held against the backends that can be had in one process: "self", and "thread" for 1 to 8
+// ranks. The same checks run over MPI in tests/multirank.
 #include <catch2/catch.hpp>
 
 #include "support/communicator_contract.hpp"

@@ -58,5 +58,6 @@ TEST_CASE("every config key is declared once, with help") {
 }
 
 TEST_CASE("a wrong name lists the valid ones and the nearest") {
-  CHECK_THROWS_WITH(find_plugin(data::format_table(), "sinthetic", "data format"), Contains("did you mean 'synthetic'") && Contains("idx"));
+  CHECK_THROWS_WITH(find_plugin(data::format_table(), "sinthetic", "data format"),
+                    Contains("did you mean 'synthetic'") && Contains("idx"));
 }

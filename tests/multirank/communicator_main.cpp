@@ -13,8 +13,8 @@ int main() {
     const auto findings = test::communicator_findings(*communicator);
     code = findings.empty() ? 0 : 1;
     if (communicator->rank() == 0 || code != 0)
-      std::printf("rank %d of %d over %s: %s\n", communicator->rank(), communicator->size(), std::string(communicator->name()).c_str(),
-                  code == 0 ? "contract kept" : findings.c_str());
+      std::printf("rank %d of %d over %s: %s\n", communicator->rank(), communicator->size(),
+                  std::string(communicator->name()).c_str(), code == 0 ? "contract kept" : findings.c_str());
     communicator->barrier();
   }
   launch->finalize();

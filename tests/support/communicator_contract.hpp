@@ -19,7 +19,8 @@ std::vector<T> values_of(int rank, std::size_t count) {
   Random random(99, static_cast<std::uint64_t>(rank));
   std::vector<T> values(count);
   for (auto& value : values)
-    value = static_cast<T>((random.uniform() - 0.5) * (random.below(2) == 0 ? 1e3 : 1e-3));  // magnitudes that make order matter
+    value = static_cast<T>((random.uniform() - 0.5) *
+                           (random.below(2) == 0 ? 1e3 : 1e-3));  // magnitudes that make order matter
   return values;
 }
 
@@ -65,8 +66,11 @@ inline std::string exchange_findings(Communicator& c) {
   const auto all = c.all_gather(std::string(static_cast<std::size_t>(c.rank() * 3), static_cast<char>('a' + c.rank())));
   if (all.size() != static_cast<std::size_t>(c.size())) return "all_gather has a wrong count; ";
   for (int rank = 0; rank < c.size(); ++rank)
-    if (all[static_cast<std::size_t>(rank)] != std::string(static_cast<std::size_t>(rank * 3), static_cast<char>('a' + rank))) return "all_gather is wrong; ";
-  if (c.broadcast_text("from " + std::to_string(c.rank()), c.size() - 1) != "from " + std::to_string(c.size() - 1)) return "broadcast_text is wrong; ";
+    if (all[static_cast<std::size_t>(rank)] !=
+        std::string(static_cast<std::size_t>(rank * 3), static_cast<char>('a' + rank)))
+      return "all_gather is wrong; ";
+  if (c.broadcast_text("from " + std::to_string(c.rank()), c.size() - 1) != "from " + std::to_string(c.size() - 1))
+    return "broadcast_text is wrong; ";
   return {};
 }
 
@@ -83,7 +87,8 @@ inline std::string vote_findings(Communicator& c) {
 
 inline std::string nan_findings(Communicator& c) {
   const double mine = c.rank() == c.size() - 1 ? std::numeric_limits<double>::quiet_NaN() : c.rank();
-  if (!std::isnan(c.all_reduced(mine, Op::min)) || !std::isnan(c.all_reduced(mine, Op::max))) return "min or max loses a NaN; ";
+  if (!std::isnan(c.all_reduced(mine, Op::min)) || !std::isnan(c.all_reduced(mine, Op::max)))
+    return "min or max loses a NaN; ";
   return {};
 }
 

@@ -5,9 +5,9 @@
 #include "cli/command.hpp"
 #include "comm/backend.hpp"
 #include "data/open_dataset.hpp"
+#include "frameworks/builtin_functions.hpp"
 #include "launch/launcher.hpp"
 #include "metrics/sink.hpp"
-#include "frameworks/builtin_functions.hpp"
 #include "trainer/module_loader.hpp"
 #include "trainer/run_spec.hpp"
 
@@ -36,7 +36,8 @@ ExitCode list_command(std::span<const std::string> words) {
   fmt::print("train functions\n");
   for (const auto& function : trainer::available_functions(builtin_functions())) {
     fmt::print("  {:<28} {}\n", function.name, function.help);
-    for (const auto& key : function.loop) fmt::print("      loop.{:<21} {} (default {})\n", key.key, key.help, key.default_value);
+    for (const auto& key : function.loop)
+      fmt::print("      loop.{:<21} {} (default {})\n", key.key, key.help, key.default_value);
   }
   fmt::print("\nconfig keys ([section] key, or --section.key=value); [loop] takes the train function's own\n");
   print_options(trainer::run_options());

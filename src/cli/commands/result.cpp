@@ -51,13 +51,23 @@ const metrics::Record* best_of(const Standing& standing) {
 Json as_json(const std::string& run_dir, const Standing& standing) {
   Json attempts = Json::array();
   for (const auto& attempt : standing.attempts)
-    attempts.push_back({{"attempt", attempt.number}, {"start", attempt.start}, {"end", attempt.end}, {"why", attempt.why},
-                        {"ranks", attempt.ranks}, {"nodes", attempt.nodes}, {"first_step", attempt.first_step},
-                        {"last_step", attempt.last_step}, {"job_id", attempt.owner.job_id}});
+    attempts.push_back({{"attempt", attempt.number},
+                        {"start", attempt.start},
+                        {"end", attempt.end},
+                        {"why", attempt.why},
+                        {"ranks", attempt.ranks},
+                        {"nodes", attempt.nodes},
+                        {"first_step", attempt.first_step},
+                        {"last_step", attempt.last_step},
+                        {"job_id", attempt.owner.job_id}});
   Json checkpoints = Json::array();
   for (const auto& meta : standing.checkpoints)
-    checkpoints.push_back({{"directory", run_dir + "/" + checkpoint::directory_name(meta.index)}, {"iteration", meta.iteration}, {"step", meta.step}});
-  const auto report = [](const metrics::Record* record) { return record != nullptr ? Json::parse(metrics::to_json(*record)) : Json(); };
+    checkpoints.push_back({{"directory", run_dir + "/" + checkpoint::directory_name(meta.index)},
+                           {"iteration", meta.iteration},
+                           {"step", meta.step}});
+  const auto report = [](const metrics::Record* record) {
+    return record != nullptr ? Json::parse(metrics::to_json(*record)) : Json();
+  };
   return {{"name", standing.record.name},
           {"run_id", standing.record.run_id},
           {"state", standing.record.state},
@@ -78,26 +88,30 @@ void print_metrics(std::string_view title, const metrics::Record& record) {
 }
 
 void print_text(const std::string& run_dir, const Standing& standing) {
-  fmt::print("run         {} ({})\nstate       {}\ndirectory   {}\niterations  {}\n", standing.record.name, standing.record.function,
-             standing.record.state, run_dir, standing.reports.size());
+  fmt::print("run         {} ({})\nstate       {}\ndirectory   {}\niterations  {}\n", standing.record.name,
+             standing.record.function, standing.record.state, run_dir, standing.reports.size());
   if (!standing.reports.empty()) print_metrics("last metrics", standing.reports.back());
   if (standing.best != nullptr) print_metrics("best metrics", *standing.best);
   fmt::print("checkpoints\n");
   for (const auto& meta : standing.checkpoints)
-    fmt::print("  {}  step {}  iteration {}  {}\n", checkpoint::directory_name(meta.index), meta.step, meta.iteration, meta.created);
+    fmt::print("  {}  step {}  iteration {}  {}\n", checkpoint::directory_name(meta.index), meta.step, meta.iteration,
+               meta.created);
   fmt::print("attempts\n");
   for (const auto& attempt : standing.attempts)
-    fmt::print("  {}  {}  {} ranks on {}  steps {} to {}  {}\n", attempt.number, attempt.start, attempt.ranks, fmt::join(attempt.nodes, ","),
-               attempt.first_step, attempt.last_step, attempt.why.empty() ? "runs, or was killed" : attempt.why);
+    fmt::print("  {}  {}  {} ranks on {}  steps {} to {}  {}\n", attempt.number, attempt.start, attempt.ranks,
+               fmt::join(attempt.nodes, ","), attempt.first_step, attempt.last_step,
+               attempt.why.empty() ? "runs, or was killed" : attempt.why);
 }
 
 ExitCode result_command(std::span<const std::string> words) {
-  const auto arguments =
-      parse_arguments(words, {.with_value = {}, .switches = {"json"}, .least_operands = 1, .most_operands = 1, .usage = std::string(usage)});
+  const auto arguments = parse_arguments(
+      words,
+      {.with_value = {}, .switches = {"json"}, .least_operands = 1, .most_operands = 1, .usage = std::string(usage)});
   const auto run_dir = std::filesystem::absolute(arguments.operands[0]).lexically_normal().string();
   const auto record = trainer::read_run_record(run_dir);
   if (!record) throw UsageError(run_dir + " is no run directory: it has no run.json");
-  Standing standing{*record, metrics::read_results(run_dir), checkpoint::list(run_dir), trainer::read_attempts(run_dir), nullptr};
+  Standing standing{*record, metrics::read_results(run_dir), checkpoint::list(run_dir), trainer::read_attempts(run_dir),
+                    nullptr};
   standing.best = best_of(standing);
   if (arguments.has("json"))
     fmt::print("{}\n", as_json(run_dir, standing).dump(2));

@@ -11,8 +11,8 @@
 #include "comm/backend.hpp"
 #include "core/fault_point.hpp"
 #include "core/log.hpp"
-#include "trainer/agreement.hpp"
 #include "frameworks/builtin_functions.hpp"
+#include "trainer/agreement.hpp"
 #include "trainer/module_loader.hpp"
 #include "trainer/run.hpp"
 
@@ -56,8 +56,9 @@ ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOpti
       trainer::check_datasets(*prepared.spec);
       function = trainer::load_function(builtin_functions(), prepared.spec->function, prepared.spec->library);
     });
-    log::info(fmt::format("{} rank{} on {} node{} ({}, {}), train function {}", world.size, world.size == 1 ? "" : "s", world.node_count,
-                          world.node_count == 1 ? "" : "s", world.launcher, communicator->name(), function.name));
+    log::info(fmt::format("{} rank{} on {} node{} ({}, {}), train function {}", world.size, world.size == 1 ? "" : "s",
+                          world.node_count, world.node_count == 1 ? "" : "s", world.launcher, communicator->name(),
+                          function.name));
     const auto outcome = trainer::run(*prepared.spec, function, launch, *communicator);
     log::info(outcome.message);
     fault_point("exit");
@@ -105,13 +106,15 @@ ExitCode run_command(std::span<const std::string> words) {
 }  // namespace
 
 extern const Command run;
-const Command run{
-    .name = "run",
-    .usage = usage,
-    .help = "run, or continue, the run that the config names (the word `run` may be left out)",
-    .details = "Started under srun or mpiexec it is one rank of many; by hand it is a run of one rank. SIGUSR1, SIGUSR2, SIGTERM or\n"
-               "SIGINT on any rank stop all ranks at one step, with everything saved.\n"
-               "Exit codes: 0 finished, 64 bad usage or config, 70 the train function failed, 75 stopped: run the same command again.\n",
-    .run = run_command};
+const Command run{.name = "run",
+                  .usage = usage,
+                  .help = "run, or continue, the run that the config names (the word `run` may be left out)",
+                  .details =
+                      "Started under srun or mpiexec it is one rank of many; by hand it is a run of one rank. SIGUSR1, "
+                      "SIGUSR2, SIGTERM or\n"
+                      "SIGINT on any rank stop all ranks at one step, with everything saved.\n"
+                      "Exit codes: 0 finished, 64 bad usage or config, 70 the train function failed, 75 stopped: run the "
+                      "same command again.\n",
+                  .run = run_command};
 
 }  // namespace trainrt::cli::plugins

@@ -34,7 +34,8 @@ bool verify_run(const fs::path& run) {
 }
 
 ExitCode verify_command(std::span<const std::string> words) {
-  const auto arguments = parse_arguments(words, {.with_value = {}, .switches = {}, .least_operands = 1, .most_operands = 1, .usage = std::string(usage)});
+  const auto arguments = parse_arguments(
+      words, {.with_value = {}, .switches = {}, .least_operands = 1, .most_operands = 1, .usage = std::string(usage)});
   const fs::path path = arguments.operands[0];
   if (!fs::exists(path)) throw UsageError(path.string() + " does not exist");
   bool whole = false;
@@ -45,7 +46,8 @@ ExitCode verify_command(std::span<const std::string> words) {
   else if (fs::is_directory(path) && path.filename().string().starts_with("checkpoint_"))
     whole = tell(path.string(), checkpoint::verify(path.string()));
   else
-    throw UsageError(path.string() + " is neither a run directory (run.json), a checkpoint_NNNNNN directory nor a metrics.h5");
+    throw UsageError(path.string() +
+                     " is neither a run directory (run.json), a checkpoint_NNNNNN directory nor a metrics.h5");
   return whole ? ExitCode::finished : ExitCode::failed;
 }
 

@@ -1,7 +1,7 @@
-// MPI between the ranks. Sums do not use MPI_Allreduce, whose order of additions depends on the layout over nodes: they follow
-// the one tree over rank numbers, by recursive doubling for short buffers (Thakur, Rabenseifner, Gropp 2005) and by
-// exchange of stretches, local tree and all-gather for long ones. Waits poll MPI_Test, give the core away when they get long,
-// and have a limit.
+// MPI between the ranks. Sums do not use MPI_Allreduce, whose order of additions depends on the layout over nodes: they
+// follow the one tree over rank numbers, by recursive doubling for short buffers (Thakur, Rabenseifner, Gropp 2005) and by
+// exchange of stretches, local tree and all-gather for long ones. Waits poll MPI_Test, give the core away when they get
+// long, and have a limit.
 #include <algorithm>
 #include <cstring>
 #include <ctime>
@@ -70,7 +70,8 @@ class MpiCommunicator : public Communicator {
     std::vector<int> offsets(counts.size(), 0);
     for (std::size_t i = 1; i < counts.size(); ++i) offsets[i] = offsets[i - 1] + counts[i - 1];
     std::string all(static_cast<std::size_t>(offsets.back() + counts.back()), '\0');
-    check_mpi(MPI_Iallgatherv(bytes.data(), mine, MPI_BYTE, all.data(), counts.data(), offsets.data(), MPI_BYTE, comm_, &request));
+    check_mpi(MPI_Iallgatherv(bytes.data(), mine, MPI_BYTE, all.data(), counts.data(), offsets.data(), MPI_BYTE, comm_,
+                              &request));
     wait({&request, 1}, "all_gather");
     std::vector<std::string> parts;
     for (std::size_t i = 0; i < counts.size(); ++i)
@@ -86,7 +87,8 @@ class MpiCommunicator : public Communicator {
 
   void start_vote(const Vote& mine) override {
     my_vote_ = mine;
-    check_mpi(MPI_Iallreduce(my_vote_.data(), vote_.data(), static_cast<int>(vote_.size()), MPI_INT64_T, MPI_MAX, vote_comm_, &vote_request_));
+    check_mpi(MPI_Iallreduce(my_vote_.data(), vote_.data(), static_cast<int>(vote_.size()), MPI_INT64_T, MPI_MAX,
+                             vote_comm_, &vote_request_));
   }
   Vote finish_vote() override {
     wait({&vote_request_, 1}, "stop vote");
@@ -94,8 +96,8 @@ class MpiCommunicator : public Communicator {
   }
 
  private:
-  /// Recursive doubling in blocks of ranks: at each level a rank exchanges its block's sum with the neighbouring block. Where the
-  /// right block is cut short by the number of ranks, its members serve several ranks of the left one.
+  /// Recursive doubling in blocks of ranks: at each level a rank exchanges its block's sum with the neighbouring block.
+  /// Where the right block is cut short by the number of ranks, its members serve several ranks of the left one.
   void reduce_short(Buffer buffer, Op op) {
     scratch_.resize(buffer.bytes());
     for (int block = 1; block < size(); block *= 2) {
@@ -112,7 +114,8 @@ class MpiCommunicator : public Communicator {
         std::vector<int> to;
         for (int left = rank() - right; left < block; left += right_count) to.push_back(base + left);
         exchange(buffer, to.front(), to);
-        std::swap_ranges(scratch_.begin(), scratch_.end(), static_cast<std::byte*>(buffer.data));  // lower block's sum first
+        std::swap_ranges(scratch_.begin(), scratch_.end(),
+                         static_cast<std::byte*>(buffer.data));  // lower block's sum first
         combine(buffer, scratch_.data(), op);
       }
     }
@@ -136,7 +139,8 @@ class MpiCommunicator : public Communicator {
     const auto ranks = static_cast<std::size_t>(size());
     const auto first = buffer.count * static_cast<std::size_t>(owner) / ranks;
     const auto count = buffer.count * (static_cast<std::size_t>(owner) + 1) / ranks - first;
-    return {static_cast<std::byte*>(buffer.data) + first * size_of(buffer.dtype), count, static_cast<int>(count * size_of(buffer.dtype))};
+    return {static_cast<std::byte*>(buffer.data) + first * size_of(buffer.dtype), count,
+            static_cast<int>(count * size_of(buffer.dtype))};
   }
 
   /// Every rank owns one stretch: it gets that stretch from all, reduces by the tree and hands the result to all.
@@ -205,8 +209,8 @@ class MpiCommunicator : public Communicator {
 
   [[noreturn]] void give_up(const char* what, int peer) {
     broken_ = true;
-    throw Error(fmt::format("{} on rank {} ({}): waited {} s (failure.collective_timeout) for {}", what, rank(), host_name(),
-                            timeout_seconds_, peer >= 0 ? fmt::format("rank {}", peer) : "the other ranks"));
+    throw Error(fmt::format("{} on rank {} ({}): waited {} s (failure.collective_timeout) for {}", what, rank(),
+                            host_name(), timeout_seconds_, peer >= 0 ? fmt::format("rank {}", peer) : "the other ranks"));
   }
 
   double timeout_seconds_;
@@ -230,9 +234,11 @@ std::unique_ptr<Communicator> open(launch::Launch& launch, const CommOptions& op
   check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size));
   const auto& world = launch.world();
   if (size != world.size || rank != world.rank)
-    throw UsageError(fmt::format("MPI formed a world of {} (this process is its rank {}), but the launcher '{}' announced rank {} of {}: "
-                                 "this MPI library was not started by that launcher. Start with the mpiexec of the MPI that trainrt is "
-                                 "built with, or with srun --mpi=pmix", size, rank, world.launcher, world.rank, world.size));
+    throw UsageError(fmt::format(
+        "MPI formed a world of {} (this process is its rank {}), but the launcher '{}' announced rank {} of {}: "
+        "this MPI library was not started by that launcher. Start with the mpiexec of the MPI that trainrt is "
+        "built with, or with srun --mpi=pmix",
+        size, rank, world.launcher, world.rank, world.size));
   return std::make_unique<MpiCommunicator>(rank, size, options.timeout_seconds);
 }
 

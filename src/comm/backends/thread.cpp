@@ -13,7 +13,8 @@ namespace {
 
 class ThreadCommunicator : public Communicator {
  public:
-  ThreadCommunicator(std::shared_ptr<ThreadGroup> group, int rank) : Communicator(rank, group->size()), group_(std::move(group)) {}
+  ThreadCommunicator(std::shared_ptr<ThreadGroup> group, int rank)
+      : Communicator(rank, group->size()), group_(std::move(group)) {}
   std::string_view name() const override { return "thread"; }
 
   using Communicator::all_reduce;
@@ -41,7 +42,8 @@ class ThreadCommunicator : public Communicator {
 
   void broadcast(Buffer buffer, int root) override {
     const auto buffers = group_->exchange(rank(), buffer.data, "broadcast");
-    if (rank() != root && buffer.bytes() > 0) std::memcpy(buffer.data, buffers[static_cast<std::size_t>(root)], buffer.bytes());
+    if (rank() != root && buffer.bytes() > 0)
+      std::memcpy(buffer.data, buffers[static_cast<std::size_t>(root)], buffer.bytes());
     group_->meet(rank(), "broadcast");
   }
 

@@ -1,5 +1,6 @@
-// Linear regression y = x w + b by data-parallel SGD or AdamW, with optional dropout on the inputs. It needs no framework: small
-// enough to read, and all that a real training loop has to keep: weights, optimizer state, running sums, the place in the data.
+// Linear regression y = x w + b by data-parallel SGD or AdamW, with optional dropout on the inputs. It needs no framework:
+// small enough to read, and all that a real training loop has to keep: weights, optimizer state, running sums, the place in
+// the data.
 #include <cmath>
 #include <span>
 #include <utility>
@@ -39,7 +40,8 @@ struct Optimizer {
 };
 
 /// Adds the batch's gradient of the mean squared error to `gradient`; returns its loss, summed over the samples.
-double add_gradient(const Batch& batch, const std::vector<float>& weights, double dropout, Random random, std::span<float> gradient) {
+double add_gradient(const Batch& batch, const std::vector<float>& weights, double dropout, Random random,
+                    std::span<float> gradient) {
   const auto features = weights.size() - 1;
   const auto* x = static_cast<const float*>(batch.field("x").data);
   const auto* y = static_cast<const float*>(batch.field("y").data);
@@ -72,8 +74,8 @@ void train(Context& ctx) {
   const auto data = ctx.dataset("train");
   const auto parameters = static_cast<std::size_t>(data.fields().at(0).sample_shape.at(0)) + 1;
   std::vector<float> weights(parameters, 0.0F);
-  Optimizer optimizer{name == "adamw", ctx.config<double>("lr", 0.01), ctx.config<double>("momentum", 0.9), std::vector<float>(parameters),
-                      std::vector<float>(parameters)};
+  Optimizer optimizer{name == "adamw", ctx.config<double>("lr", 0.01), ctx.config<double>("momentum", 0.9),
+                      std::vector<float>(parameters), std::vector<float>(parameters)};
   const std::size_t counts[] = {parameters};
   GradientBuckets buckets(ctx.communicator(), counts);
   const std::span gradient(static_cast<float*>(buckets.gradient(0)), parameters);
@@ -124,9 +126,11 @@ void train(Context& ctx) {
 }  // namespace
 
 extern const TrainFunction linear;
-const TrainFunction linear{.name = "linear",
-                           .help = "linear regression on [data.train] with fields x and y; [loop] epochs, batch_size, lr, momentum, "
-                                   "optimizer = sgd | adamw, dropout, report_every (steps; 0 = epochs)",
-                           .train = train};
+const TrainFunction linear{
+    .name = "linear",
+    .help =
+        "linear regression on [data.train] with fields x and y; [loop] epochs, batch_size, lr, momentum, "
+        "optimizer = sgd | adamw, dropout, report_every (steps; 0 = epochs)",
+    .train = train};
 
 }  // namespace trainrt::plugins

@@ -4,12 +4,12 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <trainrt/error.hpp>
 #include "core/log.hpp"
 #include "launch/launcher.hpp"
 #include "launch/pmi_bridge.hpp"
 #include "launch/pmix_client.hpp"
 #include "launch/process_mapping.hpp"
-#include <trainrt/error.hpp>
 
 namespace trainrt::launch::plugins {
 
@@ -40,16 +40,16 @@ class PmixLaunch : public Launch {
 
   void before_mpi() override {
     if (!needs_bridge(mpi_library_version())) return;
-    bridge_ = std::make_unique<PmiBridge>(BridgeStore{
-        .rank = world_.rank,
-        .size = world_.size,
-        .space = client_.space(),
-        .process_mapping = mapping_,
-        .put = [this](const std::string& key, const std::string& value) { client_.put(key, value); },
-        .fence = [this] { client_.fence("start of MPI"); },
-        .get = [this](int rank, const std::string& key) { return client_.get(rank, key); },
-        .abort = [this](int code) { abort(code); },
-        .fail = [this](const std::string& why) { fail(why); }});
+    bridge_ = std::make_unique<PmiBridge>(
+        BridgeStore{.rank = world_.rank,
+                    .size = world_.size,
+                    .space = client_.space(),
+                    .process_mapping = mapping_,
+                    .put = [this](const std::string& key, const std::string& value) { client_.put(key, value); },
+                    .fence = [this] { client_.fence("start of MPI"); },
+                    .get = [this](int rank, const std::string& key) { return client_.get(rank, key); },
+                    .abort = [this](int code) { abort(code); },
+                    .fail = [this](const std::string& why) { fail(why); }});
     bridge_->start();
   }
 

@@ -7,8 +7,8 @@
 #include "cli/config_file.hpp"
 #include "trainer/run_spec.hpp"
 
-#include <trainrt/error.hpp>
 #include <unistd.h>
+#include <trainrt/error.hpp>
 
 using namespace trainrt;
 using namespace trainrt::cli;
@@ -18,7 +18,8 @@ namespace {
 
 class ConfigFile {
  public:
-  explicit ConfigFile(const std::string& text) : path_(std::filesystem::temp_directory_path() / ("trainrt-test-" + std::to_string(getpid()) + ".ini")) {
+  explicit ConfigFile(const std::string& text)
+      : path_(std::filesystem::temp_directory_path() / ("trainrt-test-" + std::to_string(getpid()) + ".ini")) {
     std::ofstream(path_) << text;
   }
   ~ConfigFile() { std::filesystem::remove(path_); }
@@ -31,7 +32,9 @@ class ConfigFile {
 }  // namespace
 
 TEST_CASE("values keep what a comment sign does not start, and lose what it does") {
-  const auto options = ConfigFile("# head\n[run]\nname = a#b   # a comment\nother=\"x # y\"\n; also a comment\n[ loop ]\nlr = 1e-3\n").read();
+  const auto options =
+      ConfigFile("# head\n[run]\nname = a#b   # a comment\nother=\"x # y\"\n; also a comment\n[ loop ]\nlr = 1e-3\n")
+          .read();
   CHECK(options.text("run.name") == "a#b");
   CHECK(options.text("run.other") == "x # y");
   CHECK(options.text("loop.lr") == "1e-3");
@@ -39,7 +42,8 @@ TEST_CASE("values keep what a comment sign does not start, and lose what it does
 }
 
 TEST_CASE("a repeated key names both lines, across sections of the same name too") {
-  CHECK_THROWS_WITH(ConfigFile("[a]\nx = 1\n[b]\ny = 2\n[a]\nx = 3\n").read(), Contains(":6") && Contains(":2") && Contains("a.x"));
+  CHECK_THROWS_WITH(ConfigFile("[a]\nx = 1\n[b]\ny = 2\n[a]\nx = 3\n").read(),
+                    Contains(":6") && Contains(":2") && Contains("a.x"));
 }
 
 TEST_CASE("lines of no form are named") {
@@ -61,17 +65,23 @@ TEST_CASE("the command line beats the file, once a key") {
 TEST_CASE("a run's name must stay in its directory") {
   for (const auto* bad : {"", "..", "a/b", ".hidden", "/abs"}) {
     INFO(bad);
-    CHECK_THROWS_AS(trainer::make_run_spec(ConfigFile(std::string("[run]\nname = ") + bad + "\nstorage_path = r\n[train]\nfunction = f\n").read()), UsageError);
+    CHECK_THROWS_AS(
+        trainer::make_run_spec(
+            ConfigFile(std::string("[run]\nname = ") + bad + "\nstorage_path = r\n[train]\nfunction = f\n").read()),
+        UsageError);
   }
 }
 
 TEST_CASE("free sections keep their keys, declared ones are checked") {
   const auto spec = trainer::make_run_spec(
-      ConfigFile("[run]\nname = n\nstorage_path = r\n[train]\nfunction = f\n[loop]\nanything = 1\n[data.train]\nsource = s\n").read());
+      ConfigFile(
+          "[run]\nname = n\nstorage_path = r\n[train]\nfunction = f\n[loop]\nanything = 1\n[data.train]\nsource = s\n")
+          .read());
   CHECK(spec.loop.text("anything") == "1");
   CHECK(spec.data.at("train").text("source") == "s");
-  CHECK_THROWS_WITH(trainer::make_run_spec(ConfigFile("[run]\nname = n\nstorage_path = r\nsed = 1\n[train]\nfunction = f\n").read()),
-                    Contains(":4") && Contains("run.seed"));
+  CHECK_THROWS_WITH(
+      trainer::make_run_spec(ConfigFile("[run]\nname = n\nstorage_path = r\nsed = 1\n[train]\nfunction = f\n").read()),
+      Contains(":4") && Contains("run.seed"));
 }
 
 TEST_CASE("options are never guessed from their first letters") {
@@ -80,5 +90,6 @@ TEST_CASE("options are never guessed from their first letters") {
   const std::vector<std::string> twice = {"--config=a", "--config=b"};
   CHECK_THROWS_AS(parse_arguments(twice, {.with_value = {"config"}, .usage = "u"}), UsageError);
   const std::vector<std::string> good = {"--config", "a.ini", "--loop.lr=1"};
-  CHECK(parse_arguments(good, {.with_value = {"config"}, .overrides = true, .usage = "u"}).overrides == std::vector<std::string>{"--loop.lr=1"});
+  CHECK(parse_arguments(good, {.with_value = {"config"}, .overrides = true, .usage = "u"}).overrides ==
+        std::vector<std::string>{"--loop.lr=1"});
 }

@@ -34,11 +34,13 @@ TEST_CASE("defaults are filled in, and given values win") {
 }
 
 TEST_CASE("an unknown key names its line and the nearest key") {
-  CHECK_THROWS_WITH(checked(given({{"a.name", "n"}, {"a.cuont", "1"}}), specs, ""), Contains("x.ini:2") && Contains("'a.cuont'") && Contains("'a.count'"));
+  CHECK_THROWS_WITH(checked(given({{"a.name", "n"}, {"a.cuont", "1"}}), specs, ""),
+                    Contains("x.ini:2") && Contains("'a.cuont'") && Contains("'a.count'"));
 }
 
 TEST_CASE("a bad value says what is valid") {
-  CHECK_THROWS_WITH(checked(given({{"a.name", "n"}, {"a.count", "3x"}}), specs, ""), Contains("x.ini:2") && Contains("a whole number"));
+  CHECK_THROWS_WITH(checked(given({{"a.name", "n"}, {"a.count", "3x"}}), specs, ""),
+                    Contains("x.ini:2") && Contains("a whole number"));
   CHECK_THROWS_WITH(checked(given({{"a.name", "n"}, {"a.order", "up"}}), specs, ""), Contains("max, min"));
   CHECK_THROWS_WITH(checked(given({{"a.name", "n"}, {"a.rate", ""}}), specs, ""), Contains("a number"));
 }
@@ -48,7 +50,8 @@ TEST_CASE("a missing required key is named") { CHECK_THROWS_AS(checked(given({})
 TEST_CASE("numbers are whole words: no trailing letters, blanks or signs alone") {
   CHECK(parse_integer("12") == 12);
   CHECK(parse_integer("-12") == -12);
-  for (const auto* bad : {"", " 1", "1 ", "1.0", "0x10", "-", "99999999999999999999"}) CHECK_FALSE(parse_integer(bad).has_value());
+  for (const auto* bad : {"", " 1", "1 ", "1.0", "0x10", "-", "99999999999999999999"})
+    CHECK_FALSE(parse_integer(bad).has_value());
   CHECK(parse_real("1e-3") == 1e-3);
   CHECK_FALSE(parse_real("1e-3x").has_value());
   CHECK(parse_boolean("yes") == true);

@@ -34,7 +34,8 @@ TEST_CASE("the batch shell of several tasks is told to use srun; a step, or a jo
   const auto shell = environment({{"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "6"}, {"SLURM_PROCID", "0"}});
   CHECK_THROWS_WITH(discover(shell, {}), Contains("start it with srun"));
   CHECK_FALSE(is_shell_of_parallel_job(environment({{"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "1"}})));
-  CHECK_FALSE(is_shell_of_parallel_job(environment({{"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "6"}, {"SLURM_STEP_NUM_TASKS", "6"}})));
+  CHECK_FALSE(
+      is_shell_of_parallel_job(environment({{"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "6"}, {"SLURM_STEP_NUM_TASKS", "6"}})));
 }
 
 TEST_CASE("process mappings of even, uneven and cyclic layouts give every rank its node") {
@@ -84,7 +85,8 @@ BridgeStore fake_store(std::map<std::string, std::string>& mine) {
 TEST_CASE("the bridge speaks PMI-1: what one rank puts all can get after the barrier, and not before") {
   std::map<std::string, std::string> mine;
   PmiBridge bridge(fake_store(mine));
-  CHECK(bridge.answer("cmd=init pmi_version=1 pmi_subversion=1") == "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0");
+  CHECK(bridge.answer("cmd=init pmi_version=1 pmi_subversion=1") ==
+        "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0");
   CHECK(bridge.answer("cmd=get_my_kvsname") == "cmd=my_kvsname kvsname=job.1");
   CHECK(bridge.answer("cmd=get_universe_size") == "cmd=universe_size size=2");
   CHECK(bridge.answer("cmd=put kvsname=job.1 key=card-0 value=address$zero#=") == "cmd=put_result rc=0 msg=success");
@@ -92,7 +94,8 @@ TEST_CASE("the bridge speaks PMI-1: what one rank puts all can get after the bar
   CHECK(bridge.answer("cmd=barrier_in") == "cmd=barrier_out rc=0");
   CHECK(bridge.answer("cmd=get kvsname=job.1 key=card-0") == "cmd=get_result rc=0 msg=success value=address$zero#=");
   CHECK(bridge.answer("cmd=get kvsname=job.1 key=card-1") == "cmd=get_result rc=0 msg=success value=address$one#");
-  CHECK(bridge.answer("cmd=get kvsname=job.1 key=PMI_process_mapping") == "cmd=get_result rc=0 msg=success value=(vector,(0,2,1))");
+  CHECK(bridge.answer("cmd=get kvsname=job.1 key=PMI_process_mapping") ==
+        "cmd=get_result rc=0 msg=success value=(vector,(0,2,1))");
   CHECK_THAT(bridge.answer("cmd=spawn"), Contains("rc=-1"));
   CHECK(bridge.answer("cmd=finalize") == "cmd=finalize_ack");
 }

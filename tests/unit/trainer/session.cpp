@@ -4,10 +4,10 @@
 #include <fstream>
 #include <mutex>
 
+#include <unistd.h>
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <trainrt/trainrt.hpp>
-#include <unistd.h>
 
 #include "batch/signals.hpp"
 #include "checkpoint/checkpoint.hpp"
@@ -72,7 +72,8 @@ void hash_samples(Context& ctx) {
   ctx.restore(state);
   while (epoch < 3) {
     for (const auto& batch : data.epoch(epoch).batches(7)) {
-      for (const auto index : batch.indices()) hash[0] = static_cast<std::int64_t>(mix_seed(static_cast<std::uint64_t>(hash[0]), index, ctx.step_seed()));
+      for (const auto index : batch.indices())
+        hash[0] = static_cast<std::int64_t>(mix_seed(static_cast<std::uint64_t>(hash[0]), index, ctx.step_seed()));
       ctx.communicator().all_reduced(1.0, Op::sum);
       if (ctx.world_rank() == ctx.world_size() - 1 && ctx.step_count() == stop_at_step) raise(SIGUSR1);
       ctx.step();
@@ -168,7 +169,11 @@ TEST_CASE("numbers are averaged over the ranks, weighted where asked, and texts 
   TemporaryFolder folder;
   run_on(3, spec_in(folder.path()), [](Context& ctx) {
     const double r = ctx.world_rank();
-    ctx.report({{"mean", r}, {"ratio", ratio(r, r)}, {"sum", sum(r)}, {"max", trainrt::max(r)}, {"text", "from " + std::to_string(ctx.world_rank())}});
+    ctx.report({{"mean", r},
+                {"ratio", ratio(r, r)},
+                {"sum", sum(r)},
+                {"max", trainrt::max(r)},
+                {"text", "from " + std::to_string(ctx.world_rank())}});
   });
   const auto records = metrics::read_results(folder.path() + "/r");
   REQUIRE(records.size() == 1);
@@ -239,8 +244,10 @@ TEST_CASE("checkpoints come every so many steps when asked, and the best and the
 
 TEST_CASE("a dataset that the config lacks, and a [loop] value of the wrong type, are errors that say so") {
   TemporaryFolder folder;
-  CHECK_THROWS_WITH(run_on(1, spec_in(folder.path()), [](Context& ctx) { ctx.dataset("trian"); }), Contains("trian") && Contains("'train'"));
-  CHECK_THROWS_WITH(run_on(1, spec_in(folder.path(), {{"loop.epochs", "many"}}), [](Context& ctx) { ctx.config<int>("epochs"); }),
-                    Contains("epochs") && Contains("many") && Contains("a whole number"));
+  CHECK_THROWS_WITH(run_on(1, spec_in(folder.path()), [](Context& ctx) { ctx.dataset("trian"); }),
+                    Contains("trian") && Contains("'train'"));
+  CHECK_THROWS_WITH(
+      run_on(1, spec_in(folder.path(), {{"loop.epochs", "many"}}), [](Context& ctx) { ctx.config<int>("epochs"); }),
+      Contains("epochs") && Contains("many") && Contains("a whole number"));
   CHECK_THROWS_WITH(run_on(1, spec_in(folder.path()), [](Context& ctx) { ctx.config<double>("lr"); }), Contains("lr"));
 }
