@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""The torch module end to end: fashion_mnist, stopped in the middle of epochs and continued, ends with the same model, optimizer
-and metrics, bit for bit, as the run that never stopped; SGD with momentum and AdamW, dropout and shuffling on. The images are
-made here, so no data set is needed."""
+"""The torch module end to end: fashion_mnist, stopped and killed in the middle of epochs and continued, ends with the same
+model, optimizer and metrics, bit for bit, as the run that never stopped; SGD with momentum and AdamW, dropout and shuffling
+on. The images are made here, so no data set is needed."""
 import random
 import signal
 import struct
@@ -58,16 +58,21 @@ def finish(ranks, config):
     check_exit(job, FINISHED)
 
 
-def stop(ranks, config):
-    """Starts or continues the run and stops it somewhere in the epochs after the next reports."""
+def interrupt(ranks, config, signal_of_all=None):
+    """Starts or continues the run and, somewhere in the epochs after the next reports, stops it by one rank's SIGUSR1, or kills
+    all ranks."""
     before = report_count(run_dir_of(config))
     job = start(ranks, config)
     wait_for_reports(run_dir_of(config), before + random.randint(1, 2), job, 60)
     time.sleep(random.uniform(0.01, 0.04))
     check(not job.ended(), "the run ended before it could be stopped: make it longer", job)
-    kill([job.ranks()[0]], signal.SIGUSR1)
-    job.code = job.wait(60)
-    check_exit(job, STOPPED)
+    if signal_of_all:
+        kill(job.ranks().values(), signal_of_all)
+        job.wait(60)
+    else:
+        kill([job.ranks()[0]], signal.SIGUSR1)
+        job.code = job.wait(60)
+        check_exit(job, STOPPED)
 
 
 def exact(ranks, optimizer):
@@ -75,8 +80,9 @@ def exact(ranks, optimizer):
     finish(ranks, whole)
     steps = []
     for _ in range(STOPS):
-        stop(ranks, stopped)
+        interrupt(ranks, stopped)
         steps.append(step_of(run_dir_of(stopped)))
+        interrupt(ranks, stopped, signal_of_all=signal.SIGKILL)
     epoch_steps = -(-IMAGES["train"] // (ranks * LOOP["batch_size"]))
     check(any(step % epoch_steps for step in steps), f"every stop met the end of an epoch: {steps}")
     finish(ranks, stopped)
@@ -86,9 +92,9 @@ def exact(ranks, optimizer):
     check(accuracy > 0.9, f"it does not learn: test_accuracy {accuracy}")
 
 
-for ranks in (1, 2):
+for ranks in (1, 2, 3):
     for optimizer in OPTIMIZERS:
-        add_test(f"{optimizer}_stopped_in_an_epoch_on_{ranks}_ranks_ends_with_the_same_bits", exact, ranks, optimizer)
+        add_test(f"{optimizer}_stopped_and_killed_in_epochs_on_{ranks}_ranks_ends_with_the_same_bits", exact, ranks, optimizer)
 
 
 @test

@@ -342,11 +342,11 @@ def first_images(source, path, count):
 
 
 @test
-def fashion_mnist_on_3_2_1_ranks_requeued_leaves_the_same_bits():
+def fashion_mnist_on_3_2_1_ranks_requeued_leaves_the_bits_of_2_2_2_ranks_never_stopped():
     folder = scratch()
     whole, config = fashion_config(folder, "whole"), fashion_config(folder, "run")
     one = {"OMP_NUM_THREADS": 1}
-    reference_job = CLUSTER.run_srun(UNEVEN, whole, timeout=150, env=one)
+    reference_job = CLUSTER.run_srun(EVEN, whole, timeout=150, env=one)
     check_exit(reference_job, FINISHED)
     run_dir = run_dir_of(config)
     job = CLUSTER.sbatch(ALLOCATION, config, srun_args=IN_STEP["3+2+1"])
