@@ -35,8 +35,11 @@ std::string unquoted(const std::string& value) {
 
 }  // namespace
 
+constexpr std::size_t longest_line = 65536;
+
 Options read_config_file(const std::string& path) {
-  if (std::filesystem::is_directory(path)) throw UsageError("the config " + path + " is a directory, not a file");
+  if (std::filesystem::exists(path) && !std::filesystem::is_regular_file(path) && !std::filesystem::is_fifo(path))
+    throw UsageError("the config " + path + " is a directory or a device, not a file");
   std::ifstream file(path);
   if (!file) throw UsageError(fmt::format("cannot read the config {}: {}", path, std::strerror(errno)));
   Options options;
@@ -45,6 +48,8 @@ Options read_config_file(const std::string& path) {
   for (int number = 1; std::getline(file, raw); ++number) {
     const auto line = trim(without_comment(raw));
     const auto origin = fmt::format("{}:{}", path, number);
+    if (!is_utf8(raw)) throw UsageError(origin + ": this line is not UTF-8 text");
+    if (raw.size() > longest_line) throw UsageError(origin + ": this line is longer than 64 KiB: is the file a config?");
     if (line.empty()) continue;
     if (line.front() == '[') {
       if (line.back() != ']' || trim(line.substr(1, line.size() - 2)).empty())
@@ -71,6 +76,7 @@ void take_override(Options& options, const std::string& word) {
   if (!word.starts_with("--") || equals == std::string::npos || dot == std::string::npos || dot > equals)
     throw UsageError(
         fmt::format("unknown option '{}': options are --config FILE and --section.key=value; see trainrt --help", word));
+  if (!is_utf8(word)) throw UsageError("an option on the command line is not UTF-8 text");
   const auto key = word.substr(2, equals - 2);
   const auto* earlier = options.find(key);
   if (earlier != nullptr && earlier->origin == origin)

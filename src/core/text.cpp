@@ -14,6 +14,28 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
   return out;
 }
 
+bool is_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[at]);
+    const int more = lead < 0x80                   ? 0
+                     : lead >= 0xC2 && lead < 0xE0 ? 1
+                     : lead >= 0xE0 && lead < 0xF0 ? 2
+                     : lead >= 0xF0 && lead < 0xF5 ? 3
+                                                   : -1;
+    if (more < 0 || text.size() - at <= static_cast<std::size_t>(more)) return false;
+    char32_t point = more == 0 ? lead : lead & (0x3FU >> more);
+    for (int i = 1; i <= more; ++i) {
+      const auto byte = static_cast<unsigned char>(text[at + static_cast<std::size_t>(i)]);
+      if ((byte & 0xC0) != 0x80) return false;
+      point = point << 6 | (byte & 0x3FU);
+    }
+    const bool overlong = (more == 2 && point < 0x800) || (more == 3 && point < 0x10000);
+    if (overlong || (point >= 0xD800 && point < 0xE000) || point > 0x10FFFF) return false;
+    at += static_cast<std::size_t>(more) + 1;
+  }
+  return true;
+}
+
 std::string trim(std::string_view text) {
   const auto blank = " \t\r\n";
   const auto first = text.find_first_not_of(blank);

@@ -9,6 +9,9 @@ namespace trainrt {
 /// "a, b, c"
 std::string join(std::span<const std::string> parts, std::string_view separator = ", ");
 
+/// Well-formed UTF-8 (RFC 3629): no stray or missing continuation bytes, no overlong forms, no surrogates.
+bool is_utf8(std::string_view text);
+
 std::string trim(std::string_view text);
 
 /// The candidate with the smallest edit distance (Levenshtein), or "" where none is near enough to be what was meant.

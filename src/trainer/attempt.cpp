@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
+#include "core/log.hpp"
 #include "core/options.hpp"
 #include "io/exclusive.hpp"
 #include "io/file.hpp"
@@ -44,7 +46,7 @@ std::string to_text(const AttemptRecord& record) {
                  {"pid_scope", owner.pid_scope},
                  {"pid", owner.pid},
                  {"pid_start_time", owner.pid_start_time}}}};
-  return json.dump(2) + "\n";
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 template <class T>
@@ -77,13 +79,27 @@ AttemptRecord from_text(const std::string& text) {
 }
 
 /// Number of the newest attempt, readable or not; 0 where there is none.
-int newest_number(const std::string& run_dir) {
-  int newest = 0;
+/// Numbers of the attempts that have a record, readable or not, in order.
+std::vector<int> numbers_in(const std::string& run_dir) {
+  std::vector<int> numbers;
   std::error_code none;
-  for (const auto& entry : fs::directory_iterator(run_dir + "/attempts", none))
-    if (entry.path().extension() == ".json")
-      newest = std::max(newest, static_cast<int>(parse_integer(entry.path().stem().string()).value_or(0)));
-  return newest;
+  for (const auto& entry : fs::directory_iterator(run_dir + "/attempts", none)) {
+    const auto number = parse_integer(entry.path().stem().string());
+    if (entry.path().extension() == ".json" && number && *number > 0 && *number < 1'000'000'000)
+      numbers.push_back(static_cast<int>(*number));
+  }
+  std::ranges::sort(numbers);
+  return numbers;
+}
+
+/// nullopt, with a warning, where a record cannot be read: then nobody can be shown to be alive by it.
+std::optional<AttemptRecord> read_record(const std::string& path) {
+  try {
+    return from_text(io::read_file(path));
+  } catch (const std::exception& error) {
+    log::warning(fmt::format("the record {} cannot be read and is passed over: {}", path, error.what()));
+    return std::nullopt;
+  }
 }
 
 void refuse_if_alive(const AttemptRecord& last, const std::string& path, const std::string& run_dir) {
@@ -105,13 +121,8 @@ std::string attempt_name(int number) { return fmt::format("{:06}", number); }
 
 std::vector<AttemptRecord> read_attempts(const std::string& run_dir) {
   std::vector<AttemptRecord> records;
-  for (int number = 1; number <= newest_number(run_dir); ++number) {
-    try {
-      records.push_back(from_text(io::read_file(path_of(run_dir, number))));
-    } catch (const std::exception&) {
-      continue;  // history for people: one bad record does not hide the others
-    }
-  }
+  for (const int number : numbers_in(run_dir))
+    if (auto record = read_record(path_of(run_dir, number))) records.push_back(std::move(*record));
   return records;
 }
 
@@ -131,10 +142,11 @@ Attempt::Attempt(const std::string& run_dir, int ranks, std::vector<std::string>
   record_.nodes = std::move(nodes);
   record_.start = utc_now();
   for (bool claimed = false; !claimed;) {
-    const int last = newest_number(run_dir);
+    const auto numbers = numbers_in(run_dir);
+    const int last = numbers.empty() ? 0 : numbers.back();
     if (last > 0) {
       const auto path = path_of(run_dir, last);
-      refuse_if_alive(from_text(io::read_file(path)), path, run_dir);
+      if (const auto record = read_record(path)) refuse_if_alive(*record, path, run_dir);
     }
     record_.number = last + 1;
     path_ = path_of(run_dir, record_.number);

@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include <fmt/format.h>
 #include <trainrt/error.hpp>
 
 #include "core/log.hpp"
@@ -31,6 +32,7 @@ class FileReporter : public Reporter {
   }
 
   void begin(std::int64_t iteration) override {
+    say_what_is_repeated(iteration);
     auto opened = metrics::ResultLog::open(run_dir_, iteration);
     log_.emplace(std::move(opened.log));
     autofill_.emplace(detailed_, opened.history, metrics::Moment::now());
@@ -58,6 +60,15 @@ class FileReporter : public Reporter {
   }
 
  private:
+  void say_what_is_repeated(std::int64_t iteration) const {
+    const auto there = static_cast<std::int64_t>(metrics::read_results(run_dir_).size());
+    if (there <= iteration) return;
+    const auto text =
+        fmt::format("the {} reports after iteration {} are dropped, and made again: no checkpoint includes them",
+                    there - iteration, iteration);
+    iteration == 0 ? log::warning(text + ". The run begins anew") : log::info(text);
+  }
+
   template <class Action>
   void for_sinks(Action&& action) {
     for (const auto& sink : sinks_) {

@@ -1,6 +1,8 @@
 #include "trainer/run.hpp"
 
+#include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <set>
@@ -44,6 +46,8 @@ std::string look_at_existing(const RunSpec& spec, const std::string& function) {
   return is_finished_as_is(*record, spec) ? finished_text : "";
 }
 
+std::string shown(const std::string& value) { return value.empty() ? "not set" : "'" + value + "'"; }
+
 /// What rank 0 keeps of an attempt while it runs; the other ranks have none.
 class Records {
  public:
@@ -52,7 +56,7 @@ class Records {
     auto existing = read_run_record(run_dir_);
     record_ = existing ? *existing : new_run_record(spec, function);
     for (const auto& change : take_loop(record_, spec, attempt_.number()))
-      log::info(fmt::format("[loop] {} was '{}', is '{}' from attempt {} on", change.key, change.from, change.to,
+      log::info(fmt::format("{} was {}, is {} from attempt {} on", change.key, shown(change.from), shown(change.to),
                             change.attempt));
     record_.spec = spec.texts;
     set_state("running");
@@ -148,10 +152,33 @@ void write_down(const Place& place, const Session& session, const Error& error, 
   throw error;  // where the ranks are threads, abort() returns
 }
 
+/// While the train function runs: ends the step where it calls exit(), which would look like a good end of this rank.
+class ExitGuard {
+ public:
+  explicit ExitGuard(launch::Launch& launch) {
+    static const int registered = std::atexit(end_badly);
+    static_cast<void>(registered);
+    training_ = &launch;
+  }
+  ~ExitGuard() { training_ = nullptr; }
+  ExitGuard(const ExitGuard&) = delete;
+  ExitGuard& operator=(const ExitGuard&) = delete;
+
+ private:
+  static void end_badly() {
+    auto* launch = training_.load();
+    if (launch == nullptr) return;
+    log::error("the train function ended the process with exit(): return from it instead, or throw");
+    launch->abort(static_cast<int>(ExitCode::failed));
+  }
+  static inline std::atomic<launch::Launch*> training_ = nullptr;
+};
+
 void call_train_function(const Place& place, const TrainFunction& function, Session& session, launch::Launch& launch) {
   try {
     Context context(session);
     say_when_started(launch.world().rank);
+    const ExitGuard guard(launch);
     function.train(context);
     session.finish();
   } catch (const AgreedError&) {
@@ -162,6 +189,8 @@ void call_train_function(const Place& place, const TrainFunction& function, Sess
     fail_everywhere(place, session, launch, Error(error.what()));
   } catch (const StopRun&) {
     // stopped_by() tells
+  } catch (...) {
+    fail_everywhere(place, session, launch, Error("the train function threw something that is no std::exception"));
   }
 }
 
@@ -169,10 +198,17 @@ RunOutcome outcome_of(const RunSpec& spec, const Session& session) {
   if (session.stopped_by() == 0)
     return {ExitCode::finished, fmt::format("finished: {} iterations, {} steps. Results: {} (trainrt result {})",
                                             session.iteration(), session.step_count(), spec.run_dir, spec.run_dir)};
-  const auto saved = session.is_saved() ? "everything up to there is saved" : "the last checkpoint is older than that";
-  return {ExitCode::stopped, fmt::format("stopped by {} at step {}; {}. Run the same command again to continue (exit {})",
-                                         batch::signal_name(session.stopped_by()), session.step_count(), saved,
-                                         static_cast<int>(ExitCode::stopped))};
+  const auto stopped =
+      fmt::format("stopped by {} at step {}", batch::signal_name(session.stopped_by()), session.step_count());
+  if (!session.is_saved())
+    return {
+        ExitCode::failed,
+        stopped + fmt::format(", but this could not be saved: starting again repeats what came after the last checkpoint "
+                              "(trainrt result {}; exit {})",
+                              spec.run_dir, static_cast<int>(ExitCode::failed))};
+  return {ExitCode::stopped,
+          stopped + fmt::format("; everything up to there is saved. Run the same command again to continue (exit {})",
+                                static_cast<int>(ExitCode::stopped))};
 }
 
 void warn_of_unread_keys(const Session& session) {
@@ -212,7 +248,10 @@ RunOutcome run(const RunSpec& spec, const TrainFunction& function, launch::Launc
     call_train_function({spec, attempt, there_before}, function, session, launch);
     session.close();
   } catch (const AgreedError& error) {
-    if (records) records->end("failed", std::string("failed: ") + error.what(), error.code(), session.step_count());
+    if (records) {
+      io::create_exclusive(spec.run_dir + "/error.txt", utc_now() + " " + error.what() + "\n");
+      records->end("failed", std::string("failed: ") + error.what(), error.code(), session.step_count());
+    }
     throw;
   }
   const auto outcome = outcome_of(spec, session);
@@ -222,10 +261,10 @@ RunOutcome run(const RunSpec& spec, const TrainFunction& function, launch::Launc
         private_directory(spec.run_dir, attempt));  // before the end is on record: nobody looks here again after that
     warn_of_unread_keys(session);
     records->note_first_step(session.first_step());
-    const bool stopped = outcome.code == ExitCode::stopped;
-    records->end(stopped ? "stopped" : "finished",
-                 stopped ? "stopped by " + batch::signal_name(session.stopped_by()) : "finished", outcome.code,
-                 session.step_count());
+    const bool stopped = session.stopped_by() != 0;
+    const auto why = stopped ? "stopped by " + batch::signal_name(session.stopped_by()) : std::string("finished");
+    records->end(stopped ? "stopped" : "finished", outcome.code == ExitCode::failed ? why + ", not saved" : why,
+                 outcome.code, session.step_count());
   });
   return outcome;
 }

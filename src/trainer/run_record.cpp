@@ -59,7 +59,7 @@ void write_run_record(const std::string& run_dir, const RunRecord& record) {
                      {"loop", record.loop},
                      {"loop_changes", changes},
                      {"config", record.spec}};
-  io::replace_file(path_of(run_dir), json.dump(2) + "\n");
+  io::replace_file(path_of(run_dir), json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 RunRecord new_run_record(const RunSpec& spec, const std::string& function) {
@@ -73,19 +73,37 @@ RunRecord new_run_record(const RunSpec& spec, const std::string& function) {
           .loop_changes = {}};
 }
 
+namespace {
+
+using Texts = std::map<std::string, std::string>;
+
+void add_changes(std::vector<RunRecord::LoopChange>& changes, const Texts& before, const Texts& now,
+                 const std::string& prefix, int attempt) {
+  const auto value = [](const Texts& texts, const std::string& key) {
+    const auto found = texts.find(key);
+    return found == texts.end() ? std::string() : found->second;
+  };
+  auto all = before;
+  all.insert(now.begin(), now.end());
+  for (const auto& [key, unused] : all)
+    if (value(before, key) != value(now, key))
+      changes.push_back({attempt, prefix + key, value(before, key), value(now, key)});
+}
+
+Texts data_keys(const Texts& spec) {
+  Texts data;
+  for (const auto& [key, value] : spec)
+    if (key.starts_with("data.")) data.emplace(key, value);
+  return data;
+}
+
+}  // namespace
+
 std::vector<RunRecord::LoopChange> take_loop(RunRecord& record, const RunSpec& spec, int attempt) {
-  const auto now = spec.loop.texts();
   std::vector<RunRecord::LoopChange> changes;
-  for (const auto& [key, value] : now) {
-    const auto before = record.loop.find(key);
-    if (before == record.loop.end())
-      changes.push_back({attempt, key, "", value});
-    else if (before->second != value)
-      changes.push_back({attempt, key, before->second, value});
-  }
-  for (const auto& [key, value] : record.loop)
-    if (!now.contains(key)) changes.push_back({attempt, key, value, ""});
-  record.loop = now;
+  add_changes(changes, record.loop, spec.loop.texts(), "loop.", attempt);
+  add_changes(changes, data_keys(record.spec), data_keys(spec.texts), "", attempt);
+  record.loop = spec.loop.texts();
   record.loop_changes.insert(record.loop_changes.end(), changes.begin(), changes.end());
   return changes;
 }

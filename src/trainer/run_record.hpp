@@ -30,8 +30,8 @@ void write_run_record(const std::string& run_dir, const RunRecord& record);
 /// A record for a run that starts for the first time.
 RunRecord new_run_record(const RunSpec& spec, const std::string& function);
 
-/// Takes this attempt's [loop] into the record; returns the changes. The values were valid for the train function before;
-/// what they mean now is its business.
+/// Takes this attempt's [loop] into the record, and returns what changed in it and in [data.NAME] ("loop.lr",
+/// "data.train.source"). What new values mean for a run that goes on is the train function's business.
 std::vector<RunRecord::LoopChange> take_loop(RunRecord& record, const RunSpec& spec, int attempt);
 
 /// [loop] as a JSON object, for params.json.

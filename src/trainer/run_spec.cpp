@@ -53,17 +53,20 @@ namespace {
 /// One plain path component: it must not leave its directory.
 void check_component(const OptionValue& value, const std::string& what) {
   const auto& text = value.text;
-  const bool plain = !text.empty() && text.front() != '.' && text.find('/') == std::string::npos &&
+  const bool plain = !text.empty() && text.size() <= 200 && text.front() != '.' && text.find('/') == std::string::npos &&
                      std::ranges::all_of(text, [](unsigned char c) { return c >= ' '; });
   if (!plain)
-    throw UsageError(fmt::format("{}: {} is '{}'; it must be one plain name, without '/' and not starting with '.'",
-                                 value.origin, what, text));
+    throw UsageError(
+        fmt::format("{}: {} is '{}'; it must be one plain name: no '/', no control characters, at most 200 bytes, not "
+                    "starting with '.'",
+                    value.origin, what, text));
 }
 
 void check_positive(const Options& options, std::string_view key) {
   const auto* value = options.find(key);
-  if (options.real(key) <= 0)
-    throw UsageError(fmt::format("{}: {} is '{}'; it must be more than 0", value->origin, key, value->text));
+  constexpr double longest = 1e9;
+  if (const auto seconds = options.real(key); !(seconds > 0 && seconds < longest))
+    throw UsageError(fmt::format("{}: {} is '{}'; it must be more than 0, and finite", value->origin, key, value->text));
 }
 
 void check_not_negative(const Options& options, std::string_view key) {
@@ -78,6 +81,7 @@ Options take_free_sections(const Options& given, RunSpec& spec) {
   for (const auto& key : given.keys()) {
     const auto& value = *given.find(key);
     if (key.starts_with("loop.")) {
+      if (key.size() == 5) throw UsageError(value.origin + ": a key of [loop] has no name");
       spec.loop.set(key.substr(5), value);
     } else if (key.starts_with("data.")) {
       const auto dot = key.find('.', 5);
@@ -104,6 +108,10 @@ RunSpec make_run_spec(const Options& given) {
   check_not_negative(options, "checkpoint.num_to_keep");
   check_not_negative(options, "run.seed");
 
+  if (options.text("run.storage_path").starts_with('~'))
+    throw UsageError(options.find("run.storage_path")->origin +
+                     ": run.storage_path starts with '~', which no shell expands here: write the path out");
+
   spec.name = options.text("run.name");
   spec.storage_path = std::filesystem::absolute(options.text("run.storage_path")).lexically_normal().string();
   spec.run_dir = (std::filesystem::path(spec.storage_path) / spec.name).string();
@@ -121,6 +129,8 @@ RunSpec make_run_spec(const Options& given) {
   spec.collective_timeout_s = options.real("failure.collective_timeout");
   spec.storage_timeout_s = options.real("failure.storage_timeout");
   spec.texts = options.texts();
+  for (const auto& [section, keys] : spec.data)
+    for (const auto& [key, value] : keys.texts()) spec.texts.emplace("data." + section + "." + key, value);
   return spec;
 }
 

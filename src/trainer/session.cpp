@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -188,9 +189,26 @@ void Session::throw_if_stopped() const {
   if (stopped_by_ != 0) throw StopRun{};
 }
 
+void Session::warn_if_unattached() {
+  if (attached_ || std::exchange(warned_, true) || communicator_.rank() != 0) return;
+  log::warning(
+      "the train function did not call ctx.restore(state): there is nothing to save, and a stopped run begins again");
+}
+
+void Session::warn_of_missing_score() {
+  const auto& attribute = spec_.retention.score_attribute;
+  if (attribute.empty() || last_metrics_.contains(attribute) || std::exchange(score_warned_, true) ||
+      communicator_.rank() != 0)
+    return;
+  log::warning(fmt::format(
+      "checkpoint.score_attribute is '{}', and the report has no number of that name: such checkpoints rank worst",
+      attribute));
+}
+
 void Session::step() {
   throw_if_stopped();
   fault_point("step");
+  warn_if_unattached();
   ++progress_.step;
   const auto outcome = vote_.finish();
   obey(outcome, spec_.checkpoint_every.due_at_step(progress_.step));
@@ -200,6 +218,7 @@ void Session::step() {
 void Session::report(const Metrics& metrics) {
   throw_if_stopped();
   fault_point("report");
+  warn_if_unattached();
   if (!reports_begun_) begin_reports(0);
   const auto earlier = vote_.finish();
   auto outcome = vote_.now(batch::stop_signal(), checkpoint_time_is_up(), StopVote::Call::report);
@@ -211,6 +230,7 @@ void Session::report(const Metrics& metrics) {
   last_metrics_.clear();
   for (const auto& [key, value] : record.values)
     if (const auto* number = std::get_if<double>(&value)) last_metrics_[key] = *number;
+  warn_of_missing_score();
   trainer::agreed(communicator_, [&] { reporter_->write(std::move(record)); });
   fault_point("reported");
   obey(outcome, spec_.checkpoint_every.due_at_report(progress_.iteration));
@@ -243,7 +263,17 @@ void Session::save_now() {
   throw_if_stopped();
   if (!attached_) throw UsageError("save() comes after restore(), which attaches the State to save");
   const auto outcome = vote_.finish();
-  obey(outcome, !is_saved());
+  if (!is_saved() && !save())
+    throw AgreedError(fmt::format(
+        "save(): the checkpoint of step {} could not be written (why stands above). Make room, and start the same "
+        "command again: the run continues from {}",
+        progress_.step, newest_checkpoint()));
+  obey(outcome, false);
+}
+
+std::string Session::newest_checkpoint() const {
+  return saved_.step < 0 ? "its beginning, there is no checkpoint"
+                         : fmt::format("its last checkpoint, of step {}", saved_.step);
 }
 
 void Session::finish() {
@@ -252,9 +282,9 @@ void Session::finish() {
   vote_.finish();
   if (attached_ && !is_saved() && communicator_.rank() == 0)
     log::warning(fmt::format(
-        "the train function returned at step {} and its last checkpoint is of step {}: what came between is not kept. "
-        "Let it call ctx.save() at its end",
-        progress_.step, std::max<std::int64_t>(saved_.step, 0)));
+        "the train function returned at step {} without saving: what came after {} is not kept. Let it call ctx.save() at "
+        "its end",
+        progress_.step, newest_checkpoint()));
 }
 
 void Session::close() {

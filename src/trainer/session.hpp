@@ -57,6 +57,7 @@ class Session {
   /// The sinks' files are complete; also after a stop.
   void close();
   int stopped_by() const { return stopped_by_; }  ///< the signal, 0 = not stopped
+  /// Nothing is lost when the run goes on from its newest checkpoint.
   bool is_saved() const { return progress_.step == saved_.step && progress_.iteration == saved_.iteration; }
 
  private:
@@ -83,6 +84,9 @@ class Session {
   void retain() const;
   [[noreturn]] void stop(int signal);
   void throw_if_stopped() const;
+  void warn_if_unattached();
+  void warn_of_missing_score();
+  std::string newest_checkpoint() const;
   bool checkpoint_time_is_up() const;
 
   trainer::RunSpec spec_;
@@ -106,6 +110,8 @@ class Session {
   bool reports_begun_ = false;
   double last_save_s_;
   int stopped_by_ = 0;
+  bool warned_ = false;
+  bool score_warned_ = false;
 };
 
 }  // namespace trainrt

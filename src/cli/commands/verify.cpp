@@ -36,18 +36,19 @@ bool verify_run(const fs::path& run) {
 ExitCode verify_command(std::span<const std::string> words) {
   const auto arguments = parse_arguments(
       words, {.with_value = {}, .switches = {}, .least_operands = 1, .most_operands = 1, .usage = std::string(usage)});
-  const fs::path path = arguments.operands[0];
-  if (!fs::exists(path)) throw UsageError(path.string() + " does not exist");
+  std::error_code error;
+  auto path = fs::canonical(arguments.operands[0], error);
+  if (error) throw UsageError(fmt::format("'{}': {}", arguments.operands[0], error.message()));
   bool whole = false;
   if (fs::is_regular_file(path) && path.filename() == "metrics.h5")
     whole = tell(path.string(), io::check_schema(path.string(), "metrics"));
   else if (fs::exists(path / "run.json"))
     whole = verify_run(path);
-  else if (fs::is_directory(path) && path.filename().string().starts_with("checkpoint_"))
+  else if (fs::exists(path / "manifest.json"))
     whole = tell(path.string(), checkpoint::verify(path.string()));
   else
     throw UsageError(path.string() +
-                     " is neither a run directory (run.json), a checkpoint_NNNNNN directory nor a metrics.h5");
+                     " is neither a run directory (run.json), a checkpoint (manifest.json) nor a metrics.h5");
   return whole ? ExitCode::finished : ExitCode::failed;
 }
 

@@ -63,11 +63,20 @@ double add_gradient(const Batch& batch, const std::vector<float>& weights, doubl
   return loss;
 }
 
+int at_least(const Context& ctx, const char* key, int fallback, int least) {
+  const auto value = ctx.config<int>(key, fallback);
+  if (value < least)
+    throw UsageError("[loop] " + std::string(key) + " is " + std::to_string(value) + "; it must be " +
+                     std::to_string(least) + " or more");
+  return value;
+}
+
 void train(Context& ctx) {
-  const auto epochs = ctx.config<int>("epochs", 2);
-  const auto batch_size = static_cast<std::size_t>(ctx.config<int>("batch_size", 32));
+  const auto epochs = at_least(ctx, "epochs", 2, 0);
+  const auto batch_size = at_least(ctx, "batch_size", 32, 1);
   const auto dropout = ctx.config<double>("dropout", 0.0);
-  const auto report_every = ctx.config<int>("report_every", 0);
+  const auto report_every = at_least(ctx, "report_every", 0, 0);
+  if (!(dropout >= 0 && dropout < 1)) throw UsageError("[loop] dropout must be in [0, 1)");
   const auto name = ctx.config<std::string>("optimizer", "sgd");
   if (name != "sgd" && name != "adamw") throw UsageError("[loop] optimizer is '" + name + "'; it must be sgd or adamw");
 
@@ -107,7 +116,7 @@ void train(Context& ctx) {
   };
   report_if_due();  // a run that stopped in the step() before a report makes it now
   while (epoch < epochs) {
-    for (const auto& batch : data.epoch(epoch).batches(batch_size)) {
+    for (const auto& batch : data.epoch(epoch).batches(static_cast<std::size_t>(batch_size))) {
       buckets.zero();
       loss_sum += add_gradient(batch, weights, dropout, ctx.random(), gradient);
       seen += static_cast<double>(batch.size());

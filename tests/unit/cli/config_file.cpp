@@ -93,3 +93,11 @@ TEST_CASE("options are never guessed from their first letters") {
   CHECK(parse_arguments(good, {.with_value = {"config"}, .overrides = true, .usage = "u"}).overrides ==
         std::vector<std::string>{"--loop.lr=1"});
 }
+
+TEST_CASE("what is no UTF-8 text, and what is no plain file, is refused with its place") {
+  CHECK_THROWS_WITH(ConfigFile("[run]\nname = caf\xe9\n").read(), Contains(":2") && Contains("UTF-8"));
+  CHECK_THROWS_WITH(read_config_file("/dev/zero"), Contains("device"));
+  Options options;
+  CHECK_THROWS_WITH(take_override(options, "--loop.note=caf\xe9"), Contains("UTF-8"));
+  CHECK(ConfigFile("[run]\nname = caf\xc3\xa9\n").read().text("run.name") == "caf\xc3\xa9");
+}

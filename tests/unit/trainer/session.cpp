@@ -251,3 +251,34 @@ TEST_CASE("a dataset that the config lacks, and a [loop] value of the wrong type
       Contains("epochs") && Contains("many") && Contains("a whole number"));
   CHECK_THROWS_WITH(run_on(1, spec_in(folder.path()), [](Context& ctx) { ctx.config<double>("lr"); }), Contains("lr"));
 }
+
+TEST_CASE("a stop that nothing could save is no success: a train function without restore() exits 70") {
+  TemporaryFolder folder;
+  batch::install_stop_signals();
+  batch::forget_stop_signal();
+  const auto outcome = run_on(2, spec_in(folder.path()), [](Context& ctx) {
+    raise(SIGTERM);
+    for (int i = 0; i < 100; ++i) ctx.step();
+  });
+  batch::forget_stop_signal();
+  CHECK(outcome.code == ExitCode::failed);
+  CHECK_THAT(outcome.message, Contains("could not be saved"));
+}
+
+TEST_CASE("changes of [loop] and of [data.NAME] between attempts are kept in run.json") {
+  TemporaryFolder folder;
+  run_on(1, spec_in(folder.path(), {{"loop.lr", "1"}}), hash_samples);
+  run_on(1, spec_in(folder.path(), {{"loop.lr", "2"}, {"data.train.noise", "0.5"}}), hash_samples);
+  const auto changes = trainer::read_run_record(folder.path() + "/r")->loop_changes;
+  REQUIRE(changes.size() == 2);
+  CHECK(changes[0].key == "loop.lr");
+  CHECK(changes[1].key == "data.train.noise");
+  CHECK(changes[1].to == "0.5");
+}
+
+TEST_CASE("a damaged record of an earlier attempt does not keep a run from going on") {
+  TemporaryFolder folder;
+  run_on(1, spec_in(folder.path()), hash_samples);
+  std::ofstream(folder.path() + "/r/attempts/000001.json") << "{";
+  CHECK(run_on(1, spec_in(folder.path(), {{"loop.more", "1"}}), hash_samples).code == ExitCode::finished);
+}
