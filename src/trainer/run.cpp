@@ -55,7 +55,7 @@ class Records {
       : run_dir_(spec.run_dir), attempt_(spec.run_dir, ranks, std::move(nodes)) {
     auto existing = read_run_record(run_dir_);
     record_ = existing ? *existing : new_run_record(spec, function);
-    for (const auto& change : take_loop(record_, spec, attempt_.number()))
+    for (const auto& change : take_changes(record_, spec, attempt_.number()))
       log::info(fmt::format("{} was {}, is {} from attempt {} on", change.key, shown(change.from), shown(change.to),
                             change.attempt));
     record_.spec = spec.texts;

@@ -38,8 +38,8 @@ std::optional<RunRecord> read_run_record(const std::string& run_dir) {
     record.state = json.at("state");
     record.loop = json.at("loop").get<std::map<std::string, std::string>>();
     record.spec = json.at("config").get<std::map<std::string, std::string>>();
-    for (const auto& change : json.at("loop_changes"))
-      record.loop_changes.push_back({change.at("attempt"), change.at("key"), change.at("from"), change.at("to")});
+    for (const auto& change : json.at("changes"))
+      record.changes.push_back({change.at("attempt"), change.at("key"), change.at("from"), change.at("to")});
     return record;
   } catch (const Json::exception& error) {
     throw UsageError(path + " is not a run record of trainrt: " + error.what());
@@ -48,7 +48,7 @@ std::optional<RunRecord> read_run_record(const std::string& run_dir) {
 
 void write_run_record(const std::string& run_dir, const RunRecord& record) {
   Json changes = Json::array();
-  for (const auto& change : record.loop_changes)
+  for (const auto& change : record.changes)
     changes.push_back({{"attempt", change.attempt}, {"key", change.key}, {"from", change.from}, {"to", change.to}});
   const Json json = {{"format", "trainrt run 1"},
                      {"name", record.name},
@@ -57,7 +57,7 @@ void write_run_record(const std::string& run_dir, const RunRecord& record) {
                      {"train_function", record.function},
                      {"state", record.state},
                      {"loop", record.loop},
-                     {"loop_changes", changes},
+                     {"changes", changes},
                      {"config", record.spec}};
   io::replace_file(path_of(run_dir), json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
@@ -70,15 +70,15 @@ RunRecord new_run_record(const RunSpec& spec, const std::string& function) {
           .state = "running",
           .loop = spec.loop.texts(),
           .spec = spec.texts,
-          .loop_changes = {}};
+          .changes = {}};
 }
 
 namespace {
 
 using Texts = std::map<std::string, std::string>;
 
-void add_changes(std::vector<RunRecord::LoopChange>& changes, const Texts& before, const Texts& now,
-                 const std::string& prefix, int attempt) {
+void add_changes(std::vector<RunRecord::Change>& changes, const Texts& before, const Texts& now, const std::string& prefix,
+                 int attempt) {
   const auto value = [](const Texts& texts, const std::string& key) {
     const auto found = texts.find(key);
     return found == texts.end() ? std::string() : found->second;
@@ -99,12 +99,12 @@ Texts data_keys(const Texts& spec) {
 
 }  // namespace
 
-std::vector<RunRecord::LoopChange> take_loop(RunRecord& record, const RunSpec& spec, int attempt) {
-  std::vector<RunRecord::LoopChange> changes;
+std::vector<RunRecord::Change> take_changes(RunRecord& record, const RunSpec& spec, int attempt) {
+  std::vector<RunRecord::Change> changes;
   add_changes(changes, record.loop, spec.loop.texts(), "loop.", attempt);
   add_changes(changes, data_keys(record.spec), data_keys(spec.texts), "", attempt);
   record.loop = spec.loop.texts();
-  record.loop_changes.insert(record.loop_changes.end(), changes.begin(), changes.end());
+  record.changes.insert(record.changes.end(), changes.begin(), changes.end());
   return changes;
 }
 

@@ -10,7 +10,7 @@ namespace trainrt::trainer {
 
 /// run.json: what a run is and how it stands. Written by rank 0, whole or not at all.
 struct RunRecord {
-  struct LoopChange {
+  struct Change {
     int attempt;
     std::string key, from, to;
   };
@@ -21,7 +21,7 @@ struct RunRecord {
   std::string state;  ///< running | stopped | finished | failed
   std::map<std::string, std::string> loop;
   std::map<std::string, std::string> spec;
-  std::vector<LoopChange> loop_changes;
+  std::vector<Change> changes;
 };
 
 std::optional<RunRecord> read_run_record(const std::string& run_dir);
@@ -32,7 +32,7 @@ RunRecord new_run_record(const RunSpec& spec, const std::string& function);
 
 /// Takes this attempt's [loop] into the record, and returns what changed in it and in [data.NAME] ("loop.lr",
 /// "data.train.source"). What new values mean for a run that goes on is the train function's business.
-std::vector<RunRecord::LoopChange> take_loop(RunRecord& record, const RunSpec& spec, int attempt);
+std::vector<RunRecord::Change> take_changes(RunRecord& record, const RunSpec& spec, int attempt);
 
 /// [loop] as a JSON object, for params.json.
 std::string loop_as_json(const RunRecord& record);

@@ -117,8 +117,8 @@ def more_epochs_continue_a_finished_run():
     more = run_ranks(2, config, "--loop.epochs=5")
     check_exit(more, FINISHED)
     check("epochs was '2', is '5'" in more.err, "the change is not printed", more)
-    equal(json.loads((run_dir_of(config) / "run.json").read_text())["loop_changes"],
-          [{"attempt": 2, "key": "epochs", "from": "2", "to": "5"}], "loop_changes in run.json")
+    equal(json.loads((run_dir_of(config) / "run.json").read_text())["changes"],
+          [{"attempt": 2, "key": "loop.epochs", "from": "2", "to": "5"}], "changes in run.json")
     check_exit(run_ranks(2, whole), FINISHED)
     check_iterations(run_dir_of(config), 5)
     check_same_bits(run_dir_of(config), run_dir_of(whole))

@@ -127,7 +127,7 @@ TEST_CASE("a finished run does nothing when started again, and goes on when [loo
   CHECK_THAT(again.message, Contains("finished already"));
   const auto more = run_on(2, spec_in(folder.path(), {{"loop.epochs", "4"}}), hash_samples);
   CHECK_THAT(more.message, Contains("finished: 3 iterations"));
-  CHECK(trainer::read_run_record(folder.path() + "/r")->loop_changes.size() == 1);
+  CHECK(trainer::read_run_record(folder.path() + "/r")->changes.size() == 1);
 }
 
 TEST_CASE("a stop that user code swallows is thrown again by the next call") {
@@ -269,7 +269,7 @@ TEST_CASE("changes of [loop] and of [data.NAME] between attempts are kept in run
   TemporaryFolder folder;
   run_on(1, spec_in(folder.path(), {{"loop.lr", "1"}}), hash_samples);
   run_on(1, spec_in(folder.path(), {{"loop.lr", "2"}, {"data.train.noise", "0.5"}}), hash_samples);
-  const auto changes = trainer::read_run_record(folder.path() + "/r")->loop_changes;
+  const auto changes = trainer::read_run_record(folder.path() + "/r")->changes;
   REQUIRE(changes.size() == 2);
   CHECK(changes[0].key == "loop.lr");
   CHECK(changes[1].key == "data.train.noise");
