@@ -113,9 +113,11 @@ struct Place {
   std::string there_before;  ///< the deepest folder of the storage path that this attempt found
 };
 
-/// A config that the train function cannot use is found before anything happened: such a run leaves nothing behind.
+/// A config that the train function cannot use is found before anything happened: such a run leaves nothing behind. Attempt
+/// 1 alone does not tell: where somebody removed the attempts' records, the checkpoints must stay.
 bool leaves_nothing(const Place& place, const Session& session, const Error& error) {
-  return error.code() == ExitCode::usage && place.attempt == 1 && session.step_count() == 0 && session.iteration() == 0;
+  return error.code() == ExitCode::usage && place.attempt == 1 && session.step_count() == 0 && session.iteration() == 0 &&
+         checkpoint::highest_index(place.spec.run_dir) < 0;
 }
 
 void write_down(const Place& place, const Session& session, const Error& error, const std::string& text) {

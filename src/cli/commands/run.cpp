@@ -113,7 +113,8 @@ const Command run{.name = "run",
                       "Started under srun or mpiexec it is one rank of many; by hand it is a run of one rank. SIGUSR1, "
                       "SIGUSR2, SIGTERM or\n"
                       "SIGINT on any rank stop all ranks at one step, with everything saved.\n"
-                      "Exit codes: 0 finished, 64 bad usage or config, 70 the train function failed, 75 stopped: run the "
+                      "Exit codes: 0 finished, 64 bad usage or config, 70 the train function failed or a stop could not be "
+                      "saved, 75 stopped: run the "
                       "same command again.\n",
                   .run = run_command};
 

@@ -282,3 +282,14 @@ TEST_CASE("a damaged record of an earlier attempt does not keep a run from going
   std::ofstream(folder.path() + "/r/attempts/000001.json") << "{";
   CHECK(run_on(1, spec_in(folder.path(), {{"loop.more", "1"}}), hash_samples).code == ExitCode::finished);
 }
+
+TEST_CASE("a bad [loop] value never removes a run that has checkpoints, not even where its attempts' records are gone") {
+  TemporaryFolder folder;
+  const auto wants_number = [](Context& ctx) { ctx.config<int>("epochs"); };
+  CHECK_THROWS(run_on(1, spec_in(folder.path(), {{"loop.epochs", "many"}}), wants_number));
+  CHECK_FALSE(std::filesystem::exists(folder.path() + "/r"));
+  run_on(1, spec_in(folder.path()), hash_samples);
+  std::filesystem::remove_all(folder.path() + "/r/attempts");
+  CHECK_THROWS(run_on(1, spec_in(folder.path(), {{"loop.epochs", "many"}}), wants_number));
+  CHECK(checkpoint::list(folder.path() + "/r").size() == 3);
+}
