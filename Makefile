@@ -8,7 +8,7 @@ RANKS   ?= 2
 .PHONY: all help packages configure quickstart test bench bench-% asan tsan install format clean
 
 all: configure ## build the program and its modules
-	@cmake --build $(BUILD) --parallel $(JOBS) --target trainrt modules
+	@cmake --build $(BUILD) --parallel $(JOBS) --target trainrt trainrt_shared modules
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,9 +26,9 @@ test: packages configure ## install, build, and run every test
 	@cmake --build $(BUILD) --parallel $(JOBS)
 	@tests/run.sh $(BUILD)
 
-bench: bench-train bench-start bench-report ## all benchmarks, side by side with their peers
+bench: bench-train bench-start bench-report bench-checkpoint ## all benchmarks, side by side with their peers
 
-bench-%: packages all ## one benchmark: bench-train, bench-start, bench-report
+bench-%: packages all ## one benchmark: bench-train, bench-start, bench-report, bench-checkpoint
 	@cmake --build $(BUILD) --parallel $(JOBS) --target bench_modules
 	@/usr/bin/python3 tests/bench/bench_$*.py $(BUILD)
 
@@ -42,7 +42,7 @@ tsan: packages ## the unit and contract tests under ThreadSanitizer
 	@cmake --build $(BUILD)-tsan --parallel $(JOBS)
 	@UCX_MEM_EVENTS=n tests/run.sh $(BUILD)-tsan unit contract  # UCX's hooks in madvise crash inside the sanitizer
 
-install: all ## lay down program, modules, headers, jobs, schemas and the module file: make install PREFIX=/opt/trainrt
+install: all ## lay down program, library, modules, headers, jobs, schemas and the module file: make install PREFIX=/opt/trainrt
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
 format: ## clang-format over everything

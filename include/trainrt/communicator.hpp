@@ -64,7 +64,7 @@ class TRAINRT_API Communicator {
   virtual void barrier() = 0;
 
   /// An element-wise maximum that overlaps with work: at most one in flight, finish_vote() waits for it.
-  using Vote = std::array<std::int64_t, 4>;
+  using Vote = std::array<std::int64_t, 6>;
   virtual void start_vote(const Vote& mine) = 0;
   virtual Vote finish_vote() = 0;
 

@@ -45,7 +45,8 @@ class TRAINRT_API Context final {
 
   Communicator& communicator();
 
-  /// Attaches the state that checkpoints hold, and loads the last checkpoint into it where there is one (returns true).
+  /// Attaches the state that checkpoints hold, and loads the last checkpoint into it where there is one (returns true); for
+  /// a new run with run.resume_from_checkpoint, that one.
   /// Once, before the first step() or report(). The data must live until the train function returns.
   bool restore(State& state);
 
@@ -54,13 +55,19 @@ class TRAINRT_API Context final {
   /// Steps completed since the run began, over all attempts.
   std::int64_t step_count() const;
 
-  /// Metrics of an iteration: aggregated over the ranks, written by the sinks; a checkpoint when one is due. The state must
-  /// be complete before the call. Different keys on some rank are an error that names key and rank.
+  /// Metrics of an iteration: aggregated over the ranks, written by the sinks; a checkpoint when one is due: it is copied
+  /// before the call returns, and written while training goes on. The state must be complete before the call. Different
+  /// keys on some rank are an error that names key and rank.
   void report(const Metrics& metrics);
 
-  /// Takes a checkpoint now, where something happened since the last one. Collective. The last call of a train function, so
-  /// that what came after the last due checkpoint is kept too: once the function has returned its data is gone.
+  /// Takes a checkpoint now, where something happened since the last one, and waits until it is committed. Collective. The
+  /// last call of a train function, so that what came after the last due checkpoint is kept too: once the function has
+  /// returned its data is gone.
   void save();
+
+  /// A JSON object of your own (a model's hyperparameters, a data version) that every later checkpoint carries in its
+  /// manifest; `trainrt inspect` shows it. Rank 0's counts. Anything but a JSON object throws UsageError.
+  void checkpoint_metadata(std::string_view json);
 
   /// Tells how many iterations (reports) the run will have in all, for the progress bar.
   void expect_iterations(std::int64_t total);

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <ranges>
 #include <set>
 #include <string>
@@ -20,14 +21,15 @@ enum class Placement : std::uint8_t {
   per_rank,  ///< every rank holds a tensor of its own; on another rank count rank r gets the one of r modulo the old count
 };
 
-/// One tensor of a State: a view of this rank's part and where that part lies in the whole.
+/// One tensor of a State, or one slab of several: a view of this rank's part and where that part lies in the whole.
 struct TensorEntry {
   std::string name;
   TensorView local;  ///< this rank's part, contiguous
   Placement placement = Placement::replicated;
-  Shape global_shape;     ///< of the whole tensor; equals local.shape unless sharded
-  Shape offset;           ///< of the slab in the whole, one index an axis; zeros unless sharded
-  bool optional = false;  ///< restore leaves it as it is when the checkpoint lacks it
+  Shape global_shape;           ///< of the whole tensor; equals local.shape unless sharded
+  Shape offset;                 ///< of the slab in the whole, one index an axis; zeros unless sharded
+  bool optional = false;        ///< restore leaves it as it is when the checkpoint lacks it
+  bool one_of_several = false;  ///< made by State::slab()
 
   /// Declares the local part as a slab along `axis`, starting at `first`, of a tensor with `global_extent` there.
   TRAINRT_API TensorEntry& sharded(int axis, std::int64_t first, std::int64_t global_extent);
@@ -41,12 +43,27 @@ struct ValueEntry {
   bool optional = false;
 };
 
+/// A file of the user's that goes into every checkpoint (files/NAME) and that a restore puts back at its path. It is read
+/// when a checkpoint is taken, which is an error where it is not there.
+struct FileEntry {
+  std::string name;        ///< in the checkpoint, a path below files/
+  std::string path;        ///< on this node
+  bool each_rank = false;  ///< every rank has one of its own; else rank 0's is kept, and every node gets that one
+  bool optional = false;   ///< a checkpoint without it restores all the same
+
+  TRAINRT_API FileEntry& per_rank();
+};
+
 /// Named views of everything a checkpoint holds. It never copies or owns: what it refers to must stay where it is until
-/// the train function returns. Names are paths ("model/w"); two names may not be equal, nor one a folder of the other;
-/// "trainrt" is the runtime's own folder. Bad names throw UsageError.
+/// the train function returns. Names are paths of UTF-8 ("model/w"); two names may not be equal, nor one a folder of the
+/// other; "trainrt" is the runtime's own folder. Bad names throw UsageError.
 class TRAINRT_API State {
  public:
   TensorEntry& tensor(std::string name, TensorView view);
+  /// One slab of a sharded tensor, anywhere in it: [offset, offset + view.shape). A rank may hold any number of slabs of a
+  /// tensor, each by a call of its own with the same name, dtype and global_shape; a rank that holds none calls it once
+  /// with an empty one. The slabs of all ranks tile the tensor; equal ones may be held by several ranks.
+  TensorEntry& slab(std::string name, TensorView view, Shape offset, Shape global_shape);
   template <std::ranges::contiguous_range Range>
   TensorEntry& tensor(std::string name, Range&& values) {
     using T = std::ranges::range_value_t<Range>;
@@ -60,21 +77,30 @@ class TRAINRT_API State {
   ValueEntry& value(std::string name, bool& v);
   ValueEntry& value(std::string name, std::string& v);
 
+  /// A file of the user's; names of files stand apart from those of tensors and values, and do not begin with
+  /// "rank-NUMBER".
+  FileEntry& file(std::string name, std::string path);
+
   const std::deque<TensorEntry>& tensors() const { return tensors_; }
   const std::deque<ValueEntry>& values() const { return values_; }
-  bool empty() const { return tensors_.empty() && values_.empty(); }
+  const std::deque<FileEntry>& files() const { return files_; }
+  bool empty() const { return tensors_.empty() && values_.empty() && files_.empty(); }
 
   /// Adds the entries of another State (the views, not the data).
   void append(const State& other);
 
  private:
   void claim(const std::string& name);
+  void claim_slab(const TensorEntry& entry);
   template <class T>
   ValueEntry& add_value(std::string name, T& v);
 
   std::deque<TensorEntry> tensors_;
   std::deque<ValueEntry> values_;
+  std::deque<FileEntry> files_;
   std::set<std::string> names_;
+  std::set<std::string> file_names_;
+  std::map<std::string, std::size_t> first_slab_;  // of tensors made by slab(): which entry is their first
 };
 
 }  // namespace trainrt

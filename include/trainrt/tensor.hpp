@@ -9,8 +9,9 @@
 
 namespace trainrt {
 
-/// Element types of tensors. f16 and bf16 are stored as 16-bit patterns (IEEE 754 binary16; the upper half of binary32).
-enum class DType : std::uint8_t { f64, f32, f16, bf16, i64, i32, i16, i8, u8, boolean };
+/// Element types of tensors. f16 and bf16 are stored as 16-bit patterns (IEEE 754 binary16; the upper half of binary32),
+/// f8e4m3 and f8e5m2 as 8-bit ones (Micikevicius et al., "FP8 formats for deep learning", 2022; OCP OFP8).
+enum class DType : std::uint8_t { f64, f32, f16, bf16, f8e4m3, f8e5m2, i64, i32, i16, i8, u8, boolean };
 
 TRAINRT_API std::size_t size_of(DType dtype);         ///< bytes of one element
 TRAINRT_API std::string_view name_of(DType dtype);    ///< "f32", "bool", ...

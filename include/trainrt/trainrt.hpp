@@ -1,6 +1,8 @@
 #pragma once
-// Everything that a train function needs.
+// Everything that a train function needs, and a program with its own main.
+#include <trainrt/checkpoint_store.hpp>
 #include <trainrt/communicator.hpp>
+#include <trainrt/communicators.hpp>
 #include <trainrt/context.hpp>
 #include <trainrt/dataset.hpp>
 #include <trainrt/error.hpp>

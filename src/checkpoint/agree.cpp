@@ -5,8 +5,11 @@
 #include <cstdio>
 #include <map>
 #include <trainrt/error.hpp>
+#include <type_traits>
 
+#include "checkpoint/format.hpp"
 #include "checkpoint/pack.hpp"
+#include "checkpoint/shard_plan.hpp"
 #include "core/text.hpp"
 #include "io/digest.hpp"
 
@@ -26,20 +29,27 @@ std::string text_of(double value) {
 std::string text_of(bool value) { return value ? "value true" : "value false"; }
 std::string text_of(const std::string& value) { return "value \"" + value + "\""; }
 
-Descriptions describe(const State& state) {
+std::string value_text(const ValueEntry& entry) {
+  return std::visit(
+      [](const auto* value) {
+        if constexpr (std::is_same_v<decltype(value), const std::int32_t*>)
+          return text_of(std::int64_t{*value});
+        else
+          return text_of(*value);
+      },
+      entry.value);
+}
+std::string dtype_text(const ValueEntry& entry) { return "value of type " + dtype_of(entry); }
+
+Descriptions describe(const State& state, Agreement::For purpose) {
   Descriptions lines;
   for (const auto& entry : state.tensors())
     lines[entry.name] = "tensor of " + std::string(trainrt::name_of(entry.local.dtype)) + " " +
                         to_string(entry.global_shape) + ", " + std::string(name_of(entry.placement));
   for (const auto& entry : state.values())
-    lines[entry.name] = std::visit(
-        [](const auto* value) {
-          if constexpr (std::is_same_v<decltype(value), const std::int32_t*>)
-            return text_of(std::int64_t{*value});
-          else
-            return text_of(*value);
-        },
-        entry.value);
+    lines[entry.name] = purpose == Agreement::For::plan ? dtype_text(entry) : value_text(entry);
+  for (const auto& entry : state.files())
+    lines[files_folder + "/" + entry.name] = entry.each_rank ? "a file of each rank" : "a file";
   return lines;
 }
 
@@ -74,7 +84,10 @@ std::string difference(const std::string& name, const std::vector<Descriptions>&
   return "'" + name + "': " + join(parts, "; ");
 }
 
-[[noreturn]] void fail(const std::vector<Descriptions>& ranks) {
+/// Collective: ranks tell each other what they have, and every rank throws what differs.
+[[noreturn]] void fail(Communicator& communicator, const State& state, Agreement::For purpose) {
+  std::vector<Descriptions> ranks;
+  for (const auto& bytes : communicator.all_gather(pack(describe(state, purpose)))) ranks.push_back(unpack(bytes));
   Descriptions all;
   for (const auto& lines : ranks) all.insert(lines.begin(), lines.end());
   std::string text = "State differs between the ranks, so it cannot be saved:";
@@ -83,42 +96,114 @@ std::string difference(const std::string& name, const std::vector<Descriptions>&
   throw Error(text + "\nEvery rank must name the same tensors, and values must be equal on all ranks (reduce them first).");
 }
 
-std::vector<Slab> held_by(const State& state, int rank) {
-  std::vector<Slab> slabs;
-  for (const auto* entry : tensors_by_name(state))
-    if (entry->placement == Placement::sharded) slabs.push_back({entry->offset, entry->local.shape, rank});
-  return slabs;
+/// Slabs of every sharded tensor, by name.
+std::vector<std::vector<Slab>> held_by(const State& state, int rank) {
+  std::vector<std::vector<Slab>> held;
+  for (const auto& group : tensors_by_name(state)) {
+    if (group.first->placement != Placement::sharded) continue;
+    auto& slabs = held.emplace_back();
+    for (const auto* entry : group.entries) slabs.push_back({entry->offset, entry->local.shape, rank});
+  }
+  return held;
+}
+
+std::string packed(const std::vector<std::vector<Slab>>& held) {
+  Packer packer;
+  for (const auto& slabs : held) {
+    packer.put(slabs.size());
+    for (const auto& slab : slabs) packer.put(slab.offset).put(slab.shape);
+  }
+  return packer.bytes();
+}
+
+std::vector<std::vector<Slab>> unpacked_slabs(Unpacker& unpacker, int rank) {
+  std::vector<std::vector<Slab>> held;
+  while (!unpacker.done()) {
+    auto& slabs = held.emplace_back();
+    for (auto left = unpacker.number(); left > 0; --left) {
+      auto offset = unpacker.shape();
+      auto shape = unpacker.shape();
+      slabs.push_back({std::move(offset), std::move(shape), rank});
+    }
+  }
+  return held;
+}
+
+/// Bytes that differ where anything of an entry but its data does. Cheap: it is made at every save.
+class Fingerprint {
+ public:
+  template <class T>
+  requires std::is_trivially_copyable_v<T> Fingerprint& add(const T& value) {
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
+    return *this;
+  }
+  Fingerprint& add(const Shape& shape) {
+    add(shape.size());
+    bytes_.append(reinterpret_cast<const char*>(shape.data()), shape.size() * sizeof shape[0]);
+    return *this;
+  }
+  Fingerprint& add(const std::string& text) {
+    add(text.size());
+    bytes_ += text;
+    return *this;
+  }
+  std::string digest() const { return io::digest_of(std::string_view(bytes_)); }
+
+ private:
+  std::string bytes_;
+};
+
+std::string structure_of(const State& state) {
+  Fingerprint print;
+  for (const auto& entry : state.tensors())
+    print.add(entry.name)
+        .add(entry.local.dtype)
+        .add(entry.placement)
+        .add(entry.local.shape)
+        .add(entry.global_shape)
+        .add(entry.offset);
+  for (const auto& entry : state.values()) print.add(entry.name).add(dtype_of(entry)).add(room_of(entry));
+  for (const auto& entry : state.files()) print.add(entry.name).add(entry.each_rank);
+  return print.digest();
+}
+
+/// A number of 60 bits from the values.
+std::int64_t values_of(const State& state) {
+  std::map<std::string, std::string> values;
+  for (const auto& entry : state.values()) values[entry.name] = bytes_of(entry);
+  Fingerprint print;
+  for (const auto& [name, bytes] : values) print.add(name).add(bytes);
+  return std::stoll(print.digest().substr(0, 15), nullptr, 16);
 }
 
 }  // namespace
 
-Layout agree(const State& state, Communicator& communicator) {
-  const auto mine = pack(describe(state));
-  Packer packer;
-  packer.put(io::digest_of(mine));
-  for (const auto& slab : held_by(state, communicator.rank())) packer.put(slab.offset).put(slab.shape);
+Agreement::Outcome Agreement::update(const State& state, For purpose, bool obstacle) {
+  auto structure = structure_of(state);
+  const auto values = purpose == For::save ? values_of(state) : 0;
+  std::array<std::int64_t, 4> most = {structure != structure_, obstacle, values, -values};
+  communicator_.all_reduce(most, Op::max);
+  if (most[2] != -most[3]) fail(communicator_, state, purpose);
+  if (most[0] != 0) exchange(state, purpose);
+  structure_ = std::move(structure);
+  return {most[0] != 0, most[1] != 0};
+}
 
-  std::vector<std::vector<Slab>> held;
-  std::string first_digest;
+void Agreement::exchange(const State& state, For purpose) {
+  const auto mine = io::digest_of(std::string_view(pack(describe(state, purpose))));
+  Packer packer;
+  packer.put(mine).put(packed(held_by(state, communicator_.rank())));
+  std::vector<std::vector<std::vector<Slab>>> held;
   bool same = true;
-  for (const auto& bytes : communicator.all_gather(packer.bytes())) {
+  for (const auto& bytes : communicator_.all_gather(packer.bytes())) {
     Unpacker unpacker(bytes);
-    const auto digest = unpacker.text();
-    if (held.empty()) first_digest = digest;
-    same = same && digest == first_digest;
-    auto& slabs = held.emplace_back();
-    while (!unpacker.done()) {
-      auto offset = unpacker.shape();
-      auto shape = unpacker.shape();
-      slabs.push_back({std::move(offset), std::move(shape), static_cast<int>(held.size()) - 1});
-    }
+    same = unpacker.text() == mine && same;
+    const auto slabs = unpacker.text();
+    Unpacker of_rank(slabs);
+    held.push_back(unpacked_slabs(of_rank, static_cast<int>(held.size())));
   }
-  if (!same) {
-    std::vector<Descriptions> ranks;
-    for (const auto& bytes : communicator.all_gather(mine)) ranks.push_back(unpack(bytes));
-    fail(ranks);
-  }
-  return plan_layout(state, held);
+  if (communicator_.all_reduced(std::int64_t{!same}, Op::max) != 0) fail(communicator_, state, purpose);
+  layout_ = plan_layout(state, held, file_of_rank_);
 }
 
 }  // namespace trainrt::checkpoint

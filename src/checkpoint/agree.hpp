@@ -1,14 +1,42 @@
 #pragma once
+#include <string>
 #include <trainrt/communicator.hpp>
 #include <trainrt/state.hpp>
+#include <vector>
 
 #include "checkpoint/layout.hpp"
 
 namespace trainrt::checkpoint {
 
-/// The layout of the state over all ranks, once they agree: all have the same entries, with the same dtypes, shapes and
-/// placements, and the same values. What differs throws one Error, the same on all ranks, that names the entries and the
-/// ranks. Collective.
-Layout agree(const State& state, Communicator& communicator);
+/// What the ranks agree on about the State before each save: the same entries, dtypes, shapes and placements, and the same
+/// values. While names and shapes stay as they were this is one small reduction; where they changed, ranks exchange their
+/// slabs and the layout is made anew.
+class Agreement {
+ public:
+  Agreement(Communicator& communicator, std::vector<int> file_of_rank)
+      : communicator_(communicator), file_of_rank_(std::move(file_of_rank)) {}
+
+  struct Outcome {
+    bool new_layout = false;
+    bool obstacle = false;  ///< some rank has one
+  };
+  /// Collective. What differs between ranks throws one Error, the same on all, that names the entries and the ranks.
+  /// `obstacle`: this rank cannot save now; it is passed on, so that all know. Values are compared only where a save
+  /// begins.
+  enum class For { plan, save };
+  Outcome update(const State& state, For purpose, bool obstacle = false);
+
+  /// The next update() makes the layout anew.
+  void forget() { structure_.clear(); }
+
+  const Layout& layout() const { return layout_; }
+
+ private:
+  void exchange(const State& state, For purpose);
+  Communicator& communicator_;
+  std::vector<int> file_of_rank_;
+  std::string structure_;  // digest of names and shapes on this rank, "" = none yet
+  Layout layout_;
+};
 
 }  // namespace trainrt::checkpoint

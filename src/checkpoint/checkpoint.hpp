@@ -19,37 +19,49 @@ struct Meta {
   int attempt = 0;
   std::string created;                    ///< UTC
   std::map<std::string, double> metrics;  ///< numbers of the last report (NaN where it was NaN)
-};
-
-struct SaveOptions {
-  std::string run_dir;
-  std::string private_dir;  ///< of this attempt, inside run_dir; made here when missing
-  Meta meta;                ///< ranks and created are filled in
+  std::string metadata = "{}";            ///< a JSON object of the user's
 };
 
 struct SaveResult {
+  std::int64_t index = -1;
   bool committed = false;
   std::string directory;  ///< where committed
   std::string error;      ///< else why not, with rank, host and file
+  bool lost = false;      ///< a directory of that index exists: another attempt owns the run now
   std::uint64_t bytes = 0;
 };
-
-/// Writes `state` as one checkpoint. Collective. The result is the same on all ranks. A checkpoint that some rank cannot
-/// write is dropped everywhere and its remains are removed; nothing committed is touched. Values that differ between ranks
-/// throw Error (it is a bug of the train function), as does a directory of that index that exists already: then another
-/// attempt owns the run now.
-SaveResult save(const State& state, const SaveOptions& options, Communicator& communicator);
 
 struct LoadResult {
   Meta meta;
   std::string directory;
   std::vector<std::string> skipped;  ///< why each newer checkpoint was passed over (damaged)
+  std::vector<std::string> notes;    ///< what else the user should know: a view that is missing
 };
 
 /// Loads the newest checkpoint of `run_dir` that is whole. Collective. nullopt where there is none at all. Where there are
 /// some but all are damaged: Error that names them. A checkpoint of a different model (missing, extra or differing tensors)
 /// throws UsageError that names every tensor that differs; nothing is loaded then.
+///
+/// Each rank reads what it holds, into the state's memory, and a block or two more; all ranks together check every byte of
+/// the checkpoint. Where the state has optional entries everything is checked before anything is read.
 std::optional<LoadResult> load_latest(const State& state, const std::string& run_dir, Communicator& communicator);
+
+/// What a new run takes from another one's checkpoint.
+struct Selection {
+  /// Patterns of names (fnmatch(3): * ? []; * crosses '/'), the last that matches decides, one with a leading '!' keeps its
+  /// names out. Empty: everything, as load_latest().
+  std::vector<std::string> patterns;
+};
+struct PartialResult {
+  LoadResult loaded;
+  std::vector<std::string> taken;    ///< entries that were loaded
+  std::vector<std::string> missing;  ///< entries of the state that were wanted and are not in the checkpoint
+  std::vector<std::string> unused;   ///< entries of the checkpoint that were wanted and are not in the state
+};
+/// Loads from one checkpoint directory, or from the newest whole one of a run directory. Collective. Entries that are
+/// wanted and there with another dtype or shape throw UsageError; damage throws Error.
+PartialResult load_from(const State& state, const std::string& path, const Selection& selection,
+                        Communicator& communicator);
 
 /// Metas of the committed checkpoints of a run, oldest first. Damaged manifests are left out. Not collective.
 std::vector<Meta> list(const std::string& run_dir);
@@ -71,9 +83,5 @@ std::vector<std::int64_t> to_delete(const std::vector<Meta>& committed, const Re
 
 /// Deletes by to_delete(): each is renamed into `private_dir` first, so that no half of it can be loaded. One rank calls.
 void retain(const std::string& run_dir, const std::string& private_dir, const Retention& retention);
-
-/// What `trainrt verify` says of one checkpoint: empty = whole; else what is wrong, one line a finding, each naming its
-/// file.
-std::vector<std::string> verify(const std::string& checkpoint_dir);
 
 }  // namespace trainrt::checkpoint

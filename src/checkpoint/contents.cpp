@@ -1,32 +1,41 @@
 #include "checkpoint/contents.hpp"
 
-#include <map>
-#include <set>
+#include <fmt/format.h>
+
+#include <random>
+
 #include <trainrt/error.hpp>
 
 #include "checkpoint/format.hpp"
 #include "checkpoint/layout.hpp"
-#include "checkpoint/pack.hpp"
-#include "io/h5_types.hpp"
+#include "checkpoint/shard_plan.hpp"
 
 namespace trainrt::checkpoint {
 
 namespace {
 
-Item item_from(const std::string& path, hid_t dataset) {
-  Item item;
-  item.name = path.substr(1);
-  item.dtype = io::h5_dataset_type(dataset);
-  item.placement = io::h5_read_text(dataset, "placement");
-  if (item.placement != value_placement) item.shape = io::h5_read_integers(dataset, "global_shape");
-  return item;
-}
-
 bool is_value(const Item& item) { return item.placement == value_placement; }
 
-std::string describe(const Item& item) {
-  if (is_value(item)) return "a value of type " + item.dtype;
-  return "a tensor of " + item.dtype + " " + to_string(item.shape) + (item.placement == "per_rank" ? " per rank" : "");
+/// Overflows to a number that no tensor has, never to one that fits.
+std::uint64_t add_capped(std::uint64_t a, std::uint64_t b) { return a + b < a ? ~std::uint64_t{0} : a + b; }
+
+/// Any function that whoever made a file cannot know.
+std::uint64_t secret(std::size_t axis, std::int64_t place) {
+  static const std::uint64_t seed = std::uint64_t{std::random_device{}()} << 32 | std::random_device{}();
+  auto bits = seed + 0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(place) + 1) + 0xd1b54a32d192ed03u * axis;
+  bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9u;  // splitmix64 (Steele, Lea and Flood, OOPSLA 2014)
+  bits = (bits ^ bits >> 27) * 0x94d049bb133111ebu;
+  return bits ^ bits >> 31;
+}
+
+/// The measure of a box, modulo 2^64: the product over its axes of a random function's difference between their ends. Boxes
+/// that tile a larger one have its measure together, whatever they are; others have it by chance only. So a tiling is
+/// checked without keeping the boxes.
+std::uint64_t measure(const Shape& offset, const Shape& shape) {
+  std::uint64_t product = 1;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis)
+    product *= secret(axis, offset[axis] + shape[axis]) - secret(axis, offset[axis]);
+  return product;
 }
 
 /// The state's entries, as the items that they would be saved as.
@@ -35,68 +44,83 @@ struct Wanted {
   bool optional = false;
 };
 
-std::string dtype_name(const ValueEntry& entry) {
-  return std::visit(
-      [](const auto* value) -> std::string {
-        using T = std::remove_cvref_t<decltype(*value)>;
-        if constexpr (std::is_same_v<T, std::string>)
-          return "string";
-        else if constexpr (std::is_same_v<T, std::int32_t>)
-          return "i64";
-        else
-          return std::string(trainrt::name_of(dtype_of<T>::value));
-      },
-      entry.value);
-}
-
 std::map<std::string, Wanted> wanted_by(const State& state) {
   std::map<std::string, Wanted> wanted;
-  for (const auto& entry : state.tensors())
-    wanted[entry.name] = {{entry.name, std::string(trainrt::name_of(entry.local.dtype)),
-                           std::string(name_of(entry.placement)), entry.global_shape},
-                          entry.optional};
-  for (const auto& entry : state.values())
-    wanted[entry.name] = {{entry.name, dtype_name(entry), std::string(value_placement), {}}, entry.optional};
+  for (const auto& entry : state.tensors()) {
+    auto& slot = wanted.try_emplace(entry.name, Wanted{item_of(entry), true}).first->second;
+    slot.optional = slot.optional && entry.optional;
+  }
+  for (const auto& entry : state.values()) wanted[entry.name] = {item_of(entry), entry.optional};
   return wanted;
 }
+
+}  // namespace
+
+Contents::Gathered& Contents::gather(const IndexEntry& entry, const std::string& path) {
+  Item item{entry.name, entry.dtype, entry.placement, entry.global_shape};
+  auto& gathered = gathered_.try_emplace(entry.name, Gathered{item, 0}).first->second;
+  const auto& first = gathered.item;
+  if (first.dtype != item.dtype || first.placement != item.placement || first.shape != item.shape)
+    throw Error(fmt::format("'{}': '{}' is {}, {}, here, and {}, {}, in another index", path, entry.name, describe(item),
+                            item.placement, describe(first), first.placement));
+  return gathered;
+}
+
+void Contents::add(const Index& index, const std::string& path) {
+  for (const auto& entry : index.tensors) {
+    auto& gathered = gather(entry, path);
+    const bool own = entry.placement == name_of(Placement::per_rank);
+    gathered.elements = add_capped(gathered.elements, own ? 1 : static_cast<std::uint64_t>(element_count(entry.shape)));
+    gathered.measure += own ? measure({index.rank}, {1}) : measure(entry.offset, entry.shape);
+  }
+  for (const auto& entry : index.values) ++gather(entry, path).elements;
+}
+
+std::vector<std::string> Contents::incomplete(int ranks) const {
+  std::vector<std::string> lines;
+  for (const auto& [name, gathered] : gathered_) {
+    const auto& item = gathered.item;
+    const bool own = item.placement == name_of(Placement::per_rank);
+    const auto wanted = is_value(item) ? 1 : own ? ranks : element_count(item.shape);
+    if (gathered.elements != static_cast<std::uint64_t>(wanted))
+      lines.push_back(fmt::format("'{}', {}, has {} {} where {} belong", name, describe(item), gathered.elements,
+                                  is_value(item) ? "values"
+                                  : own          ? "ranks"
+                                                 : "elements in its slabs",
+                                  wanted));
+    else if (const Shape whole = own ? Shape{ranks} : item.shape;
+             !is_value(item) && wanted > 0 && gathered.measure != measure(Shape(whole.size(), 0), whole))
+      lines.push_back(fmt::format("'{}', {}, has {} twice", name, describe(item), own ? "a rank" : "elements"));
+  }
+  return lines;
+}
+
+const Item* Contents::find(const std::string& name) const {
+  const auto found = gathered_.find(name);
+  return found == gathered_.end() ? nullptr : &found->second.item;
+}
+
+std::vector<Item> Contents::items() const {
+  std::vector<Item> items;
+  for (const auto& [name, gathered] : gathered_) items.push_back(gathered.item);
+  return items;
+}
+
+Item item_of(const TensorEntry& entry) {
+  return {entry.name, std::string(trainrt::name_of(entry.local.dtype)), std::string(name_of(entry.placement)),
+          entry.global_shape};
+}
+
+Item item_of(const ValueEntry& entry) { return {entry.name, dtype_of(entry), std::string(value_placement), {}}; }
 
 bool fits(const Item& wanted, const Item& found) {
   return is_value(wanted) == is_value(found) && wanted.dtype == found.dtype && wanted.shape == found.shape &&
          (wanted.placement == "per_rank") == (found.placement == "per_rank");
 }
 
-}  // namespace
-
-std::vector<Item> read_contents(const std::string& checkpoint_dir) {
-  const auto path = checkpoint_dir + "/" + view_name;
-  const auto lock = io::h5_lock();
-  const auto file = io::h5_open(path);
-  std::vector<Item> items;
-  io::h5_walk(
-      file,
-      [&](const std::string& name, hid_t object) {
-        if (H5Iget_type(object) == H5I_DATASET) items.push_back(item_from(name, object));
-      },
-      [&](const std::string& name, const std::string& why) { throw Error("'" + path + "': " + name + " " + why); });
-  return items;
-}
-
-std::string pack(const std::vector<Item>& items) {
-  Packer packer;
-  for (const auto& item : items) packer.put(item.name).put(item.dtype).put(item.placement).put(item.shape);
-  return packer.bytes();
-}
-
-std::vector<Item> unpack_items(std::string_view bytes) {
-  std::vector<Item> items;
-  for (Unpacker unpacker(bytes); !unpacker.done();) {
-    auto& item = items.emplace_back();
-    item.name = unpacker.text();
-    item.dtype = unpacker.text();
-    item.placement = unpacker.text();
-    item.shape = unpacker.shape();
-  }
-  return items;
+std::string describe(const Item& item) {
+  if (is_value(item)) return "a value of type " + item.dtype;
+  return "a tensor of " + item.dtype + " " + to_string(item.shape) + (item.placement == "per_rank" ? " per rank" : "");
 }
 
 std::vector<std::string> differences(const State& state, const std::vector<Item>& items) {

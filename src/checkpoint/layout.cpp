@@ -58,12 +58,20 @@ std::vector<Slab> distinct(std::vector<Slab> slabs) {
   return slabs;
 }
 
+/// Empty slabs go, but for one where there are no others: an empty tensor is one all the same.
+void keep_one_empty(std::vector<Slab>& slabs) {
+  const auto is_empty = [](const Slab& slab) { return element_count(slab.shape) == 0; };
+  const bool all = std::all_of(slabs.begin(), slabs.end(), is_empty);
+  slabs.erase(std::remove_if(slabs.begin() + (all ? 1 : 0), slabs.end(), is_empty), slabs.end());
+}
+
 TensorLayout layout_of(const TensorEntry& entry, std::vector<Slab> held, int ranks) {
   TensorLayout tensor{entry.name, entry.local.dtype, entry.placement, entry.global_shape, {}};
   switch (entry.placement) {
     case Placement::sharded:
       tensor.slabs = distinct(std::move(held));
       check_tiling(tensor);
+      keep_one_empty(tensor.slabs);
       break;
     case Placement::per_rank:
       for (int rank = 0; rank < ranks; ++rank) tensor.slabs.push_back({entry.offset, entry.global_shape, rank});
@@ -75,21 +83,88 @@ TensorLayout layout_of(const TensorEntry& entry, std::vector<Slab> held, int ran
   return tensor;
 }
 
-/// Spreads the replicated tensors over the ranks.
-void balance(Layout& layout) {
+/// What every writer writes of all but the replicated tensors.
+std::vector<std::uint64_t> bytes_owned(const Layout& layout) {
   std::vector<std::uint64_t> load(static_cast<std::size_t>(layout.ranks), 0);
-  std::vector<TensorLayout*> whole;
-  std::vector<std::uint64_t> bytes;
-  for (auto& tensor : layout.tensors) {
-    if (tensor.placement == Placement::replicated) {
-      whole.push_back(&tensor);
-      bytes.push_back(bytes_of(tensor.global_shape, tensor.dtype));
-      continue;
-    }
-    for (const auto& slab : tensor.slabs) load[static_cast<std::size_t>(slab.writer)] += bytes_of(slab.shape, tensor.dtype);
+  for (const auto& tensor : layout.tensors)
+    if (tensor.placement != Placement::replicated)
+      for (const auto& slab : tensor.slabs)
+        load[static_cast<std::size_t>(slab.writer)] += bytes_of(slab.shape, tensor.dtype);
+  return load;
+}
+
+/// The level to which writers with these loads are filled so that `bytes` more are spread over them evenly.
+std::uint64_t water_level(std::vector<std::uint64_t> load, std::uint64_t bytes) {
+  std::sort(load.begin(), load.end());
+  std::uint64_t below = 0;  // bytes in the writers that are under the level
+  for (std::size_t n = 0; n < load.size(); ++n) {
+    below += load[n];
+    const auto level = (below + bytes + n) / (n + 1);
+    if (n + 1 == load.size() || level <= load[n + 1]) return level;
   }
-  const auto writers = assign_writers(bytes, load);
-  for (std::size_t i = 0; i < whole.size(); ++i) whole[i]->slabs.front().writer = writers[i];
+  return 0;
+}
+
+/// Deals the rows of large tensors out to the writers in order, each up to the level; pieces too small to be worth a
+/// dataset of their own stay with their neighbour.
+class RowDealer {
+ public:
+  RowDealer(std::vector<std::uint64_t>& load, std::uint64_t level) : load_(load), level_(level) {}
+
+  void deal(TensorLayout& tensor) {
+    const auto rows = row_count(tensor.global_shape);
+    const auto row_bytes = bytes_of(tensor.global_shape, tensor.dtype) / static_cast<std::uint64_t>(rows);
+    const auto least_rows = static_cast<std::int64_t>(1 + least_piece / row_bytes);
+    tensor.slabs.clear();
+    for (std::int64_t first = 0; first < rows;) {
+      auto count = rows - first;
+      if (writer_ + 1 < load_.size()) {
+        const auto room =
+            static_cast<std::int64_t>((std::max(level_, load_[writer_]) - load_[writer_] + row_bytes / 2) / row_bytes);
+        if (room < least_rows) {  // full
+          ++writer_;
+          continue;
+        }
+        if (count - room >= least_rows) count = room;
+      }
+      tensor.slabs.push_back(rows_of(tensor.global_shape, first, count, static_cast<int>(writer_)));
+      load_[writer_] += static_cast<std::uint64_t>(count) * row_bytes;
+      first += count;
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t least_piece = splittable_bytes / 4;
+  std::vector<std::uint64_t>& load_;
+  std::uint64_t level_;
+  std::size_t writer_ = 0;
+};
+
+/// Spreads the replicated tensors over the ranks: small ones whole, large ones in as few pieces as even it out.
+void balance(Layout& layout) {
+  auto load = bytes_owned(layout);
+  std::vector<TensorLayout*> small;
+  std::vector<TensorLayout*> large;
+  std::vector<std::uint64_t> small_bytes;
+  std::uint64_t large_bytes = 0;
+  for (auto& tensor : layout.tensors) {
+    if (tensor.placement != Placement::replicated) continue;
+    const auto bytes = bytes_of(tensor.global_shape, tensor.dtype);
+    if (layout.ranks > 1 && bytes >= splittable_bytes && row_count(tensor.global_shape) > 1) {
+      large.push_back(&tensor);
+      large_bytes += bytes;
+    } else {
+      small.push_back(&tensor);
+      small_bytes.push_back(bytes);
+    }
+  }
+  const auto writers = assign_writers(small_bytes, load);
+  for (std::size_t i = 0; i < small.size(); ++i) {
+    small[i]->slabs.front().writer = writers[i];
+    load[static_cast<std::size_t>(writers[i])] += small_bytes[i];
+  }
+  RowDealer dealer(load, water_level(load, large_bytes));
+  for (auto* tensor : large) dealer.deal(*tensor);
 }
 
 }  // namespace
@@ -107,24 +182,50 @@ std::vector<int> assign_writers(std::span<const std::uint64_t> item_bytes, std::
   return writers;
 }
 
-std::vector<const TensorEntry*> tensors_by_name(const State& state) {
-  std::vector<const TensorEntry*> entries;
-  for (const auto& entry : state.tensors()) entries.push_back(&entry);
-  std::sort(entries.begin(), entries.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
-  return entries;
+int Layout::files() const { return 1 + *std::max_element(file_of_rank.begin(), file_of_rank.end()); }
+
+std::int64_t row_count(const Shape& shape) {
+  for (const auto extent : shape)
+    if (extent != 1) return extent;
+  return 1;
 }
 
-Layout plan_layout(const State& state, const std::vector<std::vector<Slab>>& held) {
+Slab rows_of(const Shape& shape, std::int64_t first, std::int64_t count, int writer) {
+  Slab slab{Shape(shape.size(), 0), shape, writer};
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    if (shape[axis] == 1) continue;
+    slab.offset[axis] = first;
+    slab.shape[axis] = count;
+    break;
+  }
+  return slab;
+}
+
+std::vector<TensorGroup> tensors_by_name(const State& state) {
+  std::vector<const TensorEntry*> entries;
+  for (const auto& entry : state.tensors()) entries.push_back(&entry);
+  std::stable_sort(entries.begin(), entries.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
+  std::vector<TensorGroup> groups;
+  for (const auto* entry : entries) {
+    if (groups.empty() || groups.back().first->name != entry->name) groups.push_back({entry, {}});
+    groups.back().entries.push_back(entry);
+  }
+  return groups;
+}
+
+Layout plan_layout(const State& state, const std::vector<std::vector<std::vector<Slab>>>& held,
+                   std::vector<int> file_of_rank) {
   Layout layout;
   layout.ranks = static_cast<int>(held.size());
+  layout.file_of_rank = std::move(file_of_rank);
   std::size_t sharded = 0;
-  for (const auto* entry : tensors_by_name(state)) {
+  for (const auto& group : tensors_by_name(state)) {
     std::vector<Slab> slabs;
-    if (entry->placement == Placement::sharded) {
-      for (const auto& of_rank : held) slabs.push_back(of_rank.at(sharded));
+    if (group.first->placement == Placement::sharded) {
+      for (const auto& of_rank : held) slabs.insert(slabs.end(), of_rank.at(sharded).begin(), of_rank.at(sharded).end());
       ++sharded;
     }
-    layout.tensors.push_back(layout_of(*entry, std::move(slabs), layout.ranks));
+    layout.tensors.push_back(layout_of(*group.first, std::move(slabs), layout.ranks));
   }
   balance(layout);
   return layout;

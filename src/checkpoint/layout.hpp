@@ -2,47 +2,66 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <vector>
-
+#include <string_view>
 #include <trainrt/state.hpp>
+#include <vector>
 
 namespace trainrt::checkpoint {
 
-/// A box of a tensor and the rank whose shard holds it.
+/// A box of a tensor and the rank that writes it.
 struct Slab {
   Shape offset;
   Shape shape;
   int writer = 0;
 };
 
-/// Which shards hold a tensor: replicated: one slab, the whole; sharded: slabs that tile it; per_rank: each rank's own, in
-/// rank order. A rank writes at most one slab of a tensor.
+/// Who writes what of a tensor: replicated: slabs in row-major order that tile it, one where it is small; sharded: slabs
+/// that tile it; per_rank: each rank's own, in rank order.
 struct TensorLayout {
   std::string name;
   DType dtype = DType::f32;
   Placement placement = Placement::replicated;
   Shape global_shape;
   std::vector<Slab> slabs;
+
+  bool is_whole() const { return placement == Placement::replicated && slabs.size() == 1; }
 };
 
-/// Which rank writes what. The same on every rank.
+/// Which rank writes what into which file. The same on every rank.
 struct Layout {
   int ranks = 0;
+  std::vector<int> file_of_rank;      ///< files are numbered from 0
   std::vector<TensorLayout> tensors;  ///< by name
+
+  int files() const;
+  int values_writer() const { return 0; }
 };
+
+/// The tensors of a state by name, each with its entries: one, or several slabs.
+struct TensorGroup {
+  const TensorEntry* first = nullptr;
+  std::vector<const TensorEntry*> entries;
+};
+std::vector<TensorGroup> tensors_by_name(const State& state);
 
 /// Assigns every item to one of the writers so that all write about as much, counting what each writes anyway (`load`,
 /// bytes a writer): largest item first, to the least loaded (Graham, "Bounds on multiprocessing timing anomalies", 1969).
 /// Equal items and loads go by number, so every rank computes the same. Pure.
 std::vector<int> assign_writers(std::span<const std::uint64_t> item_bytes, std::vector<std::uint64_t> load);
 
-/// The layout of a state whose ranks hold these slabs: `held[rank][i]` is the slab of the i-th sharded tensor by name.
+/// Replicated tensors of at least so many bytes are split where that evens out what the writers write.
+inline constexpr std::uint64_t splittable_bytes = std::uint64_t{4} << 20;
+
+/// The box of `count` rows from `first` on, where a row is what one index of the tensor's first axis longer than 1 holds.
+/// Contiguous in a row-major tensor. Pure.
+Slab rows_of(const Shape& shape, std::int64_t first, std::int64_t count, int writer);
+std::int64_t row_count(const Shape& shape);
+
+/// The layout of a state whose ranks hold these slabs: `held[rank][i]` are the slabs of the i-th sharded tensor by name.
 /// Where several ranks hold the same slab the lowest writes it. Slabs that overlap otherwise or leave a gap throw
 /// UsageError. Pure.
-Layout plan_layout(const State& state, const std::vector<std::vector<Slab>>& held);
-
-/// Tensors of a state by name, the order in which ranks speak of them.
-std::vector<const TensorEntry*> tensors_by_name(const State& state);
+Layout plan_layout(const State& state, const std::vector<std::vector<std::vector<Slab>>>& held,
+                   std::vector<int> file_of_rank);
 
 std::string_view name_of(Placement placement);  ///< "replicated", "sharded", "per_rank"
 

@@ -6,26 +6,29 @@
 
 namespace trainrt::checkpoint {
 
-/// The points of a save and of a deletion between which something durable happens, in order. Tests stop or kill there.
+/// The points of a save and of a deletion between which something happens that a crash must not harm, in order. Tests stop
+/// or kill there. All but `staged` and `gathered` are reached in background threads.
 enum class Phase {
-  prepared,          ///< the private directory is there
-  shard_written,     ///< this rank's shard is durable
-  shards_gathered,   ///< this rank knows that all shards are
-  view_written,      ///< state.h5 is durable (rank 0, as all that follow)
-  manifest_written,  ///< manifest.json is durable
+  prepared,          ///< the private directory is there (rank 0)
+  staged,            ///< this rank's bytes are copied: the state may change
+  shard_written,     ///< every byte of this rank's part has been written
+  shard_synced,      ///< and is durable
+  gathered,          ///< this rank knows that all parts are
+  manifest_written,  ///< manifest.json is durable (rank 0, as all that follow)
   directory_synced,  ///< the names in the private directory are durable
   renamed,           ///< the checkpoint has its final name
   committed,         ///< that name is durable
+  view_written,      ///< state.h5 is there
   retired,           ///< a checkpoint to delete has left the run
   deleted,           ///< it is gone
 };
-inline constexpr int phase_count = 10;
+inline constexpr int phase_count = 12;
 std::string_view name_of(Phase phase);  ///< as in the enumeration
 
+/// May be called from several threads at once.
 using Observer = std::function<void(Phase)>;
 
-/// save() and retain() of checkpoint.hpp, which watch with an observer that does nothing.
-SaveResult save(const State& state, const SaveOptions& options, Communicator& communicator, const Observer& observer);
+/// retain() of checkpoint.hpp, watched.
 void retain(const std::string& run_dir, const std::string& private_dir, const Retention& retention,
             const Observer& observer);
 

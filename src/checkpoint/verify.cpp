@@ -1,11 +1,15 @@
 #include "checkpoint/verify.hpp"
 
+#include <filesystem>
+#include <mutex>
 #include <set>
 #include <trainrt/error.hpp>
 
 #include "checkpoint/directory.hpp"
 #include "checkpoint/manifest.hpp"
-#include "io/digest.hpp"
+#include "checkpoint/survey.hpp"
+#include "checkpoint/user_files.hpp"
+#include "checkpoint/view_check.hpp"
 #include "io/file.hpp"
 #include "io/schema.hpp"
 
@@ -13,25 +17,11 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-void append(std::vector<std::string>& findings, std::vector<std::string> more) {
-  findings.insert(findings.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-}
+using Lines = std::vector<std::string>;
 
-std::vector<std::string> check_schemas(const std::string& checkpoint_dir, const Manifest& manifest) {
-  std::vector<std::string> findings;
-  for (int rank = 0; rank < manifest.meta.ranks; ++rank)
-    append(findings, io::check_schema(checkpoint_dir + "/" + shard_name(rank), "shard"));
-  append(findings, io::check_schema(checkpoint_dir + "/" + view_name, "state"));
-  return findings;
-}
-
-std::vector<std::string> unexpected_files(const std::string& checkpoint_dir, const Manifest& manifest) {
-  std::set<std::string> expected{manifest_name};
-  for (const auto& file : manifest.files) expected.insert(file.name);
-  std::vector<std::string> findings;
-  for (const auto& name : io::list_files_below(checkpoint_dir))
-    if (!expected.contains(name)) findings.push_back("'" + checkpoint_dir + "/" + name + "' is not listed in the manifest");
-  return findings;
+void append(Lines& findings, Lines more) {
+  for (auto& line : more)
+    if (!line.empty()) findings.push_back(std::move(line));
 }
 
 std::string last_part(std::string path) {
@@ -39,34 +29,95 @@ std::string last_part(std::string path) {
   return path.substr(path.rfind('/') + 1);
 }
 
+/// One check of one checkpoint.
+class Verification {
+ public:
+  Verification(const std::string& directory, int threads, const Progress& progress)
+      : directory_(directory), threads_(threads), progress_(progress), manifest_(read_manifest(directory)) {
+    for (const auto& shard : manifest_.shards) all_bytes_ += shard.hdf5_bytes();
+    for (const auto& file : manifest_.files) all_bytes_ += file.bytes;
+    std::error_code error;
+    if (has_view(directory)) {
+      const auto view_bytes = std::filesystem::file_size(directory + "/" + view_name, error);
+      if (!error && view_bytes > view_seal_bytes) all_bytes_ += view_bytes - view_seal_bytes;
+    }
+  }
+
+  Lines run() {
+    Lines findings;
+    if (const auto index = index_of(last_part(directory_)); index && *index != manifest_.meta.index)
+      findings.push_back("'" + directory_ + "' holds the checkpoint of index " + std::to_string(manifest_.meta.index));
+    const auto count = [this](std::uint64_t bytes) { done(bytes); };
+    append(findings, shards());
+    for (const auto& file : manifest_.files) append(findings, {damage_of(directory_, file, count)});
+    if (has_view(directory_)) append(findings, {view_damage(directory_, count)});
+    // The structure of damaged files would only say the same less clearly.
+    if (findings.empty()) append(findings, schemas());
+    return findings;
+  }
+
+ private:
+  Lines shards() {
+    ReadPlan plan;  // wants nothing, so it is all of every part
+    Survey survey(directory_, manifest_, plan, 0, 1);
+    Lines findings;
+    for (std::size_t number = 0; number < survey.parts().size(); ++number) try {
+        const auto& part = survey.parts()[number];
+        survey.add(number, read_part(directory_, part.shard_of(manifest_), part.record(manifest_)));
+      } catch (const std::exception& error) {
+        // All parts of a missing file say the same.
+        if (findings.empty() || findings.back() != error.what()) findings.emplace_back(error.what());
+      }
+    if (findings.empty()) append(findings, survey.findings());
+    BlockReading reading;
+    reading.threads = threads_;
+    reading.copy = false;
+    reading.read = [this](std::uint64_t bytes) { done(bytes); };
+    append(findings, read_blocks(directory_, manifest_, plan.finish(), reading));
+    return findings;
+  }
+
+  Lines schemas() const {
+    Lines findings;
+    for (const auto& shard : manifest_.shards) append(findings, io::check_schema(directory_ + "/" + shard.name, "shard"));
+    if (has_view(directory_)) append(findings, io::check_schema(directory_ + "/" + view_name, "state"));
+    return findings;
+  }
+
+  void done(std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    done_bytes_ += bytes;
+    if (progress_) progress_(done_bytes_, all_bytes_);
+  }
+
+  const std::string& directory_;
+  int threads_;
+  const Progress& progress_;
+  Manifest manifest_;
+  std::mutex mutex_;
+  std::uint64_t done_bytes_ = 0;
+  std::uint64_t all_bytes_ = 0;
+};
+
 }  // namespace
 
-std::string damage_of(const std::string& checkpoint_dir, const FileRecord& file) try {
-  const auto path = checkpoint_dir + "/" + file.name;
-  if (!io::exists(path)) return "'" + path + "' is missing";
-  const auto found = io::digest_of_file(path);
-  if (found.bytes != file.bytes)
-    return "'" + path + "' has " + std::to_string(found.bytes) + " bytes, not " + std::to_string(file.bytes);
-  if (found.hex != file.xxh3_128)
-    return "'" + path + "' is damaged: its XXH3-128 is " + found.hex + ", not " + file.xxh3_128;
-  return "";
-} catch (const std::exception& error) {
-  return error.what();
-}
-
-std::vector<std::string> verify(const std::string& checkpoint_dir) try {
-  const auto manifest = read_manifest(checkpoint_dir);
-  std::vector<std::string> findings;
-  if (const auto index = index_of(last_part(checkpoint_dir)); index && *index != manifest.meta.index)
-    findings.push_back("'" + checkpoint_dir + "' holds the checkpoint of index " + std::to_string(manifest.meta.index));
-  for (const auto& file : manifest.files)
-    if (auto damage = damage_of(checkpoint_dir, file); !damage.empty()) findings.push_back(std::move(damage));
-  // The structure of damaged files would only say the same less clearly.
-  if (findings.empty()) append(findings, check_schemas(checkpoint_dir, manifest));
-  append(findings, unexpected_files(checkpoint_dir, manifest));
-  return findings;
+std::vector<std::string> verify(const std::string& checkpoint_dir, int threads, const Progress& progress) try {
+  return Verification(checkpoint_dir, threads, progress).run();
 } catch (const Error& error) {
   return {error.what()};
+}
+
+std::vector<std::string> verify(const std::string& checkpoint_dir) { return verify(checkpoint_dir, 2, {}); }
+
+std::vector<std::string> unlisted_files(const std::string& checkpoint_dir) {
+  const auto manifest = read_manifest(checkpoint_dir);
+  std::set<std::string> expected{manifest_name, view_name};
+  for (const auto& shard : manifest.shards) expected.insert(shard.name);
+  for (const auto& file : manifest.files) expected.insert(file.name);
+  Lines lines;
+  for (const auto& name : io::list_files_below(checkpoint_dir))
+    if (!expected.contains(name)) lines.push_back("'" + checkpoint_dir + "/" + name + "' is not listed in the manifest");
+  return lines;
 }
 
 }  // namespace trainrt::checkpoint

@@ -1,20 +1,30 @@
 #include "checkpoint/whole_view.hpp"
 
-#include <bit>
+#include <algorithm>
 #include <limits>
+#include <map>
+#include <trainrt/error.hpp>
+#include <tuple>
 
 #include "checkpoint/format.hpp"
+#include "checkpoint/index.hpp"
+#include "checkpoint/manifest.hpp"
+#include "io/digest.hpp"
+#include "io/file.hpp"
 #include "io/h5_types.hpp"
+#include "io/positional_file.hpp"
 
 namespace trainrt::checkpoint {
 
 namespace {
 
+int file_of(const Slab& slab, const Layout& layout) { return layout.file_of_rank[static_cast<std::size_t>(slab.writer)]; }
+
 /// Links the entry to the shard that holds it whole.
-void link(hid_t file, const std::string& name, int writer) {
+void link(hid_t file, const std::string& name, int shard) {
   const auto links = io::h5_link_properties();
   const auto path = object_path(name);
-  io::h5_check(H5Lcreate_external(shard_name(writer).c_str(), path.c_str(), file, path.c_str(), links, H5P_DEFAULT),
+  io::h5_check(H5Lcreate_external(shard_name(shard).c_str(), path.c_str(), file, path.c_str(), links, H5P_DEFAULT),
                "link '" + name + "'");
 }
 
@@ -39,7 +49,8 @@ Shape whole_shape(const TensorLayout& tensor, int ranks) {
 }
 
 /// Maps one shard's slab to its box of the whole.
-void map_slab(hid_t how, const TensorLayout& tensor, const Slab& slab, const Shape& whole) {
+void map_slab(hid_t how, const TensorLayout& tensor, std::size_t number, int file, const Shape& whole) {
+  const auto& slab = tensor.slabs[number];
   std::vector<hsize_t> start(slab.offset.begin(), slab.offset.end());
   std::vector<hsize_t> count(slab.shape.begin(), slab.shape.end());
   if (tensor.placement == Placement::per_rank) {
@@ -49,17 +60,18 @@ void map_slab(hid_t how, const TensorLayout& tensor, const Slab& slab, const Sha
   const auto target = io::h5_space(whole);
   io::h5_check(H5Sselect_hyperslab(target, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr), "select a slab");
   const auto source = io::h5_space(slab.shape);
-  io::h5_check(H5Pset_virtual(how, target, shard_name(slab.writer).c_str(), object_path(tensor.name).c_str(), source),
+  io::h5_check(H5Pset_virtual(how, target, shard_name(file).c_str(), slab_path(tensor.name, number).c_str(), source),
                "map a slab of '" + tensor.name + "'");
 }
 
-void assemble(hid_t file, const TensorLayout& tensor, int ranks) {
-  const auto whole = whole_shape(tensor, ranks);
+void assemble(hid_t file, const TensorLayout& tensor, const Layout& layout) {
+  const auto whole = whole_shape(tensor, layout.ranks);
   io::H5Id how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make dataset properties");
+  io::h5_check(H5Pset_obj_track_times(how, false), "leave times out");  // the same view, whenever it is made
   if (element_count(whole) > 0) {
     set_fill(how, tensor.dtype);
-    for (const auto& slab : tensor.slabs)
-      if (element_count(slab.shape) > 0) map_slab(how, tensor, slab, whole);
+    for (std::size_t number = 0; number < tensor.slabs.size(); ++number)
+      map_slab(how, tensor, number, file_of(tensor.slabs[number], layout), whole);
   }
   const auto links = io::h5_link_properties();
   const auto space = io::h5_space(whole);
@@ -74,18 +86,84 @@ void assemble(hid_t file, const TensorLayout& tensor, int ranks) {
 
 }  // namespace
 
-std::string whole_view(const Layout& layout, const State& state) {
+std::string whole_view(const Layout& layout, const std::vector<std::string>& value_names) {
   return io::h5_image([&](hid_t file) {
     io::h5_write_word(file, "format", view_format);
     io::h5_write_attribute(file, "version", format_version);
     io::h5_write_attribute(file, "ranks", std::int64_t{layout.ranks});
     for (const auto& tensor : layout.tensors)
-      if (tensor.placement == Placement::replicated)
-        link(file, tensor.name, tensor.slabs.front().writer);
+      if (tensor.is_whole())
+        link(file, tensor.name, file_of(tensor.slabs.front(), layout));
       else
-        assemble(file, tensor, layout.ranks);
-    for (const auto& value : state.values()) link(file, value.name, values_writer);
+        assemble(file, tensor, layout);
+    for (const auto& value : value_names)
+      link(file, value, layout.file_of_rank[static_cast<std::size_t>(layout.values_writer())]);
   });
+}
+
+void write_view(const std::string& checkpoint_dir, const std::string& private_dir, const std::string& view) {
+  const auto aside = private_dir + "/" + view_name;
+  io::remove_tree(aside);
+  io::write_file(aside, view + view_seal(io::digest_of(std::string_view(view))));
+  if (!io::rename_to_new(aside, checkpoint_dir + "/" + view_name)) io::remove_tree(aside);
+  io::sync_directory(checkpoint_dir);
+}
+
+namespace {
+
+std::string index_bytes(const std::string& path, const PartRecord& part) {
+  io::BlockPool pool(static_cast<std::size_t>(part.bytes) + 2 * io::io_alignment, 0);
+  const auto block = pool.take();
+  const auto bytes = io::PositionalFile::open(path).read(part.at, static_cast<std::size_t>(part.bytes), block);
+  if (io::digest_of(bytes) != part.digest) throw Error("'" + path + "' is damaged: an index does not have its digest");
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+Placement placement_from(const std::string& name) {
+  for (const auto placement : {Placement::replicated, Placement::sharded, Placement::per_rank})
+    if (name_of(placement) == name) return placement;
+  throw Error("a checkpoint's index has the unknown placement '" + name + "'");
+}
+
+/// Adds what one rank wrote.
+void add_index(const Index& index, std::map<std::string, TensorLayout>& tensors, std::vector<std::string>& values) {
+  for (const auto& entry : index.tensors) {
+    auto& tensor = tensors[entry.name];
+    tensor.name = entry.name;
+    tensor.dtype = dtype_from(entry.dtype);
+    tensor.placement = placement_from(entry.placement);
+    tensor.global_shape = entry.global_shape;
+    tensor.slabs.push_back({entry.offset, entry.shape, index.rank});
+  }
+  for (const auto& value : index.values) values.push_back(value.name);
+}
+
+}  // namespace
+
+void restore_view(const std::string& checkpoint_dir, const std::string& private_dir) {
+  if (io::exists(checkpoint_dir + "/" + view_name)) return;
+  const auto manifest = read_manifest(checkpoint_dir);
+  Layout layout;
+  layout.ranks = manifest.meta.ranks;
+  layout.file_of_rank.resize(static_cast<std::size_t>(layout.ranks));
+  std::map<std::string, TensorLayout> tensors;
+  std::vector<std::string> values;
+  for (std::size_t file = 0; file < manifest.shards.size(); ++file)
+    for (const auto& part : manifest.shards[file].parts) {
+      const auto path = checkpoint_dir + "/" + manifest.shards[file].name;
+      layout.file_of_rank.at(static_cast<std::size_t>(part.rank)) = static_cast<int>(file);
+      add_index(index_from(index_bytes(path, part), path), tensors, values);
+    }
+  for (auto& [name, tensor] : tensors) {
+    // The order of plan_layout(), which numbers the slabs.
+    const auto key = [&](const Slab& s) {
+      return std::tuple(tensor.placement == Placement::per_rank ? s.writer : 0, s.offset, s.shape);
+    };
+    std::sort(tensor.slabs.begin(), tensor.slabs.end(), [&](const Slab& a, const Slab& b) { return key(a) < key(b); });
+    layout.tensors.push_back(std::move(tensor));
+  }
+  io::make_directories(private_dir);
+  write_view(checkpoint_dir, private_dir, whole_view(layout, values));
 }
 
 }  // namespace trainrt::checkpoint

@@ -1,15 +1,22 @@
 #pragma once
 #include <string>
-#include <trainrt/state.hpp>
+#include <vector>
 
 #include "checkpoint/layout.hpp"
 
 namespace trainrt::checkpoint {
 
-/// The bytes of state.h5, which shows every tensor and value of a checkpoint as a dataset under its own name, for h5py,
-/// h5dump and for loading: external links to what lies whole in one shard; virtual datasets for what is split (a missing
-/// shard shows as NaN, or 0 for integers) and, with a first axis over the ranks, for per_rank tensors. It names the shards
-/// beside it, wherever the directory is.
-std::string whole_view(const Layout& layout, const State& state);
+/// The bytes of state.h5, which shows every tensor and value of a checkpoint as a dataset under its own name, for h5py and
+/// h5dump: external links to what lies whole in one shard; virtual datasets for what is split (a missing shard shows as
+/// NaN, or 0 for integers) and, with a first axis over the ranks, for per_rank tensors. It names the shards beside it,
+/// wherever the directory is. trainrt itself never reads it.
+std::string whole_view(const Layout& layout, const std::vector<std::string>& value_names);
+
+/// Puts a view, sealed with its digest, into a checkpoint: written in `private_dir`, then renamed.
+void write_view(const std::string& checkpoint_dir, const std::string& private_dir, const std::string& view);
+
+/// Makes the view of a committed checkpoint anew, from the indices of its shards, where a run was killed before it was
+/// written. Does nothing where there is one.
+void restore_view(const std::string& checkpoint_dir, const std::string& private_dir);
 
 }  // namespace trainrt::checkpoint

@@ -1,6 +1,7 @@
 #pragma once
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include <trainrt/communicator.hpp>
 
@@ -26,5 +27,8 @@ PluginTable<Backend> backend_table();
 
 /// Opens the best viable backend and completes world().node_of_rank where the launcher could not tell it.
 std::unique_ptr<Communicator> open_communicator(launch::Launch& launch, const CommOptions& options);
+
+/// The node of each rank, found by asking all: nodes are numbered from 0 by their lowest rank. Collective.
+std::vector<int> nodes_of_ranks(Communicator& communicator);
 
 }  // namespace trainrt::comm

@@ -17,13 +17,19 @@ std::string node_identity() {
 }
 
 void complete_topology(World& world, Communicator& communicator) {
-  std::map<std::string, int> node_numbers;
-  for (const auto& identity : communicator.all_gather(node_identity()))
-    world.node_of_rank.push_back(node_numbers.try_emplace(identity, static_cast<int>(node_numbers.size())).first->second);
+  world.node_of_rank = nodes_of_ranks(communicator);
   derive_topology(world);
 }
 
 }  // namespace
+
+std::vector<int> nodes_of_ranks(Communicator& communicator) {
+  std::vector<int> nodes;
+  std::map<std::string, int> numbers;
+  for (const auto& identity : communicator.all_gather(node_identity()))
+    nodes.push_back(numbers.try_emplace(identity, static_cast<int>(numbers.size())).first->second);
+  return nodes;
+}
 
 std::unique_ptr<Communicator> open_communicator(launch::Launch& launch, const CommOptions& options) {
   const Backend* best = nullptr;

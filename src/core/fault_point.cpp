@@ -1,5 +1,6 @@
 #include "core/fault_point.hpp"
 
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <string>
@@ -14,7 +15,7 @@ namespace {
 struct Settings {
   int phase_file = -1;
   std::string stop_at;
-  int times_left = 1;
+  std::atomic<int> times_left = 1;  // several threads write checkpoints
 
   Settings() {
     if (const char* path = std::getenv("TRAINRT_PHASE_FILE")) phase_file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);

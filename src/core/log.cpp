@@ -42,6 +42,10 @@ void info(const std::string& text) {
 
 void warning(const std::string& text) { logger().warn("{}warning: {}", prefix(), text); }
 
+void run_warning(const std::string& text) {
+  if (the_rank == 0) logger().warn("trainrt: warning: {}", text);
+}
+
 void error(const std::string& text) { logger().error("{}error: {}", prefix(), text); }
 
 }  // namespace trainrt::log

@@ -12,6 +12,8 @@ void set_quiet(bool quiet);
 
 void info(const std::string& text);
 void warning(const std::string& text);
+/// About the run as a whole: all ranks know it, rank 0 says it.
+void run_warning(const std::string& text);
 void error(const std::string& text);
 
 }  // namespace trainrt::log

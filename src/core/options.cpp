@@ -22,6 +22,7 @@ std::string Options::text(std::string_view key) const {
 std::int64_t Options::integer(std::string_view key) const { return parse_integer(text(key)).value_or(0); }
 double Options::real(std::string_view key) const { return parse_real(text(key)).value_or(0.0); }
 bool Options::boolean(std::string_view key) const { return parse_boolean(text(key)).value_or(false); }
+std::uint64_t Options::bytes(std::string_view key) const { return parse_bytes(text(key)).value_or(0); }
 
 Options Options::section(std::string_view name) const {
   const auto prefix = std::string(name) + ".";
@@ -57,6 +58,22 @@ std::optional<double> parse_real(std::string_view text) {
   return value;
 }
 
+std::optional<std::uint64_t> parse_bytes(std::string_view text) {
+  struct Unit {
+    std::string_view name;
+    double bytes;
+  };
+  static constexpr Unit units[] = {{"", 1},         {"B", 1},    {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30},
+                                   {"TiB", 0x1p40}, {"kB", 1e3}, {"MB", 1e6},     {"GB", 1e9},     {"TB", 1e12}};
+  const auto digits = std::min(text.find_first_not_of("0123456789."), text.size());
+  const auto number = parse_real(text.substr(0, digits));
+  const auto word = trim(text.substr(digits));
+  for (const auto& unit : units)
+    if (number && word == unit.name && *number * unit.bytes < 0x1p62)
+      return static_cast<std::uint64_t>(*number * unit.bytes);
+  return std::nullopt;
+}
+
 std::optional<bool> parse_boolean(std::string_view text) {
   if (text == "true" || text == "yes" || text == "on" || text == "1") return true;
   if (text == "false" || text == "no" || text == "off" || text == "0") return false;
@@ -74,6 +91,8 @@ std::string what_is_valid(const OptionSpec& spec) {
       return "a number";
     case OptionType::boolean:
       return "true or false";
+    case OptionType::bytes:
+      return "a number of bytes: 512 MiB, 1 GiB";
     case OptionType::text:
       return "a text that is not empty";
   }
@@ -89,6 +108,8 @@ bool is_valid(const OptionSpec& spec, const std::string& text) {
       return parse_real(text).has_value();
     case OptionType::boolean:
       return parse_boolean(text).has_value();
+    case OptionType::bytes:
+      return parse_bytes(text).has_value();
     case OptionType::text:
       return !text.empty();
   }

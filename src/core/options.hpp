@@ -9,7 +9,7 @@
 
 namespace trainrt {
 
-enum class OptionType { text, integer, real, boolean };
+enum class OptionType { text, integer, real, boolean, bytes };
 
 /// A config key, declared once, as plain data; --help, `trainrt list`, errors and the README's table come from it.
 struct OptionSpec {
@@ -38,6 +38,7 @@ class Options {
   std::int64_t integer(std::string_view key) const;
   double real(std::string_view key) const;
   bool boolean(std::string_view key) const;
+  std::uint64_t bytes(std::string_view key) const;
 
   /// All keys of a section ("loop", "data.train"), without the section's name.
   Options section(std::string_view name) const;
@@ -52,6 +53,8 @@ class Options {
 std::optional<std::int64_t> parse_integer(std::string_view text);
 std::optional<double> parse_real(std::string_view text);
 std::optional<bool> parse_boolean(std::string_view text);
+/// "512 MiB", "1.5GB", "4096": bytes. Units: B, KiB, MiB, GiB, TiB (powers of 1024), kB, MB, GB, TB (of 1000).
+std::optional<std::uint64_t> parse_bytes(std::string_view text);
 
 /// Checks the values against the specs and fills in the defaults. Throws UsageError that names the key, where it stands,
 /// what is wrong and what is valid. `where` names the section for messages about keys ("[data.train]").

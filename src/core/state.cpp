@@ -1,18 +1,25 @@
 #include <trainrt/state.hpp>
 
 #include <algorithm>
+#include <cctype>
+#include <string_view>
 
 #include <trainrt/error.hpp>
+
+#include "core/text.hpp"
 
 namespace trainrt {
 
 namespace {
+
+constexpr std::string_view ranks_folder = "rank-";  // of a checkpoint's files: "rank-00003/"
 
 void check_name(const std::string& name) {
   const auto bad = [&](const std::string& why) { throw UsageError("bad name in State: '" + name + "' " + why); };
   if (name.empty()) bad("is empty");
   if (name.front() == '/' || name.back() == '/' || name.find("//") != std::string::npos) bad("has an empty part");
   if (name.find('\0') != std::string::npos) bad("holds a NUL");
+  if (!is_utf8(name)) bad("is no UTF-8");
   for (std::size_t at = 0; at <= name.size();) {
     const auto slash = std::min(name.find('/', at), name.size());
     const auto part = name.substr(at, slash - at);
@@ -21,18 +28,45 @@ void check_name(const std::string& name) {
   }
 }
 
-}  // namespace
-
-void State::claim(const std::string& name) {
+void claim_in(std::set<std::string>& names, const std::string& name) {
   check_name(name);
   const auto clash = [&](const std::string& other) {
     throw UsageError("State: '" + name + "' and '" + other + "': one name is a folder of the other");
   };
   for (auto slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1))
-    if (const auto folder = name.substr(0, slash); names_.contains(folder)) clash(folder);
-  const auto inside = names_.lower_bound(name + "/");
-  if (inside != names_.end() && inside->starts_with(name + "/")) clash(*inside);
-  if (!names_.insert(name).second) throw UsageError("State has two entries named '" + name + "'");
+    if (const auto folder = name.substr(0, slash); names.contains(folder)) clash(folder);
+  const auto inside = names.lower_bound(name + "/");
+  if (inside != names.end() && inside->starts_with(name + "/")) clash(*inside);
+  if (!names.insert(name).second) throw UsageError("State has two entries named '" + name + "'");
+}
+
+void check_inside(const TensorEntry& entry) {
+  const auto& shape = entry.local.shape;
+  bool inside = entry.offset.size() == shape.size() && entry.global_shape.size() == shape.size();
+  for (std::size_t axis = 0; inside && axis < shape.size(); ++axis)
+    inside = entry.offset[axis] >= 0 && shape[axis] >= 0 && shape[axis] <= entry.global_shape[axis] &&
+             entry.offset[axis] <= entry.global_shape[axis] - shape[axis];
+  if (!inside)
+    throw UsageError("State: the slab of '" + entry.name + "', " + to_string(shape) + " at " + to_string(entry.offset) +
+                     ", is not inside its tensor of shape " + to_string(entry.global_shape));
+}
+
+}  // namespace
+
+void State::claim(const std::string& name) { claim_in(names_, name); }
+
+void State::claim_slab(const TensorEntry& entry) {
+  const auto found = first_slab_.find(entry.name);
+  if (found == first_slab_.end()) {
+    claim(entry.name);
+    first_slab_[entry.name] = tensors_.size();
+    return;
+  }
+  const auto& first = tensors_[found->second];
+  if (first.local.dtype != entry.local.dtype || first.global_shape != entry.global_shape)
+    throw UsageError("State: the slabs of '" + entry.name + "' say different things of it: " +
+                     std::string(name_of(first.local.dtype)) + " " + to_string(first.global_shape) + " and " +
+                     std::string(name_of(entry.local.dtype)) + " " + to_string(entry.global_shape));
 }
 
 TensorEntry& State::tensor(std::string name, TensorView view) {
@@ -43,6 +77,31 @@ TensorEntry& State::tensor(std::string name, TensorView view) {
   entry.offset.assign(view.shape.size(), 0);
   entry.local = std::move(view);
   return tensors_.emplace_back(std::move(entry));
+}
+
+TensorEntry& State::slab(std::string name, TensorView view, Shape offset, Shape global_shape) {
+  TensorEntry entry;
+  entry.name = std::move(name);
+  entry.local = std::move(view);
+  entry.placement = Placement::sharded;
+  entry.offset = std::move(offset);
+  entry.global_shape = std::move(global_shape);
+  entry.one_of_several = true;
+  check_inside(entry);
+  claim_slab(entry);
+  return tensors_.emplace_back(std::move(entry));
+}
+
+FileEntry& State::file(std::string name, std::string path) {
+  claim_in(file_names_, name);
+  if (name.starts_with(ranks_folder) && std::isdigit(static_cast<unsigned char>(name[ranks_folder.size()])) != 0)
+    throw UsageError("bad name in State: the file '" + name + "': in 'rank-NUMBER' lie the files that each rank has");
+  return files_.emplace_back(FileEntry{std::move(name), std::move(path)});
+}
+
+FileEntry& FileEntry::per_rank() {
+  each_rank = true;
+  return *this;
 }
 
 TensorEntry& TensorEntry::sharded(int axis, std::int64_t first, std::int64_t global_extent) {
@@ -77,12 +136,16 @@ ValueEntry& State::value(std::string name, std::string& v) { return add_value(st
 
 void State::append(const State& other) {
   for (const auto& entry : other.tensors_) {
-    claim(entry.name);
+    entry.one_of_several ? claim_slab(entry) : claim(entry.name);
     tensors_.push_back(entry);
   }
   for (const auto& entry : other.values_) {
     claim(entry.name);
     values_.push_back(entry);
+  }
+  for (const auto& entry : other.files_) {
+    claim_in(file_names_, entry.name);
+    files_.push_back(entry);
   }
 }
 

@@ -14,10 +14,12 @@ struct DTypeRow {
   std::string_view name;
   std::size_t bytes;
 };
-constexpr std::array<DTypeRow, 10> dtypes{{{DType::f64, "f64", 8},
+constexpr std::array<DTypeRow, 12> dtypes{{{DType::f64, "f64", 8},
                                            {DType::f32, "f32", 4},
                                            {DType::f16, "f16", 2},
                                            {DType::bf16, "bf16", 2},
+                                           {DType::f8e4m3, "f8e4m3", 1},
+                                           {DType::f8e5m2, "f8e5m2", 1},
                                            {DType::i64, "i64", 8},
                                            {DType::i32, "i32", 4},
                                            {DType::i16, "i16", 2},

@@ -39,6 +39,7 @@ void Digest::update(std::span<const std::byte> bytes) { XXH3_128bits_update(stat
 std::string Digest::hex() const { return to_hex(XXH3_128bits_digest(state_->xxh)); }
 
 std::string digest_of(std::string_view bytes) { return to_hex(XXH3_128bits(bytes.data(), bytes.size())); }
+std::string digest_of(std::span<const std::byte> bytes) { return to_hex(XXH3_128bits(bytes.data(), bytes.size())); }
 
 FileDigest digest_of_file(const std::string& path) {
   FileReader file(path);

@@ -24,6 +24,7 @@ class Digest {
 };
 
 std::string digest_of(std::string_view bytes);
+std::string digest_of(std::span<const std::byte> bytes);
 
 struct FileDigest {
   std::uint64_t bytes = 0;

@@ -1,17 +1,17 @@
 #include <dirent.h>
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <functional>
 #include <memory>
 #include <trainrt/error.hpp>
 
 #include "io/file.hpp"
+#include "io/uninterrupted.hpp"
 
 namespace trainrt::io {
 
@@ -23,7 +23,7 @@ struct CloseDirectory {
 
 /// Opens `name` of the open directory `parent` (AT_FDCWD for a path) as a directory, never through a symbolic link.
 int open_directory(int parent, const char* name) {
-  return ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  return uninterrupted([&] { return ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC); });
 }
 
 std::vector<std::string> names_in(int fd, const std::string& path) {
@@ -46,12 +46,13 @@ std::vector<std::string> names_in(int fd, const std::string& path) {
 }
 
 void remove_below(int parent, const std::string& name, const std::string& path) {
-  if (::unlinkat(parent, name.c_str(), 0) == 0 || errno == ENOENT) return;
+  if (uninterrupted([&] { return ::unlinkat(parent, name.c_str(), 0); }) == 0 || errno == ENOENT) return;
   if (errno != EISDIR && errno != EPERM) fail("remove", path, errno);
   const Descriptor fd(open_directory(parent, name.c_str()));
   if (fd.get() < 0) fail("remove", path, errno);
   for (const auto& inner : names_in(fd.get(), path)) remove_below(fd.get(), inner, path + "/" + inner);
-  if (::unlinkat(parent, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT) fail("remove", path, errno);
+  if (uninterrupted([&] { return ::unlinkat(parent, name.c_str(), AT_REMOVEDIR); }) != 0 && errno != ENOENT)
+    fail("remove", path, errno);
 }
 
 void list_below(int fd, const std::string& path, const std::string& prefix, std::vector<std::string>& files) {
@@ -69,7 +70,7 @@ void list_below(int fd, const std::string& path, const std::string& prefix, std:
 }
 
 Descriptor open_to_list(const std::string& path) {
-  Descriptor fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  Descriptor fd(uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
   if (fd.get() < 0) fail("open directory", path, errno);
   return fd;
 }
@@ -79,14 +80,15 @@ Descriptor open_to_list(const std::string& path) {
 void sync_directory(const std::string& path) {
   const auto fd = open_to_list(path);
   // Some file systems have nothing to do for a directory, and say so with EINVAL.
-  if (::fsync(fd.get()) != 0 && errno != EINVAL && errno != ENOTSUP) fail("make directory durable (fsync)", path, errno);
+  if (uninterrupted([&] { return ::fsync(fd.get()); }) != 0 && errno != EINVAL && errno != ENOTSUP)
+    fail("make directory durable (fsync)", path, errno);
 }
 
 void make_directories(const std::string& path) {
   for (std::size_t at = 1; at <= path.size(); ++at) {
     at = std::min(path.find('/', at), path.size());
     const auto part = path.substr(0, at);
-    if (::mkdir(part.c_str(), 0777) == 0 || errno == EEXIST) continue;
+    if (uninterrupted([&] { return ::mkdir(part.c_str(), 0777); }) == 0 || errno == EEXIST) continue;
     struct stat info {};
     const int reason = errno;  // a parent that is read-only to us may be there all the same
     if (::stat(part.c_str(), &info) != 0) fail("make directory", part, reason);
@@ -97,12 +99,14 @@ void make_directories(const std::string& path) {
 }
 
 bool rename_to_new(const std::string& from, const std::string& to) {
-  if (::syscall(SYS_renameat2, AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
+  const auto renamed =
+      uninterrupted([&] { return ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE); });
+  if (renamed == 0) return true;
   if (errno == EEXIST) return false;
   if (errno != EINVAL && errno != ENOSYS) fail("rename '" + from + "' to", to, errno);
   // This file system has no such flag. A directory still cannot replace one that holds anything.
   if (exists(to)) return false;
-  if (::rename(from.c_str(), to.c_str()) == 0) return true;
+  if (uninterrupted([&] { return ::rename(from.c_str(), to.c_str()); }) == 0) return true;
   if (errno == ENOTEMPTY || errno == EEXIST) return false;
   fail("rename '" + from + "' to", to, errno);
 }

@@ -9,6 +9,7 @@
 #include <trainrt/error.hpp>
 
 #include "io/temporary.hpp"
+#include "io/uninterrupted.hpp"
 
 namespace trainrt::io {
 
@@ -22,10 +23,7 @@ constexpr std::uint64_t early_bytes = std::uint64_t{8} << 20;
 std::span<const std::byte> as_bytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
 
 int open_retrying(const std::string& path, int flags) {
-  int fd = -1;
-  do fd = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
-  while (fd < 0 && errno == EINTR);
-  return fd;
+  return uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0666); });
 }
 
 }  // namespace
@@ -35,13 +33,14 @@ FileReader::FileReader(const std::string& path) : path_(path), fd_(open_retrying
   struct stat info {};
   if (::fstat(fd_.get(), &info) != 0) fail("look at", path_, errno);
   if (!S_ISREG(info.st_mode)) throw Error("cannot read '" + path_ + "': it is not a regular file");
+  size_ = static_cast<std::uint64_t>(info.st_size);
 }
 
 std::size_t FileReader::read(std::span<std::byte> into) {
   std::size_t done = 0;
   while (done < into.size()) {
-    const auto count = ::read(fd_.get(), into.data() + done, std::min(into.size() - done, bytes_per_call));
-    if (count < 0 && errno == EINTR) continue;
+    const auto count =
+        uninterrupted([&] { return ::read(fd_.get(), into.data() + done, std::min(into.size() - done, bytes_per_call)); });
     if (count < 0) fail("read", path_, errno);
     if (count == 0) break;
     done += static_cast<std::size_t>(count);
@@ -55,8 +54,8 @@ FileWriter::FileWriter(const std::string& path) : path_(path), fd_(open_retrying
 
 void FileWriter::write(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    const auto count = ::write(fd_.get(), bytes.data(), std::min(bytes.size(), bytes_per_call));
-    if (count < 0 && errno == EINTR) continue;
+    const auto count =
+        uninterrupted([&] { return ::write(fd_.get(), bytes.data(), std::min(bytes.size(), bytes_per_call)); });
     if (count < 0) fail("write at byte " + std::to_string(bytes_) + " of", path_, errno);
     if (count == 0) fail("write at byte " + std::to_string(bytes_) + " of", path_, ENOSPC);
     bytes_ += static_cast<std::uint64_t>(count);
@@ -71,7 +70,7 @@ void FileWriter::write(std::span<const std::byte> bytes) {
 }
 
 void FileWriter::finish() {
-  if (::fsync(fd_.get()) != 0) fail("make durable (fsync)", path_, errno);
+  if (uninterrupted([&] { return ::fsync(fd_.get()); }) != 0) fail("make durable (fsync)", path_, errno);
   // A close that was interrupted has closed all the same (Linux).
   if (::close(fd_.release()) != 0 && errno != EINTR) fail("close", path_, errno);
 }
@@ -100,10 +99,11 @@ void replace_file(const std::string& path, std::string_view bytes) {
   const auto slash = path.rfind('/');
   const auto directory = slash == std::string::npos ? std::string(".") : path.substr(0, std::max<std::size_t>(slash, 1));
   const auto aside = temporary_beside(path);
-  if (::unlink(aside.c_str()) != 0 && errno != ENOENT) fail("remove", aside, errno);
+  if (uninterrupted([&] { return ::unlink(aside.c_str()); }) != 0 && errno != ENOENT) fail("remove", aside, errno);
   try {
     write_file(aside, bytes);
-    if (::rename(aside.c_str(), path.c_str()) != 0) fail("rename '" + aside + "' to", path, errno);
+    if (uninterrupted([&] { return ::rename(aside.c_str(), path.c_str()); }) != 0)
+      fail("rename '" + aside + "' to", path, errno);
   } catch (...) {
     ::unlink(aside.c_str());
     throw;

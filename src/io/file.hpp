@@ -30,10 +30,12 @@ class FileReader {
   explicit FileReader(const std::string& path);
   /// Fills as much of `into` as the file has left; returns how much, 0 at the end.
   std::size_t read(std::span<std::byte> into);
+  std::uint64_t size() const { return size_; }  ///< when it was opened
 
  private:
   std::string path_;
   Descriptor fd_;
+  std::uint64_t size_ = 0;
 };
 
 /// Writes a new file from its beginning to its end. The file must not exist. It is durable after finish(), and whatever

@@ -60,9 +60,8 @@ H5Memory H5Memory::build(std::size_t entries, const std::function<void(hid_t)>& 
   Buffer buffer;
   {
     const auto access = in_memory(buffer);
-    h5_check(H5Pset_meta_block_size(access, 4096 + 2048 * entries), "set the metadata block");
-    h5_check(H5Pset_small_data_block_size(access, 4096 + 64 * entries), "set the small data block");
-    h5_check(H5Pset_alignment(access, 64 << 10, 4096), "set the alignment");
+    h5_check(H5Pset_meta_block_size(access, 8192 + 1024 * entries), "set the metadata block");
+    h5_check(H5Pset_alignment(access, 4096, 4096), "set the alignment");
     H5Id file(H5Fcreate("memory", H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, "build an HDF5 file in memory");
     fill(file);
     // Not flushed: that would make memory of the holes.

@@ -9,8 +9,9 @@
 
 namespace trainrt::io {
 
-/// An HDF5 file built in memory. `front()` is its beginning, as far as HDF5 wrote anything; up to `file_bytes` follows what
-/// was allocated and never written (raw data of contiguous datasets whose fill time is never): holes that cost no memory.
+/// An HDF5 file built in memory. Datasets of a page (4096 bytes) or more start on a page boundary of the file. `front()` is
+/// its beginning, as far as HDF5 wrote anything; up to `file_bytes` follows what was allocated and never written (raw data
+/// of contiguous datasets whose fill time is never): holes that cost no memory.
 class H5Memory {
  public:
   /// `entries`: how many datasets to expect; a hint that keeps the structure in front of the raw data.

@@ -10,11 +10,13 @@ static_assert(std::endian::native == std::endian::little, "tensors are written a
 
 namespace {
 
-/// A 16-bit float: sign, `exponent` bits with `bias`, `mantissa` bits.
+/// A float of 1 + `exponent` + `mantissa` bits: sign, exponent with `bias`, mantissa. (HDF5 takes an exponent of all ones
+/// for an infinity or a NaN, which f8e4m3 uses for numbers from 256 on: the bytes are exact, tools show those as NaN.)
 hid_t small_float(std::size_t exponent, std::size_t mantissa, std::size_t bias) {
+  const auto bits = 1 + exponent + mantissa;
   H5Id type(H5Tcopy(H5T_IEEE_F32LE), H5Tclose, "make a float type");
-  h5_check(H5Tset_fields(type, 15, mantissa, exponent, 0, mantissa), "set the fields of a float type");
-  h5_check(H5Tset_size(type, 2), "set the size of a float type");
+  h5_check(H5Tset_fields(type, bits - 1, mantissa, exponent, 0, mantissa), "set the fields of a float type");
+  h5_check(H5Tset_size(type, bits / 8), "set the size of a float type");
   h5_check(H5Tset_ebias(type, bias), "set the bias of a float type");
   return type.release();
 }
@@ -28,14 +30,16 @@ hid_t boolean_type() {
   return type.release();
 }
 
-constexpr std::array all_dtypes{DType::f64, DType::f32, DType::f16, DType::bf16, DType::i64,
-                                DType::i32, DType::i16, DType::i8,  DType::u8,   DType::boolean};
+constexpr std::array all_dtypes{DType::f64, DType::f32, DType::f16, DType::bf16, DType::f8e4m3, DType::f8e5m2,
+                                DType::i64, DType::i32, DType::i16, DType::i8,   DType::u8,     DType::boolean};
 
 }  // namespace
 
 hid_t h5_type(DType dtype) {
   static const hid_t f16 = small_float(5, 10, 15);
   static const hid_t bf16 = small_float(8, 7, 127);
+  static const hid_t f8e4m3 = small_float(4, 3, 7);
+  static const hid_t f8e5m2 = small_float(5, 2, 15);
   static const hid_t boolean = boolean_type();
   switch (dtype) {
     case DType::f64:
@@ -46,6 +50,10 @@ hid_t h5_type(DType dtype) {
       return f16;
     case DType::bf16:
       return bf16;
+    case DType::f8e4m3:
+      return f8e4m3;
+    case DType::f8e5m2:
+      return f8e5m2;
     case DType::i64:
       return H5T_STD_I64LE;
     case DType::i32:

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/uninterrupted.hpp"
+
 namespace trainrt::metrics {
 
 namespace {
@@ -21,21 +23,21 @@ void take_back(int fd, ssize_t bytes) {
 
 }  // namespace
 
-AppendFile::AppendFile(const std::string& path) : path_(path), fd_(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC)) {
+AppendFile::AppendFile(const std::string& path)
+    : path_(path), fd_(io::uninterrupted([&] { return ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC); })) {
   if (fd_.get() < 0) io::fail("open for appending", path_, errno);
 }
 
 void AppendFile::rename_over(const std::string& path) {
-  if (std::rename(path_.c_str(), path.c_str()) != 0) io::fail("rename '" + path_ + "' to", path, errno);
+  if (io::uninterrupted([&] { return std::rename(path_.c_str(), path.c_str()); }) != 0)
+    io::fail("rename '" + path_ + "' to", path, errno);
   path_ = path;
   const auto parent = std::filesystem::path(path).parent_path().string();
   io::sync_directory(parent.empty() ? "." : parent);
 }
 
 void AppendFile::append(std::string_view bytes) {
-  ssize_t written = -1;
-  do written = ::write(fd_.get(), bytes.data(), bytes.size());
-  while (written < 0 && errno == EINTR);
+  const auto written = io::uninterrupted([&] { return ::write(fd_.get(), bytes.data(), bytes.size()); });
   if (written == static_cast<ssize_t>(bytes.size())) return;
   const int error_number = written < 0 ? errno : ENOSPC;
   if (written > 0) take_back(fd_.get(), written);
@@ -43,7 +45,7 @@ void AppendFile::append(std::string_view bytes) {
 }
 
 void AppendFile::sync() {
-  if (::fsync(fd_.get()) != 0) io::fail("sync", path_, errno);
+  if (io::uninterrupted([&] { return ::fsync(fd_.get()); }) != 0) io::fail("sync", path_, errno);
 }
 
 }  // namespace trainrt::metrics

@@ -25,6 +25,7 @@ std::int64_t Context::step_count() const { return session_.step_count(); }
 void Context::report(const Metrics& metrics) { session_.report(metrics); }
 
 void Context::save() { session_.save_now(); }
+void Context::checkpoint_metadata(std::string_view json) { session_.set_metadata(json); }
 void Context::expect_iterations(std::int64_t total) { session_.expect_iterations(total); }
 
 std::uint64_t Context::step_seed() const {

@@ -259,8 +259,11 @@ RunOutcome run(const RunSpec& spec, const TrainFunction& function, launch::Launc
   const auto outcome = outcome_of(spec, session);
   agreed(communicator, [&] {
     if (!records) return;
-    io::remove_tree(
-        private_directory(spec.run_dir, attempt));  // before the end is on record: nobody looks here again after that
+    try {
+      io::remove_tree(private_directory(spec.run_dir, attempt));  // before the end is on record: nobody looks here again
+    } catch (const Error& error) {
+      log::warning(std::string("what this attempt leaves behind is swept by the next: ") + error.what());
+    }
     warn_of_unread_keys(session);
     records->note_first_step(session.first_step());
     const bool stopped = session.stopped_by() != 0;

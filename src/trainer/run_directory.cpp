@@ -28,12 +28,9 @@ void on_first_rank(Communicator& communicator, const std::function<void()>& work
       communicator, communicator.rank() == 0 ? work : [] {});
 }
 
-void make_directories(const std::string& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (error || !fs::is_directory(path))
-    throw UsageError(fmt::format("run.storage_path: cannot make {} on {}: {}; choose a folder that you may write", path,
-                                 host_name(), error ? error.message() : "it is not a directory"));
+void make_directories(const std::string& path) try { io::make_directories(path); } catch (const Error& error) {
+  throw UsageError(
+      fmt::format("run.storage_path: {} (on {}); choose a folder that you may write", error.what(), host_name()));
 }
 
 void wait_until_seen(const std::string& path, double timeout_s) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "checkpoint/file_layout.hpp"
 #include "core/text.hpp"
 
 namespace trainrt::trainer {
@@ -15,6 +16,11 @@ std::span<const OptionSpec> run_options() {
       {.key = "run.name", .help = "what a restart continues; the run directory's name", .required = true},
       {.key = "run.storage_path", .help = "folder of run directories, seen by all nodes", .required = true},
       {.key = "run.seed", .type = OptionType::integer, .default_value = "1", .help = "all random numbers derive from it"},
+      {.key = "run.resume_from_checkpoint",
+       .help = "a new run starts from this checkpoint, or from the newest of this run directory"},
+      {.key = "run.resume_tensors",
+       .help =
+           "take only these of it: names with * and ?, separated by commas, '!NAME' keeps out; steps count from 0 then"},
       {.key = "train.function", .help = "the train function; `trainrt list` shows them (with train.library: its first)"},
       {.key = "train.library", .help = "a shared library with a train function of your own"},
       {.key = "checkpoint.every",
@@ -29,6 +35,31 @@ std::span<const OptionSpec> run_options() {
        .default_value = "max",
        .help = "whether more or less is better",
        .choices = {"max", "min"}},
+      {.key = "checkpoint.layout",
+       .default_value = "node",
+       .help = "one shard file per rank, per node, or in all",
+       .choices = {"rank", "node", "single"}},
+      {.key = "checkpoint.async",
+       .type = OptionType::boolean,
+       .default_value = "true",
+       .help = "training goes on while a checkpoint is written; false: it waits"},
+      {.key = "checkpoint.staging_limit",
+       .type = OptionType::bytes,
+       .default_value = "1 GiB",
+       .help =
+           "memory of a rank for checkpoints on their way to the disk; a save waits where it is full (at least 16 MiB)"},
+      {.key = "checkpoint.max_failed",
+       .type = OptionType::integer,
+       .default_value = "3",
+       .help = "so many checkpoints in a row that cannot be written end the run; 0: it goes on without them"},
+      {.key = "checkpoint.io_threads",
+       .type = OptionType::integer,
+       .default_value = "4",
+       .help = "threads of a rank that write checkpoints"},
+      {.key = "checkpoint.read_back",
+       .type = OptionType::boolean,
+       .default_value = "false",
+       .help = "read every checkpoint again, past the page cache, before it counts"},
       {.key = "metrics.detailed",
        .type = OptionType::boolean,
        .default_value = "false",
@@ -75,6 +106,46 @@ void check_not_negative(const Options& options, std::string_view key) {
     throw UsageError(fmt::format("{}: {} is '{}'; it must be 0 or more", value->origin, key, value->text));
 }
 
+void check_range(const Options& options, std::string_view key, std::int64_t least, std::int64_t most) {
+  const auto* value = options.find(key);
+  if (const auto number = options.integer(key); number < least || number > most)
+    throw UsageError(fmt::format("{}: {} is '{}'; it must be from {} to {}", value->origin, key, value->text, least, most));
+}
+
+/// "a, b" as its words; empty ones are left out.
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at <= text.size();) {
+    const auto comma = std::min(text.find(',', at), text.size());
+    if (auto word = trim(text.substr(at, comma - at)); !word.empty()) words.push_back(std::move(word));
+    at = comma + 1;
+  }
+  return words;
+}
+
+/// What the keys of [checkpoint] and the two of [run] say of where a new run starts.
+void take_checkpoint_keys(const Options& options, RunSpec& spec) {
+  check_not_negative(options, "checkpoint.num_to_keep");
+  check_not_negative(options, "checkpoint.max_failed");
+  check_range(options, "checkpoint.io_threads", 1, 64);
+  spec.checkpoint_every = parse_checkpoint_interval(*options.find("checkpoint.every"));
+  spec.retention.num_to_keep = options.integer("checkpoint.num_to_keep");
+  spec.retention.score_attribute = options.text("checkpoint.score_attribute");
+  spec.retention.maximize = options.text("checkpoint.score_order") == "max";
+  spec.checkpoint_layout = checkpoint::file_layout_from(options.text("checkpoint.layout"));
+  spec.checkpoint_async = options.boolean("checkpoint.async");
+  spec.checkpoint_staging_bytes = options.bytes("checkpoint.staging_limit");
+  spec.checkpoint_max_failed = options.integer("checkpoint.max_failed");
+  spec.checkpoint_io_threads = static_cast<int>(options.integer("checkpoint.io_threads"));
+  spec.checkpoint_read_back = options.boolean("checkpoint.read_back");
+  if (const auto from = options.text("run.resume_from_checkpoint"); !from.empty())
+    spec.resume_from = std::filesystem::absolute(from).lexically_normal().string();
+  spec.resume_tensors.patterns = words_of(options.text("run.resume_tensors"));
+  if (!spec.resume_tensors.patterns.empty() && spec.resume_from.empty())
+    throw UsageError(options.find("run.resume_tensors")->origin +
+                     ": run.resume_tensors says what to take of run.resume_from_checkpoint, which is missing");
+}
+
 /// Splits off the sections with free keys, and leaves the declared ones.
 Options take_free_sections(const Options& given, RunSpec& spec) {
   Options declared;
@@ -105,7 +176,6 @@ RunSpec make_run_spec(const Options& given) {
   check_component(*options.find("run.name"), "run.name");
   for (const auto* key : {"failure.launch_timeout", "failure.collective_timeout", "failure.storage_timeout"})
     check_positive(options, key);
-  check_not_negative(options, "checkpoint.num_to_keep");
   check_not_negative(options, "run.seed");
 
   if (options.text("run.storage_path").starts_with('~'))
@@ -120,10 +190,7 @@ RunSpec make_run_spec(const Options& given) {
   spec.library = options.text("train.library");
   if (spec.function.empty() && spec.library.empty())
     throw UsageError("the key train.function (or train.library) is missing: which train function to run");
-  spec.checkpoint_every = parse_checkpoint_interval(*options.find("checkpoint.every"));
-  spec.retention.num_to_keep = options.integer("checkpoint.num_to_keep");
-  spec.retention.score_attribute = options.text("checkpoint.score_attribute");
-  spec.retention.maximize = options.text("checkpoint.score_order") == "max";
+  take_checkpoint_keys(options, spec);
   spec.detailed_metrics = options.boolean("metrics.detailed");
   spec.launch_timeout_s = options.real("failure.launch_timeout");
   spec.collective_timeout_s = options.real("failure.collective_timeout");

@@ -4,6 +4,8 @@
 #include <span>
 #include <string>
 
+#include <trainrt/checkpoint_store.hpp>
+
 #include "checkpoint/checkpoint.hpp"
 #include "core/options.hpp"
 #include "trainer/checkpoint_interval.hpp"
@@ -17,11 +19,19 @@ struct RunSpec {
   std::string run_dir;       ///< storage_path/name
   std::uint64_t seed = 0;
   std::string function;
-  std::string library;                  ///< a user's module, "" = none
-  Options loop;                         ///< [loop], keys without the section
-  std::map<std::string, Options> data;  ///< [data.NAME] by name
+  std::string library;                   ///< a user's module, "" = none
+  Options loop;                          ///< [loop], keys without the section
+  std::map<std::string, Options> data;   ///< [data.NAME] by name
+  std::string resume_from;               ///< a checkpoint of another run, "" = none
+  checkpoint::Selection resume_tensors;  ///< what to take of it
   CheckpointInterval checkpoint_every;
   checkpoint::Retention retention;
+  FileLayout checkpoint_layout = FileLayout::node;
+  bool checkpoint_async = true;
+  std::int64_t checkpoint_max_failed = 0;      ///< in a row; 0 = any number
+  std::uint64_t checkpoint_staging_bytes = 0;  ///< a rank
+  int checkpoint_io_threads = 0;               ///< a rank
+  bool checkpoint_read_back = false;
   double launch_timeout_s = 0;
   double collective_timeout_s = 0;
   double storage_timeout_s = 0;

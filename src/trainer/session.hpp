@@ -10,6 +10,7 @@
 #include <trainrt/metrics.hpp>
 #include <trainrt/state.hpp>
 
+#include "checkpoint/saver.hpp"
 #include "data/dataset_impl.hpp"
 #include "launch/world.hpp"
 #include "trainer/reporter.hpp"
@@ -46,13 +47,14 @@ class Session {
   void step();
   void report(const Metrics& metrics);
   void save_now();
+  void set_metadata(std::string_view json);
   void expect_iterations(std::int64_t total) { reporter_->expect(total); }
   std::int64_t step_count() const { return progress_.step; }
   std::int64_t first_step() const { return first_step_; }
   std::int64_t iteration() const { return progress_.iteration; }
 
-  /// After the train function returned: warns where it left something unsaved. Its data is gone, so nothing can be saved
-  /// here.
+  /// After the train function returned: waits for the checkpoint on its way, and warns where something is left unsaved. The
+  /// function's data is gone, so nothing can be saved here.
   void finish();
   /// The sinks' files are complete; also after a stop.
   void close();
@@ -77,11 +79,17 @@ class Session {
 
   void attach(const State& user);
   void begin_reports(std::int64_t iteration);
+  bool restore_own();
+  bool resume_from_other();
+  void put_back_cursors();
+  void follow_up(const checkpoint::LoadResult& loaded) const;
   void take_restored(const std::string& directory, int ranks);
   metrics::Record aggregate(const Metrics& metrics);
   void obey(const trainer::StopVote::Outcome& outcome, bool checkpoint_due);
-  bool save();
-  void retain() const;
+  void start_save();
+  bool save_and_wait();
+  void conclude(const std::optional<checkpoint::SaveResult>& result);
+  trainer::StopVote::Voice voice() const;
   [[noreturn]] void stop(int signal);
   void throw_if_stopped() const;
   void warn_if_unattached();
@@ -104,6 +112,9 @@ class Session {
   State state_;
   Progress progress_;
   Progress saved_{.iteration = -1, .step = -1};
+  Progress flying_;  // of the checkpoint that is on its way
+  std::int64_t failed_in_a_row_ = 0;
+  std::string metadata_ = "{}";
   std::int64_t first_step_ = 0;
   std::int64_t next_checkpoint_ = 0;
   std::map<std::string, double> last_metrics_;
@@ -112,6 +123,7 @@ class Session {
   int stopped_by_ = 0;
   bool warned_ = false;
   bool score_warned_ = false;
+  checkpoint::Saver saver_;  // last: its background work uses the rest
 };
 
 }  // namespace trainrt

@@ -14,17 +14,20 @@ StopVote::Outcome StopVote::finish() {
         "the ranks do not make the same calls: some call report() where others call step(). Both are collective: every "
         "rank "
         "must make the same ones in the same order");
-  return {.signal = static_cast<int>(result[0]), .checkpoint_wanted = result[1] != 0};
+  return {.signal = static_cast<int>(result[0]),
+          .checkpoint_wanted = result[1] != 0,
+          .saves = {.sealed = -result[4], .concluded = result[5]}};
 }
 
-void StopVote::start(int signal, bool checkpoint_wanted, Call call) {
+void StopVote::start(const Voice& voice, Call call) {
   const auto tag = 4 * calls_++ + static_cast<std::int64_t>(call);
-  communicator_.start_vote({signal, checkpoint_wanted ? 1 : 0, tag, -tag});
+  communicator_.start_vote(
+      {voice.signal, voice.checkpoint_wanted ? 1 : 0, tag, -tag, -voice.saves.sealed, voice.saves.concluded});
   pending_ = true;
 }
 
-StopVote::Outcome StopVote::now(int signal, bool checkpoint_wanted, Call call) {
-  start(signal, checkpoint_wanted, call);
+StopVote::Outcome StopVote::now(const Voice& voice, Call call) {
+  start(voice, call);
   return finish();
 }
 

@@ -3,16 +3,25 @@
 
 #include <trainrt/communicator.hpp>
 
+#include "checkpoint/saver.hpp"
+
 namespace trainrt::trainer {
 
-/// The vote by which all ranks stop, and save, at the same step. It starts at one step and is waited for and obeyed at the
-/// next, so that it overlaps with the step between. It also finds ranks that do not do the same: one that reports where
-/// others step.
+/// The vote by which all ranks stop, and save, at the same step, and learn how far everybody's checkpoint is. It starts at
+/// one step and is waited for and obeyed at the next, so that it overlaps with the step between. It also finds ranks that
+/// do not do the same: one that reports where others step.
 class StopVote {
  public:
   struct Outcome {
     int signal = 0;  ///< somebody was asked to stop
     bool checkpoint_wanted = false;
+    checkpoint::Saver::Standing saves;  ///< sealed by all; concluded by rank 0
+  };
+  /// What one rank has to say.
+  struct Voice {
+    int signal = 0;
+    bool checkpoint_wanted = false;
+    checkpoint::Saver::Standing saves;
   };
   enum class Call : std::int64_t { step = 1, report = 2 };
 
@@ -20,9 +29,9 @@ class StopVote {
 
   /// Waits for the vote that the last step started; nothing where there is none.
   Outcome finish();
-  void start(int signal, bool checkpoint_wanted, Call call);
+  void start(const Voice& voice, Call call);
   /// Both at once, where the ranks meet anyway.
-  Outcome now(int signal, bool checkpoint_wanted, Call call);
+  Outcome now(const Voice& voice, Call call);
 
  private:
   Communicator& communicator_;

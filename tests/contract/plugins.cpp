@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "cli/command.hpp"
+#include "cli/exporter.hpp"
 #include "comm/backend.hpp"
 #include "data/open_dataset.hpp"
 #include "data/source.hpp"
@@ -49,6 +50,14 @@ TEST_CASE("every plug-in has a name of its own and help") {
   check_names(metrics::sink_table());
   check_names(builtin_functions());
   check_names(cli::command_table());
+  check_names(cli::exporter_table());
+}
+
+TEST_CASE("every exporter is chosen by an ending of its own") {
+  for (const auto* exporter : cli::exporter_table())
+    CHECK(&cli::exporter_for("some/file.x" + std::string(exporter->extension)) == exporter);
+  CHECK_THROWS_WITH(cli::exporter_for("file.safetensor"), Contains("did you mean '.safetensors'") && Contains(".npz"));
+  CHECK_THROWS_AS(cli::exporter_for("file"), UsageError);
 }
 
 TEST_CASE("every config key is declared once, with help") {

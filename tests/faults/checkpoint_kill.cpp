@@ -1,13 +1,16 @@
-// Kills a process that saves checkpoints, with SIGKILL, at every phase of a save and of a deletion, and at random moments.
-// After each kill the newest committed checkpoint must load, bit for bit, and nothing half-written may be visible.
+// Kills a process that saves checkpoints in the background while it trains, with SIGKILL, at every phase of a save and of a
+// deletion, and at random moments. After each kill the newest committed checkpoint must load, bit for bit, on another
+// number of ranks; nothing half-written may be visible; the next attempt sweeps what is left; a view that is missing is
+// made anew.
 //
-//   checkpoint_kill [KILLS]            the driver: prints a table, exits 1 where a promise was broken (default 40 kills)
-//   checkpoint_kill save RUN ATTEMPT PHASE SAVES FD     what it kills: kills itself at PHASE (-1: never) of the SAVES-th
-//   save
+//   checkpoint_kill [KILLS]            the driver: prints a table, exits 1 where a promise was broken (default 200 kills)
+//   checkpoint_kill save RUN ATTEMPT PHASE SAVES FD     what it kills: kills itself at PHASE (-1: never) once SAVES saves
+//   have begun
 
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <csignal>
@@ -15,9 +18,14 @@
 #include <cstdlib>
 #include <mutex>
 #include <random>
+#include <thread>
 
 #include "checkpoint/directory.hpp"
 #include "checkpoint/phases.hpp"
+#include "checkpoint/private_directory.hpp"
+#include "checkpoint/saver.hpp"
+#include "checkpoint/view_check.hpp"
+#include "checkpoint/whole_view.hpp"
 #include "core/host.hpp"
 #include "io/file.hpp"
 #include "support/ranks.hpp"
@@ -30,12 +38,12 @@ using checkpoint::Phase;
 namespace {
 
 constexpr int ranks = 2;
-constexpr unsigned char saved_mark = 100;    // in the pipe: a save returned, it is committed
+constexpr unsigned char saved_mark = 100;    // in the pipe: all ranks know that a save is committed
 constexpr unsigned char started_mark = 101;  // in the pipe: a save begins
 
 std::vector<Spec> model_specs() {
-  return {{"whole", DType::f32, {60000}},
-          {"split", DType::f64, {30001}, Placement::sharded, 0},
+  return {{"whole", DType::f32, {20000}},
+          {"split", DType::f64, {10001}, Placement::sharded, 0},
           {"own", DType::i16, {500}, Placement::per_rank},
           {"scalar", DType::f64, {}}};
 }
@@ -46,32 +54,55 @@ void tell(int fd, unsigned char mark) {
   if (write(fd, &mark, 1) != 1) _exit(3);
 }
 
-int save_for_ever(const std::string& run_dir, const std::string& attempt, int kill_phase, int kill_save, int fd) {
+/// "Trains" until the save in flight has concluded.
+checkpoint::SaveResult train_until_concluded(checkpoint::Saver& saver, Communicator& communicator, std::mt19937& random) {
+  for (;;) {
+    const auto mine = saver.standing();
+    communicator.start_vote({0, 0, 0, 0, -mine.sealed, mine.concluded});
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 3000));
+    const auto all = communicator.finish_vote();
+    if (auto result = saver.advance({-all[4], all[5]})) return *result;
+  }
+}
+
+checkpoint::SaverOptions saver_options(const std::string& run_dir, const std::string& private_dir, int attempt) {
+  auto options = options_for(run_dir, 0).saver;
+  options.private_dir = private_dir;
+  if (attempt % 2 == 1) options.file_of_rank.assign(ranks, 0);  // one file for all
+  options.retention = checkpoint::Retention{2, "", true};
+  return options;
+}
+
+int save_for_ever(const std::string& run_dir, int attempt, int kill_phase, int kill_save, int fd) {
   std::atomic<int> saves{0};
-  const auto observer = [&](Phase phase) {
+  const auto private_dir = run_dir + "/" + checkpoint::private_directory_name();
+  auto options = saver_options(run_dir, private_dir, attempt);
+  options.writer.observer = [&](Phase phase) {
     tell(fd, static_cast<unsigned char>(phase));
     if (static_cast<int>(phase) == kill_phase && saves >= kill_save) kill(getpid(), SIGKILL);
   };
+  const auto first = checkpoint::highest_index(run_dir) + 1;
   run_ranks(ranks, [&](Communicator& communicator) {
+    std::mt19937 random(static_cast<unsigned>(attempt));
     Model model(model_specs(), communicator.rank(), communicator.size());
-    for (auto index = checkpoint::highest_index(run_dir) + 1;; ++index) {
-      communicator.barrier();
+    checkpoint::Saver saver(options, communicator);
+    for (auto index = first;; ++index) {
       if (communicator.rank() == 0) {
         ++saves;
         tell(fd, started_mark);
       }
       communicator.barrier();
       model.fill(static_cast<std::uint64_t>(index));
-      auto options = options_for(run_dir, index);
-      options.private_dir = run_dir + "/attempts-own/" + attempt;
-      const auto result = checkpoint::save(model.state(), options, communicator, observer);
+      auto failed = saver.start(model.state(), {options_for(run_dir, index).meta, {}});
+      model.fill(99999);  // training goes on
+      const auto result = failed           ? *failed
+                          : index % 3 == 0 ? saver.finish().value()
+                                           : train_until_concluded(saver, communicator, random);
       if (!result.committed) {
         std::fprintf(stderr, "a save failed: %s\n", result.error.c_str());
         _exit(4);
       }
-      if (communicator.rank() != 0) continue;
-      tell(fd, saved_mark);
-      checkpoint::retain(run_dir, options.private_dir, {2, "", true}, observer);
+      if (communicator.rank() == 0) tell(fd, saved_mark);
     }
   });
   return 0;
@@ -81,7 +112,8 @@ int save_for_ever(const std::string& run_dir, const std::string& attempt, int ki
 
 struct Killed {
   int phase = -1;  // the last that was reached, -1: none
-  int saved = 0;   // saves that had returned
+  int saved = 0;   // saves that were known to be committed
+  std::array<bool, checkpoint::phase_count> reached{};
   bool by_signal = false;
 };
 
@@ -101,7 +133,10 @@ Killed run_and_kill(const std::string& run_dir, int attempt, int phase, int save
   unsigned char mark = 0;
   const auto take = [&] {
     if (mark == saved_mark) ++killed.saved;
-    killed.phase = mark == started_mark ? -1 : mark == saved_mark ? killed.phase : mark;
+    if (mark == started_mark) killed.phase = -1;
+    if (mark >= checkpoint::phase_count) return;
+    killed.phase = mark;
+    killed.reached[mark] = true;
   };
   if (phase < 0) {  // at random: so long after the first save began
     while (mark != started_mark && read(ends[0], &mark, 1) == 1) {
@@ -117,11 +152,24 @@ Killed run_and_kill(const std::string& run_dir, int attempt, int phase, int save
   return killed;
 }
 
-/// What is broken after a kill, "" where nothing is. `least` is the newest index that must be there.
-std::string broken(const std::string& run_dir, std::int64_t least) {
-  for (const auto index : checkpoint::indices_in(run_dir))
-    if (const auto findings = checkpoint::verify(run_dir + "/" + checkpoint::directory_name(index)); !findings.empty())
-      return findings.front();
+/// What is wrong with any checkpoint that can be seen; makes the views that are missing.
+std::string damage_in(const std::string& run_dir, int& views_made) {
+  for (const auto index : checkpoint::indices_in(run_dir)) {
+    const auto directory = run_dir + "/" + checkpoint::directory_name(index);
+    if (!checkpoint::has_view(directory)) {
+      if (const auto findings = checkpoint::verify(directory); !findings.empty())
+        return "without its view: " + findings.front();
+      checkpoint::restore_view(directory, run_dir + "/" + checkpoint::private_directory_name());
+      ++views_made;
+      if (!checkpoint::has_view(directory)) return "no view was made";
+    }
+    if (const auto findings = checkpoint::verify(directory); !findings.empty()) return findings.front();
+  }
+  return "";
+}
+
+/// Loads on another number of ranks; what is wrong. `least` is the newest index that must be there.
+std::string loading_error(const std::string& run_dir, std::int64_t least) {
   std::string finding;
   std::mutex mutex;
   run_ranks(3, [&](Communicator& communicator) {
@@ -134,9 +182,32 @@ std::string broken(const std::string& run_dir, std::int64_t least) {
       finding = loaded->skipped.front();
     else if (loaded->meta.index < least)
       finding = "the newest is " + std::to_string(loaded->meta.index) + ", " + std::to_string(least) + " was committed";
+    else if (loaded->notes.empty() != checkpoint::has_view(loaded->directory))
+      finding = "a missing view is not the one note";
     else if (const auto what = model.difference(static_cast<std::uint64_t>(loaded->meta.index), ranks); !what.empty())
       finding = "'" + what + "' differs";
   });
+  return finding;
+}
+
+/// What the next attempt leaves when it has swept; "" where that is checkpoints only.
+std::string debris_in(const std::string& run_dir) {
+  std::string said;
+  checkpoint::remove_abandoned(run_dir, [&](const std::string& text) { said = text; });
+  if (!said.empty()) return said;
+  for (const auto& name : io::list_directory(run_dir))
+    if (!checkpoint::index_of(name)) return "'" + name + "' is left";
+  return "";
+}
+
+/// What is broken after a kill, "" where nothing is.
+std::string broken(const std::string& run_dir, std::int64_t least, int& views_made) {
+  auto finding = loading_error(run_dir, least);
+  if (finding.empty()) finding = damage_in(run_dir, views_made);
+  // The views were made in this process's private directory; that of the killed one is abandoned.
+  for (const auto& name : io::list_directory(run_dir))
+    if (name.find("." + std::to_string(getpid()) + ".") != std::string::npos) io::remove_tree(run_dir + "/" + name);
+  if (finding.empty()) finding = debris_in(run_dir);
   return finding;
 }
 
@@ -146,7 +217,9 @@ struct Row {
   int good = 0;
 };
 
-void print_table(const std::array<Row, checkpoint::phase_count + 1>& rows) {
+using Rows = std::array<Row, checkpoint::phase_count + 1>;
+
+void print_table(const Rows& rows) {
   std::printf("%-18s %6s %10s %6s\n", "killed after", "kills", "at random", "whole");
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto phase = i == 0 ? "(the beginning)" : std::string(name_of(static_cast<Phase>(i - 1)));
@@ -160,18 +233,20 @@ int drive(int kills) {
   io::make_directories(run_dir);
   const auto seed = std::random_device{}();
   std::mt19937 random(seed);
-  std::array<Row, checkpoint::phase_count + 1> rows{};
+  Rows rows{};
   int failures = 0;
+  int views_made = 0;
   const auto started = monotonic_seconds();
   for (int n = 0; n < kills; ++n) {
+    // Every phase twice, in the first save (where it can be) and in a later one; then at random.
     const bool at_random = n >= 2 * checkpoint::phase_count;
     const int phase = at_random ? -1 : n % checkpoint::phase_count;
     const int save = phase >= static_cast<int>(Phase::retired) || n >= checkpoint::phase_count ? 3 : 1;
     const auto before = checkpoint::highest_index(run_dir);
-    const auto killed = run_and_kill(run_dir, n, phase, save, static_cast<int>(random() % 120000));
-    auto finding = broken(run_dir, before + killed.saved);
+    const auto killed = run_and_kill(run_dir, n, phase, save, static_cast<int>(random() % 60000));
+    auto finding = broken(run_dir, before + killed.saved, views_made);
     if (!killed.by_signal) finding = "the saver ended by itself";
-    if (!at_random && killed.phase < 0)
+    if (!at_random && !killed.reached[static_cast<std::size_t>(phase)])
       finding = "phase " + std::string(name_of(static_cast<Phase>(phase))) + " was never reached";
     auto& row = rows[static_cast<std::size_t>((at_random ? killed.phase : phase) + 1)];
     ++row.kills;
@@ -182,17 +257,20 @@ int drive(int kills) {
     std::printf("kill %d (seed %u): %s\n", n, static_cast<unsigned>(seed), finding.c_str());
   }
   print_table(rows);
-  std::printf("%d kills in %.1f s, %d failures, newest checkpoint %lld\n", kills, monotonic_seconds() - started, failures,
+  const bool all_hit = std::all_of(rows.begin() + 1, rows.end(), [](const Row& row) { return row.kills > 0; });
+  if (!all_hit && kills >= 2 * checkpoint::phase_count) std::printf("a phase was never hit\n");
+  std::printf("%d kills in %.1f s, %d failures, %d views made anew, newest checkpoint %lld\n", kills,
+              monotonic_seconds() - started, failures, views_made,
               static_cast<long long>(checkpoint::highest_index(run_dir)));
-  return failures == 0 ? 0 : 1;
+  return failures == 0 && (all_hit || kills < 2 * checkpoint::phase_count) ? 0 : 1;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) try {
   if (argc == 7 && std::string(argv[1]) == "save")
-    return save_for_ever(argv[2], argv[3], std::atoi(argv[4]), std::atoi(argv[5]), std::atoi(argv[6]));
-  return drive(argc > 1 ? std::atoi(argv[1]) : 40);
+    return save_for_ever(argv[2], std::atoi(argv[3]), std::atoi(argv[4]), std::atoi(argv[5]), std::atoi(argv[6]));
+  return drive(argc > 1 ? std::atoi(argv[1]) : 200);
 } catch (const std::exception& error) {
   std::fprintf(stderr, "checkpoint_kill: %s\n", error.what());
   return 2;

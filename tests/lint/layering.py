@@ -29,10 +29,10 @@ EXCEPTIONS = {"src/frameworks/builtin_functions.hpp": {"core/plugin.hpp"}}  # th
 # Libraries, by the beginning of the included name, and the folders that may see them.
 LIBRARIES = {
     "boost/": {"cli"}, "mpi.h": {"launch", "comm"}, "pmix": {"launch"}, "hdf5": {"io"}, "H5": {"io"}, "spdlog/": {"core"},
-    "xxhash": {"io"}, "zlib": {"data"}, "slurm/": {"batch"}, "nccl": {"comm"}, "torch/": {"frameworks"}, "ATen/": {"frameworks"},
+    "xxhash": {"io"}, "zlib": {"data"}, "minizip/": {"cli"}, "slurm/": {"batch"}, "nccl": {"comm"}, "torch/": {"frameworks"}, "ATen/": {"frameworks"},
     "c10/": {"frameworks"}, "xgboost/": {"frameworks"}, "LightGBM/": {"frameworks"}, "Python.h": {"frameworks"},
 }
-PLUGIN_FOLDERS = ("launch/launchers", "comm/backends", "data/formats", "metrics/sinks", "trainer/callbacks", "cli/commands",
+PLUGIN_FOLDERS = ("launch/launchers", "comm/backends", "data/formats", "metrics/sinks", "trainer/callbacks", "cli/commands", "cli/exporters",
                   "frameworks/builtin", "tune/searchers", "tune/schedulers")
 MAY_EXIT = ("src/cli/main/", "src/launch/launchers/")
 STANDARD = set("""algorithm any array atomic barrier bit bitset charconv chrono codecvt compare complex concepts condition_variable

@@ -1,10 +1,15 @@
 // On a login node: is the config whole, are the files there, what would run?
+#include <filesystem>
+
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "checkpoint/checkpoint.hpp"
 #include "cli/command.hpp"
 #include "cli/load_spec.hpp"
 #include "frameworks/builtin_functions.hpp"
+#include "io/file.hpp"
+#include "io/file_system.hpp"
 #include "trainer/module_loader.hpp"
 #include "trainer/run.hpp"
 #include "trainer/run_record.hpp"
@@ -17,20 +22,49 @@ constexpr std::string_view usage = "check --config FILE [--section.key=value ...
 
 std::string standing(const trainer::RunSpec& spec) {
   const auto record = trainer::read_run_record(spec.run_dir);
-  if (!record) return "a new run";
+  if (!record && spec.resume_from.empty()) return "a new run";
+  if (!record) return fmt::format("a new run, to start from {}", spec.resume_from);
   if (trainer::is_finished_as_is(*record, spec)) return "a run that has finished: starting it would change nothing";
   const auto checkpoints = checkpoint::list(spec.run_dir);
   if (checkpoints.empty()) return "a run without a checkpoint: it would start from the beginning";
   return fmt::format("a run to continue from checkpoint {} (step {})", checkpoints.back().index, checkpoints.back().step);
 }
 
+std::filesystem::path existing_part(std::filesystem::path path) {
+  while (!std::filesystem::exists(path) && path.has_parent_path() && path != path.parent_path()) path = path.parent_path();
+  return path;
+}
+
+/// What the run's files will lie on, and what that means for them.
+std::string storage_of(const trainer::RunSpec& spec) {
+  const auto there = existing_part(spec.storage_path).string();
+  if (access(there.c_str(), W_OK | X_OK) != 0)
+    throw UsageError(
+        fmt::format("run.storage_path: you may not write in {} on this node: choose a folder of your own", there));
+  const auto system = io::file_system_of(there);
+  auto text = fmt::format("{} on {}, {:.1f} GiB free", spec.storage_path, system.name,
+                          static_cast<double>(system.free_bytes) / (1 << 30));
+  if (!system.durable) text += "; WARNING: it is memory of this node, and gone with it";
+  if (system.durable && !system.shared) text += "; other nodes do not see it";
+  return text;
+}
+
+void check_resume(const trainer::RunSpec& spec) {
+  if (spec.resume_from.empty() || checkpoint::highest_index(spec.run_dir) >= 0) return;
+  if (!io::exists(spec.resume_from + "/manifest.json") && checkpoint::highest_index(spec.resume_from) < 0)
+    throw UsageError(fmt::format(
+        "run.resume_from_checkpoint: {} is neither a checkpoint nor a run directory with checkpoints", spec.resume_from));
+}
+
 ExitCode check_command(std::span<const std::string> words) {
   const auto spec = load_spec(words, std::string(usage));
   trainer::check_datasets(spec);
+  check_resume(spec);
   const auto function = trainer::load_function(builtin_functions(), spec.function, spec.library);
   fmt::print("config          ok\n");
   fmt::print("train function  {}\n", function.name);
   for (const auto& [name, options] : spec.data) fmt::print("dataset         {} ok\n", name);
+  fmt::print("storage         {}\n", storage_of(spec));
   fmt::print("run directory   {}: {}\n", spec.run_dir, standing(spec));
   return ExitCode::finished;
 }

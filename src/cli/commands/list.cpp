@@ -3,6 +3,7 @@
 
 #include "cli/arguments.hpp"
 #include "cli/command.hpp"
+#include "cli/exporter.hpp"
 #include "comm/backend.hpp"
 #include "data/open_dataset.hpp"
 #include "frameworks/builtin_functions.hpp"
@@ -48,6 +49,7 @@ ExitCode list_command(std::span<const std::string> words) {
     print_options(format->options);
   }
   print_table("metric sinks", metrics::sink_table());
+  print_table("export formats", exporter_table());
   print_table("launchers", launch::launcher_table());
   print_table("communicator backends", comm::backend_table());
   return ExitCode::finished;
@@ -58,7 +60,7 @@ ExitCode list_command(std::span<const std::string> words) {
 extern const Command list;
 const Command list{.name = "list",
                    .usage = usage,
-                   .help = "train functions, config keys, data formats, sinks, launchers, backends",
+                   .help = "train functions, config keys, data formats, sinks, export formats, launchers, backends",
                    .details = "",
                    .run = list_command};
 

@@ -1,12 +1,25 @@
-// Checksums and schemas of a checkpoint, of all checkpoints of a run, or of a metrics file.
+// Checksums and schemas of a checkpoint, of a run, or of a metrics file.
+#include <algorithm>
+#include <cstdio>
 #include <filesystem>
+#include <set>
+#include <thread>
 
 #include <fmt/format.h>
 
 #include "checkpoint/checkpoint.hpp"
+#include "checkpoint/directory.hpp"
+#include "checkpoint/format.hpp"
+#include "checkpoint/verify.hpp"
 #include "cli/arguments.hpp"
+#include "cli/byte_progress.hpp"
 #include "cli/command.hpp"
+#include "core/options.hpp"
+#include "io/file.hpp"
 #include "io/schema.hpp"
+#include "metrics/record_json.hpp"
+#include "trainer/attempt.hpp"
+#include "trainer/run_record.hpp"
 
 namespace trainrt::cli::plugins {
 
@@ -14,38 +27,122 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view usage = "verify PATH";
+constexpr std::string_view usage = "verify PATH [--threads N] [--quiet]";
 
-bool tell(const std::string& path, const std::vector<std::string>& findings) {
-  fmt::print("{}  {}\n", findings.empty() ? "ok      " : "DAMAGED ", path);
-  for (const auto& finding : findings) fmt::print("          {}\n", finding);
-  return findings.empty();
+struct How {
+  int threads = 1;
+  bool quiet = false;
+};
+
+/// What was found in a file or a directory.
+struct Findings {
+  std::vector<std::string> damage;
+  std::vector<std::string> notes;
+};
+
+bool tell(const std::string& path, const Findings& findings) {
+  fmt::print("{}  {}\n", findings.damage.empty() ? "ok      " : "DAMAGED ", path);
+  for (const auto& line : findings.damage) fmt::print("          {}\n", line);
+  for (const auto& line : findings.notes) fmt::print("          note: {}\n", line);
+  std::fflush(stdout);
+  return findings.damage.empty();
 }
 
-bool verify_run(const fs::path& run) {
-  bool whole = true;
-  for (std::int64_t index = 0; index <= checkpoint::highest_index(run.string()); ++index) {
-    const auto directory = run / checkpoint::directory_name(index);
-    if (fs::is_directory(directory)) whole = tell(directory.string(), checkpoint::verify(directory.string())) && whole;
+bool verify_checkpoint(const fs::path& directory, const How& how) {
+  ByteProgress progress("verify " + directory.filename().string(), how.quiet);
+  Findings findings;
+  findings.damage =
+      checkpoint::verify(directory, how.threads, [&](std::uint64_t done, std::uint64_t all) { progress.show(done, all); });
+  progress.end();
+  try {
+    findings.notes = checkpoint::unlisted_files(directory);
+  } catch (const Error&) {  // the manifest's damage is told already
   }
-  const auto metrics = run / "metrics.h5";
-  if (fs::exists(metrics)) whole = tell(metrics.string(), io::check_schema(metrics.string(), "metrics")) && whole;
+  return tell(directory, findings);
+}
+
+bool verify_metrics(const fs::path& path) { return tell(path, {io::check_schema(path, "metrics"), {}}); }
+
+Findings check_run_record(const fs::path& run) try {
+  trainer::read_run_record(run);
+  return {};
+} catch (const Error& error) {
+  return {{error.what()}, {}};
+}
+
+/// One record a line, iterations 1 to n.
+Findings check_result_log(const fs::path& path) try {
+  const auto text = io::read_file(path);
+  Findings findings;
+  std::int64_t line = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    ++line;
+    const auto end = text.find('\n', at);
+    if (end == std::string::npos) {
+      findings.notes.push_back(fmt::format("line {} has no end: it is being written, or was cut by a kill", line));
+      break;
+    }
+    const auto record = metrics::from_json(std::string_view(text).substr(at, end - at));
+    if (!record)
+      findings.damage.push_back(fmt::format("'{}': line {} is no record", path.string(), line));
+    else if (record->iteration != line)
+      findings.damage.push_back(fmt::format("'{}': line {} holds iteration {}", path.string(), line, record->iteration));
+    if (findings.damage.size() == 10) break;
+    at = end + 1;
+  }
+  return findings;
+} catch (const Error& error) {
+  return {{error.what()}, {}};
+}
+
+/// Records of attempts that cannot be read (why is a warning of the reader's).
+Findings check_attempts(const fs::path& run) {
+  std::set<std::string> readable;
+  for (const auto& record : trainer::read_attempts(run)) readable.insert(trainer::attempt_name(record.number) + ".json");
+  Findings findings;
+  for (const auto& name : io::list_directory(run / "attempts"))
+    if (name.ends_with(".json") && !name.starts_with('.') && !readable.contains(name))
+      findings.damage.push_back(fmt::format("'{}' is no record of an attempt", (run / "attempts" / name).string()));
+  return findings;
+}
+
+bool verify_run(const fs::path& run, const How& how) {
+  bool whole = true;
+  for (const auto index : checkpoint::indices_in(run))
+    whole = verify_checkpoint(run / checkpoint::directory_name(index), how) && whole;
+  if (const auto path = run / "run.json"; io::exists(path)) whole = tell(path, check_run_record(run)) && whole;
+  if (const auto path = run / "result.json"; io::exists(path)) whole = tell(path, check_result_log(path)) && whole;
+  if (const auto path = run / "attempts"; io::exists(path)) whole = tell(path, check_attempts(run)) && whole;
+  if (const auto path = run / "metrics.h5"; io::exists(path)) whole = verify_metrics(path) && whole;
   return whole;
 }
 
+int thread_count(const Arguments& arguments) {
+  const auto found = arguments.options.find("threads");
+  if (found == arguments.options.end()) return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 16U));
+  const auto count = parse_integer(found->second);
+  if (!count || *count < 1 || *count > 1024)
+    throw UsageError(fmt::format("--threads is '{}'; it must be a number from 1 to 1024", found->second));
+  return static_cast<int>(*count);
+}
+
 ExitCode verify_command(std::span<const std::string> words) {
-  const auto arguments = parse_arguments(
-      words, {.with_value = {}, .switches = {}, .least_operands = 1, .most_operands = 1, .usage = std::string(usage)});
+  const auto arguments = parse_arguments(words, {.with_value = {"threads"},
+                                                 .switches = {"quiet"},
+                                                 .least_operands = 1,
+                                                 .most_operands = 1,
+                                                 .usage = std::string(usage)});
+  const How how{thread_count(arguments), arguments.has("quiet")};
   std::error_code error;
-  auto path = fs::canonical(arguments.operands[0], error);
+  const auto path = fs::canonical(arguments.operands[0], error);
   if (error) throw UsageError(fmt::format("'{}': {}", arguments.operands[0], error.message()));
   bool whole = false;
   if (fs::is_regular_file(path) && path.filename() == "metrics.h5")
-    whole = tell(path.string(), io::check_schema(path.string(), "metrics"));
-  else if (fs::exists(path / "run.json"))
-    whole = verify_run(path);
-  else if (fs::exists(path / "manifest.json"))
-    whole = tell(path.string(), checkpoint::verify(path.string()));
+    whole = verify_metrics(path);
+  else if (io::exists(path / checkpoint::manifest_name) || checkpoint::index_of(path.filename()))
+    whole = verify_checkpoint(path, how);
+  else if (fs::is_directory(path) && (io::exists(path / "run.json") || checkpoint::highest_index(path) >= 0))
+    whole = verify_run(path, how);
   else
     throw UsageError(path.string() +
                      " is neither a run directory (run.json), a checkpoint (manifest.json) nor a metrics.h5");
@@ -55,10 +152,14 @@ ExitCode verify_command(std::span<const std::string> words) {
 }  // namespace
 
 extern const Command verify;
-const Command verify{.name = "verify",
-                     .usage = usage,
-                     .help = "checksums and schema of a checkpoint, of a run's checkpoints, or of a metrics file",
-                     .details = "Exit code 0: everything is whole; 70: something is damaged, and named.\n",
-                     .run = verify_command};
+const Command verify{
+    .name = "verify",
+    .usage = usage,
+    .help = "checksums and schemas of a checkpoint, of a run with all it holds, or of a metrics file",
+    .details =
+        "All files of a checkpoint are read by several threads (--threads, otherwise one a core, 16 at most).\n"
+        "Exit code 0: everything is whole; 70: something is damaged, and named. Files that do not belong to a\n"
+        "checkpoint are noted and no damage. --quiet shows no progress.\n",
+    .run = verify_command};
 
 }  // namespace trainrt::cli::plugins

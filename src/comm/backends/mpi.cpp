@@ -9,12 +9,16 @@
 
 #include <sched.h>
 
+#include <trainrt/communicators.hpp>
+
 #include "comm/backend.hpp"
 #include "comm/mpi_call.hpp"
 #include "comm/reduce.hpp"
 #include "core/host.hpp"
 
-namespace trainrt::comm::plugins {
+namespace trainrt {
+
+namespace comm::plugins {
 
 namespace {
 
@@ -22,23 +26,29 @@ constexpr std::size_t short_bytes = 16384;  // up to here latency counts, above 
 constexpr int reduce_tag = 1;
 constexpr int gather_tag = 2;
 
+/// Who ends MPI.
+enum class Finalize { with_communicator, by_program };
+
 class MpiCommunicator : public Communicator {
  public:
-  MpiCommunicator(int rank, int size, double timeout_seconds)
-      : Communicator(rank, size), timeout_seconds_(timeout_seconds) {
+  MpiCommunicator(int rank, int size, double timeout_seconds, Finalize finalize)
+      : Communicator(rank, size), timeout_seconds_(timeout_seconds), finalize_(finalize) {
     check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &comm_));
     check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &vote_comm_));
     check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN));
     check_mpi(MPI_Comm_set_errhandler(vote_comm_, MPI_ERRORS_RETURN));
   }
 
-  /// Finalizes MPI when all is well. While an exception flies the other ranks are not there: MPI_Finalize would hang.
+  /// Finalizes MPI when all is well and nobody else does. While an exception flies the other ranks are not there:
+  /// MPI_Finalize would hang.
   ~MpiCommunicator() override {
     if (std::uncaught_exceptions() > 0 || broken_) return;
+    int finalized = 0;
+    if (MPI_Finalized(&finalized) != MPI_SUCCESS || finalized != 0) return;  // the program was faster
     if (vote_request_ != MPI_REQUEST_NULL) MPI_Wait(&vote_request_, MPI_STATUS_IGNORE);
     MPI_Comm_free(&vote_comm_);
     MPI_Comm_free(&comm_);
-    MPI_Finalize();
+    if (finalize_ == Finalize::with_communicator) MPI_Finalize();
   }
 
   std::string_view name() const override { return "mpi"; }
@@ -214,6 +224,7 @@ class MpiCommunicator : public Communicator {
   }
 
   double timeout_seconds_;
+  Finalize finalize_;
   MPI_Comm comm_ = MPI_COMM_NULL;
   MPI_Comm vote_comm_ = MPI_COMM_NULL;
   MPI_Request vote_request_ = MPI_REQUEST_NULL;
@@ -223,15 +234,23 @@ class MpiCommunicator : public Communicator {
   bool broken_ = false;
 };
 
+struct Place {
+  int rank = 0;
+  int size = 0;
+};
+Place place_in_world() {
+  Place place;
+  check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &place.rank));
+  check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &place.size));
+  return place;
+}
+
 std::unique_ptr<Communicator> open(launch::Launch& launch, const CommOptions& options) {
   launch.before_mpi();
   int provided = 0;
   check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided));
   launch.after_mpi();
-  int rank = 0;
-  int size = 0;
-  check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
-  check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size));
+  const auto [rank, size] = place_in_world();
   const auto& world = launch.world();
   if (size != world.size || rank != world.rank)
     throw UsageError(fmt::format(
@@ -239,7 +258,22 @@ std::unique_ptr<Communicator> open(launch::Launch& launch, const CommOptions& op
         "this MPI library was not started by that launcher. Start with the mpiexec of the MPI that trainrt is "
         "built with, or with srun --mpi=pmix",
         size, rank, world.launcher, world.rank, world.size));
-  return std::make_unique<MpiCommunicator>(rank, size, options.timeout_seconds);
+  return std::make_unique<MpiCommunicator>(rank, size, options.timeout_seconds, Finalize::with_communicator);
+}
+
+/// MPI that the program has started.
+std::unique_ptr<Communicator> join_world(double timeout_seconds) {
+  int initialized = 0;
+  int finalized = 0;
+  check_mpi(MPI_Initialized(&initialized));
+  check_mpi(MPI_Finalized(&finalized));
+  if (initialized == 0 || finalized != 0)
+    throw UsageError(
+        fmt::format("mpi_communicator: MPI {}: call MPI_Init first. Where the program has done so, it is built with "
+                    "another MPI than trainrt is",
+                    finalized != 0 ? "has been finalized" : "has not been initialized"));
+  const auto [rank, size] = place_in_world();
+  return std::make_unique<MpiCommunicator>(rank, size, timeout_seconds, Finalize::by_program);
 }
 
 }  // namespace
@@ -251,4 +285,10 @@ const Backend mpi{.name = "mpi",
                   .viable = [](const launch::Launch& launch) { return launch.world().size > 1; },
                   .open = open};
 
-}  // namespace trainrt::comm::plugins
+}  // namespace comm::plugins
+
+std::unique_ptr<Communicator> mpi_communicator(double timeout_seconds) {
+  return comm::plugins::join_world(timeout_seconds);
+}
+
+}  // namespace trainrt

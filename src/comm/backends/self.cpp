@@ -1,8 +1,12 @@
 // One rank: every collective is the identity.
+#include <trainrt/communicators.hpp>
+
 #include "comm/backend.hpp"
 #include "comm/reduce.hpp"
 
-namespace trainrt::comm::plugins {
+namespace trainrt {
+
+namespace comm::plugins {
 
 namespace {
 
@@ -33,4 +37,8 @@ const Backend self{.name = "self",
                      return std::make_unique<SelfCommunicator>();
                    }};
 
-}  // namespace trainrt::comm::plugins
+}  // namespace comm::plugins
+
+std::unique_ptr<Communicator> self_communicator() { return std::make_unique<comm::plugins::SelfCommunicator>(); }
+
+}  // namespace trainrt

@@ -7,7 +7,6 @@
 
 #include "checkpoint/manifest.hpp"
 #include "checkpoint/phases.hpp"
-#include "io/digest.hpp"
 #include "io/file.hpp"
 #include "runs.hpp"
 
@@ -37,8 +36,6 @@ void expect_fallback(const std::string& run_dir, const std::string& word) {
   CHECK_THAT(loaded.result->skipped.front(), Catch::StartsWith("checkpoint_000001: ") && Catch::Contains(word));
   CHECK(loaded.result->meta.index == 0);
 }
-
-std::string sealed(const std::string& body) { return body + ",\n \"xxh3_128\": \"" + io::digest_of(body) + "\"\n}\n"; }
 
 }  // namespace
 
@@ -82,6 +79,7 @@ TEST_CASE("missing, truncated and lengthened files are found, and the older chec
     INFO(file);
     for (const std::string how : {"missing", "truncated", "empty", "lengthened", "a directory"}) {
       INFO(how);
+      if (file == "state.h5" && how == "missing") continue;  // see whole_view.cpp
       Scratch run;
       save_two(run.path());
       const auto path = run / ("checkpoint_000001/" + file);
@@ -113,74 +111,16 @@ TEST_CASE("a directory under another checkpoint's name is not loaded") {
   CHECK(checkpoint::highest_index(run.path()) == 1);
 }
 
-TEST_CASE("verify names files that the manifest does not list") {
+TEST_CASE("files that the manifest does not list are named, and are no damage") {
   Scratch run;
   save_on(2, small, run.path(), 0, 1);
   const auto directory = run / "checkpoint_000000";
   fs::create_directory(directory + "/files");
   std::ofstream(directory + "/files/stray") << "x";
-  const auto findings = checkpoint::verify(directory);
-  REQUIRE(findings.size() == 1);
-  CHECK_THAT(findings.front(), Catch::Contains("files/stray") && Catch::Contains("not listed"));
-}
-
-TEST_CASE("a manifest is read strictly, even under a right digest") {
-  const std::string good_file = R"({"name": "shard-00000.h5", "bytes": 1, "xxh3_128": "00000000000000000000000000000000"})";
-  const std::string view = R"({"name": "state.h5", "bytes": 1, "xxh3_128": "00000000000000000000000000000000"})";
-  const auto manifest = [&](const std::string& index, const std::string& files, const std::string& more = "") {
-    return sealed(R"({"format": "trainrt checkpoint", "version": 1, "index": )" + index +
-                  R"(, "iteration": 0, "step": 0, "ranks": 1, "attempt": 0, "created": "", "metrics": {"loss": null})" +
-                  more + R"(, "files": )" + files);
-  };
-  const auto why = [&](const std::string& text) {
-    return error_of([&] { checkpoint::manifest_from(text, "RUN/manifest.json"); });
-  };
-  const auto named = [&](const std::string& name) {
-    return "[" + good_file + "," + view + "," + R"({"name": ")" + name +
-           R"(", "bytes": 1, "xxh3_128": "00000000000000000000000000000000"}])";
-  };
-  const auto files = "[" + good_file + "," + view + "]";
-
-  REQUIRE(why(manifest("5", files)) == "");
-  CHECK(std::isnan(checkpoint::manifest_from(manifest("5", files), "m").meta.metrics.at("loss")));
-  for (const auto& text : {manifest("-1", files),
-                           manifest("1.5", files),
-                           manifest("\"1\"", files),
-                           manifest("null", files),
-                           manifest("1e300", files),
-                           manifest("5", "{}"),
-                           manifest("5", "[1]"),
-                           manifest("5", "[" + good_file + "]"),
-                           manifest("5", "[" + view + "]"),
-                           manifest("5", "[" + good_file + "," + good_file + "," + view + "]"),
-                           manifest("5", files, ", \"run\": \"rm -rf\""),
-                           manifest("5", named("/etc/passwd")),
-                           manifest("5", named("../x")),
-                           manifest("5", named("a/../../x")),
-                           manifest("5", named("")),
-                           manifest("5", named("a//b")),
-                           manifest("5", named("manifest.json")),
-                           sealed("{"),
-                           sealed("[1"),
-                           sealed(""),
-                           std::string(),
-                           std::string("{}"),
-                           sealed("{\"a\": " + std::string(100000, '['))}) {
-    INFO(text.substr(0, 300));
-    CHECK_THAT(why(text), Catch::Contains("RUN/manifest.json"));
-  }
-}
-
-TEST_CASE("NaN metrics are null in the manifest and NaN again when it is read") {
-  checkpoint::Manifest manifest;
-  manifest.meta.ranks = 0;
-  manifest.meta.metrics = {{"loss", std::nan("")}, {"accuracy", 0.1}, {"bad \xff utf-8", 1}};
-  manifest.files.push_back({"state.h5", 1, std::string(32, '0')});
-  const auto text = checkpoint::to_text(manifest);
-  CHECK_THAT(text, Catch::Contains("\"loss\": null"));
-  const auto metrics = checkpoint::manifest_from(text, "m").meta.metrics;
-  CHECK(std::isnan(metrics.at("loss")));
-  CHECK(metrics.at("accuracy") == 0.1);
+  CHECK(checkpoint::verify(directory) == std::vector<std::string>{});
+  const auto unlisted = checkpoint::unlisted_files(directory);
+  REQUIRE(unlisted.size() == 1);
+  CHECK_THAT(unlisted.front(), Catch::Contains("files/stray") && Catch::Contains("not listed"));
 }
 
 namespace {
@@ -193,7 +133,7 @@ checkpoint::SaveResult save_large(const std::string& run_dir, std::int64_t index
     State state;
     state.tensor("large", TensorView{large.data(), DType::u8, {static_cast<std::int64_t>(large.size())}})
         .sharded(0, communicator.rank(), (8 << 20) + 1);
-    const auto mine = checkpoint::save(state, options_for(run_dir, index), communicator);
+    const auto mine = save_now(state, options_for(run_dir, index), communicator);
     if (communicator.rank() == 1) result = mine;
   });
   return result;

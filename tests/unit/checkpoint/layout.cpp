@@ -46,7 +46,7 @@ TEST_CASE("a rank writes its own slab, its own per_rank tensor, and its share of
   state.tensor("a", TensorView{data.data(), DType::f32, {8}});
   state.tensor("own", TensorView{data.data(), DType::f32, {2}}).per_rank();
   state.tensor("split", TensorView{data.data(), DType::f32, {1, 2}}).sharded(0, 0, 2);
-  const auto layout = plan_layout(state, {{Slab{{0, 0}, {1, 2}, 0}}, {Slab{{1, 0}, {1, 2}, 1}}});
+  const auto layout = plan_layout(state, {{{Slab{{0, 0}, {1, 2}, 0}}}, {{Slab{{1, 0}, {1, 2}, 1}}}}, {0, 1});
   REQUIRE(layout.tensors.size() == 4);
   CHECK(layout.tensors[0].name == "a");
   CHECK(layout.tensors[0].slabs.front().writer != layout.tensors[1].slabs.front().writer);

@@ -9,7 +9,8 @@
 #include <trainrt/state.hpp>
 #include <vector>
 
-#include "checkpoint/checkpoint.hpp"
+#include "checkpoint/save.hpp"
+#include "checkpoint/verify.hpp"
 #include "unit/io/scratch.hpp"
 
 namespace trainrt::test {
@@ -25,7 +26,7 @@ struct Spec {
 
 inline std::vector<Spec> every_kind() {
   std::vector<Spec> specs;
-  for (const char* name : {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u8", "bool"}) {
+  for (const char* name : {"f64", "f32", "f16", "bf16", "f8e4m3", "f8e5m2", "i64", "i32", "i16", "i8", "u8", "bool"}) {
     specs.push_back({"whole/" + std::string(name), dtype_from(name), {3, 5}});
     specs.push_back({"split/" + std::string(name), dtype_from(name), {7, 3}, Placement::sharded, 0});
     specs.push_back({"own/" + std::string(name), dtype_from(name), {2, 2}, Placement::per_rank});
@@ -153,16 +154,29 @@ class Model {
   State state_;
 };
 
-inline checkpoint::SaveOptions options_for(const std::string& run_dir, std::int64_t index) {
-  checkpoint::SaveOptions options;
-  options.run_dir = run_dir;
-  options.private_dir = run_dir + "/.attempt-1";
-  options.meta.index = index;
-  options.meta.iteration = index * 2;
-  options.meta.step = index * 100;
-  options.meta.attempt = 1;
-  options.meta.metrics = {{"loss", 1.0 / static_cast<double>(index + 1)}};
-  return options;
+/// A checkpoint to take: where, and what its manifest says.
+struct Save {
+  checkpoint::SaverOptions saver;
+  checkpoint::Meta meta;
+};
+
+inline Save options_for(const std::string& run_dir, std::int64_t index) {
+  Save save;
+  save.saver.run_dir = run_dir;
+  save.saver.private_dir = run_dir + "/.attempt-1";
+  save.saver.writer.staging_bytes = std::uint64_t{16} << 20;  // two blocks
+  save.meta.index = index;
+  save.meta.iteration = index * 2;
+  save.meta.step = index * 100;
+  save.meta.attempt = 1;
+  save.meta.metrics = {{"loss", 1.0 / static_cast<double>(index + 1)}};
+  return save;
+}
+
+inline checkpoint::SaveResult save_now(
+    const State& state, Save save, Communicator& communicator, checkpoint::Observer observer = [](checkpoint::Phase) {}) {
+  save.saver.writer.observer = std::move(observer);
+  return checkpoint::save(state, save.saver, save.meta, communicator);
 }
 
 inline void flip_bit(const std::string& path, std::uint64_t byte, int bit) {

@@ -28,7 +28,7 @@ inline checkpoint::SaveResult save_on(int ranks, const std::vector<Spec>& specs,
   run_ranks(ranks, [&](Communicator& communicator) {
     Model model(specs, communicator.rank(), communicator.size());
     model.fill(seed);
-    const auto result = checkpoint::save(model.state(), options_for(run_dir, index), communicator);
+    const auto result = save_now(model.state(), options_for(run_dir, index), communicator);
     if (communicator.rank() == 0) first = result;
   });
   return first;

@@ -45,7 +45,7 @@ TEST_CASE("a slab that several ranks hold is written once") {
     std::vector<double> half(3, communicator.rank() % 2);
     State state;
     state.tensor("w", half).sharded(0, 3 * (communicator.rank() % 2), 6);
-    checkpoint::save(state, options_for(run.path(), 0), communicator);
+    save_now(state, options_for(run.path(), 0), communicator);
   });
   std::vector<double> whole(6, -1);
   run_ranks(1, [&](Communicator& communicator) {
@@ -64,7 +64,7 @@ TEST_CASE("slabs that leave a gap or overlap are refused by name") {
         std::vector<float> slab(2);
         State state;
         state.tensor("model/w", slab).sharded(0, communicator.rank() * second, 5);
-        checkpoint::save(state, options_for(run.path(), 0), communicator);
+        save_now(state, options_for(run.path(), 0), communicator);
       });
     });
   };
@@ -85,7 +85,7 @@ TEST_CASE("a State of nothing but values is a checkpoint, and so is an empty one
   Scratch other;
   run_ranks(2, [&](Communicator& communicator) {
     State nothing;
-    checkpoint::save(nothing, options_for(other.path(), 0), communicator);
+    save_now(nothing, options_for(other.path(), 0), communicator);
     checkpoint::load_latest(nothing, other.path(), communicator);
   });
   CHECK(checkpoint::verify(other / "checkpoint_000000") == std::vector<std::string>{});
@@ -97,7 +97,7 @@ TEST_CASE("values that differ between ranks are named with the ranks") {
     run_ranks(4, [&](Communicator& communicator) {
       Model model({}, communicator.rank(), communicator.size());
       model.epoch = communicator.rank() == 2 ? 9 : 8;
-      checkpoint::save(model.state(), options_for(run.path(), 0), communicator);
+      save_now(model.state(), options_for(run.path(), 0), communicator);
     });
   });
   CHECK_THAT(text, Catch::Contains("'epoch': value 8 on ranks 0, 1, 3; value 9 on rank 2"));
@@ -111,7 +111,7 @@ TEST_CASE("entries that differ between ranks are named with the ranks") {
       const auto last = communicator.rank() == 1;
       Model model({{"w", DType::f32, {last ? 3 : 2}}, {last ? "only/one" : "only/zero", DType::f32, {1}}},
                   communicator.rank(), communicator.size());
-      checkpoint::save(model.state(), options_for(run.path(), 0), communicator);
+      save_now(model.state(), options_for(run.path(), 0), communicator);
     });
   });
   CHECK_THAT(text,
@@ -131,7 +131,7 @@ TEST_CASE("a checkpoint never replaces one that exists: the stale attempt is tol
   const auto late = error_of([&] {
     run_ranks(2, [&](Communicator& communicator) {
       Model model({}, communicator.rank(), communicator.size());
-      checkpoint::save(model.state(), options_for(run.path(), 2), communicator, [&](checkpoint::Phase phase) {
+      save_now(model.state(), options_for(run.path(), 2), communicator, [&](checkpoint::Phase phase) {
         if (phase == checkpoint::Phase::directory_synced) std::filesystem::create_directory(run / "checkpoint_000002");
       });
     });
@@ -198,7 +198,7 @@ TEST_CASE("a stored value that does not fit the State's 32 bits is an error, not
     std::int64_t large = std::int64_t{1} << 40;
     State state;
     state.value("n", large);
-    checkpoint::save(state, options_for(run.path(), 0), communicator);
+    save_now(state, options_for(run.path(), 0), communicator);
   });
   const auto text = error_of([&] {
     run_ranks(2, [&](Communicator& communicator) {

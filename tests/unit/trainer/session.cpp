@@ -293,3 +293,53 @@ TEST_CASE("a bad [loop] value never removes a run that has checkpoints, not even
   CHECK_THROWS(run_on(1, spec_in(folder.path(), {{"loop.epochs", "many"}}), wants_number));
   CHECK(checkpoint::list(folder.path() + "/r").size() == 3);
 }
+
+namespace {
+
+void with_metadata_and_a_file(Context& ctx) {
+  const auto notes = ctx.run_dir() + "/artifacts/notes-" + std::to_string(ctx.world_rank());
+  int epoch = 0;
+  State state;
+  state.value("epoch", epoch);
+  state.file("notes", notes).per_rank();
+  if (!ctx.restore(state)) std::ofstream(notes) << "begun by " << ctx.world_rank() << "\n";
+  ctx.checkpoint_metadata(R"({"hidden": 512, "data": "v7"})");
+  while (epoch < 3) {
+    ++epoch;
+    std::ofstream(notes, std::ios::app) << "epoch " << epoch << "\n";
+    ctx.report({{"loss", 1.0 / epoch}});
+    if (epoch == stop_at_step) raise(SIGUSR1);
+  }
+}
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+TEST_CASE(
+    "metadata and the train function's own files are in every checkpoint; a restart puts the files back as they were") {
+  TemporaryFolder folder;
+  const auto spec = spec_in(folder.path());
+  batch::install_stop_signals();
+  batch::forget_stop_signal();
+  stop_at_step = 2;
+  CHECK(run_on(2, spec, with_metadata_and_a_file).code == ExitCode::stopped);
+  stop_at_step = -1;
+  batch::forget_stop_signal();
+  const auto checkpoints = checkpoint::list(spec.run_dir);
+  REQUIRE_FALSE(checkpoints.empty());
+  CHECK_THAT(checkpoints.back().metadata, Contains("512") && Contains("v7"));
+  const auto notes = spec.run_dir + "/artifacts/notes-1";
+  std::ofstream(notes, std::ios::app) << "written after the checkpoint\n";
+  CHECK(run_on(2, spec, with_metadata_and_a_file).code == ExitCode::finished);
+  CHECK(content_of(notes) == "begun by 1\nepoch 1\nepoch 2\nepoch 3\n");
+}
+
+TEST_CASE("metadata that is no JSON object is refused") {
+  TemporaryFolder folder;
+  CHECK_THROWS_WITH(run_on(1, spec_in(folder.path()), [](Context& ctx) { ctx.checkpoint_metadata("[1]"); }),
+                    Contains("JSON object"));
+}

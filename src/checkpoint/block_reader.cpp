@@ -1,0 +1,152 @@
+#include "checkpoint/block_reader.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "checkpoint/part.hpp"
+#include "checkpoint/tiling.hpp"
+#include "io/block_pool.hpp"
+#include "io/digest.hpp"
+#include "io/workers.hpp"
+
+namespace trainrt::checkpoint {
+
+namespace {
+
+void copy_from(const BlockRead& read, std::span<const std::byte> bytes) {
+  const auto begin = read.block.at;
+  const auto end = begin + bytes.size();
+  for (const auto& [copy, at, to] : read.copies) {
+    // The window is what of the block is the copy's source.
+    const auto from = std::max(begin, at + copy->begin());
+    const auto last = std::min(end, at + copy->end());
+    copy->copy(from - at, bytes.subspan(from - begin, last - from), to);
+  }
+}
+
+/// One file on its way; what its blocks' tasks find comes together here.
+class FileReading {
+ public:
+  FileReading(const std::string& checkpoint_dir, const ShardRecord& shard, const ReadPlan::FileReads& file) {
+    path_ = checkpoint_dir + "/" + shard.name;
+    try {
+      using Cache = io::PositionalFile::Cache;
+      file_.emplace(open_shard(checkpoint_dir, shard, file.shared ? Cache::use : Cache::bypass));
+    } catch (const std::exception& error) {
+      fail(error.what());
+    }
+  }
+
+  /// What a block holds, in a buffer; nullptr where this file cannot be read.
+  struct Filled {
+    io::Block buffer;
+    std::span<const std::byte> bytes;
+  };
+  std::shared_ptr<Filled> read(const BlockRead& read, io::BlockPool& pool) {
+    if (failed_) return nullptr;
+    try {
+      auto filled = std::make_shared<Filled>(Filled{pool.take(), {}});
+      filled->bytes = file_->read(read.block.at, read.block.bytes, filled->buffer);
+      return filled;
+    } catch (const std::exception& error) {
+      fail(error.what());
+      return nullptr;
+    }
+  }
+
+  void check(const BlockRead& read, std::span<const std::byte> bytes, bool copy) {
+    if (io::digest_of(bytes) != read.block.digest)
+      damaged(read.block);
+    else if (copy)
+      copy_from(read, bytes);
+  }
+
+  /// No task is running any more.
+  std::vector<std::string> findings() {
+    std::vector<std::string> texts;
+    std::sort(damaged_.begin(), damaged_.end(), [](const Run& a, const Run& b) { return a.begin < b.begin; });
+    for (std::size_t i = 0; i < damaged_.size();) {
+      auto run = damaged_[i];
+      for (++i; i < damaged_.size() && damaged_[i].begin == run.end; ++i) run.end = damaged_[i].end;
+      texts.push_back(damaged_bytes(path_, run.begin, run.end - run.begin));
+    }
+    if (failed_) texts.push_back(failure_);
+    return texts;
+  }
+
+ private:
+  void damaged(const BlockRecord& block) {
+    const std::lock_guard lock(mutex_);
+    damaged_.push_back({block.at, block.at + block.bytes});
+  }
+  void fail(const char* why) {
+    const std::lock_guard lock(mutex_);
+    if (!failed_) failure_ = why;
+    failed_ = true;
+  }
+
+  std::string path_;
+  std::optional<io::PositionalFile> file_;
+  std::mutex mutex_;
+  std::atomic<bool> failed_ = false;
+  std::string failure_;
+  std::vector<Run> damaged_;
+};
+
+/// Threads that read, threads that check, and the buffers that go from the ones to the others.
+struct Crew {
+  explicit Crew(int threads)
+      : pool(read_buffer_bytes, static_cast<std::uint64_t>(4 * threads) * read_buffer_bytes),
+        checkers(threads),
+        readers(3 * threads) {}
+  io::BlockPool pool;
+  io::Workers checkers;
+  io::Workers readers;  // last: ends first, as it feeds the others
+};
+
+std::vector<std::string> read_file(const std::string& checkpoint_dir, const ShardRecord& shard,
+                                   const ReadPlan::FileReads& file, const BlockReading& reading, Crew& crew) {
+  FileReading job(checkpoint_dir, shard, file);
+  const auto tell = [&](const BlockRead& read) {
+    if (reading.read) reading.read(read.block.bytes);
+  };
+  for (const auto& read : file.blocks) {
+    if (reading.what == BlockReading::What::wanted && read.copies.empty()) continue;
+    crew.readers.submit([&] {
+      auto filled = job.read(read, crew.pool);
+      if (filled == nullptr) return tell(read);
+      crew.checkers.submit([&, filled = std::move(filled)]() mutable {
+        job.check(read, filled->bytes, reading.copy);
+        filled.reset();
+        tell(read);
+      });
+    });
+  }
+  crew.readers.drain();
+  crew.checkers.drain();
+  return job.findings();
+}
+
+bool has_work(const ReadPlan::FileReads& file, const BlockReading& reading) {
+  return reading.what == BlockReading::What::all ||
+         std::any_of(file.blocks.begin(), file.blocks.end(), [](const BlockRead& read) { return !read.copies.empty(); });
+}
+
+}  // namespace
+
+std::vector<std::string> read_blocks(const std::string& checkpoint_dir, const Manifest& manifest,
+                                     const std::vector<ReadPlan::FileReads>& files, const BlockReading& reading) {
+  Crew crew(reading.threads);
+  std::vector<std::string> findings;
+  for (const auto& file : files) {
+    if (!has_work(file, reading)) continue;
+    auto more = read_file(checkpoint_dir, manifest.shards[file.shard], file, reading, crew);
+    findings.insert(findings.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  }
+  return findings;
+}
+
+}  // namespace trainrt::checkpoint

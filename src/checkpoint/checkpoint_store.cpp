@@ -1,0 +1,194 @@
+#include <exception>
+#include <filesystem>
+#include <trainrt/checkpoint_store.hpp>
+#include <trainrt/error.hpp>
+#include <utility>
+
+#include "checkpoint/collective.hpp"
+#include "checkpoint/file_layout.hpp"
+#include "checkpoint/format.hpp"
+#include "checkpoint/manifest.hpp"
+#include "checkpoint/metadata.hpp"
+#include "checkpoint/pack.hpp"
+#include "checkpoint/private_directory.hpp"
+#include "checkpoint/saver.hpp"
+#include "comm/backend.hpp"
+#include "core/fault_point.hpp"
+#include "core/log.hpp"
+#include "io/file.hpp"
+
+namespace trainrt {
+
+namespace {
+
+void check_input(const std::string& directory, const CheckpointStoreOptions& options) {
+  if (directory.empty()) throw UsageError("CheckpointStore: the directory's name is empty");
+  if (options.io_threads < 1)
+    throw UsageError("CheckpointStoreOptions::io_threads is " + std::to_string(options.io_threads) + ": at least 1");
+  if (options.num_to_keep < 0)
+    throw UsageError("CheckpointStoreOptions::num_to_keep is " + std::to_string(options.num_to_keep) + ": 0 (all) or more");
+}
+
+std::function<void(const std::string&)> teller(const CheckpointStoreOptions& options, const Communicator& communicator) {
+  if (options.say) return options.say;
+  if (communicator.size() == 1) return log::warning;
+  return [who = checkpoint::who(communicator)](const std::string& text) { log::warning(who + ": " + text); };
+}
+
+CheckpointInfo info_of(const checkpoint::Meta& meta, std::string directory) {
+  return {meta.index, std::move(directory), meta.ranks, meta.created, meta.metrics, meta.metadata};
+}
+
+}  // namespace
+
+class CheckpointStore::Impl {
+ public:
+  Impl(const std::string& directory, Communicator& communicator, const CheckpointStoreOptions& options)
+      : communicator_(communicator), say_(teller(options, communicator)) {
+    check_input(directory, options);
+    meet(directory);
+    const auto files = checkpoint::files_of_ranks(options.files, comm::nodes_of_ranks(communicator));
+    checkpoint::on_every_rank(communicator, [&] {
+      saver_ = std::make_unique<checkpoint::Saver>(saver_options(options, files), communicator);
+      return std::string();
+    });
+  }
+
+  ~Impl() {
+    const bool all_here = std::uncaught_exceptions() <= exceptions_;
+    try {
+      if (all_here && saver_->in_flight() && broken_.empty()) settle();
+    } catch (const std::exception& error) {
+      if (communicator_.rank() == 0) say_(error.what());
+    }
+    const bool ended = !saver_->in_flight();
+    saver_.reset();  // waits for what follows a commit
+    if (communicator_.rank() != 0 || !ended) return;
+    try {
+      io::remove_tree(private_dir_);
+    } catch (const std::exception& error) {
+      say_(error.what());
+    }
+  }
+
+  std::optional<CheckpointInfo> restore(const State& state) {
+    settle_all();
+    const auto loaded = checkpoint::load_latest(state, directory_, communicator_);
+    if (!loaded) return std::nullopt;
+    if (communicator_.rank() == 0) {
+      for (const auto& text : loaded->skipped) say_(text);
+      for (const auto& text : loaded->notes) say_(text);
+    }
+    return info_of(loaded->meta, loaded->directory);
+  }
+
+  void save(const State& state, const std::map<std::string, double>& metrics, const std::string& metadata) {
+    settle();
+    checkpoint::from_root(communicator_, [&] {
+      checkpoint::check_metadata(metadata);
+      return std::string();
+    });
+    checkpoint::Saver::Request request;
+    request.meta.index = next_index_++;
+    request.meta.ranks = communicator_.size();
+    request.meta.metrics = metrics;
+    request.meta.metadata = metadata;
+    if (const auto failed = saver_->start(state, std::move(request))) take(*failed);
+  }
+
+  std::optional<CheckpointInfo> wait() {
+    settle_all();
+    if (last_.empty()) return std::nullopt;
+    const auto manifest =
+        checkpoint::from_root(communicator_, [&] { return io::read_file(last_ + "/" + checkpoint::manifest_name); });
+    return info_of(checkpoint::manifest_from(manifest, last_).meta, last_);
+  }
+
+ private:
+  /// The ranks agree on rank 0's path, so that none depends on its own working directory, and on where to begin.
+  void meet(const std::string& directory) {
+    const auto text = checkpoint::from_root(communicator_, [&] {
+      auto path = std::filesystem::absolute(directory).lexically_normal().string();
+      while (path.size() > 1 && path.back() == '/') path.pop_back();
+      checkpoint::remove_abandoned(path, say_);
+      return checkpoint::Packer()
+          .put(path)
+          .put(checkpoint::private_directory_name())
+          .put(checkpoint::highest_index(path) + 1)
+          .bytes();
+    });
+    checkpoint::Unpacker unpacker(text);
+    directory_ = unpacker.text();
+    private_dir_ = directory_ + "/" + unpacker.text();
+    next_index_ = unpacker.number();
+  }
+
+  checkpoint::SaverOptions saver_options(const CheckpointStoreOptions& options, const std::vector<int>& files) const {
+    checkpoint::SaverOptions saver;
+    saver.run_dir = directory_;
+    saver.private_dir = private_dir_;
+    saver.file_of_rank = files;
+    if (options.num_to_keep > 0)
+      saver.retention = checkpoint::Retention{options.num_to_keep, options.score_attribute, options.maximize};
+    saver.writer.staging_bytes = options.staging_bytes;
+    saver.writer.threads = options.io_threads;
+    saver.writer.read_back = options.read_back;
+    saver.writer.observer = [](checkpoint::Phase phase) { fault_point(checkpoint::name_of(phase)); };
+    saver.writer.say = say_;
+    return saver;
+  }
+
+  /// Waits for the save in flight; throws where it failed.
+  void settle() {
+    if (!broken_.empty()) throw Error(broken_);
+    std::optional<checkpoint::SaveResult> result;
+    try {
+      result = saver_->finish();
+    } catch (const std::exception& error) {
+      broken_ = error.what();  // another program owns the directory, or a rank or the storage is gone: it stays so
+      throw;
+    }
+    if (result) take(*result);
+  }
+
+  void take(const checkpoint::SaveResult& result) {
+    if (!result.committed)
+      throw Error("checkpoint '" + directory_ + "/" + checkpoint::directory_name(result.index) +
+                  "' was not saved: " + result.error);
+    last_ = result.directory;
+  }
+
+  /// And for what follows a commit, on rank 0.
+  void settle_all() {
+    settle();
+    checkpoint::on_every_rank(communicator_, [&] {
+      saver_->drain();
+      return std::string();
+    });
+  }
+
+  Communicator& communicator_;
+  std::function<void(const std::string&)> say_;
+  int exceptions_ = std::uncaught_exceptions();
+  std::string directory_;
+  std::string private_dir_;
+  std::int64_t next_index_ = 0;
+  std::string last_;    // directory of the checkpoint committed last
+  std::string broken_;  // why this store can save no more
+  std::unique_ptr<checkpoint::Saver> saver_;
+};
+
+CheckpointStore::CheckpointStore(std::string directory, Communicator& communicator, CheckpointStoreOptions options)
+    : impl_(std::make_unique<Impl>(directory, communicator, options)) {}
+
+CheckpointStore::~CheckpointStore() = default;
+
+std::optional<CheckpointInfo> CheckpointStore::restore(const State& state) { return impl_->restore(state); }
+
+void CheckpointStore::save(const State& state, const std::map<std::string, double>& metrics, const std::string& metadata) {
+  impl_->save(state, metrics, metadata);
+}
+
+std::optional<CheckpointInfo> CheckpointStore::wait() { return impl_->wait(); }
+
+}  // namespace trainrt

@@ -1,0 +1,111 @@
+#include "checkpoint/commit.hpp"
+
+#include <algorithm>
+#include <trainrt/error.hpp>
+
+#include "checkpoint/whole_view.hpp"
+#include "core/host.hpp"
+#include "core/text.hpp"
+#include "io/file.hpp"
+#include "io/file_system.hpp"
+#include "io/striping.hpp"
+
+namespace trainrt::checkpoint {
+
+namespace {
+
+Manifest manifest_of(const Commit& commit) {
+  Manifest manifest;
+  manifest.meta = commit.meta;
+  manifest.meta.ranks = commit.layout.ranks;
+  manifest.meta.created = utc_now();
+  for (int file = 0; file < commit.layout.files(); ++file)
+    manifest.shards.push_back({shard_name(file), commit.file_bytes[static_cast<std::size_t>(file)], {}});
+  for (std::size_t rank = 0; rank < commit.parts.size(); ++rank) {
+    const auto& sealed = commit.parts[rank];
+    manifest.shards[static_cast<std::size_t>(commit.layout.file_of_rank[rank])].parts.push_back(sealed.part);
+    manifest.files.insert(manifest.files.end(), sealed.files.begin(), sealed.files.end());
+  }
+  return manifest;
+}
+
+void take_back(const Place& place, const std::string& why) try {
+  io::rename_to_new(place.final, place.work);
+} catch (const Error& error) {
+  throw Error(why + "; and it is still to be seen, though it may not last: " + error.what());
+}
+
+/// Gives the written directory its final name.
+void rename_into_place(const Place& place, const Observer& observer) {
+  io::sync_directory(place.work);
+  observer(Phase::directory_synced);
+  if (!io::rename_to_new(place.work, place.final))
+    throw LostRun("cannot commit checkpoint '" + place.final +
+                  "': it exists already, so another attempt owns this run now; this one must end");
+  observer(Phase::renamed);
+  try {
+    io::sync_directory(place.run_dir);
+  } catch (const Error& error) {
+    take_back(place, error.what());  // what may not last must not be taken for committed
+    throw;
+  }
+  observer(Phase::committed);
+}
+
+/// Removes what a dropped checkpoint left behind; returns `why`, and what could not be removed.
+std::string drop(const Place& place, std::string why) {
+  try {
+    io::remove_tree(place.work);
+  } catch (const Error& error) {
+    why += "; " + std::string(error.what());
+  }
+  return why;
+}
+
+std::string failures_of(const std::vector<Sealed>& parts) {
+  std::vector<std::string> failures;
+  for (const auto& part : parts)
+    if (!part.failure.empty()) failures.push_back(part.failure);
+  return join(failures, "; ");
+}
+
+}  // namespace
+
+Place place_of(const std::string& run_dir, const std::string& private_dir, std::int64_t index) {
+  const auto name = directory_name(index);
+  return {run_dir, private_dir, private_dir + "/" + name, run_dir + "/" + name};
+}
+
+void prepare_place(const Place& place, std::uint64_t file_bytes, int files) {
+  io::make_directories(place.private_dir);
+  if (io::exists(place.work)) io::remove_tree(place.work);
+  io::make_directories(place.work);
+  // Where striping cannot be set the file system's default does.
+  if (io::file_system_of(place.work).name == "lustre") io::set_striping(place.work, io::striping_for(file_bytes, files));
+}
+
+std::uint64_t commit(const Commit& commit, const Observer& observer) try {
+  if (const auto failures = failures_of(commit.parts); !failures.empty()) throw Error(failures);
+  if (commit.before) commit.before();
+  const auto manifest = manifest_of(commit);
+  const auto text = to_text(manifest);
+  io::write_file(commit.place.work + "/" + manifest_name, text);
+  observer(Phase::manifest_written);
+  rename_into_place(commit.place, observer);
+  std::uint64_t bytes = text.size();
+  for (const auto& shard : manifest.shards) bytes += shard.bytes;
+  for (const auto& file : manifest.files) bytes += file.bytes;
+  return bytes;
+} catch (const LostRun& lost) {
+  drop(commit.place, "");
+  throw;
+} catch (const std::exception& error) {
+  throw Error(drop(commit.place, error.what()));
+}
+
+void add_view(const Commit& commit, const Observer& observer) {
+  write_view(commit.place.final, commit.place.private_dir, whole_view(commit.layout, commit.value_names));
+  observer(Phase::view_written);
+}
+
+}  // namespace trainrt::checkpoint

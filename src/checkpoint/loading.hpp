@@ -1,0 +1,59 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <trainrt/communicator.hpp>
+#include <trainrt/state.hpp>
+#include <vector>
+
+#include "checkpoint/checkpoint.hpp"
+#include "checkpoint/contents.hpp"
+#include "checkpoint/manifest.hpp"
+
+namespace trainrt::checkpoint {
+
+/// A directory that may hold a checkpoint that can be loaded.
+struct Candidate {
+  std::string directory;
+  std::optional<std::int64_t> index;  ///< that it must be of
+};
+
+/// What is read from a checkpoint into a state's memory. Entries that the checkpoint lacks stay as they are.
+struct Wanted {
+  std::vector<const TensorEntry*> tensors;
+  std::vector<const ValueEntry*> values;
+  bool check_first = false;  ///< all of a checkpoint is checked before any of it is copied
+};
+
+/// Looks at what a checkpoint holds before anything is read, and throws what keeps it from being loaded. It is collective:
+/// it throws on all ranks or on none.
+using Accept = std::function<void(const std::string& directory, const Manifest& manifest, const Contents& contents)>;
+
+struct Loaded {
+  LoadResult result;
+  Manifest manifest;
+  Contents contents;
+};
+
+/// Loads what is wanted from the first candidate that is whole. Collective. nullopt where none is: `skipped` says why.
+/// Every byte of the checkpoint is checked by some rank; what is wrong on any rank is known to all.
+std::optional<Loaded> load_first_whole(const std::vector<Candidate>& candidates, const Wanted& wanted, const Accept& accept,
+                                       Communicator& communicator, std::vector<std::string>& skipped);
+
+/// The checkpoints of a run, the newest first, as rank 0 sees them. Collective.
+std::vector<Candidate> candidates_in(const std::string& run_dir, Communicator& communicator);
+
+/// The lines of all ranks, each once. Collective.
+std::vector<std::string> distinct_lines(Communicator& communicator, const std::function<std::vector<std::string>()>& work);
+
+/// Everything of a state.
+Wanted all_of(const State& state);
+
+/// What load_latest() and a load_from() without patterns ask of a checkpoint: that it is of the state's model.
+Accept same_model(const State& state, Communicator& communicator);
+
+/// Puts the state's files back, and gives what load_latest() returns. Collective.
+LoadResult finish_load(const State& state, Loaded loaded, Communicator& communicator);
+
+}  // namespace trainrt::checkpoint

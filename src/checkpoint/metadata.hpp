@@ -1,0 +1,9 @@
+#pragma once
+#include <string_view>
+
+namespace trainrt::checkpoint {
+
+/// Throws UsageError where a text of the user's, which a manifest is to carry as its metadata, is no JSON object.
+void check_metadata(std::string_view json);
+
+}  // namespace trainrt::checkpoint

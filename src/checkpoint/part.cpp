@@ -1,0 +1,46 @@
+#include "checkpoint/part.hpp"
+
+#include <fmt/format.h>
+
+#include <trainrt/error.hpp>
+
+#include "io/block_pool.hpp"
+#include "io/digest.hpp"
+
+namespace trainrt::checkpoint {
+
+std::vector<PartRef> parts_of(const Manifest& manifest) {
+  std::vector<PartRef> parts;
+  for (std::size_t shard = 0; shard < manifest.shards.size(); ++shard)
+    for (std::size_t part = 0; part < manifest.shards[shard].parts.size(); ++part) parts.push_back({shard, part});
+  return parts;
+}
+
+io::PositionalFile open_shard(const std::string& checkpoint_dir, const ShardRecord& shard,
+                              io::PositionalFile::Cache cache) {
+  auto file = io::PositionalFile::open(checkpoint_dir + "/" + shard.name, cache);
+  if (const auto size = file.size(); size != shard.bytes)
+    throw Error(fmt::format("'{}' has {} bytes, not {}", file.path(), size, shard.bytes));
+  return file;
+}
+
+std::string read_part(const std::string& checkpoint_dir, const ShardRecord& shard, const PartRecord& part) {
+  const auto file = open_shard(checkpoint_dir, shard, io::PositionalFile::Cache::bypass);
+  io::BlockPool pool(std::min<std::uint64_t>(part.bytes, block_bytes) + 2 * io::io_alignment, 0);
+  const auto buffer = pool.take();
+  std::string text;
+  text.reserve(part.bytes);  // of a file that is as long
+  while (text.size() < part.bytes) {
+    const auto count = std::min<std::uint64_t>(part.bytes - text.size(), block_bytes);
+    const auto piece = file.read(part.at + text.size(), count, buffer);
+    text.append(reinterpret_cast<const char*>(piece.data()), piece.size());
+  }
+  if (io::digest_of(std::string_view(text)) != part.digest) throw Error(damaged_bytes(file.path(), part.at, part.bytes));
+  return text;
+}
+
+std::string damaged_bytes(const std::string& path, std::uint64_t at, std::uint64_t bytes) {
+  return fmt::format("'{}' is damaged: bytes {} to {} do not have their digest", path, at, at + bytes - 1);
+}
+
+}  // namespace trainrt::checkpoint

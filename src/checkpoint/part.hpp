@@ -1,0 +1,35 @@
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "checkpoint/manifest.hpp"
+#include "io/positional_file.hpp"
+
+namespace trainrt::checkpoint {
+
+/// The part of a shard file that one rank wrote: shard and part number in the manifest.
+struct PartRef {
+  std::size_t shard = 0;
+  std::size_t part = 0;
+
+  const ShardRecord& shard_of(const Manifest& manifest) const { return manifest.shards[shard]; }
+  const PartRecord& record(const Manifest& manifest) const { return manifest.shards[shard].parts[part]; }
+};
+
+/// All parts of a checkpoint, in the order of files and places.
+std::vector<PartRef> parts_of(const Manifest& manifest);
+
+/// Opens a shard for reading; Error where it has not the size that the manifest says.
+io::PositionalFile open_shard(const std::string& checkpoint_dir, const ShardRecord& shard, io::PositionalFile::Cache cache);
+
+/// The text of a part's index. Error where it cannot be read or is damaged.
+std::string read_part(const std::string& checkpoint_dir, const ShardRecord& shard, const PartRecord& part);
+
+/// "'PATH' is damaged: bytes A to B do not have their digest"; B is the last.
+std::string damaged_bytes(const std::string& path, std::uint64_t at, std::uint64_t bytes);
+
+/// What a block is read into: it takes the pages of the largest block, wherever that begins.
+inline constexpr std::size_t read_buffer_bytes = block_bytes + 2 * io::io_alignment;
+
+}  // namespace trainrt::checkpoint

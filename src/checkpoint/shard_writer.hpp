@@ -1,0 +1,64 @@
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <trainrt/state.hpp>
+#include <vector>
+
+#include "checkpoint/manifest.hpp"
+#include "checkpoint/phases.hpp"
+#include "checkpoint/shard_plan.hpp"
+#include "io/block_pool.hpp"
+#include "io/workers.hpp"
+
+namespace trainrt::checkpoint {
+
+/// What became of one rank's part of a checkpoint.
+struct Sealed {
+  std::string failure;  ///< "" = durable; else why it is not, naming the file
+  PartRecord part;
+  std::vector<FileRecord> files;
+};
+
+struct WriterOptions {
+  std::uint64_t staging_bytes = std::uint64_t{1} << 30;
+  int threads = 4;
+  bool read_back = false;  ///< read everything again, past the page cache, before it counts as written
+  double stuck_s = 1800;   ///< so long without a byte written is an error
+  double visible_s = 30;   ///< so long may a directory take to be seen here
+  Observer observer = [](Phase) {};
+  std::function<void(const std::string&)> say = [](const std::string&) {};  ///< what the user should know of waits
+};
+
+/// Writes one rank's part of checkpoints, one after the other. begin() copies the state into staging memory, block by block
+/// as the blocks lie in the file; background threads digest and write each block as soon as it is copied. Where staging
+/// memory is full, begin() waits for the disk.
+class ShardWriter {
+ public:
+  explicit ShardWriter(WriterOptions options);
+  ~ShardWriter();
+
+  /// Returns when the state may change. The earlier part must be sealed. Failures show in wait().
+  void begin(std::shared_ptr<const ShardPlan> plan, const State& state, const std::string& directory);
+  bool is_sealed() const;
+  /// Waits for the part that was begun last. Throws Error where no byte is written for stuck_s.
+  Sealed wait();
+  /// Takes the staging memory that such a plan needs, in the background, so that no save has to wait for the system to find
+  /// it. What cannot be had now a save will ask for.
+  void prepare(const ShardPlan& plan);
+
+  /// For tasks that follow a write.
+  io::Workers& workers() { return workers_; }
+
+ private:
+  class Job;
+  io::Block staging_block(const Job& job);
+  WriterOptions options_;
+  io::BlockPool pool_;
+  std::shared_ptr<Job> job_;
+  io::Workers workers_;  // last: ends first, while all that its tasks use is there
+};
+
+}  // namespace trainrt::checkpoint

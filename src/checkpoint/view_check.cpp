@@ -1,0 +1,34 @@
+#include "checkpoint/view_check.hpp"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "checkpoint/format.hpp"
+#include "io/digest.hpp"
+#include "io/file.hpp"
+
+namespace trainrt::checkpoint {
+
+bool has_view(const std::string& checkpoint_dir) { return io::exists(checkpoint_dir + "/" + view_name); }
+
+std::string view_damage(const std::string& checkpoint_dir, const std::function<void(std::uint64_t bytes)>& read) try {
+  const auto path = checkpoint_dir + "/" + view_name;
+  io::FileReader reader(path);
+  io::Digest digest;
+  std::vector<std::byte> piece(std::size_t{1} << 20);
+  for (auto left = reader.size() - std::min<std::uint64_t>(reader.size(), view_seal_bytes); left > 0;) {
+    const auto count = reader.read(std::span(piece).first(std::min<std::uint64_t>(left, piece.size())));
+    if (count == 0) break;
+    digest.update(std::span(piece).first(count));
+    left -= count;
+    if (read) read(count);
+  }
+  std::string seal(view_seal_bytes + 1, '\0');
+  seal.resize(reader.read(std::as_writable_bytes(std::span(seal))));
+  return seal == view_seal(digest.hex()) ? "" : "'" + path + "' is damaged: it does not end with its digest";
+} catch (const std::exception& error) {
+  return error.what();
+}
+
+}  // namespace trainrt::checkpoint

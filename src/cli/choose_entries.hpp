@@ -1,0 +1,22 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "checkpoint/reader.hpp"
+
+namespace trainrt::cli {
+
+/// Tensors and values of a checkpoint, by name.
+struct Chosen {
+  std::vector<const checkpoint::Reader::Tensor*> tensors;
+  std::vector<const checkpoint::Reader::NamedValue*> values;
+};
+
+/// The entries that the patterns take in (checkpoint.hpp: Selection), all without a pattern. UsageError, with the nearest
+/// name, where a pattern that takes in matches nothing.
+Chosen choose_entries(const checkpoint::Reader& reader, const std::vector<std::string>& patterns);
+
+/// The parts of "a,b,c" that are not empty.
+std::vector<std::string> split_patterns(const std::string& text);
+
+}  // namespace trainrt::cli

@@ -1,0 +1,68 @@
+// A checkpoint as one plain file for other programs. (`export` itself is a word of C++.)
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "batch/signals.hpp"
+#include "cli/arguments.hpp"
+#include "cli/byte_progress.hpp"
+#include "cli/choose_entries.hpp"
+#include "cli/command.hpp"
+#include "cli/exporter.hpp"
+#include "cli/find_checkpoint.hpp"
+#include "core/log.hpp"
+
+namespace trainrt::cli::plugins {
+
+namespace {
+
+constexpr std::string_view usage =
+    "export CHECKPOINT -o FILE.h5|FILE.safetensors|FILE.npz [--tensors PATTERN,...] [--force] [--quiet]";
+
+ExitCode export_command(std::span<const std::string> words) {
+  std::vector<std::string> long_words(words.begin(), words.end());
+  std::replace(long_words.begin(), long_words.end(), std::string("-o"), std::string("--output"));
+  const auto arguments = parse_arguments(long_words, {.with_value = {"output", "tensors"},
+                                                      .switches = {"force", "quiet"},
+                                                      .least_operands = 1,
+                                                      .most_operands = 1,
+                                                      .usage = std::string(usage)});
+  if (!arguments.has("output")) throw UsageError(fmt::format("which file? usage: trainrt {}", usage));
+  const auto& path = arguments.options.at("output");
+  const auto& exporter = exporter_for(path);
+  const auto directory = find_checkpoint(arguments.operands[0]);
+  NewFile file(path, arguments.has("force"));
+  const checkpoint::Reader reader(directory);
+  const auto chosen = choose_entries(
+      reader, arguments.has("tensors") ? split_patterns(arguments.options.at("tensors")) : std::vector<std::string>());
+  batch::install_stop_signals();
+  ByteProgress progress("export", arguments.has("quiet"));
+  const ExportSource source(reader, chosen.tensors, chosen.values,
+                            [&](std::uint64_t done, std::uint64_t all) { progress.show(done, all); });
+  const auto notes = exporter.write(source, file);
+  file.commit();
+  progress.end();
+  for (const auto& note : notes) log::info(note);
+  fmt::print("{}: {} tensors and {} values of {}, {}\n", path, chosen.tensors.size(), chosen.values.size(), directory,
+             bytes_text(file.bytes()));
+  return ExitCode::finished;
+}
+
+}  // namespace
+
+extern const Command export_file;
+const Command export_file{
+    .name = "export",
+    .usage = usage,
+    .help = "a checkpoint as one plain HDF5, safetensors or NumPy file",
+    .details =
+        "CHECKPOINT is a checkpoint directory, or a run directory: its newest. The file's ending says the format "
+        "(`trainrt\n"
+        "list` shows all). Tensors are whole, per_rank ones with a first axis over the ranks. --tensors 'model/*,!*/bias'\n"
+        "chooses by name: * ? [] (* crosses '/'), the last pattern that matches decides, ! keeps out. All bytes are "
+        "checked\n"
+        "on the way; the file appears whole or not at all. --force replaces one that is there.\n",
+    .run = export_command};
+
+}  // namespace trainrt::cli::plugins

@@ -1,0 +1,260 @@
+// What a checkpoint holds: its record, its tensors and values, where the tensors lie, and what their numbers are like.
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/arguments.hpp"
+#include "cli/byte_progress.hpp"
+#include "cli/choose_entries.hpp"
+#include "cli/command.hpp"
+#include "cli/find_checkpoint.hpp"
+#include "cli/table.hpp"
+#include "cli/tensor_statistics.hpp"
+#include "cli/tensor_stream.hpp"
+
+namespace trainrt::cli::plugins {
+
+using checkpoint::Reader;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::string_view usage = "inspect CHECKPOINT [--tensor PATTERN] [--stats] [--json] [--quiet]";
+
+/// Everything that either form shows.
+struct Inspection {
+  std::string directory;
+  const Reader& reader;
+  Chosen chosen;
+  bool with_slabs = false;
+  std::map<const Reader::Tensor*, TensorStatistics> statistics;  // of all that are chosen, or of none
+
+  const checkpoint::Manifest& manifest() const { return reader.manifest(); }
+  const std::string& shard_of(const Reader::Piece& piece) const { return manifest().shards[piece.shard].name; }
+};
+
+std::uint64_t bytes_on_disk(const checkpoint::Manifest& manifest) {
+  std::uint64_t bytes = 0;
+  for (const auto& shard : manifest.shards) bytes += shard.bytes;
+  for (const auto& file : manifest.files) bytes += file.bytes;
+  return bytes;
+}
+
+std::map<const Reader::Tensor*, TensorStatistics> gather(const Reader& reader, const Tensors& tensors, bool quiet) {
+  std::map<const Reader::Tensor*, StatisticsGatherer> gatherers;
+  std::uint64_t all = 0;
+  for (const auto* tensor : tensors) {
+    gatherers.emplace(tensor, StatisticsGatherer(tensor->dtype));
+    all += bytes_of(*tensor);
+  }
+  ByteProgress progress("statistics", quiet);
+  std::uint64_t done = 0;
+  stream_tensors(reader, tensors, [&](const TensorPiece& piece) {
+    gatherers.at(&piece.tensor).add(piece.bytes);
+    progress.show(done += piece.bytes.size(), all);
+  });
+  std::map<const Reader::Tensor*, TensorStatistics> statistics;
+  for (const auto& [tensor, gatherer] : gatherers) statistics[tensor] = gatherer.result();
+  return statistics;
+}
+
+// --- for programs -------------------------------------------------------------------------------------------------------
+
+/// JSON has no infinities: they are texts, as in result.json; NaN is null.
+Json json_of(double number) {
+  if (std::isinf(number)) return number > 0 ? "Infinity" : "-Infinity";
+  return number;
+}
+Json json_of(std::int64_t number) { return number; }
+Json json_of(bool flag) { return flag; }
+Json json_of(const std::string& text) { return text; }
+Json json_of(const std::optional<double>& number) { return number ? json_of(*number) : Json(); }
+Json json_of(const std::optional<TensorStatistics::Number>& number) {
+  return number ? std::visit([](auto n) { return json_of(n); }, *number) : Json();
+}
+
+Json json_of(const TensorStatistics& found) {
+  return {{"count", found.count},
+          {"min", json_of(found.min)},
+          {"max", json_of(found.max)},
+          {"mean", json_of(found.mean)},
+          {"std", json_of(found.deviation)},
+          {"nan", found.nan},
+          {"infinite", found.infinite},
+          {"zero", found.zero}};
+}
+
+Json json_of(const Inspection& inspection, const Reader::Tensor& tensor) {
+  Json json = {{"name", tensor.name},
+               {"dtype", trainrt::name_of(tensor.dtype)},
+               {"shape", tensor.shape},
+               {"placement", tensor.placement},
+               {"bytes", bytes_of(tensor)}};
+  if (inspection.with_slabs)
+    for (const auto& piece : tensor.pieces)
+      json["slabs"].push_back({{"shard", inspection.shard_of(piece)},
+                               {"rank", piece.rank},
+                               {"offset", piece.box.offset},
+                               {"shape", piece.box.shape}});
+  if (const auto found = inspection.statistics.find(&tensor); found != inspection.statistics.end())
+    json["statistics"] = json_of(found->second);
+  return json;
+}
+
+Json json_of(const Inspection& inspection) {
+  const auto& manifest = inspection.manifest();
+  const auto& meta = manifest.meta;
+  Json metrics = Json::object();
+  for (const auto& [name, value] : meta.metrics) metrics[name] = json_of(value);
+  Json shards = Json::array();
+  for (const auto& shard : manifest.shards) {
+    Json ranks = Json::array();
+    for (const auto& part : shard.parts) ranks.push_back(part.rank);
+    shards.push_back({{"name", shard.name}, {"bytes", shard.bytes}, {"ranks", ranks}});
+  }
+  Json files = Json::array();
+  for (const auto& file : manifest.files)
+    files.push_back({{"name", file.name}, {"bytes", file.bytes}, {"rank", file.rank < 0 ? Json() : Json(file.rank)}});
+  Json tensors = Json::array();
+  for (const auto* tensor : inspection.chosen.tensors) tensors.push_back(json_of(inspection, *tensor));
+  Json values = Json::array();
+  for (const auto* value : inspection.chosen.values)
+    values.push_back({{"name", value->name},
+                      {"dtype", value->dtype},
+                      {"value", std::visit([](const auto& v) { return json_of(v); }, value->value)}});
+  return {{"directory", inspection.directory},
+          {"index", meta.index},
+          {"iteration", meta.iteration},
+          {"step", meta.step},
+          {"ranks", meta.ranks},
+          {"attempt", meta.attempt},
+          {"created", meta.created},
+          {"bytes", bytes_on_disk(manifest)},
+          {"metrics", metrics},
+          {"metadata", Json::parse(meta.metadata)},
+          {"shards", shards},
+          {"files", files},
+          {"tensors", tensors},
+          {"values", values}};
+}
+
+// --- for people ---------------------------------------------------------------------------------------------------------
+
+std::string text_of(double number) { return fmt::format("{:.6g}", number); }
+std::string text_of(std::int64_t number) { return fmt::format("{}", number); }
+std::string text_of(const std::optional<double>& number) { return number ? text_of(*number) : "-"; }
+std::string text_of(const std::optional<TensorStatistics::Number>& number) {
+  return number ? std::visit([](auto n) { return text_of(n); }, *number) : "-";
+}
+
+std::string text_of(const Reader::Value& value) {
+  if (const auto* number = std::get_if<double>(&value)) return fmt::format("{}", *number);
+  return std::visit([](const auto& v) { return json_of(v).dump(-1, ' ', false, Json::error_handler_t::replace); }, value);
+}
+
+void print_record(const Inspection& inspection) {
+  const auto& manifest = inspection.manifest();
+  const auto& meta = manifest.meta;
+  fmt::print(
+      "checkpoint  {}\nindex       {}\niteration   {}\nstep        {}\nranks       {}\nattempt     {}\ncreated     {}\n",
+      inspection.directory, meta.index, meta.iteration, meta.step, meta.ranks, meta.attempt, meta.created);
+  fmt::print("bytes       {} ({}) in {} shard{}\n", bytes_on_disk(manifest), bytes_text(bytes_on_disk(manifest)),
+             manifest.shards.size(), manifest.shards.size() == 1 ? "" : "s");
+  for (const auto& [name, value] : meta.metrics) fmt::print("metric      {} = {}\n", printable(name), text_of(value));
+  if (meta.metadata != "{}") fmt::print("metadata    {}\n", Json::parse(meta.metadata).dump());
+  for (const auto& file : manifest.files) fmt::print("file        {}  {}\n", printable(file.name), bytes_text(file.bytes));
+  Table shards({{"shard"}, {"bytes", true}, {"written by rank"}});
+  for (const auto& shard : manifest.shards) {
+    std::vector<int> ranks;
+    for (const auto& part : shard.parts) ranks.push_back(part.rank);
+    shards.add({shard.name, std::to_string(shard.bytes), fmt::format("{}", fmt::join(ranks, " "))});
+  }
+  fmt::print("\nshards\n{}", shards.text());
+}
+
+void print_tensors(const Inspection& inspection) {
+  std::vector<Table::Column> columns{{"name"}, {"dtype"}, {"shape"}, {"placement"}, {"bytes", true}};
+  const bool with_statistics = !inspection.statistics.empty();
+  if (with_statistics)
+    for (const auto* title : {"min", "max", "mean", "std", "nan", "inf", "zero"}) columns.push_back({title, true});
+  Table table(columns);
+  std::uint64_t bytes = 0;
+  for (const auto* tensor : inspection.chosen.tensors) {
+    std::vector<std::string> cells{printable(tensor->name), std::string(trainrt::name_of(tensor->dtype)),
+                                   to_string(tensor->shape), tensor->placement, std::to_string(bytes_of(*tensor))};
+    if (with_statistics) {
+      const auto& found = inspection.statistics.at(tensor);
+      cells.insert(cells.end(), {text_of(found.min), text_of(found.max), text_of(found.mean), text_of(found.deviation),
+                                 std::to_string(found.nan), std::to_string(found.infinite), std::to_string(found.zero)});
+    }
+    table.add(std::move(cells));
+    bytes += bytes_of(*tensor);
+  }
+  if (!table.empty()) fmt::print("tensors ({}, {})\n{}", inspection.chosen.tensors.size(), bytes_text(bytes), table.text());
+}
+
+void print_slabs(const Inspection& inspection) {
+  Table table({{"slab of"}, {"shard"}, {"rank", true}, {"offset"}, {"shape"}});
+  for (const auto* tensor : inspection.chosen.tensors)
+    for (const auto& piece : tensor->pieces)
+      table.add({printable(tensor->name), inspection.shard_of(piece), std::to_string(piece.rank),
+                 to_string(piece.box.offset), to_string(piece.box.shape)});
+  if (!table.empty()) fmt::print("\nslabs\n{}", table.text());
+}
+
+void print_values(const Inspection& inspection) {
+  Table table({{"name"}, {"dtype"}, {"value"}});
+  for (const auto* value : inspection.chosen.values)
+    table.add({printable(value->name), value->dtype, text_of(value->value)});
+  if (!table.empty()) fmt::print("\nvalues\n{}", table.text());
+}
+
+ExitCode inspect_command(std::span<const std::string> words) {
+  const auto arguments = parse_arguments(words, {.with_value = {"tensor"},
+                                                 .switches = {"stats", "json", "quiet"},
+                                                 .least_operands = 1,
+                                                 .most_operands = 1,
+                                                 .usage = std::string(usage)});
+  const auto directory = find_checkpoint(arguments.operands[0]);
+  const Reader reader(directory);
+  const bool some = arguments.has("tensor");
+  Inspection inspection{
+      directory,
+      reader,
+      choose_entries(reader, some ? std::vector{arguments.options.at("tensor")} : std::vector<std::string>()),
+      some,
+      {}};
+  if (arguments.has("stats")) inspection.statistics = gather(reader, inspection.chosen.tensors, arguments.has("quiet"));
+  if (arguments.has("json")) {
+    fmt::print("{}\n", json_of(inspection).dump(2, ' ', false, Json::error_handler_t::replace));
+    return ExitCode::finished;
+  }
+  if (!some) {
+    print_record(inspection);
+    fmt::print("\n");
+  }
+  print_tensors(inspection);
+  if (some) print_slabs(inspection);
+  print_values(inspection);
+  return ExitCode::finished;
+}
+
+}  // namespace
+
+extern const Command inspect;
+const Command inspect{
+    .name = "inspect",
+    .usage = usage,
+    .help = "what a checkpoint holds: tensors, values, metrics; with --stats what the numbers are like",
+    .details =
+        "CHECKPOINT is a checkpoint directory, or a run directory: its newest. --tensor NAME (or a pattern: * ? [], * "
+        "crosses\n"
+        "'/') shows where the tensor's slabs lie. --stats reads the tensors: min, max, mean and standard deviation (of "
+        "the\n"
+        "population) of the finite elements, and how many are NaN, infinite and zero. --json prints one JSON object, for\n"
+        "programs. What is read is checked: damage is named, with exit code 70.\n",
+    .run = inspect_command};
+
+}  // namespace trainrt::cli::plugins

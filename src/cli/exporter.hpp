@@ -1,0 +1,57 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "checkpoint/block_reader.hpp"
+#include "checkpoint/reader.hpp"
+#include "cli/new_file.hpp"
+#include "cli/tensor_stream.hpp"
+#include "core/plugin.hpp"
+
+namespace trainrt::cli {
+
+/// What is exported: a checkpoint's tensors and values, or some of them.
+class ExportSource {
+ public:
+  using Values = std::vector<const checkpoint::Reader::NamedValue*>;
+
+  /// `progress` hears of bytes that were dealt with.
+  ExportSource(const checkpoint::Reader& reader, Tensors tensors, Values values, checkpoint::Progress progress);
+
+  const Tensors& tensors() const { return tensors_; }  ///< by name
+  const Values& values() const { return values_; }     ///< by name
+  const checkpoint::Meta& meta() const { return reader_.manifest().meta; }
+  /// What the manifest says, as a JSON text: {"index": 12, "iteration": 3, ...}; with the user's metadata, or without.
+  std::string meta_text(bool with_metadata = true) const;
+
+  /// Reads tensors in that order, as stream_tensors() does. A stop signal ends it with an Error.
+  void stream(const Tensors& order, const std::function<void(const TensorPiece&)>& take) const;
+  void stream(const std::function<void(const TensorPiece&)>& take) const { stream(tensors_, take); }
+
+ private:
+  const checkpoint::Reader& reader_;
+  Tensors tensors_;
+  Values values_;
+  checkpoint::Progress progress_;
+};
+
+/// The bytes of a number, little-endian, and of a text.
+std::string bytes_of(const checkpoint::Reader::Value& value);
+
+/// A plug-in: one file in cli/exporters. Writes a checkpoint as one plain file that other programs read.
+struct Exporter {
+  std::string_view name;       ///< "npz"
+  std::string_view extension;  ///< ".npz": chooses it
+  std::string_view help;
+  /// Writes the whole file, without a commit. Returns what the user should know of how it differs from the checkpoint.
+  std::vector<std::string> (*write)(const ExportSource& source, NewFile& file);
+};
+
+PluginTable<Exporter> exporter_table();
+
+/// The exporter for a file's name; UsageError that lists the extensions where there is none.
+const Exporter& exporter_for(const std::string& path);
+
+}  // namespace trainrt::cli

@@ -1,0 +1,69 @@
+// Plain HDF5: every tensor is a contiguous dataset under its name, every value a scalar one.
+#include <map>
+
+#include <trainrt/error.hpp>
+
+#include "cli/exporter.hpp"
+#include "io/h5_memory.hpp"
+#include "io/h5_placer.hpp"
+#include "io/h5_types.hpp"
+
+namespace trainrt::cli::plugins {
+
+using checkpoint::Reader;
+
+namespace {
+
+constexpr std::size_t longest_attribute = 60000;  // HDF5: 64 KiB, with the object header's other parts
+
+/// Where in the file the bytes of the new dataset belong; 0 where it has none.
+std::uint64_t add(io::H5Placer& placer, const std::string& name, hid_t type, const Shape& shape,
+                  std::string_view placement) {
+  std::uint64_t at = 0;
+  const auto bytes = static_cast<std::uint64_t>(element_count(shape));  // whether there are any is what counts
+  const auto dataset = placer.create("/" + name, type, io::h5_space(shape), bytes, at);
+  io::h5_write_word(dataset, "placement", placement);
+  return at;
+}
+
+std::uint64_t add_value(io::H5Placer& placer, const Reader::NamedValue& value) {
+  if (value.dtype != "string") return add(placer, value.name, io::h5_type(dtype_from(value.dtype)), {}, "value");
+  return add(placer, value.name, io::h5_string_type(bytes_of(value.value).size()), {}, "value");
+}
+
+std::vector<std::string> write_h5(const ExportSource& source, NewFile& file) {
+  std::vector<std::string> notes;
+  auto meta = source.meta_text();
+  if (meta.size() > longest_attribute) {
+    meta = source.meta_text(false);
+    notes.emplace_back("the checkpoint's metadata is too long for an HDF5 attribute and left out");
+  }
+  std::vector<std::uint64_t> values_at;
+  std::map<const Reader::Tensor*, std::uint64_t> tensors_at;
+  const auto entries = source.tensors().size() + source.values().size();
+  const auto memory = io::H5Memory::build(entries, [&](hid_t h5) {
+    io::h5_write_word(h5, "checkpoint", meta);
+    io::H5Placer placer(h5);
+    for (const auto* value : source.values()) values_at.push_back(add_value(placer, *value));
+    for (const auto* tensor : source.tensors())
+      tensors_at[tensor] = add(placer, tensor->name, io::h5_type(tensor->dtype), tensor->shape, tensor->placement);
+  });
+  file.reserve(memory.file_bytes());
+  file.write(0, memory.front());
+  for (std::size_t i = 0; i < values_at.size(); ++i) {
+    const auto bytes = bytes_of(source.values()[i]->value);
+    file.write(values_at[i], bytes.empty() ? std::string_view("\0", 1) : std::string_view(bytes));
+  }
+  source.stream([&](const TensorPiece& piece) { file.write(tensors_at.at(&piece.tensor) + piece.first, piece.bytes); });
+  return notes;
+}
+
+}  // namespace
+
+extern const Exporter h5;
+const Exporter h5{.name = "h5",
+                  .extension = ".h5",
+                  .help = "HDF5 (1.8 and newer): each tensor a contiguous dataset, each value a scalar",
+                  .write = write_h5};
+
+}  // namespace trainrt::cli::plugins

@@ -1,0 +1,139 @@
+// NumPy's archive: a zip file of .npy arrays (NumPy Enhancement Proposal 1), read by numpy.load without pickle.
+#include <set>
+
+#include <fmt/format.h>
+
+#include "cli/exporter.hpp"
+#include "cli/small_floats.hpp"
+#include "cli/zip_file.hpp"
+#include "core/text.hpp"
+
+namespace trainrt::cli::plugins {
+
+using checkpoint::Reader;
+
+namespace {
+
+/// The types that NumPy lacks become f32, which holds every number of theirs.
+bool is_converted(DType dtype) { return dtype == DType::bf16 || dtype == DType::f8e4m3 || dtype == DType::f8e5m2; }
+
+std::string_view description(DType dtype) {
+  switch (dtype) {
+    case DType::f64:
+      return "<f8";
+    case DType::f16:
+      return "<f2";
+    case DType::f32:
+    case DType::bf16:
+    case DType::f8e4m3:
+    case DType::f8e5m2:
+      return "<f4";
+    case DType::i64:
+      return "<i8";
+    case DType::i32:
+      return "<i4";
+    case DType::i16:
+      return "<i2";
+    case DType::i8:
+      return "|i1";
+    case DType::u8:
+      return "|u1";
+    case DType::boolean:
+      return "|b1";
+  }
+  return "";
+}
+
+/// What stands in front of an array's bytes: a Python literal, padded so that these begin at a multiple of 64.
+std::string npy_header(std::string_view description, const Shape& shape) {
+  auto dictionary = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", description,
+                                fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
+  constexpr std::size_t frame = 10;
+  dictionary.append(63 - (frame + dictionary.size()) % 64, ' ');
+  dictionary += '\n';
+  std::string header("\x93NUMPY\x01\x00", 8);
+  header += static_cast<char>(dictionary.size() % 256);
+  header += static_cast<char>(dictionary.size() / 256);
+  return header + dictionary;
+}
+
+template <class Bits>
+std::vector<float> floats_of(std::span<const std::byte> bytes, float (*decode)(Bits)) {
+  std::vector<float> floats(bytes.size() / sizeof(Bits));
+  const auto* bits = reinterpret_cast<const Bits*>(bytes.data());  // pieces begin aligned
+  for (std::size_t i = 0; i < floats.size(); ++i) floats[i] = decode(bits[i]);
+  return floats;
+}
+
+std::vector<float> converted(DType dtype, std::span<const std::byte> bytes) {
+  if (dtype == DType::bf16) return floats_of(bytes, from_bf16);
+  return floats_of(bytes, dtype == DType::f8e4m3 ? from_f8e4m3 : from_f8e5m2);
+}
+
+void add_text(ZipFile& zip, const std::string& name, const std::string& head, std::string_view bytes) {
+  zip.begin(name, head.size() + bytes.size());
+  zip.write(std::as_bytes(std::span(head)));
+  zip.write(std::as_bytes(std::span(bytes)));
+}
+
+/// As UTF-32, NumPy's texts; `text` is UTF-8.
+std::u32string utf32(const std::string& text) {
+  std::u32string wide;
+  for (const unsigned char c : text)
+    if ((c & 0xC0) == 0x80)
+      wide.back() = (wide.back() << 6) | (c & 0x3F);
+    else
+      wide += c < 0x80 ? c : c < 0xE0 ? c & 0x1F : c < 0xF0 ? c & 0x0F : c & 0x07;
+  return wide;
+}
+
+void add_value(ZipFile& zip, const Reader::NamedValue& value) {
+  const auto name = value.name + ".npy";
+  auto bytes = bytes_of(value.value);
+  if (value.dtype != "string") return add_text(zip, name, npy_header(description(dtype_from(value.dtype)), {}), bytes);
+  if (is_utf8(bytes)) {
+    auto wide = utf32(bytes);
+    if (wide.empty()) wide.resize(1);
+    return add_text(zip, name, npy_header(fmt::format("<U{}", wide.size()), {}),
+                    {reinterpret_cast<const char*>(wide.data()), wide.size() * sizeof(char32_t)});
+  }
+  add_text(zip, name, npy_header(fmt::format("|S{}", bytes.size()), {}), bytes);
+}
+
+std::vector<std::string> write_npz(const ExportSource& source, NewFile& file) {
+  ZipFile zip(file);
+  for (const auto* value : source.values()) add_value(zip, *value);
+  std::set<std::string_view> converted_types;
+  const auto begin = [&](const Reader::Tensor& tensor) {
+    const auto head = npy_header(description(tensor.dtype), tensor.shape);
+    const auto wider = is_converted(tensor.dtype) ? sizeof(float) / size_of(tensor.dtype) : 1;
+    zip.begin(tensor.name + ".npy", head.size() + bytes_of(tensor) * wider);
+    zip.write(std::as_bytes(std::span(head)));
+    if (wider > 1) converted_types.insert(trainrt::name_of(tensor.dtype));
+  };
+  for (const auto* tensor : source.tensors())
+    if (bytes_of(*tensor) == 0) begin(*tensor);
+  source.stream([&](const TensorPiece& piece) {
+    if (piece.first == 0) begin(piece.tensor);
+    if (is_converted(piece.tensor.dtype)) {
+      const auto floats = converted(piece.tensor.dtype, piece.bytes);
+      zip.write(std::as_bytes(std::span(floats)));
+    } else {
+      zip.write(piece.bytes);
+    }
+  });
+  zip.finish();
+  if (converted_types.empty()) return {};
+  return {fmt::format("NumPy has no {}: such tensors are float32 in the file, with the same numbers",
+                      fmt::join(converted_types, ", "))};
+}
+
+}  // namespace
+
+extern const Exporter npz;
+const Exporter npz{.name = "npz",
+                   .extension = ".npz",
+                   .help = "numpy.load reads it; bf16 and f8 become float32, with the same numbers",
+                   .write = write_npz};
+
+}  // namespace trainrt::cli::plugins

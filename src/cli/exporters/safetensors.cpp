@@ -1,0 +1,126 @@
+// The format of Hugging Face's safetensors library: the length of a JSON header, the header, the bytes of all tensors.
+#include <algorithm>
+#include <bit>
+#include <map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <trainrt/error.hpp>
+
+#include "cli/exporter.hpp"
+
+namespace trainrt::cli::plugins {
+
+using checkpoint::Reader;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::size_t longest_header = 100'000'000;  // more is refused by the library
+const std::string metadata_key = "__metadata__";
+
+const char* format_name(DType dtype) {
+  static const std::map<DType, const char*> names{
+      {DType::f64, "F64"},        {DType::f32, "F32"},        {DType::f16, "F16"}, {DType::bf16, "BF16"},
+      {DType::f8e4m3, "F8_E4M3"}, {DType::f8e5m2, "F8_E5M2"}, {DType::i64, "I64"}, {DType::i32, "I32"},
+      {DType::i16, "I16"},        {DType::i8, "I8"},          {DType::u8, "U8"},   {DType::boolean, "BOOL"}};
+  return names.at(dtype);
+}
+
+/// A tensor of the file: one of the checkpoint, or a number of it without axes.
+struct Item {
+  std::string name;
+  DType dtype;
+  Shape shape;
+  const Reader::Tensor* tensor;     // or
+  const Reader::NamedValue* value;  // this
+  std::uint64_t at = 0;             // behind the header
+
+  std::uint64_t bytes() const { return static_cast<std::uint64_t>(element_count(shape)) * size_of(dtype); }
+};
+
+/// As the library orders them, the widest types first: so each lies aligned for its type.
+std::vector<Item> items_of(const ExportSource& source) {
+  std::vector<Item> items;
+  for (const auto* tensor : source.tensors())
+    items.push_back({tensor->name, tensor->dtype, tensor->shape, tensor, nullptr});
+  for (const auto* value : source.values())
+    if (value->dtype != "string") items.push_back({value->name, dtype_from(value->dtype), {}, nullptr, value});
+  std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
+    const auto size_a = size_of(a.dtype);
+    const auto size_b = size_of(b.dtype);
+    return size_a != size_b ? size_a > size_b : a.name < b.name;
+  });
+  std::uint64_t at = 0;
+  for (auto& item : items) {
+    item.at = at;
+    at += item.bytes();
+  }
+  return items;
+}
+
+/// Texts, which are no tensors, and what the manifest says. "format" says whose layout the tensors have: transformers loads
+/// no file without it.
+Json metadata_of(const ExportSource& source) {
+  Json metadata = {{"format", "pt"}, {"trainrt", source.meta_text()}};
+  for (const auto* value : source.values()) {
+    if (value->dtype != "string") continue;
+    if (metadata.contains(value->name))
+      throw UsageError(fmt::format("safetensors keeps the name '{}' for itself; leave it out: --tensors '!{}'", value->name,
+                                   value->name));
+    metadata[value->name] = bytes_of(value->value);
+  }
+  return metadata;
+}
+
+std::string header_of(const ExportSource& source, const std::vector<Item>& items) {
+  Json header;
+  header[metadata_key] = metadata_of(source);
+  for (const auto& item : items) {
+    if (item.name == metadata_key)
+      throw UsageError(
+          fmt::format("safetensors keeps the name '{}' for itself; leave it out: --tensors '!{}'", item.name, item.name));
+    header[item.name] = {
+        {"dtype", format_name(item.dtype)}, {"shape", item.shape}, {"data_offsets", {item.at, item.at + item.bytes()}}};
+  }
+  auto text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
+  text.append((8 - text.size() % 8) % 8, ' ');
+  if (text.size() > longest_header)
+    throw Error(fmt::format("the header would have {} bytes, and safetensors takes {} at most; choose fewer tensors",
+                            text.size(), longest_header));
+  return text;
+}
+
+std::vector<std::string> write_safetensors(const ExportSource& source, NewFile& file) {
+  const auto items = items_of(source);
+  const auto header = header_of(source, items);
+  const std::uint64_t length = header.size();
+  const auto data_at = sizeof length + length;
+  static_assert(std::endian::native == std::endian::little);
+  file.reserve(data_at + (items.empty() ? 0 : items.back().at + items.back().bytes()));
+  file.write(0, std::as_bytes(std::span(&length, 1)));
+  file.write(sizeof length, header);
+  Tensors order;
+  std::map<const Reader::Tensor*, std::uint64_t> places;
+  for (const auto& item : items) {
+    if (item.value != nullptr) {
+      file.write(data_at + item.at, bytes_of(item.value->value));
+    } else {
+      order.push_back(item.tensor);
+      places[item.tensor] = data_at + item.at;
+    }
+  }
+  source.stream(order, [&](const TensorPiece& piece) { file.write(places.at(&piece.tensor) + piece.first, piece.bytes); });
+  return {};
+}
+
+}  // namespace
+
+extern const Exporter safetensors;
+const Exporter safetensors{
+    .name = "safetensors",
+    .extension = ".safetensors",
+    .help = "Hugging Face's format: names as they are, numbers as tensors without axes, texts in __metadata__",
+    .write = write_safetensors};
+
+}  // namespace trainrt::cli::plugins

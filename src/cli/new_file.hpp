@@ -1,0 +1,37 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "io/positional_file.hpp"
+
+namespace trainrt::cli {
+
+/// A file that appears whole or not at all: it is written beside its place, made durable and renamed. Without a commit
+/// nothing is left.
+class NewFile {
+ public:
+  /// UsageError where something has the name already, unless it is to be replaced, and where its directory is not there.
+  NewFile(std::string path, bool replace);
+  ~NewFile();
+  NewFile(const NewFile&) = delete;
+
+  /// How long it will be, to the byte: a full disk is known early. Before the first write; may be left out.
+  void reserve(std::uint64_t bytes);
+  /// At any place, in any order; what is never written is zero.
+  void write(std::uint64_t at, std::span<const std::byte> bytes);
+  void write(std::uint64_t at, std::string_view text) { write(at, std::as_bytes(std::span(text))); }
+  std::uint64_t bytes() const { return bytes_; }  ///< to the end of what was written
+  void commit();
+
+ private:
+  std::string path_;
+  bool replace_;
+  std::string aside_;
+  std::optional<io::PositionalFile> file_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace trainrt::cli

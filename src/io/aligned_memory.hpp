@@ -1,0 +1,31 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace trainrt::io {
+
+/// What direct I/O asks of addresses, offsets and sizes: a page, which every file system here takes.
+inline constexpr std::size_t io_alignment = 4096;
+
+constexpr std::uint64_t align_down(std::uint64_t value) { return value / io_alignment * io_alignment; }
+constexpr std::uint64_t align_up(std::uint64_t value) { return align_down(value + io_alignment - 1); }
+
+/// Memory for direct I/O, in huge pages where the system has them, touched when it is made: copying into it costs what
+/// memcpy costs. Throws Error where the system has no more.
+class AlignedMemory {
+ public:
+  AlignedMemory() = default;
+  explicit AlignedMemory(std::size_t bytes);
+  std::span<std::byte> bytes() const { return {data_.get(), data_ ? data_.get_deleter().size : 0}; }
+
+ private:
+  struct Unmap {
+    std::size_t size;
+    void operator()(std::byte* data) const;
+  };
+  std::unique_ptr<std::byte, Unmap> data_;
+};
+
+}  // namespace trainrt::io

@@ -1,0 +1,67 @@
+#include "io/block_pool.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace trainrt::io {
+
+Block::~Block() {
+  if (pool_ != nullptr) pool_->give_back(bytes_);
+}
+
+BlockPool::BlockPool(std::size_t block_bytes, std::uint64_t limit_bytes)
+    : block_bytes_(static_cast<std::size_t>(align_up(std::max<std::size_t>(block_bytes, 1)))),
+      limit_(static_cast<std::size_t>(std::max<std::uint64_t>(limit_bytes / block_bytes_, 2))) {}
+
+Block BlockPool::take() {
+  std::unique_lock lock(mutex_);
+  returned_.wait(lock, [&] { return available(); });
+  return take_available(lock);
+}
+
+std::optional<Block> BlockPool::take_within(double seconds) {
+  std::unique_lock lock(mutex_);
+  if (!returned_.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return available(); })) return std::nullopt;
+  return take_available(lock);
+}
+
+void BlockPool::prepare(std::size_t blocks) {
+  std::unique_lock lock(mutex_);
+  while (count_ < std::min(blocks, limit_)) {
+    free_.push_back(make(lock));
+    returned_.notify_one();
+  }
+}
+
+Block BlockPool::take_available(std::unique_lock<std::mutex>& lock) {
+  if (free_.empty()) return {this, make(lock)};
+  const auto bytes = free_.back();
+  free_.pop_back();
+  return {this, bytes};
+}
+
+// Touching a large buffer takes long: whoever gives one back meanwhile need not wait for that.
+std::span<std::byte> BlockPool::make(std::unique_lock<std::mutex>& lock) {
+  ++count_;
+  try {
+    lock.unlock();
+    AlignedMemory memory(block_bytes_);
+    lock.lock();
+    free_.reserve(made_.size() + 1);  // so that give_back() never needs memory
+    made_.push_back(std::move(memory));
+    return made_.back().bytes();
+  } catch (...) {
+    if (!lock.owns_lock()) lock.lock();
+    --count_;
+    returned_.notify_one();
+    throw;
+  }
+}
+
+void BlockPool::give_back(std::span<std::byte> bytes) {
+  const std::lock_guard lock(mutex_);
+  free_.push_back(bytes);
+  returned_.notify_one();
+}
+
+}  // namespace trainrt::io

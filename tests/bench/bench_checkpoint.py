@@ -1,0 +1,234 @@
+#!/usr/bin/python3
+"""Checkpoints against the disk's own rate and against torch.save: state of 1 and 4 GiB in 32 tensors, 1 and 2 ranks.
+
+In every repetition, in turn (the order rotates): raw O_DIRECT writes of as many bytes by as many processes and threads and an
+fsync; a durable save, from Saver.start() until it is committed; torch.save and fsync, a process a rank; one memcpy of the
+tensors into touched memory; raw O_DIRECT reads; a load, with nothing in the page cache. A ratio is taken within a repetition,
+where both met the same neighbours, and the median of the ratios counts. The first save of a run, which makes the staging
+memory, is not counted. What checksums cost: all threads' time inside XXH3_128bits during a load, against what the load would
+take without, were nothing done at the same time: digest_s / (threads * load_s - digest_s).
+
+    bench_checkpoint.py [BUILD]
+
+TRAINRT_BENCH_SIZES: sizes in GiB ("1,4"). TRAINRT_BENCH_REPETITIONS: 5.
+"""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+from bench import BUILD, MPIEXEC, SOURCE, Bench, median, need, skip
+
+PYTHON = "/usr/bin/python3"
+PROBE = BUILD / "bench/checkpoint_probe"
+PEER = SOURCE / "tests/bench/peer_torch_save.py"
+GIB, MIB = 1 << 30, 1 << 20
+SIZES = [float(word) for word in os.environ.get("TRAINRT_BENCH_SIZES", "1,4").split(",")]
+REPETITIONS = int(os.environ.get("TRAINRT_BENCH_REPETITIONS", "5"))
+THREADS = 4  # of a rank, as in the probe and in a load
+
+
+class Case:
+    """A state on some ranks."""
+
+    def __init__(self, name, size, ranks, tensors=32, placement="sharded"):
+        self.name, self.size, self.ranks, self.tensors, self.placement = name, int(size), ranks, tensors, placement
+        self.share = self.size // ranks if placement == "sharded" else self.size  # bytes that a rank holds
+
+
+class Probe:
+    """The ranks of checkpoint_probe: told by a pipe each, rank 0 answers."""
+
+    def __init__(self, bench, case, staging=None):
+        self.bench, self.folder, self.index = bench, bench.fresh("probe"), 0
+        self.pipes = []
+        for rank in range(case.ranks):
+            os.mkfifo(self.folder / f"commands.{rank}")
+            self.pipes.append(os.open(self.folder / f"commands.{rank}", os.O_RDWR))  # so that no opening waits
+        command = [MPIEXEC, "-n", case.ranks, PROBE, self.folder, case.size, case.tensors, case.placement,
+                   staging or case.share + 64 * MIB]
+        command = [str(word) for word in command]
+        bench.note_command(case.name, command)
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    def ask(self, command):
+        for pipe in self.pipes:
+            os.write(pipe, f"{command}\n".encode())
+        said = []
+        for line in self.process.stdout:
+            if line.startswith("= "):
+                return [float(word) for word in line.split()[1:]]
+            said.append(line)
+        sys.exit(f"checkpoint: the probe ended at '{command}':\n{''.join(said)[-3000:]}")
+
+    def save(self, command="save"):
+        """A checkpoint; the one before is removed first, outside the clock."""
+        shutil.rmtree(self.folder / "run", ignore_errors=True)
+        (self.folder / "run").mkdir()
+        self.index += 1
+        return self.ask(f"{command} {self.index}")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for pipe in self.pipes:
+            os.write(pipe, b"end\n")
+        try:
+            self.process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.communicate()
+        for pipe in self.pipes:
+            os.close(pipe)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Peer:
+    """torch.save of each rank's share, by a process a rank."""
+
+    def __init__(self, bench, case):
+        self.folder = bench.fresh("peer")
+        tensors, share = case.tensors, case.size // case.ranks
+        commands = [[PYTHON, str(PEER), str(self.folder / f"{rank}.pt"), str(share), str(tensors)]
+                    for rank in range(case.ranks)]
+        bench.note_command(f"{case.name}_peer", commands[0])
+        self.ranks = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                      for command in commands]
+
+    def lines(self):
+        lines = [rank.stdout.readline() for rank in self.ranks]
+        if not all(lines):
+            sys.exit("checkpoint: the peer ended early")
+        return lines
+
+    def save(self):
+        for rank in self.ranks:
+            rank.stdin.write("save\n")
+            rank.stdin.flush()
+        times = [[float(word) for word in line.split()] for line in self.lines()]
+        return max(end for _, end in times) - min(begin for begin, _ in times)
+
+    def __enter__(self):
+        self.lines()  # the tensors are made
+        return self
+
+    def __exit__(self, *_):
+        for rank in self.ranks:
+            rank.kill()
+            rank.communicate()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def measure(bench, case):
+    """Seconds by name, a list each, in the order of the repetitions."""
+    figures = {}
+
+    def note(names, values):
+        for name, value in zip(names, values):
+            figures.setdefault(name, []).append(value)
+
+    with Probe(bench, case) as probe, Peer(bench, case) as peer:
+        writes = [lambda: note(["raw_write"], probe.ask("raw_write")),
+                  lambda: note(["durable", "stall"], probe.save()),
+                  lambda: note(["torch"], [peer.save()])]
+        reads = [lambda: note(["raw_read"], probe.ask("raw_read")), lambda: note(["load", "digest"], probe.ask("load"))]
+        probe.save()  # the first makes the staging memory
+        probe.ask("copy")
+        for turn in range(REPETITIONS):
+            note(["copy"], probe.ask("copy"))
+            for step in range(len(writes)):
+                writes[(turn + step) % len(writes)]()
+            for step in range(len(reads)):
+                reads[(turn + step) % len(reads)]()
+    for name, values in figures.items():
+        print(f"# {case.name} {name}_s: median {median(values):.4g} of {', '.join(f'{v:.4g}' for v in values)}", flush=True)
+    bench.record["figures"][case.name] = figures
+    return figures
+
+
+def ratio(over, under):
+    """Median of the ratios of each repetition."""
+    return median(a / b for a, b in zip(over, under))
+
+
+def has_room(bench, case):
+    """Memory for the state, its staging copy, the peer's tensors and what the page cache has of the peer's file."""
+    free = next(int(line.split()[1]) * 1024 for line in open("/proc/meminfo") if line.startswith("MemAvailable"))
+    held = case.share * case.ranks
+    disk = shutil.disk_usage(bench.work).free
+    if free > 2 * held + 2 * case.size + GIB and disk > 5 * case.size:
+        return True
+    print(f"skipped: {case.name}: {free / GIB:.1f} GiB of memory and {disk / GIB:.1f} GiB of disk are free", flush=True)
+    return False
+
+
+def bench_large(bench, case):
+    seconds = measure(bench, case)
+    bench.claim(f"durable_save_vs_raw_write_{case.name}", ratio(seconds["raw_write"], seconds["durable"]), ">=", 0.85)
+    bench.claim(f"durable_save_vs_torch_save_{case.name}", ratio(seconds["torch"], seconds["durable"]), ">=", 2)
+    bench.claim(f"stall_vs_memcpy_{case.name}", ratio(seconds["stall"], seconds["copy"]), "<=", 1.5)
+    bench.claim(f"load_vs_raw_read_{case.name}", ratio(seconds["raw_read"], seconds["load"]), ">=", 0.85)
+    costs = [digest / (THREADS * load - digest) for digest, load in zip(seconds["digest"], seconds["load"])]
+    bench.claim(f"load_checksums_cost_{case.name}", median(costs), "<=", 0.1)
+
+
+def bench_replicated(bench, case):
+    """For information: each rank holds all, each writes a part; each reads all."""
+    seconds = measure(bench, case)
+    print(f"# {case.name}: save {ratio(seconds['raw_write'], seconds['durable']):.3g} of the raw rate, "
+          f"stall {ratio(seconds['stall'], seconds['copy']) * case.ranks:.3g} memcpys of what the rank writes, "
+          f"load {ratio(seconds['raw_read'], seconds['load']):.3g} of the raw rate of one copy", flush=True)
+
+
+def bench_small(bench, case):
+    seconds = measure(bench, case)
+    bench.claim(f"durable_save_vs_torch_save_{case.name}", ratio(seconds["torch"], seconds["durable"]), ">=", 1)
+    allowed = [3 * copy + 0.010 for copy in seconds["copy"]]
+    bench.claim(f"stall_vs_3_memcpys_and_10_ms_{case.name}", ratio(seconds["stall"], allowed), "<=", 1)
+
+
+def bench_memory(bench, case, staging=256 * MIB):
+    """Most memory of a process beyond its state, against what is promised."""
+    with Probe(bench, case, staging) as probe:
+        saved = probe.save("peak_save")[0]
+    with Probe(bench, case, staging) as probe:
+        probe.save()
+        kept = probe.folder / "run"
+        kept.rename(bench.work / "kept")
+    with Probe(bench, case, staging) as probe:
+        (bench.work / "kept").rename(probe.folder / "run")
+        loaded = probe.ask("peak_load")[0]
+    bench.record["figures"][f"memory_{case.name}"] = {"save_extra_bytes": saved, "load_extra_bytes": loaded}
+    print(f"# {case.name}: beyond the state {saved / MIB:.0f} MiB in a save with {staging // MIB} MiB of staging memory, "
+          f"{loaded / MIB:.0f} MiB in a load", flush=True)
+    bench.claim(f"save_peak_memory_{case.name}", (case.share + saved) / (case.share + staging + 64 * MIB), "<=", 1)
+    bench.claim(f"load_peak_memory_{case.name}", (case.share + loaded) / (case.share + 64 * MIB), "<=", 1)
+
+
+def main():
+    need(PROBE, "checkpoint_probe")
+    need(MPIEXEC, "mpiexec")
+    if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode != 0:
+        skip(f"{PYTHON} has no torch (package python3-torch)")
+    bench = Bench("checkpoint", __doc__.strip())
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("checkpoint: stopped"))  # so that what was written is removed
+    try:
+        small = Case("10000_tensors", 10000 * 4096, 1, tensors=10000)
+        bench_small(bench, small)
+        for size in SIZES:
+            cases = [Case(f"{size:g}gib_{ranks}rank{'s' * (ranks > 1)}", size * GIB, ranks) for ranks in (1, 2)]
+            for case in cases:
+                if has_room(bench, case):
+                    bench_large(bench, case)
+        smallest = min(SIZES)
+        bench_replicated(bench, Case(f"{smallest:g}gib_2ranks_replicated", smallest * GIB, 2, placement="replicated"))
+        for ranks in (1, 2):
+            bench_memory(bench, Case(f"{smallest:g}gib_{ranks}rank{'s' * (ranks > 1)}", smallest * GIB, ranks))
+        bench.finish()
+    finally:
+        shutil.rmtree(bench.work, ignore_errors=True)
+
+
+main()

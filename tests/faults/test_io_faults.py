@@ -1,0 +1,292 @@
+#!/usr/bin/python3
+"""Storage that fails while checkpoints are written: a preloaded library makes chosen system calls of real runs fail, slow or short.
+Nothing that was committed is lost, nothing that was not is ever loaded, and a run whose storage comes back ends with the bits of
+one that never saw a fault."""
+import signal
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from harness import *  # noqa: E402,F403
+
+RANKS = 2
+EPOCHS = 6  # a report and a checkpoint each
+SHIM = BUILD / "tests/fault_shim.so"
+_whole = {}  # a run without faults, by layout
+
+
+def setup():
+    if MPIEXEC is None:
+        skip("mpiexec.mpich is not there (package mpich)")
+    if not SHIM.exists():
+        skip("the library that injects faults was not built (it goes without the sanitizers)")
+
+
+def faulty(faults, rank=None):
+    """What a run needs so that those calls fail on that rank, or on all."""
+    env = {"LD_PRELOAD": SHIM, "TRAINRT_FAULTS": faults}
+    return {"env": env} if rank is None else {"rank_env": {rank: env}}
+
+
+def start(config, env=None, rank_env=None):
+    program = [TRAINRT, "--config", str(config)]
+    if not rank_env:
+        return Job([MPIEXEC, "-n", RANKS, *program], env=env)
+    command = []
+    for rank in range(RANKS):
+        own = [f"{key}={value}" for key, value in rank_env.get(rank, {}).items()]
+        command += [":"] * (rank > 0) + ["-n", "1", *(["env", *own] if own else []), *program]
+    return Job([MPIEXEC, *command], env=env)
+
+
+def run_to_end(config, timeout=60, **environment):
+    job = start(config, **environment)
+    job.code = job.wait(timeout)
+    return job
+
+
+def config_of(folder, name, layout="node", asynchronous=True, loop=None, **checkpoint):
+    return linear_config(folder, name, {"epochs": EPOCHS, "optimizer": "adamw", "dropout": 0.1, **(loop or {})}, {"samples": 128, "features": 1500},
+                         {"num_to_keep": 0, "layout": layout, "async": asynchronous, **checkpoint})
+
+
+def without_faults():
+    """The run directory of a run that nothing happens to; its weights do not depend on the layout."""
+    if not _whole:
+        config = config_of(scratch(), "whole")
+        check_exit(run_to_end(config), FINISHED)
+        _whole["run"] = run_dir_of(config)
+    return _whole["run"]
+
+
+def dropped(job):
+    """The lines that name a checkpoint that was not written."""
+    return [line for line in job.err.splitlines() if "could not be written and is dropped" in line]
+
+
+def check_named(job, count, *words):
+    """So many checkpoints were dropped, each is named once, and each with these words: rank, operation, path, reason."""
+    lines = dropped(job)
+    equal(len(lines), count, "checkpoints that were dropped", job)
+    equal(len({re.search(r"checkpoint at step (\d+)", line).group(1) for line in lines}), count, "steps that they name", job)
+    for line in lines:
+        for word in words:
+            check(re.search(word, line), f"{word!r} is not in {line!r}", job)
+
+
+def check_committed_whole(run_dir, job=None):
+    """What is there is whole, nothing else is to be seen."""
+    if checkpoints(run_dir):
+        verified = run([TRAINRT, "verify", str(run_dir)])
+        check(verified.code == FINISHED and "DAMAGED" not in verified.out, "a committed checkpoint is damaged", verified)
+    seen = [path.name for path in Path(run_dir).iterdir() if path.name.startswith("checkpoint") and not re.fullmatch(r"checkpoint_\d{6}", path.name)]
+    check(not seen, f"half-written: {seen}", job)
+
+
+def check_like_whole(config, job):
+    check_exit(job, FINISHED)
+    check_committed_whole(run_dir_of(config), job)
+    check_same_bits(run_dir_of(config), without_faults())
+    check_no_debris(run_dir_of(config))
+
+
+# ---- faults that go away: the run drops a checkpoint, goes on, and ends as if nothing had happened ---------------------------
+# name: the fault, the rank that has it (None: all), checkpoints that are lost, words that the log must have for each
+
+RANK_1 = r"rank 1 on \S+: "
+RANK_0 = r"rank 0 on \S+: "
+TEMPORARY = {
+    "a_full_disk_in_the_data": ("pwrite:ENOSPC:shard-:1:1", 1, 1, [RANK_1, "write at byte", "shard-", "No space left"]),
+    "a_full_disk_when_room_is_reserved": ("fallocate:ENOSPC:shard-:0:1", 1, 1, [RANK_1, "reserve", "shard-", "No space left"]),
+    "a_full_disk_when_a_file_is_made": ("open:ENOSPC:shard-:0:1", 1, 1, [RANK_1, "open", "shard-", "No space left"]),
+    "a_full_disk_at_the_manifest": ("open:ENOSPC:manifest.json:0:1", 0, 1, [RANK_0, "create", "manifest.json", "No space left"]),
+    "no_inode_for_the_first_directory": ("mkdir:ENOSPC:checkpoint_000000:0:1", 0, 1, [RANK_0, "make directory", "checkpoint_000000", "No space left"]),
+    "no_inode_for_a_later_directory": ("mkdir:EDQUOT:checkpoint_000002:0:1", 0, 1, [RANK_0, "make directory", "checkpoint_000002", "quota"]),
+    "an_io_error_in_a_write": ("pwrite:EIO:shard-:3:1", 1, 1, [RANK_1, "write at byte", "shard-", "Input/output error"]),
+    "an_io_error_in_a_shards_fsync": ("fsync:EIO:shard-:1:1", 1, 1, [RANK_1, "fsync", "shard-", "Input/output error"]),
+    "an_io_error_in_a_shards_close": ("close:EIO:shard-:1:1", 1, 1, [RANK_1, "close", "shard-", "Input/output error"]),
+    "an_io_error_in_the_manifests_write": ("write:EIO:manifest.json:1:1", 0, 1, [RANK_0, "write at byte", "manifest.json", "Input/output error"]),
+    "an_io_error_in_the_manifests_fsync": ("fsync:EIO:manifest.json:1:1", 0, 1, [RANK_0, "fsync", "manifest.json", "Input/output error"]),
+    "an_io_error_in_the_directorys_fsync": ("fsync:EIO:checkpoint_000001:1:1", 0, 1, [RANK_0, "fsync", "checkpoint_000001", "Input/output error"]),
+    "a_rename_that_fails": ("renameat2:EIO:checkpoint_000001:0:1", 0, 1, [RANK_0, "rename", "checkpoint_000001", "Input/output error"]),
+    "errors_on_all_ranks": ("pwrite:EIO:shard-:2:1", None, 1, [RANK_0, RANK_1, "write at byte", "shard-", "Input/output error"]),
+    "two_lost_in_a_row": ("fsync:EIO:shard-:1:2", 1, 2, [RANK_1, "fsync", "shard-", "Input/output error"]),
+}
+
+
+def a_temporary_fault(fault, rank, lost, words, layout, asynchronous):
+    config = config_of(scratch(), "run", layout, asynchronous)
+    job = run_to_end(config, **faulty(fault, rank))
+    check_named(job, lost, *words)
+    equal(len(checkpoints(run_dir_of(config))), EPOCHS - lost, "checkpoints", job)
+    check_like_whole(config, job)
+
+
+for _number, (_name, _case) in enumerate(TEMPORARY.items()):
+    # Each layout with both ways of saving; a fault of the directory's fsync comes at other counts with another layout.
+    _layout, _async = [("node", True), ("rank", False), ("rank", True), ("node", False)][_number % 4]
+    add_test(f"a_run_outlives_{_name}_{_layout}_{'async' if _async else 'sync'}", a_temporary_fault, *_case, _layout, _async)
+
+
+# ---- what is no fault: the checkpoints are all there --------------------------------------------------------------------------
+
+HARMLESS = {
+    "interrupted_calls_everywhere": ",".join(f"{call}:EINTR:/run/" for call in ("open", "read", "pread", "write", "pwrite", "fsync", "rename", "mkdir",
+                                                                              "unlink", "fallocate")),
+    "short_reads_and_writes": ",".join(f"{call}:short:checkpoint_" for call in ("read", "pread", "write", "pwrite")),
+    "a_file_system_without_flock": "flock:ENOSYS",
+    "a_file_system_without_fallocate": "fallocate:EOPNOTSUPP",
+    "a_file_system_without_renameat2": "renameat2:EINVAL",
+    "a_slow_disk": "pwrite:slow=40:shard-,fsync:slow=40",
+}
+
+
+def a_harmless_fault(fault):
+    for asynchronous in (True, False):
+        config = config_of(scratch(), "run", "node" if asynchronous else "rank", asynchronous)
+        job = run_to_end(config, **faulty(fault))
+        check_named(job, 0)
+        equal(len(checkpoints(run_dir_of(config))), EPOCHS, "checkpoints", job)
+        check_like_whole(config, job)
+
+
+for _name, _fault in HARMLESS.items():
+    add_test(f"{_name}_cost_nothing", a_harmless_fault, _fault)
+
+
+# ---- faults that stay ---------------------------------------------------------------------------------------------------------
+
+
+def check_continues(config):
+    """The storage is well again: the same command ends the run."""
+    job = run_to_end(config)
+    check_like_whole(config, job)
+    return job
+
+
+@test
+def a_disk_that_stays_full_ends_the_run_after_max_failed_checkpoints_and_it_continues_when_there_is_room():
+    for asynchronous in (True, False):
+        config = config_of(scratch(), "run", asynchronous=asynchronous, max_failed=2)
+        job = run_to_end(config, **faulty("pwrite:ENOSPC:shard-:4", 1))
+        check_exit(job, FAILED)
+        check(re.search(r"the 2\. in a row \(checkpoint\.max_failed\)", job.err), "it does not say why it ended", job)
+        check("No space left" in job.err and re.search(RANK_1, job.err), "it does not say what was wrong where", job)
+        committed = len(checkpoints(run_dir_of(config)))
+        check(0 < committed < EPOCHS, f"{committed} checkpoints before the disk was full", job)
+        check_committed_whole(run_dir_of(config), job)
+        equal(run_state(run_dir_of(config)), "failed", "state of the run")
+        second = check_continues(config)
+        check(f"continuing from {checkpoints(run_dir_of(config))[committed - 1]}" in second.err, "it did not continue where it was", second)
+
+
+@test
+def a_disk_that_is_full_from_the_beginning_leaves_no_checkpoint_and_the_run_begins_anew():
+    config = config_of(scratch(), "run", max_failed=3)
+    job = run_to_end(config, **faulty("fallocate:ENOSPC:shard-,pwrite:ENOSPC:shard-"))
+    check_exit(job, FAILED)
+    equal(checkpoints(run_dir_of(config)), [], "checkpoints", job)
+    check_named(job, 3, RANK_0, RANK_1, "No space left")  # the third in the error that ends it
+    check_continues(config)
+
+
+@test
+def without_a_limit_the_run_goes_on_without_checkpoints_until_its_end_which_it_cannot_save():
+    config = config_of(scratch(), "run", max_failed=0)
+    job = run_to_end(config, **faulty("fsync:EIO:shard-", 1))
+    check_exit(job, FAILED)  # the end's save()
+    equal(checkpoints(run_dir_of(config)), [], "checkpoints", job)
+    check(len(dropped(job)) >= EPOCHS, f"{len(dropped(job))} lines for {EPOCHS} checkpoints", job)
+    check_continues(config)
+
+
+@test
+def a_directory_whose_name_may_not_last_is_not_taken_for_committed():
+    # Each fsync in the run directory in its turn: that of the run directory itself, after the rename, is among them.
+    for after in range(4, 12):
+        config = config_of(scratch(), "run", asynchronous=False)
+        run_dir = run_dir_of(config)
+        job = run_to_end(config, **faulty(f"fsync:EIO:runs/run:{after}:1", 0))
+        if job.code != FINISHED:  # it hit a file that a run cannot be without
+            check_exit(job, FAILED)
+            check_committed_whole(run_dir, job)
+            check_continues(config)
+            continue
+        equal(len(checkpoints(run_dir)) + len(dropped(job)), EPOCHS, "committed and dropped", job)
+        check_like_whole(config, job)
+
+
+@test
+def what_cannot_be_removed_is_named_and_harms_nothing():
+    config = config_of(scratch(), "run", num_to_keep=1)
+    job = run_to_end(config, **faulty("unlinkat:EIO:shard-", 0))
+    check_exit(job, FINISHED)
+    check("Input/output error" in job.err and "remove" in job.err, "it does not say what could not be removed", job)
+    equal(len(checkpoints(run_dir_of(config))), 1, "checkpoints to be seen", job)
+    check_committed_whole(run_dir_of(config), job)
+    check_same_bits(run_dir_of(config), without_faults())
+    more = config_of(config.parent, "run", num_to_keep=1, loop={"epochs": EPOCHS + 1})
+    check_exit(run_to_end(more), FINISHED)
+    check_no_debris(run_dir_of(config), keep=1)
+
+
+@test
+def a_view_that_cannot_be_written_is_made_at_the_next_start_and_the_checkpoint_counts():
+    config = config_of(scratch(), "run")
+    job = run_to_end(config, **faulty("open:ENOSPC:state.h5", 0))
+    check_exit(job, FINISHED)
+    check_named(job, 0)
+    check(job.err.count("the whole view of a checkpoint is missing") == EPOCHS, "not every missing view is named", job)
+    run_dir = run_dir_of(config)
+    equal(len(checkpoints(run_dir)), EPOCHS, "checkpoints", job)
+    check_committed_whole(run_dir, job)
+    check(not any((directory / "state.h5").exists() for directory in checkpoints(run_dir)), "there is a view", job)
+    more = config_of(config.parent, "run", loop={"epochs": EPOCHS + 1})
+    job = run_to_end(more)
+    check_exit(job, FINISHED)
+    check((checkpoints(run_dir)[EPOCHS - 1] / "state.h5").exists(), "the view of the checkpoint that was loaded was not made anew", job)
+    check_same_bits(config.parent / "runs/run", _longer())
+
+
+def _longer():
+    if "longer" not in _whole:
+        config = config_of(scratch(), "longer", loop={"epochs": EPOCHS + 1})
+        check_exit(run_to_end(config), FINISHED)
+        _whole["longer"] = run_dir_of(config)
+    return _whole["longer"]
+
+
+@test
+def a_stop_during_a_slow_save_waits_for_it_and_exits_75():
+    for asynchronous in (True, False):
+        config = config_of(scratch(), "run", asynchronous=asynchronous, loop={"epochs": 200})
+        job = start(config, **faulty("fsync:slow=1500:shard-", 1))
+        wait_for_reports(run_dir_of(config), 1, job)
+        begun = time.monotonic()
+        kill(job.ranks().values(), signal.SIGTERM)
+        code = job.wait(30)
+        equal(code, STOPPED, "exit code of a stop during a slow save", job)
+        check(time.monotonic() - begun > 0.5, "it did not wait for the disk", job)
+        run_dir = run_dir_of(config)
+        check_committed_whole(run_dir, job)
+        check_named(job, 0)
+        equal(run_state(run_dir), "stopped", "state")
+        steps = int(re.search(r"stopped by SIGTERM at step (\d+)", job.err + job.out).group(1))
+        equal(step_of(run_dir), steps, "step of the last checkpoint", job)
+        check_no_debris(run_dir)
+        short = config_of(config.parent, "run", asynchronous=asynchronous)
+        check_exit(run_to_end(short), FINISHED)
+
+
+@test
+def a_stop_that_cannot_be_saved_is_no_success_and_costs_no_more_than_the_steps_since_the_last_checkpoint():
+    config = config_of(scratch(), "run", loop={"epochs": 5000})
+    job = start(config, **faulty("fsync:EIO:shard-:2", 1))
+    wait_for_reports(run_dir_of(config), 2, job)
+    kill(job.ranks().values(), signal.SIGTERM)
+    code = job.wait(30)
+    equal(code, FAILED, "exit code", job)
+    check_committed_whole(run_dir_of(config), job)
+
+
+main(setup)

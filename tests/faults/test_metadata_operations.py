@@ -1,0 +1,92 @@
+#!/usr/bin/python3
+"""What a checkpoint asks of a file system's metadata servers: calls that a rank makes on paths in the run directory, counted by a
+preloaded library, as the difference between runs of few and of more checkpoints. No rank's number grows with the ranks."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from harness import *  # noqa: E402,F403
+
+SHIM = BUILD / "tests/fault_shim.so"
+RANKS = (1, 2, 4, 8)
+FEW, MORE = 2, 6  # checkpoints
+# Those that name a path. What goes to an open file (pwrite, fsync, fallocate, fstat, close) is printed besides.
+BY_PATH = ("open", "openat", "rename", "renameat", "renameat2", "link", "linkat", "mkdir", "mkdirat", "unlink", "unlinkat", "rmdir", "stat", "lstat",
+           "fstatat", "access", "opendir")
+BY_FILE = ("pwrite", "fsync", "fdatasync", "fallocate", "ftruncate", "fstat")
+# A rank other than 0: one look whether the directory is there, one open of the shard, with what of it cannot go by direct I/O one
+# more. A rank whose storage polls until a directory shows up looks more often; here it is there at once.
+MOST_OF_OTHERS = 4
+MOST_OF_FIRST = 32
+
+
+def setup():
+    if MPIEXEC is None:
+        skip("mpiexec.mpich is not there (package mpich)")
+    if not SHIM.exists():
+        skip("the library that counts calls was not built (it goes without the sanitizers)")
+
+
+def counted_run(layout, ranks, count, retention):
+    """{rank: {call: number}} of a run that takes so many checkpoints."""
+    folder = scratch()
+    config = linear_config(folder, "run", {"epochs": count, "batch_size": 8}, {"samples": 8 * ranks, "features": 4000}, {"layout": layout, "num_to_keep": retention})
+    command = []
+    for rank in range(ranks):
+        command += [":"] * (rank > 0) + ["-n", "1", "env", f"LD_PRELOAD={SHIM}", f"TRAINRT_COUNT_CALLS={folder}/calls-{rank}", f"TRAINRT_COUNT_PATH={run_dir_of(config)}",
+                                         TRAINRT, "--config", config]
+    job = Job([MPIEXEC, *command])
+    job.code = job.wait(90)
+    check_exit(job, FINISHED)
+    equal(len(checkpoints(run_dir_of(config))), min(count, retention or count), "checkpoints", job)
+    return {rank: {name: int(number) for name, number in (line.split() for line in (folder / f"calls-{rank}").read_text().splitlines())} for rank in range(ranks)}
+
+
+def calls_per_checkpoint(layout, ranks, retention=0):
+    """(by path, by open file) of each rank."""
+    few, more = counted_run(layout, ranks, FEW + retention, retention), counted_run(layout, ranks, MORE + retention, retention)
+    per = lambda rank, names: sum(more[rank][name] - few[rank][name] for name in names) / (MORE - FEW)
+    return [(per(rank, BY_PATH), per(rank, BY_FILE)) for rank in range(ranks)]
+
+
+_table = {}
+
+
+def table():
+    if not _table:
+        print(f"     {'layout':<8} {'ranks':>5} {'rank 0: by path':>16} {'by file':>8} {'others, most: by path':>22} {'by file':>8}")
+        for layout in ("rank", "node", "single"):
+            for ranks in RANKS:
+                found = _table[layout, ranks] = calls_per_checkpoint(layout, ranks)
+                others = [max((counts[kind] for counts in found[1:]), default=0) for kind in (0, 1)]
+                print(f"     {layout:<8} {ranks:>5} {found[0][0]:>16.2f} {found[0][1]:>8.2f} {others[0]:>22.2f} {others[1]:>8.2f}")
+    return _table
+
+
+@test
+def a_rank_other_than_the_first_asks_a_few_things_however_many_ranks_there_are():
+    for (layout, ranks), found in table().items():
+        for rank, (by_path, _) in enumerate(found[1:], 1):
+            check(by_path <= MOST_OF_OTHERS, f"layout {layout}, {ranks} ranks: rank {rank} makes {by_path} calls a checkpoint")
+
+
+@test
+def the_first_rank_asks_as_much_with_many_ranks_as_with_one():
+    for layout in ("rank", "node", "single"):
+        found = {ranks: table()[layout, ranks][0][0] for ranks in RANKS}
+        check(max(found.values()) <= min(found.values()) + 1, f"layout {layout}: calls of rank 0 a checkpoint by number of ranks: {found}")
+        check(max(found.values()) <= MOST_OF_FIRST, f"layout {layout}: rank 0 makes {max(found.values())} calls a checkpoint")
+
+
+@test
+def deleting_an_old_checkpoint_costs_the_first_rank_one_call_a_file_and_a_few_more():
+    """num_to_keep: in the steady state one checkpoint goes for each that comes."""
+    found = {}
+    for layout, files in (("single", 1), ("rank", 4)):
+        kept = calls_per_checkpoint(layout, 4, retention=1)[0][0]
+        found[files] = kept - table()[layout, 4][0][0]
+        print(f"     retention, {files} shard files: {found[files]:.2f} calls a checkpoint more")
+    check(found[4] - found[1] <= 3 + 0.5, f"three more files cost {found[4] - found[1]} calls more")
+
+
+main(setup)

@@ -1,0 +1,151 @@
+#!/usr/bin/python3
+"""A simulation with its own main and its own MPI_Init (tests/support/heat.cpp), built against the installed library: killed half
+way and continued on another number of ranks it ends with the field, bit for bit, of a run that nobody touched."""
+import random
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from harness import *  # noqa: E402,F403
+
+STEPS = 60  # a checkpoint every 5
+PREFIX = None
+HEAT = None
+
+
+def must(command, **options):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, **options)
+    check(done.returncode == 0, f"{' '.join(map(str, command))}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def pkg_config(*words):
+    if shutil.which("pkg-config") is None:
+        skip("pkg-config is not there")
+    path = str(PREFIX / "lib/pkgconfig")
+    return must(["pkg-config", *words, "trainrt"], env={**os.environ, "PKG_CONFIG_PATH": path}).split()
+
+
+def setup():
+    global PREFIX, HEAT
+    if MPIEXEC is None:
+        skip("mpiexec.mpich is not there (package mpich)")
+    PREFIX = scratch("prefix")
+    must(["cmake", "--install", BUILD, "--prefix", PREFIX, "--component", "library"])
+    HEAT = PREFIX / "heat"
+    compiler = shutil.which("mpicxx.mpich") or shutil.which("mpicxx")
+    must([compiler, "-O2", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", SOURCE / "tests/support/heat.cpp", *pkg_config("--cflags", "--libs"), "-o", HEAT])
+
+
+def start_heat(ranks, directory, files="node", pause_ms=0):
+    return Job([MPIEXEC, "-n", ranks, HEAT, directory, STEPS, files, pause_ms], trainrt=str(HEAT))
+
+
+def run_heat(ranks, directory, files="node", may_warn=None):
+    job = start_heat(ranks, directory, files)
+    equal(job.wait(60), 0, f"exit code of {ranks} ranks", job)
+    unexpected = [line for line in job.err.splitlines() if may_warn is None or may_warn not in line]
+    equal(unexpected, [], "what it says on standard error", job)
+    check(f"step {STEPS} in {directory}" in job.out, "it did not come to its end", job)
+    return job
+
+
+def killed_heat(ranks, directory, files="node", index=4):
+    """SIGKILL of all ranks once that checkpoint is there, more steps and perhaps another save under way."""
+    job = start_heat(ranks, directory, files, pause_ms=20)
+    wait_until(lambda: (directory / f"checkpoint_{index:06d}").exists() or job.ended(), 30, f"checkpoint {index}", job)
+    time.sleep(random.uniform(0, 0.15))
+    check(not job.ended(), "it ended before it could be killed", job)
+    kill(job.ranks().values())
+    check(job.wait(30) != 0, "exit 0 after kill -9 of all ranks", job)
+
+
+_reference = None
+
+
+def reference():
+    """The last checkpoint of a run on one rank that nobody touched."""
+    global _reference
+    if _reference is None:
+        directory = scratch() / "whole"
+        run_heat(1, directory)
+        _reference = state_of(directory)
+        equal(sorted(_reference), ["plate/temperature", "step"], "names in state.h5")
+        equal(_reference["plate/temperature"][:2], ("float64", (61, 47)), "type and shape of the field")
+        equal(int.from_bytes(_reference["step"][2], "little"), STEPS, "last step")
+    return _reference
+
+
+def check_field(directory):
+    check(state_of(directory) == reference(), "the field has other bits than that of the run that was never killed")
+    left = sorted(path.name for path in directory.iterdir())
+    equal(left, ["checkpoint_000009", "checkpoint_000010", "checkpoint_000011"], "what lies in the directory")
+
+
+def killed_on_a_continues_on_b(before, after, files):
+    directory = scratch() / "heat"
+    killed_heat(before, directory, files)
+    job = run_heat(after, directory, files, may_warn="state.h5 is missing (the run was killed before it was written)")
+    check(re.search(rf"restored step \d+ of {before} ranks", job.out), "it did not begin where the killed one was", job)
+    check_field(directory)
+    shards = len(list((directory / "checkpoint_000011").glob("shard-*.h5")))
+    equal(shards, after if files == "rank" else 1, f"shard files in the layout {files}")
+
+
+for _before, _after, _files in ((3, 1, "node"), (1, 3, "rank"), (3, 2, "single"), (2, 3, "node")):
+    add_test(f"a_simulation_killed_on_{_before}_ranks_continues_on_{_after}_with_the_same_bits_files_{_files}", killed_on_a_continues_on_b, _before, _after, _files)
+
+
+@test
+def killed_in_every_phase_of_a_save_it_continues_with_the_same_bits():
+    text = (SOURCE / "src/checkpoint/phases.hpp").read_text()
+    directory = scratch() / "heat"
+    for phase in re.findall(r"^  (\w+),", text[text.index("enum class Phase"):text.index("};")], re.M):
+        own = [MPIEXEC, "-n", 1, "-env", "TRAINRT_STOP_AT", phase, HEAT, directory, STEPS, "node", 5]
+        job = Job([*own, ":", "-n", 1, HEAT, directory, STEPS, "node", 5], trainrt=str(HEAT))
+        wait_until(lambda: job.ended() or is_stopped(job.ranks().get(0, 0)), 30, f"rank 0 to reach the phase {phase}", job)
+        check(not job.ended(), f"the phase {phase} was not reached", job)
+        kill(job.ranks().values())
+        job.wait(30)
+        left = [path.name for path in directory.iterdir() if path.name.startswith(".saving-")]
+        check(len(left) <= 1, f"what earlier processes left was not swept: {left}")
+    run_heat(3, directory, may_warn="state.h5 is missing (the run was killed before it was written)")
+    check_field(directory)
+
+
+@test
+def a_program_without_mpi_needs_no_more_than_pkg_config():
+    folder = scratch()
+    (folder / "sim.cpp").write_text("""
+#include <trainrt/checkpoint_store.hpp>
+#include <trainrt/communicators.hpp>
+#include <cstdio>
+int main(int, char** argv) {
+  std::int64_t step = 0;
+  trainrt::State state;
+  state.value("step", step);
+  const auto alone = trainrt::self_communicator();
+  trainrt::CheckpointStore store(argv[1], *alone);
+  store.restore(state);
+  ++step;
+  store.save(state);
+  std::printf("%d\\n", static_cast<int>(step));
+}
+""")
+    must(["g++", folder / "sim.cpp", *pkg_config("--cflags", "--libs"), "-o", folder / "sim"])
+    for expected in (1, 2, 3):
+        equal(must([folder / "sim", folder / "run"]), f"{expected}\n", "steps")
+
+
+@test
+def the_library_shows_the_public_api_only():
+    library = PREFIX / "lib/libtrainrt.so"
+    names = [line.split(maxsplit=2)[2] for line in must(["nm", "-DC", "--defined-only", library]).splitlines() if line.split()[1] != "A"]
+    check(any("CheckpointStore::save" in name for name in names), "CheckpointStore::save is not there")
+    foreign = [name for name in names if not re.match(r"(typeinfo (name )?for |vtable for )?trainrt::", name)]
+    check(not foreign, f"it shows: {foreign[:10]}")
+    internal = [name for name in names if re.search(r"trainrt::(checkpoint|comm|launch|io|log|plugins)::", name)]
+    check(not internal, f"it shows its inside: {internal[:10]}")
+
+
+main(setup)

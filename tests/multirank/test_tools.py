@@ -1,0 +1,306 @@
+#!/usr/bin/python3
+"""inspect, export and verify against readers that are not ours: h5py, numpy, and the 15 lines below for safetensors."""
+import json
+import struct
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from harness import *  # noqa: E402,F403
+
+_runs = {}
+
+
+def a_run(name, *words, ranks=2):
+    """The run directory of a finished run; each is made once. Tests that change it copy it."""
+    if name not in _runs:
+        config = linear_config(scratch(), name, {"optimizer": "adamw"}, {"features": 3000}, {"num_to_keep": 2})
+        job = run_ranks(ranks, config, *words)
+        check_exit(job, FINISHED)
+        _runs[name] = run_dir_of(config)
+    return _runs[name]
+
+
+def both_layouts():
+    return [a_run("ranks", "--checkpoint.layout=rank"), a_run("single", "--checkpoint.layout=single")]
+
+
+def copy_of(run_dir):
+    copy = scratch() / run_dir.name
+    shutil.copytree(run_dir, copy)
+    return copy
+
+
+def tool(*words, code=FINISHED):
+    job = run([TRAINRT, *words])
+    check(job.code == code, f"trainrt {' '.join(map(str, words))}: exit {job.code}, expected {code}", job)
+    return job
+
+
+def expected(checkpoint):
+    """Every tensor and value, as h5py reads them from state.h5."""
+    import h5py
+    found = {}
+
+    def walk(group, prefix):  # visititems does not follow links to other files
+        for name in group:
+            item = group[name]
+            if isinstance(item, h5py.Group):
+                walk(item, f"{prefix}{name}/")
+            else:
+                found[prefix + name] = item[()]
+
+    with h5py.File(checkpoint / "state.h5", "r") as file:
+        walk(file, "")
+    return found
+
+
+def compare(found, checkpoint):
+    import numpy
+    wanted = expected(checkpoint)
+    check("model/weights" in wanted and wanted["model/weights"].size == 3001, "state.h5 holds no model")
+    for name, array in wanted.items():
+        check(name in found, f"'{name}' is missing: {sorted(found)}")
+        array = numpy.asarray(array)
+        if array.dtype.kind == "S":
+            continue
+        equal(found[name].shape, array.shape, f"shape of '{name}'")
+        equal(found[name].dtype, array.dtype, f"type of '{name}'")
+        equal(found[name].tobytes(), array.tobytes(), f"bytes of '{name}'")
+
+
+def read_safetensors(path):
+    """By the format's description alone (github.com/huggingface/safetensors, README): a length, a JSON header, the bytes."""
+    import numpy
+    types = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1", "U8": "u1", "BOOL": "?"}
+    data = Path(path).read_bytes()
+    (length,) = struct.unpack("<Q", data[:8])
+    header = json.loads(data[8:8 + length])
+    check(length % 8 == 0 and data[8:9] == b"{", "the header's form")
+    metadata = header.pop("__metadata__")
+    check(all(isinstance(text, str) for text in metadata.values()), "metadata holds texts")
+    spans = sorted(item["data_offsets"] for item in header.values())
+    equal([begin for begin, _ in spans] + [len(data) - 8 - length], [0] + [end for _, end in spans], "the buffer has no gaps")
+    tensors = {}
+    for name, item in header.items():
+        begin, end = item["data_offsets"]
+        tensors[name] = numpy.frombuffer(data[8 + length + begin:8 + length + end], types[item["dtype"]]).reshape(item["shape"])
+    return tensors, metadata
+
+
+@test
+def inspect_shows_what_h5py_reads():
+    for run_dir in both_layouts():
+        newest = checkpoints(run_dir)[-1]
+        found = json.loads(tool("inspect", run_dir, "--json").out)
+        equal(found["directory"], str(newest.resolve()), "the newest checkpoint of a run")
+        check(found["ranks"] == 2 and found["iteration"] == 3 and found["step"] > 0, f"{found}")
+        check("loss" in found["metrics"] and found["created"].startswith("20"), f"{found['metrics']}")
+        equal(len(found["shards"]), len(list(newest.glob("shard-*.h5"))), "shards")
+        wanted = expected(newest)
+        names = [item["name"] for item in found["tensors"]] + [item["name"] for item in found["values"]]
+        equal(sorted(names), sorted(wanted), "names")
+        for item in found["tensors"]:
+            equal(tuple(item["shape"]), wanted[item["name"]].shape, item["name"])
+            equal(item["bytes"], wanted[item["name"]].nbytes, item["name"])
+        for item in found["values"]:
+            if item["dtype"] != "string":
+                equal(item["value"], wanted[item["name"]].item(), item["name"])
+        text = tool("inspect", newest).out
+        for word in ("model/weights", "[3001]", "per_rank", "epoch", "shard-00000.h5", "loss"):
+            check(word in text, f"'{word}' is not shown:\n{text}")
+
+
+@test
+def inspect_shows_where_the_slabs_of_a_tensor_lie():
+    run_dir, single = both_layouts()
+    for directory, shards in ((run_dir, {"shard-00000.h5", "shard-00001.h5"}), (single, {"shard-00000.h5"})):
+        found = json.loads(tool("inspect", directory, "--tensor", "sums/*", "--json").out)
+        equal([item["name"] for item in found["tensors"]], ["sums/loss", "sums/seen"], "what the pattern matches")
+        for item in found["tensors"]:
+            equal({slab["shard"] for slab in item["slabs"]}, shards, "shards of its slabs")
+            equal([slab["offset"] for slab in sorted(item["slabs"], key=lambda slab: slab["rank"])], [[0, 0], [1, 0]], "offsets")
+        check("shard-00000.h5" in tool("inspect", directory, "--tensor", "model/weights").out, "the shard")
+
+
+@test
+def statistics_are_those_of_numpy():
+    import numpy
+    for run_dir in both_layouts():
+        wanted = expected(checkpoints(run_dir)[-1])
+        found = json.loads(tool("inspect", run_dir, "--stats", "--json").out)
+        for item in found["tensors"]:
+            array = wanted[item["name"]].astype(numpy.float64)
+            statistics = item["statistics"]
+            equal(statistics["count"], array.size, "count")
+            equal((statistics["min"], statistics["max"]), (array.min(), array.max()), f"extremes of {item['name']}")
+            check(numpy.isclose(statistics["mean"], array.mean(), rtol=1e-12, atol=0), f"mean of {item['name']}: {statistics}")
+            check(numpy.isclose(statistics["std"], array.std(), rtol=1e-10, atol=0), f"deviation of {item['name']}: {statistics}, {array.std()}")
+            equal((statistics["nan"], statistics["infinite"], statistics["zero"]), (0, 0, int((array == 0).sum())), item["name"])
+        check(" std " in tool("inspect", run_dir, "--stats", "--tensor", "model/*").out, "the table has no statistics")
+
+
+@test
+def a_wrong_name_is_answered_with_the_nearest():
+    job = tool("inspect", both_layouts()[0], "--tensor", "model/weight", code=USAGE)
+    check("did you mean 'model/weights'" in job.err, "no suggestion", job)
+    job = tool("export", both_layouts()[0], "-o", scratch() / "a.npz", "--tensors", "model/*,optimiser/first", code=USAGE)
+    check("did you mean 'optimizer/first'" in job.err, "no suggestion", job)
+
+
+@test
+def an_hdf5_export_is_one_plain_file():
+    import h5py
+    for run_dir in both_layouts():
+        newest = checkpoints(run_dir)[-1]
+        path = scratch() / "state.h5"
+        tool("export", newest, "-o", path)
+        with h5py.File(path, "r") as file:
+            found = {}
+            file.visititems(lambda name, item: found.__setitem__(name, item[()]) if isinstance(item, h5py.Dataset) else None)
+            layouts = {file[name].id.get_create_plist().get_layout() for name in found}
+            equal(layouts, {h5py.h5d.CONTIGUOUS}, "layouts: nothing virtual, nothing external")
+            equal(json.loads(file.attrs["checkpoint"])["step"], int(found["trainrt/step"]), "what the manifest says")
+        compare(found, newest)
+        equal([entry.name for entry in path.parent.iterdir()], ["state.h5"], "only the file is left")
+
+
+@test
+def a_safetensors_export_is_read_by_the_formats_description():
+    for run_dir in both_layouts():
+        path = scratch() / "state.safetensors"
+        tool("export", run_dir, f"--output={path}")
+        found, metadata = read_safetensors(path)
+        compare(found, checkpoints(run_dir)[-1])
+        equal(metadata["format"], "pt", "what transformers asks for")
+        equal(json.loads(metadata["trainrt"])["ranks"], 2, "what the manifest says")
+
+
+@test
+def a_safetensors_export_goes_into_torch():
+    try:
+        import torch
+    except ImportError:
+        skip("python3-torch is not there")
+    path = scratch() / "model.safetensors"
+    tool("export", a_run("ranks", "--checkpoint.layout=rank"), "-o", path, "--tensors", "model/*")
+    data = bytearray(path.read_bytes())
+    (length,) = struct.unpack("<Q", data[:8])
+    header = json.loads(data[8:8 + length])
+    equal(set(header), {"__metadata__", "model/weights"}, "what the pattern takes in")
+    begin, end = header["model/weights"]["data_offsets"]
+    weights = torch.frombuffer(data, dtype=torch.float32, offset=8 + length + begin, count=(end - begin) // 4)
+    equal(weights.numpy().tobytes(), expected(checkpoints(_runs["ranks"])[-1])["model/weights"].tobytes(), "weights")
+
+
+@test
+def an_npz_export_is_read_by_numpy_without_pickle():
+    import numpy
+    for run_dir in both_layouts():
+        path = scratch() / "state.npz"
+        tool("export", run_dir, "-o", path)
+        with numpy.load(path, allow_pickle=False) as archive:
+            compare({name: archive[name] for name in archive.files}, checkpoints(run_dir)[-1])
+
+
+@test
+def an_existing_target_is_replaced_only_by_force():
+    import numpy
+    run_dir = both_layouts()[0]
+    path = scratch() / "model.npz"
+    path.write_text("precious")
+    job = tool("export", run_dir, "-o", path, code=USAGE)
+    check("--force" in job.err and path.read_text() == "precious", "refused", job)
+    tool("export", run_dir, "-o", path, "--force", "--tensors", "model/*")
+    with numpy.load(path) as archive:
+        equal(archive.files, ["model/weights"], "names")
+    tool("export", run_dir, "-o", path.with_suffix(".pt"), code=USAGE)
+    tool("export", run_dir, code=USAGE)
+    tool("export", scratch(), "-o", path, code=USAGE)
+
+
+def flip_a_byte(path, at):
+    data = bytearray(path.read_bytes())
+    data[at] ^= 0x10
+    path.write_bytes(data)
+
+
+@test
+def damage_ends_export_and_statistics_by_name_and_leaves_no_file():
+    import h5py
+    for original in both_layouts():
+        run_dir = copy_of(original)
+        newest = checkpoints(run_dir)[-1]
+        for shard in sorted(newest.glob("shard-*.h5")):
+            with h5py.File(shard, "r") as file:
+                at = file["model/weights"].id.get_offset() if "model/weights" in file else None
+            if at:
+                flip_a_byte(shard, at + 100)
+                damaged = shard
+        for extension in ("h5", "safetensors", "npz"):
+            path = scratch() / f"state.{extension}"
+            job = tool("export", newest, "-o", path, code=FAILED)
+            check(str(damaged) in job.err, "the file is not named", job)
+            equal(list(path.parent.iterdir()), [], "what is left")
+            path.write_text("precious")
+            tool("export", newest, "-o", path, "--force", code=FAILED)
+            equal(path.read_text(), "precious", "the file that was to be replaced")
+        job = tool("inspect", newest, "--stats", code=FAILED)
+        check(str(damaged) in job.err, "the file is not named", job)
+        job = tool("verify", run_dir, code=FAILED)
+        check(f"DAMAGED   {newest.resolve()}" in job.out and str(damaged.resolve()) in job.out, "verify", job)
+        check(f"ok        {checkpoints(run_dir)[0].resolve()}" in job.out, "the other checkpoint is whole", job)
+
+
+@test
+def a_disk_that_is_full_leaves_no_file():
+    if not Path("/dev/shm").is_dir() or os.geteuid() != 0:
+        skip("mounting a small tmpfs needs root")
+    folder = scratch()
+    mount = run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", folder])
+    if mount.code != 0:
+        skip("mounting a small tmpfs is not allowed here")
+    try:
+        for extension in ("h5", "safetensors", "npz"):
+            job = tool("export", both_layouts()[0], "-o", folder / f"state.{extension}", code=FAILED)
+            check("No space left" in job.err, "the reason", job)
+            equal(list(folder.iterdir()), [], "what is left")
+    finally:
+        run(["umount", folder])
+
+
+@test
+def verify_says_what_is_whole_and_what_is_not():
+    run_dir = copy_of(both_layouts()[0])
+    job = tool("verify", run_dir, "--threads", "3")
+    for name in ("checkpoint_", "run.json", "result.json", "attempts", "metrics.h5"):
+        check(re.search(rf"^ok        .*{name}", job.out, re.M), f"{name} is not checked", job)
+    check("DAMAGED" not in job.out, "all is whole", job)
+    tool("verify", checkpoints(run_dir)[0])
+    tool("verify", run_dir / "metrics.h5")
+    tool("verify", run_dir / "run.json", code=USAGE)
+    tool("verify", run_dir, "--threads", "none", code=USAGE)
+
+    (checkpoints(run_dir)[0] / "stray").write_text("x")
+    job = tool("verify", run_dir)
+    check("note: " in job.out and "stray" in job.out, "a file that is not listed is a note", job)
+
+    with open(run_dir / "result.json", "a") as log:
+        log.write('{"_training_iteration": 4, "lo')
+    check("note: line 4" in tool("verify", run_dir).out, "a torn last line is a note")
+
+    def damaged(name, change):
+        copy = copy_of(run_dir)
+        change(copy / name)
+        found = tool("verify", copy, code=FAILED)
+        check(re.search(rf"^DAMAGED   .*{name.split('/')[0]}", found.out, re.M), f"{name} is not named", found)
+
+    damaged("run.json", lambda path: path.write_text("{}"))
+    damaged("result.json", lambda path: path.write_text("\n".join(reversed(path.read_text().splitlines()[:3])) + "\n"))
+    damaged("attempts/000001.json", lambda path: path.write_text("nothing"))
+    damaged("metrics.h5", lambda path: path.write_bytes(b"nothing"))
+    damaged(f"{checkpoints(run_dir)[-1].name}/manifest.json", lambda path: path.write_text(path.read_text().replace("loss", "lost", 1)))
+    damaged(f"{checkpoints(run_dir)[-1].name}/manifest.json", lambda path: path.unlink())
+
+
+main()

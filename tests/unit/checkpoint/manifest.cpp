@@ -1,0 +1,142 @@
+#include "checkpoint/manifest.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+#include <trainrt/error.hpp>
+
+#include "io/digest.hpp"
+#include "mutations.hpp"
+#include "unit/io/scratch.hpp"
+
+using namespace trainrt;
+using namespace trainrt::test;
+using namespace trainrt::checkpoint;
+using Catch::Contains;
+
+namespace {
+
+const std::string a_digest(32, 'a');
+
+Manifest example() {
+  Manifest manifest;
+  manifest.meta = {
+      12, 24, 1200, 3, 2, "2026-01-01T00:00:00Z", {{"loss", 0.1}, {"nan", std::nan("")}}, R"({"a":[1,{"b":2.5}]})"};
+  manifest.shards = {{"shard-00000.h5", 1200, {{0, 1000, 100, a_digest}, {2, 1100, 100, a_digest}}},
+                     {"shard-00001.h5", 50, {{1, 0, 50, a_digest}}}};
+  manifest.files = {{"files/vocabulary.txt", 7, a_digest, -1}, {"files/rank-00001/log", 0, a_digest, 1}};
+  return manifest;
+}
+
+/// The text with one change, under a right digest.
+std::string changed(const std::string& what, const std::string& by) {
+  auto text = to_text(example());
+  const auto at = text.find(what);
+  REQUIRE(at != std::string::npos);
+  text.replace(at, what.size(), by);
+  const auto body = text.substr(0, text.rfind(",\n \"xxh3_128\""));
+  return body + ",\n \"xxh3_128\": \"" + io::digest_of(body) + "\"\n}\n";
+}
+
+std::string why(const std::string& what, const std::string& by) {
+  return error_of([&] { manifest_from(changed(what, by), "RUN/manifest.json"); });
+}
+
+}  // namespace
+
+TEST_CASE("a manifest comes back as it was written") {
+  const auto text = to_text(example());
+  const auto read = manifest_from(text, "m");
+  CHECK(to_text(read) == text);
+  CHECK(read.meta.index == 12);
+  CHECK(read.meta.ranks == 3);
+  CHECK(read.meta.metrics.at("loss") == 0.1);
+  CHECK(std::isnan(read.meta.metrics.at("nan")));
+  CHECK(read.meta.metadata == R"({"a":[1,{"b":2.5}]})");
+  REQUIRE(read.shards.size() == 2);
+  CHECK(read.shards[0].hdf5_bytes() == 1000);
+  CHECK(read.shards[0].parts[1].rank == 2);
+  REQUIRE(read.files.size() == 2);
+  CHECK(read.files[0].rank == -1);
+  CHECK(read.files[1].rank == 1);
+}
+
+TEST_CASE("metadata that is no JSON object is refused when a manifest is made") {
+  for (const auto* bad : {"[]", "7", "{", "", "{} {}"}) {
+    auto manifest = example();
+    manifest.meta.metadata = bad;
+    CHECK_THROWS_AS(to_text(manifest), Error);
+  }
+}
+
+TEST_CASE("each part of a manifest is read strictly, under a right digest too") {
+  CHECK_THAT(why(R"("version": 2)", R"("version": 1)"), Contains("'RUN/manifest.json': the manifest has 'version' 1"));
+  CHECK_THAT(why("trainrt checkpoint", "another"), Contains("'format'"));
+  CHECK_THAT(why(R"("index": 12)", R"("index": -12)"), Contains("'index' that is no count"));
+  CHECK_THAT(why(R"("step": 1200)", R"("step": 1200.5)"), Contains("'step'"));
+  CHECK_THAT(why(R"("step": 1200)", R"("more": 1, "step": 1200)"), Contains("unknown key 'more'"));
+  CHECK_THAT(why(R"("step": 1200)", R"("steps": 1200)"), Contains("lacks 'step'"));
+  CHECK_THAT(why(R"("ranks": 3)", R"("ranks": 0)"), Contains("'ranks' 0"));
+  CHECK_THAT(why(R"("ranks": 3)", R"("ranks": 2)"), Contains("part of rank 2"));
+  CHECK_THAT(why(R"("ranks": 3)", R"("ranks": 9223372036854775807)"), Contains("'ranks'"));
+  CHECK_THAT(why("0.1", R"("x")"), Contains("metric 'loss'"));
+  CHECK_THAT(why(R"("metadata": {)", R"("metadata": 5, "more": {)"), Contains("'metadata' that is no object"));
+  CHECK_THAT(why("shard-00001.h5", "shard-00002.h5"), Contains("not 'shard-00001.h5'"));
+  CHECK_THAT(why("shard-00000.h5", "../shard-00000.h5"), Contains("../shard-00000.h5"));
+  CHECK_THAT(why(R"("at": 1100)", R"("at": 1101)"), Contains("do not follow each other"));
+  CHECK_THAT(why(R"("bytes": 1200)", R"("bytes": 1201)"), Contains("do not reach its end"));
+  CHECK_THAT(why(R"("bytes": 1200)", R"("bytes": 1199)"), Contains("behind its end"));
+  CHECK_THAT(why(R"("bytes": 100)", R"("bytes": 9223372036854775807)"), Contains("behind its end"));
+  CHECK_THAT(why(R"("bytes": 100)", R"("bytes": 0)"), Contains("'bytes' 0"));
+  CHECK_THAT(why(R"("rank": 2)", R"("rank": 1)"), Contains("two parts of rank 1"));
+  CHECK_THAT(why(a_digest, std::string(31, 'a')), Contains("no digest"));
+  CHECK_THAT(why("files/vocabulary.txt", "files/rank-00001/log"), Contains("lists 'files/rank-00001/log' twice"));
+  for (const std::string name :
+       {"manifest.json", "/etc/passwd", "files/../x", "files//x", "files/", "files", "x/y", "files/."})
+    CHECK_THAT(why("files/vocabulary.txt", name), Contains("no file below 'files'"));
+  CHECK_THAT(why(R"("rank": null)", R"("rank": 3)"), Contains("file of rank 3"));
+  CHECK_THAT(error_of([] { manifest_from("", "m"); }), Contains("cut short"));
+}
+
+TEST_CASE("a damaged manifest is an Error, or says the same") {
+  const std::uint64_t seed = 3;
+  std::mt19937_64 random(seed);
+  const auto good = to_text(example());
+  int wrong = 0;
+  for (int round = 0; round < 20000; ++round) {
+    const auto damaged = mutated(good, random);
+    try {
+      wrong += to_text(manifest_from(damaged, "m")) == good ? 0 : 1;
+    } catch (const Error&) {
+    } catch (const std::exception& error) {
+      UNSCOPED_INFO("round " << round << ": " << error.what());
+      ++wrong;
+    }
+  }
+  INFO("seed " << seed);
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("a manifest with any content under a right digest is an Error, or is read; never anything else") {
+  const std::uint64_t seed = 4;
+  std::mt19937_64 random(seed);
+  const auto good = to_text(example());
+  const auto body = good.substr(0, good.rfind(",\n \"xxh3_128\""));
+  int wrong = 0;
+  for (int round = 0; round < 20000; ++round) try {
+      const auto damaged = mutated(body, random);
+      const auto read = manifest_from(damaged + ",\n \"xxh3_128\": \"" + io::digest_of(damaged) + "\"\n}\n", "m");
+      wrong += to_text(manifest_from(to_text(read), "m")) == to_text(read) ? 0 : 1;
+    } catch (const Error&) {
+    } catch (const std::exception& error) {
+      UNSCOPED_INFO("round " << round << ": " << error.what());
+      ++wrong;
+    }
+  INFO("seed " << seed);
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("a manifest says of every rank that wrote where its part lies, and names no ranks besides") {
+  CHECK_THAT(why("\"ranks\": 3", "\"ranks\": 2147483647"), Contains("parts of 3 of 2147483647 ranks"));
+  CHECK_THAT(why("\"ranks\": 3", "\"ranks\": 2"), Contains("part of rank 2"));
+}

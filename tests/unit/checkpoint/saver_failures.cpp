@@ -1,0 +1,129 @@
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <thread>
+
+#include "checkpoint/file_layout.hpp"
+#include "checkpoint/saver.hpp"
+#include "io/file.hpp"
+#include "runs.hpp"
+
+using namespace trainrt;
+using namespace trainrt::test;
+using Catch::Contains;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::vector<Spec> small{{"w", DType::f32, {700}}, {"own", DType::i16, {41}, Placement::per_rank}};
+const std::vector<Spec> larger{{"w", DType::f32, {9000}}, {"own", DType::i16, {4}, Placement::per_rank}};
+
+checkpoint::SaveResult save_with(checkpoint::Saver& saver, const State& state, const std::string& run_dir,
+                                 std::int64_t index) {
+  if (auto failed = saver.start(state, {options_for(run_dir, index).meta, {}})) return *failed;
+  return saver.finish().value();
+}
+
+/// A file where the private directory is to be: no checkpoint can start.
+class Obstacle {
+ public:
+  Obstacle(std::string path, Communicator& communicator) : path_(std::move(path)), communicator_(communicator) {
+    if (communicator.rank() == 0) {
+      fs::remove_all(path_);
+      io::write_file(path_, "in the way");
+    }
+    communicator.barrier();
+  }
+  ~Obstacle() {
+    communicator_.barrier();
+    if (communicator_.rank() == 0) fs::remove(path_);
+    communicator_.barrier();
+  }
+
+ private:
+  std::string path_;
+  Communicator& communicator_;
+};
+
+}  // namespace
+
+TEST_CASE("a save that could not start, the first of all or one after the shapes changed, leaves the next one whole") {
+  for (const bool first : {true, false}) {
+    INFO("first " << first);
+    Scratch run;
+    Findings findings;
+    run_ranks(2, [&](Communicator& communicator) {
+      Model before(small, communicator.rank(), communicator.size());
+      Model after(larger, communicator.rank(), communicator.size());
+      before.fill(1);
+      after.fill(2);
+      const auto options = options_for(run.path(), 0).saver;
+      checkpoint::Saver saver(options, communicator);
+      if (!first) findings.add(save_with(saver, before.state(), run.path(), 0).error);
+      saver.drain();
+      {
+        const Obstacle obstacle(options.private_dir, communicator);
+        const auto failed = save_with(saver, after.state(), run.path(), 1);
+        if (failed.committed || failed.error.find("rank 0 on ") != 0)
+          findings.add("did not fail as it should: " + failed.error);
+      }
+      findings.add(save_with(saver, after.state(), run.path(), 2).error);
+      saver.drain();
+    });
+    CHECK(findings.take() == std::vector<std::string>{});
+    CHECK(load_on(3, larger, run.path(), 2, 2).differences == std::vector<std::string>{});
+  }
+}
+
+TEST_CASE("every block is read back, also one that does not begin on a page") {
+  // The second rank's part of the file begins with something small; more than a block follows.
+  const std::vector<Spec> specs{{"a", DType::u8, {1500}, Placement::per_rank},
+                                {"b", DType::u8, {(9 << 20) + 100}, Placement::per_rank}};
+  Scratch run;
+  Findings findings;
+  run_ranks(2, [&](Communicator& communicator) {
+    Model model(specs, communicator.rank(), communicator.size());
+    model.fill(3);
+    auto save = options_for(run.path(), 0);
+    save.saver.file_of_rank = {0, 0};
+    save.saver.writer.read_back = true;
+    findings.add(save_now(model.state(), save, communicator).error);
+  });
+  CHECK(findings.take() == std::vector<std::string>{});
+  CHECK(load_on(1, specs, run.path(), 3, 2).differences == std::vector<std::string>{});
+}
+
+namespace {
+
+/// Two ranks save while that rank's writer sleeps in a phase for longer than anyone waits; what each is told.
+std::vector<std::string> saving_while_stuck(int rank, checkpoint::Phase where) {
+  Scratch run;
+  std::vector<std::string> said(2);
+  run_ranks(2, [&](Communicator& communicator) {
+    Model model(small, communicator.rank(), communicator.size());
+    auto options = options_for(run.path(), 0).saver;
+    options.writer.stuck_s = 0.3;
+    if (communicator.rank() == rank)
+      options.writer.observer = [&, where](checkpoint::Phase phase) {
+        if (phase == where) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+      };
+    checkpoint::Saver saver(options, communicator);
+    said[static_cast<std::size_t>(communicator.rank())] = error_of([&] { save_with(saver, model.state(), run.path(), 0); });
+  });
+  return said;
+}
+
+}  // namespace
+
+TEST_CASE("storage that has come to a halt on one rank is an error on all, and nobody waits for ever") {
+  for (const auto& said : saving_while_stuck(1, checkpoint::Phase::shard_written))
+    CHECK_THAT(said, Contains("come to a halt"));
+  for (const auto& said : saving_while_stuck(0, checkpoint::Phase::manifest_written))
+    CHECK_THAT(said, Contains("come to a halt"));
+}
+
+TEST_CASE("a file of all ranks cannot lie where those of a rank do") {
+  State state;
+  CHECK_THAT(error_of([&] { state.file("rank-00000/log", "all"); }), Contains("rank-00000/log"));
+  state.file("rank-and-file.txt", "all");
+  state.file("ranks/00000", "all");
+}

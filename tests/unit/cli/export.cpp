@@ -1,0 +1,233 @@
+#include <minizip/unzip.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <map>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "checkpoint/reader.hpp"
+#include "cli/choose_entries.hpp"
+#include "cli/exporter.hpp"
+#include "cli/small_floats.hpp"
+#include "io/file.hpp"
+#include "io/h5_types.hpp"
+#include "unit/checkpoint/runs.hpp"
+
+using namespace trainrt;
+using namespace trainrt::test;
+using namespace trainrt::cli;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int writers = 3;
+
+/// A checkpoint with every dtype in every placement, and what it exports to.
+class Exported {
+ public:
+  explicit Exported(const std::string& name, const std::vector<std::string>& patterns = {}) : path_(run_ / name) {
+    save_on(writers, every_kind(), run_.path(), 0, 1);
+    const checkpoint::Reader reader(run_ / "checkpoint_000000");
+    const auto chosen = choose_entries(reader, patterns);
+    NewFile file(path_, false);
+    notes = exporter_for(path_).write(ExportSource(reader, chosen.tensors, chosen.values, {}), file);
+    file.commit();
+  }
+  const std::string& path() const { return path_; }
+  std::vector<std::string> notes;
+
+ private:
+  Scratch run_;
+  std::string path_;
+};
+
+/// All bytes of a tensor as it is exported.
+std::string expected_bytes(const Spec& spec) {
+  if (spec.placement != Placement::per_rank) return whole_bytes(spec, 1, 0);
+  std::string bytes;
+  for (int rank = 0; rank < writers; ++rank) bytes += whole_bytes(spec, 1, rank);
+  return bytes;
+}
+
+Shape expected_shape(const Spec& spec) {
+  auto shape = spec.shape;
+  if (spec.placement == Placement::per_rank) shape.insert(shape.begin(), writers);
+  return shape;
+}
+
+/// The entries of a zip archive.
+std::map<std::string, std::string> unzip(const std::string& path) {
+  std::map<std::string, std::string> entries;
+  auto* zip = unzOpen64(path.c_str());
+  REQUIRE(zip != nullptr);
+  for (int more = unzGoToFirstFile(zip); more == UNZ_OK; more = unzGoToNextFile(zip)) {
+    std::string name(1000, '\0');
+    unz_file_info64 info{};
+    unzGetCurrentFileInfo64(zip, &info, name.data(), name.size(), nullptr, 0, nullptr, 0);
+    CHECK(info.compression_method == 0);
+    std::string bytes(info.uncompressed_size, '\0');
+    unzOpenCurrentFile(zip);
+    CHECK(unzReadCurrentFile(zip, bytes.data(), static_cast<unsigned>(bytes.size())) == static_cast<int>(bytes.size()));
+    CHECK(unzCloseCurrentFile(zip) == UNZ_OK);  // the CRC
+    entries[name.c_str()] = bytes;
+  }
+  unzClose(zip);
+  return entries;
+}
+
+std::string body_of_npy(const std::string& npy) {
+  REQUIRE(npy.substr(0, 8) == std::string("\x93NUMPY\x01\x00", 8));
+  const auto header = static_cast<unsigned char>(npy[8]) + 256U * static_cast<unsigned char>(npy[9]);
+  CHECK((10 + header) % 64 == 0);
+  return npy.substr(10 + header);
+}
+
+float decoded(DType dtype, const std::string& bytes, std::size_t i) {
+  if (dtype == DType::f8e4m3) return from_f8e4m3(static_cast<std::uint8_t>(bytes[i]));
+  if (dtype == DType::f8e5m2) return from_f8e5m2(static_cast<std::uint8_t>(bytes[i]));
+  std::uint16_t bits = 0;
+  std::memcpy(&bits, bytes.data() + 2 * i, 2);
+  return from_bf16(bits);
+}
+
+}  // namespace
+
+TEST_CASE("an HDF5 export holds every dtype bit for bit, contiguous, under its name") {
+  const Exported exported("all.h5");
+  const auto lock = io::h5_lock();
+  const auto file = io::h5_open(exported.path());
+  for (const auto& spec : every_kind()) {
+    INFO(spec.name);
+    io::H5Id dataset(H5Dopen2(file, spec.name.c_str(), H5P_DEFAULT), H5Dclose, "open");
+    io::H5Id how(H5Dget_create_plist(dataset), H5Pclose, "look");
+    CHECK(H5Pget_layout(how) == H5D_CONTIGUOUS);
+    CHECK(io::h5_dataset_type(dataset) == name_of(spec.dtype));
+    CHECK(io::h5_dataset_shape(dataset) == expected_shape(spec));
+    const auto expected = expected_bytes(spec);
+    std::string found(expected.size(), '?');
+    if (!found.empty())
+      io::h5_check(H5Dread(dataset, io::h5_type(spec.dtype), H5S_ALL, H5S_ALL, H5P_DEFAULT, found.data()), "read");
+    CHECK((found == expected));
+  }
+  Model model({}, 0, 1);
+  model.fill(1);
+  io::H5Id steps(H5Dopen2(file, "steps", H5P_DEFAULT), H5Dclose, "open");
+  std::int64_t found = 0;
+  io::h5_check(H5Dread(steps, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, &found), "read");
+  CHECK(found == model.steps);
+}
+
+TEST_CASE("a safetensors export follows the format's rules and holds every dtype bit for bit") {
+  const Exported exported("all.safetensors");
+  const auto bytes = io::read_file(exported.path());
+  std::uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), sizeof length);
+  CHECK(length % 8 == 0);
+  CHECK(bytes[8] == '{');
+  const auto header = nlohmann::ordered_json::parse(bytes.substr(8, length));
+  const auto data = bytes.substr(8 + length);
+  CHECK(header["__metadata__"]["format"] == "pt");
+  for (const auto& [key, text] : header["__metadata__"].items()) CHECK(text.is_string());
+  std::uint64_t end = 0;  // no gaps, no overlaps, in the header's order
+  for (const auto& [name, item] : header.items()) {
+    if (name == "__metadata__") continue;
+    CHECK(item["data_offsets"][0] == end);
+    end = item["data_offsets"][1];
+  }
+  CHECK(end == data.size());
+  for (const auto& spec : every_kind()) {
+    INFO(spec.name);
+    const auto& item = header.at(spec.name);
+    CHECK(item["shape"].get<Shape>() == expected_shape(spec));
+    const std::uint64_t from = item["data_offsets"][0];
+    const std::uint64_t to = item["data_offsets"][1];
+    CHECK(from % size_of(spec.dtype) == 0);
+    CHECK((data.substr(from, to - from) == expected_bytes(spec)));
+  }
+  CHECK(header["whole/bf16"]["dtype"] == "BF16");
+  CHECK(header["whole/f8e4m3"]["dtype"] == "F8_E4M3");
+  CHECK(header["split/f8e5m2"]["dtype"] == "F8_E5M2");
+  CHECK(header["own/bool"]["dtype"] == "BOOL");
+  CHECK(header["epoch"]["shape"].empty());
+  CHECK(header["epoch"]["dtype"] == "I64");
+}
+
+TEST_CASE("an npz export holds every dtype; the types that NumPy lacks are the same numbers as float32") {
+  const Exported exported("all.npz");
+  REQUIRE(exported.notes.size() == 1);
+  CHECK_THAT(exported.notes[0], Catch::Contains("bf16") && Catch::Contains("f8e4m3") && Catch::Contains("f8e5m2"));
+  auto entries = unzip(exported.path());
+  for (const auto& spec : every_kind()) {
+    INFO(spec.name);
+    REQUIRE(entries.contains(spec.name + ".npy"));
+    const auto body = body_of_npy(entries[spec.name + ".npy"]);
+    const auto expected = expected_bytes(spec);
+    if (spec.dtype != DType::bf16 && spec.dtype != DType::f8e4m3 && spec.dtype != DType::f8e5m2) {
+      CHECK((body == expected));
+      continue;
+    }
+    const auto count = static_cast<std::size_t>(element_count(expected_shape(spec)));
+    REQUIRE(body.size() == count * sizeof(float));
+    bool same = true;
+    for (std::size_t i = 0; i < count; ++i) {
+      float found = 0;
+      std::memcpy(&found, body.data() + i * sizeof found, sizeof found);
+      const auto wanted = decoded(spec.dtype, expected, i);
+      same =
+          same && (std::isnan(wanted) ? std::isnan(found) : found == wanted && std::signbit(found) == std::signbit(wanted));
+    }
+    CHECK(same);
+  }
+  CHECK(Exported("other.npz", {"whole/f32"}).notes.empty());
+}
+
+TEST_CASE("the same checkpoint exports to the same bytes") {
+  for (const auto* name : {"a.h5", "a.safetensors", "a.npz"}) {
+    INFO(name);
+    const auto bytes = [&] { return io::read_file(Exported(name, {"whole/*", "epoch"}).path()); };
+    CHECK((bytes() == bytes()));
+  }
+}
+
+TEST_CASE("what cannot be exported is refused by name") {
+  CHECK_THROWS_WITH(Exported("a.npz", {"whole/f31"}),
+                    Catch::Contains("whole/f31") && Catch::Contains("did you mean 'whole/f32'"));
+}
+
+TEST_CASE("a new file appears whole or not at all") {
+  Scratch folder;
+  const auto path = folder / "file";
+  { NewFile(path, false).write(5, "abc"); }
+  CHECK(fs::is_empty(folder.path()));
+  {
+    NewFile file(path, false);
+    file.reserve(10);
+    file.write(5, "abc");
+    CHECK(file.bytes() == 10);
+    file.commit();
+  }
+  CHECK(io::read_file(path) == std::string("\0\0\0\0\0abc\0\0", 10));
+  CHECK_THROWS_WITH(NewFile(path, false), Catch::Contains("exists already") && Catch::Contains("--force"));
+  { NewFile(path, true).write(0, "not this"); }
+  CHECK(io::read_file(path).size() == 10);
+  {
+    NewFile file(path, true);
+    file.write(0, "new");
+    file.commit();
+  }
+  CHECK(io::read_file(path) == "new");
+  {
+    NewFile file(folder / "raced", false);
+    file.write(0, "late");
+    std::ofstream(folder / "raced") << "first";
+    CHECK_THROWS_WITH(file.commit(), Catch::Contains("exists already"));
+  }
+  CHECK(io::read_file(folder / "raced") == "first");
+  CHECK(io::list_directory(folder.path()) == std::vector<std::string>{"file", "raced"});
+  CHECK_THROWS_AS(NewFile(folder / "none/file", false), UsageError);
+}

@@ -1,0 +1,107 @@
+#include "io/block_pool.hpp"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <thread>
+
+using namespace trainrt;
+
+namespace {
+
+bool on_page(const io::Block& block) { return reinterpret_cast<std::uintptr_t>(block.bytes().data()) % 4096 == 0; }
+
+}  // namespace
+
+TEST_CASE("aligned memory starts on a page, is all there, and is gone when it is moved away") {
+  for (const std::size_t bytes : {1u, 4096u, 4097u, 2u << 20, (5u << 20) + 3}) {
+    io::AlignedMemory memory(bytes);
+    REQUIRE(memory.bytes().size() == bytes);
+    CHECK(reinterpret_cast<std::uintptr_t>(memory.bytes().data()) % 4096 == 0);
+    std::memset(memory.bytes().data(), 7, bytes);
+    const auto moved = std::move(memory);
+    CHECK(moved.bytes().back() == std::byte{7});
+    CHECK(memory.bytes().empty());
+  }
+  CHECK(io::AlignedMemory(0).bytes().empty());
+}
+
+TEST_CASE("memory that the system does not have is an error that says how much") {
+  CHECK_THROWS_WITH(io::AlignedMemory(std::size_t{1} << 60), Catch::Contains("1152921504606846976 bytes of memory"));
+  CHECK_THROWS_WITH(io::AlignedMemory(SIZE_MAX - 5000), Catch::Contains("bytes of memory"));
+}
+
+TEST_CASE("a pool gives whole pages, never more than its limit, and always two blocks") {
+  io::BlockPool pool(5000, 8192 * 3 + 100);
+  CHECK(pool.block_bytes() == 8192);
+  CHECK(pool.blocks() == 3);
+  const auto a = pool.take(), b = pool.take(), c = pool.take();
+  CHECK(on_page(a));
+  CHECK(a.bytes().size() == 8192);
+  CHECK(a.bytes().data() != b.bytes().data());
+  CHECK(b.bytes().data() != c.bytes().data());
+  CHECK_FALSE(pool.take_within(0.01));
+
+  io::BlockPool small(1 << 20, 1);
+  const auto first = small.take(), second = small.take();
+  CHECK_FALSE(small.take_within(0.01));
+}
+
+TEST_CASE("a block goes back once, however it was moved, and is used again") {
+  io::BlockPool pool(4096, 2 * 4096);
+  const std::byte* address = nullptr;
+  {
+    auto a = pool.take();
+    address = a.bytes().data();
+    io::Block b(std::move(a));
+    io::Block c;
+    c = std::move(b);
+    CHECK(c.bytes().data() == address);
+    CHECK(a.bytes().empty());
+  }
+  const auto again = pool.take();
+  CHECK(again.bytes().data() == address);
+  const auto other = pool.take();
+  CHECK(other.bytes().data() != address);
+  CHECK_FALSE(pool.take_within(0));
+}
+
+TEST_CASE("take waits until a block comes back") {
+  io::BlockPool pool(4096, 2 * 4096);
+  auto a = std::make_optional(pool.take());
+  const auto b = pool.take();
+  std::atomic<bool> returned{false};
+  std::thread giver([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    returned = true;
+    a.reset();
+  });
+  const auto c = pool.take();
+  CHECK(returned);
+  giver.join();
+}
+
+TEST_CASE("buffers that were prepared are those that are taken, and no more are made than the limit allows") {
+  io::BlockPool pool(4096, 4 * 4096);
+  pool.prepare(100);
+  std::vector<io::Block> taken;
+  for (int i = 0; i < 4; ++i) taken.push_back(pool.take());
+  CHECK_FALSE(pool.take_within(0.01));
+}
+
+TEST_CASE("many threads take from a pool, and no two have the same block") {
+  io::BlockPool pool(4096, 3 * 4096);
+  std::atomic<int> clashes{0};
+  std::vector<std::thread> threads;
+  for (int t = 1; t <= 8; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 300; ++i) {
+        const auto block = pool.take();
+        std::memset(block.bytes().data(), t, 64);
+        std::this_thread::yield();
+        for (const auto byte : block.bytes().first(64)) clashes += byte != std::byte(t);
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  CHECK(clashes == 0);
+}
