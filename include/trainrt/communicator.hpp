@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <ranges>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,14 +21,30 @@ TRAINRT_API std::string_view name_of(Op op);
 /// Memory that a backend can reduce in place. It is given back when the last owner goes, the communicator before it or not.
 using Memory = std::shared_ptr<std::byte[]>;
 
+/// One collective, as data. What it refers to (memory, counts, name) must live, and the memory be left alone, until it is
+/// complete.
+struct Collective {
+  enum class Kind : std::uint8_t { all_reduce, reduce_scatter, all_gather, broadcast, barrier };
+  Kind kind = Kind::barrier;
+  Buffer buffer;         ///< all_reduce, broadcast: in and out; reduce_scatter: in, every rank's part; all_gather: out
+  void* part = nullptr;  ///< reduce_scatter: out; all_gather: in; this rank's part, counts[rank] elements of buffer.dtype
+  std::span<const std::size_t> counts;  ///< elements of each rank's part, in rank order: together buffer.count
+  Op op = Op::sum;
+  int root = 0;
+  std::string_view name;  ///< of the tensor or the bucket, for messages
+};
+
+TRAINRT_API std::string_view name_of(Collective::Kind kind);
+
 /// Collectives over the ranks of a run. Every call is collective: all ranks make it, in the same order, with the same
 /// sizes.
 ///
 /// Order of sums: every sum follows one binary tree over the rank numbers, (((0+1)+(2+3))+((4+5)+...)), so that the
-/// bits of a result depend on the number of ranks only, never on the backend, the size or the layout over nodes.
+/// bits of a result depend on the number of ranks only, never on the backend, the size or the layout over nodes. f16 and
+/// bf16 are summed in f32 and rounded once, to nearest even. (NCCL does so on request only: scaling.deterministic.)
 ///
 /// Waits are limited: a call that a rank does not join within the collective timeout throws an Error that names the
-/// operation, and where the backend can tell, the missing ranks. Only the train thread may call.
+/// operation, the tensor, the missing ranks, and the step they were last seen at. Only the train thread may call.
 class TRAINRT_API Communicator {
  public:
   Communicator(int rank, int size) : rank_(rank), size_(size) {}
@@ -39,12 +56,13 @@ class TRAINRT_API Communicator {
   int size() const { return size_; }
   virtual std::string_view name() const = 0;  ///< of the backend, as in `trainrt list`
 
-  /// Reduces in place. Types: f64, f32, i64, i32; others throw UsageError. mean of integers rounds toward zero.
-  virtual void all_reduce(Buffer buffer, Op op) = 0;
+  /// Reduces in place. Types: f64, f32, f16, bf16, i64, i32; others throw UsageError. mean of integers rounds toward zero;
+  /// min and max of numbers with a NaN among them are NaN.
+  void all_reduce(Buffer buffer, Op op, std::string_view name = {});
   template <std::ranges::contiguous_range Range>
-  void all_reduce(Range&& values, Op op) {
+  void all_reduce(Range&& values, Op op, std::string_view name = {}) {
     using T = std::ranges::range_value_t<Range>;
-    all_reduce(Buffer{std::ranges::data(values), std::ranges::size(values), dtype_of<T>::value}, op);
+    all_reduce(Buffer{std::ranges::data(values), std::ranges::size(values), dtype_of<T>::value}, op, name);
   }
   template <class T>
   requires std::integral<T> || std::floating_point<T> T all_reduced(T value, Op op) {
@@ -52,26 +70,46 @@ class TRAINRT_API Communicator {
     return value;
   }
 
-  /// Copies the root's elements to every rank.
-  virtual void broadcast(Buffer buffer, int root) = 0;
+  /// `input` holds a part for every rank, counts[r] elements for rank r; this rank's, reduced, goes to `part`.
+  void reduce_scatter(Buffer input, std::span<const std::size_t> counts, void* part, Op op, std::string_view name = {});
 
+  /// Puts every rank's part, counts[r] elements of rank r, into `output`, in rank order. Any type.
+  void all_gather(const void* part, std::span<const std::size_t> counts, Buffer output, std::string_view name = {});
   /// Every rank's bytes, in rank order; the lengths may differ.
-  virtual std::vector<std::string> all_gather(std::string_view bytes) = 0;
+  std::vector<std::string> all_gather(std::string_view bytes);
 
+  /// Copies the root's elements to every rank. Any type.
+  void broadcast(Buffer buffer, int root, std::string_view name = {});
   /// The root's text on every rank.
   std::string broadcast_text(std::string text, int root);
 
-  virtual void barrier() = 0;
+  void barrier(std::string_view name = {});
+
+  /// The same without waiting: several may be in flight, and complete in the order of their start. They advance in test(),
+  /// wait() and start() (and on the device by themselves). Tickets grow from one start to the next.
+  using Ticket = std::uint64_t;
+  virtual Ticket start(const Collective& collective) = 0;
+  virtual bool test(Ticket ticket) = 0;
+  virtual void wait(Ticket ticket) = 0;
 
   /// An element-wise maximum that overlaps with work: at most one in flight, finish_vote() waits for it.
   using Vote = std::array<std::int64_t, 6>;
   virtual void start_vote(const Vote& mine) = 0;
   virtual Vote finish_vote() = 0;
 
-  /// 64-byte aligned, zeroed memory that this backend reduces best.
-  virtual Memory allocate(std::size_t bytes);
+  /// The ranks with the same color, numbered by key, then by rank here. A negative color belongs to none: nullptr.
+  virtual std::unique_ptr<Communicator> split(int color, int key) = 0;
+
+  /// 64-byte aligned, zeroed memory that this backend reduces best: in place, without a copy. UsageError for a device that
+  /// it cannot reach.
+  virtual Memory allocate(std::size_t bytes, Device device = Device::host);
+
+  /// This rank begins that step: where others wait for it they can say so. Not collective.
+  virtual void at_step(std::int64_t) {}
 
  private:
+  void run(const Collective& collective);
+
   int rank_;
   int size_;
 };

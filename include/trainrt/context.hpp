@@ -1,12 +1,14 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include <trainrt/communicator.hpp>
 #include <trainrt/dataset.hpp>
 #include <trainrt/export.hpp>
+#include <trainrt/gradient_buckets.hpp>
 #include <trainrt/metrics.hpp>
 #include <trainrt/random.hpp>
 #include <trainrt/state.hpp>
@@ -29,6 +31,7 @@ class TRAINRT_API Context final {
   int local_rank() const;
   int local_world_size() const;
   int node_rank() const;
+  std::span<const int> gpus() const;  ///< CUDA device numbers of this worker; none on the CPU
   const std::string& run_name() const;
   const std::string& run_dir() const;  ///< <storage_path>/<name>, the same path on every rank
   std::uint64_t seed() const;          ///< run.seed
@@ -44,6 +47,7 @@ class TRAINRT_API Context final {
   bool has_dataset(std::string_view name) const;
 
   Communicator& communicator();
+  GradientOptions gradient_options() const;  ///< as [scaling] says
 
   /// Attaches the state that checkpoints hold, and loads the last checkpoint into it where there is one (returns true); for
   /// a new run with run.resume_from_checkpoint, that one.

@@ -57,11 +57,17 @@ using Shape = std::vector<std::int64_t>;
 TRAINRT_API std::int64_t element_count(const Shape& shape);  ///< 1 for a scalar (empty shape)
 TRAINRT_API std::string to_string(const Shape& shape);       ///< "[512, 784]"
 
-/// A view of a contiguous, row-major tensor in host memory. It never owns.
+/// Where memory lies. For cuda the pointer itself tells which GPU (CUDA's unified virtual addressing).
+enum class Device : std::uint8_t { host, cuda };
+
+TRAINRT_API std::string_view name_of(Device device);
+
+/// A view of a contiguous, row-major tensor. It never owns.
 struct TensorView {
   void* data = nullptr;
   DType dtype = DType::f32;
   Shape shape;
+  Device device = Device::host;
 
   std::size_t bytes() const { return static_cast<std::size_t>(element_count(shape)) * size_of(dtype); }
 };
@@ -71,6 +77,7 @@ struct Buffer {
   void* data = nullptr;
   std::size_t count = 0;
   DType dtype = DType::f32;
+  Device device = Device::host;
 
   std::size_t bytes() const { return count * size_of(dtype); }
 };

@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,23 +13,39 @@ namespace trainrt::comm {
 
 struct CommOptions {
   double timeout_seconds = 1800;  ///< failure.collective_timeout
+  std::string backend;            ///< scaling.backend: a name; "" or auto takes the best
+  bool check = false;             ///< scaling.check: compare the ranks' calls before each one
+  bool deterministic = false;     ///< scaling.deterministic: the one tree on the GPU too
+  std::string gpus_per_worker;    ///< scaling.gpus_per_worker: auto or a number
 };
 
-/// A plug-in: one file in comm/backends. The viable one with the highest preference is taken.
+/// A plug-in: one file in comm/backends. The one with the highest preference that nothing stands in the way of is taken.
 struct Backend {
   std::string_view name;
   std::string_view help;
   int preference;
-  bool (*viable)(const launch::Launch&);
+  /// Why it cannot serve this launch; "" where it can.
+  std::string (*obstacle)(const launch::Launch&);
   std::unique_ptr<Communicator> (*open)(launch::Launch&, const CommOptions&);
 };
 
 PluginTable<Backend> backend_table();
 
-/// Opens the best viable backend and completes world().node_of_rank where the launcher could not tell it.
+/// Opens the backend that is asked for, or the best one, and completes the launch's world. UsageError where the one that is
+/// asked for cannot serve.
 std::unique_ptr<Communicator> open_communicator(launch::Launch& launch, const CommOptions& options);
+
+/// Compares the ranks' calls before each one: other kinds, sizes, types, operations or names throw an Error on all ranks
+/// that says who came with what. Debug builds always do.
+std::unique_ptr<Communicator> checked(std::unique_ptr<Communicator> communicator);
 
 /// The node of each rank, found by asking all: nodes are numbered from 0 by their lowest rank. Collective.
 std::vector<int> nodes_of_ranks(Communicator& communicator);
+
+/// Fills in where the ranks are, if the launcher could not tell. Collective.
+void complete_topology(World& world, Communicator& communicator);
+
+/// "2 ranks on 1 node: they reduce in shared memory"
+std::string choice_explained(const World& world, const Communicator& communicator);
 
 }  // namespace trainrt::comm

@@ -1,5 +1,7 @@
 #include <map>
 
+#include <fmt/format.h>
+
 #include "comm/backend.hpp"
 #include "core/environment.hpp"
 #include "core/host.hpp"
@@ -10,15 +12,40 @@ namespace trainrt::comm {
 
 namespace {
 
+#ifdef NDEBUG
+constexpr bool always_check = false;
+#else
+constexpr bool always_check = true;
+#endif
+
 /// Ranks with equal text share a node. Slurm's node number first: several of its nodes may be one host.
 std::string node_identity() {
   const auto slurm_node = Environment::of_process().text("SLURM_NODEID");
   return slurm_node ? "slurm:" + *slurm_node : "host:" + host_name();
 }
 
-void complete_topology(World& world, Communicator& communicator) {
-  world.node_of_rank = nodes_of_ranks(communicator);
-  derive_topology(world);
+const Backend& best_for(const launch::Launch& launch) {
+  const Backend* best = nullptr;
+  for (const auto* backend : backend_table())
+    if (backend->obstacle(launch).empty() && (best == nullptr || backend->preference > best->preference)) best = backend;
+  if (best == nullptr)
+    throw Error(fmt::format("no comm backend can join {} ranks; there are: {}", launch.world().size,
+                            join(names_of(backend_table()))));
+  return *best;
+}
+
+const Backend& backend_for(const launch::Launch& launch, const std::string& name) {
+  if (name.empty() || name == "auto") return best_for(launch);
+  for (const auto* backend : backend_table()) {
+    if (backend->name != name) continue;
+    const auto obstacle = backend->obstacle(launch);
+    if (!obstacle.empty())
+      throw UsageError(
+          fmt::format("scaling.backend = {} cannot serve here: {}; auto takes {}", name, obstacle, best_for(launch).name));
+    return *backend;
+  }
+  throw UsageError(fmt::format("scaling.backend = {}: there is no such backend; there are: auto, {}", name,
+                               join(names_of(backend_table()))));
 }
 
 }  // namespace
@@ -31,16 +58,26 @@ std::vector<int> nodes_of_ranks(Communicator& communicator) {
   return nodes;
 }
 
+void complete_topology(World& world, Communicator& communicator) {
+  if (world.node_of_rank.empty()) world.node_of_rank = nodes_of_ranks(communicator);
+  derive_topology(world);
+}
+
 std::unique_ptr<Communicator> open_communicator(launch::Launch& launch, const CommOptions& options) {
-  const Backend* best = nullptr;
+  auto communicator = backend_for(launch, options.backend).open(launch, options);
+  complete_topology(launch.world(), *communicator);
+  return options.check || always_check ? checked(std::move(communicator)) : std::move(communicator);
+}
+
+std::string choice_explained(const World& world, const Communicator& communicator) {
+  const auto where = fmt::format("{} rank{} on {} node{}", world.size, world.size == 1 ? "" : "s", world.node_count,
+                                 world.node_count == 1 ? "" : "s");
+  const auto name = communicator.name();
+  if (name == "self") return where;
+  if (name == "mpi" && world.node_count == world.size) return where + ", one a node: they talk over MPI (backend mpi)";
   for (const auto* backend : backend_table())
-    if (backend->viable(launch) && (best == nullptr || backend->preference > best->preference)) best = backend;
-  if (best == nullptr)
-    throw Error("no comm backend can join " + std::to_string(launch.world().size) +
-                " ranks; there are: " + join(names_of(backend_table())));
-  auto communicator = best->open(launch, options);
-  if (launch.world().node_of_rank.empty()) complete_topology(launch.world(), *communicator);
-  return communicator;
+    if (backend->name == name) return fmt::format("{}: {} (backend {})", where, backend->help, name);
+  return where;
 }
 
 }  // namespace trainrt::comm

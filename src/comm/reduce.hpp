@@ -3,20 +3,31 @@
 
 #include <trainrt/communicator.hpp>
 
+#include "comm/tree.hpp"
+
 namespace trainrt::comm {
 
-/// lower = lower (op) upper, element by element; sum for mean. Types f64, f32, i64, i32; others throw UsageError.
-/// min and max: NaN wins, whichever side holds it.
-void combine(const Buffer& lower, const void* upper, Op op);
+// The arithmetic of reductions. f64, f32, i64 and i32 are combined in their own type, f16 and bf16 in f32. min and max: NaN
+// wins, whichever side holds it.
 
-/// Reduces parts[0..n) into parts[0] by the one tree over rank numbers: neighbours first, then pairs of pairs, ... (the
-/// others are overwritten). All have `shape.count` elements of shape.dtype.
-void combine_tree(std::span<std::byte* const> parts, const Buffer& shape, Op op);
+/// What partial sums of that type are held in: f32 for f16 and bf16, else the type itself. UsageError for a type that
+/// collectives do not reduce.
+DType accumulator_of(DType dtype);
 
-/// The end of a mean: divides by the number of ranks.
-void finish_mean(const Buffer& buffer, int size);
+/// parts[into] = parts[into] (op) parts[from] for each step, in place. `dtype` is one that accumulates in itself.
+void combine_in_place(std::span<std::byte* const> parts, std::size_t count, DType dtype, Op op,
+                      std::span<const TreeStep> steps);
 
-/// Throws UsageError for a type that collectives do not reduce.
-void require_reducible(DType dtype);
+/// Combines the parts by the steps and writes parts[0]'s result to every one of `outs`, which may be the parts themselves.
+/// `ranks` divides a mean. Nothing else is changed.
+void reduce_to(std::span<const std::byte* const> parts, std::span<std::byte* const> outs, std::size_t count, DType dtype,
+               Op op, std::span<const TreeStep> steps, int ranks);
+
+/// The end of a mean: divides by the number of ranks. Other operations: nothing.
+void finish_mean(const Buffer& buffer, Op op, int ranks);
+
+/// f16 or bf16 into f32 and back, to nearest even.
+void widen(const std::byte* from, float* to, std::size_t count, DType from_type);
+void narrow(const float* from, std::byte* to, std::size_t count, DType to_type);
 
 }  // namespace trainrt::comm

@@ -1,77 +1,34 @@
 #include "comm/thread_group.hpp"
 
-#include <chrono>
+#include <new>
+#include <numeric>
 
 #include <fmt/format.h>
-#include <trainrt/error.hpp>
+#include <sys/mman.h>
 
 namespace trainrt::comm {
 
-void ThreadGroup::wait(std::unique_lock<std::mutex>& lock, const char* what, const std::function<bool()>& ready,
-                       const std::function<std::string()>& missing) {
-  const auto limit = std::chrono::milliseconds(static_cast<long>(timeout_seconds_ * 1000));
-  const bool in_time = changed_.wait_for(lock, limit, [&] { return ready() || !abandoned_.empty(); });
-  if (ready()) return;
-  if (!abandoned_.empty()) throw Error(fmt::format("{}: another rank failed: {}", what, abandoned_));
-  if (!in_time)
-    throw Error(fmt::format("{}: waited {} s (failure.collective_timeout) for rank {}", what, timeout_seconds_, missing()));
+namespace {
+
+/// Zeroed, and taken only where it is touched.
+Memory pages(std::size_t bytes) {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  return Memory(static_cast<std::byte*>(memory), [bytes](std::byte* p) { munmap(p, bytes); });
 }
 
-std::vector<void*> ThreadGroup::exchange(int rank, void* mine, const char* what) {
-  std::unique_lock lock(mutex_);
-  slots_[static_cast<std::size_t>(rank)] = mine;
-  present_[static_cast<std::size_t>(rank)] = 1;
-  const auto meeting = meeting_;
-  if (++arrived_ == size_) {
-    gathered_ = slots_;
-    arrived_ = 0;
-    present_.assign(present_.size(), 0);
-    ++meeting_;
-    changed_.notify_all();
-    return gathered_;
-  }
-  wait(
-      lock, what, [&] { return meeting_ != meeting; },
-      [&] {
-        std::vector<std::string> late;
-        for (std::size_t r = 0; r < present_.size(); ++r)
-          if (present_[r] == 0) late.push_back(std::to_string(r));
-        return join(late);
-      });
-  return gathered_;
+}  // namespace
+
+ThreadGroup::ThreadGroup(int size, double timeout_seconds)
+    : size_(size), timeout_seconds_(timeout_seconds), memory_(pages(Board::bytes_for(size))) {}
+
+Board ThreadGroup::board_of(int rank) const {
+  std::vector<int> numbers(static_cast<std::size_t>(size_));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return Board(memory_.get(), rank, std::move(numbers));
 }
 
-void ThreadGroup::abandon(const std::string& why) {
-  const std::lock_guard lock(mutex_);
-  if (abandoned_.empty()) abandoned_ = why;
-  changed_.notify_all();
-}
-
-void ThreadGroup::leave(int rank, const std::vector<std::int64_t>& value) {
-  std::unique_lock lock(mutex_);
-  const auto number = left_[static_cast<std::size_t>(rank)]++;
-  auto& round = rounds_[number % 2];
-  if (round.values.empty()) round.values.resize(static_cast<std::size_t>(size_));
-  round.values[static_cast<std::size_t>(rank)] = value;
-  ++round.arrived;
-  changed_.notify_all();
-}
-
-std::vector<std::vector<std::int64_t>> ThreadGroup::collect(int rank) {
-  std::unique_lock lock(mutex_);
-  auto& round = rounds_[(left_[static_cast<std::size_t>(rank)] - 1) % 2];
-  wait(
-      lock, "vote", [&] { return round.arrived == size_; },
-      [&] {
-        std::vector<std::string> late;
-        for (std::size_t r = 0; r < round.values.size(); ++r)
-          if (round.values[r].empty()) late.push_back(std::to_string(r));
-        return join(late);
-      });
-  auto values = round.values;
-  if (++round.read == size_) round = Round{};  // no rank starts the next but one before all have read this one
-  return values;
-}
+void ThreadGroup::abandon(const std::string& why) { board_of(0).abandon(why); }
 
 ThreadLaunch::ThreadLaunch(std::shared_ptr<ThreadGroup> group, int rank) : group_(std::move(group)) {
   world_.rank = rank;

@@ -47,6 +47,8 @@ DType dtype_from(std::string_view name) {
   throw UsageError("no such dtype: '" + std::string(name) + "'; there are: " + join(valid));
 }
 
+std::string_view name_of(Device device) { return device == Device::cuda ? "cuda" : "host"; }
+
 std::int64_t element_count(const Shape& shape) {
   std::int64_t count = 1;
   for (const auto extent : shape) count *= extent;

@@ -5,9 +5,7 @@
 namespace trainrt::io {
 
 H5Placer::H5Placer(hid_t file)
-    : file_(file),
-      how_(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make dataset properties"),
-      links_(h5_link_properties()) {
+    : file_(file), how_(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make dataset properties"), links_(h5_link_properties()) {
   h5_check(H5Pset_alloc_time(how_, H5D_ALLOC_TIME_EARLY), "ask for early allocation");
   h5_check(H5Pset_fill_time(how_, H5D_FILL_TIME_NEVER), "ask for no fill");
   h5_check(H5Pset_obj_track_times(how_, false), "leave times out");

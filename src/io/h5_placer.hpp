@@ -7,7 +7,8 @@
 namespace trainrt::io {
 
 /// Makes datasets whose bytes HDF5 places in the file but never sees: they are written at their places by file.hpp or
-/// positional_file.hpp. Contiguous, allocated at once, without a fill value and without times. Hold h5_lock() while it lives.
+/// positional_file.hpp. Contiguous, allocated at once, without a fill value and without times. Hold h5_lock() while it
+/// lives.
 class H5Placer {
  public:
   explicit H5Placer(hid_t file);

@@ -14,6 +14,7 @@ struct World {
   int node_count = 1;
   std::vector<int> node_of_rank;  ///< size entries; empty until the ranks have met (complete_topology)
   std::string launcher;           ///< the plug-in that found this
+  std::vector<int> gpus;          ///< CUDA device numbers that this rank works on; none on the CPU
 };
 
 /// Fills local_rank, local_size, node_rank and node_count from node_of_rank; node numbers become dense, by lowest rank.

@@ -16,6 +16,9 @@ const std::string& Context::run_name() const { return session_.spec().name; }
 const std::string& Context::run_dir() const { return session_.spec().run_dir; }
 std::uint64_t Context::seed() const { return session_.spec().seed; }
 
+std::span<const int> Context::gpus() const { return session_.world().gpus; }
+GradientOptions Context::gradient_options() const { return session_.spec().gradients; }
+
 Dataset Context::dataset(std::string_view name) { return session_.dataset(std::string(name)); }
 bool Context::has_dataset(std::string_view name) const { return session_.spec().data.contains(std::string(name)); }
 Communicator& Context::communicator() { return session_.communicator(); }

@@ -23,6 +23,32 @@ std::span<const OptionSpec> run_options() {
            "take only these of it: names with * and ?, separated by commas, '!NAME' keeps out; steps count from 0 then"},
       {.key = "train.function", .help = "the train function; `trainrt list` shows them (with train.library: its first)"},
       {.key = "train.library", .help = "a shared library with a train function of your own"},
+      {.key = "scaling.num_workers",
+       .type = OptionType::integer,
+       .default_value = "0",
+       .help = "ranks that the launch must have; 0: as many as were launched"},
+      {.key = "scaling.backend",
+       .default_value = "auto",
+       .help = "what collectives go over; auto takes the best, `trainrt list` shows them"},
+      {.key = "scaling.bucket_size",
+       .type = OptionType::bytes,
+       .default_value = "4 MiB",
+       .help = "gradients are averaged in buckets of so many bytes, each while the backward pass goes on"},
+      {.key = "scaling.gradient_wire",
+       .default_value = "native",
+       .help = "bf16: f32 gradients are rounded to half their bytes, and summed in f32",
+       .choices = {"native", "bf16"}},
+      {.key = "scaling.deterministic",
+       .type = OptionType::boolean,
+       .default_value = "false",
+       .help = "on GPUs: sums in one fixed order, for the same bits on any layout (on the CPU they always have it)"},
+      {.key = "scaling.check",
+       .type = OptionType::boolean,
+       .default_value = "false",
+       .help = "before each collective, compare what the ranks call: for finding ranks that do not do the same"},
+      {.key = "scaling.gpus_per_worker",
+       .default_value = "auto",
+       .help = "auto, or a number: 0 for the CPU, 0.5 where two ranks share a GPU"},
       {.key = "checkpoint.every",
        .default_value = "1 reports",
        .help = "N reports | N steps | N s | off; besides always at a stop, and where the function calls save()"},
@@ -124,6 +150,23 @@ std::vector<std::string> words_of(std::string_view text) {
 }
 
 /// What the keys of [checkpoint] and the two of [run] say of where a new run starts.
+void take_scaling_keys(const Options& options, RunSpec& spec) {
+  check_not_negative(options, "scaling.num_workers");
+  spec.num_workers = static_cast<int>(options.integer("scaling.num_workers"));
+  spec.backend = options.text("scaling.backend");
+  spec.check_calls = options.boolean("scaling.check");
+  spec.deterministic = options.boolean("scaling.deterministic");
+  spec.gradients.bucket_bytes = options.bytes("scaling.bucket_size");
+  if (spec.gradients.bucket_bytes == 0)
+    throw UsageError(options.find("scaling.bucket_size")->origin + ": scaling.bucket_size must be more than 0");
+  spec.gradients.bf16_on_the_wire = options.text("scaling.gradient_wire") == "bf16";
+  const auto* gpus = options.find("scaling.gpus_per_worker");
+  spec.gpus_per_worker = gpus->text;
+  if (const auto number = parse_real(gpus->text); gpus->text != "auto" && (!number || !(*number >= 0 && *number < 1e6)))
+    throw UsageError(fmt::format("{}: scaling.gpus_per_worker is '{}'; it must be auto, or a number of 0 or more",
+                                 gpus->origin, gpus->text));
+}
+
 void take_checkpoint_keys(const Options& options, RunSpec& spec) {
   check_not_negative(options, "checkpoint.num_to_keep");
   check_not_negative(options, "checkpoint.max_failed");
@@ -190,6 +233,7 @@ RunSpec make_run_spec(const Options& given) {
   spec.library = options.text("train.library");
   if (spec.function.empty() && spec.library.empty())
     throw UsageError("the key train.function (or train.library) is missing: which train function to run");
+  take_scaling_keys(options, spec);
   take_checkpoint_keys(options, spec);
   spec.detailed_metrics = options.boolean("metrics.detailed");
   spec.launch_timeout_s = options.real("failure.launch_timeout");

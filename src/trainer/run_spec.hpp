@@ -5,6 +5,7 @@
 #include <string>
 
 #include <trainrt/checkpoint_store.hpp>
+#include <trainrt/gradient_buckets.hpp>
 
 #include "checkpoint/checkpoint.hpp"
 #include "core/options.hpp"
@@ -32,6 +33,12 @@ struct RunSpec {
   std::uint64_t checkpoint_staging_bytes = 0;  ///< a rank
   int checkpoint_io_threads = 0;               ///< a rank
   bool checkpoint_read_back = false;
+  int num_workers = 0;  ///< 0: as many as were launched
+  std::string backend;  ///< "auto", or a comm backend's name
+  bool check_calls = false;
+  bool deterministic = false;
+  GradientOptions gradients;
+  std::string gpus_per_worker;  ///< "auto", or a number
   double launch_timeout_s = 0;
   double collective_timeout_s = 0;
   double storage_timeout_s = 0;

@@ -293,6 +293,7 @@ void Session::step() {
   fault_point("step");
   warn_if_unattached();
   ++progress_.step;
+  communicator_.at_step(progress_.step);
   const auto outcome = vote_.finish();
   conclude(saver_.advance(outcome.saves));
   obey(outcome, spec_.checkpoint_every.due_at_step(progress_.step));

@@ -1,15 +1,23 @@
 // A rank of the communicator contract under mpiexec or srun: prints what is wrong, and the backend that was tested.
+//   communicator_contract [BACKEND [NODES [CHECK]]]      NODES: "0,0,1", the node of each rank, "" as it is
 #include <cstdio>
+#include <sstream>
 
 #include "comm/backend.hpp"
 #include "support/communicator_contract.hpp"
 
-int main() {
+int main(int argc, char** argv) {
   using namespace trainrt;
   const auto launch = launch::discover(Environment::of_process(), {});
+  comm::CommOptions options{.timeout_seconds = 120, .backend = argc > 1 ? argv[1] : "", .check = argc > 3};
+  if (argc > 2 && *argv[2] != '\0') {
+    launch->world().node_of_rank.clear();
+    std::istringstream nodes(argv[2]);
+    for (std::string node; std::getline(nodes, node, ',');) launch->world().node_of_rank.push_back(std::stoi(node));
+  }
   int code = 0;
   {
-    const auto communicator = comm::open_communicator(*launch, {.timeout_seconds = 120});
+    const auto communicator = comm::open_communicator(*launch, options);
     const auto findings = test::communicator_findings(*communicator);
     code = findings.empty() ? 0 : 1;
     if (communicator->rank() == 0 || code != 0)

@@ -1,14 +1,33 @@
 #!/usr/bin/env bash
-# The communicator contract over MPI, 1 to 4 ranks under mpiexec.
+# The communicator contract over processes: every backend, 1 to 5 ranks, laid out over 1 to 3 nodes in blocks and dealt out.
+# The contract has the bits of every sum written down, so all of these give the same.
 build=$1
 mpiexec=$(command -v mpiexec.mpich || command -v mpiexec)
 passed=0 failed=0
-for ranks in 1 2 3 4; do
-  if out=$(timeout 200 "$mpiexec" -n $ranks "$build/tests/communicator_contract" 2>&1); then
-    echo "ok the contract of a communicator on $ranks ranks: $out" && passed=$((passed + 1))
+
+# check RANKS EXPECTED_BACKEND BACKEND NODES [CHECK]
+check() {
+  local ranks=$1 expected=$2 what
+  shift 2
+  what="the contract of a communicator on $ranks ranks: ${1:-auto}${2:+, nodes $2}${3:+, checked}"
+  if out=$(timeout 200 "$mpiexec" -n "$ranks" "$build/tests/communicator_contract" "$@" 2>&1) && [[ $out == *"over $expected: contract kept"* ]]; then
+    echo "ok $what" && passed=$((passed + 1))
   else
-    echo "FAILED the contract of a communicator on $ranks ranks: $out" && failed=$((failed + 1))
+    echo "FAILED $what (expected backend $expected): $out" && failed=$((failed + 1))
   fi
-done
+}
+check 1 self auto ''
+check 2 node auto ''
+check 2 mpi mpi ''
+check 2 mpi auto 0,1
+check 2 node auto '' check
+check 3 mpi mpi ''
+check 3 node node ''
+check 3 node auto 0,0,1
+check 3 node auto 0,1,0
+check 3 node auto 0,1,0 check
+check 4 node auto 0,0,1,1
+check 5 node auto 0,0,0,1,2
+check 5 node auto 0,1,2,0,1
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

@@ -1,4 +1,5 @@
 #pragma once
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -92,18 +93,160 @@ inline std::string nan_findings(Communicator& c) {
   return {};
 }
 
+/// The 16-bit types are summed in f32 by the tree, and rounded once.
+template <class Round, class Widen>
+std::string small_float_findings(Communicator& c, DType dtype, Round round, Widen widen) {
+  const std::size_t count = 5001;
+  std::vector<std::vector<float>> all;
+  for (int rank = 0; rank < c.size(); ++rank) {
+    all.push_back(values_of<float>(rank, count));
+    for (auto& value : all.back()) value = widen(round(value));
+  }
+  std::size_t width = 1;
+  while (width < all.size()) width *= 2;
+  std::vector<std::uint16_t> sum, mean;
+  for (const float value : all[static_cast<std::size_t>(c.rank())]) sum.push_back(round(value));
+  mean = sum;
+  c.all_reduce(Buffer{sum.data(), count, dtype}, Op::sum);
+  c.all_reduce(Buffer{mean.data(), count, dtype}, Op::mean);
+  for (std::size_t i = 0; i < count; ++i) {
+    const float expected = tree_sum(all, i, 0, width);
+    if (sum[i] != round(expected)) return std::string(name_of(dtype)) + ": sum is not the f32 tree's, rounded once; ";
+    if (mean[i] != round(expected / static_cast<float>(c.size()))) return std::string(name_of(dtype)) + ": mean is wrong; ";
+  }
+  return {};
+}
+
+inline std::uint16_t to_bf16(float value) {
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &value, 4);
+  const std::uint32_t below = bits & 0xffffU, kept = bits >> 16;
+  return static_cast<std::uint16_t>(kept + ((below > 0x8000U || (below == 0x8000U && (kept & 1U) != 0)) ? 1 : 0));
+}
+inline float from_bf16(std::uint16_t half) {
+  const std::uint32_t bits = static_cast<std::uint32_t>(half) << 16;
+  float value = 0;
+  std::memcpy(&value, &bits, 4);
+  return value;
+}
+inline std::uint16_t to_f16(float value) { return std::bit_cast<std::uint16_t>(static_cast<_Float16>(value)); }
+inline float from_f16(std::uint16_t half) { return static_cast<float>(std::bit_cast<_Float16>(half)); }
+
+/// counts that differ, with an empty part among them.
+inline std::vector<std::size_t> uneven_counts(int size, std::size_t unit) {
+  std::vector<std::size_t> counts;
+  for (int rank = 0; rank < size; ++rank) counts.push_back(rank == 1 ? 0 : unit * static_cast<std::size_t>(rank + 1) + 3);
+  return counts;
+}
+
+inline std::string part_findings(Communicator& c, std::size_t unit) {
+  const auto counts = uneven_counts(c.size(), unit);
+  const auto total = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+  const auto self = static_cast<std::size_t>(c.rank());
+  std::vector<std::vector<double>> all;
+  for (int rank = 0; rank < c.size(); ++rank) all.push_back(values_of<double>(rank, total));
+  std::size_t width = 1;
+  while (width < all.size()) width *= 2;
+
+  auto input = all[self];
+  std::vector<double> part(counts[self] + 1, -7);
+  c.reduce_scatter(Buffer{input.data(), total, DType::f64}, counts, part.data(), Op::sum);
+  const auto offset = std::accumulate(counts.begin(), counts.begin() + c.rank(), std::size_t{0});
+  for (std::size_t i = 0; i < counts[self]; ++i)
+    if (part[i] != tree_sum(all, offset + i, 0, width)) return "reduce_scatter is not the tree's, bit for bit; ";
+  if (part.back() != -7) return "reduce_scatter writes past its part; ";
+  if (input != all[self]) return "reduce_scatter changes its input; ";
+
+  std::vector<double> gathered(total + 1, -7);
+  c.all_gather(part.data(), counts, Buffer{gathered.data(), total, DType::f64});
+  for (std::size_t i = 0; i < total; ++i)
+    if (gathered[i] != tree_sum(all, i, 0, width)) return "all_gather is wrong; ";
+  return gathered.back() == -7 ? "" : "all_gather writes past its buffer; ";
+}
+
+/// More in flight than any board has room for, of all sizes, waited for in another order; in memory of the backend and not.
+inline std::string flight_findings(Communicator& c) {
+  constexpr std::size_t in_flight = 150;
+  const auto window = c.allocate(std::size_t{1} << 20);
+  std::vector<std::vector<float>> plain;
+  std::vector<Buffer> buffers;
+  std::size_t used = 0;
+  for (std::size_t k = 0; k < in_flight; ++k) {
+    const std::size_t count = k % 5 == 0 ? 1 : k % 5 == 1 ? 300 : k % 5 == 2 ? 5000 : k % 5 == 3 ? 40 : 0;
+    auto* data = plain.emplace_back(count).data();
+    if (k % 2 == 0 && (used + count * 4 + 64) < (std::size_t{1} << 20)) {
+      data = reinterpret_cast<float*>(window.get() + used);
+      used += (count * 4 + 63) / 64 * 64;
+    }
+    for (std::size_t i = 0; i < count; ++i) data[i] = static_cast<float>(c.rank() + static_cast<int>(k));
+    buffers.push_back({data, count, DType::f32});
+  }
+  std::vector<Communicator::Ticket> tickets;
+  for (const auto& buffer : buffers)
+    tickets.push_back(
+        c.start({.kind = Collective::Kind::all_reduce, .buffer = buffer, .op = Op::max, .name = "in flight"}));
+  for (const std::size_t k : {in_flight / 2, std::size_t{0}, in_flight - 1}) c.wait(tickets[k]);
+  if (!c.test(tickets[3])) return "a collective before one that is complete is not complete; ";
+  for (std::size_t k = 0; k < in_flight; ++k)
+    for (std::size_t i = 0; i < buffers[k].count; ++i)
+      if (static_cast<float*>(buffers[k].data)[i] != static_cast<float>(c.size() - 1 + static_cast<int>(k)))
+        return "a collective in flight is wrong; ";
+  return {};
+}
+
+/// In memory of the backend's own, at sizes around its borders.
+inline std::string window_findings(Communicator& c) {
+  for (const std::size_t count : {1UL, 2049UL, 16384UL, 300001UL}) {
+    const auto memory = c.allocate(count * sizeof(float));
+    if (reinterpret_cast<std::uintptr_t>(memory.get()) % 64 != 0) return "allocated memory is not aligned; ";
+    auto* values = reinterpret_cast<float*>(memory.get());
+    for (std::size_t i = 0; i < count; ++i)
+      if (values[i] != 0) return "allocated memory is not zeroed; ";
+    std::vector<std::vector<float>> all;
+    for (int rank = 0; rank < c.size(); ++rank) all.push_back(values_of<float>(rank, count));
+    std::size_t width = 1;
+    while (width < all.size()) width *= 2;
+    for (int round = 0; round < 3; ++round) {
+      std::copy(all[static_cast<std::size_t>(c.rank())].begin(), all[static_cast<std::size_t>(c.rank())].end(), values);
+      c.all_reduce(Buffer{values, count, DType::f32}, Op::mean, "window");
+      for (std::size_t i = 0; i < count; ++i)
+        if (values[i] != tree_sum(all, i, 0, width) / static_cast<float>(c.size())) return "mean in place is wrong; ";
+    }
+    std::vector<float> copy(count);
+    if (c.rank() == 0) values[count - 1] = 42;
+    c.broadcast(Buffer{values, count, DType::f32}, 0);
+    if (values[count - 1] != 42) return "broadcast in allocated memory is wrong; ";
+  }
+  return {};
+}
+
+inline std::string split_findings(Communicator& c) {
+  const int color = c.rank() % 2 == 0 ? 5 : 9;
+  const auto part = c.split(color, -c.rank());  // numbered backwards
+  const int members = color == 5 ? (c.size() + 1) / 2 : c.size() / 2;
+  if (!part || part->size() != members) return "split makes a group of the wrong size; ";
+  if (part->rank() != members - 1 - c.rank() / 2) return "split does not number by key; ";
+  const int sum = part->all_reduced(c.rank(), Op::sum);
+  const int expected = color == 5 ? members * (members - 1) : members * members;
+  if (sum != expected) return "a part of a split reduces wrongly; ";
+  const auto none = c.split(c.rank() == 0 ? 1 : -1, 0);
+  if ((none != nullptr) != (c.rank() == 0)) return "a negative color is given a group; ";
+  const auto texts = part->all_gather(std::to_string(c.rank()));
+  return texts.back() == std::to_string(color == 5 ? 0 : 1) ? "" : "all_gather in a part is wrong; ";
+}
+
 inline std::string bucket_findings(Communicator& c) {
-  const std::vector<std::size_t> counts = {1000, 3, 0, 70000};
-  GradientBuckets buckets(c, counts, DType::f32, 4096);
-  for (std::size_t p = 0; p < counts.size(); ++p) {
+  const std::vector<GradientBuckets::Parameter> parameters = {{"a", 1000}, {"b", 3}, {"c", 0}, {"d", 70000}};
+  GradientBuckets buckets(c, parameters, {.bucket_bytes = 4096});
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
     auto* gradient = static_cast<float*>(buckets.gradient(p));
     if (reinterpret_cast<std::uintptr_t>(gradient) % 64 != 0) return "a gradient is not 64-byte aligned; ";
-    for (std::size_t i = 0; i < counts[p]; ++i) gradient[i] = static_cast<float>(c.rank());
+    for (std::size_t i = 0; i < parameters[p].count; ++i) gradient[i] = static_cast<float>(c.rank());
   }
   buckets.average();
   const float expected = static_cast<float>(c.size() - 1) / 2;
-  for (std::size_t p = 0; p < counts.size(); ++p)
-    for (std::size_t i = 0; i < counts[p]; ++i)
+  for (std::size_t p = 0; p < parameters.size(); ++p)
+    for (std::size_t i = 0; i < parameters[p].count; ++i)
       if (static_cast<float*>(buckets.gradient(p))[i] != expected) return "bucket average is wrong; ";
   return {};
 }
@@ -122,6 +265,10 @@ inline std::string communicator_findings(Communicator& c) {
   } catch (const UsageError&) {
     c.barrier();
   }
+  findings +=
+      small_float_findings(c, DType::bf16, to_bf16, from_bf16) + small_float_findings(c, DType::f16, to_f16, from_f16);
+  for (const std::size_t unit : {0UL, 10UL, 3000UL, 70000UL}) findings += part_findings(c, unit);
+  findings += flight_findings(c) + window_findings(c) + split_findings(c);
   return findings + exchange_findings(c) + vote_findings(c) + nan_findings(c) + bucket_findings(c);
 }
 

@@ -45,6 +45,12 @@ Prepared read_config(std::span<const std::string> words) {
   return prepared;
 }
 
+void require_workers(int promised, int size) {
+  if (promised > 0 && promised != size)
+    throw UsageError(fmt::format("scaling.num_workers = {}, but {} rank{} launched: start with srun -n {} or mpiexec -n {}",
+                                 promised, size, size == 1 ? " was" : "s were", promised, promised));
+}
+
 ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOptions& comm_options) {
   const auto communicator = comm::open_communicator(launch, comm_options);
   batch::install_stop_signals();  // again: MPI_Init takes SIGUSR1
@@ -53,12 +59,12 @@ ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOpti
     TrainFunction function;
     trainer::agreed(*communicator, [&] {
       if (prepared.error) std::rethrow_exception(prepared.error);
+      require_workers(prepared.spec->num_workers, world.size);
       trainer::check_datasets(*prepared.spec);
       function = trainer::load_function(builtin_functions(), prepared.spec->function, prepared.spec->library);
     });
-    log::info(fmt::format("{} rank{} on {} node{} ({}, {}), train function {}", world.size, world.size == 1 ? "" : "s",
-                          world.node_count, world.node_count == 1 ? "" : "s", world.launcher, communicator->name(),
-                          function.name));
+    log::info(fmt::format("{}; launched by {}; train function {}", comm::choice_explained(world, *communicator),
+                          world.launcher, function.name));
     const auto outcome = trainer::run(*prepared.spec, function, launch, *communicator);
     log::info(outcome.message);
     fault_point("exit");
@@ -82,6 +88,10 @@ ExitCode run_command(std::span<const std::string> words) {
     launch_options.timeout_seconds = prepared.spec->launch_timeout_s;
     launch_options.shared_dir = existing_part(prepared.spec->storage_path);
     comm_options.timeout_seconds = prepared.spec->collective_timeout_s;
+    comm_options.backend = prepared.spec->backend;
+    comm_options.check = prepared.spec->check_calls;
+    comm_options.deterministic = prepared.spec->deterministic;
+    comm_options.gpus_per_worker = prepared.spec->gpus_per_worker;
   }
   std::unique_ptr<launch::Launch> launch;
   try {

@@ -1,8 +1,10 @@
-// One rank: every collective is the identity.
+// One rank: every collective is a copy, or nothing.
+#include <cstring>
+
 #include <trainrt/communicators.hpp>
 
 #include "comm/backend.hpp"
-#include "comm/reduce.hpp"
+#include "comm/queued_communicator.hpp"
 
 namespace trainrt {
 
@@ -10,17 +12,23 @@ namespace comm::plugins {
 
 namespace {
 
-class SelfCommunicator : public Communicator {
+class SelfCommunicator : public QueuedCommunicator {
  public:
-  SelfCommunicator() : Communicator(0, 1) {}
+  SelfCommunicator() : QueuedCommunicator(0, 1, 0) {}
   std::string_view name() const override { return "self"; }
-  using Communicator::all_reduce;
-  void all_reduce(Buffer buffer, Op) override { require_reducible(buffer.dtype); }
-  void broadcast(Buffer, int) override {}
-  std::vector<std::string> all_gather(std::string_view bytes) override { return {std::string(bytes)}; }
-  void barrier() override {}
   void start_vote(const Vote& mine) override { vote_ = mine; }
   Vote finish_vote() override { return vote_; }
+  std::unique_ptr<Communicator> split(int color, int) override {
+    return color < 0 ? nullptr : std::make_unique<SelfCommunicator>();
+  }
+
+ protected:
+  Task task_of(Collective c) override {
+    const auto bytes = c.buffer.bytes();
+    if (c.kind == Collective::Kind::reduce_scatter && bytes > 0) std::memmove(c.part, c.buffer.data, bytes);
+    if (c.kind == Collective::Kind::all_gather && bytes > 0) std::memmove(c.buffer.data, c.part, bytes);
+    co_return;
+  }
 
  private:
   Vote vote_{};
@@ -32,7 +40,9 @@ extern const Backend self;
 const Backend self{.name = "self",
                    .help = "one rank, no communication",
                    .preference = 10,
-                   .viable = [](const launch::Launch& launch) { return launch.world().size == 1; },
+                   .obstacle = [](const launch::Launch& launch) -> std::string {
+                     return launch.world().size == 1 ? "" : "it is for one rank alone";
+                   },
                    .open = [](launch::Launch&, const CommOptions&) -> std::unique_ptr<Communicator> {
                      return std::make_unique<SelfCommunicator>();
                    }};

@@ -85,8 +85,8 @@ void train(Context& ctx) {
   std::vector<float> weights(parameters, 0.0F);
   Optimizer optimizer{name == "adamw", ctx.config<double>("lr", 0.01), ctx.config<double>("momentum", 0.9),
                       std::vector<float>(parameters), std::vector<float>(parameters)};
-  const std::size_t counts[] = {parameters};
-  GradientBuckets buckets(ctx.communicator(), counts);
+  const GradientBuckets::Parameter weight{"model/weights", parameters};
+  GradientBuckets buckets(ctx.communicator(), {&weight, 1}, ctx.gradient_options());
   const std::span gradient(static_cast<float*>(buckets.gradient(0)), parameters);
   int epoch = 0;
   double loss_sum = 0;

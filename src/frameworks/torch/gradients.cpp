@@ -26,16 +26,16 @@ std::vector<std::pair<std::string, at::Tensor>> trainable(torch::nn::Module& mod
 
 Gradients::Gradients(Communicator& communicator, torch::nn::Module& model) : parameters_(trainable(model)) {
   const auto dtype = view_of(parameters_.front().second, parameters_.front().first).dtype;
-  std::vector<std::size_t> counts;
+  std::vector<GradientBuckets::Parameter> all;
   for (const auto& [name, parameter] : parameters_) {
     const auto own = view_of(parameter, name).dtype;
     if (own != dtype || (own != DType::f32 && own != DType::f64))
       throw UsageError("torch: parameter '" + name + "' is " + std::string(name_of(own)) + ", '" +
                        parameters_.front().first + "' " + std::string(name_of(dtype)) +
                        ": gradients are averaged where all parameters are f32, or all f64");
-    counts.push_back(static_cast<std::size_t>(parameter.numel()));
+    all.push_back({name, static_cast<std::size_t>(parameter.numel()), own});
   }
-  buckets_ = std::make_unique<GradientBuckets>(communicator, counts, dtype);
+  buckets_ = std::make_unique<GradientBuckets>(communicator, all);
   make_views();
 }
 

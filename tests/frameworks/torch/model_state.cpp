@@ -14,19 +14,26 @@ class HalfCommunicator : public trainrt::Communicator {
  public:
   HalfCommunicator() : Communicator(0, 2) {}
   std::string_view name() const override { return "half"; }
-  void all_reduce(trainrt::Buffer buffer, trainrt::Op op) override {
-    REQUIRE(op == trainrt::Op::mean);
-    for (std::size_t i = 0; i < buffer.count; ++i) static_cast<float*>(buffer.data)[i] /= 2;
+  Ticket start(const trainrt::Collective& c) override {
+    if (c.kind == trainrt::Collective::Kind::broadcast) {
+      broadcast_bytes += c.buffer.bytes();
+    } else {
+      REQUIRE(c.kind == trainrt::Collective::Kind::all_reduce);
+      REQUIRE(c.op == trainrt::Op::mean);
+      for (std::size_t i = 0; i < c.buffer.count; ++i) static_cast<float*>(c.buffer.data)[i] /= 2;
+    }
+    return ++tickets_;
   }
-  void broadcast(trainrt::Buffer buffer, int) override { broadcast_bytes += buffer.bytes(); }
-  std::vector<std::string> all_gather(std::string_view bytes) override { return {2, std::string(bytes)}; }
-  void barrier() override {}
+  bool test(Ticket) override { return true; }
+  void wait(Ticket) override {}
+  std::unique_ptr<Communicator> split(int, int) override { return nullptr; }
   void start_vote(const Vote& mine) override { vote_ = mine; }
   Vote finish_vote() override { return vote_; }
 
   std::size_t broadcast_bytes = 0;
 
  private:
+  Ticket tickets_ = 0;
   Vote vote_{};
 };
 

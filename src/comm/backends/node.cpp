@@ -1,0 +1,251 @@
+// The ranks of a node reduce in one shared-memory window; the first rank of each node exchanges with those of the others
+// over MPI. Sums follow the one tree over rank numbers: a node adds up the whole subtrees that it holds, and only their sums
+// travel, so that ranks laid out in blocks pay nothing for the fixed order.
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "comm/backend.hpp"
+#include "comm/colors.hpp"
+#include "comm/leader_exchange.hpp"
+#include "comm/reduce.hpp"
+#include "comm/shared_communicator.hpp"
+#include "comm/shared_segment.hpp"
+#include "comm/start_mpi.hpp"
+#include "core/log.hpp"
+
+namespace trainrt::comm::plugins {
+
+namespace {
+
+/// What allocate() has given out and is still in use.
+class Windows : public Segments {
+ public:
+  Memory add(SharedSegment segment) {
+    const auto id = static_cast<std::uint32_t>(windows_->size());
+    auto* const base = segment.memory.get();
+    auto* const mine = base + static_cast<std::size_t>(segment.index) * segment.slice;
+    windows_->push_back({base, mine, segment.slice});
+    return Memory(mine, [id, table = windows_, memory = std::move(segment.memory)](std::byte*) { (*table)[id] = {}; });
+  }
+
+  std::optional<Place> find(const void* data, std::size_t bytes) const override {
+    const auto* at = static_cast<const std::byte*>(data);
+    for (std::uint32_t id = 0; id < windows_->size(); ++id) {
+      const auto& window = (*windows_)[id];
+      if (window.base != nullptr && at >= window.mine && at + bytes <= window.mine + window.slice)
+        return Place{Place::Kind::direct, id, static_cast<std::uint64_t>(at - window.base)};
+    }
+    return std::nullopt;
+  }
+  std::byte* at(const Place& place) const override { return (*windows_)[place.segment].base + place.offset; }
+
+ private:
+  struct Window {
+    std::byte* base = nullptr;  ///< of the node's first rank's slice; nullptr once it was given back
+    std::byte* mine = nullptr;
+    std::size_t slice = 0;
+  };
+  std::shared_ptr<std::vector<Window>> windows_ = std::make_shared<std::vector<Window>>();
+};
+
+/// A collective that MPI carries out between all ranks.
+class Delegated : public Awaited {
+ public:
+  Delegated(MpiCommunicator& mpi, const Collective& c) : mpi_(mpi), ticket_(mpi.start(c)), waiting_(mpi.roll_call()) {}
+  bool ready() override { return mpi_.test(ticket_); }
+  void sleep(double most_seconds) override { waiting_.sleep(most_seconds); }
+  std::string missing() override { return waiting_.missing(); }
+
+ private:
+  MpiCommunicator& mpi_;
+  Communicator::Ticket ticket_;
+  MpiRequests waiting_;
+};
+
+/// Ready at once, when it is this collective's turn.
+class Turn : public Awaited {
+ public:
+  bool ready() override { return true; }
+  void sleep(double) override {}
+  std::string missing() override { return "nobody"; }
+};
+
+std::vector<int> ranks_here(std::span<const int> node_of_rank, int rank) {
+  std::vector<int> ranks;
+  for (std::size_t other = 0; other < node_of_rank.size(); ++other)
+    if (node_of_rank[other] == node_of_rank[static_cast<std::size_t>(rank)]) ranks.push_back(static_cast<int>(other));
+  return ranks;
+}
+
+class NodeCommunicator : public SharedCommunicator {
+ public:
+  NodeCommunicator(std::unique_ptr<MpiCommunicator> mpi, std::vector<int> node_of_rank, SharedSegment segment)
+      : SharedCommunicator(Board(segment.memory.get(), segment.index, ranks_here(node_of_rank, mpi->rank())),
+                           ranks_here(node_of_rank, mpi->rank()), mpi->size(), mpi->timeout_seconds()),
+        mpi_(std::move(mpi)),
+        board_memory_(std::move(segment.memory)),
+        node_of_rank_(std::move(node_of_rank)),
+        nodes_(*std::ranges::max_element(node_of_rank_) + 1) {
+    for (const auto& subtree : whole_subtrees(ranks_here(node_of_rank_, rank()), size()))
+      sums_at_.push_back(index_of(subtree.first));
+    if (nodes_ == 1) return;
+    auto leaders = mpi_->split_mpi(is_leader() ? 0 : -1, rank());
+    if (leaders) exchange_ = std::make_unique<LeaderExchange>(std::move(leaders), node_of_rank_);
+  }
+
+  /// Where the ranks have lost each other, MPI has too.
+  ~NodeCommunicator() override {
+    if (is_broken()) mpi_->abandon();
+  }
+
+  std::string_view name() const override { return "node"; }
+  void at_step(std::int64_t step) override {
+    SharedCommunicator::at_step(step);
+    mpi_->at_step(step);
+  }
+
+  void start_vote(const Vote& mine) override {
+    if (nodes_ == 1) return SharedCommunicator::start_vote(mine);
+    mpi_->start_vote(mine);
+  }
+  Vote finish_vote() override { return nodes_ == 1 ? SharedCommunicator::finish_vote() : mpi_->finish_vote(); }
+
+  Memory allocate(std::size_t bytes, Device device) override;
+  std::unique_ptr<Communicator> split(int color, int key) override;
+
+ protected:
+  Task task_of(Collective c) override {
+    if (nodes_ == 1) return SharedCommunicator::task_of(c);
+    if (c.kind == Collective::Kind::all_reduce && accumulator_of(c.buffer.dtype) == c.buffer.dtype) {
+      make_room();
+      return reduce_between_nodes(c);
+    }
+    return delegated(c);
+  }
+  const Segments& segments() const override { return windows_; }
+
+ private:
+  bool is_leader() const { return board().self() == 0; }
+  int index_of(int other) const {
+    const auto ranks = ranks_here(node_of_rank_, rank());
+    return static_cast<int>(std::ranges::find(ranks, other) - ranks.begin());
+  }
+
+  Task delegated(Collective c) {
+    Turn turn;
+    co_await turn;  // all ranks hand over in the same order
+    Delegated done(*mpi_, c);
+    co_await done;
+  }
+
+  Task reduce_between_nodes(Collective c);
+  void sum_stretch(const Collective& c, std::uint32_t number);
+
+  std::unique_ptr<MpiCommunicator> mpi_;
+  Memory board_memory_;
+  std::vector<int> node_of_rank_;
+  int nodes_;
+  std::vector<int> sums_at_;  ///< which ranks of the board hold the sums of this node's subtrees
+  std::unique_ptr<LeaderExchange> exchange_;
+  Windows windows_;
+};
+
+/// This rank's stretch of the sums of the subtrees that lie whole on this node.
+void NodeCommunicator::sum_stretch(const Collective& c, std::uint32_t number) {
+  const auto [first, count] = stretch_of(c.buffer.count, board().self());
+  auto parts = places(number);
+  for (auto*& part : parts) part += first * size_of(c.buffer.dtype);
+  combine_in_place(parts, count, c.buffer.dtype, c.op, steps());
+}
+
+Task NodeCommunicator::reduce_between_nodes(Collective c) {
+  const auto meeting = announce(c, c.buffer.data, c.buffer.bytes());
+  const auto number = meeting.number;
+  Arrivals all(board(), Board::announced, number);
+  co_await all;
+  require_alike(c, number);
+  if (any(number, Place::Kind::pieces)) {
+    board().reach(Board::finished, number);
+    board().reach(Board::copied, number);
+    auto rest = delegated(c);
+    while (rest.go_on()) co_await *rest.awaited();
+    co_return;
+  }
+  if (c.buffer.count > 0) sum_stretch(c, number);
+  board().reach(Board::finished, number);
+  if (is_leader()) {
+    Arrivals summed(board(), Board::finished, number);
+    co_await summed;
+    std::vector<std::byte*> sums;
+    for (const int index : sums_at_) sums.push_back(place_of(index, number));
+    auto rest = exchange_->reduce({nullptr, c.buffer.count, c.buffer.dtype}, c.op, std::move(sums));
+    while (rest.go_on()) co_await *rest.awaited();
+    board().reach(Board::exchanged, number);
+  } else {
+    Arrivals exchanged(board(), Board::exchanged, number, 0);
+    co_await exchanged;
+  }
+  const auto* const result = place_of(0, number);
+  if (c.buffer.count > 0 && result != c.buffer.data) std::memcpy(c.buffer.data, result, c.buffer.bytes());
+  board().reach(Board::copied, number);
+  Arrivals copied(board(), Board::copied, number);
+  if (is_leader()) co_await copied;  // until then the others read its place
+}
+
+Memory NodeCommunicator::allocate(std::size_t bytes, Device device) {
+  if (device != Device::host) return Communicator::allocate(bytes, device);
+  std::string obstacle;
+  auto segment = share_segment(*mpi_, node_of_rank_, bytes, obstacle);
+  if (obstacle.empty()) return windows_.add(std::move(segment));
+  if (rank() == 0)
+    log::warning(fmt::format("{} bytes a rank do not lie in shared memory, so that reducing them takes copies: {}", bytes, obstacle));
+  return Communicator::allocate(bytes, device);
+}
+
+/// Backend node where the ranks can have it, else mpi.
+std::unique_ptr<Communicator> over(std::unique_ptr<MpiCommunicator> mpi, std::vector<int> node_of_rank) {
+  std::map<int, int> ranks_on;
+  for (const int node : node_of_rank) ++ranks_on[node];
+  if (std::ranges::all_of(ranks_on, [](const auto& entry) { return entry.second == 1; })) return mpi;
+  std::string obstacle;
+  auto board = share_segment(*mpi, node_of_rank, Board::bytes_for(1), obstacle);
+  if (obstacle.empty()) return std::make_unique<NodeCommunicator>(std::move(mpi), std::move(node_of_rank), std::move(board));
+  if (mpi->rank() == 0)
+    log::warning("the ranks of a node cannot share memory, so that all goes over MPI: " + obstacle);
+  return mpi;
+}
+
+std::unique_ptr<Communicator> NodeCommunicator::split(int color, int key) {
+  const auto members = ranks_of_color(*this, color, key);
+  auto part = mpi_->split_mpi(color, key);
+  if (!part) return nullptr;
+  std::map<int, int> numbers;  // nodes become dense again, by lowest rank
+  std::vector<int> nodes;
+  for (const int member : members)
+    nodes.push_back(
+        numbers.try_emplace(node_of_rank_[static_cast<std::size_t>(member)], static_cast<int>(numbers.size())).first->second);
+  return over(std::move(part), std::move(nodes));
+}
+
+std::unique_ptr<Communicator> open(launch::Launch& launch, const CommOptions& options) {
+  auto mpi = start_mpi(launch, options, "node");
+  complete_topology(launch.world(), *mpi);
+  return over(std::move(mpi), launch.world().node_of_rank);
+}
+
+}  // namespace
+
+extern const Backend node;
+const Backend node{.name = "node",
+                   .help = "the ranks of a node reduce in shared memory; one rank a node talks to the others over MPI",
+                   .preference = 20,
+                   .obstacle = [](const launch::Launch& launch) -> std::string {
+                     return launch.world().size > 1 ? "" : "it takes more than one rank";
+                   },
+                   .open = open};
+
+}  // namespace trainrt::comm::plugins

@@ -1,0 +1,135 @@
+#include "comm/board.hpp"
+
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+
+#include <fmt/format.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace trainrt::comm {
+
+namespace {
+
+constexpr std::size_t page = 4096;
+constexpr std::size_t rounded(std::size_t bytes) { return (bytes + page - 1) / page * page; }
+
+using Word = std::atomic<std::uint32_t>;
+static_assert(Word::is_always_lock_free && sizeof(Word) == 4, "a futex is a plain 32-bit word");
+
+void futex_wait(Word& word, std::uint32_t seen, double seconds) {
+  const auto whole = static_cast<time_t>(seconds);
+  const timespec most{whole, static_cast<long>((seconds - static_cast<double>(whole)) * 1e9)};
+  syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT, seen, &most, nullptr, 0);
+}
+void futex_wake_all(Word& word) {
+  syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+/// Counters wrap around after 2^32: what is compared is their distance.
+bool at_least(std::uint32_t value, std::uint32_t target) { return static_cast<std::int32_t>(value - target) >= 0; }
+
+}  // namespace
+
+struct alignas(64) Board::Line {
+  Word counter[counters];
+  Word sleepers;
+  std::atomic<std::int32_t> process;
+  std::atomic<std::int64_t> step;
+  std::atomic<std::uint32_t> abandoned;
+  char why[256];
+  Communicator::Vote votes[2];
+  Announcement announcements[ring];
+  std::byte inlined[ring][inline_bytes];
+};
+
+namespace {
+
+template <class Line>
+constexpr std::size_t stride_of() {
+  return rounded(sizeof(Line)) + Board::slots * Board::slot_bytes + Board::piece_slots * Board::piece_bytes;
+}
+
+}  // namespace
+
+std::size_t Board::bytes_for(int ranks) { return static_cast<std::size_t>(ranks) * stride_of<Line>(); }
+
+Board::Board(std::byte* memory, int self, std::vector<int> numbers)
+    : memory_(memory), self_(self), numbers_(std::move(numbers)) {
+  line(self).process.store(static_cast<std::int32_t>(getpid()));
+}
+
+Board::Line& Board::line(int rank) const {
+  return *reinterpret_cast<Line*>(memory_ + static_cast<std::size_t>(rank) * stride_of<Line>());
+}
+
+Announcement& Board::announcement(int rank, std::uint32_t number) const {
+  return line(rank).announcements[number % ring];
+}
+std::byte* Board::inlined(int rank, std::uint32_t number) const { return line(rank).inlined[number % ring]; }
+Communicator::Vote& Board::vote(int rank, std::uint32_t number) const { return line(rank).votes[number % 2]; }
+
+std::byte* Board::slot(int rank, std::size_t index) const {
+  return reinterpret_cast<std::byte*>(&line(rank)) + rounded(sizeof(Line)) + index * slot_bytes;
+}
+std::byte* Board::piece(int rank, std::size_t index) const { return slot(rank, slots) + index * piece_bytes; }
+
+/// The store and the look at the sleepers must not pass each other, nor must the sleeper's two: both are sequentially
+/// consistent.
+void Board::reach(Counter counter, std::uint32_t value) {
+  auto& mine = line(self_);
+  mine.counter[counter].store(value, std::memory_order_seq_cst);
+  if (mine.sleepers.load(std::memory_order_seq_cst) > 0) futex_wake_all(mine.counter[counter]);
+}
+
+bool Board::has_reached(int rank, Counter counter, std::uint32_t value) const {
+  return at_least(line(rank).counter[counter].load(std::memory_order_acquire), value);
+}
+
+void Board::sleep_for(int rank, Counter counter, std::uint32_t value, double most_seconds) const {
+  auto& other = line(rank);
+  other.sleepers.fetch_add(1, std::memory_order_seq_cst);
+  const auto seen = other.counter[counter].load(std::memory_order_seq_cst);
+  if (!at_least(seen, value)) futex_wait(other.counter[counter], seen, most_seconds);
+  other.sleepers.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+void Board::note_step(std::int64_t step) { line(self_).step.store(step, std::memory_order_relaxed); }
+
+void Board::abandon(const std::string& why) {
+  auto& first = line(0);  // who fails first is heard; several may fail at once
+  std::uint32_t nobody = 0;
+  if (!first.abandoned.compare_exchange_strong(nobody, 1)) return;
+  why.copy(first.why, sizeof first.why - 1);
+  first.abandoned.store(2, std::memory_order_release);
+  for (int rank = 0; rank < size(); ++rank)
+    for (auto& word : line(rank).counter) futex_wake_all(word);
+}
+
+std::string Board::lost(int rank) const {
+  if (line(0).abandoned.load(std::memory_order_acquire) == 2) return fmt::format("another rank failed: {}", line(0).why);
+  const auto process = line(rank).process.load();
+  if (process != 0 && kill(process, 0) != 0 && errno == ESRCH)
+    return fmt::format("{} is gone (its process {} has ended)", seen(rank), process);
+  return {};
+}
+
+std::string Board::seen(int rank) const {
+  return fmt::format("rank {} (last seen at step {})", numbers_[static_cast<std::size_t>(rank)], line(rank).step.load());
+}
+
+std::string Arrivals::lost() { return next_ < end_ ? board_.lost(next_) : std::string(); }
+
+std::string Arrivals::missing() {
+  std::string names;
+  for (int rank = next_; rank < end_; ++rank)
+    if (!board_.has_reached(rank, counter_, value_)) names += (names.empty() ? "" : ", ") + board_.seen(rank);
+  if (counter_ != Board::announced && counter_ != Board::voted) names += ", which came but did not take its part";
+  return names;
+}
+
+}  // namespace trainrt::comm

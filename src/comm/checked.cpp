@@ -1,0 +1,88 @@
+// A communicator around another that makes sure that all ranks make the same calls.
+#include <cstring>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "comm/backend.hpp"
+
+namespace trainrt::comm {
+
+namespace {
+
+/// What a call is, apart from its data. Plain bytes, compared as a whole.
+struct Call {
+  std::int64_t kind = 0, op = 0, dtype = 0, count = 0, root = 0, device = 0;
+  char name[48] = {};
+};
+
+Call call_of(const Collective& c) {
+  Call call{static_cast<std::int64_t>(c.kind),
+            static_cast<std::int64_t>(c.op),
+            static_cast<std::int64_t>(c.buffer.dtype),
+            static_cast<std::int64_t>(c.buffer.count),
+            c.root,
+            static_cast<std::int64_t>(c.buffer.device)};
+  c.name.copy(call.name, sizeof call.name - 1);
+  return call;
+}
+
+std::string spoken(const Call& call) {
+  const auto kind = static_cast<Collective::Kind>(call.kind);
+  auto text = fmt::format("{} of {} {}", name_of(kind), call.count, name_of(static_cast<DType>(call.dtype)));
+  if (kind == Collective::Kind::all_reduce || kind == Collective::Kind::reduce_scatter)
+    text += fmt::format(" ({})", name_of(static_cast<Op>(call.op)));
+  if (kind == Collective::Kind::broadcast) text += fmt::format(" from rank {}", call.root);
+  if (kind == Collective::Kind::barrier) text = "barrier";
+  if (call.name[0] != '\0') text += fmt::format(" '{}'", call.name);
+  return text;
+}
+
+class CheckedCommunicator : public Communicator {
+ public:
+  explicit CheckedCommunicator(std::unique_ptr<Communicator> inner)
+      : Communicator(inner->rank(), inner->size()), inner_(std::move(inner)) {}
+
+  std::string_view name() const override { return inner_->name(); }
+  Ticket start(const Collective& collective) override {
+    compare(collective);
+    return inner_->start(collective);
+  }
+  bool test(Ticket ticket) override { return inner_->test(ticket); }
+  void wait(Ticket ticket) override { inner_->wait(ticket); }
+  void start_vote(const Vote& mine) override { inner_->start_vote(mine); }
+  Vote finish_vote() override { return inner_->finish_vote(); }
+  std::unique_ptr<Communicator> split(int color, int key) override {
+    auto part = inner_->split(color, key);
+    return part ? checked(std::move(part)) : nullptr;
+  }
+  Memory allocate(std::size_t bytes, Device device) override { return inner_->allocate(bytes, device); }
+  void at_step(std::int64_t step) override {
+    step_ = step;
+    inner_->at_step(step);
+  }
+
+ private:
+  void compare(const Collective& collective) {
+    const auto mine = call_of(collective);
+    std::vector<Call> all(static_cast<std::size_t>(size()));
+    const std::vector<std::size_t> counts(all.size(), sizeof mine);
+    inner_->all_gather(&mine, counts, Buffer{all.data(), all.size() * sizeof mine, DType::u8}, "check of the next call");
+    for (std::size_t other = 1; other < all.size(); ++other)
+      if (std::memcmp(&all[other], &all[0], sizeof mine) != 0)
+        throw Error(
+            fmt::format("the ranks do not make the same call at step {}: rank 0 came with {}, rank {} with {} (this is rank {})",
+                        step_, spoken(all[0]), other, spoken(all[other]), rank()));
+  }
+
+  std::unique_ptr<Communicator> inner_;
+  std::int64_t step_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> checked(std::unique_ptr<Communicator> communicator) {
+  return std::make_unique<CheckedCommunicator>(std::move(communicator));
+}
+
+}  // namespace trainrt::comm

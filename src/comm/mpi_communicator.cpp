@@ -1,0 +1,268 @@
+#include "comm/mpi_communicator.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <ctime>
+#include <exception>
+#include <numeric>
+
+#include "comm/mpi_call.hpp"
+#include "comm/mpi_lane.hpp"
+#include "comm/reduce.hpp"
+
+namespace trainrt::comm {
+
+namespace {
+
+constexpr std::size_t short_bytes = 16384;                // up to here latency counts, above it bytes do
+constexpr int tags_of_a_collective = 2;
+constexpr int collectives_in_tags = 8000;                 // MPI promises tags up to 32767
+
+std::byte* bytes_of(void* data) { return static_cast<std::byte*>(data); }
+
+int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(comm, &rank));
+  return rank;
+}
+int size_of_comm(MPI_Comm comm) {
+  int size = 0;
+  check_mpi(MPI_Comm_size(comm, &size));
+  return size;
+}
+
+MPI_Comm duplicate(MPI_Comm parent) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_dup(parent, &comm));
+  check_mpi(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+  return comm;
+}
+
+/// The part of a buffer that one rank reduces.
+struct Stretch {
+  std::byte* data;
+  std::size_t count;
+  std::size_t bytes;
+};
+Stretch stretch_of(const Buffer& buffer, int owner, int size) {
+  const auto ranks = static_cast<std::size_t>(size);
+  const auto first = buffer.count * static_cast<std::size_t>(owner) / ranks;
+  const auto count = buffer.count * (static_cast<std::size_t>(owner) + 1) / ranks - first;
+  return {bytes_of(buffer.data) + first * size_of(buffer.dtype), count, count * size_of(buffer.dtype)};
+}
+
+}  // namespace
+
+// --- waiting for messages ------------------------------------------------------------------------------------------------
+
+bool MpiRequests::ready() {
+  int done = 0;
+  check_mpi(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE));
+  return done != 0;
+}
+
+void MpiRequests::sleep(double) {
+  roll_call_.answer();
+  const timespec pause{0, 50'000};  // messages wake nobody: look often
+  nanosleep(&pause, nullptr);
+}
+
+std::string MpiRequests::missing() { return roll_call_.missing(); }
+
+// --- life ----------------------------------------------------------------------------------------------------------------
+
+MpiCommunicator::MpiCommunicator(MPI_Comm parent, double timeout_seconds, Finalize finalize)
+    : QueuedCommunicator(rank_in(parent), size_of_comm(parent), timeout_seconds),
+      finalize_(finalize),
+      comm_(duplicate(parent)),
+      vote_comm_(duplicate(parent)),
+      roll_call_(std::make_unique<MpiRollCall>(parent)) {}
+
+/// Finalizes MPI when all is well and nobody else does. While an exception flies the other ranks are not there:
+/// MPI_Finalize would hang.
+MpiCommunicator::~MpiCommunicator() {
+  if (std::uncaught_exceptions() > 0 || is_broken() || abandoned_) return;
+  int finalized = 0;
+  if (MPI_Finalized(&finalized) != MPI_SUCCESS || finalized != 0) return;  // the program was faster
+  try {
+    drain();
+    if (vote_requests_) wait_for(*vote_requests_, "stop vote");
+  } catch (const std::exception&) {
+    return;
+  }
+  roll_call_->close();
+  MPI_Comm_free(&vote_comm_);
+  MPI_Comm_free(&comm_);
+  if (finalize_ == Finalize::with_communicator) MPI_Finalize();
+}
+
+void MpiCommunicator::at_step(std::int64_t step) {
+  QueuedCommunicator::at_step(step);
+  roll_call_->note(collectives_, step);
+}
+
+std::unique_ptr<MpiCommunicator> MpiCommunicator::split_mpi(int color, int key) {
+  barrier("split");  // a limit for what MPI waits for without one
+  MPI_Comm part = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_split(comm_, color < 0 ? MPI_UNDEFINED : color, key, &part));
+  if (part == MPI_COMM_NULL) return nullptr;
+  auto communicator = std::make_unique<MpiCommunicator>(part, timeout_seconds(), Finalize::by_program);
+  MPI_Comm_free(&part);
+  return communicator;
+}
+
+void MpiCommunicator::start_vote(const Vote& mine) {
+  my_vote_ = mine;
+  vote_requests_ = std::make_unique<MpiRequests>(*roll_call_);
+  check_mpi(MPI_Iallreduce(my_vote_.data(), vote_.data(), static_cast<int>(vote_.size()), MPI_INT64_T, MPI_MAX, vote_comm_,
+                           vote_requests_->add()));
+}
+
+MpiCommunicator::Vote MpiCommunicator::finish_vote() {
+  wait_for(*vote_requests_, "stop vote");
+  return vote_;
+}
+
+// --- the collectives -----------------------------------------------------------------------------------------------------
+
+Task MpiCommunicator::task_of(Collective c) {
+  const int tag = (++collectives_ % collectives_in_tags) * tags_of_a_collective;
+  roll_call_->note(collectives_, step());
+  switch (c.kind) {
+    case Collective::Kind::all_reduce:
+      return all_reduce_task(c, tag);
+    case Collective::Kind::reduce_scatter:
+      return reduce_scatter_task(c, tag);
+    case Collective::Kind::all_gather:
+      return all_gather_task(c, tag);
+    case Collective::Kind::broadcast:
+      return broadcast_task(c);
+    default:
+      return barrier_task(c);
+  }
+}
+
+Task MpiCommunicator::all_reduce_task(Collective c, int tag) {
+  return c.buffer.bytes() > short_bytes ? reduce_long(c.buffer, c.op, tag) : reduce_short(c.buffer, c.op, tag);
+}
+
+/// Recursive doubling in blocks of ranks: at each level a rank exchanges its block's sum with the neighbouring block.
+/// Where the right block is cut short by the number of ranks, its members serve several ranks of the left one.
+Task MpiCommunicator::reduce_short(Buffer buffer, Op op, int tag) {
+  const auto type = accumulator_of(buffer.dtype);
+  std::vector<std::byte> own(buffer.count * size_of(type)), other(own.size());
+  if (type == buffer.dtype) {
+    std::copy_n(bytes_of(buffer.data), own.size(), own.data());
+  } else {
+    widen(bytes_of(buffer.data), reinterpret_cast<float*>(own.data()), buffer.count, buffer.dtype);
+  }
+  const TreeStep step{0, 1};
+  for (int block = 1; block < size(); block *= 2) {
+    const int base = rank() / (2 * block) * (2 * block);
+    const int right = base + block;
+    if (right >= size()) continue;
+    const int right_count = std::min(block, size() - right);
+    const bool lower = rank() < right;
+    std::vector<int> to;
+    if (lower && rank() - base < right_count) to.push_back(right + rank() - base);
+    for (int left = rank() - right; !lower && left < block; left += right_count) to.push_back(base + left);
+    const int from = lower ? right + (rank() - base) % right_count : to.front();
+    MpiRequests exchange(*roll_call_, from);
+    MpiLane{comm_, from, tag}.receive(other.data(), other.size(), exchange);
+    for (const int peer : to) MpiLane{comm_, peer, tag}.send(own.data(), own.size(), exchange);
+    co_await exchange;
+    if (!lower) own.swap(other);  // the lower block's sum comes first
+    std::byte* const parts[] = {own.data(), other.data()};
+    combine_in_place(parts, buffer.count, type, op, {&step, 1});
+  }
+  finish_mean({own.data(), buffer.count, type}, op, size());
+  if (type == buffer.dtype)
+    std::copy_n(own.data(), own.size(), bytes_of(buffer.data));
+  else
+    narrow(reinterpret_cast<const float*>(own.data()), bytes_of(buffer.data), buffer.count, buffer.dtype);
+}
+
+/// Every rank owns one stretch: it gets that stretch from all, reduces by the tree and hands the result to all.
+Task MpiCommunicator::reduce_long(Buffer buffer, Op op, int tag) {
+  const auto steps = tree_steps(size());
+  const auto mine = stretch_of(buffer, rank(), size());
+  std::vector<std::byte> received(mine.bytes * static_cast<std::size_t>(size()));
+  std::vector<std::byte*> parts;
+  MpiRequests scatter(*roll_call_);
+  for (int other = 0; other < size(); ++other) {
+    parts.push_back(other == rank() ? mine.data : received.data() + mine.bytes * static_cast<std::size_t>(other));
+    if (other == rank()) continue;
+    const MpiLane lane{comm_, other, tag};
+    lane.receive(parts.back(), mine.bytes, scatter);
+    const auto theirs = stretch_of(buffer, other, size());
+    lane.send(theirs.data, theirs.bytes, scatter);
+  }
+  co_await scatter;
+  reduce_to(parts, {&mine.data, 1}, mine.count, buffer.dtype, op, steps, size());
+  MpiRequests gather(*roll_call_);
+  for (int other = 0; other < size(); ++other) {
+    if (other == rank()) continue;
+    const MpiLane lane{comm_, other, tag + 1};
+    const auto theirs = stretch_of(buffer, other, size());
+    lane.receive(theirs.data, theirs.bytes, gather);
+    lane.send(mine.data, mine.bytes, gather);
+  }
+  co_await gather;
+}
+
+Task MpiCommunicator::reduce_scatter_task(Collective c, int tag) {
+  const auto width = size_of(c.buffer.dtype);
+  const auto bytes = c.counts[static_cast<std::size_t>(rank())] * width;
+  std::vector<std::byte> received(bytes * static_cast<std::size_t>(size()));
+  std::vector<std::byte*> parts;
+  MpiRequests scatter(*roll_call_);
+  auto* input = bytes_of(c.buffer.data);
+  for (int other = 0; other < size(); ++other) {
+    const auto theirs = c.counts[static_cast<std::size_t>(other)] * width;
+    parts.push_back(other == rank() ? input : received.data() + bytes * static_cast<std::size_t>(other));
+    if (other != rank()) {
+      const MpiLane lane{comm_, other, tag};
+      lane.receive(parts.back(), bytes, scatter);
+      lane.send(input, theirs, scatter);
+    }
+    input += theirs;
+  }
+  co_await scatter;
+  std::byte* const out = bytes_of(c.part);
+  reduce_to(parts, {&out, 1}, bytes / width, c.buffer.dtype, c.op, tree_steps(size()), size());
+}
+
+Task MpiCommunicator::all_gather_task(Collective c, int tag) {
+  const auto width = size_of(c.buffer.dtype);
+  const auto bytes = c.counts[static_cast<std::size_t>(rank())] * width;
+  MpiRequests gather(*roll_call_);
+  auto* output = bytes_of(c.buffer.data);
+  for (int other = 0; other < size(); ++other) {
+    const auto theirs = c.counts[static_cast<std::size_t>(other)] * width;
+    const MpiLane lane{comm_, other, tag};
+    if (other == rank()) {
+      if (bytes > 0 && output != c.part) std::memmove(output, c.part, bytes);
+    } else {
+      lane.receive(output, theirs, gather);
+      lane.send(c.part, bytes, gather);
+    }
+    output += theirs;
+  }
+  co_await gather;
+}
+
+Task MpiCommunicator::broadcast_task(Collective c) {
+  MpiRequests pieces(*roll_call_);
+  for (std::size_t done = 0; done < c.buffer.bytes(); done += MpiLane::longest)
+    check_mpi(MPI_Ibcast(bytes_of(c.buffer.data) + done, static_cast<int>(std::min(MpiLane::longest, c.buffer.bytes() - done)),
+                         MPI_BYTE, c.root, comm_, pieces.add()));
+  co_await pieces;
+}
+
+Task MpiCommunicator::barrier_task(Collective) {
+  MpiRequests all(*roll_call_);
+  check_mpi(MPI_Ibarrier(comm_, all.add()));
+  co_await all;
+}
+
+}  // namespace trainrt::comm

@@ -1,0 +1,35 @@
+#pragma once
+#include <algorithm>
+#include <cstddef>
+
+#include <mpi.h>
+
+#include "comm/mpi_call.hpp"
+#include "comm/mpi_communicator.hpp"
+
+namespace trainrt::comm {
+
+/// Bytes to and from one rank, in messages that MPI can count.
+struct MpiLane {
+  static constexpr std::size_t longest = std::size_t{1} << 28;
+
+  MPI_Comm comm;
+  int peer;
+  int tag;
+
+  void send(const void* data, std::size_t bytes, MpiRequests& requests) const {
+    for (std::size_t done = 0; done < bytes; done += longest)
+      check_mpi(MPI_Isend(static_cast<const std::byte*>(data) + done, count(bytes - done), MPI_BYTE, peer, tag, comm,
+                          requests.add()));
+  }
+  void receive(void* data, std::size_t bytes, MpiRequests& requests) const {
+    for (std::size_t done = 0; done < bytes; done += longest)
+      check_mpi(MPI_Irecv(static_cast<std::byte*>(data) + done, count(bytes - done), MPI_BYTE, peer, tag, comm,
+                          requests.add()));
+  }
+
+ private:
+  static int count(std::size_t left) { return static_cast<int>(std::min(longest, left)); }
+};
+
+}  // namespace trainrt::comm

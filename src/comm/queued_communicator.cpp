@@ -1,0 +1,157 @@
+#include "comm/queued_communicator.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <trainrt/error.hpp>
+
+#include "comm/reduce.hpp"
+#include "core/host.hpp"
+
+namespace trainrt::comm {
+
+namespace {
+
+void pause_a_moment() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+/// Spins first: the others are mostly no more than microseconds away. Then gives the core to whoever wants it: ranks may
+/// share cores, and who waits must not keep those from computing that he waits for. What takes longer is long.
+class Patience {
+ public:
+  bool is_long() const { return rounds_ > spins && waited() > yielding_seconds; }
+  double waited() const { return monotonic_seconds() - start_; }
+  void wait_a_little() {
+    if (++rounds_ < spins) return pause_a_moment();
+    if (rounds_ == spins) start_ = monotonic_seconds();
+    sched_yield();
+  }
+
+ private:
+  static constexpr int spins = 400;
+  static constexpr double yielding_seconds = 0.0005;
+  double start_ = 0;
+  int rounds_ = 0;
+};
+
+}  // namespace
+
+std::string described(const Collective& collective) {
+  if (collective.name.empty()) return std::string(name_of(collective.kind));
+  return fmt::format("{} of '{}'", name_of(collective.kind), collective.name);
+}
+
+void require_valid(const Collective& collective, int rank, int size) {
+  using Kind = Collective::Kind;
+  const auto wrong = [&](const std::string& why) { throw UsageError(described(collective) + ": " + why); };
+  if (collective.kind == Kind::all_reduce || collective.kind == Kind::reduce_scatter)
+    accumulator_of(collective.buffer.dtype);
+  if (collective.kind == Kind::broadcast && (collective.root < 0 || collective.root >= size))
+    wrong(fmt::format("rank {} is no root among {} ranks", collective.root, size));
+  if (collective.kind != Kind::reduce_scatter && collective.kind != Kind::all_gather) return;
+  if (collective.counts.size() != static_cast<std::size_t>(size))
+    wrong(fmt::format("{} counts for {} ranks", collective.counts.size(), size));
+  const auto total = std::accumulate(collective.counts.begin(), collective.counts.end(), std::size_t{0});
+  if (total != collective.buffer.count)
+    wrong(fmt::format("the ranks' parts have {} elements, the buffer {}", total, collective.buffer.count));
+  if (collective.part == nullptr && collective.counts[static_cast<std::size_t>(rank)] > 0) wrong("this rank's part is null");
+}
+
+QueuedCommunicator::Ticket QueuedCommunicator::start(const Collective& collective) {
+  require_whole();
+  require_valid(collective, rank(), size());
+  if (collective.buffer.device != Device::host)
+    throw UsageError(fmt::format("{}: the backend '{}' cannot reach memory on {}", described(collective), name(),
+                                 name_of(collective.buffer.device)));
+  advance();
+  auto task = task_of(collective);
+  if (queue_.empty()) task.set_first_in_queue();
+  ++started_;
+  run(task);
+  if (queue_.empty() && task.done())
+    ++completed_;
+  else
+    queue_.push_back({std::move(task), collective});
+  return started_;
+}
+
+bool QueuedCommunicator::test(Ticket ticket) {
+  require_whole();
+  advance();
+  return completed_ >= ticket;
+}
+
+void QueuedCommunicator::wait(Ticket ticket) {
+  require_whole();
+  while (completed_ < std::min(ticket, started_)) {
+    if (advance_front()) continue;
+    auto& front = queue_.front();
+    if (!front.task.awaited()->ready()) wait_patiently(*front.task.awaited(), described(front.collective));
+  }
+}
+
+void QueuedCommunicator::wait_for(Awaited& awaited, std::string_view what) {
+  require_whole();
+  if (!awaited.ready()) wait_patiently(awaited, std::string(what));
+}
+
+void QueuedCommunicator::wait_patiently(Awaited& awaited, const std::string& what) {
+  Patience patience;
+  while (!awaited.ready()) {
+    if (!patience.is_long()) {
+      patience.wait_a_little();
+      continue;
+    }
+    if (const auto why = awaited.lost(); !why.empty()) give_up(what, why);
+    if (patience.waited() > timeout_seconds_)
+      give_up(what, fmt::format("waited {} s (failure.collective_timeout) for {}", timeout_seconds_, awaited.missing()));
+    awaited.sleep(std::clamp(timeout_seconds_ - patience.waited(), 0.001, 0.1));
+  }
+}
+
+void QueuedCommunicator::drain() { wait(started_); }
+
+void QueuedCommunicator::advance() {
+  while (advance_front()) {
+  }
+}
+
+/// One wait further with the oldest collective; false where there is none or it has to wait.
+bool QueuedCommunicator::advance_front() {
+  if (queue_.empty()) return false;
+  auto& task = queue_.front().task;
+  if (!task.done()) {
+    task.set_first_in_queue();
+    if (!task.awaited()->ready()) return false;
+    run(task);
+    if (!task.done()) return true;
+  }
+  queue_.pop_front();
+  ++completed_;
+  return true;
+}
+
+void QueuedCommunicator::require_whole() const {
+  if (is_broken()) throw Error("this communicator is of no use any more: " + broken_);
+}
+
+void QueuedCommunicator::run(Task& task) {
+  try {
+    task.resume();
+  } catch (const std::exception& error) {
+    broken_ = error.what();
+    throw;
+  }
+}
+
+void QueuedCommunicator::give_up(const std::string& what, const std::string& why) {
+  broken_ = fmt::format("{} on rank {} ({}) at step {}: {}", what, rank(), host_name(), step_, why);
+  throw Error(broken_);
+}
+
+}  // namespace trainrt::comm

@@ -1,0 +1,50 @@
+#include "comm/start_mpi.hpp"
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "comm/mpi_call.hpp"
+
+namespace trainrt::comm {
+
+std::unique_ptr<MpiCommunicator> start_mpi(launch::Launch& launch, const CommOptions& options,
+                                           std::string_view backend) {
+  launch.before_mpi();
+  int provided = 0;
+  check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided));
+  launch.after_mpi();
+  int rank = 0, size = 0;
+  check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
+  check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size));
+  const auto& world = launch.world();
+  if (size != world.size || rank != world.rank)
+    throw UsageError(fmt::format(
+        "MPI formed a world of {} (this process is its rank {}), but the launcher '{}' announced rank {} of {}: "
+        "this MPI library was not started by that launcher. Start with the mpiexec of the MPI that trainrt is "
+        "built with, or with srun --mpi=pmix",
+        size, rank, world.launcher, world.rank, world.size));
+  auto communicator = std::make_unique<MpiCommunicator>(MPI_COMM_WORLD, options.timeout_seconds,
+                                                        MpiCommunicator::Finalize::with_communicator);
+  const auto chosen = communicator->all_gather(backend);
+  for (std::size_t other = 1; other < chosen.size(); ++other)
+    if (chosen[other] != chosen[0])
+      throw UsageError(fmt::format("rank 0 is to open the backend '{}', rank {} '{}': give all ranks the same scaling.backend "
+                                   "(one that cannot read the config takes auto)",
+                                   chosen[0], other, chosen[other]));
+  return communicator;
+}
+
+std::unique_ptr<MpiCommunicator> join_mpi(double timeout_seconds) {
+  int initialized = 0;
+  int finalized = 0;
+  check_mpi(MPI_Initialized(&initialized));
+  check_mpi(MPI_Finalized(&finalized));
+  if (initialized == 0 || finalized != 0)
+    throw UsageError(
+        fmt::format("mpi_communicator: MPI {}: call MPI_Init first. Where the program has done so, it is built with "
+                    "another MPI than trainrt is",
+                    finalized != 0 ? "has been finalized" : "has not been initialized"));
+  return std::make_unique<MpiCommunicator>(MPI_COMM_WORLD, timeout_seconds, MpiCommunicator::Finalize::by_program);
+}
+
+}  // namespace trainrt::comm
