@@ -45,7 +45,7 @@ std::vector<int> nodes_of_ranks(Communicator& communicator);
 /// Fills in where the ranks are, if the launcher could not tell. Collective.
 void complete_topology(World& world, Communicator& communicator);
 
-/// "2 ranks on 1 node: they reduce in shared memory"
+/// What the ranks talk over, and why that: "node: in shared memory, MPI between nodes".
 std::string choice_explained(const World& world, const Communicator& communicator);
 
 }  // namespace trainrt::comm

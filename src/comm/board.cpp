@@ -67,9 +67,7 @@ Board::Line& Board::line(int rank) const {
   return *reinterpret_cast<Line*>(memory_ + static_cast<std::size_t>(rank) * stride_of<Line>());
 }
 
-Announcement& Board::announcement(int rank, std::uint32_t number) const {
-  return line(rank).announcements[number % ring];
-}
+Announcement& Board::announcement(int rank, std::uint32_t number) const { return line(rank).announcements[number % ring]; }
 std::byte* Board::inlined(int rank, std::uint32_t number) const { return line(rank).inlined[number % ring]; }
 Communicator::Vote& Board::vote(int rank, std::uint32_t number) const { return line(rank).votes[number % 2]; }
 

@@ -15,7 +15,7 @@ namespace trainrt::comm {
 /// Where a rank's data for one collective lies.
 struct Place {
   enum class Kind : std::uint8_t { none, inlined, slot, direct, pieces };
-  Kind kind = Kind::none;    ///< inlined, slot: on the board; direct: in a segment; pieces: will pass through the board
+  Kind kind = Kind::none;     ///< inlined, slot: on the board; direct: in a segment; pieces: will pass through the board
   std::uint32_t segment = 0;  ///< of a direct place
   std::uint64_t offset = 0;
 };
@@ -30,9 +30,9 @@ struct Announcement {
   std::uint64_t count = 0;
 };
 
-/// Memory in which ranks meet: threads of a process, or processes of a node that map the same pages. Each rank has a line of
-/// counters that only it writes and that only grow, a ring of announcements with room for small data, and slots that larger
-/// data passes through. Who waits for a counter sleeps on it as a futex, also across processes.
+/// Memory in which ranks meet: threads of a process, or processes of a node that map the same pages. Each rank has a line
+/// of counters that only it writes and that only grow, a ring of announcements with room for small data, and slots that
+/// larger data passes through. Who waits for a counter sleeps on it as a futex, also across processes.
 class Board {
  public:
   enum Counter : std::size_t {

@@ -62,11 +62,12 @@ BucketPlan plan_buckets(std::span<const GradientBuckets::Parameter> parameters, 
   plan.offset_of.resize(parameters.size());
   for (const auto& group : groups_of(parameters, bucket_bytes)) {
     const auto& first = parameters[group.parameters.front()];
-    plan.buckets.push_back({.name = name_of_bucket(plan.buckets.size(), first.name, parameters[group.parameters.back()].name),
-                            .dtype = first.dtype,
-                            .offset = plan.bytes,
-                            .count = group.bytes / size_of(first.dtype),
-                            .members = group.parameters.size()});
+    plan.buckets.push_back(
+        {.name = name_of_bucket(plan.buckets.size(), first.name, parameters[group.parameters.back()].name),
+         .dtype = first.dtype,
+         .offset = plan.bytes,
+         .count = group.bytes / size_of(first.dtype),
+         .members = group.parameters.size()});
     for (const auto parameter : group.parameters) {
       plan.bucket_of[parameter] = plan.buckets.size() - 1;
       plan.offset_of[parameter] = plan.bytes;

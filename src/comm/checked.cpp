@@ -70,9 +70,9 @@ class CheckedCommunicator : public Communicator {
     inner_->all_gather(&mine, counts, Buffer{all.data(), all.size() * sizeof mine, DType::u8}, "check of the next call");
     for (std::size_t other = 1; other < all.size(); ++other)
       if (std::memcmp(&all[other], &all[0], sizeof mine) != 0)
-        throw Error(
-            fmt::format("the ranks do not make the same call at step {}: rank 0 came with {}, rank {} with {} (this is rank {})",
-                        step_, spoken(all[0]), other, spoken(all[other]), rank()));
+        throw Error(fmt::format(
+            "the ranks do not make the same call at step {}: rank 0 came with {}, rank {} with {} (this is rank {})", step_,
+            spoken(all[0]), other, spoken(all[other]), rank()));
   }
 
   std::unique_ptr<Communicator> inner_;

@@ -44,7 +44,9 @@ Task LeaderExchange::reduce(Buffer shape, Op op, std::vector<std::byte*> sums) {
   const int nodes = leaders_->size();
   const auto width = size_of(shape.dtype);
   const bool whole = shape.bytes() <= short_bytes;
-  const auto share = [&](int node) { return shape.count * static_cast<std::size_t>(node) / static_cast<std::size_t>(nodes); };
+  const auto share = [&](int node) {
+    return shape.count * static_cast<std::size_t>(node) / static_cast<std::size_t>(nodes);
+  };
   const auto first_of = [&](int node) { return whole ? 0 : share(node); };
   const auto count_of = [&](int node) { return whole ? shape.count : share(node + 1) - share(node); };
   const auto mine = count_of(self) * width;

@@ -14,9 +14,9 @@ namespace trainrt::comm {
 
 namespace {
 
-constexpr std::size_t short_bytes = 16384;                // up to here latency counts, above it bytes do
+constexpr std::size_t short_bytes = 16384;  // up to here latency counts, above it bytes do
 constexpr int tags_of_a_collective = 2;
-constexpr int collectives_in_tags = 8000;                 // MPI promises tags up to 32767
+constexpr int collectives_in_tags = 8000;  // MPI promises tags up to 32767
 
 std::byte* bytes_of(void* data) { return static_cast<std::byte*>(data); }
 
@@ -254,8 +254,9 @@ Task MpiCommunicator::all_gather_task(Collective c, int tag) {
 Task MpiCommunicator::broadcast_task(Collective c) {
   MpiRequests pieces(*roll_call_);
   for (std::size_t done = 0; done < c.buffer.bytes(); done += MpiLane::longest)
-    check_mpi(MPI_Ibcast(bytes_of(c.buffer.data) + done, static_cast<int>(std::min(MpiLane::longest, c.buffer.bytes() - done)),
-                         MPI_BYTE, c.root, comm_, pieces.add()));
+    check_mpi(MPI_Ibcast(bytes_of(c.buffer.data) + done,
+                         static_cast<int>(std::min(MpiLane::longest, c.buffer.bytes() - done)), MPI_BYTE, c.root, comm_,
+                         pieces.add()));
   co_await pieces;
 }
 

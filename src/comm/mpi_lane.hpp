@@ -24,8 +24,8 @@ struct MpiLane {
   }
   void receive(void* data, std::size_t bytes, MpiRequests& requests) const {
     for (std::size_t done = 0; done < bytes; done += longest)
-      check_mpi(MPI_Irecv(static_cast<std::byte*>(data) + done, count(bytes - done), MPI_BYTE, peer, tag, comm,
-                          requests.add()));
+      check_mpi(
+          MPI_Irecv(static_cast<std::byte*>(data) + done, count(bytes - done), MPI_BYTE, peer, tag, comm, requests.add()));
   }
 
  private:

@@ -72,8 +72,8 @@ std::string MpiRollCall::missing() {
     if (!reply)
       append(silent, fmt::format("rank {} (last seen at step {})", number_of(other), mine_.step));
     else if (reply->number != mine_.number)
-      append(elsewhere, fmt::format("rank {} (in collective {} at step {}, here is {})", number_of(other), reply->number, reply->step,
-                                    mine_.number));
+      append(elsewhere, fmt::format("rank {} (in collective {} at step {}, here is {})", number_of(other), reply->number,
+                                    reply->step, mine_.number));
   }
   if (!silent.empty()) return silent;
   return elsewhere.empty() ? "the other ranks, which wait too" : elsewhere + ", which waits elsewhere";

@@ -70,14 +70,11 @@ std::unique_ptr<Communicator> open_communicator(launch::Launch& launch, const Co
 }
 
 std::string choice_explained(const World& world, const Communicator& communicator) {
-  const auto where = fmt::format("{} rank{} on {} node{}", world.size, world.size == 1 ? "" : "s", world.node_count,
-                                 world.node_count == 1 ? "" : "s");
-  const auto name = communicator.name();
-  if (name == "self") return where;
-  if (name == "mpi" && world.node_count == world.size) return where + ", one a node: they talk over MPI (backend mpi)";
-  for (const auto* backend : backend_table())
-    if (backend->name == name) return fmt::format("{}: {} (backend {})", where, backend->help, name);
-  return where;
+  const std::string name(communicator.name());
+  if (name == "mpi" && world.node_count == world.size && world.size > 1) return name + ": one rank a node";
+  if (name == "node")
+    return name + (world.node_count == 1 ? ": in shared memory" : ": in shared memory, MPI between nodes");
+  return name;
 }
 
 }  // namespace trainrt::comm

@@ -59,7 +59,8 @@ void require_valid(const Collective& collective, int rank, int size) {
   const auto total = std::accumulate(collective.counts.begin(), collective.counts.end(), std::size_t{0});
   if (total != collective.buffer.count)
     wrong(fmt::format("the ranks' parts have {} elements, the buffer {}", total, collective.buffer.count));
-  if (collective.part == nullptr && collective.counts[static_cast<std::size_t>(rank)] > 0) wrong("this rank's part is null");
+  if (collective.part == nullptr && collective.counts[static_cast<std::size_t>(rank)] > 0)
+    wrong("this rank's part is null");
 }
 
 QueuedCommunicator::Ticket QueuedCommunicator::start(const Collective& collective) {

@@ -10,8 +10,8 @@
 namespace trainrt::comm {
 
 /// What the backends on the CPU have in common: collectives are coroutines in a queue. Each runs up to its first wait when
-/// it is started, so that the other ranks learn of it, and completes in its turn, as this rank comes by (start, test, wait);
-/// no thread of its own competes for the cores. Who waits spins first, then yields the core, then sleeps.
+/// it is started, so that the other ranks learn of it, and completes in its turn, as this rank comes by (start, test,
+/// wait); no thread of its own competes for the cores. Who waits spins first, then yields the core, then sleeps.
 class QueuedCommunicator : public Communicator {
  public:
   QueuedCommunicator(int rank, int size, double timeout_seconds)

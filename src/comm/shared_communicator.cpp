@@ -200,7 +200,8 @@ Task SharedCommunicator::all_reduce_task(Collective c) {
   board_.reach(Board::finished, number);
   Arrivals done(board_, Board::finished, number);
   co_await done;
-  if (!in_pieces && meeting.mine.kind != Place::Kind::direct) copy_bytes(c.buffer.data, place_of(board_.self(), number), bytes);
+  if (!in_pieces && meeting.mine.kind != Place::Kind::direct)
+    copy_bytes(c.buffer.data, place_of(board_.self(), number), bytes);
 }
 
 Task SharedCommunicator::all_reduce_in_pieces(Collective c) {
@@ -260,7 +261,7 @@ Task SharedCommunicator::reduce_scatter_in_pieces(Collective c) {
     auto* const own = board_.piece(board_.self(), k % Board::piece_slots);
     for (std::size_t r = 0, offset = 0; r < ranks; offset += c.counts[r], ++r)
       copy_bytes(own + r * most * width_of(c), bytes_of(c.buffer.data) + (offset + first) * width_of(c),
-           here(r, first) * width_of(c));
+                 here(r, first) * width_of(c));
     board_.reach(Board::piece_in, k);
     Arrivals in(board_, Board::piece_in, k);
     co_await in;
@@ -306,7 +307,8 @@ Task SharedCommunicator::all_gather_in_pieces(Collective c) {
     const auto k = ++pieces_;
     Arrivals free(board_, Board::piece_out, k - Board::piece_slots);
     co_await free;
-    copy_bytes(board_.piece(board_.self(), k % Board::piece_slots), bytes_of(c.part) + first * width_of(c), here(self, first));
+    copy_bytes(board_.piece(board_.self(), k % Board::piece_slots), bytes_of(c.part) + first * width_of(c),
+               here(self, first));
     board_.reach(Board::piece_in, k);
     Arrivals in(board_, Board::piece_in, k);
     co_await in;

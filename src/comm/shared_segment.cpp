@@ -38,7 +38,9 @@ class Descriptor {
 };
 
 /// An obstacle on this rank; becomes text for all.
-[[noreturn]] void fail(const char* what, int code = errno) { throw std::runtime_error(fmt::format("{}: {}", what, std::strerror(code))); }
+[[noreturn]] void fail(const char* what, int code = errno) {
+  throw std::runtime_error(fmt::format("{}: {}", what, std::strerror(code)));
+}
 
 std::uint64_t nonce() {
   std::random_device device;
@@ -53,11 +55,20 @@ struct Address {
   std::uint64_t nonce = 0;
 };
 
+/// Pages that are reserved cannot fail later, when they are touched (SIGBUS).
+void reserve(int fd, std::size_t offset, std::size_t bytes) {
+  int code = 0;
+  do {
+    code = fallocate(fd, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0 ? 0 : errno;
+  } while (code == EINTR);
+  if (code != 0) fail(fmt::format("no memory for {} bytes", bytes).c_str(), code);
+}
+
 Descriptor make(std::size_t total, std::uint64_t mark) {
   Descriptor fd(memfd_create("trainrt", MFD_CLOEXEC));
   if (fd.get() < 0) fail("memfd_create");
   if (ftruncate(fd.get(), static_cast<off_t>(total + page)) != 0) fail("ftruncate");
-  if (const int code = posix_fallocate(fd.get(), static_cast<off_t>(total), page); code != 0) fail("no memory", code);
+  reserve(fd.get(), total, page);
   if (pwrite(fd.get(), &mark, sizeof mark, static_cast<off_t>(total)) != sizeof mark) fail("pwrite");
   return fd;
 }
@@ -70,12 +81,6 @@ Descriptor open_other(const Address& address, std::size_t total) {
   if (pread(fd.get(), &found, sizeof found, static_cast<off_t>(total)) != sizeof found || found != address.nonce)
     throw std::runtime_error(path + " is not what the other rank has made");
   return fd;
-}
-
-/// Each rank reserves its own slice, so that it lies in the memory next to its cores.
-void reserve(int fd, std::size_t offset, std::size_t bytes) {
-  if (const int code = posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(bytes)); code != 0)
-    fail(fmt::format("no memory for {} bytes", bytes).c_str(), code);
 }
 
 Memory map(int fd, std::size_t total) {
@@ -134,6 +139,7 @@ SharedSegment share_segment(Communicator& communicator, std::span<const int> nod
     mine = attempt([&] {
       if (address.fd < 0) throw std::runtime_error("the first rank of this node could make no shared memory");
       if (leader != self) fd = open_other(address, segment.total);
+      // Each rank its own slice, so that it lies in the memory next to its cores.
       reserve(fd.get(), static_cast<std::size_t>(segment.index) * segment.slice, segment.slice);
     });
   obstacle = first_obstacle(communicator, mine);  // all slices are reserved before anyone touches one

@@ -8,9 +8,9 @@
 
 namespace trainrt::comm {
 
-/// Pages that the ranks of a node share, a slice a rank. They are anonymous (memfd_create(2)): /dev/shm and its size play no
-/// part, they have no name that could be left behind, and they are gone when the last rank has let go of them or died. All
-/// pages are reserved before use, so that no later touch can fail.
+/// Pages that the ranks of a node share, a slice a rank. They are anonymous (memfd_create(2)): /dev/shm and its size play
+/// no part, they have no name that could be left behind, and they are gone when the last rank has let go of them or died.
+/// All pages are reserved before use, so that no later touch can fail.
 struct SharedSegment {
   Memory memory;          ///< of all ranks of this node, in the order of their numbers
   std::size_t slice = 0;  ///< bytes from one rank's to the next's
@@ -18,8 +18,8 @@ struct SharedSegment {
   std::size_t total = 0;  ///< bytes, of all slices
 };
 
-/// Makes a segment on every node with at least `bytes`, zeroed, for each rank. `node_of_rank` says who is on which node. Where
-/// some node cannot, none gets one: `obstacle` then says who cannot and why. Collective.
+/// Makes a segment on every node with at least `bytes`, zeroed, for each rank. `node_of_rank` says who is on which node.
+/// Where some node cannot, none gets one: `obstacle` then says who cannot and why. Collective.
 SharedSegment share_segment(Communicator& communicator, std::span<const int> node_of_rank, std::size_t bytes,
                             std::string& obstacle);
 

@@ -7,8 +7,7 @@
 
 namespace trainrt::comm {
 
-std::unique_ptr<MpiCommunicator> start_mpi(launch::Launch& launch, const CommOptions& options,
-                                           std::string_view backend) {
+std::unique_ptr<MpiCommunicator> start_mpi(launch::Launch& launch, const CommOptions& options, std::string_view backend) {
   launch.before_mpi();
   int provided = 0;
   check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided));
@@ -28,9 +27,10 @@ std::unique_ptr<MpiCommunicator> start_mpi(launch::Launch& launch, const CommOpt
   const auto chosen = communicator->all_gather(backend);
   for (std::size_t other = 1; other < chosen.size(); ++other)
     if (chosen[other] != chosen[0])
-      throw UsageError(fmt::format("rank 0 is to open the backend '{}', rank {} '{}': give all ranks the same scaling.backend "
-                                   "(one that cannot read the config takes auto)",
-                                   chosen[0], other, chosen[other]));
+      throw UsageError(
+          fmt::format("rank 0 is to open the backend '{}', rank {} '{}': give all ranks the same scaling.backend "
+                      "(one that cannot read the config takes auto)",
+                      chosen[0], other, chosen[other]));
   return communicator;
 }
 

@@ -64,7 +64,8 @@ std::vector<TreeStep> steps_between(std::span<const Subtree> parts, int size) {
   // A subtree that is cut short by the last rank may be known by a smaller width: compare what is covered.
   const auto end_of = [&](Subtree s) { return std::min(s.first + s.width, size); };
   const auto leaf = [&](Subtree at) {
-    const auto found = std::ranges::find_if(parts, [&](Subtree s) { return s.first == at.first && end_of(s) == end_of(at); });
+    const auto found =
+        std::ranges::find_if(parts, [&](Subtree s) { return s.first == at.first && end_of(s) == end_of(at); });
     return found == parts.end() ? -1 : static_cast<int>(found - parts.begin());
   };
   steps_of({0, root_width(size)}, size, leaf, steps);

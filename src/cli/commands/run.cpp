@@ -63,8 +63,9 @@ ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOpti
       trainer::check_datasets(*prepared.spec);
       function = trainer::load_function(builtin_functions(), prepared.spec->function, prepared.spec->library);
     });
-    log::info(fmt::format("{}; launched by {}; train function {}", comm::choice_explained(world, *communicator),
-                          world.launcher, function.name));
+    log::info(fmt::format("{} rank{} on {} node{} ({}, {}), train function {}", world.size, world.size == 1 ? "" : "s",
+                          world.node_count, world.node_count == 1 ? "" : "s", world.launcher,
+                          comm::choice_explained(world, *communicator), function.name));
     const auto outcome = trainer::run(*prepared.spec, function, launch, *communicator);
     log::info(outcome.message);
     fault_point("exit");

@@ -1,6 +1,6 @@
 // The ranks of a node reduce in one shared-memory window; the first rank of each node exchanges with those of the others
-// over MPI. Sums follow the one tree over rank numbers: a node adds up the whole subtrees that it holds, and only their sums
-// travel, so that ranks laid out in blocks pay nothing for the fixed order.
+// over MPI. Sums follow the one tree over rank numbers: a node adds up the whole subtrees that it holds, and only their
+// sums travel, so that ranks laid out in blocks pay nothing for the fixed order.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -202,7 +202,8 @@ Memory NodeCommunicator::allocate(std::size_t bytes, Device device) {
   auto segment = share_segment(*mpi_, node_of_rank_, bytes, obstacle);
   if (obstacle.empty()) return windows_.add(std::move(segment));
   if (rank() == 0)
-    log::warning(fmt::format("{} bytes a rank do not lie in shared memory, so that reducing them takes copies: {}", bytes, obstacle));
+    log::warning(fmt::format("{} bytes a rank do not lie in shared memory, so that reducing them takes copies: {}", bytes,
+                             obstacle));
   return Communicator::allocate(bytes, device);
 }
 
@@ -213,9 +214,9 @@ std::unique_ptr<Communicator> over(std::unique_ptr<MpiCommunicator> mpi, std::ve
   if (std::ranges::all_of(ranks_on, [](const auto& entry) { return entry.second == 1; })) return mpi;
   std::string obstacle;
   auto board = share_segment(*mpi, node_of_rank, Board::bytes_for(1), obstacle);
-  if (obstacle.empty()) return std::make_unique<NodeCommunicator>(std::move(mpi), std::move(node_of_rank), std::move(board));
-  if (mpi->rank() == 0)
-    log::warning("the ranks of a node cannot share memory, so that all goes over MPI: " + obstacle);
+  if (obstacle.empty())
+    return std::make_unique<NodeCommunicator>(std::move(mpi), std::move(node_of_rank), std::move(board));
+  if (mpi->rank() == 0) log::warning("the ranks of a node cannot share memory, so that all goes over MPI: " + obstacle);
   return mpi;
 }
 
@@ -226,8 +227,8 @@ std::unique_ptr<Communicator> NodeCommunicator::split(int color, int key) {
   std::map<int, int> numbers;  // nodes become dense again, by lowest rank
   std::vector<int> nodes;
   for (const int member : members)
-    nodes.push_back(
-        numbers.try_emplace(node_of_rank_[static_cast<std::size_t>(member)], static_cast<int>(numbers.size())).first->second);
+    nodes.push_back(numbers.try_emplace(node_of_rank_[static_cast<std::size_t>(member)], static_cast<int>(numbers.size()))
+                        .first->second);
   return over(std::move(part), std::move(nodes));
 }
 

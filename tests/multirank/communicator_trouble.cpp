@@ -1,0 +1,47 @@
+// A rank that does not do what the others do, under mpiexec: what do those hear?
+//   communicator_trouble BACKEND NODES late      rank 1 does not come; prints what the others hear
+//   communicator_trouble BACKEND NODES other     rank 1 comes with another size, checked
+//   communicator_trouble BACKEND NODES name      prints the backend that was opened
+#include <unistd.h>
+
+#include <cstdio>
+#include <sstream>
+#include <string>
+
+#include <trainrt/error.hpp>
+
+#include "comm/backend.hpp"
+
+int main(int argc, char** argv) {
+  using namespace trainrt;
+  const std::string mode = argc > 3 ? argv[3] : "";
+  const auto launch = launch::discover(Environment::of_process(), {});
+  std::istringstream nodes(argc > 2 ? argv[2] : "");
+  for (std::string node; std::getline(nodes, node, ',');) launch->world().node_of_rank.push_back(std::stoi(node));
+  const auto communicator = comm::open_communicator(
+      *launch, {.timeout_seconds = mode == "name" ? 60 : 1.0, .backend = argv[1], .check = mode == "other"});
+  auto& c = *communicator;
+  if (mode == "name") {
+    if (c.rank() == 0) std::printf("backend %s\n", std::string(c.name()).c_str());
+    const auto memory = c.allocate(1 << 20);
+    c.all_reduce(Buffer{memory.get(), 1 << 18, DType::f32}, Op::sum);
+    c.barrier();
+    return 0;
+  }
+  c.at_step(c.rank() == 1 ? 3 : 5);
+  c.barrier();
+  if (mode == "late" && c.rank() == 1) {
+    sleep(8);
+    _exit(0);
+  }
+  try {
+    std::vector<float> values(mode == "other" && c.rank() == 1 ? 8 : 9);
+    c.all_reduce(values, Op::sum, "bucket 1");
+    std::printf("rank %d: all is well\n", c.rank());
+  } catch (const Error& error) {
+    std::printf("rank %d: %s\n", c.rank(), error.what());
+  }
+  std::fflush(stdout);
+  sleep(mode == "late" ? 3 : 0);  // the first to end takes the others with it
+  _exit(0);
+}

@@ -1,0 +1,99 @@
+#!/usr/bin/python3
+"""Ranks that are processes and do not do what the others do: what the others hear, and what is left behind."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from harness import *  # noqa: E402,F403
+
+PROGRAM = BUILD / "tests/communicator_trouble"
+
+
+def run_ranks(ranks, *words, env=None, limit=60):
+    command = [MPIEXEC, "-n", str(ranks), str(PROGRAM), *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=limit, env={**os.environ, **(env or {})})
+
+
+def setup():
+    if MPIEXEC is None:
+        skip("mpiexec.mpich is not there (package mpich)")
+
+
+def late_rank(backend, nodes, ranks):
+    done = run_ranks(ranks, backend, nodes, "late")
+    heard = [line for line in done.stdout.splitlines() if "all_reduce of 'bucket 1'" in line]
+    equal(len(heard), ranks - 1, f"ranks that hear of it\n{done.stdout}{done.stderr}")
+    for line in heard:
+        check("waited 1 s (failure.collective_timeout)" in line, f"no limit is named: {line}")
+        check("at step 5" in line and "rank 1 (last seen at step" in line, f"the missing rank and the step are not named: {line}")
+        others = [other for other in range(ranks) if other != 1 and f"rank {other} (last seen" in line]
+        check(not others, f"ranks that wait are named as missing: {line}")
+
+
+add_test("a_rank_that_is_late_is_named_over_mpi", late_rank, "mpi", "", 3)
+add_test("a_rank_that_is_late_is_named_within_a_node", late_rank, "node", "", 2)
+
+
+@test
+def a_late_rank_is_named_on_its_own_node_and_its_leader_is_on_others():
+    done = run_ranks(3, "node", "0,0,1", "late")
+    by_rank = {int(line.split()[1].rstrip(":")): line for line in done.stdout.splitlines() if line.startswith("rank ")}
+    check("rank 1 (last seen at step 3)" in by_rank.get(0, ""), f"rank 0 does not name it: {done.stdout}")
+    check("rank 0 (last seen at step" in by_rank.get(2, ""), f"rank 2 does not name the leader that it waits for: {done.stdout}")
+
+
+@test
+def other_sizes_are_named_on_all_ranks():
+    for backend in ("mpi", "node"):
+        done = run_ranks(2, backend, "", "other")
+        for rank in (0, 1):
+            line = next((line for line in done.stdout.splitlines() if line.startswith(f"rank {rank}: ")), "")
+            check("rank 0 came with all_reduce of 9 f32 (sum) 'bucket 1'" in line and "rank 1 with all_reduce of 8 f32" in line,
+                  f"{backend}: {done.stdout}{done.stderr}")
+
+
+@test
+def without_shared_memory_the_ranks_fall_back_to_mpi_and_say_so():
+    shim = BUILD / "tests/fault_shim.so"
+    if not shim.exists():
+        skip("the fault shim is not built")
+    done = run_ranks(2, "auto", "", "name", env={"LD_PRELOAD": str(shim), "TRAINRT_FAULTS": "fallocate:ENOSPC:memfd"})
+    equal(done.returncode, 0, f"exit code\n{done.stdout}{done.stderr}")
+    check("backend mpi" in done.stdout, f"it did not fall back: {done.stdout}")
+    equal(done.stderr.count("cannot share memory"), 1, f"lines that say so\n{done.stderr}")
+    check("No space left on device" in done.stderr and "rank 0" in done.stderr, f"the reason is not named: {done.stderr}")
+
+
+@test
+def a_window_that_finds_no_memory_costs_copies_not_the_run():
+    shim = BUILD / "tests/fault_shim.so"
+    if not shim.exists():
+        skip("the fault shim is not built")
+    # The board's own pages are reserved by three calls of rank 0 (one is the mark's) and two of the other's.
+    done = run_ranks(2, "node", "", "name", env={"LD_PRELOAD": str(shim), "TRAINRT_FAULTS": "fallocate:ENOSPC:memfd:2"})
+    equal(done.returncode, 0, f"exit code\n{done.stdout}{done.stderr}")
+    check("backend node" in done.stdout, f"the board failed too: {done.stdout}{done.stderr}")
+    check("reducing them takes copies" in done.stderr, f"nothing is said: {done.stderr}")
+
+
+@test
+def killed_ranks_leave_no_shared_memory_behind():
+    before = set(os.listdir("/dev/shm"))
+    process = subprocess.Popen([MPIEXEC, "-n", "2", str(PROGRAM), "node", "", "late"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(0.7)
+    subprocess.run(["pkill", "-KILL", "-f", str(PROGRAM)], check=False)
+    process.wait(20)
+    left = [name for name in set(os.listdir("/dev/shm")) - before if "mpich" not in name]  # MPICH's own are its own
+    equal(left, [], "names in /dev/shm")
+
+
+@test
+def a_backend_that_cannot_serve_is_refused_with_the_reason():
+    done = run_ranks(1, "node", "", "name")
+    check(done.returncode != 0 and "takes more than one rank" in done.stdout + done.stderr and "auto takes self" in done.stdout + done.stderr,
+          f"{done.returncode}: {done.stdout}{done.stderr}")
+    done = run_ranks(1, "gloo", "", "name")
+    check("no such backend" in done.stdout + done.stderr and "node" in done.stdout + done.stderr, f"{done.stdout}{done.stderr}")
+
+
+main(setup)

@@ -1,0 +1,138 @@
+// What a rank hears when others do not come, do something else, or are gone.
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <mutex>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <trainrt/error.hpp>
+#include <unistd.h>
+
+#include "comm/board.hpp"
+#include "support/ranks.hpp"
+
+using namespace trainrt;
+using Catch::Contains;
+
+namespace {
+
+/// Runs ranks as threads that may fail; what each threw, "" for nothing.
+std::vector<std::string> errors_of(int size, double timeout_seconds, const std::function<void(Communicator&)>& rank_main, bool check = false) {
+  const auto group = std::make_shared<comm::ThreadGroup>(size, timeout_seconds);
+  std::vector<std::string> errors(static_cast<std::size_t>(size));
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < size; ++rank)
+    threads.emplace_back([&, rank] {
+      comm::ThreadLaunch launch(group, rank);
+      try {
+        rank_main(*comm::open_communicator(launch, {.check = check}));
+      } catch (const Error& error) {
+        errors[static_cast<std::size_t>(rank)] = error.what();
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  return errors;
+}
+
+}  // namespace
+
+TEST_CASE("a wait that ends names the operation, the tensor, the missing ranks and their last step") {
+  const auto errors = errors_of(3, 0.2, [](Communicator& c) {
+    c.at_step(c.rank() == 1 ? 7 : 9);
+    if (c.rank() == 1) return;
+    std::vector<float> values(4);
+    c.all_reduce(values, Op::sum, "bucket 2");
+  });
+  CHECK_THAT(errors[0], Contains("all_reduce of 'bucket 2' on rank 0") && Contains("at step 9") && Contains("waited 0.2 s") &&
+                            Contains("rank 1 (last seen at step 7)") && !Contains("rank 2"));
+  CHECK_THAT(errors[2], Contains("on rank 2") && Contains("rank 1 (last seen at step 7)"));
+  CHECK(errors[1].empty());
+}
+
+TEST_CASE("a vote that a rank does not join ends too") {
+  const auto errors = errors_of(2, 0.2, [](Communicator& c) {
+    if (c.rank() == 1) return;
+    c.start_vote({});
+    c.finish_vote();
+  });
+  CHECK_THAT(errors[0], Contains("stop vote") && Contains("rank 1"));
+}
+
+TEST_CASE("after a wait that failed the communicator says so, and waits no more") {
+  const auto start = std::chrono::steady_clock::now();
+  const auto errors = errors_of(2, 0.2, [](Communicator& c) {
+    if (c.rank() == 1) return;
+    CHECK_THROWS_AS(c.barrier(), Error);
+    c.barrier();
+  });
+  CHECK_THAT(errors[0], Contains("of no use any more") && Contains("rank 1"));
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(2));
+}
+
+TEST_CASE("ranks that come with other sizes, types or operations are told who came with what") {
+  const auto errors = errors_of(2, 5, [](Communicator& c) {
+    std::vector<float> values(c.rank() == 0 ? 1000 : 1001);
+    c.all_reduce(values, Op::sum, "gradient");
+  });
+  for (const auto& error : errors)
+    CHECK_THAT(error, Contains("'gradient'") && Contains("all_reduce of 1000 f32 (sum)") && Contains("all_reduce of 1001 f32"));
+}
+
+TEST_CASE("with scaling.check other kinds, roots and names are found before anything is exchanged") {
+  const auto other_root = errors_of(2, 5, [](Communicator& c) { c.broadcast_text("x", c.rank()); }, true);
+  for (const auto& error : other_root)
+    CHECK_THAT(error, Contains("broadcast of 1 i64 from rank 0") && Contains("from rank 1"));
+  const auto other_kind = errors_of(
+      3, 5,
+      [](Communicator& c) {
+        std::vector<float> values(3);
+        c.at_step(4);
+        if (c.rank() == 2) return c.barrier("end");
+        c.all_reduce(values, Op::max, "scores");
+      },
+      true);
+  for (const auto& error : other_kind)
+    CHECK_THAT(error, Contains("at step 4") && Contains("rank 0 came with all_reduce of 3 f32 (max) 'scores'") &&
+                          Contains("rank 2 with barrier 'end'"));
+  const auto other_name = errors_of(
+      2, 5,
+      [](Communicator& c) {
+        std::vector<float> values(3);
+        c.all_reduce(values, Op::sum, c.rank() == 0 ? "weight" : "bias");
+      },
+      true);
+  for (const auto& error : other_name) CHECK_THAT(error, Contains("'weight'") && Contains("'bias'"));
+}
+
+TEST_CASE("a rank whose process has ended is missed at once, not after the limit") {
+  void* const memory =
+      mmap(nullptr, comm::Board::bytes_for(2), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(memory != MAP_FAILED);
+  const pid_t child = fork();
+  if (child == 0) {
+    comm::Board board(static_cast<std::byte*>(memory), 1, {4, 6});
+    board.note_step(12);
+    board.reach(comm::Board::announced, 1);
+    _exit(0);
+  }
+  comm::Board board(static_cast<std::byte*>(memory), 0, {4, 6});
+  comm::Arrivals first(board, comm::Board::announced, 1, 1), second(board, comm::Board::announced, 2, 1);
+  for (int tries = 0; tries < 500 && !first.ready(); ++tries) first.sleep(0.01);  // sleeps on the child's futex
+  CHECK(first.ready());
+  REQUIRE(waitpid(child, nullptr, 0) == child);
+  CHECK_FALSE(second.ready());
+  CHECK_THAT(second.lost(), Contains("rank 6 (last seen at step 12) is gone"));
+  munmap(memory, comm::Board::bytes_for(2));
+}
+
+TEST_CASE("arguments that no backend could carry out are refused before anybody waits") {
+  const auto errors = errors_of(2, 5, [](Communicator& c) {
+    std::vector<float> values(4);
+    const std::vector<std::size_t> wrong = {1, 2};
+    CHECK_THROWS_WITH(c.all_gather(values.data(), wrong, Buffer{values.data(), 4, DType::f32}, "parts"),
+                      Contains("'parts'") && Contains("3 elements, the buffer 4"));
+    CHECK_THROWS_WITH(c.broadcast(Buffer{values.data(), 4, DType::f32}, 2), Contains("rank 2 is no root among 2 ranks"));
+    CHECK_THROWS_WITH(c.all_reduce(Buffer{values.data(), 4, DType::f32, Device::cuda}, Op::sum), Contains("cannot reach memory on cuda"));
+    c.barrier();  // nothing is broken by it
+  });
+  CHECK(errors == std::vector<std::string>{"", ""});
+}
