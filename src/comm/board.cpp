@@ -35,16 +35,24 @@ bool at_least(std::uint32_t value, std::uint32_t target) { return static_cast<st
 
 }  // namespace
 
+/// What others poll shares no cache line with what this rank writes meanwhile; a small collective's data shares one with
+/// its announcement.
 struct alignas(64) Board::Line {
-  Word counter[counters];
-  Word sleepers;
+  struct alignas(64) Counter {
+    Word value;
+  };
+  struct alignas(64) Said {
+    Announcement announcement;
+    std::byte inlined[inline_bytes];
+  };
+  Counter counter[counters];
+  alignas(64) Word sleepers;
   std::atomic<std::int32_t> process;
   std::atomic<std::int64_t> step;
   std::atomic<std::uint32_t> abandoned;
   char why[256];
   Communicator::Vote votes[2];
-  Announcement announcements[ring];
-  std::byte inlined[ring][inline_bytes];
+  Said said[ring];
 };
 
 namespace {
@@ -67,8 +75,10 @@ Board::Line& Board::line(int rank) const {
   return *reinterpret_cast<Line*>(memory_ + static_cast<std::size_t>(rank) * stride_of<Line>());
 }
 
-Announcement& Board::announcement(int rank, std::uint32_t number) const { return line(rank).announcements[number % ring]; }
-std::byte* Board::inlined(int rank, std::uint32_t number) const { return line(rank).inlined[number % ring]; }
+Announcement& Board::announcement(int rank, std::uint32_t number) const {
+  return line(rank).said[number % ring].announcement;
+}
+std::byte* Board::inlined(int rank, std::uint32_t number) const { return line(rank).said[number % ring].inlined; }
 Communicator::Vote& Board::vote(int rank, std::uint32_t number) const { return line(rank).votes[number % 2]; }
 
 std::byte* Board::slot(int rank, std::size_t index) const {
@@ -80,19 +90,23 @@ std::byte* Board::piece(int rank, std::size_t index) const { return slot(rank, s
 /// consistent.
 void Board::reach(Counter counter, std::uint32_t value) {
   auto& mine = line(self_);
-  mine.counter[counter].store(value, std::memory_order_seq_cst);
-  if (mine.sleepers.load(std::memory_order_seq_cst) > 0) futex_wake_all(mine.counter[counter]);
+  mine.counter[counter].value.store(value, std::memory_order_seq_cst);
+  if (mine.sleepers.load(std::memory_order_seq_cst) > 0) futex_wake_all(mine.counter[counter].value);
+}
+
+std::uint32_t Board::reached(int rank, Counter counter) const {
+  return line(rank).counter[counter].value.load(std::memory_order_acquire);
 }
 
 bool Board::has_reached(int rank, Counter counter, std::uint32_t value) const {
-  return at_least(line(rank).counter[counter].load(std::memory_order_acquire), value);
+  return at_least(reached(rank, counter), value);
 }
 
 void Board::sleep_for(int rank, Counter counter, std::uint32_t value, double most_seconds) const {
   auto& other = line(rank);
   other.sleepers.fetch_add(1, std::memory_order_seq_cst);
-  const auto seen = other.counter[counter].load(std::memory_order_seq_cst);
-  if (!at_least(seen, value)) futex_wait(other.counter[counter], seen, most_seconds);
+  const auto seen = other.counter[counter].value.load(std::memory_order_seq_cst);
+  if (!at_least(seen, value)) futex_wait(other.counter[counter].value, seen, most_seconds);
   other.sleepers.fetch_sub(1, std::memory_order_seq_cst);
 }
 
@@ -105,7 +119,7 @@ void Board::abandon(const std::string& why) {
   why.copy(first.why, sizeof first.why - 1);
   first.abandoned.store(2, std::memory_order_release);
   for (int rank = 0; rank < size(); ++rank)
-    for (auto& word : line(rank).counter) futex_wake_all(word);
+    for (auto& counter : line(rank).counter) futex_wake_all(counter.value);
 }
 
 std::string Board::lost(int rank) const {

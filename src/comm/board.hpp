@@ -46,7 +46,7 @@ class Board {
     counters
   };
   static constexpr std::size_t ring = 64;  ///< collectives that may be in flight
-  static constexpr std::size_t inline_bytes = 192;
+  static constexpr std::size_t inline_bytes = 216;
   static constexpr std::size_t slot_bytes = std::size_t{64} << 10;
   static constexpr std::size_t slots = 4;
   static constexpr std::size_t piece_bytes = std::size_t{512} << 10;
@@ -70,6 +70,7 @@ class Board {
 
   /// Sets this rank's counter, and wakes who waits for it.
   void reach(Counter counter, std::uint32_t value);
+  std::uint32_t reached(int rank, Counter counter) const;
   bool has_reached(int rank, Counter counter, std::uint32_t value) const;
   void note_step(std::int64_t step);
 

@@ -27,13 +27,15 @@ class Patience {
   bool is_long() const { return rounds_ > spins && waited() > yielding_seconds; }
   double waited() const { return monotonic_seconds() - start_; }
   void wait_a_little() {
-    if (++rounds_ < spins) return pause_a_moment();
+    if (++rounds_ < eager_spins) return;
+    if (rounds_ < spins) return pause_a_moment();
     if (rounds_ == spins) start_ = monotonic_seconds();
     sched_yield();
   }
 
  private:
-  static constexpr int spins = 400;
+  static constexpr int eager_spins = 100;
+  static constexpr int spins = 500;
   static constexpr double yielding_seconds = 0.0005;
   double start_ = 0;
   int rounds_ = 0;

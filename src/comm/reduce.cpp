@@ -226,6 +226,13 @@ void reduce_block(std::span<const std::byte* const> parts, std::span<std::byte* 
   }
 }
 
+/// Two parts into one place: what a rank does for itself with a small buffer.
+template <class T>
+void reduce_two_to(T* out, const T* lower, const T* upper, std::size_t count, Op op) {
+  with_op(op, [&](auto operation) { loop<Combine<decltype(operation)>>(count, out, lower, upper); });
+  if (op == Op::mean) loop<Divide>(count, out, T{2});
+}
+
 bool two_in_place(std::span<const std::byte* const> parts, std::span<std::byte* const> outs, int ranks) {
   return parts.size() == 2 && outs.size() == 2 && ranks == 2 && outs[0] == parts[0] && outs[1] == parts[1];
 }
@@ -259,9 +266,13 @@ void combine_in_place(std::span<std::byte* const> parts, std::size_t count, DTyp
 void reduce_to(std::span<const std::byte* const> parts, std::span<std::byte* const> outs, std::size_t count, DType dtype,
                Op op, std::span<const TreeStep> steps, int ranks) {
   with_type(dtype, [&]<class T>(T) {
-    if constexpr (std::is_same_v<Accumulator<T>, T>)
+    if constexpr (std::is_same_v<Accumulator<T>, T>) {
       if (two_in_place(parts, outs, ranks))
         return reduce_two(reinterpret_cast<T*>(outs[0]), reinterpret_cast<T*>(outs[1]), count, op);
+      if (parts.size() == 2 && outs.size() == 1 && ranks == 2)
+        return reduce_two_to(reinterpret_cast<T*>(outs[0]), reinterpret_cast<const T*>(parts[0]),
+                             reinterpret_cast<const T*>(parts[1]), count, op);
+    }
     for (std::size_t first = 0; first < count; first += block_elements)
       reduce_block<T>(parts, outs, first, std::min(block_elements, count - first), op, steps, ranks);
   });

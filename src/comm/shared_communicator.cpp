@@ -75,18 +75,25 @@ SharedCommunicator::Vote SharedCommunicator::finish_vote() {
 
 // --- meeting on the board ------------------------------------------------------------------------------------------------
 
+/// Looks at the others' counters only where it must: they are in the others' caches.
 void SharedCommunicator::make_room() {
-  const auto slot_busy = slot_user_[next_slot_];
-  Arrivals slot_free(board_, Board::finished, slot_busy);
-  if (static_cast<std::int32_t>(ended_ - slot_busy) < 0 || !slot_free.ready()) {
-    drain();
-    wait_for(slot_free, "room for another collective");
+  const auto passed = [](std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) >= 0; };  // may wrap
+  const auto slot_user = slot_user_[next_slot_];
+  const auto has_room = [&] {
+    return passed(ended_, slot_user) && passed(known_finished_, slot_user) &&
+           !passed(number_ + 1, known_finished_ + Board::ring);
+  };
+  if (has_room()) return;
+  known_finished_ = number_;
+  for (int other = 0; other < board_.size(); ++other) {
+    const auto theirs = board_.reached(other, Board::finished);
+    if (!passed(theirs, known_finished_)) known_finished_ = theirs;
   }
-  if (static_cast<std::int32_t>(room_until_ - number_) > 1) return;  // numbers wrap around
+  if (has_room()) return;
   drain();
   Arrivals all_done(board_, Board::finished, number_);
   wait_for(all_done, "room for another collective");
-  room_until_ = number_ + Board::ring;
+  known_finished_ = number_;
 }
 
 SharedCommunicator::Meeting SharedCommunicator::announce(const Collective& c, const void* data, std::size_t bytes) {

@@ -82,10 +82,10 @@ class SharedCommunicator : public QueuedCommunicator {
   std::vector<TreeStep> steps_;
   std::vector<std::byte*> places_;
   std::vector<std::byte*> moved_;
-  std::uint32_t number_ = 0;  ///< of the last collective
-  std::uint32_t ended_ = 0;   ///< the last one that is complete here
-  std::uint32_t room_until_ = Board::ring;
-  std::uint32_t pieces_ = 0;  ///< that passed through the board
+  std::uint32_t number_ = 0;          ///< of the last collective
+  std::uint32_t ended_ = 0;           ///< the last one that is complete here
+  std::uint32_t known_finished_ = 0;  ///< up to here all ranks have finished, as far as this one has looked
+  std::uint32_t pieces_ = 0;          ///< that passed through the board
   std::uint32_t votes_ = 0;
   std::size_t next_slot_ = 0;
   std::uint32_t slot_user_[Board::slots] = {};  ///< the collective that used it last

@@ -14,7 +14,8 @@ namespace {
 /// The additions as text: "((0+1)+2)".
 void add_up(std::vector<std::string>& parts, const std::vector<TreeStep>& steps) {
   for (const auto [into, from] : steps)
-    parts[static_cast<std::size_t>(into)] = "(" + parts[static_cast<std::size_t>(into)] + "+" + parts[static_cast<std::size_t>(from)] + ")";
+    parts[static_cast<std::size_t>(into)] =
+        "(" + parts[static_cast<std::size_t>(into)] + "+" + parts[static_cast<std::size_t>(from)] + ")";
 }
 
 std::string whole_tree(int size) {

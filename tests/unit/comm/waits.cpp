@@ -1,11 +1,11 @@
 // What a rank hears when others do not come, do something else, or are gone.
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <mutex>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <trainrt/error.hpp>
-#include <unistd.h>
 
 #include "comm/board.hpp"
 #include "support/ranks.hpp"
@@ -16,7 +16,8 @@ using Catch::Contains;
 namespace {
 
 /// Runs ranks as threads that may fail; what each threw, "" for nothing.
-std::vector<std::string> errors_of(int size, double timeout_seconds, const std::function<void(Communicator&)>& rank_main, bool check = false) {
+std::vector<std::string> errors_of(int size, double timeout_seconds, const std::function<void(Communicator&)>& rank_main,
+                                   bool check = false) {
   const auto group = std::make_shared<comm::ThreadGroup>(size, timeout_seconds);
   std::vector<std::string> errors(static_cast<std::size_t>(size));
   std::vector<std::thread> threads;
@@ -42,8 +43,8 @@ TEST_CASE("a wait that ends names the operation, the tensor, the missing ranks a
     std::vector<float> values(4);
     c.all_reduce(values, Op::sum, "bucket 2");
   });
-  CHECK_THAT(errors[0], Contains("all_reduce of 'bucket 2' on rank 0") && Contains("at step 9") && Contains("waited 0.2 s") &&
-                            Contains("rank 1 (last seen at step 7)") && !Contains("rank 2"));
+  CHECK_THAT(errors[0], Contains("all_reduce of 'bucket 2' on rank 0") && Contains("at step 9") &&
+                            Contains("waited 0.2 s") && Contains("rank 1 (last seen at step 7)") && !Contains("rank 2"));
   CHECK_THAT(errors[2], Contains("on rank 2") && Contains("rank 1 (last seen at step 7)"));
   CHECK(errors[1].empty());
 }
@@ -74,11 +75,13 @@ TEST_CASE("ranks that come with other sizes, types or operations are told who ca
     c.all_reduce(values, Op::sum, "gradient");
   });
   for (const auto& error : errors)
-    CHECK_THAT(error, Contains("'gradient'") && Contains("all_reduce of 1000 f32 (sum)") && Contains("all_reduce of 1001 f32"));
+    CHECK_THAT(error,
+               Contains("'gradient'") && Contains("all_reduce of 1000 f32 (sum)") && Contains("all_reduce of 1001 f32"));
 }
 
 TEST_CASE("with scaling.check other kinds, roots and names are found before anything is exchanged") {
-  const auto other_root = errors_of(2, 5, [](Communicator& c) { c.broadcast_text("x", c.rank()); }, true);
+  const auto other_root = errors_of(
+      2, 5, [](Communicator& c) { c.broadcast_text("x", c.rank()); }, true);
   for (const auto& error : other_root)
     CHECK_THAT(error, Contains("broadcast of 1 i64 from rank 0") && Contains("from rank 1"));
   const auto other_kind = errors_of(
@@ -104,8 +107,7 @@ TEST_CASE("with scaling.check other kinds, roots and names are found before anyt
 }
 
 TEST_CASE("a rank whose process has ended is missed at once, not after the limit") {
-  void* const memory =
-      mmap(nullptr, comm::Board::bytes_for(2), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* const memory = mmap(nullptr, comm::Board::bytes_for(2), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   REQUIRE(memory != MAP_FAILED);
   const pid_t child = fork();
   if (child == 0) {
@@ -131,7 +133,8 @@ TEST_CASE("arguments that no backend could carry out are refused before anybody 
     CHECK_THROWS_WITH(c.all_gather(values.data(), wrong, Buffer{values.data(), 4, DType::f32}, "parts"),
                       Contains("'parts'") && Contains("3 elements, the buffer 4"));
     CHECK_THROWS_WITH(c.broadcast(Buffer{values.data(), 4, DType::f32}, 2), Contains("rank 2 is no root among 2 ranks"));
-    CHECK_THROWS_WITH(c.all_reduce(Buffer{values.data(), 4, DType::f32, Device::cuda}, Op::sum), Contains("cannot reach memory on cuda"));
+    CHECK_THROWS_WITH(c.all_reduce(Buffer{values.data(), 4, DType::f32, Device::cuda}, Op::sum),
+                      Contains("cannot reach memory on cuda"));
     c.barrier();  // nothing is broken by it
   });
   CHECK(errors == std::vector<std::string>{"", ""});
