@@ -1,0 +1,130 @@
+#!/usr/bin/python3
+"""Collectives on 2 ranks of one machine: the backend that a run would take, MPI's own, and two plain threads.
+
+comm_probe times all three in one run, a block of calls of each in turn, round after round. All-reduce is a sum of f32, in
+place: the backend on memory from Communicator::allocate(); MPI_Allreduce on malloc'ed memory, in place and out of place, of
+which the faster one counts at each size; two threads of one process, each of which adds up a half of both buffers, into
+both, between two barriers, while the other rank sleeps: what the hardware could do. A ratio is taken within a round, and the
+median of the ratios counts.
+
+Claims are made on hot memory, for all three alike: call after call on the same buffers, nothing in between, so that what fits
+into the caches is there. "written" is printed beside it: each rank writes its buffer before each call, outside the clock, as
+a backward pass does.
+
+    bench_comm.py [BUILD] [--backend NAME] [--rounds N]
+"""
+import argparse
+import subprocess
+import sys
+
+from bench import BUILD, MPIEXEC, Bench, median, need
+
+PROBE = BUILD / "bench/comm_probe"
+KIB, MIB = 1 << 10, 1 << 20
+MLP = 669706 * 4  # the gradients of the FashionMNIST MLP
+SMALL = (8, 64, KIB, 8 * KIB, 64 * KIB)
+VS_MPI = {MLP: 4, 25 * MIB: 6, 128 * MIB: 5}
+VS_THREADS = 0.60
+
+
+def read_options():
+    options = argparse.ArgumentParser()
+    options.add_argument("build", nargs="?", help="build directory, read in bench.py")
+    options.add_argument("--backend", default="", help="the one that a run would take by default")
+    options.add_argument("--rounds", type=int, default=15)
+    return options.parse_args()
+
+
+def name_of(size):
+    if size == MLP:
+        return "2.68MB"
+    return f"{size // MIB}MiB" if size >= MIB else f"{size // KIB}KiB" if size >= KIB else f"{size}B"
+
+
+def caches():
+    """Each cache of the first core, as the kernel tells it: level, size, how many cores share it."""
+    listing = subprocess.run(["lscpu", "--caches=NAME,ONE-SIZE,TYPE"], capture_output=True, text=True).stdout
+    return ", ".join(f"{words[0]} {words[1]}" for words in map(str.split, listing.splitlines()[1:])
+                     if len(words) == 3 and words[2] != "Instruction")
+
+
+def measure(bench, options):
+    """Seconds of a call, a list in the order of the rounds, by (kind, treatment, size) and method."""
+    command = [MPIEXEC, "-n", 2, PROBE, "--rounds", options.rounds]
+    if options.backend:
+        command += ["--backend", options.backend]
+    series = {}
+    for line in bench.run("comm_probe", command)[1].splitlines():
+        words = line.split()
+        if words[:1] == ["backend"]:
+            bench.record["backend"] = words[1]
+        elif words[:1] == ["="]:
+            kind, treatment, method, size = words[1:5]
+            series.setdefault((kind, treatment, int(size)), {})[method] = [float(word) for word in words[5:]]
+    return series
+
+
+def describe(case, methods):
+    kind, treatment, size = case
+    for method, values in methods.items():
+        rate = f", {size / median(values) / 1e9:.3g} GB/s" if size >= 64 * KIB else ""
+        print(f"# {kind} {name_of(size)} {treatment} {method}: median {median(values) * 1e6:.4g} us{rate} "
+              f"of {', '.join(f'{v * 1e6:.4g}' for v in values)}", flush=True)
+
+
+def faster_mpi(methods):
+    return min((methods["mpi_in_place"], methods["mpi_out_of_place"]), key=median)
+
+
+def ratio(over, under):
+    """Median of the ratios of each round."""
+    return median(a / b for a, b in zip(over, under))
+
+
+def claim_all_reduce(bench, series):
+    for size in SMALL:
+        methods = series["all_reduce", "hot", size]
+        bench.claim(f"all_reduce_{name_of(size)}_vs_mpi", ratio(faster_mpi(methods), methods["allocated"]), ">=", 1)
+    for size, target in VS_MPI.items():
+        methods = series["all_reduce", "hot", size]
+        bench.claim(f"all_reduce_{name_of(size)}_vs_mpi", ratio(faster_mpi(methods), methods["allocated"]), ">=", target)
+        bench.claim(f"all_reduce_{name_of(size)}_vs_two_threads", ratio(methods["two_threads"], methods["allocated"]), ">=",
+                    VS_THREADS)
+
+
+def tell_the_rest(series):
+    """For information: nothing is claimed of these."""
+    for (kind, treatment, size), methods in series.items():
+        ours, name = methods["allocated"], f"{kind} {name_of(size)} {treatment}"
+        if kind != "all_reduce":
+            print(f"# {name}: {ratio(methods['mpi'], ours):.3g} times MPI", flush=True)
+            continue
+        if treatment == "written" or size == MIB:
+            print(f"# {name}: {ratio(faster_mpi(methods), ours):.3g} times MPI, "
+                  f"{ratio(methods['two_threads'], ours):.2g} of two threads", flush=True)
+        print(f"# {name}, memory not from allocate(): {ratio(faster_mpi(methods), methods['ordinary']):.3g} times MPI",
+              flush=True)
+
+
+def main():
+    options = read_options()
+    need(PROBE, "comm_probe")
+    need(MPIEXEC, "mpiexec")
+    bench = Bench("comm", __doc__.strip())
+    bench.record["caches"] = caches()
+    if bench.record["hardware"]["cores"] < 2:
+        print("# 1 core for 2 ranks: these figures say little", flush=True)
+    series = measure(bench, options)
+    if "backend" not in bench.record:
+        sys.exit("comm: the probe did not say which backend it took")
+    print(f"# backend {bench.record['backend']}; caches {bench.record['caches']}; hot: the same memory call after call; "
+          "written: each rank writes its buffer before each call", flush=True)
+    for case, methods in series.items():
+        describe(case, methods)
+        bench.record["figures"][" ".join(map(str, case))] = methods
+    tell_the_rest(series)
+    claim_all_reduce(bench, series)
+    bench.finish()
+
+
+main()
