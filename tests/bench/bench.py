@@ -90,6 +90,25 @@ class Bench:
             sys.exit(f"{self.name}: {shlex.join(command)} ended with {done.returncode}:\n{done.stdout[-3000:]}")
         return seconds, done.stdout
 
+    def run_together(self, label, commands, timeout_s=1800, **environment):
+        """Starts (command, environment of its own) at once; returns the seconds until all have ended. One that fails ends the
+        bench."""
+        commands = [([str(word) for word in command], {**environment, **own}) for command, own in commands]
+        self.note_command(label, *commands[0])
+        start = time.monotonic()
+        ranks = [subprocess.Popen(command, env={**os.environ, **own}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                 for command, own in commands]
+        try:
+            outputs = [rank.communicate(timeout=timeout_s)[0] for rank in ranks]
+        finally:
+            for rank in ranks:
+                rank.kill()
+        seconds = time.monotonic() - start
+        for rank, output in zip(ranks, outputs):
+            if rank.returncode != 0:
+                sys.exit(f"{self.name}: {shlex.join(rank.args)} ended with {rank.returncode}:\n{output[-3000:]}")
+        return seconds
+
     def note_command(self, label, command, environment=None):
         words = [f"{key}={value}" for key, value in (environment or {}).items()]
         self.record["commands"].setdefault(label, " ".join(words + [shlex.join(command)]))

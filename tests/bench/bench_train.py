@@ -1,24 +1,57 @@
 #!/usr/bin/python3
-"""FashionMNIST, the seeds' benchmark, 2 ranks: an epoch of trainrt against one of PyTorch DistributedDataParallel over gloo.
+"""Training on 2 ranks, one thread each, on FashionMNIST, against PyTorch's DistributedDataParallel over gloo.
 
-Same data, model (ReLU on the logits included), global batch 64, SGD lr 1e-3, evaluation after every epoch, one thread a rank,
-no checkpoints. The time of an epoch is (a run of 3 epochs - a run of 1) / 2, taken from outside, so start and end count for
-nobody. The claim is peer / trainrt.
+An epoch's time is (a run of 3 epochs - a run of 1) / 2, taken from outside, so start and end count for nobody; evaluation
+after every epoch counts, checkpoints are off on both sides. What is compared runs in turn, and medians count.
 
-    bench_train.py [BUILD] [--repetitions N] [--loader memory|dataloader] [--samples N]
+fashion  the seeds' benchmark: 784-512-512-10 with a ReLU on the logits, global batch 64, SGD lr 1e-3. The peer takes its
+         batches from DataLoader and DistributedSampler, as the seeds' script does; and, second, finds them ready in memory.
+cost     what communication costs: an epoch of the 2 ranks against one of two runs of 1 rank each, both at once so that both
+         cores are as busy, each with half of the data and the same batch a rank: as many steps of the same size, and as much
+         to evaluate, with nobody to wait for.
+resnet   ResNet-18 (3x3 stem, 28x28), batch 32 a rank, SGD with momentum, on the first samples.
+
+    bench_train.py [BUILD] [--part fashion|cost|resnet] [--repetitions N] [--samples N]
 """
 import argparse
-import os
+import json
 import socket
 import subprocess
-import sys
-import time
 
 from bench import FASHION_MNIST, MPIEXEC, SOURCE, TRAINRT, BUILD, Bench, blas_file, median, need, skip, with_file
 from fashion_data import data_sections, first_samples, need_fashion_mnist
 
 RANKS, FEW, MANY = 2, 1, 3
 PYTHON = "/usr/bin/python3"
+PEER = SOURCE / "tests/bench/peer_ddp.py"
+ONE_THREAD = {"OMP_NUM_THREADS": "1"}
+RESNET_STEPS, RESNET_BATCH, RESNET_TEST = 24, 32, 256  # of an epoch; a rank; images to evaluate
+PARTS = ("fashion", "cost", "resnet")
+
+
+class Task:
+    """What both sides train: a train function, its [loop] section, the peer's words for the same, and the data."""
+
+    def __init__(self, function, data, loop, peer):
+        self.function, self.data, self.loop, self.peer = function, data, loop, peer
+
+    def config(self, bench, name, storage):
+        loop = "".join(f"{key} = {value}\n" for key, value in self.loop.items())
+        return with_file(bench.work / f"{name}.ini", f"[run]\nname = {name}\nstorage_path = {storage}\nseed = 0\n"
+                         f"[train]\nfunction = {self.function}\n[loop]\n{loop}[checkpoint]\nevery = off\n"
+                         f"{data_sections(self.data)}")
+
+
+def fashion_task(data):
+    return Task("fashion_mnist", data, {"batch_size": 32, "eval_batch_size": 1000, "lr": 0.001, "relu_logits": "true"},
+                ["--model", "mlp", "--batch-size", 32, "--eval-batch-size", 1000, "--lr", 0.001])
+
+
+def resnet_task(data):
+    return Task("resnet18", data, {"batch_size": RESNET_BATCH, "eval_batch_size": RESNET_TEST // RANKS, "lr": 0.01,
+                                   "momentum": 0.9},
+                ["--model", "resnet18", "--batch-size", RESNET_BATCH, "--eval-batch-size", RESNET_TEST // RANKS, "--lr", 0.01,
+                 "--momentum", 0.9])
 
 
 def free_port():
@@ -27,34 +60,25 @@ def free_port():
         return str(probe.getsockname()[1])
 
 
-def run_ours(bench, data, epochs):
-    storage = bench.fresh("runs")
-    config = with_file(bench.work / "fashion.ini", f"[run]\nname = fashion\nstorage_path = {storage}\nseed = 0\n"
-                       "[train]\nfunction = fashion_mnist\n"
-                       "[loop]\nbatch_size = 32\neval_batch_size = 1000\nlr = 0.001\nrelu_logits = true\n"
-                       f"[checkpoint]\nevery = off\n{data_sections(data)}")
+def run_ours(bench, task, epochs):
+    config = task.config(bench, "ours", bench.fresh("runs"))
     command = [MPIEXEC, "-n", RANKS, TRAINRT, "--config", config, f"--loop.epochs={epochs}"]
-    return bench.run("trainrt", command, OMP_NUM_THREADS="1")[0]
+    return bench.run(f"trainrt {task.function}", command, **ONE_THREAD)[0]
 
 
-def run_peer(bench, data, epochs, loader):
-    command = [PYTHON, str(SOURCE / "tests/bench/peer_ddp.py"), "--data", str(data), "--epochs", str(epochs),
-               "--batch-size", "32", "--eval-batch-size", "1000", "--loader", loader]
-    shared = {"WORLD_SIZE": str(RANKS), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port(), "OMP_NUM_THREADS": "1"}
-    bench.note_command(f"ddp_{loader}", command, {"RANK": "0..1", **shared})
-    start = time.monotonic()
-    ranks = [subprocess.Popen(command, env={**os.environ, **shared, "RANK": str(rank)}, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True) for rank in range(RANKS)]
-    try:
-        outputs = [rank.communicate(timeout=1800)[0] for rank in ranks]
-    finally:
-        for rank in ranks:
-            rank.kill()
-    seconds = time.monotonic() - start
-    for rank, output in zip(ranks, outputs):
-        if rank.returncode != 0:
-            sys.exit(f"train: the peer ended with {rank.returncode}:\n{output[-3000:]}")
-    return seconds
+def run_apart(bench, task, epochs):
+    """Runs of one rank, as many as there are ranks, at once."""
+    storage = bench.fresh("runs")
+    commands = [([TRAINRT, "--config", task.config(bench, f"alone{rank}", storage), f"--loop.epochs={epochs}"], {})
+                for rank in range(RANKS)]
+    return bench.run_together(f"apart {task.function}", commands, **ONE_THREAD)
+
+
+def run_peer(bench, task, epochs, loader):
+    command = [PYTHON, PEER, "--data", task.data, "--epochs", epochs, "--loader", loader, *task.peer]
+    shared = {"WORLD_SIZE": str(RANKS), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port(), **ONE_THREAD}
+    return bench.run_together(f"ddp {task.function} {loader}", [(command, {"RANK": str(rank)}) for rank in range(RANKS)],
+                              **shared)
 
 
 def epoch_seconds(run):
@@ -62,19 +86,75 @@ def epoch_seconds(run):
     return (many - few) / (MANY - FEW)
 
 
+def claim_ratio(bench, name, over, under, relation, target):
+    """Of two medians. A difference of two runs may come out as nothing where other work disturbs them."""
+    over, under = median(over), median(under)
+    if min(over, under) <= 0:
+        print(f"skipped: {name}: the machine is too busy to time an epoch", flush=True)
+    else:
+        bench.claim(name, over / under, relation, target)
+
+
+def bench_fashion_and_cost(bench, options, data, half):
+    task, apart = fashion_task(data), fashion_task(half)
+    work = {"trainrt_epoch_s": lambda: epoch_seconds(lambda epochs: run_ours(bench, task, epochs))}
+    if "cost" in options.parts:
+        work["apart_epoch_s"] = lambda: epoch_seconds(lambda epochs: run_apart(bench, apart, epochs))
+    if "fashion" in options.parts:
+        for loader in ("memory", "dataloader"):
+            work[f"ddp_{loader}_epoch_s"] = lambda loader=loader: epoch_seconds(
+                lambda epochs: run_peer(bench, task, epochs, loader))
+    figures = bench.interleaved(options.repetitions, work)
+    ours = figures["trainrt_epoch_s"]
+    if "fashion" in options.parts:
+        claim_ratio(bench, "fashion_mnist_vs_ddp_gloo", figures["ddp_dataloader_epoch_s"], ours, ">=", 3.5)
+        claim_ratio(bench, "fashion_mnist_vs_ddp_gloo_batches_in_memory", figures["ddp_memory_epoch_s"], ours, ">=", 3)
+    if "cost" in options.parts:
+        print("# step cost: an epoch of 2 ranks against one of two lone runs of 1 rank at once, each on half of the data: the "
+              "same steps and evaluation a rank, without communication", flush=True)
+        claim_ratio(bench, "fashion_mnist_step_vs_no_communication", ours, figures["apart_epoch_s"], "<=", 1.25)
+
+
+def overlapped(bench):
+    """Of the last of our runs: the share of the gradients' bytes that had been reduced when the backward pass was over."""
+    log = bench.work / "runs/ours/result.json"
+    return json.loads(log.read_text().splitlines()[-1]).get("overlapped")
+
+
+def bench_resnet(bench, options):
+    data = bench.fresh("resnet_data")
+    first_samples(data, {"train": RESNET_STEPS * RESNET_BATCH * RANKS, "test": RESNET_TEST})
+    task = resnet_task(data)
+    shares = []
+
+    def ours():
+        seconds = epoch_seconds(lambda epochs: run_ours(bench, task, epochs))
+        shares.append(overlapped(bench))
+        return seconds
+
+    figures = bench.interleaved(options.repetitions, {
+        "resnet18_trainrt_epoch_s": ours,
+        "resnet18_ddp_epoch_s": lambda: epoch_seconds(lambda epochs: run_peer(bench, task, epochs, "memory"))})
+    bench.record["figures"]["resnet18_overlapped"] = shares
+    print(f"# resnet18: {RESNET_STEPS} steps an epoch; overlapped share of communication: "
+          f"{', '.join('not reported' if share is None else f'{share:.3g}' for share in shares)}", flush=True)
+    claim_ratio(bench, "resnet18_vs_ddp_gloo", figures["resnet18_ddp_epoch_s"], figures["resnet18_trainrt_epoch_s"], ">=", 1)
+
+
 def read_options():
     options = argparse.ArgumentParser()
     options.add_argument("build", nargs="?", help="build directory, read in bench.py")
+    options.add_argument("--part", choices=PARTS, action="append", dest="parts")
     options.add_argument("--repetitions", type=int, default=3)
-    options.add_argument("--loader", choices=("memory", "dataloader"), action="append")
     options.add_argument("--samples", type=int, help="first samples of the training set; all by default, "
                          "6400 where the BLAS is the slow reference one")
-    return options.parse_args()
+    options = options.parse_args()
+    options.parts = options.parts or PARTS
+    return options
 
 
 def main():
     options = read_options()
-    loaders = options.loader or ["memory"]
     need(TRAINRT, "trainrt")
     need(BUILD / "modules/torch.so", "the torch module")
     need(MPIEXEC, "mpiexec")
@@ -83,26 +163,21 @@ def main():
     if subprocess.run([PYTHON, "-c", "import torch, numpy"], capture_output=True).returncode != 0:
         skip(f"{PYTHON} has no torch (package python3-torch)")
     slow = "/blas/libblas.so" in blas_file()
-    samples = options.samples or (6400 if slow else None)
-    data = FASHION_MNIST
-    if samples:
+    samples = options.samples or (6400 if slow else 60000)
+    tests = 10000 if samples == 60000 else max(1000, samples // 6)
+    if samples < 60000:
         print(f"# the first {samples} samples; BLAS {blas_file()}{' (the slow reference one)' if slow else ''}", flush=True)
-        data = bench.fresh("data")
-        first_samples(data, {"train": samples, "test": max(1000, samples // 6)})
-    bench.record["training_samples"] = samples or 60000
-    work = {"trainrt_epoch_s": lambda: epoch_seconds(lambda epochs: run_ours(bench, data, epochs))}
-    for loader in loaders:
-        peer = lambda epochs, loader=loader: run_peer(bench, data, epochs, loader)
-        work[f"ddp_{loader}_epoch_s"] = lambda peer=peer: epoch_seconds(peer)
-    figures = bench.interleaved(options.repetitions, work)
-    ours = median(figures["trainrt_epoch_s"])
-    for loader in loaders:
-        name = "fashion_mnist_vs_ddp_gloo" + ("" if loader == "memory" else f"_{loader}")
-        peer = median(figures[f"ddp_{loader}_epoch_s"])
-        if min(ours, peer) <= 0:
-            print(f"skipped: {name}: the machine is too busy to time an epoch", flush=True)
-        else:
-            bench.claim(name, peer / ours, ">=", 1.0)
+    bench.record["training_samples"] = samples
+    data, half = bench.fresh("data"), bench.fresh("half")
+    if samples == 60000:
+        data = FASHION_MNIST
+    else:
+        first_samples(data, {"train": samples, "test": tests})
+    if {"fashion", "cost"} & set(options.parts):
+        first_samples(half, {"train": samples // RANKS, "test": tests // RANKS})
+        bench_fashion_and_cost(bench, options, data, half)
+    if "resnet" in options.parts:
+        bench_resnet(bench, options)
     bench.finish()
 
 

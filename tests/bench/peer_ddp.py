@@ -1,7 +1,11 @@
-"""The seeds' FashionMNIST benchmark in PyTorch: one rank of DistributedDataParallel over gloo, as bench_train starts it.
+"""FashionMNIST in PyTorch: one rank of DistributedDataParallel over gloo, as bench_train starts it.
 
-Ray's torch_benchmark.py ("vanilla"): Flatten, 784-512-512-10 with a ReLU on the logits, SGD, cross entropy, a validation
-after every epoch. RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT come from the environment.
+SGD, cross entropy, a validation after every epoch, DistributedDataParallel as it comes (buckets of 25 MiB that are reduced
+during the backward pass), but for the buffers of BatchNorm, which it would broadcast at every step and which trainrt does not.
+RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT come from the environment.
+
+--model mlp           the seeds' benchmark, Ray's torch_benchmark.py ("vanilla"): Flatten, 784-512-512-10 with a ReLU on the logits
+--model resnet18      that of peer_resnet18.py
 
 --loader memory       batches are slices of float tensors that lie ready: the least that any script could spend on data
 --loader dataloader   DataLoader and DistributedSampler over single samples, as that script does
@@ -18,6 +22,8 @@ import torch.distributed as dist
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader, Dataset, DistributedSampler
+
+from peer_resnet18 import make_resnet18
 
 
 def read_idx(path):
@@ -68,7 +74,7 @@ def loader_of(kind, images, labels, batch_size):
     return DataLoader(samples, batch_size=batch_size, sampler=DistributedSampler(samples, shuffle=False))
 
 
-def make_model(hidden):
+def make_mlp(hidden):
     return nn.Sequential(nn.Flatten(), nn.Linear(784, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(),
                          nn.Linear(hidden, 10), nn.ReLU())
 
@@ -104,6 +110,8 @@ def main():
     options.add_argument("--eval-batch-size", type=int, default=1000)
     options.add_argument("--hidden", type=int, default=512)
     options.add_argument("--lr", type=float, default=1e-3)
+    options.add_argument("--momentum", type=float, default=0)
+    options.add_argument("--model", choices=("mlp", "resnet18"), default="mlp")
     options.add_argument("--loader", choices=("memory", "dataloader"), default="memory")
     o = options.parse_args()
     torch.set_num_threads(1)
@@ -111,9 +119,10 @@ def main():
     torch.manual_seed(0)
     train = loader_of(o.loader, *read_part(o.data, "train"), o.batch_size)
     test = loader_of(o.loader, *read_part(o.data, "t10k"), o.eval_batch_size)
-    model = DistributedDataParallel(make_model(o.hidden))
+    model = DistributedDataParallel(make_resnet18() if o.model == "resnet18" else make_mlp(o.hidden),
+                                    broadcast_buffers=False)
     loss_function = nn.CrossEntropyLoss()
-    optimizer = torch.optim.SGD(model.parameters(), lr=o.lr)
+    optimizer = torch.optim.SGD(model.parameters(), lr=o.lr, momentum=o.momentum)
     for epoch in range(o.epochs):
         train_epoch(model, train, loss_function, optimizer)
         test_loss, accuracy = evaluate(model, test, loss_function)
