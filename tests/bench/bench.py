@@ -70,6 +70,9 @@ class Bench:
         shutil.rmtree(self.work, ignore_errors=True)
         self.work.mkdir(parents=True)
         self.record = {"bench": name, "about": about, "hardware": hardware(), "commands": {}, "figures": {}, "claims": []}
+        if self.record["hardware"]["load_average"] > self.record["hardware"]["cores"] / 2:
+            print(f"# load average {os.getloadavg()[0]:.1f} on {self.record['hardware']['cores']} cores: other work was "
+                  "running, and may disturb what is measured", flush=True)
 
     def fresh(self, name):
         """A folder of this bench that is empty."""
