@@ -28,6 +28,11 @@ MPIEXEC = shutil.which("mpiexec.mpich") or shutil.which("mpiexec")
 median = statistics.median
 
 
+def ratio(over, under):
+    """Median of the ratios of each repetition, in which both met the same neighbours."""
+    return median(a / b for a, b in zip(over, under))
+
+
 def skip(reason):
     print(f"skipped: {reason}", flush=True)
     sys.exit(0)

@@ -18,7 +18,7 @@ import signal
 import subprocess
 import sys
 
-from bench import BUILD, MPIEXEC, SOURCE, Bench, median, need, skip
+from bench import BUILD, MPIEXEC, SOURCE, Bench, median, need, ratio, skip
 
 PYTHON = "/usr/bin/python3"
 PROBE = BUILD / "bench/checkpoint_probe"
@@ -146,11 +146,6 @@ def measure(bench, case):
         print(f"# {case.name} {name}_s: median {median(values):.4g} of {', '.join(f'{v:.4g}' for v in values)}", flush=True)
     bench.record["figures"][case.name] = figures
     return figures
-
-
-def ratio(over, under):
-    """Median of the ratios of each repetition."""
-    return median(a / b for a, b in zip(over, under))
 
 
 def has_room(bench, case):

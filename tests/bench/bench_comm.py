@@ -17,7 +17,7 @@ import argparse
 import subprocess
 import sys
 
-from bench import BUILD, MPIEXEC, Bench, median, need
+from bench import BUILD, MPIEXEC, Bench, median, need, ratio
 
 PROBE = BUILD / "bench/comm_probe"
 KIB, MIB = 1 << 10, 1 << 20
@@ -74,11 +74,6 @@ def describe(case, methods):
 
 def faster_mpi(methods):
     return min((methods["mpi_in_place"], methods["mpi_out_of_place"]), key=median)
-
-
-def ratio(over, under):
-    """Median of the ratios of each round."""
-    return median(a / b for a, b in zip(over, under))
 
 
 def claim_all_reduce(bench, series):
