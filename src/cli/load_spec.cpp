@@ -2,14 +2,16 @@
 
 #include <trainrt/error.hpp>
 
-#include "cli/arguments.hpp"
 #include "cli/config_file.hpp"
 
 namespace trainrt::cli {
 
 trainer::RunSpec load_spec(std::span<const std::string> words, const std::string& usage) {
-  const auto arguments =
-      parse_arguments(words, {.with_value = {"config"}, .switches = {}, .overrides = true, .usage = usage});
+  return load_spec(parse_arguments(words, {.with_value = {"config"}, .switches = {}, .overrides = true, .usage = usage}),
+                   usage);
+}
+
+trainer::RunSpec load_spec(const Arguments& arguments, const std::string& usage) {
   if (!arguments.has("config")) throw UsageError("--config FILE is missing; usage: trainrt " + usage);
   auto options = read_config_file(arguments.options.at("config"));
   for (const auto& word : arguments.overrides) take_override(options, word);

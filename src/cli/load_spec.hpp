@@ -2,11 +2,14 @@
 #include <span>
 #include <string>
 
+#include "cli/arguments.hpp"
 #include "trainer/run_spec.hpp"
 
 namespace trainrt::cli {
 
 /// `--config FILE [--section.key=value ...]` as a RunSpec. Throws UsageError.
 trainer::RunSpec load_spec(std::span<const std::string> words, const std::string& usage);
+/// The same, of words that a command with other options too has parsed.
+trainer::RunSpec load_spec(const Arguments& arguments, const std::string& usage);
 
 }  // namespace trainrt::cli

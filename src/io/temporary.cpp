@@ -43,10 +43,11 @@ std::string temporary_beside(const std::string& path) {
       .string();
 }
 
-void remove_abandoned(const std::string& directory) {
+void remove_abandoned(const std::string& directory, std::string_view beginning) {
+  const auto start = "." + std::string(beginning);
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(directory, error))
-    if (is_abandoned(entry.path())) fs::remove(entry.path(), error);
+    if (entry.path().filename().string().starts_with(start) && is_abandoned(entry.path())) fs::remove(entry.path(), error);
 }
 
 }  // namespace trainrt::io

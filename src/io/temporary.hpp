@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <string_view>
 
 namespace trainrt::io {
 
@@ -7,7 +8,7 @@ namespace trainrt::io {
 std::string temporary_beside(const std::string& path);
 
 /// Removes the files of such names in a directory whose process is gone: this host's whose process number nobody has, and
-/// any that are a day old. Says nothing of what cannot be removed.
-void remove_abandoned(const std::string& directory);
+/// any that are a day old; only those of files whose NAME begins so. Says nothing of what cannot be removed.
+void remove_abandoned(const std::string& directory, std::string_view beginning = {});
 
 }  // namespace trainrt::io

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "cli/command.hpp"
+#include "cli/doctor_check.hpp"
 #include "cli/exporter.hpp"
 #include "comm/backend.hpp"
 #include "data/open_dataset.hpp"
@@ -51,6 +52,7 @@ TEST_CASE("every plug-in has a name of its own and help") {
   check_names(builtin_functions());
   check_names(cli::command_table());
   check_names(cli::exporter_table());
+  check_names(cli::doctor::check_table());
 }
 
 TEST_CASE("every exporter is chosen by an ending of its own") {

@@ -1,0 +1,134 @@
+// Under srun: what launcher, MPI, PMIx, HDF5, CUDA, NCCL, cores and file system do the ranks find, and is it all well?
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "batch/signals.hpp"
+#include "cli/arguments.hpp"
+#include "cli/command.hpp"
+#include "cli/doctor_check.hpp"
+#include "cli/doctor_report.hpp"
+#include "cli/load_spec.hpp"
+#include "cli/watchdog.hpp"
+#include "comm/backend.hpp"
+#include "core/log.hpp"
+#include "trainer/agreement.hpp"
+
+namespace trainrt::cli::plugins {
+
+namespace {
+
+constexpr std::string_view usage = "doctor [--storage PATH] [--json] [--config FILE [--section.key=value ...]]";
+constexpr double collective_limit_seconds = 30;
+constexpr std::chrono::seconds time_to_speak(5);
+
+Arguments parse(std::span<const std::string> words) {
+  const auto arguments = parse_arguments(
+      words, {.with_value = {"config", "storage"}, .switches = {"json"}, .overrides = true, .usage = std::string(usage)});
+  if (!arguments.overrides.empty() && !arguments.has("config"))
+    throw UsageError(arguments.overrides.front() + " needs --config FILE; usage: trainrt " + std::string(usage));
+  return arguments;
+}
+
+/// The folder to examine: the one that is named, the config's (as much of it as is there: a run makes the rest), or this
+/// one.
+std::string storage_of(const Arguments& arguments) {
+  std::filesystem::path path = ".";
+  if (arguments.has("config")) path = load_spec(arguments, std::string(usage)).storage_path;
+  if (arguments.has("storage"))
+    path = arguments.options.at("storage");
+  else
+    while (path.has_relative_path() && !std::filesystem::exists(path)) path = path.parent_path();
+  return std::filesystem::absolute(path).lexically_normal().string();
+}
+
+/// What stands in the report while the ranks speak.
+struct Visit {
+  std::unique_ptr<doctor::Report> report;
+  std::string_view check = "launcher";
+};
+
+void run_checks(const doctor::Examination& examination, Visit& visit, Watchdog& watchdog) {
+  visit.report->begin(examination);
+  for (const auto* check : doctor::checks_in_order()) {
+    visit.check = check->name;
+    watchdog.watch("doctor: " + std::string(check->name), doctor::check_limit_seconds);
+    visit.report->add(check->name, check->run(examination));
+  }
+  visit.report->end();
+}
+
+ExitCode examine(launch::Launch& launch, const Environment& environment, const Arguments& arguments, Visit& visit) {
+  Watchdog watchdog(launch);
+  watchdog.watch("doctor: the start of communication", doctor::check_limit_seconds);
+  const auto communicator = comm::open_communicator(launch, {.timeout_seconds = collective_limit_seconds});
+  batch::install_stop_signals();  // again: MPI_Init takes SIGUSR1
+  try {
+    std::string storage;
+    trainer::agreed(*communicator, [&] { storage = storage_of(arguments); });
+    run_checks({launch.world(), *communicator, environment, storage}, visit, watchdog);
+    communicator->barrier();
+    return visit.report->code();
+  } catch (const trainer::AgreedError& error) {
+    if (communicator->rank() == 0) log::error(error.what());
+    communicator->barrier();
+    return error.code();
+  }
+}
+
+void add_failure(Visit& visit, const Error& failure) {
+  visit.report->add(visit.check,
+                    doctor::error(failure.what(), "nothing could be examined from here on: mend this, and run it again"));
+  visit.report->end();
+}
+
+ExitCode doctor_command(std::span<const std::string> words) {
+  batch::install_stop_signals();
+  const auto arguments = parse(words);
+  const auto environment = Environment::of_process();
+  const auto form = arguments.has("json") ? doctor::Form::json : doctor::Form::text;
+  Visit visit{doctor::make_report(launch::claimed_rank(environment), form)};
+  std::unique_ptr<launch::Launch> launch;
+  try {
+    launch = launch::discover(environment, {});
+  } catch (const Error& failure) {
+    add_failure(visit, failure);
+    return ExitCode::failed;
+  }
+  const auto& world = launch->world();
+  log::set_rank(world.rank, world.size);
+  try {
+    const auto code = examine(*launch, environment, arguments, visit);
+    launch->finalize();
+    return code;
+  } catch (const Error& failure) {  // not agreed on: the others wait somewhere
+    if (world.rank == 0) {
+      add_failure(visit, failure);
+    } else {
+      std::this_thread::sleep_for(time_to_speak);  // rank 0 has met the same, or is where it cannot say a word
+      log::error(failure.what());
+    }
+    launch->abort(static_cast<int>(ExitCode::failed));
+  }
+  return ExitCode::failed;
+}
+
+}  // namespace
+
+extern const Command doctor;
+const Command doctor{.name = "doctor",
+                     .usage = usage,
+                     .help = "under srun: launcher, MPI, HDF5, CUDA, cores, network, storage: is it all well?",
+                     .details =
+                         "Start it as the run will be started: the same srun options, or by hand for this machine alone. A "
+                         "line a check begins with\n"
+                         "ok, warning or error, and says what to do. The storage is --storage, the config's "
+                         "run.storage_path, or the current folder:\n"
+                         "every node writes at most 64 MiB there, for at most 3 s, in files named .trainrt-doctor*, which "
+                         "are removed (those of a killed\n"
+                         "doctor by the next one). --json prints one JSON object instead, for programs.\n"
+                         "Exit codes: 0 no error was found, 64 bad usage or config, 70 an error was found, 75 stopped by a "
+                         "signal.\n",
+                     .run = doctor_command};
+
+}  // namespace trainrt::cli::plugins

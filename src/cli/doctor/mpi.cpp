@@ -1,0 +1,16 @@
+// The MPI library, as it is loaded on every rank.
+#include "cli/doctor_versions.hpp"
+#include "comm/mpi_version.hpp"
+
+namespace trainrt::cli::doctor::plugins {
+
+namespace {
+
+Finding examine(const Examination& examination) { return compare_versions(examination, comm::mpi_version); }
+
+}  // namespace
+
+extern const Check mpi;
+const Check mpi{.name = "mpi", .help = "the MPI library: compiled against and loaded", .place = 20, .run = examine};
+
+}  // namespace trainrt::cli::doctor::plugins

@@ -1,0 +1,36 @@
+#pragma once
+#include <array>
+#include <memory>
+#include <string>
+
+#include <trainrt/error.hpp>
+
+#include "cli/doctor_check.hpp"
+
+namespace trainrt::cli::doctor {
+
+/// Where findings go: lines on standard output as they come, one JSON object at the end, or, on all ranks but one, nowhere.
+class Report {
+ public:
+  virtual ~Report() = default;
+  virtual void begin(const Examination&) {}  ///< left out where the ranks have not met
+  void add(std::string_view check, const Finding& finding);
+  virtual void end() {}
+
+  /// failed where an error was found.
+  ExitCode code() const { return count(Grade::error) > 0 ? ExitCode::failed : ExitCode::finished; }
+
+ protected:
+  virtual void show(std::string_view, const Finding&) {}
+  int count(Grade grade) const { return counts_[static_cast<std::size_t>(grade)]; }
+  Grade worst() const;
+
+ private:
+  std::array<int, 3> counts_{};
+};
+
+enum class Form { text, json };
+
+std::unique_ptr<Report> make_report(int rank, Form form);
+
+}  // namespace trainrt::cli::doctor

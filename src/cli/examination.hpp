@@ -1,0 +1,66 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+#include <trainrt/communicator.hpp>
+
+#include "core/environment.hpp"
+#include "launch/world.hpp"
+
+namespace trainrt::cli::doctor {
+
+using Json = nlohmann::ordered_json;
+
+/// What went wrong on one rank.
+struct Trouble {
+  int rank;
+  std::string text;
+};
+
+/// What the ranks said. The same on every rank, so that all take the same way from here.
+struct Answers {
+  std::vector<Json> of_rank;  ///< null where there is trouble
+  std::vector<Trouble> troubles;
+  bool well() const { return troubles.empty(); }
+};
+
+/// What every check of `trainrt doctor` may look at and ask.
+class Examination {
+ public:
+  /// Collective. `storage` is rank 0's word.
+  Examination(const World& world, Communicator& communicator, const Environment& environment, std::string storage);
+
+  const World& world() const { return world_; }
+  Communicator& communicator() const { return communicator_; }
+  const Environment& environment() const { return environment_; }
+  const std::string& storage() const { return storage_; }           ///< the folder to examine, absolute
+  const std::vector<std::string>& hosts() const { return hosts_; }  ///< by rank
+  const std::string& host_of_node(std::size_t node) const { return hosts_[static_cast<std::size_t>(leaders_[node])]; }
+  /// The lowest rank of every node, by node: it answers for what all ranks of a node share.
+  const std::vector<int>& leaders() const { return leaders_; }
+  bool leads_node() const { return world_.local_rank == 0; }
+
+  /// Has every rank answer; what `work` throws is that rank's trouble. Collective. Throws AgreedError (exit 75) on all
+  /// ranks where a stop signal has come to one of them.
+  Answers ask(const std::function<Json()>& work) const;
+  /// The same of the nodes' leaders, whose answers come by node.
+  Answers ask_nodes(const std::function<Json()>& work) const;
+
+  /// "rank 1 on n2: cannot ...; ranks 3, 4 on n3: ...": the same words once.
+  std::string told(const std::vector<Trouble>& troubles) const;
+
+ private:
+  const World& world_;
+  Communicator& communicator_;
+  const Environment& environment_;
+  std::string storage_;
+  std::vector<std::string> hosts_;
+  std::vector<int> leaders_;
+};
+
+/// "rank 3", "ranks 1, 3, 5", "ranks 0, 1, 2, 3 and 96 more".
+std::string ranks_text(const std::vector<int>& ranks);
+
+}  // namespace trainrt::cli::doctor

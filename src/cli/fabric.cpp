@@ -1,0 +1,12 @@
+#include "cli/fabric.hpp"
+
+#include <filesystem>
+
+namespace trainrt::cli::doctor {
+
+bool has_fabric() {
+  std::error_code error;  // where the folder is not there the iterator is at its end
+  return std::filesystem::directory_iterator("/sys/class/infiniband", error) != std::filesystem::directory_iterator();
+}
+
+}  // namespace trainrt::cli::doctor
