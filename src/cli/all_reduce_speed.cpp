@@ -12,9 +12,10 @@ namespace {
 
 constexpr std::size_t first_bytes = std::size_t{64} << 10;
 constexpr std::size_t most_bytes = std::size_t{16} << 20;
-constexpr double growth_limit_seconds = 0.2;  // a call of that length is long enough to be measured
-constexpr double measured_seconds = 0.5;
-constexpr int most_calls = 4096;
+constexpr double long_call_seconds = 0.2;  // is measured as it is
+constexpr double series_seconds = 0.1;
+constexpr int series = 4;  // the best counts: what other processes do on these cores is not the network's
+constexpr int most_calls = 2048;
 
 /// Seconds a call, on the slowest rank: the same number on all of them.
 double seconds_a_call(Communicator& communicator, Buffer buffer, int calls) {
@@ -24,10 +25,12 @@ double seconds_a_call(Communicator& communicator, Buffer buffer, int calls) {
   return communicator.all_reduced(monotonic_seconds() - start, Op::max) / calls;
 }
 
-double latency(Communicator& communicator, Buffer buffer) {
-  double seconds = seconds_a_call(communicator, buffer, 4);
-  for (int calls = 8; calls <= most_calls && seconds * calls < measured_seconds / 2; calls *= 2)
-    seconds = seconds_a_call(communicator, buffer, calls);
+double best_of_series(Communicator& communicator, Buffer buffer) {
+  double seconds = seconds_a_call(communicator, buffer, 1);  // touches pages and makes connections
+  for (int i = 0; i < series && seconds < long_call_seconds; ++i) {
+    const auto calls = std::clamp(static_cast<int>(series_seconds / seconds), 1, most_calls);
+    seconds = std::min(seconds, seconds_a_call(communicator, buffer, calls));
+  }
   return seconds;
 }
 
@@ -36,15 +39,11 @@ double latency(Communicator& communicator, Buffer buffer) {
 AllReduceSpeed measure_all_reduce(Communicator& communicator) {
   const auto memory = communicator.allocate(most_bytes);
   const auto part = [&](std::size_t bytes) { return Buffer{memory.get(), bytes / sizeof(float), DType::f32}; };
-  AllReduceSpeed speed{.latency_seconds = latency(communicator, part(8)), .bytes = first_bytes};
+  AllReduceSpeed speed{.latency_seconds = best_of_series(communicator, part(8)), .bytes = first_bytes};
   double seconds = seconds_a_call(communicator, part(speed.bytes), 1);
-  while (speed.bytes < most_bytes && seconds < growth_limit_seconds) {
-    speed.bytes *= 4;
-    seconds = seconds_a_call(communicator, part(speed.bytes), 1);
-  }
-  if (seconds < growth_limit_seconds)  // the last call paid for pages that nobody had touched
-    seconds =
-        seconds_a_call(communicator, part(speed.bytes), std::clamp(static_cast<int>(measured_seconds / seconds), 1, 50));
+  for (; speed.bytes < most_bytes && seconds < long_call_seconds / 4; speed.bytes *= 4)
+    seconds = seconds_a_call(communicator, part(4 * speed.bytes), 1);
+  seconds = std::min(seconds, best_of_series(communicator, part(speed.bytes)));
   speed.bytes_per_second = static_cast<double>(speed.bytes) / seconds;
   return speed;
 }

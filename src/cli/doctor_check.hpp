@@ -23,7 +23,8 @@ Finding error(std::string text, std::string advice, Json figures = Json::object(
 
 /// A plug-in: one file in cli/doctor. `run` is collective: it throws on all ranks or on none, but for an Error of the
 /// Communicator, which ends the visit. Work that may fail on one rank belongs into Examination::ask. It waits for nothing
-/// without a limit; the command ends a check that a hanging system call holds longer than check_limit_seconds.
+/// without a limit; the command ends the step where a system call that hangs holds a check for longer than a collective's
+/// limit and check_limit_seconds.
 struct Check {
   std::string_view name;
   std::string_view help;
@@ -31,7 +32,7 @@ struct Check {
   Finding (*run)(const Examination&);
 };
 
-constexpr double check_limit_seconds = 60;
+constexpr double check_limit_seconds = 30;
 
 PluginTable<Check> check_table();
 

@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 """On a real Slurm of three nodes: launches of every shape, ranks that die before they can say so, and runs that Slurm requeues,
 preempts and kills, which end with the bits of those that it leaves alone, whatever the layout of the ranks over the nodes."""
+import json
+import os
 import signal
 import sys
 from pathlib import Path
@@ -107,6 +109,36 @@ def killed_rank_ends_the_job(shape, ranks, victim):
 
 
 add_test("the_only_rank_of_a_node_that_is_killed_ends_the_job", killed_rank_ends_the_job, ["-N2", "-n2"], 2, 1)
+
+
+# ---- doctor ----------------------------------------------------------------------------------------------------------------
+
+
+@test
+def doctor_measures_between_the_nodes_of_a_step():
+    folder = scratch()
+    job = run(["srun", "-N2", "-n2", TRAINRT, "doctor", "--json", "--storage", folder], env=CLUSTER.env)
+    check_exit(job, FINISHED)
+    report = json.loads(job.out)
+    equal((report["ranks"], report["nodes"]), (2, 2), "ranks and nodes", job)
+    found = {each["name"]: each for each in report["checks"]}
+    equal(found["launcher"]["figures"]["launcher"], "pmix", "launcher", job)
+    equal([node["ranks"] for node in found["ranks"]["figures"]["nodes"]], [1, 1], "ranks of the nodes", job)
+    between = found["all_reduce_between_nodes"]["figures"]
+    equal(between["nodes"], 2, "nodes that were measured between", job)
+    check(between["bytes_per_second"] > 1e6 and 1e-7 < between["latency_seconds"] < 1, f"unlikely: {between}", job)
+    check(abs(found["clocks"]["figures"]["largest_difference_seconds"]) < 0.5, f"it is one clock: {found['clocks']}", job)
+    equal(len(found["storage_rate"]["figures"]["nodes"]), 2, "nodes that wrote", job)
+    check("Slurm job" in found["job"]["text"], f"it does not know the job: {found['job']}", job)
+    equal(os.listdir(folder), [], "what is left behind", job)
+
+
+@test
+def doctor_without_mpi_says_how_to_start_it():
+    job = run(["srun", "--mpi=none", "-N2", "-n2", TRAINRT, "doctor"], env=CLUSTER.env, timeout=40)
+    check_exit(job, FAILED)
+    check(re.search("error +launcher .*srun --mpi=pmix", job.out), "it does not say what to do", job)
+    equal(job.out.count("error "), 1, "number of findings", job)
 
 
 # ---- signals and exit codes of a step --------------------------------------------------------------------------------------

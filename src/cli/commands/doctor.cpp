@@ -1,6 +1,8 @@
 // Under srun: what launcher, MPI, PMIx, HDF5, CUDA, NCCL, cores and file system do the ranks find, and is it all well?
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <thread>
 
 #include "batch/signals.hpp"
@@ -20,6 +22,7 @@ namespace {
 
 constexpr std::string_view usage = "doctor [--storage PATH] [--json] [--config FILE [--section.key=value ...]]";
 constexpr double collective_limit_seconds = 30;
+constexpr double start_seconds = 10;  // of MPI itself, once the ranks are there
 constexpr std::chrono::seconds time_to_speak(5);
 
 Arguments parse(std::span<const std::string> words) {
@@ -32,14 +35,39 @@ Arguments parse(std::span<const std::string> words) {
 
 /// The folder to examine: the one that is named, the config's (as much of it as is there: a run makes the rest), or this
 /// one.
-std::string storage_of(const Arguments& arguments) {
-  std::filesystem::path path = ".";
-  if (arguments.has("config")) path = load_spec(arguments, std::string(usage)).storage_path;
+std::string storage_of(const Arguments& arguments, const std::optional<trainer::RunSpec>& spec) {
+  std::filesystem::path path = spec ? spec->storage_path : ".";
+  std::error_code error;
   if (arguments.has("storage"))
     path = arguments.options.at("storage");
   else
-    while (path.has_relative_path() && !std::filesystem::exists(path)) path = path.parent_path();
-  return std::filesystem::absolute(path).lexically_normal().string();
+    while (path.has_relative_path() && !std::filesystem::exists(path, error)) path = path.parent_path();
+  path = std::filesystem::absolute(path).lexically_normal();
+  return (path.has_filename() ? path : path.parent_path()).string();
+}
+
+/// What the command line says: the config's launch and communication too, or the error that all ranks agree on once they
+/// can talk.
+struct Plan {
+  std::string storage;
+  launch::LaunchOptions launch;
+  comm::CommOptions comm{.timeout_seconds = collective_limit_seconds};
+  std::exception_ptr error;
+};
+
+Plan plan_of(const Arguments& arguments) {
+  Plan plan;
+  try {
+    std::optional<trainer::RunSpec> spec;
+    if (arguments.has("config")) spec = load_spec(arguments, std::string(usage));
+    plan.storage = storage_of(arguments, spec);
+    if (!spec) return plan;
+    plan.launch.timeout_seconds = spec->launch_timeout_s;
+    plan.comm.timeout_seconds = std::min(spec->collective_timeout_s, collective_limit_seconds);
+  } catch (const Error&) {
+    plan.error = std::current_exception();
+  }
+  return plan;
 }
 
 /// What stands in the report while the ranks speak.
@@ -48,25 +76,26 @@ struct Visit {
   std::string_view check = "launcher";
 };
 
-void run_checks(const doctor::Examination& examination, Visit& visit, Watchdog& watchdog) {
+void run_checks(const doctor::Examination& examination, const Plan& plan, Visit& visit, Watchdog& watchdog) {
   visit.report->begin(examination);
   for (const auto* check : doctor::checks_in_order()) {
     visit.check = check->name;
-    watchdog.watch("doctor: " + std::string(check->name), doctor::check_limit_seconds);
+    watchdog.watch("doctor: " + std::string(check->name), plan.comm.timeout_seconds + doctor::check_limit_seconds);
     visit.report->add(check->name, check->run(examination));
   }
   visit.report->end();
 }
 
-ExitCode examine(launch::Launch& launch, const Environment& environment, const Arguments& arguments, Visit& visit) {
+ExitCode examine(launch::Launch& launch, const Environment& environment, const Plan& plan, Visit& visit) {
   Watchdog watchdog(launch);
-  watchdog.watch("doctor: the start of communication", doctor::check_limit_seconds);
-  const auto communicator = comm::open_communicator(launch, {.timeout_seconds = collective_limit_seconds});
+  watchdog.watch("doctor: the start of communication", plan.launch.timeout_seconds + start_seconds);
+  const auto communicator = comm::open_communicator(launch, plan.comm);
   batch::install_stop_signals();  // again: MPI_Init takes SIGUSR1
   try {
-    std::string storage;
-    trainer::agreed(*communicator, [&] { storage = storage_of(arguments); });
-    run_checks({launch.world(), *communicator, environment, storage}, visit, watchdog);
+    trainer::agreed(*communicator, [&] {
+      if (plan.error) std::rethrow_exception(plan.error);
+    });
+    run_checks({launch.world(), *communicator, environment, plan.storage}, plan, visit, watchdog);
     communicator->barrier();
     return visit.report->code();
   } catch (const trainer::AgreedError& error) {
@@ -85,12 +114,13 @@ void add_failure(Visit& visit, const Error& failure) {
 ExitCode doctor_command(std::span<const std::string> words) {
   batch::install_stop_signals();
   const auto arguments = parse(words);
+  const auto plan = plan_of(arguments);
   const auto environment = Environment::of_process();
   const auto form = arguments.has("json") ? doctor::Form::json : doctor::Form::text;
   Visit visit{doctor::make_report(launch::claimed_rank(environment), form)};
   std::unique_ptr<launch::Launch> launch;
   try {
-    launch = launch::discover(environment, {});
+    launch = launch::discover(environment, plan.launch);
   } catch (const Error& failure) {
     add_failure(visit, failure);
     return ExitCode::failed;
@@ -98,7 +128,7 @@ ExitCode doctor_command(std::span<const std::string> words) {
   const auto& world = launch->world();
   log::set_rank(world.rank, world.size);
   try {
-    const auto code = examine(*launch, environment, arguments, visit);
+    const auto code = examine(*launch, environment, plan, visit);
     launch->finalize();
     return code;
   } catch (const Error& failure) {  // not agreed on: the others wait somewhere

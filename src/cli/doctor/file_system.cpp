@@ -21,7 +21,7 @@ Finding examine(const Examination& examination) {
                 {"durable", system.durable},
                 {"free_bytes", system.free_bytes}};
   });
-  if (!answers.well()) return error(examination.told(answers.troubles), "name a folder that every node has (--storage)");
+  if (!answers.well()) return error(examination.told(answers.troubles), "see `storage`");
   const auto& first = answers.of_rank.front();
   const std::string kind = first.at("kind");
   std::vector<Trouble> others;

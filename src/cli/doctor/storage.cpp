@@ -16,14 +16,27 @@ namespace {
 
 constexpr double seeing_limit_seconds = 10;
 constexpr const char* advice =
-    "name a folder that all nodes share and you may write in (--storage, run.storage_path), and look at the mounts and the "
-    "quota of the nodes named here";
+    "name a folder that all nodes share and you may write in (--storage, run.storage_path), or have its mounts mended";
+
+/// The file holds its own path. Errors name the folder, so that they are the same on ranks that meet the same.
+void write(const ProbeFile& probe, const std::string& storage) {
+  if (!io::exists(storage)) throw Error("the folder is not there");
+  try {
+    io::write_file(probe.path(), probe.path());
+  } catch (const Error& error) {
+    std::string text = error.what();
+    if (const auto at = text.find(probe.path()); at != std::string::npos)
+      text.replace(at, probe.path().size(), storage + "/...");
+    throw Error(text);
+  }
+}
 
 bool shows(const std::string& path) { return io::exists(path) && io::read_file(path) == path; }
 
 /// Waits until this node shows what others have written: everybody looks for rank 0's file and rank 0 for all of them,
 /// which makes it the same folder everywhere. Files hold their own path.
 void require_seen(const Answers& written, int reader) {
+  if (written.of_rank[static_cast<std::size_t>(reader)].is_null()) return;  // its trouble is known
   const auto limit = monotonic_seconds() + seeing_limit_seconds;
   std::vector<int> missing;
   for (std::size_t rank = 0; rank < (reader == 0 ? written.of_rank.size() : 1); ++rank) {
@@ -41,7 +54,7 @@ Finding examine(const Examination& examination) {
   const ProbeFile mine(storage, "seen");
   const auto written = examination.ask([&] {
     if (examination.leads_node()) remove_abandoned_probes(storage);
-    io::write_file(mine.path(), mine.path());
+    write(mine, storage);
     return Json(mine.path());
   });
   const auto seen = examination.ask([&] {

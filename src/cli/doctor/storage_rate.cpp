@@ -51,8 +51,7 @@ Finding examine(const Examination& examination) {
   examination.communicator().barrier();
   const auto answers = examination.ask_nodes([&] { return write(examination.storage()); });
   if (!answers.well())
-    return error(examination.told(answers.troubles),
-                 "the storage must take what a run writes: mend it, or name another folder");
+    return error(examination.told(answers.troubles), "name a folder that takes what a run writes, or make room there");
   double together = 0;  // bytes
   double longest = 0;
   double slowest = 1e300;

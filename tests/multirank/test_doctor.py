@@ -1,0 +1,203 @@
+#!/usr/bin/python3
+"""`trainrt doctor` examines what the ranks find: a line a check, what to do where something is wrong, the rank and host where it is
+not the same on all, exit 70 for an error, and nothing left behind."""
+import json
+import os
+import signal
+import socket
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from harness import *  # noqa: E402,F403
+
+CHECKS = {path.stem for path in (SOURCE / "src/cli/doctor").glob("*.cpp")}
+GRADES = ("ok", "warning", "error")
+
+
+def doctor(ranks, *words, code=FINISHED, timeout=60, before=(), **options):
+    """Runs it: alone where `ranks` is 0."""
+    command = [TRAINRT, "doctor", *words]
+    if ranks > 0:
+        if MPIEXEC is None:
+            skip("mpiexec.mpich is not there (package mpich)")
+        command = [*before, MPIEXEC, "-n", ranks, *command]
+    job = run(command, timeout=timeout, **options)
+    check_exit(job, code)
+    return job
+
+
+def in_folders(*folders):
+    """A rank a folder; /proc/self/cwd is another place for each, as a path is on nodes with other mounts."""
+    if MPIEXEC is None:
+        skip("mpiexec.mpich is not there (package mpich)")
+    parts = [["-n", "1", "-wdir", folder, TRAINRT, "doctor", "--json", "--storage", "/proc/self/cwd"] for folder in folders]
+    command = [MPIEXEC] + [word for number, part in enumerate(parts) for word in ([":"] if number else []) + part]
+    job = run(command, timeout=60)
+    check_exit(job, FAILED)
+    return examined(job)
+
+
+def examined(job):
+    """The checks of a --json report by name, once its form is right."""
+    report = json.loads(job.out)
+    checks = {found["name"]: found for found in report["checks"]}
+    equal(len(checks), len(report["checks"]), "names of checks", job)
+    for name, found in checks.items():
+        check(found["grade"] in GRADES, f"{name} has the grade {found['grade']!r}", job)
+        check(len(found["text"]) > 5, f"{name} says nothing", job)
+        check(found["grade"] == "ok" or len(found["advice"]) > 5, f"{name} does not say what to do", job)
+    worst = max((found["grade"] for found in checks.values()), key=GRADES.index)
+    equal(report["grade"], worst, "grade of the whole", job)
+    return checks
+
+
+def check_empty(folder):
+    equal(os.listdir(folder), [], f"what lies in {folder}")
+
+
+def every_check_has_a_line(ranks):
+    folder = scratch()
+    job = doctor(ranks, "--storage", folder)
+    lines = job.out.splitlines()
+    named = {line.split()[1] for line in lines[:-1]}
+    equal(named, CHECKS, "checks with a line", job)
+    equal(len(lines) - 1, len(CHECKS), "number of lines before the last", job)
+    check(all(line.split()[0] in GRADES for line in lines[:-1]), "a line begins with something else than a grade", job)
+    check(re.fullmatch(r"\d+ ok, \d+ warnings?, 0 errors: .*a run can start here.*", lines[-1]), "the last line does not sum up", job)
+    check_empty(folder)
+
+
+for count in (0, 1, 2):
+    add_test(f"every_check_has_a_line_on_{count}_ranks" if count else "every_check_has_a_line_without_a_launcher", every_check_has_a_line, count)
+
+
+@test
+def json_holds_every_check_and_its_figures():
+    folder = scratch()
+    job = doctor(2, "--json", "--storage", folder)
+    checks = examined(job)
+    equal(set(checks), CHECKS, "checks", job)
+    report = json.loads(job.out)
+    equal((report["ranks"], report["nodes"], report["storage"]), (2, 1, str(folder)), "what was examined", job)
+    equal(checks["ranks"]["figures"]["most_ranks_a_node"], 2, "ranks a node", job)
+    node, = checks["all_reduce_in_node"]["figures"]["nodes"]
+    check(node["bytes_per_second"] > 1e6 and 1e-8 < node["latency_seconds"] < 1, f"unlikely: {node}", job)
+    check(checks["storage_rate"]["figures"]["bytes_per_second"] > 1e5, f"unlikely: {checks['storage_rate']}", job)
+    equal(checks["storage"]["figures"]["ranks_in_trouble"], 0, "ranks that cannot write", job)
+    equal(checks["file_locks"]["figures"], {"flock": True, "fcntl": True}, "locks that work", job)
+    for library in ("mpi", "pmix", "hdf5"):
+        figures = checks[library]["figures"]
+        check(re.search(r"\d+\.\d+", figures["compiled"]) and re.search(r"\d+\.\d+", figures["loaded"]), f"no version in {figures}", job)
+    check_empty(folder)
+
+
+@test
+def a_folder_that_is_missing_is_an_error_of_all_ranks_said_once():
+    job = doctor(2, "--json", "--storage", scratch() / "missing", code=FAILED)
+    found = examined(job)["storage"]
+    equal(found["grade"], "error", "grade of storage", job)
+    check("ranks 0, 1 on" in found["text"], "it does not name both ranks together", job)
+    equal(found["text"].count("not there"), 1, "times that it is said", job)
+
+
+@test
+def a_rank_that_cannot_write_the_storage_is_named_with_its_host():
+    folder = scratch()
+    checks = in_folders(folder, "/sys")  # not even root makes files there
+    text = checks["storage"]["text"]
+    equal(checks["storage"]["grade"], "error", "grade of storage")
+    check(f"rank 1 on {socket.gethostname()}: cannot create" in text, f"rank 1 is not named: {text}")
+    check("rank 0 on" not in text, f"rank 0 is well: {text}")
+    equal(checks["storage_rate"]["grade"], "ok", "grade of what rank 0 alone does")
+    check_empty(folder)
+
+
+@test
+def folders_of_one_name_that_are_not_the_same_are_told_apart():
+    folders = scratch(), scratch()
+    found = in_folders(*folders)["storage"]
+    equal(found["grade"], "error", "grade of storage")
+    check("rank 1 on" in found["text"] and "does not see" in found["text"], f"it does not say who sees what: {found['text']}")
+    for folder in folders:
+        check_empty(folder)
+
+
+@test
+def oversubscribed_cores_are_a_warning_and_no_error():
+    job = doctor(2, "--json", "--storage", scratch(), before=("taskset", "-c", "0"))
+    found = examined(job)["cores"]
+    equal(found["grade"], "warning", "grade of cores", job)
+    check("2 ranks share 1 core " in found["text"], f"it says: {found['text']}", job)
+    job = doctor(1, "--storage", scratch(), env={"OMP_NUM_THREADS": 500})
+    line, = [line for line in job.out.splitlines() if line.split()[1] == "cores"]
+    check(line.startswith("warning") and "OMP_NUM_THREADS is 500" in line and "set OMP_NUM_THREADS to" in line, f"the line is: {line}", job)
+
+
+@test
+def a_config_says_what_storage_is_examined_and_nothing_is_made():
+    folder = scratch()
+    config = linear_config(folder, "run", storage=folder / "not" / "yet")
+    job = doctor(2, "--json", "--config", config)
+    equal(json.loads(job.out)["storage"], str(folder), "storage: as much of it as is there", job)
+    equal(sorted(os.listdir(folder)), ["run.ini"], "what lies in the folder", job)
+
+
+@test
+def bad_words_and_bad_configs_are_refused_once():
+    config = linear_config(scratch(), "run", checkpoint={"num_to_kep": 1})
+    for words in (["--storag", "."], ["word"], ["--config", config], ["--run.seed=1"]):
+        job = doctor(2, *words, code=USAGE)
+        equal(job.err.count("error:"), 1, f"number of messages for {words}", job)
+        equal(job.out, "", f"findings for {words}", job)
+
+
+@test
+def ranks_that_do_not_find_each_other_are_an_error_that_says_what_to_do():
+    job = doctor(0, env={"PMI_SIZE": 3}, code=FAILED)
+    check(job.out.startswith("error    launcher") and "PMI_SIZE=3 promised 3 ranks" in job.out and "mpiexec" in job.out, "it does not say so", job)
+    job = doctor(0, "--json", env={"SLURM_JOB_ID": 17, "SLURM_NTASKS": 4}, code=FAILED)
+    found = examined(job)["launcher"]
+    check(found["grade"] == "error" and "start it with srun" in found["text"], f"it says: {found}", job)
+
+
+@test
+def files_of_a_killed_doctor_are_removed_by_the_next_and_others_are_not():
+    folder = scratch()
+    ended = run(["true"]).process.pid
+    for name in ("trainrt-doctor-rate", "somebody"):
+        (folder / f".{name}.tmp.{socket.gethostname()}.{ended}").touch()
+    doctor(1, "--storage", folder)
+    equal(os.listdir(folder), [f".somebody.tmp.{socket.gethostname()}.{ended}"], "what is left")
+
+
+@test
+def a_signal_to_one_rank_stops_all_in_order_and_leaves_nothing():
+    folder = scratch()
+    job = Job([MPIEXEC, "-n", "2", TRAINRT, "doctor", "--storage", folder])
+    job.wait_for("ok +launcher")
+    kill([job.wait_for_ranks(2)[1]], signal.SIGTERM)
+    job.code = job.wait(30)
+    check_exit(job, STOPPED)
+    equal(job.err.count("stopped by SIGTERM"), 1, "times that it says why", job)
+    check_empty(folder)
+
+
+def hanging_rank_ends_the_doctor(when, limits, words):
+    """Rank 1 stops as a process does that a dead file system holds; rank 0 says so within the limit."""
+    config = linear_config(scratch(), "run", failure=limits)
+    job = Job([MPIEXEC, "-n", "2", TRAINRT, "doctor", "--config", config])
+    if when == "midway":
+        job.wait_for("ok +launcher")
+    kill([job.wait_for_ranks(2)[1]], signal.SIGSTOP)
+    code = job.wait(45)
+    check(code not in (FINISHED, STOPPED), f"exit {code}", job)
+    check(re.search(words, job.out + job.err), f"it does not say {words!r}", job)
+
+
+add_test("a_rank_that_hangs_at_the_start_ends_the_doctor", hanging_rank_ends_the_doctor, "start", {"launch_timeout": 2},
+         "the start of communication holds this process")
+add_test("a_rank_that_hangs_midway_ends_the_doctor", hanging_rank_ends_the_doctor, "midway", {"collective_timeout": 3}, "error .*waited 3|holds this process")
+
+
+main()
