@@ -38,12 +38,11 @@ struct Group {
 
 }  // namespace
 
-Examination::Examination(const World& world, Communicator& communicator, const Environment& environment,
-                         std::string storage)
+Examination::Examination(const World& world, Communicator& communicator, const Environment& environment, Subject subject)
     : world_(world),
       communicator_(communicator),
       environment_(environment),
-      storage_(communicator.broadcast_text(std::move(storage), 0)),
+      subject_{communicator.broadcast_text(std::move(subject.storage), 0), std::move(subject.gpus_per_worker)},
       hosts_(communicator.all_gather(host_name())),
       leaders_(static_cast<std::size_t>(world.node_count), -1) {
   for (int rank = 0; rank < world.size; ++rank) {

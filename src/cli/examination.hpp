@@ -26,16 +26,23 @@ struct Answers {
   bool well() const { return troubles.empty(); }
 };
 
+/// What the command line asks about.
+struct Subject {
+  std::string storage;                   ///< a folder, absolute
+  std::string gpus_per_worker = "auto";  ///< scaling.gpus_per_worker
+};
+
 /// What every check of `trainrt doctor` may look at and ask.
 class Examination {
  public:
-  /// Collective. `storage` is rank 0's word.
-  Examination(const World& world, Communicator& communicator, const Environment& environment, std::string storage);
+  /// Collective. What is to be examined is rank 0's word.
+  Examination(const World& world, Communicator& communicator, const Environment& environment, Subject subject);
 
   const World& world() const { return world_; }
   Communicator& communicator() const { return communicator_; }
   const Environment& environment() const { return environment_; }
-  const std::string& storage() const { return storage_; }           ///< the folder to examine, absolute
+  const std::string& storage() const { return subject_.storage; }
+  const std::string& gpus_per_worker() const { return subject_.gpus_per_worker; }
   const std::vector<std::string>& hosts() const { return hosts_; }  ///< by rank
   const std::string& host_of_node(std::size_t node) const { return hosts_[static_cast<std::size_t>(leaders_[node])]; }
   /// The lowest rank of every node, by node: it answers for what all ranks of a node share.
@@ -55,7 +62,7 @@ class Examination {
   const World& world_;
   Communicator& communicator_;
   const Environment& environment_;
-  std::string storage_;
+  Subject subject_;
   std::vector<std::string> hosts_;
   std::vector<int> leaders_;
 };

@@ -49,7 +49,7 @@ std::string storage_of(const Arguments& arguments, const std::optional<trainer::
 /// What the command line says: the config's launch and communication too, or the error that all ranks agree on once they
 /// can talk.
 struct Plan {
-  std::string storage;
+  doctor::Subject subject;
   launch::LaunchOptions launch;
   comm::CommOptions comm{.timeout_seconds = collective_limit_seconds};
   std::exception_ptr error;
@@ -60,7 +60,7 @@ Plan plan_of(const Arguments& arguments) {
   try {
     std::optional<trainer::RunSpec> spec;
     if (arguments.has("config")) spec = load_spec(arguments, std::string(usage));
-    plan.storage = storage_of(arguments, spec);
+    plan.subject.storage = storage_of(arguments, spec);
     if (!spec) return plan;
     plan.launch.timeout_seconds = spec->launch_timeout_s;
     plan.comm.timeout_seconds = std::min(spec->collective_timeout_s, collective_limit_seconds);
@@ -95,7 +95,7 @@ ExitCode examine(launch::Launch& launch, const Environment& environment, const P
     trainer::agreed(*communicator, [&] {
       if (plan.error) std::rethrow_exception(plan.error);
     });
-    run_checks({launch.world(), *communicator, environment, plan.storage}, plan, visit, watchdog);
+    run_checks({launch.world(), *communicator, environment, plan.subject}, plan, visit, watchdog);
     communicator->barrier();
     return visit.report->code();
   } catch (const trainer::AgreedError& error) {
