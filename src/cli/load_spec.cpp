@@ -18,4 +18,12 @@ trainer::RunSpec load_spec(const Arguments& arguments, const std::string& usage)
   return trainer::make_run_spec(options);
 }
 
+comm::CommOptions comm_options_of(const trainer::RunSpec& spec) {
+  return {.timeout_seconds = spec.collective_timeout_s,
+          .backend = spec.backend,
+          .check = spec.check_calls,
+          .deterministic = spec.deterministic,
+          .gpus_per_worker = spec.gpus_per_worker};
+}
+
 }  // namespace trainrt::cli

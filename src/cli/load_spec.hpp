@@ -3,6 +3,7 @@
 #include <string>
 
 #include "cli/arguments.hpp"
+#include "comm/backend.hpp"
 #include "trainer/run_spec.hpp"
 
 namespace trainrt::cli {
@@ -11,5 +12,8 @@ namespace trainrt::cli {
 trainer::RunSpec load_spec(std::span<const std::string> words, const std::string& usage);
 /// The same, of words that a command with other options too has parsed.
 trainer::RunSpec load_spec(const Arguments& arguments, const std::string& usage);
+
+/// What a config says of the communication.
+comm::CommOptions comm_options_of(const trainer::RunSpec& spec);
 
 }  // namespace trainrt::cli

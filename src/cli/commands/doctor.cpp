@@ -63,7 +63,9 @@ Plan plan_of(const Arguments& arguments) {
     plan.subject.storage = storage_of(arguments, spec);
     if (!spec) return plan;
     plan.launch.timeout_seconds = spec->launch_timeout_s;
-    plan.comm.timeout_seconds = std::min(spec->collective_timeout_s, collective_limit_seconds);
+    plan.comm = comm_options_of(*spec);
+    plan.comm.timeout_seconds = std::min(plan.comm.timeout_seconds, collective_limit_seconds);
+    plan.subject.gpus_per_worker = spec->gpus_per_worker;
   } catch (const Error&) {
     plan.error = std::current_exception();
   }

@@ -88,11 +88,7 @@ ExitCode run_command(std::span<const std::string> words) {
   if (prepared.spec) {
     launch_options.timeout_seconds = prepared.spec->launch_timeout_s;
     launch_options.shared_dir = existing_part(prepared.spec->storage_path);
-    comm_options.timeout_seconds = prepared.spec->collective_timeout_s;
-    comm_options.backend = prepared.spec->backend;
-    comm_options.check = prepared.spec->check_calls;
-    comm_options.deterministic = prepared.spec->deterministic;
-    comm_options.gpus_per_worker = prepared.spec->gpus_per_worker;
+    comm_options = comm_options_of(*prepared.spec);
   }
   std::unique_ptr<launch::Launch> launch;
   try {

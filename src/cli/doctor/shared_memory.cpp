@@ -2,9 +2,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include <trainrt/error.hpp>
 
 #include "cli/doctor_check.hpp"
@@ -16,23 +19,49 @@ namespace trainrt::cli::doctor::plugins {
 namespace {
 
 constexpr std::uint64_t enough = std::uint64_t{256} << 20;  // containers start with 64 MiB
+constexpr std::uint64_t token = 0x7472'6169'6e72'7421;
 
-void require_memfd() {
-  const io::Descriptor fd(memfd_create("trainrt-doctor", MFD_CLOEXEC));
-  if (fd.get() < 0 || ftruncate(fd.get(), 4096) != 0)
+io::Descriptor make_memfd() {
+  io::Descriptor fd(memfd_create("trainrt-doctor", MFD_CLOEXEC));
+  if (fd.get() < 0 || pwrite(fd.get(), &token, sizeof token, 0) != sizeof token)
     throw Error(fmt::format("memfd_create does not work: {}", std::strerror(errno)));
-  void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
-  if (page == MAP_FAILED) throw Error(fmt::format("cannot map a memfd: {}", std::strerror(errno)));
-  munmap(page, 4096);
+  return fd;
+}
+
+/// Memory that another rank of this node has made, as the node's communicator reaches it.
+void require_reach(int process, int fd) {
+  const auto path = fmt::format("/proc/{}/fd/{}", process, fd);
+  const io::Descriptor theirs(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (theirs.get() < 0) throw Error(fmt::format("cannot open memory of another rank: {}", std::strerror(errno)));
+  std::uint64_t found = 0;
+  if (pread(theirs.get(), &found, sizeof found, 0) != sizeof found || found != token)
+    throw Error("finds another process where a rank of this node should be (each is in a container of its own?)");
+}
+
+/// What keeps the ranks of a node from reaching each other's memory.
+std::vector<Trouble> troubles_of_sharing(const Examination& examination) {
+  std::optional<io::Descriptor> mine;
+  const auto made = examination.ask_nodes([&] {
+    mine.emplace(make_memfd());
+    return Json{{"process", getpid()}, {"fd", mine->get()}};
+  });
+  if (!made.well()) return made.troubles;
+  const auto& first = made.of_rank[static_cast<std::size_t>(examination.world().node_rank)];
+  const auto reached = examination.ask([&] {
+    if (!examination.leads_node()) require_reach(first.at("process"), first.at("fd"));
+    return Json();
+  });
+  return reached.troubles;
 }
 
 Finding examine(const Examination& examination) {
-  const auto answers = examination.ask_nodes([] {
-    require_memfd();
-    return Json(io::file_system_of("/dev/shm").free_bytes);
-  });
-  if (!answers.well())
-    return error(examination.told(answers.troubles), "ranks of a node cannot share memory there: ask who runs the nodes");
+  if (const auto troubles = troubles_of_sharing(examination); !troubles.empty())
+    return warning(
+        examination.told(troubles),
+        "the ranks of that node talk over MPI, slower: start all of a node in one container and as one user, and "
+        "without hidepid on /proc");
+  const auto answers = examination.ask_nodes([] { return Json(io::file_system_of("/dev/shm").free_bytes); });
+  if (!answers.well()) return warning(examination.told(answers.troubles), "MPI and NCCL want it: have it mounted there");
   std::uint64_t least = ~std::uint64_t{0};
   std::vector<Trouble> small;
   for (std::size_t node = 0; node < answers.of_rank.size(); ++node) {
@@ -47,7 +76,9 @@ Finding examine(const Examination& examination) {
                    "MPI and NCCL fail where it is full: remove what lies there, or start the container with a larger "
                    "--shm-size",
                    figures);
-  return ok(fmt::format("memfd works, /dev/shm has {:.1f} GiB free", static_cast<double>(least) / (1 << 30)), figures);
+  return ok(
+      fmt::format("ranks of a node can share it; /dev/shm has {:.1f} GiB free", static_cast<double>(least) / (1 << 30)),
+      figures);
 }
 
 }  // namespace
