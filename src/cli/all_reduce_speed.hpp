@@ -15,6 +15,7 @@ struct AllReduceSpeed {
   double latency_seconds = 0;   ///< of one of 8 bytes
   std::size_t bytes = 0;        ///< of the buffer that was reduced
   double bytes_per_second = 0;  ///< of that buffer: its bytes by the time of a call
+  bool right = true;            ///< every rank got the sums that it should have got
 };
 
 /// Measures on memory that the communicator allocates (f32). Collective. Takes about a second; on a slow network the buffer

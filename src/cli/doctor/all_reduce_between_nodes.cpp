@@ -30,6 +30,9 @@ Finding examine(const Examination& examination) {
   figures["nodes"] = world.node_count;
   speed = speed_of(figures);
   const auto text = fmt::format("{} between {} nodes, one rank each", to_text(speed), world.node_count);
+  if (!speed.right)
+    return error("a sum of known numbers is wrong", "start no run here: try another MPI or transport, and report it",
+                 figures);
   if (figures.at("fabric").get<bool>() && speed.bytes_per_second < least_of_a_fabric)
     return warning(text + ", though there is an RDMA card", fabric_advice, figures);
   return ok(text, figures);

@@ -35,6 +35,8 @@ Finding examine(const Examination& examination) {
   const Json figures = {{"backend", node->name()}, {"nodes", nodes}};
   const auto text = fmt::format("{}{}", to_text(speeds[slowest]),
                                 speeds.size() == 1 ? "" : fmt::format(" on the slowest of {} nodes", speeds.size()));
+  if (!std::ranges::all_of(speeds, &AllReduceSpeed::right))
+    return error("a sum of known numbers is wrong", "start no run here: try scaling.backend = mpi, and report it", figures);
   if (speeds[slowest].bytes_per_second * outlier < best)
     return warning(
         fmt::format("{}, {}; the fastest has {:.2f} GB/s", text, nodes[slowest].at("host").get<std::string>(), best / 1e9),
