@@ -11,9 +11,18 @@ from harness import *  # noqa: E402,F403
 FOLDER = SOURCE / "src/frameworks/torch"
 
 
+def shared_keys(source):
+    """The keys that all models share, with the defaults that this one gives."""
+    read = re.findall(r's\.(\w+) = ctx\.config<[^>]+>\("\1", defaults\.\1\)', (FOLDER / "training.cpp").read_text())
+    check(len(read) > 5, f"only {read} were found in training.cpp")
+    members = dict(re.findall(r"^  (?:int|double|std::string) (\w+)(?: = ([^;]+))?;", (FOLDER / "training.hpp").read_text(), re.M))
+    given = re.search(r"TrainingSettings defaults\{(.*?)\};", source, re.S)[1]
+    return {key: re.search(rf'\.{key} = "?([^",}}]+)', given + ",")[1] if f".{key} =" in given else members[key] for key in read}
+
+
 def keys_read(source):
     """The [loop] keys of a train function with their defaults, as the code reads them."""
-    return dict(re.findall(r'ctx\.config<[^>]+>\("(\w+)", "?([^")]*)"?\)', source))
+    return {**shared_keys(source), **dict(re.findall(r'ctx\.config<[^>]+>\("(\w+)", "?([^")]*)"?\)', source))}
 
 
 def index():

@@ -1,4 +1,3 @@
-#include <torch/nn/module.h>
 #include <torch/optim/adam.h>
 #include <torch/optim/adamw.h>
 #include <torch/optim/sgd.h>
@@ -7,13 +6,16 @@
 #include <map>
 
 #include <trainrt/error.hpp>
+#include <trainrt/interop/torch.hpp>
 
-#include "attach.hpp"
+#include "views.hpp"
 
-namespace trainrt::frameworks {
+namespace trainrt {
 
 namespace {
 
+using frameworks::state_name;
+using frameworks::view_of;
 using torch::optim::Optimizer;
 using torch::optim::OptimizerOptions;
 
@@ -81,16 +83,15 @@ AttachParameter attacher_of(const Optimizer& optimizer) {
   throw UsageError("torch: no way is known to checkpoint this optimizer; known are SGD, Adam and AdamW");
 }
 
-/// The first name of each parameter.
-std::map<const void*, std::string> names_of(const torch::nn::Module& model) {
+std::map<const void*, std::string> names_of(TorchModel model) {
   std::map<const void*, std::string> names;
-  for (const auto& item : model.named_parameters()) names.emplace(item.value().unsafeGetTensorImpl(), item.key());
+  for (const auto& [name, parameter] : model.parameters()) names.emplace(parameter.unsafeGetTensorImpl(), name);
   return names;
 }
 
 }  // namespace
 
-void attach_optimizer(State& state, Optimizer& optimizer, const torch::nn::Module& model, const std::string& prefix) {
+void attach_optimizer(State& state, Optimizer& optimizer, TorchModel model, const std::string& prefix) {
   const auto attach = attacher_of(optimizer);
   const auto names = names_of(model);
   torch::NoGradGuard no_grad;
@@ -106,4 +107,4 @@ void attach_optimizer(State& state, Optimizer& optimizer, const torch::nn::Modul
   }
 }
 
-}  // namespace trainrt::frameworks
+}  // namespace trainrt

@@ -1,14 +1,18 @@
 #include <trainrt/train_function.hpp>
 
 #include "fashion_mnist.hpp"
+#include "gpt.hpp"
+#include "resnet18.hpp"
 
 namespace {
 
 const trainrt::TrainFunction functions[] = {
     {"fashion_mnist", "an MLP on images like FashionMNIST", trainrt::frameworks::fashion_mnist},
+    {"resnet18", "a ResNet-18 on images like FashionMNIST", trainrt::frameworks::resnet18},
+    {"gpt", "a GPT-2 on windows of tokens", trainrt::frameworks::gpt},
 };
 
 }  // namespace
 
 extern "C" TRAINRT_API const trainrt::Module trainrt_module;
-const trainrt::Module trainrt_module = {trainrt::module_abi, 1, functions};
+const trainrt::Module trainrt_module = {trainrt::module_abi, 3, functions};

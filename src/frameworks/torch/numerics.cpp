@@ -20,6 +20,7 @@ Function* loaded(const char* name) {
 void set_numerics(int threads) {
   at::set_num_threads(threads);
   if (auto* set_threads = loaded<void(int)>("openblas_set_num_threads")) set_threads(threads);  // has threads of its own
+  setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);  // without it cuBLAS may give other bits, and torch refuses it
   at::globalContext().setDeterministicAlgorithms(true, false);
   at::globalContext().setBenchmarkCuDNN(false);
 }

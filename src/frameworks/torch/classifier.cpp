@@ -1,0 +1,101 @@
+#include "classifier.hpp"
+
+#include <torch/nn/functional/loss.h>
+
+#include <algorithm>
+#include <utility>
+
+#include <trainrt/error.hpp>
+
+#include "pixels.hpp"
+
+namespace trainrt::frameworks {
+
+namespace {
+
+/// UsageError where the dataset does not hold u8 images with one u8 label each.
+Shape image_shape_of(const Dataset& data, const std::string& name) {
+  Shape shape;
+  bool labels = false;
+  for (const auto& field : data.fields()) {
+    if (field.name == "images" && field.dtype == DType::u8) shape = field.sample_shape;
+    if (field.name == "labels" && field.dtype == DType::u8) labels = element_count(field.sample_shape) == 1;
+  }
+  if (shape.empty() || element_count(shape) == 0 || !labels)
+    throw UsageError("[data." + name + "] must have a u8 field 'images' and a u8 field 'labels' (one a sample)");
+  return shape;
+}
+
+/// Tensors that the batches of one loop are converted into; the ones of a call are valid until the next.
+class Inputs {
+ public:
+  Inputs(std::int64_t batch_size, const Shape& image_shape, torch::Device device)
+      : pixels_(element_count(image_shape)), device_(device) {
+    Shape shape{batch_size};
+    shape.insert(shape.end(), image_shape.begin(), image_shape.end());
+    images_ = torch::empty(shape, device.is_cpu() ? torch::kFloat : torch::kByte);
+    labels_ = torch::empty({batch_size}, torch::kLong);
+  }
+
+  std::pair<torch::Tensor, torch::Tensor> from(const Batch& batch, std::int64_t first, std::int64_t count) {
+    const auto* pixels = static_cast<const std::uint8_t*>(batch.field("images").data) + first * pixels_;
+    const auto* labels = static_cast<const std::uint8_t*>(batch.field("labels").data) + first;
+    std::copy_n(labels, count, labels_.data_ptr<std::int64_t>());
+    const auto images = images_.narrow(0, 0, count);
+    if (device_.is_cpu()) {
+      pixels_to_floats(pixels, static_cast<std::size_t>(count * pixels_), images.data_ptr<float>());
+      return {images, labels_.narrow(0, 0, count)};
+    }
+    std::copy_n(pixels, count * pixels_, images.data_ptr<std::uint8_t>());
+    return {images.to(device_).to(torch::kFloat).div_(255), labels_.narrow(0, 0, count).to(device_)};
+  }
+
+ private:
+  std::int64_t pixels_;
+  torch::Device device_;
+  torch::Tensor images_, labels_;
+};
+
+/// What one rank saw of the test set.
+Metrics evaluate(const Classifier& classifier, const Dataset& data, Inputs& inputs) {
+  torch::NoGradGuard no_grad;
+  classifier.model.eval();
+  double loss = 0, correct = 0, seen = 0;
+  const auto batch_size = static_cast<std::size_t>(classifier.eval_batch_size);
+  for (const auto& batch : data.epoch(0).batches(batch_size, Remainder::uneven)) {
+    const auto [images, labels] = inputs.from(batch, 0, static_cast<std::int64_t>(batch.size()));
+    const auto logits = classifier.forward(images);
+    loss += torch::cross_entropy_loss(logits, labels, {}, at::Reduction::Sum).item<double>();
+    correct += logits.argmax(1).eq(labels).sum().item<double>();
+    seen += static_cast<double>(batch.size());
+  }
+  classifier.model.train();
+  return {{"test_loss", ratio(loss, seen)}, {"test_accuracy", ratio(correct, seen)}};
+}
+
+}  // namespace
+
+Shape image_shape(Context& ctx) {
+  const auto shape = image_shape_of(ctx.dataset("train"), "train");
+  if (image_shape_of(ctx.dataset("test"), "test") != shape)
+    throw UsageError("the images of [data.train] and [data.test] differ in size");
+  return shape;
+}
+
+void train_classifier(Context& ctx, const TrainingSettings& settings, const Classifier& classifier) {
+  check_setting(classifier.eval_batch_size > 0, "eval_batch_size", "1 or more");
+  const auto test_data = ctx.dataset("test");
+  Inputs inputs(settings.batch_size, classifier.image_shape, device_of(ctx));
+  Inputs eval_inputs(classifier.eval_batch_size, classifier.image_shape, device_of(ctx));
+  const auto loss = [&](const Batch& batch, std::int64_t first, std::int64_t count) {
+    const auto [images, labels] = inputs.from(batch, first, count);
+    return torch::cross_entropy_loss(classifier.forward(images), labels);
+  };
+  train(ctx, settings,
+        {.model = classifier.model,
+         .loss = loss,
+         .evaluate = [&] { return evaluate(classifier, test_data, eval_inputs); },
+         .draws_random_numbers = classifier.draws_random_numbers});
+}
+
+}  // namespace trainrt::frameworks

@@ -1,0 +1,139 @@
+#include "gpt.hpp"
+
+#include <torch/nn/functional/loss.h>
+
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include <trainrt/error.hpp>
+
+#include "training.hpp"
+#include "transformer.hpp"
+
+namespace trainrt::frameworks {
+
+namespace {
+
+std::optional<torch::ScalarType> token_type(DType dtype) {
+  switch (dtype) {
+    case DType::u8:
+      return torch::kByte;
+    case DType::i16:
+      return torch::kShort;
+    case DType::i32:
+      return torch::kInt;
+    case DType::i64:
+      return torch::kLong;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Windows of tokens of a dataset: its field 'tokens', or its only one.
+class Windows {
+ public:
+  Windows(const Dataset& data, const std::string& name, const TransformerShape& shape, torch::Device device)
+      : name_(name), vocabulary_(shape.vocabulary), device_(device) {
+    for (const auto& field : data.fields())
+      if (field.name == "tokens" || data.fields().size() == 1) field_ = field;
+    if (!token_type(field_.dtype) || field_.sample_shape.size() != 1)
+      throw UsageError("gpt: [data." + name + "] must have a field 'tokens', or only one, of whole numbers: a window of tokens a sample");
+    if (length() < 2 || length() > shape.positions + 1)
+      throw UsageError("gpt: the windows of [data." + name + "] hold " + std::to_string(length()) +
+                       " tokens; block_size + 1 = " + std::to_string(shape.positions + 1) + " is the most, 2 the least");
+  }
+
+  /// Each token's successor is its target: [count, length - 1] i64 both.
+  std::pair<torch::Tensor, torch::Tensor> from(const Batch& batch, std::int64_t first, std::int64_t count) const {
+    auto* data = static_cast<std::byte*>(batch.field(field_.name).data) +
+                 static_cast<std::size_t>(first * length()) * size_of(field_.dtype);
+    const auto tokens = torch::from_blob(data, {count, length()}, *token_type(field_.dtype)).to(torch::kLong);
+    require_known(tokens);
+    const auto here = tokens.to(device_);
+    return {here.narrow(1, 0, length() - 1), here.narrow(1, 1, length() - 1)};
+  }
+
+ private:
+  std::int64_t length() const { return field_.sample_shape.front(); }
+
+  void require_known(const torch::Tensor& tokens) const {
+    const auto least = tokens.min().item<std::int64_t>(), most = tokens.max().item<std::int64_t>();
+    if (least < 0 || most >= vocabulary_)
+      throw UsageError("gpt: [data." + name_ + "] holds token " + std::to_string(least < 0 ? least : most) +
+                       "; vocab_size allows 0 to " + std::to_string(vocabulary_ - 1));
+  }
+
+  std::string name_;
+  std::int64_t vocabulary_;
+  torch::Device device_;
+  Dataset::Field field_{.dtype = DType::f32};
+};
+
+torch::Tensor loss_of(Transformer& model, const std::pair<torch::Tensor, torch::Tensor>& pair) {
+  return torch::cross_entropy_loss(model.forward(pair.first).flatten(0, 1), pair.second.flatten());
+}
+
+/// The mean over the tokens that this rank saw of the test set.
+Metrics evaluate(Transformer& model, Dataset& data, const Windows& windows, int batch_size) {
+  torch::NoGradGuard no_grad;
+  model.eval();
+  double loss = 0, seen = 0;
+  for (const auto& batch : data.epoch(0).batches(static_cast<std::size_t>(batch_size), Remainder::uneven)) {
+    const auto count = static_cast<double>(batch.size());
+    loss += loss_of(model, windows.from(batch, 0, static_cast<std::int64_t>(batch.size()))).item<double>() * count;
+    seen += count;
+  }
+  model.train();
+  return {{"test_loss", ratio(loss, seen)}};
+}
+
+TransformerShape shape_of(Context& ctx) {
+  TransformerShape shape{};
+  shape.vocabulary = ctx.config<int>("vocab_size", 50257);
+  shape.positions = ctx.config<int>("block_size", 1024);
+  shape.layers = ctx.config<int>("n_layer", 12);
+  shape.heads = ctx.config<int>("n_head", 12);
+  shape.width = ctx.config<int>("n_embd", 768);
+  shape.dropout = ctx.config<double>("dropout", 0);
+  check_setting(shape.vocabulary > 0, "vocab_size", "1 or more");
+  check_setting(shape.positions > 0, "block_size", "1 or more");
+  check_setting(shape.layers > 0, "n_layer", "1 or more");
+  check_setting(shape.heads > 0, "n_head", "1 or more");
+  check_setting(shape.width > 0 && shape.width % shape.heads == 0, "n_embd", "a multiple of n_head");
+  check_setting(shape.dropout >= 0 && shape.dropout < 1, "dropout", "in [0, 1)");
+  return shape;
+}
+
+}  // namespace
+
+void gpt(Context& ctx) {
+  const TrainingSettings defaults{.epochs = 1,
+                                  .batch_size = 8,
+                                  .optimizer = "adamw",
+                                  .lr = 0.0003,
+                                  .weight_decay = 0.1,
+                                  .clip_norm = 1};
+  const auto settings = training_settings(ctx, defaults);
+  const auto shape = shape_of(ctx);
+  const Windows train_windows(ctx.dataset("train"), "train", shape, device_of(ctx));
+  std::optional<Dataset> test_data;
+  std::optional<Windows> test_windows;
+  if (ctx.has_dataset("test")) {
+    test_data = ctx.dataset("test");
+    test_windows.emplace(*test_data, "test", shape, device_of(ctx));
+  }
+
+  prepare_torch(ctx, settings.threads);
+  Transformer model(shape);
+  const auto loss = [&](const Batch& batch, std::int64_t first, std::int64_t count) {
+    return loss_of(model, train_windows.from(batch, first, count));
+  };
+  const auto evaluation = [&] {
+    return test_data ? evaluate(model, *test_data, *test_windows, settings.batch_size) : Metrics{};
+  };
+  train(ctx, settings,
+        {.model = model, .loss = loss, .evaluate = evaluation, .draws_random_numbers = shape.dropout > 0});
+}
+
+}  // namespace trainrt::frameworks

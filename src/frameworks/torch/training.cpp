@@ -1,0 +1,165 @@
+#include "training.hpp"
+
+#include <torch/optim/adamw.h>
+#include <torch/optim/sgd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include <trainrt/error.hpp>
+#include <trainrt/interop/torch.hpp>
+
+#include "numerics.hpp"
+
+namespace trainrt::frameworks {
+
+namespace {
+
+std::unique_ptr<torch::optim::Optimizer> make_optimizer(const TrainingSettings& s, const torch::nn::Module& model) {
+  using namespace torch::optim;
+  if (s.optimizer == "adamw")
+    return std::make_unique<AdamW>(model.parameters(), AdamWOptions(s.lr).weight_decay(s.weight_decay));
+  return std::make_unique<SGD>(model.parameters(), SGDOptions(s.lr).momentum(s.momentum).weight_decay(s.weight_decay));
+}
+
+/// The mean loss of this epoch and rank so far. It lies where the model does: adding to it waits for no GPU.
+class RunningLoss {
+ public:
+  explicit RunningLoss(torch::Device device)
+      : values_(torch::zeros({2}, torch::TensorOptions(torch::kDouble).device(device))),
+        sum_(values_.select(0, 0)),
+        samples_(values_.select(0, 1)) {}
+
+  void add(const torch::Tensor& loss, std::int64_t count) {
+    torch::NoGradGuard no_grad;
+    sum_.add_(loss.detach(), count);
+    samples_.add_(count);
+  }
+  Number take() {
+    const auto values = values_.cpu();
+    const auto* numbers = values.data_ptr<double>();
+    const auto mean = ratio(numbers[0], numbers[1]);
+    values_.zero_();
+    return mean;
+  }
+  TensorView view() const {
+    return {values_.data_ptr(), DType::f64, {2}, values_.is_cuda() ? Device::cuda : Device::host};
+  }
+
+ private:
+  torch::Tensor values_, sum_, samples_;
+};
+
+/// One step of the optimizer, on one batch of this rank that is worked through in parts, each weighted by its samples.
+void train_step(const TrainingSettings& s, const Task& task, const Batch& batch, Gradients& gradients,
+                torch::optim::Optimizer& optimizer, RunningLoss& running) {
+  const auto samples = static_cast<std::int64_t>(batch.size());
+  gradients.zero();
+  for (std::int64_t first = 0; first < samples; first += s.batch_size) {
+    const auto count = std::min<std::int64_t>(s.batch_size, samples - first);
+    gradients.accumulate(first + count < samples);
+    const auto loss = task.loss(batch, first, count);
+    running.add(loss, count);
+    if (count == samples)
+      loss.backward();
+    else
+      (loss * (static_cast<double>(count) / static_cast<double>(samples))).backward();
+  }
+  gradients.average();
+  if (s.clip_norm > 0) gradients.clip(s.clip_norm);
+  optimizer.step();
+}
+
+void warn_of_slow_blas(const Context& ctx) {
+  const auto file = ctx.world_rank() == 0 ? slow_blas() : "";
+  if (!file.empty())
+    std::fprintf(stderr,
+                 "trainrt: torch computes with the reference BLAS (%s), tens of times slower than OpenBLAS: "
+                 "install libopenblas0-pthread\n",
+                 file.c_str());
+}
+
+void tell_overlap(const Context& ctx, const Gradients& gradients, double overlapped, std::int64_t steps) {
+  if (ctx.world_rank() != 0 || ctx.world_size() == 1 || steps == 0) return;
+  std::fprintf(stderr, "trainrt: torch: gradients in %zu buckets; %.0f %% of their bytes were averaged during backward passes\n",
+               gradients.bucket_count(), 100 * overlapped / static_cast<double>(steps));
+}
+
+}  // namespace
+
+void check_setting(bool valid, const std::string& key, const std::string& rule) {
+  if (!valid) throw UsageError("[loop] " + key + " must be " + rule);
+}
+
+TrainingSettings training_settings(Context& ctx, const TrainingSettings& defaults) {
+  TrainingSettings s;
+  s.epochs = ctx.config<int>("epochs", defaults.epochs);
+  s.batch_size = ctx.config<int>("batch_size", defaults.batch_size);
+  s.accumulate = ctx.config<int>("accumulate", defaults.accumulate);
+  s.optimizer = ctx.config<std::string>("optimizer", defaults.optimizer);
+  s.lr = ctx.config<double>("lr", defaults.lr);
+  s.momentum = ctx.config<double>("momentum", defaults.momentum);
+  s.weight_decay = ctx.config<double>("weight_decay", defaults.weight_decay);
+  s.clip_norm = ctx.config<double>("clip_norm", defaults.clip_norm);
+  s.threads = ctx.config<int>("threads", defaults.threads);
+  check_setting(s.epochs >= 0, "epochs", "0 or more");
+  check_setting(s.batch_size > 0, "batch_size", "1 or more");
+  check_setting(s.accumulate > 0, "accumulate", "1 or more");
+  check_setting(s.optimizer == "sgd" || s.optimizer == "adamw", "optimizer", "sgd or adamw, not '" + s.optimizer + "'");
+  check_setting(s.lr >= 0, "lr", "0 or more");
+  check_setting(s.momentum >= 0, "momentum", "0 or more");
+  check_setting(s.weight_decay >= 0, "weight_decay", "0 or more");
+  check_setting(s.clip_norm >= 0, "clip_norm", "0 (off) or more");
+  check_setting(s.threads > 0, "threads", "1 or more");
+  return s;
+}
+
+void prepare_torch(Context& ctx, int threads) {
+  set_numerics(threads);
+  warn_of_slow_blas(ctx);
+  torch::manual_seed(ctx.seed());
+}
+
+torch::Device device_of(const Context& ctx) {
+  const auto gpus = ctx.gpus();
+  return gpus.empty() ? torch::Device(torch::kCPU)
+                      : torch::Device(torch::kCUDA, static_cast<torch::DeviceIndex>(gpus.front()));
+}
+
+void train(Context& ctx, const TrainingSettings& s, const Task& task) {
+  auto data = ctx.dataset("train");
+  auto gradients = prepare_model(task.model, ctx);
+  const auto optimizer = make_optimizer(s, task.model);
+  RunningLoss running(device_of(ctx));
+  int epoch = 0;
+
+  State state;
+  attach_model(state, task.model);
+  attach_optimizer(state, *optimizer, task.model);
+  state.value("epoch", epoch);
+  state.tensor("running", running.view()).per_rank();
+  ctx.restore(state);
+  ctx.expect_iterations(s.epochs);
+
+  const auto batch_size = static_cast<std::size_t>(s.batch_size) * static_cast<std::size_t>(s.accumulate);
+  double overlapped = 0;
+  std::int64_t steps = 0;
+  while (epoch < s.epochs) {
+    for (const auto& batch : data.epoch(epoch).batches(batch_size)) {
+      if (task.draws_random_numbers) torch::manual_seed(ctx.step_seed());
+      train_step(s, task, batch, gradients, *optimizer, running);
+      overlapped += gradients.overlapped();
+      ++steps;
+      ctx.step();
+    }
+    auto metrics = task.evaluate();
+    metrics.insert(metrics.begin(), {"loss", running.take()});
+    ++epoch;
+    ctx.report(metrics);
+  }
+  tell_overlap(ctx, gradients, overlapped, steps);
+  ctx.save();
+}
+
+}  // namespace trainrt::frameworks

@@ -1,0 +1,51 @@
+#pragma once
+#include <torch/nn/module.h>
+#include <torch/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include <trainrt/context.hpp>
+
+namespace trainrt::frameworks {
+
+/// The [loop] keys that the models share. A model gives its defaults; torch.json lists the same ones.
+struct TrainingSettings {
+  int epochs = 0;
+  int batch_size = 0;
+  int accumulate = 1;  ///< backward passes of batch_size samples a step
+  std::string optimizer;
+  double lr = 0;
+  double momentum = 0;
+  double weight_decay = 0;
+  double clip_norm = 0;  ///< 0: gradients are not clipped
+  int threads = 1;
+};
+
+/// UsageError for a value out of its range.
+TrainingSettings training_settings(Context& ctx, const TrainingSettings& defaults);
+
+/// UsageError "[loop] KEY must be RULE" unless valid.
+void check_setting(bool valid, const std::string& key, const std::string& rule);
+
+/// Threads, exact algorithms, and the seed that a model is initialized with.
+void prepare_torch(Context& ctx, int threads);
+
+/// Where this worker computes: its first GPU, or the CPU.
+torch::Device device_of(const Context& ctx);
+
+/// What a model brings to the loop.
+struct Task {
+  torch::nn::Module& model;
+  /// This rank's mean loss on `count` samples of the batch from `first` on.
+  std::function<torch::Tensor(const Batch& batch, std::int64_t first, std::int64_t count)> loss;
+  std::function<Metrics()> evaluate;  ///< after every epoch
+  bool draws_random_numbers = false;  ///< as dropout does
+};
+
+/// Trains on [data.train] and reports `loss`, and what evaluate() returns, after every epoch. For the same ranks, kind of
+/// processor and `threads`, the weights are the same bits however often the run was stopped and continued.
+void train(Context& ctx, const TrainingSettings& settings, const Task& task);
+
+}  // namespace trainrt::frameworks
