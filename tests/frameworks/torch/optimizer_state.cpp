@@ -3,10 +3,9 @@
 #include <functional>
 #include <memory>
 
-#include "frameworks/torch/attach.hpp"
+#include <trainrt/interop/torch.hpp>
 
-using trainrt::State;
-using namespace trainrt::frameworks;
+using namespace trainrt;
 namespace optim = torch::optim;
 
 namespace {

@@ -15,7 +15,7 @@
 #include <trainrt/error.hpp>
 #include <trainrt/state.hpp>
 
-namespace test {
+namespace trainrt::test {
 
 /// Two layers with a BatchNorm between: replicated parameters and buffers of each rank's own.
 struct Net : torch::nn::Module {
@@ -64,4 +64,4 @@ inline std::string names_of(const trainrt::State& state) {
   return names;
 }
 
-}  // namespace test
+}  // namespace trainrt::test

@@ -1,0 +1,46 @@
+#pragma once
+#include <torch/types.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <trainrt/communicator.hpp>
+
+namespace trainrt::test {
+
+/// A second rank whose gradients are all zero: the mean is half of what is here, at once.
+class HalfCommunicator : public trainrt::Communicator {
+ public:
+  HalfCommunicator() : Communicator(0, 2) {}
+  std::string_view name() const override { return "half"; }
+
+  Ticket start(const trainrt::Collective& collective) override {
+    using trainrt::Collective;
+    if (collective.kind == Collective::Kind::broadcast) broadcast_bytes += collective.buffer.bytes();
+    if (collective.kind == Collective::Kind::all_reduce) halve(collective.buffer), started.emplace_back(collective.name);
+    return ++tickets_;
+  }
+  bool test(Ticket) override { return true; }
+  void wait(Ticket) override {}
+  void start_vote(const Vote& mine) override { vote_ = mine; }
+  Vote finish_vote() override { return vote_; }
+  std::unique_ptr<Communicator> split(int, int) override { return nullptr; }
+
+  std::vector<std::string> started;  ///< reductions
+  std::size_t broadcast_bytes = 0;
+
+ private:
+  static void halve(const trainrt::Buffer& buffer) {
+    const auto type = buffer.dtype == trainrt::DType::f64   ? torch::kDouble
+                      : buffer.dtype == trainrt::DType::f32 ? torch::kFloat
+                      : buffer.dtype == trainrt::DType::f16 ? torch::kHalf
+                                                            : torch::kBFloat16;
+    torch::from_blob(buffer.data, {static_cast<std::int64_t>(buffer.count)}, type).div_(2);
+  }
+
+  Ticket tickets_ = 0;
+  Vote vote_{};
+};
+
+}  // namespace trainrt::test
