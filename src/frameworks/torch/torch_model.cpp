@@ -73,10 +73,4 @@ void broadcast_model(Communicator& communicator, TorchModel model) {
   for (const auto& [name, tensor] : model.buffers()) send(name, tensor);
 }
 
-Gradients prepare_model(TorchModel model, Context& ctx) {
-  broadcast_model(ctx.communicator(), model);
-  if (!ctx.gpus().empty()) model.to_gpu(ctx.gpus().front());
-  return Gradients(ctx.communicator(), model, ctx.gradient_options());
-}
-
 }  // namespace trainrt
