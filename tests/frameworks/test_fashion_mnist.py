@@ -2,14 +2,11 @@
 """The torch module end to end: fashion_mnist, stopped and killed in the middle of epochs and continued, ends with the same
 model, optimizer and metrics, bit for bit, as the run that never stopped; SGD with momentum and AdamW, dropout and shuffling
 on. The images are made here, so no data set is needed."""
-import random
-import signal
-import struct
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from harness import *  # noqa: E402,F403
+from training import *  # noqa: E402,F403
 
 EPOCHS = 12
 IMAGES = {"train": 3210, "test": 333}  # no number of ranks or batches divides them: padding and uneven ends are met
@@ -17,18 +14,6 @@ LOOP = {"epochs": EPOCHS, "batch_size": 16, "hidden": 64, "dropout": 0.2}
 OPTIMIZERS = {"sgd": {"optimizer": "sgd", "lr": 0.05, "momentum": 0.9}, "adamw": {"optimizer": "adamw", "lr": 0.001, "weight_decay": 0.01}}
 STOPS = 2
 _data = None
-
-
-def write_images(folder, part, count):
-    """Noise with two bright rows that tell the class: learnable in a few hundred steps."""
-    source = random.Random(count)
-    labels = bytes(source.randrange(10) for _ in range(count))
-    images = bytearray(source.randbytes(count * 784).translate(bytes(i // 2 for i in range(256))))
-    for number, label in enumerate(labels):
-        start = number * 784 + 56 * label
-        images[start:start + 56] = bytes([220] * 56)
-    (folder / f"{part}-images").write_bytes(struct.pack(">4B3I", 0, 0, 8, 3, count, 28, 28) + images)
-    (folder / f"{part}-labels").write_bytes(struct.pack(">4BI", 0, 0, 8, 1, count) + labels)
 
 
 def setup():
@@ -42,52 +27,14 @@ def setup():
 
 def config_of(name, **loop):
     folder = scratch()
-    data = {part: {"format": "idx", "source": _data / f"{part}-images", "labels": _data / f"{part}-labels"} for part in IMAGES}
     return write_config(folder / f"{name}.ini", {
         "run": {"name": name, "storage_path": folder / "runs", "seed": 7}, "train": {"function": "fashion_mnist"},
-        "loop": {**LOOP, **loop}, "data.train": {**data["train"], "shuffle": True}, "data.test": data["test"]})
-
-
-def start(ranks, config):
-    return Job([TRAINRT, "--config", config]) if ranks == 1 else start_ranks(ranks, config)
-
-
-def finish(ranks, config):
-    job = start(ranks, config)
-    job.code = job.wait(120)
-    check_exit(job, FINISHED)
-
-
-def interrupt(ranks, config, signal_of_all=None):
-    """Starts or continues the run and, somewhere in the epochs after the next reports, stops it by one rank's SIGUSR1, or kills
-    all ranks."""
-    before = report_count(run_dir_of(config))
-    job = start(ranks, config)
-    wait_for_reports(run_dir_of(config), before + random.randint(1, 2), job, 60)
-    time.sleep(random.uniform(0.01, 0.04))
-    check(not job.ended(), "the run ended before it could be stopped: make it longer", job)
-    if signal_of_all:
-        kill(job.ranks().values(), signal_of_all)
-        job.wait(60)
-    else:
-        kill([job.ranks()[0]], signal.SIGUSR1)
-        job.code = job.wait(60)
-        check_exit(job, STOPPED)
+        "loop": {**LOOP, **loop}, **image_sections(_data)})
 
 
 def exact(ranks, optimizer):
     whole, stopped = config_of("whole", **OPTIMIZERS[optimizer]), config_of("stopped", **OPTIMIZERS[optimizer])
-    finish(ranks, whole)
-    steps = []
-    for _ in range(STOPS):
-        interrupt(ranks, stopped)
-        steps.append(step_of(run_dir_of(stopped)))
-        interrupt(ranks, stopped, signal_of_all=signal.SIGKILL)
-    epoch_steps = -(-IMAGES["train"] // (ranks * LOOP["batch_size"]))
-    check(any(step % epoch_steps for step in steps), f"every stop met the end of an epoch: {steps}")
-    finish(ranks, stopped)
-    check_same_bits(run_dir_of(stopped), run_dir_of(whole))
-    check_iterations(run_dir_of(stopped), EPOCHS)
+    check_exact(ranks, whole, stopped, EPOCHS, -(-IMAGES["train"] // (ranks * LOOP["batch_size"])), STOPS)
     accuracy = reports(run_dir_of(whole))[-1]["test_accuracy"]
     check(accuracy > 0.9, f"it does not learn: test_accuracy {accuracy}")
 

@@ -1,0 +1,142 @@
+#!/usr/bin/python3
+"""resnet18 and gpt, tiny, on data made here: stopped and killed in the middle of epochs they end with the same bits; the bits do
+not depend on bucket sizes; accumulation, clipping and bf16 on the wire do what they say."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from training import *  # noqa: E402,F403
+
+IMAGES = {"train": 310, "test": 33}  # no number of ranks or batches divides them: padding and uneven ends are met
+RESNET = {"epochs": 8, "batch_size": 16, "width": 4, "lr": 0.05}
+WINDOWS = {"train": 611, "test": 37}
+VOCABULARY, WINDOW = 29, 17
+GPT = {"epochs": 10, "batch_size": 6, "accumulate": 2, "vocab_size": VOCABULARY, "block_size": WINDOW - 1, "n_layer": 2, "n_head": 2,
+       "n_embd": 32, "lr": 0.003, "dropout": 0.1, "clip_norm": 0.5}
+STOPS = 2
+_data = None
+
+
+def write_windows(path, count):
+    """Each token follows from the one before, but for one in ten."""
+    source = random.Random(count)
+    tokens = []
+    for _ in range(count):
+        token = source.randrange(VOCABULARY)
+        for _ in range(WINDOW):
+            tokens.append(token)
+            token = source.randrange(VOCABULARY) if source.random() < 0.1 else (3 * token + 1) % VOCABULARY
+    write_idx(path, 12, "i", (count, WINDOW), tokens)
+
+
+def setup():
+    global _data
+    if not (BUILD / "modules/torch.so").exists():
+        skip("the torch module is not built (package libtorch-dev)")
+    _data = scratch("data")
+    for part, count in IMAGES.items():
+        write_images(_data, part, count)
+    for part, count in WINDOWS.items():
+        write_windows(_data / f"{part}-tokens", count)
+
+
+def config_of(name, function, data, loop, **sections):
+    folder = scratch()
+    return write_config(folder / f"{name}.ini", {
+        "run": {"name": name, "storage_path": folder / "runs", "seed": 7}, "train": {"function": function}, "loop": loop, **data, **sections})
+
+
+def resnet_config(name, **loop):
+    return config_of(name, "resnet18", image_sections(_data), {**RESNET, **loop})
+
+
+def gpt_config(name, sections=None, **loop):
+    data = {f"data.{part}": {"format": "idx", "source": _data / f"{part}-tokens"} for part in WINDOWS}
+    data["data.train"]["shuffle"] = True
+    return config_of(name, "gpt", data, {**GPT, **loop}, **(sections or {}))
+
+
+def last_report(config):
+    return reports(run_dir_of(config))[-1]
+
+
+def resnet_exact(ranks):
+    whole, stopped = resnet_config("whole"), resnet_config("stopped")
+    check_exact(ranks, whole, stopped, RESNET["epochs"], -(-IMAGES["train"] // (ranks * RESNET["batch_size"])), STOPS)
+    accuracy = last_report(whole)["test_accuracy"]
+    check(accuracy > 0.5, f"it does not learn: test_accuracy {accuracy}")
+
+
+def gpt_exact(ranks):
+    whole, stopped = gpt_config("whole"), gpt_config("stopped")
+    check_exact(ranks, whole, stopped, GPT["epochs"], -(-WINDOWS["train"] // (ranks * GPT["batch_size"] * GPT["accumulate"])), STOPS)
+    loss = last_report(whole)["test_loss"]
+    check(loss < 1.7, f"it does not learn: test_loss {loss}; by chance it is 3.4")
+
+
+for ranks in (1, 2):
+    add_test(f"resnet18_stopped_and_killed_in_epochs_on_{ranks}_ranks_ends_with_the_same_bits", resnet_exact, ranks)
+    add_test(f"gpt_stopped_and_killed_in_epochs_on_{ranks}_ranks_ends_with_the_same_bits", gpt_exact, ranks)
+
+
+@test
+def the_statistics_of_batch_norm_are_each_ranks_own():
+    config = resnet_config("buffers", epochs=1)
+    finish(2, config)
+    dtype, shape, data = state_of(run_dir_of(config))["model/bn1/running_mean"]
+    equal((dtype, shape), ("float32", (2, 4)), "type and shape of model/bn1/running_mean")
+    check(data[:16] != data[16:], "both ranks have the same running mean")
+
+
+@test
+def any_bucket_size_gives_the_same_bits():
+    one, many = (gpt_config(name, {"scaling": {"bucket_size": size}}, epochs=2) for name, size in (("one", "64 MiB"), ("many", "1 KiB")))
+    outputs = [finish(2, config).err for config in (one, many)]
+    check("gradients in 1 buckets" in outputs[0], f"not one bucket: {outputs[0]}")
+    check("gradients in 1 buckets" not in outputs[1], f"one bucket: {outputs[1]}")
+    check_same_bits(run_dir_of(many), run_dir_of(one))
+
+
+@test
+def passes_that_accumulate_train_as_one_large_batch_does():
+    losses = {}
+    for name, loop in {"whole": {"batch_size": 12, "accumulate": 1}, "parts": {"batch_size": 4, "accumulate": 3}}.items():
+        config = gpt_config(name, epochs=3, dropout=0, **loop)
+        finish(2, config)
+        losses[name] = last_report(config)["test_loss"]
+    check(abs(losses["whole"] - losses["parts"]) < 1e-3, f"test_loss differs: {losses}")
+
+
+@test
+def clipping_to_a_small_norm_changes_what_sgd_learns():
+    losses = {}
+    for name, norm in {"free": 0, "wide": 1e9, "clipped": 1e-4}.items():
+        config = gpt_config(name, epochs=2, optimizer="sgd", lr=0.1, dropout=0, clip_norm=norm)
+        finish(1, config)
+        losses[name] = last_report(config)["test_loss"]
+    equal(losses["wide"], losses["free"], "test_loss with a norm that is never reached")
+    check(losses["clipped"] > losses["free"] + 0.1, f"clipped to next to nothing it learns as fast: {losses}")
+
+
+@test
+def bf16_on_the_wire_gives_other_bits_and_learns_as_well():
+    native, narrow = (gpt_config(name, {"scaling": {"gradient_wire": wire}}, epochs=4) for name, wire in (("native", "native"), ("narrow", "bf16")))
+    for config in (native, narrow):
+        finish(2, config)
+    losses = [last_report(config)["test_loss"] for config in (native, narrow)]
+    check(losses[0] != losses[1], "the same bits as with f32 on the wire")
+    check(abs(losses[0] - losses[1]) < 0.1, f"test_loss differs: {losses}")
+
+
+def refused(words, loop):
+    config = gpt_config("refused", **loop)
+    job = run([TRAINRT, "--config", config])
+    check(words in job.err, f"the error does not say '{words}'", job)
+    check_exit(job, USAGE)
+
+
+add_test("windows_longer_than_the_model_are_refused", refused, "hold 17 tokens; block_size + 1 = 9", {"block_size": 8})
+add_test("tokens_beyond_the_vocabulary_are_refused", refused, "holds token 28; vocab_size allows 0 to 27", {"vocab_size": 28})
+add_test("a_width_that_the_heads_do_not_divide_is_refused", refused, "n_embd must be a multiple of n_head", {"n_embd": 33})
+
+main(setup)
