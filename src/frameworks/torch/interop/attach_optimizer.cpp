@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <sstream>
 
 #include <trainrt/error.hpp>
 #include <trainrt/interop/torch.hpp>
@@ -26,10 +27,11 @@ using AttachParameter =
 /// libtorch 1.x and 2.x keep the states under different types of key.
 template <class Key>
 Key state_key(const at::Tensor& parameter) {
+  void* key = parameter.unsafeGetTensorImpl();
   if constexpr (std::is_same_v<Key, std::string>)
-    return c10::guts::to_string(parameter.unsafeGetTensorImpl());
+    return (std::ostringstream() << key).str();
   else
-    return static_cast<Key>(parameter.unsafeGetTensorImpl());
+    return static_cast<Key>(key);
 }
 
 template <class ParamState>
