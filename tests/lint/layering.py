@@ -12,24 +12,25 @@ from harness import *  # noqa: E402,F403
 # What a folder of src/ may include, besides itself and the public headers.
 ARROWS = {
     "core": set(),
+    "device": {"core"},
     "launch": {"core"},
     "batch": {"core"},
     "io": {"core"},
     "data": {"core"},
     "metrics": {"core", "io"},
-    "comm": {"core", "launch"},
-    "checkpoint": {"core", "io", "comm"},
-    "trainer": {"core", "launch", "batch", "comm", "checkpoint", "metrics", "data", "io"},
-    "tune": {"core", "launch", "batch", "comm", "checkpoint", "metrics", "data", "io", "trainer"},
+    "comm": {"core", "launch", "device"},
+    "checkpoint": {"core", "io", "comm", "device"},
+    "trainer": {"core", "device", "launch", "batch", "comm", "checkpoint", "metrics", "data", "io"},
+    "tune": {"core", "device", "launch", "batch", "comm", "checkpoint", "metrics", "data", "io", "trainer"},
     "frameworks": set(),
-    "cli": {"core", "launch", "batch", "comm", "checkpoint", "metrics", "data", "io", "trainer", "tune", "frameworks"},
+    "cli": {"core", "device", "launch", "batch", "comm", "checkpoint", "metrics", "data", "io", "trainer", "tune", "frameworks"},
 }
 # What a single file may include beyond that.
 EXCEPTIONS = {"src/frameworks/builtin_functions.hpp": {"core/plugin.hpp"}}  # the table of those that are built in
 # Libraries, by the beginning of the included name, and the folders that may see them.
 LIBRARIES = {
     "boost/": {"cli"}, "mpi.h": {"launch", "comm"}, "pmix": {"launch"}, "hdf5": {"io"}, "H5": {"io"}, "spdlog/": {"core"},
-    "xxhash": {"io"}, "zlib": {"data"}, "minizip/": {"cli"}, "slurm/": {"batch"}, "nccl": {"comm"}, "torch/": {"frameworks"}, "ATen/": {"frameworks"},
+    "xxhash": {"io"}, "zlib": {"data"}, "minizip/": {"cli"}, "slurm/": {"batch"}, "nccl": {"comm"}, "cuda": {"device"}, "torch/": {"frameworks"}, "ATen/": {"frameworks"},
     "c10/": {"frameworks"}, "xgboost/": {"frameworks"}, "LightGBM/": {"frameworks"}, "Python.h": {"frameworks"},
 }
 PLUGIN_FOLDERS = ("launch/launchers", "comm/backends", "data/formats", "metrics/sinks", "trainer/callbacks", "cli/commands", "cli/doctor", "cli/exporters",

@@ -1,0 +1,34 @@
+#pragma once
+#include <string>
+
+#include "device/runtime.hpp"
+
+namespace trainrt::device {
+
+/// CUDA's. In a build without the toolkit there are no GPUs, and why_none() says so. Lives as long as the process.
+Runtime& cuda_runtime();
+
+/// A machine without a GPU: every use throws UsageError with the reason.
+class NoGpus : public Runtime {
+ public:
+  explicit NoGpus(std::string why) : why_(std::move(why)) {}
+  std::string_view name() const override { return "none"; }
+  int count() override { return 0; }
+  std::string why_none() override { return why_; }
+  std::string versions() override { return "none"; }
+  Gpu describe(int) override { fail(); }
+  std::optional<int> owner_of(const void*) override { return std::nullopt; }
+  void use(int) override { fail(); }
+  Memory allocate(int, std::size_t) override { fail(); }
+  Memory allocate_pinned(std::size_t) override { fail(); }
+  bool pin(std::span<std::byte>) override { return false; }
+  void unpin(std::span<std::byte>) noexcept override {}
+  std::unique_ptr<Stream> make_stream(int) override { fail(); }
+  std::unique_ptr<Stream> default_stream(int) override { fail(); }
+
+ private:
+  [[noreturn]] void fail() const;
+  std::string why_;
+};
+
+}  // namespace trainrt::device

@@ -1,0 +1,11 @@
+// A build without the CUDA toolkit.
+#include "device/kinds.hpp"
+
+namespace trainrt::device {
+
+Runtime& cuda_runtime() {
+  static NoGpus none("this trainrt was built without the CUDA toolkit");
+  return none;
+}
+
+}  // namespace trainrt::device
