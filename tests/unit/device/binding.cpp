@@ -1,0 +1,100 @@
+#include "device/binding.hpp"
+
+#include <catch2/catch.hpp>
+#include <trainrt/error.hpp>
+
+using namespace trainrt;
+using namespace trainrt::device;
+using Catch::Matchers::Contains;
+using Numbers = std::vector<std::vector<int>>;
+
+namespace {
+
+/// A node whose ranks all see the same GPUs.
+std::vector<Visible> all_see(int ranks, int gpus) {
+  Visible visible;
+  for (int gpu = 0; gpu < gpus; ++gpu) visible.push_back("gpu-" + std::to_string(gpu));
+  return std::vector<Visible>(static_cast<std::size_t>(ranks), visible);
+}
+
+Numbers numbers(const std::vector<Visible>& visible, std::string_view request) {
+  Numbers all;
+  for (const auto& binding : bind_gpus(visible, gpu_request_from(request))) all.push_back(binding.gpus);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("ranks of a node share its GPUs out by local rank") {
+  struct Row {
+    int ranks, gpus;
+    const char* request;
+    Numbers expected;
+  };
+  const Row rows[] = {
+      {1, 0, "auto", {{}}},
+      {2, 0, "auto", {{}, {}}},
+      {1, 1, "auto", {{0}}},
+      {4, 4, "auto", {{0}, {1}, {2}, {3}}},
+      {2, 4, "auto", {{0, 1}, {2, 3}}},
+      {3, 4, "auto", {{0}, {1}, {2}}},  // shares are equal: one GPU is left
+      {2, 1, "auto", {{0}, {0}}},
+      {5, 2, "auto", {{0}, {0}, {0}, {1}, {1}}},
+      {2, 4, "1", {{0}, {1}}},
+      {2, 4, "2", {{0, 1}, {2, 3}}},
+      {4, 2, "0.5", {{0}, {0}, {1}, {1}}},
+      {3, 2, "0.5", {{0}, {0}, {1}}},
+      {3, 1, "0.3", {{0}, {0}, {0}}},
+      {3, 1, "0.3333", {{0}, {0}, {0}}},
+      {5, 1, "0.2", {{0}, {0}, {0}, {0}, {0}}},
+      {4, 4, "0", {{}, {}, {}, {}}},
+      {4, 0, "0", {{}, {}, {}, {}}},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.ranks, row.gpus, row.request);
+    CHECK(numbers(all_see(row.ranks, row.gpus), row.request) == row.expected);
+  }
+}
+
+TEST_CASE("where Slurm shows each task its own GPUs, every rank counts its own from 0") {
+  const std::vector<Visible> own = {{"a"}, {"b"}, {"c"}};
+  CHECK(numbers(own, "auto") == Numbers{{0}, {0}, {0}});
+  CHECK(numbers(own, "1") == Numbers{{0}, {0}, {0}});
+  const auto bindings = bind_gpus(own, {});
+  CHECK(bindings[1].uuids == std::vector<std::string>{"b"});
+  const std::vector<Visible> two_each = {{"a", "b"}, {"c", "d"}};
+  CHECK(numbers(two_each, "auto") == Numbers{{0, 1}, {0, 1}});
+  CHECK(numbers(two_each, "1") == Numbers{{0}, {0}});
+  CHECK(numbers(two_each, "2") == Numbers{{0, 1}, {0, 1}});
+}
+
+TEST_CASE("ranks that see the same GPUs share these, others theirs") {
+  const std::vector<Visible> pairs = {{"a", "b"}, {"c", "d"}, {"a", "b"}, {"c", "d"}};
+  CHECK(numbers(pairs, "auto") == Numbers{{0}, {0}, {1}, {1}});
+  const std::vector<Visible> some = {{"a"}, {}};
+  CHECK(numbers(some, "auto") == Numbers{{0}, {}});
+}
+
+TEST_CASE("a request that the node cannot meet says what to do") {
+  CHECK_THROWS_WITH(numbers(all_see(2, 1), "1"),
+                    Contains("scaling.gpus_per_worker = 1: 2 workers of a node need 2 GPUs, and 1 is there") &&
+                        Contains("Start fewer workers on a node"));
+  CHECK_THROWS_AS(numbers(all_see(2, 1), "1"), UsageError);
+  CHECK_THROWS_AS(numbers(all_see(2, 3), "2"), UsageError);
+  CHECK_THROWS_AS(numbers(all_see(5, 2), "0.5"), UsageError);
+  CHECK_THROWS_WITH(bind_gpus(all_see(1, 0), gpu_request_from("1"), "no driver"),
+                    Contains("local rank 0 sees no GPU: no driver") && Contains("scaling.gpus_per_worker = 0"));
+  const std::vector<Visible> overlapping = {{"a", "b"}, {"b", "c"}};
+  CHECK_THROWS_WITH(numbers(overlapping, "auto"), Contains("local ranks 0 and 1 see some GPUs in common"));
+}
+
+TEST_CASE("scaling.gpus_per_worker is auto, a whole number, or a fraction below 1") {
+  CHECK(gpu_request_from("auto").automatic);
+  CHECK(gpu_request_from("2").each == 2);
+  CHECK(gpu_request_from("0.25").each == 0.25);
+  CHECK_FALSE(gpu_request_from("0").automatic);
+  for (const char* text : {"", "all", "-1", "1.5", "2x", "nan", "inf", "1e9"}) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(gpu_request_from(text), UsageError);
+  }
+}

@@ -1,0 +1,71 @@
+#include "device/runtime.hpp"
+
+#include <catch2/catch.hpp>
+#include <trainrt/error.hpp>
+
+#include "device/kinds.hpp"
+#include "support/fake_gpus.hpp"
+
+using namespace trainrt;
+using namespace trainrt::device;
+using Catch::Matchers::Contains;
+
+TEST_CASE("a machine without a GPU is no error, and says why it has none") {
+  auto& cuda = cuda_runtime();
+  if (cuda.count() > 0) {
+    CHECK(cuda.why_none().empty());
+    return;
+  }
+  CHECK_FALSE(cuda.why_none().empty());
+  int on_the_stack = 0;
+  CHECK_FALSE(cuda.owner_of(&on_the_stack));
+  CHECK_FALSE(cuda.versions().empty());
+}
+
+TEST_CASE("using a GPU that is not there is an error with the reason") {
+  NoGpus none("the node has none");
+  CHECK_THROWS_WITH(none.allocate(0, 8), Contains("no GPU can be used: the node has none"));
+  CHECK_THROWS_AS(none.make_stream(0), UsageError);
+}
+
+TEST_CASE("a stream works in order, late, and an event tells when") {
+  test::FakeGpus gpus(1, std::chrono::milliseconds(5));
+  const auto memory = gpus.allocate(0, 64);
+  const auto stream = gpus.make_stream(0);
+  const std::vector<std::uint8_t> sent(64, 7);
+  std::vector<std::uint8_t> back(64, 0);
+  stream->to_device(memory.get(), sent.data(), sent.size());
+  stream->to_host(back.data(), memory.get(), back.size());
+  const auto event = stream->record();
+  CHECK_FALSE(event->test());
+  CHECK(wait_within(*event, 10));
+  CHECK(back == sent);
+}
+
+TEST_CASE("a stream waits for another one's event") {
+  test::FakeGpus gpus(1, std::chrono::milliseconds(3));
+  const auto memory = gpus.allocate(0, 1000);
+  const auto first = gpus.make_stream(0);
+  const auto second = gpus.make_stream(0);
+  const std::vector<std::uint8_t> sent(1000, 9);
+  std::vector<std::uint8_t> back(1000, 0);
+  for (int i = 0; i < 5; ++i) first->to_device(memory.get(), sent.data(), sent.size());
+  second->wait_for(*first->record());
+  second->to_host(back.data(), memory.get(), back.size());
+  CHECK(wait_within(*second->record(), 10));
+  CHECK(back == sent);
+}
+
+TEST_CASE("a wait for a GPU has a limit") {
+  test::FakeGpus gpus;
+  gpus.stalled = true;
+  const auto stream = gpus.make_stream(0);
+  CHECK_FALSE(wait_within(*stream->record(), 0.05));
+}
+
+TEST_CASE("device memory tells which GPU it belongs to, memory of the host none") {
+  test::FakeGpus gpus(2);
+  const auto memory = gpus.allocate(1, 100);
+  CHECK(gpus.owner_of(memory.get() + 99) == 1);
+  CHECK_FALSE(gpus.owner_of(&gpus));
+}
