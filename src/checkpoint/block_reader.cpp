@@ -8,6 +8,7 @@
 
 #include "checkpoint/part.hpp"
 #include "checkpoint/tiling.hpp"
+#include "device/copier.hpp"
 #include "io/block_pool.hpp"
 #include "io/digest.hpp"
 #include "io/workers.hpp"
@@ -16,15 +17,29 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-void copy_from(const BlockRead& read, std::span<const std::byte> bytes) {
+/// So long may a GPU take for a block.
+constexpr double most_copy_s = 300;
+
+/// Returns when the bytes are in their places: they are free to change then.
+void copy_from(const BlockRead& read, std::span<const std::byte> bytes, device::Copier& copier) {
+  bool to_gpus = false;
   const auto begin = read.block.at;
   const auto end = begin + bytes.size();
   for (const auto& [copy, at, to] : read.copies) {
     // The window is what of the block is the copy's source.
     const auto from = std::max(begin, at + copy->begin());
     const auto last = std::min(end, at + copy->end());
-    copy->copy(from - at, bytes.subspan(from - begin, last - from), to);
+    const auto window = bytes.subspan(from - begin, last - from);
+    if (to.gpu < 0) {
+      copy->copy(from - at, window, to.at);
+      continue;
+    }
+    to_gpus = true;
+    copy->each_run(from - at, window, [&, to = to](std::uint64_t offset, std::span<const std::byte> run) {
+      copier.to_device(to.at + offset, to.gpu, run.data(), run.size());
+    });
   }
+  if (to_gpus) device::wait_all(copier.mark(), most_copy_s, "copies of a checkpoint to a GPU have");
 }
 
 /// One file on its way; what its blocks' tasks find comes together here.
@@ -57,11 +72,13 @@ class FileReading {
     }
   }
 
-  void check(const BlockRead& read, std::span<const std::byte> bytes, bool copy) {
+  void check(const BlockRead& read, std::span<const std::byte> bytes, bool copy, device::Copier& copier) try {
     if (io::digest_of(bytes) != read.block.digest)
       damaged(read.block);
     else if (copy)
-      copy_from(read, bytes);
+      copy_from(read, bytes, copier);
+  } catch (const std::exception& error) {  // a GPU's
+    fail(error.what());
   }
 
   /// No task is running any more.
@@ -98,11 +115,16 @@ class FileReading {
 
 /// Threads that read, threads that check, and the buffers that go from the ones to the others.
 struct Crew {
-  explicit Crew(int threads)
-      : pool(read_buffer_bytes, static_cast<std::uint64_t>(4 * threads) * read_buffer_bytes),
-        checkers(threads),
-        readers(3 * threads) {}
+  explicit Crew(const BlockReading& reading)
+      : pool(read_buffer_bytes, static_cast<std::uint64_t>(4 * reading.threads) * read_buffer_bytes,
+             reading.to_gpus ? [this](std::span<std::byte> buffer) { copier.pin(buffer); }
+                             : std::function<void(std::span<std::byte>)>()),
+        checkers(reading.threads),
+        readers(3 * reading.threads) {
+    copier.follow_default_streams();
+  }
   io::BlockPool pool;
+  device::Copier copier;  // ends before the memory that it has pinned
   io::Workers checkers;
   io::Workers readers;  // last: ends first, as it feeds the others
 };
@@ -119,7 +141,7 @@ std::vector<std::string> read_file(const std::string& checkpoint_dir, const Shar
       auto filled = job.read(read, crew.pool);
       if (filled == nullptr) return tell(read);
       crew.checkers.submit([&, filled = std::move(filled)]() mutable {
-        job.check(read, filled->bytes, reading.copy);
+        job.check(read, filled->bytes, reading.copy, crew.copier);
         filled.reset();
         tell(read);
       });
@@ -139,7 +161,7 @@ bool has_work(const ReadPlan::FileReads& file, const BlockReading& reading) {
 
 std::vector<std::string> read_blocks(const std::string& checkpoint_dir, const Manifest& manifest,
                                      const std::vector<ReadPlan::FileReads>& files, const BlockReading& reading) {
-  Crew crew(reading.threads);
+  Crew crew(reading);
   std::vector<std::string> findings;
   for (const auto& file : files) {
     if (!has_work(file, reading)) continue;

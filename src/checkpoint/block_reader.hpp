@@ -16,6 +16,7 @@ struct BlockReading {
   int threads = 2;                                   ///< that digest and copy; three times as many read
   enum class What { all, wanted } what = What::all;  ///< wanted: blocks that nothing is copied from are left out
   bool copy = true;                                  ///< false: all is checked only
+  bool to_gpus = false;                              ///< something goes into memory of GPUs
   std::function<void(std::uint64_t bytes)> read;     ///< a block has been dealt with; any thread calls
 };
 

@@ -96,15 +96,25 @@ std::uint64_t BoxCopy::first_run_behind(std::uint64_t byte) const {
   return low;
 }
 
-void BoxCopy::copy(std::uint64_t first, std::span<const std::byte> window, std::byte* to) const {
+template <class Action>
+void BoxCopy::walk(std::uint64_t first, std::span<const std::byte> window, Action&& action) const {
   const auto last = first + window.size();
   auto run = first_run_behind(first);
   if (run == runs_) return;
   for (Walk walk(*this, run); run < runs_ && walk.from() < last; ++run, walk.next()) {
     const auto begin = std::max(walk.from(), first);
     const auto end = std::min(walk.from() + run_bytes_, last);
-    std::memcpy(to + walk.to() + (begin - walk.from()), window.data() + (begin - first), end - begin);
+    action(walk.to() + (begin - walk.from()), window.subspan(begin - first, end - begin));
   }
+}
+
+void BoxCopy::copy(std::uint64_t first, std::span<const std::byte> window, std::byte* to) const {
+  walk(first, window,
+       [&](std::uint64_t at, std::span<const std::byte> run) { std::memcpy(to + at, run.data(), run.size()); });
+}
+
+void BoxCopy::each_run(std::uint64_t first, std::span<const std::byte> window, const Put& put) const {
+  walk(first, window, put);
 }
 
 }  // namespace trainrt::checkpoint

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <trainrt/tensor.hpp>
 #include <vector>
@@ -26,6 +27,10 @@ class BoxCopy {
 
   /// Copies what lies in `window`, the source's bytes from `first` on; `to` is where the other box begins.
   void copy(std::uint64_t first, std::span<const std::byte> window, std::byte* to) const;
+  /// The same for memory that only others can write: calls `put` with each run, and how far from where the other box begins
+  /// it goes.
+  using Put = std::function<void(std::uint64_t at, std::span<const std::byte> run)>;
+  void each_run(std::uint64_t first, std::span<const std::byte> window, const Put& put) const;
 
  private:
   /// Runs are numbered in row-major order over these axes.
@@ -35,6 +40,8 @@ class BoxCopy {
     std::uint64_t to_step;
   };
   class Walk;
+  template <class Action>
+  void walk(std::uint64_t first, std::span<const std::byte> window, Action&& action) const;
   void add_axis(Axis axis);
   std::uint64_t source_of(std::uint64_t run) const;
   std::uint64_t first_run_behind(std::uint64_t byte) const;

@@ -5,6 +5,7 @@
 
 #include "checkpoint/block_reader.hpp"
 #include "checkpoint/collective.hpp"
+#include "checkpoint/device_memory.hpp"
 #include "checkpoint/directory.hpp"
 #include "checkpoint/loaded_values.hpp"
 #include "checkpoint/pack.hpp"
@@ -60,8 +61,9 @@ std::string checked_manifest(const Candidate& candidate) {
   return to_text(manifest);
 }
 
-void want_tensor(ReadPlan& plan, const TensorEntry& entry, const Manifest& manifest, const Communicator& communicator) {
-  auto* to = static_cast<std::byte*>(entry.local.data);
+void want_tensor(ReadPlan& plan, const TensorEntry& entry, int gpu, const Manifest& manifest,
+                 const Communicator& communicator) {
+  const Destination to{static_cast<std::byte*>(entry.local.data), gpu};
   const auto element = size_of(entry.local.dtype);
   const Box box{entry.offset, entry.local.shape};
   const bool shared = entry.placement == Placement::replicated && communicator.size() > 1;
@@ -81,7 +83,10 @@ class Loading {
         check_first_(wanted.check_first),
         values_(wanted.values, plan_),
         survey_(directory, manifest, plan_, communicator.rank(), communicator.size()) {
-    for (const auto* entry : wanted.tensors) want_tensor(plan_, *entry, manifest, communicator);
+    for (std::size_t i = 0; i < wanted.tensors.size(); ++i) {
+      want_tensor(plan_, *wanted.tensors[i], wanted.gpus[i], manifest, communicator);
+      to_gpus_ = to_gpus_ || wanted.gpus[i] >= 0;
+    }
   }
 
   const Contents& contents() const { return survey_.contents(); }
@@ -111,6 +116,7 @@ class Loading {
     const auto files = plan_.finish();
     BlockReading reading;
     reading.copy = !check_first_;
+    reading.to_gpus = to_gpus_;
     auto findings = distinct_lines(communicator_, [&] {
       auto lines = uncovered();
       if (lines.empty()) lines = read_blocks(directory_, manifest_, files, reading);
@@ -181,6 +187,7 @@ class Loading {
   Communicator& communicator_;
   bool check_first_;
   ReadPlan plan_;
+  bool to_gpus_ = false;
   LoadedValues values_;
   Survey survey_;
 };
@@ -224,8 +231,12 @@ Lines distinct_lines(Communicator& communicator, const std::function<Lines()>& w
   return distinct;
 }
 
-std::optional<Loaded> load_first_whole(const std::vector<Candidate>& candidates, const Wanted& wanted, const Accept& accept,
+std::optional<Loaded> load_first_whole(const std::vector<Candidate>& candidates, Wanted wanted, const Accept& accept,
                                        Communicator& communicator, Lines& skipped) {
+  on_every_rank(communicator, [&] {
+    for (const auto* entry : wanted.tensors) wanted.gpus.push_back(gpu_of(*entry, device::runtime()));
+    return std::string();
+  });
   for (const auto& candidate : candidates) {
     Loaded loaded;
     const auto findings = load_one(candidate, wanted, accept, communicator, loaded);

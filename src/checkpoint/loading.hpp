@@ -23,6 +23,7 @@ struct Candidate {
 struct Wanted {
   std::vector<const TensorEntry*> tensors;
   std::vector<const ValueEntry*> values;
+  std::vector<int> gpus;     ///< of `tensors`, whose memory they lie in (gpu_of()); found by load_first_whole()
   bool check_first = false;  ///< all of a checkpoint is checked before any of it is copied
 };
 
@@ -38,7 +39,7 @@ struct Loaded {
 
 /// Loads what is wanted from the first candidate that is whole. Collective. nullopt where none is: `skipped` says why.
 /// Every byte of the checkpoint is checked by some rank; what is wrong on any rank is known to all.
-std::optional<Loaded> load_first_whole(const std::vector<Candidate>& candidates, const Wanted& wanted, const Accept& accept,
+std::optional<Loaded> load_first_whole(const std::vector<Candidate>& candidates, Wanted wanted, const Accept& accept,
                                        Communicator& communicator, std::vector<std::string>& skipped);
 
 /// The checkpoints of a run, the newest first, as rank 0 sees them. Collective.

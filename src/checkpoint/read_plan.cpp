@@ -20,11 +20,11 @@ bool same_kind(const Box& wanted, int writer, const IndexEntry& entry, int rank)
 
 }  // namespace
 
-void ReadPlan::want(const std::string& name, std::size_t element_bytes, Box box, std::byte* to, bool shared) {
+void ReadPlan::want(const std::string& name, std::size_t element_bytes, Box box, Destination to, bool shared) {
   add_target({name, element_bytes, std::move(box), -1, shared, to});
 }
 
-void ReadPlan::want_own(const std::string& name, std::size_t element_bytes, Box box, int writer, std::byte* to) {
+void ReadPlan::want_own(const std::string& name, std::size_t element_bytes, Box box, int writer, Destination to) {
   add_target({name, element_bytes, std::move(box), writer, false, to});
 }
 
@@ -56,7 +56,7 @@ void ReadPlan::find_value(const IndexEntry& entry, Wanted& wanted) {
   text.assign(entry.bytes, '\0');
   if (text.empty()) return;
   const Box all{{0}, {static_cast<std::int64_t>(entry.bytes)}};
-  wanted.copies.push_back({std::make_shared<BoxCopy>(all, all, 1), entry.at, reinterpret_cast<std::byte*>(text.data())});
+  wanted.copies.push_back({std::make_shared<BoxCopy>(all, all, 1), entry.at, {reinterpret_cast<std::byte*>(text.data())}});
   wanted.shared.push_back(true);
 }
 

@@ -14,11 +14,17 @@
 
 namespace trainrt::checkpoint {
 
+/// Where a box goes: its memory, contiguous and row-major.
+struct Destination {
+  std::byte* at = nullptr;
+  int gpu = -1;  ///< whose memory it is; -1: the host's
+};
+
 /// What of a block goes where.
 struct BlockCopy {
   std::shared_ptr<const BoxCopy> copy;
   std::uint64_t at = 0;  ///< where the copy's source lies in the file
-  std::byte* to = nullptr;
+  Destination to;
 };
 
 /// A block that is read and checked, and what is copied from it.
@@ -34,9 +40,9 @@ class ReadPlan {
   // What is wanted. Memory stays the caller's and must outlive the reading.
 
   /// A box of a replicated or sharded tensor. `shared`: other ranks read it too.
-  void want(const std::string& name, std::size_t element_bytes, Box box, std::byte* to, bool shared);
+  void want(const std::string& name, std::size_t element_bytes, Box box, Destination to, bool shared);
   /// A box of the per_rank tensor that that rank wrote.
-  void want_own(const std::string& name, std::size_t element_bytes, Box box, int writer, std::byte* to);
+  void want_own(const std::string& name, std::size_t element_bytes, Box box, int writer, Destination to);
   /// The bytes of a value: the text gets their number when its index is added.
   void want_value(const std::string& name, std::string& to);
 
@@ -69,7 +75,7 @@ class ReadPlan {
     Box box;
     int writer = -1;  // -1: any
     bool shared = false;
-    std::byte* to = nullptr;
+    Destination to;
     std::uint64_t missing_bytes = 0;
   };
   struct Wanted {  // of one part

@@ -74,14 +74,14 @@ void check_box(const Reader::Tensor& tensor, const Box& box, std::size_t bytes) 
 }
 
 /// Wants a box of a tensor. Of a per_rank tensor the first axis says whose.
-void want(ReadPlan& plan, const Reader::Tensor& tensor, const Box& box, std::byte* to) {
+void want(ReadPlan& plan, const Reader::Tensor& tensor, const Box& box, std::byte* memory) {
   const auto element = size_of(tensor.dtype);
-  if (!is_own(tensor.placement)) return plan.want(tensor.name, element, box, to, false);
+  if (!is_own(tensor.placement)) return plan.want(tensor.name, element, box, {memory}, false);
   const auto own = without_first(box);
   const auto bytes = static_cast<std::size_t>(element_count(own.shape)) * element;
   for (std::int64_t i = 0; i < box.shape.front(); ++i)
     plan.want_own(tensor.name, element, own, static_cast<int>(box.offset.front() + i),
-                  to + static_cast<std::size_t>(i) * bytes);
+                  {memory + static_cast<std::size_t>(i) * bytes});
 }
 
 }  // namespace

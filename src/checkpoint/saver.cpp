@@ -152,7 +152,7 @@ void Saver::plan(const State& state) try {
     plan_ = std::make_shared<const ShardPlan>(plan_shard(agreement_->layout(), state, communicator_.rank()));
     return std::string();
   });
-  writer_.prepare(*plan_);
+  writer_.prepare(*plan_, state);
 } catch (...) {
   agreement_->forget();
   throw;

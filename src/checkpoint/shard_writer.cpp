@@ -10,6 +10,7 @@
 #include <thread>
 #include <trainrt/error.hpp>
 
+#include "checkpoint/device_memory.hpp"
 #include "checkpoint/format.hpp"
 #include "checkpoint/part.hpp"
 #include "checkpoint/user_files.hpp"
@@ -59,38 +60,59 @@ class Output {
 };
 
 /// Copies the part of `from`, which belongs at `at` of the file, that lies in the window that `into` is, at `window`.
-void overlay(std::span<std::byte> into, std::uint64_t window, std::span<const std::byte> from, std::uint64_t at) {
+template <class Copy>
+void overlay(std::span<std::byte> into, std::uint64_t window, std::span<const std::byte> from, std::uint64_t at,
+             Copy&& copy) {
   const auto first = std::max(window, at);
   const auto last = std::min(window + into.size(), at + from.size());
-  if (first < last) std::memcpy(into.data() + (first - window), from.data() + (first - at), last - first);
+  if (first < last) copy(into.data() + (first - window), from.data() + (first - at), last - first);
 }
 
 /// The bytes of a shard file as they are now: structure, tensors, values, and zeros between.
 class Image {
  public:
-  Image(const ShardPlan& plan, const State& state) : plan_(plan), state_(state) {
+  Image(const ShardPlan& plan, const State& state, device::Copier& copier) : plan_(plan), state_(state), copier_(copier) {
     for (const auto& value : state.values()) values_.push_back(bytes_of(value));
+    for (const auto& entry : state.tensors()) gpus_.push_back(gpu_of(entry, copier.runtime()));
   }
 
-  void copy(std::span<std::byte> into, std::uint64_t window) const {
+  bool on_gpus() const {
+    return std::any_of(gpus_.begin(), gpus_.end(), [](int gpu) { return gpu >= 0; });
+  }
+
+  /// What lies on GPUs is there when what is returned says so.
+  device::Events copy(std::span<std::byte> into, std::uint64_t window) const {
+    bool from_gpus = false;
     auto cursor = window;
     const auto end = window + into.size();
     const auto first = std::partition_point(plan_.sources.begin(), plan_.sources.end(),
                                             [&](const TensorSource& s) { return s.at + s.bytes <= window; });
     for (auto source = first; source != plan_.sources.end() && source->at < end; ++source) {
       if (source->at > cursor) structure(into.subspan(cursor - window, source->at - cursor), cursor);
-      overlay(into, window, bytes_of_source(*source), source->at);
+      from_gpus = overlay_source(into, window, *source) || from_gpus;
       cursor = source->at + source->bytes;
     }
     if (cursor < end) structure(into.subspan(cursor - window), cursor);
     for (std::size_t i = 0; i < plan_.values.size(); ++i)
-      overlay(into, window, std::as_bytes(std::span(values_[i].data(), values_[i].size())), plan_.values[i].at);
+      overlay(into, window, std::as_bytes(std::span(values_[i].data(), values_[i].size())), plan_.values[i].at, std::memcpy);
+    return from_gpus ? copier_.mark() : device::Events{};
   }
 
  private:
-  std::span<const std::byte> bytes_of_source(const TensorSource& source) const {
+  /// True where a GPU does it.
+  bool overlay_source(std::span<std::byte> into, std::uint64_t window, const TensorSource& source) const {
     const auto& entry = state_.tensors()[source.tensor];
-    return {static_cast<const std::byte*>(entry.local.data) + source.first, static_cast<std::size_t>(source.bytes)};
+    const auto gpu = gpus_[source.tensor];
+    const std::span bytes(static_cast<const std::byte*>(entry.local.data) + source.first,
+                          static_cast<std::size_t>(source.bytes));
+    if (gpu < 0) {
+      overlay(into, window, bytes, source.at, std::memcpy);
+      return false;
+    }
+    overlay(into, window, bytes, source.at, [&](std::byte* to, const std::byte* from, std::size_t count) {
+      copier_.to_host(to, from, gpu, count);
+    });
+    return true;
   }
   void structure(std::span<std::byte> into, std::uint64_t at) const {
     const auto front = plan_.structure->front();
@@ -101,7 +123,9 @@ class Image {
 
   const ShardPlan& plan_;
   const State& state_;
+  device::Copier& copier_;
   std::vector<std::string> values_;
+  std::vector<int> gpus_;  // one a tensor, -1: the host
 };
 
 }  // namespace
@@ -124,6 +148,7 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
         if (entry.each_rank || plan_->rank == 0) stage_file(entry);
       values_text_ = values_now(state);
     });
+    attempt([&] { await_copies(writer_.copier_.mark()); });  // in any case: they use the state and the staging memory
     writer_.options_.observer(Phase::staged);
     complete_one(true);
   }
@@ -151,13 +176,16 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
 
  private:
   void stage_shard(const State& state) {
-    const Image image(*plan_, state);
+    const Image image(*plan_, state, writer_.copier_);
+    writer_.pins_ = writer_.pins_ || image.on_gpus();
+    writer_.copier_.follow_default_streams();
     for (std::size_t i = 0; i < plan_->blocks.size() && !failed_; ++i) {
       const auto& extent = plan_->blocks[i];
       auto block = std::make_shared<io::Block>(writer_.staging_block(*this));
       const auto bytes = block->bytes().first(static_cast<std::size_t>(extent.bytes));
-      image.copy(bytes, extent.at);
-      submit(*outputs_.front(), i, extent.at, std::move(block), bytes);
+      if (image.on_gpus()) writer_.copier_.pin(block->bytes());
+      auto copied = image.copy(bytes, extent.at);
+      submit(*outputs_.front(), i, extent.at, std::move(block), bytes, std::move(copied));
     }
   }
 
@@ -186,12 +214,20 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
     return entries_text(entries);
   }
 
+  void await_copies(const device::Events& copies) const {
+    device::wait_all(copies, writer_.options_.stuck_s, "copies of the state from a GPU have");
+  }
+
   void submit(Output& output, std::size_t number, std::uint64_t at, std::shared_ptr<io::Block> block,
-              std::span<const std::byte> bytes) {
+              std::span<const std::byte> bytes, device::Events copied = {}) {
     ++open_;
     output.blocks[number] = {at, bytes.size(), ""};
-    writer_.workers_.submit([job = shared_from_this(), &output, number, block = std::move(block), bytes]() mutable {
-      if (!job->failed_) job->attempt([&] { job->write(output, output.blocks[number], bytes); });
+    writer_.workers_.submit([job = shared_from_this(), &output, number, block = std::move(block), bytes,
+                             copied = std::move(copied)]() mutable {
+      job->attempt([&] {
+        job->await_copies(copied);
+        if (!job->failed_) job->write(output, output.blocks[number], bytes);
+      });
       block.reset();
       job->complete_one(false);
     });
@@ -320,12 +356,16 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
 
 ShardWriter::ShardWriter(WriterOptions options)
     : options_(std::move(options)),
-      pool_(block_bytes, options_.staging_bytes),
+      pool_(block_bytes, options_.staging_bytes,
+            [this](std::span<std::byte> buffer) {
+              if (pins_) copier_.pin(buffer);
+            }),
       workers_(options_.threads, io::Workers::Priority::yield_to_others) {}
 
 ShardWriter::~ShardWriter() = default;
 
-void ShardWriter::prepare(const ShardPlan& plan) {
+void ShardWriter::prepare(const ShardPlan& plan, const State& state) {
+  pins_ = pins_ || any_on_device(state);
   workers_.submit([this, blocks = plan.blocks.size()] {
     try {
       pool_.prepare(blocks);

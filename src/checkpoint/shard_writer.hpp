@@ -10,6 +10,7 @@
 #include "checkpoint/manifest.hpp"
 #include "checkpoint/phases.hpp"
 #include "checkpoint/shard_plan.hpp"
+#include "device/copier.hpp"
 #include "io/block_pool.hpp"
 #include "io/workers.hpp"
 
@@ -34,7 +35,8 @@ struct WriterOptions {
 
 /// Writes one rank's part of checkpoints, one after the other. begin() copies the state into staging memory, block by block
 /// as the blocks lie in the file; background threads digest and write each block as soon as it is copied. Where staging
-/// memory is full, begin() waits for the disk.
+/// memory is full, begin() waits for the disk. Tensors on GPUs are copied by these, beside what else they do, into pinned
+/// staging memory: what the default streams have been given before begin() is in the copy, and nothing that comes after it.
 class ShardWriter {
  public:
   explicit ShardWriter(WriterOptions options);
@@ -47,7 +49,7 @@ class ShardWriter {
   Sealed wait();
   /// Takes the staging memory that such a plan needs, in the background, so that no save has to wait for the system to find
   /// it. What cannot be had now a save will ask for.
-  void prepare(const ShardPlan& plan);
+  void prepare(const ShardPlan& plan, const State& state);
 
   /// For tasks that follow a write.
   io::Workers& workers() { return workers_; }
@@ -56,7 +58,9 @@ class ShardWriter {
   class Job;
   io::Block staging_block(const Job& job);
   WriterOptions options_;
+  std::atomic<bool> pins_{false};  // some state had tensors on GPUs
   io::BlockPool pool_;
+  device::Copier copier_;  // ends before the memory that it has pinned
   std::shared_ptr<Job> job_;
   io::Workers workers_;  // last: ends first, while all that its tasks use is there
 };

@@ -9,9 +9,10 @@ Block::~Block() {
   if (pool_ != nullptr) pool_->give_back(bytes_);
 }
 
-BlockPool::BlockPool(std::size_t block_bytes, std::uint64_t limit_bytes)
+BlockPool::BlockPool(std::size_t block_bytes, std::uint64_t limit_bytes, std::function<void(std::span<std::byte>)> made)
     : block_bytes_(static_cast<std::size_t>(align_up(std::max<std::size_t>(block_bytes, 1)))),
-      limit_(static_cast<std::size_t>(std::max<std::uint64_t>(limit_bytes / block_bytes_, 2))) {}
+      limit_(static_cast<std::size_t>(std::max<std::uint64_t>(limit_bytes / block_bytes_, 2))),
+      made_hook_(std::move(made)) {}
 
 Block BlockPool::take() {
   std::unique_lock lock(mutex_);
@@ -46,6 +47,7 @@ std::span<std::byte> BlockPool::make(std::unique_lock<std::mutex>& lock) {
   try {
     lock.unlock();
     AlignedMemory memory(block_bytes_);
+    if (made_hook_) made_hook_(memory.bytes());
     lock.lock();
     free_.reserve(made_.size() + 1);  // so that give_back() never needs memory
     made_.push_back(std::move(memory));

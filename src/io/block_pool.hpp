@@ -2,6 +2,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -39,7 +40,8 @@ class Block {
 /// Error where the system has no memory for one more.
 class BlockPool {
  public:
-  BlockPool(std::size_t block_bytes, std::uint64_t limit_bytes);
+  /// `made` sees every buffer once, before it is handed out; any thread calls it. It must not throw.
+  BlockPool(std::size_t block_bytes, std::uint64_t limit_bytes, std::function<void(std::span<std::byte>)> made = {});
   BlockPool(const BlockPool&) = delete;
 
   std::size_t block_bytes() const { return block_bytes_; }
@@ -60,6 +62,7 @@ class BlockPool {
 
   std::size_t block_bytes_;
   std::size_t limit_;
+  std::function<void(std::span<std::byte>)> made_hook_;
   std::mutex mutex_;
   std::condition_variable returned_;
   std::size_t count_ = 0;  // buffers that are made or being made

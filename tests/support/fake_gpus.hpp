@@ -59,6 +59,7 @@ class FakeGpus : public device::Runtime {
     const std::lock_guard lock(mutex_);
     memory_[begin] = {gpu, std::make_unique<std::vector<std::byte>>(bytes)};
     return Memory(begin, [this, length](std::byte* p) {
+      finish_all();  // as cudaFree does
       const std::lock_guard own(mutex_);
       memory_.erase(p);
       ::munmap(p, length);
@@ -84,7 +85,10 @@ class FakeGpus : public device::Runtime {
 
   std::unique_ptr<device::Stream> make_stream(int) override {
     ++streams;
-    return std::make_unique<FakeStream>(*this, std::make_shared<Queue>(*this));
+    auto queue = std::make_shared<Queue>(*this);
+    const std::lock_guard lock(mutex_);
+    queues_.push_back(queue);
+    return std::make_unique<FakeStream>(*this, queue);
   }
   std::unique_ptr<device::Stream> default_stream(int gpu) override {
     return std::make_unique<FakeStream>(*this, defaults_.at(static_cast<std::size_t>(gpu)));
@@ -177,6 +181,7 @@ class FakeGpus : public device::Runtime {
    public:
     FakeStream(FakeGpus& gpus, std::shared_ptr<Queue> queue) : gpus_(gpus), queue_(std::move(queue)) {}
     void to_host(void* to, const void* from, std::size_t bytes) override {
+      if (bytes == 0) return;
       require(gpus_.owner_of(from).has_value() && !gpus_.owner_of(to), "to_host");
       queue_->enqueue([this_gpus = &gpus_, to, from, bytes] {
         std::memcpy(to, this_gpus->behind(from), bytes);
@@ -184,6 +189,7 @@ class FakeGpus : public device::Runtime {
       });
     }
     void to_device(void* to, const void* from, std::size_t bytes) override {
+      if (bytes == 0) return;
       require(gpus_.owner_of(to).has_value() && !gpus_.owner_of(from), "to_device");
       queue_->enqueue([this_gpus = &gpus_, to, from, bytes] {
         std::memcpy(this_gpus->behind(to), from, bytes);
@@ -191,6 +197,7 @@ class FakeGpus : public device::Runtime {
       });
     }
     void within_device(void* to, const void* from, std::size_t bytes) override {
+      if (bytes == 0) return;
       require(gpus_.owner_of(to).has_value() && gpus_.owner_of(from).has_value(), "within_device");
       queue_->enqueue([this_gpus = &gpus_, to, from, bytes] {
         std::memmove(this_gpus->behind(to), this_gpus->behind(from), bytes);
@@ -223,6 +230,16 @@ class FakeGpus : public device::Runtime {
     FakeGpus& gpus_;
     std::shared_ptr<Queue> queue_;
   };
+
+  void finish_all() {
+    std::vector<std::shared_ptr<Queue>> queues = defaults_;
+    {
+      const std::lock_guard lock(mutex_);
+      for (const auto& queue : queues_)
+        if (auto alive = queue.lock()) queues.push_back(std::move(alive));
+    }
+    for (auto& queue : queues) device::wait_within(*FakeStream(*this, queue).record(), 30);
+  }
 
   // --- the reduction, as its contract says it ---------------------------------------------------------------------------
 
@@ -274,6 +291,7 @@ class FakeGpus : public device::Runtime {
   std::mutex mutex_;
   std::map<const std::byte*, Range> memory_;
   std::set<const std::byte*> pinned_;
+  std::vector<std::weak_ptr<Queue>> queues_;
   std::vector<std::shared_ptr<Queue>> defaults_;  // last: end first
 };
 

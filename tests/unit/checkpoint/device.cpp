@@ -1,0 +1,202 @@
+// Tensors on GPUs, with fake ones: their memory cannot be touched by the host, and copies come late.
+#include <catch2/catch.hpp>
+
+#include "runs.hpp"
+#include "support/fake_gpus.hpp"
+
+using namespace trainrt;
+using namespace trainrt::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// A Model whose tensors lie on GPUs, but for every third.
+class DeviceModel {
+ public:
+  DeviceModel(FakeGpus& gpus, const std::vector<Spec>& specs, int rank, int size) : host(specs, rank, size), gpus_(gpus) {
+    int number = 0;
+    for (const auto& entry : host.state().tensors()) {
+      auto view = entry.local;
+      const int gpu = number % gpus.count();
+      if (number++ % 3 != 2) {
+        auto memory = gpus.allocate(gpu, view.bytes());
+        view = TensorView{memory.get(), view.dtype, view.shape, Device::cuda};
+        moved_.push_back({entry.local.data, memory, view.bytes(), gpu});
+      }
+      auto& moved = state.tensor(entry.name, view);
+      moved.placement = entry.placement;
+      moved.global_shape = entry.global_shape;
+      moved.offset = entry.offset;
+    }
+    state.value("epoch", host.epoch);
+    state.value("steps", host.steps);
+    state.value("loss", host.loss);
+    state.value("done", host.done);
+    state.value("note", host.note);
+    state.value("nothing", host.nothing);
+  }
+
+  /// Enqueued only, on the default streams, as a training step would.
+  void fill(std::uint64_t seed) {
+    host.fill(seed);
+    for (const auto& tensor : moved_) {
+      auto& bytes = sent_.emplace_back(static_cast<const char*>(tensor.on_host), tensor.bytes);
+      std::memset(tensor.on_host, 0x33, tensor.bytes);  // the host's copy is of no use from here on
+      gpus_.default_stream(tensor.gpu)->to_device(tensor.memory.get(), bytes.data(), bytes.size());
+    }
+  }
+  std::string difference(std::uint64_t seed, int writers) {
+    for (const auto& tensor : moved_) get(gpus_, tensor.gpu, tensor.on_host, tensor.memory.get(), tensor.bytes);
+    return host.difference(seed, writers);
+  }
+
+  Model host;
+  State state;
+
+ private:
+  struct Moved {
+    void* on_host;
+    Memory memory;
+    std::size_t bytes;
+    int gpu;
+  };
+  FakeGpus& gpus_;
+  std::vector<Moved> moved_;
+  std::deque<std::string> sent_;  // all of it: copies may not have been done yet
+};
+
+checkpoint::SaveResult save_device(FakeGpus& gpus, int ranks, const std::string& run_dir, std::uint64_t seed,
+                                   const std::vector<Spec>& specs = every_kind()) {
+  checkpoint::SaveResult first;
+  run_ranks(ranks, [&](Communicator& communicator) {
+    DeviceModel model(gpus, specs, communicator.rank(), communicator.size());
+    model.fill(seed);
+    auto save = options_for(run_dir, 0);
+    checkpoint::Saver saver(save.saver, communicator);
+    auto failed = saver.start(model.state, {save.meta, {}});
+    model.fill(seed + 1);  // the step that follows
+    const auto result = failed ? *failed : saver.finish().value();
+    communicator.barrier();
+    if (communicator.rank() == 0) first = result;
+  });
+  return first;
+}
+
+std::vector<std::string> load_device(FakeGpus& gpus, int ranks, const std::string& run_dir, std::uint64_t seed, int writers) {
+  Findings findings;
+  run_ranks(ranks, [&](Communicator& communicator) {
+    DeviceModel model(gpus, every_kind(), communicator.rank(), communicator.size());
+    const auto loaded = checkpoint::load_latest(model.state, run_dir, communicator);
+    findings.add(!loaded ? "nothing loaded" : model.difference(seed, writers));
+  });
+  return findings.take();
+}
+
+}  // namespace
+
+TEST_CASE("tensors on GPUs are saved as they were at the step, and come back bit for bit on any rank count") {
+  FakeGpus gpus(2);
+  const device::ReplacedRuntime replaced(gpus);
+  for (const int writers : {1, 2, 3}) {
+    Scratch scratch;
+    const auto saved = save_device(gpus, writers, scratch.path(), 5);
+    CHECK(saved.error == "");
+    REQUIRE(saved.committed);
+    for (const int readers : {1, 2, 3}) {
+      CAPTURE(writers, readers);
+      CHECK(load_device(gpus, readers, scratch.path(), 5, writers) == std::vector<std::string>{});
+    }
+  }
+}
+
+TEST_CASE("what is saved from GPUs and what is saved from the host are the same checkpoint") {
+  FakeGpus gpus;
+  const device::ReplacedRuntime replaced(gpus);
+  Scratch from_gpus;
+  REQUIRE(save_device(gpus, 2, from_gpus.path(), 9).committed);
+  CHECK(load_on(2, every_kind(), from_gpus.path(), 9, 2).differences == std::vector<std::string>{});
+  Scratch from_host;
+  REQUIRE(save_on(2, every_kind(), from_host.path(), 0, 9).committed);
+  CHECK(load_device(gpus, 2, from_host.path(), 9, 2) == std::vector<std::string>{});
+}
+
+TEST_CASE("each byte on a GPU is copied once for a checkpoint, into memory that is pinned until the saver ends") {
+  FakeGpus gpus;
+  const device::ReplacedRuntime replaced(gpus);
+  const std::vector<Spec> specs = {{"a", DType::f32, {5'000'000}}, {"b", DType::u8, {77}}};  // more than two blocks
+  Scratch scratch;
+  bool pinned = false;
+  gpus.bytes_to_host = 0;
+  run_ranks(1, [&](Communicator& communicator) {
+    DeviceModel model(gpus, specs, 0, 1);
+    model.fill(1);
+    auto save = options_for(scratch.path(), 0);
+    checkpoint::Saver saver(save.saver, communicator);
+    saver.start(model.state, {save.meta, {}});
+    pinned = gpus.pinned() > 0;
+    saver.finish();
+  });
+  CHECK(pinned);
+  CHECK(gpus.pinned() == 0);
+  CHECK(gpus.bytes_to_host == 20'000'077);
+}
+
+TEST_CASE("where memory cannot be pinned, tensors on GPUs are saved all the same") {
+  FakeGpus gpus;
+  gpus.can_pin = false;
+  const device::ReplacedRuntime replaced(gpus);
+  Scratch scratch;
+  REQUIRE(save_device(gpus, 1, scratch.path(), 3).committed);
+  CHECK(load_device(gpus, 1, scratch.path(), 3, 1) == std::vector<std::string>{});
+}
+
+TEST_CASE("a tensor that is said to lie on a GPU and does not is named, at a save and at a restore") {
+  FakeGpus gpus;
+  const device::ReplacedRuntime replaced(gpus);
+  Scratch scratch;
+  std::vector<float> memory(8);
+  State state;
+  state.tensor("lost", TensorView{memory.data(), DType::f32, {8}, Device::cuda});
+  run_ranks(1, [&](Communicator& communicator) {
+    const auto result = save_now(state, options_for(scratch.path(), 0), communicator);
+    if (result.committed || result.error.find("'lost'") == std::string::npos) throw Error("not named: " + result.error);
+  });
+  State on_host;
+  on_host.tensor("lost", memory);
+  run_ranks(1, [&](Communicator& communicator) { save_now(on_host, options_for(scratch.path(), 1), communicator); });
+  CHECK_THROWS_WITH(run_ranks(1, [&](Communicator& communicator) {
+                      checkpoint::load_latest(state, scratch.path(), communicator);
+                    }),
+                    Contains("'lost'") && Contains("belongs to none"));
+}
+
+TEST_CASE("a state without tensors on GPUs touches no GPU") {
+  FakeGpus gpus;
+  const device::ReplacedRuntime replaced(gpus);
+  Scratch scratch;
+  REQUIRE(save_on(2, every_kind(), scratch.path(), 0, 4).committed);
+  CHECK(load_on(2, every_kind(), scratch.path(), 4, 2).differences == std::vector<std::string>{});
+  CHECK(gpus.streams == 0);
+  CHECK(gpus.pinned() == 0);
+}
+
+TEST_CASE("a GPU that does not answer fails the save within the limit") {
+  FakeGpus gpus;
+  const device::ReplacedRuntime replaced(gpus);
+  Scratch scratch;
+  run_ranks(1, [&](Communicator& communicator) {
+    DeviceModel model(gpus, every_kind(), 0, 1);
+    model.fill(1);
+    gpus.stalled = true;
+    auto options = options_for(scratch.path(), 0);
+    options.saver.writer.stuck_s = 0.2;
+    checkpoint::Saver saver(options.saver, communicator);
+    const auto start = std::chrono::steady_clock::now();
+    saver.start(model.state, {options.meta, {}});
+    const auto result = saver.finish().value();
+    gpus.stalled = false;
+    if (result.committed || result.error.find("from a GPU have come to a halt") == std::string::npos)
+      throw Error("not named: " + result.error);
+    if (std::chrono::steady_clock::now() - start > std::chrono::seconds(30)) throw Error("too late");
+  });
+}
