@@ -1,0 +1,164 @@
+#include "comm/staged_communicator.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "comm/queued_communicator.hpp"
+#include "core/host.hpp"
+
+namespace trainrt::comm {
+
+namespace {
+
+using Kind = Collective::Kind;
+
+/// Nothing is left to do.
+class Done : public Flight {
+ public:
+  bool advance(Until) override { return true; }
+};
+
+struct Piece {
+  void* memory = nullptr;
+  std::size_t bytes = 0;
+};
+
+std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+Piece part_of(const Collective& collective, int rank) {
+  return {collective.part, collective.counts[static_cast<std::size_t>(rank)] * size_of(collective.buffer.dtype)};
+}
+
+/// What a rank gives to a collective.
+Piece input_of(const Collective& collective, int rank) {
+  if (collective.kind == Kind::all_gather) return part_of(collective, rank);
+  if (collective.kind == Kind::broadcast && collective.root != rank) return {};
+  return {collective.buffer.data, collective.buffer.bytes()};
+}
+
+/// What it gets.
+Piece output_of(const Collective& collective, int rank) {
+  if (collective.kind == Kind::reduce_scatter) return part_of(collective, rank);
+  if (collective.kind == Kind::broadcast && collective.root == rank) return {};
+  return {collective.buffer.data, collective.buffer.bytes()};
+}
+
+}  // namespace
+
+/// To the host, among the ranks, and back.
+class StagedCommunicator::Journey : public Flight {
+ public:
+  Journey(StagedCommunicator& owner, const Collective& collective) : owner_(owner), collective_(collective) {
+    const auto rank = owner.rank();
+    const auto buffer_bytes = aligned(collective.buffer.bytes());
+    staging_ = owner.take(buffer_bytes + (collective.counts.empty() ? 0 : aligned(part_of(collective, rank).bytes)));
+    on_host_ = collective;
+    on_host_.buffer.data = staging_.memory.get();
+    on_host_.buffer.device = Device::host;
+    on_host_.part = collective.counts.empty() ? nullptr : staging_.memory.get() + buffer_bytes;
+    owner.stream().wait_for(*owner.default_stream().record());
+    const auto input = input_of(collective, rank);
+    owner.stream().to_host(input_of(on_host_, rank).memory, input.memory, input.bytes);
+    arrived_ = owner.stream().record();
+  }
+
+  bool advance(Until until) override {
+    if (complete_) return true;
+    if (!started_ && !start(until)) return false;
+    if (until == Until::complete)
+      owner_.host().wait(ticket_);
+    else if (!owner_.host().test(ticket_))
+      return false;
+    bring_back();
+    return true;
+  }
+  bool has_passed_host() const override { return started_; }
+
+ private:
+  bool start(Until until) {
+    if (until == Until::complete)
+      owner_.await(*arrived_, collective_);
+    else if (!arrived_->test())
+      return false;
+    ticket_ = owner_.host().start(on_host_);
+    started_ = true;
+    return true;
+  }
+
+  void bring_back() {
+    const auto output = output_of(collective_, owner_.rank());
+    owner_.stream().to_device(output.memory, output_of(on_host_, owner_.rank()).memory, output.bytes);
+    owner_.default_stream().wait_for(*owner_.stream().record());
+    owner_.free_.push_back(std::move(staging_));
+    complete_ = true;
+  }
+
+  StagedCommunicator& owner_;
+  Collective collective_;
+  Collective on_host_;
+  Staging staging_;
+  std::shared_ptr<device::Event> arrived_;
+  Ticket ticket_ = 0;
+  bool started_ = false;
+  bool complete_ = false;
+};
+
+StagedCommunicator::StagedCommunicator(std::unique_ptr<Communicator> host, device::Runtime& runtime, int gpu,
+                                       double timeout_seconds)
+    : DeviceCommunicator(std::move(host), runtime, gpu), name_(this->host().name()), timeout_seconds_(timeout_seconds) {}
+
+/// Copies may still read the staging memory.
+StagedCommunicator::~StagedCommunicator() {
+  if (stream_ == nullptr) return;
+  try {
+    device::wait_within(*stream_->record(), timeout_seconds_);
+  } catch (const Error&) {  // the GPU has failed: then it reads nothing any more
+  }
+}
+
+std::unique_ptr<Communicator> StagedCommunicator::split(int color, int key) {
+  auto part = host().split(color, key);
+  if (part == nullptr) return nullptr;
+  return std::make_unique<StagedCommunicator>(std::move(part), runtime(), gpu(), timeout_seconds_);
+}
+
+std::unique_ptr<Flight> StagedCommunicator::flight_of(const Collective& collective) {
+  if (size() > 1) return std::make_unique<Journey>(*this, collective);
+  alone(collective);
+  return std::make_unique<Done>();
+}
+
+/// What one rank gives it gets.
+void StagedCommunicator::alone(const Collective& collective) {
+  const auto input = input_of(collective, 0);
+  const auto output = output_of(collective, 0);
+  if (output.memory != nullptr && output.memory != input.memory)
+    default_stream().within_device(output.memory, input.memory, output.bytes);
+}
+
+device::Stream& StagedCommunicator::stream() {
+  if (stream_ == nullptr) stream_ = runtime().make_stream(gpu());
+  return *stream_;
+}
+
+/// The smallest that is large enough. The stream's order keeps the copies of one user from those of the next, and the host
+/// writes only after its own copy has arrived.
+StagedCommunicator::Staging StagedCommunicator::take(std::size_t bytes) {
+  auto best = free_.end();
+  for (auto it = free_.begin(); it != free_.end(); ++it)
+    if (it->bytes >= bytes && (best == free_.end() || it->bytes < best->bytes)) best = it;
+  if (best == free_.end()) return {runtime().allocate_pinned(bytes), bytes};
+  auto staging = std::move(*best);
+  free_.erase(best);
+  return staging;
+}
+
+void StagedCommunicator::await(device::Event& event, const Collective& collective) {
+  if (device::wait_within(event, timeout_seconds_)) return;
+  throw Error(fmt::format("{} on rank {} ({}) at step {}: waited {} s (failure.collective_timeout) for GPU {} to reach it",
+                          described(collective), rank(), host_name(), step(), timeout_seconds_, gpu()));
+}
+
+}  // namespace trainrt::comm
