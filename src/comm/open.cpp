@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "comm/backend.hpp"
+#include "comm/gpus.hpp"
 #include "core/environment.hpp"
 #include "core/host.hpp"
 
@@ -24,24 +25,14 @@ std::string node_identity() {
   return slurm_node ? "slurm:" + *slurm_node : "host:" + host_name();
 }
 
-const Backend& best_for(const launch::Launch& launch) {
-  const Backend* best = nullptr;
-  for (const auto* backend : backend_table())
-    if (backend->obstacle(launch).empty() && (best == nullptr || backend->preference > best->preference)) best = backend;
-  if (best == nullptr)
-    throw Error(fmt::format("no comm backend can join {} ranks; there are: {}", launch.world().size,
-                            join(names_of(backend_table()))));
-  return *best;
-}
-
 const Backend& backend_for(const launch::Launch& launch, const std::string& name) {
-  if (name.empty() || name == "auto") return best_for(launch);
+  if (name.empty() || name == "auto") return best_backend(launch);
   for (const auto* backend : backend_table()) {
     if (backend->name != name) continue;
     const auto obstacle = backend->obstacle(launch);
     if (!obstacle.empty())
       throw UsageError(
-          fmt::format("scaling.backend = {} cannot serve here: {}; auto takes {}", name, obstacle, best_for(launch).name));
+          fmt::format("scaling.backend = {} cannot serve here: {}; auto takes {}", name, obstacle, best_backend(launch).name));
     return *backend;
   }
   throw UsageError(fmt::format("scaling.backend = {}: there is no such backend; there are: auto, {}", name,
@@ -49,6 +40,16 @@ const Backend& backend_for(const launch::Launch& launch, const std::string& name
 }
 
 }  // namespace
+
+const Backend& best_backend(const launch::Launch& launch) {
+  const Backend* best = nullptr;
+  for (const auto* backend : backend_table())
+    if (backend->preference > (best == nullptr ? 0 : best->preference) && backend->obstacle(launch).empty()) best = backend;
+  if (best == nullptr)
+    throw Error(fmt::format("no comm backend can join {} ranks; there are: {}", launch.world().size,
+                            join(names_of(backend_table()))));
+  return *best;
+}
 
 std::vector<int> nodes_of_ranks(Communicator& communicator) {
   std::vector<int> nodes;
@@ -66,6 +67,8 @@ void complete_topology(World& world, Communicator& communicator) {
 std::unique_ptr<Communicator> open_communicator(launch::Launch& launch, const CommOptions& options) {
   auto communicator = backend_for(launch, options.backend).open(launch, options);
   complete_topology(launch.world(), *communicator);
+  if (!options.gpus_per_worker.empty() || options.backend == "nccl")
+    communicator = with_gpus(std::move(communicator), launch.world(), options);
   return options.check || always_check ? checked(std::move(communicator)) : std::move(communicator);
 }
 

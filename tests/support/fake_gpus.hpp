@@ -58,8 +58,8 @@ class FakeGpus : public device::Runtime {
     auto* const begin = static_cast<std::byte*>(address);
     const std::lock_guard lock(mutex_);
     memory_[begin] = {gpu, std::make_unique<std::vector<std::byte>>(bytes)};
-    return Memory(begin, [this, length](std::byte* p) {
-      finish_all();  // as cudaFree does
+    return Memory(begin, [this, gpu, length](std::byte* p) {
+      finish(gpu);  // as cudaFree does
       const std::lock_guard own(mutex_);
       memory_.erase(p);
       ::munmap(p, length);
@@ -83,11 +83,11 @@ class FakeGpus : public device::Runtime {
     return pinned_.size();
   }
 
-  std::unique_ptr<device::Stream> make_stream(int) override {
+  std::unique_ptr<device::Stream> make_stream(int gpu) override {
     ++streams;
     auto queue = std::make_shared<Queue>(*this);
     const std::lock_guard lock(mutex_);
-    queues_.push_back(queue);
+    queues_.push_back({gpu, queue});
     return std::make_unique<FakeStream>(*this, queue);
   }
   std::unique_ptr<device::Stream> default_stream(int gpu) override {
@@ -231,12 +231,12 @@ class FakeGpus : public device::Runtime {
     std::shared_ptr<Queue> queue_;
   };
 
-  void finish_all() {
-    std::vector<std::shared_ptr<Queue>> queues = defaults_;
+  void finish(int gpu) {
+    std::vector<std::shared_ptr<Queue>> queues = {defaults_.at(static_cast<std::size_t>(gpu))};
     {
       const std::lock_guard lock(mutex_);
-      for (const auto& queue : queues_)
-        if (auto alive = queue.lock()) queues.push_back(std::move(alive));
+      for (const auto& [owner, queue] : queues_)
+        if (auto alive = queue.lock(); alive && owner == gpu) queues.push_back(std::move(alive));
     }
     for (auto& queue : queues) device::wait_within(*FakeStream(*this, queue).record(), 30);
   }
@@ -291,7 +291,7 @@ class FakeGpus : public device::Runtime {
   std::mutex mutex_;
   std::map<const std::byte*, Range> memory_;
   std::set<const std::byte*> pinned_;
-  std::vector<std::weak_ptr<Queue>> queues_;
+  std::vector<std::pair<int, std::weak_ptr<Queue>>> queues_;  // of streams, by GPU
   std::vector<std::shared_ptr<Queue>> defaults_;  // last: end first
 };
 

@@ -1,0 +1,289 @@
+#include "comm/nccl/nccl_communicator.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "comm/queued_communicator.hpp"
+#include "core/host.hpp"
+#include "core/text.hpp"
+
+namespace trainrt::comm::nccl {
+
+namespace {
+
+using Kind = Collective::Kind;
+
+constexpr std::size_t piece_bytes = std::size_t{32} << 20;  ///< of what goes along the tree at a time: bounds the scratch
+
+/// On NCCL's stream: complete when the event comes.
+class NcclFlight : public Flight {
+ public:
+  NcclFlight(device::Stream& default_stream, std::shared_ptr<device::Event> event)
+      : default_stream_(default_stream), event_(std::move(event)) {}
+  bool advance(Until until) override {
+    if (until == Until::blocked) return event_->test();
+    default_stream_.wait_for(*event_);
+    return true;
+  }
+
+ private:
+  device::Stream& default_stream_;
+  std::shared_ptr<device::Event> event_;
+};
+
+Type type_of(DType dtype) {
+  switch (dtype) {
+    case DType::f64:
+      return Type::f64;
+    case DType::f32:
+      return Type::f32;
+    case DType::f16:
+      return Type::f16;
+    case DType::bf16:
+      return Type::bf16;
+    case DType::i64:
+      return Type::i64;
+    default:
+      return Type::i32;
+  }
+}
+
+bool is_integer(DType dtype) { return dtype == DType::i64 || dtype == DType::i32; }
+
+/// Integers are summed; the division that rounds toward zero follows.
+RedOp red_op(const Collective& c) {
+  if (c.op == Op::min) return RedOp::min;
+  if (c.op == Op::max) return RedOp::max;
+  return c.op == Op::mean && !is_integer(c.buffer.dtype) ? RedOp::avg : RedOp::sum;
+}
+
+std::byte* element(const Collective& c, std::size_t index) {
+  return static_cast<std::byte*>(c.buffer.data) + index * size_of(c.buffer.dtype);
+}
+
+std::vector<std::size_t> offsets_of(std::span<const std::size_t> counts) {
+  std::vector<std::size_t> offsets(counts.size());
+  std::exclusive_scan(counts.begin(), counts.end(), offsets.begin(), std::size_t{0});
+  return offsets;
+}
+
+/// The first failure counts.
+class Calls {
+ public:
+  void add(Result result) {
+    if (first_ == Result::success || first_ == Result::in_progress) first_ = result;
+  }
+  Result result() const { return first_; }
+
+ private:
+  Result first_ = Result::success;
+};
+
+}  // namespace
+
+NcclCommunicator::NcclCommunicator(std::unique_ptr<Communicator> host, std::shared_ptr<const Api> api,
+                                   device::Runtime& runtime, int gpu, const NcclOptions& options)
+    : DeviceCommunicator(std::move(host), runtime, gpu), api_(std::move(api)), options_(options) {}
+
+std::unique_ptr<Communicator> NcclCommunicator::split(int color, int key) {
+  auto part = host().split(color, key);
+  if (part == nullptr) return nullptr;
+  return std::make_unique<NcclCommunicator>(std::move(part), api_, runtime(), gpu(), options_);
+}
+
+void NcclCommunicator::require_whole() {
+  if (link_) link_->require_whole();
+}
+
+/// Collective, as the start of a collective is. It fails on all ranks or on none.
+void NcclCommunicator::connect() {
+  if (link_) return;
+  UniqueId id{};
+  std::string failure;
+  if (rank() == 0 && api_->get_unique_id(&id) != Result::success) failure = "NCCL makes no id: is there a network interface?";
+  host().broadcast(Buffer{id.bytes, sizeof id.bytes, DType::u8}, 0, "NCCL's id");
+  std::unique_ptr<Link> link;
+  if (host().all_reduced(std::int64_t{!failure.empty()}, Op::max) == 0) try {
+      runtime().use(gpu());
+      stream_ = runtime().make_stream(gpu());
+      link = std::make_unique<Link>(
+          api_, id, Link::Place{rank(), size(), gpu(), options_.timeout_seconds});
+    } catch (const Error& error) {
+      failure = error.what();
+    }
+  std::vector<std::string> failures;
+  for (const auto& text : host().all_gather(failure))
+    if (!text.empty()) failures.push_back(text);
+  if (!failures.empty()) throw Error(join(failures, "\n"));
+  link_ = std::move(link);
+}
+
+std::unique_ptr<Flight> NcclCommunicator::flight_of(const Collective& collective) {
+  connect();
+  stream_->wait_for(*default_stream().record());
+  enqueue(collective);
+  auto event = stream_->record();
+  link_->watch(event, fmt::format("{} at step {}", described(collective), step()));
+  return std::make_unique<NcclFlight>(default_stream(), std::move(event));
+}
+
+void NcclCommunicator::enqueue(const Collective& collective) {
+  if (collective.buffer.count == 0) return;
+  if (collective.kind == Kind::all_reduce)
+    must_follow_tree(collective) ? all_reduce_along_tree(collective) : all_reduce(collective);
+  else if (collective.kind == Kind::reduce_scatter)
+    must_follow_tree(collective) ? reduce_scatter_along_tree(collective) : reduce_scatter(collective);
+  else if (collective.kind == Kind::all_gather)
+    all_gather(collective);
+  else
+    broadcast(collective);
+}
+
+// --- NCCL's own collectives ---------------------------------------------------------------------------------------------
+
+void NcclCommunicator::all_reduce(const Collective& c) {
+  link_->enqueue(described(c), [&](const Api& api, Comm* comm) {
+    return api.all_reduce(c.buffer.data, c.buffer.data, c.buffer.count, type_of(c.buffer.dtype), red_op(c), comm,
+                          stream_->handle());
+  });
+  finish_integer_mean(c, c.buffer.data, c.buffer.count);
+}
+
+/// Parts differ in length: to each rank a reduction of its own, all at once.
+void NcclCommunicator::reduce_scatter(const Collective& c) {
+  const auto offsets = offsets_of(c.counts);
+  link_->enqueue(described(c), [&](const Api& api, Comm* comm) {
+    Calls calls;
+    for (std::size_t to = 0; to < c.counts.size(); ++to)
+      if (c.counts[to] > 0)
+        calls.add(api.reduce(element(c, offsets[to]), c.part, c.counts[to], type_of(c.buffer.dtype), red_op(c),
+                             static_cast<int>(to), comm, stream_->handle()));
+    return calls.result();
+  });
+  finish_integer_mean(c, c.part, c.counts[static_cast<std::size_t>(rank())]);
+}
+
+void NcclCommunicator::all_gather(const Collective& c) {
+  const auto offsets = offsets_of(c.counts);
+  const auto width = size_of(c.buffer.dtype);
+  link_->enqueue(described(c), [&](const Api& api, Comm* comm) {
+    Calls calls;
+    for (std::size_t from = 0; from < c.counts.size(); ++from)
+      if (c.counts[from] > 0)
+        calls.add(api.broadcast(c.part, element(c, offsets[from]), c.counts[from] * width, Type::u8, static_cast<int>(from),
+                                comm, stream_->handle()));
+    return calls.result();
+  });
+}
+
+void NcclCommunicator::broadcast(const Collective& c) {
+  link_->enqueue(described(c), [&](const Api& api, Comm* comm) {
+    return api.broadcast(c.buffer.data, c.buffer.data, c.buffer.bytes(), Type::u8, c.root, comm, stream_->handle());
+  });
+}
+
+void NcclCommunicator::finish_integer_mean(const Collective& c, void* values, std::size_t count) {
+  if (c.op != Op::mean || !is_integer(c.buffer.dtype) || count == 0) return;
+  stream_->reduce({.parts = values,
+                   .stride = count,
+                   .ranks = 1,
+                   .out = values,
+                   .count = count,
+                   .dtype = c.buffer.dtype,
+                   .op = Op::sum,
+                   .divide_by = size()});
+}
+
+// --- along the tree -----------------------------------------------------------------------------------------------------
+
+/// Sums of integers are the same in any order.
+bool NcclCommunicator::must_follow_tree(const Collective& c) const {
+  if (is_integer(c.buffer.dtype)) return false;
+  return options_.deterministic || c.op == Op::min || c.op == Op::max;
+}
+
+/// Each rank gets one stretch of all ranks' buffers, reduces it, and hands the result to all.
+void NcclCommunicator::all_reduce_along_tree(const Collective& c) {
+  const auto ranks = static_cast<std::size_t>(size());
+  const auto most = std::max(piece_bytes / size_of(c.buffer.dtype), ranks);
+  for (std::size_t done = 0; done < c.buffer.count; done += most) {
+    const auto count = std::min(most, c.buffer.count - done);
+    std::vector<Piece> stretches;
+    for (std::size_t r = 0; r < ranks; ++r) {
+      const auto first = count * r / ranks;
+      stretches.push_back({done + first, count * (r + 1) / ranks - first});
+    }
+    exchange_and_reduce(c, stretches, element(c, stretches[static_cast<std::size_t>(rank())].first));
+    link_->enqueue(described(c), [&](const Api& api, Comm* comm) {
+      Calls calls;
+      for (std::size_t from = 0; from < ranks; ++from) {
+        auto* const stretch = element(c, stretches[from].first);
+        if (stretches[from].count > 0)
+          calls.add(api.broadcast(stretch, stretch, stretches[from].count, type_of(c.buffer.dtype), static_cast<int>(from),
+                                  comm, stream_->handle()));
+      }
+      return calls.result();
+    });
+  }
+}
+
+void NcclCommunicator::reduce_scatter_along_tree(const Collective& c) {
+  const auto offsets = offsets_of(c.counts);
+  const auto most = std::max<std::size_t>(piece_bytes / size_of(c.buffer.dtype) / c.counts.size(), 1);
+  const auto longest = *std::max_element(c.counts.begin(), c.counts.end());
+  for (std::size_t done = 0; done < longest; done += most) {
+    std::vector<Piece> pieces;
+    for (std::size_t r = 0; r < c.counts.size(); ++r) {
+      const auto first = std::min(done, c.counts[r]);
+      pieces.push_back({offsets[r] + first, std::min(most, c.counts[r] - first)});
+    }
+    exchange_and_reduce(c, pieces, static_cast<std::byte*>(c.part) + done * size_of(c.buffer.dtype));
+  }
+}
+
+/// Every rank's part of pieces[rank] comes together here and is reduced into `out`. The buffer stays as it is.
+void NcclCommunicator::exchange_and_reduce(const Collective& c, const std::vector<Piece>& pieces, void* out) {
+  const auto self = static_cast<std::size_t>(rank());
+  const auto mine = pieces[self];
+  const auto width = size_of(c.buffer.dtype);
+  const auto type = type_of(c.buffer.dtype);
+  auto* const parts = scratch(mine.count * width * pieces.size());
+  if (mine.count > 0) stream_->within_device(parts + self * mine.count * width, element(c, mine.first), mine.count * width);
+  link_->enqueue(described(c), [&](const Api& api, Comm* comm) {
+    Calls calls;
+    for (std::size_t other = 0; other < pieces.size(); ++other) {
+      if (other == self) continue;
+      const auto peer = static_cast<int>(other);
+      if (pieces[other].count > 0)
+        calls.add(api.send(element(c, pieces[other].first), pieces[other].count, type, peer, comm, stream_->handle()));
+      if (mine.count > 0)
+        calls.add(api.recv(parts + other * mine.count * width, mine.count, type, peer, comm, stream_->handle()));
+    }
+    return calls.result();
+  });
+  if (mine.count == 0) return;
+  stream_->reduce({.parts = parts,
+                   .stride = mine.count,
+                   .ranks = size(),
+                   .out = out,
+                   .count = mine.count,
+                   .dtype = c.buffer.dtype,
+                   .op = c.op,
+                   .divide_by = c.op == Op::mean ? size() : 1});
+}
+
+/// The stream's order keeps one use from the next.
+std::byte* NcclCommunicator::scratch(std::size_t bytes) {
+  if (bytes > scratch_bytes_) {
+    scratch_ = runtime().allocate(gpu(), bytes);
+    scratch_bytes_ = bytes;
+    stream_->wait_for(*default_stream().record());  // which zeroes it
+  }
+  return scratch_.get();
+}
+
+}  // namespace trainrt::comm::nccl

@@ -1,0 +1,207 @@
+// Collectives on GPUs, with fake GPUs and a fake NCCL: ranks are threads of this process.
+#include <dlfcn.h>
+
+#include <catch2/catch.hpp>
+
+#include "comm/gpus.hpp"
+#include "support/device_contract.hpp"
+#include "support/fake_gpus.hpp"
+#include "support/ranks.hpp"
+
+using namespace trainrt;
+using Catch::Matchers::Contains;
+
+namespace {
+
+comm::CommOptions asking_for(std::string backend, std::string gpus_per_worker = "auto", double timeout_seconds = 20) {
+  comm::CommOptions options;
+  options.backend = std::move(backend);
+  options.gpus_per_worker = std::move(gpus_per_worker);
+  options.timeout_seconds = timeout_seconds;
+  return options;
+}
+
+using RankMain = std::function<void(Communicator&, const World&)>;
+void on_gpus(int size, const comm::CommOptions& options, const RankMain& rank_main, const std::string& library = FAKE_NCCL) {
+  test::run_launched(
+      size,
+      [&](launch::Launch& launch) {
+        auto host = comm::open_communicator(launch, {});
+        const auto communicator = comm::with_gpus(std::move(host), launch.world(), options, library);
+        rank_main(*communicator, launch.world());
+        communicator->barrier();
+      },
+      options.timeout_seconds);
+}
+
+std::string findings_of(int size, const comm::CommOptions& options, test::Sums sums, std::string_view name,
+                        const std::string& library = FAKE_NCCL) {
+  std::mutex mutex;
+  std::string all;
+  on_gpus(
+      size, options,
+      [&](Communicator& communicator, const World& world) {
+        auto found = communicator.name() == name ? "" : "the backend is " + std::string(communicator.name()) + "; ";
+        found += test::DeviceContract(communicator, device::runtime(), world.gpus.front(), sums).findings();
+        const std::lock_guard lock(mutex);
+        all += found;
+      },
+      library);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("NCCL keeps the contract on memory of GPUs") {
+  test::FakeGpus gpus(4, std::chrono::microseconds(20));
+  const device::ReplacedRuntime replaced(gpus);
+  for (const int size : {2, 3, 4}) {
+    CAPTURE(size);
+    CHECK(findings_of(size, asking_for("auto", "1"), test::Sums::near, "nccl") == "");
+  }
+  CHECK(findings_of(1, asking_for("nccl"), test::Sums::near, "nccl") == "");
+}
+
+TEST_CASE("deterministic sums by NCCL have the bits of the CPU's tree") {
+  test::FakeGpus gpus(5, std::chrono::microseconds(20));
+  const device::ReplacedRuntime replaced(gpus);
+  auto options = asking_for("nccl", "1");
+  CHECK(findings_of(5, options, test::Sums::exact, "nccl") != "");  // the fake's own order is another one
+  options.deterministic = true;
+  for (const int size : {1, 2, 3, 5}) {
+    CAPTURE(size);
+    CHECK(findings_of(size, options, test::Sums::exact, "nccl") == "");
+  }
+}
+
+TEST_CASE("ranks that share a GPU, and ranks without NCCL, reduce through the host with its bits") {
+  test::FakeGpus one(1, std::chrono::microseconds(20));
+  {
+    const device::ReplacedRuntime replaced(one);
+    CHECK(findings_of(3, asking_for("auto"), test::Sums::exact, "thread") == "");
+    CHECK(findings_of(2, asking_for("auto", "0.5"), test::Sums::exact, "thread") == "");
+    CHECK(findings_of(1, asking_for("auto"), test::Sums::exact, "thread") == "");
+  }
+  test::FakeGpus two(2, std::chrono::microseconds(20));
+  const device::ReplacedRuntime replaced(two);
+  CHECK(findings_of(2, asking_for("auto"), test::Sums::exact, "thread", "/no/such/libnccl.so.2") == "");
+  CHECK(findings_of(2, asking_for("thread"), test::Sums::exact, "thread") == "");
+}
+
+TEST_CASE("the GPUs of a worker are in its world, and its default stream is on the first") {
+  test::FakeGpus gpus(4);
+  const device::ReplacedRuntime replaced(gpus);
+  std::mutex mutex;
+  std::vector<std::vector<int>> taken(2);
+  on_gpus(2, asking_for("auto"), [&](Communicator& communicator, const World& world) {
+    const std::lock_guard lock(mutex);
+    taken[static_cast<std::size_t>(communicator.rank())] = world.gpus;
+  });
+  CHECK(taken == std::vector<std::vector<int>>{{0, 1}, {2, 3}});
+}
+
+TEST_CASE("scaling.backend = nccl is refused with the reason where it cannot serve") {
+  const auto nothing = [](Communicator&, const World&) {};
+  {
+    test::FakeGpus none(0);
+    const device::ReplacedRuntime replaced(none);
+    CHECK_THROWS_WITH(on_gpus(2, asking_for("nccl"), nothing),
+                      Contains("scaling.backend = nccl cannot serve here: no GPU can be used: the test has none"));
+    CHECK_THROWS_AS(on_gpus(2, asking_for("nccl"), nothing), UsageError);
+  }
+  {
+    test::FakeGpus one(1);
+    const device::ReplacedRuntime replaced(one);
+    CHECK_THROWS_WITH(on_gpus(2, asking_for("nccl"), nothing),
+                      Contains("ranks 0 and 1 share a GPU, and NCCL refuses two ranks on one"));
+    CHECK_THROWS_WITH(on_gpus(2, asking_for("auto", "1"), nothing), Contains("2 workers of a node need 2 GPUs"));
+  }
+  test::FakeGpus two(2);
+  const device::ReplacedRuntime replaced(two);
+  CHECK_THROWS_WITH(on_gpus(2, asking_for("nccl"), nothing, "/no/such/libnccl.so.2"),
+                    Contains("rank 0 on ") && Contains("NCCL cannot be loaded: /no/such/libnccl.so.2") &&
+                        Contains("LD_LIBRARY_PATH"));
+  CHECK_THROWS_WITH(on_gpus(2, asking_for("nccl"), nothing, OLD_FAKE_NCCL), Contains("is NCCL 2.12.7: 2.18 or newer is needed"));
+  CHECK_THROWS_WITH(on_gpus(2, asking_for("nccl", "0"), nothing), Contains("scaling.gpus_per_worker = 0 leaves"));
+}
+
+TEST_CASE("a run that does not ask for GPUs leaves them alone") {
+  test::FakeGpus gpus(2);
+  const device::ReplacedRuntime replaced(gpus);
+  on_gpus(2, asking_for("auto", "0"), [](Communicator& communicator, const World& world) {
+    if (!world.gpus.empty() || communicator.name() != "thread") throw Error("a GPU was taken");
+  });
+  on_gpus(2, asking_for("auto", "1"), [](Communicator& communicator, const World&) {
+    communicator.all_reduced(1.0, Op::sum);  // of host memory: NCCL's communicator is not needed for it
+  });
+  CHECK(gpus.streams == 0);
+}
+
+TEST_CASE("a rank that does not join on the GPU ends the wait of the others within the limit, and frees their GPUs") {
+  test::FakeGpus gpus(2);
+  const device::ReplacedRuntime replaced(gpus);
+  std::string error;
+  const auto start = std::chrono::steady_clock::now();
+  CHECK_THROWS(on_gpus(2, asking_for("nccl", "1", 1.0), [&](Communicator& communicator, const World& world) {
+    const test::OnGpu memory(gpus, world.gpus.front(), std::string(4, '\0'));
+    const Buffer buffer{memory.data(), 1, DType::f32, Device::cuda};
+    communicator.all_reduce(buffer, Op::sum);
+    communicator.at_step(17);
+    if (communicator.rank() == 1) {
+      std::this_thread::sleep_for(std::chrono::seconds(3));
+      throw Error("late");
+    }
+    communicator.all_reduce(buffer, Op::sum, "bucket 2");
+    memory.bytes();  // the GPU gets past the collective that nobody joins
+    try {
+      communicator.all_reduce(buffer, Op::sum);
+    } catch (const Error& e) {
+      error = e.what();
+      throw;
+    }
+  }));
+  CHECK_THAT(error, Contains("all_reduce of 'bucket 2' at step 17 on rank 0") && Contains("failure.collective_timeout"));
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(15));
+}
+
+TEST_CASE("an error that NCCL reports while work is under way ends it and is named") {
+  test::FakeGpus gpus(2);
+  const device::ReplacedRuntime replaced(gpus);
+  auto* const library = dlopen(FAKE_NCCL, RTLD_NOW | RTLD_LOCAL);
+  const auto break_nccl = reinterpret_cast<void (*)(int)>(dlsym(library, "fakeNcclBreak"));
+  REQUIRE(break_nccl != nullptr);
+  std::string error;
+  CHECK_THROWS(on_gpus(2, asking_for("nccl", "1"), [&](Communicator& communicator, const World& world) {
+    const test::OnGpu memory(gpus, world.gpus.front(), std::string(4, '\0'));
+    const Buffer buffer{memory.data(), 1, DType::f32, Device::cuda};
+    communicator.all_reduce(buffer, Op::sum);
+    memory.bytes();
+    communicator.barrier();
+    if (communicator.rank() == 1) {
+      std::this_thread::sleep_for(std::chrono::seconds(2));
+      throw Error("this rank is gone");
+    }
+    communicator.all_reduce(buffer, Op::sum, "bucket 5");
+    break_nccl(6);
+    memory.bytes();
+    try {
+      communicator.all_reduce(buffer, Op::sum);
+    } catch (const Error& e) {
+      error = e.what();
+      throw;
+    }
+  }));
+  break_nccl(0);
+  CHECK_THAT(error, Contains("bucket 5") && Contains("remote process exited") && Contains("NCCL 2.28.9"));
+}
+
+TEST_CASE("memory on another GPU than the rank's is refused by name") {
+  test::FakeGpus gpus(2);
+  const device::ReplacedRuntime replaced(gpus);
+  CHECK_THROWS_WITH(on_gpus(1, asking_for("nccl"),
+                            [&](Communicator& communicator, const World&) {
+                              const auto other = gpus.allocate(1, 64);
+                              communicator.all_reduce(Buffer{other.get(), 4, DType::f32, Device::cuda}, Op::sum, "w");
+                            }),
+                    Contains("all_reduce of 'w': its memory lies on GPU 1, and rank 0 communicates on GPU 0"));
+}
