@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Runs the tests that are built under BUILD, or only the named suites, and ends with "N passed, N failed, N skipped".
-#   tests/run.sh build [lint] [unit] [contract] [multirank] [faults] [frameworks] [slurm]
+#   tests/run.sh build [lint] [unit] [contract] [multirank] [faults] [frameworks] [gpu] [slurm]
 # A Catch2 program counts its test cases, a Python test its checks; "skipped: reason" lines count as skipped.
 set -u
 build=$(cd "$1" && pwd)
 shift
-suites=${*:-lint unit contract multirank faults frameworks slurm}
+suites=${*:-lint unit contract multirank faults frameworks gpu slurm}
 here=$(cd "$(dirname "$0")" && pwd)
 logs=$build/test-logs
 mkdir -p "$logs"

@@ -11,33 +11,12 @@
 
 #include "device/runtime.hpp"
 #include "support/communicator_contract.hpp"
+#include "support/on_gpu.hpp"
 
 namespace trainrt::test {
 
 /// What is held against the CPU's results: the same bits, or, for sums of floats in another order, nearly the same numbers.
 enum class Sums { exact, near };
-
-/// Memory of a GPU with some bytes in it. Copies are enqueued on the default stream; only bytes() waits.
-class OnGpu {
- public:
-  OnGpu(device::Runtime& gpus, int gpu, std::string bytes)
-      : stream_(gpus.default_stream(gpu)), sent_(std::move(bytes)), memory_(gpus.allocate(gpu, sent_.size())) {
-    stream_->to_device(memory_.get(), sent_.data(), sent_.size());
-  }
-  ~OnGpu() { device::wait_within(*stream_->record(), 30); }
-  std::byte* data() const { return memory_.get(); }
-  std::string bytes() const {
-    std::string back(sent_.size(), '\0');
-    stream_->to_host(back.data(), memory_.get(), back.size());
-    if (!device::wait_within(*stream_->record(), 30)) throw Error("the GPU has come to a halt");
-    return back;
-  }
-
- private:
-  std::unique_ptr<device::Stream> stream_;
-  std::string sent_;
-  Memory memory_;
-};
 
 template <class T>
 std::string bytes_of(const std::vector<T>& values) {

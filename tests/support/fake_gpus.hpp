@@ -295,16 +295,4 @@ class FakeGpus : public device::Runtime {
   std::vector<std::shared_ptr<Queue>> defaults_;  // last: end first
 };
 
-/// Puts bytes into device memory and gets them back, waiting.
-inline void put(device::Runtime& gpus, int gpu, void* to, const void* from, std::size_t bytes) {
-  const auto stream = gpus.default_stream(gpu);
-  if (bytes > 0) stream->to_device(to, from, bytes);
-  if (!device::wait_within(*stream->record(), 30)) throw Error("a copy to the GPU has come to a halt");
-}
-inline void get(device::Runtime& gpus, int gpu, void* to, const void* from, std::size_t bytes) {
-  const auto stream = gpus.default_stream(gpu);
-  if (bytes > 0) stream->to_host(to, from, bytes);
-  if (!device::wait_within(*stream->record(), 30)) throw Error("a copy from the GPU has come to a halt");
-}
-
 }  // namespace trainrt::test

@@ -1,6 +1,7 @@
 // Tensors on GPUs, with fake ones: their memory cannot be touched by the host, and copies come late.
 #include <catch2/catch.hpp>
 
+#include "device_model.hpp"
 #include "runs.hpp"
 #include "support/fake_gpus.hpp"
 
@@ -9,61 +10,6 @@ using namespace trainrt::test;
 using Catch::Matchers::Contains;
 
 namespace {
-
-/// A Model whose tensors lie on GPUs, but for every third.
-class DeviceModel {
- public:
-  DeviceModel(FakeGpus& gpus, const std::vector<Spec>& specs, int rank, int size) : host(specs, rank, size), gpus_(gpus) {
-    int number = 0;
-    for (const auto& entry : host.state().tensors()) {
-      auto view = entry.local;
-      const int gpu = number % gpus.count();
-      if (number++ % 3 != 2) {
-        auto memory = gpus.allocate(gpu, view.bytes());
-        view = TensorView{memory.get(), view.dtype, view.shape, Device::cuda};
-        moved_.push_back({entry.local.data, memory, view.bytes(), gpu});
-      }
-      auto& moved = state.tensor(entry.name, view);
-      moved.placement = entry.placement;
-      moved.global_shape = entry.global_shape;
-      moved.offset = entry.offset;
-    }
-    state.value("epoch", host.epoch);
-    state.value("steps", host.steps);
-    state.value("loss", host.loss);
-    state.value("done", host.done);
-    state.value("note", host.note);
-    state.value("nothing", host.nothing);
-  }
-
-  /// Enqueued only, on the default streams, as a training step would.
-  void fill(std::uint64_t seed) {
-    host.fill(seed);
-    for (const auto& tensor : moved_) {
-      auto& bytes = sent_.emplace_back(static_cast<const char*>(tensor.on_host), tensor.bytes);
-      std::memset(tensor.on_host, 0x33, tensor.bytes);  // the host's copy is of no use from here on
-      gpus_.default_stream(tensor.gpu)->to_device(tensor.memory.get(), bytes.data(), bytes.size());
-    }
-  }
-  std::string difference(std::uint64_t seed, int writers) {
-    for (const auto& tensor : moved_) get(gpus_, tensor.gpu, tensor.on_host, tensor.memory.get(), tensor.bytes);
-    return host.difference(seed, writers);
-  }
-
-  Model host;
-  State state;
-
- private:
-  struct Moved {
-    void* on_host;
-    Memory memory;
-    std::size_t bytes;
-    int gpu;
-  };
-  FakeGpus& gpus_;
-  std::vector<Moved> moved_;
-  std::deque<std::string> sent_;  // all of it: copies may not have been done yet
-};
 
 checkpoint::SaveResult save_device(FakeGpus& gpus, int ranks, const std::string& run_dir, std::uint64_t seed,
                                    const std::vector<Spec>& specs = every_kind()) {

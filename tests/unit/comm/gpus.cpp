@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "comm/gpus.hpp"
+#include "core/log.hpp"
 #include "support/device_contract.hpp"
 #include "support/fake_gpus.hpp"
 #include "support/ranks.hpp"
@@ -23,6 +24,7 @@ comm::CommOptions asking_for(std::string backend, std::string gpus_per_worker = 
 
 using RankMain = std::function<void(Communicator&, const World&)>;
 void on_gpus(int size, const comm::CommOptions& options, const RankMain& rank_main, const std::string& library = FAKE_NCCL) {
+  log::set_quiet(true);
   test::run_launched(
       size,
       [&](launch::Launch& launch) {
