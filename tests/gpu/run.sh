@@ -35,10 +35,17 @@ run() { # run PROGRAM [LIBRARIES]
   log=$(mktemp)
   LD_LIBRARY_PATH="${2:+$2:}${LD_LIBRARY_PATH:-}$(nccl_folders)" timeout --kill-after=10 540 "$1" -d yes >"$log" 2>&1 || code=$?
   echo "--- $(command -v nvidia-smi >/dev/null && nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | paste -sd ';' || echo 'no nvidia-smi')"
-  sed -nE 's/^figure /  /p; s/^([0-9.]+) s: (.*)/  \2  (\1 s)/p; /^GPU [0-9]/p' "$log"
-  grep '^ *skipped: ' "$log" || true
+  # A case that skips says so, and then how long that took.
+  awk '/^skipped: / { print; skipped = 1; next }
+       /^figure /   { sub(/^figure/, " "); print }
+       /^GPU [0-9]/ { print }
+       /^[0-9.]+ s: / { if (!skipped) { time = $1; sub(/^[0-9.]+ s: /, ""); print "  " $0 "  (" time " s)" } skipped = 0 }' "$log"
   [ "$code" = 0 ] || cat "$log"
-  grep -E '^(All tests passed|test cases:)' "$log" || true
+  local cases failed skipped
+  cases=$(grep -cE '^[0-9.]+ s: ' "$log" || true)
+  failed=$(grep -E '^test cases:' "$log" | grep -oE '[0-9]+ failed' | grep -oE '[0-9]+' || echo 0)
+  skipped=$(grep -c '^skipped: ' "$log" || true)
+  echo "$((cases - failed - skipped)) passed, $failed failed, $skipped skipped"
   rm -f "$log"
   return "$code"
 }

@@ -103,6 +103,10 @@ ExitCode run_command(std::span<const std::string> words) {
     const auto code = run_on(*launch, prepared, comm_options);
     launch->finalize();
     return code;
+  } catch (const UsageError& error) {  // of the communicator's opening
+    log::error(error.what());
+    launch->abort(static_cast<int>(error.code()));
+    return error.code();
   } catch (const std::exception& error) {  // not agreed on: the others wait somewhere
     log::error(error.what());
     launch->abort(static_cast<int>(ExitCode::failed));

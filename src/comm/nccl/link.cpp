@@ -108,13 +108,13 @@ std::string Link::text_of(Result result) const {
 }
 
 void Link::fail(const std::string& what, Result result) {
-  abort(fmt::format("{} on rank {} ({}, GPU {}): NCCL {} failed: {}", what, place_.rank, host_name(), place_.gpu,
+  break_off(fmt::format("{} on rank {} ({}, GPU {}): NCCL {} failed: {}", what, place_.rank, host_name(), place_.gpu,
                     api_->version_text(), text_of(result)));
   throw Error(broken_);
 }
 
 /// comm_mutex_ is held.
-void Link::abort(const std::string& why) {
+void Link::break_off(const std::string& why) {
   broken_ = why;
   if (comm_ != nullptr) api_->comm_abort(std::exchange(comm_, nullptr));
 }
@@ -135,7 +135,7 @@ void Link::watch_loop() {
     lock.unlock();
     {
       const std::lock_guard comm_lock(comm_mutex_);
-      if (comm_ != nullptr) abort(why);
+      if (comm_ != nullptr) break_off(why);
     }
     lock.lock();
   }

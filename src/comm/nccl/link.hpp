@@ -45,7 +45,7 @@ class Link {
   Result settled(double limit_seconds);
   std::string text_of(Result result) const;
   [[noreturn]] void fail(const std::string& what, Result result);
-  void abort(const std::string& why);
+  void break_off(const std::string& why);
   void watch_loop();
   std::string trouble();
   bool all_done_within(double seconds);
