@@ -43,9 +43,7 @@ class RunningLoss {
     values_.zero_();
     return mean;
   }
-  TensorView view() const {
-    return {values_.data_ptr(), DType::f64, {2}, values_.is_cuda() ? Device::cuda : Device::host};
-  }
+  TensorView view() const { return {values_.data_ptr(), DType::f64, {2}, values_.is_cuda() ? Device::cuda : Device::host}; }
 
  private:
   torch::Tensor values_, sum_, samples_;
@@ -82,8 +80,10 @@ void warn_of_slow_blas(const Context& ctx) {
 
 void tell_overlap(const Context& ctx, const Gradients& gradients, double overlapped, std::int64_t steps) {
   if (ctx.world_rank() != 0 || ctx.world_size() == 1 || steps == 0) return;
-  std::fprintf(stderr, "trainrt: torch: gradients in %zu buckets; %.0f %% of their bytes were averaged during backward passes\n",
-               gradients.bucket_count(), 100 * overlapped / static_cast<double>(steps));
+  const auto buckets = gradients.bucket_count();
+  std::fprintf(stderr,
+               "trainrt: torch: gradients in %zu bucket%s; %.0f %% of their bytes were averaged during backward passes\n",
+               buckets, buckets == 1 ? "" : "s", 100 * overlapped / static_cast<double>(steps));
 }
 
 }  // namespace
