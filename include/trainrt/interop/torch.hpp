@@ -65,9 +65,9 @@ class TorchModel {
 /// bucket's reduction starts as soon as it is full (on the host: once the copies allow it), in one order on all ranks.
 ///
 /// Holds for parameters that require a gradient when it is made, all on one device, of f64, f32, f16 or bf16, in any
-/// mixture. A parameter that no backward pass used gets the mean with a gradient of zero for this rank. One step is: zero(),
-/// backward() once (or several times, see accumulate), average(). It must live as long as the gradients are used; then it
-/// takes them away from the parameters.
+/// mixture. A parameter that no backward pass used gets the mean with a gradient of zero for this rank. One step is:
+/// zero(), backward() once (or several times, see accumulate), average(). It must live as long as the gradients are used;
+/// then it takes them away from the parameters.
 class Gradients {
  public:
   /// Collective. UsageError for a model without such parameters, and for one of them that has no plain contiguous memory.
@@ -84,8 +84,8 @@ class Gradients {
   /// Replaces every gradient by its mean over the ranks. Collective. A grad that was replaced or reset after its backward
   /// pass is an Error that names the parameter.
   void average();
-  /// After average(): scales all down to the global L2 norm `max_norm` where theirs is greater, and returns the norm before;
-  /// as GradientBuckets::clip.
+  /// After average(): scales all down to the global L2 norm `max_norm` where theirs is greater, and returns the norm
+  /// before; as GradientBuckets::clip.
   double clip(double max_norm);
 
   std::size_t bucket_count() const;

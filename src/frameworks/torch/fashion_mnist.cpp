@@ -17,7 +17,10 @@ void fashion_mnist(Context& ctx) {
 
   const auto shape = image_shape(ctx);
   prepare_torch(ctx, settings.threads);
-  Mlp model({.inputs = element_count(shape), .hidden = hidden, .classes = class_count, .dropout = dropout,
+  Mlp model({.inputs = element_count(shape),
+             .hidden = hidden,
+             .classes = class_count,
+             .dropout = dropout,
              .relu_logits = relu_logits});
   train_classifier(ctx, settings,
                    {.model = model,

@@ -38,7 +38,8 @@ class Windows {
     for (const auto& field : data.fields())
       if (field.name == "tokens" || data.fields().size() == 1) field_ = field;
     if (!token_type(field_.dtype) || field_.sample_shape.size() != 1)
-      throw UsageError("gpt: [data." + name + "] must have a field 'tokens', or only one, of whole numbers: a window of tokens a sample");
+      throw UsageError("gpt: [data." + name +
+                       "] must have a field 'tokens', or only one, of whole numbers: a window of tokens a sample");
     if (length() < 2 || length() > shape.positions + 1)
       throw UsageError("gpt: the windows of [data." + name + "] hold " + std::to_string(length()) +
                        " tokens; block_size + 1 = " + std::to_string(shape.positions + 1) + " is the most, 2 the least");
@@ -108,12 +109,8 @@ TransformerShape shape_of(Context& ctx) {
 }  // namespace
 
 void gpt(Context& ctx) {
-  const TrainingSettings defaults{.epochs = 1,
-                                  .batch_size = 8,
-                                  .optimizer = "adamw",
-                                  .lr = 0.0003,
-                                  .weight_decay = 0.1,
-                                  .clip_norm = 1};
+  const TrainingSettings defaults{
+      .epochs = 1, .batch_size = 8, .optimizer = "adamw", .lr = 0.0003, .weight_decay = 0.1, .clip_norm = 1};
   const auto settings = training_settings(ctx, defaults);
   const auto shape = shape_of(ctx);
   const Windows train_windows(ctx.dataset("train"), "train", shape, device_of(ctx));
@@ -132,8 +129,7 @@ void gpt(Context& ctx) {
   const auto evaluation = [&] {
     return test_data ? evaluate(model, *test_data, *test_windows, settings.batch_size) : Metrics{};
   };
-  train(ctx, settings,
-        {.model = model, .loss = loss, .evaluate = evaluation, .draws_random_numbers = shape.dropout > 0});
+  train(ctx, settings, {.model = model, .loss = loss, .evaluate = evaluation, .draws_random_numbers = shape.dropout > 0});
 }
 
 }  // namespace trainrt::frameworks

@@ -34,9 +34,8 @@ void resnet18(Context& ctx) {
   const auto forward = [&](const torch::Tensor& images) {
     return model.forward(images.reshape({images.size(0), input[0], input[1], input[2]}));
   };
-  train_classifier(
-      ctx, settings,
-      {.model = model, .forward = forward, .image_shape = shape, .eval_batch_size = eval_batch_size});
+  train_classifier(ctx, settings,
+                   {.model = model, .forward = forward, .image_shape = shape, .eval_batch_size = eval_batch_size});
 }
 
 }  // namespace trainrt::frameworks

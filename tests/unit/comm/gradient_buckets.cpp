@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <memory>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -160,8 +160,7 @@ TEST_CASE("a bucket holds one type, and each type fills a bucket of its own") {
   CHECK(buckets.bucket_count() == 3);
   buckets.average();
   CHECK(recorder.started == std::vector<std::string>{"bucket 0 (d)", "bucket 1 (b)", "bucket 2 (c to a)"});
-  for (std::size_t p = 0; p < mixed.size(); ++p)
-    CHECK(reinterpret_cast<std::uintptr_t>(buckets.gradient(p)) % 64 == 0);
+  for (std::size_t p = 0; p < mixed.size(); ++p) CHECK(reinterpret_cast<std::uintptr_t>(buckets.gradient(p)) % 64 == 0);
 }
 
 TEST_CASE("mixed types are averaged, each in its own") {

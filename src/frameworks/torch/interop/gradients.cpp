@@ -33,10 +33,10 @@ class AfterAccumulation : public autograd::FunctionPostHook {
 
 /// Where gradients lie, and where they are reduced.
 enum class Way {
-  views,       ///< in the buckets
-  copies,      ///< the buckets are on the same device, of another type: copied as soon as they are made
-  host_copies, ///< the buckets are on the host: copied when all are made
-  alone,       ///< one rank on a GPU: nothing is reduced
+  views,        ///< in the buckets
+  copies,       ///< the buckets are on the same device, of another type: copied as soon as they are made
+  host_copies,  ///< the buckets are on the host: copied when all are made
+  alone,        ///< one rank on a GPU: nothing is reduced
 };
 
 /// A parameter, its gradient in the bucket, and what was said of it in this step.
@@ -199,7 +199,8 @@ Gradients::~Gradients() = default;
 void Gradients::zero() {
   for (auto& slot : impl_->slots) {
     if (slot.is_made)
-      throw UsageError("torch: the gradient of '" + slot.name + "' is being averaged: call average() before the next zero()");
+      throw UsageError("torch: the gradient of '" + slot.name +
+                       "' is being averaged: call average() before the next zero()");
     slot.parameter.mutable_grad().reset();
   }
 }

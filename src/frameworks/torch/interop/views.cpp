@@ -48,7 +48,8 @@ std::string state_name(const std::string& prefix, const std::string& torch_name)
 
 TensorView view_of(const at::Tensor& tensor, const std::string& name) {
   if (!(tensor.is_cpu() || tensor.is_cuda()) || tensor.layout() != at::kStrided)
-    throw UsageError("torch: '" + name + "' is not a plain tensor in memory of the host or of a GPU: no view of it can be had");
+    throw UsageError("torch: '" + name +
+                     "' is not a plain tensor in memory of the host or of a GPU: no view of it can be had");
   if (!tensor.is_contiguous())
     throw UsageError("torch: '" + name + "' is not contiguous: call .contiguous() before it becomes a parameter or buffer");
   const auto dtype = dtype_from(tensor.scalar_type());
