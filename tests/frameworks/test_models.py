@@ -8,10 +8,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from training import *  # noqa: E402,F403
 
 IMAGES = {"train": 310, "test": 33}  # no number of ranks or batches divides them: padding and uneven ends are met
-RESNET = {"epochs": 8, "batch_size": 16, "width": 4, "lr": 0.05}
+RESNET = {"epochs": 12, "batch_size": 16, "width": 4, "lr": 0.05}
 WINDOWS = {"train": 611, "test": 37}
 VOCABULARY, WINDOW = 29, 17
-GPT = {"epochs": 10, "batch_size": 6, "accumulate": 2, "vocab_size": VOCABULARY, "block_size": WINDOW - 1, "n_layer": 2, "n_head": 2,
+GPT = {"epochs": 12, "batch_size": 6, "accumulate": 2, "vocab_size": VOCABULARY, "block_size": WINDOW - 1, "n_layer": 2, "n_head": 2,
        "n_embd": 32, "lr": 0.003, "dropout": 0.1, "clip_norm": 0.5}
 STOPS = 2
 _data = None
