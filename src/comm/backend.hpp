@@ -16,11 +16,11 @@ struct CommOptions {
   std::string backend;            ///< scaling.backend: a name; "" or auto takes the best
   bool check = false;             ///< scaling.check: compare the ranks' calls before each one
   bool deterministic = false;     ///< scaling.deterministic: the one tree on the GPU too
-  std::string gpus_per_worker;    ///< scaling.gpus_per_worker: auto or a number; "": GPUs are left alone
+  std::string gpus_per_worker;    ///< scaling.gpus_per_worker: auto or a number
 };
 
-/// A plug-in: one file in comm/backends. The one with the highest preference that nothing stands in the way of is taken, one
-/// of preference 0 only by its name.
+/// A plug-in: one file in comm/backends. The one with the highest preference that nothing stands in the way of is taken,
+/// one of preference 0 only by its name.
 struct Backend {
   std::string_view name;
   std::string_view help;

@@ -56,7 +56,8 @@ std::vector<Sight> seen_by_all(Communicator& host, device::Runtime& runtime) {
 }
 
 /// All ranks' bindings, the same on every rank; so are the errors.
-std::vector<device::Binding> bind_all(const std::vector<Sight>& all, const World& world, const device::GpuRequest& request) {
+std::vector<device::Binding> bind_all(const std::vector<Sight>& all, const World& world,
+                                      const device::GpuRequest& request) {
   std::map<int, std::vector<std::size_t>> nodes;
   for (std::size_t rank = 0; rank < all.size(); ++rank) nodes[world.node_of_rank[rank]].push_back(rank);
   std::vector<device::Binding> bindings(all.size());
@@ -67,7 +68,7 @@ std::vector<device::Binding> bind_all(const std::vector<Sight>& all, const World
       auto here = device::bind_gpus(visible, request, all[ranks.front()].why_none);
       for (std::size_t i = 0; i < ranks.size(); ++i) bindings[ranks[i]] = std::move(here[i]);
     } catch (const UsageError& error) {
-      throw UsageError(fmt::format("{} ({})", error.what(), all[ranks.front()].host));
+      throw UsageError(fmt::format("on {}: {}", all[ranks.front()].host, error.what()));
     }
   }
   return bindings;
@@ -78,11 +79,11 @@ void require_all_or_none(const std::vector<device::Binding>& bindings, const std
   const auto without = std::find_if(bindings.begin(), bindings.end(), [](const auto& b) { return b.gpus.empty(); });
   if (with == bindings.end() || without == bindings.end()) return;
   const auto lacking = static_cast<std::size_t>(without - bindings.begin());
-  throw UsageError(fmt::format(
-      "rank {} has a GPU and rank {} on {} has none: {}. Ask the batch system for GPUs on every node, or set "
-      "scaling.gpus_per_worker = 0 to train on the CPU",
-      with - bindings.begin(), lacking, all[lacking].host,
-      all[lacking].why_none.empty() ? "others of its node have taken them" : all[lacking].why_none));
+  throw UsageError(
+      fmt::format("rank {} has a GPU and rank {} on {} has none: {}. Ask the batch system for GPUs on every node, or set "
+                  "scaling.gpus_per_worker = 0 to train on the CPU",
+                  with - bindings.begin(), lacking, all[lacking].host,
+                  all[lacking].why_none.empty() ? "others of its node have taken them" : all[lacking].why_none));
 }
 
 /// Why NCCL refuses these ranks; "" where it does not.
@@ -90,7 +91,10 @@ std::string sharing(const std::vector<device::Binding>& bindings) {
   std::map<std::string, std::size_t> taken;
   for (std::size_t rank = 0; rank < bindings.size(); ++rank)
     if (const auto [found, is_new] = taken.try_emplace(bindings[rank].uuids.front(), rank); !is_new)
-      return fmt::format("ranks {} and {} share a GPU, and NCCL refuses two ranks on one", found->second, rank);
+      return fmt::format(
+          "ranks {} and {} share a GPU, and NCCL refuses two ranks on one (start as many workers on a node as "
+          "it has GPUs)",
+          found->second, rank);
   return "";
 }
 
@@ -123,46 +127,56 @@ void say_nccl(const nccl::Api& api, const device::Binding& mine, bool determinis
                                         "true makes them hold for any)")));
 }
 
+[[noreturn]] void refuse(const std::string& why) {
+  throw UsageError(fmt::format("scaling.backend = nccl cannot serve here: {}. Set it to auto for the best that can", why));
+}
+
+bool must_be_nccl(const CommOptions& options) { return options.backend == "nccl"; }
+bool may_be_nccl(const CommOptions& options, const Communicator& host) {
+  return must_be_nccl(options) || (host.size() > 1 && (options.backend.empty() || options.backend == "auto"));
+}
+
+/// NCCL's library, or why it is not to be used, the same on all ranks.
+Loaded nccl_for(Communicator& host, const std::vector<device::Binding>& bindings, const CommOptions& options,
+                std::string_view library) {
+  if (!may_be_nccl(options, host))
+    return {nullptr, host.size() == 1 ? "there is nothing to reduce with" : "scaling.backend says " + options.backend};
+  Loaded loaded{nullptr, sharing(bindings)};
+  if (loaded.failure.empty()) loaded = load_everywhere(host, library);
+  if (!loaded.failure.empty() && must_be_nccl(options)) refuse(loaded.failure);
+  return loaded;
+}
+
 }  // namespace
 
-std::unique_ptr<Communicator> with_gpus(std::unique_ptr<Communicator> host, World& world, const CommOptions& options,
-                                        std::string_view nccl_library) {
-  const bool must_be_nccl = options.backend == "nccl";
-  const bool may_be_nccl = must_be_nccl || options.backend.empty() || options.backend == "auto";
-  const auto refuse = [](const std::string& why) {
-    throw UsageError(fmt::format("scaling.backend = nccl cannot serve here: {}. Set it to auto for the best that can", why));
-  };
-  const auto request = device::gpu_request_from(options.gpus_per_worker.empty() ? "auto" : options.gpus_per_worker);
+void put_on_gpus(std::unique_ptr<Communicator>& communicator, World& world, const CommOptions& options,
+                 std::string_view nccl_library) {
+  auto& host = *communicator;
   auto& runtime = device::runtime();
-  const auto all = seen_by_all(*host, runtime);
+  const auto request = device::gpu_request_from(options.gpus_per_worker.empty() ? "auto" : options.gpus_per_worker);
+  const auto all = seen_by_all(host, runtime);
   const auto bindings = bind_all(all, world, request);
   require_all_or_none(bindings, all);
-  const auto& mine = bindings[static_cast<std::size_t>(host->rank())];
-  if (mine.gpus.empty() && must_be_nccl)
+  const auto& mine = bindings[static_cast<std::size_t>(host.rank())];
+  if (mine.gpus.empty() && must_be_nccl(options))
     refuse(all.front().why_none.empty() ? "scaling.gpus_per_worker = 0 leaves the workers without GPUs"
                                         : "no GPU can be used: " + all.front().why_none);
   world.gpus = mine.gpus;
-  if (mine.gpus.empty()) return host;
+  if (mine.gpus.empty()) return;
 
-  std::string obstacle = sharing(bindings);
-  if (!obstacle.empty() && must_be_nccl)
-    refuse(obstacle + ": start as many workers on a node as it has GPUs");
-  if (obstacle.empty() && (must_be_nccl || (may_be_nccl && host->size() > 1))) {
-    const auto loaded = load_everywhere(*host, nccl_library);
-    if (!loaded.failure.empty() && must_be_nccl) refuse(loaded.failure);
-    obstacle = loaded.failure;
-    if (obstacle.empty()) {
-      say_nccl(*loaded.api, mine, options.deterministic);
-      return std::make_unique<nccl::NcclCommunicator>(
-          std::move(host), loaded.api, runtime, mine.gpus.front(),
-          nccl::NcclOptions{.deterministic = options.deterministic, .timeout_seconds = options.timeout_seconds});
-    }
+  const auto loaded = nccl_for(host, bindings, options, nccl_library);
+  const auto gpu = mine.gpus.front();
+  if (gpu != 0) runtime.use(gpu);  // 0 is what libraries take by themselves, and telling them so would cost a context
+  if (loaded.failure.empty()) {
+    say_nccl(*loaded.api, mine, options.deterministic);
+    communicator = std::make_unique<nccl::NcclCommunicator>(
+        std::move(communicator), loaded.api, runtime, gpu,
+        nccl::NcclOptions{.deterministic = options.deterministic, .timeout_seconds = options.timeout_seconds});
+  } else {
+    log::info(explained(mine, loaded.failure + (host.size() == 1 ? "" : ": what is on GPUs is reduced through the host")));
+    communicator = std::make_unique<StagedCommunicator>(std::move(communicator), runtime, gpu, options.timeout_seconds);
   }
-  log::info(explained(mine, host->size() == 1 ? "nothing to reduce with"
-                            : obstacle.empty()
-                                ? fmt::format("what is on GPUs is reduced through the host (backend {})", host->name())
-                                : obstacle + ": what is on GPUs is reduced through the host"));
-  return std::make_unique<StagedCommunicator>(std::move(host), runtime, mine.gpus.front(), options.timeout_seconds);
+  if (options.check) communicator = checked(std::move(communicator));
 }
 
 }  // namespace trainrt::comm

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "comm/backend.hpp"
-#include "comm/gpus.hpp"
 #include "core/environment.hpp"
 #include "core/host.hpp"
 
@@ -31,8 +30,8 @@ const Backend& backend_for(const launch::Launch& launch, const std::string& name
     if (backend->name != name) continue;
     const auto obstacle = backend->obstacle(launch);
     if (!obstacle.empty())
-      throw UsageError(
-          fmt::format("scaling.backend = {} cannot serve here: {}; auto takes {}", name, obstacle, best_backend(launch).name));
+      throw UsageError(fmt::format("scaling.backend = {} cannot serve here: {}; auto takes {}", name, obstacle,
+                                   best_backend(launch).name));
     return *backend;
   }
   throw UsageError(fmt::format("scaling.backend = {}: there is no such backend; there are: auto, {}", name,
@@ -67,8 +66,6 @@ void complete_topology(World& world, Communicator& communicator) {
 std::unique_ptr<Communicator> open_communicator(launch::Launch& launch, const CommOptions& options) {
   auto communicator = backend_for(launch, options.backend).open(launch, options);
   complete_topology(launch.world(), *communicator);
-  if (!options.gpus_per_worker.empty() || options.backend == "nccl")
-    communicator = with_gpus(std::move(communicator), launch.world(), options);
   return options.check || always_check ? checked(std::move(communicator)) : std::move(communicator);
 }
 

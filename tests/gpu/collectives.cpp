@@ -41,7 +41,8 @@ void on_ranks(int size, const comm::CommOptions& options, const RankMain& rank_m
   run_launched(
       size,
       [&](launch::Launch& launch) {
-        auto communicator = comm::with_gpus(comm::open_communicator(launch, {}), launch.world(), options);
+        auto communicator = comm::open_communicator(launch, {});
+        comm::put_on_gpus(communicator, launch.world(), options);
         device::runtime().use(launch.world().gpus.front());
         rank_main(*communicator, launch.world().gpus.front());
         communicator->barrier();

@@ -43,6 +43,23 @@ def with_lines(config, *lines):
     return config, len(text.splitlines())
 
 
+# ---- GPUs ----------------------------------------------------------------------------------------------------------------
+
+
+@test
+def nccl_without_a_gpu_is_refused_with_the_reason():
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""  # a machine that has some is not asked
+    refused(linear_config(scratch(), "run", SHORT), ("scaling.backend = nccl cannot serve here", "no GPU can be used", "Set it to auto"),
+            "--scaling.backend=nccl")
+
+
+@test
+def a_request_for_gpus_that_are_not_there_is_refused_with_what_to_do():
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""
+    refused(linear_config(scratch(), "run", SHORT), ("scaling.gpus_per_worker = 1", "sees no GPU", "scaling.gpus_per_worker = 0"),
+            "--scaling.gpus_per_worker=1")
+
+
 # ---- the config ----------------------------------------------------------------------------------------------------------
 
 

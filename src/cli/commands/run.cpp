@@ -9,6 +9,7 @@
 #include "cli/command.hpp"
 #include "cli/load_spec.hpp"
 #include "comm/backend.hpp"
+#include "comm/gpus.hpp"
 #include "core/fault_point.hpp"
 #include "core/log.hpp"
 #include "frameworks/builtin_functions.hpp"
@@ -52,7 +53,7 @@ void require_workers(int promised, int size) {
 }
 
 ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOptions& comm_options) {
-  const auto communicator = comm::open_communicator(launch, comm_options);
+  auto communicator = comm::open_communicator(launch, comm_options);
   batch::install_stop_signals();  // again: MPI_Init takes SIGUSR1
   const auto& world = launch.world();
   try {
@@ -63,6 +64,7 @@ ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOpti
       trainer::check_datasets(*prepared.spec);
       function = trainer::load_function(builtin_functions(), prepared.spec->function, prepared.spec->library);
     });
+    trainer::agreed(*communicator, [&] { comm::put_on_gpus(communicator, launch.world(), comm_options); });
     log::info(fmt::format("{} rank{} on {} node{} ({}, {}), train function {}", world.size, world.size == 1 ? "" : "s",
                           world.node_count, world.node_count == 1 ? "" : "s", world.launcher,
                           comm::choice_explained(world, *communicator), function.name));

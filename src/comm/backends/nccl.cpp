@@ -1,8 +1,6 @@
 // NCCL between the ranks' GPUs, on top of the best backend for the host. `auto` takes it by itself where it can be had
-// (with_gpus()); by name it is an order.
+// (put_on_gpus()); by name it is an order.
 #include "comm/backend.hpp"
-#include "comm/gpus.hpp"
-#include "device/runtime.hpp"
 
 namespace trainrt::comm::plugins {
 
@@ -10,12 +8,9 @@ extern const Backend nccl;
 const Backend nccl{.name = "nccl",
                    .help = "NCCL between the ranks' GPUs; what is on the host goes as it would without it",
                    .preference = 0,  // auto puts it on another by itself
-                   .obstacle = [](const launch::Launch&) -> std::string {
-                     auto& runtime = device::runtime();
-                     return runtime.count() > 0 ? "" : "no GPU can be used: " + runtime.why_none();
-                   },
+                   .obstacle = [](const launch::Launch&) -> std::string { return ""; },  // put_on_gpus() asks all ranks
                    .open = [](launch::Launch& launch, const CommOptions& options) -> std::unique_ptr<Communicator> {
-                     return best_backend(launch).open(launch, options);  // open_communicator() puts NCCL on it
+                     return best_backend(launch).open(launch, options);  // put_on_gpus() puts NCCL on it
                    }};
 
 }  // namespace trainrt::comm::plugins

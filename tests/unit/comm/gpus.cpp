@@ -23,13 +23,14 @@ comm::CommOptions asking_for(std::string backend, std::string gpus_per_worker = 
 }
 
 using RankMain = std::function<void(Communicator&, const World&)>;
-void on_gpus(int size, const comm::CommOptions& options, const RankMain& rank_main, const std::string& library = FAKE_NCCL) {
+void on_gpus(int size, const comm::CommOptions& options, const RankMain& rank_main,
+             const std::string& library = FAKE_NCCL) {
   log::set_quiet(true);
   test::run_launched(
       size,
       [&](launch::Launch& launch) {
-        auto host = comm::open_communicator(launch, {});
-        const auto communicator = comm::with_gpus(std::move(host), launch.world(), options, library);
+        auto communicator = comm::open_communicator(launch, {});
+        comm::put_on_gpus(communicator, launch.world(), options, library);
         rank_main(*communicator, launch.world());
         communicator->barrier();
       },
@@ -120,10 +121,11 @@ TEST_CASE("scaling.backend = nccl is refused with the reason where it cannot ser
   }
   test::FakeGpus two(2);
   const device::ReplacedRuntime replaced(two);
-  CHECK_THROWS_WITH(on_gpus(2, asking_for("nccl"), nothing, "/no/such/libnccl.so.2"),
-                    Contains("rank 0 on ") && Contains("NCCL cannot be loaded: /no/such/libnccl.so.2") &&
-                        Contains("LD_LIBRARY_PATH"));
-  CHECK_THROWS_WITH(on_gpus(2, asking_for("nccl"), nothing, OLD_FAKE_NCCL), Contains("is NCCL 2.12.7: 2.18 or newer is needed"));
+  CHECK_THROWS_WITH(
+      on_gpus(2, asking_for("nccl"), nothing, "/no/such/libnccl.so.2"),
+      Contains("rank 0 on ") && Contains("NCCL cannot be loaded: /no/such/libnccl.so.2") && Contains("LD_LIBRARY_PATH"));
+  CHECK_THROWS_WITH(on_gpus(2, asking_for("nccl"), nothing, OLD_FAKE_NCCL),
+                    Contains("is NCCL 2.12.7: 2.18 or newer is needed"));
   CHECK_THROWS_WITH(on_gpus(2, asking_for("nccl", "0"), nothing), Contains("scaling.gpus_per_worker = 0 leaves"));
 }
 
