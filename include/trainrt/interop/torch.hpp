@@ -84,9 +84,11 @@ class Gradients {
   /// Replaces every gradient by its mean over the ranks. Collective. A grad that was replaced or reset after its backward
   /// pass is an Error that names the parameter.
   void average();
-  /// After average(): scales all down to the global L2 norm `max_norm` where theirs is greater, and returns the norm
-  /// before; as GradientBuckets::clip.
-  double clip(double max_norm);
+  /// After average(): scales all down to the global L2 norm `max_norm` where theirs is greater, as GradientBuckets::clip.
+  /// On a GPU the host does not wait for it.
+  void clip(double max_norm);
+  /// Theirs before the last clip(); 0 where there was none. Waits for the GPU.
+  double norm() const;
 
   std::size_t bucket_count() const;
   /// Of the last average(): the share of bytes that had been reduced before it, in [0, 1].

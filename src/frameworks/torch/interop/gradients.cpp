@@ -3,8 +3,8 @@
 #include <torch/csrc/autograd/function_hook.h>
 #include <torch/csrc/autograd/variable.h>
 #include <torch/types.h>
+#include <torch/version.h>
 
-#include <cmath>
 #include <functional>
 
 #include <trainrt/error.hpp>
@@ -85,6 +85,7 @@ struct Gradients::Impl {
   Way way;
   std::unique_ptr<GradientBuckets> buckets;
   bool accumulating = false;
+  at::Tensor norm;  // found by clip()
 
   Impl(Communicator& communicator, TorchModel model, GradientOptions options)
       : slots(slots_of(model)), way(way_for(communicator, slots.front().parameter, options)) {
@@ -184,10 +185,31 @@ struct Gradients::Impl {
     }
   }
 
-  std::vector<at::Tensor> gradients() const {
+  void clip(double max_norm) {
+    if (slots.front().parameter.is_cpu())
+      norm = torch::tensor(buckets->clip(max_norm), torch::kDouble);
+    else
+      clip_on_gpu(max_norm);
+  }
+
+  /// The host waits for nothing.
+  void clip_on_gpu(double max_norm) {
+    if (!(max_norm > 0))
+      throw UsageError("gradients can be clipped to a norm above 0 only, not " + std::to_string(max_norm));
+    at::NoGradGuard no_grad;
     std::vector<at::Tensor> all;
     for (const auto& slot : slots) all.push_back(slot.parameter.grad());
-    return all;
+    norm = at::stack(at::_foreach_norm(all, 2)).to(at::kDouble).norm();
+    const auto factor = (max_norm / norm).clamp_max(1);
+    scale(all, at::where(norm.isfinite(), factor, at::ones_like(factor)).to(all.front().scalar_type()));
+  }
+
+  static void scale(const std::vector<at::Tensor>& all, const at::Tensor& factor) {
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 1)
+    at::_foreach_mul_(all, factor);
+#else
+    for (const auto& gradient : all) gradient.mul_(factor);
+#endif
   }
 };
 
@@ -209,15 +231,9 @@ void Gradients::accumulate(bool only) { impl_->accumulating = only; }
 
 void Gradients::average() { impl_->average(); }
 
-double Gradients::clip(double max_norm) {
-  if (impl_->slots.front().parameter.is_cpu()) return impl_->buckets->clip(max_norm);
-  if (!(max_norm > 0)) throw UsageError("gradients can be clipped to a norm above 0 only, not " + std::to_string(max_norm));
-  at::NoGradGuard no_grad;
-  const auto gradients = impl_->gradients();
-  const auto norm = at::stack(at::_foreach_norm(gradients, 2)).to(at::kDouble).norm().item<double>();
-  if (std::isfinite(norm) && norm > max_norm) at::_foreach_mul_(gradients, max_norm / norm);
-  return norm;
-}
+void Gradients::clip(double max_norm) { impl_->clip(max_norm); }
+
+double Gradients::norm() const { return impl_->norm.defined() ? impl_->norm.item<double>() : 0; }
 
 std::size_t Gradients::bucket_count() const { return impl_->buckets ? impl_->buckets->bucket_count() : 0; }
 
