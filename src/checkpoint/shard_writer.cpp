@@ -94,7 +94,8 @@ class Image {
     }
     if (cursor < end) structure(into.subspan(cursor - window), cursor);
     for (std::size_t i = 0; i < plan_.values.size(); ++i)
-      overlay(into, window, std::as_bytes(std::span(values_[i].data(), values_[i].size())), plan_.values[i].at, std::memcpy);
+      overlay(into, window, std::as_bytes(std::span(values_[i].data(), values_[i].size())), plan_.values[i].at,
+              std::memcpy);
     return from_gpus ? copier_.mark() : device::Events{};
   }
 
@@ -109,9 +110,8 @@ class Image {
       overlay(into, window, bytes, source.at, std::memcpy);
       return false;
     }
-    overlay(into, window, bytes, source.at, [&](std::byte* to, const std::byte* from, std::size_t count) {
-      copier_.to_host(to, from, gpu, count);
-    });
+    overlay(into, window, bytes, source.at,
+            [&](std::byte* to, const std::byte* from, std::size_t count) { copier_.to_host(to, from, gpu, count); });
     return true;
   }
   void structure(std::span<std::byte> into, std::uint64_t at) const {
@@ -222,15 +222,15 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
               std::span<const std::byte> bytes, device::Events copied = {}) {
     ++open_;
     output.blocks[number] = {at, bytes.size(), ""};
-    writer_.workers_.submit([job = shared_from_this(), &output, number, block = std::move(block), bytes,
-                             copied = std::move(copied)]() mutable {
-      job->attempt([&] {
-        job->await_copies(copied);
-        if (!job->failed_) job->write(output, output.blocks[number], bytes);
-      });
-      block.reset();
-      job->complete_one(false);
-    });
+    writer_.workers_.submit(
+        [job = shared_from_this(), &output, number, block = std::move(block), bytes, copied = std::move(copied)]() mutable {
+          job->attempt([&] {
+            job->await_copies(copied);
+            if (!job->failed_) job->write(output, output.blocks[number], bytes);
+          });
+          block.reset();
+          job->complete_one(false);
+        });
   }
 
   // --- background threads ---------------------------------------------------------------------------------------------

@@ -105,8 +105,8 @@ void DeviceCommunicator::require_here(const Collective& collective, const void* 
   const auto owner = runtime_.owner_of(memory);
   if (owner == gpu_) return;
   throw UsageError(fmt::format("{}: its memory {}, and rank {} communicates on GPU {}", described(collective),
-                               owner ? fmt::format("lies on GPU {}", *owner) : "is said to lie on a GPU and does not", rank(),
-                               gpu_));
+                               owner ? fmt::format("lies on GPU {}", *owner) : "is said to lie on a GPU and does not",
+                               rank(), gpu_));
 }
 
 }  // namespace trainrt::comm

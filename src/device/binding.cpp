@@ -39,9 +39,10 @@ void require_apart(const std::vector<Peers>& groups) {
   for (const auto& group : groups)
     for (const auto& gpu : group.gpus)
       if (const auto [found, is_new] = seen_by.try_emplace(gpu, group.ranks.front()); !is_new)
-        throw UsageError(fmt::format("local ranks {} and {} see some GPUs in common and others not: set CUDA_VISIBLE_DEVICES "
-                                     "alike for all ranks of a node, or give each its own (srun --gpus-per-task)",
-                                     found->second, group.ranks.front()));
+        throw UsageError(
+            fmt::format("local ranks {} and {} see some GPUs in common and others not: set CUDA_VISIBLE_DEVICES "
+                        "alike for all ranks of a node, or give each its own (srun --gpus-per-task)",
+                        found->second, group.ranks.front()));
 }
 
 Binding binding_of(const Peers& peers, int first, int count) {
@@ -68,17 +69,18 @@ void require_enough(const Peers& peers, const GpuRequest& request, std::string_v
   const int gpus = peers.gpu_count();
   const int ranks = peers.rank_count();
   if (gpus == 0)
-    throw UsageError(fmt::format("{} = {}: local rank {} sees no GPU{}{}. Ask the batch system for GPUs (srun "
-                                 "--gpus-per-node=N), or set {} = 0 to train on the CPU",
-                                 key, request.each, peers.ranks.front(), why_none.empty() ? "" : ": ", why_none, key));
+    throw UsageError(
+        fmt::format("{} = {}: local rank {} sees no GPU{}{}. Ask the batch system for GPUs (srun "
+                    "--gpus-per-node=N), or set {} = 0 to train on the CPU",
+                    key, request.each, peers.ranks.front(), why_none.empty() ? "" : ": ", why_none, key));
   const auto per_gpu = request.each < 1 ? static_cast<int>(1 / request.each + 1e-9) : 1;
   const int needed = request.each < 1 ? (ranks + per_gpu - 1) / per_gpu : ranks * static_cast<int>(request.each);
   if (needed > gpus)
-    throw UsageError(fmt::format("{} = {}: {} of a node need {}, and {} there. Start fewer workers on a node, lower "
-                                 "{}, or set it to auto",
-                                 key, request.each, ranks == 1 ? "1 worker" : fmt::format("{} workers", ranks),
-                                 needed == 1 ? "1 GPU" : fmt::format("{} GPUs", needed),
-                                 gpus == 1 ? "1 is" : fmt::format("{} are", gpus), key));
+    throw UsageError(fmt::format(
+        "{} = {}: {} of a node need {}, and {} there. Start fewer workers on a node, lower "
+        "{}, or set it to auto",
+        key, request.each, ranks == 1 ? "1 worker" : fmt::format("{} workers", ranks),
+        needed == 1 ? "1 GPU" : fmt::format("{} GPUs", needed), gpus == 1 ? "1 is" : fmt::format("{} are", gpus), key));
 }
 
 }  // namespace
@@ -94,8 +96,8 @@ GpuRequest gpu_request_from(std::string_view text) {
   constexpr double most = 1024;
   const bool is_number = end == text.size() && each >= 0 && each <= most;
   if (!is_number || (each > 1 && each != std::floor(each)))
-    throw UsageError(fmt::format("{} = {}: it is auto, a whole number, or a fraction below 1 (0.5: two workers share a GPU)",
-                                 key, text));
+    throw UsageError(fmt::format(
+        "{} = {}: it is auto, a whole number, or a fraction below 1 (0.5: two workers share a GPU)", key, text));
   return {.automatic = false, .each = each};
 }
 

@@ -5,9 +5,9 @@
 #include <memory>
 #include <mutex>
 #include <set>
-#include <vector>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "device/runtime.hpp"
 

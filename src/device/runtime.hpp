@@ -66,9 +66,9 @@ class Runtime {
  public:
   virtual ~Runtime() = default;
   virtual std::string_view name() const = 0;
-  virtual int count() = 0;              ///< GPUs that this process sees; asked once, at the first call
-  virtual std::string why_none() = 0;   ///< where there are none, for messages; else ""
-  virtual std::string versions() = 0;   ///< "runtime 13.0, driver 13.0", for people
+  virtual int count() = 0;             ///< GPUs that this process sees; asked once, at the first call
+  virtual std::string why_none() = 0;  ///< where there are none, for messages; else ""
+  virtual std::string versions() = 0;  ///< "runtime 13.0, driver 13.0", for people
   virtual Gpu describe(int gpu) = 0;
 
   /// The GPU that the memory belongs to; nullopt for memory of the host.
@@ -77,7 +77,7 @@ class Runtime {
   virtual void use(int gpu) = 0;
 
   virtual Memory allocate(int gpu, std::size_t bytes) = 0;  ///< zeroed, at least 256-byte aligned
-  virtual Memory allocate_pinned(std::size_t bytes) = 0;    ///< of the host, that the GPUs can copy from and to by themselves
+  virtual Memory allocate_pinned(std::size_t bytes) = 0;  ///< of the host, that the GPUs can copy from and to by themselves
   /// Makes memory of the host such memory; false where the system does not let it.
   virtual bool pin(std::span<std::byte> memory) = 0;
   virtual void unpin(std::span<std::byte> memory) noexcept = 0;

@@ -1,6 +1,6 @@
 #pragma once
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 #include "device/runtime.hpp"
 

@@ -1,4 +1,5 @@
-// What trainrt declares of NCCL's binary interface against NCCL's own header. Compiled where nccl.h is found; nothing to run.
+// What trainrt declares of NCCL's binary interface against NCCL's own header. Compiled where nccl.h is found; nothing to
+// run.
 #include <cstddef>
 
 #include <nccl.h>

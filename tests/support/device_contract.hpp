@@ -30,7 +30,8 @@ inline std::string elements(DType dtype, int rank, std::size_t count) {
   if (dtype == DType::i64) return bytes_of(values_of<std::int64_t>(rank, count));
   if (dtype == DType::i32) return bytes_of(values_of<std::int32_t>(rank, count));
   std::vector<std::uint16_t> small;
-  for (const auto value : values_of<float>(rank, count)) small.push_back(dtype == DType::f16 ? to_f16(value) : to_bf16(value));
+  for (const auto value : values_of<float>(rank, count))
+    small.push_back(dtype == DType::f16 ? to_f16(value) : to_bf16(value));
   return bytes_of(small);
 }
 
@@ -155,7 +156,8 @@ class DeviceContract {
           std::make_unique<OnGpu>(gpus_, gpu_, bytes_of(std::vector<float>(1000 + k, static_cast<float>(c_.rank())))));
       const bool gpu = k % 3 != 0;
       const auto buffer = gpu ? on_gpu(*memory, 1000 + k, DType::f32) : Buffer{on_host[k].data(), 333, DType::f32};
-      tickets.push_back(c_.start({.kind = Collective::Kind::all_reduce, .buffer = buffer, .op = Op::max, .name = "flying"}));
+      tickets.push_back(
+          c_.start({.kind = Collective::Kind::all_reduce, .buffer = buffer, .op = Op::max, .name = "flying"}));
     }
     c_.wait(tickets[7]);
     std::string findings = c_.test(tickets[5]) ? "" : "a collective before one that is complete is not; ";
@@ -163,7 +165,8 @@ class DeviceContract {
     const auto expected = static_cast<float>(c_.size() - 1);
     for (std::size_t k = 0; k < 20; ++k) {
       const bool gpu = k % 3 != 0;
-      if (gpu && memories[k]->bytes() != bytes_of(std::vector<float>(1000 + k, expected))) findings += "one in flight is wrong; ";
+      if (gpu && memories[k]->bytes() != bytes_of(std::vector<float>(1000 + k, expected)))
+        findings += "one in flight is wrong; ";
       if (!gpu && on_host[k] != std::vector<float>(333, expected)) findings += "one in flight on the host is wrong; ";
     }
     return findings;
@@ -175,7 +178,8 @@ class DeviceContract {
     part->all_reduce(on_gpu(memory, 1, DType::i32), Op::sum);
     std::int32_t expected = 0;
     for (int rank = c_.rank() % 2; rank < c_.size(); rank += 2) expected += rank;
-    return memory.bytes() == bytes_of(std::vector<std::int32_t>{expected}) ? "" : "a part of a split reduces wrongly on a GPU; ";
+    return memory.bytes() == bytes_of(std::vector<std::int32_t>{expected}) ? ""
+                                                                           : "a part of a split reduces wrongly on a GPU; ";
   }
 
   std::string zeroed() {

@@ -199,9 +199,8 @@ class FakeGpus : public device::Runtime {
     void within_device(void* to, const void* from, std::size_t bytes) override {
       if (bytes == 0) return;
       require(gpus_.owner_of(to).has_value() && gpus_.owner_of(from).has_value(), "within_device");
-      queue_->enqueue([this_gpus = &gpus_, to, from, bytes] {
-        std::memmove(this_gpus->behind(to), this_gpus->behind(from), bytes);
-      });
+      queue_->enqueue(
+          [this_gpus = &gpus_, to, from, bytes] { std::memmove(this_gpus->behind(to), this_gpus->behind(from), bytes); });
     }
     void reduce(const device::TreeReduction& reduction) override {
       queue_->enqueue([this_gpus = &gpus_, reduction] { reduce_now(*this_gpus, reduction); });
@@ -266,7 +265,8 @@ class FakeGpus : public device::Runtime {
   }
   template <class T>
   static void reduce_plain(FakeGpus& gpus, const device::TreeReduction& r) {
-    reduce_as<T, T>(gpus, r, [](T v) { return v; }, [](T v) { return v; });
+    reduce_as<T, T>(
+        gpus, r, [](T v) { return v; }, [](T v) { return v; });
   }
   static void reduce_now(FakeGpus& gpus, const device::TreeReduction& r) {
     if (r.count == 0) return;
@@ -292,7 +292,7 @@ class FakeGpus : public device::Runtime {
   std::map<const std::byte*, Range> memory_;
   std::set<const std::byte*> pinned_;
   std::vector<std::pair<int, std::weak_ptr<Queue>>> queues_;  // of streams, by GPU
-  std::vector<std::shared_ptr<Queue>> defaults_;  // last: end first
+  std::vector<std::shared_ptr<Queue>> defaults_;              // last: end first
 };
 
 }  // namespace trainrt::test

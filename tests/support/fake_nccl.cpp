@@ -77,7 +77,8 @@ void reduce_as(std::vector<Bytes>& inputs, Bytes& out, RedOp op, T (*wide)(Store
 
 template <class T>
 void reduce_plain(std::vector<Bytes>& inputs, Bytes& out, RedOp op) {
-  reduce_as<T, T>(inputs, out, op, [](T v) { return v; }, [](T v) { return v; });
+  reduce_as<T, T>(
+      inputs, out, op, [](T v) { return v; }, [](T v) { return v; });
 }
 
 void reduce(std::vector<Bytes>& inputs, Bytes& out, Type type, RedOp op) {
@@ -255,7 +256,8 @@ FAKE const char* ncclGetLastError(Comm*) { return "the fake was told to fail"; }
 FAKE Result ncclAllReduce(const void* from, void* to, std::size_t count, Type type, RedOp op, Comm* comm, void* stream) {
   return reduce_to(from, to, count, type, op, comm, stream, true);
 }
-FAKE Result ncclReduce(const void* from, void* to, std::size_t count, Type type, RedOp op, int root, Comm* comm, void* stream) {
+FAKE Result ncclReduce(const void* from, void* to, std::size_t count, Type type, RedOp op, int root, Comm* comm,
+                       void* stream) {
   return reduce_to(from, to, count, type, op, comm, stream, comm->rank == root);
 }
 FAKE Result ncclBroadcast(const void* from, void* to, std::size_t count, Type type, int root, Comm* comm, void* stream) {

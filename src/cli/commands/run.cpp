@@ -1,7 +1,9 @@
 // srun trainrt --config train.ini: run, or continue, the run that the config names.
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -106,6 +108,8 @@ ExitCode run_command(std::span<const std::string> words) {
     launch->finalize();
     return code;
   } catch (const UsageError& error) {  // of the communicator's opening
+    // Where all ranks fail alike, the first says it, and ends the others before they speak.
+    if (launch->world().rank != 0) std::this_thread::sleep_for(std::chrono::seconds(1));
     log::error(error.what());
     launch->abort(static_cast<int>(error.code()));
     return error.code();

@@ -9,37 +9,30 @@ namespace trainrt::cli::doctor::plugins {
 namespace {
 
 Json look() {
-  auto &runtime = device::runtime();
+  auto& runtime = device::runtime();
   Json gpus = Json::array();
-  for (int gpu = 0; gpu < runtime.count(); ++gpu)
-    gpus.push_back(runtime.describe(gpu).name);
-  return {{"versions", runtime.versions()},
-          {"why_none", runtime.why_none()},
-          {"gpus", gpus}};
+  for (int gpu = 0; gpu < runtime.count(); ++gpu) gpus.push_back(runtime.describe(gpu).name);
+  return {{"versions", runtime.versions()}, {"why_none", runtime.why_none()}, {"gpus", gpus}};
 }
 
-Finding examine(const Examination &examination) {
+Finding examine(const Examination& examination) {
   const auto answers = examination.ask(look);
   if (!answers.well())
     return error(examination.told(answers.troubles),
                  "look at nvidia-smi there; scaling.gpus_per_worker = 0 trains "
                  "on the CPU");
   std::vector<Trouble> without;
-  const Json *with = nullptr;
+  const Json* with = nullptr;
   for (std::size_t rank = 0; rank < answers.of_rank.size(); ++rank) {
-    const auto &answer = answers.of_rank[rank];
+    const auto& answer = answers.of_rank[rank];
     if (answer.at("gpus").empty())
-      without.push_back(
-          {static_cast<int>(rank),
-           "no GPU: " + answer.at("why_none").get<std::string>()});
+      without.push_back({static_cast<int>(rank), "no GPU: " + answer.at("why_none").get<std::string>()});
     else if (with == nullptr)
       with = &answer;
   }
-  if (with == nullptr)
-    return ok(examination.told(without), answers.of_rank.front());
+  if (with == nullptr) return ok(examination.told(without), answers.of_rank.front());
   const auto about =
-      fmt::format("{}, {}", with->at("gpus").front().get<std::string>(),
-                  with->at("versions").get<std::string>());
+      fmt::format("{}, {}", with->at("gpus").front().get<std::string>(), with->at("versions").get<std::string>());
   if (!without.empty())
     return warning(fmt::format("{}; but {}", about, examination.told(without)),
                    "ask for GPUs for all ranks alike (srun --gpus-per-node or "
@@ -48,12 +41,9 @@ Finding examine(const Examination &examination) {
   return ok(about, *with);
 }
 
-} // namespace
+}  // namespace
 
 extern const Check cuda;
-const Check cuda{.name = "cuda",
-                 .help = "CUDA's runtime and driver, and the GPUs",
-                 .place = 50,
-                 .run = examine};
+const Check cuda{.name = "cuda", .help = "CUDA's runtime and driver, and the GPUs", .place = 50, .run = examine};
 
-} // namespace trainrt::cli::doctor::plugins
+}  // namespace trainrt::cli::doctor::plugins

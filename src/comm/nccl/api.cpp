@@ -13,16 +13,16 @@ class Library {
   explicit Library(std::string_view name) : name_(name), handle_(dlopen(name_.c_str(), RTLD_NOW | RTLD_LOCAL)) {
     if (handle_ == nullptr) {
       const char* why = dlerror();
-      throw UsageError(fmt::format("NCCL cannot be loaded: {}. Load NCCL's module or add the folder of {} to LD_LIBRARY_PATH",
-                                   why == nullptr ? "no reason given" : why, library_name));
+      throw UsageError(
+          fmt::format("NCCL cannot be loaded: {}. Load NCCL's module or add the folder of {} to LD_LIBRARY_PATH",
+                      why == nullptr ? "no reason given" : why, library_name));
     }
   }
 
   template <class Function>
   void find(Function*& function, const char* symbol) const {
     function = reinterpret_cast<Function*>(dlsym(handle_, symbol));
-    if (function == nullptr)
-      throw UsageError(fmt::format("'{}' has no {}: NCCL 2.18 or newer is needed", name_, symbol));
+    if (function == nullptr) throw UsageError(fmt::format("'{}' has no {}: NCCL 2.18 or newer is needed", name_, symbol));
   }
 
  private:

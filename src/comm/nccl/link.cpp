@@ -109,7 +109,7 @@ std::string Link::text_of(Result result) const {
 
 void Link::fail(const std::string& what, Result result) {
   break_off(fmt::format("{} on rank {} ({}, GPU {}): NCCL {} failed: {}", what, place_.rank, host_name(), place_.gpu,
-                    api_->version_text(), text_of(result)));
+                        api_->version_text(), text_of(result)));
   throw Error(broken_);
 }
 
@@ -151,9 +151,10 @@ std::string Link::trouble() try {
   const auto& first = watched_.front();
   const auto where = fmt::format("{} on rank {} ({})", first.what, place_.rank, host_name());
   if (monotonic_seconds() - since_ > patience(place_.limit_seconds))
-    return fmt::format("{}: not done on GPU {} after {} s (failure.collective_timeout): some rank has not joined it; NCCL "
-                       "does not tell which",
-                       where, place_.gpu, place_.limit_seconds);
+    return fmt::format(
+        "{}: not done on GPU {} after {} s (failure.collective_timeout): some rank has not joined it; NCCL "
+        "does not tell which",
+        where, place_.gpu, place_.limit_seconds);
   const std::unique_lock comm_lock(comm_mutex_, std::try_to_lock);
   if (!comm_lock || comm_ == nullptr) return "";  // who holds it looks himself
   auto state = Result::success;

@@ -104,14 +104,14 @@ void NcclCommunicator::connect() {
   if (link_) return;
   UniqueId id{};
   std::string failure;
-  if (rank() == 0 && api_->get_unique_id(&id) != Result::success) failure = "NCCL makes no id: is there a network interface?";
+  if (rank() == 0 && api_->get_unique_id(&id) != Result::success)
+    failure = "NCCL makes no id: is there a network interface?";
   host().broadcast(Buffer{id.bytes, sizeof id.bytes, DType::u8}, 0, "NCCL's id");
   std::unique_ptr<Link> link;
   if (host().all_reduced(std::int64_t{!failure.empty()}, Op::max) == 0) try {
       runtime().use(gpu());
       stream_ = runtime().make_stream(gpu());
-      link = std::make_unique<Link>(
-          api_, id, Link::Place{rank(), size(), gpu(), options_.timeout_seconds});
+      link = std::make_unique<Link>(api_, id, Link::Place{rank(), size(), gpu(), options_.timeout_seconds});
     } catch (const Error& error) {
       failure = error.what();
     }

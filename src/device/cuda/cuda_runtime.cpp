@@ -59,9 +59,7 @@ class CudaStream : public Stream {
   CudaStream(int gpu, cudaStream_t stream) : gpu_(gpu), stream_(stream) {}
 
   void to_host(void* to, const void* from, std::size_t bytes) override { copy(to, from, bytes, cudaMemcpyDeviceToHost); }
-  void to_device(void* to, const void* from, std::size_t bytes) override {
-    copy(to, from, bytes, cudaMemcpyHostToDevice);
-  }
+  void to_device(void* to, const void* from, std::size_t bytes) override { copy(to, from, bytes, cudaMemcpyHostToDevice); }
   void within_device(void* to, const void* from, std::size_t bytes) override {
     copy(to, from, bytes, cudaMemcpyDeviceToDevice);
   }

@@ -28,7 +28,8 @@ checkpoint::SaveResult save_device(FakeGpus& gpus, int ranks, const std::string&
   return first;
 }
 
-std::vector<std::string> load_device(FakeGpus& gpus, int ranks, const std::string& run_dir, std::uint64_t seed, int writers) {
+std::vector<std::string> load_device(FakeGpus& gpus, int ranks, const std::string& run_dir, std::uint64_t seed,
+                                     int writers) {
   Findings findings;
   run_ranks(ranks, [&](Communicator& communicator) {
     DeviceModel model(gpus, every_kind(), communicator.rank(), communicator.size());
@@ -110,10 +111,9 @@ TEST_CASE("a tensor that is said to lie on a GPU and does not is named, at a sav
   State on_host;
   on_host.tensor("lost", memory);
   run_ranks(1, [&](Communicator& communicator) { save_now(on_host, options_for(scratch.path(), 1), communicator); });
-  CHECK_THROWS_WITH(run_ranks(1, [&](Communicator& communicator) {
-                      checkpoint::load_latest(state, scratch.path(), communicator);
-                    }),
-                    Contains("'lost'") && Contains("belongs to none"));
+  CHECK_THROWS_WITH(
+      run_ranks(1, [&](Communicator& communicator) { checkpoint::load_latest(state, scratch.path(), communicator); }),
+      Contains("'lost'") && Contains("belongs to none"));
 }
 
 TEST_CASE("a state without tensors on GPUs touches no GPU") {

@@ -7,7 +7,8 @@ namespace trainrt::test {
 /// A Model whose tensors lie on GPUs, but for every third.
 class DeviceModel {
  public:
-  DeviceModel(device::Runtime& gpus, const std::vector<Spec>& specs, int rank, int size) : host(specs, rank, size), gpus_(gpus) {
+  DeviceModel(device::Runtime& gpus, const std::vector<Spec>& specs, int rank, int size)
+      : host(specs, rank, size), gpus_(gpus) {
     int number = 0;
     for (const auto& entry : host.state().tensors()) {
       auto view = entry.local;

@@ -12,18 +12,16 @@ using Catch::Matchers::Contains;
 namespace {
 
 /// One rank alone that sees so many GPUs.
-Finding run_check(std::string_view name, int gpus,
-                  const std::string &gpus_per_worker = "auto") {
+Finding run_check(std::string_view name, int gpus, const std::string& gpus_per_worker = "auto") {
   test::FakeGpus fake(gpus);
   const device::ReplacedRuntime replaced(fake);
   const auto communicator = self_communicator();
   const World world{.node_of_rank = {0}, .launcher = "alone"};
   const Environment environment;
-  return find_plugin(check_table(), name, "check")
-      .run({world, *communicator, environment, {".", gpus_per_worker}});
+  return find_plugin(check_table(), name, "check").run({world, *communicator, environment, {".", gpus_per_worker}});
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("no GPU is a plain statement with its reason") {
   const auto none = run_check("cuda", 0);
@@ -43,8 +41,7 @@ TEST_CASE("GPUs are told by name, versions and number a rank") {
   CHECK_THAT(run_check("gpus", 2, "1").text, Contains("1 GPU a rank"));
 }
 
-TEST_CASE(
-    "more GPUs a worker than there are is an error that says what to do") {
+TEST_CASE("more GPUs a worker than there are is an error that says what to do") {
   const auto too_many = run_check("gpus", 1, "2");
   CHECK(too_many.grade == Grade::error);
   CHECK_THAT(too_many.text, Contains("scaling.gpus_per_worker = 2"));
