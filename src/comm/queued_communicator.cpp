@@ -110,7 +110,8 @@ void QueuedCommunicator::wait_patiently(Awaited& awaited, const std::string& wha
       patience.wait_a_little();
       continue;
     }
-    if (const auto why = awaited.lost(); !why.empty()) give_up(what, why);
+    // A rank may come, and then end: look once more, after it was seen to be gone.
+    if (const auto why = awaited.lost(); !why.empty() && !awaited.ready()) give_up(what, why);
     if (patience.waited() > timeout_seconds_)
       give_up(what, fmt::format("waited {} s (failure.collective_timeout) for {}", timeout_seconds_, awaited.missing()));
     awaited.sleep(std::clamp(timeout_seconds_ - patience.waited(), 0.001, 0.1));

@@ -8,6 +8,7 @@
 #include <trainrt/error.hpp>
 
 #include "comm/board.hpp"
+#include "comm/queued_communicator.hpp"
 #include "support/ranks.hpp"
 
 using namespace trainrt;
@@ -124,6 +125,49 @@ TEST_CASE("a rank whose process has ended is missed at once, not after the limit
   CHECK_FALSE(second.ready());
   CHECK_THAT(second.lost(), Contains("rank 6 (last seen at step 12) is gone"));
   munmap(memory, comm::Board::bytes_for(2));
+}
+
+namespace {
+
+/// One rank that comes, and whose process ends, between two looks.
+class LastMoment : public comm::Awaited {
+ public:
+  bool ready() override { return came_; }
+  void sleep(double) override {}
+  std::string lost() override {
+    came_ = comes_;
+    return "rank 1 is gone";
+  }
+  std::string missing() override { return "rank 1"; }
+  explicit LastMoment(bool comes) : comes_(comes) {}
+
+ private:
+  bool comes_;
+  bool came_ = false;
+};
+
+class WaitsFor : public comm::QueuedCommunicator {
+ public:
+  explicit WaitsFor(comm::Awaited& awaited) : QueuedCommunicator(0, 2, 5), awaited_(awaited) {}
+  ~WaitsFor() override { forget(); }
+  std::string_view name() const override { return "test"; }
+  void start_vote(const Vote&) override {}
+  Vote finish_vote() override { return {}; }
+  std::unique_ptr<Communicator> split(int, int) override { return nullptr; }
+
+ protected:
+  comm::Task task_of(Collective) override { co_await awaited_; }
+
+ private:
+  comm::Awaited& awaited_;
+};
+
+}  // namespace
+
+TEST_CASE("a rank that came and then ended is not missed") {
+  LastMoment comes(true), never(false);
+  CHECK_NOTHROW(WaitsFor(comes).barrier());
+  CHECK_THROWS_WITH(WaitsFor(never).barrier("end"), Contains("barrier of 'end' on rank 0") && Contains("rank 1 is gone"));
 }
 
 TEST_CASE("arguments that no backend could carry out are refused before anybody waits") {
