@@ -44,7 +44,8 @@ TRAINRT_API std::string_view name_of(Collective::Kind kind);
 /// bf16 are summed in f32 and rounded once, to nearest even. (NCCL does so on request only: scaling.deterministic.)
 ///
 /// Waits are limited: a call that a rank does not join within the collective timeout throws an Error that names the
-/// operation, the tensor, the missing ranks, and the step they were last seen at. Only the train thread may call.
+/// operation, the tensor, the missing ranks, and the step they were last seen at. Only the train thread may call. Waits on
+/// several communicators are made in the same order on all ranks: each advances in calls of its own only.
 class TRAINRT_API Communicator {
  public:
   Communicator(int rank, int size) : rank_(rank), size_(size) {}
@@ -100,8 +101,8 @@ class TRAINRT_API Communicator {
   /// The ranks with the same color, numbered by key, then by rank here. A negative color belongs to none: nullptr.
   virtual std::unique_ptr<Communicator> split(int color, int key) = 0;
 
-  /// 64-byte aligned, zeroed memory that this backend reduces best: in place, without a copy. UsageError for a device that
-  /// it cannot reach.
+  /// 64-byte aligned, zeroed memory that this backend reduces best: in place, without a copy. Collective; giving it back is
+  /// not. To one collective either all ranks pass such memory, or none. UsageError for a device that it cannot reach.
   virtual Memory allocate(std::size_t bytes, Device device = Device::host);
 
   /// This rank begins that step: where others wait for it they can say so. Not collective.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
+#include <trainrt/random.hpp>
 
 #include "comm/backend.hpp"
 
@@ -13,6 +14,7 @@ namespace {
 /// What a call is, apart from its data. Plain bytes, compared as a whole.
 struct Call {
   std::int64_t kind = 0, op = 0, dtype = 0, count = 0, root = 0, device = 0;
+  std::uint64_t parts = 0;  ///< a hash of the counts
   char name[48] = {};
 };
 
@@ -23,6 +25,7 @@ Call call_of(const Collective& c) {
             static_cast<std::int64_t>(c.buffer.count),
             c.root,
             static_cast<std::int64_t>(c.buffer.device)};
+  for (const auto part : c.counts) call.parts = mix_seed(call.parts, part, 0);
   c.name.copy(call.name, sizeof call.name - 1);
   return call;
 }
@@ -34,6 +37,7 @@ std::string spoken(const Call& call) {
     text += fmt::format(" ({})", name_of(static_cast<Op>(call.op)));
   if (kind == Collective::Kind::broadcast) text += fmt::format(" from rank {}", call.root);
   if (kind == Collective::Kind::barrier) text = "barrier";
+  if (call.parts != 0) text += fmt::format(", parts #{:x}", call.parts);
   if (call.name[0] != '\0') text += fmt::format(" '{}'", call.name);
   return text;
 }

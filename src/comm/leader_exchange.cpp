@@ -39,7 +39,7 @@ LeaderExchange::LeaderExchange(std::unique_ptr<MpiCommunicator> leaders, std::sp
 }
 
 Task LeaderExchange::reduce(Buffer shape, Op op, std::vector<std::byte*> sums) {
-  const int tag = ++rounds_ % rounds_in_tags * 2;
+  const int tag = static_cast<int>(++rounds_ % rounds_in_tags) * 2;
   const int self = leaders_->rank();
   const int nodes = leaders_->size();
   const auto width = size_of(shape.dtype);

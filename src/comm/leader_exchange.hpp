@@ -25,7 +25,7 @@ class LeaderExchange {
   int size_;
   std::vector<std::vector<Subtree>> subtrees_;  ///< of each node
   std::vector<TreeStep> steps_;                 ///< over all nodes' subtrees, node after node
-  int rounds_ = 0;
+  std::int64_t rounds_ = 0;
 };
 
 }  // namespace trainrt::comm

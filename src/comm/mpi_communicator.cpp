@@ -126,7 +126,8 @@ MpiCommunicator::Vote MpiCommunicator::finish_vote() {
 // --- the collectives -----------------------------------------------------------------------------------------------------
 
 Task MpiCommunicator::task_of(Collective c) {
-  const int tag = (++collectives_ % collectives_in_tags) * tags_of_a_collective;
+  if (in_flight() >= collectives_in_tags / 2) drain();  // or two under way would have one tag
+  const int tag = static_cast<int>(++collectives_ % collectives_in_tags) * tags_of_a_collective;
   roll_call_->note(collectives_, step());
   switch (c.kind) {
     case Collective::Kind::all_reduce:

@@ -73,7 +73,7 @@ class MpiCommunicator : public QueuedCommunicator {
   std::unique_ptr<MpiRequests> vote_requests_;
   Vote my_vote_{};
   Vote vote_{};
-  int collectives_ = 0;
+  std::int64_t collectives_ = 0;
 };
 
 }  // namespace trainrt::comm

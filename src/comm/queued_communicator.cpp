@@ -114,7 +114,7 @@ void QueuedCommunicator::wait_patiently(Awaited& awaited, const std::string& wha
     if (const auto why = awaited.lost(); !why.empty() && !awaited.ready()) give_up(what, why);
     if (patience.waited() > timeout_seconds_)
       give_up(what, fmt::format("waited {} s (failure.collective_timeout) for {}", timeout_seconds_, awaited.missing()));
-    awaited.sleep(std::clamp(timeout_seconds_ - patience.waited(), 0.001, 0.1));
+    awaited.sleep(std::clamp(timeout_seconds_ - patience.waited(), 0.001, idle()));
   }
 }
 

@@ -27,6 +27,8 @@ class QueuedCommunicator : public Communicator {
   /// The collective as a coroutine; what is wrong with the arguments is thrown at once. The parameter is copied.
   virtual Task task_of(Collective collective) = 0;
 
+  /// Called while a wait is long: what else has to be done meanwhile. Returns for how many seconds it may sleep then.
+  virtual double idle() { return 0.1; }
   /// Waits outside the queue, with the same limit.
   void wait_for(Awaited& awaited, std::string_view what);
   /// Completes all that was started.
@@ -35,6 +37,7 @@ class QueuedCommunicator : public Communicator {
   void forget() { queue_.clear(); }
 
   std::int64_t step() const { return step_; }
+  std::size_t in_flight() const { return queue_.size(); }
   /// After a wait that failed nothing is known of the other ranks: every later call fails.
   bool is_broken() const { return !broken_.empty(); }
 

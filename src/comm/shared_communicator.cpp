@@ -28,6 +28,14 @@ std::size_t offset_of(std::span<const std::size_t> counts, int rank) {
   return std::accumulate(counts.begin(), counts.begin() + rank, std::size_t{0});
 }
 
+/// What announce() is given of a collective's data.
+std::size_t bytes_of_announcement(const Collective& c, int rank) {
+  if (c.kind == Collective::Kind::barrier) return 0;
+  if (c.kind == Collective::Kind::broadcast && rank != c.root) return 0;
+  if (c.kind == Collective::Kind::all_gather) return c.counts[static_cast<std::size_t>(rank)] * width_of(c);
+  return c.buffer.bytes();
+}
+
 std::string spoken(const Announcement& a) {
   if (a.kind == Collective::Kind::barrier) return "barrier";
   auto text = fmt::format("{} of {} {}", name_of(a.kind), a.count, name_of(a.dtype));
@@ -76,12 +84,13 @@ SharedCommunicator::Vote SharedCommunicator::finish_vote() {
 // --- meeting on the board ------------------------------------------------------------------------------------------------
 
 /// Looks at the others' counters only where it must: they are in the others' caches.
-void SharedCommunicator::make_room() {
+void SharedCommunicator::make_room(const Collective& c) {
   const auto passed = [](std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) >= 0; };  // may wrap
-  const auto slot_user = slot_user_[next_slot_];
+  const bool may_take_slot = bytes_of_announcement(c, rank()) > Board::inline_bytes;
+  const auto slot_user = may_take_slot ? slot_user_[next_slot_] : number_;
   const auto has_room = [&] {
-    return passed(ended_, slot_user) && passed(known_finished_, slot_user) &&
-           !passed(number_ + 1, known_finished_ + Board::ring);
+    const bool slot_free = !may_take_slot || (passed(ended_, slot_user) && passed(known_finished_, slot_user));
+    return slot_free && !passed(number_ + 1, known_finished_ + Board::ring);
   };
   if (has_room()) return;
   known_finished_ = number_;
@@ -94,6 +103,7 @@ void SharedCommunicator::make_room() {
   Arrivals all_done(board_, Board::finished, number_);
   wait_for(all_done, "room for another collective");
   known_finished_ = number_;
+  std::fill(std::begin(slot_user_), std::end(slot_user_), number_);  // none is so old that its number has come round
 }
 
 SharedCommunicator::Meeting SharedCommunicator::announce(const Collective& c, const void* data, std::size_t bytes) {
@@ -160,7 +170,7 @@ SharedCommunicator::Stretch SharedCommunicator::stretch_of(std::size_t count, in
 // --- the collectives -----------------------------------------------------------------------------------------------------
 
 Task SharedCommunicator::task_of(Collective c) {
-  make_room();
+  make_room(c);
   switch (c.kind) {
     case Collective::Kind::all_reduce:
       return all_reduce_task(c);
@@ -216,6 +226,8 @@ Task SharedCommunicator::all_reduce_in_pieces(Collective c) {
   for (std::size_t first = 0; first < c.buffer.count; first += most) {
     const auto count = std::min(most, c.buffer.count - first);
     const auto k = ++pieces_;
+    Arrivals free(board_, Board::piece_out, k - Board::piece_slots);
+    co_await free;  // a broadcast's root runs ahead of those that still read
     const auto index = k % Board::piece_slots;
     auto* const own = board_.piece(board_.self(), index);
     auto* const data = bytes_of(c.buffer.data) + first * width_of(c);

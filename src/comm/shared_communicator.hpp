@@ -44,7 +44,7 @@ class SharedCommunicator : public QueuedCommunicator {
     ~Meeting() { owner.ended_ = number; }
   };
   /// Makes sure that announce() can go ahead: completes older collectives where the board is full.
-  void make_room();
+  void make_room(const Collective& collective);
   /// Tells the others of the collective and of `bytes` of data at `data`, which are copied where they are small.
   Meeting announce(const Collective& collective, const void* data, std::size_t bytes);
   /// Throws Error where a rank of the board came with something else: its size, type or operation differs.

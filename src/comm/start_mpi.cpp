@@ -12,6 +12,7 @@ std::unique_ptr<MpiCommunicator> start_mpi(launch::Launch& launch, const CommOpt
   int provided = 0;
   check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided));
   launch.after_mpi();
+  check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));  // some errors are raised there
   int rank = 0, size = 0;
   check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
   check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size));

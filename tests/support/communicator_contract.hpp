@@ -1,10 +1,12 @@
 #pragma once
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <trainrt/communicator.hpp>
@@ -194,6 +196,64 @@ inline std::string flight_findings(Communicator& c) {
   return {};
 }
 
+/// A broadcast's root is done before the others have read, and comes with the next collective.
+inline std::string overtaking_findings(Communicator& c) {
+  const std::size_t count = std::size_t{1} << 18;
+  for (int root = 0; root < std::min(c.size(), 2); ++root) {
+    std::vector<float> sent(count, c.rank() == root ? 7.0F : 0.0F), summed(count, 100.0F);
+    c.barrier();
+    c.start({.kind = Collective::Kind::broadcast, .buffer = {sent.data(), count, DType::f32}, .root = root});
+    const auto last = c.start({.kind = Collective::Kind::all_reduce, .buffer = {summed.data(), count, DType::f32}});
+    if (c.rank() != root) std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    c.wait(last);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (sent[i] != 7) return "a broadcast is overtaken by what follows it; ";
+      if (summed[i] != 100.0F * static_cast<float>(c.size())) return "an all_reduce behind a broadcast is wrong; ";
+    }
+  }
+  return {};
+}
+
+/// Ranks that make the same calls, and look after them at different times, wait for each other nowhere for good.
+inline std::string pace_findings(Communicator& c) {
+  std::vector<std::vector<float>> values(6, std::vector<float>(7000));
+  for (int round = 0; round < 20; ++round) {
+    std::vector<Communicator::Ticket> tickets;
+    for (auto& each : values) each.assign(each.size(), 1.0F);
+    c.start_vote({c.rank()});
+    for (auto& each : values) {
+      tickets.push_back(c.start(
+          {.kind = Collective::Kind::all_reduce, .buffer = {each.data(), each.size(), DType::f32}, .name = "pace"}));
+      if ((c.rank() + round) % 3 == 0) c.test(tickets.front());
+    }
+    const auto memory = c.allocate(4096);  // while they are under way
+    if ((c.rank() + round) % 2 == 0) c.wait(tickets.back());
+    if (c.finish_vote()[0] != c.size() - 1) return "a vote among collectives is wrong; ";
+    for (const auto ticket : tickets) c.wait(ticket);
+    for (const auto& each : values)
+      if (each.front() != static_cast<float>(c.size()) || each.back() != each.front())
+        return "a sum among votes is wrong; ";
+  }
+  return {};
+}
+
+/// Giving memory back is each rank's own affair: others may go on with theirs.
+inline std::string given_back_findings(Communicator& c) {
+  constexpr std::size_t count = 100'000;
+  auto memory = c.allocate(count * sizeof(float));
+  auto* const values = reinterpret_cast<float*>(memory.get());
+  std::fill_n(values, count, 1.0F);
+  std::vector<float> plain(count, 1.0F);
+  if (c.rank() == 0) memory.reset();
+  c.broadcast(Buffer{c.rank() == 0 ? plain.data() : values, count, DType::f32}, 0);
+  if (c.size() > 1) c.broadcast(Buffer{c.rank() == 0 ? plain.data() : values, count, DType::f32}, 1);
+  for (std::size_t i = 0; i < count; ++i)
+    if ((c.rank() == 0 ? plain[i] : values[i]) != 1) return "memory that another rank gave back is lost; ";
+  memory.reset();
+  const auto next = c.allocate(count * sizeof(float));
+  return reinterpret_cast<float*>(next.get())[count - 1] == 0 ? "" : "memory that was given back is not zeroed anew; ";
+}
+
 /// In memory of the backend's own, at sizes around its borders.
 inline std::string window_findings(Communicator& c) {
   for (const std::size_t count : {1UL, 2049UL, 16384UL, 300001UL}) {
@@ -269,6 +329,7 @@ inline std::string communicator_findings(Communicator& c) {
       small_float_findings(c, DType::bf16, to_bf16, from_bf16) + small_float_findings(c, DType::f16, to_f16, from_f16);
   for (const std::size_t unit : {0UL, 10UL, 3000UL, 70000UL}) findings += part_findings(c, unit);
   findings += flight_findings(c) + window_findings(c) + split_findings(c);
+  findings += overtaking_findings(c) + pace_findings(c) + given_back_findings(c);
   return findings + exchange_findings(c) + vote_findings(c) + nan_findings(c) + bucket_findings(c);
 }
 

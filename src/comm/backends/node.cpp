@@ -2,6 +2,7 @@
 // over MPI. Sums follow the one tree over rank numbers: a node adds up the whole subtrees that it holds, and only their
 // sums travel, so that ranks laid out in blocks pay nothing for the fixed order.
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <map>
 
@@ -21,35 +22,47 @@ namespace trainrt::comm::plugins {
 
 namespace {
 
-/// What allocate() has given out and is still in use.
+/// What allocate() has given out. A window stays mapped until all ranks have given it back: others may still reduce in it.
 class Windows : public Segments {
  public:
   Memory add(SharedSegment segment) {
-    const auto id = static_cast<std::uint32_t>(windows_->size());
-    auto* const base = segment.memory.get();
-    auto* const mine = base + static_cast<std::size_t>(segment.index) * segment.slice;
-    windows_->push_back({base, mine, segment.slice});
-    return Memory(mine, [id, table = windows_, memory = std::move(segment.memory)](std::byte*) { (*table)[id] = {}; });
+    auto* const mine = segment.memory.get() + static_cast<std::size_t>(segment.index) * segment.slice;
+    auto given_back = std::make_shared<std::atomic<bool>>(false);  // the owner may drop it on any thread
+    windows_.push_back({segment.memory, mine, segment.slice, given_back});
+    return Memory(mine, [given_back, memory = std::move(segment.memory)](std::byte*) { given_back->store(true); });
+  }
+
+  /// Unmaps the windows that all ranks have given back. Collective.
+  void reclaim(Communicator& communicator) {
+    std::string mine;
+    for (const auto& window : windows_) mine += window.memory == nullptr || window.given_back->load() ? '1' : '0';
+    for (const auto& theirs : communicator.all_gather(mine))
+      for (std::size_t id = 0; id < mine.size(); ++id)
+        if (theirs[id] == '0') mine[id] = '0';
+    for (std::size_t id = 0; id < mine.size(); ++id)
+      if (mine[id] == '1') windows_[id].memory.reset();
   }
 
   std::optional<Place> find(const void* data, std::size_t bytes) const override {
     const auto* at = static_cast<const std::byte*>(data);
-    for (std::uint32_t id = 0; id < windows_->size(); ++id) {
-      const auto& window = (*windows_)[id];
-      if (window.base != nullptr && at >= window.mine && at + bytes <= window.mine + window.slice)
-        return Place{Place::Kind::direct, id, static_cast<std::uint64_t>(at - window.base)};
+    for (std::uint32_t id = 0; id < windows_.size(); ++id) {
+      const auto& window = windows_[id];
+      if (window.memory == nullptr || window.given_back->load(std::memory_order_relaxed)) continue;
+      if (at >= window.mine && at + bytes <= window.mine + window.slice)
+        return Place{Place::Kind::direct, id, static_cast<std::uint64_t>(at - window.memory.get())};
     }
     return std::nullopt;
   }
-  std::byte* at(const Place& place) const override { return (*windows_)[place.segment].base + place.offset; }
+  std::byte* at(const Place& place) const override { return windows_[place.segment].memory.get() + place.offset; }
 
  private:
   struct Window {
-    std::byte* base = nullptr;  ///< of the node's first rank's slice; nullptr once it was given back
+    Memory memory;  ///< from the node's first rank's slice on; nullptr once it is unmapped
     std::byte* mine = nullptr;
     std::size_t slice = 0;
+    std::shared_ptr<std::atomic<bool>> given_back;
   };
-  std::shared_ptr<std::vector<Window>> windows_ = std::make_shared<std::vector<Window>>();
+  std::vector<Window> windows_;
 };
 
 /// A collective that MPI carries out between all ranks.
@@ -112,16 +125,28 @@ class NodeCommunicator : public SharedCommunicator {
     if (nodes_ == 1) return SharedCommunicator::start_vote(mine);
     mpi_->start_vote(mine);
   }
-  Vote finish_vote() override { return nodes_ == 1 ? SharedCommunicator::finish_vote() : mpi_->finish_vote(); }
+  /// Between nodes MPI carries it, and makes no headway for those that wait on the board: what is under way comes first.
+  Vote finish_vote() override {
+    if (nodes_ == 1) return SharedCommunicator::finish_vote();
+    drain();
+    return mpi_->finish_vote();
+  }
 
   Memory allocate(std::size_t bytes, Device device) override;
   std::unique_ptr<Communicator> split(int color, int key) override;
 
  protected:
+  /// Between nodes: who waits on the board answers, over MPI, that it is there.
+  double idle() override {
+    if (nodes_ == 1) return SharedCommunicator::idle();
+    mpi_->roll_call().answer();
+    return 0.001;
+  }
+
   Task task_of(Collective c) override {
     if (nodes_ == 1) return SharedCommunicator::task_of(c);
     if (c.kind == Collective::Kind::all_reduce && accumulator_of(c.buffer.dtype) == c.buffer.dtype) {
-      make_room();
+      make_room(c);
       return reduce_between_nodes(c);
     }
     return delegated(c);
@@ -198,6 +223,8 @@ Task NodeCommunicator::reduce_between_nodes(Collective c) {
 
 Memory NodeCommunicator::allocate(std::size_t bytes, Device device) {
   if (device != Device::host) return Communicator::allocate(bytes, device);
+  drain();  // MPI is about to be used past the queue, and others may wait for what is in it
+  windows_.reclaim(*mpi_);
   std::string obstacle;
   auto segment = share_segment(*mpi_, node_of_rank_, bytes, obstacle);
   if (obstacle.empty()) return windows_.add(std::move(segment));
