@@ -133,4 +133,5 @@ def main():
     os._exit(0)  # PyTorch 1.13's gloo group can hang in its destructor once the other rank has left
 
 
-main()
+if __name__ == "__main__":
+    main()

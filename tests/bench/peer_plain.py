@@ -1,0 +1,113 @@
+"""One process of plain PyTorch, as bench_gpu starts it: nothing but forward, backward and update, for the time that a step costs
+by itself. Batches are slices of tensors that lie ready on the device.
+
+--model resnet18      that of peer_resnet18.py, SGD with momentum, on idx.gz files of images
+--model gpt           GPT-2 as the train function gpt has it (learned positions, norms before, tied embedding), AdamW, gradients
+                      clipped to norm 1, on an IDX file of i32 windows of tokens
+"""
+import argparse
+from pathlib import Path
+
+import numpy
+import torch
+from torch import nn
+from torch.nn import functional
+
+from peer_ddp import read_part
+from peer_resnet18 import make_resnet18
+
+
+class Attention(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads, self.qkv, self.out = heads, nn.Linear(width, 3 * width), nn.Linear(width, width)
+
+    def forward(self, x):
+        n, t, width = x.shape
+        q, k, v = (part.view(n, t, self.heads, width // self.heads).transpose(1, 2) for part in self.qkv(x).split(width, 2))
+        if hasattr(functional, "scaled_dot_product_attention"):
+            y = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        else:
+            later = torch.ones(t, t, dtype=torch.bool, device=x.device).triu(1)
+            weights = q @ k.transpose(2, 3) / (width // self.heads) ** 0.5
+            y = weights.masked_fill(later, float("-inf")).softmax(3) @ v
+        return self.out(y.transpose(1, 2).reshape(n, t, width))
+
+
+class Layer(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.norm1, self.attention, self.norm2 = nn.LayerNorm(width), Attention(width, heads), nn.LayerNorm(width)
+        self.fc, self.out = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+    def forward(self, x):
+        x = x + self.attention(self.norm1(x))
+        return x + self.out(functional.gelu(self.fc(self.norm2(x)), approximate="tanh"))
+
+
+class Gpt(nn.Module):
+    def __init__(self, options):
+        super().__init__()
+        self.tokens, self.positions = nn.Embedding(options.vocabulary, options.width), nn.Embedding(options.block, options.width)
+        self.layers = nn.Sequential(*(Layer(options.width, options.heads) for _ in range(options.layers)))
+        self.norm = nn.LayerNorm(options.width)
+
+    def forward(self, tokens):
+        x = self.layers(self.tokens(tokens) + self.positions.weight[:tokens.shape[1]])
+        return functional.linear(self.norm(x), self.tokens.weight)
+
+
+def read_windows(path):
+    data = path.read_bytes()
+    return numpy.frombuffer(data, ">i4", offset=4 + 4 * data[3]).reshape(numpy.frombuffer(data, ">u4", data[3], 4).astype(int)).astype(numpy.int64)
+
+
+def resnet_steps(options):
+    images, labels = (torch.from_numpy(part.copy()).to(options.device) for part in read_part(options.data, "train"))
+    model = make_resnet18().to(options.device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+
+    def step(first, end):
+        optimizer.zero_grad(set_to_none=True)
+        functional.cross_entropy(model(images[first:end].float().div(255)), labels[first:end].long()).backward()
+        optimizer.step()
+
+    return len(labels), step
+
+
+def gpt_steps(options):
+    windows = torch.from_numpy(read_windows(options.data)).to(options.device)
+    model = Gpt(options).to(options.device)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, weight_decay=0.1)
+
+    def step(first, end):
+        optimizer.zero_grad(set_to_none=True)
+        logits = model(windows[first:end, :-1])
+        functional.cross_entropy(logits.flatten(0, 1), windows[first:end, 1:].flatten()).backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+
+    return len(windows), step
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("--model", choices=("resnet18", "gpt"), required=True)
+    options.add_argument("--data", type=Path, required=True)
+    options.add_argument("--device", default="cuda")
+    options.add_argument("--epochs", type=int, required=True)
+    options.add_argument("--batch-size", type=int, required=True)
+    for name in ("vocabulary", "block", "layers", "heads", "width"):
+        options.add_argument(f"--{name}", type=int)
+    options = options.parse_args()
+    torch.manual_seed(0)
+    samples, step = resnet_steps(options) if options.model == "resnet18" else gpt_steps(options)
+    for _ in range(options.epochs):
+        for first in range(0, samples, options.batch_size):
+            step(first, min(first + options.batch_size, samples))
+    if options.device == "cuda":
+        torch.cuda.synchronize()
+
+
+if __name__ == "__main__":
+    main()
