@@ -274,7 +274,7 @@ add_test("requeued_by_hand_from_3+2+1_to_2+2+2_and_back_leaves_the_same_bits", r
 
 
 @test
-def kill_9_of_all_ranks_and_a_requeue_lose_no_more_than_an_interval():
+def kill_9_of_all_ranks_and_a_requeue_lose_no_more_than_an_interval_and_what_is_under_way():
     config = linear_config(scratch(), "run", long_loop(2), DATA, {"every": "2 reports"})
     run_dir = run_dir_of(config)
     # A step that was killed ends the job with its code, and that is not 75: by hand, as a centre's own script would.
@@ -289,7 +289,8 @@ def kill_9_of_all_ranks_and_a_requeue_lose_no_more_than_an_interval():
     check_ended_like(run_dir, reference(2), job)
     step, = check_continued(job, 1)
     epoch = 12  # steps with 2 ranks
-    check(step >= (reported - 3) * epoch, f"continued from step {step}, and report {reported} (step {reported * epoch}) had been made", job)
+    # The checkpoint of the last due report may be under way; it began when the one before, 2 reports older, was committed.
+    check(step >= (reported - 4) * epoch, f"continued from step {step}, and report {reported} (step {reported * epoch}) had been made", job)
 
 
 @test
