@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "comm/mpi_call.hpp"
 #include "comm/mpi_lane.hpp"
 #include "comm/reduce.hpp"
 
@@ -84,12 +83,6 @@ Task LeaderExchange::reduce(Buffer shape, Op op, std::vector<std::byte*> sums) {
     lane.send(result, mine, gather);
   }
   co_await gather;
-}
-
-Task LeaderExchange::barrier() {
-  MpiRequests all(leaders_->roll_call());
-  check_mpi(MPI_Ibarrier(leaders_->handle(), all.add()));
-  co_await all;
 }
 
 }  // namespace trainrt::comm

@@ -18,7 +18,8 @@ class LeaderExchange {
   /// `sums`: where this node's subtree sums lie, `shape.count` elements each, in the order of whole_subtrees(). The result
   /// goes to sums[0]. Lives as long as the task.
   Task reduce(Buffer shape, Op op, std::vector<std::byte*> sums);
-  Task barrier();
+  /// The other leaders are not there any more: the end waits for nobody.
+  void abandon() { leaders_->abandon(); }
 
  private:
   std::unique_ptr<MpiCommunicator> leaders_;

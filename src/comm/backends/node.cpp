@@ -112,7 +112,9 @@ class NodeCommunicator : public SharedCommunicator {
 
   /// Where the ranks have lost each other, MPI has too.
   ~NodeCommunicator() override {
-    if (is_broken()) mpi_->abandon();
+    if (!is_broken()) return;
+    mpi_->abandon();
+    if (exchange_) exchange_->abandon();
   }
 
   std::string_view name() const override { return "node"; }
