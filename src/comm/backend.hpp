@@ -32,6 +32,9 @@ struct Backend {
 
 PluginTable<Backend> backend_table();
 
+/// The backend of that name; nullptr for "" and auto. UsageError, with those there are, for a name that is none.
+const Backend* find_backend(const std::string& name);
+
 /// What auto takes.
 const Backend& best_backend(const launch::Launch& launch);
 

@@ -25,20 +25,23 @@ std::string node_identity() {
 }
 
 const Backend& backend_for(const launch::Launch& launch, const std::string& name) {
-  if (name.empty() || name == "auto") return best_backend(launch);
-  for (const auto* backend : backend_table()) {
-    if (backend->name != name) continue;
-    const auto obstacle = backend->obstacle(launch);
-    if (!obstacle.empty())
-      throw UsageError(fmt::format("scaling.backend = {} cannot serve here: {}; auto takes {}", name, obstacle,
-                                   best_backend(launch).name));
-    return *backend;
-  }
-  throw UsageError(fmt::format("scaling.backend = {}: there is no such backend; there are: auto, {}", name,
-                               join(names_of(backend_table()))));
+  const auto* backend = find_backend(name);
+  if (backend == nullptr) return best_backend(launch);
+  if (const auto obstacle = backend->obstacle(launch); !obstacle.empty())
+    throw UsageError(fmt::format("scaling.backend = {} cannot serve here: {}; auto takes {}", name, obstacle,
+                                 best_backend(launch).name));
+  return *backend;
 }
 
 }  // namespace
+
+const Backend* find_backend(const std::string& name) {
+  if (name.empty() || name == "auto") return nullptr;
+  for (const auto* backend : backend_table())
+    if (backend->name == name) return backend;
+  throw UsageError(fmt::format("scaling.backend = {}: there is no such backend; there are: auto, {}", name,
+                               join(names_of(backend_table()))));
+}
 
 const Backend& best_backend(const launch::Launch& launch) {
   const Backend* best = nullptr;

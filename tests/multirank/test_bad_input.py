@@ -60,6 +60,15 @@ def a_request_for_gpus_that_are_not_there_is_refused_with_what_to_do():
             "--scaling.gpus_per_worker=1")
 
 
+@test
+def an_unknown_backend_is_refused_by_check_and_by_run_with_those_there_are():
+    config = linear_config(scratch(), "run", SHORT)
+    for command in ([TRAINRT, "check"], [TRAINRT]):
+        job = run([*command, "--config", config, "--scaling.backend=gloo"])
+        check_exit(job, USAGE)
+        check("scaling.backend = gloo: there is no such backend; there are: auto, mpi, nccl, node" in job.err, "the valid ones are not named", job)
+
+
 # ---- the config ----------------------------------------------------------------------------------------------------------
 
 

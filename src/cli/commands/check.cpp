@@ -7,6 +7,7 @@
 #include "checkpoint/checkpoint.hpp"
 #include "cli/command.hpp"
 #include "cli/load_spec.hpp"
+#include "comm/backend.hpp"
 #include "frameworks/builtin_functions.hpp"
 #include "io/file.hpp"
 #include "io/file_system.hpp"
@@ -60,6 +61,7 @@ ExitCode check_command(std::span<const std::string> words) {
   const auto spec = load_spec(words, std::string(usage));
   trainer::check_datasets(spec);
   check_resume(spec);
+  comm::find_backend(spec.backend);
   const auto function = trainer::load_function(builtin_functions(), spec.function, spec.library);
   fmt::print("config          ok\n");
   fmt::print("train function  {}\n", function.name);
