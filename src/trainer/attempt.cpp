@@ -78,7 +78,6 @@ AttemptRecord from_text(const std::string& text) {
   return record;
 }
 
-/// Number of the newest attempt, readable or not; 0 where there is none.
 /// Numbers of the attempts that have a record, readable or not, in order.
 std::vector<int> numbers_in(const std::string& run_dir) {
   std::vector<int> numbers;
@@ -134,6 +133,17 @@ void mark_failed(const std::string& run_dir, int number, const std::string& why,
   record.exit_code = exit_code;
   record.last_step = last_step;
   io::replace_file(path_of(run_dir, number), to_text(record));
+}
+
+void close_attempt(const std::string& run_dir, int number, const std::string& why, int exit_code) {
+  const auto path = path_of(run_dir, number);
+  if (!io::exists(path)) return;
+  auto record = read_record(path);
+  if (!record || !record->end.empty()) return;
+  record->end = utc_now();
+  record->why = why;
+  record->exit_code = exit_code;
+  io::replace_file(path, to_text(*record));
 }
 
 Attempt::Attempt(const std::string& run_dir, int ranks, std::vector<std::string> nodes) {

@@ -33,6 +33,10 @@ std::string attempt_name(int number);
 /// Writes the end of an attempt into its record: by any rank, when it takes the step down.
 void mark_failed(const std::string& run_dir, int number, const std::string& why, int exit_code, std::int64_t last_step);
 
+/// Writes the end of an attempt that could not do it itself (it was killed), as somebody else saw it. Does nothing where
+/// the record has an end, or does not exist.
+void close_attempt(const std::string& run_dir, int number, const std::string& why, int exit_code);
+
 /// Holds the run directory for this process, on one rank. Its number grows by one with every attempt and its record is
 /// created exclusively: of two that start at once, one gets it. While it lives a thread touches the record every 10 s.
 class Attempt {

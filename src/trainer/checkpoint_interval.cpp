@@ -22,6 +22,7 @@ bool CheckpointInterval::due_after(double seconds) const { return unit == Unit::
 CheckpointInterval parse_checkpoint_interval(const OptionValue& value) {
   using Unit = CheckpointInterval::Unit;
   if (value.text == "off") return {Unit::off, 1};
+  if (value.text == "auto") return {Unit::automatic, 1};
   std::istringstream in(value.text);
   std::string number, unit, rest;
   in >> number >> unit >> rest;
@@ -33,7 +34,7 @@ CheckpointInterval parse_checkpoint_interval(const OptionValue& value) {
     if (unit == "s") return {Unit::seconds, *count};
   }
   throw UsageError(value.origin + ": checkpoint.every is '" + value.text +
-                   "'; it must be 'N reports', 'N steps', 'N s' or 'off'");
+                   "'; it must be 'N reports', 'N steps', 'N s', 'auto' or 'off'");
 }
 
 }  // namespace trainrt::trainer

@@ -7,7 +7,7 @@ namespace trainrt::trainer {
 
 /// When a checkpoint is due, besides at a stop and at the end.
 struct CheckpointInterval {
-  enum class Unit { off, reports, steps, seconds };
+  enum class Unit { off, reports, steps, seconds, automatic };
   Unit unit = Unit::reports;
   double count = 1;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -27,6 +28,10 @@ std::span<const OptionSpec> run_options() {
        .type = OptionType::integer,
        .default_value = "0",
        .help = "ranks that the launch must have; 0: as many as were launched"},
+      {.key = "scaling.min_workers",
+       .type = OptionType::integer,
+       .default_value = "0",
+       .help = "elastic: a restart may go on with so few ranks, with the global batch of num_workers; 0: never with fewer"},
       {.key = "scaling.backend",
        .default_value = "auto",
        .help = "what collectives go over; auto takes the best, `trainrt list` shows them"},
@@ -51,7 +56,8 @@ std::span<const OptionSpec> run_options() {
        .help = "auto, or a number: 0 for the CPU, 0.5 where two ranks share a GPU"},
       {.key = "checkpoint.every",
        .default_value = "1 reports",
-       .help = "N reports | N steps | N s | off; besides always at a stop, and where the function calls save()"},
+       .help = "N reports | N steps | N s | auto (from the cost of a save and the rate of failures) | off; besides always "
+               "at a stop, and where the function calls save()"},
       {.key = "checkpoint.num_to_keep",
        .type = OptionType::integer,
        .default_value = "0",
@@ -90,6 +96,24 @@ std::span<const OptionSpec> run_options() {
        .type = OptionType::boolean,
        .default_value = "false",
        .help = "adds _date, _hostname, _node_ip, _pid, _time_total_s to every report"},
+      {.key = "failure.max_failures",
+       .type = OptionType::integer,
+       .default_value = "3",
+       .help = "so often `trainrt supervise` starts the step again in one allocation after a failure"},
+      {.key = "failure.max_requeues",
+       .type = OptionType::integer,
+       .default_value = "100",
+       .help = "so often a job is requeued; then `trainrt supervise` gives up"},
+      {.key = "failure.max_no_progress",
+       .type = OptionType::integer,
+       .default_value = "3",
+       .help = "so many attempts of a job in a row that get no further end it with exit 76; 0: any number"},
+      {.key = "failure.stop_before_end",
+       .default_value = "auto",
+       .help = "auto | N s | off: stop and save so long before the job's time is over; auto: as the last saves took"},
+      {.key = "failure.hang_timeout",
+       .default_value = "auto",
+       .help = "auto | N s | off: end the attempt after so long without a step, report or stop point, and say who hangs"},
       {.key = "failure.launch_timeout",
        .type = OptionType::real,
        .default_value = "20",
@@ -138,6 +162,35 @@ void check_range(const Options& options, std::string_view key, std::int64_t leas
     throw UsageError(fmt::format("{}: {} is '{}'; it must be from {} to {}", value->origin, key, value->text, least, most));
 }
 
+/// "auto", "90 s" or "off".
+LimitOption parse_limit(const Options& options, std::string_view key) {
+  const auto* value = options.find(key);
+  if (value->text == "auto") return {LimitOption::Kind::automatic, 0};
+  if (value->text == "off") return {LimitOption::Kind::off, 0};
+  std::istringstream in(value->text);
+  std::string number, unit, rest;
+  in >> number >> unit >> rest;
+  const auto seconds = parse_real(number);
+  if (seconds && *seconds > 0 && *seconds < 1e9 && (unit.empty() || unit == "s") && rest.empty())
+    return {LimitOption::Kind::seconds, *seconds};
+  throw UsageError(fmt::format("{}: {} is '{}'; it must be auto, 'N s' or off", value->origin, key, value->text));
+}
+
+void take_failure_keys(const Options& options, RunSpec& spec) {
+  for (const auto* key : {"failure.launch_timeout", "failure.collective_timeout", "failure.storage_timeout"})
+    check_positive(options, key);
+  for (const auto* key : {"failure.max_failures", "failure.max_requeues", "failure.max_no_progress"})
+    check_range(options, key, 0, 1'000'000'000);
+  spec.max_failures = static_cast<int>(options.integer("failure.max_failures"));
+  spec.max_requeues = static_cast<int>(options.integer("failure.max_requeues"));
+  spec.max_no_progress = static_cast<int>(options.integer("failure.max_no_progress"));
+  spec.stop_before_end = parse_limit(options, "failure.stop_before_end");
+  spec.hang_timeout = parse_limit(options, "failure.hang_timeout");
+  spec.launch_timeout_s = options.real("failure.launch_timeout");
+  spec.collective_timeout_s = options.real("failure.collective_timeout");
+  spec.storage_timeout_s = options.real("failure.storage_timeout");
+}
+
 /// "a, b" as its words; empty ones are left out.
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;
@@ -153,6 +206,11 @@ std::vector<std::string> words_of(std::string_view text) {
 void take_scaling_keys(const Options& options, RunSpec& spec) {
   check_not_negative(options, "scaling.num_workers");
   spec.num_workers = static_cast<int>(options.integer("scaling.num_workers"));
+  check_not_negative(options, "scaling.min_workers");
+  spec.min_workers = static_cast<int>(options.integer("scaling.min_workers"));
+  if (spec.num_workers > 0 && spec.min_workers > spec.num_workers)
+    throw UsageError(fmt::format("{}: scaling.min_workers is {}, more than scaling.num_workers = {}",
+                                 options.find("scaling.min_workers")->origin, spec.min_workers, spec.num_workers));
   spec.backend = options.text("scaling.backend");
   spec.check_calls = options.boolean("scaling.check");
   spec.deterministic = options.boolean("scaling.deterministic");
@@ -197,6 +255,9 @@ Options take_free_sections(const Options& given, RunSpec& spec) {
     if (key.starts_with("loop.")) {
       if (key.size() == 5) throw UsageError(value.origin + ": a key of [loop] has no name");
       spec.loop.set(key.substr(5), value);
+    } else if (key.starts_with("stop.")) {
+      if (key.size() == 5) throw UsageError(value.origin + ": a key of [stop] has no name");
+      spec.stop.set(key.substr(5), value);
     } else if (key.starts_with("data.")) {
       const auto dot = key.find('.', 5);
       if (dot == std::string::npos || dot == 5)
@@ -217,8 +278,6 @@ RunSpec make_run_spec(const Options& given) {
   RunSpec spec;
   const auto options = checked(take_free_sections(given, spec), run_options(), "");
   check_component(*options.find("run.name"), "run.name");
-  for (const auto* key : {"failure.launch_timeout", "failure.collective_timeout", "failure.storage_timeout"})
-    check_positive(options, key);
   check_not_negative(options, "run.seed");
 
   if (options.text("run.storage_path").starts_with('~'))
@@ -236,12 +295,11 @@ RunSpec make_run_spec(const Options& given) {
   take_scaling_keys(options, spec);
   take_checkpoint_keys(options, spec);
   spec.detailed_metrics = options.boolean("metrics.detailed");
-  spec.launch_timeout_s = options.real("failure.launch_timeout");
-  spec.collective_timeout_s = options.real("failure.collective_timeout");
-  spec.storage_timeout_s = options.real("failure.storage_timeout");
+  take_failure_keys(options, spec);
   spec.texts = options.texts();
   for (const auto& [section, keys] : spec.data)
     for (const auto& [key, value] : keys.texts()) spec.texts.emplace("data." + section + "." + key, value);
+  for (const auto& [key, value] : spec.stop.texts()) spec.texts.emplace("stop." + key, value);
   return spec;
 }
 

@@ -13,6 +13,13 @@
 
 namespace trainrt::trainer {
 
+/// "auto | N s | off" of the config.
+struct LimitOption {
+  enum class Kind { automatic, seconds, off };
+  Kind kind = Kind::automatic;
+  double seconds = 0;
+};
+
 /// What to run: the config, checked and typed.
 struct RunSpec {
   std::string name;
@@ -39,6 +46,13 @@ struct RunSpec {
   bool deterministic = false;
   GradientOptions gradients;
   std::string gpus_per_worker;  ///< "auto", or a number
+  int min_workers = 0;          ///< elastic where > 0: a restart may go on with so few
+  LimitOption hang_timeout;     ///< without a sign of progress
+  LimitOption stop_before_end;  ///< of the job's time
+  int max_failures = 0;         ///< restarts in one allocation
+  int max_requeues = 0;         ///< of one job
+  int max_no_progress = 0;      ///< attempts in a row that get no further
+  Options stop;                 ///< [stop], keys without the section
   double launch_timeout_s = 0;
   double collective_timeout_s = 0;
   double storage_timeout_s = 0;

@@ -1,8 +1,10 @@
 // Linear regression y = x w + b by data-parallel SGD or AdamW, with optional dropout on the inputs. It needs no framework:
 // small enough to read, and all that a real training loop has to keep: weights, optimizer state, running sums, the place in
 // the data.
+#include <chrono>
 #include <cmath>
 #include <span>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -76,6 +78,8 @@ void train(Context& ctx) {
   const auto batch_size = at_least(ctx, "batch_size", 32, 1);
   const auto dropout = ctx.config<double>("dropout", 0.0);
   const auto report_every = at_least(ctx, "report_every", 0, 0);
+  const std::chrono::duration<double> pause(ctx.config<double>("step_pause", 0.0));
+  if (!(pause.count() >= 0 && pause.count() < 1e6)) throw UsageError("[loop] step_pause must be seconds, 0 or more");
   if (!(dropout >= 0 && dropout < 1)) throw UsageError("[loop] dropout must be in [0, 1)");
   const auto name = ctx.config<std::string>("optimizer", "sgd");
   if (name != "sgd" && name != "adamw") throw UsageError("[loop] optimizer is '" + name + "'; it must be sgd or adamw");
@@ -123,6 +127,7 @@ void train(Context& ctx) {
       buckets.average();
       optimizer.apply(weights, gradient);
       ++steps_since_report;
+      if (pause.count() > 0) std::this_thread::sleep_for(pause);
       ctx.step();
       report_if_due();
     }
@@ -139,7 +144,9 @@ const TrainFunction linear{
     .name = "linear",
     .help =
         "linear regression on [data.train] with fields x and y; [loop] epochs, batch_size, lr, momentum, "
-        "optimizer = sgd | adamw, dropout, report_every (steps; 0 = epochs)",
+        "optimizer = sgd | adamw, dropout, report_every (steps; 0 = epochs), step_pause (seconds added to each step, to "
+        "try out "
+        "stops and restarts)",
     .train = train};
 
 }  // namespace trainrt::plugins
