@@ -17,9 +17,9 @@ namespace trainrt {
 
 /// What a train function sees of the run. It lives as long as the train function; only its thread may use it.
 ///
-/// step(), report(), restore() and save() are collective. When the run has to stop (signal, time limit), step() or report()
-/// takes the checkpoint of the stop and leaves the train function by an exception that is not a std::exception: let it
-/// pass.
+/// step(), report(), stop_point(), restore() and save() are collective. When the run has to stop (signal, the end of the
+/// job's time), they take the checkpoint of the stop and leave the train function by an exception that is not a
+/// std::exception: let it pass.
 class TRAINRT_API Context final {
  public:
   explicit Context(class Session& session) : session_(session) {}
@@ -63,6 +63,17 @@ class TRAINRT_API Context final {
   /// before the call returns, and written while training goes on. The state must be complete before the call. Different
   /// keys on some rank are an error that names key and rank.
   void report(const Metrics& metrics);
+
+  /// A point inside long work between two steps (evaluation, loading, warm-up) where the run may stop too: call it every
+  /// few seconds. Nothing is counted. What a State holds must be as it was at the last step() or report(): that is the
+  /// place that a stop is saved as, and the work around this call is done again after a restart. Collective: where ranks
+  /// have different numbers of batches, call it as often as the one with the fewest.
+  void stop_point();
+
+  /// The run is done before its time: all ranks leave at the same next step() or stop_point(), with a checkpoint, and the
+  /// run counts as finished (exit 0). Any rank may ask, and not all need to; `reason` is printed and kept. The rules of
+  /// [stop] do the same at a report.
+  void request_stop(std::string_view reason);
 
   /// Takes a checkpoint now, where something happened since the last one, and waits until it is committed. Collective. The
   /// last call of a train function, so that what came after the last due checkpoint is kept too: once the function has

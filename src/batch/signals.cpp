@@ -2,21 +2,29 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <string_view>
+
+#include <unistd.h>
 
 namespace trainrt::batch {
 
 namespace {
 
-constexpr std::array stop_signals = {SIGUSR1, SIGUSR2, SIGTERM, SIGINT};
+constexpr std::array stop_signals = {SIGUSR1, SIGUSR2, SIGTERM, SIGINT, SIGHUP};
 
 std::atomic<int> first_signal{0};
+std::atomic<bool> acknowledges{false};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may touch it");
 
 void remember(int signal) {
   int none = 0;
-  first_signal.compare_exchange_strong(none, signal);
+  if (!first_signal.compare_exchange_strong(none, signal) || !acknowledges) return;
+  static constexpr std::string_view text = "trainrt: asked to stop; saving at the next step\n";
+  const int before = errno;
+  if (write(STDERR_FILENO, text.data(), text.size()) < 0) errno = before;
 }
 
 }  // namespace
@@ -28,8 +36,9 @@ void install_stop_signals() {
   sigemptyset(&action.sa_mask);
   for (const int signal : stop_signals) sigaction(signal, &action, nullptr);
   signal(SIGPIPE, SIG_IGN);
-  signal(SIGHUP, SIG_DFL);  // UCX takes it before main
 }
+
+void acknowledge_stop_signals() { acknowledges = true; }
 
 int stop_signal() { return first_signal.load(); }
 

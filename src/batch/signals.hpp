@@ -3,9 +3,13 @@
 
 namespace trainrt::batch {
 
-/// SIGUSR1, SIGUSR2, SIGTERM and SIGINT ask for a stop: the handler only sets a flag, which the next vote carries to all
-/// ranks. SIGPIPE is ignored. Call at the top of main, and again after MPI_Init, which takes SIGUSR1 for itself (MPICH).
+/// SIGUSR1, SIGUSR2, SIGTERM, SIGINT and SIGHUP ask for a stop: the handler only sets a flag, which the next vote carries
+/// to all ranks; a second signal changes nothing. SIGPIPE is ignored. Call at the top of main, and again after MPI_Init,
+/// which takes SIGUSR1 for itself (MPICH), as UCX takes SIGHUP before main.
 void install_stop_signals();
+
+/// From now on the first signal is answered at once by a line on standard error. For one rank.
+void acknowledge_stop_signals();
 
 /// The first stop signal that came, 0 while there is none.
 int stop_signal();

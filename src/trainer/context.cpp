@@ -26,6 +26,8 @@ bool Context::restore(State& state) { return session_.restore(state); }
 void Context::step() { session_.step(); }
 std::int64_t Context::step_count() const { return session_.step_count(); }
 void Context::report(const Metrics& metrics) { session_.report(metrics); }
+void Context::stop_point() { session_.stop_point(); }
+void Context::request_stop(std::string_view reason) { session_.request_stop(reason); }
 
 void Context::save() { session_.save_now(); }
 void Context::checkpoint_metadata(std::string_view json) { session_.set_metadata(json); }

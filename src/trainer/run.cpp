@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "batch/signals.hpp"
+#include "batch/lease.hpp"
 #include "core/environment.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
@@ -178,6 +178,7 @@ class ExitGuard {
 
 void call_train_function(const Place& place, const TrainFunction& function, Session& session, launch::Launch& launch) {
   try {
+    session.stop_if_asked();  // asked during the start-up: nothing has begun
     Context context(session);
     say_when_started(launch.world().rank);
     const ExitGuard guard(launch);
@@ -196,12 +197,22 @@ void call_train_function(const Place& place, const TrainFunction& function, Sess
   }
 }
 
+bool has_finished(const Session& session) {
+  return session.stopped_by() == batch::no_stop || session.stopped_by() == batch::ended_early;
+}
+
+std::string why_ended(const Session& session) {
+  if (session.stopped_by() == batch::no_stop) return "finished";
+  return (has_finished(session) ? "finished early: " : "stopped by ") + session.stop_reason();
+}
+
 RunOutcome outcome_of(const RunSpec& spec, const Session& session) {
-  if (session.stopped_by() == 0)
-    return {ExitCode::finished, fmt::format("finished: {} iterations, {} steps. Results: {} (trainrt result {})",
-                                            session.iteration(), session.step_count(), spec.run_dir, spec.run_dir)};
-  const auto stopped =
-      fmt::format("stopped by {} at step {}", batch::signal_name(session.stopped_by()), session.step_count());
+  const bool early = session.stopped_by() == batch::ended_early;
+  if (has_finished(session) && (!early || session.is_saved()))
+    return {ExitCode::finished, fmt::format("finished{}: {} iterations, {} steps. Results: {} (trainrt result {})",
+                                            early ? " early (" + session.stop_reason() + ")" : "", session.iteration(),
+                                            session.step_count(), spec.run_dir, spec.run_dir)};
+  const auto stopped = fmt::format("{} at step {}", why_ended(session), session.step_count());
   if (!session.is_saved())
     return {
         ExitCode::failed,
@@ -245,7 +256,10 @@ RunOutcome run(const RunSpec& spec, const TrainFunction& function, launch::Launc
   });
   const int attempt = communicator.all_reduced(records ? records->number() : 0, Op::max);
 
-  Session session(spec, launch.world(), communicator, {attempt, private_directory(spec.run_dir, attempt)});
+  // One rank watches the job's time, and the vote tells the others.
+  const batch::Lease lease(keeps_records ? batch::ask_slurm(Environment::of_process()) : batch::Lease::Ask());
+  Session session(spec, launch.world(), communicator,
+                  {attempt, private_directory(spec.run_dir, attempt), keeps_records ? &lease : nullptr});
   try {
     call_train_function({spec, attempt, there_before}, function, session, launch);
     session.close();
@@ -266,10 +280,10 @@ RunOutcome run(const RunSpec& spec, const TrainFunction& function, launch::Launc
     }
     warn_of_unread_keys(session);
     records->note_first_step(session.first_step());
-    const bool stopped = session.stopped_by() != 0;
-    const auto why = stopped ? "stopped by " + batch::signal_name(session.stopped_by()) : std::string("finished");
-    records->end(stopped ? "stopped" : "finished", outcome.code == ExitCode::failed ? why + ", not saved" : why,
-                 outcome.code, session.step_count());
+    const auto why = why_ended(session);
+    const bool lost = outcome.code == ExitCode::failed;
+    records->end(has_finished(session) && !lost ? "finished" : "stopped", lost ? why + ", not saved" : why, outcome.code,
+                 session.step_count());
   });
   return outcome;
 }

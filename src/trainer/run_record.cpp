@@ -90,11 +90,11 @@ void add_changes(std::vector<RunRecord::Change>& changes, const Texts& before, c
       changes.push_back({attempt, prefix + key, value(before, key), value(now, key)});
 }
 
-Texts data_keys(const Texts& spec) {
-  Texts data;
+Texts keys_of(const Texts& spec, std::string_view section) {
+  Texts found;
   for (const auto& [key, value] : spec)
-    if (key.starts_with("data.")) data.emplace(key, value);
-  return data;
+    if (key.starts_with(section)) found.emplace(key, value);
+  return found;
 }
 
 }  // namespace
@@ -102,7 +102,8 @@ Texts data_keys(const Texts& spec) {
 std::vector<RunRecord::Change> take_changes(RunRecord& record, const RunSpec& spec, int attempt) {
   std::vector<RunRecord::Change> changes;
   add_changes(changes, record.loop, spec.loop.texts(), "loop.", attempt);
-  add_changes(changes, data_keys(record.spec), data_keys(spec.texts), "", attempt);
+  for (const auto* section : {"data.", "stop."})
+    add_changes(changes, keys_of(record.spec, section), keys_of(spec.texts, section), "", attempt);
   record.loop = spec.loop.texts();
   record.changes.insert(record.changes.end(), changes.begin(), changes.end());
   return changes;
@@ -111,7 +112,8 @@ std::vector<RunRecord::Change> take_changes(RunRecord& record, const RunSpec& sp
 std::string loop_as_json(const RunRecord& record) { return Json(record.loop).dump(2) + "\n"; }
 
 bool is_finished_as_is(const RunRecord& record, const RunSpec& spec) {
-  return record.state == "finished" && record.loop == spec.loop.texts();
+  return record.state == "finished" && record.loop == spec.loop.texts() &&
+         keys_of(record.spec, "stop.") == keys_of(spec.texts, "stop.");
 }
 
 }  // namespace trainrt::trainer

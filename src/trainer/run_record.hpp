@@ -30,14 +30,14 @@ void write_run_record(const std::string& run_dir, const RunRecord& record);
 /// A record for a run that starts for the first time.
 RunRecord new_run_record(const RunSpec& spec, const std::string& function);
 
-/// Takes this attempt's [loop] into the record, and returns what changed in it and in [data.NAME] ("loop.lr",
+/// Takes this attempt's [loop] into the record, and returns what changed in it, in [data.NAME] and in [stop] ("loop.lr",
 /// "data.train.source"). What new values mean for a run that goes on is the train function's business.
 std::vector<RunRecord::Change> take_changes(RunRecord& record, const RunSpec& spec, int attempt);
 
 /// [loop] as a JSON object, for params.json.
 std::string loop_as_json(const RunRecord& record);
 
-/// True where the record's run finished and nothing in [loop] differs now.
+/// True where the record's run finished and nothing in [loop] and [stop] differs now.
 bool is_finished_as_is(const RunRecord& record, const RunSpec& spec);
 
 }  // namespace trainrt::trainer

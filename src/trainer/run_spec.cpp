@@ -9,6 +9,7 @@
 
 #include "checkpoint/file_layout.hpp"
 #include "core/text.hpp"
+#include "trainer/stop_rules.hpp"
 
 namespace trainrt::trainer {
 
@@ -296,6 +297,7 @@ RunSpec make_run_spec(const Options& given) {
   take_checkpoint_keys(options, spec);
   spec.detailed_metrics = options.boolean("metrics.detailed");
   take_failure_keys(options, spec);
+  static_cast<void>(StopRules(spec.stop));  // checks them
   spec.texts = options.texts();
   for (const auto& [section, keys] : spec.data)
     for (const auto& [key, value] : keys.texts()) spec.texts.emplace("data." + section + "." + key, value);

@@ -54,6 +54,21 @@ checkpoint::SaverOptions saver_options(const trainer::RunSpec& spec, const World
   return options;
 }
 
+/// What may be changed to let a run that has finished go on.
+std::string settings_text(const trainer::RunSpec& spec) {
+  std::string text;
+  for (const auto* section : {&spec.loop, &spec.stop})
+    for (const auto& [key, value] : section->texts()) text += key + "=" + value + "\n";
+  return text;
+}
+
+/// A guess at how long a save takes, until one has been measured: 100 MB/s a rank.
+double expected_save_seconds(const State& state) {
+  double bytes = 0;
+  for (const auto& tensor : state.tensors()) bytes += static_cast<double>(tensor.local.bytes());
+  return bytes / 100e6;
+}
+
 }  // namespace
 
 Session::Session(const trainer::RunSpec& spec, const World& world, Communicator& communicator, AttemptInfo attempt)
@@ -64,6 +79,8 @@ Session::Session(const trainer::RunSpec& spec, const World& world, Communicator&
       reporter_(trainer::make_reporter(spec, communicator.rank())),
       vote_(communicator),
       last_save_s_(monotonic_seconds()),
+      stop_rules_(spec.stop, settings_text(spec)),
+      stop_margin_(spec.stop_before_end),
       saver_(saver_options(spec, world, attempt_), communicator) {
   progress_.ranks = communicator.size();
   progress_.seed = static_cast<std::int64_t>(spec.seed);
@@ -116,6 +133,7 @@ void Session::attach(const State& user) {
   state_.value("trainrt/step", progress_.step);
   state_.value("trainrt/ranks", progress_.ranks);
   state_.value("trainrt/seed", progress_.seed);
+  stop_rules_.attach(state_);
   for (auto& [name, cursor] : cursors_) {
     const auto folder = "trainrt/data/" + name + "/";
     state_.value(folder + "in_progress", cursor.in_progress).optional = true;
@@ -132,6 +150,9 @@ bool Session::restore(State& state) {
   const bool restored = restore_own() || resume_from_other();
   if (!reports_begun_) begin_reports(0);
   if (spec_.checkpoint_every.unit != trainer::CheckpointInterval::Unit::off) saver_.prepare(state_);
+  if (const auto reason = stop_rules_.noted_end(); !reason.empty()) request_stop(reason);
+  stop_margin_.expect_save(expected_save_seconds(state_));
+  stop_if_asked();  // a load may be long
   return restored;
 }
 
@@ -204,8 +225,6 @@ void Session::take_restored(const std::string& directory, int ranks) {
 
 void Session::start_save() {
   conclude(saver_.finish());  // one at a time, in order
-  for (auto& [name, impl] : datasets_)
-    cursors_[name] = {impl->cursor.in_progress, impl->cursor.epoch, impl->cursor.position};
   checkpoint::Saver::Request request;
   request.meta.index = next_checkpoint_++;
   request.meta.iteration = progress_.iteration;
@@ -224,6 +243,7 @@ void Session::start_save() {
 void Session::conclude(const std::optional<checkpoint::SaveResult>& result) {
   if (!result) return;
   if (result->committed) {
+    stop_margin_.note_save(monotonic_seconds() - last_save_s_);
     saved_ = flying_;
     failed_in_a_row_ = 0;
     reporter_->update_derived();
@@ -267,11 +287,30 @@ bool Session::checkpoint_time_is_up() const {
 }
 
 StopVote::Voice Session::voice() const {
-  return {.signal = batch::stop_signal(), .checkpoint_wanted = checkpoint_time_is_up(), .saves = saver_.standing()};
+  auto cause = batch::stop_signal();
+  if (time_is_up()) cause = batch::time_is_up;
+  if (!end_reason_.empty()) cause = batch::ended_early;
+  return {.stop = cause, .checkpoint_wanted = checkpoint_time_is_up(), .saves = saver_.standing()};
+}
+
+bool Session::time_is_up() const {
+  if (attempt_.lease == nullptr) return false;
+  const auto left = attempt_.lease->remaining();
+  const auto needed = stop_margin_.seconds();
+  return left && needed && *left < *needed;
+}
+
+/// What a checkpoint of the stop takes as the place in the data, where the run stops between here and the next step.
+void Session::note_place() {
+  for (const auto& [name, impl] : datasets_)
+    cursors_[name] = {impl->cursor.in_progress, impl->cursor.epoch, impl->cursor.position};
+  const auto now = monotonic_seconds();
+  if (last_point_s_ > 0) stop_margin_.note_gap(now - last_point_s_);
+  last_point_s_ = now;
 }
 
 void Session::throw_if_stopped() const {
-  if (stopped_by_ != 0) throw StopRun{};
+  if (stopped_by_ != batch::no_stop) throw StopRun{};
 }
 
 void Session::warn_if_unattached() {
@@ -288,16 +327,40 @@ void Session::warn_of_missing_score() {
       attribute));
 }
 
+void Session::warn_of_missing_rules() {
+  const auto missing = stop_rules_.missing(last_metrics_);
+  if (missing.empty() || std::exchange(rule_warned_, true)) return;
+  log::run_warning(fmt::format("[stop] names {}, and the report has no number of that name", join(missing)));
+}
+
 void Session::step() {
   throw_if_stopped();
   fault_point("step");
   warn_if_unattached();
+  note_place();
   ++progress_.step;
   communicator_.at_step(progress_.step);
   const auto outcome = vote_.finish();
   conclude(saver_.advance(outcome.saves));
   obey(outcome, spec_.checkpoint_every.due_at_step(progress_.step));
   vote_.start(voice(), StopVote::Call::step);
+}
+
+void Session::stop_point() {
+  throw_if_stopped();
+  const auto outcome = vote_.finish();
+  conclude(saver_.advance(outcome.saves));
+  obey(outcome, false);
+  vote_.start(voice(), StopVote::Call::stop_point);
+}
+
+void Session::stop_if_asked() {
+  vote_.finish();
+  obey(vote_.now(voice(), StopVote::Call::stop_point), false);
+}
+
+void Session::request_stop(std::string_view reason) {
+  if (end_reason_.empty()) end_reason_ = reason.empty() ? "asked for by the train function" : std::string(reason);
 }
 
 void Session::report(const Metrics& metrics) {
@@ -307,7 +370,7 @@ void Session::report(const Metrics& metrics) {
   if (!reports_begun_) begin_reports(0);
   const auto earlier = vote_.finish();
   auto outcome = vote_.now(voice(), StopVote::Call::report);
-  outcome.signal = std::max(outcome.signal, earlier.signal);
+  outcome.stop = std::max(outcome.stop, earlier.stop);
   outcome.checkpoint_wanted = outcome.checkpoint_wanted || earlier.checkpoint_wanted;
 
   auto record = aggregate(metrics);
@@ -316,6 +379,12 @@ void Session::report(const Metrics& metrics) {
   for (const auto& [key, value] : record.values)
     if (const auto* number = std::get_if<double>(&value)) last_metrics_[key] = *number;
   warn_of_missing_score();
+  warn_of_missing_rules();
+  if (const auto reason = stop_rules_.check(progress_.iteration, last_metrics_)) {
+    request_stop(*reason);
+    outcome.stop = batch::ended_early;
+  }
+  note_place();
   trainer::agreed(communicator_, [&] { reporter_->write(std::move(record)); });
   fault_point("reported");
   conclude(saver_.advance(outcome.saves));
@@ -335,20 +404,39 @@ metrics::Record Session::aggregate(const Metrics& metrics) {
 }
 
 void Session::obey(const StopVote::Outcome& outcome, bool checkpoint_due) {
+  if (outcome.stop == batch::ended_early) agree_on_end();
   if (attached_ && (checkpoint_due || outcome.checkpoint_wanted)) start_save();
-  if (outcome.signal != 0) stop(outcome.signal);
+  if (outcome.stop != batch::no_stop) stop(outcome.stop);
 }
 
-void Session::stop(int signal) {
+void Session::stop(batch::StopCause cause) {
+  if (const auto left = attempt_.lease != nullptr ? attempt_.lease->remaining() : std::nullopt;
+      cause == batch::time_is_up && left)
+    log::info(fmt::format("{:.0f} s of the job's time are left, and a stop may take {:.0f} s: stopping now", *left,
+                          stop_margin_.seconds().value_or(0)));
   if (attached_) save_and_wait();
-  stopped_by_ = signal;
+  stopped_by_ = cause;
   throw StopRun{};
+}
+
+/// Of the ranks that ask for the end, the first one's reason counts. It belongs into the checkpoint.
+void Session::agree_on_end() {
+  const auto reasons = communicator_.all_gather(end_reason_);
+  end_reason_ = *std::ranges::find_if(reasons, [](const auto& reason) { return !reason.empty(); });
+  if (stop_rules_.noted_end() == end_reason_) return;
+  stop_rules_.note_end(end_reason_);
+  saved_ = {.iteration = -1, .step = -1};  // a checkpoint of this step lacks it
+}
+
+std::string Session::stop_reason() const {
+  return stopped_by_ == batch::ended_early ? end_reason_ : batch::describe(stopped_by_);
 }
 
 void Session::save_now() {
   throw_if_stopped();
   if (!attached_) throw UsageError("save() comes after restore(), which attaches the State to save");
   const auto outcome = vote_.finish();
+  note_place();
   if (!save_and_wait())
     throw AgreedError(fmt::format(
         "save(): the checkpoint of step {} could not be written (why stands above). Make room, and start the same "
@@ -376,9 +464,11 @@ void Session::finish() {
 
 void Session::close() {
   fault_point("close");
-  if (!reports_begun_) begin_reports(0);
+  // A run that was stopped before it restored has reports that nobody has read yet: they stay as they are.
+  if (!reports_begun_ && stopped_by_ == batch::no_stop) begin_reports(0);
   trainer::agreed(communicator_, [&] {
     saver_.drain();
+    if (!reports_begun_) return;
     reporter_->sync();
     reporter_->end();
   });

@@ -10,11 +10,14 @@
 #include <trainrt/metrics.hpp>
 #include <trainrt/state.hpp>
 
+#include "batch/lease.hpp"
 #include "checkpoint/saver.hpp"
 #include "data/dataset_impl.hpp"
 #include "launch/world.hpp"
 #include "trainer/reporter.hpp"
 #include "trainer/run_spec.hpp"
+#include "trainer/stop_margin.hpp"
+#include "trainer/stop_rules.hpp"
 #include "trainer/stop_vote.hpp"
 
 namespace trainrt {
@@ -26,6 +29,7 @@ struct StopRun {};
 struct AttemptInfo {
   int number = 0;
   std::string private_dir;
+  const batch::Lease* lease = nullptr;  ///< of the job, on the rank that watches it
 };
 
 /// One attempt of a run on one rank: what Context shows to the train function. Only the train thread uses it.
@@ -46,6 +50,10 @@ class Session {
   bool restore(State& state);
   void step();
   void report(const Metrics& metrics);
+  void stop_point();
+  /// Stops at once where somebody was asked to: before the train function starts, and after a load. Collective.
+  void stop_if_asked();
+  void request_stop(std::string_view reason);
   void save_now();
   void set_metadata(std::string_view json);
   void expect_iterations(std::int64_t total) { reporter_->expect(total); }
@@ -58,9 +66,14 @@ class Session {
   void finish();
   /// The sinks' files are complete; also after a stop.
   void close();
-  int stopped_by() const { return stopped_by_; }  ///< the signal, 0 = not stopped
+  batch::StopCause stopped_by() const { return stopped_by_; }
+  /// What stopped it, in words: "SIGUSR1", or of a run that ended early the rule that was met.
+  std::string stop_reason() const;
   /// Nothing is lost when the run goes on from its newest checkpoint.
-  bool is_saved() const { return progress_.step == saved_.step && progress_.iteration == saved_.iteration; }
+  bool is_saved() const {
+    const bool nothing_done = progress_.step == 0 && progress_.iteration == 0;
+    return nothing_done || (progress_.step == saved_.step && progress_.iteration == saved_.iteration);
+  }
 
  private:
   /// Part of every checkpoint.
@@ -90,10 +103,14 @@ class Session {
   bool save_and_wait();
   void conclude(const std::optional<checkpoint::SaveResult>& result);
   trainer::StopVote::Voice voice() const;
-  [[noreturn]] void stop(int signal);
+  bool time_is_up() const;
+  void note_place();
+  void agree_on_end();
+  [[noreturn]] void stop(batch::StopCause cause);
   void throw_if_stopped() const;
   void warn_if_unattached();
   void warn_of_missing_score();
+  void warn_of_missing_rules();
   std::string newest_checkpoint() const;
   bool checkpoint_time_is_up() const;
 
@@ -120,8 +137,13 @@ class Session {
   std::map<std::string, double> last_metrics_;
   bool reports_begun_ = false;
   double last_save_s_;
-  int stopped_by_ = 0;
+  trainer::StopRules stop_rules_;
+  trainer::StopMargin stop_margin_;
+  double last_point_s_ = 0;  // when the run could last have stopped; 0: not yet
+  batch::StopCause stopped_by_ = batch::no_stop;
+  std::string end_reason_;  // why the run is done before its train function says so
   bool warned_ = false;
+  bool rule_warned_ = false;
   bool score_warned_ = false;
   checkpoint::Saver saver_;  // last: its background work uses the rest
 };

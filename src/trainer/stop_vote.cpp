@@ -11,10 +11,9 @@ StopVote::Outcome StopVote::finish() {
   const auto result = communicator_.finish_vote();
   if (result[2] != -result[3])
     throw Error(
-        "the ranks do not make the same calls: some call report() where others call step(). Both are collective: every "
-        "rank "
-        "must make the same ones in the same order");
-  return {.signal = static_cast<int>(result[0]),
+        "the ranks do not make the same calls: some call report() or stop_point() where others call step(). They are "
+        "collective: every rank must make the same ones in the same order");
+  return {.stop = static_cast<batch::StopCause>(result[0]),
           .checkpoint_wanted = result[1] != 0,
           .saves = {.sealed = -result[4], .concluded = result[5]}};
 }
@@ -22,7 +21,7 @@ StopVote::Outcome StopVote::finish() {
 void StopVote::start(const Voice& voice, Call call) {
   const auto tag = 4 * calls_++ + static_cast<std::int64_t>(call);
   communicator_.start_vote(
-      {voice.signal, voice.checkpoint_wanted ? 1 : 0, tag, -tag, -voice.saves.sealed, voice.saves.concluded});
+      {voice.stop, voice.checkpoint_wanted ? 1 : 0, tag, -tag, -voice.saves.sealed, voice.saves.concluded});
   pending_ = true;
 }
 

@@ -3,6 +3,7 @@
 
 #include <trainrt/communicator.hpp>
 
+#include "batch/stop_cause.hpp"
 #include "checkpoint/saver.hpp"
 
 namespace trainrt::trainer {
@@ -13,17 +14,17 @@ namespace trainrt::trainer {
 class StopVote {
  public:
   struct Outcome {
-    int signal = 0;  ///< somebody was asked to stop
+    batch::StopCause stop = batch::no_stop;  ///< the weightiest cause that any rank has
     bool checkpoint_wanted = false;
     checkpoint::Saver::Standing saves;  ///< sealed by all; concluded by rank 0
   };
   /// What one rank has to say.
   struct Voice {
-    int signal = 0;
+    batch::StopCause stop = batch::no_stop;
     bool checkpoint_wanted = false;
     checkpoint::Saver::Standing saves;
   };
-  enum class Call : std::int64_t { step = 1, report = 2 };
+  enum class Call : std::int64_t { step = 1, report = 2, stop_point = 3 };
 
   explicit StopVote(Communicator& communicator) : communicator_(communicator) {}
 

@@ -103,6 +103,7 @@ ExitCode run_command(std::span<const std::string> words) {
     return error.code();
   }
   log::set_rank(launch->world().rank, launch->world().size);
+  if (launch->world().rank == 0) batch::acknowledge_stop_signals();
   try {
     const auto code = run_on(*launch, prepared, comm_options);
     launch->finalize();
@@ -128,8 +129,9 @@ const Command run{.name = "run",
                   .help = "run, or continue, the run that the config names (the word `run` may be left out)",
                   .details =
                       "Started under srun or mpiexec it is one rank of many; by hand it is a run of one rank. SIGUSR1, "
-                      "SIGUSR2, SIGTERM or\n"
-                      "SIGINT on any rank stop all ranks at one step, with everything saved.\n"
+                      "SIGUSR2, SIGTERM,\n"
+                      "SIGINT or SIGHUP on any rank stop all ranks at one step, with everything saved; so does the end of "
+                      "the Slurm job's time.\n"
                       "Exit codes: 0 finished, 64 bad usage or config, 70 the train function failed or a stop could not be "
                       "saved, 75 stopped: run the "
                       "same command again.\n",

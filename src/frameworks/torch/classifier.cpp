@@ -57,12 +57,14 @@ class Inputs {
 };
 
 /// What one rank saw of the test set.
-Metrics evaluate(const Classifier& classifier, const Dataset& data, Inputs& inputs) {
+Metrics evaluate(Context& ctx, const Classifier& classifier, const Dataset& data, Inputs& inputs) {
   torch::NoGradGuard no_grad;
   classifier.model.eval();
   double loss = 0, correct = 0, seen = 0;
   const auto batch_size = static_cast<std::size_t>(classifier.eval_batch_size);
+  StopPoints stop_points(ctx, data, batch_size);
   for (const auto& batch : data.epoch(0).batches(batch_size, Remainder::uneven)) {
+    stop_points.pass();
     const auto [images, labels] = inputs.from(batch, 0, static_cast<std::int64_t>(batch.size()));
     const auto logits = classifier.forward(images);
     loss += torch::cross_entropy_loss(logits, labels, {}, at::Reduction::Sum).item<double>();
@@ -94,7 +96,7 @@ void train_classifier(Context& ctx, const TrainingSettings& settings, const Clas
   train(ctx, settings,
         {.model = classifier.model,
          .loss = loss,
-         .evaluate = [&] { return evaluate(classifier, test_data, eval_inputs); },
+         .evaluate = [&] { return evaluate(ctx, classifier, test_data, eval_inputs); },
          .draws_random_numbers = classifier.draws_random_numbers});
 }
 

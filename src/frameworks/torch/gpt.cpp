@@ -76,11 +76,13 @@ torch::Tensor loss_of(Transformer& model, const std::pair<torch::Tensor, torch::
 }
 
 /// The mean over the tokens that this rank saw of the test set.
-Metrics evaluate(Transformer& model, Dataset& data, const Windows& windows, int batch_size) {
+Metrics evaluate(Context& ctx, Transformer& model, Dataset& data, const Windows& windows, int batch_size) {
   torch::NoGradGuard no_grad;
   model.eval();
   double loss = 0, seen = 0;
+  StopPoints stop_points(ctx, data, static_cast<std::size_t>(batch_size));
   for (const auto& batch : data.epoch(0).batches(static_cast<std::size_t>(batch_size), Remainder::uneven)) {
+    stop_points.pass();
     const auto count = static_cast<double>(batch.size());
     loss += loss_of(model, windows.from(batch, 0, static_cast<std::int64_t>(batch.size()))).item<double>() * count;
     seen += count;
@@ -127,7 +129,7 @@ void gpt(Context& ctx) {
     return loss_of(model, train_windows.from(batch, first, count));
   };
   const auto evaluation = [&] {
-    return test_data ? evaluate(model, *test_data, *test_windows, settings.batch_size) : Metrics{};
+    return test_data ? evaluate(ctx, model, *test_data, *test_windows, settings.batch_size) : Metrics{};
   };
   train(ctx, settings, {.model = model, .loss = loss, .evaluate = evaluation, .draws_random_numbers = shape.dropout > 0});
 }

@@ -35,6 +35,23 @@ void prepare_torch(Context& ctx, int threads);
 /// Where this worker computes: its first GPU, or the CPU.
 torch::Device device_of(const Context& ctx);
 
+/// Lets a run stop inside an evaluation: at those batches that every rank has.
+class StopPoints {
+ public:
+  StopPoints(Context& ctx, const Dataset& data, std::size_t batch_size)
+      : ctx_(ctx), left_(data.size() / (batch_size * static_cast<std::size_t>(ctx.world_size()))) {}
+  /// Once a batch.
+  void pass() {
+    if (left_ == 0) return;
+    --left_;
+    ctx_.stop_point();
+  }
+
+ private:
+  Context& ctx_;
+  std::uint64_t left_;
+};
+
 /// What a model brings to the loop.
 struct Task {
   torch::nn::Module& model;

@@ -155,6 +155,116 @@ TEST_CASE("a stop that user code swallows is thrown again by the next call") {
   CHECK(metrics::read_results(folder.path() + "/r").empty());
 }
 
+namespace {
+
+/// Trains three epochs of hash_samples' kind with an evaluation after each, in which it can be asked to stop.
+std::atomic<int> stop_in_evaluation{-1};  // at this stop point of the attempt
+
+void evaluate_between(Context& ctx) {
+  auto data = ctx.dataset("train");
+  int epoch = 0;
+  std::vector<std::int64_t> hash(1);
+  State state;
+  state.value("epoch", epoch);
+  state.tensor("hash", hash).per_rank();
+  ctx.restore(state);
+  int point = 0;
+  while (epoch < 3) {
+    for (const auto& batch : data.epoch(epoch).batches(7)) {
+      for (const auto index : batch.indices())
+        hash[0] = static_cast<std::int64_t>(mix_seed(static_cast<std::uint64_t>(hash[0]), index, ctx.step_seed()));
+      ctx.step();
+    }
+    double seen = 0;
+    for (const auto& batch : data.epoch(0).batches(5)) {
+      if (ctx.world_rank() == ctx.world_size() - 1 && point++ == stop_in_evaluation) raise(SIGUSR2);
+      ctx.stop_point();
+      seen += static_cast<double>(batch.size());
+    }
+    ++epoch;
+    ctx.report({{"hash", static_cast<double>(hash[0] >> 12)}, {"seen", sum(seen)}});
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a run stopped inside an evaluation repeats that evaluation, and no step") {
+  batch::install_stop_signals();
+  TemporaryFolder quiet;
+  stop_in_evaluation = -1;
+  REQUIRE(run_on(2, spec_in(quiet.path()), evaluate_between).code == ExitCode::finished);
+  for (const int point : {0, 3, 7}) {
+    TemporaryFolder stopped;
+    stop_in_evaluation = point;
+    batch::forget_stop_signal();
+    const auto first = run_on(2, spec_in(stopped.path()), evaluate_between);
+    CHECK(first.code == ExitCode::stopped);
+    batch::forget_stop_signal();
+    stop_in_evaluation = -1;
+    CHECK(run_on(2, spec_in(stopped.path()), evaluate_between).code == ExitCode::finished);
+    CHECK(reported_hashes(stopped.path() + "/r") == reported_hashes(quiet.path() + "/r"));
+    for (const auto& record : metrics::read_results(stopped.path() + "/r"))
+      CHECK(std::get<double>(*record.find("seen")) == 100);
+  }
+}
+
+TEST_CASE("a run that is asked to stop before its train function begins leaves its metrics and checkpoints as they are") {
+  batch::install_stop_signals();
+  batch::forget_stop_signal();
+  TemporaryFolder folder;
+  stop_at_step = 20;
+  REQUIRE(run_on(2, spec_in(folder.path()), hash_samples).code == ExitCode::stopped);
+  stop_at_step = -1;
+  const auto before = reported_hashes(folder.path() + "/r");
+  REQUIRE_FALSE(before.empty());
+  const auto again = run_on(2, spec_in(folder.path()), hash_samples);  // the signal is still there
+  batch::forget_stop_signal();
+  CHECK(again.code == ExitCode::stopped);
+  CHECK(reported_hashes(folder.path() + "/r") == before);
+  CHECK(run_on(2, spec_in(folder.path()), hash_samples).code == ExitCode::finished);
+  CHECK(reported_hashes(folder.path() + "/r").size() == 3);
+}
+
+TEST_CASE("a rule of [stop] ends the run at its report, as finished, until the rule changes") {
+  TemporaryFolder folder;
+  const auto outcome = run_on(2, spec_in(folder.path(), {{"stop.training_iteration", "2"}}), hash_samples);
+  CHECK(outcome.code == ExitCode::finished);
+  CHECK_THAT(outcome.message, Contains("finished early (training_iteration = 2 >= 2): 2 iterations"));
+  CHECK(trainer::read_run_record(folder.path() + "/r")->state == "finished");
+  CHECK_THAT(run_on(2, spec_in(folder.path(), {{"stop.training_iteration", "2"}}), hash_samples).message,
+             Contains("finished already"));
+  CHECK_THAT(run_on(2, spec_in(folder.path()), hash_samples).message, Contains("finished: 3 iterations"));
+}
+
+TEST_CASE("a run that ended early and was killed before that was on record does not go on") {
+  TemporaryFolder folder;
+  const auto spec = spec_in(folder.path(), {{"stop.training_iteration", "2"}});
+  REQUIRE(run_on(2, spec, hash_samples).code == ExitCode::finished);
+  auto record = *trainer::read_run_record(folder.path() + "/r");
+  record.state = "running";
+  trainer::write_run_record(folder.path() + "/r", record);
+  const auto again = run_on(2, spec, hash_samples);
+  CHECK(again.code == ExitCode::finished);
+  CHECK_THAT(again.message, Contains("finished early (training_iteration = 2 >= 2): 2 iterations"));
+}
+
+TEST_CASE("one rank may ask for the end of the run, and all ranks end at the same step") {
+  TemporaryFolder folder;
+  const auto outcome = run_on(3, spec_in(folder.path()), [](Context& ctx) {
+    std::int64_t steps = 0;
+    State state;
+    state.value("steps", steps);
+    ctx.restore(state);
+    for (; steps < 1000;) {
+      if (ctx.world_rank() == 1 && steps == 10) ctx.request_stop("good enough");
+      ++steps;
+      ctx.step();
+    }
+  });
+  CHECK(outcome.code == ExitCode::finished);
+  CHECK_THAT(outcome.message, Contains("finished early (good enough): 0 iterations, 12 steps"));
+}
+
 TEST_CASE("reports with other keys on some rank name key and rank") {
   TemporaryFolder folder;
   CHECK_THROWS_WITH(run_on(3, spec_in(folder.path()),

@@ -1,0 +1,118 @@
+#include "batch/lease.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cctype>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <ctime>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "core/host.hpp"
+#include "core/options.hpp"
+#include "core/text.hpp"
+
+namespace trainrt::batch {
+
+namespace {
+
+constexpr double never = std::numeric_limits<double>::infinity();
+
+std::string output_of(const std::string& command) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+  std::string text;
+  std::array<char, 256> buffer{};
+  while (pipe && fgets(buffer.data(), buffer.size(), pipe.get()) != nullptr) text += buffer.data();
+  return text;
+}
+
+bool is_number(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c); });
+}
+
+Lease::Answer from_end_time(const std::string& epoch_seconds) {
+  const auto end = parse_integer(epoch_seconds);
+  if (!end) return {};
+  return {.known = true, .seconds = std::max(0.0, std::difftime(static_cast<std::time_t>(*end), std::time(nullptr)))};
+}
+
+}  // namespace
+
+Lease::Answer parse_time_left(std::string_view text) {
+  auto rest = trim(text);
+  if (rest == "UNLIMITED" || rest == "NOT_SET") return {.known = true, .seconds = std::nullopt};
+  double days = 0;
+  if (const auto dash = rest.find('-'); dash != std::string::npos) {
+    if (!is_number(rest.substr(0, dash))) return {};
+    days = static_cast<double>(*parse_integer(rest.substr(0, dash)));
+    rest = rest.substr(dash + 1);
+  }
+  double seconds = 0;
+  int parts = 0;
+  for (std::size_t at = 0; at <= rest.size(); ++parts) {
+    const auto colon = std::min(rest.find(':', at), rest.size());
+    const auto part = rest.substr(at, colon - at);
+    if (!is_number(part) || part.size() > 9) return {};
+    seconds = 60 * seconds + static_cast<double>(*parse_integer(part));
+    at = colon + 1;
+  }
+  if (parts < 2 || parts > 3) return {};
+  return {.known = true, .seconds = 86400 * days + seconds};
+}
+
+Lease::Ask ask_slurm(const Environment& environment) {
+  const auto job = environment.text("SLURM_JOB_ID").value_or("");
+  if (!is_number(job)) return {};
+  const auto end_time = environment.text("SLURM_JOB_END_TIME").value_or("");
+  return [job, end_time] {
+    const auto told = parse_time_left(output_of("timeout 20 squeue --noheader --job=" + job + " --format=%L 2>/dev/null"));
+    return told.known ? told : from_end_time(end_time);
+  };
+}
+
+struct Lease::Shared {
+  Ask ask;
+  double every_seconds;
+  std::atomic<double> ends_at = never;  // on monotonic_seconds()
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool ending = false;
+
+  void keep_asking() {
+    std::unique_lock lock(mutex);
+    do {
+      lock.unlock();
+      const auto asked_at = monotonic_seconds();
+      if (const auto answer = ask(); answer.known) ends_at = answer.seconds ? asked_at + *answer.seconds : never;
+      lock.lock();
+    } while (!changed.wait_for(lock, std::chrono::duration<double>(every_seconds), [this] { return ending; }));
+  }
+};
+
+Lease::Lease(Ask ask, double every_seconds) : shared_(std::make_shared<Shared>()) {
+  shared_->ask = std::move(ask);
+  shared_->every_seconds = every_seconds;
+  if (shared_->ask) std::thread([shared = shared_] { shared->keep_asking(); }).detach();
+}
+
+Lease::~Lease() {
+  {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->ending = true;
+  }
+  shared_->changed.notify_all();
+}
+
+std::optional<double> Lease::remaining() const {
+  const double end = shared_->ends_at;
+  if (end == never) return std::nullopt;
+  return end - monotonic_seconds();
+}
+
+}  // namespace trainrt::batch

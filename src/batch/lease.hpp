@@ -1,0 +1,41 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "core/environment.hpp"
+
+namespace trainrt::batch {
+
+/// How long the job may go on. It is asked for in a thread of its own, at once and then once a minute, because a limit may be
+/// changed while the job runs (scontrol update); between the answers a clock counts down. One for a job: rank 0 holds it.
+class Lease {
+ public:
+  struct Answer {
+    bool known = false;             ///< false: nobody could tell; the last answer stays
+    std::optional<double> seconds;  ///< left; nullopt: no limit
+  };
+  using Ask = std::function<Answer()>;
+
+  explicit Lease(Ask ask, double every_seconds = 60);
+  ~Lease();
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+
+  /// Seconds; nullopt where there is no limit, or none is known yet. From any thread; costs a look at the clock.
+  std::optional<double> remaining() const;
+
+ private:
+  struct Shared;  // with the thread, which may hang in a question longer than this lives
+  std::shared_ptr<Shared> shared_;
+};
+
+/// Asks Slurm for the job of this process: squeue, and where there is none (a container), SLURM_JOB_END_TIME. Empty outside of a
+/// job.
+Lease::Ask ask_slurm(const Environment& environment);
+
+/// What `squeue --format=%L` prints (squeue(1), TimeLeft): "[days-][hours:]minutes:seconds", UNLIMITED, NOT_SET, INVALID.
+Lease::Answer parse_time_left(std::string_view text);
+
+}  // namespace trainrt::batch

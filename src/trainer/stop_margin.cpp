@@ -1,0 +1,22 @@
+#include "trainer/stop_margin.hpp"
+
+#include <algorithm>
+
+namespace trainrt::trainer {
+
+double StopMargin::Recent::longest() const { return *std::ranges::max_element(values_); }
+
+std::optional<double> StopMargin::seconds() const {
+  constexpr double fixed = 15;
+  switch (option_.kind) {
+    case LimitOption::Kind::off:
+      return std::nullopt;
+    case LimitOption::Kind::seconds:
+      return option_.seconds;
+    case LimitOption::Kind::automatic:
+      return fixed + 2 * longest_save() + 2 * gaps_.longest();
+  }
+  return std::nullopt;
+}
+
+}  // namespace trainrt::trainer

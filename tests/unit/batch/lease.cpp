@@ -1,0 +1,90 @@
+#include "batch/lease.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+
+#include <catch2/catch.hpp>
+
+#include "core/environment.hpp"
+
+using trainrt::Environment;
+using trainrt::batch::ask_slurm;
+using trainrt::batch::Lease;
+using trainrt::batch::parse_time_left;
+
+namespace {
+
+void wait_until(const std::function<bool()>& reached) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!reached() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  REQUIRE(reached());
+}
+
+}  // namespace
+
+TEST_CASE("squeue's time left is read in all its forms") {
+  CHECK(parse_time_left("0:42\n").seconds == 42);
+  CHECK(parse_time_left("59:31").seconds == 59 * 60 + 31);
+  CHECK(parse_time_left(" 1:00:05 ").seconds == 3605);
+  CHECK(parse_time_left("1-02:03:04").seconds == 86400 + 2 * 3600 + 3 * 60 + 4);
+  CHECK(parse_time_left("UNLIMITED").known);
+  CHECK_FALSE(parse_time_left("UNLIMITED").seconds);
+  CHECK_FALSE(parse_time_left("NOT_SET").seconds);
+}
+
+TEST_CASE("what is no time tells nothing, and the last answer stays") {
+  for (const auto* text : {"", "INVALID", "slurm_load_jobs error: Invalid job id specified", "12", "1:2:3:4", "-1:00", "1:x",
+                           "1-", "99999999999999999999:00", ":", "1::2"})
+    CHECK_FALSE(parse_time_left(text).known);
+}
+
+TEST_CASE("a lease counts down between its answers") {
+  const Lease lease([] { return Lease::Answer{.known = true, .seconds = 100}; }, 1000);
+  wait_until([&] { return lease.remaining().has_value(); });
+  const auto first = *lease.remaining();
+  CHECK(first <= 100);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  CHECK(*lease.remaining() < first);
+}
+
+TEST_CASE("a lease follows a limit that is changed, and keeps what it knew where nobody answers") {
+  std::atomic<int> asked = 0;
+  const Lease lease(
+      [&] {
+        switch (asked++) {
+          case 0:
+            return Lease::Answer{.known = true, .seconds = 50};
+          case 1:
+            return Lease::Answer{.known = true, .seconds = 5000};
+          default:
+            return Lease::Answer{};
+        }
+      },
+      0.001);
+  wait_until([&] { return asked > 3; });
+  REQUIRE(lease.remaining());
+  CHECK(*lease.remaining() > 4000);
+}
+
+TEST_CASE("outside of a job, and with a job id that is none, nobody is asked") {
+  CHECK_FALSE(ask_slurm(Environment()));
+  CHECK_FALSE(ask_slurm(Environment(std::map<std::string, std::string>{{"SLURM_JOB_ID", "1; touch /tmp/x"}})));
+  const Lease lease(ask_slurm(Environment()));
+  CHECK_FALSE(lease.remaining());
+}
+
+TEST_CASE("a lease can go while its question has no answer") {
+  std::atomic<bool> release = false;
+  {
+    const Lease lease([&release] {
+      while (!release) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      return Lease::Answer{};
+    });
+  }
+  release = true;
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+}
