@@ -1,12 +1,10 @@
 #include "batch/lease.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cctype>
 #include <chrono>
 #include <condition_variable>
-#include <cstdio>
 #include <ctime>
 #include <limits>
 #include <memory>
@@ -14,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include "core/child_process.hpp"
 #include "core/host.hpp"
 #include "core/options.hpp"
 #include "core/text.hpp"
@@ -23,14 +22,6 @@ namespace trainrt::batch {
 namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
-
-std::string output_of(const std::string& command) {
-  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
-  std::string text;
-  std::array<char, 256> buffer{};
-  while (pipe && fgets(buffer.data(), buffer.size(), pipe.get()) != nullptr) text += buffer.data();
-  return text;
-}
 
 bool is_number(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c); });
@@ -70,9 +61,10 @@ Lease::Ask ask_slurm(const Environment& environment) {
   const auto job = environment.text("SLURM_JOB_ID").value_or("");
   if (!is_number(job)) return {};
   const auto end_time = environment.text("SLURM_JOB_END_TIME").value_or("");
-  return [job, end_time] {
-    const auto told = parse_time_left(output_of("timeout 20 squeue --noheader --job=" + job + " --format=%L 2>/dev/null"));
-    return told.known ? told : from_end_time(end_time);
+  return [job, end_time](const std::atomic<bool>& cancelled) {
+    const auto told = run_child({"squeue", "--noheader", "--job=" + job, "--format=%L"}, 20, cancelled);
+    const auto answer = told && told->exit_code == 0 ? parse_time_left(told->text) : Lease::Answer();
+    return answer.known ? answer : from_end_time(end_time);
   };
 }
 
@@ -82,16 +74,20 @@ struct Lease::Shared {
   std::atomic<double> ends_at = never;  // on monotonic_seconds()
   std::mutex mutex;
   std::condition_variable changed;
-  bool ending = false;
+  std::atomic<bool> ending = false;
+  bool asking = false;
 
   void keep_asking() {
     std::unique_lock lock(mutex);
     do {
+      asking = true;
       lock.unlock();
       const auto asked_at = monotonic_seconds();
-      if (const auto answer = ask(); answer.known) ends_at = answer.seconds ? asked_at + *answer.seconds : never;
+      if (const auto answer = ask(ending); answer.known) ends_at = answer.seconds ? asked_at + *answer.seconds : never;
       lock.lock();
-    } while (!changed.wait_for(lock, std::chrono::duration<double>(every_seconds), [this] { return ending; }));
+      asking = false;
+      changed.notify_all();
+    } while (!changed.wait_for(lock, std::chrono::duration<double>(every_seconds), [this] { return ending.load(); }));
   }
 };
 
@@ -102,11 +98,11 @@ Lease::Lease(Ask ask, double every_seconds) : shared_(std::make_shared<Shared>()
 }
 
 Lease::~Lease() {
-  {
-    const std::lock_guard lock(shared_->mutex);
-    shared_->ending = true;
-  }
+  std::unique_lock lock(shared_->mutex);
+  shared_->ending = true;
   shared_->changed.notify_all();
+  // Time to end the program that it asks, but not as much as a question may take.
+  shared_->changed.wait_for(lock, std::chrono::milliseconds(300), [this] { return !shared_->asking; });
 }
 
 std::optional<double> Lease::remaining() const {

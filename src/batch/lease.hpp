@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -8,15 +9,17 @@
 
 namespace trainrt::batch {
 
-/// How long the job may go on. It is asked for in a thread of its own, at once and then once a minute, because a limit may be
-/// changed while the job runs (scontrol update); between the answers a clock counts down. One for a job: rank 0 holds it.
+/// How long the job may go on. It is asked for in a thread of its own, at once and then once a minute, because a limit may
+/// be changed while the job runs (scontrol update); between the answers a clock counts down. One for a job: rank 0 holds
+/// it.
 class Lease {
  public:
   struct Answer {
     bool known = false;             ///< false: nobody could tell; the last answer stays
     std::optional<double> seconds;  ///< left; nullopt: no limit
   };
-  using Ask = std::function<Answer()>;
+  /// Asked in that thread; should return soon once `cancelled` is true.
+  using Ask = std::function<Answer(const std::atomic<bool>& cancelled)>;
 
   explicit Lease(Ask ask, double every_seconds = 60);
   ~Lease();
@@ -31,8 +34,8 @@ class Lease {
   std::shared_ptr<Shared> shared_;
 };
 
-/// Asks Slurm for the job of this process: squeue, and where there is none (a container), SLURM_JOB_END_TIME. Empty outside of a
-/// job.
+/// Asks Slurm for the job of this process: squeue, and where there is none (a container), SLURM_JOB_END_TIME. Empty outside
+/// of a job.
 Lease::Ask ask_slurm(const Environment& environment);
 
 /// What `squeue --format=%L` prints (squeue(1), TimeLeft): "[days-][hours:]minutes:seconds", UNLIMITED, NOT_SET, INVALID.

@@ -7,8 +7,8 @@ namespace trainrt::batch {
 using StopCause = int;
 
 constexpr StopCause no_stop = 0;
-constexpr StopCause time_is_up = 1000;     ///< the job's time comes to its end: the run continues in another job
-constexpr StopCause ended_early = 1001;    ///< a stop rule, or the train function, says that it is done: the run has finished
+constexpr StopCause time_is_up = 1000;   ///< the job's time comes to its end: the run continues in another job
+constexpr StopCause ended_early = 1001;  ///< a stop rule, or the train function, says that it is done: the run has finished
 
 /// "SIGUSR1", "the end of the job's time", "itself".
 std::string describe(StopCause cause);

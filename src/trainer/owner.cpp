@@ -1,13 +1,11 @@
 #include "trainer/owner.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <cstdio>
-#include <memory>
 
 #include <unistd.h>
 
+#include "core/child_process.hpp"
 #include "core/environment.hpp"
 #include "core/host.hpp"
 #include "core/text.hpp"
@@ -38,12 +36,9 @@ bool is_alive(const Owner& other, const Owner& me, const OwnerFacts& facts) {
 
 std::optional<bool> slurm_job_is_alive(const std::string& job_id) {
   if (job_id.empty() || !std::ranges::all_of(job_id, [](unsigned char c) { return std::isdigit(c); })) return std::nullopt;
-  const auto command = "timeout 20 squeue --noheader --job=" + job_id + " --format=%T 2>&1";
-  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
-  if (!pipe) return std::nullopt;
-  std::string text;
-  std::array<char, 256> buffer{};
-  while (fgets(buffer.data(), buffer.size(), pipe.get()) != nullptr) text += buffer.data();
+  const auto told = run_child({"sh", "-c", "squeue --noheader --job=" + job_id + " --format=%T 2>&1"}, 20);
+  if (!told) return std::nullopt;
+  const auto& text = told->text;
   const auto state = trim(text);
   if (state.empty() || state.find("Invalid job id") != std::string::npos) return false;
   for (const auto* alive : {"RUNNING", "SUSPENDED", "COMPLETING", "STOPPED", "SIGNALING", "RESIZING"})

@@ -7,9 +7,10 @@
 
 namespace trainrt::trainer {
 
-/// How long before the end of the job's time a run has to begin its stop, so that the checkpoint of the stop is committed and the
-/// requeue is asked for in time: failure.stop_before_end. `auto` is 15 s (the vote, the end of the ranks, scontrol), and twice the
-/// longest of the last saves, and twice the longest of the last gaps between two points where the run may stop.
+/// How long before the end of the job's time a run has to begin its stop, so that the checkpoint of the stop is committed
+/// and the requeue is asked for in time: failure.stop_before_end. `auto` is 15 s (the vote, the end of the ranks,
+/// scontrol), and twice the longest of the last saves, and twice the longest of the last gaps between two points where the
+/// run may stop.
 class StopMargin {
  public:
   explicit StopMargin(LimitOption option) : option_(option) {}

@@ -24,7 +24,8 @@ double number_of(const std::string& key, const OptionValue& value, std::string_v
 }
 
 void check_patience_keys(const Options& stop) {
-  static constexpr std::array<std::string_view, 4> known = {"patience", "patience_metric", "patience_order", "patience_delta"};
+  static constexpr std::array<std::string_view, 4> known = {"patience", "patience_metric", "patience_order",
+                                                            "patience_delta"};
   for (const auto& key : stop.keys())
     if (is_patience_key(key) && std::ranges::find(known, key) == known.end())
       throw UsageError(fmt::format("{}: the key stop.{} is not known; valid: {}, or the name of a metric",
@@ -48,8 +49,8 @@ StopRules::StopRules(const Options& stop, std::string_view settings)
   if (patience == nullptr) {
     for (const auto& key : stop.keys())
       if (is_patience_key(key))
-        throw UsageError(fmt::format("{}: stop.{} needs stop.patience, the number of reports to wait",
-                                     stop.find(key)->origin, key));
+        throw UsageError(
+            fmt::format("{}: stop.{} needs stop.patience, the number of reports to wait", stop.find(key)->origin, key));
     return;
   }
   const auto reports = parse_integer(patience->text);
@@ -84,8 +85,7 @@ std::optional<std::string> StopRules::run_out(const Metrics& metrics) {
   if (found == metrics.end()) return std::nullopt;
   const auto value = found->second;
   // A NaN is no improvement, in either order.
-  const bool better =
-      patience_->maximize ? value > best_ + patience_->delta : value < best_ - patience_->delta;
+  const bool better = patience_->maximize ? value > best_ + patience_->delta : value < best_ - patience_->delta;
   if (better || (!seen_ && value == value)) {
     seen_ = true;
     best_ = value;

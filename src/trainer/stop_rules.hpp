@@ -12,10 +12,11 @@
 
 namespace trainrt::trainer {
 
-/// [stop]: when a run is done before its train function says so. A key is the name of a reported metric (or training_iteration),
-/// its value the number from which on it stops: "0.9" and ">= 0.9" (as Ray Train's `stop`), or "<= 0.1". `patience = N`
-/// with `patience_metric`, `patience_order` (min | max, default min) and `patience_delta` (default 0) stops after N reports without an
-/// improvement by more than delta (early stopping: Prechelt, "Early stopping - but when?", 1998).
+/// [stop]: when a run is done before its train function says so. A key is the name of a reported metric (or
+/// training_iteration), its value the number from which on it stops: "0.9" and ">= 0.9" (as Ray Train's `stop`), or "<=
+/// 0.1". `patience = N` with `patience_metric`, `patience_order` (min | max, default min) and `patience_delta` (default 0)
+/// stops after N reports without an improvement by more than delta (early stopping: Prechelt, "Early stopping - but when?",
+/// 1998).
 ///
 /// Fed with the same aggregated metrics on every rank it decides the same on every rank. What it remembers belongs to the
 /// checkpoint: attach().
@@ -32,7 +33,8 @@ class StopRules {
   std::vector<std::string> missing(const Metrics& metrics) const;
   void attach(State& state);
 
-  /// The run ends early; the checkpoints from now on know it: a run that is killed before its end is on record must not go on.
+  /// The run ends early; the checkpoints from now on know it: a run that is killed before its end is on record must not go
+  /// on.
   void note_end(const std::string& reason);
   /// After a restore: why the run had ended early, under the same settings; "" where it had not.
   std::string noted_end() const { return ended_under_ == settings_ ? end_reason_ : ""; }

@@ -244,6 +244,22 @@ def usr1_to_the_tasks_stops_and_the_script_requeues_twice():
     equal(total, whole, f"steps of all attempts, which began at {firsts}", job)
 
 
+@test
+def the_end_of_the_time_limit_is_seen_without_any_signal():
+    """The job asks for no --signal; 45 s before its minute is over it stops by itself."""
+    config = linear_config(scratch(), "run", long_loop(2, step_pause=0.012), DATA, {"every": "2 reports"}, failure={"stop_before_end": "45 s"})
+    run_dir = run_dir_of(config)
+    job = CLUSTER.sbatch(["-N2", "-n2", "-c1", "--time=1", "--signal=USR1@0"], config)
+    running(job, run_dir)
+    job.wait_for_restart(1, timeout=60)
+    end(job)
+    equal(attempts(run_dir)[0]["why"], "stopped by the end of the job's time", "why the first attempt ended", job)
+    check_ended_like(run_dir, reference(2), job)
+    check_continued(job, 1)
+    total, firsts = steps_run(run_dir)
+    equal(total, steps_run(reference(2))[0], f"steps of all attempts, which began at {firsts}", job)
+
+
 def requeued_by_hand(layouts):
     """scontrol requeue, 6 ranks: in another layout each time."""
     config = linear_config(scratch(), "run", long_loop(6), DATA, {"every": "2 reports"})

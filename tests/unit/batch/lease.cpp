@@ -37,13 +37,13 @@ TEST_CASE("squeue's time left is read in all its forms") {
 }
 
 TEST_CASE("what is no time tells nothing, and the last answer stays") {
-  for (const auto* text : {"", "INVALID", "slurm_load_jobs error: Invalid job id specified", "12", "1:2:3:4", "-1:00", "1:x",
-                           "1-", "99999999999999999999:00", ":", "1::2"})
+  for (const auto* text : {"", "INVALID", "slurm_load_jobs error: Invalid job id specified", "12", "1:2:3:4", "-1:00",
+                           "1:x", "1-", "99999999999999999999:00", ":", "1::2"})
     CHECK_FALSE(parse_time_left(text).known);
 }
 
 TEST_CASE("a lease counts down between its answers") {
-  const Lease lease([] { return Lease::Answer{.known = true, .seconds = 100}; }, 1000);
+  const Lease lease([](const auto&) { return Lease::Answer{.known = true, .seconds = 100}; }, 1000);
   wait_until([&] { return lease.remaining().has_value(); });
   const auto first = *lease.remaining();
   CHECK(first <= 100);
@@ -54,7 +54,7 @@ TEST_CASE("a lease counts down between its answers") {
 TEST_CASE("a lease follows a limit that is changed, and keeps what it knew where nobody answers") {
   std::atomic<int> asked = 0;
   const Lease lease(
-      [&] {
+      [&](const auto&) {
         switch (asked++) {
           case 0:
             return Lease::Answer{.known = true, .seconds = 50};
@@ -80,7 +80,7 @@ TEST_CASE("outside of a job, and with a job id that is none, nobody is asked") {
 TEST_CASE("a lease can go while its question has no answer") {
   std::atomic<bool> release = false;
   {
-    const Lease lease([&release] {
+    const Lease lease([&release](const auto&) {
       while (!release) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       return Lease::Answer{};
     });

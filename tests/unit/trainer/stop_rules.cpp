@@ -67,9 +67,7 @@ TEST_CASE("what the rules remember travels in the state") {
     to.attach(to_state);
     for (std::size_t i = 0; i < from_state.values().size(); ++i)
       std::visit(
-          [&](auto* target) {
-            *target = **std::get_if<std::decay_t<decltype(target)>>(&from_state.values()[i].value);
-          },
+          [&](auto* target) { *target = **std::get_if<std::decay_t<decltype(target)>>(&from_state.values()[i].value); },
           to_state.values()[i].value);
   };
   hand_over(second);
@@ -81,11 +79,13 @@ TEST_CASE("what the rules remember travels in the state") {
 }
 
 TEST_CASE("a rule that cannot be read names its key and place") {
-  CHECK_THROWS_WITH(StopRules(stop({{"loss", "small"}})), Contains("train.ini:7") && Contains("stop.loss") && Contains("small"));
+  CHECK_THROWS_WITH(StopRules(stop({{"loss", "small"}})),
+                    Contains("train.ini:7") && Contains("stop.loss") && Contains("small"));
   CHECK_THROWS_WITH(StopRules(stop({{"patience", "0"}, {"patience_metric", "loss"}})), Contains("stop.patience"));
   CHECK_THROWS_WITH(StopRules(stop({{"patience", "2"}})), Contains("patience_metric"));
   CHECK_THROWS_WITH(StopRules(stop({{"patience_metric", "loss"}})), Contains("needs stop.patience"));
-  CHECK_THROWS_WITH(StopRules(stop({{"patience", "2"}, {"patience_metric", "a"}, {"patience_order", "up"}})), Contains("min or max"));
+  CHECK_THROWS_WITH(StopRules(stop({{"patience", "2"}, {"patience_metric", "a"}, {"patience_order", "up"}})),
+                    Contains("min or max"));
   CHECK_THROWS_WITH(StopRules(stop({{"patience", "2"}, {"patience_metric", "a"}, {"patience_detla", "1"}})),
                     Contains("patience_detla") && Contains("patience_delta"));
 }

@@ -1,0 +1,100 @@
+#!/usr/bin/python3
+"""When a run stops by itself, and that signals are honoured in every phase of it. squeue is a fake here, since a real one knows only
+whole minutes; tests/slurm has the real one."""
+import random
+import signal
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from harness import *  # noqa: E402,F403
+
+LONG = {"epochs": 100000, "step_pause": 0.002}
+
+
+def fake_squeue(answer):
+    """A folder for the PATH with a squeue that notes each question and prints the time left."""
+    folder = scratch("bin")
+    asked = folder / "asked"
+    squeue = folder / "squeue"
+    squeue.write_text(f"#!/bin/sh\necho \"$@\" >> {asked}\n{answer}\n")
+    squeue.chmod(0o755)
+    return {"PATH": f"{folder}:{os.environ['PATH']}", "SLURM_JOB_ID": "17"}, asked
+
+
+def start(config, env, *words):
+    return Job([MPIEXEC, "-n", 2, TRAINRT, "--config", config, *words], env=env)
+
+
+def setup():
+    if MPIEXEC is None:
+        skip("mpiexec.mpich is not there (package mpich)")
+
+
+def stops_for_the_end_of_its_time(answer, env_more, *words):
+    config = linear_config(scratch(), "run", LONG)
+    env, asked = fake_squeue(answer)
+    job = start(config, {**env, **env_more}, *words)
+    job.code = job.wait(60)
+    check_exit(job, STOPPED)
+    equal(attempts(run_dir_of(config))[-1]["why"], "stopped by the end of the job's time", "why it ended", job)
+    check("of the job's time are left" in job.err, "it does not say how much is left", job)
+    check(len(asked.read_text().splitlines()) == 1, f"more than one question a minute: {asked.read_text()}")
+    check_verifies(run_dir_of(config))
+
+
+add_test("a_run_stops_15_s_and_two_saves_before_the_end_of_the_job", stops_for_the_end_of_its_time, "echo 0:17", {})
+add_test("a_run_stops_as_long_before_the_end_as_it_is_told", stops_for_the_end_of_its_time, "echo 10:00:02", {}, "--failure.stop_before_end=36000 s")
+add_test("without_squeue_the_end_is_taken_from_the_environment", stops_for_the_end_of_its_time, "exit 1",
+         {"SLURM_JOB_END_TIME": str(int(time.time()) + 10)})
+
+
+@test
+def no_limit_no_answer_and_off_let_a_run_go_on():
+    for answer, words in (("echo UNLIMITED", ()), ("echo 'slurm_load_jobs error: Socket timed out' >&2; exit 1", ()), ("echo 0:01", ["--failure.stop_before_end=off"]),
+                          ("sleep 1000", ())):
+        config = linear_config(scratch(), "run", {"epochs": 20, "step_pause": 0.002})
+        env, _ = fake_squeue(answer)
+        job = start(config, env, *words)
+        job.code = job.wait(60)
+        check_exit(job, FINISHED)
+
+
+@test
+def a_signal_in_any_phase_is_honoured():
+    """At random moments from the first millisecond on, at one rank or at both, once or twice."""
+    config = linear_config(scratch(), "run", {"epochs": 12, "step_pause": 0.002}, {"samples": 512, "features": 2000}, {"every": "1 reports"})
+    whole = linear_config(scratch(), "run", {"epochs": 12}, {"samples": 512, "features": 2000}, {"every": "1 reports"})
+    check_exit(run_ranks(2, whole), FINISHED)
+    chance = random.Random(5)
+    for number in range(14):
+        job = start(config, {})
+        wait_until(lambda: len(job.ranks()) == 2 or job.ended(), 20, "the ranks to start", job)
+        time.sleep(chance.uniform(0.05, 0.5))
+        name = chance.choice((signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM, signal.SIGINT, signal.SIGHUP))
+        victims = list(job.ranks().values())
+        for _ in range(chance.choice((1, 2))):
+            kill(victims if chance.random() < 0.5 else victims[:1], name)
+        job.code = job.wait(40)
+        if job.code == FINISHED and run_state(run_dir_of(config)) == "finished":
+            break
+        check_exit(job, STOPPED)
+    else:
+        check_exit(run_ranks(2, config), FINISHED)
+    check_same_bits(run_dir_of(config), run_dir_of(whole))
+    check_iterations(run_dir_of(config), 12)
+
+
+@test
+def a_signal_is_acknowledged_before_the_step_ends():
+    config = linear_config(scratch(), "run", {"epochs": 3, "step_pause": 2})
+    job = Job([TRAINRT, "--config", config])
+    wait_until(lambda: "train function" in job.err, 20, "its start", job)
+    time.sleep(0.3)
+    kill([job.process.pid], signal.SIGINT)
+    wait_until(lambda: "asked to stop; saving at the next step" in job.err, 1.5, "an answer to Ctrl-C", job)
+    job.code = job.wait(20)
+    check_exit(job, STOPPED)
+
+
+main(setup=setup)

@@ -1,0 +1,46 @@
+#include "core/child_process.hpp"
+
+#include <csignal>
+#include <thread>
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <catch2/catch.hpp>
+
+#include "core/host.hpp"
+
+using trainrt::run_child;
+
+TEST_CASE("a child's output and exit code come back") {
+  const auto told = run_child({"sh", "-c", "echo one; echo unseen >&2; echo two; exit 3"}, 20);
+  REQUIRE(told);
+  CHECK(told->exit_code == 3);
+  CHECK(told->text == "one\ntwo\n");
+  CHECK(run_child({"sh", "-c", "kill -9 $$"}, 20)->exit_code == 128 + SIGKILL);
+}
+
+TEST_CASE("a program that is not there is no crash") { CHECK_FALSE(run_child({"/no/such/program"}, 5)); }
+
+TEST_CASE("a child that takes too long is killed, with its own children") {
+  const auto start = trainrt::monotonic_seconds();
+  CHECK_FALSE(run_child({"sh", "-c", "sleep 1000 & sleep 1000"}, 0.2));
+  CHECK(trainrt::monotonic_seconds() - start < 20);
+}
+
+TEST_CASE("a question that nobody waits for any more is given up") {
+  std::atomic<bool> cancelled = false;
+  std::thread canceller([&] {
+    usleep(100'000);
+    cancelled = true;
+  });
+  CHECK_FALSE(run_child({"sleep", "1000"}, 1000, cancelled));
+  canceller.join();
+}
+
+TEST_CASE("a child holds none of our files") {
+  const int file = open("/dev/null", O_RDONLY);  // without O_CLOEXEC
+  const auto told = run_child({"sh", "-c", "ls /proc/self/fd | wc -l"}, 20);
+  close(file);
+  REQUIRE(told);
+  CHECK(std::stoi(told->text) <= 4);  // 0, 1, 2 and ls's own
+}
