@@ -11,6 +11,8 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "core/child_process.hpp"
 #include "core/host.hpp"
@@ -68,10 +70,40 @@ Lease::Ask ask_slurm(const Environment& environment) {
   };
 }
 
+std::optional<double> parse_setting_seconds(std::string_view shown, std::string_view key) {
+  for (auto at = shown.find(key); at != std::string_view::npos; at = shown.find(key, at + 1)) {
+    const bool whole_word = at == 0 || std::isspace(static_cast<unsigned char>(shown[at - 1])) != 0;
+    auto rest = shown.substr(at + key.size());
+    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+    if (!whole_word || !rest.starts_with('=')) continue;
+    rest.remove_prefix(1);
+    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+    const auto digits = rest.substr(0, rest.find_first_not_of("0123456789"));
+    if (is_number(digits) && digits.size() < 10) return static_cast<double>(*parse_integer(digits));
+  }
+  return std::nullopt;
+}
+
+Lease::AskNotice ask_slurm_notice(const Environment& environment) {
+  const auto partition = environment.text("SLURM_JOB_PARTITION").value_or("");
+  if (!environment.has("SLURM_JOB_ID")) return {};
+  return [partition](const std::atomic<bool>& cancelled) -> std::optional<double> {
+    const auto shown = [&](const std::vector<std::string>& command) {
+      const auto told = run_child(command, 20, cancelled);
+      return told && told->exit_code == 0 ? told->text : std::string();
+    };
+    const auto wait = parse_setting_seconds(shown({"scontrol", "show", "config"}), "KillWait");
+    if (!wait || partition.empty()) return wait;
+    return *wait + parse_setting_seconds(shown({"scontrol", "show", "partition", partition}), "GraceTime").value_or(0);
+  };
+}
+
 struct Lease::Shared {
   Ask ask;
+  AskNotice ask_notice;
   double every_seconds;
   std::atomic<double> ends_at = never;  // on monotonic_seconds()
+  std::atomic<double> notice = never;   // never: not known
   std::mutex mutex;
   std::condition_variable changed;
   std::atomic<bool> ending = false;
@@ -84,6 +116,7 @@ struct Lease::Shared {
       lock.unlock();
       const auto asked_at = monotonic_seconds();
       if (const auto answer = ask(ending); answer.known) ends_at = answer.seconds ? asked_at + *answer.seconds : never;
+      if (const auto once = std::exchange(ask_notice, {})) notice = once(ending).value_or(never);
       lock.lock();
       asking = false;
       changed.notify_all();
@@ -91,8 +124,9 @@ struct Lease::Shared {
   }
 };
 
-Lease::Lease(Ask ask, double every_seconds) : shared_(std::make_shared<Shared>()) {
+Lease::Lease(Ask ask, AskNotice ask_notice, double every_seconds) : shared_(std::make_shared<Shared>()) {
   shared_->ask = std::move(ask);
+  shared_->ask_notice = std::move(ask_notice);
   shared_->every_seconds = every_seconds;
   if (shared_->ask) std::thread([shared = shared_] { shared->keep_asking(); }).detach();
 }
@@ -109,6 +143,11 @@ std::optional<double> Lease::remaining() const {
   const double end = shared_->ends_at;
   if (end == never) return std::nullopt;
   return end - monotonic_seconds();
+}
+
+std::optional<double> Lease::notice() const {
+  const double seconds = shared_->notice;
+  return seconds == never ? std::nullopt : std::optional(seconds);
 }
 
 }  // namespace trainrt::batch

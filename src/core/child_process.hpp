@@ -13,8 +13,8 @@ struct ChildOutput {
 };
 
 /// Runs a program (found on the PATH, no shell) with no input, no standard error and none of this process's open files, and
-/// waits for it: nullopt where it cannot be started, takes longer than `limit_seconds`, or `cancelled` becomes true meanwhile; it is
-/// killed with its process group then. From any thread.
+/// waits for it: nullopt where it cannot be started, takes longer than `limit_seconds`, or `cancelled` becomes true
+/// meanwhile; it is killed with its process group then. From any thread.
 std::optional<ChildOutput> run_child(const std::vector<std::string>& command, double limit_seconds,
                                      const std::atomic<bool>& cancelled);
 std::optional<ChildOutput> run_child(const std::vector<std::string>& command, double limit_seconds);

@@ -257,7 +257,8 @@ RunOutcome run(const RunSpec& spec, const TrainFunction& function, launch::Launc
   const int attempt = communicator.all_reduced(records ? records->number() : 0, Op::max);
 
   // One rank watches the job's time, and the vote tells the others.
-  const batch::Lease lease(keeps_records ? batch::ask_slurm(Environment::of_process()) : batch::Lease::Ask());
+  const auto environment = keeps_records ? Environment::of_process() : Environment();
+  const batch::Lease lease(batch::ask_slurm(environment), batch::ask_slurm_notice(environment));
   Session session(spec, launch.world(), communicator,
                   {attempt, private_directory(spec.run_dir, attempt), keeps_records ? &lease : nullptr});
   try {

@@ -244,6 +244,7 @@ void Session::conclude(const std::optional<checkpoint::SaveResult>& result) {
   if (!result) return;
   if (result->committed) {
     stop_margin_.note_save(monotonic_seconds() - last_save_s_);
+    warn_of_short_notice();
     saved_ = flying_;
     failed_in_a_row_ = 0;
     reporter_->update_derived();
@@ -258,6 +259,15 @@ void Session::conclude(const std::optional<checkpoint::SaveResult>& result) {
                     "same command again: the run continues from {}",
                     text, failed_in_a_row_, newest_checkpoint()));
   log::run_warning(text + "; training goes on");
+}
+
+void Session::warn_of_short_notice() {
+  const auto notice = attempt_.lease != nullptr ? attempt_.lease->notice() : std::nullopt;
+  if (!notice || stop_margin_.longest_save() < *notice || std::exchange(notice_warned_, true)) return;
+  log::warning(fmt::format(
+      "a save takes {:.0f} s, and Slurm kills a preempted job {:.0f} s after its SIGTERM (KillWait and the partition's "
+      "GraceTime): such a preemption costs what came after the last checkpoint",
+      stop_margin_.longest_save(), *notice));
 }
 
 /// Everything up to here is in a committed checkpoint when it returns true.

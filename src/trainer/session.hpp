@@ -111,6 +111,7 @@ class Session {
   void warn_if_unattached();
   void warn_of_missing_score();
   void warn_of_missing_rules();
+  void warn_of_short_notice();
   std::string newest_checkpoint() const;
   bool checkpoint_time_is_up() const;
 
@@ -144,6 +145,7 @@ class Session {
   std::string end_reason_;  // why the run is done before its train function says so
   bool warned_ = false;
   bool rule_warned_ = false;
+  bool notice_warned_ = false;
   bool score_warned_ = false;
   checkpoint::Saver saver_;  // last: its background work uses the rest
 };

@@ -61,6 +61,19 @@ def no_limit_no_answer_and_off_let_a_run_go_on():
 
 
 @test
+def a_save_that_does_not_fit_into_the_notice_is_warned_of_once():
+    folder = scratch("bin")
+    for name, answer in (("squeue", "echo 10:00:00"), ("scontrol", '[ "$2" = config ] && echo "KillWait = 0 sec" || echo " GraceTime=0 Hidden=NO"')):
+        (folder / name).write_text(f"#!/bin/sh\n{answer}\n")
+        (folder / name).chmod(0o755)
+    config = linear_config(scratch(), "run", {"epochs": 100, "step_pause": 0.005}, {"samples": 64})
+    job = start(config, {"PATH": f"{folder}:{os.environ['PATH']}", "SLURM_JOB_ID": "17", "SLURM_JOB_PARTITION": "main"})
+    job.code = job.wait(60)
+    check_exit(job, FINISHED)
+    equal(job.err.count("Slurm kills a preempted job 0 s after its SIGTERM"), 1, "number of warnings", job)
+
+
+@test
 def a_signal_in_any_phase_is_honoured():
     """At random moments from the first millisecond on, at one rank or at both, once or twice."""
     config = linear_config(scratch(), "run", {"epochs": 12, "step_pause": 0.002}, {"samples": 512, "features": 2000}, {"every": "1 reports"})

@@ -43,7 +43,7 @@ TEST_CASE("what is no time tells nothing, and the last answer stays") {
 }
 
 TEST_CASE("a lease counts down between its answers") {
-  const Lease lease([](const auto&) { return Lease::Answer{.known = true, .seconds = 100}; }, 1000);
+  const Lease lease([](const auto&) { return Lease::Answer{.known = true, .seconds = 100}; }, {}, 1000);
   wait_until([&] { return lease.remaining().has_value(); });
   const auto first = *lease.remaining();
   CHECK(first <= 100);
@@ -64,7 +64,7 @@ TEST_CASE("a lease follows a limit that is changed, and keeps what it knew where
             return Lease::Answer{};
         }
       },
-      0.001);
+      {}, 0.001);
   wait_until([&] { return asked > 3; });
   REQUIRE(lease.remaining());
   CHECK(*lease.remaining() > 4000);
@@ -87,4 +87,15 @@ TEST_CASE("a lease can go while its question has no answer") {
   }
   release = true;
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
+}
+
+TEST_CASE("the time from SIGTERM to SIGKILL is read from what scontrol shows") {
+  const auto* config =
+      "KeepAliveTime           = SYSTEM_DEFAULT\nKillOnBadExit           = 0\nKillWait                = 30 sec\nLaunchType "
+      "= x\n";
+  CHECK(trainrt::batch::parse_setting_seconds(config, "KillWait") == 30);
+  CHECK(trainrt::batch::parse_setting_seconds("   DefaultTime=NONE DisableRootJobs=NO GraceTime=120 Hidden=NO",
+                                              "GraceTime") == 120);
+  CHECK_FALSE(trainrt::batch::parse_setting_seconds("KillWaitX = 3\nXKillWait = 4\nKillWait = many", "KillWait"));
+  CHECK_FALSE(trainrt::batch::parse_setting_seconds("", "KillWait"));
 }
