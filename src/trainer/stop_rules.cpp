@@ -24,8 +24,8 @@ double number_of(const std::string& key, const OptionValue& value, std::string_v
 }
 
 void check_patience_keys(const Options& stop) {
-  static constexpr std::array<std::string_view, 4> known = {"patience", "patience_metric", "patience_order",
-                                                            "patience_delta"};
+  std::vector<std::string_view> known;
+  for (const auto& option : stop_options().subspan(1)) known.push_back(option.key);
   for (const auto& key : stop.keys())
     if (is_patience_key(key) && std::ranges::find(known, key) == known.end())
       throw UsageError(fmt::format("{}: the key stop.{} is not known; valid: {}, or the name of a metric",
@@ -33,6 +33,22 @@ void check_patience_keys(const Options& stop) {
 }
 
 }  // namespace
+
+std::span<const OptionSpec> stop_options() {
+  static const std::array<OptionSpec, 5> options = {{
+      {.key = "METRIC",
+       .help =
+           "NUMBER or '>= NUMBER', '<= NUMBER': the run is done when a report has it; training_iteration counts reports"},
+      {.key = "patience", .type = OptionType::integer, .help = "... or after so many reports without an improvement"},
+      {.key = "patience_metric", .help = "the metric that must improve"},
+      {.key = "patience_order",
+       .default_value = "min",
+       .help = "whether less or more is better",
+       .choices = {"max", "min"}},
+      {.key = "patience_delta", .type = OptionType::real, .default_value = "0", .help = "by how much, to count"},
+  }};
+  return options;
+}
 
 StopRules::StopRules(const Options& stop, std::string_view settings)
     : settings_(static_cast<std::int64_t>(data::stable_hash(settings))) {

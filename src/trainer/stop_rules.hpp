@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,9 @@
 #include "core/options.hpp"
 
 namespace trainrt::trainer {
+
+/// The keys of [stop], for `trainrt list`.
+std::span<const OptionSpec> stop_options();
 
 /// [stop]: when a run is done before its train function says so. A key is the name of a reported metric (or
 /// training_iteration), its value the number from which on it stops: "0.9" and ">= 0.9" (as Ray Train's `stop`), or "<=

@@ -11,6 +11,7 @@
 #include "metrics/sink.hpp"
 #include "trainer/module_loader.hpp"
 #include "trainer/run_spec.hpp"
+#include "trainer/stop_rules.hpp"
 
 namespace trainrt::cli::plugins {
 
@@ -42,6 +43,8 @@ ExitCode list_command(std::span<const std::string> words) {
   }
   fmt::print("\nconfig keys ([section] key, or --section.key=value); [loop] takes the train function's own\n");
   print_options(trainer::run_options());
+  fmt::print("\nkeys of [stop]: when the run is done before its train function says so\n");
+  print_options(trainer::stop_options());
   fmt::print("\nkeys of every [data.NAME]\n");
   print_options(data::common_options());
   for (const auto* format : data::format_table()) {
