@@ -3,6 +3,7 @@
 #include <limits>
 #include <trainrt/error.hpp>
 
+#include "checkpoint/directory.hpp"
 #include "checkpoint/phases.hpp"
 #include "io/file.hpp"
 
@@ -39,6 +40,9 @@ std::vector<std::int64_t> to_delete(const std::vector<Meta>& committed, const Re
 
 void retain(const std::string& run_dir, const std::string& private_dir, const Retention& retention,
             const Observer& observer) {
+  // Manifests are read only where something may have to go: a start must not take longer for every old checkpoint.
+  const auto keep = static_cast<std::size_t>(std::max<std::int64_t>(retention.num_to_keep, 0));
+  if (keep == 0 || indices_in(run_dir).size() <= keep) return;
   const auto indices = to_delete(list(run_dir), retention);
   if (indices.empty()) return;
   io::make_directories(private_dir);

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include <unistd.h>
+#include <trainrt/error.hpp>
 
 namespace trainrt {
 
@@ -38,13 +39,33 @@ unsigned long long process_start_time(int pid) {
   return field.empty() ? 0 : std::stoull(field);
 }
 
-std::string utc_now() {
-  const auto now = std::time(nullptr);
+std::string utc_now() { return utc_before(0); }
+
+std::string utc_before(double seconds) {
+  const auto now = std::time(nullptr) - static_cast<std::time_t>(seconds);
   std::tm parts{};
   gmtime_r(&now, &parts);
   std::array<char, 32> text{};
   std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
   return text.data();
+}
+
+double seconds_between(const std::string& from, const std::string& to) {
+  const auto moment = [](const std::string& text) {
+    std::tm parts{};
+    const auto* end = strptime(text.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+    if (end == nullptr || *end != '\0') throw Error("'" + text + "' is no UTC time such as 2026-11-21T01:02:03Z");
+    return timegm(&parts);
+  };
+  return std::difftime(moment(to), moment(from));
+}
+
+double seconds_since_process_start() {
+  const auto ticks = static_cast<double>(process_start_time(static_cast<int>(getpid())));
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec) -
+         ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
 double monotonic_seconds() {

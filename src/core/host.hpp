@@ -16,6 +16,15 @@ unsigned long long process_start_time(int pid);
 /// UTC, "2026-11-21T01:02:03Z".
 std::string utc_now();
 
+/// Seconds from one such text to a later one, negative where it is earlier; throws Error where one is no such text.
+double seconds_between(const std::string& from, const std::string& to);
+
+/// Such a text for a moment so many seconds ago.
+std::string utc_before(double seconds);
+
+/// How long this process has been running.
+double seconds_since_process_start();
+
 /// Seconds since some fixed moment, never stepping back.
 double monotonic_seconds();
 

@@ -111,4 +111,18 @@ void replace_file(const std::string& path, std::string_view bytes) {
   sync_directory(directory);
 }
 
+void replace_file_lightly(const std::string& path, std::string_view bytes) {
+  const auto aside = temporary_beside(path);
+  try {
+    const Descriptor file(open_retrying(aside, O_WRONLY | O_CREAT | O_TRUNC));
+    if (file.get() < 0) fail("create", aside, errno);
+    const auto count = uninterrupted([&] { return ::write(file.get(), bytes.data(), bytes.size()); });
+    if (count != static_cast<ssize_t>(bytes.size())) fail("write", aside, count < 0 ? errno : ENOSPC);
+    if (::rename(aside.c_str(), path.c_str()) != 0) fail("rename '" + aside + "' to", path, errno);
+  } catch (...) {
+    ::unlink(aside.c_str());
+    throw;
+  }
+}
+
 }  // namespace trainrt::io

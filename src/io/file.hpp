@@ -62,6 +62,10 @@ void write_file(const std::string& path, std::string_view bytes);
 /// Puts these bytes in the place of `path`, durable and atomic: readers and crashes see the old file or the new one.
 void replace_file(const std::string& path, std::string_view bytes);
 
+/// The same without waiting for the disk: readers see the old file or the new one, a node that crashes may lose both. For
+/// what is written often and can be missed.
+void replace_file_lightly(const std::string& path, std::string_view bytes);
+
 /// Makes the names in a directory durable.
 void sync_directory(const std::string& path);
 

@@ -14,18 +14,27 @@ struct Moment {
   static Moment now();
 };
 
+/// Where the time of an attempt went up to a report. Seconds.
+struct TimeSoFar {
+  double startup_s = 0;     ///< up to its first step or report
+  double checkpoint_s = 0;  ///< the train thread stood still for saves
+  double total_s = 0;       ///< since its process started
+  double steps_s = 0;       ///< the rest of that
+};
+
 /// The keys that the runtime adds to every record, with Ray Train's names and meanings: _timestamp (Unix seconds),
 /// _time_this_iter_s (since the last report, or the start of the attempt), _training_iteration (from 1); and the detailed
 /// set, where asked for: _date ("2026-11-21_01-02-03", local time), _hostname, _node_ip, _pid, _time_total_s (all
-/// iterations of the run, earlier attempts included, the time between attempts not).
+/// iterations of the run, earlier attempts included, the time between attempts not), and of this attempt so far
+/// _time_startup_s, _time_checkpoint_s and _goodput (the share of its time that went into steps, from 0 to 1).
 class Autofill {
  public:
   /// `history` holds the records that the run has already.
   Autofill(bool detailed, const std::vector<Record>& history, Moment start);
-  void fill(Record& record, Moment now);
+  void fill(Record& record, Moment now, const TimeSoFar& time = {});
 
  private:
-  void fill_details(Record& record, Moment now) const;
+  void fill_details(Record& record, Moment now, const TimeSoFar& time) const;
 
   bool detailed_;
   double last_s_;

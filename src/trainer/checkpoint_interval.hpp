@@ -5,7 +5,7 @@
 
 namespace trainrt::trainer {
 
-/// When a checkpoint is due, besides at a stop and at the end.
+/// When a checkpoint is due, besides at a stop and at the end. `automatic` is AutoInterval's business.
 struct CheckpointInterval {
   enum class Unit { off, reports, steps, seconds, automatic };
   Unit unit = Unit::reports;
@@ -16,7 +16,7 @@ struct CheckpointInterval {
   bool due_after(double seconds_since_last) const;
 };
 
-/// "3 reports", "500 steps", "600 s", "off". Throws UsageError with the place.
+/// "3 reports", "500 steps", "600 s", "auto", "off". Throws UsageError with the place.
 CheckpointInterval parse_checkpoint_interval(const OptionValue& value);
 
 }  // namespace trainrt::trainer

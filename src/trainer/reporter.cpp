@@ -19,7 +19,7 @@ class SilentReporter : public Reporter {
  public:
   void begin(std::int64_t) override {}
   void expect(std::int64_t) override {}
-  void write(metrics::Record) override {}
+  void write(metrics::Record, const metrics::TimeSoFar&) override {}
   void sync() override {}
   void update_derived() override {}
   void end() override {}
@@ -43,8 +43,8 @@ class FileReporter : public Reporter {
     for_sinks([&](metrics::Sink& sink) { sink.expect(total); });
   }
 
-  void write(metrics::Record record) override {
-    autofill_->fill(record, metrics::Moment::now());
+  void write(metrics::Record record, const metrics::TimeSoFar& time) override {
+    autofill_->fill(record, metrics::Moment::now(), time);
     log_->append(record);
     for_sinks([&](metrics::Sink& sink) { sink.write(record); });
   }

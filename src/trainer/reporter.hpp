@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "metrics/autofill.hpp"
 #include "metrics/record.hpp"
 #include "trainer/run_spec.hpp"
 
@@ -16,7 +17,7 @@ class Reporter {
   /// Opens the files. Records after `iteration` are dropped: the run stands at that iteration.
   virtual void begin(std::int64_t iteration) = 0;
   virtual void expect(std::int64_t total) = 0;  ///< iterations of the whole run
-  virtual void write(metrics::Record record) = 0;
+  virtual void write(metrics::Record record, const metrics::TimeSoFar& time) = 0;
   /// The log of record is on disk when it returns. Before every commit.
   virtual void sync() = 0;
   /// Derived files are brought up to date, after a commit. Where that fails it is said, and the run goes on: they can be

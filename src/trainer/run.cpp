@@ -9,7 +9,6 @@
 #include <thread>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "batch/lease.hpp"
 #include "core/environment.hpp"
@@ -51,8 +50,8 @@ std::string shown(const std::string& value) { return value.empty() ? "not set" :
 /// What rank 0 keeps of an attempt while it runs; the other ranks have none.
 class Records {
  public:
-  Records(const RunSpec& spec, const std::string& function, int ranks, std::vector<std::string> nodes)
-      : run_dir_(spec.run_dir), attempt_(spec.run_dir, ranks, std::move(nodes)) {
+  Records(const RunSpec& spec, const std::string& function, int ranks, std::vector<std::string> nodes, Meter& meter)
+      : run_dir_(spec.run_dir), attempt_(spec.run_dir, ranks, std::move(nodes), meter) {
     auto existing = read_run_record(run_dir_);
     record_ = existing ? *existing : new_run_record(spec, function);
     for (const auto& change : take_changes(record_, spec, attempt_.number()))
@@ -66,7 +65,6 @@ class Records {
   }
 
   int number() const { return attempt_.number(); }
-  void note_first_step(std::int64_t step) { attempt_.note_first_step(step); }
   void end(const std::string& state, const std::string& why, ExitCode code, std::int64_t step) {
     attempt_.end(why, static_cast<int>(code), step);
     set_state(state);
@@ -92,12 +90,16 @@ std::vector<std::string> node_names(const World& world, Communicator& communicat
   return names;
 }
 
-double seconds_since_process_start() {
-  const auto ticks = static_cast<double>(process_start_time(static_cast<int>(getpid())));
-  timespec now{};
-  clock_gettime(CLOCK_BOOTTIME, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec) -
-         ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+/// When this attempt began, by monotonic_seconds(): with the process, where it is the first in it.
+double attempt_start_s() {
+  static std::atomic<bool> is_first = true;
+  return monotonic_seconds() - (is_first.exchange(false) ? seconds_since_process_start() : 0);
+}
+
+/// What checkpoint.every = auto knows of the attempts before this one.
+FailureHistory failure_history(const RunSpec& spec) {
+  if (spec.checkpoint_every.unit != CheckpointInterval::Unit::automatic) return {};
+  return history_of(read_attempts(spec.run_dir, history_attempts));
 }
 
 /// For the start-up benchmark.
@@ -236,6 +238,7 @@ void check_datasets(const RunSpec& spec) {
 }
 
 RunOutcome run(const RunSpec& spec, const TrainFunction& function, launch::Launch& launch, Communicator& communicator) {
+  Meter meter(attempt_start_s());
   const bool keeps_records = communicator.rank() == 0;
   const std::string name(function.name);
   const auto there_before = require_shared_storage(spec.storage_path, spec.storage_timeout_s, communicator);
@@ -252,7 +255,7 @@ RunOutcome run(const RunSpec& spec, const TrainFunction& function, launch::Launc
   const auto nodes = node_names(launch.world(), communicator);
   std::unique_ptr<Records> records;
   agreed(communicator, [&] {
-    if (keeps_records) records = std::make_unique<Records>(spec, name, communicator.size(), nodes);
+    if (keeps_records) records = std::make_unique<Records>(spec, name, communicator.size(), nodes, meter);
   });
   const int attempt = communicator.all_reduced(records ? records->number() : 0, Op::max);
 
@@ -260,7 +263,8 @@ RunOutcome run(const RunSpec& spec, const TrainFunction& function, launch::Launc
   const auto environment = keeps_records ? Environment::of_process() : Environment();
   const batch::Lease lease(batch::ask_slurm(environment), batch::ask_slurm_notice(environment));
   Session session(spec, launch.world(), communicator,
-                  {attempt, private_directory(spec.run_dir, attempt), keeps_records ? &lease : nullptr});
+                  {attempt, private_directory(spec.run_dir, attempt), meter,
+                   records ? failure_history(spec) : FailureHistory{}, keeps_records ? &lease : nullptr});
   try {
     call_train_function({spec, attempt, there_before}, function, session, launch);
     session.close();
@@ -280,7 +284,6 @@ RunOutcome run(const RunSpec& spec, const TrainFunction& function, launch::Launc
       log::warning(std::string("what this attempt leaves behind is swept by the next: ") + error.what());
     }
     warn_of_unread_keys(session);
-    records->note_first_step(session.first_step());
     const auto why = why_ended(session);
     const bool lost = outcome.code == ExitCode::failed;
     records->end(has_finished(session) && !lost ? "finished" : "stopped", lost ? why + ", not saved" : why, outcome.code,

@@ -96,7 +96,8 @@ std::span<const OptionSpec> run_options() {
       {.key = "metrics.detailed",
        .type = OptionType::boolean,
        .default_value = "false",
-       .help = "adds _date, _hostname, _node_ip, _pid, _time_total_s to every report"},
+       .help = "adds _date, _hostname, _node_ip, _pid, _time_total_s, _time_startup_s, _time_checkpoint_s, _goodput to "
+               "every report"},
       {.key = "failure.max_failures",
        .type = OptionType::integer,
        .default_value = "3",

@@ -81,6 +81,7 @@ Session::Session(const trainer::RunSpec& spec, const World& world, Communicator&
       last_save_s_(monotonic_seconds()),
       stop_rules_(spec.stop, settings_text(spec)),
       stop_margin_(spec.stop_before_end),
+      auto_interval_(attempt_.history, world.node_count),
       saver_(saver_options(spec, world, attempt_), communicator) {
   progress_.ranks = communicator.size();
   progress_.seed = static_cast<std::int64_t>(spec.seed);
@@ -183,7 +184,7 @@ bool Session::resume_from_other() {
   progress_.iteration = 0;  // of this run
   progress_.ranks = communicator_.size();
   progress_.seed = static_cast<std::int64_t>(spec_.seed);
-  first_step_ = progress_.step;
+  attempt_.meter.restored(progress_.step, -1, progress_.iteration);
   put_back_cursors();
   log::info(fmt::format("a new run, started from {} ({} entries taken, step {})", partial.loaded.directory,
                         partial.taken.size(), progress_.step));
@@ -212,7 +213,7 @@ void Session::take_restored(const std::string& directory, int ranks) {
         ExitCode::usage);
   progress_.ranks = communicator_.size();
   saved_ = progress_;
-  first_step_ = progress_.step;
+  attempt_.meter.restored(progress_.step, saved_.step, progress_.iteration);
   put_back_cursors();
   log::info(fmt::format("continuing from {} (step {}, iteration {})", directory, progress_.step, progress_.iteration));
   if (ranks != communicator_.size())
@@ -224,7 +225,8 @@ void Session::take_restored(const std::string& directory, int ranks) {
 }
 
 void Session::start_save() {
-  conclude(saver_.finish());  // one at a time, in order
+  const trainer::Meter::Stall stall(attempt_.meter);
+  finish_save();  // one at a time, in order
   checkpoint::Saver::Request request;
   request.meta.index = next_checkpoint_++;
   request.meta.iteration = progress_.iteration;
@@ -235,17 +237,31 @@ void Session::start_save() {
   request.before_commit = [this] { reporter_->sync(); };
   flying_ = progress_;
   last_save_s_ = monotonic_seconds();
+  stalled_before_save_s_ = attempt_.meter.stalled_s();
   conclude(saver_.start(state_, std::move(request)));
-  if (!spec_.checkpoint_async) conclude(saver_.finish());
+  if (!spec_.checkpoint_async) finish_save();
+}
+
+void Session::advance_save(const checkpoint::Saver::Standing& of_all) {
+  if (!saver_.in_flight()) return;
+  const trainer::Meter::Stall stall(attempt_.meter);
+  conclude(saver_.advance(of_all));
+}
+
+void Session::finish_save() {
+  const trainer::Meter::Stall stall(attempt_.meter);
+  conclude(saver_.finish());
 }
 
 /// What became of the last checkpoint, the same on all ranks.
 void Session::conclude(const std::optional<checkpoint::SaveResult>& result) {
   if (!result) return;
+  learn_cost();
   if (result->committed) {
     stop_margin_.note_save(monotonic_seconds() - last_save_s_);
     warn_of_short_notice();
     saved_ = flying_;
+    attempt_.meter.committed(saved_.step);
     failed_in_a_row_ = 0;
     reporter_->update_derived();
     return;
@@ -270,12 +286,21 @@ void Session::warn_of_short_notice() {
       stop_margin_.longest_save(), *notice));
 }
 
+void Session::learn_cost() {
+  if (communicator_.rank() != 0 || spec_.checkpoint_every.unit != trainer::CheckpointInterval::Unit::automatic) return;
+  const double now = monotonic_seconds();
+  const auto changed = auto_interval_.learn(attempt_.meter.stalled_s() - stalled_before_save_s_, now - last_save_s_,
+                                            now - attempt_.meter.started_s());
+  if (changed) log::info(*changed);
+}
+
 /// Everything up to here is in a committed checkpoint when it returns true.
 bool Session::save_and_wait() {
-  conclude(saver_.finish());
+  const trainer::Meter::Stall stall(attempt_.meter);
+  finish_save();
   if (is_saved()) return true;
   start_save();
-  conclude(saver_.finish());
+  finish_save();
   return is_saved();
 }
 
@@ -292,8 +317,12 @@ void Session::begin_reports(std::int64_t iteration) {
 }
 
 bool Session::checkpoint_time_is_up() const {
-  // One clock decides; the vote tells the others.
-  return communicator_.rank() == 0 && spec_.checkpoint_every.due_after(monotonic_seconds() - last_save_s_);
+  using Unit = trainer::CheckpointInterval::Unit;
+  if (communicator_.rank() != 0) return false;  // One clock decides; the vote tells the others.
+  if (spec_.checkpoint_every.unit == Unit::seconds)
+    return spec_.checkpoint_every.due_after(monotonic_seconds() - last_save_s_);
+  if (spec_.checkpoint_every.unit != Unit::automatic || saver_.in_flight()) return false;
+  return auto_interval_.is_due(monotonic_seconds() - std::max(last_save_s_, attempt_.meter.steps_begun_s()), reported_);
 }
 
 StopVote::Voice Session::voice() const {
@@ -349,9 +378,10 @@ void Session::step() {
   warn_if_unattached();
   note_place();
   ++progress_.step;
+  attempt_.meter.stepped(progress_.step);
   communicator_.at_step(progress_.step);
   const auto outcome = vote_.finish();
-  conclude(saver_.advance(outcome.saves));
+  advance_save(outcome.saves);
   obey(outcome, spec_.checkpoint_every.due_at_step(progress_.step));
   vote_.start(voice(), StopVote::Call::step);
 }
@@ -359,7 +389,7 @@ void Session::step() {
 void Session::stop_point() {
   throw_if_stopped();
   const auto outcome = vote_.finish();
-  conclude(saver_.advance(outcome.saves));
+  advance_save(outcome.saves);
   obey(outcome, false);
   vote_.start(voice(), StopVote::Call::stop_point);
 }
@@ -385,6 +415,8 @@ void Session::report(const Metrics& metrics) {
 
   auto record = aggregate(metrics);
   progress_.iteration = record.iteration;
+  reported_ = true;
+  attempt_.meter.reported(progress_.iteration);
   last_metrics_.clear();
   for (const auto& [key, value] : record.values)
     if (const auto* number = std::get_if<double>(&value)) last_metrics_[key] = *number;
@@ -395,10 +427,18 @@ void Session::report(const Metrics& metrics) {
     outcome.stop = batch::ended_early;
   }
   note_place();
-  trainer::agreed(communicator_, [&] { reporter_->write(std::move(record)); });
+  trainer::agreed(communicator_, [&] { reporter_->write(std::move(record), time_so_far()); });
   fault_point("reported");
-  conclude(saver_.advance(outcome.saves));
+  advance_save(outcome.saves);
   obey(outcome, spec_.checkpoint_every.due_at_report(progress_.iteration));
+}
+
+metrics::TimeSoFar Session::time_so_far() const {
+  const auto timing = attempt_.meter.read().timing;
+  return {.startup_s = timing.startup_s,
+          .checkpoint_s = timing.checkpoint_s,
+          .total_s = timing.total_s(),
+          .steps_s = timing.steps_s};
 }
 
 metrics::Record Session::aggregate(const Metrics& metrics) {
@@ -464,7 +504,7 @@ void Session::finish() {
   fault_point("finish");
   throw_if_stopped();
   vote_.finish();
-  conclude(saver_.finish());
+  finish_save();
   if (attached_ && !is_saved())
     log::run_warning(fmt::format(
         "the train function returned at step {} without saving: what came after {} is not kept. Let it call ctx.save() at "
@@ -474,6 +514,7 @@ void Session::finish() {
 
 void Session::close() {
   fault_point("close");
+  attempt_.meter.training_ended();
   // A run that was stopped before it restored has reports that nobody has read yet: they stay as they are.
   if (!reports_begun_ && stopped_by_ == batch::no_stop) begin_reports(0);
   trainer::agreed(communicator_, [&] {

@@ -14,6 +14,8 @@
 #include "checkpoint/saver.hpp"
 #include "data/dataset_impl.hpp"
 #include "launch/world.hpp"
+#include "trainer/auto_interval.hpp"
+#include "trainer/meter.hpp"
 #include "trainer/reporter.hpp"
 #include "trainer/run_spec.hpp"
 #include "trainer/stop_margin.hpp"
@@ -29,6 +31,8 @@ struct StopRun {};
 struct AttemptInfo {
   int number = 0;
   std::string private_dir;
+  trainer::Meter& meter;                ///< lives longer than the session
+  trainer::FailureHistory history;      ///< of the attempts before, for checkpoint.every = auto; rank 0's counts
   const batch::Lease* lease = nullptr;  ///< of the job, on the rank that watches it
 };
 
@@ -58,7 +62,6 @@ class Session {
   void set_metadata(std::string_view json);
   void expect_iterations(std::int64_t total) { reporter_->expect(total); }
   std::int64_t step_count() const { return progress_.step; }
-  std::int64_t first_step() const { return first_step_; }
   std::int64_t iteration() const { return progress_.iteration; }
 
   /// After the train function returned: waits for the checkpoint on its way, and warns where something is left unsaved. The
@@ -98,10 +101,14 @@ class Session {
   void follow_up(const checkpoint::LoadResult& loaded) const;
   void take_restored(const std::string& directory, int ranks);
   metrics::Record aggregate(const Metrics& metrics);
+  metrics::TimeSoFar time_so_far() const;
   void obey(const trainer::StopVote::Outcome& outcome, bool checkpoint_due);
   void start_save();
   bool save_and_wait();
+  void advance_save(const checkpoint::Saver::Standing& of_all);
+  void finish_save();
   void conclude(const std::optional<checkpoint::SaveResult>& result);
+  void learn_cost();
   trainer::StopVote::Voice voice() const;
   bool time_is_up() const;
   void note_place();
@@ -133,7 +140,6 @@ class Session {
   Progress flying_;  // of the checkpoint that is on its way
   std::int64_t failed_in_a_row_ = 0;
   std::string metadata_ = "{}";
-  std::int64_t first_step_ = 0;
   std::int64_t next_checkpoint_ = 0;
   std::map<std::string, double> last_metrics_;
   bool reports_begun_ = false;
@@ -143,6 +149,9 @@ class Session {
   double last_point_s_ = 0;  // when the run could last have stopped; 0: not yet
   batch::StopCause stopped_by_ = batch::no_stop;
   std::string end_reason_;  // why the run is done before its train function says so
+  double stalled_before_save_s_ = 0;
+  trainer::AutoInterval auto_interval_;
+  bool reported_ = false;  // in this attempt
   bool warned_ = false;
   bool rule_warned_ = false;
   bool notice_warned_ = false;

@@ -2,12 +2,20 @@
 """From the start of the process to the first line of the train function, 2 local ranks: without and with the torch module.
 
 The program says it itself with TRAINRT_TIMING=1 (`timing: train_function_started_s=0.123`, measured from process start).
+Then to the first step of a run that goes on, with 5 and with 500 old checkpoints, 300 attempts and the same reports: the
+attempt's record tells that (timing.startup_s).
 """
+import json
 import re
 import sys
+from pathlib import Path
 
-from bench import BUILD, MPIEXEC, TRAINRT, Bench, median, need, with_file
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from bench import BUILD, MPIEXEC, TRAINRT, Bench, median, need, ratio, with_file
 from fashion_data import data_sections, first_samples, need_fashion_mnist
+from old_run import grow_old
+
+LINEAR = "[train]\nfunction = linear\n[loop]\nepochs = 1\n[data.train]\nformat = synthetic\nsamples = 64\n"
 
 
 def start_seconds(bench, name, config):
@@ -20,12 +28,35 @@ def start_seconds(bench, name, config):
     return float(found.group(1))
 
 
+class OldRun:
+    """A run with a history, which each start continues by an epoch."""
+
+    def __init__(self, bench, checkpoints, attempts=300):
+        self.bench, self.epochs = bench, 0
+        self.name = f"old{checkpoints}"
+        storage = bench.fresh(self.name)
+        self.folder = storage / "run"
+        self.config = with_file(storage / "run.ini", LINEAR + f"[run]\nname = run\nstorage_path = {storage}\n")
+        self.go_on()
+        grow_old(self.folder, checkpoints, attempts, self.go_on)
+
+    def go_on(self):
+        self.epochs += 1
+        self.bench.run(self.name, [MPIEXEC, "-n", 2, TRAINRT, "--config", self.config, f"--loop.epochs={self.epochs}"], OMP_NUM_THREADS="1")
+
+    def start_seconds(self):
+        self.go_on()
+        record = sorted((self.folder / "attempts").glob("*.json"))[-1]
+        return json.loads(record.read_text())["timing"]["startup_s"]
+
+
 def main():
     need(TRAINRT, "trainrt")
     need(MPIEXEC, "mpiexec")
     bench = Bench("start", __doc__.strip())
-    linear = "[train]\nfunction = linear\n[loop]\nepochs = 1\n[data.train]\nformat = synthetic\nsamples = 64\n"
-    work = {"start_linear_s": lambda: start_seconds(bench, "linear", linear)}
+    few, many = OldRun(bench, 5), OldRun(bench, 500)
+    work = {"start_linear_s": lambda: start_seconds(bench, "linear", LINEAR), "first_step_with_5_checkpoints_s": few.start_seconds,
+            "first_step_with_500_checkpoints_s": many.start_seconds}
     with_torch = (BUILD / "modules/torch.so").exists()
     if with_torch:
         need_fashion_mnist()
@@ -35,6 +66,8 @@ def main():
         work["start_torch_s"] = lambda: start_seconds(bench, "torch", torch)
     figures = bench.interleaved(7, work)
     bench.claim("start_without_module_s", median(figures["start_linear_s"]), "<=", 0.3)
+    bench.claim("start_with_500_checkpoints_vs_5",
+                ratio(figures["first_step_with_500_checkpoints_s"], figures["first_step_with_5_checkpoints_s"]), "<=", 1.3)
     if with_torch:
         bench.claim("start_with_torch_s", median(figures["start_torch_s"]), "<=", 0.8)
     else:

@@ -1,4 +1,4 @@
-// How a run stands: state, last and best metrics, checkpoints, attempts.
+// How a run stands: state, last and best metrics, checkpoints, attempts, and where its time went.
 #include <cmath>
 #include <filesystem>
 
@@ -8,9 +8,11 @@
 #include "checkpoint/checkpoint.hpp"
 #include "cli/arguments.hpp"
 #include "cli/command.hpp"
+#include "cli/table.hpp"
 #include "metrics/record_json.hpp"
 #include "metrics/result_log.hpp"
 #include "trainer/attempt.hpp"
+#include "trainer/goodput.hpp"
 #include "trainer/run_record.hpp"
 
 namespace trainrt::cli::plugins {
@@ -27,7 +29,8 @@ struct Standing {
   std::vector<metrics::Record> reports;
   std::vector<checkpoint::Meta> checkpoints;
   std::vector<trainer::AttemptRecord> attempts;
-  const metrics::Record* best = nullptr;  ///< by checkpoint.score_attribute
+  std::vector<trainer::TimeAccount> accounts;  ///< of each attempt
+  const metrics::Record* best = nullptr;       ///< by checkpoint.score_attribute
 };
 
 const metrics::Record* best_of(const Standing& standing) {
@@ -48,18 +51,46 @@ const metrics::Record* best_of(const Standing& standing) {
   return best;
 }
 
+/// A run whose last attempt was killed, and that nobody has continued yet, still says that it runs.
+void tell_killed_from_running(const std::string& run_dir, Standing& standing) {
+  if (standing.attempts.empty()) return;
+  auto& last = standing.attempts.back();
+  if (!last.end.empty() || trainer::attempt_is_alive(run_dir, last)) return;
+  last.end = last.seen.empty() ? last.start : last.seen;
+  last.why = trainer::why_without_end(last.owner, {});
+  standing.record.state = "killed";
+}
+
+Json as_json(const trainer::TimeAccount& account) {
+  return {{"waiting_s", account.waiting_s},       {"startup_s", account.startup_s}, {"productive_s", account.productive_s},
+          {"checkpoint_s", account.checkpoint_s}, {"lost_s", account.lost_s},       {"shutdown_s", account.shutdown_s},
+          {"total_s", account.total_s()},         {"goodput", account.goodput()}};
+}
+
+Json as_json(const trainer::AttemptRecord& attempt, const trainer::TimeAccount& account) {
+  const auto or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
+  return {{"attempt", attempt.number},
+          {"state", trainer::state_of(attempt)},
+          {"start", attempt.start},
+          {"end", or_null(attempt.end)},
+          {"seen", or_null(attempt.seen)},
+          {"why", or_null(attempt.why)},
+          {"exit_code", attempt.exit_code < 0 ? Json() : Json(attempt.exit_code)},
+          {"ranks", attempt.ranks},
+          {"nodes", attempt.nodes},
+          {"first_step", attempt.first_step},
+          {"last_step", attempt.last_step},
+          {"saved_step", attempt.saved_step < 0 ? Json() : Json(attempt.saved_step)},
+          {"iteration", attempt.iteration},
+          {"job_id", attempt.owner.job_id},
+          {"restart_count", attempt.owner.restart_count},
+          {"time", as_json(account)}};
+}
+
 Json as_json(const std::string& run_dir, const Standing& standing) {
   Json attempts = Json::array();
-  for (const auto& attempt : standing.attempts)
-    attempts.push_back({{"attempt", attempt.number},
-                        {"start", attempt.start},
-                        {"end", attempt.end},
-                        {"why", attempt.why},
-                        {"ranks", attempt.ranks},
-                        {"nodes", attempt.nodes},
-                        {"first_step", attempt.first_step},
-                        {"last_step", attempt.last_step},
-                        {"job_id", attempt.owner.job_id}});
+  for (std::size_t i = 0; i < standing.attempts.size(); ++i)
+    attempts.push_back(as_json(standing.attempts[i], standing.accounts[i]));
   Json checkpoints = Json::array();
   for (const auto& meta : standing.checkpoints)
     checkpoints.push_back({{"directory", run_dir + "/" + checkpoint::directory_name(meta.index)},
@@ -78,13 +109,70 @@ Json as_json(const std::string& run_dir, const Standing& standing) {
           {"metrics", report(standing.reports.empty() ? nullptr : &standing.reports.back())},
           {"best_metrics", report(standing.best)},
           {"checkpoints", checkpoints},
-          {"attempts", attempts}};
+          {"attempts", attempts},
+          {"time", as_json(trainer::sum_of(standing.accounts))}};
 }
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 void print_metrics(std::string_view title, const metrics::Record& record) {
   fmt::print("{} (iteration {})\n", title, record.iteration);
   for (const auto& [key, value] : record.values)
     if (!key.starts_with("_")) std::visit([&](const auto& shown) { fmt::print("  {:<20} {}\n", key, shown); }, value);
+}
+
+/// All names, or the first and how many there are.
+std::string nodes_text(const std::vector<std::string>& nodes) {
+  constexpr std::size_t shown = 4;
+  return nodes.size() <= shown ? fmt::format("{}", fmt::join(nodes, ","))
+                               : fmt::format("{} and {} more", nodes[0], nodes.size() - 1);
+}
+
+void print_attempts(const std::vector<trainer::AttemptRecord>& attempts) {
+  Table table(
+      {{"no", true}, {"state"}, {"start"}, {"ranks", true}, {"nodes"}, {"steps"}, {"saved", true}, {"why it ended"}});
+  for (const auto& attempt : attempts)
+    table.add({std::to_string(attempt.number), std::string(trainer::state_of(attempt)), attempt.start,
+               std::to_string(attempt.ranks), nodes_text(attempt.nodes),
+               fmt::format("{} to {}", attempt.first_step, attempt.last_step),
+               attempt.saved_step < 0 ? "-" : std::to_string(attempt.saved_step), first_line(attempt.why)});
+  fmt::print("attempts\n{}", table.text());
+}
+
+std::vector<std::string> time_cells(const std::string& title, const trainer::TimeAccount& account) {
+  std::vector<std::string> cells = {title};
+  for (const double seconds : {account.waiting_s, account.startup_s, account.productive_s, account.checkpoint_s,
+                               account.lost_s, account.shutdown_s, account.total_s()})
+    cells.push_back(trainer::clock_text(seconds));
+  cells.push_back(fmt::format("{:.1f} %", 100 * account.goodput()));
+  return cells;
+}
+
+std::vector<std::string> share_cells(const trainer::TimeAccount& account) {
+  std::vector<std::string> cells = {"share"};
+  const double total_s = account.total_s();
+  for (const double seconds : {account.waiting_s, account.startup_s, account.productive_s, account.checkpoint_s,
+                               account.lost_s, account.shutdown_s, total_s})
+    cells.push_back(fmt::format("{:.1f} %", total_s > 0 ? 100 * seconds / total_s : 0));
+  return cells;
+}
+
+void print_time(const Standing& standing) {
+  Table table({{"attempt", true},
+               {"waiting", true},
+               {"start-up", true},
+               {"productive", true},
+               {"checkpoints", true},
+               {"lost", true},
+               {"shutdown", true},
+               {"total", true},
+               {"goodput", true}});
+  for (std::size_t i = 0; i < standing.attempts.size(); ++i)
+    table.add(time_cells(std::to_string(standing.attempts[i].number), standing.accounts[i]));
+  const auto all = trainer::sum_of(standing.accounts);
+  table.add(time_cells("all", all));
+  table.add(share_cells(all));
+  fmt::print("time\n{}", table.text());
 }
 
 void print_text(const std::string& run_dir, const Standing& standing) {
@@ -96,11 +184,8 @@ void print_text(const std::string& run_dir, const Standing& standing) {
   for (const auto& meta : standing.checkpoints)
     fmt::print("  {}  step {}  iteration {}  {}\n", checkpoint::directory_name(meta.index), meta.step, meta.iteration,
                meta.created);
-  fmt::print("attempts\n");
-  for (const auto& attempt : standing.attempts)
-    fmt::print("  {}  {}  {} ranks on {}  steps {} to {}  {}\n", attempt.number, attempt.start, attempt.ranks,
-               fmt::join(attempt.nodes, ","), attempt.first_step, attempt.last_step,
-               attempt.why.empty() ? "runs, or was killed" : attempt.why);
+  print_attempts(standing.attempts);
+  print_time(standing);
 }
 
 ExitCode result_command(std::span<const std::string> words) {
@@ -110,8 +195,10 @@ ExitCode result_command(std::span<const std::string> words) {
   const auto run_dir = std::filesystem::absolute(arguments.operands[0]).lexically_normal().string();
   const auto record = trainer::read_run_record(run_dir);
   if (!record) throw UsageError(run_dir + " is no run directory: it has no run.json");
-  Standing standing{*record, metrics::read_results(run_dir), checkpoint::list(run_dir), trainer::read_attempts(run_dir),
+  Standing standing{*record, metrics::read_results(run_dir), checkpoint::list(run_dir), trainer::read_attempts(run_dir), {},
                     nullptr};
+  tell_killed_from_running(run_dir, standing);
+  standing.accounts = trainer::accounts_of(standing.attempts);
   standing.best = best_of(standing);
   if (arguments.has("json"))
     fmt::print("{}\n", as_json(run_dir, standing).dump(2));
@@ -125,7 +212,7 @@ ExitCode result_command(std::span<const std::string> words) {
 extern const Command result;
 const Command result{.name = "result",
                      .usage = usage,
-                     .help = "state, last and best metrics, checkpoints and attempts of a run",
+                     .help = "state, last and best metrics, checkpoints and attempts of a run, and where its time went",
                      .details = "--json prints one JSON object, for programs.\n",
                      .run = result_command};
 

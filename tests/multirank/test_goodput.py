@@ -1,0 +1,177 @@
+#!/usr/bin/python3
+"""What a run tells of its attempts and of its time, how checkpoint.every = auto sets its interval, and what a start reads."""
+import signal
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from harness import *  # noqa: E402,F403
+from old_run import grow_old  # noqa: E402
+
+SHIM = BUILD / "tests/fault_shim.so"
+STEPS = {"epochs": 400, "batch_size": 16, "report_every": 5}
+DATA = {"samples": 320}  # 10 steps an epoch with 2 ranks
+PARTS = ("waiting_s", "startup_s", "productive_s", "checkpoint_s", "lost_s", "shutdown_s")
+
+
+def slow(pause=0.02):
+    return {**STEPS, "step_pause": pause}
+
+
+def result(run_dir):
+    """(the text, the object) that `trainrt result` prints."""
+    text, data = run([TRAINRT, "result", run_dir]), run([TRAINRT, "result", run_dir, "--json"])
+    check_exit(text, FINISHED)
+    check_exit(data, FINISHED)
+    return text.out, json.loads(data.out)
+
+
+def check_time(shown):
+    """Every account adds up, and all attempts' make up the run's."""
+    for account in [attempt["time"] for attempt in shown["attempts"]] + [shown["time"]]:
+        check(all(account[part] >= 0 for part in PARTS), f"a negative time: {account}")
+        check(abs(sum(account[part] for part in PARTS) - account["total_s"]) < 1e-6, f"the parts do not add up: {account}")
+        check(0 <= account["goodput"] <= 1, f"goodput: {account}")
+    for part in PARTS:
+        check(abs(sum(attempt["time"][part] for attempt in shown["attempts"]) - shown["time"][part]) < 1e-6, f"{part} of all attempts")
+
+
+def check_standing(run_dir, state, attempt_states):
+    text, shown = result(run_dir)
+    equal(shown["state"], state, "state")
+    check(re.search(rf"^state +{state}$", text, re.M), f"the text does not say that it is {state}:\n{text}")
+    equal([attempt["state"] for attempt in shown["attempts"]], attempt_states, "states of the attempts")
+    for number, how in enumerate(attempt_states, 1):
+        check(re.search(rf"^ +{number} +{how} ", text, re.M), f"the text does not say that attempt {number} is {how}:\n{text}")
+    check(re.search(r"^ +all( +\d+:\d\d:\d\d){7} +\d+\.\d %$", text, re.M), f"no account of all time:\n{text}")
+    check_time(shown)
+    return shown
+
+
+def pulse(run_dir, number=1):
+    path = Path(run_dir) / f"attempts/{number:06}.pulse"
+    try:
+        return json.loads(path.read_text())
+    except FileNotFoundError:
+        return {"last_step": 0, "saved_step": None}
+
+
+@test
+def result_of_a_finished_run_reads_right():
+    config = linear_config(scratch(), "run", {"epochs": 3}, DATA)
+    check_exit(run_ranks(2, config), FINISHED)
+    (only,) = check_standing(run_dir_of(config), "finished", ["finished"])["attempts"]
+    equal((only["first_step"], only["last_step"], only["saved_step"], only["exit_code"], only["why"]), (0, 30, 30, 0, "finished"), "the attempt")
+    equal(only["time"]["lost_s"], 0, "lost time")
+    check(only["time"]["startup_s"] > 0 and only["time"]["productive_s"] > 0 and only["time"]["checkpoint_s"] > 0, f"its time: {only['time']}")
+    check_no_debris(run_dir_of(config))
+
+
+@test
+def result_of_a_stopped_run_reads_right_and_nothing_is_lost():
+    config = linear_config(scratch(), "run", slow(), DATA, {"every": "1000 reports"})
+    job = start_ranks(2, config)
+    wait_for_reports(run_dir_of(config), 2, job)
+    running = check_standing(run_dir_of(config), "running", ["running"])["attempts"][0]
+    equal((running["why"], running["end"], running["exit_code"]), (None, None, None), "what a running attempt says of its end")
+    check(running["last_step"] >= 1, f"a running attempt tells how far it is: {running}")
+    kill([job.ranks()[1]], signal.SIGUSR1)
+    job.code = job.wait(60)
+    check_exit(job, STOPPED)
+    (only,) = check_standing(run_dir_of(config), "stopped", ["stopped"])["attempts"]
+    equal((only["exit_code"], only["why"]), (STOPPED, "stopped by SIGUSR1"), "its end")
+    check(only["saved_step"] == only["last_step"] > 0, f"all is saved: {only}")
+    equal(only["time"]["lost_s"], 0, "lost time")
+
+
+@test
+def result_of_a_killed_run_reads_right_and_tells_what_was_lost():
+    config = linear_config(scratch(), "run", slow(), DATA, {"every": "10 reports"})
+    run_dir = run_dir_of(config)
+    job = start_ranks(2, config)
+    wait_until(lambda: pulse(run_dir)["saved_step"] or job.ended(), 60, "a checkpoint in the pulse", job)
+    kill(job.ranks().values())
+    job.wait(30)
+    told = pulse(run_dir)
+    killed = check_standing(run_dir, "killed", ["killed"])["attempts"][0]
+    check("killed: it wrote no end" in killed["why"], killed["why"])
+    equal((killed["first_step"], killed["last_step"], killed["saved_step"]), (0, told["last_step"], told["saved_step"]), "its steps")
+    check(killed["saved_step"] >= 50 and killed["last_step"] >= killed["saved_step"], f"its steps: {killed}")
+
+    job = start_ranks(2, config)
+    wait_until(lambda: pulse(run_dir, 2)["last_step"] or job.ended(), 60, "the first step of the second attempt", job)
+    kill([job.process.pid], signal.SIGTERM)
+    job.wait(60)
+    shown = check_standing(run_dir, "stopped", ["killed", "stopped"])
+    first, second = shown["attempts"]
+    equal((first["end"], first["exit_code"]), (told["seen"], None), "the end of the first attempt, as the second saw it")
+    equal((first["last_step"], first["saved_step"]), (told["last_step"], told["saved_step"]), "its numbers stay")
+    equal(second["first_step"], told["saved_step"], "where the second began")
+    check(first["time"]["productive_s"] > 0, f"its time: {first['time']}")
+    check((first["time"]["lost_s"] > 0) == (told["last_step"] > told["saved_step"]), f"its lost time: {first['time']}, {told}")
+    check_no_debris(run_dir)
+    check_verifies(run_dir)
+
+
+@test
+def detailed_metrics_tell_where_the_time_went():
+    plain = linear_config(scratch(), "run", {"epochs": 3}, DATA)
+    detailed = linear_config(scratch(), "run", {"epochs": 3}, DATA, metrics={"detailed": True})
+    for config in (plain, detailed):
+        check_exit(run_ranks(2, config), FINISHED)
+    check_same_bits(run_dir_of(detailed), run_dir_of(plain))
+    check_iterations(run_dir_of(detailed), 3)
+    for row in reports(run_dir_of(detailed)):
+        check(row["_time_startup_s"] > 0 and row["_time_checkpoint_s"] >= 0 and 0 < row["_goodput"] < 1, f"the time in a report: {row}")
+    check(reports(run_dir_of(detailed))[-1]["_time_checkpoint_s"] > 0, "two checkpoints cost nothing")
+
+
+@test
+def checkpoints_every_auto_come_by_their_cost_and_leave_the_same_bits():
+    folder = scratch()
+    whole = linear_config(folder, "whole", {**STEPS, "epochs": 50}, DATA, {"every": "7 steps"})
+    check_exit(run_ranks(2, whole), FINISHED)
+    # 500 steps in over 15 s: the first checkpoint after the first report, the next 10 s later, where a save costs next to nothing.
+    config = linear_config(folder, "auto", {**slow(0.03), "epochs": 50}, DATA, {"every": "auto", "num_to_keep": 0})
+    job = start_ranks(2, config)
+    job.wait_for(r"checkpoint every \d+ s: a save costs .* s, one failure in .* expected", 60)
+    wait_until(lambda: len(checkpoints(run_dir_of(config))) == 1 or job.ended(), 60, "the first checkpoint", job)
+    kill(job.ranks().values())
+    job.wait(30)
+    first = step_of(run_dir_of(config))
+    check(5 <= first < 50, f"the first checkpoint is of step {first}, and not soon after the first report", job)
+    job = run_ranks(2, config, timeout=200)
+    check_exit(job, FINISHED)
+    check(f"step {first}" in job.out + job.err, "the run does not go on from there", job)
+    kept = [meta["step"] for meta in result(run_dir_of(config))[1]["checkpoints"]]
+    equal((kept[0], kept[-1]), (first, 500), "steps of the first and the last checkpoint", job)
+    check(3 <= len(kept) <= 8, f"checkpoints of the steps {kept}", job)
+    check_same_bits(run_dir_of(config), run_dir_of(whole))
+
+
+def calls_of_a_start(folder, checkpoint_count, attempt_count):
+    """How often rank 0 opens something in the run directory when it continues a run with such a history by an epoch."""
+    config = linear_config(folder, f"old{checkpoint_count}", {"epochs": 1}, DATA, {"num_to_keep": 1000})
+    go_on = lambda epochs: check_exit(run_ranks(1, config, f"--loop.epochs={epochs}"), FINISHED)
+    go_on(1)
+    grow_old(run_dir_of(config), checkpoint_count, attempt_count, lambda: go_on(2))
+    calls = folder / f"calls{checkpoint_count}"
+    job = run([TRAINRT, "--config", config, "--loop.epochs=3", "--checkpoint.every=auto"],
+              env={"LD_PRELOAD": SHIM, "TRAINRT_COUNT_CALLS": calls, "TRAINRT_COUNT_PATH": run_dir_of(config)})
+    check_exit(job, FINISHED)
+    check("continuing from" in job.out + job.err, "it does not continue", job)
+    counted = {name: int(number) for name, number in (line.split() for line in calls.read_text().splitlines())}
+    return sum(counted[name] for name in ("open", "openat", "stat", "lstat", "fstatat", "access", "opendir"))
+
+
+@test
+def a_start_looks_at_no_more_files_for_every_old_checkpoint_and_attempt():
+    if not SHIM.exists():
+        skip("the library that counts calls was not built (it goes without the sanitizers)")
+    folder = scratch()
+    few, many = calls_of_a_start(folder, 5, 40), calls_of_a_start(folder, 300, 300)
+    print(f"     {few} calls with 5 checkpoints and 40 attempts, {many} with 300 and 300")
+    check(few > 10 and abs(many - few) < 40, f"{few} calls with a short history, {many} with a long one")
+
+
+main()

@@ -1,0 +1,25 @@
+"""A run with a long history: many old checkpoints and attempts, made from its own by hard links."""
+import json
+import os
+import shutil
+from pathlib import Path
+
+
+def grow_old(run_dir, checkpoint_count, attempt_count, go_on):
+    """`run_dir` is of a run that has ended; `go_on()` continues it to another end. Afterwards the newest checkpoint is its own,
+    and there are about `checkpoint_count` in all, and at least `attempt_count` attempts."""
+    run_dir = Path(run_dir)
+    newest = sorted(run_dir.glob("checkpoint_*"))[-1]
+    # A number that is taken makes the next checkpoint's higher. This one is damaged by its wrong number, and passed over.
+    taken = run_dir / f"checkpoint_{checkpoint_count - 2:06}"
+    shutil.copytree(newest, taken)
+    go_on()
+    shutil.rmtree(taken)
+    for index in range(checkpoint_count - 1):
+        copy = run_dir / f"checkpoint_{index:06}"
+        if not copy.exists():
+            shutil.copytree(newest, copy, copy_function=os.link)
+    records = sorted((run_dir / "attempts").glob("*.json"))
+    last = json.loads(records[-1].read_text())
+    for number in range(len(records) + 1, attempt_count + 1):
+        (run_dir / f"attempts/{number:06}.json").write_text(json.dumps({**last, "attempt": number}))
