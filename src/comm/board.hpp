@@ -105,6 +105,7 @@ class Arrivals : public Awaited {
   void sleep(double most_seconds) override { board_.sleep_for(next_, counter_, value_, most_seconds); }
   std::string lost() override;
   std::string missing() override;
+  std::string awaited_now() override { return ", for " + missing(); }
 
  private:
   const Board& board_;

@@ -9,6 +9,7 @@
 
 #include "comm/reduce.hpp"
 #include "core/host.hpp"
+#include "core/wait_note.hpp"
 
 namespace trainrt::comm {
 
@@ -104,12 +105,16 @@ void QueuedCommunicator::wait_for(Awaited& awaited, std::string_view what) {
 }
 
 void QueuedCommunicator::wait_patiently(Awaited& awaited, const std::string& what) {
+  constexpr double worth_saying_seconds = 0.5;
   Patience patience;
+  Waiting waiting;
   while (!awaited.ready()) {
     if (!patience.is_long()) {
       patience.wait_a_little();
       continue;
     }
+    if (!waiting.said() && patience.waited() > worth_saying_seconds)
+      waiting.say(fmt::format("{} at step {}{}", what, step_, awaited.awaited_now()));
     // A rank may come, and then end: look once more, after it was seen to be gone.
     if (const auto why = awaited.lost(); !why.empty() && !awaited.ready()) give_up(what, why);
     if (patience.waited() > timeout_seconds_)

@@ -15,6 +15,8 @@ class Awaited {
   virtual void sleep(double most_seconds) = 0;
   virtual std::string lost() { return {}; }  ///< why it will never be ready, where that is known
   virtual std::string missing() = 0;         ///< who does not come, for the message: "rank 3 (last seen at step 12)"
+  /// ", for rank 3 (last seen at step 12)": the same where it costs nothing to know; else "".
+  virtual std::string awaited_now() { return {}; }
 };
 
 /// A collective under way, written as a coroutine: straight on from one wait to the next. `co_await awaited` suspends until

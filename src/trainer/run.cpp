@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <set>
 #include <thread>
@@ -14,14 +15,18 @@
 #include "core/environment.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
+#include "core/stack_trace.hpp"
 #include "data/open_dataset.hpp"
 #include "io/exclusive.hpp"
 #include "io/file.hpp"
 #include "trainer/agreement.hpp"
 #include "trainer/attempt.hpp"
+#include "trainer/crash_report.hpp"
+#include "trainer/hang_watch.hpp"
 #include "trainer/run_directory.hpp"
 #include "trainer/run_record.hpp"
 #include "trainer/session.hpp"
+#include "trainer/thrown.hpp"
 
 namespace trainrt::trainer {
 
@@ -60,6 +65,8 @@ class Records {
     record_.spec = spec.texts;
     set_state("running");
     io::replace_file(run_dir_ + "/params.json", loop_as_json(record_));
+    if (const auto crash = crash_of(run_dir_, number() - 1); !crash.empty())  // it could not say so in its record
+      close_attempt(run_dir_, number() - 1, "failed: " + crash, -1);
     io::remove_tree(run_dir_ + "/error.txt");  // of an earlier attempt; its record keeps the text
     sweep(run_dir_, attempt_.number());
   }
@@ -122,11 +129,19 @@ bool leaves_nothing(const Place& place, const Session& session, const Error& err
          checkpoint::highest_index(place.spec.run_dir) < 0;
 }
 
-void write_down(const Place& place, const Session& session, const Error& error, const std::string& text) {
+/// How an attempt failed, for error.txt and the attempt's record.
+struct Failure {
+  std::string text;     ///< one line
+  std::string details;  ///< lines that only error.txt gets
+  ExitCode code = ExitCode::failed;
+  std::int64_t step = 0;
+};
+
+void write_down(const Place& place, const Failure& failure) {
   const auto& run_dir = place.spec.run_dir;
   // Other ranks may fail because this one did: the first to write is the one to know.
-  if (!io::create_exclusive(run_dir + "/error.txt", utc_now() + " " + text + "\n")) return;
-  mark_failed(run_dir, place.attempt, "failed: " + text, static_cast<int>(error.code()), session.step_count());
+  if (!io::create_exclusive(run_dir + "/error.txt", utc_now() + " " + failure.text + "\n" + failure.details)) return;
+  mark_failed(run_dir, place.attempt, "failed: " + failure.text, static_cast<int>(failure.code), failure.step);
   if (auto record = read_run_record(run_dir)) {
     record->state = "failed";
     write_run_record(run_dir, *record);
@@ -137,18 +152,30 @@ void write_down(const Place& place, const Session& session, const Error& error, 
       run_dir));
 }
 
-/// One rank's train function failed, and the others wait for it somewhere: say it, write it down, end the step.
-[[noreturn]] void fail_everywhere(const Place& place, const Session& session, launch::Launch& launch, const Error& error) {
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+/// Of the exception that is being handled: its type, where it was thrown, and the rest of a message of several lines.
+std::string details_of_exception(const std::string& message) {
+  auto text = fmt::format("thrown as {}, at\n{}", thrown_type(), describe(thrown_at()));
+  if (message.find('\n') != std::string::npos) text += "the message in full\n" + message + "\n";
+  return text;
+}
+
+/// One rank's train function failed, and the others wait for it somewhere: say it, write it down, end the step. Called
+/// where the exception is handled.
+[[noreturn]] void fail_everywhere(const Place& place, const Session& session, launch::Launch& launch, const Error& error,
+                                  const std::string& whole_message) {
+  const auto details = details_of_exception(whole_message);
   // Where all ranks fail alike, rank 0 says it and the others are ended before they speak.
   if (launch.world().rank != 0) std::this_thread::sleep_for(std::chrono::seconds(1));
   const auto text = fmt::format("rank {} on {} failed at step {} (attempt {}): {}", launch.world().rank, host_name(),
-                                session.step_count(), place.attempt, error.what());
+                                session.step_count(), place.attempt, first_line(error.what()));
   log::error(error.what());
   try {
     if (leaves_nothing(place, session, error))
       discard_run_directory(place.spec.run_dir, place.there_before);
     else
-      write_down(place, session, error, text);
+      write_down(place, {text, details, error.code(), session.step_count()});
   } catch (const std::exception& second) {
     log::error(std::string("and that could not be written down: ") + second.what());
   }
@@ -167,6 +194,8 @@ class ExitGuard {
   ~ExitGuard() { training_ = nullptr; }
   ExitGuard(const ExitGuard&) = delete;
   ExitGuard& operator=(const ExitGuard&) = delete;
+  /// The step is being ended on purpose, which may call exit().
+  static void stand_down() { training_ = nullptr; }
 
  private:
   static void end_badly() {
@@ -189,13 +218,15 @@ void call_train_function(const Place& place, const TrainFunction& function, Sess
   } catch (const AgreedError&) {
     throw;
   } catch (const Error& error) {
-    fail_everywhere(place, session, launch, error);
+    fail_everywhere(place, session, launch, error, error.what());
   } catch (const std::exception& error) {
-    fail_everywhere(place, session, launch, Error(error.what()));
+    fail_everywhere(place, session, launch, Error(first_line(error.what())), error.what());
   } catch (const StopRun&) {
     // stopped_by() tells
   } catch (...) {
-    fail_everywhere(place, session, launch, Error("the train function threw something that is no std::exception"));
+    fail_everywhere(place, session, launch,
+                    Error(fmt::format("the train function threw something that is no std::exception: {}", thrown_type())),
+                    "");
   }
 }
 
@@ -224,6 +255,29 @@ RunOutcome outcome_of(const RunSpec& spec, const Session& session) {
   return {ExitCode::stopped,
           stopped + fmt::format("; everything up to there is saved. Run the same command again to continue (exit {})",
                                 static_cast<int>(ExitCode::stopped))};
+}
+
+HangWatch watch_for_hangs(const Place& place, const Session& session, launch::Launch& launch,
+                          const std::vector<std::string>& nodes) {
+  const auto& world = launch.world();
+  HangWatch::Place where{.run_dir = place.spec.run_dir, .attempt = place.attempt, .rank = world.rank, .host_of_rank = {}};
+  std::map<int, std::string> host_of_node;  // nodes are named in the order of their lowest ranks
+  for (const int node : world.node_of_rank) {
+    if (!host_of_node.contains(node)) host_of_node[node] = nodes.at(host_of_node.size());
+    where.host_of_rank.push_back(host_of_node[node]);
+  }
+  return {place.spec,
+          std::move(where),
+          session.life(),
+          {.write_down =
+               [&place](const std::string& why, std::int64_t step) {
+                 write_down(place, {why, "", ExitCode::failed, step});
+               },
+           .end_step =
+               [&launch] {
+                 ExitGuard::stand_down();
+                 launch.abort(static_cast<int>(ExitCode::failed));
+               }}};
 }
 
 void warn_of_unread_keys(const Session& session) {
@@ -265,8 +319,11 @@ RunOutcome run(const RunSpec& spec, const TrainFunction& function, launch::Launc
   Session session(spec, launch.world(), communicator,
                   {attempt, private_directory(spec.run_dir, attempt), meter,
                    records ? failure_history(spec) : FailureHistory{}, keeps_records ? &lease : nullptr});
+  const Place place{spec, attempt, there_before};
+  const CrashPlace crash_place(spec.run_dir, attempt, communicator.rank(), session.life());
+  const auto hang_watch = watch_for_hangs(place, session, launch, nodes);
   try {
-    call_train_function({spec, attempt, there_before}, function, session, launch);
+    call_train_function(place, function, session, launch);
     session.close();
   } catch (const AgreedError& error) {
     if (records) {

@@ -22,6 +22,8 @@
 namespace trainrt {
 
 using trainer::AgreedError;
+using trainer::InPhase;
+using trainer::Phase;
 using trainer::StopVote;
 
 namespace {
@@ -147,6 +149,7 @@ bool Session::restore(State& state) {
   if (progress_.step > 0 || progress_.iteration > 0)
     throw UsageError("restore() comes before the first step() and report()");
   fault_point("load");
+  const InPhase loading(life_, Phase::loading);
   attach(state);
   const bool restored = restore_own() || resume_from_other();
   if (!reports_begun_) begin_reports(0);
@@ -226,6 +229,7 @@ void Session::take_restored(const std::string& directory, int ranks) {
 
 void Session::start_save() {
   const trainer::Meter::Stall stall(attempt_.meter);
+  const InPhase saving(life_, Phase::checkpoint);
   finish_save();  // one at a time, in order
   checkpoint::Saver::Request request;
   request.meta.index = next_checkpoint_++;
@@ -297,6 +301,7 @@ void Session::learn_cost() {
 /// Everything up to here is in a committed checkpoint when it returns true.
 bool Session::save_and_wait() {
   const trainer::Meter::Stall stall(attempt_.meter);
+  const InPhase saving(life_, Phase::checkpoint);
   finish_save();
   if (is_saved()) return true;
   start_save();
@@ -379,6 +384,7 @@ void Session::step() {
   note_place();
   ++progress_.step;
   attempt_.meter.stepped(progress_.step);
+  life_.progress(progress_.step, Phase::training);
   communicator_.at_step(progress_.step);
   const auto outcome = vote_.finish();
   advance_save(outcome.saves);
@@ -388,6 +394,7 @@ void Session::step() {
 
 void Session::stop_point() {
   throw_if_stopped();
+  life_.progress(progress_.step);
   const auto outcome = vote_.finish();
   advance_save(outcome.saves);
   obey(outcome, false);
@@ -407,6 +414,7 @@ void Session::report(const Metrics& metrics) {
   throw_if_stopped();
   fault_point("report");
   warn_if_unattached();
+  life_.progress(progress_.step, Phase::training);
   if (!reports_begun_) begin_reports(0);
   const auto earlier = vote_.finish();
   auto outcome = vote_.now(voice(), StopVote::Call::report);
@@ -502,6 +510,7 @@ std::string Session::newest_checkpoint() const {
 
 void Session::finish() {
   fault_point("finish");
+  life_.progress(progress_.step, Phase::finishing);
   throw_if_stopped();
   vote_.finish();
   finish_save();
@@ -515,6 +524,7 @@ void Session::finish() {
 void Session::close() {
   fault_point("close");
   attempt_.meter.training_ended();
+  life_.progress(progress_.step, Phase::finishing);
   // A run that was stopped before it restored has reports that nobody has read yet: they stay as they are.
   if (!reports_begun_ && stopped_by_ == batch::no_stop) begin_reports(0);
   trainer::agreed(communicator_, [&] {

@@ -15,6 +15,7 @@
 #include "data/dataset_impl.hpp"
 #include "launch/world.hpp"
 #include "trainer/auto_interval.hpp"
+#include "trainer/life_signs.hpp"
 #include "trainer/meter.hpp"
 #include "trainer/reporter.hpp"
 #include "trainer/run_spec.hpp"
@@ -61,6 +62,8 @@ class Session {
   void save_now();
   void set_metadata(std::string_view json);
   void expect_iterations(std::int64_t total) { reporter_->expect(total); }
+  /// Other threads may look at it.
+  const trainer::LifeSigns& life() const { return life_; }
   std::int64_t step_count() const { return progress_.step; }
   std::int64_t iteration() const { return progress_.iteration; }
 
@@ -133,6 +136,7 @@ class Session {
   std::map<std::string, StoredCursor> cursors_;
   std::set<std::string> read_keys_;
 
+  trainer::LifeSigns life_;
   bool attached_ = false;
   State state_;
   Progress progress_;

@@ -16,6 +16,7 @@
 #include "core/log.hpp"
 #include "frameworks/builtin_functions.hpp"
 #include "trainer/agreement.hpp"
+#include "trainer/crash_report.hpp"
 #include "trainer/module_loader.hpp"
 #include "trainer/run.hpp"
 
@@ -70,6 +71,7 @@ ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOpti
     log::info(fmt::format("{} rank{} on {} node{} ({}, {}), train function {}", world.size, world.size == 1 ? "" : "s",
                           world.node_count, world.node_count == 1 ? "" : "s", world.launcher,
                           comm::choice_explained(world, *communicator), function.name));
+    trainer::install_crash_reports();  // last: UCX, MPI and libraries of the train function may install handlers too
     const auto outcome = trainer::run(*prepared.spec, function, launch, *communicator);
     log::info(outcome.message);
     fault_point("exit");

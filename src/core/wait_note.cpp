@@ -1,0 +1,20 @@
+#include "core/wait_note.hpp"
+
+namespace trainrt {
+
+WaitNote& WaitNote::of_this_thread() {
+  static thread_local WaitNote note;
+  return note;
+}
+
+void WaitNote::set(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  text_ = text;
+}
+
+std::string WaitNote::text() const {
+  const std::lock_guard lock(mutex_);
+  return text_;
+}
+
+}  // namespace trainrt

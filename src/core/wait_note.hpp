@@ -1,0 +1,39 @@
+#pragma once
+#include <mutex>
+#include <string>
+
+namespace trainrt {
+
+/// What a thread waits for other ranks in, left for another thread to read. It is written only where a wait gets long.
+class WaitNote {
+ public:
+  /// The calling thread's; lives as long as that thread.
+  static WaitNote& of_this_thread();
+
+  void set(const std::string& text);
+  std::string text() const;  ///< "" while the thread does not wait, or has just begun to; any thread may ask
+
+ private:
+  mutable std::mutex mutex_;
+  std::string text_;
+};
+
+/// The calling thread waits while this lives, once it has said in what.
+class Waiting {
+ public:
+  Waiting() = default;
+  Waiting(const Waiting&) = delete;
+  ~Waiting() {
+    if (said_) WaitNote::of_this_thread().set({});
+  }
+  bool said() const { return said_; }
+  void say(const std::string& text) {
+    said_ = true;
+    WaitNote::of_this_thread().set(text);
+  }
+
+ private:
+  bool said_ = false;
+};
+
+}  // namespace trainrt

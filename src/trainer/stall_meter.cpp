@@ -1,0 +1,42 @@
+#include "trainer/stall_meter.hpp"
+
+#include <algorithm>
+
+namespace trainrt::trainer {
+
+namespace {
+
+constexpr double collective_margin = 30;  // seconds
+constexpr double automatic_least = 600;
+constexpr double automatic_gaps = 20;
+
+}  // namespace
+
+StallMeter::StallMeter(const LimitOption& option, double collective_timeout, double tick)
+    : option_(option),
+      patient_(std::max(option.seconds, collective_timeout + collective_margin)),
+      collective_timeout_(collective_timeout),
+      tick_(tick) {}
+
+double StallMeter::limit(bool waits) const {
+  if (last_.phase != Phase::training) return patient_;
+  if (option_.kind == LimitOption::Kind::seconds) return training_signs_ < 1 ? patient_ : option_.seconds;
+  if (training_signs_ < 2) return patient_;
+  const auto measured = std::max(automatic_least, automatic_gaps * longest_gap_);
+  return waits ? measured : std::max(measured, collective_timeout_);
+}
+
+StallMeter::State StallMeter::observe(double elapsed, const LifeSigns::Seen& seen, bool waits) {
+  if (option_.kind == LimitOption::Kind::off) return State::fine;
+  quiet_ += std::clamp(elapsed, 0.0, 2 * tick_);
+  if (seen.signs != last_.signs) {
+    if (training_signs_ > 0) longest_gap_ = std::max(longest_gap_, quiet_);
+    if (seen.phase == Phase::training) training_signs_ += seen.signs - last_.signs;
+    last_ = seen;
+    quiet_ = 0;
+  }
+  if (quiet_ > limit(waits)) return State::stalled;
+  return quiet_ > limit(true) / 2 ? State::worried : State::fine;
+}
+
+}  // namespace trainrt::trainer

@@ -1,0 +1,48 @@
+#pragma once
+#include "trainer/life_signs.hpp"
+#include "trainer/run_spec.hpp"
+
+namespace trainrt::trainer {
+
+/// Decides when a rank that gives no sign of progress is held to hang (failure.hang_timeout). Pure: time comes from
+/// outside.
+///
+/// auto: what comes before the second step() or report() of the attempt, and phases other than training (loading, a
+/// checkpoint, the end), may take failure.collective_timeout and a little more, so that a collective or a writer that waits
+/// too long speaks first. From then on the limit is 600 s, or 20 times the longest time between two signs so far where that
+/// is more; a rank that does not wait for others but computes has failure.collective_timeout where that is longer still: a
+/// first evaluation may be long, and where one rank is really lost the others, which wait, raise the alarm.
+/// N s: N seconds from the first step() or report() of the attempt on; before that, and in the other phases, the longer of
+/// that and what auto gives.
+/// off: never.
+///
+/// Time in which the process itself did not run (SIGSTOP, a suspended job) does not count.
+class StallMeter {
+ public:
+  /// Seconds in all.
+  StallMeter(const LimitOption& option, double collective_timeout, double tick);
+
+  enum class State {
+    fine,
+    worried,  ///< half of the limit is over: look whether another rank has raised the alarm
+    stalled,
+  };
+  /// Once a tick. `elapsed`: seconds since the last call. `waits`: for other ranks.
+  State observe(double elapsed, const LifeSigns::Seen& seen, bool waits);
+
+  double quiet() const { return quiet_; }  ///< seconds without a sign of progress
+
+ private:
+  double limit(bool waits) const;
+
+  LimitOption option_;
+  double patient_;
+  double collective_timeout_;
+  double tick_;
+  LifeSigns::Seen last_;
+  std::uint64_t training_signs_ = 0;
+  double quiet_ = 0;
+  double longest_gap_ = 0;
+};
+
+}  // namespace trainrt::trainer

@@ -1,0 +1,108 @@
+#include "core/stack_trace.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+#include <thread>
+
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <catch2/catch.hpp>
+
+#include "core/symbols.hpp"
+#include "core/wait_note.hpp"
+
+using namespace trainrt;
+using Catch::Matchers::Contains;
+
+namespace {
+
+pid_t this_thread() { return static_cast<pid_t>(syscall(SYS_gettid)); }
+
+/// File-local, as many train functions are: the loader does not know its name.
+[[gnu::noinline]] StackFrames a_function_of_this_file_alone() {
+  auto frames = stack_here();
+  asm volatile("" ::: "memory");  // no tail call
+  return frames;
+}
+
+std::atomic<bool> end_computing = false;
+
+[[gnu::noinline]] void compute_until_told() {
+  while (!end_computing) asm volatile("" ::: "memory");
+}
+
+std::mutex mutex;
+std::condition_variable changed;
+bool end_waiting = false;
+
+[[gnu::noinline]] void sleep_on_a_lock_until_told() {
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [] { return end_waiting; });
+  asm volatile("" ::: "memory");
+}
+
+/// The stack of a thread that runs `work`, once it is known to be in it.
+std::string stack_of_a_thread_in(void (*work)(), const std::string& function) {
+  std::atomic<pid_t> id = 0;
+  std::string text;
+  std::thread thread([&] {
+    id = this_thread();
+    work();
+  });
+  while (id == 0) std::this_thread::yield();
+  for (int tries = 0; tries < 1000 && text.find(function) == std::string::npos; ++tries) text = describe(stack_of(id, 10));
+  {
+    const std::lock_guard lock(mutex);
+    end_computing = end_waiting = true;
+  }
+  changed.notify_all();
+  thread.join();
+  return text;
+}
+
+}  // namespace
+
+extern "C" [[gnu::noinline]] StackFrames an_extern_function() {
+  auto frames = stack_here();
+  asm volatile("" ::: "memory");
+  return frames;
+}
+
+TEST_CASE("a stack names the functions that it came through, those of one file too") {
+  CHECK_THAT(describe(an_extern_function()), Contains("#0 an_extern_function+0x"));
+  CHECK_THAT(describe(a_function_of_this_file_alone()), Contains("a_function_of_this_file_alone()+0x"));
+}
+
+TEST_CASE("an address that is no code has no symbol") {
+  Symbol symbol;
+  find_symbol(nullptr, symbol);
+  CHECK(symbol.name[0] == '\0');
+  CHECK(symbol.file == nullptr);
+}
+
+TEST_CASE("another thread's stack is seen while it computes and while it sleeps on a lock") {
+  CHECK_THAT(stack_of_a_thread_in(compute_until_told, "compute_until_told"), Contains("compute_until_told"));
+  CHECK_THAT(stack_of_a_thread_in(sleep_on_a_lock_until_told, "sleep_on_a_lock_until_told"),
+             Contains("sleep_on_a_lock_until_told"));
+}
+
+TEST_CASE("a thread that is gone has no stack, and the one after it has") {
+  pid_t id = 0;
+  std::thread([&] { id = this_thread(); }).join();
+  CHECK(stack_of(id, 0.01).count == 0);
+  end_computing = false;
+  CHECK_THAT(stack_of_a_thread_in(compute_until_told, "compute_until_told"), Contains("compute_until_told"));
+}
+
+TEST_CASE("a wait is told only while it lasts") {
+  auto& note = WaitNote::of_this_thread();
+  {
+    Waiting waiting;
+    CHECK(note.text().empty());
+    waiting.say("barrier at step 3");
+    CHECK(note.text() == "barrier at step 3");
+  }
+  CHECK(note.text().empty());
+}
