@@ -30,10 +30,17 @@ struct TensorEntry {
   Shape offset;                 ///< of the slab in the whole, one index an axis; zeros unless sharded
   bool optional = false;        ///< restore leaves it as it is when the checkpoint lacks it
   bool one_of_several = false;  ///< made by State::slab()
+  bool summed = false;          ///< made by part_of_sum()
 
   /// Declares the local part as a slab along `axis`, starting at `first`, of a tensor with `global_extent` there.
   TRAINRT_API TensorEntry& sharded(int axis, std::int64_t first, std::int64_t global_extent);
   TRAINRT_API TensorEntry& per_rank();
+  /// per_rank, and it is this rank's part of a sum over the ranks (of losses since the last report, say). A checkpoint of
+  /// as many ranks gives every rank its own part back. On n other ranks, rank r gets the sum of the parts of ranks r, r +
+  /// n,
+  /// ..., zeros where there are none: the sum over the ranks stays. UsageError for types that are not summed
+  /// (Communicator::all_reduce() names those that are).
+  TRAINRT_API TensorEntry& part_of_sum();
 };
 
 /// One small value of a State; the same on every rank (checked when it is saved).

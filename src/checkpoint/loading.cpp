@@ -9,6 +9,7 @@
 #include "checkpoint/directory.hpp"
 #include "checkpoint/loaded_values.hpp"
 #include "checkpoint/pack.hpp"
+#include "checkpoint/summed_parts.hpp"
 #include "checkpoint/survey.hpp"
 #include "checkpoint/user_files.hpp"
 #include "checkpoint/view_check.hpp"
@@ -61,6 +62,11 @@ std::string checked_manifest(const Candidate& candidate) {
   return to_text(manifest);
 }
 
+/// Other ranks than these wrote the parts of this sum.
+bool is_regrouped(const TensorEntry& entry, const Manifest& manifest, const Communicator& communicator) {
+  return entry.summed && manifest.meta.ranks != communicator.size();
+}
+
 void want_tensor(ReadPlan& plan, const TensorEntry& entry, int gpu, const Manifest& manifest,
                  const Communicator& communicator) {
   const Destination to{static_cast<std::byte*>(entry.local.data), gpu};
@@ -84,7 +90,12 @@ class Loading {
         values_(wanted.values, plan_),
         survey_(directory, manifest, plan_, communicator.rank(), communicator.size()) {
     for (std::size_t i = 0; i < wanted.tensors.size(); ++i) {
-      want_tensor(plan_, *wanted.tensors[i], wanted.gpus[i], manifest, communicator);
+      const auto& entry = *wanted.tensors[i];
+      if (is_regrouped(entry, manifest, communicator)) {
+        sums_.want(plan_, entry, wanted.gpus[i], communicator.rank(), communicator.size(), manifest.meta.ranks);
+        continue;
+      }
+      want_tensor(plan_, entry, wanted.gpus[i], manifest, communicator);
       to_gpus_ = to_gpus_ || wanted.gpus[i] >= 0;
     }
   }
@@ -131,8 +142,10 @@ class Loading {
     return findings;
   }
 
-  void install_values() {
+  /// What was read beside its place is put there.
+  void install() {
     on_every_rank(communicator_, [&] {
+      sums_.install(contents());
       values_.decode(contents());
       return std::string();
     });
@@ -189,6 +202,7 @@ class Loading {
   ReadPlan plan_;
   bool to_gpus_ = false;
   LoadedValues values_;
+  SummedParts sums_;
   Survey survey_;
 };
 
@@ -203,7 +217,7 @@ Lines load_one(const Candidate& candidate, const Wanted& wanted, const Accept& a
   if (auto findings = loading.survey(); !findings.empty()) return findings;
   accept(directory, loaded.manifest, loading.contents());
   if (auto findings = loading.read(); !findings.empty()) return findings;
-  loading.install_values();
+  loading.install();
   loaded.contents = loading.contents();
   loaded.result.meta = loaded.manifest.meta;
   loaded.result.directory = directory;

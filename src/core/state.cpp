@@ -122,6 +122,23 @@ TensorEntry& TensorEntry::per_rank() {
   return *this;
 }
 
+TensorEntry& TensorEntry::part_of_sum() {
+  switch (local.dtype) {
+    case DType::f64:
+    case DType::f32:
+    case DType::f16:
+    case DType::bf16:
+    case DType::i64:
+    case DType::i32:
+      break;
+    default:
+      throw UsageError("State: '" + name + "' of type " + std::string(name_of(local.dtype)) +
+                       " cannot be a part of a sum: that takes f64, f32, f16, bf16, i64 or i32");
+  }
+  summed = true;
+  return per_rank();
+}
+
 template <class T>
 ValueEntry& State::add_value(std::string name, T& v) {
   claim(name);

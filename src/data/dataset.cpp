@@ -50,6 +50,14 @@ struct BatchesImpl {
   std::vector<FieldBuffer> buffers_;
 };
 
+namespace {
+
+data::BatchPlan::Split split_of(const DatasetImpl& dataset, std::size_t batch_size) {
+  return {batch_size, dataset.shard.size, dataset.shard.workers};
+}
+
+}  // namespace
+
 bool BatchesImpl::begin() {
   if (begun_)
     throw Error("dataset '" + dataset->name + "', epoch " + std::to_string(epoch) +
@@ -59,25 +67,24 @@ bool BatchesImpl::begin() {
   const auto size = dataset->source->size();
   order_ = dataset->shuffle ? data::EpochOrder::shuffled(size, data::order_seed(dataset->seed, dataset->name, epoch))
                             : data::EpochOrder::identity(size);
-  plan_.emplace(size, start, batch_size, dataset->shard.size, remainder);
+  plan_.emplace(size, start, split_of(*dataset, batch_size), remainder);
   buffers_.resize(dataset->source->fields().size());
   return advance();
 }
 
 bool BatchesImpl::advance() {
+  const auto whole = plan_->global_batch(next_);
   const auto part = plan_->rank_part(next_, dataset->shard.rank);
   batch_.indices_.clear();
   for (auto& buffer : buffers_) buffer.gathered = false;
-  if (part.count == 0) {
+  if (whole.count == 0 || (part.count == 0 && remainder == Remainder::uneven)) {
     release_cursor();
     return false;
   }
   batch_.owner_ = this;
+  batch_.weight_ = static_cast<double>(part.count) * dataset->shard.size / static_cast<double>(whole.count);
   for (std::uint64_t i = 0; i < part.count; ++i) batch_.indices_.push_back((*order_)[part.first + i]);
-  if (owns_cursor_) {
-    const auto whole = plan_->global_batch(next_);
-    dataset->cursor.position = static_cast<std::int64_t>(whole.first + whole.count);
-  }
+  if (owns_cursor_) dataset->cursor.position = static_cast<std::int64_t>(whole.first + whole.count);
   ++next_;
   return true;
 }
@@ -150,7 +157,7 @@ namespace {
 
 data::BatchPlan whole_epoch(const DatasetImpl& dataset, std::size_t batch_size, Remainder remainder) {
   if (batch_size == 0) throw UsageError("dataset '" + dataset.name + "': a batch size of 0; it must be at least 1");
-  return {dataset.source->size(), 0, batch_size, dataset.shard.size, remainder};
+  return {dataset.source->size(), 0, split_of(dataset, batch_size), remainder};
 }
 
 }  // namespace

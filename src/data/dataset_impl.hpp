@@ -11,6 +11,7 @@ namespace trainrt {
 struct Shard {
   int rank = 0;
   int size = 1;
+  int workers = 0;  ///< that a global batch is made for; 0: as many as there are ranks
 };
 
 /// Where a pass over a dataset stands; part of every checkpoint.

@@ -46,10 +46,10 @@ std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b) {
 }
 
 /// Positions that are visited, of `left` samples.
-std::uint64_t visited(std::uint64_t left, std::uint64_t global_batch, std::uint64_t ranks, Remainder remainder) {
+std::uint64_t visited(std::uint64_t left, std::uint64_t global_batch, std::uint64_t workers, Remainder remainder) {
   switch (remainder) {
     case Remainder::pad:
-      return (left + ranks - 1) / ranks * ranks;
+      return (left + workers - 1) / workers * workers;
     case Remainder::drop:
       return left / global_batch * global_batch;
     case Remainder::uneven:
@@ -60,11 +60,12 @@ std::uint64_t visited(std::uint64_t left, std::uint64_t global_batch, std::uint6
 
 }  // namespace
 
-BatchPlan::BatchPlan(std::uint64_t samples, std::uint64_t start, std::uint64_t batch_size, int ranks, Remainder remainder)
-    : start_(start), ranks_(static_cast<std::uint64_t>(ranks)) {
-  global_batch_ = saturating_product(batch_size, ranks_);
+BatchPlan::BatchPlan(std::uint64_t samples, std::uint64_t start, Split split, Remainder remainder)
+    : start_(start), ranks_(static_cast<std::uint64_t>(split.ranks)) {
+  const auto workers = split.workers > 0 ? static_cast<std::uint64_t>(split.workers) : ranks_;
+  global_batch_ = saturating_product(split.batch_size, workers);
   const auto left = samples > start ? samples - start : 0;
-  end_ = start_ + visited(left, global_batch_, ranks_, remainder);
+  end_ = start_ + visited(left, global_batch_, workers, remainder);
 }
 
 std::uint64_t BatchPlan::batch_count() const {

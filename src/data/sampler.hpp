@@ -42,15 +42,24 @@ struct Slice {
 
 /// Cuts the positions from `start` on into global batches, and those into the ranks' parts. Pure.
 ///
-/// Global batch k is the next batch_size * ranks positions, whoever asks; each rank takes a contiguous part of it, in the
+/// Global batch k is the next batch_size * workers positions, whoever asks; each rank takes a contiguous part of it, in the
 /// order of the ranks. So what has been visited after a batch is a prefix of the order, and another number of ranks can go
-/// on there. A last, partial global batch is split as evenly as possible, the first ranks taking one more.
+/// on there. What the ranks do not divide is split as evenly as possible, the first ranks taking one more.
 class BatchPlan {
  public:
-  /// batch_size > 0 samples a rank, ranks > 0.
-  BatchPlan(std::uint64_t samples, std::uint64_t start, std::uint64_t batch_size, int ranks, Remainder remainder);
+  /// What a global batch is, and who shares it.
+  struct Split {
+    std::uint64_t batch_size = 1;  ///< > 0 samples a worker
+    int ranks = 1;                 ///< > 0, that are there
+    int workers = 0;               ///< that the global batch is made for; 0: as many as ranks
+  };
+  /// The global batches are the same for any number of ranks, where `workers` is.
+  BatchPlan(std::uint64_t samples, std::uint64_t start, Split split, Remainder remainder);
+  BatchPlan(std::uint64_t samples, std::uint64_t start, std::uint64_t batch_size, int ranks, Remainder remainder)
+      : BatchPlan(samples, start, Split{batch_size, ranks}, remainder) {}
 
-  /// Global batches; of `uneven` the last one may leave some ranks without samples.
+  /// Global batches; of `uneven` the last one may leave some ranks without samples, as may any where there are more ranks
+  /// than workers.
   std::uint64_t batch_count() const;
   /// Empty from batch_count() on.
   Slice global_batch(std::uint64_t k) const;

@@ -1,5 +1,6 @@
 #include "trainer/run.hpp"
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -63,6 +64,10 @@ class Records {
       log::info(fmt::format("{} was {}, is {} from attempt {} on", change.key, shown(change.from), shown(change.to),
                             change.attempt));
     record_.spec = spec.texts;
+    workers_ = take_workers(record_, spec, ranks);
+    if (workers_ > 0 && workers_ != ranks)
+      log::info(
+          fmt::format("elastic: {} rank{} share the global batches of {} workers", ranks, ranks == 1 ? "" : "s", workers_));
     set_state("running");
     io::replace_file(run_dir_ + "/params.json", loop_as_json(record_));
     if (const auto crash = crash_of(run_dir_, number() - 1); !crash.empty())  // it could not say so in its record
@@ -72,6 +77,7 @@ class Records {
   }
 
   int number() const { return attempt_.number(); }
+  int workers() const { return workers_; }  ///< that global batches are made for; 0: as many as there are ranks
   void end(const std::string& state, const std::string& why, ExitCode code, std::int64_t step) {
     attempt_.end(why, static_cast<int>(code), step);
     set_state(state);
@@ -86,6 +92,7 @@ class Records {
   std::string run_dir_;
   Attempt attempt_;
   RunRecord record_;
+  int workers_ = 0;
 };
 
 std::vector<std::string> node_names(const World& world, Communicator& communicator) {
@@ -311,14 +318,18 @@ RunOutcome run(const RunSpec& spec, const TrainFunction& function, launch::Launc
   agreed(communicator, [&] {
     if (keeps_records) records = std::make_unique<Records>(spec, name, communicator.size(), nodes, meter);
   });
-  const int attempt = communicator.all_reduced(records ? records->number() : 0, Op::max);
+  std::array<std::int64_t, 2> numbers{};
+  if (records) numbers = {records->number(), records->workers()};
+  communicator.broadcast(Buffer{numbers.data(), numbers.size(), DType::i64}, 0, "number of the attempt");
+  const auto attempt = static_cast<int>(numbers[0]);
 
   // One rank watches the job's time, and the vote tells the others.
   const auto environment = keeps_records ? Environment::of_process() : Environment();
   const batch::Lease lease(batch::ask_slurm(environment), batch::ask_slurm_notice(environment));
-  Session session(spec, launch.world(), communicator,
-                  {attempt, private_directory(spec.run_dir, attempt), meter,
-                   records ? failure_history(spec) : FailureHistory{}, keeps_records ? &lease : nullptr});
+  Session session(
+      spec, launch.world(), communicator,
+      {attempt, private_directory(spec.run_dir, attempt), meter, records ? failure_history(spec) : FailureHistory{},
+       keeps_records ? &lease : nullptr, static_cast<int>(numbers[1])});
   const Place place{spec, attempt, there_before};
   const CrashPlace crash_place(spec.run_dir, attempt, communicator.rank(), session.life());
   const auto hang_watch = watch_for_hangs(place, session, launch, nodes);

@@ -36,6 +36,7 @@ std::optional<RunRecord> read_run_record(const std::string& run_dir) {
     record.created = json.at("created");
     record.function = json.at("train_function");
     record.state = json.at("state");
+    record.workers = json.value("workers", 0);
     record.loop = json.at("loop").get<std::map<std::string, std::string>>();
     record.spec = json.at("config").get<std::map<std::string, std::string>>();
     for (const auto& change : json.at("changes"))
@@ -56,6 +57,7 @@ void write_run_record(const std::string& run_dir, const RunRecord& record) {
                      {"created", record.created},
                      {"train_function", record.function},
                      {"state", record.state},
+                     {"workers", record.workers},
                      {"loop", record.loop},
                      {"changes", changes},
                      {"config", record.spec}};
@@ -68,6 +70,7 @@ RunRecord new_run_record(const RunSpec& spec, const std::string& function) {
           .created = utc_now(),
           .function = function,
           .state = "running",
+          .workers = 0,
           .loop = spec.loop.texts(),
           .spec = spec.texts,
           .changes = {}};
@@ -107,6 +110,14 @@ std::vector<RunRecord::Change> take_changes(RunRecord& record, const RunSpec& sp
   record.loop = spec.loop.texts();
   record.changes.insert(record.changes.end(), changes.begin(), changes.end());
   return changes;
+}
+
+int take_workers(RunRecord& record, const RunSpec& spec, int ranks) {
+  if (spec.num_workers > 0)
+    record.workers = spec.num_workers;
+  else if (record.workers <= 0)
+    record.workers = ranks;
+  return spec.min_workers > 0 ? record.workers : 0;
 }
 
 std::string loop_as_json(const RunRecord& record) { return Json(record.loop).dump(2) + "\n"; }

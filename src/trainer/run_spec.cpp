@@ -32,7 +32,9 @@ std::span<const OptionSpec> run_options() {
       {.key = "scaling.min_workers",
        .type = OptionType::integer,
        .default_value = "0",
-       .help = "elastic: a restart may go on with so few ranks, with the global batch of num_workers; 0: never with fewer"},
+       .help =
+           "elastic: a restart may go on with so few ranks; the global batch stays that of num_workers, or of the first "
+           "attempt's ranks where that is 0; 0: not elastic"},
       {.key = "scaling.backend",
        .default_value = "auto",
        .help = "what collectives go over; auto takes the best, `trainrt list` shows them"},

@@ -118,7 +118,8 @@ Dataset Session::dataset(const std::string& name) {
         fmt::format("the train function asks for the dataset '{}', and the config has no [data.{}]{}; it has: {}", name,
                     name, did_you_mean(name, names), names.empty() ? "none" : join(names)));
   }
-  auto impl = data::open_dataset(name, section->second, Shard{communicator_.rank(), communicator_.size()}, spec_.seed);
+  const Shard shard{communicator_.rank(), communicator_.size(), attempt_.workers};
+  auto impl = data::open_dataset(name, section->second, shard, spec_.seed);
   const auto& stored = cursors_[name];
   impl->cursor = {stored.in_progress, stored.epoch, stored.position};
   impl->restored = stored.epoch >= 0;

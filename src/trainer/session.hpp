@@ -35,6 +35,7 @@ struct AttemptInfo {
   trainer::Meter& meter;                ///< lives longer than the session
   trainer::FailureHistory history;      ///< of the attempts before, for checkpoint.every = auto; rank 0's counts
   const batch::Lease* lease = nullptr;  ///< of the job, on the rank that watches it
+  int workers = 0;  ///< of an elastic run: that a global batch is made for; 0: as many as there are ranks
 };
 
 /// One attempt of a run on one rank: what Context shows to the train function. Only the train thread uses it.

@@ -49,10 +49,24 @@ Prepared read_config(std::span<const std::string> words) {
   return prepared;
 }
 
-void require_workers(int promised, int size) {
+std::string launched(int ranks) { return fmt::format("{} rank{} launched", ranks, ranks == 1 ? " was" : "s were"); }
+
+/// Elastic runs take any number of ranks in a range, others the one that was promised.
+void require_workers(const trainer::RunSpec& spec, int size) {
+  const int promised = spec.num_workers;
+  if (spec.min_workers > 0) {
+    if (size < spec.min_workers)
+      throw UsageError(
+          fmt::format("scaling.min_workers = {}, but {}: start with at least so many", spec.min_workers, launched(size)));
+    if (promised > 0 && size > promised)
+      throw UsageError(fmt::format(
+          "scaling.num_workers = {}, but {}: an elastic run takes {} to {} (scaling.min_workers to scaling.num_workers)",
+          promised, launched(size), spec.min_workers, promised));
+    return;
+  }
   if (promised > 0 && promised != size)
-    throw UsageError(fmt::format("scaling.num_workers = {}, but {} rank{} launched: start with srun -n {} or mpiexec -n {}",
-                                 promised, size, size == 1 ? " was" : "s were", promised, promised));
+    throw UsageError(fmt::format("scaling.num_workers = {}, but {}: start with srun -n {} or mpiexec -n {}", promised,
+                                 launched(size), promised, promised));
 }
 
 ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOptions& comm_options) {
@@ -63,7 +77,7 @@ ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOpti
     TrainFunction function;
     trainer::agreed(*communicator, [&] {
       if (prepared.error) std::rethrow_exception(prepared.error);
-      require_workers(prepared.spec->num_workers, world.size);
+      require_workers(*prepared.spec, world.size);
       trainer::check_datasets(*prepared.spec);
       function = trainer::load_function(builtin_functions(), prepared.spec->function, prepared.spec->library);
     });

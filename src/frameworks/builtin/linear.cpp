@@ -41,7 +41,8 @@ struct Optimizer {
   }
 };
 
-/// Adds the batch's gradient of the mean squared error to `gradient`; returns its loss, summed over the samples.
+/// Adds this rank's part of the gradient of the global batch's mean squared error to `gradient`; returns its loss, summed
+/// over the samples.
 double add_gradient(const Batch& batch, const std::vector<float>& weights, double dropout, Random random,
                     std::span<float> gradient) {
   const auto features = weights.size() - 1;
@@ -58,7 +59,8 @@ double add_gradient(const Batch& batch, const std::vector<float>& weights, doubl
     }
     const float error = predicted - y[sample];
     loss += static_cast<double>(error) * error;
-    const float scale = 2 * error / static_cast<float>(batch.size());
+    float scale = 2 * error / static_cast<float>(batch.size());
+    if (batch.weight() != 1) scale *= static_cast<float>(batch.weight());
     for (std::size_t i = 0; i < features; ++i) gradient[i] += scale * input[i];
     gradient[features] += scale;
   }
@@ -103,9 +105,9 @@ void train(Context& ctx) {
   state.tensor("optimizer/second", optimizer.second);
   state.value("optimizer/step", optimizer.step);
   state.value("epoch", epoch);
-  // What a rank has summed up since the last report is its own.
-  state.tensor("sums/loss", std::span(&loss_sum, 1)).per_rank();
-  state.tensor("sums/seen", std::span(&seen, 1)).per_rank();
+  // What a rank has summed up since the last report is its part of a sum.
+  state.tensor("sums/loss", std::span(&loss_sum, 1)).part_of_sum();
+  state.tensor("sums/seen", std::span(&seen, 1)).part_of_sum();
   state.value("steps_since_report", steps_since_report);
   ctx.restore(state);
   if (report_every == 0) ctx.expect_iterations(epochs);

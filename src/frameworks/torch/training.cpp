@@ -49,7 +49,8 @@ class RunningLoss {
   torch::Tensor values_, sum_, samples_;
 };
 
-/// One step of the optimizer, on one batch of this rank that is worked through in parts, each weighted by its samples.
+/// One step of the optimizer, on one batch of this rank that is worked through in parts, each weighted by its samples. A
+/// rank whose batch is empty joins with gradients of zero.
 void train_step(const TrainingSettings& s, const Task& task, const Batch& batch, Gradients& gradients,
                 torch::optim::Optimizer& optimizer, RunningLoss& running) {
   const auto samples = static_cast<std::int64_t>(batch.size());
@@ -59,10 +60,8 @@ void train_step(const TrainingSettings& s, const Task& task, const Batch& batch,
     gradients.accumulate(first + count < samples);
     const auto loss = task.loss(batch, first, count);
     running.add(loss, count);
-    if (count == samples)
-      loss.backward();
-    else
-      (loss * (static_cast<double>(count) / static_cast<double>(samples))).backward();
+    const auto share = static_cast<double>(count) / static_cast<double>(samples) * batch.weight();
+    (share == 1 ? loss : loss * share).backward();
   }
   gradients.average();
   if (s.clip_norm > 0) gradients.clip(s.clip_norm);
@@ -138,7 +137,7 @@ void train(Context& ctx, const TrainingSettings& s, const Task& task) {
   attach_model(state, task.model);
   attach_optimizer(state, *optimizer, task.model);
   state.value("epoch", epoch);
-  state.tensor("running", running.view()).per_rank();
+  state.tensor("running", running.view()).part_of_sum();
   ctx.restore(state);
   ctx.expect_iterations(s.epochs);
 

@@ -206,3 +206,41 @@ TEST_CASE("a batch size beyond all bounds is one batch of everything") {
   CHECK(plan.rank_part(0, 0) == data::Slice{0, 4});
   CHECK(plan.rank_part(0, 2) == data::Slice{7, 3});
 }
+
+TEST_CASE("an elastic run has the same global batches on any number of ranks, split as evenly as possible") {
+  for_many_cases([](const Case& c) {
+    const int workers = c.ranks;
+    for (const auto remainder : {Remainder::pad, Remainder::uneven, Remainder::drop}) {
+      const BatchPlan nominal(c.samples, c.start, c.batch, workers, remainder);
+      for (int ranks = 1; ranks <= workers + 2; ++ranks) {
+        const BatchPlan plan(c.samples, c.start, BatchPlan::Split{c.batch, ranks, workers}, remainder);
+        REQUIRE(plan.batch_count() == nominal.batch_count());
+        for (std::uint64_t k = 0; k < plan.batch_count(); ++k) {
+          const auto whole = nominal.global_batch(k);
+          REQUIRE(plan.global_batch(k) == whole);
+          auto next = whole.first;
+          for (int rank = 0; rank < ranks; ++rank) {
+            const auto part = plan.rank_part(k, rank);
+            REQUIRE(part.first == next);
+            REQUIRE(part.count <= plan.rank_part(k, 0).count);
+            REQUIRE(plan.rank_part(k, 0).count <= part.count + 1);
+            if (ranks <= workers && remainder != Remainder::uneven) REQUIRE(part.count > 0);
+            next += part.count;
+          }
+          REQUIRE(next == whole.first + whole.count);
+        }
+      }
+    }
+  });
+}
+
+TEST_CASE("an elastic run with all its workers is split as one that is not elastic") {
+  for_many_cases([](const Case& c) {
+    for (const auto remainder : {Remainder::pad, Remainder::uneven, Remainder::drop}) {
+      const BatchPlan plain(c.samples, c.start, c.batch, c.ranks, remainder);
+      const BatchPlan elastic(c.samples, c.start, BatchPlan::Split{c.batch, c.ranks, c.ranks}, remainder);
+      for (std::uint64_t k = 0; k <= plain.batch_count(); ++k)
+        for (int rank = 0; rank < c.ranks; ++rank) REQUIRE(plain.rank_part(k, rank) == elastic.rank_part(k, rank));
+    }
+  });
+}

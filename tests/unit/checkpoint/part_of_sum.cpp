@@ -1,0 +1,103 @@
+// Running sums of the ranks keep their total on any number of ranks.
+#include <array>
+
+#include <catch2/catch.hpp>
+
+#include "device_model.hpp"
+#include "runs.hpp"
+#include "support/fake_gpus.hpp"
+
+using namespace trainrt;
+using namespace trainrt::test;
+
+namespace {
+
+/// A rank's sums: those of rank r are r + 1, in all types.
+struct Sums {
+  std::vector<double> loss = std::vector<double>(3, -7);
+  std::vector<std::int64_t> seen = {-7};
+  std::vector<float> empty;
+  State state;
+  Sums() {
+    state.tensor("loss", loss).part_of_sum();
+    state.tensor("seen", seen).part_of_sum();
+    state.tensor("empty", empty).part_of_sum();
+  }
+};
+
+void save_sums(int ranks, const std::string& run_dir) {
+  run_ranks(ranks, [&](Communicator& communicator) {
+    Sums sums;
+    sums.loss.assign(3, communicator.rank() + 1);
+    sums.seen = {communicator.rank() + 1};
+    save_now(sums.state, options_for(run_dir, 0), communicator);
+  });
+}
+
+/// What each of so many ranks gets.
+std::vector<std::int64_t> load_sums(int ranks, const std::string& run_dir) {
+  std::vector<std::int64_t> seen(static_cast<std::size_t>(ranks));
+  Findings findings;
+  run_ranks(ranks, [&](Communicator& communicator) {
+    Sums sums;
+    checkpoint::load_latest(sums.state, run_dir, communicator);
+    for (const double loss : sums.loss)
+      if (loss != static_cast<double>(sums.seen[0])) findings.add("another loss than seen");
+    seen[static_cast<std::size_t>(communicator.rank())] = sums.seen[0];
+  });
+  CHECK(findings.take() == std::vector<std::string>{});
+  return seen;
+}
+
+}  // namespace
+
+TEST_CASE("parts of a sum come back as they were on as many ranks, and keep their total on fewer and more") {
+  Scratch run;
+  save_sums(4, run.path());
+  CHECK(load_sums(4, run.path()) == std::vector<std::int64_t>{1, 2, 3, 4});
+  CHECK(load_sums(1, run.path()) == std::vector<std::int64_t>{10});
+  CHECK(load_sums(2, run.path()) == std::vector<std::int64_t>{4, 6});
+  CHECK(load_sums(3, run.path()) == std::vector<std::int64_t>{5, 2, 3});
+  CHECK(load_sums(6, run.path()) == std::vector<std::int64_t>{1, 2, 3, 4, 0, 0});
+}
+
+TEST_CASE("a part of a sum that the checkpoint lacks stays as it is, if it may") {
+  Scratch run;
+  save_sums(3, run.path());
+  std::vector<double> later(2);
+  run_ranks(2, [&](Communicator& communicator) {
+    Sums sums;
+    std::vector<double> more(1, 5);
+    sums.state.tensor("more", more).part_of_sum().optional = true;
+    checkpoint::load_latest(sums.state, run.path(), communicator);
+    later[static_cast<std::size_t>(communicator.rank())] = more[0];
+  });
+  CHECK(later == std::vector<double>{5, 5});
+}
+
+TEST_CASE("parts of a sum on a GPU keep their total too") {
+  Scratch run;
+  save_sums(3, run.path());
+  FakeGpus gpus;
+  const device::ReplacedRuntime replaced(gpus);
+  std::vector<double> found(2);
+  run_ranks(2, [&](Communicator& communicator) {
+    Sums sums;
+    const auto memory = gpus.allocate(0, sizeof(double) * 3);
+    State state;
+    state.tensor("loss", TensorView{memory.get(), DType::f64, {3}, Device::cuda}).part_of_sum();
+    state.tensor("seen", sums.seen).part_of_sum();
+    state.tensor("empty", sums.empty).part_of_sum();
+    checkpoint::load_latest(state, run.path(), communicator);
+    std::array<double, 3> loss{};
+    get(gpus, 0, loss.data(), memory.get(), sizeof loss);
+    found[static_cast<std::size_t>(communicator.rank())] = loss[2];
+  });
+  CHECK(found == std::vector<double>{4, 2});
+}
+
+TEST_CASE("a tensor whose type cannot be summed is no part of a sum") {
+  std::vector<std::uint8_t> bytes(3);
+  State state;
+  CHECK_THROWS_WITH(state.tensor("flags", bytes).part_of_sum(), Catch::Contains("flags") && Catch::Contains("u8"));
+}
