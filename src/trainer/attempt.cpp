@@ -14,6 +14,7 @@
 #include "core/options.hpp"
 #include "io/exclusive.hpp"
 #include "io/file.hpp"
+#include "trainer/crash_report.hpp"
 
 namespace trainrt::trainer {
 
@@ -205,7 +206,8 @@ void close_for(const AttemptRecord& me, const std::string& run_dir, AttemptRecor
   if (!gone.end.empty()) return;
   take_pulse(gone, run_dir);
   gone.end = gone.seen.empty() ? gone.start : gone.seen;
-  gone.why = why_without_end(gone.owner, me.owner);
+  const auto crash = crash_of(run_dir, gone.number);
+  gone.why = crash.empty() ? why_without_end(gone.owner, me.owner) : "failed: " + crash;
   write_end(run_dir, gone);
 }
 

@@ -70,8 +70,6 @@ class Records {
           fmt::format("elastic: {} rank{} share the global batches of {} workers", ranks, ranks == 1 ? "" : "s", workers_));
     set_state("running");
     io::replace_file(run_dir_ + "/params.json", loop_as_json(record_));
-    if (const auto crash = crash_of(run_dir_, number() - 1); !crash.empty())  // it could not say so in its record
-      close_attempt(run_dir_, number() - 1, "failed: " + crash, -1);
     io::remove_tree(run_dir_ + "/error.txt");  // of an earlier attempt; its record keeps the text
     sweep(run_dir_, attempt_.number());
   }
