@@ -285,10 +285,19 @@ void close_attempt(const std::string& run_dir, int number, const std::string& wh
   auto record = read_record(path);
   if (!record || !record->end.empty()) return;
   take_pulse(*record, run_dir);
-  record->end = utc_now();
+  const bool of_an_earlier_job = record->owner.restart_count < this_owner().restart_count;
+  record->end = of_an_earlier_job && !record->seen.empty() ? record->seen : utc_now();
   record->why = why;
   record->exit_code = exit_code;
   write_end(run_dir, *record);
+}
+
+void note_cause(const std::string& run_dir, int number, const std::string& cause) {
+  const auto path = path_of(run_dir, number);
+  auto record = read_record(path);
+  if (!record || record->end.empty()) return;
+  record->why += " (" + cause + ")";
+  io::replace_file(path, to_text(*record));
 }
 
 Attempt::Attempt(const std::string& run_dir, int ranks, std::vector<std::string> nodes, Meter& meter)

@@ -54,6 +54,9 @@ void mark_failed(const std::string& run_dir, int number, const std::string& why,
 /// its last sign of life. Does nothing where the record has an end, or does not exist.
 void close_attempt(const std::string& run_dir, int number, const std::string& why, int exit_code);
 
+/// Adds what an attempt could not know of its own end: "stopped by SIGTERM" becomes "stopped by SIGTERM (preemption)".
+void note_cause(const std::string& run_dir, int number, const std::string& cause);
+
 /// Holds the run directory for this process, on one rank. Its number grows by one with every attempt and its record is
 /// created exclusively: of two that start at once, one gets it. While it lives a thread touches the record and writes the
 /// meter's numbers beside it: every 10 s, at the first step, and after every commit.

@@ -24,6 +24,7 @@
 #include "trainer/attempt.hpp"
 #include "trainer/crash_report.hpp"
 #include "trainer/hang_watch.hpp"
+#include "trainer/progress.hpp"
 #include "trainer/run_directory.hpp"
 #include "trainer/run_record.hpp"
 #include "trainer/session.hpp"
@@ -314,7 +315,9 @@ RunOutcome run(const RunSpec& spec, const TrainFunction& function, launch::Launc
   const auto nodes = node_names(launch.world(), communicator);
   std::unique_ptr<Records> records;
   agreed(communicator, [&] {
-    if (keeps_records) records = std::make_unique<Records>(spec, name, communicator.size(), nodes, meter);
+    if (!keeps_records) return;
+    require_progress(spec);
+    records = std::make_unique<Records>(spec, name, communicator.size(), nodes, meter);
   });
   std::array<std::int64_t, 2> numbers{};
   if (records) numbers = {records->number(), records->workers()};

@@ -6,7 +6,8 @@ import shutil
 import subprocess
 import time
 
-from harness import BUILD, SOURCE, TRAINRT, Failure, Job, check, reports, run, scratch, skip, wait_until
+from harness import (BUILD, SOURCE, TRAINRT, Failure, Job, check, environment_of, kill, name_of_process, parent_of, processes_with, reports, run, scratch,
+                     skip, wait_until)
 
 _SCRIPT = SOURCE / "slurm/minicluster/minicluster"
 
@@ -31,6 +32,27 @@ class Cluster:
 
     def down(self):
         subprocess.run([_SCRIPT, "down", "--name", self.name], capture_output=True)
+
+    # ---- nodes ----
+
+    def kill_node(self, node, with_processes):
+        """kill -9 of its slurmd; with all processes of jobs on it (a node that lost its power), or without (one off the network)."""
+        self._daemon("kill", node)
+        if with_processes:
+            kill(self.processes_on(node))
+
+    def start_node(self, node):
+        self._daemon("start", node)
+
+    def _daemon(self, command, node):
+        done = subprocess.run([_SCRIPT, command, node, "--name", self.name], capture_output=True, text=True, timeout=60)
+        check(done.returncode == 0, f"minicluster {command} {node}: exit {done.returncode}: {done.stdout}{done.stderr}")
+
+    def processes_on(self, node):
+        """pids of the jobs' processes on a node, and of the slurmstepd's above them, those first."""
+        own = [pid for pid in processes_with(f"SLURMD_NODENAME={node}") if environment_of(pid).get("SLURM_CONF") == self.env["SLURM_CONF"]]
+        above = {parent for parent in map(parent_of, own) if name_of_process(parent).startswith("slurmstepd")}
+        return [*above, *own]
 
     # ---- steps ----
 
@@ -120,14 +142,17 @@ class BatchJob:
     def wait_for(self, pattern, timeout=30):
         wait_until(lambda: re.search(pattern, self.text), timeout, f"{pattern!r} in the output of job {self.id}", self)
 
+    def processes(self):
+        """pids of all that runs in it, on any node."""
+        return [pid for pid in processes_with(f"SLURM_JOB_ID={self.id}") if environment_of(pid).get("SLURM_CONF") == self.cluster.env["SLURM_CONF"]]
+
     def ranks(self):
-        """pids of its trainrt processes, by rank."""
-        from harness import environment_of, processes_with
+        """pids of its trainrt processes, by rank; `trainrt supervise`, outside the step, is none."""
         found = {}
-        for pid in processes_with(f"SLURM_JOB_ID={self.id}"):
+        for pid in self.processes():
             env = environment_of(pid)
             try:
-                if os.path.realpath(f"/proc/{pid}/exe") == os.path.realpath(TRAINRT) and env.get("SLURM_CONF") == self.cluster.env["SLURM_CONF"]:
+                if "SLURM_STEP_NUM_TASKS" in env and os.path.realpath(f"/proc/{pid}/exe") == os.path.realpath(TRAINRT):
                     found[int(env.get("SLURM_PROCID", 0))] = pid
             except OSError:
                 continue

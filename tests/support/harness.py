@@ -168,6 +168,23 @@ def environment_of(pid):
         return {}
 
 
+def parent_of(pid):
+    """0 where there is no such process."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return int(file.read().rsplit(b")", 1)[1].split()[1])
+    except OSError:
+        return 0
+
+
+def name_of_process(pid):
+    """Its command line, or "" where there is none."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        return ""
+
+
 def is_stopped(pid):
     """By SIGSTOP."""
     try:

@@ -1,0 +1,57 @@
+#include "batch/signal_queue.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+#include <trainrt/error.hpp>
+
+#include "core/host.hpp"
+
+namespace trainrt::batch {
+
+namespace {
+
+sigset_t held_back() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD}) {
+    sigaddset(&signals, number);
+    signal(number, SIG_DFL);  // a shell's background command has SIGINT ignored, and it would be dropped
+  }
+  return signals;
+}
+
+}  // namespace
+
+SignalQueue::SignalQueue() {
+  const auto signals = held_back();
+  signal(SIGPIPE, SIG_IGN);
+  sigprocmask(SIG_BLOCK, &signals, nullptr);
+  fd_ = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (fd_ < 0) throw Error(std::string("signals cannot be waited for: ") + std::strerror(errno));
+}
+
+SignalQueue::~SignalQueue() { close(fd_); }  // they stay held back: this process ends, and its exit code must come through
+
+int SignalQueue::take() {
+  signalfd_siginfo info{};
+  return read(fd_, &info, sizeof info) == static_cast<ssize_t>(sizeof info) ? static_cast<int>(info.ssi_signo) : 0;
+}
+
+int SignalQueue::wait(double seconds) {
+  const double until = monotonic_seconds() + seconds;
+  for (double left = seconds; left >= 0; left = until - monotonic_seconds()) {
+    pollfd waiting{.fd = fd_, .events = POLLIN, .revents = 0};
+    poll(&waiting, 1, static_cast<int>(std::min(left, 3600.0) * 1000) + 1);
+    for (int signal = take(); signal != 0; signal = take())
+      if (signal != SIGCHLD) return signal;
+  }
+  return 0;
+}
+
+}  // namespace trainrt::batch

@@ -1,0 +1,171 @@
+#include "batch/slurm_job.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <csignal>
+
+#include <fmt/format.h>
+
+#include "core/child_process.hpp"
+#include "core/options.hpp"
+#include "core/text.hpp"
+
+namespace trainrt::batch {
+
+namespace {
+
+std::vector<std::string> split(std::string_view text, std::string_view separators) {
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find_first_of(separators, at), text.size());
+    if (end > at) words.emplace_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return words;
+}
+
+/// The value of " KEY=value ", "" where there is none.
+std::string field(std::string_view line, std::string_view key) {
+  for (std::size_t at = 0; (at = line.find(key, at)) != std::string_view::npos; at += key.size()) {
+    const auto end = at + key.size();
+    if ((at == 0 || line[at - 1] == ' ') && end < line.size() && line[end] == '=')
+      return std::string(line.substr(end + 1, line.find_first_of(" \n", end) - end - 1));
+  }
+  return {};
+}
+
+/// A job number or a list of hosts: nothing that a shell or Slurm could take for more.
+bool is_plain(std::string_view text) {
+  constexpr std::string_view others = "_-.,[]";
+  return !text.empty() && std::ranges::all_of(text, [&](unsigned char c) {
+    return std::isalnum(c) != 0 || others.find(static_cast<char>(c)) != std::string_view::npos;
+  });
+}
+
+constexpr double longest_question_s = 20;
+
+/// What a Slurm command answers; "" where it is not there, fails, or takes too long.
+std::string ask(const std::vector<std::string>& command) {
+  const auto answer = run_child(command, longest_question_s);
+  return answer && answer->exit_code == 0 ? answer->text : "";
+}
+
+/// Names and tasks of the nodes that the job was given.
+std::vector<Node> given_nodes(const Environment& environment) {
+  const auto list = environment.text("SLURM_JOB_NODELIST").value_or("");
+  if (!is_plain(list)) return {};
+  const auto hosts = ask({"scontrol", "show", "hostnames", list});
+  if (hosts.empty()) return {};
+  const auto tasks = parse_tasks_per_node(environment.text("SLURM_TASKS_PER_NODE").value_or(""));
+  std::vector<Node> nodes;
+  for (auto& name : split(hosts, " \n")) {
+    const auto index = nodes.size();
+    nodes.push_back({.name = std::move(name), .tasks = index < tasks.size() ? tasks[index] : 1});
+  }
+  return nodes;
+}
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+}  // namespace
+
+std::optional<JobFacts> parse_job(std::string_view text) {
+  const auto state = field(text, "JobState");
+  const auto restarts = parse_integer(field(text, "Restarts"));
+  if (state.empty() || !restarts) return std::nullopt;
+  const auto nodes = field(text, "NodeList");
+  return JobFacts{.state = state,
+                  .reason = field(text, "Reason"),
+                  .restarts = static_cast<int>(*restarts),
+                  .nodes = nodes == "(null)" ? "" : nodes};
+}
+
+std::map<std::string, bool> parse_node_states(std::string_view text) {
+  std::map<std::string, bool> healthy;
+  for (const auto& line : split(text, "\n")) {
+    const auto words = split(line, " ");
+    if (words.size() != 2) continue;
+    const auto& state = words[1];
+    // * no answer, ~ powered off, # powering up, % powering down
+    const bool usable = std::string_view("*~#%").find(state.back()) == std::string_view::npos &&
+                        !state.starts_with("down") && !state.starts_with("unknown") && !state.starts_with("error");
+    healthy[words[0]] = usable;
+  }
+  return healthy;
+}
+
+std::vector<int> parse_tasks_per_node(std::string_view text) {
+  std::vector<int> tasks;
+  for (const auto& word : split(text, ",")) {
+    const auto bracket = word.find("(x");
+    const auto number = parse_integer(word.substr(0, bracket));
+    std::optional<std::int64_t> count = 1;
+    if (bracket != std::string::npos)
+      count = word.back() == ')' ? parse_integer(word.substr(bracket + 2, word.size() - bracket - 3)) : std::nullopt;
+    if (!number || !count || *number < 1 || *number > 1'000'000 || *count < 1 || *count > 1'000'000) return {};
+    tasks.insert(tasks.end(), static_cast<std::size_t>(*count), static_cast<int>(*number));
+  }
+  return tasks;
+}
+
+Ending ending_of(const EndingFacts& facts) {
+  const auto& job = facts.job;
+  const bool asked = facts.signal != 0;
+  if (job && (job->restarts > facts.restart_count || job->state == "PENDING" || job->state == "REQUEUED"))
+    return Ending::returns;
+  if (facts.due_to == "TIME LIMIT" || (job && (job->reason == "TimeLimit" || job->state == "TIMEOUT")))
+    return Ending::time_is_over;
+  if (!job) {
+    if (!facts.due_to.empty()) return Ending::returns;
+    if (facts.signal == SIGUSR1 || facts.signal == SIGUSR2) return Ending::stop_asked;
+    return asked ? Ending::for_good : Ending::none;
+  }
+  if (job->state != "RUNNING" && job->state != "SUSPENDED") return Ending::for_good;
+  if (facts.signal == SIGINT || facts.signal == SIGHUP) return Ending::for_good;  // a person at the terminal
+  return asked ? Ending::stop_asked : Ending::none;
+}
+
+bool requeue_succeeded(int exit_code, std::string_view text) {
+  return exit_code == 0 || contains(text, "Job is pending execution");
+}
+
+std::optional<SlurmJob> SlurmJob::of(const Environment& environment) {
+  const auto id = environment.text("SLURM_JOB_ID").value_or("");
+  if (!is_plain(id)) return std::nullopt;
+  SlurmJob job;
+  job.id_ = id;
+  job.task_id_ = id;
+  const auto array = environment.text("SLURM_ARRAY_JOB_ID").value_or("");
+  const auto task = environment.text("SLURM_ARRAY_TASK_ID").value_or("");
+  if (is_plain(array) && is_plain(task)) job.task_id_ = array + "_" + task;
+  job.restart_count_ = environment.number("SLURM_RESTART_COUNT").value_or(0);
+  job.given_ = given_nodes(environment);
+  return job;
+}
+
+std::optional<JobFacts> SlurmJob::show() const {
+  return parse_job(ask({"scontrol", "show", "job", "--oneliner", task_id_}));
+}
+
+std::vector<Node> SlurmJob::nodes(const std::optional<JobFacts>& facts) const {
+  auto nodes = given_;
+  if (!facts || !is_plain(facts->nodes)) return nodes;
+  const auto healthy =
+      parse_node_states(ask({"sinfo", "--noheader", "--all", "--Node", "--nodes=" + facts->nodes, "--format=%N %T"}));
+  if (healthy.empty()) return nodes;
+  for (auto& node : nodes) {
+    const auto found = healthy.find(node.name);
+    node.healthy = found != healthy.end() && found->second;
+  }
+  return nodes;
+}
+
+std::string SlurmJob::requeue() const {
+  const auto done = run_child({"sh", "-c", "scontrol requeue " + task_id_ + " 2>&1"}, longest_question_s);
+  if (!done) return fmt::format("scontrol requeue gave no answer within {:.0f} s", longest_question_s);
+  if (requeue_succeeded(done->exit_code, done->text)) return {};
+  return done->exit_code == 127 ? "scontrol is not there" : trim(done->text);
+}
+
+}  // namespace trainrt::batch

@@ -1,0 +1,68 @@
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "batch/verdict.hpp"
+#include "core/environment.hpp"
+
+namespace trainrt::batch {
+
+/// What `scontrol show job -o` tells of one job.
+struct JobFacts {
+  std::string state;   ///< "RUNNING"
+  std::string reason;  ///< "None", "TimeLimit"
+  int restarts = 0;    ///< counted up as soon as Slurm decides to requeue
+  std::string nodes;   ///< "n[1,3]": of the allocation now; nodes that failed have left it (sbatch --no-kill)
+};
+
+/// nullopt where it is no such line. Pure.
+std::optional<JobFacts> parse_job(std::string_view text);
+
+/// By name, whether a step can run there, from `sinfo --Node --format="%N %T"`. Pure.
+std::map<std::string, bool> parse_node_states(std::string_view text);
+
+/// "2(x3),1" of SLURM_TASKS_PER_NODE as 2, 2, 2, 1; none where it is malformed. Pure.
+std::vector<int> parse_tasks_per_node(std::string_view text);
+
+/// What is seen of how the job ends.
+struct EndingFacts {
+  int signal = 0;               ///< stop signal at supervise, 0 where none came
+  std::string due_to;           ///< StepLines::due_to()
+  std::optional<JobFacts> job;  ///< nullopt where Slurm could not be asked
+  int restart_count = 0;        ///< SLURM_RESTART_COUNT
+};
+/// Who ends the job. The state alone does not tell (it is COMPLETING for every cause): Restarts above SLURM_RESTART_COUNT
+/// says that the job returns, the reason or slurmstepd's words say that its time is over. Pure.
+Ending ending_of(const EndingFacts& facts);
+
+/// True where `scontrol requeue` did it, or found that it was done already. Pure.
+bool requeue_succeeded(int exit_code, std::string_view text);
+
+/// The job that this process runs in. Its questions cost an RPC each, and wait 20 s at most.
+class SlurmJob {
+ public:
+  /// nullopt outside a Slurm job.
+  static std::optional<SlurmJob> of(const Environment& environment);
+
+  const std::string& id() const { return id_; }            ///< SLURM_JOB_ID
+  const std::string& task_id() const { return task_id_; }  ///< "8_3" for a task of an array: never the array
+  int restart_count() const { return restart_count_; }
+
+  std::optional<JobFacts> show() const;
+  /// The nodes of the allocation as it was given. Without those that `sinfo` and `facts` know to be usable all count as
+  /// healthy where nobody can be asked.
+  std::vector<Node> nodes(const std::optional<JobFacts>& facts) const;
+  /// "" where the job is requeued, else why not.
+  std::string requeue() const;
+
+ private:
+  std::string id_;
+  std::string task_id_;
+  int restart_count_ = 0;
+  std::vector<Node> given_;
+};
+
+}  // namespace trainrt::batch

@@ -1,0 +1,195 @@
+#include "batch/step.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <limits>
+#include <optional>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <trainrt/error.hpp>
+
+#include "core/host.hpp"
+
+namespace trainrt::batch {
+
+namespace {
+
+constexpr double never = std::numeric_limits<double>::infinity();
+constexpr double end_by_itself_s = 3;
+constexpr double after_term_s = 30;  // srun waits for its step for some 12 s
+constexpr double from_slurm_s = 0.5;
+constexpr double again_s = 5;
+
+/// The attributes and file actions of a child, freed at the end.
+struct SpawnSetup {
+  posix_spawnattr_t attributes{};
+  posix_spawn_file_actions_t actions{};
+  SpawnSetup() {
+    posix_spawnattr_init(&attributes);
+    posix_spawn_file_actions_init(&actions);
+  }
+  ~SpawnSetup() {
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+  }
+  SpawnSetup(const SpawnSetup&) = delete;
+  SpawnSetup& operator=(const SpawnSetup&) = delete;
+};
+
+/// A child with its standard error in `stderr_fd`, signals as if nobody had touched them, and a process group of its own,
+/// so that Ctrl-C reaches this process alone.
+pid_t spawn(const std::vector<std::string>& command, int stderr_fd) {
+  SpawnSetup setup;
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setflags(&setup.attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setsigmask(&setup.attributes, &none);
+  posix_spawnattr_setsigdefault(&setup.attributes, &all);
+  posix_spawnattr_setpgroup(&setup.attributes, 0);
+  posix_spawn_file_actions_addopen(&setup.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&setup.actions, stderr_fd, STDERR_FILENO);
+  std::vector<char*> words;
+  for (const auto& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  pid_t pid = 0;
+  if (const int error = posix_spawnp(&pid, words[0], &setup.actions, &setup.attributes, words.data(), environ); error != 0)
+    throw Error(command[0] + " cannot be started: " + std::strerror(error));
+  return pid;
+}
+
+void pass_on(const char* data, std::size_t size) {
+  while (size > 0) {
+    const auto written = write(STDERR_FILENO, data, size);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;  // nobody reads: the step goes on all the same
+    data += written;
+    size -= static_cast<std::size_t>(written);
+  }
+}
+
+class RunningStep {
+ public:
+  RunningStep(const std::vector<std::string>& command, SignalQueue& signals) : signals_(signals) {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw Error(std::string("no pipe can be made: ") + std::strerror(errno));
+    pipe_ = ends[0];
+    fcntl(pipe_, F_SETFL, O_NONBLOCK);
+    try {
+      pid_ = spawn(command, ends[1]);
+    } catch (...) {
+      close(ends[0]);
+      close(ends[1]);
+      throw;
+    }
+    close(ends[1]);
+  }
+  ~RunningStep() { close(pipe_); }
+  RunningStep(const RunningStep&) = delete;
+  RunningStep& operator=(const RunningStep&) = delete;
+
+  StepEnd to_its_end() {
+    while (!ended()) {
+      wait();
+      take_signals();
+      read_lines();
+      act();
+    }
+    const double until = monotonic_seconds() + 1;  // what it wrote last
+    while (!at_end_ && monotonic_seconds() < until) {
+      pollfd rest{.fd = pipe_, .events = POLLIN, .revents = 0};
+      poll(&rest, 1, 100);
+      read_lines();
+    }
+    if (!line_.empty()) end_.lines.take(line_);
+    return std::move(end_);
+  }
+
+ private:
+  bool ended() {
+    int status = 0;
+    if (waitpid(pid_, &status, WNOHANG) != pid_) return false;
+    end_.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return true;
+  }
+
+  void wait() {
+    const double next = std::min({forward_at_, term_at_, kill_at_});
+    const double left = std::clamp(next - monotonic_seconds(), 0.0, 5.0);
+    std::array<pollfd, 2> waiting{{{.fd = signals_.fd(), .events = POLLIN, .revents = 0},
+                                   {.fd = at_end_ ? -1 : pipe_, .events = POLLIN, .revents = 0}}};
+    poll(waiting.data(), waiting.size(), static_cast<int>(left * 1000) + 1);
+  }
+
+  void take_signals() {
+    for (int signal = signals_.take(); signal != 0; signal = signals_.take()) {
+      if (signal == SIGCHLD) continue;
+      if (end_.signal == 0) end_.signal = signal;
+      const bool can_pass = signal == SIGUSR1 || signal == SIGUSR2;
+      if (can_pass) passed_on_as_ = signal;
+      forward_at_ = std::min(forward_at_, monotonic_seconds() + (can_pass ? 0 : from_slurm_s));
+    }
+  }
+
+  void read_lines() {
+    std::array<char, 16384> buffer{};
+    for (;;) {
+      const auto count = read(pipe_, buffer.data(), buffer.size());
+      if (count < 0 && errno == EINTR) continue;
+      at_end_ = count == 0;
+      if (count <= 0) return;
+      pass_on(buffer.data(), static_cast<std::size_t>(count));
+      for (const char c : std::string_view(buffer.data(), static_cast<std::size_t>(count))) take(c);
+    }
+  }
+
+  void take(char c) {
+    constexpr std::size_t longest = 4096;  // of the lines that matter here
+    if (c != '\n') {
+      if (line_.size() < longest) line_ += c;
+      return;
+    }
+    end_.lines.take(line_);
+    line_.clear();
+    if (!end_.lines.dead().empty() && term_at_ == never && kill_at_ == never)
+      term_at_ = monotonic_seconds() + end_by_itself_s;
+  }
+
+  void act() {
+    const double now = monotonic_seconds();
+    if (now >= forward_at_) {
+      kill(pid_, passed_on_as_);
+      forward_at_ = now + again_s;
+    }
+    if (now >= term_at_) {
+      kill(pid_, SIGTERM);
+      term_at_ = never;
+      kill_at_ = now + after_term_s;
+    }
+    if (now >= kill_at_) kill(pid_, SIGKILL);
+  }
+
+  SignalQueue& signals_;
+  StepEnd end_;
+  pid_t pid_ = 0;
+  int pipe_ = -1;
+  bool at_end_ = false;
+  std::string line_;
+  int passed_on_as_ = SIGUSR1;
+  double forward_at_ = never, term_at_ = never, kill_at_ = never;
+};
+
+}  // namespace
+
+StepEnd run_step(const std::vector<std::string>& command, SignalQueue& signals) {
+  return RunningStep(command, signals).to_its_end();
+}
+
+}  // namespace trainrt::batch

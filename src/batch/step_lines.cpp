@@ -1,0 +1,107 @@
+#include "batch/step_lines.hpp"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstring>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "batch/signals.hpp"
+#include "batch/verdict.hpp"
+#include "core/options.hpp"
+#include "core/text.hpp"
+
+namespace trainrt::batch {
+
+namespace {
+
+constexpr std::string_view exited = "Exited with exit code ";
+
+/// What stands behind `mark` in `line`, nullopt where it is not there.
+std::optional<std::string_view> behind(std::string_view line, std::string_view mark) {
+  const auto at = line.find(mark);
+  if (at == std::string_view::npos) return std::nullopt;
+  return line.substr(at + mark.size());
+}
+
+/// Exit codes that all ranks agree on, or that one ends the others with: the step ends by itself.
+bool ends_by_itself(std::string_view how) {
+  if (!how.starts_with(exited)) return false;
+  const auto code = parse_integer(std::string(how.substr(exited.size())));
+  constexpr std::array agreed = {0, 64, 70, 75, 76};
+  return code && std::ranges::find(agreed, *code) != agreed.end();
+}
+
+/// The signal that srun names in words, 0 where it is none.
+int signal_of(std::string_view how) {
+  for (int signal = 1; signal < 32; ++signal)
+    if (how.starts_with(strsignal(signal))) return signal;
+  return 0;
+}
+
+void add_once(std::vector<std::string>& names, std::string_view name) {
+  if (std::ranges::find(names, name) == names.end()) names.emplace_back(name);
+}
+
+}  // namespace
+
+void StepLines::take_task(std::string_view node, std::string_view text) {
+  const auto colon = text.find(": ");
+  if (colon == std::string_view::npos) return;
+  const auto how = text.substr(colon + 2);
+  if (ends_by_itself(how)) return;
+  const auto signal = signal_of(how);
+  if (signal == SIGUSR1 || signal == SIGUSR2) stop_signal_killed_ = true;
+  dead_.push_back({std::string(node), std::string(text.substr(0, colon)), std::string(how)});
+}
+
+void StepLines::take(std::string_view line) {
+  if (line.starts_with("slurmstepd")) {
+    if (line.find("oom-kill event") != std::string_view::npos || line.find("oom_kill event") != std::string_view::npos)
+      out_of_memory_ = true;
+    const auto reason = line.find(" CANCELLED AT ") != std::string_view::npos ? behind(line, " DUE TO ") : std::nullopt;
+    if (reason) due_to_ = trim(reason->substr(0, std::min(reason->find(" ***"), reason->find(','))));
+    return;
+  }
+  if (!line.starts_with("srun: ")) return;
+  if (line.find("aunch failed") != std::string_view::npos || line.find("Unable to create step") != std::string_view::npos)
+    launch_failed_ = true;
+  if (const auto rest = behind(line, " failed on node ")) {
+    launch_failed_ = true;
+    add_once(failed_nodes_, rest->substr(0, rest->find(':')));
+  } else if (const auto node = behind(line, "Node failure on ")) {
+    add_once(failed_nodes_, trim(*node));
+  } else if (const auto text = behind(line, "srun: error: ")) {
+    const auto task = text->find(": task");
+    if (task == std::string_view::npos) return;
+    const auto list = text->find(' ', task + 2);
+    if (list != std::string_view::npos) take_task(text->substr(0, task), text->substr(list + 1));
+  }
+}
+
+std::string how_it_ended(const StepLines& lines, int exit_code) {
+  if (!lines.due_to().empty()) {
+    std::string cause = lines.due_to();
+    std::ranges::transform(cause, cause.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return fmt::format("ended by Slurm: {}", cause);
+  }
+  if (!lines.failed_nodes().empty() && !lines.launch_failed())
+    return fmt::format("lost node {} (srun exit {})", fmt::join(lines.failed_nodes(), ","), exit_code);
+  if (lines.launch_failed() || exit_code == exit_of_srun)
+    return fmt::format("srun could not start the step{} (exit {})",
+                       lines.failed_nodes().empty() ? "" : fmt::format(" on {}", fmt::join(lines.failed_nodes(), ",")),
+                       exit_code);
+  if (lines.dead().empty())
+    return exit_code > 128 ? fmt::format("killed by {} (srun exit {})", signal_name(exit_code - 128), exit_code)
+                           : fmt::format("ended with exit {}", exit_code);
+  const auto& first = lines.dead().front();
+  const auto who = fmt::format("rank {} on {}", first.tasks, first.node);
+  const auto signal = signal_of(first.how);
+  const auto* memory = lines.out_of_memory() ? ", out of memory" : "";
+  if (signal == 0) return fmt::format("failed: {}: {}{} (srun exit {})", who, first.how, memory, exit_code);
+  return fmt::format("killed: {} by {}{} (srun exit {})", who, signal_name(signal), memory, exit_code);
+}
+
+}  // namespace trainrt::batch

@@ -1,0 +1,148 @@
+#include "batch/verdict.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace trainrt::batch {
+
+namespace {
+
+using Action = Verdict::Action;
+
+constexpr double longest_wait_s = 60;
+constexpr int killed_by_term = 128 + 15;  // as Slurm counts it; never 75, which a batch script answers with a requeue
+
+int code_of(ExitCode code) { return static_cast<int>(code); }
+
+Verdict give_up(ExitCode code, std::string why) {
+  return {.action = Action::give_up, .exit_code = code_of(code), .why = std::move(why)};
+}
+
+Verdict leave(std::string why) {
+  return {.action = Action::leave_to_slurm, .exit_code = killed_by_term, .why = std::move(why)};
+}
+
+std::string times(int count) { return fmt::format("{} time{}", count, count == 1 ? "" : "s"); }
+
+/// What of the allocation can still be used.
+struct Part {
+  std::vector<std::string> healthy;
+  std::vector<std::string> lost;
+  int tasks = 0;   ///< that the healthy nodes take, no more than are wanted
+  int wanted = 0;  ///< of the whole step
+};
+
+Part part_of(const Situation& situation, const Limits& limits) {
+  Part part;
+  int healthy_tasks = 0;
+  int all_tasks = 0;
+  for (const auto& node : situation.nodes) {
+    all_tasks += node.tasks;
+    if (node.healthy) healthy_tasks += node.tasks;
+    (node.healthy ? part.healthy : part.lost).push_back(node.name);
+  }
+  part.wanted = limits.workers > 0 ? limits.workers : all_tasks;
+  part.tasks = std::min(part.wanted, healthy_tasks);
+  return part;
+}
+
+/// What stands against any further attempt; nullopt where nothing does.
+std::optional<Verdict> refused(const Situation& situation, const Limits& limits) {
+  if (limits.max_no_progress > 0 && situation.no_progress >= limits.max_no_progress)
+    return give_up(ExitCode::no_progress,
+                   fmt::format("{}; {} attempts in a row got no further than the checkpoint they began with "
+                               "(failure.max_no_progress). Mend what the errors above say and submit the job again: it "
+                               "continues from its last checkpoint",
+                               situation.how, situation.no_progress));
+  return std::nullopt;
+}
+
+Verdict requeue(const Situation& situation, const Limits& limits, const std::string& reason) {
+  if (auto verdict = refused(situation, limits)) return *verdict;
+  if (situation.requeues >= limits.max_requeues)
+    return give_up(ExitCode::failed,
+                   fmt::format("{}; the job was requeued {} already (failure.max_requeues). Submit it again: it continues "
+                               "from its last checkpoint",
+                               situation.how, times(situation.requeues)));
+  return {.action = Action::requeue,
+          .exit_code = code_of(ExitCode::stopped),
+          .why = fmt::format("{}: requeueing, to continue from the last checkpoint", reason)};
+}
+
+/// A node is gone: on with those that are left where they suffice, else in another allocation.
+Verdict after_loss(const Situation& situation, const Limits& limits, const Part& part) {
+  const auto lost = fmt::format("{}; {} of the allocation {} lost", situation.how, fmt::join(part.lost, ","),
+                                part.lost.size() == 1 ? "is" : "are");
+  const bool whole = part.tasks >= part.wanted;
+  if (!part.healthy.empty() && (whole || (limits.min_workers > 0 && part.tasks >= limits.min_workers)))
+    return {.action = Action::restart,
+            .wait_s = 1,
+            .nodes = part.healthy,
+            .tasks = part.tasks,
+            .why = fmt::format("{}: going on with {} of {} workers, on {}", lost, part.tasks, part.wanted,
+                               fmt::join(part.healthy, ","))};
+  const auto too_few =
+      limits.min_workers > 0
+          ? fmt::format("{} workers are left, and scaling.min_workers is {}", part.tasks, limits.min_workers)
+          : std::string("scaling.min_workers = N and sbatch --no-kill would let the run go on with the others");
+  return requeue(situation, limits, fmt::format("{} ({})", lost, too_few));
+}
+
+Verdict after_failure(const Situation& situation, const Limits& limits) {
+  if (situation.failures > limits.max_failures)
+    return give_up(
+        ExitCode::failed,
+        fmt::format("{}; it was started again {} in this allocation (failure.max_failures). Mend what the errors "
+                    "above say and submit the job again: it continues from its last checkpoint",
+                    situation.how, times(limits.max_failures)));
+  if (auto verdict = refused(situation, limits)) return *verdict;
+  const auto part = part_of(situation, limits);
+  if (!part.lost.empty()) return after_loss(situation, limits, part);
+  const double wait_s = std::min(longest_wait_s, std::exp2(std::clamp(situation.failures, 1, 10) - 1));
+  return {.action = Action::restart,
+          .wait_s = wait_s,
+          .why = fmt::format("{}: starting the step again in {:.0f} s, restart {} of {} (failure.max_failures)",
+                             situation.how, wait_s, situation.failures, limits.max_failures)};
+}
+
+/// Where the job itself ends, or is asked to stop; nullopt where it goes on.
+std::optional<Verdict> by_ending(const Situation& situation, const Limits& limits) {
+  switch (situation.ending) {
+    case Ending::none:
+      return std::nullopt;
+    case Ending::returns:
+      return leave(situation.how + "; Slurm requeues the job by itself, and it continues from its last checkpoint");
+    case Ending::for_good:
+      return leave(situation.how +
+                   "; the job is cancelled and does not return. Submit it again to continue from the last "
+                   "checkpoint");
+    case Ending::stop_asked:
+    case Ending::time_is_over:
+      return requeue(situation, limits, situation.how);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Verdict decide(const Situation& situation, const Limits& limits) {
+  switch (situation.exit_code) {
+    case 0:
+      return {.action = Action::done, .why = "done; nothing is left to do"};
+    case static_cast<int>(ExitCode::usage):
+      return give_up(ExitCode::usage,
+                     "the step cannot run as it is: mend what the error above says, and submit the job again");
+    case static_cast<int>(ExitCode::no_progress):
+      return give_up(ExitCode::no_progress, "mend what the errors above say, and submit the job again");
+    default:
+      break;
+  }
+  if (auto verdict = by_ending(situation, limits)) return *verdict;
+  if (situation.exit_code == code_of(ExitCode::stopped))
+    return requeue(situation, limits, fmt::format("{} (exit {})", situation.how, situation.exit_code));
+  return after_failure(situation, limits);
+}
+
+}  // namespace trainrt::batch

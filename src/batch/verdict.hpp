@@ -1,0 +1,63 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <trainrt/error.hpp>
+
+namespace trainrt::batch {
+
+/// What srun itself ends with when it fails (SLURM_EXIT_ERROR), told from what the program ends with.
+constexpr int exit_of_srun = 99;
+
+/// A node of the allocation as it was given.
+struct Node {
+  std::string name;
+  int tasks = 0;
+  bool healthy = true;
+};
+
+/// Who ends the job, as far as Slurm shows it.
+enum class Ending {
+  none,          ///< nobody: the job goes on
+  stop_asked,    ///< a stop signal came, and the job runs on: the time limit or a preemption comes near
+  returns,       ///< Slurm ends the job and requeues it (preemption, requeue by hand, a node that failed)
+  time_is_over,  ///< Slurm ends the job at its time limit
+  for_good       ///< cancelled: by scancel, or by hand at the terminal
+};
+
+/// How an attempt ended and how the job stands then: all that a verdict depends on.
+struct Situation {
+  int exit_code = 0;  ///< of the step; exit_of_srun where srun failed, 128 + N where signal N ended it
+  std::string how;    ///< how the attempt ended, in words
+  Ending ending = Ending::none;
+  std::vector<Node> nodes;  ///< of the whole allocation; none where Slurm could not be asked
+  int failures = 0;         ///< in this allocation, this attempt with them; a node that was lost is none
+  int no_progress = 0;      ///< attempts in a row that got no further, this one with them
+  int requeues = 0;         ///< so far: SLURM_RESTART_COUNT
+};
+
+/// What the config and the batch script allow.
+struct Limits {
+  int max_failures = 0;  ///< restarts in this allocation
+  int max_requeues = 0;
+  int max_no_progress = 0;  ///< 0: any number
+  int min_workers = 0;      ///< 0: never fewer
+  int workers = 0;          ///< of the whole step; 0: as many as the allocation has tasks
+};
+
+/// What to do after an attempt.
+struct Verdict {
+  enum class Action { done, restart, requeue, leave_to_slurm, give_up };
+  Action action = Action::done;
+  int exit_code = 0;               ///< that supervise ends with, where it ends
+  double wait_s = 0;               ///< before a restart
+  std::vector<std::string> nodes;  ///< of a restart on a part of the allocation; none: on all of it
+  int tasks = 0;                   ///< of such a restart
+  std::string why;                 ///< a sentence: what was decided, why, and what the user can do
+};
+
+/// Pure.
+Verdict decide(const Situation& situation, const Limits& limits);
+
+}  // namespace trainrt::batch

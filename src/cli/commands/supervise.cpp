@@ -1,0 +1,66 @@
+// In a batch script: keeps a run going inside its allocation, and brings it back into the next.
+#include <cstdlib>
+#include <filesystem>
+
+#include "batch/slurm_job.hpp"
+#include "cli/command.hpp"
+#include "cli/load_spec.hpp"
+#include "cli/supervisor.hpp"
+#include "core/environment.hpp"
+
+namespace trainrt::cli::plugins {
+
+namespace {
+
+constexpr std::string_view usage = "supervise --config FILE [--section.key=value ...]";
+
+batch::SlurmJob this_job(const Environment& environment) {
+  if (environment.has("SLURM_STEP_NUM_TASKS"))
+    throw UsageError(
+        "trainrt supervise starts srun itself: call it once, in the batch script, without srun in front "
+        "(jobs/train.sbatch)");
+  auto job = batch::SlurmJob::of(environment);
+  if (!job)
+    throw UsageError(
+        "trainrt supervise works inside a Slurm allocation, and SLURM_JOB_ID is not set: submit it with sbatch "
+        "jobs/train.sbatch CONFIG, or call it under salloc. Without Slurm: mpiexec -n N trainrt --config FILE");
+  return *job;
+}
+
+/// What srun needs and a batch script of the user's own may lack.
+void prepare_srun(const Environment& environment) {
+  setenv("SLURM_EXIT_ERROR", std::to_string(batch::exit_of_srun).c_str(), 1);
+  setenv("SLURM_MPI_TYPE", "pmix", 0);
+  if (const auto cpus = environment.text("SLURM_CPUS_PER_TASK"))
+    setenv("SRUN_CPUS_PER_TASK", cpus->c_str(), 0);  // srun does not take it from the job since Slurm 22.05
+}
+
+ExitCode supervise_command(std::span<const std::string> words) {
+  const auto environment = Environment::of_process();
+  auto spec = load_spec(words, std::string(usage));
+  auto job = this_job(environment);
+  prepare_srun(environment);
+  const auto program = std::filesystem::read_symlink("/proc/self/exe").string();
+  return Supervisor(std::move(spec), std::move(job), program, {words.begin(), words.end()}).run();
+}
+
+}  // namespace
+
+extern const Command supervise;
+const Command supervise{
+    .name = "supervise",
+    .usage = usage,
+    .help = "in a batch script: starts the run with srun, and restarts or requeues it after a failure",
+    .details =
+        "Starts `srun $TRAINRT_SRUN_ARGS trainrt --config FILE ...` and watches over it. A rank that dies ends the step "
+        "within "
+        "seconds, and\nthe step is started again in the same allocation, up to failure.max_failures times. A stop (exit "
+        "75) "
+        "requeues the job, up to\nfailure.max_requeues times. With scaling.min_workers = N, and sbatch --no-kill, a lost "
+        "node "
+        "is done without. Attempts that get\nno further end the job (failure.max_no_progress).\n"
+        "Exit codes: 0 finished; 64 bad usage or config; 70 given up after failures; 75 stopped, and the job could be "
+        "requeued;\n76 no progress; 143 Slurm ends the job by itself.\n",
+    .run = supervise_command};
+
+}  // namespace trainrt::cli::plugins

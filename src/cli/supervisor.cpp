@@ -1,0 +1,197 @@
+#include "cli/supervisor.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <csignal>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "batch/signals.hpp"
+#include "core/environment.hpp"
+#include "core/log.hpp"
+#include "trainer/progress.hpp"
+#include "trainer/run_record.hpp"
+
+namespace trainrt::cli {
+
+using Action = batch::Verdict::Action;
+
+namespace {
+
+void say(const std::string& text) { fmt::print(stderr, "trainrt supervise: {}\n", text); }
+
+/// The first line, short enough for a sentence.
+std::string brief(const std::string& text) {
+  constexpr std::size_t longest = 300;
+  const auto line = text.substr(0, text.find('\n'));
+  return line.size() <= longest ? line : line.substr(0, longest) + "...";
+}
+
+/// Why Slurm ends the job, in a few words; "" where it does not.
+std::string cause_of(const batch::StepLines& lines, batch::Ending ending) {
+  auto cause = lines.due_to();
+  std::ranges::transform(cause, cause.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (!cause.empty()) return cause;
+  switch (ending) {
+    case batch::Ending::returns:
+      return "requeued";
+    case batch::Ending::time_is_over:
+      return "time limit";
+    case batch::Ending::for_good:
+      return "cancelled";
+    default:
+      return {};
+  }
+}
+
+bool is_final(int exit_code) { return exit_code == 0 || exit_code == 64 || exit_code == 76; }
+
+}  // namespace
+
+Supervisor::Supervisor(trainer::RunSpec spec, batch::SlurmJob job, std::string program, std::vector<std::string> words)
+    : spec_(std::move(spec)), job_(std::move(job)), program_(std::move(program)), words_(std::move(words)) {}
+
+ExitCode Supervisor::run() {
+  close_what_was_killed_with_the_job();
+  batch::Verdict verdict;
+  do {
+    const int before = last_number();
+    const auto end = batch::run_step(command(verdict), signals_);
+    verdict = after(end, before);
+    say(verdict.why);
+    if (verdict.action != Action::restart) break;
+    if (const int signal = signals_.wait(verdict.wait_s); signal != 0) {
+      verdict = told_to_end(signal);
+      say(verdict.why);
+    }
+  } while (verdict.action == Action::restart);
+  return carry_out(verdict);
+}
+
+batch::Verdict Supervisor::after(const batch::StepEnd& end, int before) {
+  const auto facts = is_final(end.exit_code) ? std::nullopt : job_.show();
+  const int signal = end.signal == 0 && end.lines.stop_signal_killed() ? SIGUSR1 : end.signal;
+  batch::Situation situation{.exit_code = end.exit_code};
+  situation.ending = batch::ending_of(
+      {.signal = signal, .due_to = end.lines.due_to(), .job = facts, .restart_count = job_.restart_count()});
+  situation.how = write_down(end, situation.ending, before);
+  if (is_final(end.exit_code)) return batch::decide(situation, limits());
+  situation.nodes = nodes_after(end, facts);
+  const auto lost = static_cast<std::size_t>(std::ranges::count(situation.nodes, false, &batch::Node::healthy));
+  const bool stopped = end.exit_code == static_cast<int>(ExitCode::stopped);
+  if (!stopped && lost <= lost_nodes_) ++failures_;
+  lost_nodes_ = lost;
+  situation.failures = failures_;
+  situation.requeues = job_.restart_count();
+  situation.no_progress = trainer::attempts_without_progress(trainer::read_attempts(spec_.run_dir), job_.id());
+  return batch::decide(situation, limits());
+}
+
+/// Between two attempts: everything that is committed is safe.
+batch::Verdict Supervisor::told_to_end(int signal) {
+  const auto ending =
+      batch::ending_of({.signal = signal, .due_to = "", .job = job_.show(), .restart_count = job_.restart_count()});
+  return batch::decide({.exit_code = static_cast<int>(ExitCode::stopped),
+                        .how = batch::signal_name(signal) + " came between two attempts",
+                        .ending = ending,
+                        .requeues = job_.restart_count()},
+                       limits());
+}
+
+batch::Limits Supervisor::limits() const {
+  int workers = spec_.num_workers;
+  if (workers == 0)
+    for (const auto& attempt : trainer::read_attempts(spec_.run_dir))
+      if (attempt.owner.job_id == job_.id()) workers = std::max(workers, attempt.ranks);
+  return {.max_failures = spec_.max_failures,
+          .max_requeues = spec_.max_requeues,
+          .max_no_progress = spec_.max_no_progress,
+          .min_workers = spec_.min_workers,
+          .workers = workers};
+}
+
+/// `shape` names the nodes of a step on a part of the allocation; what the user says of the step's shape holds for the
+/// whole.
+std::vector<std::string> Supervisor::command(const batch::Verdict& shape) const {
+  // --kill-on-bad-exit=0: an exit code of 75 comes through. --wait: where a rank ends early, and well, the others do not
+  // wait for it for ever.
+  std::vector<std::string> command = {"srun", "--kill-on-bad-exit=0", "--wait=20"};
+  std::istringstream given(Environment::of_process().text("TRAINRT_SRUN_ARGS").value_or(""));
+  for (std::string word; given >> word;) command.push_back(word);
+  if (!shape.nodes.empty())
+    for (auto word : {fmt::format("--nodes={}", shape.nodes.size()), fmt::format("--ntasks={}", shape.tasks),
+                      fmt::format("--nodelist={}", fmt::join(shape.nodes, ",")), std::string("--distribution=block")})
+      command.push_back(std::move(word));
+  command.push_back(program_);
+  command.insert(command.end(), words_.begin(), words_.end());
+  return command;
+}
+
+std::vector<batch::Node> Supervisor::nodes_after(const batch::StepEnd& end,
+                                                 const std::optional<batch::JobFacts>& facts) const {
+  auto nodes = job_.nodes(facts);
+  // Slurm takes its time to find a node down; srun met it just now.
+  for (auto& node : nodes)
+    if (std::ranges::find(end.lines.failed_nodes(), node.name) != end.lines.failed_nodes().end()) node.healthy = false;
+  return nodes;
+}
+
+/// Closes the record of the attempt that this step was, or adds what it could not know. Returns how it ended.
+std::string Supervisor::write_down(const batch::StepEnd& end, batch::Ending ending, int before) const {
+  const auto cause = cause_of(end.lines, ending);
+  const auto seen =
+      cause.empty() ? batch::how_it_ended(end.lines, end.exit_code) : fmt::format("{}: {}", trainer::ended_by_slurm, cause);
+  const auto attempts = trainer::read_attempts(spec_.run_dir);
+  if (attempts.empty() || attempts.back().number <= before || attempts.back().owner.job_id != job_.id())
+    return fmt::format("{} before an attempt had begun", seen);
+  const auto& last = attempts.back();
+  try {
+    if (last.end.empty())
+      trainer::close_attempt(spec_.run_dir, last.number, seen, end.exit_code);
+    else if (!cause.empty() && !is_final(end.exit_code))
+      trainer::note_cause(spec_.run_dir, last.number, cause);
+  } catch (const std::exception& error) {
+    log::warning(fmt::format("how attempt {} ended could not be written down: {}", last.number, error.what()));
+  }
+  const bool both = !last.end.empty() && !cause.empty();
+  return fmt::format("attempt {}: {}{}", last.number, last.end.empty() ? seen : brief(last.why),
+                     both ? " (" + cause + ")" : "");
+}
+
+int Supervisor::last_number() const {
+  const auto attempts = trainer::read_attempts(spec_.run_dir);
+  return attempts.empty() ? 0 : attempts.back().number;
+}
+
+/// What ran in this job before it was requeued has ended, with or without a word.
+void Supervisor::close_what_was_killed_with_the_job() const {
+  for (const auto& attempt : trainer::read_attempts(spec_.run_dir))
+    if (attempt.end.empty() && attempt.owner.job_id == job_.id() && attempt.owner.restart_count < job_.restart_count())
+      trainer::close_attempt(spec_.run_dir, attempt.number,
+                             fmt::format("{}: killed with its job, which was requeued", trainer::ended_by_slurm),
+                             128 + SIGKILL);
+}
+
+ExitCode Supervisor::carry_out(const batch::Verdict& verdict) const {
+  write_state(verdict.action == Action::give_up ? "failed" : "stopped");
+  if (verdict.action == Action::requeue)
+    if (const auto error = job_.requeue(); !error.empty())
+      say(fmt::format("job {} could not be requeued ({}): exit {} leaves it to the batch script", job_.task_id(), error,
+                      verdict.exit_code));
+  return static_cast<ExitCode>(verdict.exit_code);
+}
+
+/// run.json of a run that was killed says that it runs.
+void Supervisor::write_state(const std::string& state) const {
+  try {
+    auto record = trainer::read_run_record(spec_.run_dir);
+    if (!record || record->state != "running") return;
+    record->state = state;
+    trainer::write_run_record(spec_.run_dir, *record);
+  } catch (const std::exception& error) {
+    log::warning(fmt::format("the state of the run could not be written down: {}", error.what()));
+  }
+}
+
+}  // namespace trainrt::cli

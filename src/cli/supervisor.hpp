@@ -1,0 +1,48 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include <trainrt/error.hpp>
+
+#include "batch/signal_queue.hpp"
+#include "batch/slurm_job.hpp"
+#include "batch/step.hpp"
+#include "batch/verdict.hpp"
+#include "trainer/attempt.hpp"
+#include "trainer/run_spec.hpp"
+
+namespace trainrt::cli {
+
+/// Keeps one run going inside a Slurm allocation: starts the step, and after each attempt does what batch::decide() says.
+/// It writes into the attempts' records how they ended where they could not do it themselves, and says each decision on
+/// standard error.
+class Supervisor {
+ public:
+  /// `program` is started with `words` by srun.
+  Supervisor(trainer::RunSpec spec, batch::SlurmJob job, std::string program, std::vector<std::string> words);
+
+  /// Until the run is finished, or this allocation can do no more for it. Returns the exit code for the batch script.
+  ExitCode run();
+
+ private:
+  batch::Verdict after(const batch::StepEnd& end, int last_number);
+  batch::Verdict told_to_end(int signal);
+  batch::Limits limits() const;
+  std::vector<std::string> command(const batch::Verdict& shape) const;
+  std::vector<batch::Node> nodes_after(const batch::StepEnd& end, const std::optional<batch::JobFacts>& facts) const;
+  std::string write_down(const batch::StepEnd& end, batch::Ending ending, int last_number) const;
+  int last_number() const;
+  void close_what_was_killed_with_the_job() const;
+  ExitCode carry_out(const batch::Verdict& verdict) const;
+  void write_state(const std::string& state) const;
+
+  trainer::RunSpec spec_;
+  batch::SlurmJob job_;
+  std::string program_;
+  std::vector<std::string> words_;
+  batch::SignalQueue signals_;
+  int failures_ = 0;
+  std::size_t lost_nodes_ = 0;
+};
+
+}  // namespace trainrt::cli

@@ -1,0 +1,23 @@
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "trainer/attempt.hpp"
+#include "trainer/run_spec.hpp"
+
+namespace trainrt::trainer {
+
+/// How the reason of an attempt begins that Slurm killed before it could save and say so itself.
+inline constexpr std::string_view ended_by_slurm = "ended by Slurm";
+
+/// How many of a job's last attempts, in a row, committed no checkpoint beyond the one they began with. Those that failed,
+/// were killed, or stopped by themselves count; those that Slurm ended, and those whose config was wrong, are passed over.
+/// `attempts` are in order. Pure.
+int attempts_without_progress(std::span<const AttemptRecord> attempts, const std::string& job_id);
+
+/// Refuses (exit 76) where failure.max_no_progress attempts of this Slurm job got no further: somebody requeues it in a
+/// circle. Does nothing outside Slurm. One rank calls, before it starts an attempt.
+void require_progress(const RunSpec& spec);
+
+}  // namespace trainrt::trainer
