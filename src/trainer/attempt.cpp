@@ -24,7 +24,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double beat_s = 10;
+/// Between signs of life: a young attempt gives them more often, so that one that is killed soon has told how far it was.
+double beat_s(double age_s) { return std::clamp(age_s / 4, 1.0, 10.0); }
 
 std::string path_of(const std::string& run_dir, int number) {
   return run_dir + "/attempts/" + attempt_name(number) + ".json";
@@ -333,7 +334,7 @@ void Attempt::beat() {
     } catch (const Error&) {
       // The next one may fit; what it is for is told as well without it, less exactly.
     }
-  } while (meter_.wait_for_news(beat_s));
+  } while (meter_.wait_for_news(beat_s(monotonic_seconds() - meter_.started_s())));
 }
 
 void Attempt::take_reading(AttemptRecord& record) const {

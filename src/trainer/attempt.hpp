@@ -59,7 +59,7 @@ void note_cause(const std::string& run_dir, int number, const std::string& cause
 
 /// Holds the run directory for this process, on one rank. Its number grows by one with every attempt and its record is
 /// created exclusively: of two that start at once, one gets it. While it lives a thread touches the record and writes the
-/// meter's numbers beside it: every 10 s, at the first step, and after every commit.
+/// meter's numbers beside it: every 10 s (more often while it is young), at the first step, and after every commit.
 class Attempt {
  public:
   /// Throws UsageError where the last attempt's owner is alive. Earlier attempts that wrote no end get one. Of the old

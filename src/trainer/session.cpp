@@ -231,7 +231,7 @@ void Session::take_restored(const std::string& directory, int ranks) {
 void Session::start_save() {
   const trainer::Meter::Stall stall(attempt_.meter);
   const InPhase saving(life_, Phase::checkpoint);
-  finish_save();  // one at a time, in order
+  conclude(measured(saver_.finish()));  // one at a time, in order
   checkpoint::Saver::Request request;
   request.meta.index = next_checkpoint_++;
   request.meta.iteration = progress_.iteration;
@@ -244,13 +244,13 @@ void Session::start_save() {
   last_save_s_ = monotonic_seconds();
   stalled_before_save_s_ = attempt_.meter.stalled_s();
   conclude(saver_.start(state_, std::move(request)));
-  if (!spec_.checkpoint_async) finish_save();
+  if (!spec_.checkpoint_async) conclude(measured(saver_.finish()));
 }
 
 void Session::advance_save(const checkpoint::Saver::Standing& of_all) {
   if (!saver_.in_flight()) return;
   const trainer::Meter::Stall stall(attempt_.meter);
-  conclude(saver_.advance(of_all));
+  conclude(measured(saver_.advance(of_all)));
 }
 
 void Session::finish_save() {
@@ -261,7 +261,6 @@ void Session::finish_save() {
 /// What became of the last checkpoint, the same on all ranks.
 void Session::conclude(const std::optional<checkpoint::SaveResult>& result) {
   if (!result) return;
-  learn_cost();
   if (result->committed) {
     stop_margin_.note_save(monotonic_seconds() - last_save_s_);
     warn_of_short_notice();
@@ -291,12 +290,16 @@ void Session::warn_of_short_notice() {
       stop_margin_.longest_save(), *notice));
 }
 
-void Session::learn_cost() {
-  if (communicator_.rank() != 0 || spec_.checkpoint_every.unit != trainer::CheckpointInterval::Unit::automatic) return;
+/// Learns from a save that was not waited for on purpose what one costs.
+std::optional<checkpoint::SaveResult> Session::measured(std::optional<checkpoint::SaveResult> result) {
+  const bool decides =
+      communicator_.rank() == 0 && spec_.checkpoint_every.unit == trainer::CheckpointInterval::Unit::automatic;
+  if (!result || !decides) return result;
   const double now = monotonic_seconds();
   const auto changed = auto_interval_.learn(attempt_.meter.stalled_s() - stalled_before_save_s_, now - last_save_s_,
                                             now - attempt_.meter.started_s());
   if (changed) log::info(*changed);
+  return result;
 }
 
 /// Everything up to here is in a committed checkpoint when it returns true.

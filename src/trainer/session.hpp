@@ -112,7 +112,7 @@ class Session {
   void advance_save(const checkpoint::Saver::Standing& of_all);
   void finish_save();
   void conclude(const std::optional<checkpoint::SaveResult>& result);
-  void learn_cost();
+  std::optional<checkpoint::SaveResult> measured(std::optional<checkpoint::SaveResult> result);
   trainer::StopVote::Voice voice() const;
   bool time_is_up() const;
   void note_place();

@@ -106,9 +106,10 @@ def result_of_a_killed_run_reads_right_and_tells_what_was_lost():
     first, second = shown["attempts"]
     equal((first["end"], first["exit_code"]), (told["seen"], None), "the end of the first attempt, as the second saw it")
     equal((first["last_step"], first["saved_step"]), (told["last_step"], told["saved_step"]), "its numbers stay")
-    equal(second["first_step"], told["saved_step"], "where the second began")
+    # A commit may come moments before the kill, and find no time to be told.
+    check(second["first_step"] >= told["saved_step"], f"the second began before what the first had saved: {second}, {told}")
     check(first["time"]["productive_s"] > 0, f"its time: {first['time']}")
-    check((first["time"]["lost_s"] > 0) == (told["last_step"] > told["saved_step"]), f"its lost time: {first['time']}, {told}")
+    check((first["time"]["lost_s"] > 0) == (told["last_step"] > second["first_step"]), f"its lost time: {first['time']}, {told}")
     check_no_debris(run_dir)
     check_verifies(run_dir)
 
