@@ -11,6 +11,7 @@
 #include "device/copier.hpp"
 #include "io/block_pool.hpp"
 #include "io/digest.hpp"
+#include "io/patience.hpp"
 #include "io/workers.hpp"
 
 namespace trainrt::checkpoint {
@@ -49,7 +50,7 @@ class FileReading {
     path_ = checkpoint_dir + "/" + shard.name;
     try {
       using Cache = io::PositionalFile::Cache;
-      file_.emplace(open_shard(checkpoint_dir, shard, file.shared ? Cache::use : Cache::bypass));
+      io::patiently([&] { file_.emplace(open_shard(checkpoint_dir, shard, file.shared ? Cache::use : Cache::bypass)); });
     } catch (const std::exception& error) {
       fail(error.what());
     }
@@ -64,7 +65,7 @@ class FileReading {
     if (failed_) return nullptr;
     try {
       auto filled = std::make_shared<Filled>(Filled{pool.take(), {}});
-      filled->bytes = file_->read(read.block.at, read.block.bytes, filled->buffer);
+      filled->bytes = io::patiently([&] { return file_->read(read.block.at, read.block.bytes, filled->buffer); });
       return filled;
     } catch (const std::exception& error) {
       fail(error.what());

@@ -27,7 +27,7 @@ struct SaveResult {
   bool committed = false;
   std::string directory;  ///< where committed
   std::string error;      ///< else why not, with rank, host and file
-  bool lost = false;      ///< a directory of that index exists: another attempt owns the run now
+  bool lost = false;      ///< another attempt owns the run now
   std::uint64_t bytes = 0;
 };
 

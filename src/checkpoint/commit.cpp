@@ -6,6 +6,7 @@
 #include "checkpoint/whole_view.hpp"
 #include "core/host.hpp"
 #include "core/text.hpp"
+#include "io/fenced_directory.hpp"
 #include "io/file.hpp"
 #include "io/file_system.hpp"
 #include "io/striping.hpp"
@@ -76,10 +77,15 @@ Place place_of(const std::string& run_dir, const std::string& private_dir, std::
   return {run_dir, private_dir, private_dir + "/" + name, run_dir + "/" + name};
 }
 
+std::string lost_text(const Place& place) {
+  if (!io::FencedDirectory(place.run_dir, place.private_dir).is_fenced()) return {};
+  return "cannot commit checkpoint '" + place.final + "': the directory '" + place.private_dir +
+         "' has been taken away, so another attempt owns this run now; this one must end";
+}
+
 void prepare_place(const Place& place, std::uint64_t file_bytes, int files) {
-  io::make_directories(place.private_dir);
   if (io::exists(place.work)) io::remove_tree(place.work);
-  io::make_directories(place.work);
+  io::make_directory(place.work);
   // Where striping cannot be set the file system's default does.
   if (io::file_system_of(place.work).name == "lustre") io::set_striping(place.work, io::striping_for(file_bytes, files));
 }
@@ -100,6 +106,7 @@ std::uint64_t commit(const Commit& commit, const Observer& observer) try {
   drop(commit.place, "");
   throw;
 } catch (const std::exception& error) {
+  if (const auto lost = lost_text(commit.place); !lost.empty()) throw LostRun(lost);
   throw Error(drop(commit.place, error.what()));
 }
 

@@ -20,14 +20,19 @@ struct Place {
 };
 Place place_of(const std::string& run_dir, const std::string& private_dir, std::int64_t index);
 
-/// Makes the directory that all ranks write into; on Lustre, with stripes for files of that size. Rank 0 calls.
+/// Makes the directory that all ranks write into, inside the private directory, which is there; on Lustre, with stripes for
+/// files of that size. Rank 0 calls.
 void prepare_place(const Place& place, std::uint64_t file_bytes, int files);
 
-/// A directory of that index exists already: another attempt owns the run now.
+/// A directory of that index exists already, or the private directory is gone: another attempt owns the run now.
 class LostRun : public Error {
  public:
   using Error::Error;
 };
+
+/// "" while the private directory is there, else what to say. For the right words after something failed: what keeps a
+/// stale attempt from committing is that it has nothing left to rename.
+std::string lost_text(const Place& place);
 
 /// What rank 0 needs to commit.
 struct Commit {
@@ -41,8 +46,8 @@ struct Commit {
 };
 
 /// Writes the manifest and renames the directory to its final name: the only commit point. Returns the checkpoint's bytes.
-/// LostRun where that name is taken; Error where anything fails: then the checkpoint is dropped, and what it left is
-/// removed.
+/// LostRun where that name is taken or the private directory is gone; Error where anything fails: then the checkpoint is
+/// dropped, and what it left is removed.
 std::uint64_t commit(const Commit& commit, const Observer& observer);
 
 /// Off the commit path: writes state.h5 into the committed checkpoint.

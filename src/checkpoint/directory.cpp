@@ -6,6 +6,7 @@
 
 #include "checkpoint/manifest.hpp"
 #include "io/file.hpp"
+#include "io/patience.hpp"
 
 namespace trainrt::checkpoint {
 
@@ -32,8 +33,8 @@ std::optional<std::int64_t> index_of(const std::string& name) {
 
 std::vector<std::int64_t> indices_in(const std::string& run_dir) {
   std::vector<std::int64_t> indices;
-  if (!io::exists(run_dir)) return indices;
-  for (const auto& name : io::list_directory(run_dir))
+  if (!io::patiently([&] { return io::exists(run_dir); })) return indices;
+  for (const auto& name : io::patiently([&] { return io::list_directory(run_dir); }))
     if (const auto index = index_of(name)) indices.push_back(*index);
   std::sort(indices.begin(), indices.end());
   return indices;

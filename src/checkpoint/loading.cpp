@@ -14,6 +14,7 @@
 #include "checkpoint/user_files.hpp"
 #include "checkpoint/view_check.hpp"
 #include "core/text.hpp"
+#include "io/patience.hpp"
 
 namespace trainrt::checkpoint {
 
@@ -170,7 +171,8 @@ class Loading {
       std::string text;
       for (auto number = begin; number < end; ++number) {
         const auto& part = survey_.parts()[number];
-        if (survey_.is_home(number)) text = read_part(directory_, part.shard_of(manifest_), part.record(manifest_));
+        if (survey_.is_home(number))
+          text = io::patiently([&] { return read_part(directory_, part.shard_of(manifest_), part.record(manifest_)); });
       }
       return text;
     });

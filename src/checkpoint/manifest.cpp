@@ -7,6 +7,7 @@
 #include "checkpoint/strict_json.hpp"
 #include "io/digest.hpp"
 #include "io/file.hpp"
+#include "io/patience.hpp"
 
 namespace trainrt::checkpoint {
 
@@ -176,7 +177,7 @@ Manifest manifest_from(const std::string& text, const std::string& path) {
 
 Manifest read_manifest(const std::string& checkpoint_dir) {
   const auto path = checkpoint_dir + "/" + manifest_name;
-  return manifest_from(io::read_file(path), path);
+  return manifest_from(io::patiently([&] { return io::read_file(path); }), path);
 }
 
 }  // namespace trainrt::checkpoint

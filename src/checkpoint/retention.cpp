@@ -45,7 +45,6 @@ void retain(const std::string& run_dir, const std::string& private_dir, const Re
   if (keep == 0 || indices_in(run_dir).size() <= keep) return;
   const auto indices = to_delete(list(run_dir), retention);
   if (indices.empty()) return;
-  io::make_directories(private_dir);
   std::vector<std::string> retired;
   for (const auto index : indices) {
     const auto& aside = retired.emplace_back(private_dir + "/deleted_" + directory_name(index));

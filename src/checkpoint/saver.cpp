@@ -11,6 +11,7 @@
 #include "checkpoint/commit.hpp"
 #include "checkpoint/pack.hpp"
 #include "core/host.hpp"
+#include "io/file.hpp"
 
 namespace trainrt::checkpoint {
 
@@ -123,19 +124,22 @@ Saver::~Saver() = default;
 
 std::optional<SaveResult> Saver::start(const State& state, Request request) {
   const auto place = place_of(options_.run_dir, options_.private_dir, request.meta.index);
-  std::string obstacle;  // rank 0's
+  SaveResult obstacle;  // rank 0's
+  obstacle.index = request.meta.index;
   if (communicator_.rank() == 0) try {
+      make_private_dir();
       prepare_place(place, plan_ ? plan_->file_bytes : 0, static_cast<int>(options_.file_of_rank.size()));
       options_.writer.observer(Phase::prepared);
     } catch (const std::exception& error) {
-      obstacle = who(communicator_) + ": " + error.what();
+      const auto lost = options_.makes_private_dir ? std::string() : lost_text(place);
+      obstacle.lost = !lost.empty();
+      obstacle.error = obstacle.lost ? lost : who(communicator_) + ": " + error.what();
     }
-  const auto agreed = agreement_->update(state, Agreement::For::save, !obstacle.empty());
+  const auto agreed = agreement_->update(state, Agreement::For::save, !obstacle.error.empty());
   if (agreed.new_layout) plan(state);
   if (agreed.obstacle) {
-    SaveResult result;
-    result.index = request.meta.index;
-    result.error = communicator_.broadcast_text(obstacle, 0);
+    auto result = unpacked_result(communicator_.broadcast_text(packed(obstacle), 0));
+    if (result.lost) throw LostRun(result.error);
     return result;
   }
   ++started_;
@@ -144,6 +148,12 @@ std::optional<SaveResult> Saver::start(const State& state, Request request) {
   for (const auto& value : state.values()) value_names_.push_back(value.name);
   writer_.begin(plan_, state, place.work);
   return std::nullopt;
+}
+
+/// Once: where it is gone later, it has been taken away.
+void Saver::make_private_dir() {
+  if (options_.makes_private_dir) io::make_directories(options_.private_dir);
+  options_.makes_private_dir = false;
 }
 
 /// Fails on all ranks or on none. What failed is tried again at the next save.

@@ -16,7 +16,8 @@ namespace trainrt::checkpoint {
 
 struct SaverOptions {
   std::string run_dir;
-  std::string private_dir;             ///< of this attempt, inside run_dir; made here when missing
+  std::string private_dir;             ///< of this attempt, inside run_dir
+  bool makes_private_dir = true;       ///< at the first save. Where it is gone later, or is not there: LostRun
   std::vector<int> file_of_rank;       ///< which shard file each rank writes into; empty: each its own
   std::optional<Retention> retention;  ///< applied after every commit, in the background
   WriterOptions writer;
@@ -65,6 +66,7 @@ class Saver {
   struct Flight;
   struct Conclusion;
   void plan(const State& state);
+  void make_private_dir();
   void gather();
   SaveResult conclude();
   void commit_in_background(std::shared_ptr<const struct Commit> work);

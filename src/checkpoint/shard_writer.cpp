@@ -248,7 +248,7 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
     if (!directory_seen_) await_directory(directory_, writer_.options_.visible_s);
     directory_seen_ = true;
     const auto folder = output.path().substr(0, output.path().rfind('/'));
-    if (folder != directory_ && folders_.insert(folder).second) io::make_directories(folder);
+    if (folder != directory_ && folders_.insert(folder).second) io::make_directories_below(directory_, folder);
   }
 
   /// The train thread's own part counts as one task. Whoever ends the last one seals.

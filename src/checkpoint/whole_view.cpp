@@ -162,7 +162,6 @@ void restore_view(const std::string& checkpoint_dir, const std::string& private_
     std::sort(tensor.slabs.begin(), tensor.slabs.end(), [&](const Slab& a, const Slab& b) { return key(a) < key(b); });
     layout.tensors.push_back(std::move(tensor));
   }
-  io::make_directories(private_dir);
   write_view(checkpoint_dir, private_dir, whole_view(layout, values));
 }
 

@@ -98,6 +98,19 @@ void make_directories(const std::string& path) {
   if (!S_ISDIR(info.st_mode)) fail("make directory", path, ENOTDIR);
 }
 
+bool make_directory(const std::string& path) {
+  if (uninterrupted([&] { return ::mkdir(path.c_str(), 0777); }) == 0) return true;
+  if (errno == EEXIST) return false;
+  fail("make directory", path, errno);
+}
+
+void make_directories_below(const std::string& base, const std::string& path) {
+  for (auto at = base.size(); at < path.size();) {
+    at = std::min(path.find('/', at + 1), path.size());
+    make_directory(path.substr(0, at));
+  }
+}
+
 bool rename_to_new(const std::string& from, const std::string& to) {
   const auto renamed =
       uninterrupted([&] { return ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE); });

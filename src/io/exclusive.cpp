@@ -1,14 +1,11 @@
 #include "io/exclusive.hpp"
 
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <trainrt/error.hpp>
 
 #include "io/file.hpp"
 #include "io/temporary.hpp"
@@ -19,7 +16,7 @@ namespace {
 
 struct stat status_of(const std::string& path) {
   struct stat status {};
-  if (stat(path.c_str(), &status) != 0) throw Error(fmt::format("cannot look at {}: {}", path, std::strerror(errno)));
+  if (stat(path.c_str(), &status) != 0) fail("look at", path, errno);
   return status;
 }
 
@@ -36,7 +33,7 @@ bool create_exclusive(const std::string& path, const std::string& content) {
   // A lost answer of NFS may report an error for a link that was made: the link count tells.
   const bool made = linked == 0 || status_of(temporary).st_nlink == 2;
   unlink(temporary.c_str());
-  if (!made && error != EEXIST) throw Error(fmt::format("cannot make {}: {}", path, std::strerror(error)));
+  if (!made && error != EEXIST) fail("make", path, error);
   if (made) sync_directory(std::filesystem::path(path).parent_path().string());
   return made;
 }

@@ -111,8 +111,7 @@ void replace_file(const std::string& path, std::string_view bytes) {
   sync_directory(directory);
 }
 
-void replace_file_lightly(const std::string& path, std::string_view bytes) {
-  const auto aside = temporary_beside(path);
+void replace_file_lightly(const std::string& path, const std::string& aside, std::string_view bytes) {
   try {
     const Descriptor file(open_retrying(aside, O_WRONLY | O_CREAT | O_TRUNC));
     if (file.get() < 0) fail("create", aside, errno);

@@ -63,14 +63,20 @@ void write_file(const std::string& path, std::string_view bytes);
 void replace_file(const std::string& path, std::string_view bytes);
 
 /// The same without waiting for the disk: readers see the old file or the new one, a node that crashes may lose both. For
-/// what is written often and can be missed.
-void replace_file_lightly(const std::string& path, std::string_view bytes);
+/// what is written often and can be missed. It is written to `aside`, in the same file system, first.
+void replace_file_lightly(const std::string& path, const std::string& aside, std::string_view bytes);
 
 /// Makes the names in a directory durable.
 void sync_directory(const std::string& path);
 
 /// Makes a directory and its missing parents.
 void make_directories(const std::string& path);
+
+/// Makes one directory, whose parent is there; false where something has that name already.
+bool make_directory(const std::string& path);
+
+/// Makes a directory and its missing parents below `base`, which is there and is never made.
+void make_directories_below(const std::string& base, const std::string& path);
 
 /// Renames where nothing has the new name yet; false where something has.
 bool rename_to_new(const std::string& from, const std::string& to);
@@ -87,7 +93,7 @@ std::vector<std::string> list_directory(const std::string& path);
 /// Paths of all files below a directory, relative to it, sorted. Symbolic links are listed, never followed.
 std::vector<std::string> list_files_below(const std::string& path);
 
-/// Throws the Error of a failed system call: "cannot OPERATION 'PATH': REASON; ADVICE".
+/// Throws the StorageError of a failed system call: "cannot OPERATION 'PATH': REASON; ADVICE".
 [[noreturn]] void fail(std::string_view operation, const std::string& path, int error_number);
 
 }  // namespace trainrt::io

@@ -1,12 +1,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <trainrt/error.hpp>
 #include <utility>
 
 #include "io/file.hpp"
+#include "io/storage_error.hpp"
 
 namespace trainrt::io {
 
@@ -36,13 +38,18 @@ std::string_view advice_for(int error_number) {
   return "check that path on this node";
 }
 
+constexpr int transient[] = {EIO,          ESTALE,     ETIMEDOUT, EAGAIN, ENXIO,     EHOSTDOWN,
+                             EHOSTUNREACH, ECONNRESET, ENOTCONN,  EINTR,  ESHUTDOWN, EREMOTEIO};
+
 }  // namespace
+
+bool is_transient(int error_number) { return std::ranges::find(transient, error_number) != std::end(transient); }
 
 void fail(std::string_view operation, const std::string& path, int error_number) {
   std::string text = "cannot ";
   text.append(operation).append(" '").append(path).append("': ");
   text.append(std::generic_category().message(error_number)).append("; ").append(advice_for(error_number));
-  throw Error(text);
+  throw StorageError(text, error_number);
 }
 
 Descriptor::~Descriptor() {

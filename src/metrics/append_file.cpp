@@ -1,8 +1,6 @@
 #include "metrics/append_file.hpp"
 
 #include <cerrno>
-#include <cstdio>
-#include <filesystem>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -28,14 +26,6 @@ AppendFile::AppendFile(const std::string& path)
   if (fd_.get() < 0) io::fail("open for appending", path_, errno);
 }
 
-void AppendFile::rename_over(const std::string& path) {
-  if (io::uninterrupted([&] { return std::rename(path_.c_str(), path.c_str()); }) != 0)
-    io::fail("rename '" + path_ + "' to", path, errno);
-  path_ = path;
-  const auto parent = std::filesystem::path(path).parent_path().string();
-  io::sync_directory(parent.empty() ? "." : parent);
-}
-
 void AppendFile::append(std::string_view bytes) {
   const auto written = io::uninterrupted([&] { return ::write(fd_.get(), bytes.data(), bytes.size()); });
   if (written == static_cast<ssize_t>(bytes.size())) return;
@@ -46,6 +36,11 @@ void AppendFile::append(std::string_view bytes) {
 
 void AppendFile::sync() {
   if (io::uninterrupted([&] { return ::fsync(fd_.get()); }) != 0) io::fail("sync", path_, errno);
+}
+
+void AppendFile::truncate(std::uint64_t bytes) {
+  if (io::uninterrupted([&] { return ::ftruncate(fd_.get(), static_cast<off_t>(bytes)); }) != 0)
+    io::fail("cut", path_, errno);
 }
 
 }  // namespace trainrt::metrics

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -11,13 +12,11 @@ class AppendFile {
  public:
   explicit AppendFile(const std::string& path);
 
-  /// Renames the file over `path`, in the same directory, and makes that durable. Whoever had the old file open goes on
-  /// appending to a file without a name.
-  void rename_over(const std::string& path);
-
-  /// All of `bytes` in one write(2), or an error and the file as it was.
+  /// All of `bytes` in one write(2), or an error; the file is as it was then, unless it cannot be cut either.
   void append(std::string_view bytes);
   void sync();
+  /// Cuts it to so many bytes.
+  void truncate(std::uint64_t bytes);
 
  private:
   std::string path_;

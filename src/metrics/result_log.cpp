@@ -1,16 +1,26 @@
 #include "metrics/result_log.hpp"
 
+#include <mutex>
+#include <optional>
+#include <utility>
+
 #include <trainrt/error.hpp>
 
+#include "core/fault_point.hpp"
+#include "core/log.hpp"
 #include "io/file.hpp"
-#include "io/temporary.hpp"
+#include "io/patience.hpp"
+#include "io/storage_error.hpp"
+#include "metrics/append_file.hpp"
 #include "metrics/record_json.hpp"
 
 namespace trainrt::metrics {
 
 namespace {
 
-std::string path_in(const std::string& run_dir) { return run_dir + "/result.json"; }
+constexpr const char* name = "result.json";
+
+std::string path_in(const std::string& run_dir) { return run_dir + "/" + name; }
 
 std::vector<Record> kept(std::vector<Record> records, std::int64_t keep, const std::string& path) {
   std::vector<Record> history;
@@ -35,27 +45,141 @@ std::vector<Record> kept(std::vector<Record> records, std::int64_t keep, const s
 
 }  // namespace
 
-ResultLog::Opened ResultLog::open(const std::string& run_dir, std::int64_t keep_iterations) {
-  const auto path = path_in(run_dir);
-  auto history = kept(read_results(run_dir), keep_iterations, path);
+/// The file has two parts: what is durable, and the lines after it, all of which are in memory too. `io` guards the file,
+/// `mutex` the lines that are on their way to it.
+class ResultLog::Impl {
+ public:
+  Impl(io::FencedDirectory run_dir, const std::string& lines) : run_dir_(std::move(run_dir)), durable_(lines.size()) {
+    put_in_place(lines);
+  }
+
+  void append(std::string line) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (waiting_.size() + line.size() > most_waiting)
+        throw Error("result log " + path() +
+                    ": it could not be written for so long that too many records wait; make room " +
+                    "there, and start the same command again");
+      waiting_ += line;
+    }
+    const std::unique_lock file(io_, std::try_to_lock);
+    if (file) try_to_write();  // else a sync() has it, and takes the line along
+  }
+
+  void sync() {
+    const std::lock_guard file(io_);
+    io::patiently([this] { make_durable(); });
+    try_to_write();  // what came meanwhile
+  }
+
+ private:
+  static constexpr std::size_t most_waiting = std::size_t{256} << 20;
+
+  std::string path() const { return path_in(run_dir_.path()); }
+
+  void try_to_write() try {
+    if (is_lost_) return;
+    write_waiting();
+    if (std::exchange(is_behind_, false)) log::warning("the records that were held in memory are in " + path() + " now");
+  } catch (const io::StorageError& error) {
+    if (!std::exchange(is_behind_, true))
+      log::warning(std::string(error.what()) + ". The records are held in memory until they can be written");
+  }
+
+  /// After an error half a line may be there: it is cut off before anything else is written.
+  void write_waiting() {
+    take_waiting();
+    if (!ends_well_) file_->truncate(durable_ + in_file_);
+    ends_well_ = false;
+    if (in_file_ < recent_.size()) file_->append(std::string_view(recent_).substr(in_file_));
+    in_file_ = recent_.size();
+    ends_well_ = true;
+  }
+
+  void take_waiting() {
+    const std::lock_guard lock(mutex_);
+    recent_ += std::exchange(waiting_, {});
+  }
+
+  /// First by the open file; where that is of no use (a server that lost it, say) by a new one.
+  void make_durable() {
+    if (!is_synced()) write_anew();
+    durable_ += recent_.size();
+    recent_.clear();
+    in_file_ = 0;
+  }
+
+  /// False where the open file is of no use.
+  bool is_synced() try {
+    if (is_lost_) return false;
+    write_waiting();
+    sync_file();
+    return true;
+  } catch (const io::StorageError& error) {
+    if (!io::is_transient(error.error_number())) throw;
+    return false;
+  }
+
+  void sync_file() try { file_->sync(); } catch (...) {
+    in_file_ = 0;  // after an fsync that fails nobody knows what the disk has
+    ends_well_ = false;
+    throw;
+  }
+
+  void write_anew() {
+    is_lost_ = true;  // until it is done: the open file may have lost its name
+    const auto there = io::read_file(path());
+    if (there.size() < durable_) throw Error("result log " + path() + ": somebody has cut it");
+    take_waiting();
+    put_in_place(there.substr(0, durable_) + recent_);
+    in_file_ = recent_.size();
+    ends_well_ = true;
+    is_lost_ = false;
+  }
+
+  void put_in_place(const std::string& lines) {
+    run_dir_.write_aside(name, lines);
+    AppendFile file(run_dir_.aside(name));  // before it is moved: a newer attempt may put its own in that place
+    run_dir_.move_out(name);
+    file_.emplace(std::move(file));
+  }
+
+  io::FencedDirectory run_dir_;
+  std::mutex io_;
+  std::optional<AppendFile> file_;
+  std::uint64_t durable_;    // bytes of the file
+  std::string recent_;       // the lines after those
+  std::size_t in_file_ = 0;  // so much of them has been written
+  bool ends_well_ = true;    // nothing follows that in the file
+  bool is_lost_ = false;     // the open file is of no use: write_anew()
+  bool is_behind_ = false;
+  std::mutex mutex_;
+  std::string waiting_;
+};
+
+ResultLog::Opened ResultLog::open(const io::FencedDirectory& run_dir, std::int64_t keep_iterations) {
+  auto history = kept(read_results(run_dir.path()), keep_iterations, path_in(run_dir.path()));
   std::string lines;
   for (const auto& record : history) lines += to_json(record) + "\n";
-  const auto aside = io::temporary_beside(path);
-  io::remove_tree(aside);
-  io::write_file(aside, lines);
-  AppendFile file(aside);
-  file.rename_over(path);
-  return {ResultLog(std::move(file)), std::move(history)};
+  auto impl = io::patiently([&] { return std::make_unique<Impl>(run_dir, lines); });
+  return {ResultLog(std::move(impl)), std::move(history)};
 }
 
-void ResultLog::append(const Record& record) { file_.append(to_json(record) + "\n"); }
+ResultLog::ResultLog(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+ResultLog::ResultLog(ResultLog&&) noexcept = default;
+ResultLog::~ResultLog() = default;
 
-void ResultLog::sync() { file_.sync(); }
+void ResultLog::append(const Record& record) {
+  fault_point("append");
+  impl_->append(to_json(record) + "\n");
+}
+
+void ResultLog::sync() { impl_->sync(); }
 
 std::vector<Record> read_results(const std::string& run_dir) {
   const auto path = path_in(run_dir);
-  if (!io::exists(path)) return {};
-  const auto text = io::read_file(path);
+  if (!io::patiently([&] { return io::exists(path); })) return {};
+  const auto text = io::patiently([&] { return io::read_file(path); });
   std::vector<Record> records;
   for (std::size_t at = 0; at < text.size();) {
     const auto end = std::min(text.find('\n', at), text.size());

@@ -1,31 +1,44 @@
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "metrics/append_file.hpp"
+#include "io/fenced_directory.hpp"
 #include "metrics/record.hpp"
 
 namespace trainrt::metrics {
 
 /// result.json of a run: one line of JSON a report (record_json.hpp), the log of record. One process has it open: rank 0 of
 /// the newest attempt.
+///
+/// Storage that is full or away loses no record: append() keeps in memory what it cannot write, and later calls write it.
+/// Whatever is not yet durable is kept, for after a failed fsync nobody knows what the disk has.
+///
+/// append() and sync() may be called in different threads; append() never waits for a sync().
 class ResultLog {
  public:
   struct Opened;
   /// Opens the log of the run with exactly the records of iterations 1 to `keep_iterations` in it: what the restored
   /// checkpoint includes. Each must be there once and in order, else UsageError that says which is not. Later, torn and
-  /// foreign lines are dropped. The file is written anew under a temporary name, made durable, and renamed over
+  /// foreign lines are dropped. The file is written anew in the private directory, made durable, and renamed over
   /// result.json: what an older attempt still appends goes to a file without a name.
-  static Opened open(const std::string& run_dir, std::int64_t keep_iterations);
+  static Opened open(const io::FencedDirectory& run_dir, std::int64_t keep_iterations);
 
-  /// One line, whole or, with an Error, not at all; visible to readers at once, durable after sync().
+  ResultLog(ResultLog&&) noexcept;
+  ~ResultLog();
+
+  /// One line, whole or not at all; visible to readers at once where the storage takes it, durable after sync(). Where it
+  /// does not, this is said once. Throws Error where more than 256 MiB wait.
   void append(const Record& record);
+  /// All that has been appended is in the file, durable, in order and without half a line. Tries again while the storage
+  /// is away (io/patience.hpp). Throws Error where the file cannot be made complete: then no commit may follow.
   void sync();
 
  private:
-  explicit ResultLog(AppendFile file) : file_(std::move(file)) {}
-  AppendFile file_;
+  class Impl;
+  explicit ResultLog(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
 };
 
 struct ResultLog::Opened {

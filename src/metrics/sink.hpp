@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/plugin.hpp"
+#include "io/fenced_directory.hpp"
 #include "metrics/record.hpp"
 
 namespace trainrt::metrics {
@@ -19,6 +20,7 @@ class Sink {
   virtual void begin(const std::vector<Record>& history) = 0;
   /// How many iterations the run will have in all, where the train function says so.
   virtual void expect(std::int64_t) {}
+  /// Where it fails the record is kept all the same, and a later call brings the file up to date.
   virtual void write(const Record& record) = 0;
   /// At commits: bring files up to date where that is cheap enough to do now.
   virtual void sync() {}
@@ -27,7 +29,7 @@ class Sink {
 };
 
 struct SinkContext {
-  std::string run_dir;
+  io::FencedDirectory run_dir;
   std::string run_name;
 };
 

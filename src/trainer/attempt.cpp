@@ -9,12 +9,15 @@
 #include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
+#include "core/fault_point.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
 #include "core/options.hpp"
 #include "io/exclusive.hpp"
 #include "io/file.hpp"
+#include "io/patience.hpp"
 #include "trainer/crash_report.hpp"
+#include "trainer/run_directory.hpp"
 
 namespace trainrt::trainer {
 
@@ -27,9 +30,8 @@ using Json = nlohmann::ordered_json;
 /// Between signs of life: a young attempt gives them more often, so that one that is killed soon has told how far it was.
 double beat_s(double age_s) { return std::clamp(age_s / 4, 1.0, 10.0); }
 
-std::string path_of(const std::string& run_dir, int number) {
-  return run_dir + "/attempts/" + attempt_name(number) + ".json";
-}
+std::string record_name(int number) { return "attempts/" + attempt_name(number) + ".json"; }
+std::string path_of(const std::string& run_dir, int number) { return run_dir + "/" + record_name(number); }
 
 std::string pulse_path_of(const std::string& run_dir, int number) {
   return run_dir + "/attempts/" + attempt_name(number) + ".pulse";
@@ -131,10 +133,10 @@ AttemptRecord from_text(const std::string& text) {
 /// Numbers of the attempts that have a file of this kind, readable or not, in order.
 std::vector<int> numbers_in(const std::string& run_dir, std::string_view extension = ".json") {
   std::vector<int> numbers;
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator(run_dir + "/attempts", none)) {
-    const auto number = parse_integer(entry.path().stem().string());
-    if (entry.path().extension() == extension && number && *number > 0 && *number < 1'000'000'000)
+  if (!io::exists(run_dir + "/attempts")) return numbers;
+  for (const fs::path name : io::list_directory(run_dir + "/attempts")) {
+    const auto number = parse_integer(name.stem().string());
+    if (name.extension() == extension && number && *number > 0 && *number < 1'000'000'000)
       numbers.push_back(static_cast<int>(*number));
   }
   std::ranges::sort(numbers);
@@ -144,7 +146,7 @@ std::vector<int> numbers_in(const std::string& run_dir, std::string_view extensi
 /// nullopt, with a warning, where a record cannot be read: then nobody can be shown to be alive by it.
 std::optional<AttemptRecord> read_record(const std::string& path) {
   try {
-    return from_text(io::read_file(path));
+    return from_text(io::patiently([&] { return io::read_file(path); }));
   } catch (const std::exception& error) {
     log::warning(fmt::format("the record {} cannot be read and is passed over: {}", path, error.what()));
     return std::nullopt;
@@ -166,9 +168,9 @@ void take_pulse(AttemptRecord& record, const std::string& run_dir) {
 }
 
 /// Puts a record that has its end now in its place, and removes what it has taken up.
-void write_end(const std::string& run_dir, const AttemptRecord& record) {
-  io::replace_file(path_of(run_dir, record.number), to_text(record));
-  io::remove_tree(pulse_path_of(run_dir, record.number));
+void write_end(const io::FencedDirectory& files, const AttemptRecord& record) {
+  files.replace(record_name(record.number), to_text(record));
+  io::remove_tree(pulse_path_of(files.path(), record.number));
 }
 
 double by_file_clock(const fs::path& path) {
@@ -203,24 +205,38 @@ void refuse_if_alive(const AttemptRecord& last, const std::string& run_dir) {
       std::max(0.0, heartbeat_age_s(run_dir, last.number))));
 }
 
-void close_for(const AttemptRecord& me, const std::string& run_dir, AttemptRecord gone) {
+void close_for(const io::FencedDirectory& files, const AttemptRecord& me, AttemptRecord gone) {
   if (!gone.end.empty()) return;
+  const auto& run_dir = files.path();
   take_pulse(gone, run_dir);
   gone.end = gone.seen.empty() ? gone.start : gone.seen;
   const auto crash = crash_of(run_dir, gone.number);
   gone.why = crash.empty() ? why_without_end(gone.owner, me.owner) : "failed: " + crash;
-  write_end(run_dir, gone);
+  write_end(files, gone);
 }
 
 /// Gives the attempt before `me`, and any that left a pulse, an end where it has none.
-void close_earlier(const AttemptRecord& me, const std::string& run_dir, const std::optional<AttemptRecord>& before) {
-  if (before) close_for(me, run_dir, *before);
+void close_earlier(const io::FencedDirectory& files, const AttemptRecord& me, const std::optional<AttemptRecord>& before) {
+  const auto& run_dir = files.path();
+  if (before) close_for(files, me, *before);
   for (const int number : numbers_in(run_dir, ".pulse")) {
     if (number >= me.number) continue;
     const auto path = path_of(run_dir, number);
-    if (const auto gone = io::exists(path) ? read_record(path) : std::nullopt) close_for(me, run_dir, *gone);
+    if (const auto gone = io::exists(path) ? read_record(path) : std::nullopt) close_for(files, me, *gone);
     io::remove_tree(pulse_path_of(run_dir, number));
   }
+}
+
+/// Another process has the private directory of an attempt and is about to write its record: waits for that. False where
+/// it takes so long that the process must have been killed in between.
+bool is_being_claimed(const std::string& private_dir, const std::string& record) {
+  constexpr double patience_s = 5;
+  while (!io::exists(record)) {
+    if (!io::exists(private_dir)) return true;  // it saw that the number is taken
+    if (io::age_seconds(private_dir) > patience_s) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  return true;
 }
 
 }  // namespace
@@ -277,7 +293,7 @@ void mark_failed(const std::string& run_dir, int number, const std::string& why,
   record.why = why;
   record.exit_code = exit_code;
   record.last_step = std::max(record.last_step, last_step);
-  write_end(run_dir, record);
+  write_end(io::FencedDirectory(run_dir, private_directory(run_dir, number)), record);
 }
 
 void close_attempt(const std::string& run_dir, int number, const std::string& why, int exit_code) {
@@ -290,7 +306,8 @@ void close_attempt(const std::string& run_dir, int number, const std::string& wh
   record->end = of_an_earlier_job && !record->seen.empty() ? record->seen : utc_now();
   record->why = why;
   record->exit_code = exit_code;
-  write_end(run_dir, *record);
+  io::replace_file(path, to_text(*record));
+  io::remove_tree(pulse_path_of(run_dir, number));
 }
 
 void note_cause(const std::string& run_dir, int number, const std::string& cause) {
@@ -302,31 +319,42 @@ void note_cause(const std::string& run_dir, int number, const std::string& cause
 }
 
 Attempt::Attempt(const std::string& run_dir, int ranks, std::vector<std::string> nodes, Meter& meter)
-    : run_dir_(run_dir), meter_(meter) {
+    : files_(run_dir, ""), meter_(meter) {
   record_.owner = this_owner();
   record_.ranks = ranks;
   record_.nodes = std::move(nodes);
   record_.start = utc_before(monotonic_seconds() - meter.started_s());
-  std::optional<AttemptRecord> before;
-  for (bool claimed = false; !claimed;) {
-    const auto numbers = numbers_in(run_dir);
-    const int last = numbers.empty() ? 0 : numbers.back();
-    before = last > 0 ? read_record(path_of(run_dir, last)) : std::nullopt;
-    if (before) refuse_if_alive(*before, run_dir);
-    record_.number = last + 1;
-    claimed = io::create_exclusive(path_of(run_dir, record_.number), to_text(record_));
-  }
+  const auto before = claim();
+  heart_ = std::thread([this] { beat(); });
+  fault_point("claimed");
+  fence_off_older(run_dir, record_.number);
   try {
-    close_earlier(record_, run_dir, before);
+    close_earlier(files_, record_, before);
   } catch (const Error& error) {
     log::warning(std::string("the record of an earlier attempt stays without an end: ") + error.what());
   }
-  heart_ = std::thread([this] { beat(); });
+}
+
+std::optional<AttemptRecord> Attempt::claim() {
+  const auto& run_dir = files_.path();
+  for (;;) {
+    const auto numbers = io::patiently([&] { return numbers_in(run_dir); });
+    const int last = numbers.empty() ? 0 : numbers.back();
+    const auto before = last > 0 ? read_record(path_of(run_dir, last)) : std::nullopt;
+    if (before) refuse_if_alive(*before, run_dir);
+    const int started = io::patiently([&] { return newest_private_directory(run_dir); });
+    if (started > last && is_being_claimed(private_directory(run_dir, started), path_of(run_dir, started))) continue;
+    record_.number = std::max(last, started) + 1;
+    files_ = {run_dir, private_directory(run_dir, record_.number)};
+    if (!io::make_directory(files_.private_dir())) continue;
+    if (io::create_exclusive(path_of(run_dir, record_.number), to_text(record_))) return before;
+    io::remove_tree(files_.private_dir());
+  }
 }
 
 /// Touches the record even where the pulse cannot be written: a full disk is no reason to look dead.
 void Attempt::beat() {
-  const auto path = path_of(run_dir_, record_.number);
+  const auto path = path_of(files_.path(), record_.number);
   do {
     io::touch(path);
     try {
@@ -351,7 +379,7 @@ void Attempt::write_pulse() const {
   AttemptRecord now;
   now.number = record_.number;
   take_reading(now);
-  io::replace_file_lightly(pulse_path_of(run_dir_, record_.number), pulse_text(now));
+  io::replace_file_lightly(pulse_path_of(files_.path(), record_.number), files_.aside("pulse"), pulse_text(now));
 }
 
 void Attempt::end(const std::string& why, int exit_code, std::int64_t last_step) {
@@ -361,7 +389,7 @@ void Attempt::end(const std::string& why, int exit_code, std::int64_t last_step)
   record_.why = why;
   record_.exit_code = exit_code;
   record_.last_step = last_step;
-  write_end(run_dir_, record_);
+  io::patiently([&] { write_end(files_, record_); });
 }
 
 void Attempt::stop_heart() {

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "io/fenced_directory.hpp"
 #include "trainer/meter.hpp"
 #include "trainer/owner.hpp"
 #include "trainer/timing.hpp"
@@ -57,29 +58,35 @@ void close_attempt(const std::string& run_dir, int number, const std::string& wh
 /// Adds what an attempt could not know of its own end: "stopped by SIGTERM" becomes "stopped by SIGTERM (preemption)".
 void note_cause(const std::string& run_dir, int number, const std::string& cause);
 
-/// Holds the run directory for this process, on one rank. Its number grows by one with every attempt and its record is
-/// created exclusively: of two that start at once, one gets it. While it lives a thread touches the record and writes the
+/// Holds the run directory for this process, on one rank. Its number grows with every attempt; its private directory and
+/// its record are created exclusively: of two that start at once, one gets it. The private directory comes first, so that
+/// whoever sees the record of an attempt can fence it off. While it lives a thread touches the record and writes the
 /// meter's numbers beside it: every 10 s (more often while it is young), at the first step, and after every commit.
 class Attempt {
  public:
-  /// Throws UsageError where the last attempt's owner is alive. Earlier attempts that wrote no end get one. Of the old
-  /// records only the last is read, and those that have no end. `meter` must live longer than this.
+  /// Claims the next number, and fences off all older attempts (io/fenced_directory.hpp): what is in the run directory
+  /// when it returns changes no more but by this attempt. Earlier attempts that wrote no end get one; of the old records
+  /// only the last is read, and those that have no end. Throws UsageError where the last attempt's owner is alive, and
+  /// StorageError where an older one cannot be fenced off. `meter` must live longer than this.
   Attempt(const std::string& run_dir, int ranks, std::vector<std::string> nodes, Meter& meter);
   ~Attempt();
   Attempt(const Attempt&) = delete;
   Attempt& operator=(const Attempt&) = delete;
 
   int number() const { return record_.number; }
+  /// The run directory, for everything that this attempt writes there.
+  const io::FencedDirectory& files() const { return files_; }
   /// Writes why and where it ended, with the meter's last numbers.
   void end(const std::string& why, int exit_code, std::int64_t last_step);
 
  private:
+  std::optional<AttemptRecord> claim();
   void beat();
   void write_pulse() const;
   void take_reading(AttemptRecord& record) const;
   void stop_heart();
 
-  std::string run_dir_;
+  io::FencedDirectory files_;
   Meter& meter_;
   AttemptRecord record_;
   std::thread heart_;

@@ -26,7 +26,7 @@ Owner this_owner() {
 bool is_alive(const Owner& other, const Owner& me, const OwnerFacts& facts) {
   constexpr double fresh_s = 30;
   const bool same_job = !me.job_id.empty() && other.job_id == me.job_id;
-  if (same_job && other.restart_count < me.restart_count) return false;
+  if (same_job && other.restart_count != me.restart_count) return other.restart_count > me.restart_count;
   if (other.pid_scope == me.pid_scope && other.host == me.host)
     return facts.start_time_of(other.pid) == other.pid_start_time;
   if (!other.job_id.empty() && !same_job)

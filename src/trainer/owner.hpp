@@ -28,7 +28,7 @@ struct OwnerFacts {
 
 /// True where `other` can be shown to be alive, so that `me` must not take the run: by its process where both see the same
 /// process numbers, by Slurm where it is another job, else by a heartbeat younger than 30 s. A requeue of the same job
-/// always takes over.
+/// always takes over, and what is left of the job before a requeue never does.
 bool is_alive(const Owner& other, const Owner& me, const OwnerFacts& facts);
 
 /// Asks squeue; nullopt where it cannot be asked.

@@ -1,6 +1,7 @@
 #include "trainer/reporter.hpp"
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -27,8 +28,9 @@ class SilentReporter : public Reporter {
 
 class FileReporter : public Reporter {
  public:
-  explicit FileReporter(const RunSpec& spec) : run_dir_(spec.run_dir), detailed_(spec.detailed_metrics) {
-    for (const auto* kind : metrics::sink_table()) sinks_.push_back(kind->open({spec.run_dir, spec.name}));
+  FileReporter(const RunSpec& spec, io::FencedDirectory run_dir)
+      : run_dir_(std::move(run_dir)), detailed_(spec.detailed_metrics) {
+    for (const auto* kind : metrics::sink_table()) sinks_.push_back({kind->open({run_dir_, spec.name})});
   }
 
   void begin(std::int64_t iteration) override {
@@ -61,7 +63,7 @@ class FileReporter : public Reporter {
 
  private:
   void say_what_is_repeated(std::int64_t iteration) const {
-    const auto there = static_cast<std::int64_t>(metrics::read_results(run_dir_).size());
+    const auto there = static_cast<std::int64_t>(metrics::read_results(run_dir_.path()).size());
     if (there <= iteration) return;
     const auto text =
         fmt::format("the {} reports after iteration {} are dropped, and made again: no checkpoint includes them",
@@ -71,27 +73,34 @@ class FileReporter : public Reporter {
 
   template <class Action>
   void for_sinks(Action&& action) {
-    for (const auto& sink : sinks_) {
+    for (auto& [sink, is_behind] : sinks_) {
       try {
         action(*sink);
-      } catch (const Error& error) {
-        log::warning(std::string("a file derived from result.json is not up to date: ") + error.what());
+        is_behind = false;
+      } catch (const std::exception& error) {
+        if (!std::exchange(is_behind, true))  // once, however long it lasts
+          log::warning(std::string("a file derived from result.json is not up to date: ") + error.what());
       }
     }
   }
 
-  std::string run_dir_;
+  struct OpenSink {
+    std::unique_ptr<metrics::Sink> sink;
+    bool is_behind = false;
+  };
+
+  io::FencedDirectory run_dir_;
   bool detailed_;
   std::optional<metrics::ResultLog> log_;
   std::optional<metrics::Autofill> autofill_;
-  std::vector<std::unique_ptr<metrics::Sink>> sinks_;
+  std::vector<OpenSink> sinks_;
 };
 
 }  // namespace
 
-std::unique_ptr<Reporter> make_reporter(const RunSpec& spec, int rank) {
+std::unique_ptr<Reporter> make_reporter(const RunSpec& spec, const io::FencedDirectory& run_dir, int rank) {
   if (rank != 0) return std::make_unique<SilentReporter>();
-  return std::make_unique<FileReporter>(spec);
+  return std::make_unique<FileReporter>(spec, run_dir);
 }
 
 }  // namespace trainrt::trainer

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "io/fenced_directory.hpp"
 #include "metrics/autofill.hpp"
 #include "metrics/record.hpp"
 #include "trainer/run_spec.hpp"
@@ -26,6 +27,6 @@ class Reporter {
   virtual void end() = 0;
 };
 
-std::unique_ptr<Reporter> make_reporter(const RunSpec& spec, int rank);
+std::unique_ptr<Reporter> make_reporter(const RunSpec& spec, const io::FencedDirectory& run_dir, int rank);
 
 }  // namespace trainrt::trainer

@@ -18,11 +18,14 @@
 #include "core/log.hpp"
 #include "core/stack_trace.hpp"
 #include "data/open_dataset.hpp"
-#include "io/exclusive.hpp"
+#include "io/fenced_directory.hpp"
 #include "io/file.hpp"
+#include "io/patience.hpp"
 #include "trainer/agreement.hpp"
 #include "trainer/attempt.hpp"
 #include "trainer/crash_report.hpp"
+#include "trainer/exit_guard.hpp"
+#include "trainer/fence_watch.hpp"
 #include "trainer/hang_watch.hpp"
 #include "trainer/progress.hpp"
 #include "trainer/run_directory.hpp"
@@ -52,6 +55,14 @@ std::string look_at_existing(const RunSpec& spec, const std::string& function) {
   return is_finished_as_is(*record, spec) ? finished_text : "";
 }
 
+/// A run that finished was killed before it could remove its private directory.
+void tidy_finished(const std::string& run_dir) try {
+  const auto attempts = read_attempts(run_dir);
+  if (!attempts.empty() && !attempts.back().end.empty()) fence_off_older(run_dir, attempts.back().number + 1);
+} catch (const Error& error) {
+  log::warning(std::string("what the last attempt left stays: ") + error.what());
+}
+
 std::string shown(const std::string& value) { return value.empty() ? "not set" : "'" + value + "'"; }
 
 /// What rank 0 keeps of an attempt while it runs; the other ranks have none.
@@ -70,22 +81,30 @@ class Records {
       log::info(
           fmt::format("elastic: {} rank{} share the global batches of {} workers", ranks, ranks == 1 ? "" : "s", workers_));
     set_state("running");
-    io::replace_file(run_dir_ + "/params.json", loop_as_json(record_));
-    io::remove_tree(run_dir_ + "/error.txt");  // of an earlier attempt; its record keeps the text
-    sweep(run_dir_, attempt_.number());
+    io::patiently([&] { files().replace("params.json", loop_as_json(record_)); });
+    io::patiently([&] { files().remove("error.txt"); });  // of an earlier attempt; its record keeps the text
+    sweep(run_dir_);
   }
 
   int number() const { return attempt_.number(); }
   int workers() const { return workers_; }  ///< that global batches are made for; 0: as many as there are ranks
+  const io::FencedDirectory& files() const { return attempt_.files(); }
   void end(const std::string& state, const std::string& why, ExitCode code, std::int64_t step) {
     attempt_.end(why, static_cast<int>(code), step);
     set_state(state);
+  }
+  /// The run failed on all ranks. Storage that is full or away cannot keep that from being said.
+  void fail(const Error& error, std::int64_t step) try {
+    files().create("error.txt", utc_now() + " " + error.what() + "\n");
+    end("failed", std::string("failed: ") + error.what(), error.code(), step);
+  } catch (const Error& second) {
+    log::error(std::string("and that could not be written down: ") + second.what());
   }
 
  private:
   void set_state(const std::string& state) {
     record_.state = state;
-    write_run_record(run_dir_, record_);
+    write_run_record(files(), record_);
   }
 
   std::string run_dir_;
@@ -125,7 +144,8 @@ void say_when_started(int rank) {
 struct Place {
   const RunSpec& spec;
   int attempt;
-  std::string there_before;  ///< the deepest folder of the storage path that this attempt found
+  io::FencedDirectory files;  ///< the run directory
+  std::string there_before;   ///< the deepest folder of the storage path that this attempt found
 };
 
 /// A config that the train function cannot use is found before anything happened: such a run leaves nothing behind. Attempt
@@ -146,16 +166,30 @@ struct Failure {
 void write_down(const Place& place, const Failure& failure) {
   const auto& run_dir = place.spec.run_dir;
   // Other ranks may fail because this one did: the first to write is the one to know.
-  if (!io::create_exclusive(run_dir + "/error.txt", utc_now() + " " + failure.text + "\n" + failure.details)) return;
+  if (!place.files.create("error.txt", utc_now() + " " + failure.text + "\n" + failure.details)) return;
   mark_failed(run_dir, place.attempt, "failed: " + failure.text, static_cast<int>(failure.code), failure.step);
   if (auto record = read_run_record(run_dir)) {
     record->state = "failed";
-    write_run_record(run_dir, *record);
+    write_run_record(place.files, *record);
   }
   log::info(fmt::format(
       "the error is kept in {}/error.txt; mend what it says and start the same command again: the run continues from "
       "its last checkpoint",
       run_dir));
+}
+
+/// Of an attempt that a newer one has fenced off. Whatever went wrong in it went wrong for that.
+std::string fenced_text(int attempt) {
+  return fmt::format("a newer attempt has taken over this run; attempt {} ends, and changes nothing more (exit {})",
+                     attempt, static_cast<int>(ExitCode::failed));
+}
+
+/// With 70, not 75: a batch script must not requeue a job of which a requeue is running already. Nothing is written down:
+/// the run directory is the newer attempt's.
+void end_as_fenced(int attempt, launch::Launch& launch) {
+  log::error(fenced_text(attempt));
+  ExitGuard::stand_down();
+  launch.abort(static_cast<int>(ExitCode::failed));
 }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
@@ -171,6 +205,10 @@ std::string details_of_exception(const std::string& message) {
 /// where the exception is handled.
 [[noreturn]] void fail_everywhere(const Place& place, const Session& session, launch::Launch& launch, const Error& error,
                                   const std::string& whole_message) {
+  if (place.files.is_fenced()) {
+    end_as_fenced(place.attempt, launch);
+    throw Error(fenced_text(place.attempt));  // where the ranks are threads, abort() returns
+  }
   const auto details = details_of_exception(whole_message);
   // Where all ranks fail alike, rank 0 says it and the others are ended before they speak.
   if (launch.world().rank != 0) std::this_thread::sleep_for(std::chrono::seconds(1));
@@ -179,7 +217,7 @@ std::string details_of_exception(const std::string& message) {
   log::error(error.what());
   try {
     if (leaves_nothing(place, session, error))
-      discard_run_directory(place.spec.run_dir, place.there_before);
+      discard_run_directory(place.files, place.attempt, place.there_before);
     else
       write_down(place, {text, details, error.code(), session.step_count()});
   } catch (const std::exception& second) {
@@ -188,30 +226,6 @@ std::string details_of_exception(const std::string& message) {
   launch.abort(static_cast<int>(error.code()));
   throw error;  // where the ranks are threads, abort() returns
 }
-
-/// While the train function runs: ends the step where it calls exit(), which would look like a good end of this rank.
-class ExitGuard {
- public:
-  explicit ExitGuard(launch::Launch& launch) {
-    static const int registered = std::atexit(end_badly);
-    static_cast<void>(registered);
-    training_ = &launch;
-  }
-  ~ExitGuard() { training_ = nullptr; }
-  ExitGuard(const ExitGuard&) = delete;
-  ExitGuard& operator=(const ExitGuard&) = delete;
-  /// The step is being ended on purpose, which may call exit().
-  static void stand_down() { training_ = nullptr; }
-
- private:
-  static void end_badly() {
-    auto* launch = training_.load();
-    if (launch == nullptr) return;
-    log::error("the train function ended the process with exit(): return from it instead, or throw");
-    launch->abort(static_cast<int>(ExitCode::failed));
-  }
-  static inline std::atomic<launch::Launch*> training_ = nullptr;
-};
 
 void call_train_function(const Place& place, const TrainFunction& function, Session& session, launch::Launch& launch) {
   try {
@@ -286,6 +300,10 @@ HangWatch watch_for_hangs(const Place& place, const Session& session, launch::La
                }}};
 }
 
+void leave_nothing(const std::string& private_dir) try { io::remove_tree(private_dir); } catch (const Error& error) {
+  log::warning(std::string("what this attempt leaves behind is swept by the next: ") + error.what());
+}
+
 void warn_of_unread_keys(const Session& session) {
   for (const auto& key : session.unread_loop_keys())
     log::warning(fmt::format("[loop] {} was never read by the train function (a typing error?)", key));
@@ -298,6 +316,7 @@ void check_datasets(const RunSpec& spec) {
 }
 
 RunOutcome run(const RunSpec& spec, const TrainFunction& function, launch::Launch& launch, Communicator& communicator) {
+  io::set_patience(spec.storage_timeout_s);
   Meter meter(attempt_start_s());
   const bool keeps_records = communicator.rank() == 0;
   const std::string name(function.name);
@@ -305,11 +324,13 @@ RunOutcome run(const RunSpec& spec, const TrainFunction& function, launch::Launc
 
   std::string existing;
   agreed(communicator, [&] { existing = keeps_records ? look_at_existing(spec, name) : ""; });
-  if (communicator.broadcast_text(existing, 0) == finished_text)
+  if (communicator.broadcast_text(existing, 0) == finished_text) {
+    if (keeps_records) tidy_finished(spec.run_dir);
     return {ExitCode::finished,
             fmt::format("the run '{}' has finished already; nothing to do. Results: {}. More epochs in [loop] continue it; "
                         "another run.name starts a new one",
                         spec.name, spec.run_dir)};
+  }
 
   make_run_directory(spec.run_dir, spec.storage_timeout_s, communicator);
   const auto nodes = node_names(launch.world(), communicator);
@@ -327,36 +348,32 @@ RunOutcome run(const RunSpec& spec, const TrainFunction& function, launch::Launc
   // One rank watches the job's time, and the vote tells the others.
   const auto environment = keeps_records ? Environment::of_process() : Environment();
   const batch::Lease lease(batch::ask_slurm(environment), batch::ask_slurm_notice(environment));
-  Session session(
-      spec, launch.world(), communicator,
-      {attempt, private_directory(spec.run_dir, attempt), meter, records ? failure_history(spec) : FailureHistory{},
-       keeps_records ? &lease : nullptr, static_cast<int>(numbers[1])});
-  const Place place{spec, attempt, there_before};
+  const io::FencedDirectory files(spec.run_dir, private_directory(spec.run_dir, attempt));
+  FenceWatch fence_watch(files, [attempt, &launch] { end_as_fenced(attempt, launch); });
+  Session session(spec, launch.world(), communicator,
+                  {attempt, files.private_dir(), meter, records ? failure_history(spec) : FailureHistory{},
+                   keeps_records ? &lease : nullptr, static_cast<int>(numbers[1])});
+  const Place place{spec, attempt, files, there_before};
   const CrashPlace crash_place(spec.run_dir, attempt, communicator.rank(), session.life());
   const auto hang_watch = watch_for_hangs(place, session, launch, nodes);
   try {
     call_train_function(place, function, session, launch);
+    fence_watch.stop();  // rank 0 removes the private directory once all ranks have closed
     session.close();
   } catch (const AgreedError& error) {
-    if (records) {
-      io::create_exclusive(spec.run_dir + "/error.txt", utc_now() + " " + error.what() + "\n");
-      records->end("failed", std::string("failed: ") + error.what(), error.code(), session.step_count());
-    }
+    if (files.is_fenced()) throw AgreedError(fenced_text(attempt));
+    if (records) records->fail(error, session.step_count());
     throw;
   }
   const auto outcome = outcome_of(spec, session);
   agreed(communicator, [&] {
     if (!records) return;
-    try {
-      io::remove_tree(private_directory(spec.run_dir, attempt));  // before the end is on record: nobody looks here again
-    } catch (const Error& error) {
-      log::warning(std::string("what this attempt leaves behind is swept by the next: ") + error.what());
-    }
     warn_of_unread_keys(session);
     const auto why = why_ended(session);
     const bool lost = outcome.code == ExitCode::failed;
     records->end(has_finished(session) && !lost ? "finished" : "stopped", lost ? why + ", not saved" : why, outcome.code,
                  session.step_count());
+    leave_nothing(files.private_dir());
   });
   return outcome;
 }

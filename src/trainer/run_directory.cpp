@@ -1,5 +1,6 @@
 #include "trainer/run_directory.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -11,7 +12,9 @@
 
 #include "core/host.hpp"
 #include "core/log.hpp"
+#include "core/options.hpp"
 #include "io/file.hpp"
+#include "io/patience.hpp"
 #include "io/temporary.hpp"
 #include "trainer/agreement.hpp"
 #include "trainer/attempt.hpp"
@@ -28,7 +31,9 @@ void on_first_rank(Communicator& communicator, const std::function<void()>& work
       communicator, communicator.rank() == 0 ? work : [] {});
 }
 
-void make_directories(const std::string& path) try { io::make_directories(path); } catch (const Error& error) {
+void make_directories(const std::string& path) try {
+  io::patiently([&] { io::make_directories(path); });
+} catch (const Error& error) {
   throw UsageError(
       fmt::format("run.storage_path: {} (on {}); choose a folder that you may write", error.what(), host_name()));
 }
@@ -43,6 +48,16 @@ void wait_until_seen(const std::string& path, double timeout_s) {
                       host_name(), timeout_s));
     std::this_thread::sleep_for(100ms);
   }
+}
+
+constexpr std::string_view private_prefix = ".attempt_";
+constexpr std::string_view fenced_prefix = ".fenced_";
+
+/// Whose private directory has that name; 0 for other names.
+int attempt_of(const std::string& name) {
+  if (!name.starts_with(private_prefix)) return 0;
+  const auto number = parse_integer(name.substr(private_prefix.size()));
+  return number && *number > 0 && *number < 1'000'000'000 ? static_cast<int>(*number) : 0;
 }
 
 /// Deepest part of `path` that exists already.
@@ -67,8 +82,10 @@ std::string require_shared_storage(const std::string& storage_path, double timeo
     on_first_rank(communicator, [&] {
       make_directories(storage_path);
       try {
-        io::remove_tree(probe);
-        io::write_file(probe, "is this directory shared by all ranks?\n");
+        io::patiently([&] {
+          io::remove_tree(probe);
+          io::write_file(probe, "is this directory shared by all ranks?\n");
+        });
       } catch (const Error& error) {
         throw UsageError(std::string("run.storage_path cannot be written: ") + error.what());
       }
@@ -89,9 +106,15 @@ std::string require_shared_storage(const std::string& storage_path, double timeo
   return before.string();
 }
 
-void discard_run_directory(const std::string& run_dir, const std::string& there_before) {
-  io::remove_tree(run_dir);
-  remove_made(fs::path(run_dir).parent_path(), there_before);
+void discard_run_directory(const io::FencedDirectory& run_dir, int attempt, const std::string& there_before) {
+  const fs::path path = run_dir.path();
+  for (const auto& name : io::list_directory(path.string()))
+    if (attempt_of(name) == 0 && name != "attempts") run_dir.remove(name);
+  run_dir.remove("attempts/" + attempt_name(attempt) + ".json");
+  io::remove_tree(run_dir.private_dir());
+  std::error_code ignored;
+  fs::remove(path / "attempts", ignored);  // where it is empty; so are the others
+  remove_made(path, there_before);
 }
 
 void make_run_directory(const std::string& run_dir, double timeout_s, Communicator& communicator) {
@@ -103,19 +126,32 @@ void make_run_directory(const std::string& run_dir, double timeout_s, Communicat
 }
 
 std::string private_directory(const std::string& run_dir, int attempt) {
-  return run_dir + "/.attempt_" + attempt_name(attempt);
+  return run_dir + "/" + std::string(private_prefix) + attempt_name(attempt);
 }
 
-void sweep(const std::string& run_dir, int attempt) {
-  const auto own = private_directory(run_dir, attempt);
+int newest_private_directory(const std::string& run_dir) {
+  int newest = 0;
+  for (const auto& name : io::list_directory(run_dir)) newest = std::max(newest, attempt_of(name));
+  return newest;
+}
+
+void fence_off_older(const std::string& run_dir, int attempt) {
+  for (const auto& name : io::patiently([&] { return io::list_directory(run_dir); })) {
+    const int number = attempt_of(name);
+    if (number == 0 || number >= attempt) continue;
+    const auto fenced = run_dir + "/" + std::string(fenced_prefix) + attempt_name(number);
+    const auto left = io::patiently([&] { return io::fence_off(run_dir + "/" + name, fenced); });
+    if (!left.empty()) log::warning("what an earlier attempt left stays: " + left);
+  }
+}
+
+void sweep(const std::string& run_dir) {
   for (const auto& folder : {fs::path(run_dir), fs::path(run_dir) / "attempts", fs::path(run_dir).parent_path()})
     io::remove_abandoned(folder.string());
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator(run_dir, none)) {
-    const auto path = entry.path().string();
-    if (!entry.path().filename().string().starts_with(".attempt_") || path == own) continue;
+  for (const auto& name : io::list_directory(run_dir)) {
+    if (!name.starts_with(fenced_prefix)) continue;
     try {
-      io::remove_tree(path);
+      io::remove_tree(run_dir + "/" + name);
     } catch (const Error& error) {
       log::warning(std::string("cannot sweep what an earlier attempt left: ") + error.what());
     }

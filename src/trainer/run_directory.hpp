@@ -3,6 +3,8 @@
 
 #include <trainrt/communicator.hpp>
 
+#include "io/fenced_directory.hpp"
+
 namespace trainrt::trainer {
 
 /// Makes sure that `storage_path` can be written and that every rank sees the same one. Collective. AgreedError that names
@@ -10,9 +12,9 @@ namespace trainrt::trainer {
 /// before.
 std::string require_shared_storage(const std::string& storage_path, double timeout_s, Communicator& communicator);
 
-/// Removes a run directory in which nothing has happened yet, and the empty folders above it down from `there_before`. One
-/// rank calls.
-void discard_run_directory(const std::string& run_dir, const std::string& there_before);
+/// Removes a run directory in which nothing has happened yet but this attempt, and the empty folders above it down from
+/// `there_before`. What another attempt has brought there stays. One rank calls.
+void discard_run_directory(const io::FencedDirectory& run_dir, int attempt, const std::string& there_before);
 
 /// Makes the run directory and its folders, and waits until every rank sees it. Collective.
 void make_run_directory(const std::string& run_dir, double timeout_s, Communicator& communicator);
@@ -20,8 +22,15 @@ void make_run_directory(const std::string& run_dir, double timeout_s, Communicat
 /// Private directory of an attempt inside the run directory; what is in there does not exist until it is renamed out of it.
 std::string private_directory(const std::string& run_dir, int attempt);
 
-/// Removes what earlier attempts left behind when they were killed: private directories and temporary files. One rank
-/// calls.
-void sweep(const std::string& run_dir, int attempt);
+/// The highest number of a private directory there, 0 = there is none.
+int newest_private_directory(const std::string& run_dir);
+
+/// Takes the private directories of all attempts before this one away: from then on nothing that they do changes the run
+/// directory (io/fenced_directory.hpp). StorageError where one cannot be fenced off; what cannot be removed is warned of.
+/// One rank calls.
+void fence_off_older(const std::string& run_dir, int attempt);
+
+/// Removes temporary files that killed processes left behind, and what fence_off_older() could not. One rank calls.
+void sweep(const std::string& run_dir);
 
 }  // namespace trainrt::trainer

@@ -1,6 +1,5 @@
 #include "trainer/run_record.hpp"
 
-#include <filesystem>
 #include <random>
 
 #include <fmt/format.h>
@@ -9,6 +8,7 @@
 
 #include "core/host.hpp"
 #include "io/file.hpp"
+#include "io/patience.hpp"
 
 namespace trainrt::trainer {
 
@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string path_of(const std::string& run_dir) { return run_dir + "/run.json"; }
+constexpr const char* file_name = "run.json";
 
 std::string random_id() {
   std::random_device device;
@@ -26,10 +26,10 @@ std::string random_id() {
 }  // namespace
 
 std::optional<RunRecord> read_run_record(const std::string& run_dir) {
-  const auto path = path_of(run_dir);
-  if (!std::filesystem::exists(path)) return std::nullopt;
+  const auto path = run_dir + "/" + file_name;
+  if (!io::patiently([&] { return io::exists(path); })) return std::nullopt;
   try {
-    const auto json = Json::parse(io::read_file(path));
+    const auto json = Json::parse(io::patiently([&] { return io::read_file(path); }));
     RunRecord record;
     record.name = json.at("name");
     record.run_id = json.at("run_id");
@@ -47,7 +47,7 @@ std::optional<RunRecord> read_run_record(const std::string& run_dir) {
   }
 }
 
-void write_run_record(const std::string& run_dir, const RunRecord& record) {
+void write_run_record(const io::FencedDirectory& run_dir, const RunRecord& record) {
   Json changes = Json::array();
   for (const auto& change : record.changes)
     changes.push_back({{"attempt", change.attempt}, {"key", change.key}, {"from", change.from}, {"to", change.to}});
@@ -61,7 +61,8 @@ void write_run_record(const std::string& run_dir, const RunRecord& record) {
                      {"loop", record.loop},
                      {"changes", changes},
                      {"config", record.spec}};
-  io::replace_file(path_of(run_dir), json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  const auto text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  io::patiently([&] { run_dir.replace(file_name, text); });
 }
 
 RunRecord new_run_record(const RunSpec& spec, const std::string& function) {

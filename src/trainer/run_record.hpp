@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "io/fenced_directory.hpp"
 #include "trainer/run_spec.hpp"
 
 namespace trainrt::trainer {
@@ -26,7 +27,7 @@ struct RunRecord {
 };
 
 std::optional<RunRecord> read_run_record(const std::string& run_dir);
-void write_run_record(const std::string& run_dir, const RunRecord& record);
+void write_run_record(const io::FencedDirectory& run_dir, const RunRecord& record);
 
 /// A record for a run that starts for the first time.
 RunRecord new_run_record(const RunSpec& spec, const std::string& function);

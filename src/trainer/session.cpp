@@ -44,6 +44,7 @@ checkpoint::SaverOptions saver_options(const trainer::RunSpec& spec, const World
   checkpoint::SaverOptions options;
   options.run_dir = spec.run_dir;
   options.private_dir = attempt.private_dir;
+  options.makes_private_dir = false;
   options.file_of_rank = checkpoint::files_of_ranks(spec.checkpoint_layout, world.node_of_rank);
   options.retention = spec.retention;
   options.writer.staging_bytes = spec.checkpoint_staging_bytes;
@@ -78,7 +79,7 @@ Session::Session(const trainer::RunSpec& spec, const World& world, Communicator&
       world_(world),
       communicator_(communicator),
       attempt_(std::move(attempt)),
-      reporter_(trainer::make_reporter(spec, communicator.rank())),
+      reporter_(trainer::make_reporter(spec, {spec.run_dir, attempt_.private_dir}, communicator.rank())),
       vote_(communicator),
       last_save_s_(monotonic_seconds()),
       stop_rules_(spec.stop, settings_text(spec)),

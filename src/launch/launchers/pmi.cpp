@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "launch/launcher.hpp"
+#include "launch/launchers/end_within.hpp"
 
 namespace trainrt::launch::plugins {
 
@@ -22,6 +23,7 @@ class PmiLaunch : public Launch {
   }
 
   void abort(int code) noexcept override {
+    end_within(std::chrono::seconds(10), code);
     int started = 0;
     int ended = 0;
     MPI_Initialized(&started);

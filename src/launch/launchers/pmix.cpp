@@ -7,6 +7,7 @@
 #include <trainrt/error.hpp>
 #include "core/log.hpp"
 #include "launch/launcher.hpp"
+#include "launch/launchers/end_within.hpp"
 #include "launch/pmi_bridge.hpp"
 #include "launch/pmix_client.hpp"
 #include "launch/process_mapping.hpp"
@@ -58,6 +59,7 @@ class PmixLaunch : public Launch {
   }
 
   void abort(int code) noexcept override {
+    end_within(std::chrono::seconds(10), code);
     client_.abort(code);
     _exit(code);
   }

@@ -27,7 +27,7 @@ std::string cell(const std::string& text) { return quoted(text); }
 
 class CsvSink final : public Sink {
  public:
-  explicit CsvSink(const SinkContext& context) : path_(context.run_dir + "/progress.csv") {}
+  explicit CsvSink(const SinkContext& context) : run_dir_(context.run_dir) {}
 
   void begin(const std::vector<Record>& history) override {
     records_ = history;
@@ -38,10 +38,14 @@ class CsvSink final : public Sink {
 
   void write(const Record& record) override {
     records_.push_back(record);
-    if (add_columns(record))
+    if (add_columns(record) || !file_)
       write_anew();
     else
-      file_->append(row(record));
+      append(record);
+  }
+
+  void end() override {
+    if (!file_) write_anew();
   }
 
  private:
@@ -53,13 +57,21 @@ class CsvSink final : public Sink {
     return columns_.size() > before;
   }
 
+  void append(const Record& record) try { file_->append(row(record)); } catch (...) {
+    file_.reset();  // a row is missing, or half of it is there
+    throw;
+  }
+
   void write_anew() {
+    file_.reset();
     std::string text;
     for (const auto& column : columns_) text += (text.empty() ? "" : ",") + quoted(column);
     if (!columns_.empty()) text += "\n";
     for (const auto& record : records_) text += row(record);
-    io::replace_file(path_, text);
-    file_.emplace(path_);
+    run_dir_.write_aside(name, text);
+    AppendFile file(run_dir_.aside(name));  // before it is moved: a newer attempt may put its own in that place
+    run_dir_.move_out(name);
+    file_.emplace(std::move(file));
   }
 
   std::string row(const Record& record) const {
@@ -71,7 +83,8 @@ class CsvSink final : public Sink {
     return line + "\n";
   }
 
-  std::string path_;
+  static constexpr const char* name = "progress.csv";
+  io::FencedDirectory run_dir_;
   std::vector<std::string> columns_;
   std::vector<Record> records_;  ///< for the day when a new key appears
   std::optional<AppendFile> file_;

@@ -1,6 +1,5 @@
 // metrics.h5: what hdf5_schemas/metrics.json says. Built in memory, written aside and renamed: readers see a whole file.
 #include "core/host.hpp"
-#include "io/file.hpp"
 #include "metrics/columns.hpp"
 #include "metrics/sink.hpp"
 
@@ -12,10 +11,11 @@ constexpr double min_seconds_between_writes = 30;
 
 class Hdf5Sink final : public Sink {
  public:
-  explicit Hdf5Sink(const SinkContext& context) : path_(context.run_dir + "/metrics.h5") {}
+  explicit Hdf5Sink(const SinkContext& context) : run_dir_(context.run_dir) {}
 
   void begin(const std::vector<Record>& history) override {
     records_ = history;
+    changed_ = true;
     write_file();
   }
   void write(const Record& record) override {
@@ -31,12 +31,12 @@ class Hdf5Sink final : public Sink {
 
  private:
   void write_file() {
-    io::replace_file(path_, metrics_image(records_));
+    run_dir_.replace("metrics.h5", metrics_image(records_));
     written_s_ = monotonic_seconds();
     changed_ = false;
   }
 
-  std::string path_;
+  io::FencedDirectory run_dir_;
   std::vector<Record> records_;
   bool changed_ = false;
   double written_s_ = 0;

@@ -68,6 +68,7 @@ TEST_CASE("the order in which checkpoints are listed does not matter to retentio
 TEST_CASE("retain deletes what it should, and leaves nothing in the private directory") {
   Scratch run;
   for (int index = 0; index < 5; ++index) save_on(1, {}, run.path(), index, 1);  // loss falls
+  io::make_directories(run / "private");
   checkpoint::retain(run.path(), run / "private", Retention{2, "loss", true});
   Indices left;
   for (const auto& meta : checkpoint::list(run.path())) left.push_back(meta.index);

@@ -4,6 +4,7 @@
 
 #include "checkpoint/file_layout.hpp"
 #include "checkpoint/saver.hpp"
+#include "io/fenced_directory.hpp"
 #include "io/file.hpp"
 #include "runs.hpp"
 
@@ -35,7 +36,10 @@ class Obstacle {
   }
   ~Obstacle() {
     communicator_.barrier();
-    if (communicator_.rank() == 0) fs::remove(path_);
+    if (communicator_.rank() == 0) {
+      fs::remove(path_);
+      fs::create_directory(path_);
+    }
     communicator_.barrier();
   }
 
@@ -126,4 +130,44 @@ TEST_CASE("a file of all ranks cannot lie where those of a rank do") {
   CHECK_THAT(error_of([&] { state.file("rank-00000/log", "all"); }), Contains("rank-00000/log"));
   state.file("rank-and-file.txt", "all");
   state.file("ranks/00000", "all");
+}
+
+TEST_CASE("an attempt whose private directory was taken away starts no save, and says why on all ranks") {
+  Scratch run;
+  Findings findings;
+  run_ranks(2, [&](Communicator& communicator) {
+    Model model(small, communicator.rank(), communicator.size());
+    const auto options = options_for(run.path(), 0).saver;
+    checkpoint::Saver saver(options, communicator);
+    findings.add(save_with(saver, model.state(), run.path(), 0).error);
+    saver.drain();
+    communicator.barrier();
+    if (communicator.rank() == 0) io::fence_off(options.private_dir, run / ".fenced");
+    communicator.barrier();
+    const auto said = error_of([&] { save_with(saver, model.state(), run.path(), 1); });
+    if (said.find("another attempt owns this run now") == std::string::npos) findings.add("it said: " + said);
+  });
+  CHECK(findings.take() == std::vector<std::string>{});
+  CHECK(io::list_directory(run.path()) == std::vector<std::string>{"checkpoint_000000"});
+}
+
+TEST_CASE("an attempt that is fenced off while a save is on its way commits nothing, and says why on all ranks") {
+  for (const auto phase :
+       {checkpoint::Phase::shard_written, checkpoint::Phase::manifest_written, checkpoint::Phase::directory_synced}) {
+    Scratch run;
+    Findings findings;
+    run_ranks(2, [&](Communicator& communicator) {
+      Model model(small, communicator.rank(), communicator.size());
+      auto options = options_for(run.path(), 0).saver;
+      if (communicator.rank() == 0)
+        options.writer.observer = [&, phase](checkpoint::Phase reached) {
+          if (reached == phase) io::fence_off(options.private_dir, run / ".fenced");
+        };
+      checkpoint::Saver saver(options, communicator);
+      const auto said = error_of([&] { save_with(saver, model.state(), run.path(), 0); });
+      if (said.find("another attempt owns this run now") == std::string::npos) findings.add("it said: " + said);
+    });
+    CHECK(findings.take() == std::vector<std::string>{});
+    CHECK(io::list_directory(run.path()) == std::vector<std::string>{});
+  }
 }

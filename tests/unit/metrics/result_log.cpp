@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <cstring>
+#include <filesystem>
+#include <functional>
 #include <limits>
 
 #include <sys/resource.h>
@@ -27,7 +29,7 @@ Record record(std::int64_t iteration) {
 }
 
 void append_all(const Scratch& dir, std::int64_t from, std::int64_t to) {
-  auto opened = ResultLog::open(dir.path(), from - 1);
+  auto opened = ResultLog::open(dir.run(), from - 1);
   for (auto i = from; i <= to; ++i) opened.log.append(record(i));
   opened.log.sync();
 }
@@ -37,6 +39,15 @@ bool same(const Record& a, const Record& b) { return a.iteration == b.iteration 
 void check_iterations(const std::vector<Record>& records, std::int64_t last) {
   REQUIRE(records.size() == static_cast<std::size_t>(last));
   for (std::int64_t i = 1; i <= last; ++i) REQUIRE(same(records[static_cast<std::size_t>(i - 1)], record(i)));
+}
+
+std::string test_error_of(const std::function<void()>& work) {
+  try {
+    work();
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
 }
 
 }  // namespace
@@ -92,7 +103,7 @@ TEST_CASE("a record is one line of JSON with its values in their order") {
 TEST_CASE("a new run has an empty log, and what is appended is there to read at once") {
   Scratch dir;
   CHECK(read_results(dir.path()).empty());
-  auto opened = ResultLog::open(dir.path(), 0);
+  auto opened = ResultLog::open(dir.run(), 0);
   CHECK(opened.history.empty());
   CHECK(read(dir / "result.json").empty());
   opened.log.append(record(1));
@@ -110,7 +121,7 @@ TEST_CASE("a log that was cut at any byte of its last lines opens with what the 
     write(dir / "result.json", whole.substr(0, length));
     for (const auto& seen : read_results(dir.path())) REQUIRE(same(seen, record(seen.iteration)));
 
-    auto opened = ResultLog::open(dir.path(), 3);
+    auto opened = ResultLog::open(dir.run(), 3);
     check_iterations(opened.history, 3);
     check_iterations(read_results(dir.path()), 3);
     opened.log.append(record(4));
@@ -129,30 +140,30 @@ TEST_CASE(
     CAPTURE(length);
     const auto cut = whole.substr(0, length);
     write(dir / "result.json", cut);
-    REQUIRE_THROWS_WITH(ResultLog::open(dir.path(), 3), Contains("to 3 are missing"));
+    REQUIRE_THROWS_WITH(ResultLog::open(dir.run(), 3), Contains("to 3 are missing"));
     REQUIRE(read(dir / "result.json") == cut);
   }
   std::filesystem::remove(dir / "result.json");
-  CHECK_THROWS_WITH(ResultLog::open(dir.path(), 3), Contains("1 to 3 are missing"));
-  CHECK_THROWS_AS(ResultLog::open(dir.path(), 3), UsageError);
+  CHECK_THROWS_WITH(ResultLog::open(dir.run(), 3), Contains("1 to 3 are missing"));
+  CHECK_THROWS_AS(ResultLog::open(dir.run(), 3), UsageError);
 }
 
 TEST_CASE("a record that is missing, twice or out of order is an error that says which") {
   Scratch dir;
   const auto line = [](std::int64_t i) { return to_json(record(i)) + "\n"; };
   write(dir / "result.json", line(1) + line(3));
-  CHECK_THROWS_WITH(ResultLog::open(dir.path(), 3), Contains("iteration 3") && Contains("where that of 2"));
+  CHECK_THROWS_WITH(ResultLog::open(dir.run(), 3), Contains("iteration 3") && Contains("where that of 2"));
   write(dir / "result.json", line(1) + line(2) + line(2));
-  CHECK_THROWS_WITH(ResultLog::open(dir.path(), 2), Contains("iteration 2") && Contains("where that of 3"));
+  CHECK_THROWS_WITH(ResultLog::open(dir.run(), 2), Contains("iteration 2") && Contains("where that of 3"));
   write(dir / "result.json", line(2) + line(1));
-  CHECK_THROWS_WITH(ResultLog::open(dir.path(), 2), Contains("iteration 2") && Contains("where that of 1"));
+  CHECK_THROWS_WITH(ResultLog::open(dir.run(), 2), Contains("iteration 2") && Contains("where that of 1"));
 }
 
 TEST_CASE("records after the checkpoint and foreign lines are dropped, so that no step appears twice") {
   Scratch dir;
   append_all(dir, 1, 3);
   write(dir / "result.json", "\n[1]\n{\"x\": 1}\n" + read(dir / "result.json") + "{\"loss\"");
-  auto opened = ResultLog::open(dir.path(), 2);
+  auto opened = ResultLog::open(dir.run(), 2);
   check_iterations(opened.history, 2);
   opened.log.append(record(3));
   check_iterations(read_results(dir.path()), 3);
@@ -160,9 +171,9 @@ TEST_CASE("records after the checkpoint and foreign lines are dropped, so that n
 
 TEST_CASE("what an older attempt still appends does not reach the log") {
   Scratch dir;
-  auto old = ResultLog::open(dir.path(), 0);
+  auto old = ResultLog::open(dir.run(), 0);
   old.log.append(record(1));
-  auto next = ResultLog::open(dir.path(), 1);
+  auto next = ResultLog::open(dir.run(), 1);
   old.log.append(record(2));
   old.log.append(record(3));
   next.log.append(record(2));
@@ -173,13 +184,13 @@ TEST_CASE("a leftover of a killed attempt is not in the way") {
   Scratch dir;
   append_all(dir, 1, 2);
   write(dir / "result.json.a1", "rubbish");
-  check_iterations(ResultLog::open(dir.path(), 2).history, 2);
+  check_iterations(ResultLog::open(dir.run(), 2).history, 2);
   check_iterations(read_results(dir.path()), 2);
 }
 
-TEST_CASE("a line that the disk has no room for is an error that leaves no half of it behind") {
+TEST_CASE("lines that the disk has no room for wait in memory, leave no half behind, and are written when there is room") {
   Scratch dir;
-  auto opened = ResultLog::open(dir.path(), 0);
+  auto opened = ResultLog::open(dir.run(), 0);
   opened.log.append(record(1));
   const auto before = read(dir / "result.json");
   rlimit old{};
@@ -187,10 +198,31 @@ TEST_CASE("a line that the disk has no room for is an error that leaves no half 
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   const rlimit small{before.size() + 10, old.rlim_max};  // the file system takes 10 bytes of the next line
   setrlimit(RLIMIT_FSIZE, &small);
-  CHECK_THROWS_WITH(opened.log.append(record(2)), Contains("result.json") && Contains("append"));
+  opened.log.append(record(2));
+  opened.log.append(record(3));
+  const auto said = test_error_of([&] { opened.log.sync(); });
   setrlimit(RLIMIT_FSIZE, &old);
   std::signal(SIGXFSZ, handler);
+  CHECK_THAT(said, Contains("result.json") && Contains("append"));
   CHECK(read(dir / "result.json") == before);
-  opened.log.append(record(2));
+  opened.log.append(record(4));
+  check_iterations(read_results(dir.path()), 4);
+  opened.log.sync();
+  check_iterations(read_results(dir.path()), 4);
+}
+
+TEST_CASE("a log whose private directory was taken away puts no file in place, and writes into none that is in place") {
+  Scratch dir;
+  auto old = ResultLog::open(dir.run(), 0);
+  old.log.append(record(1));
+  old.log.sync();
+  std::filesystem::create_directory(dir / ".next");
+  std::filesystem::remove_all(dir / ".private");
+  auto next = ResultLog::open({dir.path(), dir / ".next"}, 1);
+  old.log.append(record(2));
+  old.log.sync();
+  check_iterations(read_results(dir.path()), 1);
+  CHECK_THAT(test_error_of([&] { ResultLog::open({dir.path(), dir / ".private"}, 1); }), Contains("another attempt owns"));
+  next.log.append(record(2));
   check_iterations(read_results(dir.path()), 2);
 }

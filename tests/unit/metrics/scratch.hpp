@@ -6,6 +6,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "io/fenced_directory.hpp"
+
 /// A directory of its own for each test.
 class Scratch {
  public:
@@ -16,6 +18,11 @@ class Scratch {
   }
   ~Scratch() { std::filesystem::remove_all(path_); }
   const std::string& path() const { return path_; }
+  /// As an attempt's run directory.
+  trainrt::io::FencedDirectory run() const {
+    std::filesystem::create_directory(path_ + "/.private");
+    return {path_, path_ + "/.private"};
+  }
   std::string operator/(const std::string& name) const { return path_ + "/" + name; }
 
  private:

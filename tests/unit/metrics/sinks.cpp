@@ -3,7 +3,10 @@
 #include <iostream>
 #include <optional>
 
+#include <sys/resource.h>
 #include <catch2/catch.hpp>
+#include <csignal>
+#include <trainrt/error.hpp>
 
 #include "core/host.hpp"
 #include "io/schema.hpp"
@@ -17,7 +20,7 @@ using namespace trainrt::metrics;
 namespace {
 
 std::unique_ptr<Sink> open(const char* name, const Scratch& dir) {
-  return find_plugin(sink_table(), name, "sink").open({dir.path(), "demo"});
+  return find_plugin(sink_table(), name, "sink").open({dir.run(), "demo"});
 }
 
 Record loss(std::int64_t iteration, double value) {
@@ -143,5 +146,23 @@ TEST_CASE("metrics.h5 is not rewritten at every commit, but is complete at the e
   CHECK(read(dir / "metrics.h5") == first);
   sink->end();
   CHECK(read(dir / "metrics.h5") != first);
-  for (const auto& entry : std::filesystem::directory_iterator(dir.path())) CHECK(entry.path().filename() == "metrics.h5");
+  CHECK(std::filesystem::is_empty(dir / ".private"));
+}
+
+TEST_CASE("progress.csv that could not be written for a while has every row once, and no half one, when it can be again") {
+  Scratch dir;
+  auto sink = open("csv", dir);
+  sink->begin({});
+  sink->write(loss(1, 0.5));
+  rlimit old{};
+  getrlimit(RLIMIT_FSIZE, &old);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{std::filesystem::file_size(dir / "progress.csv") + 3, old.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  CHECK_THROWS_AS(sink->write(loss(2, 0.25)), Error);
+  CHECK_THROWS_AS(sink->write(loss(3, 0.125)), Error);
+  setrlimit(RLIMIT_FSIZE, &old);
+  std::signal(SIGXFSZ, handler);
+  sink->end();
+  CHECK(read(dir / "progress.csv") == "loss,_training_iteration\n0.5,1\n0.25,2\n0.125,3\n");
 }

@@ -80,6 +80,13 @@ const std::vector<Row> table = {
      {},
      31,
      false},
+    {"what is left of this job's requeue finds its successor, even one that Slurm cannot show",
+     owner("7", 1, "b", "boot2", 10, 500),
+     owner("7", 0, "a", "boot1", 11, 900),
+     0,
+     {},
+     300,
+     true},
     {"another step of the same job on another node", owner("7", 0, "a", "boot1", 10, 500),
      owner("7", 0, "b", "boot2", 11, 900), 0, true, 3, true},
 };

@@ -1,0 +1,72 @@
+#include "core/retry.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "core/host.hpp"
+
+namespace trainrt {
+
+namespace {
+
+void sleep_for(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
+
+/// One wait for something to be well again.
+class Wait {
+ public:
+  Wait(const std::string& what, const Patience& patience)
+      : what_(what),
+        patience_(patience),
+        now_(patience.now ? patience.now : monotonic_seconds),
+        pause_s_(patience.first_pause_s) {}
+
+  /// Sleeps, once it has said why; false where there is no patience left.
+  bool go_on(const std::exception& error) {
+    if (began_s_ < 0) began_s_ = now_();
+    const double left_s = patience_.limit_s - (now_() - began_s_);
+    if (left_s <= 0) return false;
+    if (!told_)
+      tell(fmt::format("{} does not answer: {}; trying again for {:.0f} s", what_, error.what(), patience_.limit_s));
+    told_ = true;
+    const double pause_s = std::min(pause_s_, left_s);
+    patience_.pause ? patience_.pause(pause_s) : sleep_for(pause_s);
+    pause_s_ = std::min(2 * pause_s_, patience_.longest_pause_s);
+    return true;
+  }
+
+  void is_well() const {
+    if (told_) tell(fmt::format("{} answers again, after {:.1f} s", what_, now_() - began_s_));
+  }
+
+ private:
+  void tell(const std::string& text) const {
+    if (patience_.tell) patience_.tell(text);
+  }
+
+  const std::string& what_;
+  const Patience& patience_;
+  std::function<double()> now_;
+  double pause_s_;
+  double began_s_ = -1;
+  bool told_ = false;
+};
+
+}  // namespace
+
+void retry(const std::string& what, const std::function<void()>& work,
+           const std::function<bool(const std::exception&)>& may_pass, const Patience& patience) {
+  for (Wait wait(what, patience);;) {
+    try {
+      work();
+      wait.is_well();
+      return;
+    } catch (const std::exception& error) {
+      if (!may_pass(error) || !wait.go_on(error)) throw;
+    }
+  }
+}
+
+}  // namespace trainrt

@@ -1,0 +1,135 @@
+#include "io/fenced_directory.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/fault_point.hpp"
+#include "io/file.hpp"
+#include "io/temporary.hpp"
+#include "io/uninterrupted.hpp"
+
+namespace trainrt::io {
+
+namespace {
+
+std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+void rename_over(const std::string& from, const std::string& to) {
+  if (uninterrupted([&] { return std::rename(from.c_str(), to.c_str()); }) != 0)
+    fail("rename '" + from + "' to", to, errno);
+}
+
+/// False where there is nothing of that name, or where the directory to move into is gone.
+bool moved(const std::string& from, const std::string& to) {
+  if (uninterrupted([&] { return std::rename(from.c_str(), to.c_str()); }) == 0) return true;
+  if (errno == ENOENT) return false;
+  fail("rename '" + from + "' to", to, errno);
+}
+
+bool is_there(const std::string& path, int& reason) {
+  struct stat info {};
+  reason = ::lstat(path.c_str(), &info) == 0 ? 0 : errno;
+  return reason == 0;
+}
+
+}  // namespace
+
+FencedDirectory::FencedDirectory(std::string path, std::string private_dir)
+    : path_(std::move(path)), private_dir_(std::move(private_dir)) {}
+
+std::string FencedDirectory::place_of(std::string_view name) const { return path_ + "/" + std::string(name); }
+
+std::string FencedDirectory::aside(std::string_view name) const {
+  std::string flat(name);
+  std::ranges::replace(flat, '/', '_');
+  return temporary_beside(private_dir_ + "/" + flat);  // ranks of one attempt may write one file
+}
+
+void FencedDirectory::explain(std::string_view name, const StorageError& error) const {
+  if (error.error_number() != ENOENT) throw StorageError(error);
+  if (is_fenced())
+    throw FencedOff("cannot change '" + place_of(name) + "': the directory '" + private_dir_ +
+                    "' has been taken away, so another attempt owns this run now; this one must end");
+  int reason = 0;
+  const bool is_away = !is_there(path_, reason);
+  throw StorageError(error.what(), is_away ? ESTALE : ENOENT);
+}
+
+void FencedDirectory::write_aside(std::string_view name, std::string_view bytes) const {
+  const auto written = aside(name);
+  try {
+    remove_tree(written);
+    write_file(written, bytes);
+  } catch (const StorageError& error) {
+    ::unlink(written.c_str());
+    explain(name, error);
+  }
+}
+
+void FencedDirectory::replace(std::string_view name, std::string_view bytes) const {
+  write_aside(name, bytes);
+  try {
+    move_out(name);
+  } catch (...) {
+    ::unlink(aside(name).c_str());
+    throw;
+  }
+}
+
+void FencedDirectory::move_out(std::string_view name) const try {
+  fault_point("replace");
+  const auto place = place_of(name);
+  rename_over(aside(name), place);
+  sync_directory(parent_of(place));
+} catch (const StorageError& error) {
+  explain(name, error);
+}
+
+bool FencedDirectory::create(std::string_view name, std::string_view bytes) const try {
+  const auto written = aside(name);
+  const auto place = place_of(name);
+  write_aside(name, bytes);
+  const int linked = uninterrupted([&] { return ::link(written.c_str(), place.c_str()); });
+  const int reason = errno;
+  ::unlink(written.c_str());
+  if (linked != 0 && reason == EEXIST) return false;
+  if (linked != 0) fail("make", place, reason);
+  sync_directory(parent_of(place));
+  return true;
+} catch (const StorageError& error) {
+  explain(name, error);
+}
+
+void FencedDirectory::remove(std::string_view name) const {
+  const auto taken = aside("removed_" + std::string(name));
+  remove_tree(taken);
+  if (!moved(place_of(name), taken)) return;
+  sync_directory(parent_of(place_of(name)));
+  remove_tree(taken);
+}
+
+bool FencedDirectory::is_fenced() const {
+  int reason = 0;
+  if (is_there(private_dir_, reason) || reason != ENOENT) return false;
+  return is_there(path_, reason);
+}
+
+std::string fence_off(const std::string& private_dir, const std::string& fenced) {
+  remove_tree(fenced);
+  if (!moved(private_dir, fenced)) return {};
+  try {
+    for (const auto& name : list_directory(fenced)) moved(fenced + "/" + name, fenced + "/fenced_" + name);
+    remove_tree(fenced);
+    sync_directory(parent_of(private_dir));
+    return {};
+  } catch (const StorageError& error) {
+    return error.what();
+  }
+}
+
+}  // namespace trainrt::io

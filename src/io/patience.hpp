@@ -1,0 +1,26 @@
+#pragma once
+#include <functional>
+#include <optional>
+#include <type_traits>
+
+namespace trainrt::io {
+
+/// How many seconds patiently() waits for storage that is away; 0, as at first: not at all. For the whole process, set once
+/// when a run begins (failure.storage_timeout).
+void set_patience(double seconds);
+
+/// Does `work` again, with back-off, while it throws a StorageError of a kind that may pass (is_transient()). It says once
+/// that it waits, and once that the storage is back. This is the one layer that tries again: io's functions throw at
+/// once, and who calls them wraps what may be done twice: whole files written aside, reads, directories. Never an fsync
+/// alone: after one has failed the system may have dropped what it was to write, and the next reports success.
+void patiently(const std::function<void()>& work);
+
+/// The same, for work with a result.
+template <class Work>
+requires(!std::is_void_v<std::invoke_result_t<Work&>>) auto patiently(Work&& work) {
+  std::optional<std::invoke_result_t<Work&>> result;
+  patiently(std::function<void()>([&] { result.emplace(work()); }));
+  return std::move(*result);
+}
+
+}  // namespace trainrt::io

@@ -1,0 +1,22 @@
+#pragma once
+#include <string>
+
+#include <trainrt/error.hpp>
+
+namespace trainrt::io {
+
+/// A system call on a file failed.
+class StorageError : public Error {
+ public:
+  StorageError(const std::string& message, int error_number) : Error(message), error_number_(error_number) {}
+  int error_number() const { return error_number_; }  ///< errno
+
+ private:
+  int error_number_;
+};
+
+/// Errors that a file system gives while its server is away, and that may be gone a minute later. The one list of them. A
+/// full disk or a used-up quota is none: those last until somebody makes room.
+bool is_transient(int error_number);
+
+}  // namespace trainrt::io

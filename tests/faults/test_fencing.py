@@ -1,0 +1,159 @@
+#!/usr/bin/python3
+"""An attempt that was given up but lives: all its ranks are frozen (SIGSTOP) at every point at which it changes the run
+directory, a newer attempt takes over, and the old one is continued. It ends itself and says why, not a byte of the run
+directory is other than the newer attempt left it, and the run has the bits of one that nothing happened to."""
+import hashlib
+import signal
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from harness import *  # noqa: E402,F403
+
+RANKS = 2
+JOB = "4711"
+LOOP = {"epochs": 6, "optimizer": "adamw", "dropout": 0.1}
+TAKEN_OVER = r"a newer attempt has taken over this run; attempt 1 ends"
+# Those of a save and of a deletion, as src/checkpoint/phases.hpp lists them.
+PHASES = re.findall(r"^  (\w+),", (SOURCE / "src/checkpoint/phases.hpp").read_text().split("enum class Phase")[1].split("};")[0], re.M)
+_whole = {}
+
+
+def config_of(folder, name, **loop):
+    return linear_config(folder, name, {**LOOP, **loop}, {"samples": 128}, {"num_to_keep": 2})
+
+
+def without_faults():
+    if not _whole:
+        config = config_of(scratch(), "whole")
+        check_exit(run_ranks(RANKS, config), FINISHED)
+        _whole["run"] = run_dir_of(config)
+    return _whole["run"]
+
+
+def job(restart_count):
+    """The environment of a job that was requeued so often: the later one takes over whoever seems to live."""
+    return {"SLURM_JOB_ID": JOB, "SLURM_RESTART_COUNT": restart_count}
+
+
+def bytes_of(run_dir):
+    """A digest of every file of a run directory, hidden ones too."""
+    return {str(path.relative_to(run_dir)): hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(Path(run_dir).rglob("*")) if path.is_file()}
+
+
+def frozen_at(config, phase, times=1):
+    """Attempt 1, all of its ranks stopped once rank 0 has reached the phase; None where it ends before."""
+    first = start_ranks(RANKS, config, first_env={"TRAINRT_STOP_AT": f"{phase}:{times}"}, env=job(0))
+    wait_until(lambda: first.ended() or is_stopped(first.ranks().get(0, 0)), 60, f"rank 0 to reach {phase} for the {times}. time", first)
+    if first.ended():
+        first.code = first.wait()
+        return None
+    pids = first.ranks()
+    kill(pids.values(), signal.SIGSTOP)
+    wait_until(lambda: all(is_stopped(pid) for pid in pids.values()), 30, "all ranks to stop", first)
+    return first
+
+
+def go_on(first):
+    kill(first.ranks().values(), signal.SIGCONT)
+
+
+def check_ends_itself(first):
+    first.code = first.wait(60)
+    check(first.code not in (FINISHED, STOPPED), f"the old attempt exits {first.code}, which a batch script takes for well", first)
+    check(re.search(TAKEN_OVER, first.err) or "another attempt owns this run now" in first.err, "it does not say that it was taken over", first)
+    check(not re.search(r"tell those who run this file system|could not be written and is dropped|Traceback", first.err), "it speaks of the disk", first)
+
+
+def check_run(config):
+    run_dir = run_dir_of(config)
+    equal(run_state(run_dir), "finished", "state")
+    check_iterations(run_dir, LOOP["epochs"])
+    check_same_bits(run_dir, without_faults())
+    check_verifies(run_dir)
+    check_no_debris(run_dir, keep=2)
+
+
+def a_zombie(phase, times=1):
+    """False where attempt 1 does not reach that phase so often."""
+    config = config_of(scratch(), "run")
+    first = frozen_at(config, phase, times)
+    if first is None:
+        check_exit(first_of(config), FINISHED)
+        return False
+    second = run_ranks(RANKS, config, env=job(1))
+    check_exit(second, FINISHED)
+    check_run(config)
+    before = bytes_of(run_dir_of(config))
+    go_on(first)
+    check_ends_itself(first)
+    after = bytes_of(run_dir_of(config))
+    changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+    check(not changed, f"the old attempt changed {changed}", first)
+    return True
+
+
+def first_of(config):
+    return run_ranks(RANKS, config)
+
+
+for _phase in PHASES:
+    add_test(f"an_attempt_frozen_at_{_phase}_changes_nothing_once_it_is_taken_over", a_zombie, _phase, 1 if _phase in ("retired", "deleted") else 2)
+for _phase in ("claimed", "step", "append", "reported", "finish", "close"):
+    add_test(f"an_attempt_frozen_at_{_phase}_changes_nothing_once_it_is_taken_over", a_zombie, _phase)
+
+
+@test
+def an_attempt_frozen_before_any_of_its_files_is_put_in_place_changes_nothing():
+    times = 1
+    while a_zombie("replace", times):
+        times += 1
+    check(times > 7, f"only {times - 1} files were put in place: run.json twice, params.json, result.json, progress.csv, metrics.h5, the record")
+
+
+@test
+def an_attempt_that_is_continued_while_its_successor_runs_does_it_no_harm():
+    for phase in ("append", "manifest_written", "directory_synced", "retired"):
+        folder = scratch()
+        config = config_of(folder, "run", step_pause=0.05)
+        first = frozen_at(config, phase)
+        check(first is not None, f"the phase {phase} was not reached")
+        second = start_ranks(RANKS, config, env=job(1))
+        wait_until(lambda: second.ended() or len(attempts(run_dir_of(config))) == 2, 30, "attempt 2", second)
+        wait_until(lambda: second.ended() or "continuing from" in second.err or report_count(run_dir_of(config)) > 0, 30, "attempt 2 to load", second)
+        check(not second.ended(), "attempt 2 ended too soon for this test", second)
+        go_on(first)
+        check_ends_itself(first)
+        second.code = second.wait(60)
+        check_exit(second, FINISHED)
+        check_run(config)
+
+
+@test
+def a_second_job_does_not_take_over_while_the_first_lives():
+    config = config_of(scratch(), "run", step_pause=0.05)
+    first = start_ranks(RANKS, config, env=job(1))
+    wait_for_reports(run_dir_of(config), 1, first)
+    for other in ({"SLURM_JOB_ID": "4712"}, job(1), job(0)):  # another job, another step, what is left from before a requeue
+        second = run_ranks(RANKS, config, env=other)
+        check_exit(second, USAGE)
+        check("is already being run" in second.err, "it does not say why", second)
+    first.code = first.wait(60)
+    check_exit(first, FINISHED)
+    check_run(config)
+
+
+@test
+def a_start_that_was_killed_between_its_directory_and_its_record_costs_a_number_and_nothing_else():
+    config = config_of(scratch(), "run")
+    run_dir = run_dir_of(config)
+    (run_dir / ".attempt_000003").mkdir(parents=True)
+    (run_dir / "attempts").mkdir()
+    os.utime(run_dir / ".attempt_000003", (1, 1))
+    last = run_ranks(RANKS, config)
+    check_exit(last, FINISHED)
+    equal([attempt["attempt"] for attempt in attempts(run_dir)], [4], "attempts")
+    check_run(config)
+
+
+main()

@@ -1,0 +1,117 @@
+#include "io/fenced_directory.hpp"
+
+#include <cerrno>
+#include <cstdio>
+
+#include <fcntl.h>
+
+#include <catch2/catch.hpp>
+
+#include "io/file.hpp"
+#include "io/storage_error.hpp"
+#include "unit/io/scratch.hpp"
+
+using namespace trainrt;
+using namespace trainrt::io;
+using Catch::Contains;
+using test::error_of;
+using test::Scratch;
+using Names = std::vector<std::string>;
+
+namespace {
+
+FencedDirectory owner_of(const Scratch& dir, const std::string& number) {
+  make_directory(dir / (".owner_" + number));
+  return {dir.path(), dir / (".owner_" + number)};
+}
+
+std::string fence(const FencedDirectory& files) { return fence_off(files.private_dir(), files.path() + "/.fenced"); }
+
+}  // namespace
+
+TEST_CASE("an owner replaces, creates and removes files, and nothing stays in its private directory") {
+  Scratch dir;
+  const auto files = owner_of(dir, "1");
+  make_directory(dir / "below");
+  files.replace("a", "1");
+  files.replace("a", "2");
+  files.replace("below/b", "3");
+  CHECK(read_file(dir / "a") == "2");
+  CHECK(read_file(dir / "below/b") == "3");
+  CHECK(files.create("c", "first"));
+  CHECK_FALSE(files.create("c", "second"));
+  CHECK(read_file(dir / "c") == "first");
+  files.remove("a");
+  files.remove("never there");
+  files.remove("below");
+  CHECK(list_directory(dir.path()) == Names{".owner_1", "c"});
+  CHECK(list_directory(files.private_dir()).empty());
+  CHECK_FALSE(files.is_fenced());
+}
+
+TEST_CASE("whatever an owner does after it was fenced off changes nothing, and says that there is another") {
+  Scratch dir;
+  const auto old = owner_of(dir, "1");
+  old.replace("a", "of the old");
+  CHECK(fence(old).empty());
+  const auto next = owner_of(dir, "2");
+  next.replace("a", "of the next");
+  CHECK(old.is_fenced());
+  CHECK_THROWS_AS(old.replace("a", "late"), FencedOff);
+  CHECK_THROWS_AS(old.replace("new", "late"), FencedOff);
+  CHECK_THROWS_AS(old.create("new", "late"), FencedOff);
+  CHECK_THAT(error_of([&] { old.replace("a", "late"); }), Contains("another attempt owns this run now"));
+  old.remove("a");
+  CHECK(read_file(dir / "a") == "of the next");
+  CHECK(list_directory(dir.path()) == Names{".owner_2", "a"});
+}
+
+TEST_CASE("what was written aside before the fence is not put in place after it") {
+  Scratch dir;
+  const auto old = owner_of(dir, "1");
+  old.write_aside("a", "late");
+  CHECK(fence(old).empty());
+  CHECK_THROWS_AS(old.move_out("a"), FencedOff);
+  CHECK(list_directory(dir.path()).empty());
+}
+
+TEST_CASE("a move that had found the private directory before it was taken away fails all the same") {
+  Scratch dir;
+  const auto old = owner_of(dir, "1");
+  make_directory(old.private_dir() + "/checkpoint");
+  write_file(old.private_dir() + "/checkpoint/manifest", "");
+  write_file(dir / "kept", "");
+  // An open directory stands for a path that a system call has looked up already.
+  const Descriptor found(::open(old.private_dir().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  CHECK(fence(old).empty());
+  CHECK(::renameat(found.get(), "checkpoint", AT_FDCWD, (dir / "checkpoint").c_str()) != 0);
+  CHECK(::renameat(AT_FDCWD, (dir / "kept").c_str(), found.get(), "kept") != 0);
+  CHECK(list_directory(dir.path()) == Names{"kept"});
+}
+
+TEST_CASE("a fence that was cut short is finished by the next, and one that is not needed does nothing") {
+  Scratch dir;
+  const auto old = owner_of(dir, "1");
+  make_directories(dir / ".fenced/left");
+  write_file(old.private_dir() + "/x", "");
+  CHECK(fence(old).empty());
+  CHECK(fence(old).empty());
+  CHECK(list_directory(dir.path()).empty());
+}
+
+TEST_CASE("storage that is away fences nobody, and its error is one that may pass") {
+  Scratch dir;
+  const FencedDirectory files(dir / "mounted", dir / "mounted/.owner_1");
+  CHECK_FALSE(files.is_fenced());
+  try {
+    files.replace("a", "1");
+    FAIL("it was written");
+  } catch (const StorageError& error) {
+    CHECK(is_transient(error.error_number()));
+  }
+}
+
+TEST_CASE("a full disk and missing rights do not pass by themselves") {
+  for (const int error : {ENOSPC, EDQUOT, EACCES, EROFS, ENOENT, EEXIST}) CHECK_FALSE(is_transient(error));
+  for (const int error : {EIO, ESTALE, ETIMEDOUT, EHOSTDOWN, ENOTCONN}) CHECK(is_transient(error));
+}
