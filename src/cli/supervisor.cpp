@@ -11,6 +11,7 @@
 #include "core/environment.hpp"
 #include "core/log.hpp"
 #include "trainer/progress.hpp"
+#include "trainer/run_directory.hpp"
 #include "trainer/run_record.hpp"
 
 namespace trainrt::cli {
@@ -188,7 +189,10 @@ void Supervisor::write_state(const std::string& state) const {
     auto record = trainer::read_run_record(spec_.run_dir);
     if (!record || record->state != "running") return;
     record->state = state;
-    trainer::write_run_record(spec_.run_dir, *record);
+    // As the attempt that was killed would have written it: where a newer one has taken the run over, this loses.
+    const int newest = trainer::read_attempts(spec_.run_dir, 1).back().number;
+    trainer::write_run_record(io::FencedDirectory(spec_.run_dir, trainer::private_directory(spec_.run_dir, newest)),
+                              *record);
   } catch (const std::exception& error) {
     log::warning(fmt::format("the state of the run could not be written down: {}", error.what()));
   }
