@@ -227,6 +227,13 @@ void close_earlier(const io::FencedDirectory& files, const AttemptRecord& me, co
   }
 }
 
+/// A record that could be made only at a second try may have been made by the first.
+bool is_own(const std::string& path, const Owner& me) {
+  const auto record = read_record(path);
+  return record && record->owner.pid_scope == me.pid_scope && record->owner.host == me.host &&
+         record->owner.pid == me.pid && record->owner.pid_start_time == me.pid_start_time;
+}
+
 /// Another process has the private directory of an attempt and is about to write its record: waits for that. False where
 /// it takes so long that the process must have been killed in between.
 bool is_being_claimed(const std::string& private_dir, const std::string& record) {
@@ -325,9 +332,9 @@ Attempt::Attempt(const std::string& run_dir, int ranks, std::vector<std::string>
   record_.nodes = std::move(nodes);
   record_.start = utc_before(monotonic_seconds() - meter.started_s());
   const auto before = claim();
-  heart_ = std::thread([this] { beat(); });
   fault_point("claimed");
   fence_off_older(run_dir, record_.number);
+  heart_ = std::thread([this] { beat(); });
   try {
     close_earlier(files_, record_, before);
   } catch (const Error& error) {
@@ -346,8 +353,10 @@ std::optional<AttemptRecord> Attempt::claim() {
     if (started > last && is_being_claimed(private_directory(run_dir, started), path_of(run_dir, started))) continue;
     record_.number = std::max(last, started) + 1;
     files_ = {run_dir, private_directory(run_dir, record_.number)};
-    if (!io::make_directory(files_.private_dir())) continue;
-    if (io::create_exclusive(path_of(run_dir, record_.number), to_text(record_))) return before;
+    if (!io::patiently([&] { return io::make_directory(files_.private_dir()); })) continue;
+    const auto path = path_of(run_dir, record_.number);
+    if (io::patiently([&] { return io::create_exclusive(path, to_text(record_)); }) || is_own(path, record_.owner))
+      return before;
     io::remove_tree(files_.private_dir());
   }
 }

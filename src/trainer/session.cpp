@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -477,7 +479,11 @@ void Session::stop(batch::StopCause cause) {
       cause == batch::time_is_up && left)
     log::info(fmt::format("{:.0f} s of the job's time are left, and a stop may take {:.0f} s: stopping now", *left,
                           stop_margin_.seconds().value_or(0)));
-  if (attached_) save_and_wait();
+  // The last chance to save: a fault that passes within seconds must not cost it.
+  for (const int pause_s : {0, 1, 3}) {
+    std::this_thread::sleep_for(std::chrono::seconds(pause_s));
+    if (!attached_ || save_and_wait()) break;
+  }
   stopped_by_ = cause;
   throw StopRun{};
 }

@@ -20,7 +20,7 @@ def phases():
     """In the order of a run, those of a checkpoint as src/checkpoint/phases.hpp lists them."""
     text = (SOURCE / "src/checkpoint/phases.hpp").read_text()
     saving = re.findall(r"^  (\w+),", text[text.index("enum class Phase"):text.index("};")], re.M)
-    return ["start", "load", "step", "report", "reported", *saving, "finish", "close", "exit"]
+    return ["start", "claimed", "replace", "load", "step", "report", "append", "reported", *saving, "finish", "close", "exit"]
 
 
 LAST = ("finish", "close", "exit")  # they come once, at the end of the run
@@ -62,7 +62,7 @@ def kill_at_random(config, table, longest):
 
 
 def kill_in(phase, config, table):
-    times = 1 if phase in ("start", "load", "retired", "deleted", *LAST) else random.randint(1, 3)
+    times = 1 if phase in ("start", "claimed", "load", "retired", "deleted", *LAST) else random.randint(1, 3)
     job = start_ranks(RANKS, config, first_env={"TRAINRT_STOP_AT": f"{phase}:{times}"})
     wait_until(lambda: job.ended() or is_stopped(job.ranks().get(0, 0)), 60, f"rank 0 to reach the phase {phase} for the {times}. time", job)
     check(not job.ended(), f"the phase {phase} was not reached {times} times", job)

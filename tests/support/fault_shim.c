@@ -61,6 +61,7 @@ static const struct {
     {"EROFS", EROFS},   {"ENOTSUP", ENOTSUP}, {"ENOENT", ENOENT}, {"EEXIST", EEXIST}, {"EMFILE", EMFILE},
     {"EAGAIN", EAGAIN}, {"ENOMEM", ENOMEM},   {"EBUSY", EBUSY},   {"EXDEV", EXDEV},   {"ENOLCK", ENOLCK},
     {"EFBIG", EFBIG},   {"ENFILE", ENFILE},   {"ETIMEDOUT", ETIMEDOUT},
+    {"EHOSTDOWN", EHOSTDOWN}, {"ENOTCONN", ENOTCONN},
 };
 
 struct rule {

@@ -1,0 +1,196 @@
+#!/usr/bin/python3
+"""Storage that is full, over its quota or away for a while, under the files that a run cannot be without: the log of record, the
+records of the run and of its attempts, the manifest at a start. The run waits or goes on, says so, loses no committed checkpoint
+and no report, and ends with the bits of one that never saw a fault."""
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from harness import *  # noqa: E402,F403
+
+RANKS = 2
+EPOCHS = 6
+SHIM = BUILD / "tests/fault_shim.so"
+LOOP = {"epochs": EPOCHS, "optimizer": "adamw", "dropout": 0.1}
+_whole = {}
+
+
+def setup():
+    if MPIEXEC is None:
+        skip("mpiexec.mpich is not there (package mpich)")
+
+
+def config_of(folder, name, loop=None, storage=None, **checkpoint):
+    return linear_config(folder, name, {**LOOP, **(loop or {})}, {"samples": 128, "features": 1500}, {"num_to_keep": 3, **checkpoint}, storage)
+
+
+def without_faults():
+    if not _whole:
+        config = config_of(scratch(), "whole")
+        check_exit(run_ranks(RANKS, config), FINISHED)
+        _whole["run"] = run_dir_of(config)
+    return _whole["run"]
+
+
+def start(config, faults):
+    """The faults are rank 0's, which keeps these files."""
+    if not SHIM.exists():
+        skip("the library that injects faults was not built (it goes without the sanitizers)")
+    return start_ranks(RANKS, config, first_env={"LD_PRELOAD": SHIM, "TRAINRT_FAULTS": faults})
+
+
+def run_with(config, faults):
+    job = start(config, faults)
+    job.code = job.wait(90)
+    return job
+
+
+def check_like_whole(run_dir, job):
+    check_exit(job, FINISHED)
+    equal(run_state(run_dir), "finished", "state")
+    check_iterations(run_dir, EPOCHS)
+    check_same_bits(run_dir, without_faults())
+    check_verifies(run_dir)
+    check_no_debris(run_dir)
+
+
+def lost(job):
+    return job.err.count("could not be written and is dropped")
+
+
+# ---- faults that pass: name, fault, checkpoints that it costs at most, words that it says -------------------------------------
+# "/result.json" is the file in its place, not the one that is written aside.
+
+PASSING = {
+    "a_log_that_cannot_be_appended_to": ("write:EIO:/result.json:1:2", 0, ["held in memory"]),
+    "a_log_that_cannot_be_synced": ("fsync:EIO:/result.json:1:1", 0, []),
+    "a_log_whose_server_lost_it": ("fsync:ESTALE:/result.json:1,write:ESTALE:/result.json:2:9", 0, []),
+    "a_log_that_can_be_written_in_no_way_for_a_while": ("write:EIO:result.json:4:8", 0, ["storage does not answer", "storage answers again"]),
+    "half_a_line_of_the_log_on_a_full_disk": ("write:short:/result.json:1:1,write:ENOSPC:/result.json:2:2", 3, ["held in memory"]),
+    "a_full_disk_under_the_log": ("write:ENOSPC:/result.json:1:3", 3, ["held in memory", "No space left"]),
+    "a_quota_under_the_log": ("write:EDQUOT:/result.json:2:3", 3, ["held in memory", "quota"]),
+    "a_log_on_a_full_disk_that_is_told_only_by_fsync": ("fsync:ENOSPC:/result.json:1:2", 2, ["No space left"]),
+    "records_that_cannot_be_written_for_a_while": ("write:EIO:run.json:0:3", 0, ["storage does not answer", "storage answers again"]),
+    "an_attempts_record_that_cannot_be_made_for_a_while": ("link:EIO:attempts:0:2", 0, ["storage does not answer"]),
+    "an_attempts_end_that_cannot_be_written_for_a_while": ("rename:EIO:attempts:0:2", 0, ["storage does not answer"]),
+    "directories_that_cannot_be_made_for_a_while": ("mkdir:EHOSTDOWN:/logs:0:2,mkdir:EIO:.attempt:0:1", 0, ["storage does not answer"]),
+    "a_listing_that_fails_for_a_while": ("open:ENOTCONN:/attempts:0:2", 0, ["storage does not answer"]),
+    "a_table_that_cannot_be_written_for_a_while": ("write:ENOSPC:progress.csv:2:3", 0, ["progress.csv", "is not up to date"]),
+    "a_metrics_file_that_cannot_be_written_for_a_while": ("open:EIO:metrics.h5:0:1", 0, ["metrics.h5"]),
+}
+
+
+def a_passing_fault(faults, most_lost, words):
+    for asynchronous in (True, False):
+        config = config_of(scratch(), "run", **{"async": asynchronous})
+        job = run_with(config, faults)
+        check_like_whole(run_dir_of(config), job)
+        check(lost(job) <= most_lost, f"{lost(job)} checkpoints were dropped", job)
+        for word in words:
+            check(word in job.err, f"it does not say {word!r}", job)
+
+
+for _name, _case in PASSING.items():
+    add_test(f"a_run_outlives_{_name}", a_passing_fault, *_case)
+
+
+@test
+def a_start_waits_for_storage_that_is_away_and_takes_the_newest_checkpoint():
+    for faults in ("open:EIO:manifest.json:0:3", "open:ESTALE:shard-:0:2", "pread:EIO:shard-:1:3", "read:EIO:result.json:0:2", "read:EIO:run.json:0:2"):
+        config = config_of(scratch(), "run", {"epochs": EPOCHS - 2})
+        check_exit(run_ranks(RANKS, config), FINISHED)
+        config = config_of(config.parent, "run")
+        job = run_with(config, faults)
+        check_like_whole(run_dir_of(config), job)
+        check(f"continuing from {run_dir_of(config)}/checkpoint_{EPOCHS - 3:06}" in job.err, f"{faults}: it did not take the newest checkpoint", job)
+        check("storage does not answer" in job.err and "storage answers again" in job.err, f"{faults}: it does not say that it waits", job)
+
+
+# ---- faults that stay -----------------------------------------------------------------------------------------------------------
+
+
+@test
+def a_log_that_stays_on_a_full_disk_costs_every_checkpoint_and_ends_the_run_with_the_reason_and_it_continues():
+    config = config_of(scratch(), "run")
+    run_dir = run_dir_of(config)
+    job = run_with(config, "write:ENOSPC:/result.json:2")
+    check_exit(job, FAILED)
+    check("No space left" in job.err and "result.json" in job.err, "it does not say what was wrong", job)
+    for directory in checkpoints(run_dir):  # each has its reports in the log
+        iteration = int.from_bytes(read_checkpoint(directory)["trainrt/iteration"][2], "little")
+        check(iteration <= len(reports(run_dir)), f"{directory} is of iteration {iteration}, and the log ends at {len(reports(run_dir))}", job)
+    check_like_whole(run_dir, run_ranks(RANKS, config))
+
+
+@test
+def a_stop_whose_checkpoint_meets_a_fault_that_passes_is_saved():
+    config = config_of(scratch(), "run", {"epochs": 5000}, every="off")
+    job = start(config, "open:EIO:manifest.json:0:2")
+    wait_for_reports(run_dir_of(config), 2, job)
+    kill(job.ranks().values(), signal.SIGTERM)
+    equal(job.wait(60), STOPPED, "exit code", job)
+    equal(len(checkpoints(run_dir_of(config))), 1, "checkpoints", job)
+
+
+# ---- a file system that really fills ---------------------------------------------------------------------------------------------
+
+
+def tmpfs(megabytes):
+    folder = scratch("tmpfs")
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", folder], capture_output=True, text=True)
+    if mounted.returncode != 0:
+        skip(f"a file system cannot be mounted here: {mounted.stderr.strip()}")
+    return folder
+
+
+def fill(folder):
+    """Takes all the room that is left; returns the file that has it."""
+    filler = folder / "filler"
+    with open(filler, "wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(bytes(4096))
+        except OSError:
+            pass
+    return filler
+
+
+@test
+def a_disk_that_really_fills_and_has_room_again_costs_checkpoints_but_no_report_and_not_a_bit():
+    folder = tmpfs(16)
+    try:
+        config = config_of(scratch(), "run", {"step_pause": 0.05}, storage=folder)
+        run_dir = folder / "run"
+        job = start_ranks(RANKS, config)
+        wait_for_reports(run_dir, 2, job)
+        filler = fill(folder)
+        job.wait_for("could not be written and is dropped", 60)
+        filler.unlink()
+        job.code = job.wait(90)
+        check(lost(job) >= 1, "nothing was dropped: the disk was not full", job)
+        check_like_whole(run_dir, job)
+    finally:
+        subprocess.run(["umount", "-l", folder], check=False)
+
+
+@test
+def a_disk_that_is_full_to_the_end_fails_the_run_and_the_same_command_ends_it_when_there_is_room():
+    folder = tmpfs(16)
+    try:
+        config = config_of(scratch(), "run", {"step_pause": 0.02}, storage=folder)
+        run_dir = folder / "run"
+        job = start_ranks(RANKS, config)
+        wait_for_reports(run_dir, 2, job)
+        filler = fill(folder)
+        job.code = job.wait(90)
+        check_exit(job, FAILED)
+        check("No space left" in job.err, "it does not say why", job)
+        filler.unlink()
+        check_like_whole(run_dir, run_ranks(RANKS, config))
+    finally:
+        subprocess.run(["umount", "-l", folder], check=False)
+
+
+main(setup)
