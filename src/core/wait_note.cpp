@@ -12,9 +12,14 @@ void WaitNote::set(const std::string& text) {
   text_ = text;
 }
 
+void WaitNote::set_on_device(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  on_device_ = text;
+}
+
 std::string WaitNote::text() const {
   const std::lock_guard lock(mutex_);
-  return text_;
+  return text_.empty() ? on_device_ : text_;
 }
 
 }  // namespace trainrt

@@ -11,11 +11,14 @@ class WaitNote {
   static WaitNote& of_this_thread();
 
   void set(const std::string& text);
+  /// The same of what was started for it on a device, which it may wait for anywhere.
+  void set_on_device(const std::string& text);
   std::string text() const;  ///< "" while the thread does not wait, or has just begun to; any thread may ask
 
  private:
   mutable std::mutex mutex_;
   std::string text_;
+  std::string on_device_;
 };
 
 /// The calling thread waits while this lives, once it has said in what.

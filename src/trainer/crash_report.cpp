@@ -14,6 +14,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <semaphore.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <trainrt/error.hpp>
@@ -22,6 +23,7 @@
 #include "core/log.hpp"
 #include "core/stack_trace.hpp"
 #include "core/symbols.hpp"
+#include "core/thread.hpp"
 #include "io/file.hpp"
 #include "trainer/attempt.hpp"
 #include "trainer/thrown.hpp"
@@ -35,13 +37,18 @@ struct CrashFacts {
   std::string who;      ///< "rank 2 on n2"
   std::string details;  ///< "process 123, attempt 3"
   const LifeSigns* life;
+  std::function<void(int)> end_step;
+  std::atomic<int> signal_number = 0;  ///< of the crash
+  sem_t crashed;                       ///< for the thread that ends the step
 };
 namespace {
 
 constexpr int crash_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 constexpr unsigned last_resort_s = 20;
+constexpr time_t end_step_s = 5;
+constexpr int exit_code_of_signals = 128;
 
-std::atomic<const CrashFacts*> current = nullptr;
+std::atomic<CrashFacts*> current = nullptr;
 std::atomic<pid_t> crashing_thread = 0;
 
 /// What std::terminate was called for; filled before abort().
@@ -153,6 +160,15 @@ void write_reports(const CrashFacts& place, std::string_view what, const StackFr
   }
 }
 
+void end_step_of(CrashFacts& place, int number) {
+  if (!place.end_step) return;
+  place.signal_number = number;
+  sem_post(&place.crashed);
+  timespec limit{end_step_s, 0};
+  while (nanosleep(&limit, &limit) != 0) {
+  }
+}
+
 /// Whatever it runs into, the process dies: a second crash meets the default action, a lock that is held meets SIGALRM.
 void on_crash(int number, siginfo_t* info, void*) {
   const auto thread = static_cast<pid_t>(syscall(SYS_gettid));
@@ -163,10 +179,11 @@ void on_crash(int number, siginfo_t* info, void*) {
   for (const int each : crash_signals) signal(each, SIG_DFL);
   signal(SIGALRM, SIG_DFL);
   alarm(last_resort_s);
-  if (const auto* place = current.load(); place != nullptr) {
+  if (auto* place = current.load(); place != nullptr) {
     Line what;
     describe_crash(what, *place, number, info);
     write_reports(*place, what.text(), interrupted_stack());
+    end_step_of(*place, number);
   }
   alarm(0);
   raise(number);  // is held back until the handler returns
@@ -205,19 +222,31 @@ void install_crash_reports() {
   if (const auto earlier = std::set_terminate(on_terminate); earlier != on_terminate) earlier_terminate = earlier;
 }
 
-CrashPlace::CrashPlace(const std::string& run_dir, int attempt, int rank, const LifeSigns& life)
-    : facts_(std::make_unique<CrashFacts>(
-          CrashFacts{.report = fmt::format("{}/logs/crash-attempt-{}-rank-{:05}.txt", run_dir, attempt_name(attempt), rank),
-                     .error = run_dir + "/error.txt",
-                     .who = fmt::format("rank {} on {}", rank, host_name()),
-                     .details = fmt::format("process {}, attempt {}\n", getpid(), attempt),
-                     .life = &life})) {
+CrashPlace::CrashPlace(const std::string& run_dir, int attempt, int rank, const LifeSigns& life,
+                       std::function<void(int)> end_step)
+    : facts_(std::make_unique<CrashFacts>()) {
+  facts_->report = fmt::format("{}/logs/crash-attempt-{}-rank-{:05}.txt", run_dir, attempt_name(attempt), rank);
+  facts_->error = run_dir + "/error.txt";
+  facts_->who = fmt::format("rank {} on {}", rank, host_name());
+  facts_->details = fmt::format("process {}, attempt {}\n", getpid(), attempt);
+  facts_->life = &life;
+  facts_->end_step = std::move(end_step);
+  sem_init(&facts_->crashed, 0, 0);
+  if (facts_->end_step)
+    helper_ = thread_without_signals([facts = facts_.get()] {
+      while (sem_wait(&facts->crashed) != 0) {
+      }
+      if (const int number = facts->signal_number; number != 0) facts->end_step(exit_code_of_signals + number);
+    });
   current = facts_.get();
 }
 
 CrashPlace::~CrashPlace() {
-  const auto* mine = facts_.get();
+  auto* mine = facts_.get();
   current.compare_exchange_strong(mine, nullptr);
+  sem_post(&facts_->crashed);
+  if (helper_.joinable()) helper_.join();
+  sem_destroy(&facts_->crashed);
 }
 
 std::string crash_of(const std::string& run_dir, int attempt) try {

@@ -1,6 +1,8 @@
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "trainer/life_signs.hpp"
 
@@ -20,14 +22,17 @@ void install_crash_reports();
 /// counts. The handlers need nothing but what is prepared here.
 class CrashPlace {
  public:
-  /// `life` must outlive it.
-  CrashPlace(const std::string& run_dir, int attempt, int rank, const LifeSigns& life);
+  /// `life` must outlive it. `end_step`, where there is one, ends the step everywhere with the exit code that it gets: for
+  /// launchers that let the other ranks wait when one dies. A thread made beforehand calls it, and the crashed rank dies by
+  /// itself where that takes more than a few seconds.
+  CrashPlace(const std::string& run_dir, int attempt, int rank, const LifeSigns& life, std::function<void(int)> end_step);
   ~CrashPlace();
   CrashPlace(const CrashPlace&) = delete;
   CrashPlace& operator=(const CrashPlace&) = delete;
 
  private:
-  std::unique_ptr<const struct CrashFacts> facts_;
+  std::unique_ptr<struct CrashFacts> facts_;
+  std::thread helper_;
 };
 
 /// What the crash reports of an attempt say, in a line: "rank 2 on n2 died of SIGSEGV at step 812 (training)"; "" where

@@ -105,8 +105,9 @@ class Judge {
 }  // namespace
 
 std::string to_text(const RankReport& report) {
-  return fmt::format("rank: {}\nhost: {}\npid: {}\nstep: {}\nphase: {}\nquiet_s: {:.1f}\nwaits_in: {}\n\n", report.rank,
-                     report.host, report.pid, report.step, report.phase, report.quiet_s, on_one_line(report.waits_in));
+  return fmt::format("rank: {}\nhost: {}\npid: {}\nstep: {}\nphase: {}\nquiet_s: {:.1f}\nexcused: {}\nwaits_in: {}\n\n",
+                     report.rank, report.host, report.pid, report.step, report.phase, report.quiet_s, report.excused,
+                     on_one_line(report.waits_in));
 }
 
 std::optional<RankReport> parse_rank_report(const std::string& text) {
@@ -116,13 +117,15 @@ std::optional<RankReport> parse_rank_report(const std::string& text) {
   const auto step = parse_integer(fields["step"]);
   const auto quiet = parse_real(fields["quiet_s"]);
   if (!rank || !pid || !step || !quiet || !fields.contains("waits_in")) return std::nullopt;
-  return RankReport{static_cast<int>(*rank), fields["host"], static_cast<int>(*pid), *step,
-                    fields["phase"],         *quiet,         fields["waits_in"]};
+  return RankReport{static_cast<int>(*rank), fields["host"], static_cast<int>(*pid),      *step,
+                    fields["phase"],         *quiet,         fields["excused"] == "true", fields["waits_in"]};
 }
 
 HangVerdict judge_hang(std::span<const std::optional<RankReport>> reports, std::span<const std::string> hosts) {
   const Judge judge(reports, hosts);
-  return {judge.text(), judge.newest_step()};
+  const bool all_answered = std::ranges::all_of(reports, [](const auto& report) { return report.has_value(); });
+  const bool one_excused = std::ranges::any_of(reports, [](const auto& report) { return report && report->excused; });
+  return {judge.text(), judge.newest_step(), !(all_answered && one_excused)};
 }
 
 std::string spoken_ranks(std::span<const int> ranks) {

@@ -16,6 +16,7 @@ struct RankReport {
   std::int64_t step = 0;
   std::string phase;
   double quiet_s = 0;    ///< without a sign of progress
+  bool excused = false;  ///< what it is at may take long (StallMeter)
   std::string waits_in;  ///< for other ranks, in which operation; "" = in none
 };
 
@@ -28,6 +29,7 @@ std::optional<RankReport> parse_rank_report(const std::string& text);
 struct HangVerdict {
   std::string text;       ///< "rank 3 on n2 did not answer (...) while others are at step 812; ranks 0-2 wait in ..."
   std::int64_t step = 0;  ///< the last one that a rank has come to
+  bool hangs = true;      ///< no: all ranks have answered, and one of them is excused
 };
 
 /// Names those behind: ranks without a report, ranks that compute while others wait, ranks at an earlier step than others.

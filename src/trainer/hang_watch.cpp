@@ -15,11 +15,11 @@
 #include "core/host.hpp"
 #include "core/log.hpp"
 #include "core/stack_trace.hpp"
+#include "core/thread.hpp"
 #include "io/exclusive.hpp"
 #include "io/file.hpp"
 #include "trainer/attempt.hpp"
 #include "trainer/hang_report.hpp"
-#include "trainer/stall_meter.hpp"
 
 namespace trainrt::trainer {
 
@@ -27,6 +27,8 @@ namespace {
 
 constexpr double stack_limit_s = 2;
 constexpr double others_end_after_s = 10;
+constexpr double others_read_s = 3;
+constexpr std::string_view taken_back_text = "taken back";
 constexpr unsigned last_resort_s = 60;
 
 double tick_of(const LimitOption& option) {
@@ -75,7 +77,7 @@ HangWatch::HangWatch(const RunSpec& spec, Place place, const LifeSigns& life, Ac
       folder_(place_.run_dir + "/" + hang_folder(place_.attempt)),
       train_thread_(static_cast<pid_t>(syscall(SYS_gettid))),
       note_(WaitNote::of_this_thread()) {
-  if (option_.kind != LimitOption::Kind::off) thread_ = std::thread([this] { watch(); });
+  if (option_.kind != LimitOption::Kind::off) thread_ = thread_without_signals([this] { watch(); });
 }
 
 HangWatch::~HangWatch() {
@@ -98,55 +100,80 @@ void HangWatch::watch() {
   for (auto last = monotonic_seconds(); !ends_within(tick_s_);) {
     const auto now = monotonic_seconds();
     const auto state = meter.observe(now - std::exchange(last, now), life_.seen(), !note_.text().empty());
-    const bool alarmed = state == State::stalled || (state == State::worried && io::exists(folder_));
-    if (alarmed && raise_alarm(meter.quiet())) return;
+    if (state != State::stalled && !(state == State::worried && io::exists(folder_))) continue;
+    if (raise_alarm(meter)) return;
+    meter.postpone();
+    last = monotonic_seconds();
   }
 }
 
-/// False where it was taken back: the rank went on.
-bool HangWatch::raise_alarm(double quiet_s) {
+/// False where it was taken back.
+bool HangWatch::raise_alarm(const StallMeter& meter) {
   const LastResort last_resort;
   const auto signs = life_.seen().signs;
+  bool written = false;
   try {
-    write_report(quiet_s);
+    write_report(meter);
+    written = true;
   } catch (const std::exception& error) {
     log::error(fmt::format("this rank hangs, and cannot write where: {}", error.what()));
   }
   try {
-    if (!go_on_or_end(quiet_s, signs)) return false;
+    if (!decide(meter.quiet(), signs)) return false;
   } catch (const std::exception& error) {
+    if (written && !io::exists(folder_)) return false;  // taken back, and cleared away meanwhile
     log::error(fmt::format("ranks hang, and that could not be written down: {}", error.what()));
   }
   actions_.end_step();
   return true;
 }
 
-/// True where the step is to be ended.
-bool HangWatch::go_on_or_end(double quiet_s, std::uint64_t signs) {
-  if (ends_within(grace_of(option_)) || life_.seen().signs != signs) {
-    take_back();
+/// True where the step is to be ended. One rank finds the verdict, and all keep to it.
+bool HangWatch::decide(double quiet_s, std::uint64_t signs) {
+  const bool gone_on = ends_within(grace_of(option_)) || life_.seen().signs != signs;
+  const auto verdict = judge_hang(read_reports(folder_, place_.host_of_rank.size()), place_.host_of_rank);
+  const bool hangs = verdict.hangs && !gone_on;
+  const auto why = fmt::format("hang: no step, report or stop point for {:.0f} s (failure.hang_timeout): {}. Stacks: {}",
+                               quiet_s, verdict.text, hang_folder(place_.attempt));
+  if (!io::create_exclusive(folder_ + "/verdict.txt", (hangs ? why : std::string(taken_back_text)) + "\n"))
+    return follow_others();
+  if (!hangs) {
+    take_back(gone_on);
     return false;
   }
-  std::int64_t step = 0;
-  const auto why = verdict(quiet_s, step);
-  if (io::create_exclusive(folder_ + "/verdict.txt", why + "\n")) {
-    log::error(why);
-    actions_.write_down(why, step);
-  } else {
-    ends_within(others_end_after_s);  // the rank that made it ends the step meanwhile
-  }
+  log::error(why);
+  actions_.write_down(why, verdict.step);
   return true;
 }
 
-void HangWatch::write_report(double quiet_s) const {
+/// The rank that found the verdict acts on it; true where it has not ended the step in time.
+bool HangWatch::follow_others() {
+  const auto end = monotonic_seconds() + others_end_after_s;
+  while (monotonic_seconds() < end && !ends_within(0.1))
+    if (!io::exists(folder_)) return false;
+  return io::exists(folder_) && !io::read_file(folder_ + "/verdict.txt").starts_with(taken_back_text);
+}
+
+void HangWatch::take_back(bool gone_on) {
+  if (gone_on)
+    log::warning(
+        "ranks were taken to hang and have gone on: the train function may take longer between two steps than "
+        "failure.hang_timeout allows; set it higher, or let the function call stop_point()");
+  ends_within(others_read_s);
+  io::remove_tree(folder_);
+}
+
+void HangWatch::write_report(const StallMeter& meter) const {
   const auto seen = life_.seen();
+  const auto waits_in = note_.text();
   const RankReport report{.rank = place_.rank,
                           .host = place_.host_of_rank.at(static_cast<std::size_t>(place_.rank)),
                           .pid = getpid(),
                           .step = seen.step,
                           .phase = std::string(name_of(seen.phase)),
-                          .quiet_s = quiet_s,
-                          .waits_in = note_.text()};
+                          .quiet_s = meter.quiet(),
+                          .excused = meter.is_excused(!waits_in.empty()),
+                          .waits_in = waits_in};
   const auto frames = stack_of(train_thread_, stack_limit_s);
   const auto stack =
       frames.count > 0 ? describe(frames) : "  (it does not answer: the kernel holds it, or it blocks signals)\n";
@@ -154,21 +181,6 @@ void HangWatch::write_report(double quiet_s) const {
   io::replace_file(file_of(folder_, static_cast<std::size_t>(place_.rank)),
                    fmt::format("{}stack of the train thread\n{}\nother threads\n{}", to_text(report), stack,
                                stacks_of_other_threads(train_thread_)));
-}
-
-void HangWatch::take_back() {
-  log::warning(
-      fmt::format("this rank was taken to hang and has gone on: its train function may take longer between two "
-                  "steps than failure.hang_timeout allows; set it higher, or let the function call stop_point()"));
-  io::remove_tree(file_of(folder_, static_cast<std::size_t>(place_.rank)));
-  rmdir(folder_.c_str());  // the last one to leave
-}
-
-std::string HangWatch::verdict(double quiet_s, std::int64_t& step) const {
-  const auto judged = judge_hang(read_reports(folder_, place_.host_of_rank.size()), place_.host_of_rank);
-  step = judged.step;
-  return fmt::format("hang: no step, report or stop point for {:.0f} s (failure.hang_timeout): {}. Stacks: {}", quiet_s,
-                     judged.text, hang_folder(place_.attempt));
 }
 
 }  // namespace trainrt::trainer

@@ -12,6 +12,7 @@
 #include "core/wait_note.hpp"
 #include "trainer/life_signs.hpp"
 #include "trainer/run_spec.hpp"
+#include "trainer/stall_meter.hpp"
 
 namespace trainrt::trainer {
 
@@ -20,9 +21,9 @@ namespace trainrt::trainer {
 /// Every rank has one, with a thread that wakes about once a second. Where the train thread gives no sign of progress, each
 /// rank writes logs/hang-attempt-000003/rank-00002.txt: where it is, what it waits in, its threads' stacks. A few seconds
 /// later the rank that makes verdict.txt there first says who is behind, writes it down, and ends the step; the others end
-/// it where that rank does not. Ranks that wrote nothing are those that are stopped, dead or on a lost node. No rank relies
-/// on another: where even the storage does not answer, SIGALRM ends the process. A rank that goes on in those seconds takes
-/// its alarm back.
+/// it where that rank does not. Ranks that wrote nothing are those that are stopped, dead or on a lost node. Where all have
+/// written and one is at something that may take long, or has gone on, the same rank takes the alarm back. No rank relies
+/// on another: where even the storage does not answer, SIGALRM ends the process.
 class HangWatch {
  public:
   struct Place {
@@ -45,11 +46,11 @@ class HangWatch {
 
  private:
   void watch();
-  bool raise_alarm(double quiet_s);
-  bool go_on_or_end(double quiet_s, std::uint64_t signs);
-  void write_report(double quiet_s) const;
-  void take_back();
-  std::string verdict(double quiet_s, std::int64_t& step) const;
+  bool raise_alarm(const StallMeter& meter);
+  bool decide(double quiet_s, std::uint64_t signs);
+  bool follow_others();
+  void write_report(const StallMeter& meter) const;
+  void take_back(bool gone_on);
   bool ends_within(double seconds);
 
   Place place_;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -277,6 +278,15 @@ RunOutcome outcome_of(const RunSpec& spec, const Session& session) {
                                 static_cast<int>(ExitCode::stopped))};
 }
 
+/// Slurm's PMIx lets the others wait when a rank dies of a signal that makes a core; mpiexec ends them.
+std::function<void(int)> end_of_step_after_crash(launch::Launch& launch) {
+  if (launch.world().launcher != "pmix") return {};
+  return [&launch](int code) {
+    ExitGuard::stand_down();
+    launch.abort(code);
+  };
+}
+
 HangWatch watch_for_hangs(const Place& place, const Session& session, launch::Launch& launch,
                           const std::vector<std::string>& nodes) {
   const auto& world = launch.world();
@@ -354,7 +364,7 @@ RunOutcome run(const RunSpec& spec, const TrainFunction& function, launch::Launc
                   {attempt, files.private_dir(), meter, records ? failure_history(spec) : FailureHistory{},
                    keeps_records ? &lease : nullptr, static_cast<int>(numbers[1])});
   const Place place{spec, attempt, files, there_before};
-  const CrashPlace crash_place(spec.run_dir, attempt, communicator.rank(), session.life());
+  const CrashPlace crash_place(spec.run_dir, attempt, communicator.rank(), session.life(), end_of_step_after_crash(launch));
   const auto hang_watch = watch_for_hangs(place, session, launch, nodes);
   try {
     call_train_function(place, function, session, launch);

@@ -19,9 +19,10 @@ StallMeter::StallMeter(const LimitOption& option, double collective_timeout, dou
       tick_(tick) {}
 
 double StallMeter::limit(bool waits) const {
-  if (last_.phase != Phase::training) return patient_;
-  if (option_.kind == LimitOption::Kind::seconds) return training_signs_ < 1 ? patient_ : option_.seconds;
-  if (training_signs_ < 2) return patient_;
+  const bool by_user = option_.kind == LimitOption::Kind::seconds;
+  const bool first = training_signs_ < (by_user ? 1U : 2U);
+  if (first || (!waits && last_.phase != Phase::training)) return patient_;
+  if (by_user) return option_.seconds;
   const auto measured = std::max(automatic_least, automatic_gaps * longest_gap_);
   return waits ? measured : std::max(measured, collective_timeout_);
 }
@@ -34,9 +35,10 @@ StallMeter::State StallMeter::observe(double elapsed, const LifeSigns::Seen& see
     if (seen.phase == Phase::training) training_signs_ += seen.signs - last_.signs;
     last_ = seen;
     quiet_ = 0;
+    postponed_ = 0;
   }
-  if (quiet_ > limit(waits)) return State::stalled;
-  return quiet_ > limit(true) / 2 ? State::worried : State::fine;
+  if (quiet_ - (waits ? postponed_ : 0) > limit(waits)) return State::stalled;
+  return quiet_ > limit(true) / 4 ? State::worried : State::fine;
 }
 
 }  // namespace trainrt::trainer

@@ -4,17 +4,18 @@
 
 namespace trainrt::trainer {
 
-/// Decides when a rank that gives no sign of progress is held to hang (failure.hang_timeout). Pure: time comes from
+/// Decides when a rank that gives no sign of progress raises an alarm (failure.hang_timeout). Pure: time comes from
 /// outside.
 ///
-/// auto: what comes before the second step() or report() of the attempt, and phases other than training (loading, a
-/// checkpoint, the end), may take failure.collective_timeout and a little more, so that a collective or a writer that waits
-/// too long speaks first. From then on the limit is 600 s, or 20 times the longest time between two signs so far where that
-/// is more; a rank that does not wait for others but computes has failure.collective_timeout where that is longer still: a
-/// first evaluation may be long, and where one rank is really lost the others, which wait, raise the alarm.
-/// N s: N seconds from the first step() or report() of the attempt on; before that, and in the other phases, the longer of
-/// that and what auto gives.
+/// auto: what comes before the second step() or report() of the attempt may take failure.collective_timeout and a little
+/// more, so that a collective that waits too long speaks first. From then on the limit is 600 s, or 20 times the longest
+/// time between two signs so far where that is more; a rank that does not wait for others but computes has
+/// failure.collective_timeout where that is longer still: a first evaluation may be long, and where one rank is really lost
+/// the others, which wait, raise the alarm.
+/// N s: N seconds from the first step() or report() of the attempt on; before that the longer of that and what auto gives.
 /// off: never.
+/// A rank that is busy in another phase than training (loading, a checkpoint, the end) has what auto gives at first, and is
+/// excused meanwhile: who waits for it raises an alarm in time, which its answer takes back.
 ///
 /// Time in which the process itself did not run (SIGSTOP, a suspended job) does not count.
 class StallMeter {
@@ -24,13 +25,17 @@ class StallMeter {
 
   enum class State {
     fine,
-    worried,  ///< half of the limit is over: look whether another rank has raised the alarm
+    worried,  ///< a quarter of the limit is over: look whether another rank has raised the alarm
     stalled,
   };
   /// Once a tick. `elapsed`: seconds since the last call. `waits`: for other ranks.
   State observe(double elapsed, const LifeSigns::Seen& seen, bool waits);
 
   double quiet() const { return quiet_; }  ///< seconds without a sign of progress
+  /// What it is at may take long, and it does it itself.
+  bool is_excused(bool waits) const { return !waits && last_.phase != Phase::training && quiet_ <= patient_; }
+  /// The alarm was taken back: while it waits on, the next one has the whole limit again.
+  void postpone() { postponed_ = quiet_; }
 
  private:
   double limit(bool waits) const;
@@ -42,6 +47,7 @@ class StallMeter {
   LifeSigns::Seen last_;
   std::uint64_t training_signs_ = 0;
   double quiet_ = 0;
+  double postponed_ = 0;
   double longest_gap_ = 0;
 };
 

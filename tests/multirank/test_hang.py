@@ -58,6 +58,18 @@ def a_rank_frozen_by_sigstop_is_named_and_the_attempt_ends():
 
 
 @test
+def a_rank_frozen_in_a_checkpoint_is_named_too():
+    config = linear_config(scratch(), "run", {"epochs": 1000, "step_pause": 0.02, "report_every": 10}, failure=FAILURE)
+    job = start_ranks(RANKS, config, first_env={"TRAINRT_STOP_AT": "prepared:2"})
+    wait_until(lambda: job.ended() or is_stopped(job.ranks().get(0, 0)), 60, "rank 0 to reach its second checkpoint", job)
+    start = time.monotonic()
+    job.code = job.wait(LIMIT + 60)
+    check_exit(job, FAILED)
+    check(time.monotonic() - start < LIMIT + 15, f"it took {time.monotonic() - start:.1f} s", job)
+    check_told(config, job, hang_folder(config, job), ("rank 0 on ", "did not answer", "ranks 1-2 wait in "))
+
+
+@test
 def a_rank_that_loops_for_ever_in_its_own_code_is_named_with_its_step_and_function():
     config = trouble_config({"trouble": "loop", "rank": 2, "at_step": 3}, failure=FAILURE)
     job = run_ranks(RANKS, config, timeout=90)

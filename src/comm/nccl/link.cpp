@@ -6,11 +6,10 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <pthread.h>
-#include <signal.h>
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
+#include "core/thread.hpp"
 
 namespace trainrt::comm::nccl {
 
@@ -24,21 +23,12 @@ bool is_fine(Result result) { return result == Result::success || result == Resu
 /// Waits on the host name the ranks that are missing, NCCL does not: they are given the time to speak first.
 double patience(double limit_seconds) { return limit_seconds + std::min(10.0, limit_seconds / 10); }
 
-/// Signals belong to the train thread.
-std::thread thread_without_signals(std::function<void()> work) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigdelset(&all, fault);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
-  std::thread thread(std::move(work));
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
-}
+constexpr double worth_saying_s = 0.5;
 
 }  // namespace
 
-Link::Link(std::shared_ptr<const Api> api, const UniqueId& id, const Place& place) : api_(std::move(api)), place_(place) {
+Link::Link(std::shared_ptr<const Api> api, const UniqueId& id, const Place& place)
+    : api_(std::move(api)), place_(place), note_(WaitNote::of_this_thread()) {
   const std::lock_guard lock(comm_mutex_);
   Config config;
   auto result = api_->comm_init_rank_config(&comm_, place.size, id, place.rank, &config);
@@ -54,6 +44,7 @@ Link::~Link() {
   }
   changed_.notify_all();
   if (watchdog_.joinable()) watchdog_.join();
+  if (told_) note_.set_on_device("");
   const std::lock_guard lock(comm_mutex_);
   if (comm_ == nullptr) return;
   if (in_order && is_fine(api_->comm_finalize(comm_)) && settled(farewell_s) == Result::success)
@@ -127,6 +118,7 @@ void Link::watch_loop() {
     changed_.wait(lock, [&] { return ending_ || !watched_.empty(); });
     if (ending_) return;
     const auto why = trouble();
+    tell();
     if (why.empty()) {
       changed_.wait_for(lock, poll_interval, [&] { return ending_; });
       continue;
@@ -162,6 +154,13 @@ std::string Link::trouble() try {
   return is_fine(state) ? "" : fmt::format("{}: NCCL {} failed: {}", where, api_->version_text(), text_of(state));
 } catch (const Error& error) {  // the GPU's
   return error.what();
+}
+
+/// What the GPU has been at for a while, for whoever looks at the train thread. watch_mutex_ is held.
+void Link::tell() {
+  const bool is_long = !watched_.empty() && monotonic_seconds() - since_ > worth_saying_s;
+  if (is_long || told_) note_.set_on_device(is_long ? watched_.front().what + ", on the GPU" : "");
+  told_ = is_long;
 }
 
 bool Link::all_done_within(double seconds) {

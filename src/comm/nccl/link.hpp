@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "comm/nccl/api.hpp"
+#include "core/wait_note.hpp"
 #include "device/runtime.hpp"
 
 namespace trainrt::comm::nccl {
@@ -24,7 +25,8 @@ class Link {
     int gpu = 0;
     double limit_seconds = 1800;
   };
-  /// Joins the others of that id; the thread's current GPU is Place::gpu. Error where that fails or takes too long.
+  /// On the train thread, which outlives it. Joins the others of that id; the thread's current GPU is Place::gpu. Error
+  /// where that fails or takes too long.
   Link(std::shared_ptr<const Api> api, const UniqueId& id, const Place& place);
   /// Waits a while for what is under way; what does not end is aborted.
   ~Link();
@@ -48,10 +50,12 @@ class Link {
   void break_off(const std::string& why);
   void watch_loop();
   std::string trouble();
+  void tell();
   bool all_done_within(double seconds);
 
   std::shared_ptr<const Api> api_;
   Place place_;
+  WaitNote& note_;  // the train thread's
 
   std::mutex comm_mutex_;  // held where NCCL is called
   Comm* comm_ = nullptr;   // nullptr: aborted
@@ -60,6 +64,7 @@ class Link {
   std::mutex watch_mutex_;
   std::condition_variable changed_;
   std::deque<Watched> watched_;
+  bool told_ = false;
   double since_ = 0;  // when the first of these became the first
   bool ending_ = false;
   std::thread watchdog_;

@@ -23,7 +23,7 @@ pid_t this_thread() { return static_cast<pid_t>(syscall(SYS_gettid)); }
 /// File-local, as many train functions are: the loader does not know its name.
 [[gnu::noinline]] StackFrames a_function_of_this_file_alone() {
   auto frames = stack_here();
-  asm volatile("" ::: "memory");  // no tail call
+  asm volatile("nop" ::: "memory");  // no tail call, and not the same code as another function's
   return frames;
 }
 
@@ -47,6 +47,7 @@ bool end_waiting = false;
 std::string stack_of_a_thread_in(void (*work)(), const std::string& function) {
   std::atomic<pid_t> id = 0;
   std::string text;
+  end_computing = end_waiting = false;
   std::thread thread([&] {
     id = this_thread();
     work();
@@ -92,7 +93,6 @@ TEST_CASE("a thread that is gone has no stack, and the one after it has") {
   pid_t id = 0;
   std::thread([&] { id = this_thread(); }).join();
   CHECK(stack_of(id, 0.01).count == 0);
-  end_computing = false;
   CHECK_THAT(stack_of_a_thread_in(compute_until_told, "compute_until_told"), Contains("compute_until_told"));
 }
 
@@ -104,5 +104,18 @@ TEST_CASE("a wait is told only while it lasts") {
     waiting.say("barrier at step 3");
     CHECK(note.text() == "barrier at step 3");
   }
+  CHECK(note.text().empty());
+}
+
+TEST_CASE("what is under way on a device is told where the thread itself waits for nothing") {
+  auto& note = WaitNote::of_this_thread();
+  note.set_on_device("all_reduce on the GPU");
+  {
+    Waiting waiting;
+    waiting.say("barrier");
+    CHECK(note.text() == "barrier");
+  }
+  CHECK(note.text() == "all_reduce on the GPU");
+  note.set_on_device("");
   CHECK(note.text().empty());
 }

@@ -91,10 +91,10 @@ TEST_CASE("N s counts from the first step on, and after every step anew") {
   CHECK(rank.after(3) == State::stalled);
 }
 
-TEST_CASE("a rank that has lost half of its time looks whether others have raised the alarm") {
+TEST_CASE("a rank that has lost a quarter of its time looks whether others have raised the alarm") {
   Rank rank(ten_seconds);
   rank.step();
-  CHECK(rank.after(4) == State::fine);
+  CHECK(rank.after(2) == State::fine);
   CHECK(rank.after(3) == State::worried);
 }
 
@@ -105,8 +105,10 @@ TEST_CASE("loading, checkpoints and the end are no false alarm, and after them t
     rank.after(1);
     {
       const InPhase busy(rank.signs(), phase);
-      CHECK(rank.after(1800) != State::stalled);
-      CHECK(rank.after(60) == State::stalled);
+      CHECK(rank.after(1800, false) != State::stalled);
+      CHECK(rank.meter().is_excused(false));
+      CHECK(rank.after(60, false) == State::stalled);
+      CHECK(!rank.meter().is_excused(false));
     }
     CHECK(rank.after(9) != State::stalled);
     CHECK(rank.after(3) == State::stalled);
@@ -124,6 +126,30 @@ TEST_CASE("time in which the process was stopped is not held against it") {
   rank.step();
   rank.after(1);
   CHECK(rank.meter().observe(5000, rank.signs().seen(), true) == State::fine);
+}
+
+TEST_CASE("a rank that waits in a checkpoint raises the alarm in time, and again when that was taken back") {
+  Rank rank(ten_seconds);
+  rank.step();
+  rank.after(1);
+  rank.enter(Phase::checkpoint);
+  CHECK(rank.after(9) != State::stalled);
+  CHECK(rank.after(3) == State::stalled);
+  CHECK(!rank.meter().is_excused(true));
+  rank.meter().postpone();
+  CHECK(rank.after(9) != State::stalled);
+  CHECK(rank.after(3) == State::stalled);
+}
+
+TEST_CASE("a rank that is excused takes the alarm back where all have answered") {
+  std::vector<std::optional<RankReport>> reports = {waiting(0, 5, "barrier"), waiting(1, 5, "")};
+  const std::vector<std::string> hosts = {"n1", "n1"};
+  CHECK(judge_hang(reports, hosts).hangs);
+  reports[1]->excused = true;
+  CHECK(!judge_hang(reports, hosts).hangs);
+  CHECK(parse_rank_report(to_text(*reports[1]))->excused);
+  reports[0].reset();
+  CHECK(judge_hang(reports, hosts).hangs);
 }
 
 TEST_CASE("off never raises an alarm") {

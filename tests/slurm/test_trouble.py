@@ -1,0 +1,45 @@
+#!/usr/bin/python3
+"""On a real Slurm of two nodes: a frozen rank is named with its node, and the step ends with 70 although that rank cannot take part; a
+rank that crashes ends the step with its signal's code, and its report names the node's rank."""
+import signal
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from cluster import *  # noqa: E402,F403
+from trouble import *  # noqa: E402,F403
+
+CLUSTER = Cluster("trouble")
+LIMIT = 5
+SHAPE = ["-N2", "-n3", "-m", "arbitrary", "-w", "n1,n1,n2"]
+
+
+@test
+def a_rank_frozen_by_sigstop_on_another_node_is_named_and_the_step_ends_with_70():
+    config = linear_config(scratch(), "run", {"epochs": 1000, "step_pause": 0.02, "report_every": 10}, failure={"hang_timeout": f"{LIMIT} s"})
+    job = CLUSTER.srun(SHAPE, config)
+    wait_for_reports(run_dir_of(config), 1, job)
+    kill([job.ranks()[2]], signal.SIGSTOP)
+    start = time.monotonic()
+    job.code = job.wait(LIMIT + 60)
+    took = time.monotonic() - start
+    check_exit(job, FAILED)
+    check(took < LIMIT + 15, f"it took {took:.1f} s", job)
+    record = attempts(run_dir_of(config))[-1]
+    for word in ("hang", "rank 2 on n2 did not answer", "ranks 0-1 wait in "):
+        check(word in record["why"], f"the attempt's record lacks {word!r}: {record['why']!r}", job)
+    folder = run_dir_of(config) / "logs/hang-attempt-000001"
+    equal(sorted(path.name for path in folder.iterdir()), ["rank-00000.txt", "rank-00001.txt", "verdict.txt"], "files of the hang", job)
+
+
+@test
+def a_rank_that_segfaults_ends_the_step_with_139_and_leaves_a_report():
+    config = trouble_config({"trouble": "segfault", "rank": 2})
+    job = CLUSTER.run_srun(SHAPE, config, timeout=60)
+    equal(job.code, 128 + signal.SIGSEGV, "exit code of srun", job)
+    text = (run_dir_of(config) / "error.txt").read_text()
+    for word in ("rank 2 on ", "died of SIGSEGV", "at step 3 (training)", "writes_to_nowhere"):
+        check(word in text, f"error.txt lacks {word!r}: {text}", job)
+
+
+main(CLUSTER.up, CLUSTER.down)
