@@ -107,7 +107,7 @@ std::vector<std::vector<Slab>> held_by(const State& state, int rank) {
   return held;
 }
 
-std::string packed(const std::vector<std::vector<Slab>>& held) {
+std::string packed(std::span<const std::vector<Slab>> held) {
   Packer packer;
   for (const auto& slabs : held) {
     packer.put(slabs.size());
@@ -116,17 +116,23 @@ std::string packed(const std::vector<std::vector<Slab>>& held) {
   return packer.bytes();
 }
 
-std::vector<std::vector<Slab>> unpacked_slabs(Unpacker& unpacker, int rank) {
-  std::vector<std::vector<Slab>> held;
-  while (!unpacker.done()) {
-    auto& slabs = held.emplace_back();
+/// Adds what a rank packed to the slabs of these tensors.
+void unpack_slabs(std::string_view bytes, int rank, std::vector<std::vector<Slab>>& tensors) {
+  Unpacker unpacker(bytes);
+  for (auto& slabs : tensors)
     for (auto left = unpacker.number(); left > 0; --left) {
       auto offset = unpacker.shape();
       auto shape = unpacker.shape();
       slabs.push_back({std::move(offset), std::move(shape), rank});
     }
-  }
-  return held;
+}
+
+/// Slabs are exchanged in rounds of about so many bytes from all ranks.
+constexpr std::int64_t round_bytes = std::int64_t{16} << 20;
+
+/// 60 bits of a digest.
+std::int64_t number_of(const std::string& digest, std::size_t first = 0) {
+  return std::stoll(digest.substr(first, 15), nullptr, 16);
 }
 
 /// Bytes that differ where anything of an entry but its data does. Cheap: it is made at every save.
@@ -173,7 +179,7 @@ std::int64_t values_of(const State& state) {
   for (const auto& entry : state.values()) values[entry.name] = bytes_of(entry);
   Fingerprint print;
   for (const auto& [name, bytes] : values) print.add(name).add(bytes);
-  return std::stoll(print.digest().substr(0, 15), nullptr, 16);
+  return number_of(print.digest());
 }
 
 }  // namespace
@@ -191,19 +197,33 @@ Agreement::Outcome Agreement::update(const State& state, For purpose, bool obsta
 
 void Agreement::exchange(const State& state, For purpose) {
   const auto mine = io::digest_of(std::string_view(pack(describe(state, purpose))));
-  Packer packer;
-  packer.put(mine).put(packed(held_by(state, communicator_.rank())));
-  std::vector<std::vector<std::vector<Slab>>> held;
-  bool same = true;
-  for (const auto& bytes : communicator_.all_gather(packer.bytes())) {
-    Unpacker unpacker(bytes);
-    same = unpacker.text() == mine && same;
-    const auto slabs = unpacker.text();
-    Unpacker of_rank(slabs);
-    held.push_back(unpacked_slabs(of_rank, static_cast<int>(held.size())));
+  const auto a = number_of(mine), b = number_of(mine, 15);
+  std::array<std::int64_t, 4> most = {a, -a, b, -b};
+  communicator_.all_reduce(most, Op::max);
+  if (most[0] != -most[1] || most[2] != -most[3]) fail(communicator_, state, purpose);
+  const auto own_file = file_of_rank_[static_cast<std::size_t>(communicator_.rank())];
+  LayoutPlanner planner(state, file_of_rank_, own_file);
+  exchange_slabs(state, planner);
+  layout_ = planner.finish();
+}
+
+/// All ranks have as many sharded tensors, and make the same rounds.
+void Agreement::exchange_slabs(const State& state, LayoutPlanner& planner) {
+  const auto held = held_by(state, communicator_.rank());
+  if (held.empty()) return;
+  std::vector<std::int64_t> bytes;
+  for (const auto& slabs : held) bytes.push_back(static_cast<std::int64_t>(packed({&slabs, 1}).size()));
+  communicator_.all_reduce(bytes, Op::max);
+  for (std::size_t begin = 0; begin < held.size();) {
+    auto end = begin + 1;
+    for (auto sum = bytes[begin]; end < held.size(); ++end)
+      if (sum += bytes[end]; sum > round_bytes / communicator_.size()) break;
+    std::vector<std::vector<Slab>> tensors(end - begin);
+    const auto round = communicator_.all_gather(packed(std::span(held).subspan(begin, end - begin)));
+    for (std::size_t rank = 0; rank < round.size(); ++rank) unpack_slabs(round[rank], static_cast<int>(rank), tensors);
+    for (auto& slabs : tensors) planner.add(std::move(slabs));
+    begin = end;
   }
-  if (communicator_.all_reduced(std::int64_t{!same}, Op::max) != 0) fail(communicator_, state, purpose);
-  layout_ = plan_layout(state, held, file_of_rank_);
 }
 
 }  // namespace trainrt::checkpoint

@@ -10,7 +10,8 @@ namespace trainrt::checkpoint {
 
 /// What the ranks agree on about the State before each save: the same entries, dtypes, shapes and placements, and the same
 /// values. While names and shapes stay as they were this is one small reduction; where they changed, ranks exchange their
-/// slabs and the layout is made anew.
+/// slabs, some tensors at a time, and the layout is made anew. What a rank keeps of it grows with the tensors and with the
+/// ranks of its own file, not with all ranks times tensors.
 class Agreement {
  public:
   Agreement(Communicator& communicator, std::vector<int> file_of_rank)
@@ -33,6 +34,7 @@ class Agreement {
 
  private:
   void exchange(const State& state, For purpose);
+  void exchange_slabs(const State& state, LayoutPlanner& planner);
   Communicator& communicator_;
   std::vector<int> file_of_rank_;
   std::string structure_;  // digest of names and shapes on this rank, "" = none yet

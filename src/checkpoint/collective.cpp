@@ -54,6 +54,10 @@ Gathered try_on_every_rank(Communicator& communicator, const std::function<std::
   auto mine = attempt(work);
   if (mine.failed) mine.text = who(communicator) + ": " + mine.text;
   Gathered gathered;
+  if (communicator.all_reduced(std::int64_t{mine.failed || !mine.text.empty()}, Op::max) == 0) {  // nothing to tell
+    gathered.texts.resize(static_cast<std::size_t>(communicator.size()));
+    return gathered;
+  }
   for (const auto& bytes : communicator.all_gather(mine.packed())) {
     auto outcome = Attempt::unpacked(bytes);
     if (outcome.failed) gathered.failures.push_back(outcome.text);

@@ -111,7 +111,10 @@ std::uint64_t commit(const Commit& commit, const Observer& observer) try {
 }
 
 void add_view(const Commit& commit, const Observer& observer) {
-  write_view(commit.place.final, commit.place.private_dir, whole_view(commit.layout, commit.value_names));
+  if (commit.layout.complete)
+    write_view(commit.place.final, commit.place.private_dir, whole_view(commit.layout, commit.value_names));
+  else  // what lies where stands in the files
+    restore_view(commit.place.final, commit.place.private_dir);
   observer(Phase::view_written);
 }
 

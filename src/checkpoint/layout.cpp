@@ -65,34 +65,6 @@ void keep_one_empty(std::vector<Slab>& slabs) {
   slabs.erase(std::remove_if(slabs.begin() + (all ? 1 : 0), slabs.end(), is_empty), slabs.end());
 }
 
-TensorLayout layout_of(const TensorEntry& entry, std::vector<Slab> held, int ranks) {
-  TensorLayout tensor{entry.name, entry.local.dtype, entry.placement, entry.global_shape, {}};
-  switch (entry.placement) {
-    case Placement::sharded:
-      tensor.slabs = distinct(std::move(held));
-      check_tiling(tensor);
-      keep_one_empty(tensor.slabs);
-      break;
-    case Placement::per_rank:
-      for (int rank = 0; rank < ranks; ++rank) tensor.slabs.push_back({entry.offset, entry.global_shape, rank});
-      break;
-    case Placement::replicated:
-      tensor.slabs.push_back({entry.offset, entry.global_shape, 0});
-      break;
-  }
-  return tensor;
-}
-
-/// What every writer writes of all but the replicated tensors.
-std::vector<std::uint64_t> bytes_owned(const Layout& layout) {
-  std::vector<std::uint64_t> load(static_cast<std::size_t>(layout.ranks), 0);
-  for (const auto& tensor : layout.tensors)
-    if (tensor.placement != Placement::replicated)
-      for (const auto& slab : tensor.slabs)
-        load[static_cast<std::size_t>(slab.writer)] += bytes_of(slab.shape, tensor.dtype);
-  return load;
-}
-
 /// The level to which writers with these loads are filled so that `bytes` more are spread over them evenly.
 std::uint64_t water_level(std::vector<std::uint64_t> load, std::uint64_t bytes) {
   std::sort(load.begin(), load.end());
@@ -141,8 +113,7 @@ class RowDealer {
 };
 
 /// Spreads the replicated tensors over the ranks: small ones whole, large ones in as few pieces as even it out.
-void balance(Layout& layout) {
-  auto load = bytes_owned(layout);
+void balance(Layout& layout, std::vector<std::uint64_t> load) {
   std::vector<TensorLayout*> small;
   std::vector<TensorLayout*> large;
   std::vector<std::uint64_t> small_bytes;
@@ -213,22 +184,62 @@ std::vector<TensorGroup> tensors_by_name(const State& state) {
   return groups;
 }
 
+LayoutPlanner::LayoutPlanner(const State& state, std::vector<int> file_of_rank, int own_file) : own_file_(own_file) {
+  layout_.ranks = static_cast<int>(file_of_rank.size());
+  layout_.file_of_rank = std::move(file_of_rank);
+  load_.resize(layout_.file_of_rank.size());
+  for (const auto& group : tensors_by_name(state)) {
+    const auto& entry = *group.first;
+    auto& tensor =
+        layout_.tensors.emplace_back(TensorLayout{entry.name, entry.local.dtype, entry.placement, entry.global_shape, {}});
+    if (entry.placement == Placement::sharded) sharded_.push_back(layout_.tensors.size() - 1);
+    if (entry.placement == Placement::replicated) tensor.slabs.push_back({entry.offset, entry.global_shape, 0});
+    if (entry.placement != Placement::per_rank) continue;
+    for (int rank = 0; rank < layout_.ranks; ++rank) tensor.slabs.push_back({entry.offset, entry.global_shape, rank});
+    keep(tensor);
+  }
+}
+
+void LayoutPlanner::add(std::vector<Slab> held) {
+  auto& tensor = layout_.tensors[sharded_.at(next_++)];
+  tensor.slabs = distinct(std::move(held));
+  check_tiling(tensor);
+  keep_one_empty(tensor.slabs);
+  keep(tensor);
+}
+
+/// Counts and numbers a tensor's slabs, and drops those that others have to know.
+void LayoutPlanner::keep(TensorLayout& tensor) {
+  for (std::size_t number = 0; number < tensor.slabs.size(); ++number) {
+    auto& slab = tensor.slabs[number];
+    slab.number = number;
+    load_[static_cast<std::size_t>(slab.writer)] += bytes_of(slab.shape, tensor.dtype);
+  }
+  if (own_file_ < 0) return;
+  const auto dropped = std::erase_if(tensor.slabs, [&](const Slab& slab) {
+    return layout_.file_of_rank[static_cast<std::size_t>(slab.writer)] != own_file_;
+  });
+  if (dropped > 0) layout_.complete = false;
+  tensor.slabs.shrink_to_fit();
+}
+
+Layout LayoutPlanner::finish() {
+  balance(layout_, load_);
+  for (auto& tensor : layout_.tensors)
+    if (tensor.placement == Placement::replicated)
+      for (std::size_t number = 0; number < tensor.slabs.size(); ++number) tensor.slabs[number].number = number;
+  return std::move(layout_);
+}
+
 Layout plan_layout(const State& state, const std::vector<std::vector<std::vector<Slab>>>& held,
                    std::vector<int> file_of_rank) {
-  Layout layout;
-  layout.ranks = static_cast<int>(held.size());
-  layout.file_of_rank = std::move(file_of_rank);
-  std::size_t sharded = 0;
-  for (const auto& group : tensors_by_name(state)) {
+  LayoutPlanner planner(state, std::move(file_of_rank));
+  for (std::size_t tensor = 0; !held.empty() && tensor < held.front().size(); ++tensor) {
     std::vector<Slab> slabs;
-    if (group.first->placement == Placement::sharded) {
-      for (const auto& of_rank : held) slabs.insert(slabs.end(), of_rank.at(sharded).begin(), of_rank.at(sharded).end());
-      ++sharded;
-    }
-    layout.tensors.push_back(layout_of(*group.first, std::move(slabs), layout.ranks));
+    for (const auto& of_rank : held) slabs.insert(slabs.end(), of_rank.at(tensor).begin(), of_rank.at(tensor).end());
+    planner.add(std::move(slabs));
   }
-  balance(layout);
-  return layout;
+  return planner.finish();
 }
 
 std::string_view name_of(Placement placement) {

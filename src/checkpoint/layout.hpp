@@ -13,10 +13,11 @@ struct Slab {
   Shape offset;
   Shape shape;
   int writer = 0;
+  std::size_t number = 0;  ///< among all slabs of the tensor; the planner gives it
 };
 
 /// Who writes what of a tensor: replicated: slabs in row-major order that tile it, one where it is small; sharded: slabs
-/// that tile it; per_rank: each rank's own, in rank order.
+/// that tile it; per_rank: each rank's own, in rank order. In a layout that is not complete, only some of these.
 struct TensorLayout {
   std::string name;
   DType dtype = DType::f32;
@@ -27,9 +28,10 @@ struct TensorLayout {
   bool is_whole() const { return placement == Placement::replicated && slabs.size() == 1; }
 };
 
-/// Which rank writes what into which file. The same on every rank.
+/// Which rank writes what into which file. The same on every rank where it is complete.
 struct Layout {
   int ranks = 0;
+  bool complete = true;               ///< all slabs are listed; else slabs of other files are left out
   std::vector<int> file_of_rank;      ///< files are numbered from 0
   std::vector<TensorLayout> tensors;  ///< by name
 
@@ -62,6 +64,26 @@ std::int64_t row_count(const Shape& shape);
 /// UsageError. Pure.
 Layout plan_layout(const State& state, const std::vector<std::vector<std::vector<Slab>>>& held,
                    std::vector<int> file_of_rank);
+
+/// Makes a layout one sharded tensor at a time, so that the slabs of all ranks need not be in memory at once.
+class LayoutPlanner {
+ public:
+  /// `own_file`: of sharded and per_rank tensors the layout lists the slabs of that file alone; -1: all.
+  LayoutPlanner(const State& state, std::vector<int> file_of_rank, int own_file = -1);
+  /// The next sharded tensor by name: the slabs that the ranks hold. Throws as plan_layout().
+  void add(std::vector<Slab> held);
+  /// All sharded tensors are added.
+  Layout finish();
+
+ private:
+  void keep(TensorLayout& tensor);
+
+  Layout layout_;
+  int own_file_;
+  std::vector<std::uint64_t> load_;   // bytes that each rank writes
+  std::vector<std::size_t> sharded_;  // their places in the layout
+  std::size_t next_ = 0;
+};
 
 std::string_view name_of(Placement placement);  ///< "replicated", "sharded", "per_rank"
 

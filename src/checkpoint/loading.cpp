@@ -240,6 +240,7 @@ Lines distinct_lines(Communicator& communicator, const std::function<Lines()>& w
     mine.put(who(communicator) + ": " + error.what());
   }
   Lines distinct;
+  if (communicator.all_reduced(static_cast<std::int64_t>(mine.bytes().size()), Op::max) == 0) return distinct;
   for (const auto& packed : communicator.all_gather(mine.bytes()))
     for (Unpacker unpacker(packed); !unpacker.done();)
       if (auto line = unpacker.text(); std::find(distinct.begin(), distinct.end(), line) == distinct.end())

@@ -18,7 +18,6 @@ namespace {
 struct Placed {
   const TensorLayout* tensor = nullptr;
   const Slab* slab = nullptr;
-  std::size_t number = 0;  // in the tensor's layout
   std::uint64_t at = 0;
 
   std::uint64_t bytes() const { return static_cast<std::uint64_t>(element_count(slab->shape)) * size_of(tensor->dtype); }
@@ -36,16 +35,15 @@ std::vector<int> writers_of(int file, const Layout& layout) {
 std::vector<Placed> slabs_of(int file, const Layout& layout) {
   std::vector<Placed> placed;
   for (const auto& tensor : layout.tensors)
-    for (std::size_t number = 0; number < tensor.slabs.size(); ++number)
-      if (layout.file_of_rank[static_cast<std::size_t>(tensor.slabs[number].writer)] == file)
-        placed.push_back({&tensor, &tensor.slabs[number], number});
+    for (const auto& slab : tensor.slabs)
+      if (layout.file_of_rank[static_cast<std::size_t>(slab.writer)] == file) placed.push_back({&tensor, &slab});
   std::stable_sort(placed.begin(), placed.end(),
                    [](const Placed& a, const Placed& b) { return a.slab->writer < b.slab->writer; });
   return placed;
 }
 
 std::string path_of(const Placed& placed) {
-  return placed.tensor->is_whole() ? object_path(placed.tensor->name) : slab_path(placed.tensor->name, placed.number);
+  return placed.tensor->is_whole() ? object_path(placed.tensor->name) : slab_path(placed.tensor->name, placed.slab->number);
 }
 
 /// Groups that the slabs' paths need: HDF5 writes as much for one as for a dataset.

@@ -10,6 +10,7 @@ namespace trainrt::checkpoint {
 /// h5dump: external links to what lies whole in one shard; virtual datasets for what is split (a missing shard shows as
 /// NaN, or 0 for integers) and, with a first axis over the ranks, for per_rank tensors. It names the shards beside it,
 /// wherever the directory is. trainrt itself never reads it.
+/// The layout is complete.
 std::string whole_view(const Layout& layout, const std::vector<std::string>& value_names);
 
 /// Puts a view, sealed with its digest, into a checkpoint: written in `private_dir`, then renamed.

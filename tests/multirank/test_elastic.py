@@ -54,9 +54,9 @@ def check_seen(config):
     whatever ranks saw them."""
     state = state_of(run_dir_of(config))
     step = step_of(run_dir_of(config))
-    since = step % LOOP["report_every"]
-    expected = sum(32 if number % 8 == 0 else 64 for number in range(step - since + 1, step + 1))
-    equal(sum(doubles(state, "sums/seen")), expected, f"samples seen since the last report, at step {step}")
+    reported = report_count(run_dir_of(config)) * LOOP["report_every"]
+    expected = sum(32 if number % 8 == 0 else 64 for number in range(reported + 1, step + 1))
+    equal(sum(doubles(state, "sums/seen")), expected, f"samples seen since the report at step {reported}, at step {step}")
 
 
 def close(found, expected, what):

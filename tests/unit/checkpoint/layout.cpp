@@ -53,3 +53,34 @@ TEST_CASE("a rank writes its own slab, its own per_rank tensor, and its share of
   CHECK(layout.tensors[2].slabs.size() == 2);
   CHECK(layout.tensors[3].slabs[1].writer == 1);
 }
+
+TEST_CASE("a layout of one file lists what is written into it as the whole layout does, and nothing of the other files") {
+  std::vector<float> data(64);
+  State state;
+  state.tensor("own", TensorView{data.data(), DType::f32, {2}}).per_rank();
+  state.tensor("small", TensorView{data.data(), DType::f32, {3}});
+  state.tensor("split", TensorView{data.data(), DType::f32, {1, 2}}).sharded(0, 0, 6);
+  const std::vector<int> files{0, 0, 1, 1, 2, 2};
+  std::vector<Slab> held;
+  for (int rank = 0; rank < 6; ++rank) held.push_back({{rank, 0}, {1, 2}, rank});
+  LayoutPlanner all(state, files);
+  all.add(held);
+  const auto whole = all.finish();
+  CHECK(whole.complete);
+  for (int file = 0; file < 3; ++file) {
+    LayoutPlanner planner(state, files, file);
+    planner.add(held);
+    const auto part = planner.finish();
+    CHECK_FALSE(part.complete);
+    CHECK(part.tensors[0].slabs.size() == 2);
+    CHECK(part.tensors[2].slabs.size() == 2);
+    CHECK(part.tensors[1].slabs.front().writer == whole.tensors[1].slabs.front().writer);
+    for (const std::size_t tensor : {0, 2})
+      for (std::size_t i = 0; i < 2; ++i) {
+        const auto& slab = part.tensors[tensor].slabs[i];
+        CHECK(slab.number == 2 * static_cast<std::size_t>(file) + i);
+        CHECK(slab.writer == whole.tensors[tensor].slabs[slab.number].writer);
+        CHECK(slab.offset == whole.tensors[tensor].slabs[slab.number].offset);
+      }
+  }
+}

@@ -1,0 +1,29 @@
+// scale_probe RANKS TENSORS FOLDER [norestore]: what rank 0 of a run of so many threads takes part in, operation by
+// operation. Beside the replicated tensors four are sharded and four each rank's own.
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+#include "support/scale.hpp"
+
+int main(int count, char** words) {
+  if (count != 4 && !(count == 5 && std::string(words[4]) == "norestore")) {
+    std::fprintf(stderr, "usage: scale_probe RANKS TENSORS FOLDER [norestore]\n");
+    return 64;
+  }
+  const int ranks = std::atoi(words[1]);
+  try {
+    for (const auto& [name, operation] :
+         trainrt::test::ScaleRun(ranks, {std::atoi(words[2]), 4}, words[3]).measure(count == 4)) {
+      const auto& tally = operation.tally;
+      std::printf("= %s rounds %lld collectives %lld gathers %lld bytes %lld seconds %.3f\n", name.c_str(),
+                  static_cast<long long>(trainrt::test::rounds_of(tally, ranks)),
+                  static_cast<long long>(tally.collectives()), static_cast<long long>(tally.gathers),
+                  static_cast<long long>(tally.gathered_bytes), operation.seconds);
+    }
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "scale_probe: %s\n", error.what());
+    return 70;
+  }
+  return 0;
+}

@@ -1,0 +1,71 @@
+// A train function of steps that compute for a millisecond, with step() and without, block by block: bench_scale reads what
+// it prints.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <vector>
+
+#include <trainrt/trainrt.hpp>
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// So much arithmetic, that nobody can leave out.
+double work(std::int64_t amount) {
+  volatile double x = 1;
+  for (std::int64_t i = 0; i < amount; ++i) x = x * 0.999999 + 1e-6;
+  return x;
+}
+
+double seconds_of(const auto& call) {
+  const auto start = Clock::now();
+  call();
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// The amount that takes a millisecond here, as the fastest of many tries has it.
+std::int64_t a_millisecond() {
+  constexpr std::int64_t tried = 100'000;
+  double fastest = 1;
+  for (int i = 0; i < 200; ++i) fastest = std::min(fastest, seconds_of([] { work(tried); }));
+  return static_cast<std::int64_t>(1e-3 / fastest * tried);
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// Each step by itself: what disturbs a few of them does not disturb the median.
+double median_step(trainrt::Context& ctx, int steps, std::int64_t amount, bool with_vote) {
+  ctx.communicator().barrier();
+  std::vector<double> taken;
+  for (int i = 0; i < steps; ++i)
+    taken.push_back(seconds_of([&] {
+      work(amount);
+      if (with_vote) ctx.step();
+    }));
+  return median(taken);
+}
+
+void vote_loop(trainrt::Context& ctx) {
+  trainrt::State state;
+  ctx.restore(state);
+  const auto amount = ctx.communicator().all_reduced(a_millisecond(), trainrt::Op::max);
+  std::vector<double> overheads, plain;
+  for (int block = 0; block < ctx.config<int>("blocks", 20); ++block) {
+    const auto without = median_step(ctx, 200, amount, false);
+    const auto with = median_step(ctx, 200, amount, true);
+    plain.push_back(without);
+    overheads.push_back(100 * (with / without - 1));
+  }
+  if (ctx.world_rank() == 0) std::printf("step_ms=%.4f vote_percent=%.4f\n", 1e3 * median(plain), median(overheads));
+  std::fflush(stdout);
+  ctx.save();
+}
+
+}  // namespace
+
+TRAINRT_TRAIN_FUNCTION("vote_loop", vote_loop);

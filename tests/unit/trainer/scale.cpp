@@ -1,0 +1,45 @@
+// What the parts of a run that all ranks take part in cost as the ranks become many; bench_scale.py goes on to 1,024.
+#include <filesystem>
+
+#include <catch2/catch.hpp>
+
+#include "support/scale.hpp"
+
+using namespace trainrt;
+
+namespace {
+
+std::map<std::string, test::Operation> measured(int ranks, test::Tensors tensors) {
+  char name[] = "/tmp/trainrt-scale-XXXXXX";
+  const std::string folder = mkdtemp(name);
+  const auto operations = test::ScaleRun(ranks, tensors, folder).measure();
+  std::filesystem::remove_all(folder);
+  return operations;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "no operation takes more collectives where there are more ranks, and what passes between steps asks for no gather") {
+  const auto few = measured(8, {10, 2});
+  for (const int ranks : {16, 64}) {
+    const auto many = measured(ranks, {10, 2});
+    for (const auto& [name, operation] : few) {
+      CAPTURE(ranks, name);
+      CHECK(many.at(name).tally.collectives() == operation.tally.collectives());
+      CHECK(many.at(name).tally.gathers == operation.tally.gathers);
+    }
+    CHECK(many.at("two_steps").tally.collectives() == 2);
+    CHECK(many.at("two_steps").tally.votes == 2);
+    CHECK(many.at("report").tally.gathers == 0);
+  }
+}
+
+TEST_CASE("what a rank hears of the others at a commit grows with the ranks alone, not with their tensors") {
+  const auto bytes = [](int ranks, test::Tensors tensors) {
+    return measured(ranks, tensors).at("commit").tally.gathered_bytes;
+  };
+  const auto few = bytes(16, {1, 1});
+  CHECK(bytes(16, {500, 100}) == few);
+  CHECK(bytes(32, {1, 1}) <= 2 * few);
+}
