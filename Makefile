@@ -26,9 +26,10 @@ test: packages configure ## install, build, and run every test
 	@cmake --build $(BUILD) --parallel $(JOBS)
 	@tests/run.sh $(BUILD)
 
-bench: bench-train bench-comm bench-start bench-report bench-checkpoint bench-scale bench-gpu ## all benchmarks, side by side with their peers
+BENCHES = $(patsubst tests/bench/bench_%.py,bench-%,$(wildcard tests/bench/bench_*.py))
+bench: $(BENCHES) ## all benchmarks, side by side with their peers
 
-bench-%: packages all ## one benchmark: bench-train, bench-comm, bench-start, bench-report, bench-checkpoint, bench-scale, bench-gpu
+bench-%: packages all ## one benchmark: bench-train, bench-comm, bench-start, bench-report, bench-checkpoint, bench-scale, bench-restart, bench-gpu
 	@cmake --build $(BUILD) --parallel $(JOBS) --target bench_modules
 	@/usr/bin/python3 tests/bench/bench_$*.py $(BUILD)
 

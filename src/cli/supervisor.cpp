@@ -85,7 +85,8 @@ batch::Verdict Supervisor::after(const batch::StepEnd& end, int before) {
   lost_nodes_ = lost;
   situation.failures = failures_;
   situation.requeues = job_.restart_count();
-  situation.no_progress = trainer::attempts_without_progress(trainer::read_attempts(spec_.run_dir), job_.id());
+  situation.no_progress =
+      trainer::attempts_without_progress(trainer::read_attempts(spec_.run_dir, trainer::attempts_that_matter), job_.id());
   return batch::decide(situation, limits());
 }
 
@@ -103,7 +104,7 @@ batch::Verdict Supervisor::told_to_end(int signal) {
 batch::Limits Supervisor::limits() const {
   int workers = spec_.num_workers;
   if (workers == 0)
-    for (const auto& attempt : trainer::read_attempts(spec_.run_dir))
+    for (const auto& attempt : trainer::read_attempts(spec_.run_dir, trainer::attempts_that_matter))
       if (attempt.owner.job_id == job_.id()) workers = std::max(workers, attempt.ranks);
   return {.max_failures = spec_.max_failures,
           .max_requeues = spec_.max_requeues,
@@ -143,7 +144,7 @@ std::string Supervisor::write_down(const batch::StepEnd& end, batch::Ending endi
   const auto cause = cause_of(end.lines, ending);
   const auto seen =
       cause.empty() ? batch::how_it_ended(end.lines, end.exit_code) : fmt::format("{}: {}", trainer::ended_by_slurm, cause);
-  const auto attempts = trainer::read_attempts(spec_.run_dir);
+  const auto attempts = trainer::read_attempts(spec_.run_dir, 1);
   if (attempts.empty() || attempts.back().number <= before || attempts.back().owner.job_id != job_.id())
     return fmt::format("{} before an attempt had begun", seen);
   const auto& last = attempts.back();
@@ -161,13 +162,13 @@ std::string Supervisor::write_down(const batch::StepEnd& end, batch::Ending endi
 }
 
 int Supervisor::last_number() const {
-  const auto attempts = trainer::read_attempts(spec_.run_dir);
+  const auto attempts = trainer::read_attempts(spec_.run_dir, 1);
   return attempts.empty() ? 0 : attempts.back().number;
 }
 
 /// What ran in this job before it was requeued has ended, with or without a word.
 void Supervisor::close_what_was_killed_with_the_job() const {
-  for (const auto& attempt : trainer::read_attempts(spec_.run_dir))
+  for (const auto& attempt : trainer::read_attempts(spec_.run_dir, 1))
     if (attempt.end.empty() && attempt.owner.job_id == job_.id() && attempt.owner.restart_count < job_.restart_count())
       trainer::close_attempt(spec_.run_dir, attempt.number,
                              fmt::format("{}: killed with its job, which was requeued", trainer::ended_by_slurm),

@@ -31,7 +31,7 @@ int attempts_without_progress(std::span<const AttemptRecord> attempts, const std
 void require_progress(const RunSpec& spec) {
   const auto job_id = this_owner().job_id;
   if (spec.max_no_progress == 0 || job_id.empty()) return;
-  const int count = attempts_without_progress(read_attempts(spec.run_dir), job_id);
+  const int count = attempts_without_progress(read_attempts(spec.run_dir, attempts_that_matter), job_id);
   if (count < spec.max_no_progress) return;
   throw Error(
       fmt::format("the last {} attempts of job {} at the run in {} got no further than the checkpoint they began with "

@@ -11,6 +11,9 @@ namespace trainrt::trainer {
 /// How the reason of an attempt begins that Slurm killed before it could save and say so itself.
 inline constexpr std::string_view ended_by_slurm = "ended by Slurm";
 
+/// So many of the newest attempts are looked at: a start does not take longer the longer the history is.
+inline constexpr std::size_t attempts_that_matter = 200;
+
 /// How many of a job's last attempts, in a row, committed no checkpoint beyond the one they began with. Those that failed,
 /// were killed, or stopped by themselves count; those that Slurm ended, and those whose config was wrong, are passed over.
 /// `attempts` are in order. Pure.

@@ -10,11 +10,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from cluster import *  # noqa: E402,F403
 from harness import *  # noqa: E402,F403
+from trouble import trouble_config  # noqa: E402
 
 CLUSTER = Cluster("sup")
 NO_PROGRESS = 76
 DATA = {"samples": 384, "features": 200}
-LOOP = {"epochs": 60, "batch_size": 16, "dropout": 0.1, "optimizer": "adamw", "lr": 0.005}
+LOOP = {"epochs": 40, "batch_size": 16, "dropout": 0.1, "optimizer": "adamw", "lr": 0.005}
 EVERY = {"every": "2 reports"}
 
 
@@ -91,52 +92,108 @@ def killed_rank(shape, signal_number, how):
 add_test("a_killed_rank_with_others_on_its_node_is_restarted_in_the_allocation", killed_rank, ["-N1"], signal.SIGKILL,
          "failed: rank 0 .* rank 1 .* is gone .*|killed: rank [01-]+ on n1 by SIGKILL .*")
 add_test("a_rank_that_is_killed_alone_on_its_node_is_restarted_in_the_allocation", killed_rank, ["-N2"], signal.SIGKILL, r"killed: rank 1 on n2 by SIGKILL \(srun exit 137\)")
-add_test("a_rank_that_crashes_alone_on_its_node_is_restarted_in_the_allocation", killed_rank, ["-N2"], signal.SIGSEGV, r"killed: rank 1 on n2 by SIGSEGV \(srun exit 139\)")
 
+
+@test
+def without_a_node_that_died_the_run_goes_on_where_it_may_and_is_requeued_where_not():
+    """n3 dies under two jobs, of which one may go on with 2 of its 3 workers (sbatch --no-kill)."""
+    slow = {"epochs": 12, "batch_size": 32, "step_pause": 1, "dropout": 0}
+    elastic, rigid = (config_of(name, slow, scaling={"min_workers": least}) for name, least in (("elastic", 2), ("rigid", 0)))
+    going_on = CLUSTER.sbatch(["-N3", "-n3", "-c1", "--no-kill"], elastic)
+    requeued = CLUSTER.sbatch(["-N3", "-n3", "-c1"], rigid)
+    for job, config in ((going_on, elastic), (requeued, rigid)):
+        running(job, run_dir_of(config), more=1)
+    CLUSTER.kill_node("n3", with_processes=False)
+    going_on.wait_for("going on with 2 of 3 workers, on n1,n2", timeout=90)
+    CLUSTER.start_node("n3")
+    requeued.wait_for_restart(1, timeout=60)
+    for job, config in ((going_on, elastic), (requeued, rigid)):
+        ended(job, "COMPLETED")
+        check_iterations(run_dir_of(config), slow["epochs"])
+        check_verifies(run_dir_of(config))
+    whys, nodes = reasons(run_dir_of(elastic)), [attempt["nodes"] for attempt in attempts(run_dir_of(elastic))]
+    check(re.match(r"(killed: )?lost node n3|failed: ", whys[0]), f"reason of the elastic run's first attempt: {whys}", going_on)
+    equal((whys[-1], nodes[0], nodes[-1]), ("finished", ["n1", "n2", "n3"], ["n1", "n2"]), "end and nodes of the elastic run", going_on)
+    equal((going_on.restarts(), requeued.restarts()), (0, 1), "requeues of the two", requeued)
+    whys = reasons(run_dir_of(rigid))
+    check("node failure" in whys[0], f"reason of the requeued run's first attempt: {whys}", requeued)
+    equal(whys[-1], "finished", "end of the requeued run", requeued)
 
 
 # ---- what does not get better by repeating it ----------------------------------------------------------------------------------
 
 
-def gives_up(code, attempts_made, why, loop=None, failure=None, prepare=None):
+def gives_up(config, code, attempts_made, last_word):
     """The job fails with that code after so many attempts, is not requeued, and says what to do."""
-    config = config_of(loop=loop, failure=failure or {})
     run_dir = run_dir_of(config)
-    if prepare:
-        prepare(run_dir)
     job = CLUSTER.sbatch(["-N1", "-n2", "-c1"], config)
     ended(job, "FAILED")
     equal(exit_code(job), code, "exit code of the job", job)
     equal(job.restarts(), 0, "requeues", job)
-    found = attempts(run_dir) if run_dir.exists() else []
-    equal(len(found), attempts_made, "number of attempts", job)
-    last = [line for line in job.text.splitlines() if line.startswith("trainrt supervise: ")][-1]
-    check(re.search(why, last), f"the last word is {last!r}, expected {why!r}", job)
+    equal(len(attempts(run_dir)), attempts_made, "number of attempts", job)
+    said = [line for line in job.text.splitlines() if line.startswith("trainrt supervise: ")]
+    check(re.search(last_word, said[-1]), f"the last word is {said[-1]!r}, expected {last_word!r}", job)
     return job
-
-
-def full_of_dirt(run_dir):
-    """No checkpoint can be committed: what should be its directory is a file, for each number."""
-    run_dir.mkdir(parents=True)
 
 
 @test
 def a_train_function_that_always_fails_is_given_up_after_max_failures():
-    # It dies in its first step: a checkpoint that is due there finds no place to be written, and the first such ends the run.
-    failing = {"max_failures": 1, "max_no_progress": 0}
-    job = gives_up(FAILED, 2, r"started again 1 time in this allocation \(failure.max_failures\).*submit the job again", loop=CRASH, failure=failing)
+    config = trouble_config({"trouble": "throw"}, failure={"max_failures": 1})
+    job = gives_up(config, FAILED, 2, r"no such luck.*started again 1 time in this allocation \(failure.max_failures\).*submit the job again")
     check("starting the step again in 1 s, restart 1 of 1" in job.text, "it does not say that it tries again", job)
+    equal(run_state(run_dir_of(config)), "failed", "state of the run", job)
+    equal([why[:8] for why in reasons(run_dir_of(config))], ["failed: "] * 2, "reasons of the attempts", job)
 
 
 @test
-def attempts_that_get_no_further_end_with_76():
-    job = gives_up(NO_PROGRESS, 2, r"2 attempts in a row got no further.*max_no_progress.*submit the job again", loop=CRASH,
-                   failure={"max_failures": 10, "max_no_progress": 2})
-    # Somebody's own script starts it again, without supervise: refused, and no attempt is made.
-    again = CLUSTER.run_srun(["-N1", "-n2"], job.config, env={"SLURM_JOB_ID": job.id}) if False else None
-    check(again is None, "")
+def attempts_that_get_no_further_end_with_76_by_supervise_and_by_the_run_itself():
+    config = trouble_config({"trouble": "throw"}, failure={"max_no_progress": 2})
+    gives_up(config, NO_PROGRESS, 2, r"2 attempts in a row got no further.*max_no_progress.*submit the job again")
+    # A script of somebody's own starts the step again and again, without supervise.
+    circle = run(["sbatch", "--parsable", "-N1", "-n2", f"--output={scratch()}/out", "--wait", "--wrap",
+                  f"for i in 1 2 3; do srun --kill-on-bad-exit=0 {TRAINRT} --config {config}; c=$?; done; exit $c"], env=CLUSTER.env)
+    equal(circle.code, NO_PROGRESS, "exit of the circle", circle)
+    equal(len(attempts(run_dir_of(config))), 4, "attempts of both jobs", circle)
 
 
 @test
 def a_config_that_cannot_work_is_not_repeated():
-    gives_up(USAGE, 0, "mend what the error above says", loop={"optimizer": "none"})
+    gives_up(config_of(loop={"optimizer": "none"}), USAGE, 0, "mend what the error above says")
+
+
+@test
+def a_job_is_requeued_so_often_as_max_requeues_says():
+    config = config_of(loop={"epochs": 100000}, failure={"max_requeues": 0})
+    job = CLUSTER.sbatch(["-N1", "-n2", "-c1"], config)
+    running(job, run_dir_of(config))
+    CLUSTER.call("scancel", "--signal=USR1", f"{job.id}.0")
+    ended(job, "FAILED")
+    equal((exit_code(job), job.restarts()), (FAILED, 0), "exit code and requeues", job)
+    check(re.search("trainrt supervise: .*stopped by SIGUSR1.*max_requeues.*Submit it again", job.text), "it does not say why", job)
+    equal((run_state(run_dir_of(config)), reasons(run_dir_of(config))), ("stopped", ["stopped by SIGUSR1"]), "state and reason", job)
+
+
+# ---- requeues ------------------------------------------------------------------------------------------------------------------
+
+
+@test
+def a_task_of_an_array_requeues_itself_and_not_the_array():
+    """The last task, whose own number is that of the array."""
+    config = config_of(loop={"step_pause": 0.01})
+    run_dir = run_dir_of(config)
+    other = run(["sbatch", "--parsable", "--array=1-2", "-N1", "-n2", "--signal=USR1@0", "--output=/dev/null", f"--export=ALL,WORDS={config}",
+                 "--wrap", f'[ "$SLURM_ARRAY_TASK_ID" = 1 ] && exec sleep 60; exec {TRAINRT} supervise --config $WORDS'], env=CLUSTER.env)
+    equal(other.code, 0, "exit of sbatch", other)
+    first, last = (BatchJob(CLUSTER, f"{other.out.strip()}_{task}", Path("/dev/null"), "") for task in (1, 2))
+    wait_until(lambda: first.state() == last.state() == "RUNNING", 30, "both tasks to run", last)
+    equal((first.show()["JobId"] != last.show()["JobId"], last.show()["JobId"]), (True, other.out.strip()), "job numbers", other)
+    running(last, run_dir)
+    CLUSTER.call("scancel", "--signal=USR1", f"{last.id}.0")
+    last.wait_for_restart(1)
+    ended(last, "COMPLETED")
+    equal((first.restarts(), first.state()), (0, "RUNNING"), "requeues and state of the other task")
+    check_whole(run_dir, last)
+    first.cancel()
+
+
+main(setup=CLUSTER.up, teardown=CLUSTER.down)

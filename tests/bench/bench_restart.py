@@ -1,0 +1,57 @@
+#!/usr/bin/python3
+"""From a rank's death to the first report of the restart in the same allocation: jobs/train.sbatch on a minicluster of 2 nodes, one
+rank on each, of which one is killed -9. There Slurm's PMIx plugin tells nobody: `trainrt supervise` ends the step.
+
+The time holds 3 s in which a step may end by itself, 1 s before the restart, srun, MPI's start, the load and the steps of a report.
+"""
+import sys
+import time
+from pathlib import Path
+
+from bench import BUILD, TRAINRT, Bench, median, need
+
+sys.argv[1:] = [str(BUILD)]  # the harness of the tests takes it from there
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import cluster  # noqa: E402
+import harness  # noqa: E402
+
+
+def seconds_to_restart(nodes, folder, number):
+    """One run: a rank is killed after some reports; until the next attempt has made a report of its own."""
+    config = harness.linear_config(folder, f"run{number}", {"epochs": 100000, "batch_size": 16, "step_pause": 0.001}, {"samples": 512, "features": 64},
+                                   {"every": "2 reports"})
+    run_dir = harness.run_dir_of(config)
+    job = nodes.sbatch(["-N2", "-n2", "-c1"], config)
+    harness.wait_until(lambda: harness.report_count(run_dir) >= 10, 60, "10 reports", job)
+    start, wall = time.monotonic(), time.time()
+    harness.kill([job.ranks()[1]])
+    # The restart drops the reports after its checkpoint; the first with a later time is its own. The rank that lives makes none.
+    harness.wait_until(lambda: len(harness.attempts(run_dir)) == 2 and any(row["_timestamp"] > wall + 0.5 for row in harness.reports(run_dir)[-3:]), 90,
+                       "a report of the second attempt", job)
+    took = time.monotonic() - start
+    job.cancel()
+    harness.wait_until(lambda: not job.ranks() and job.state() not in ("RUNNING", "COMPLETING"), 60, "the job to end", job)
+    return took
+
+
+def main():
+    need(TRAINRT, "trainrt")
+    bench = Bench("restart", __doc__.strip())
+    nodes = cluster.Cluster("restart")
+    bench.note_command("restart", ["sbatch", "-N2", "-n2", "-c1", "jobs/train.sbatch", "run.ini"])
+    try:
+        nodes.up(2)
+        count = iter(range(100))
+        figures = bench.interleaved(5, {"death_to_first_report_s": lambda: seconds_to_restart(nodes, bench.fresh("runs"), next(count))})
+    except harness.Skipped as reason:
+        print(f"skipped: {reason}", flush=True)
+        return
+    except harness.Failure as failure:
+        sys.exit(f"restart: {failure}")
+    finally:
+        nodes.down()
+    bench.claim("death_to_first_report_s", median(figures["death_to_first_report_s"]), "<=", 10)
+    bench.finish()
+
+
+main()

@@ -1,0 +1,115 @@
+#include <catch2/catch.hpp>
+
+#include <csignal>
+
+#include "batch/slurm_job.hpp"
+
+using namespace trainrt::batch;
+
+namespace {
+
+// What Slurm 22.05.8 printed: a job of 3 nodes that lost n2 (sbatch --no-kill).
+constexpr const char* resized =
+    "JobId=15 JobName=job.sh UserId=root(0) GroupId=root(0) MCS_label=N/A Priority=4294901747 Nice=0 Account=(null) QOS=(null) "
+    "JobState=RUNNING Reason=None Dependency=(null) Requeue=1 Restarts=0 BatchFlag=1 Reboot=0 ExitCode=0:0 RunTime=00:01:02 "
+    "TimeLimit=UNLIMITED TimeMin=N/A SubmitTime=2026-11-21T14:37:22 EligibleTime=2026-11-21T14:37:22 "
+    "AccrueTime=2026-11-21T14:37:22 ResizeTime=2026-11-21T14:38:05 StartTime=2026-11-21T14:37:22 EndTime=Unknown Deadline=N/A "
+    "PreemptEligibleTime=2026-11-21T14:37:22 PreemptTime=None SuspendTime=None SecsPreSuspend=0 "
+    "LastSchedEval=2026-11-21T14:37:22 Scheduler=Backfill Partition=main AllocNode:Sid=localhost:28848 ReqNodeList=(null) "
+    "ExcNodeList=(null) NodeList=n[1,3] BatchHost=n1 NumNodes=2 NumCPUs=2 NumTasks=3 CPUs/Task=1 ReqB:S:C:T=0:0:*:* \n";
+constexpr const char* requeued =
+    "JobId=10 ArrayJobId=8 ArrayTaskId=2 JobName=job2.sh UserId=root(0) JobState=COMPLETING Reason=None Dependency=(null) "
+    "Requeue=1 Restarts=1 BatchFlag=1 Reboot=0 ExitCode=0:0 RunTime=00:00:00 ReqNodeList=(null) ExcNodeList=(null) NodeList=n1 "
+    "BatchHost=n1 NumNodes=1\n\n";
+
+JobFacts job(const char* state, int restarts = 0, const char* reason = "None") {
+  return {.state = state, .reason = reason, .restarts = restarts, .nodes = "n[1-2]"};
+}
+
+struct Row {
+  const char* story;
+  EndingFacts facts;
+  Ending ending;
+};
+
+}  // namespace
+
+TEST_CASE("what scontrol shows of a job is read") {
+  const auto facts = parse_job(resized);
+  REQUIRE(facts);
+  CHECK(facts->state == "RUNNING");
+  CHECK(facts->reason == "None");
+  CHECK(facts->restarts == 0);
+  CHECK(facts->nodes == "n[1,3]");
+  REQUIRE(parse_job(requeued));
+  CHECK(parse_job(requeued)->restarts == 1);
+  CHECK(parse_job(requeued)->nodes == "n1");
+  CHECK(parse_job("JobState=PENDING Restarts=2 NodeList=(null)")->nodes.empty());
+}
+
+TEST_CASE("what is no answer of scontrol is none") {
+  for (const auto* text :
+       {"", "slurm_load_jobs error: Invalid job id specified", "scontrol: error: fetch_config: DNS SRV lookup failed",
+        "JobState=RUNNING", "JobState= Restarts=1", "JobState=RUNNING Restarts=", "JobState=RUNNING Restarts=many",
+        "XJobState=RUNNING Restarts=1", "JobState", "JobState="})
+    CHECK_FALSE(parse_job(text));
+}
+
+TEST_CASE("a node is usable unless it is down, or does not answer") {
+  const auto states = parse_node_states("n1 mixed\nn1 mixed\nn2 mixed*\nn3 down*\nn4 down\nn5 drained\nn6 idle~\nn7 allocated\n"
+                                        "n8 completing\nn9 draining\nodd line of words\n\nn10\n");
+  for (const auto* name : {"n1", "n5", "n7", "n8", "n9"}) CHECK(states.at(name));
+  for (const auto* name : {"n2", "n3", "n4", "n6"}) CHECK_FALSE(states.at(name));
+  CHECK(states.size() == 9);
+}
+
+TEST_CASE("the tasks of each node are counted out") {
+  CHECK(parse_tasks_per_node("2(x3),1") == std::vector{2, 2, 2, 1});
+  CHECK(parse_tasks_per_node("4") == std::vector{4});
+  for (const auto* text : {"", "2(x", "2(x)", "(x2)", "2(x3", "a", "0", "-1", "2(x99999999999)"})
+    CHECK(parse_tasks_per_node(text).empty());
+}
+
+TEST_CASE("who ends a job follows from what Slurm shows") {
+  const std::vector<Row> rows = {
+      {"nobody", {.job = job("RUNNING")}, Ending::none},
+      {"nobody, after a requeue", {.job = job("RUNNING", 2), .restart_count = 2}, Ending::none},
+      {"nobody, and Slurm cannot be asked", {}, Ending::none},
+      {"preempted or requeued by hand", {.signal = SIGTERM, .job = job("COMPLETING", 1)}, Ending::returns},
+      {"requeued by hand for the second time", {.signal = SIGTERM, .job = job("COMPLETING", 2), .restart_count = 1}, Ending::returns},
+      {"the same before its signal came", {.job = job("COMPLETING", 1)}, Ending::returns},
+      {"scancel", {.signal = SIGTERM, .job = job("COMPLETING")}, Ending::for_good},
+      {"scancel after a requeue", {.signal = SIGTERM, .job = job("COMPLETING", 1), .restart_count = 1}, Ending::for_good},
+      {"preempted where PreemptMode=CANCEL", {.signal = SIGTERM, .due_to = "PREEMPTION", .job = job("COMPLETING")}, Ending::for_good},
+      {"time limit, by the reason", {.signal = SIGTERM, .job = job("COMPLETING", 1, "TimeLimit"), .restart_count = 1}, Ending::time_is_over},
+      {"time limit, by slurmstepd", {.signal = SIGTERM, .due_to = "TIME LIMIT"}, Ending::time_is_over},
+      {"TERM to the batch script alone", {.signal = SIGTERM, .job = job("RUNNING")}, Ending::stop_asked},
+      {"--signal=B:USR1@60", {.signal = SIGUSR1, .job = job("RUNNING")}, Ending::stop_asked},
+      {"the same in a container", {.signal = SIGUSR1}, Ending::stop_asked},
+      {"Ctrl-C", {.signal = SIGINT, .job = job("RUNNING")}, Ending::for_good},
+      {"TERM, and Slurm cannot be asked", {.signal = SIGTERM}, Ending::for_good},
+      {"preempted, and Slurm cannot be asked", {.signal = SIGTERM, .due_to = "PREEMPTION"}, Ending::returns}};
+  for (const auto& row : rows) {
+    INFO(row.story);
+    CHECK(ending_of(row.facts) == row.ending);
+  }
+}
+
+TEST_CASE("a job that is requeued already is requeued") {
+  CHECK(requeue_succeeded(0, ""));
+  CHECK(requeue_succeeded(1, "Job is pending execution for job 14\n"));
+  CHECK(requeue_succeeded(1, "18_2: Job is pending execution\n"));
+  CHECK_FALSE(requeue_succeeded(1, "Invalid job id specified for job 99999\n"));
+  CHECK_FALSE(requeue_succeeded(127, "sh: 1: scontrol: not found\n"));
+}
+
+TEST_CASE("a task of an array is named as such, never by the number of the array") {
+  const auto task = SlurmJob::of(trainrt::Environment(
+      {{"SLURM_JOB_ID", "8"}, {"SLURM_ARRAY_JOB_ID", "8"}, {"SLURM_ARRAY_TASK_ID", "3"}, {"SLURM_RESTART_COUNT", "2"}}));
+  REQUIRE(task);
+  CHECK(task->task_id() == "8_3");
+  CHECK(task->restart_count() == 2);
+  CHECK(task->nodes({}).empty());
+  CHECK_FALSE(SlurmJob::of(trainrt::Environment()));
+  CHECK_FALSE(SlurmJob::of(trainrt::Environment(std::map<std::string, std::string>{{"SLURM_JOB_ID", "8; rm -rf /"}})));
+}

@@ -1,0 +1,43 @@
+#include <catch2/catch.hpp>
+
+#include <csignal>
+
+#include <trainrt/error.hpp>
+
+#include "batch/step.hpp"
+
+using namespace trainrt::batch;
+
+namespace {
+
+/// A shell in the place of srun.
+StepEnd run(const std::string& script, SignalQueue& signals) { return run_step({"sh", "-c", script}, signals); }
+
+}  // namespace
+
+TEST_CASE("a step is run to its end, and what it wrote last is read") {
+  SignalQueue signals;
+  CHECK(run("exit 75", signals).exit_code == 75);
+  CHECK(run("kill -9 $$", signals).exit_code == 137);
+  const auto end = run("printf 'srun: error: n2: task 1: Killed' >&2; exit 137", signals);
+  CHECK(end.lines.dead().size() == 1);
+  CHECK(end.signal == 0);
+  CHECK_THROWS_AS(run_step({"/no/such/program"}, signals), trainrt::Error);
+}
+
+TEST_CASE("the tasks that are left are ended some seconds after one has died") {
+  SignalQueue signals;
+  const auto end = run("echo 'srun: error: n2: task 1: Killed' >&2; trap 'exit 9' TERM; while :; do sleep 0.05; done", signals);
+  CHECK(end.exit_code == 9);
+}
+
+TEST_CASE("stop signals reach the step as USR1, also those that come before it begins, and are not lost after it") {
+  SignalQueue signals;
+  raise(SIGTERM);
+  const auto end = run("trap 'exit 75' USR1; trap 'exit 1' TERM; while :; do sleep 0.05; done", signals);
+  CHECK((end.exit_code == 75 || end.exit_code == 138));  // 138: it came before the shell had its trap
+  CHECK(end.signal == SIGTERM);
+  CHECK(signals.wait(0.01) == 0);
+  raise(SIGUSR2);
+  CHECK(signals.wait(5) == SIGUSR2);
+}

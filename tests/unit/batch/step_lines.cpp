@@ -1,0 +1,88 @@
+#include <catch2/catch.hpp>
+
+#include "batch/step_lines.hpp"
+
+using namespace trainrt::batch;
+
+namespace {
+
+StepLines read(std::initializer_list<const char*> lines) {
+  StepLines found;
+  for (const auto* line : lines) found.take(line);
+  return found;
+}
+
+}  // namespace
+
+// What Slurm 22.05.8 wrote.
+
+TEST_CASE("a task that dies is known with its node and its signal") {
+  const auto killed = read({"srun: error: n2: task 1: Killed", "srun: error: n1: task 0: Terminated"});
+  REQUIRE(killed.dead().size() == 2);
+  CHECK(how_it_ended(killed, 137) == "killed: rank 1 on n2 by SIGKILL (srun exit 137)");
+  CHECK(how_it_ended(read({"srun: error: n2: task 1: Segmentation fault"}), 139) ==
+        "killed: rank 1 on n2 by SIGSEGV (srun exit 139)");
+  CHECK(how_it_ended(read({"srun: error: n2: tasks 0-2,5: Segmentation fault (core dumped)"}), 139) ==
+        "killed: rank 0-2,5 on n2 by SIGSEGV (srun exit 139)");
+  CHECK(how_it_ended(read({"slurmstepd-n2: error: Detected 1 oom-kill event(s) in StepId=7.0. Some of your processes may have "
+                           "been killed by the cgroup out-of-memory handler.",
+                           "srun: error: n2: task 1: Killed"}),
+                     137) == "killed: rank 1 on n2 by SIGKILL, out of memory (srun exit 137)");
+  CHECK(how_it_ended(read({"srun: error: n2: task 1: Out Of Memory"}), 125) ==
+        "failed: rank 1 on n2: Out Of Memory (srun exit 125)");
+  CHECK(how_it_ended(read({"srun: error: n2: task 1: Exited with exit code 3"}), 3) ==
+        "failed: rank 1 on n2: Exited with exit code 3 (srun exit 3)");
+}
+
+TEST_CASE("tasks that end with a code that their ranks agree on are left to end by themselves") {
+  for (const auto* code : {"0", "64", "70", "75", "76"})
+    CHECK(read({("srun: error: n1: task 0: Exited with exit code " + std::string(code)).c_str()}).dead().empty());
+  for (const auto* code : {"1", "2", "7", "750", "77", "x"})
+    CHECK(read({("srun: error: n1: task 0: Exited with exit code " + std::string(code)).c_str()}).dead().size() == 1);
+}
+
+TEST_CASE("what slurmstepd says of the end of a step is its cause") {
+  CHECK(read({"slurmstepd-n1: error: *** STEP 5.0 ON n1 CANCELLED AT 2026-11-21T14:28:15 DUE TO PREEMPTION ***"}).due_to() ==
+        "PREEMPTION");
+  CHECK(read({"slurmstepd: error: *** STEP 4.0 ON n1 CANCELLED AT 2026-11-21T14:28:07 DUE TO JOB REQUEUE ***"}).due_to() ==
+        "JOB REQUEUE");
+  CHECK(read({"slurmstepd-n1: error: *** STEP 14.0 ON n1 CANCELLED AT 2026-11-21T14:39:18 DUE TO TIME LIMIT ***"}).due_to() ==
+        "TIME LIMIT");
+  CHECK(read({"slurmstepd-n1: error: *** STEP 14.0 ON n1 CANCELLED AT 2026-11-21T14:38:05 DUE TO NODE FAILURE, SEE SLURMCTLD "
+              "LOG FOR DETAILS ***"})
+            .due_to() == "NODE FAILURE");
+  CHECK(read({"slurmstepd-n1: error: *** STEP 3.0 ON n1 CANCELLED AT 2026-11-21T14:27:59 ***"}).due_to().empty());
+  CHECK(how_it_ended(read({"slurmstepd-n1: error: *** STEP 5.0 ON n1 CANCELLED AT 2026-11-21T14:28:15 DUE TO PREEMPTION ***",
+                           "srun: error: n2: task 1: Killed"}),
+                     137) == "ended by Slurm: preemption");
+}
+
+TEST_CASE("nodes that srun misses are known, and that a step could not start") {
+  const auto lost = read({"srun: error: Node failure on n2", "srun: error: n3: task 2: Killed", "srun: Force Terminated StepId=11.0"});
+  CHECK(lost.failed_nodes() == std::vector<std::string>{"n2"});
+  CHECK_FALSE(lost.launch_failed());
+  CHECK(how_it_ended(lost, 137) == "lost node n2 (srun exit 137)");
+  const auto failed = read({"srun: error: Task launch for StepId=15.2 failed on node n2: Communication connection failure",
+                            "srun: error: Application launch failed: Communication connection failure", "srun: Job step aborted"});
+  CHECK(failed.failed_nodes() == std::vector<std::string>{"n2"});
+  CHECK(failed.launch_failed());
+  CHECK(how_it_ended(failed, 233) == "srun could not start the step on n2 (exit 233)");
+  CHECK(how_it_ended(read({"srun: error: Only allocated 2 nodes asked for 3"}), 99) == "srun could not start the step (exit 99)");
+}
+
+TEST_CASE("a stop signal that killed a task is a wish to stop") {
+  CHECK(read({"srun: error: n2: task 1: User defined signal 1"}).stop_signal_killed());
+  CHECK_FALSE(read({"srun: error: n2: task 1: Killed"}).stop_signal_killed());
+}
+
+TEST_CASE("lines of the program, and odd ones, mean nothing") {
+  const auto found = read({"", "srun: ", "srun: error: ", "srun: error: n1", "srun: error: n1: task", "srun: error: n1: task 0",
+                           "srun: error: n1: task 0:", "my program: task 1: Killed", "error: Node failure on n1",
+                           "Killed DUE TO PREEMPTION ***", "slurmstepd: DUE TO ", "srun: interrupt (one more within 1 sec to abort)",
+                           "srun: StepId=2.3 tasks 0-1: running", "\xff\xfe", "slurmstepd: error: *** CANCELLED AT  DUE TO "});
+  CHECK(found.dead().empty());
+  CHECK(found.failed_nodes().empty());
+  CHECK(found.due_to().empty());
+  CHECK(how_it_ended(found, 137) == "killed by SIGKILL (srun exit 137)");
+  CHECK(how_it_ended(found, 5) == "ended with exit 5");
+}
