@@ -10,16 +10,20 @@ namespace {
 
 // What Slurm 22.05.8 printed: a job of 3 nodes that lost n2 (sbatch --no-kill).
 constexpr const char* resized =
-    "JobId=15 JobName=job.sh UserId=root(0) GroupId=root(0) MCS_label=N/A Priority=4294901747 Nice=0 Account=(null) QOS=(null) "
-    "JobState=RUNNING Reason=None Dependency=(null) Requeue=1 Restarts=0 BatchFlag=1 Reboot=0 ExitCode=0:0 RunTime=00:01:02 "
+    "JobId=15 JobName=job.sh UserId=root(0) GroupId=root(0) MCS_label=N/A Priority=4294901747 Nice=0 Account=(null) "
+    "QOS=(null) "
+    "JobState=RUNNING Reason=None Dependency=(null) Requeue=1 Restarts=0 BatchFlag=1 Reboot=0 ExitCode=0:0 "
+    "RunTime=00:01:02 "
     "TimeLimit=UNLIMITED TimeMin=N/A SubmitTime=2026-11-21T14:37:22 EligibleTime=2026-11-21T14:37:22 "
-    "AccrueTime=2026-11-21T14:37:22 ResizeTime=2026-11-21T14:38:05 StartTime=2026-11-21T14:37:22 EndTime=Unknown Deadline=N/A "
+    "AccrueTime=2026-11-21T14:37:22 ResizeTime=2026-11-21T14:38:05 StartTime=2026-11-21T14:37:22 EndTime=Unknown "
+    "Deadline=N/A "
     "PreemptEligibleTime=2026-11-21T14:37:22 PreemptTime=None SuspendTime=None SecsPreSuspend=0 "
     "LastSchedEval=2026-11-21T14:37:22 Scheduler=Backfill Partition=main AllocNode:Sid=localhost:28848 ReqNodeList=(null) "
     "ExcNodeList=(null) NodeList=n[1,3] BatchHost=n1 NumNodes=2 NumCPUs=2 NumTasks=3 CPUs/Task=1 ReqB:S:C:T=0:0:*:* \n";
 constexpr const char* requeued =
     "JobId=10 ArrayJobId=8 ArrayTaskId=2 JobName=job2.sh UserId=root(0) JobState=COMPLETING Reason=None Dependency=(null) "
-    "Requeue=1 Restarts=1 BatchFlag=1 Reboot=0 ExitCode=0:0 RunTime=00:00:00 ReqNodeList=(null) ExcNodeList=(null) NodeList=n1 "
+    "Requeue=1 Restarts=1 BatchFlag=1 Reboot=0 ExitCode=0:0 RunTime=00:00:00 ReqNodeList=(null) ExcNodeList=(null) "
+    "NodeList=n1 "
     "BatchHost=n1 NumNodes=1\n\n";
 
 JobFacts job(const char* state, int restarts = 0, const char* reason = "None") {
@@ -56,8 +60,9 @@ TEST_CASE("what is no answer of scontrol is none") {
 }
 
 TEST_CASE("a node is usable unless it is down, or does not answer") {
-  const auto states = parse_node_states("n1 mixed\nn1 mixed\nn2 mixed*\nn3 down*\nn4 down\nn5 drained\nn6 idle~\nn7 allocated\n"
-                                        "n8 completing\nn9 draining\nodd line of words\n\nn10\n");
+  const auto states = parse_node_states(
+      "n1 mixed\nn1 mixed\nn2 mixed*\nn3 down*\nn4 down\nn5 drained\nn6 idle~\nn7 allocated\n"
+      "n8 completing\nn9 draining\nodd line of words\n\nn10\n");
   for (const auto* name : {"n1", "n5", "n7", "n8", "n9"}) CHECK(states.at(name));
   for (const auto* name : {"n2", "n3", "n4", "n6"}) CHECK_FALSE(states.at(name));
   CHECK(states.size() == 9);
@@ -76,12 +81,18 @@ TEST_CASE("who ends a job follows from what Slurm shows") {
       {"nobody, after a requeue", {.job = job("RUNNING", 2), .restart_count = 2}, Ending::none},
       {"nobody, and Slurm cannot be asked", {}, Ending::none},
       {"preempted or requeued by hand", {.signal = SIGTERM, .job = job("COMPLETING", 1)}, Ending::returns},
-      {"requeued by hand for the second time", {.signal = SIGTERM, .job = job("COMPLETING", 2), .restart_count = 1}, Ending::returns},
+      {"requeued by hand for the second time",
+       {.signal = SIGTERM, .job = job("COMPLETING", 2), .restart_count = 1},
+       Ending::returns},
       {"the same before its signal came", {.job = job("COMPLETING", 1)}, Ending::returns},
       {"scancel", {.signal = SIGTERM, .job = job("COMPLETING")}, Ending::for_good},
       {"scancel after a requeue", {.signal = SIGTERM, .job = job("COMPLETING", 1), .restart_count = 1}, Ending::for_good},
-      {"preempted where PreemptMode=CANCEL", {.signal = SIGTERM, .due_to = "PREEMPTION", .job = job("COMPLETING")}, Ending::for_good},
-      {"time limit, by the reason", {.signal = SIGTERM, .job = job("COMPLETING", 1, "TimeLimit"), .restart_count = 1}, Ending::time_is_over},
+      {"preempted where PreemptMode=CANCEL",
+       {.signal = SIGTERM, .due_to = "PREEMPTION", .job = job("COMPLETING")},
+       Ending::for_good},
+      {"time limit, by the reason",
+       {.signal = SIGTERM, .job = job("COMPLETING", 1, "TimeLimit"), .restart_count = 1},
+       Ending::time_is_over},
       {"time limit, by slurmstepd", {.signal = SIGTERM, .due_to = "TIME LIMIT"}, Ending::time_is_over},
       {"TERM to the batch script alone", {.signal = SIGTERM, .job = job("RUNNING")}, Ending::stop_asked},
       {"--signal=B:USR1@60", {.signal = SIGUSR1, .job = job("RUNNING")}, Ending::stop_asked},

@@ -27,7 +27,8 @@ TEST_CASE("a step is run to its end, and what it wrote last is read") {
 
 TEST_CASE("the tasks that are left are ended some seconds after one has died") {
   SignalQueue signals;
-  const auto end = run("echo 'srun: error: n2: task 1: Killed' >&2; trap 'exit 9' TERM; while :; do sleep 0.05; done", signals);
+  const auto end =
+      run("echo 'srun: error: n2: task 1: Killed' >&2; trap 'exit 9' TERM; while :; do sleep 0.05; done", signals);
   CHECK(end.exit_code == 9);
 }
 

@@ -24,10 +24,11 @@ TEST_CASE("a task that dies is known with its node and its signal") {
         "killed: rank 1 on n2 by SIGSEGV (srun exit 139)");
   CHECK(how_it_ended(read({"srun: error: n2: tasks 0-2,5: Segmentation fault (core dumped)"}), 139) ==
         "killed: rank 0-2,5 on n2 by SIGSEGV (srun exit 139)");
-  CHECK(how_it_ended(read({"slurmstepd-n2: error: Detected 1 oom-kill event(s) in StepId=7.0. Some of your processes may have "
-                           "been killed by the cgroup out-of-memory handler.",
-                           "srun: error: n2: task 1: Killed"}),
-                     137) == "killed: rank 1 on n2 by SIGKILL, out of memory (srun exit 137)");
+  CHECK(how_it_ended(
+            read({"slurmstepd-n2: error: Detected 1 oom-kill event(s) in StepId=7.0. Some of your processes may have "
+                  "been killed by the cgroup out-of-memory handler.",
+                  "srun: error: n2: task 1: Killed"}),
+            137) == "killed: rank 1 on n2 by SIGKILL, out of memory (srun exit 137)");
   CHECK(how_it_ended(read({"srun: error: n2: task 1: Out Of Memory"}), 125) ==
         "failed: rank 1 on n2: Out Of Memory (srun exit 125)");
   CHECK(how_it_ended(read({"srun: error: n2: task 1: Exited with exit code 3"}), 3) ==
@@ -42,32 +43,39 @@ TEST_CASE("tasks that end with a code that their ranks agree on are left to end 
 }
 
 TEST_CASE("what slurmstepd says of the end of a step is its cause") {
-  CHECK(read({"slurmstepd-n1: error: *** STEP 5.0 ON n1 CANCELLED AT 2026-11-21T14:28:15 DUE TO PREEMPTION ***"}).due_to() ==
-        "PREEMPTION");
+  CHECK(
+      read({"slurmstepd-n1: error: *** STEP 5.0 ON n1 CANCELLED AT 2026-11-21T14:28:15 DUE TO PREEMPTION ***"}).due_to() ==
+      "PREEMPTION");
   CHECK(read({"slurmstepd: error: *** STEP 4.0 ON n1 CANCELLED AT 2026-11-21T14:28:07 DUE TO JOB REQUEUE ***"}).due_to() ==
         "JOB REQUEUE");
-  CHECK(read({"slurmstepd-n1: error: *** STEP 14.0 ON n1 CANCELLED AT 2026-11-21T14:39:18 DUE TO TIME LIMIT ***"}).due_to() ==
-        "TIME LIMIT");
-  CHECK(read({"slurmstepd-n1: error: *** STEP 14.0 ON n1 CANCELLED AT 2026-11-21T14:38:05 DUE TO NODE FAILURE, SEE SLURMCTLD "
-              "LOG FOR DETAILS ***"})
-            .due_to() == "NODE FAILURE");
+  CHECK(
+      read({"slurmstepd-n1: error: *** STEP 14.0 ON n1 CANCELLED AT 2026-11-21T14:39:18 DUE TO TIME LIMIT ***"}).due_to() ==
+      "TIME LIMIT");
+  CHECK(
+      read({"slurmstepd-n1: error: *** STEP 14.0 ON n1 CANCELLED AT 2026-11-21T14:38:05 DUE TO NODE FAILURE, SEE SLURMCTLD "
+            "LOG FOR DETAILS ***"})
+          .due_to() == "NODE FAILURE");
   CHECK(read({"slurmstepd-n1: error: *** STEP 3.0 ON n1 CANCELLED AT 2026-11-21T14:27:59 ***"}).due_to().empty());
-  CHECK(how_it_ended(read({"slurmstepd-n1: error: *** STEP 5.0 ON n1 CANCELLED AT 2026-11-21T14:28:15 DUE TO PREEMPTION ***",
-                           "srun: error: n2: task 1: Killed"}),
-                     137) == "ended by Slurm: preemption");
+  CHECK(
+      how_it_ended(read({"slurmstepd-n1: error: *** STEP 5.0 ON n1 CANCELLED AT 2026-11-21T14:28:15 DUE TO PREEMPTION ***",
+                         "srun: error: n2: task 1: Killed"}),
+                   137) == "ended by Slurm: preemption");
 }
 
 TEST_CASE("nodes that srun misses are known, and that a step could not start") {
-  const auto lost = read({"srun: error: Node failure on n2", "srun: error: n3: task 2: Killed", "srun: Force Terminated StepId=11.0"});
+  const auto lost =
+      read({"srun: error: Node failure on n2", "srun: error: n3: task 2: Killed", "srun: Force Terminated StepId=11.0"});
   CHECK(lost.failed_nodes() == std::vector<std::string>{"n2"});
   CHECK_FALSE(lost.launch_failed());
   CHECK(how_it_ended(lost, 137) == "lost node n2 (srun exit 137)");
-  const auto failed = read({"srun: error: Task launch for StepId=15.2 failed on node n2: Communication connection failure",
-                            "srun: error: Application launch failed: Communication connection failure", "srun: Job step aborted"});
+  const auto failed =
+      read({"srun: error: Task launch for StepId=15.2 failed on node n2: Communication connection failure",
+            "srun: error: Application launch failed: Communication connection failure", "srun: Job step aborted"});
   CHECK(failed.failed_nodes() == std::vector<std::string>{"n2"});
   CHECK(failed.launch_failed());
   CHECK(how_it_ended(failed, 233) == "srun could not start the step on n2 (exit 233)");
-  CHECK(how_it_ended(read({"srun: error: Only allocated 2 nodes asked for 3"}), 99) == "srun could not start the step (exit 99)");
+  CHECK(how_it_ended(read({"srun: error: Only allocated 2 nodes asked for 3"}), 99) ==
+        "srun could not start the step (exit 99)");
 }
 
 TEST_CASE("a stop signal that killed a task is a wish to stop") {
@@ -76,10 +84,11 @@ TEST_CASE("a stop signal that killed a task is a wish to stop") {
 }
 
 TEST_CASE("lines of the program, and odd ones, mean nothing") {
-  const auto found = read({"", "srun: ", "srun: error: ", "srun: error: n1", "srun: error: n1: task", "srun: error: n1: task 0",
-                           "srun: error: n1: task 0:", "my program: task 1: Killed", "error: Node failure on n1",
-                           "Killed DUE TO PREEMPTION ***", "slurmstepd: DUE TO ", "srun: interrupt (one more within 1 sec to abort)",
-                           "srun: StepId=2.3 tasks 0-1: running", "\xff\xfe", "slurmstepd: error: *** CANCELLED AT  DUE TO "});
+  const auto found =
+      read({"", "srun: ", "srun: error: ", "srun: error: n1", "srun: error: n1: task", "srun: error: n1: task 0",
+            "srun: error: n1: task 0:", "my program: task 1: Killed", "error: Node failure on n1",
+            "Killed DUE TO PREEMPTION ***", "slurmstepd: DUE TO ", "srun: interrupt (one more within 1 sec to abort)",
+            "srun: StepId=2.3 tasks 0-1: running", "\xff\xfe", "slurmstepd: error: *** CANCELLED AT  DUE TO "});
   CHECK(found.dead().empty());
   CHECK(found.failed_nodes().empty());
   CHECK(found.due_to().empty());

@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "core/host.hpp"
 #include "io/file.hpp"
 #include "trainer/attempt.hpp"
 #include "trainer/run_directory.hpp"
@@ -78,12 +79,14 @@ TEST_CASE("an attempt fences off the older ones and leaves a newer one alone") {
 
 TEST_CASE("attempts are numbered after every record and every private directory that is there") {
   Run run;
-  { const trainer::Attempt first(run.path, 1, {"n1"}); }
+  trainer::Meter meter(monotonic_seconds());
+  { const trainer::Attempt first(run.path, 1, {"n1"}, meter); }
   io::make_directory(trainer::private_directory(run.path, 7));
   std::filesystem::last_write_time(trainer::private_directory(run.path, 7),
                                    std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
   trainer::close_attempt(run.path, 1, "killed", 137);
-  const trainer::Attempt next(run.path, 1, {"n1"});
+  trainer::Meter next_meter(monotonic_seconds());
+  const trainer::Attempt next(run.path, 1, {"n1"}, next_meter);
   CHECK(next.number() == 8);
   CHECK(io::exists(next.files().private_dir()));
   CHECK_FALSE(io::exists(trainer::private_directory(run.path, 7)));

@@ -242,7 +242,8 @@ TEST_CASE("a run that ended early and was killed before that was on record does 
   REQUIRE(run_on(2, spec, hash_samples).code == ExitCode::finished);
   auto record = *trainer::read_run_record(folder.path() + "/r");
   record.state = "running";
-  trainer::write_run_record(folder.path() + "/r", record);
+  std::filesystem::create_directory(folder.path() + "/r/aside");
+  trainer::write_run_record({folder.path() + "/r", folder.path() + "/r/aside"}, record);
   const auto again = run_on(2, spec, hash_samples);
   CHECK(again.code == ExitCode::finished);
   CHECK_THAT(again.message, Contains("finished early (training_iteration = 2 >= 2): 2 iterations"));
