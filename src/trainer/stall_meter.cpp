@@ -20,11 +20,11 @@ StallMeter::StallMeter(const LimitOption& option, double collective_timeout, dou
 
 double StallMeter::limit(bool waits) const {
   const bool by_user = option_.kind == LimitOption::Kind::seconds;
-  const bool first = training_signs_ < (by_user ? 1U : 2U);
-  if (first || (!waits && last_.phase != Phase::training)) return patient_;
+  if (training_signs_ < (by_user ? 1U : 2U)) return patient_;
   if (by_user) return option_.seconds;
   const auto measured = std::max(automatic_least, automatic_gaps * longest_gap_);
-  return waits ? measured : std::max(measured, collective_timeout_);
+  const bool computes = !waits && last_.phase == Phase::training;
+  return computes ? std::max(measured, collective_timeout_) : measured;
 }
 
 StallMeter::State StallMeter::observe(double elapsed, const LifeSigns::Seen& seen, bool waits) {
@@ -37,7 +37,7 @@ StallMeter::State StallMeter::observe(double elapsed, const LifeSigns::Seen& see
     quiet_ = 0;
     postponed_ = 0;
   }
-  if (quiet_ - (waits ? postponed_ : 0) > limit(waits)) return State::stalled;
+  if (quiet_ - postponed_ > limit(waits)) return State::stalled;
   return quiet_ > limit(true) / 4 ? State::worried : State::fine;
 }
 

@@ -14,8 +14,9 @@ namespace trainrt::trainer {
 /// the others, which wait, raise the alarm.
 /// N s: N seconds from the first step() or report() of the attempt on; before that the longer of that and what auto gives.
 /// off: never.
-/// A rank that is busy in another phase than training (loading, a checkpoint, the end) has what auto gives at first, and is
-/// excused meanwhile: who waits for it raises an alarm in time, which its answer takes back.
+/// A rank that is busy in another phase than training (loading, a checkpoint, the end) is excused for as long as auto gives
+/// at first: the alarm finds out whether every rank answers, and is taken back where they do. The ranks' writers wait for
+/// each other there, so nothing else tells a slow disk from a lost rank.
 ///
 /// Time in which the process itself did not run (SIGSTOP, a suspended job) does not count.
 class StallMeter {
@@ -34,7 +35,7 @@ class StallMeter {
   double quiet() const { return quiet_; }  ///< seconds without a sign of progress
   /// What it is at may take long, and it does it itself.
   bool is_excused(bool waits) const { return !waits && last_.phase != Phase::training && quiet_ <= patient_; }
-  /// The alarm was taken back: while it waits on, the next one has the whole limit again.
+  /// The alarm was taken back: the next one has the whole limit again.
   void postpone() { postponed_ = quiet_; }
 
  private:

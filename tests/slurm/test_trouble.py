@@ -16,7 +16,7 @@ SHAPE = ["-N2", "-n3", "-m", "arbitrary", "-w", "n1,n1,n2"]
 
 @test
 def a_rank_frozen_by_sigstop_on_another_node_is_named_and_the_step_ends_with_70():
-    config = linear_config(scratch(), "run", {"epochs": 1000, "step_pause": 0.02, "report_every": 10}, failure={"hang_timeout": f"{LIMIT} s"})
+    config = linear_config(scratch(), "run", {"epochs": 1000, "step_pause": 0.02, "report_every": 10}, checkpoint={"every": "off"}, failure={"hang_timeout": f"{LIMIT} s"})
     job = CLUSTER.srun(SHAPE, config)
     wait_for_reports(run_dir_of(config), 1, job)
     kill([job.ranks()[2]], signal.SIGSTOP)
@@ -26,7 +26,7 @@ def a_rank_frozen_by_sigstop_on_another_node_is_named_and_the_step_ends_with_70(
     check_exit(job, FAILED)
     check(took < LIMIT + 15, f"it took {took:.1f} s", job)
     record = attempts(run_dir_of(config))[-1]
-    for word in ("hang", "rank 2 on n2 did not answer", "ranks 0-1 wait in "):
+    for word in ("hang", "rank 2 on n2 did not answer", " in all_reduce"):
         check(word in record["why"], f"the attempt's record lacks {word!r}: {record['why']!r}", job)
     folder = run_dir_of(config) / "logs/hang-attempt-000001"
     equal(sorted(path.name for path in folder.iterdir()), ["rank-00000.txt", "rank-00001.txt", "verdict.txt"], "files of the hang", job)
