@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 """How the parts of a run that all ranks take part in grow with the ranks, and what the stop vote costs a short step.
 
-scale_probe runs 64, 256 and 1,024 ranks as threads of one process, on "nodes" of 8, and counts what rank 0 takes part in
+scale_probe runs 64, 128 and 256 ranks as threads of one process, on "nodes" of 8, and counts what rank 0 takes part in
 for a start, a restore, two steps, a report and a commit (of replicated tensors, four sharded and four of each rank). Rounds are waits that follow each other: a collective counts as
 the depth of the one tree over rank numbers and two, a gather as three. They may grow by some rounds for each doubling of
 the ranks. Bytes are what gathers and broadcasts put into rank 0's memory: at a commit some for each rank, whatever the
-number of tensors. Seconds are printed beside them and mean little: a thousand threads share a few cores. 1,024 ranks need 14 GB;
-restores are counted up to 256, as reading takes more.
+number of tensors. Seconds are printed beside them and mean little: a thousand threads share a few cores. Commits
+and restores are counted up to 256 ranks: each takes megabytes and threads of a rank, and all are in one process.
 
 vote_loop runs on 2 ranks of this machine: steps of a millisecond of arithmetic with step() and without, block by block.
 
@@ -20,7 +20,7 @@ The model for 10,000 ranks, on paper. n nodes, p ranks; L = ceil(log2 p) = 14; a
   manifest  a line a rank and one a file: 2 MB that rank 0 writes.
   restore   indices are read by their homes and told to all in rounds of at most 64 MiB.
 
-    bench_scale.py [BUILD] [--ranks 64,256,1024] [--tensors 1000]
+    bench_scale.py [BUILD] [--ranks 64,128,256] [--tensors 1000]
 """
 import argparse
 import math
@@ -33,20 +33,20 @@ PROBE = BUILD / "bench/scale_probe"
 LIBRARY = BUILD / "bench/vote_loop.so"
 BYTES_A_RANK = 200  # at a commit
 VOTE_PERCENT = 1
-MOST_THAT_RESTORE = 256  # 18 MB and eight threads a rank, in one process
+MOST_THAT_SAVE = 256  # 18 MB and eight threads a rank, in one process
 
 
 def read_options():
     options = argparse.ArgumentParser()
     options.add_argument("build", nargs="?", help="build directory, read in bench.py")
-    options.add_argument("--ranks", default="64,256,1024")
+    options.add_argument("--ranks", default="64,128,256")
     options.add_argument("--tensors", type=int, default=1000)
     return options.parse_args()
 
 
 def probe(bench, ranks, tensors):
     """Counts by operation and name."""
-    command = [PROBE, ranks, tensors, bench.fresh("runs")] + (["norestore"] if ranks > MOST_THAT_RESTORE else [])
+    command = [PROBE, ranks, tensors, bench.fresh("runs")] + (["nosaves"] if ranks > MOST_THAT_SAVE else [])
     _, output = bench.run(f"{ranks} ranks, {tensors} tensors", command, timeout_s=1800)
     found = {}
     for line in output.splitlines():
@@ -71,7 +71,9 @@ def claim_rounds(bench, series):
 
 def claim_bytes(bench, series, few):
     for ranks, operations in series.items():
-        bench.claim(f"scale_commit_bytes_a_rank_{ranks}", operations["commit"]["bytes"] / ranks, "<=", BYTES_A_RANK)
+        if "commit" in operations:
+            bench.claim(f"scale_commit_bytes_a_rank_{ranks}", operations["commit"]["bytes"] / ranks, "<=",
+                        BYTES_A_RANK)
     least = min(series)
     bench.claim(f"scale_commit_bytes_{least}_many_vs_few_tensors", series[least]["commit"]["bytes"] / few["commit"]["bytes"],
                 "<=", 1.05)

@@ -1,16 +1,19 @@
-// scale_probe RANKS TENSORS FOLDER [norestore]: what rank 0 of a run of so many threads takes part in, operation by
+// scale_probe RANKS TENSORS FOLDER [nosaves]: what rank 0 of a run of so many threads takes part in, operation by
 // operation. Beside the replicated tensors four are sharded and four each rank's own.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 
+#include <sys/prctl.h>
+
 #include "support/scale.hpp"
 
 int main(int count, char** words) {
-  if (count != 4 && !(count == 5 && std::string(words[4]) == "norestore")) {
-    std::fprintf(stderr, "usage: scale_probe RANKS TENSORS FOLDER [norestore]\n");
+  if (count != 4 && !(count == 5 && std::string(words[4]) == "nosaves")) {
+    std::fprintf(stderr, "usage: scale_probe RANKS TENSORS FOLDER [nosaves]\n");
     return 64;
   }
+  prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);  // or each of thousands of stacks takes a huge page
   const int ranks = std::atoi(words[1]);
   try {
     for (const auto& [name, operation] :
