@@ -81,7 +81,8 @@ struct Retention {
 /// newer is better. Pure.
 std::vector<std::int64_t> to_delete(const std::vector<Meta>& committed, const Retention& retention);
 
-/// Deletes by to_delete(): each is renamed into `private_dir` first, so that no half of it can be loaded. One rank calls.
+/// Deletes by to_delete(): each is renamed into `private_dir`, which is there, first, so that no half of it can be loaded.
+/// One rank calls.
 void retain(const std::string& run_dir, const std::string& private_dir, const Retention& retention);
 
 }  // namespace trainrt::checkpoint

@@ -13,7 +13,7 @@ namespace trainrt::checkpoint {
 /// The layout is complete.
 std::string whole_view(const Layout& layout, const std::vector<std::string>& value_names);
 
-/// Puts a view, sealed with its digest, into a checkpoint: written in `private_dir`, then renamed.
+/// Puts a view, sealed with its digest, into a checkpoint: written in `private_dir`, which is there, then renamed.
 void write_view(const std::string& checkpoint_dir, const std::string& private_dir, const std::string& view);
 
 /// Makes the view of a committed checkpoint anew, from the indices of its shards, where a run was killed before it was

@@ -159,7 +159,9 @@ std::string damage_in(const std::string& run_dir, int& views_made) {
     if (!checkpoint::has_view(directory)) {
       if (const auto findings = checkpoint::verify(directory); !findings.empty())
         return "without its view: " + findings.front();
-      checkpoint::restore_view(directory, run_dir + "/" + checkpoint::private_directory_name());
+      const auto private_dir = run_dir + "/" + checkpoint::private_directory_name();
+      io::make_directory(private_dir);
+      checkpoint::restore_view(directory, private_dir);
       ++views_made;
       if (!checkpoint::has_view(directory)) return "no view was made";
     }

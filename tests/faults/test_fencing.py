@@ -115,7 +115,7 @@ def an_attempt_frozen_before_any_of_its_files_is_put_in_place_changes_nothing():
 def an_attempt_that_is_continued_while_its_successor_runs_does_it_no_harm():
     for phase in ("append", "manifest_written", "directory_synced", "retired"):
         folder = scratch()
-        config = config_of(folder, "run", step_pause=0.05)
+        config = config_of(folder, "run", step_pause=0.2)
         first = frozen_at(config, phase)
         check(first is not None, f"the phase {phase} was not reached")
         second = start_ranks(RANKS, config, env=job(1))
@@ -131,7 +131,7 @@ def an_attempt_that_is_continued_while_its_successor_runs_does_it_no_harm():
 
 @test
 def a_second_job_does_not_take_over_while_the_first_lives():
-    config = config_of(scratch(), "run", step_pause=0.05)
+    config = config_of(scratch(), "run", step_pause=0.4)
     first = start_ranks(RANKS, config, env=job(1))
     wait_for_reports(run_dir_of(config), 1, first)
     for other in ({"SLURM_JOB_ID": "4712"}, job(1), job(0)):  # another job, another step, what is left from before a requeue
