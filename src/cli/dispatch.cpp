@@ -23,7 +23,8 @@ void print_general_help() {
       "A config is an INI file; `trainrt list` shows its keys and the train functions. The least of one:\n\n"
       "  [run]\n  name         = first\n  storage_path = runs\n  [train]\n  function     = linear\n  [data.train]\n  "
       "format       = synthetic\n\n"
-      "Exit codes: 0 finished; 64 bad usage or config; 70 failed; 75 stopped on purpose, run the same command again.\n");
+      "Exit codes: 0 finished; 64 bad usage or config; 70 failed; 75 stopped on purpose, run the same command again; 76 "
+      "attempts get no further.\n");
 }
 
 void print_help_of(const Command& command) {

@@ -173,6 +173,18 @@ def a_job_is_requeued_so_often_as_max_requeues_says():
     equal((run_state(run_dir_of(config)), reasons(run_dir_of(config))), ("stopped", ["stopped by SIGUSR1"]), "state and reason", job)
 
 
+@test
+def outside_an_allocation_and_under_srun_it_says_how_it_is_called():
+    config = config_of()
+    alone = run([TRAINRT, "supervise", "--config", config])
+    check_exit(alone, USAGE)
+    check("sbatch jobs/train.sbatch" in alone.err, "it does not say what to do", alone)
+    under_srun = run(["srun", "-n2", TRAINRT, "supervise", "--config", config], env=CLUSTER.env)
+    check_exit(under_srun, USAGE)
+    equal(under_srun.err.count("starts srun itself"), 1, "number of messages", under_srun)
+    check(not run_dir_of(config).exists(), "a run directory is left behind")
+
+
 # ---- requeues ------------------------------------------------------------------------------------------------------------------
 
 
@@ -189,11 +201,31 @@ def a_task_of_an_array_requeues_itself_and_not_the_array():
     equal((first.show()["JobId"] != last.show()["JobId"], last.show()["JobId"]), (True, other.out.strip()), "job numbers", other)
     running(last, run_dir)
     CLUSTER.call("scancel", "--signal=USR1", f"{last.id}.0")
-    last.wait_for_restart(1)
+    # Without hurrying it: scontrol update of a task's start time puts it off again and again.
+    wait_until(lambda: last.restarts() == 1 and last.state() in ("RUNNING", "COMPLETED"), 60, "the restart", last)
     ended(last, "COMPLETED")
     equal((first.restarts(), first.state()), (0, "RUNNING"), "requeues and state of the other task")
     check_whole(run_dir, last)
     first.cancel()
+
+
+@test
+def without_scontrol_as_in_a_container_the_batch_script_requeues():
+    config = config_of(loop={"step_pause": 0.01})
+    inside = scratch() / "inside"
+    inside.mkdir()
+    for program in ("srun", "sh"):
+        (inside / program).symlink_to(shutil.which(program))
+    container = scratch() / "trainrt"
+    container.write_text(f'#!/bin/sh\nPATH={inside} exec {TRAINRT} "$@"\n')
+    container.chmod(0o755)
+    job = CLUSTER.sbatch(["-N1", "-n2", "-c1", f"--export=ALL,TRAINRT={container}"], config)
+    running(job, run_dir_of(config))
+    CLUSTER.call("scancel", "--signal=USR1", f"{job.id}.0")
+    job.wait_for_restart(1)
+    ended(job, "COMPLETED")
+    check("could not be requeued (scontrol is not there): exit 75 leaves it to the batch script" in job.text, "it does not say so", job)
+    check_whole(run_dir_of(config), job)
 
 
 main(setup=CLUSTER.up, teardown=CLUSTER.down)

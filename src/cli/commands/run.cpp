@@ -150,7 +150,7 @@ const Command run{.name = "run",
                       "the Slurm job's time.\n"
                       "Exit codes: 0 finished, 64 bad usage or config, 70 the train function failed or a stop could not be "
                       "saved, 75 stopped: run the "
-                      "same command again.\n",
+                      "same command again, 76 the last attempts of this Slurm job got no further.\n",
                   .run = run_command};
 
 }  // namespace trainrt::cli::plugins
