@@ -110,7 +110,7 @@ std::span<const OptionSpec> run_options() {
        .help = "so often a job is requeued; then `trainrt supervise` gives up"},
       {.key = "failure.max_no_progress",
        .type = OptionType::integer,
-       .default_value = "3",
+       .default_value = "5",
        .help = "so many attempts of a job in a row that get no further end it with exit 76; 0: any number"},
       {.key = "failure.stop_before_end",
        .default_value = "auto",

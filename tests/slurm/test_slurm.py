@@ -232,10 +232,10 @@ def usr1_to_the_tasks_stops_and_the_script_requeues_twice():
 
 @test
 def the_end_of_the_time_limit_is_seen_without_any_signal():
-    """The job asks for no --signal; 45 s before its minute is over it stops by itself."""
+    """45 s before its minute is over it stops by itself."""
     config = linear_config(scratch(), "run", long_loop(2, step_pause=0.012), DATA, {"every": "2 reports"}, failure={"stop_before_end": "45 s"})
     run_dir = run_dir_of(config)
-    job = CLUSTER.sbatch(["-N2", "-n2", "-c1", "--time=1", "--signal=USR1@0"], config)
+    job = CLUSTER.sbatch(["-N2", "-n2", "-c1", "--time=1"], config)
     running(job, run_dir)
     job.wait_for_restart(1, timeout=60)
     end(job)
