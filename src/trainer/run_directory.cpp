@@ -110,9 +110,11 @@ void discard_run_directory(const io::FencedDirectory& run_dir, int attempt, cons
   const fs::path path = run_dir.path();
   for (const auto& name : io::list_directory(path.string()))
     if (attempt_of(name) == 0 && name != "attempts") run_dir.remove(name);
-  run_dir.remove("attempts/" + attempt_name(attempt) + ".json");
-  io::remove_tree(run_dir.private_dir());
+  const auto record = "attempts/" + attempt_name(attempt);
+  run_dir.remove(record + ".json");
+  io::fence_off(run_dir.private_dir(), run_dir.private_dir() + ".discarded");  // its heart may beat still
   std::error_code ignored;
+  fs::remove(path / (record + ".pulse"), ignored);
   fs::remove(path / "attempts", ignored);  // where it is empty; so are the others
   remove_made(path, there_before);
 }

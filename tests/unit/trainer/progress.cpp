@@ -37,14 +37,15 @@ TEST_CASE("attempts that fail, or stop by themselves, where they began are count
   const auto moved = attempt(137, "killed: rank 1 on n2 by SIGKILL", 12, 24);
   const auto finished = attempt(0, "finished", 24, 24);
   const auto of_another_job = attempt(70, "failed: no such luck", 24, 24, "6");
-  const std::vector<Row> rows = {{"nothing yet", {}, 0},
-                                 {"failures", {failed, killed, no_word}, 3},
-                                 {"it stops at once, each time", {stopped, stopped}, 2},
-                                 {"the last one moved", {failed, failed, moved}, 0},
-                                 {"one before them moved", {failed, moved, failed, failed}, 2},
-                                 {"what Slurm ended, and what could not begin, says nothing", {failed, cancelled, preempted, misused}, 1},
-                                 {"another job's", {of_another_job, of_another_job, failed}, 1},
-                                 {"more epochs after the end", {failed, finished, failed}, 1}};
+  const std::vector<Row> rows = {
+      {"nothing yet", {}, 0},
+      {"failures", {failed, killed, no_word}, 3},
+      {"it stops at once, each time", {stopped, stopped}, 2},
+      {"the last one moved", {failed, failed, moved}, 0},
+      {"one before them moved", {failed, moved, failed, failed}, 2},
+      {"what Slurm ended, and what could not begin, says nothing", {failed, cancelled, preempted, misused}, 1},
+      {"another job's", {of_another_job, of_another_job, failed}, 1},
+      {"more epochs after the end", {failed, finished, failed}, 1}};
   for (const auto& row : rows) {
     INFO(row.story);
     CHECK(attempts_without_progress(row.attempts, "7") == row.count);
