@@ -8,7 +8,8 @@ the ranks. Bytes are what gathers and broadcasts put into rank 0's memory: at a 
 number of tensors. Seconds are printed beside them and mean little: a thousand threads share a few cores. Commits
 and restores are counted up to 256 ranks: each takes megabytes and threads of a rank, and all are in one process.
 
-vote_loop runs on 2 ranks of this machine: steps of a millisecond of arithmetic with step() and without, block by block.
+vote_loop runs on 2 ranks of this machine: steps of a millisecond of arithmetic and a small all-reduce, with step() and without,
+block by block.
 
 The model for 10,000 ranks, on paper. n nodes, p ranks; L = ceil(log2 p) = 14; a message of MPI takes 2 us.
   start     PMIx: one fence without data (a tree of slurmstepds, depth log_width(n): 2 at TreeWidth 50); MPI_Init and

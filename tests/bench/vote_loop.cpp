@@ -1,5 +1,5 @@
-// A train function of steps that compute for a millisecond, with step() and without, block by block: bench_scale reads what
-// it prints.
+// A train function of steps that compute for a millisecond and average a small gradient, as training does, with step() and
+// without, block by block: bench_scale reads what it prints. The average makes the ranks wait for each other in both.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -39,12 +39,13 @@ double median(std::vector<double> values) {
 }
 
 /// Each step by itself: what disturbs a few of them does not disturb the median.
-double median_step(trainrt::Context& ctx, int steps, std::int64_t amount, bool with_vote) {
+double median_step(trainrt::Context& ctx, std::vector<float>& gradient, int steps, std::int64_t amount, bool with_vote) {
   ctx.communicator().barrier();
   std::vector<double> taken;
   for (int i = 0; i < steps; ++i)
     taken.push_back(seconds_of([&] {
       work(amount);
+      ctx.communicator().all_reduce(gradient, trainrt::Op::mean);
       if (with_vote) ctx.step();
     }));
   return median(taken);
@@ -54,10 +55,11 @@ void vote_loop(trainrt::Context& ctx) {
   trainrt::State state;
   ctx.restore(state);
   const auto amount = ctx.communicator().all_reduced(a_millisecond(), trainrt::Op::max);
+  std::vector<float> gradient(1000);
   std::vector<double> overheads, plain;
   for (int block = 0; block < ctx.config<int>("blocks", 20); ++block) {
-    const auto without = median_step(ctx, 200, amount, false);
-    const auto with = median_step(ctx, 200, amount, true);
+    const auto without = median_step(ctx, gradient, 200, amount, false);
+    const auto with = median_step(ctx, gradient, 200, amount, true);
     plain.push_back(without);
     overheads.push_back(100 * (with / without - 1));
   }
