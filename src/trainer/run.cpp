@@ -262,12 +262,12 @@ std::string why_ended(const Session& session) {
 
 RunOutcome outcome_of(const RunSpec& spec, const Session& session) {
   const bool early = session.stopped_by() == batch::ended_early;
-  if (has_finished(session) && (!early || session.is_saved()))
+  if (has_finished(session) && (!early || session.loses_nothing()))
     return {ExitCode::finished, fmt::format("finished{}: {} iterations, {} steps. Results: {} (trainrt result {})",
                                             early ? " early (" + session.stop_reason() + ")" : "", session.iteration(),
                                             session.step_count(), spec.run_dir, spec.run_dir)};
   const auto stopped = fmt::format("{} at step {}", why_ended(session), session.step_count());
-  if (!session.is_saved())
+  if (!session.loses_nothing())
     return {
         ExitCode::failed,
         stopped + fmt::format(", but this could not be saved: starting again repeats what came after the last checkpoint "

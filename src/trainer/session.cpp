@@ -150,8 +150,7 @@ void Session::attach(const State& user) {
 }
 
 bool Session::restore(State& state) {
-  if (progress_.step > 0 || progress_.iteration > 0)
-    throw UsageError("restore() comes before the first step() and report()");
+  if (has_begun()) throw UsageError("restore() comes before the first step() and report()");
   fault_point("load");
   const InPhase loading(life_, Phase::loading);
   attach(state);
@@ -482,7 +481,7 @@ void Session::stop(batch::StopCause cause) {
   // The last chance to save: a fault that passes within seconds must not cost it.
   for (const int pause_s : {0, 1, 3}) {
     std::this_thread::sleep_for(std::chrono::seconds(pause_s));
-    if (!attached_ || save_and_wait()) break;
+    if (!attached_ || loses_nothing() || save_and_wait()) break;
   }
   stopped_by_ = cause;
   throw StopRun{};

@@ -76,11 +76,8 @@ class Session {
   batch::StopCause stopped_by() const { return stopped_by_; }
   /// What stopped it, in words: "SIGUSR1", or of a run that ended early the rule that was met.
   std::string stop_reason() const;
-  /// Nothing is lost when the run goes on from its newest checkpoint.
-  bool is_saved() const {
-    const bool nothing_done = progress_.step == 0 && progress_.iteration == 0;
-    return nothing_done || (progress_.step == saved_.step && progress_.iteration == saved_.iteration);
-  }
+  /// Nothing is lost when the run goes on from its newest checkpoint, or from its beginning where it has not begun.
+  bool loses_nothing() const { return !has_begun() || is_saved(); }
 
  private:
   /// Part of every checkpoint.
@@ -97,6 +94,8 @@ class Session {
     std::int64_t position = 0;
   };
 
+  bool has_begun() const { return progress_.step > 0 || progress_.iteration > 0; }
+  bool is_saved() const { return progress_.step == saved_.step && progress_.iteration == saved_.iteration; }
   void attach(const State& user);
   void begin_reports(std::int64_t iteration);
   bool restore_own();
