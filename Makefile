@@ -5,7 +5,7 @@ JOBS    ?= $(shell nproc)
 RANKS   ?= 2
 
 .DEFAULT_GOAL := all
-.PHONY: all help packages configure quickstart test bench bench-% asan tsan install format clean
+.PHONY: all help packages configure quickstart test chaos bench bench-% asan tsan install format clean
 
 all: configure ## build the program and its modules
 	@cmake --build $(BUILD) --parallel $(JOBS) --target trainrt trainrt_shared modules
@@ -25,6 +25,10 @@ quickstart: packages all ## install, build, and train FashionMNIST on 2 ranks, w
 test: packages configure ## install, build, and run every test
 	@cmake --build $(BUILD) --parallel $(JOBS)
 	@tests/run.sh $(BUILD)
+
+chaos: packages all ## break runs under Slurm by seeded plans: make chaos SEED=7 PLANS=100 TIME=seconds, or one again: SEED=7 PLAN=31
+	@/usr/bin/python3 tests/chaos/chaos.py $(BUILD) $(if $(SEED),--seed $(SEED)) $(if $(PLANS),--plans $(PLANS)) \
+	  $(if $(PLAN),--plan $(PLAN)) $(if $(JSON),--json '$(JSON)') $(if $(TIME),--time $(TIME))
 
 BENCHES = $(patsubst tests/bench/bench_%.py,bench-%,$(wildcard tests/bench/bench_*.py))
 bench: $(BENCHES) ## all benchmarks, side by side with their peers

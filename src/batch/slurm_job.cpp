@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <chrono>
 #include <csignal>
+#include <thread>
 
 #include <fmt/format.h>
 
 #include "core/child_process.hpp"
+#include "core/host.hpp"
 #include "core/options.hpp"
 #include "core/text.hpp"
 
@@ -44,6 +47,8 @@ bool is_plain(std::string_view text) {
 }
 
 constexpr double longest_question_s = 20;
+constexpr double steps_save_within_s = 20;
+constexpr double steps_end_within_s = 60;
 
 /// What a Slurm command answers; "" where it is not there, fails, or takes too long.
 std::string ask(const std::vector<std::string>& command) {
@@ -109,6 +114,13 @@ std::vector<int> parse_tasks_per_node(std::string_view text) {
   return tasks;
 }
 
+std::vector<std::string> parse_steps(std::string_view text) {
+  std::vector<std::string> steps;
+  for (auto& name : split(text, " \n"))
+    if (is_plain(name) && parse_integer(name.substr(name.rfind('.') + 1))) steps.push_back(std::move(name));
+  return steps;
+}
+
 Ending ending_of(const EndingFacts& facts) {
   const auto& job = facts.job;
   const bool asked = facts.signal != 0;
@@ -159,6 +171,19 @@ std::vector<Node> SlurmJob::nodes(const std::optional<JobFacts>& facts) const {
     node.healthy = found != healthy.end() && found->second;
   }
   return nodes;
+}
+
+void SlurmJob::end_steps() const {
+  const double start = monotonic_seconds();
+  for (double asked = 0; monotonic_seconds() - start < steps_end_within_s;
+       std::this_thread::sleep_for(std::chrono::seconds(1))) {
+    const auto steps = parse_steps(ask({"squeue", "--noheader", "--steps", "--jobs=" + id_, "--format=%i"}));
+    if (steps.empty()) return;
+    const bool patient = monotonic_seconds() - start < steps_save_within_s;
+    if (patient && asked > 0) continue;
+    asked = monotonic_seconds();
+    for (const auto& step : steps) ask({"scancel", patient ? "--signal=USR1" : "--signal=KILL", step});
+  }
 }
 
 std::string SlurmJob::requeue() const {

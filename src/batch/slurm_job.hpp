@@ -27,6 +27,9 @@ std::map<std::string, bool> parse_node_states(std::string_view text);
 /// "2(x3),1" of SLURM_TASKS_PER_NODE as 2, 2, 2, 1; none where it is malformed. Pure.
 std::vector<int> parse_tasks_per_node(std::string_view text);
 
+/// "12.0" and "12.3" of `squeue --steps --format=%i`: those that srun started, not "12.batch" and "12.extern". Pure.
+std::vector<std::string> parse_steps(std::string_view text);
+
 /// What is seen of how the job ends.
 struct EndingFacts {
   int signal = 0;               ///< stop signal at supervise, 0 where none came
@@ -55,6 +58,9 @@ class SlurmJob {
   /// The nodes of the allocation as it was given. Without those that `sinfo` and `facts` know to be usable all count as
   /// healthy where nobody can be asked.
   std::vector<Node> nodes(const std::optional<JobFacts>& facts) const;
+  /// Ends what still runs of the job's steps, as where their srun was killed: asked to stop and save first, then killed.
+  /// Returns when none is left, or after a minute.
+  void end_steps() const;
   /// "" where the job is requeued, else why not.
   std::string requeue() const;
 

@@ -18,7 +18,8 @@ constexpr std::string_view name_of(Phase phase) {
 class LifeSigns {
  public:
   struct Seen {
-    std::uint64_t signs = 0;  ///< how many there were
+    std::uint64_t signs = 0;           ///< how many there were
+    std::uint64_t training_signs = 0;  ///< of them in training
     std::int64_t step = 0;
     Phase phase = Phase::starting;
   };
@@ -26,17 +27,22 @@ class LifeSigns {
   void progress(std::int64_t step, Phase phase) noexcept {
     step_.store(step, std::memory_order_relaxed);
     phase_.store(phase, std::memory_order_relaxed);
-    signs_.store(signs_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    if (phase == Phase::training) count(training_signs_);
+    count(signs_);
   }
   /// At the same as before.
   void progress(std::int64_t step) noexcept { progress(step, phase_.load(std::memory_order_relaxed)); }
   Seen seen() const noexcept {
-    return {signs_.load(std::memory_order_relaxed), step_.load(std::memory_order_relaxed),
-            phase_.load(std::memory_order_relaxed)};
+    return {signs_.load(std::memory_order_relaxed), training_signs_.load(std::memory_order_relaxed),
+            step_.load(std::memory_order_relaxed), phase_.load(std::memory_order_relaxed)};
   }
 
  private:
+  static void count(std::atomic<std::uint64_t>& number) noexcept {
+    number.store(number.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
   std::atomic<std::uint64_t> signs_ = 0;
+  std::atomic<std::uint64_t> training_signs_ = 0;
   std::atomic<std::int64_t> step_ = 0;
   std::atomic<Phase> phase_ = Phase::starting;
   static_assert(std::atomic<std::int64_t>::is_always_lock_free && std::atomic<Phase>::is_always_lock_free);

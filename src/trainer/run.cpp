@@ -266,6 +266,10 @@ RunOutcome outcome_of(const RunSpec& spec, const Session& session) {
     return {ExitCode::finished, fmt::format("finished{}: {} iterations, {} steps. Results: {} (trainrt result {})",
                                             early ? " early (" + session.stop_reason() + ")" : "", session.iteration(),
                                             session.step_count(), spec.run_dir, spec.run_dir)};
+  const auto again = fmt::format("Run the same command again to continue (exit {})", static_cast<int>(ExitCode::stopped));
+  if (!session.has_begun())
+    return {ExitCode::stopped,
+            fmt::format("{} before the training began; nothing has changed. {}", why_ended(session), again)};
   const auto stopped = fmt::format("{} at step {}", why_ended(session), session.step_count());
   if (!session.loses_nothing())
     return {
@@ -273,9 +277,7 @@ RunOutcome outcome_of(const RunSpec& spec, const Session& session) {
         stopped + fmt::format(", but this could not be saved: starting again repeats what came after the last checkpoint "
                               "(trainrt result {}; exit {})",
                               spec.run_dir, static_cast<int>(ExitCode::failed))};
-  return {ExitCode::stopped,
-          stopped + fmt::format("; everything up to there is saved. Run the same command again to continue (exit {})",
-                                static_cast<int>(ExitCode::stopped))};
+  return {ExitCode::stopped, stopped + "; everything up to there is saved. " + again};
 }
 
 /// Slurm's PMIx lets the others wait when a rank dies of a signal that makes a core; mpiexec ends them.
@@ -378,7 +380,7 @@ RunOutcome run(const RunSpec& spec, const TrainFunction& function, launch::Launc
   const auto outcome = outcome_of(spec, session);
   agreed(communicator, [&] {
     if (!records) return;
-    warn_of_unread_keys(session);
+    if (session.has_begun()) warn_of_unread_keys(session);
     const auto why = why_ended(session);
     const bool lost = outcome.code == ExitCode::failed;
     records->end(has_finished(session) && !lost ? "finished" : "stopped", lost ? why + ", not saved" : why, outcome.code,

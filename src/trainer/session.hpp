@@ -76,8 +76,10 @@ class Session {
   batch::StopCause stopped_by() const { return stopped_by_; }
   /// What stopped it, in words: "SIGUSR1", or of a run that ended early the rule that was met.
   std::string stop_reason() const;
-  /// Nothing is lost when the run goes on from its newest checkpoint, or from its beginning where it has not begun.
-  bool loses_nothing() const { return !has_begun() || is_saved(); }
+  /// False where the train function was stopped before it had restored, stepped or reported.
+  bool has_begun() const { return attached_ || has_progress(); }
+  /// Nothing is lost when the run goes on from its newest checkpoint, or from its beginning where it has made no step.
+  bool loses_nothing() const { return !has_progress() || is_saved(); }
 
  private:
   /// Part of every checkpoint.
@@ -94,7 +96,7 @@ class Session {
     std::int64_t position = 0;
   };
 
-  bool has_begun() const { return progress_.step > 0 || progress_.iteration > 0; }
+  bool has_progress() const { return progress_.step > 0 || progress_.iteration > 0; }
   bool is_saved() const { return progress_.step == saved_.step && progress_.iteration == saved_.iteration; }
   void attach(const State& user);
   void begin_reports(std::int64_t iteration);

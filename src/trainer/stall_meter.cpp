@@ -20,7 +20,7 @@ StallMeter::StallMeter(const LimitOption& option, double collective_timeout, dou
 
 double StallMeter::limit(bool waits) const {
   const bool by_user = option_.kind == LimitOption::Kind::seconds;
-  if (training_signs_ < (by_user ? 1U : 2U)) return patient_;
+  if (last_.training_signs < (by_user ? 1U : 2U)) return patient_;
   if (by_user) return option_.seconds;
   const auto measured = std::max(automatic_least, automatic_gaps * longest_gap_);
   const bool computes = !waits && last_.phase == Phase::training;
@@ -31,8 +31,7 @@ StallMeter::State StallMeter::observe(double elapsed, const LifeSigns::Seen& see
   if (option_.kind == LimitOption::Kind::off) return State::fine;
   quiet_ += std::clamp(elapsed, 0.0, 2 * tick_);
   if (seen.signs != last_.signs) {
-    if (training_signs_ > 0) longest_gap_ = std::max(longest_gap_, quiet_);
-    if (seen.phase == Phase::training) training_signs_ += seen.signs - last_.signs;
+    if (last_.training_signs > 0) longest_gap_ = std::max(longest_gap_, quiet_);
     last_ = seen;
     quiet_ = 0;
     postponed_ = 0;

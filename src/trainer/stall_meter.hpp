@@ -46,7 +46,6 @@ class StallMeter {
   double collective_timeout_;
   double tick_;
   LifeSigns::Seen last_;
-  std::uint64_t training_signs_ = 0;
   double quiet_ = 0;
   double postponed_ = 0;
   double longest_gap_ = 0;

@@ -9,6 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from cluster import *  # noqa: E402,F403
+from fashion import fashion_config  # noqa: E402
 from harness import *  # noqa: E402,F403
 
 CLUSTER = Cluster("e2e")
@@ -347,36 +348,6 @@ def a_second_job_on_the_same_run_is_refused_while_the_first_runs():
 
 
 # ---- the main job ----------------------------------------------------------------------------------------------------------
-
-
-def fashion_config(folder, name):
-    data = Path("/usr/share/datasets/fashion-mnist")
-    images = {"train": "train-images-idx3-ubyte", "test": "t10k-images-idx3-ubyte"}
-    labels = {"train": "train-labels-idx1-ubyte", "test": "t10k-labels-idx1-ubyte"}
-    if not (BUILD / "modules/torch.so").exists():
-        skip("the torch module is not built")
-    if not (data / f"{images['train']}.gz").exists():
-        skip("FashionMNIST is not there (package dataset-fashion-mnist)")
-    sections = {f"data.{part}": {"source": first_images(data / f"{images[part]}.gz", folder / images[part], 6144 if part == "train" else 600),
-                                 "labels": first_images(data / f"{labels[part]}.gz", folder / labels[part], 6144 if part == "train" else 600),
-                                 "shuffle": part == "train"} for part in images}
-    return write_config(folder / f"{name}.ini", {
-        "run": {"name": name, "storage_path": folder / "runs", "seed": 3}, "train": {"function": "fashion_mnist"},
-        "loop": {"epochs": 4, "batch_size": 64, "lr": 0.05, "hidden": 64, "dropout": 0.1}, **sections, "checkpoint": {"num_to_keep": 2}})
-
-
-def first_images(source, path, count):
-    """The first images or labels of an IDX file, as a plain one: 6 ranks share 2 cores here."""
-    import gzip
-    import struct
-    with gzip.open(source) as file:
-        head = file.read(4)
-        shape = struct.unpack(f">{head[3]}I", file.read(4 * head[3]))
-        size = count
-        for extent in shape[1:]:
-            size *= extent
-        path.write_bytes(head + struct.pack(f">{head[3]}I", count, *shape[1:]) + file.read(size))
-    return path
 
 
 @test

@@ -95,6 +95,24 @@ add_test("a_rank_that_is_killed_alone_on_its_node_is_restarted_in_the_allocation
 
 
 @test
+def ranks_that_outlive_their_srun_are_ended_before_the_next_attempt_begins():
+    """Slurm ends them itself, but not where srun is killed while it launches them."""
+    whole = reference()
+    config = config_of(loop={"step_pause": 0.02})
+    run_dir = run_dir_of(config)
+    # Cores may be shared: Slurm starts a second step beside the first.
+    job = CLUSTER.sbatch(["-N2", "-n2", "-c1"], config, srun_args="--overcommit -N1 -n2")
+    wait_until(job.ranks, 30, "a rank to start", job)
+    kill([pid for pid in job.processes() if name_of_process(pid).startswith("srun ")])
+    ended(job, "COMPLETED")
+    equal(job.restarts(), 0, "requeues", job)
+    check("trainrt supervise: " in job.text.split("done;")[0], "srun was not killed", job)
+    check("already being run" not in job.text, "the next attempt met the one before", job)
+    check_whole(run_dir, job)
+    check_same_bits(run_dir, whole)
+
+
+@test
 def without_a_node_that_died_the_run_goes_on_where_it_may_and_is_requeued_where_not():
     """n3 dies under two jobs, of which one may go on with 2 of its 3 workers (sbatch --no-kill)."""
     slow = {"epochs": 12, "batch_size": 32, "step_pause": 1, "dropout": 0}

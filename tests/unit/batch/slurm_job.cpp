@@ -38,6 +38,12 @@ struct Row {
 
 }  // namespace
 
+TEST_CASE("the steps of a job are those that srun started") {
+  CHECK(parse_steps("12.0\n12.31\n") == std::vector<std::string>{"12.0", "12.31"});
+  CHECK(parse_steps("8_3.1\n12.batch\n12.extern\n\n") == std::vector<std::string>{"8_3.1"});
+  CHECK(parse_steps("squeue: error: $(reboot).0").empty());
+}
+
 TEST_CASE("what scontrol shows of a job is read") {
   const auto facts = parse_job(resized);
   REQUIRE(facts);

@@ -1,0 +1,221 @@
+"""One run under jobs/train.sbatch while a plan breaks things, and the user who starts it again where Slurm does not."""
+import os
+import re
+import shutil
+import signal
+import time
+from dataclasses import dataclass
+
+from cluster import BatchJob
+from harness import Failure, checkpoints, is_stopped, kill, name_of_process, report_count, run_dir_of, scratch
+from plans import LAYOUTS
+
+STEP_PAUSE = 0.004  # seconds, of `linear`: so that a run lasts several seconds
+LONGER_PAUSE = {"time_limit": 0.05, "kill_node": 0.015}  # Slurm looks at limits every 30 s; a cut-off node works on beside the next attempt
+FAILURE = {"max_failures": 8, "max_no_progress": 8}  # a plan may end more attempts than that many accidents would
+HANG_TIMEOUT = "8 s"
+PLAN_LIMIT_S = 240
+BY_HAND_LIMIT = 6
+ENDED_BADLY = ("FAILED", "NODE_FAIL", "TIMEOUT", "CANCELLED", "OUT_OF_MEMORY", "BOOT_FAIL", "DEADLINE", "PREEMPTED")
+
+
+@dataclass
+class Event:
+    """A disturbance that was carried out, and what there was before it."""
+    time: float      # since the epoch
+    disturbance: object
+    text: str
+    attempts: int    # that had a record
+    safe_step: int   # of the newest committed checkpoint that was not damaged, else 0
+
+
+class BrokenRun:
+    """`events` tells what was done to it, `late` which disturbances found nothing left to disturb."""
+
+    def __init__(self, arena, plan):
+        self.arena, self.plan, self.cluster = arena, plan, arena.cluster
+        self.folder = scratch("plan")
+        kinds = {each.kind for each in plan.disturbances}
+        disk = arena.small_disk() if "fill_disk" in kinds else None
+        self.on_small_disk = disk is not None
+        pause = max(LONGER_PAUSE.get(kind, STEP_PAUSE) for kind in kinds)
+        failure = {**FAILURE, **({"hang_timeout": HANG_TIMEOUT} if any(each.is_for_good() for each in plan.disturbances) else {})}
+        name = f"run{plan.number}"
+        self.config = arena.config(plan, self.folder, name, storage=disk, checkpoint=plan.checkpoint, step_pause=pause, failure=failure)
+        self.run_dir = disk / name if disk else run_dir_of(self.config)
+        self.events, self.late, self.skipped = [], [], []
+        self.damaged = []      # names of checkpoints that were damaged on purpose
+        self.by_hand = []      # how the job had ended each time that the user started it again
+        self.frozen = set()    # pids that are to stand still
+        self.old_ranks = set()  # pids of attempts that a disturbance was to end
+        self.cancelled = False
+        self.jobs = []
+        self.shown = {}
+        self._undos = []       # (ready, undo)
+        self._asked = 0.0
+        self._scanned = 0.0
+        self._limit = time.monotonic() + PLAN_LIMIT_S
+        self.lay_out(LAYOUTS[plan.ranks][plan.layout])
+        self._write_wrapper()
+
+    def safe_step(self):
+        """What no disturbance may take away: the step of the newest committed checkpoint, but for those damaged on purpose."""
+        for directory in reversed(checkpoints(self.run_dir)):
+            try:
+                if directory.name not in self.damaged:
+                    return int(re.search(r'"step": (\d+)', (directory / "manifest.json").read_text())[1])
+            except FileNotFoundError:
+                continue  # retired meanwhile
+        return 0
+
+    # ---- how it is started ----
+
+    def _write_wrapper(self):
+        """Stands in the place of srun: each start takes its layout, and the phase to stop in, as they are then."""
+        wrapper = self.folder / "bin/srun"
+        wrapper.parent.mkdir()
+        stop_at = self.folder / "stop_at"
+        wrapper.write_text(f"#!/bin/sh\nif [ -s {stop_at} ]; then TRAINRT_STOP_AT=$(cat {stop_at}); export TRAINRT_STOP_AT; rm -f {stop_at}; fi\n"
+                           f'exec {shutil.which("srun")} --overcommit $(cat {self.folder}/layout) "$@"\n')
+        wrapper.chmod(0o755)
+
+    def lay_out(self, words):
+        (self.folder / "layout").write_text(words)
+
+    def stop_next_start_in(self, when):
+        if "phase" in when:
+            (self.folder / "stop_at").write_text(f"{when['phase']}:{when['times']}")
+
+    def submit(self):
+        path = f"{self.folder}/bin:{os.environ['PATH']}"
+        job = self.cluster.sbatch(["-N2", "-n2", "--ntasks-per-node=1", "-c1", f"--export=ALL,PATH={path}"], self.config)
+        self.jobs.append(job)
+        self.cancelled = False
+
+    @property
+    def job(self) -> BatchJob:
+        return self.jobs[-1]
+
+    # ---- waiting ----
+
+    def state(self):
+        return self.shown.get("JobState", "")
+
+    def over(self):
+        return self.state() == "COMPLETED"
+
+    def wait(self, condition, timeout, what):
+        """Until the condition holds, or the run is over; tends to the job meanwhile. A Failure where either takes too long."""
+        limit = min(time.monotonic() + timeout, self._limit)
+        while not condition():
+            self.tend()
+            if self.over():
+                return
+            if time.monotonic() > limit:
+                raise Failure(f"HANG: waited {timeout:.0f} s for {what}, or the plan took longer than {PLAN_LIMIT_S} s; job {self.job.id} is {self.state()}")
+            time.sleep(0.01)
+
+    def pause(self, seconds):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.tend()
+            time.sleep(0.005)
+
+    def later(self, seconds, undo):
+        when = time.monotonic() + seconds
+        self.when(lambda: time.monotonic() >= when, undo)
+
+    def when(self, ready, undo):
+        self._undos.append((ready, undo))
+
+    def undo_all(self, at_once=False):
+        for entry in list(self._undos):
+            if at_once or entry[0]():
+                self._undos.remove(entry)
+                entry[1]()
+
+    def tend(self, every=0.4):
+        """What goes on beside the plan: disturbances that end, a job that waits or has failed."""
+        self.undo_all()
+        if time.monotonic() < self._asked + every:
+            return
+        self._asked = time.monotonic()
+        self.shown = self.job.show()
+        if self.state() == "PENDING" and self.shown.get("Reason") == "BeginTime":
+            self.job.hurry()
+        elif self.state() in ENDED_BADLY and not self._undos:  # nobody starts again on a disk that is full
+            self.start_by_hand()
+        if any("phase" in each.when for each in self.plan.disturbances[:len(self.events) + len(self.late)]):
+            kill([pid for pid in self.ranks().values() if pid not in self.frozen and is_stopped(pid)], signal.SIGCONT)
+
+    # ---- the user ----
+
+    def start_by_hand(self):
+        state = self.state()
+        if len(self.by_hand) >= BY_HAND_LIMIT:
+            raise Failure(f"started by hand {len(self.by_hand)} times, after {', '.join(self.by_hand)}, and it is {state} again")
+        if not self.events:
+            raise Failure(f"the job is {state} before anything was done to it")
+        self.by_hand.append(f"{state} {self.shown.get('ExitCode', '')}")
+        if self.cancelled or self.cluster.call("scontrol", "requeue", self.job.id).strip():
+            self.submit()
+
+    # ---- processes ----
+
+    def ranks(self):
+        return self.job.ranks()
+
+    def processes(self, name):
+        """pids of the job's processes whose program, or script, has that name."""
+        return [pid for pid in self.job.processes() if name in map(os.path.basename, name_of_process(pid).split()[:2])]
+
+    def nodes(self):
+        """Of the job, the batch script's first."""
+        text = self.job.show()
+        found = self.cluster.call("scontrol", "show", "hostnames", text.get("NodeList", "")).split() if text.get("NodeList", "(null)") != "(null)" else []
+        return sorted(found, key=lambda node: node != text.get("BatchHost"))
+
+    # ---- the plan ----
+
+    def wait_for_moment(self, when):
+        """False where the run ended before."""
+        if "after" in when:
+            self.pause(when["after"])
+        elif "phase" in when:
+            self.wait(lambda: any(is_stopped(pid) for pid in self.new_ranks()), 90, f"a rank to enter {when['phase']} for the {when['times']}. time")
+        else:
+            self.wait(self.new_ranks, 90, "ranks to run (again)")
+            if "running" in when:
+                self.pause(when["running"])
+            else:
+                self.wait(lambda: report_count(self.run_dir) >= when["reports"], 90, f"report {when['reports']}")
+        return not self.over()
+
+    def new_ranks(self):
+        if time.monotonic() < self._scanned + 0.05:  # it reads all of /proc
+            return []
+        self._scanned = time.monotonic()
+        return [pid for pid in self.ranks().values() if pid not in self.old_ranks]
+
+    def finish(self):
+        """Until the job has completed and all that was broken is whole again."""
+        self.wait(self.over, 150, "the job to complete")
+        self.undo_all(at_once=True)
+
+    def tear_down(self):
+        for undo in list(self._undos):
+            try:
+                undo[1]()
+            except Failure:
+                pass  # the cluster is renewed after a failure
+        self._undos.clear()
+        for job in self.jobs:
+            job.cancel()
+
+    def clear(self):
+        """Nobody needs it any more."""
+        shutil.rmtree(self.run_dir, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def output(self):
+        return "\n".join(f"--- output of job {job.id}: {job.show()}\n{job.text}" for job in self.jobs)

@@ -1,0 +1,160 @@
+"""What a plan is, and how a seed makes one: a run, and one to four disturbances with their moments.
+
+The same seed and number give the same plan on every machine: whether a disturbance is possible here is decided when it is due.
+"""
+import json
+import random
+from dataclasses import asdict, dataclass, field
+
+MODELS = ("fashion_mnist", "linear")
+REPORTS = 120  # of a run of either model
+
+# Layouts of the ranks over the two nodes of a job, as words for srun; by number of ranks.
+LAYOUTS = {2: {"1+1": "-N2 -n2 --ntasks-per-node=1", "2+0": "-N1 -n2"},
+           3: {"2+1": "-N2 -n3 -m block"},
+           4: {"2+2": "-N2 -n4 --ntasks-per-node=2"}}
+
+SIGNALS = ("USR1", "USR2", "TERM", "INT")
+# In the order of a run; those of a checkpoint as in src/checkpoint/phases.hpp.
+PHASES = ("start", "load", "step", "report", "reported", "prepared", "staged", "shard_written", "shard_synced", "gathered", "manifest_written",
+          "directory_synced", "renamed", "committed", "view_written", "retired", "deleted")
+DAMAGES = ("shard_flipped", "shard_cut", "shard_gone", "manifest_flipped", "manifest_cut", "view_flipped")
+
+
+@dataclass
+class Disturbance:
+    """`when`: {"reports": k} from the k-th report on; {"running": s} so many seconds after the ranks run (again); {"phase": name,
+    "times": n} when a rank enters that phase of the attempt for the n-th time; {"after": s} so long after the last disturbance,
+    whatever there is then."""
+    kind: str
+    when: dict
+    options: dict = field(default_factory=dict)
+
+    def ends_attempt(self):
+        """So that an attempt follows, and a phase of it can be waited for."""
+        return self.kind in ENDING or self.is_for_good()
+
+    def is_for_good(self):
+        """A rank that stands still until the run itself notices."""
+        return self.kind == "freeze" and self.options["seconds"] is None
+
+    def __str__(self):
+        words = ",".join(f"{key}={value}" for key, value in self.options.items())
+        return f"{self.kind}({words})@{'/'.join(f'{key}:{value}' for key, value in self.when.items())}"
+
+
+@dataclass
+class Plan:
+    seed: int
+    number: int
+    model: str
+    ranks: int
+    layout: str
+    checkpoint: dict
+    disturbances: list
+
+    def __str__(self):
+        checkpoint = " ".join(f"{key}={value}" for key, value in self.checkpoint.items())
+        return (f"plan {self.seed}/{self.number}: {self.model}, {self.ranks} ranks {self.layout}, {checkpoint}: " +
+                "; ".join(map(str, self.disturbances)))
+
+    def as_json(self):
+        return json.dumps(asdict(self))
+
+    def keeps_ranks(self):
+        return all(each.kind != "resize" for each in self.disturbances)
+
+
+def plan_of(text):
+    """The plan that as_json() wrote."""
+    found = json.loads(text)
+    return Plan(**{**found, "disturbances": [Disturbance(**each) for each in found["disturbances"]]})
+
+
+# ---- disturbances, by chance ----------------------------------------------------------------------------------------------
+# kind: how often, and what else there is to choose. "end": it ends the attempt, so that the next one starts again.
+
+
+def _rank(rng, ranks):
+    return {"rank": rng.randrange(ranks)}
+
+
+def _signal(rng, ranks):
+    return {"name": rng.choice(SIGNALS), "to": rng.choice((*range(ranks), "all", "step", "job", "script"))}
+
+
+def _freeze(rng, ranks):
+    """For some seconds, or for good: then the run itself must notice."""
+    return {**_rank(rng, ranks), "seconds": round(rng.uniform(0.5, 4), 1) if rng.random() < 0.5 else None}
+
+
+def _kill_node(rng, _):
+    """The node of the batch script, or the other; with all that runs on it, or the daemon alone (a node off the network: its ranks
+    live on); and who finds out: Slurm after its SlurmdTimeout, somebody who sets it down, or nobody."""
+    return {"node": rng.randrange(2), "with_processes": rng.random() < 0.5, "noticed": rng.choice(("declared",) * 4 + ("by_slurm", "never")),
+            "back_after": round(rng.uniform(2, 8), 1)}
+
+
+def _damage(rng, _):
+    return {"what": rng.choice(DAMAGES)}
+
+
+def _nothing(*_):
+    return {}
+
+
+KINDS = {
+    "kill_rank": (14, _rank), "kill_step": (14, _nothing), "kill_srun": (3, _nothing), "kill_script": (4, lambda rng, _: {"which": rng.choice(("script", "supervise"))}),
+    "kill_node": (7, _kill_node), "signal": (22, _signal), "freeze": (7, _freeze), "preempt": (6, _nothing), "requeue": (8, _nothing),
+    "cancel": (4, _nothing), "relayout": (5, _nothing), "resize": (3, lambda rng, ranks: {"ranks": rng.choice([n for n in LAYOUTS if n != ranks])}),
+    "time_limit": (1, _nothing), "fill_disk": (6, lambda rng, _: {"seconds": round(rng.uniform(0.5, 3), 1)}), "corrupt": (9, _damage)}
+ENDING = ("kill_rank", "kill_step", "kill_srun", "kill_script", "signal", "preempt", "requeue", "cancel", "relayout", "resize")
+# They do nothing by themselves that the run would notice.
+QUIET = ("corrupt",)
+ONCE = ("corrupt", "time_limit", "kill_node", "resize", "fill_disk")
+# What may come when a rank stands still in a phase.
+IN_PHASE = ("kill_rank", "kill_step", "signal", "requeue", "kill_script")
+
+
+def _moment(rng, earlier, kind, reached):
+    """`reached`: the reports that the disturbances before have waited for."""
+    follows_start = not earlier or earlier[-1].ends_attempt()
+    choice = rng.random()
+    if earlier and choice < 0.2 and kind not in ("time_limit",):
+        return {"after": round(rng.uniform(0, 1.5), 2)}
+    if follows_start and kind in IN_PHASE and choice < 0.45:
+        phase = rng.choice(PHASES)
+        return {"phase": phase, "times": 1 if phase in ("start", "load") else rng.randint(1, 4)}
+    if follows_start and choice < 0.65:
+        return {"running": round(rng.uniform(0, 2.5), 2)}
+    return {"reports": rng.randint(reached + 1, min(reached + 30, REPORTS - 15))}
+
+
+def _pick(rng, taken):
+    kinds = [kind for kind in KINDS if not (kind in ONCE and kind in taken)]
+    return rng.choices(kinds, [KINDS[kind][0] for kind in kinds])[0]
+
+
+def _disturbances(rng, ranks):
+    found, reached = [], 0
+    for _ in range(rng.choices((1, 2, 3, 4), (4, 4, 2, 1))[0]):
+        kind = _pick(rng, [each.kind for each in found])
+        when = _moment(rng, found, kind, reached)
+        reached = max(reached, when.get("reports", 0))
+        found.append(Disturbance(kind, when, KINDS[kind][1](rng, ranks)))
+    if found[-1].kind in QUIET:  # a damaged checkpoint shows when it is loaded
+        found.append(Disturbance(rng.choice(("kill_step", "requeue", "kill_rank")), {"after": round(rng.uniform(0, 0.3), 2)}, {}))
+        if found[-1].kind == "kill_rank":
+            found[-1].options.update(_rank(rng, ranks))
+    return found
+
+
+def make_plan(seed, number):
+    rng = random.Random(f"{seed}/{number}")
+    ranks = rng.choices((2, 3), (5, 1))[0]
+    plan = Plan(seed, number, rng.choices(MODELS, (3, 2))[0], ranks, rng.choice(list(LAYOUTS[ranks])),
+                {"every": rng.choice(("1 reports", "3 reports", "25 steps", "1 s")), "layout": rng.choice(("node", "node", "rank", "single")),
+                 "async": rng.random() < 0.85}, _disturbances(rng, ranks))
+    if any(each.kind == "time_limit" for each in plan.disturbances):
+        plan.model = "linear"  # it can be made to last
+    return plan
