@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -32,6 +33,7 @@
 #include "trainer/run_directory.hpp"
 #include "trainer/run_record.hpp"
 #include "trainer/session.hpp"
+#include "trainer/start_watch.hpp"
 #include "trainer/thrown.hpp"
 
 namespace trainrt::trainer {
@@ -328,6 +330,7 @@ void check_datasets(const RunSpec& spec) {
 }
 
 RunOutcome run(const RunSpec& spec, const TrainFunction& function, launch::Launch& launch, Communicator& communicator) {
+  std::optional<StartWatch> start_watch(std::in_place, launch, spec);
   io::set_patience(spec.storage_timeout_s);
   Meter meter(attempt_start_s());
   const bool keeps_records = communicator.rank() == 0;
@@ -368,6 +371,7 @@ RunOutcome run(const RunSpec& spec, const TrainFunction& function, launch::Launc
   const Place place{spec, attempt, files, there_before};
   const CrashPlace crash_place(spec.run_dir, attempt, communicator.rank(), session.life(), end_of_step_after_crash(launch));
   const auto hang_watch = watch_for_hangs(place, session, launch, nodes);
+  start_watch.reset();
   try {
     call_train_function(place, function, session, launch);
     fence_watch.stop();  // rank 0 removes the private directory once all ranks have closed

@@ -1,6 +1,7 @@
 #include "trainer/run_directory.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -31,9 +32,16 @@ void on_first_rank(Communicator& communicator, const std::function<void()>& work
       communicator, communicator.rank() == 0 ? work : [] {});
 }
 
+/// True where the config's path is to blame, not the storage's state: a full disk has room again some day.
+bool is_for_the_user(const io::StorageError& error) {
+  static constexpr std::array numbers = {EACCES, EPERM, EROFS, ENOTDIR, EEXIST, ELOOP, EINVAL, ENAMETOOLONG};
+  return std::ranges::find(numbers, error.error_number()) != numbers.end();
+}
+
 void make_directories(const std::string& path) try {
   io::patiently([&] { io::make_directories(path); });
-} catch (const Error& error) {
+} catch (const io::StorageError& error) {
+  if (!is_for_the_user(error)) throw;
   throw UsageError(
       fmt::format("run.storage_path: {} (on {}); choose a folder that you may write", error.what(), host_name()));
 }
@@ -86,7 +94,8 @@ std::string require_shared_storage(const std::string& storage_path, double timeo
           io::remove_tree(probe);
           io::write_file(probe, "is this directory shared by all ranks?\n");
         });
-      } catch (const Error& error) {
+      } catch (const io::StorageError& error) {
+        if (!is_for_the_user(error)) throw;
         throw UsageError(std::string("run.storage_path cannot be written: ") + error.what());
       }
     });

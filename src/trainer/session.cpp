@@ -150,7 +150,7 @@ void Session::attach(const State& user) {
 }
 
 bool Session::restore(State& state) {
-  if (has_begun()) throw UsageError("restore() comes before the first step() and report()");
+  if (has_progress()) throw UsageError("restore() comes before the first step() and report()");
   fault_point("load");
   const InPhase loading(life_, Phase::loading);
   attach(state);

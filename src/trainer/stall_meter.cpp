@@ -20,6 +20,7 @@ StallMeter::StallMeter(const LimitOption& option, double collective_timeout, dou
 
 double StallMeter::limit(bool waits) const {
   const bool by_user = option_.kind == LimitOption::Kind::seconds;
+  if (last_.training_signs == 0) return by_user ? option_.seconds : automatic_least;
   if (last_.training_signs < (by_user ? 1U : 2U)) return patient_;
   if (by_user) return option_.seconds;
   const auto measured = std::max(automatic_least, automatic_gaps * longest_gap_);

@@ -7,16 +7,16 @@ namespace trainrt::trainer {
 /// Decides when a rank that gives no sign of progress raises an alarm (failure.hang_timeout). Pure: time comes from
 /// outside.
 ///
-/// auto: what comes before the second step() or report() of the attempt may take failure.collective_timeout and a little
-/// more, so that a collective that waits too long speaks first. From then on the limit is 600 s, or 20 times the longest
-/// time between two signs so far where that is more; a rank that does not wait for others but computes has
-/// failure.collective_timeout where that is longer still: a first evaluation may be long, and where one rank is really lost
-/// the others, which wait, raise the alarm.
-/// N s: N seconds from the first step() or report() of the attempt on; before that the longer of that and what auto gives.
+/// auto: the first step() or report() may take failure.collective_timeout and a little more, so that a collective that
+/// waits too long speaks first. From the second on the limit is 600 s, or 20 times the longest time between two signs so
+/// far where that is more; a rank that does not wait for others but computes has failure.collective_timeout where that is
+/// longer still: a first evaluation may be long, and where one rank is really lost the others, which wait, raise the alarm.
+/// N s: N seconds.
 /// off: never.
-/// A rank that is busy in another phase than training (loading, a checkpoint, the end) is excused for as long as auto gives
-/// at first: the alarm finds out whether every rank answers, and is taken back where they do. The ranks' writers wait for
-/// each other there, so nothing else tells a slow disk from a lost rank.
+/// A rank that is busy in another phase than training (its start and its first step, loading, a checkpoint, the end) is
+/// excused for as long as auto gives the first step: after 600 s, or N, the alarm only finds out whether every rank
+/// answers, and is taken back where they do. There ranks wait for one that is busy with good reason, and nothing else
+/// tells a slow disk from a lost rank.
 ///
 /// Time in which the process itself did not run (SIGSTOP, a suspended job) does not count.
 class StallMeter {

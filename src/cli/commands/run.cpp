@@ -19,6 +19,7 @@
 #include "trainer/crash_report.hpp"
 #include "trainer/module_loader.hpp"
 #include "trainer/run.hpp"
+#include "trainer/start_watch.hpp"
 
 namespace trainrt::cli::plugins {
 
@@ -75,6 +76,8 @@ ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOpti
   const auto& world = launch.world();
   try {
     TrainFunction function;
+    std::optional<trainer::StartWatch> start_watch;
+    if (prepared.spec) start_watch.emplace(launch, *prepared.spec);
     trainer::agreed(*communicator, [&] {
       if (prepared.error) std::rethrow_exception(prepared.error);
       require_workers(*prepared.spec, world.size);
@@ -86,6 +89,7 @@ ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOpti
                           world.node_count, world.node_count == 1 ? "" : "s", world.launcher,
                           comm::choice_explained(world, *communicator), function.name));
     trainer::install_crash_reports();  // last: UCX, MPI and libraries of the train function may install handlers too
+    start_watch.reset();               // run() has its own
     const auto outcome = trainer::run(*prepared.spec, function, launch, *communicator);
     log::info(outcome.message);
     fault_point("exit");

@@ -1,0 +1,37 @@
+#pragma once
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "core/wait_note.hpp"
+#include "launch/launcher.hpp"
+#include "trainer/run_spec.hpp"
+
+namespace trainrt::trainer {
+
+/// While it lives, a start that takes too long ends the step (exit 70): a rank that is frozen, or held by storage that does not
+/// answer, would hold all others. It watches the thread that made it, from the meeting of the ranks until HangWatch takes over.
+class StartWatch {
+ public:
+  StartWatch(launch::Launch& launch, const RunSpec& spec);
+  ~StartWatch();
+  StartWatch(const StartWatch&) = delete;
+  StartWatch& operator=(const StartWatch&) = delete;
+
+ private:
+  void watch();
+
+  launch::Launch& launch_;
+  WaitNote& waits_;
+  double limit_s_;  // 0: any time
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool started_ = false;
+  std::thread thread_;
+};
+
+/// How long a start may take, in seconds; 0: any time. With failure.hang_timeout = auto 5 minutes and what the ranks may wait for
+/// each other and for storage; with N s that, but a minute at least.
+double start_limit(const RunSpec& spec);
+
+}  // namespace trainrt::trainer
