@@ -10,6 +10,8 @@
 #include "batch/signals.hpp"
 #include "core/environment.hpp"
 #include "core/log.hpp"
+#include "core/text.hpp"
+#include "trainer/attempt_files.hpp"
 #include "trainer/progress.hpp"
 #include "trainer/run_directory.hpp"
 #include "trainer/run_record.hpp"
@@ -25,7 +27,7 @@ void say(const std::string& text) { fmt::print(stderr, "trainrt supervise: {}\n"
 /// The first line, short enough for a sentence.
 std::string brief(const std::string& text) {
   constexpr std::size_t longest = 300;
-  const auto line = text.substr(0, text.find('\n'));
+  const auto line = first_line(text);
   return line.size() <= longest ? line : line.substr(0, longest) + "...";
 }
 

@@ -8,7 +8,6 @@
 #include "batch/slurm_job.hpp"
 #include "batch/step.hpp"
 #include "batch/verdict.hpp"
-#include "trainer/attempt.hpp"
 #include "trainer/run_spec.hpp"
 
 namespace trainrt::cli {

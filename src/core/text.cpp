@@ -36,6 +36,8 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
+
 std::string trim(std::string_view text) {
   const auto blank = " \t\r\n";
   const auto first = text.find_first_not_of(blank);

@@ -14,6 +14,9 @@ bool is_utf8(std::string_view text);
 
 std::string trim(std::string_view text);
 
+/// Up to the first line break.
+std::string first_line(std::string_view text);
+
 /// The candidate with the smallest edit distance (Levenshtein), or "" where none is near enough to be what was meant.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 

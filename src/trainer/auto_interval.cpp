@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "trainer/attempt.hpp"
+#include "trainer/attempt_record.hpp"
 
 namespace trainrt::trainer {
 

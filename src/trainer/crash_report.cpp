@@ -23,9 +23,10 @@
 #include "core/log.hpp"
 #include "core/stack_trace.hpp"
 #include "core/symbols.hpp"
+#include "core/text.hpp"
 #include "core/thread.hpp"
 #include "io/file.hpp"
-#include "trainer/attempt.hpp"
+#include "trainer/attempt_record.hpp"
 #include "trainer/thrown.hpp"
 
 namespace trainrt::trainer {
@@ -200,8 +201,7 @@ void on_crash(int number, siginfo_t* info, void*) {
       reason += std::string(": ") + error.what();
     } catch (...) {  // its type is all that is known
     }
-    reason.resize(std::min(reason.size(), reason.find('\n')));
-    reason.copy(terminate_reason, sizeof terminate_reason - 1);
+    first_line(reason).copy(terminate_reason, sizeof terminate_reason - 1);
   }
   earlier_terminate();
   __builtin_trap();
@@ -253,8 +253,7 @@ std::string crash_of(const std::string& run_dir, int attempt) try {
   std::string text;
   for (const auto& name : io::list_directory(run_dir + "/logs")) {
     if (!name.starts_with("crash-attempt-" + attempt_name(attempt) + "-")) continue;
-    const auto report = io::read_file(run_dir + "/logs/" + name);
-    const auto line = report.substr(0, report.find('\n'));
+    const auto line = first_line(io::read_file(run_dir + "/logs/" + name));
     text += (text.empty() ? "" : "; ") + line.substr(std::min(line.size(), line.find(' ') + 1));
   }
   return text;

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/host.hpp"
-#include "trainer/attempt.hpp"
+#include "trainer/attempt_record.hpp"
 
 namespace trainrt::trainer {
 

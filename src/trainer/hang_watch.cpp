@@ -18,7 +18,7 @@
 #include "core/thread.hpp"
 #include "io/exclusive.hpp"
 #include "io/file.hpp"
-#include "trainer/attempt.hpp"
+#include "trainer/attempt_record.hpp"
 #include "trainer/hang_report.hpp"
 
 namespace trainrt::trainer {

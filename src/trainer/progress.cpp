@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "trainer/attempt_files.hpp"
+
 namespace trainrt::trainer {
 
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "trainer/attempt.hpp"
+#include "trainer/attempt_record.hpp"
 #include "trainer/run_spec.hpp"
 
 namespace trainrt::trainer {

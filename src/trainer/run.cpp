@@ -2,15 +2,14 @@
 
 #include <array>
 #include <atomic>
-#include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
-#include <thread>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -18,18 +17,19 @@
 #include "core/environment.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
-#include "core/stack_trace.hpp"
+#include "core/text.hpp"
 #include "data/open_dataset.hpp"
-#include "io/fenced_directory.hpp"
 #include "io/file.hpp"
 #include "io/patience.hpp"
 #include "trainer/agreement.hpp"
-#include "trainer/attempt.hpp"
+#include "trainer/attempt_files.hpp"
 #include "trainer/crash_report.hpp"
 #include "trainer/exit_guard.hpp"
+#include "trainer/failure.hpp"
 #include "trainer/fence_watch.hpp"
 #include "trainer/hang_watch.hpp"
 #include "trainer/progress.hpp"
+#include "trainer/records.hpp"
 #include "trainer/run_directory.hpp"
 #include "trainer/run_record.hpp"
 #include "trainer/session.hpp"
@@ -66,55 +66,34 @@ void tidy_finished(const std::string& run_dir) try {
   log::warning(std::string("what the last attempt left stays: ") + error.what());
 }
 
-std::string shown(const std::string& value) { return value.empty() ? "not set" : "'" + value + "'"; }
+/// Nothing is left to do. Collective.
+bool has_finished_before(const RunSpec& spec, const std::string& function, Communicator& communicator) {
+  const bool looks = communicator.rank() == 0;
+  std::string existing;
+  agreed(communicator, [&] { existing = looks ? look_at_existing(spec, function) : ""; });
+  if (communicator.broadcast_text(existing, 0) != finished_text) return false;
+  if (looks) tidy_finished(spec.run_dir);
+  return true;
+}
 
-/// What rank 0 keeps of an attempt while it runs; the other ranks have none.
-class Records {
- public:
-  Records(const RunSpec& spec, const std::string& function, int ranks, std::vector<std::string> nodes, Meter& meter)
-      : run_dir_(spec.run_dir), attempt_(spec.run_dir, ranks, std::move(nodes), meter) {
-    auto existing = read_run_record(run_dir_);
-    record_ = existing ? *existing : new_run_record(spec, function);
-    for (const auto& change : take_changes(record_, spec, attempt_.number()))
-      log::info(fmt::format("{} was {}, is {} from attempt {} on", change.key, shown(change.from), shown(change.to),
-                            change.attempt));
-    record_.spec = spec.texts;
-    workers_ = take_workers(record_, spec, ranks);
-    if (workers_ > 0 && workers_ != ranks)
-      log::info(
-          fmt::format("elastic: {} rank{} share the global batches of {} workers", ranks, ranks == 1 ? "" : "s", workers_));
-    set_state("running");
-    io::patiently([&] { files().replace("params.json", loop_as_json(record_)); });
-    io::patiently([&] { files().remove("error.txt"); });  // of an earlier attempt; its record keeps the text
-    sweep(run_dir_);
-  }
-
-  int number() const { return attempt_.number(); }
-  int workers() const { return workers_; }  ///< that global batches are made for; 0: as many as there are ranks
-  const io::FencedDirectory& files() const { return attempt_.files(); }
-  void end(const std::string& state, const std::string& why, ExitCode code, std::int64_t step) {
-    attempt_.end(why, static_cast<int>(code), step);
-    set_state(state);
-  }
-  /// The run failed on all ranks. Storage that is full or away cannot keep that from being said.
-  void fail(const Error& error, std::int64_t step) try {
-    files().create("error.txt", utc_now() + " " + error.what() + "\n");
-    end("failed", std::string("failed: ") + error.what(), error.code(), step);
-  } catch (const Error& second) {
-    log::error(std::string("and that could not be written down: ") + second.what());
-  }
-
- private:
-  void set_state(const std::string& state) {
-    record_.state = state;
-    write_run_record(files(), record_);
-  }
-
-  std::string run_dir_;
-  Attempt attempt_;
-  RunRecord record_;
-  int workers_ = 0;
+/// What an attempt begins with.
+struct Start {
+  std::optional<StartWatch> watch;  ///< until the train function begins
+  std::string there_before;         ///< AttemptPlace
+  std::vector<std::string> nodes;
+  std::unique_ptr<Records> records;  ///< rank 0's
+  int attempt = 0;
+  int workers = 0;  ///< of an elastic run
 };
+
+/// Rank 0's to all.
+void tell_numbers(Start& start, Communicator& communicator) {
+  std::array<std::int64_t, 2> numbers{};
+  if (start.records) numbers = {start.records->number(), start.records->workers()};
+  communicator.broadcast(Buffer{numbers.data(), numbers.size(), DType::i64}, 0, "number of the attempt");
+  start.attempt = static_cast<int>(numbers[0]);
+  start.workers = static_cast<int>(numbers[1]);
+}
 
 std::vector<std::string> node_names(const World& world, Communicator& communicator) {
   const auto hosts = communicator.all_gather(Environment::of_process().text("SLURMD_NODENAME").value_or(host_name()));
@@ -143,94 +122,8 @@ void say_when_started(int rank) {
     fmt::print(stderr, "timing: train_function_started_s={:.3f}\n", seconds_since_process_start());
 }
 
-/// What an attempt is called and what it may have to leave no trace of.
-struct Place {
-  const RunSpec& spec;
-  int attempt;
-  io::FencedDirectory files;  ///< the run directory
-  std::string there_before;   ///< the deepest folder of the storage path that this attempt found
-};
-
-/// A config that the train function cannot use is found before anything happened: such a run leaves nothing behind. Attempt
-/// 1 alone does not tell: where somebody removed the attempts' records, the checkpoints must stay.
-bool leaves_nothing(const Place& place, const Session& session, const Error& error) {
-  return error.code() == ExitCode::usage && place.attempt == 1 && session.step_count() == 0 && session.iteration() == 0 &&
-         checkpoint::highest_index(place.spec.run_dir) < 0;
-}
-
-/// How an attempt failed, for error.txt and the attempt's record.
-struct Failure {
-  std::string text;     ///< one line
-  std::string details;  ///< lines that only error.txt gets
-  ExitCode code = ExitCode::failed;
-  std::int64_t step = 0;
-};
-
-void write_down(const Place& place, const Failure& failure) {
-  const auto& run_dir = place.spec.run_dir;
-  // Other ranks may fail because this one did: the first to write is the one to know.
-  if (!place.files.create("error.txt", utc_now() + " " + failure.text + "\n" + failure.details)) return;
-  mark_failed(run_dir, place.attempt, "failed: " + failure.text, static_cast<int>(failure.code), failure.step);
-  if (auto record = read_run_record(run_dir)) {
-    record->state = "failed";
-    write_run_record(place.files, *record);
-  }
-  log::info(fmt::format(
-      "the error is kept in {}/error.txt; mend what it says and start the same command again: the run continues from "
-      "its last checkpoint",
-      run_dir));
-}
-
-/// Of an attempt that a newer one has fenced off. Whatever went wrong in it went wrong for that.
-std::string fenced_text(int attempt) {
-  return fmt::format("a newer attempt has taken over this run; attempt {} ends, and changes nothing more (exit {})",
-                     attempt, static_cast<int>(ExitCode::failed));
-}
-
-/// With 70, not 75: a batch script must not requeue a job of which a requeue is running already. Nothing is written down:
-/// the run directory is the newer attempt's.
-void end_as_fenced(int attempt, launch::Launch& launch) {
-  log::error(fenced_text(attempt));
-  ExitGuard::stand_down();
-  launch.abort(static_cast<int>(ExitCode::failed));
-}
-
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
-/// Of the exception that is being handled: its type, where it was thrown, and the rest of a message of several lines.
-std::string details_of_exception(const std::string& message) {
-  auto text = fmt::format("thrown as {}, at\n{}", thrown_type(), describe(thrown_at()));
-  if (message.find('\n') != std::string::npos) text += "the message in full\n" + message + "\n";
-  return text;
-}
-
-/// One rank's train function failed, and the others wait for it somewhere: say it, write it down, end the step. Called
-/// where the exception is handled.
-[[noreturn]] void fail_everywhere(const Place& place, const Session& session, launch::Launch& launch, const Error& error,
-                                  const std::string& whole_message) {
-  if (place.files.is_fenced()) {
-    end_as_fenced(place.attempt, launch);
-    throw Error(fenced_text(place.attempt));  // where the ranks are threads, abort() returns
-  }
-  const auto details = details_of_exception(whole_message);
-  // Where all ranks fail alike, rank 0 says it and the others are ended before they speak.
-  if (launch.world().rank != 0) std::this_thread::sleep_for(std::chrono::seconds(1));
-  const auto text = fmt::format("rank {} on {} failed at step {} (attempt {}): {}", launch.world().rank, host_name(),
-                                session.step_count(), place.attempt, first_line(error.what()));
-  log::error(error.what());
-  try {
-    if (leaves_nothing(place, session, error))
-      discard_run_directory(place.files, place.attempt, place.there_before);
-    else
-      write_down(place, {text, details, error.code(), session.step_count()});
-  } catch (const std::exception& second) {
-    log::error(std::string("and that could not be written down: ") + second.what());
-  }
-  launch.abort(static_cast<int>(error.code()));
-  throw error;  // where the ranks are threads, abort() returns
-}
-
-void call_train_function(const Place& place, const TrainFunction& function, Session& session, launch::Launch& launch) {
+void call_train_function(const AttemptPlace& place, const TrainFunction& function, Session& session,
+                         launch::Launch& launch) {
   try {
     session.stop_if_asked();  // asked during the start-up: nothing has begun
     Context context(session);
@@ -291,7 +184,7 @@ std::function<void(int)> end_of_step_after_crash(launch::Launch& launch) {
   };
 }
 
-HangWatch watch_for_hangs(const Place& place, const Session& session, launch::Launch& launch,
+HangWatch watch_for_hangs(const AttemptPlace& place, const Session& session, launch::Launch& launch,
                           const std::vector<std::string>& nodes) {
   const auto& world = launch.world();
   HangWatch::Place where{.run_dir = place.spec.run_dir, .attempt = place.attempt, .rank = world.rank, .host_of_rank = {}};
@@ -323,6 +216,48 @@ void warn_of_unread_keys(const Session& session) {
     log::warning(fmt::format("[loop] {} was never read by the train function (a typing error?)", key));
 }
 
+void record_end(Records& records, const RunOutcome& outcome, const Session& session) {
+  if (session.has_begun()) warn_of_unread_keys(session);
+  const auto why = why_ended(session);
+  const bool lost = outcome.code == ExitCode::failed;
+  records.end(has_finished(session) && !lost ? "finished" : "stopped", lost ? why + ", not saved" : why, outcome.code,
+              session.step_count());
+  leave_nothing(records.files().private_dir());
+}
+
+RunOutcome run_attempt(const RunSpec& spec, const TrainFunction& function, launch::Launch& launch,
+                       Communicator& communicator, Start& start, Meter& meter) {
+  auto* records = start.records.get();
+  // One rank watches the job's time, and the vote tells the others.
+  const auto environment = records != nullptr ? Environment::of_process() : Environment();
+  const batch::Lease lease(batch::ask_slurm(environment), batch::ask_slurm_notice(environment));
+  const AttemptPlace place{
+      spec, start.attempt, {spec.run_dir, private_directory(spec.run_dir, start.attempt)}, start.there_before};
+  FenceWatch fence_watch(place.files, [attempt = start.attempt, &launch] { end_as_fenced(attempt, launch); });
+  Session session(
+      spec, launch.world(), communicator,
+      {start.attempt, place.files.private_dir(), meter, records != nullptr ? failure_history(spec) : FailureHistory{},
+       records != nullptr ? &lease : nullptr, start.workers});
+  const CrashPlace crash_place(spec.run_dir, start.attempt, communicator.rank(), session.life(),
+                               end_of_step_after_crash(launch));
+  const auto hang_watch = watch_for_hangs(place, session, launch, start.nodes);
+  start.watch.reset();
+  try {
+    call_train_function(place, function, session, launch);
+    fence_watch.stop();  // rank 0 removes the private directory once all ranks have closed
+    session.close();
+  } catch (const AgreedError& error) {
+    if (place.files.is_fenced()) throw AgreedError(fenced_text(start.attempt));
+    if (records != nullptr) records->fail(error, session.step_count());
+    throw;
+  }
+  const auto outcome = outcome_of(spec, session);
+  agreed(communicator, [&] {
+    if (records != nullptr) record_end(*records, outcome, session);
+  });
+  return outcome;
+}
+
 }  // namespace
 
 void check_datasets(const RunSpec& spec) {
@@ -330,68 +265,26 @@ void check_datasets(const RunSpec& spec) {
 }
 
 RunOutcome run(const RunSpec& spec, const TrainFunction& function, launch::Launch& launch, Communicator& communicator) {
-  std::optional<StartWatch> start_watch(std::in_place, launch, spec);
+  Start start;
+  start.watch.emplace(launch, spec);
   io::set_patience(spec.storage_timeout_s);
   Meter meter(attempt_start_s());
-  const bool keeps_records = communicator.rank() == 0;
+  start.there_before = require_shared_storage(spec.storage_path, spec.storage_timeout_s, communicator);
   const std::string name(function.name);
-  const auto there_before = require_shared_storage(spec.storage_path, spec.storage_timeout_s, communicator);
-
-  std::string existing;
-  agreed(communicator, [&] { existing = keeps_records ? look_at_existing(spec, name) : ""; });
-  if (communicator.broadcast_text(existing, 0) == finished_text) {
-    if (keeps_records) tidy_finished(spec.run_dir);
+  if (has_finished_before(spec, name, communicator))
     return {ExitCode::finished,
             fmt::format("the run '{}' has finished already; nothing to do. Results: {}. More epochs in [loop] continue it; "
                         "another run.name starts a new one",
                         spec.name, spec.run_dir)};
-  }
-
   make_run_directory(spec.run_dir, spec.storage_timeout_s, communicator);
-  const auto nodes = node_names(launch.world(), communicator);
-  std::unique_ptr<Records> records;
+  start.nodes = node_names(launch.world(), communicator);
   agreed(communicator, [&] {
-    if (!keeps_records) return;
+    if (communicator.rank() != 0) return;
     require_progress(spec);
-    records = std::make_unique<Records>(spec, name, communicator.size(), nodes, meter);
+    start.records = std::make_unique<Records>(spec, name, communicator.size(), start.nodes, meter);
   });
-  std::array<std::int64_t, 2> numbers{};
-  if (records) numbers = {records->number(), records->workers()};
-  communicator.broadcast(Buffer{numbers.data(), numbers.size(), DType::i64}, 0, "number of the attempt");
-  const auto attempt = static_cast<int>(numbers[0]);
-
-  // One rank watches the job's time, and the vote tells the others.
-  const auto environment = keeps_records ? Environment::of_process() : Environment();
-  const batch::Lease lease(batch::ask_slurm(environment), batch::ask_slurm_notice(environment));
-  const io::FencedDirectory files(spec.run_dir, private_directory(spec.run_dir, attempt));
-  FenceWatch fence_watch(files, [attempt, &launch] { end_as_fenced(attempt, launch); });
-  Session session(spec, launch.world(), communicator,
-                  {attempt, files.private_dir(), meter, records ? failure_history(spec) : FailureHistory{},
-                   keeps_records ? &lease : nullptr, static_cast<int>(numbers[1])});
-  const Place place{spec, attempt, files, there_before};
-  const CrashPlace crash_place(spec.run_dir, attempt, communicator.rank(), session.life(), end_of_step_after_crash(launch));
-  const auto hang_watch = watch_for_hangs(place, session, launch, nodes);
-  start_watch.reset();
-  try {
-    call_train_function(place, function, session, launch);
-    fence_watch.stop();  // rank 0 removes the private directory once all ranks have closed
-    session.close();
-  } catch (const AgreedError& error) {
-    if (files.is_fenced()) throw AgreedError(fenced_text(attempt));
-    if (records) records->fail(error, session.step_count());
-    throw;
-  }
-  const auto outcome = outcome_of(spec, session);
-  agreed(communicator, [&] {
-    if (!records) return;
-    if (session.has_begun()) warn_of_unread_keys(session);
-    const auto why = why_ended(session);
-    const bool lost = outcome.code == ExitCode::failed;
-    records->end(has_finished(session) && !lost ? "finished" : "stopped", lost ? why + ", not saved" : why, outcome.code,
-                 session.step_count());
-    leave_nothing(files.private_dir());
-  });
-  return outcome;
+  tell_numbers(start, communicator);
+  return run_attempt(spec, function, launch, communicator, start, meter);
 }
 
 }  // namespace trainrt::trainer

@@ -18,7 +18,7 @@
 #include "io/patience.hpp"
 #include "io/temporary.hpp"
 #include "trainer/agreement.hpp"
-#include "trainer/attempt.hpp"
+#include "trainer/attempt_record.hpp"
 
 namespace trainrt::trainer {
 

@@ -45,8 +45,7 @@ void StartWatch::watch() {
   if (launch_.world().rank != 0 && changed_.wait_for(lock, std::chrono::seconds(2), started)) return;
   const auto in = waits_.text();
   log::error(fmt::format("hang: the run has not started within {:.0f} s (failure.hang_timeout): on {} it {}", limit_s_,
-                         host_name(),
-                         in.empty() ? "is busy (a file system that does not answer?)" : "waits in " + in));
+                         host_name(), in.empty() ? "is busy (a file system that does not answer?)" : "waits in " + in));
   launch_.abort(static_cast<int>(ExitCode::failed));
 }
 

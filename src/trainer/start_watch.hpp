@@ -9,8 +9,9 @@
 
 namespace trainrt::trainer {
 
-/// While it lives, a start that takes too long ends the step (exit 70): a rank that is frozen, or held by storage that does not
-/// answer, would hold all others. It watches the thread that made it, from the meeting of the ranks until HangWatch takes over.
+/// While it lives, a start that takes too long ends the step (exit 70): a rank that is frozen, or held by storage that does
+/// not answer, would hold all others. It watches the thread that made it, from the meeting of the ranks until HangWatch
+/// takes over.
 class StartWatch {
  public:
   StartWatch(launch::Launch& launch, const RunSpec& spec);
@@ -30,8 +31,8 @@ class StartWatch {
   std::thread thread_;
 };
 
-/// How long a start may take, in seconds; 0: any time. With failure.hang_timeout = auto 5 minutes and what the ranks may wait for
-/// each other and for storage; with N s that, but a minute at least.
+/// How long a start may take, in seconds; 0: any time. With failure.hang_timeout = auto 5 minutes and what the ranks may
+/// wait for each other and for storage; with N s that, but a minute at least.
 double start_limit(const RunSpec& spec);
 
 }  // namespace trainrt::trainer

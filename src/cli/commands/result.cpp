@@ -9,9 +9,10 @@
 #include "cli/arguments.hpp"
 #include "cli/command.hpp"
 #include "cli/table.hpp"
+#include "core/text.hpp"
 #include "metrics/record_json.hpp"
 #include "metrics/result_log.hpp"
-#include "trainer/attempt.hpp"
+#include "trainer/attempt_files.hpp"
 #include "trainer/goodput.hpp"
 #include "trainer/run_record.hpp"
 
@@ -112,8 +113,6 @@ Json as_json(const std::string& run_dir, const Standing& standing) {
           {"attempts", attempts},
           {"time", as_json(trainer::sum_of(standing.accounts))}};
 }
-
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 void print_metrics(std::string_view title, const metrics::Record& record) {
   fmt::print("{} (iteration {})\n", title, record.iteration);

@@ -18,7 +18,7 @@
 #include "io/file.hpp"
 #include "io/schema.hpp"
 #include "metrics/record_json.hpp"
-#include "trainer/attempt.hpp"
+#include "trainer/attempt_files.hpp"
 #include "trainer/run_record.hpp"
 
 namespace trainrt::cli::plugins {

@@ -1,4 +1,5 @@
 #include "trainer/attempt.hpp"
+#include "trainer/attempt_files.hpp"
 
 #include <algorithm>
 #include <filesystem>

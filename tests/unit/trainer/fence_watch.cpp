@@ -10,6 +10,7 @@
 #include "core/host.hpp"
 #include "io/file.hpp"
 #include "trainer/attempt.hpp"
+#include "trainer/attempt_files.hpp"
 #include "trainer/run_directory.hpp"
 
 using namespace trainrt;

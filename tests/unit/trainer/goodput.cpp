@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "trainer/attempt.hpp"
+#include "trainer/attempt_record.hpp"
 
 using namespace trainrt::trainer;
 

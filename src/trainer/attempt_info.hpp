@@ -1,0 +1,20 @@
+#pragma once
+#include <string>
+
+#include "batch/lease.hpp"
+#include "trainer/auto_interval.hpp"
+#include "trainer/meter.hpp"
+
+namespace trainrt::trainer {
+
+/// What the numbers of an attempt are tied to.
+struct AttemptInfo {
+  int number = 0;
+  std::string private_dir;
+  Meter& meter;                         ///< lives longer than the session
+  FailureHistory history;               ///< of the attempts before, for checkpoint.every = auto; rank 0's counts
+  const batch::Lease* lease = nullptr;  ///< of the job, on the rank that watches it
+  int workers = 0;  ///< of an elastic run: that a global batch is made for; 0: as many as there are ranks
+};
+
+}  // namespace trainrt::trainer

@@ -1,0 +1,148 @@
+#include "trainer/attempt_record.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <trainrt/error.hpp>
+
+#include "core/host.hpp"
+
+namespace trainrt::trainer {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const Timing& timing) {
+  return {{"startup_s", timing.startup_s},
+          {"steps_s", timing.steps_s},
+          {"checkpoint_s", timing.checkpoint_s},
+          {"shutdown_s", timing.shutdown_s}};
+}
+
+Json to_json(const Owner& owner) {
+  return {{"job_id", owner.job_id},
+          {"restart_count", owner.restart_count},
+          {"step_id", owner.step_id},
+          {"host", owner.host},
+          {"pid_scope", owner.pid_scope},
+          {"pid", owner.pid},
+          {"pid_start_time", owner.pid_start_time}};
+}
+
+Owner owner_from(const Json& json) {
+  return {.job_id = json.at("job_id"),
+          .restart_count = json.at("restart_count"),
+          .step_id = json.at("step_id"),
+          .host = json.at("host"),
+          .pid_scope = json.at("pid_scope"),
+          .pid = json.at("pid"),
+          .pid_start_time = json.at("pid_start_time")};
+}
+
+template <class T>
+T value_or(const Json& json, const char* key, T fallback) {
+  const auto found = json.find(key);
+  return found == json.end() || found->is_null() ? fallback : found->template get<T>();
+}
+
+/// What record and pulse have in common.
+void take_numbers(AttemptRecord& record, const Json& json) {
+  record.first_step = value_or<std::int64_t>(json, "first_step", 0);
+  record.last_step = value_or<std::int64_t>(json, "last_step", 0);
+  record.saved_step = value_or<std::int64_t>(json, "saved_step", -1);
+  record.iteration = value_or<std::int64_t>(json, "iteration", 0);
+  record.seen = value_or<std::string>(json, "seen", "");
+  const auto timing = value_or(json, "timing", Json::object());
+  record.timing = {.startup_s = value_or(timing, "startup_s", 0.0),
+                   .steps_s = value_or(timing, "steps_s", 0.0),
+                   .checkpoint_s = value_or(timing, "checkpoint_s", 0.0),
+                   .shutdown_s = value_or(timing, "shutdown_s", 0.0)};
+}
+
+/// Throws where a time is none.
+void check_times(const AttemptRecord& record) {
+  for (const auto* time : {&record.start, &record.end, &record.seen})
+    if (!time->empty()) seconds_between(*time, *time);
+}
+
+}  // namespace
+
+std::string attempt_name(int number) { return fmt::format("{:06}", number); }
+
+std::string_view state_of(const AttemptRecord& attempt) {
+  if (attempt.end.empty()) return "running";
+  switch (attempt.exit_code) {
+    case static_cast<int>(ExitCode::finished):
+      return "finished";
+    case static_cast<int>(ExitCode::stopped):
+      return "stopped";
+    default:
+      return attempt.why.starts_with("failed") || attempt.why.starts_with("stopped") ? "failed" : "killed";
+  }
+}
+
+std::string why_without_end(const Owner& gone, const Owner& me) {
+  const auto killed = [](const std::string& how) { return "killed: it wrote no end (" + how + ")"; };
+  if (gone.job_id.empty()) return killed(fmt::format("process {} on {}", gone.pid, gone.host));
+  const auto restart = gone.restart_count > 0 ? fmt::format(", restart {}", gone.restart_count) : std::string();
+  const auto job = "job " + gone.job_id + restart;
+  if (gone.job_id != me.job_id) return killed(job + (me.job_id.empty() ? "" : "; continued by job " + me.job_id));
+  if (gone.restart_count < me.restart_count) return killed(job + "; requeued by Slurm");
+  return killed(fmt::format("{}, step {}; restarted in the same allocation", job, gone.step_id));
+}
+
+std::string to_text(const AttemptRecord& record) {
+  const Json json = {{"attempt", record.number},
+                     {"start", record.start},
+                     {"end", record.end.empty() ? Json() : Json(record.end)},
+                     {"why", record.why.empty() ? Json() : Json(record.why)},
+                     {"exit_code", record.exit_code < 0 ? Json() : Json(record.exit_code)},
+                     {"first_step", record.first_step},
+                     {"last_step", record.last_step},
+                     {"saved_step", record.saved_step < 0 ? Json() : Json(record.saved_step)},
+                     {"iteration", record.iteration},
+                     {"timing", to_json(record.timing)},
+                     {"seen", record.seen.empty() ? Json() : Json(record.seen)},
+                     {"ranks", record.ranks},
+                     {"nodes", record.nodes},
+                     {"owner", to_json(record.owner)}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+AttemptRecord attempt_record_from(const std::string& text) {
+  const auto json = Json::parse(text);
+  AttemptRecord record;
+  record.number = json.at("attempt");
+  record.start = value_or<std::string>(json, "start", "");
+  record.end = value_or<std::string>(json, "end", "");
+  record.why = value_or<std::string>(json, "why", "");
+  record.exit_code = value_or(json, "exit_code", -1);
+  take_numbers(record, json);
+  check_times(record);
+  record.ranks = value_or(json, "ranks", 0);
+  record.nodes = value_or<std::vector<std::string>>(json, "nodes", {});
+  record.owner = owner_from(json.at("owner"));
+  return record;
+}
+
+std::string pulse_text(const AttemptRecord& record) {
+  const Json json = {{"attempt", record.number},
+                     {"seen", record.seen},
+                     {"first_step", record.first_step},
+                     {"last_step", record.last_step},
+                     {"saved_step", record.saved_step < 0 ? Json() : Json(record.saved_step)},
+                     {"iteration", record.iteration},
+                     {"timing", to_json(record.timing)}};
+  return json.dump(2) + "\n";
+}
+
+void take_pulse_text(AttemptRecord& record, const std::string& text) {
+  auto merged = record;
+  take_numbers(merged, Json::parse(text));
+  check_times(merged);
+  record = std::move(merged);
+}
+
+}  // namespace trainrt::trainer

@@ -1,0 +1,159 @@
+#include "trainer/checkpoint_cycle.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "checkpoint/file_layout.hpp"
+#include "checkpoint/phases.hpp"
+#include "core/fault_point.hpp"
+#include "core/host.hpp"
+#include "core/log.hpp"
+#include "trainer/agreement.hpp"
+
+namespace trainrt::trainer {
+
+namespace {
+
+using Unit = CheckpointInterval::Unit;
+
+checkpoint::SaverOptions saver_options(const RunSpec& spec, const World& world, const AttemptInfo& attempt) {
+  checkpoint::SaverOptions options;
+  options.run_dir = spec.run_dir;
+  options.private_dir = attempt.private_dir;
+  options.makes_private_dir = false;
+  options.file_of_rank = checkpoint::files_of_ranks(spec.checkpoint_layout, world.node_of_rank);
+  options.retention = spec.retention;
+  options.writer.staging_bytes = spec.checkpoint_staging_bytes;
+  options.writer.threads = spec.checkpoint_io_threads;
+  options.writer.read_back = spec.checkpoint_read_back;
+  options.writer.stuck_s = spec.collective_timeout_s;
+  options.writer.visible_s = spec.storage_timeout_s;
+  options.writer.observer = [](checkpoint::Phase phase) { fault_point(checkpoint::name_of(phase)); };
+  options.writer.say = [](const std::string& text) { log::run_warning(text); };
+  return options;
+}
+
+}  // namespace
+
+CheckpointCycle::CheckpointCycle(Parts parts, const World& world, Communicator& communicator)
+    : parts_(parts),
+      communicator_(communicator),
+      auto_interval_(parts.attempt.history, world.node_count),
+      last_start_s_(monotonic_seconds()),
+      saver_(saver_options(parts.spec, world, parts.attempt), communicator) {
+  next_index_ = communicator.all_reduced(checkpoint::highest_index(parts.spec.run_dir), Op::max) + 1;
+}
+
+void CheckpointCycle::prepare(const State& state) {
+  if (parts_.spec.checkpoint_every.unit != Unit::off) saver_.prepare(state);
+}
+
+void CheckpointCycle::start(const Content& content) {
+  const Meter::Stall stall(parts_.attempt.meter);
+  const InPhase saving(parts_.life, Phase::checkpoint);
+  conclude(measured(saver_.finish()));  // one at a time, in order
+  checkpoint::Saver::Request request;
+  request.meta.index = next_index_++;
+  request.meta.iteration = content.point.iteration;
+  request.meta.step = content.point.step;
+  request.meta.attempt = parts_.attempt.number;
+  request.meta.metrics = content.metrics;
+  request.meta.metadata = content.metadata;
+  request.before_commit = [this] { parts_.reporter.sync(); };
+  flying_ = content.point;
+  last_start_s_ = monotonic_seconds();
+  stalled_before_s_ = parts_.attempt.meter.stalled_s();
+  conclude(saver_.start(content.state, std::move(request)));
+  if (!parts_.spec.checkpoint_async) conclude(measured(saver_.finish()));
+}
+
+void CheckpointCycle::advance(const checkpoint::Saver::Standing& of_all) {
+  if (!saver_.in_flight()) return;
+  const Meter::Stall stall(parts_.attempt.meter);
+  conclude(measured(saver_.advance(of_all)));
+}
+
+void CheckpointCycle::finish() {
+  const Meter::Stall stall(parts_.attempt.meter);
+  conclude(saver_.finish());
+}
+
+bool CheckpointCycle::save_and_wait(const Content& content) {
+  const Meter::Stall stall(parts_.attempt.meter);
+  const InPhase saving(parts_.life, Phase::checkpoint);
+  finish();
+  if (holds(content.point)) return true;
+  start(content);
+  finish();
+  return holds(content.point);
+}
+
+/// What became of the last checkpoint, the same on all ranks.
+void CheckpointCycle::conclude(const std::optional<checkpoint::SaveResult>& result) {
+  if (!result) return;
+  if (result->committed)
+    note_commit();
+  else
+    note_failure(result->error);
+}
+
+void CheckpointCycle::note_commit() {
+  parts_.stop_margin.note_save(monotonic_seconds() - last_start_s_);
+  warn_of_short_notice();
+  saved_ = flying_;
+  parts_.attempt.meter.committed(saved_.step);
+  failed_in_a_row_ = 0;
+  parts_.reporter.update_derived();
+}
+
+void CheckpointCycle::note_failure(const std::string& error) {
+  ++failed_in_a_row_;
+  const auto text = fmt::format("the checkpoint at step {} could not be written and is dropped: {}", flying_.step, error);
+  if (parts_.spec.checkpoint_max_failed > 0 && failed_in_a_row_ >= parts_.spec.checkpoint_max_failed)
+    throw AgreedError(
+        fmt::format("{}. That is the {}. in a row (checkpoint.max_failed): mend the storage, and start the "
+                    "same command again: the run continues from {}",
+                    text, failed_in_a_row_, newest()));
+  log::run_warning(text + "; training goes on");
+}
+
+void CheckpointCycle::warn_of_short_notice() {
+  const auto* lease = parts_.attempt.lease;
+  const auto notice = lease != nullptr ? lease->notice() : std::nullopt;
+  const auto longest_save = parts_.stop_margin.longest_save();
+  if (!notice || longest_save < *notice || std::exchange(notice_warned_, true)) return;
+  log::warning(fmt::format(
+      "a save takes {:.0f} s, and Slurm kills a preempted job {:.0f} s after its SIGTERM (KillWait and the partition's "
+      "GraceTime): such a preemption costs what came after the last checkpoint",
+      longest_save, *notice));
+}
+
+/// Learns from a save that was not waited for on purpose what one costs.
+std::optional<checkpoint::SaveResult> CheckpointCycle::measured(std::optional<checkpoint::SaveResult> result) {
+  const bool decides = communicator_.rank() == 0 && parts_.spec.checkpoint_every.unit == Unit::automatic;
+  if (!result || !decides) return result;
+  const auto& meter = parts_.attempt.meter;
+  const double now = monotonic_seconds();
+  const auto changed =
+      auto_interval_.learn(meter.stalled_s() - stalled_before_s_, now - last_start_s_, now - meter.started_s());
+  if (changed) log::info(*changed);
+  return result;
+}
+
+bool CheckpointCycle::is_due_by_clock(bool reported) const {
+  const auto& every = parts_.spec.checkpoint_every;
+  if (communicator_.rank() != 0) return false;  // One clock decides; the vote tells the others.
+  if (every.unit == Unit::seconds) return every.due_after(monotonic_seconds() - last_start_s_);
+  if (every.unit != Unit::automatic || saver_.in_flight()) return false;
+  const double since = std::max(last_start_s_, parts_.attempt.meter.steps_begun_s());
+  return auto_interval_.is_due(monotonic_seconds() - since, reported);
+}
+
+std::string CheckpointCycle::newest() const {
+  return saved_.step < 0 ? "its beginning, there is no checkpoint"
+                         : fmt::format("its last checkpoint, of step {}", saved_.step);
+}
+
+}  // namespace trainrt::trainer

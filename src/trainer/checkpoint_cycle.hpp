@@ -1,0 +1,102 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include <trainrt/communicator.hpp>
+#include <trainrt/state.hpp>
+
+#include "checkpoint/saver.hpp"
+#include "launch/world.hpp"
+#include "trainer/attempt_info.hpp"
+#include "trainer/auto_interval.hpp"
+#include "trainer/life_signs.hpp"
+#include "trainer/reporter.hpp"
+#include "trainer/run_spec.hpp"
+#include "trainer/stop_margin.hpp"
+
+namespace trainrt::trainer {
+
+/// Where a run stands; all -1: nowhere.
+struct RunPoint {
+  std::int64_t iteration = -1;
+  std::int64_t step = -1;
+  bool operator==(const RunPoint&) const = default;
+};
+
+/// The checkpoints of an attempt on one rank, one after the other: starts them, learns what became of them and what they
+/// cost, and says when the clock wants the next. The time that they take goes to the meter, the stop margin and the signs
+/// of life. Only the train thread uses it.
+///
+/// A checkpoint that cannot be written is warned of, and training goes on, up to checkpoint.max_failed in a row: then
+/// whichever call finds that out throws AgreedError, on all ranks.
+class CheckpointCycle {
+ public:
+  /// What it works with; all of it must live longer.
+  struct Parts {
+    const RunSpec& spec;
+    const AttemptInfo& attempt;
+    Reporter& reporter;  ///< its log is on disk before a checkpoint counts
+    StopMargin& stop_margin;
+    LifeSigns& life;
+  };
+  /// What goes into a checkpoint.
+  struct Content {
+    const State& state;
+    RunPoint point;
+    const std::map<std::string, double>& metrics;  ///< of the last report
+    const std::string& metadata;                   ///< JSON
+  };
+
+  /// Collective.
+  CheckpointCycle(Parts parts, const World& world, Communicator& communicator);
+
+  // --- collective ---
+  /// Does what the first save of this state would have to, where checkpoints are taken at all.
+  void prepare(const State& state);
+  /// Starts a checkpoint, after the one on its way has been waited for.
+  void start(const Content& content);
+  /// To where the vote found all ranks.
+  void advance(const checkpoint::Saver::Standing& of_all);
+  /// Waits for the one on its way.
+  void finish();
+  /// True when everything up to here is in a committed checkpoint.
+  bool save_and_wait(const Content& content);
+
+  // --- not collective ---
+  checkpoint::Saver::Standing standing() const { return saver_.standing(); }
+  /// checkpoint.every asks for one by the clock: rank 0's decides. `reported`: this attempt has made a report.
+  bool is_due_by_clock(bool reported) const;
+  /// The newest committed checkpoint is of this point.
+  bool holds(const RunPoint& point) const { return saved_ == point; }
+  /// The attempt began from a checkpoint of this point.
+  void began_from(const RunPoint& point) { saved_ = point; }
+  /// What is committed lacks something that the next checkpoint has.
+  void outdate() { saved_ = {}; }
+  /// "its last checkpoint, of step 12"
+  std::string newest() const;
+  /// Waits for what follows the last commit in the background. Throws Error where that takes too long.
+  void drain() { saver_.drain(); }
+
+ private:
+  void conclude(const std::optional<checkpoint::SaveResult>& result);
+  void note_commit();
+  void note_failure(const std::string& error);
+  std::optional<checkpoint::SaveResult> measured(std::optional<checkpoint::SaveResult> result);
+  void warn_of_short_notice();
+
+  Parts parts_;
+  Communicator& communicator_;
+  AutoInterval auto_interval_;
+  RunPoint saved_;
+  RunPoint flying_;  // of the checkpoint that is on its way
+  std::int64_t failed_in_a_row_ = 0;
+  std::int64_t next_index_ = 0;
+  double last_start_s_;
+  double stalled_before_s_ = 0;
+  bool notice_warned_ = false;
+  checkpoint::Saver saver_;  // last: its background work uses the rest
+};
+
+}  // namespace trainrt::trainer

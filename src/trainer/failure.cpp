@@ -1,0 +1,90 @@
+#include "trainer/failure.hpp"
+
+#include <chrono>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "checkpoint/checkpoint.hpp"
+#include "core/host.hpp"
+#include "core/log.hpp"
+#include "core/stack_trace.hpp"
+#include "core/text.hpp"
+#include "trainer/attempt_files.hpp"
+#include "trainer/exit_guard.hpp"
+#include "trainer/run_directory.hpp"
+#include "trainer/run_record.hpp"
+#include "trainer/thrown.hpp"
+
+namespace trainrt::trainer {
+
+namespace {
+
+/// A config that the train function cannot use is found before anything happened: such a run leaves nothing behind. Attempt
+/// 1 alone does not tell: where somebody removed the attempts' records, the checkpoints must stay.
+bool leaves_nothing(const AttemptPlace& place, const Session& session, const Error& error) {
+  return error.code() == ExitCode::usage && place.attempt == 1 && session.step_count() == 0 && session.iteration() == 0 &&
+         checkpoint::highest_index(place.spec.run_dir) < 0;
+}
+
+/// Of the exception that is being handled: its type, where it was thrown, and the rest of a message of several lines.
+std::string details_of_exception(const std::string& message) {
+  auto text = fmt::format("thrown as {}, at\n{}", thrown_type(), describe(thrown_at()));
+  if (message.find('\n') != std::string::npos) text += "the message in full\n" + message + "\n";
+  return text;
+}
+
+}  // namespace
+
+void write_down(const AttemptPlace& place, const Failure& failure) {
+  const auto& run_dir = place.spec.run_dir;
+  // Other ranks may fail because this one did: the first to write is the one to know.
+  if (!place.files.create("error.txt", utc_now() + " " + failure.text + "\n" + failure.details)) return;
+  mark_failed(run_dir, place.attempt, "failed: " + failure.text, static_cast<int>(failure.code), failure.step);
+  if (auto record = read_run_record(run_dir)) {
+    record->state = "failed";
+    write_run_record(place.files, *record);
+  }
+  log::info(fmt::format(
+      "the error is kept in {}/error.txt; mend what it says and start the same command again: the run continues from "
+      "its last checkpoint",
+      run_dir));
+}
+
+std::string fenced_text(int attempt) {
+  return fmt::format("a newer attempt has taken over this run; attempt {} ends, and changes nothing more (exit {})",
+                     attempt, static_cast<int>(ExitCode::failed));
+}
+
+void end_as_fenced(int attempt, launch::Launch& launch) {
+  log::error(fenced_text(attempt));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // launchers drop what a rank said just before its abort
+  ExitGuard::stand_down();
+  launch.abort(static_cast<int>(ExitCode::failed));
+}
+
+void fail_everywhere(const AttemptPlace& place, const Session& session, launch::Launch& launch, const Error& error,
+                     const std::string& whole_message) {
+  if (place.files.is_fenced()) {
+    end_as_fenced(place.attempt, launch);
+    throw Error(fenced_text(place.attempt));  // where the ranks are threads, abort() returns
+  }
+  const auto details = details_of_exception(whole_message);
+  // Where all ranks fail alike, rank 0 says it and the others are ended before they speak.
+  if (launch.world().rank != 0) std::this_thread::sleep_for(std::chrono::seconds(1));
+  const auto text = fmt::format("rank {} on {} failed at step {} (attempt {}): {}", launch.world().rank, host_name(),
+                                session.step_count(), place.attempt, first_line(error.what()));
+  log::error(error.what());
+  try {
+    if (leaves_nothing(place, session, error))
+      discard_run_directory(place.files, place.attempt, place.there_before);
+    else
+      write_down(place, {text, details, error.code(), session.step_count()});
+  } catch (const std::exception& second) {
+    log::error(std::string("and that could not be written down: ") + second.what());
+  }
+  launch.abort(static_cast<int>(error.code()));
+  throw error;  // where the ranks are threads, abort() returns
+}
+
+}  // namespace trainrt::trainer

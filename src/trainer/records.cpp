@@ -1,0 +1,55 @@
+#include "trainer/records.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/host.hpp"
+#include "core/log.hpp"
+#include "io/patience.hpp"
+#include "trainer/run_directory.hpp"
+
+namespace trainrt::trainer {
+
+namespace {
+
+std::string shown(const std::string& value) { return value.empty() ? "not set" : "'" + value + "'"; }
+
+}  // namespace
+
+Records::Records(const RunSpec& spec, const std::string& function, int ranks, std::vector<std::string> nodes, Meter& meter)
+    : attempt_(spec.run_dir, ranks, std::move(nodes), meter) {
+  auto existing = read_run_record(spec.run_dir);
+  record_ = existing ? std::move(*existing) : new_run_record(spec, function);
+  for (const auto& change : take_changes(record_, spec, attempt_.number()))
+    log::info(fmt::format("{} was {}, is {} from attempt {} on", change.key, shown(change.from), shown(change.to),
+                          change.attempt));
+  record_.spec = spec.texts;
+  workers_ = take_workers(record_, spec, ranks);
+  if (workers_ > 0 && workers_ != ranks)
+    log::info(
+        fmt::format("elastic: {} rank{} share the global batches of {} workers", ranks, ranks == 1 ? "" : "s", workers_));
+  set_state("running");
+  io::patiently([&] { files().replace("params.json", loop_as_json(record_)); });
+  io::patiently([&] { files().remove("error.txt"); });  // of an earlier attempt; its record keeps the text
+  sweep(spec.run_dir);
+}
+
+void Records::end(const std::string& state, const std::string& why, ExitCode code, std::int64_t step) {
+  attempt_.end(why, static_cast<int>(code), step);
+  set_state(state);
+}
+
+void Records::fail(const Error& error, std::int64_t step) try {
+  files().create("error.txt", utc_now() + " " + error.what() + "\n");
+  end("failed", std::string("failed: ") + error.what(), error.code(), step);
+} catch (const Error& second) {
+  log::error(std::string("and that could not be written down: ") + second.what());
+}
+
+void Records::set_state(const std::string& state) {
+  record_.state = state;
+  write_run_record(files(), record_);
+}
+
+}  // namespace trainrt::trainer

@@ -1,0 +1,40 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <trainrt/error.hpp>
+
+#include "io/fenced_directory.hpp"
+#include "trainer/attempt.hpp"
+#include "trainer/meter.hpp"
+#include "trainer/run_record.hpp"
+#include "trainer/run_spec.hpp"
+
+namespace trainrt::trainer {
+
+/// What rank 0 keeps of an attempt while it runs: the attempt itself, run.json, params.json, error.txt; the other ranks
+/// have none.
+class Records {
+ public:
+  /// Claims the run directory (Attempt says what it throws), says what has changed in the config, and clears away what
+  /// earlier attempts left. `meter` must live longer than this.
+  Records(const RunSpec& spec, const std::string& function, int ranks, std::vector<std::string> nodes, Meter& meter);
+
+  int number() const { return attempt_.number(); }
+  int workers() const { return workers_; }  ///< that global batches are made for; 0: as many as there are ranks
+  const io::FencedDirectory& files() const { return attempt_.files(); }
+
+  void end(const std::string& state, const std::string& why, ExitCode code, std::int64_t step);
+  /// The run failed on all ranks. Storage that is full or away cannot keep that from being said.
+  void fail(const Error& error, std::int64_t step);
+
+ private:
+  void set_state(const std::string& state);
+
+  Attempt attempt_;
+  RunRecord record_;
+  int workers_ = 0;
+};
+
+}  // namespace trainrt::trainer

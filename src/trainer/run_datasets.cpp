@@ -1,0 +1,57 @@
+#include "trainer/run_datasets.hpp"
+
+#include <vector>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "core/text.hpp"
+#include "data/open_dataset.hpp"
+
+namespace trainrt::trainer {
+
+RunDatasets::RunDatasets(const RunSpec& spec, Shard shard) : spec_(spec), shard_(shard) {
+  for (const auto& [name, options] : spec_.data) cursors_[name];
+}
+
+Dataset RunDatasets::open(const std::string& name) {
+  const auto open = opened_.find(name);
+  if (open != opened_.end()) return Dataset(open->second);
+  const auto section = spec_.data.find(name);
+  if (section == spec_.data.end()) {
+    std::vector<std::string> names;
+    for (const auto& [known, options] : spec_.data) names.push_back(known);
+    throw UsageError(
+        fmt::format("the train function asks for the dataset '{}', and the config has no [data.{}]{}; it has: {}", name,
+                    name, did_you_mean(name, names), names.empty() ? "none" : join(names)));
+  }
+  auto impl = data::open_dataset(name, section->second, shard_, spec_.seed);
+  put_back(*impl, cursors_[name]);
+  opened_.emplace(name, impl);
+  return Dataset(impl);
+}
+
+void RunDatasets::attach(State& state) {
+  for (auto& [name, cursor] : cursors_) {
+    const auto folder = "trainrt/data/" + name + "/";
+    state.value(folder + "in_progress", cursor.in_progress).optional = true;
+    state.value(folder + "epoch", cursor.epoch).optional = true;
+    state.value(folder + "position", cursor.position).optional = true;
+  }
+}
+
+void RunDatasets::put_back() {
+  for (auto& [name, impl] : opened_) put_back(*impl, cursors_[name]);
+}
+
+void RunDatasets::put_back(DatasetImpl& dataset, const StoredCursor& stored) {
+  dataset.cursor = {stored.in_progress, stored.epoch, stored.position};
+  dataset.restored = stored.epoch >= 0;
+}
+
+void RunDatasets::note_places() {
+  for (const auto& [name, impl] : opened_)
+    cursors_[name] = {impl->cursor.in_progress, impl->cursor.epoch, impl->cursor.position};
+}
+
+}  // namespace trainrt::trainer

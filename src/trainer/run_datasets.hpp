@@ -1,0 +1,47 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include <trainrt/dataset.hpp>
+#include <trainrt/state.hpp>
+
+#include "data/dataset_impl.hpp"
+#include "trainer/run_spec.hpp"
+
+namespace trainrt::trainer {
+
+/// The datasets of [data.NAME] on one rank, opened as the train function asks for them, and the place that every checkpoint
+/// keeps for each. Only the train thread uses it.
+class RunDatasets {
+ public:
+  /// `spec` must live longer.
+  RunDatasets(const RunSpec& spec, Shard shard);
+
+  /// The same one each time. UsageError where the config has none of that name.
+  Dataset open(const std::string& name);
+
+  /// The places become part of the state.
+  void attach(State& state);
+  /// After a restore: those that were opened before it go on from the places that it brought.
+  void put_back();
+  /// Where each stands now: what a checkpoint of this moment holds.
+  void note_places();
+
+ private:
+  /// A data cursor as checkpoint values.
+  struct StoredCursor {
+    bool in_progress = false;
+    std::int64_t epoch = -1;
+    std::int64_t position = 0;
+  };
+  static void put_back(DatasetImpl& dataset, const StoredCursor& stored);
+
+  const RunSpec& spec_;
+  Shard shard_;
+  std::map<std::string, std::shared_ptr<DatasetImpl>> opened_;
+  std::map<std::string, StoredCursor> cursors_;
+};
+
+}  // namespace trainrt::trainer

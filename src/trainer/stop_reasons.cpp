@@ -1,0 +1,91 @@
+#include "trainer/stop_reasons.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "batch/signals.hpp"
+#include "core/host.hpp"
+#include "core/log.hpp"
+#include "core/text.hpp"
+
+namespace trainrt::trainer {
+
+namespace {
+
+/// What may be changed to let a run that has finished go on.
+std::string settings_text(const RunSpec& spec) {
+  std::string text;
+  for (const auto* section : {&spec.loop, &spec.stop})
+    for (const auto& [key, value] : section->texts()) text += key + "=" + value + "\n";
+  return text;
+}
+
+/// A guess at how long a save takes, until one has been measured: 100 MB/s a rank.
+double expected_save_seconds(const State& state) {
+  double bytes = 0;
+  for (const auto& tensor : state.tensors()) bytes += static_cast<double>(tensor.local.bytes());
+  return bytes / 100e6;
+}
+
+}  // namespace
+
+StopReasons::StopReasons(const RunSpec& spec, const batch::Lease* lease)
+    : lease_(lease), rules_(spec.stop, settings_text(spec)), margin_(spec.stop_before_end) {}
+
+void StopReasons::take_restored(const State& state) {
+  if (const auto reason = rules_.noted_end(); !reason.empty()) request(reason);
+  margin_.expect_save(expected_save_seconds(state));
+}
+
+void StopReasons::request(std::string_view reason) {
+  if (end_reason_.empty()) end_reason_ = reason.empty() ? "asked for by the train function" : std::string(reason);
+}
+
+bool StopReasons::meets_rule(std::int64_t iteration, const std::map<std::string, double>& metrics) {
+  if (const auto missing = rules_.missing(metrics); !missing.empty() && !std::exchange(rule_warned_, true))
+    log::run_warning(fmt::format("[stop] names {}, and the report has no number of that name", join(missing)));
+  const auto reason = rules_.check(iteration, metrics);
+  if (reason) request(*reason);
+  return reason.has_value();
+}
+
+void StopReasons::note_point() {
+  const auto now = monotonic_seconds();
+  if (last_point_s_ > 0) margin_.note_gap(now - last_point_s_);
+  last_point_s_ = now;
+}
+
+batch::StopCause StopReasons::cause() const {
+  if (!end_reason_.empty()) return batch::ended_early;
+  return time_is_up() ? batch::time_is_up : batch::stop_signal();
+}
+
+bool StopReasons::time_is_up() const {
+  if (lease_ == nullptr) return false;
+  const auto left = lease_->remaining();
+  const auto needed = margin_.seconds();
+  return left && needed && *left < *needed;
+}
+
+bool StopReasons::agree_on_end(Communicator& communicator) {
+  const auto reasons = communicator.all_gather(end_reason_);
+  end_reason_ = *std::ranges::find_if(reasons, [](const auto& reason) { return !reason.empty(); });
+  if (rules_.noted_end() == end_reason_) return false;
+  rules_.note_end(end_reason_);
+  return true;
+}
+
+void StopReasons::say_time_is_up() const {
+  if (const auto left = lease_ != nullptr ? lease_->remaining() : std::nullopt)
+    log::info(fmt::format("{:.0f} s of the job's time are left, and a stop may take {:.0f} s: stopping now", *left,
+                          margin_.seconds().value_or(0)));
+}
+
+std::string StopReasons::describe(batch::StopCause cause) const {
+  return cause == batch::ended_early ? end_reason_ : batch::describe(cause);
+}
+
+}  // namespace trainrt::trainer
