@@ -184,7 +184,8 @@ std::vector<TensorGroup> tensors_by_name(const State& state) {
   return groups;
 }
 
-LayoutPlanner::LayoutPlanner(const State& state, std::vector<int> file_of_rank, int own_file) : own_file_(own_file) {
+LayoutPlanner::LayoutPlanner(const State& state, std::vector<int> file_of_rank, int own_file, std::size_t most_slabs)
+    : own_file_(own_file), slabs_left_(most_slabs) {
   layout_.ranks = static_cast<int>(file_of_rank.size());
   layout_.file_of_rank = std::move(file_of_rank);
   load_.resize(layout_.file_of_rank.size());
@@ -216,6 +217,11 @@ void LayoutPlanner::keep(TensorLayout& tensor) {
     load_[static_cast<std::size_t>(slab.writer)] += bytes_of(slab.shape, tensor.dtype);
   }
   if (own_file_ < 0) return;
+  if (tensor.slabs.size() <= slabs_left_) {
+    slabs_left_ -= tensor.slabs.size();
+    return;
+  }
+  slabs_left_ = 0;
   const auto dropped = std::erase_if(tensor.slabs, [&](const Slab& slab) {
     return layout_.file_of_rank[static_cast<std::size_t>(slab.writer)] != own_file_;
   });

@@ -68,8 +68,9 @@ Layout plan_layout(const State& state, const std::vector<std::vector<std::vector
 /// Makes a layout one sharded tensor at a time, so that the slabs of all ranks need not be in memory at once.
 class LayoutPlanner {
  public:
-  /// `own_file`: of sharded and per_rank tensors the layout lists the slabs of that file alone; -1: all.
-  LayoutPlanner(const State& state, std::vector<int> file_of_rank, int own_file = -1);
+  /// `own_file`: once sharded and per_rank tensors have more than `most_slabs` slabs in all, the layout lists those of that
+  /// file alone, so that it stays small for any number of ranks and tensors; -1: all.
+  LayoutPlanner(const State& state, std::vector<int> file_of_rank, int own_file = -1, std::size_t most_slabs = 0);
   /// The next sharded tensor by name: the slabs that the ranks hold. Throws as plan_layout().
   void add(std::vector<Slab> held);
   /// All sharded tensors are added.
@@ -80,6 +81,7 @@ class LayoutPlanner {
 
   Layout layout_;
   int own_file_;
+  std::size_t slabs_left_;            // that may still be kept, whosever they are
   std::vector<std::uint64_t> load_;   // bytes that each rank writes
   std::vector<std::size_t> sharded_;  // their places in the layout
   std::size_t next_ = 0;

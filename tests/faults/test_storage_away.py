@@ -74,7 +74,7 @@ PASSING = {
     "a_log_on_a_full_disk_that_is_told_only_by_fsync": ("fsync:ENOSPC:/result.json:1:2", 2, ["No space left"]),
     "records_that_cannot_be_written_for_a_while": ("write:EIO:run.json:0:3", 0, ["storage does not answer", "storage answers again"]),
     "an_attempts_record_that_cannot_be_made_for_a_while": ("link:EIO:attempts:0:2", 0, ["storage does not answer"]),
-    "an_attempts_end_that_cannot_be_written_for_a_while": ("rename:EIO:attempts:0:2", 0, ["storage does not answer"]),
+    "an_attempts_end_that_cannot_be_written_for_a_while": ("rename:EIO:attempts_000001.json:0:2", 0, ["storage does not answer"]),
     "directories_that_cannot_be_made_for_a_while": ("mkdir:EHOSTDOWN:/logs:0:2,mkdir:EIO:.attempt:0:1", 0, ["storage does not answer"]),
     "a_listing_that_fails_for_a_while": ("open:ENOTCONN:/attempts:0:2", 0, ["storage does not answer"]),
     "a_table_that_cannot_be_written_for_a_while": ("write:ENOSPC:progress.csv:2:3", 0, ["progress.csv", "is not up to date"]),

@@ -11,7 +11,7 @@ from harness import *  # noqa: E402,F403
 
 RANKS = 2
 RANDOM_KILLS = 20
-LOOP = {"epochs": 120, "batch_size": 16, "report_every": 4, "dropout": 0.1, "optimizer": "adamw"}
+LOOP = {"epochs": 120, "batch_size": 16, "step_pause": 0.001, "report_every": 4, "dropout": 0.1, "optimizer": "adamw"}
 DATA = {"samples": 320, "features": 64}  # 10 steps an epoch: 1200 steps, 300 reports
 EVERY = "2 reports"
 
