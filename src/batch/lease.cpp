@@ -60,8 +60,12 @@ Lease::Answer parse_time_left(std::string_view text) {
 }
 
 Lease::Ask ask_slurm(const Environment& environment) {
-  const auto job = environment.text("SLURM_JOB_ID").value_or("");
+  auto job = environment.text("SLURM_JOB_ID").value_or("");
   if (!is_number(job)) return {};
+  // One task of an array has the number of the whole, and would get the times of all.
+  const auto array = environment.text("SLURM_ARRAY_JOB_ID").value_or("");
+  const auto task = environment.text("SLURM_ARRAY_TASK_ID").value_or("");
+  if (is_number(array) && is_number(task)) job = array + "_" + task;
   const auto end_time = environment.text("SLURM_JOB_END_TIME").value_or("");
   return [job, end_time](const std::atomic<bool>& cancelled) {
     const auto told = run_child({"squeue", "--noheader", "--job=" + job, "--format=%L"}, 20, cancelled);

@@ -152,8 +152,9 @@ class RunningStep {
 
   void take(char c) {
     constexpr std::size_t longest = 4096;  // of the lines that matter here
-    if (c != '\n') {
-      if (line_.size() < longest) line_ += c;
+    if (c != '\n' && c != '\r') {          // a progress bar may go on for hours without the former
+      if (line_.size() == longest) line_.erase(0, longest / 2);
+      line_ += c;
       return;
     }
     end_.lines.take(line_);

@@ -57,7 +57,13 @@ void StepLines::take_task(std::string_view node, std::string_view text) {
   dead_.push_back({std::string(node), std::string(text.substr(0, colon)), std::string(how)});
 }
 
+/// A task that dies in the middle of a line (a progress bar) leaves it open, and what Slurm says is glued to it.
 void StepLines::take(std::string_view line) {
+  if (const auto at = std::min(line.find("slurmstepd"), line.find("srun: ")); at != std::string_view::npos)
+    take_message(line.substr(at));
+}
+
+void StepLines::take_message(std::string_view line) {
   if (line.starts_with("slurmstepd")) {
     if (line.find("oom-kill event") != std::string_view::npos || line.find("oom_kill event") != std::string_view::npos)
       out_of_memory_ = true;
@@ -65,7 +71,6 @@ void StepLines::take(std::string_view line) {
     if (reason) due_to_ = trim(reason->substr(0, std::min(reason->find(" ***"), reason->find(','))));
     return;
   }
-  if (!line.starts_with("srun: ")) return;
   if (line.find("aunch failed") != std::string_view::npos || line.find("Unable to create step") != std::string_view::npos)
     launch_failed_ = true;
   if (const auto rest = behind(line, " failed on node ")) {

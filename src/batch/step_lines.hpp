@@ -15,7 +15,7 @@ class StepLines {
     std::string how;    ///< srun's word: "Killed", "Segmentation fault", "Exited with exit code 3"
   };
 
-  /// One line, without its end.
+  /// One line, without its end. What the program wrote before it on the same line is passed over.
   void take(std::string_view line);
 
   /// Tasks that died by a signal, out of memory, or with an exit code that trainrt does not agree on among its ranks.
@@ -32,6 +32,7 @@ class StepLines {
   bool stop_signal_killed() const { return stop_signal_killed_; }
 
  private:
+  void take_message(std::string_view line);
   void take_task(std::string_view node, std::string_view text);
 
   std::vector<DeadTask> dead_;

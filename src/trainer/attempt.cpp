@@ -131,6 +131,8 @@ void Attempt::take_reading(AttemptRecord& record) const {
   record.first_step = reading.first_step;
   record.last_step = reading.last_step;
   record.saved_step = reading.saved_step;
+  record.first_iteration = reading.first_iteration;
+  record.saved_iteration = reading.saved_iteration;
   record.iteration = reading.iteration;
   record.timing = reading.timing;
   record.seen = utc_now();

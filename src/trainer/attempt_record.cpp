@@ -53,6 +53,8 @@ void take_numbers(AttemptRecord& record, const Json& json) {
   record.last_step = value_or<std::int64_t>(json, "last_step", 0);
   record.saved_step = value_or<std::int64_t>(json, "saved_step", -1);
   record.iteration = value_or<std::int64_t>(json, "iteration", 0);
+  record.first_iteration = value_or(json, "first_iteration", record.iteration);
+  record.saved_iteration = value_or<std::int64_t>(json, "saved_iteration", -1);
   record.seen = value_or<std::string>(json, "seen", "");
   const auto timing = value_or(json, "timing", Json::object());
   record.timing = {.startup_s = value_or(timing, "startup_s", 0.0),
@@ -102,6 +104,8 @@ std::string to_text(const AttemptRecord& record) {
                      {"first_step", record.first_step},
                      {"last_step", record.last_step},
                      {"saved_step", record.saved_step < 0 ? Json() : Json(record.saved_step)},
+                     {"first_iteration", record.first_iteration},
+                     {"saved_iteration", record.saved_iteration < 0 ? Json() : Json(record.saved_iteration)},
                      {"iteration", record.iteration},
                      {"timing", to_json(record.timing)},
                      {"seen", record.seen.empty() ? Json() : Json(record.seen)},
@@ -133,6 +137,8 @@ std::string pulse_text(const AttemptRecord& record) {
                      {"first_step", record.first_step},
                      {"last_step", record.last_step},
                      {"saved_step", record.saved_step < 0 ? Json() : Json(record.saved_step)},
+                     {"first_iteration", record.first_iteration},
+                     {"saved_iteration", record.saved_iteration < 0 ? Json() : Json(record.saved_iteration)},
                      {"iteration", record.iteration},
                      {"timing", to_json(record.timing)}};
   return json.dump(2) + "\n";

@@ -22,7 +22,9 @@ struct AttemptRecord {
   int exit_code = -1;  ///< -1 = nobody saw one
   std::int64_t first_step = 0;
   std::int64_t last_step = 0;
-  std::int64_t saved_step = -1;  ///< of its newest committed checkpoint, or of the one that it began from; -1 = none
+  std::int64_t saved_step = -1;      ///< of its newest committed checkpoint, or of the one that it began from; -1 = none
+  std::int64_t first_iteration = 0;  ///< the same in reports: a train function may make no steps
+  std::int64_t saved_iteration = -1;
   std::int64_t iteration = 0;
   Timing timing;
   std::string seen;  ///< UTC; its last sign of life with these numbers; "" where it has left none

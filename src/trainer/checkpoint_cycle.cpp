@@ -103,7 +103,7 @@ void CheckpointCycle::note_commit() {
   parts_.stop_margin.note_save(monotonic_seconds() - last_start_s_);
   warn_of_short_notice();
   saved_ = flying_;
-  parts_.attempt.meter.committed(saved_.step);
+  parts_.attempt.meter.committed(saved_.step, saved_.iteration);
   failed_in_a_row_ = 0;
   parts_.reporter.update_derived();
 }

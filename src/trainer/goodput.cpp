@@ -16,26 +16,40 @@ namespace {
 // Starts and ends are kept in whole seconds.
 constexpr double resolution_s = 2;
 
-bool made_steps(const AttemptRecord& attempt) { return attempt.last_step > attempt.first_step; }
+/// From where to where an attempt went, and what of it was saved last: in steps, or in reports where it makes no steps.
+struct Way {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  std::int64_t saved = -1;
+  bool moved() const { return last > first; }
+};
 
-/// The step up to which an attempt's work survived, as those after it show: an attempt that made no step shows nothing.
-std::int64_t survived(const AttemptRecord& attempt, std::span<const AttemptRecord> later) {
-  std::int64_t step = attempt.last_step;
+Way in_steps(const AttemptRecord& attempt) { return {attempt.first_step, attempt.last_step, attempt.saved_step}; }
+Way in_reports(const AttemptRecord& attempt) {
+  return {attempt.first_iteration, attempt.iteration, attempt.saved_iteration};
+}
+
+/// Up to where an attempt's work survived, as those after it show: an attempt that did not move shows nothing.
+std::int64_t survived(const AttemptRecord& attempt, std::span<const AttemptRecord> later,
+                      Way (*way_of)(const AttemptRecord&)) {
+  const auto way = way_of(attempt);
+  std::int64_t until = way.last;
   bool followed = false;
   for (const auto& other : later) {
-    if (!made_steps(other)) continue;
+    if (!way_of(other).moved()) continue;
     followed = true;
-    step = std::min(step, other.first_step);
+    until = std::min(until, way_of(other).first);
   }
   const auto state = state_of(attempt);
-  if (!followed && (state == "killed" || state == "failed")) step = std::min(step, attempt.saved_step);
-  return std::max(step, attempt.first_step);
+  if (!followed && (state == "killed" || state == "failed")) until = std::min(until, way.saved);
+  return std::max(until, way.first);
 }
 
 double lost_share(const AttemptRecord& attempt, std::span<const AttemptRecord> later) {
-  if (!made_steps(attempt)) return 0;
-  const auto lost = attempt.last_step - survived(attempt, later);
-  return static_cast<double>(lost) / static_cast<double>(attempt.last_step - attempt.first_step);
+  const auto way_of = in_steps(attempt).moved() ? in_steps : in_reports;
+  const auto way = way_of(attempt);
+  if (!way.moved()) return 0;
+  return static_cast<double>(way.last - survived(attempt, later, way_of)) / static_cast<double>(way.last - way.first);
 }
 
 /// Between the last that the attempt told and its end.

@@ -19,6 +19,8 @@ void Meter::restored(std::int64_t step, std::int64_t saved_step, std::int64_t it
   first_step_.store(step, relaxed);
   last_step_.store(step, relaxed);
   saved_step_.store(saved_step, relaxed);
+  first_iteration_.store(iteration, relaxed);
+  saved_iteration_.store(saved_step < 0 ? -1 : iteration, relaxed);
   iteration_.store(iteration, relaxed);
 }
 
@@ -37,8 +39,9 @@ void Meter::begin_steps() {
   tell();
 }
 
-void Meter::committed(std::int64_t step) {
+void Meter::committed(std::int64_t step, std::int64_t iteration) {
   saved_step_.store(step, relaxed);
+  saved_iteration_.store(iteration, relaxed);
   tell();
 }
 
@@ -68,8 +71,13 @@ Meter::Stall::~Stall() {
 }
 
 Meter::Reading Meter::read() const {
-  Reading reading{
-      first_step_.load(relaxed), last_step_.load(relaxed), saved_step_.load(relaxed), iteration_.load(relaxed), {}};
+  Reading reading{.first_step = first_step_.load(relaxed),
+                  .last_step = last_step_.load(relaxed),
+                  .saved_step = saved_step_.load(relaxed),
+                  .first_iteration = first_iteration_.load(relaxed),
+                  .saved_iteration = saved_iteration_.load(relaxed),
+                  .iteration = iteration_.load(relaxed),
+                  .timing = {}};
   const double now = monotonic_seconds();
   const double ended = ended_at_s_.load(relaxed);
   const double train_end = ended < 0 ? now : std::min(ended, now);

@@ -23,7 +23,7 @@ bool says_nothing(const AttemptRecord& attempt) {
 int attempts_without_progress(std::span<const AttemptRecord> attempts, const std::string& job_id) {
   int count = 0;
   for (const auto& attempt : std::views::reverse(attempts)) {
-    const bool moved = attempt.saved_step > attempt.first_step;
+    const bool moved = attempt.saved_step > attempt.first_step || attempt.saved_iteration > attempt.first_iteration;
     if (attempt.owner.job_id != job_id || has_code(attempt, ExitCode::finished) || moved) break;
     if (!says_nothing(attempt)) ++count;
   }

@@ -157,7 +157,7 @@ std::string why_ended(const Session& session) {
 
 RunOutcome outcome_of(const RunSpec& spec, const Session& session) {
   const bool early = session.stopped_by() == batch::ended_early;
-  if (has_finished(session) && (!early || session.loses_nothing()))
+  if (has_finished(session) && (!early || session.loses_nothing() || !session.has_state()))
     return {ExitCode::finished, fmt::format("finished{}: {} iterations, {} steps. Results: {} (trainrt result {})",
                                             early ? " early (" + session.stop_reason() + ")" : "", session.iteration(),
                                             session.step_count(), spec.run_dir, spec.run_dir)};

@@ -69,6 +69,8 @@ class Session {
   bool has_begun() const { return attached_ || has_progress(); }
   /// Nothing is lost when the run goes on from its newest checkpoint, or from its beginning where it has made no step.
   bool loses_nothing() const { return !has_progress() || is_saved(); }
+  /// There is a State: a function that calls no restore() keeps nothing, and has nothing to lose at its end.
+  bool has_state() const { return attached_; }
 
  private:
   /// Part of every checkpoint.

@@ -45,6 +45,8 @@ def stops_for_the_end_of_its_time(answer, env_more, *words):
 
 add_test("a_run_stops_15_s_and_two_saves_before_the_end_of_the_job", stops_for_the_end_of_its_time, "echo 0:17", {})
 add_test("a_run_stops_as_long_before_the_end_as_it_is_told", stops_for_the_end_of_its_time, "echo 10:00:02", {}, "--failure.stop_before_end=36000 s")
+add_test("a_task_of_an_array_asks_for_its_own_time", stops_for_the_end_of_its_time,
+         'echo 0:17; case "$*" in *--job=17_3*) ;; *) echo 0:17;; esac', {"SLURM_ARRAY_JOB_ID": "17", "SLURM_ARRAY_TASK_ID": "3"})
 add_test("without_squeue_the_end_is_taken_from_the_environment", stops_for_the_end_of_its_time, "exit 1",
          {"SLURM_JOB_END_TIME": str(int(time.time()) + 10)})
 

@@ -82,6 +82,8 @@ Json as_json(const trainer::AttemptRecord& attempt, const trainer::TimeAccount& 
           {"first_step", attempt.first_step},
           {"last_step", attempt.last_step},
           {"saved_step", attempt.saved_step < 0 ? Json() : Json(attempt.saved_step)},
+          {"first_iteration", attempt.first_iteration},
+          {"saved_iteration", attempt.saved_iteration < 0 ? Json() : Json(attempt.saved_iteration)},
           {"iteration", attempt.iteration},
           {"job_id", attempt.owner.job_id},
           {"restart_count", attempt.owner.restart_count},

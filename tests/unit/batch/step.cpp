@@ -25,6 +25,16 @@ TEST_CASE("a step is run to its end, and what it wrote last is read") {
   CHECK_THROWS_AS(run_step({"/no/such/program"}, signals), trainrt::Error);
 }
 
+TEST_CASE("a task's death is seen behind a progress bar, however long that goes on without the end of a line") {
+  SignalQueue signals;
+  for (const auto* bar : {"step %d of many |####      |\\r", "step %d of many |####      |"}) {
+    const auto end = run(std::string("i=0; while [ $i -lt 1000 ]; do printf '") + bar +
+                             "' $i >&2; i=$((i+1)); done; echo 'srun: error: n2: task 1: Killed' >&2; exit 137",
+                         signals);
+    CHECK(end.lines.dead().size() == 1);
+  }
+}
+
 TEST_CASE("the tasks that are left are ended some seconds after one has died") {
   SignalQueue signals;
   const auto end =

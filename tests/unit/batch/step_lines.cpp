@@ -35,6 +35,13 @@ TEST_CASE("a task that dies is known with its node and its signal") {
         "failed: rank 1 on n2: Exited with exit code 3 (srun exit 3)");
 }
 
+TEST_CASE("what Slurm says is found behind a line that a task left open when it died") {
+  const auto killed = read({"epoch 1:  30%|###   | srun: error: n2: task 1: Killed"});
+  CHECK(how_it_ended(killed, 137) == "killed: rank 1 on n2 by SIGKILL (srun exit 137)");
+  CHECK(read({"step 12slurmstepd-n1: error: *** STEP 5.0 ON n1 CANCELLED AT 2026-11-21T14:28:15 DUE TO PREEMPTION ***"})
+            .due_to() == "PREEMPTION");
+}
+
 TEST_CASE("tasks that end with a code that their ranks agree on are left to end by themselves") {
   for (const auto* code : {"0", "64", "70", "75", "76"})
     CHECK(read({("srun: error: n1: task 0: Exited with exit code " + std::string(code)).c_str()}).dead().empty());

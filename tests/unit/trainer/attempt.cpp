@@ -93,14 +93,14 @@ TEST_CASE("a running attempt tells how far it is, at its first step and after ea
   CHECK(now().timing.startup_s >= 5);
   meter.stepped(42);
   meter.stepped(43);
-  meter.committed(42);
+  meter.committed(42, 3);
   CHECK(comes_true([&] { return now().saved_step == 42; }));
   CHECK(now().last_step == 43);
   CHECK(state_of(now()) == "running");
   CHECK(attempt_is_alive(run.path(), now()));
 
   meter.stepped(44);
-  meter.committed(44);
+  meter.committed(44, 9);
   meter.reported(9);
   meter.training_ended();
   attempt.end("finished", 0, 44);
@@ -109,6 +109,8 @@ TEST_CASE("a running attempt tells how far it is, at its first step and after ea
   CHECK(state_of(last) == "finished");
   CHECK(last.first_step == 40);
   CHECK(last.saved_step == 44);
+  CHECK(last.first_iteration == 3);
+  CHECK(last.saved_iteration == 9);
   CHECK(last.iteration == 9);
   CHECK_FALSE(attempt_is_alive(run.path(), last));
 }

@@ -30,6 +30,15 @@ AttemptRecord attempt(int start, int end, int exit_code, Steps steps, Timing tim
   return record;
 }
 
+/// Of a train function that makes no steps.
+AttemptRecord reporting(int start, int end, int exit_code, Steps reports, Timing timing) {
+  auto record = attempt(start, end, exit_code, {0, 0, reports.saved < 0 ? -1 : 0}, timing);
+  record.first_iteration = reports.first;
+  record.iteration = reports.last;
+  record.saved_iteration = reports.saved;
+  return record;
+}
+
 struct Row {
   const char* story;
   std::vector<AttemptRecord> attempts;
@@ -70,6 +79,9 @@ const std::vector<Row> table = {
     {"what an attempt did after its last sign of life, until somebody saw it dead, is lost",
      {attempt(0, 10, 137, {0, 100, 100}, {0, 540, 0, 0}), attempt(10, 20, 0, {100, 200, 200}, {0, 600, 0, 0})},
      {{0, 0, 540, 0, 60, 0}, {0, 0, 600, 0, 0, 0}}},
+    {"a train function without steps is measured by its reports",
+     {reporting(0, 10, -1, {0, 10, 8}, {0, 600, 0, 0}), reporting(10, 20, -1, {8, 18, 13}, {0, 600, 0, 0})},
+     {{0, 0, 480, 0, 120, 0}, {0, 0, 300, 0, 300, 0}}},
     {"the whole seconds of starts and ends make up no lost time",
      {attempt(0, 10, 0, {0, 100, 100}, {0, 598.5, 0, 0})},
      {{0, 0, 598.5, 0, 0, 0}}},

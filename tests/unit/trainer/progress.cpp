@@ -36,6 +36,11 @@ TEST_CASE("attempts that fail, or stop by themselves, where they began are count
   const auto misused = attempt(64, "failed: optimizer is 'none'", 24, 24);
   const auto moved = attempt(137, "killed: rank 1 on n2 by SIGKILL", 12, 24);
   const auto finished = attempt(0, "finished", 24, 24);
+  auto reports_only = attempt(75, "stopped by the end of the job's time", 0, 0);
+  reports_only.first_iteration = 5;
+  auto reports_moved = reports_only;
+  reports_only.saved_iteration = 5;
+  reports_moved.saved_iteration = 9;
   const auto of_another_job = attempt(70, "failed: no such luck", 24, 24, "6");
   const std::vector<Row> rows = {
       {"nothing yet", {}, 0},
@@ -44,6 +49,7 @@ TEST_CASE("attempts that fail, or stop by themselves, where they began are count
       {"the last one moved", {failed, failed, moved}, 0},
       {"one before them moved", {failed, moved, failed, failed}, 2},
       {"what Slurm ended, and what could not begin, says nothing", {failed, cancelled, preempted, misused}, 1},
+      {"a train function without steps moves by its reports", {failed, reports_moved, reports_only}, 1},
       {"another job's", {of_another_job, of_another_job, failed}, 1},
       {"more epochs after the end", {failed, finished, failed}, 1}};
   for (const auto& row : rows) {

@@ -236,6 +236,18 @@ TEST_CASE("a rule of [stop] ends the run at its report, as finished, until the r
   CHECK_THAT(run_on(2, spec_in(folder.path()), hash_samples).message, Contains("finished: 3 iterations"));
 }
 
+TEST_CASE("a run without a State that a rule of [stop] ends has finished: it has nothing to save") {
+  TemporaryFolder folder;
+  const auto spec = spec_in(folder.path(), {{"stop.training_iteration", "2"}});
+  const auto only_reports = [](Context& ctx) {
+    for (int i = 0; i < 100; ++i) ctx.report({{"i", i}});
+  };
+  const auto outcome = run_on(2, spec, only_reports);
+  CHECK(outcome.code == ExitCode::finished);
+  CHECK_THAT(outcome.message, Contains("finished early (training_iteration = 2 >= 2): 2 iterations"));
+  CHECK_THAT(run_on(2, spec, only_reports).message, Contains("finished already"));
+}
+
 TEST_CASE("a run that ended early and was killed before that was on record does not go on") {
   TemporaryFolder folder;
   const auto spec = spec_in(folder.path(), {{"stop.training_iteration", "2"}});
