@@ -1,7 +1,6 @@
 #include "trainer/session.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -14,7 +13,7 @@
 #include "core/fault_point.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
-#include "metrics/aggregate.hpp"
+#include "trainer/aggregate_report.hpp"
 #include "trainer/agreement.hpp"
 
 namespace trainrt {
@@ -236,7 +235,7 @@ void Session::report(const Metrics& metrics) {
   outcome.stop = std::max(outcome.stop, earlier.stop);
   outcome.checkpoint_wanted = outcome.checkpoint_wanted || earlier.checkpoint_wanted;
 
-  auto record = aggregate(metrics);
+  auto record = trainer::aggregate_report(metrics, progress_.iteration + 1, communicator_);
   progress_.iteration = record.iteration;
   reported_ = true;
   attempt_.meter.reported(progress_.iteration);
@@ -258,18 +257,6 @@ metrics::TimeSoFar Session::time_so_far() const {
           .checkpoint_s = timing.checkpoint_s,
           .total_s = timing.total_s(),
           .steps_s = timing.steps_s};
-}
-
-metrics::Record Session::aggregate(const Metrics& metrics) {
-  auto encoded = metrics::encode(metrics);
-  const auto hash = static_cast<std::int64_t>(encoded.schema_hash >> 1);
-  std::array<std::int64_t, 2> range = {hash, -hash};  // maximum, and minus the minimum
-  communicator_.all_reduce(range, Op::max);
-  if (range[0] != -range[1])
-    throw AgreedError("report(): " + metrics::first_difference(communicator_.all_gather(metrics::describe_keys(metrics))));
-  communicator_.all_reduce(encoded.sums, Op::sum);
-  communicator_.all_reduce(encoded.maxima, Op::max);
-  return metrics::decode(metrics, encoded, progress_.iteration + 1);
 }
 
 void Session::obey(const StopVote::Outcome& outcome, bool checkpoint_due) {

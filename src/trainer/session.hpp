@@ -90,7 +90,6 @@ class Session {
   bool resume_from_other();
   void follow_up(const checkpoint::LoadResult& loaded) const;
   void take_restored(const std::string& directory, int ranks);
-  metrics::Record aggregate(const Metrics& metrics);
   metrics::TimeSoFar time_so_far() const;
   void obey(const trainer::StopVote::Outcome& outcome, bool checkpoint_due);
   trainer::StopVote::Voice voice() const;
