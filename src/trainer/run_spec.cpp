@@ -9,129 +9,10 @@
 
 #include "checkpoint/file_layout.hpp"
 #include "core/text.hpp"
+#include "trainer/run_options.hpp"
 #include "trainer/stop_rules.hpp"
 
 namespace trainrt::trainer {
-
-std::span<const OptionSpec> run_options() {
-  static const std::vector<OptionSpec> options = {
-      {.key = "run.name", .help = "what a restart continues; the run directory's name", .required = true},
-      {.key = "run.storage_path", .help = "folder of run directories, seen by all nodes", .required = true},
-      {.key = "run.seed", .type = OptionType::integer, .default_value = "1", .help = "all random numbers derive from it"},
-      {.key = "run.resume_from_checkpoint",
-       .help = "a new run starts from this checkpoint, or from the newest of this run directory"},
-      {.key = "run.resume_tensors",
-       .help =
-           "take only these of it: names with * and ?, separated by commas, '!NAME' keeps out; steps count from 0 then"},
-      {.key = "train.function", .help = "the train function; `trainrt list` shows them (with train.library: its first)"},
-      {.key = "train.library", .help = "a shared library with a train function of your own"},
-      {.key = "scaling.num_workers",
-       .type = OptionType::integer,
-       .default_value = "0",
-       .help = "ranks that the launch must have; 0: as many as were launched"},
-      {.key = "scaling.min_workers",
-       .type = OptionType::integer,
-       .default_value = "0",
-       .help =
-           "elastic: a restart may go on with so few ranks; the global batch stays that of num_workers, or of the first "
-           "attempt's ranks where that is 0; 0: not elastic"},
-      {.key = "scaling.backend",
-       .default_value = "auto",
-       .help = "what collectives go over; auto takes the best, `trainrt list` shows them"},
-      {.key = "scaling.bucket_size",
-       .type = OptionType::bytes,
-       .default_value = "4 MiB",
-       .help = "gradients are averaged in buckets of so many bytes, each while the backward pass goes on"},
-      {.key = "scaling.gradient_wire",
-       .default_value = "native",
-       .help = "bf16: f32 gradients are rounded to half their bytes, and summed in f32",
-       .choices = {"native", "bf16"}},
-      {.key = "scaling.deterministic",
-       .type = OptionType::boolean,
-       .default_value = "false",
-       .help = "on GPUs: sums in one fixed order, for the same bits on any layout (on the CPU they always have it)"},
-      {.key = "scaling.check",
-       .type = OptionType::boolean,
-       .default_value = "false",
-       .help = "before each collective, compare what the ranks call: for finding ranks that do not do the same"},
-      {.key = "scaling.gpus_per_worker",
-       .default_value = "auto",
-       .help = "auto, or a number: 0 for the CPU, 0.5 where two ranks share a GPU"},
-      {.key = "checkpoint.every",
-       .default_value = "1 reports",
-       .help = "N reports | N steps | N s | auto (from the cost of a save and the rate of failures) | off; besides always "
-               "at a stop, and where the function calls save()"},
-      {.key = "checkpoint.num_to_keep",
-       .type = OptionType::integer,
-       .default_value = "0",
-       .help = "the best so many, and the latest; 0 = all"},
-      {.key = "checkpoint.score_attribute", .help = "the metric that says which are best; without it the newest are"},
-      {.key = "checkpoint.score_order",
-       .default_value = "max",
-       .help = "whether more or less is better",
-       .choices = {"max", "min"}},
-      {.key = "checkpoint.layout",
-       .default_value = "node",
-       .help = "one shard file per rank, per node, or in all",
-       .choices = {"rank", "node", "single"}},
-      {.key = "checkpoint.async",
-       .type = OptionType::boolean,
-       .default_value = "true",
-       .help = "training goes on while a checkpoint is written; false: it waits"},
-      {.key = "checkpoint.staging_limit",
-       .type = OptionType::bytes,
-       .default_value = "1 GiB",
-       .help =
-           "memory of a rank for checkpoints on their way to the disk; a save waits where it is full (at least 16 MiB)"},
-      {.key = "checkpoint.max_failed",
-       .type = OptionType::integer,
-       .default_value = "3",
-       .help = "so many checkpoints in a row that cannot be written end the run; 0: it goes on without them"},
-      {.key = "checkpoint.io_threads",
-       .type = OptionType::integer,
-       .default_value = "4",
-       .help = "threads of a rank that write checkpoints"},
-      {.key = "checkpoint.read_back",
-       .type = OptionType::boolean,
-       .default_value = "false",
-       .help = "read every checkpoint again, past the page cache, before it counts"},
-      {.key = "metrics.detailed",
-       .type = OptionType::boolean,
-       .default_value = "false",
-       .help = "adds _date, _hostname, _node_ip, _pid, _time_total_s, _time_startup_s, _time_checkpoint_s, _goodput to "
-               "every report"},
-      {.key = "failure.max_failures",
-       .type = OptionType::integer,
-       .default_value = "3",
-       .help = "so often `trainrt supervise` starts the step again in one allocation after a failure"},
-      {.key = "failure.max_requeues",
-       .type = OptionType::integer,
-       .default_value = "100",
-       .help = "so often a job is requeued; then `trainrt supervise` gives up"},
-      {.key = "failure.max_no_progress",
-       .type = OptionType::integer,
-       .default_value = "5",
-       .help = "so many attempts of a job in a row that get no further end it with exit 76; 0: any number"},
-      {.key = "failure.stop_before_end",
-       .default_value = "auto",
-       .help = "auto | N s | off: stop and save so long before the job's time is over; auto: as the last saves took"},
-      {.key = "failure.hang_timeout",
-       .default_value = "auto",
-       .help = "auto | N s | off: end the attempt after so long without a step, report or stop point, and say who hangs"},
-      {.key = "failure.launch_timeout",
-       .type = OptionType::real,
-       .default_value = "20",
-       .help = "seconds that the ranks wait for each other at the start"},
-      {.key = "failure.collective_timeout",
-       .type = OptionType::real,
-       .default_value = "1800",
-       .help = "seconds after which a collective that some rank does not join is an error"},
-      {.key = "failure.storage_timeout",
-       .type = OptionType::real,
-       .default_value = "30",
-       .help = "seconds that a node may take to see a new directory"}};
-  return options;
-}
 
 namespace {
 
@@ -206,7 +87,6 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-/// What the keys of [checkpoint] and the two of [run] say of where a new run starts.
 void take_scaling_keys(const Options& options, RunSpec& spec) {
   check_not_negative(options, "scaling.num_workers");
   spec.num_workers = static_cast<int>(options.integer("scaling.num_workers"));
@@ -229,6 +109,7 @@ void take_scaling_keys(const Options& options, RunSpec& spec) {
                                  gpus->origin, gpus->text));
 }
 
+/// The keys of [checkpoint] and the two of [run] that say where a new run starts.
 void take_checkpoint_keys(const Options& options, RunSpec& spec) {
   check_not_negative(options, "checkpoint.num_to_keep");
   check_not_negative(options, "checkpoint.max_failed");
@@ -276,6 +157,14 @@ Options take_free_sections(const Options& given, RunSpec& spec) {
   return declared;
 }
 
+/// Every key, for run.json.
+void note_texts(const Options& options, RunSpec& spec) {
+  spec.texts = options.texts();
+  for (const auto& [section, keys] : spec.data)
+    for (const auto& [key, value] : keys.texts()) spec.texts.emplace("data." + section + "." + key, value);
+  for (const auto& [key, value] : spec.stop.texts()) spec.texts.emplace("stop." + key, value);
+}
+
 }  // namespace
 
 RunSpec make_run_spec(const Options& given) {
@@ -301,10 +190,7 @@ RunSpec make_run_spec(const Options& given) {
   spec.detailed_metrics = options.boolean("metrics.detailed");
   take_failure_keys(options, spec);
   static_cast<void>(StopRules(spec.stop));  // checks them
-  spec.texts = options.texts();
-  for (const auto& [section, keys] : spec.data)
-    for (const auto& [key, value] : keys.texts()) spec.texts.emplace("data." + section + "." + key, value);
-  for (const auto& [key, value] : spec.stop.texts()) spec.texts.emplace("stop." + key, value);
+  note_texts(options, spec);
   return spec;
 }
 

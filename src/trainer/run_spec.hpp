@@ -1,7 +1,6 @@
 #pragma once
 #include <cstdint>
 #include <map>
-#include <span>
 #include <string>
 
 #include <trainrt/checkpoint_store.hpp>
@@ -59,9 +58,6 @@ struct RunSpec {
   bool detailed_metrics = false;
   std::map<std::string, std::string> texts;  ///< every key as it was given or defaulted, for run.json
 };
-
-/// Every declared key outside [loop] and [data.NAME].
-std::span<const OptionSpec> run_options();
 
 /// Checks the keys of a config file and command line. Throws UsageError that names key, place and what is valid.
 RunSpec make_run_spec(const Options& given);

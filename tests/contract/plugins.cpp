@@ -12,7 +12,7 @@
 #include "frameworks/builtin_functions.hpp"
 #include "launch/launcher.hpp"
 #include "metrics/sink.hpp"
-#include "trainer/run_spec.hpp"
+#include "trainer/run_options.hpp"
 
 using namespace trainrt;
 using Catch::Matchers::Contains;

@@ -10,7 +10,7 @@
 #include "launch/launcher.hpp"
 #include "metrics/sink.hpp"
 #include "trainer/module_loader.hpp"
-#include "trainer/run_spec.hpp"
+#include "trainer/run_options.hpp"
 #include "trainer/stop_rules.hpp"
 
 namespace trainrt::cli::plugins {
