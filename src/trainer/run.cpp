@@ -265,10 +265,10 @@ void check_datasets(const RunSpec& spec) {
 }
 
 RunOutcome run(const RunSpec& spec, const TrainFunction& function, launch::Launch& launch, Communicator& communicator) {
+  Meter meter(attempt_start_s());  // before what uses it: the attempt's heart, in `start`
   Start start;
   start.watch.emplace(launch, spec);
   io::set_patience(spec.storage_timeout_s);
-  Meter meter(attempt_start_s());
   start.there_before = require_shared_storage(spec.storage_path, spec.storage_timeout_s, communicator);
   const std::string name(function.name);
   if (has_finished_before(spec, name, communicator))
