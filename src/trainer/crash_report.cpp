@@ -6,7 +6,6 @@
 #include <charconv>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <memory>

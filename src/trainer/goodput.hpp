@@ -1,10 +1,7 @@
 #pragma once
-#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
-
-#include "trainer/timing.hpp"
 
 namespace trainrt::trainer {
 

@@ -4,7 +4,6 @@
 
 #include <trainrt/train_function.hpp>
 
-#include "core/options.hpp"
 #include "core/plugin.hpp"
 
 namespace trainrt::trainer {

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <trainrt/error.hpp>
 
 #include "core/log.hpp"
 #include "metrics/autofill.hpp"

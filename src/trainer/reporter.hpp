@@ -1,7 +1,6 @@
 #pragma once
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "io/fenced_directory.hpp"
 #include "metrics/autofill.hpp"

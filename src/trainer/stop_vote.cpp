@@ -1,6 +1,5 @@
 #include "trainer/stop_vote.hpp"
 
-#include <fmt/format.h>
 #include <trainrt/error.hpp>
 
 namespace trainrt::trainer {
