@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -23,14 +24,20 @@ void pause_a_moment() {
 
 /// Spins first: the others are mostly no more than microseconds away. Then gives the core to whoever wants it: ranks may
 /// share cores, and who waits must not keep those from computing that he waits for. What takes longer is long.
+/// Time in which this process did not run (SIGSTOP, a suspended job) does not count: the others stood still, too.
 class Patience {
  public:
-  bool is_long() const { return rounds_ > spins && waited() > yielding_seconds; }
-  double waited() const { return monotonic_seconds() - start_; }
+  bool is_long() { return rounds_ > spins && waited() > yielding_seconds; }
+  /// Seconds. To be called often: between two calls no more than `most_at_once` count.
+  double waited() {
+    const double now = monotonic_seconds();
+    waited_ += std::min(now - std::exchange(last_, now), most_at_once);
+    return waited_;
+  }
   void wait_a_little() {
     if (++rounds_ < eager_spins) return;
     if (rounds_ < spins) return pause_a_moment();
-    if (rounds_ == spins) start_ = monotonic_seconds();
+    if (rounds_ == spins) last_ = monotonic_seconds();
     sched_yield();
   }
 
@@ -38,7 +45,9 @@ class Patience {
   static constexpr int eager_spins = 100;
   static constexpr int spins = 500;
   static constexpr double yielding_seconds = 0.0005;
-  double start_ = 0;
+  static constexpr double most_at_once = 2;  // seconds; a sleep is far shorter
+  double last_ = 0;
+  double waited_ = 0;
   int rounds_ = 0;
 };
 

@@ -260,7 +260,10 @@ metrics::TimeSoFar Session::time_so_far() const {
 }
 
 void Session::obey(const StopVote::Outcome& outcome, bool checkpoint_due) {
-  if (outcome.stop == batch::ended_early && stops_.agree_on_end(communicator_)) saves_.outdate();
+  if (outcome.stop == batch::ended_early && stops_.agree_on_end(communicator_)) {
+    saves_.finish();  // one on its way lacks the end as well
+    saves_.outdate();
+  }
   if (attached_ && (checkpoint_due || outcome.checkpoint_wanted)) saves_.start(content());
   if (outcome.stop != batch::no_stop) stop(outcome.stop);
 }

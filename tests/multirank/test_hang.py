@@ -113,6 +113,27 @@ def a_checkpoint_longer_than_the_limit_is_no_hang():
 
 
 @test
+def ranks_that_are_suspended_for_longer_than_the_limits_go_on():
+    config = linear_config(scratch(), "run", {"epochs": 1000, "step_pause": 0.02, "report_every": 10},
+                           failure={"hang_timeout": "5 s", "collective_timeout": 4})
+    job = start_ranks(2, config)
+    wait_for_reports(run_dir_of(config), 2, job)
+    ranks = job.ranks()
+    for rank in (1, 0):  # rank 0 waits for the other when it is stopped, and when it goes on
+        kill([ranks[rank]], signal.SIGSTOP)
+        time.sleep(0.5)
+    time.sleep(8)
+    for rank in (0, 1):
+        kill([ranks[rank]], signal.SIGCONT)
+        time.sleep(0.5)
+    wait_for_reports(run_dir_of(config), report_count(run_dir_of(config)) + 2, job)
+    equal(hang_folders(config), [], "alarms", job)
+    kill([ranks[0]], signal.SIGTERM)
+    job.code = job.wait(60)
+    check_exit(job, STOPPED)
+
+
+@test
 def off_lets_a_rank_take_its_time():
     config = trouble_config({"trouble": "sleep", "rank": 1, "seconds": 6}, failure={"hang_timeout": "off"})
     check_exit(run_ranks(2, config, timeout=90), FINISHED)

@@ -261,6 +261,30 @@ TEST_CASE("a run that ended early and was killed before that was on record does 
   CHECK_THAT(again.message, Contains("finished early (training_iteration = 2 >= 2): 2 iterations"));
 }
 
+TEST_CASE("the end of a run belongs to its last checkpoint, also where one of the same report is on its way") {
+  TemporaryFolder folder;
+  const auto spec = spec_in(folder.path());
+  const auto asks_after_report = [](Context& ctx) {
+    int i = 0;
+    State state;
+    state.value("i", i);
+    ctx.restore(state);
+    while (i < 5) {
+      ++i;
+      ctx.report({{"i", i}});
+      if (i == 2) ctx.request_stop("good enough");
+      ctx.stop_point();
+      ctx.stop_point();
+    }
+  };
+  REQUIRE(run_on(2, spec, asks_after_report).code == ExitCode::finished);
+  auto record = *trainer::read_run_record(folder.path() + "/r");
+  record.state = "running";  // it was killed before its end was on record
+  std::filesystem::create_directory(folder.path() + "/r/aside");
+  trainer::write_run_record({folder.path() + "/r", folder.path() + "/r/aside"}, record);
+  CHECK_THAT(run_on(2, spec, asks_after_report).message, Contains("finished early (good enough): 2 iterations"));
+}
+
 TEST_CASE("one rank may ask for the end of the run, and all ranks end at the same step") {
   TemporaryFolder folder;
   const auto outcome = run_on(3, spec_in(folder.path()), [](Context& ctx) {
