@@ -2,6 +2,7 @@
 // machine decides. Every element is computed alone and products are never fused, so that the bits are the same either way.
 #include "comm/reduce.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -178,11 +179,17 @@ void reduce_two(T* lower, T* upper, std::size_t count, Op op) {
   with_op(op, [&](auto operation) { loop<CombineBoth<decltype(operation)>>(count, lower, upper); });
 }
 
+/// Elements that are combined at a time: fewer where there are many parts, so that the scratch of a thread stays small.
+std::size_t block_of(std::size_t parts) {
+  constexpr std::size_t most = 64 * block_elements;
+  return std::clamp<std::size_t>(most / (parts + 1), 64, block_elements);
+}
+
 /// Scratch for the sums of one block; kept by its thread.
 template <class Acc>
-Acc* scratch_of(std::size_t parts) {
+Acc* scratch_of(std::size_t elements) {
   thread_local std::vector<Acc> memory;
-  if (memory.size() < parts * block_elements) memory.resize(parts * block_elements);
+  if (memory.size() < elements) memory.resize(elements);
   return memory.data();
 }
 
@@ -190,8 +197,8 @@ template <class T>
 void reduce_block(std::span<const std::byte* const> parts, std::span<std::byte* const> outs, std::size_t first,
                   std::size_t count, Op op, std::span<const TreeStep> steps, int ranks) {
   using Acc = Accumulator<T>;
-  auto* scratch = scratch_of<Acc>(parts.size() + 1);
-  const auto own = [&](int part) { return scratch + static_cast<std::size_t>(part) * block_elements; };
+  auto* scratch = scratch_of<Acc>((parts.size() + 1) * count);
+  const auto own = [&](int part) { return scratch + static_cast<std::size_t>(part) * count; };
   thread_local std::vector<const Acc*> at;
   at.resize(parts.size());
   for (std::size_t p = 0; p < parts.size(); ++p) {
@@ -273,8 +280,9 @@ void reduce_to(std::span<const std::byte* const> parts, std::span<std::byte* con
         return reduce_two_to(reinterpret_cast<T*>(outs[0]), reinterpret_cast<const T*>(parts[0]),
                              reinterpret_cast<const T*>(parts[1]), count, op);
     }
-    for (std::size_t first = 0; first < count; first += block_elements)
-      reduce_block<T>(parts, outs, first, std::min(block_elements, count - first), op, steps, ranks);
+    const auto block = block_of(parts.size());
+    for (std::size_t first = 0; first < count; first += block)
+      reduce_block<T>(parts, outs, first, std::min(block, count - first), op, steps, ranks);
   });
 }
 
