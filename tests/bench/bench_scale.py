@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """How the parts of a run that all ranks take part in grow with the ranks, and what the stop vote costs a short step.
 
-scale_probe runs 64, 128 and 256 ranks as threads of one process, on "nodes" of 8, and counts what rank 0 takes part in
+scale_probe runs 64, 256 and 1,024 ranks as threads of one process, on "nodes" of 8, and counts what rank 0 takes part in
 for a start, a restore, two steps, a report and a commit (of replicated tensors, four sharded and four of each rank). Rounds are waits that follow each other: a collective counts as
 the depth of the one tree over rank numbers and two, a gather as three. They may grow by some rounds for each doubling of
 the ranks. Bytes are what gathers and broadcasts put into rank 0's memory: at a commit some for each rank, whatever the
@@ -21,7 +21,7 @@ The model for 10,000 ranks, on paper. n nodes, p ranks; L = ceil(log2 p) = 14; a
   manifest  a line a rank and one a file: 2 MB that rank 0 writes.
   restore   indices are read by their homes and told to all in rounds of at most 64 MiB.
 
-    bench_scale.py [BUILD] [--ranks 64,128,256] [--tensors 1000]
+    bench_scale.py [BUILD] [--ranks 64,256,1024] [--tensors 1000]
 """
 import argparse
 import math
@@ -34,13 +34,13 @@ PROBE = BUILD / "bench/scale_probe"
 LIBRARY = BUILD / "bench/vote_loop.so"
 BYTES_A_RANK = 200  # at a commit
 VOTE_PERCENT = 1
-MOST_THAT_SAVE = 256  # 18 MB and eight threads a rank, in one process
+MOST_THAT_SAVE = 256  # megabytes and eight threads a rank, in one process
 
 
 def read_options():
     options = argparse.ArgumentParser()
     options.add_argument("build", nargs="?", help="build directory, read in bench.py")
-    options.add_argument("--ranks", default="64,128,256")
+    options.add_argument("--ranks", default="64,256,1024")
     options.add_argument("--tensors", type=int, default=1000)
     return options.parse_args()
 

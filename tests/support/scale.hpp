@@ -49,7 +49,7 @@ class ScaleRun {
 
   ScaleRun(int ranks, Tensors tensors, std::string folder) : ranks_(ranks), tensors_(tensors), folder_(std::move(folder)) {}
 
-  /// saves = false: one attempt only, without checkpoints. Writing takes 14 MB of each rank, reading more and eight
+  /// saves = false: one attempt only, without checkpoints. Writing takes megabytes of each rank, reading more and eight
   /// threads, and these are all in one process.
   std::map<std::string, Operation> measure(bool saves = true) {
     saves_ = saves;
