@@ -60,7 +60,9 @@ ExitCode Supervisor::run() {
   batch::Verdict verdict;
   do {
     const int before = last_number();
-    const auto end = batch::run_step(command(verdict), signals_);
+    auto end = batch::run_step(command(verdict), signals_);
+    // srun of Slurm 22.05 ends with 0 where a node dies while the step is being launched.
+    if (end.exit_code == 0 && !has_finished()) end.exit_code = batch::exit_of_srun;
     verdict = after(end, before);
     say(verdict.why);
     if (verdict.action != Action::restart) break;
@@ -163,6 +165,15 @@ std::string Supervisor::write_down(const batch::StepEnd& end, batch::Ending endi
   const bool both = !last.end.empty() && !cause.empty();
   return fmt::format("attempt {}: {}{}", last.number, last.end.empty() ? seen : brief(last.why),
                      both ? " (" + cause + ")" : "");
+}
+
+bool Supervisor::has_finished() const {
+  try {
+    const auto record = trainer::read_run_record(spec_.run_dir);
+    return record && record->state == "finished";
+  } catch (const std::exception&) {
+    return false;
+  }
 }
 
 int Supervisor::last_number() const {

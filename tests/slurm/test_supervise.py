@@ -3,6 +3,7 @@
 allocation and ends with the bits of a run that nothing happened to; what cannot work ends, with the reason on record."""
 import json
 import os
+import shutil
 import signal
 import sys
 from pathlib import Path
@@ -110,6 +111,20 @@ def ranks_that_outlive_their_srun_are_ended_before_the_next_attempt_begins():
     check("already being run" not in job.text, "the next attempt met the one before", job)
     check_whole(run_dir, job)
     check_same_bits(run_dir, whole)
+
+
+@test
+def an_srun_that_ends_with_0_and_has_run_nothing_is_no_good_end():
+    """As Slurm's does where a node dies while it launches the step."""
+    folder = scratch("bin")
+    wrapper = folder / "srun"
+    wrapper.write_text(f'#!/bin/sh\nmkdir {folder}/once 2>/dev/null && exit 0\nexec {shutil.which("srun")} "$@"\n')
+    wrapper.chmod(0o755)
+    config = config_of()
+    job = CLUSTER.sbatch(["-N1", "-n2", "-c1", f"--export=ALL,PATH={folder}:{os.environ['PATH']}"], config)
+    ended(job, "COMPLETED")
+    check("srun could not start the step" in job.text, "it does not say so", job)
+    check_whole(run_dir_of(config), job)
 
 
 @test
