@@ -48,6 +48,19 @@ T value_or(const Json& json, const char* key, T fallback) {
 }
 
 /// What record and pulse have in common.
+Json numbers_of(const AttemptRecord& record) {
+  const auto or_null = [](std::int64_t number) { return number < 0 ? Json() : Json(number); };
+  return {{"first_step", record.first_step},
+          {"last_step", record.last_step},
+          {"saved_step", or_null(record.saved_step)},
+          {"first_iteration", record.first_iteration},
+          {"saved_iteration", or_null(record.saved_iteration)},
+          {"iteration", record.iteration},
+          {"timing", to_json(record.timing)},
+          {"seen", record.seen.empty() ? Json() : Json(record.seen)}};
+}
+
+/// The same, read again.
 void take_numbers(AttemptRecord& record, const Json& json) {
   record.first_step = value_or<std::int64_t>(json, "first_step", 0);
   record.last_step = value_or<std::int64_t>(json, "last_step", 0);
@@ -96,22 +109,13 @@ std::string why_without_end(const Owner& gone, const Owner& me) {
 }
 
 std::string to_text(const AttemptRecord& record) {
-  const Json json = {{"attempt", record.number},
-                     {"start", record.start},
-                     {"end", record.end.empty() ? Json() : Json(record.end)},
-                     {"why", record.why.empty() ? Json() : Json(record.why)},
-                     {"exit_code", record.exit_code < 0 ? Json() : Json(record.exit_code)},
-                     {"first_step", record.first_step},
-                     {"last_step", record.last_step},
-                     {"saved_step", record.saved_step < 0 ? Json() : Json(record.saved_step)},
-                     {"first_iteration", record.first_iteration},
-                     {"saved_iteration", record.saved_iteration < 0 ? Json() : Json(record.saved_iteration)},
-                     {"iteration", record.iteration},
-                     {"timing", to_json(record.timing)},
-                     {"seen", record.seen.empty() ? Json() : Json(record.seen)},
-                     {"ranks", record.ranks},
-                     {"nodes", record.nodes},
-                     {"owner", to_json(record.owner)}};
+  Json json = {{"attempt", record.number},
+               {"start", record.start},
+               {"end", record.end.empty() ? Json() : Json(record.end)},
+               {"why", record.why.empty() ? Json() : Json(record.why)},
+               {"exit_code", record.exit_code < 0 ? Json() : Json(record.exit_code)}};
+  json.update(numbers_of(record));
+  json.update({{"ranks", record.ranks}, {"nodes", record.nodes}, {"owner", to_json(record.owner)}});
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -132,15 +136,8 @@ AttemptRecord attempt_record_from(const std::string& text) {
 }
 
 std::string pulse_text(const AttemptRecord& record) {
-  const Json json = {{"attempt", record.number},
-                     {"seen", record.seen},
-                     {"first_step", record.first_step},
-                     {"last_step", record.last_step},
-                     {"saved_step", record.saved_step < 0 ? Json() : Json(record.saved_step)},
-                     {"first_iteration", record.first_iteration},
-                     {"saved_iteration", record.saved_iteration < 0 ? Json() : Json(record.saved_iteration)},
-                     {"iteration", record.iteration},
-                     {"timing", to_json(record.timing)}};
+  Json json = {{"attempt", record.number}};
+  json.update(numbers_of(record));
   return json.dump(2) + "\n";
 }
 
