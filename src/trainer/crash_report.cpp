@@ -26,16 +26,18 @@
 #include "core/thread.hpp"
 #include "io/file.hpp"
 #include "trainer/attempt_record.hpp"
+#include "trainer/run_directory.hpp"
 #include "trainer/thrown.hpp"
 
 namespace trainrt::trainer {
 
 /// All that a handler needs, made beforehand.
 struct CrashFacts {
-  std::string report;   ///< path
-  std::string error;    ///< path of error.txt
-  std::string who;      ///< "rank 2 on n2"
-  std::string details;  ///< "process 123, attempt 3"
+  std::string report;       ///< path
+  std::string error;        ///< path of error.txt
+  std::string error_aside;  ///< where it is written first, in the private directory
+  std::string who;          ///< "rank 2 on n2"
+  std::string details;      ///< "process 123, attempt 3"
   const LifeSigns* life;
   std::function<void(int)> end_step;
   std::atomic<int> signal_number = 0;  ///< of the crash
@@ -151,13 +153,16 @@ void put_report(int fd, const CrashFacts& place, std::string_view what, const St
 void write_reports(const CrashFacts& place, std::string_view what, const StackFrames& frames) {
   put(STDERR_FILENO, "trainrt: error: ");
   put(STDERR_FILENO, what);
-  for (const auto* path : {&place.report, &place.error}) {
+  for (const auto* path : {&place.report, &place.error_aside}) {
     const int fd = open(path->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0) continue;  // of error.txt: another rank was first
+    if (fd < 0) continue;
     put_report(fd, place, what, frames);
     fsync(fd);
     close(fd);
   }
+  // Out of the private directory, as io/fenced_directory.hpp has it: fails where another rank was first, or where a newer
+  // attempt has taken the run over.
+  if (link(place.error_aside.c_str(), place.error.c_str()) == 0) unlink(place.error_aside.c_str());
 }
 
 void end_step_of(CrashFacts& place, int number) {
@@ -226,6 +231,7 @@ CrashPlace::CrashPlace(const std::string& run_dir, int attempt, int rank, const 
     : facts_(std::make_unique<CrashFacts>()) {
   facts_->report = fmt::format("{}/logs/crash-attempt-{}-rank-{:05}.txt", run_dir, attempt_name(attempt), rank);
   facts_->error = run_dir + "/error.txt";
+  facts_->error_aside = fmt::format("{}/error-rank-{:05}.txt", private_directory(run_dir, attempt), rank);
   facts_->who = fmt::format("rank {} on {}", rank, host_name());
   facts_->details = fmt::format("process {}, attempt {}\n", getpid(), attempt);
   facts_->life = &life;

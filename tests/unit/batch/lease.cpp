@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <thread>
 
@@ -77,16 +78,20 @@ TEST_CASE("outside of a job, and with a job id that is none, nobody is asked") {
   CHECK_FALSE(lease.remaining());
 }
 
-TEST_CASE("a lease can go while its question has no answer") {
-  std::atomic<bool> release = false;
+TEST_CASE("a lease that goes cancels its question") {
+  const auto asked = std::make_shared<std::atomic<bool>>(false);  // the thread may outlive the lease
+  const auto cancelled = std::make_shared<std::atomic<bool>>(false);
   {
-    const Lease lease([&release](const auto&) {
-      while (!release) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    const Lease lease([asked, cancelled](const auto& cancel) {
+      *asked = true;
+      while (!cancel) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      *cancelled = true;
       return Lease::Answer{};
     });
+    wait_until([&] { return asked->load(); });
   }
-  release = true;
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  wait_until([&] { return cancelled->load(); });
+  CHECK(*cancelled);
 }
 
 TEST_CASE("the time from SIGTERM to SIGKILL is read from what scontrol shows") {
