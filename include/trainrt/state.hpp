@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <ranges>
 #include <set>
@@ -88,12 +89,18 @@ class TRAINRT_API State {
   /// "rank-NUMBER".
   FileEntry& file(std::string name, std::string path);
 
+  /// Called each time before a checkpoint takes what this State refers to, on every rank and on the train thread: brings up
+  /// to date what is kept elsewhere (in another process, or in memory that a file() is to be written from). It must not
+  /// communicate; what it throws fails the run.
+  void before_save(std::function<void()> call);
+  void bring_up_to_date() const;  ///< makes these calls, in their order
+
   const std::deque<TensorEntry>& tensors() const { return tensors_; }
   const std::deque<ValueEntry>& values() const { return values_; }
   const std::deque<FileEntry>& files() const { return files_; }
   bool empty() const { return tensors_.empty() && values_.empty() && files_.empty(); }
 
-  /// Adds the entries of another State (the views, not the data).
+  /// Adds the entries of another State (the views, not the data), and its calls before a save.
   void append(const State& other);
 
  private:
@@ -105,6 +112,7 @@ class TRAINRT_API State {
   std::deque<TensorEntry> tensors_;
   std::deque<ValueEntry> values_;
   std::deque<FileEntry> files_;
+  std::vector<std::function<void()>> before_save_;
   std::set<std::string> names_;
   std::set<std::string> file_names_;
   std::map<std::string, std::size_t> first_slab_;  // of tensors made by slab(): which entry is their first

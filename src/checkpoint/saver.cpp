@@ -123,6 +123,7 @@ Saver::Saver(SaverOptions options, Communicator& communicator)
 Saver::~Saver() = default;
 
 std::optional<SaveResult> Saver::start(const State& state, Request request) {
+  state.bring_up_to_date();
   const auto place = place_of(options_.run_dir, options_.private_dir, request.meta.index);
   SaveResult obstacle;  // rank 0's
   obstacle.index = request.meta.index;

@@ -151,6 +151,12 @@ ValueEntry& State::value(std::string name, double& v) { return add_value(std::mo
 ValueEntry& State::value(std::string name, bool& v) { return add_value(std::move(name), v); }
 ValueEntry& State::value(std::string name, std::string& v) { return add_value(std::move(name), v); }
 
+void State::before_save(std::function<void()> call) { before_save_.push_back(std::move(call)); }
+
+void State::bring_up_to_date() const {
+  for (const auto& call : before_save_) call();
+}
+
 void State::append(const State& other) {
   for (const auto& entry : other.tensors_) {
     entry.one_of_several ? claim_slab(entry) : claim(entry.name);
@@ -164,6 +170,7 @@ void State::append(const State& other) {
     claim_in(file_names_, entry.name);
     files_.push_back(entry);
   }
+  before_save_.insert(before_save_.end(), other.before_save_.begin(), other.before_save_.end());
 }
 
 }  // namespace trainrt

@@ -122,8 +122,7 @@ void say_when_started(int rank) {
     fmt::print(stderr, "timing: train_function_started_s={:.3f}\n", seconds_since_process_start());
 }
 
-void call_train_function(const AttemptPlace& place, const TrainFunction& function, Session& session,
-                         launch::Launch& launch) {
+void call_train_function(const AttemptPlace& place, const TrainCall& function, Session& session, launch::Launch& launch) {
   try {
     session.stop_if_asked();  // asked during the start-up: nothing has begun
     Context context(session);
@@ -225,8 +224,8 @@ void record_end(Records& records, const RunOutcome& outcome, const Session& sess
   leave_nothing(records.files().private_dir());
 }
 
-RunOutcome run_attempt(const RunSpec& spec, const TrainFunction& function, launch::Launch& launch,
-                       Communicator& communicator, Start& start, Meter& meter) {
+RunOutcome run_attempt(const RunSpec& spec, const TrainCall& function, launch::Launch& launch, Communicator& communicator,
+                       Start& start, Meter& meter) {
   auto* records = start.records.get();
   // One rank watches the job's time, and the vote tells the others.
   const auto environment = records != nullptr ? Environment::of_process() : Environment();
@@ -264,14 +263,13 @@ void check_datasets(const RunSpec& spec) {
   for (const auto& [name, options] : spec.data) data::check_dataset(name, options);
 }
 
-RunOutcome run(const RunSpec& spec, const TrainFunction& function, launch::Launch& launch, Communicator& communicator) {
+RunOutcome run(const RunSpec& spec, const TrainCall& function, launch::Launch& launch, Communicator& communicator) {
   Meter meter(attempt_start_s());  // before what uses it: the attempt's heart, in `start`
   Start start;
   start.watch.emplace(launch, spec);
   io::set_patience(spec.storage_timeout_s);
   start.there_before = require_shared_storage(spec.storage_path, spec.storage_timeout_s, communicator);
-  const std::string name(function.name);
-  if (has_finished_before(spec, name, communicator))
+  if (has_finished_before(spec, function.name, communicator))
     return {ExitCode::finished,
             fmt::format("the run '{}' has finished already; nothing to do. Results: {}. More epochs in [loop] continue it; "
                         "another run.name starts a new one",
@@ -281,7 +279,7 @@ RunOutcome run(const RunSpec& spec, const TrainFunction& function, launch::Launc
   agreed(communicator, [&] {
     if (communicator.rank() != 0) return;
     require_progress(spec);
-    start.records = std::make_unique<Records>(spec, name, communicator.size(), start.nodes, meter);
+    start.records = std::make_unique<Records>(spec, function.name, communicator.size(), start.nodes, meter);
   });
   tell_numbers(start, communicator);
   return run_attempt(spec, function, launch, communicator, start, meter);

@@ -1,9 +1,10 @@
 #pragma once
+#include <functional>
 #include <string>
 
 #include <trainrt/communicator.hpp>
+#include <trainrt/context.hpp>
 #include <trainrt/error.hpp>
-#include <trainrt/train_function.hpp>
 
 #include "launch/launcher.hpp"
 #include "trainer/run_spec.hpp"
@@ -15,10 +16,16 @@ struct RunOutcome {
   std::string message;  ///< what happened and what to do next, for rank 0 to print
 };
 
+/// What an attempt calls, and the name that the run is recorded with.
+struct TrainCall {
+  std::string name;
+  std::function<void(Context&)> train;
+};
+
 /// Runs one attempt of a run: opens the run directory, continues from the last checkpoint, calls the train function, and
 /// leaves the records. Collective. AgreedError where it cannot start; a train function that fails on some rank ends the
 /// whole step from here (Launch::abort).
-RunOutcome run(const RunSpec& spec, const TrainFunction& function, launch::Launch& launch, Communicator& communicator);
+RunOutcome run(const RunSpec& spec, const TrainCall& function, launch::Launch& launch, Communicator& communicator);
 
 /// Before any directory is made: are the datasets of the config there and whole? UsageError otherwise.
 void check_datasets(const RunSpec& spec);

@@ -157,6 +157,21 @@ Options take_free_sections(const Options& given, RunSpec& spec) {
   return declared;
 }
 
+void take_train_keys(const Options& options, RunSpec& spec) {
+  spec.function = options.text("train.function");
+  spec.library = options.text("train.library");
+  spec.program = options.text("train.program");
+  check_positive(options, "train.stop_timeout");
+  spec.stop_signal = options.text("train.stop_signal");
+  spec.stop_timeout_s = options.real("train.stop_timeout");
+  const bool has_function = !spec.function.empty() || !spec.library.empty();
+  if (!has_function && spec.program.empty())
+    throw UsageError("the key train.function (or train.library, or train.program) is missing: what to run");
+  if (has_function && !spec.program.empty())
+    throw UsageError(options.find("train.program")->origin +
+                     ": train.program stands in the place of train.function and train.library: give one of them");
+}
+
 /// Every key, for run.json.
 void note_texts(const Options& options, RunSpec& spec) {
   spec.texts = options.texts();
@@ -181,10 +196,7 @@ RunSpec make_run_spec(const Options& given) {
   spec.storage_path = std::filesystem::absolute(options.text("run.storage_path")).lexically_normal().string();
   spec.run_dir = (std::filesystem::path(spec.storage_path) / spec.name).string();
   spec.seed = static_cast<std::uint64_t>(options.integer("run.seed"));
-  spec.function = options.text("train.function");
-  spec.library = options.text("train.library");
-  if (spec.function.empty() && spec.library.empty())
-    throw UsageError("the key train.function (or train.library) is missing: which train function to run");
+  take_train_keys(options, spec);
   take_scaling_keys(options, spec);
   take_checkpoint_keys(options, spec);
   spec.detailed_metrics = options.boolean("metrics.detailed");

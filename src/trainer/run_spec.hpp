@@ -27,6 +27,9 @@ struct RunSpec {
   std::uint64_t seed = 0;
   std::string function;
   std::string library;                   ///< a user's module, "" = none
+  std::string program;                   ///< a command line, "" = none
+  std::string stop_signal;               ///< for the program: "TERM"
+  double stop_timeout_s = 0;             ///< that the program may take to end
   Options loop;                          ///< [loop], keys without the section
   std::map<std::string, Options> data;   ///< [data.NAME] by name
   std::string resume_from;               ///< a checkpoint of another run, "" = none

@@ -14,7 +14,7 @@ std::optional<double> StopMargin::seconds() const {
     case LimitOption::Kind::seconds:
       return option_.seconds;
     case LimitOption::Kind::automatic:
-      return fixed + 2 * longest_save() + 2 * gaps_.longest();
+      return fixed + end_s_ + 2 * longest_save() + 2 * gaps_.longest();
   }
   return std::nullopt;
 }

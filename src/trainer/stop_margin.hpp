@@ -9,11 +9,12 @@ namespace trainrt::trainer {
 
 /// How long before the end of the job's time a run has to begin its stop, so that the checkpoint of the stop is committed
 /// and the requeue is asked for in time: failure.stop_before_end. `auto` is 15 s (the vote, the end of the ranks,
-/// scontrol), and twice the longest of the last saves, and twice the longest of the last gaps between two points where the
-/// run may stop.
+/// scontrol), what a program may take to end, and twice the longest of the last saves, and twice the longest of the last
+/// gaps between two points where the run may stop.
 class StopMargin {
  public:
-  explicit StopMargin(LimitOption option) : option_(option) {}
+  /// `end_s`: what the train function may take to end after the stop, as programs do.
+  explicit StopMargin(LimitOption option, double end_s = 0) : option_(option), end_s_(end_s) {}
 
   /// What a save is taken to last until one has been measured.
   void expect_save(double seconds) { expected_save_ = seconds; }
@@ -38,6 +39,7 @@ class StopMargin {
   };
 
   LimitOption option_;
+  double end_s_;
   double expected_save_ = 0;
   Recent saves_;
   Recent gaps_;

@@ -33,7 +33,9 @@ double expected_save_seconds(const State& state) {
 }  // namespace
 
 StopReasons::StopReasons(const RunSpec& spec, const batch::Lease* lease)
-    : lease_(lease), rules_(spec.stop, settings_text(spec)), margin_(spec.stop_before_end) {}
+    : lease_(lease),
+      rules_(spec.stop, settings_text(spec)),
+      margin_(spec.stop_before_end, spec.program.empty() ? 0 : spec.stop_timeout_s) {}
 
 void StopReasons::take_restored(const State& state) {
   if (const auto reason = rules_.noted_end(); !reason.empty()) request(reason);

@@ -7,11 +7,10 @@
 #include "checkpoint/checkpoint.hpp"
 #include "cli/command.hpp"
 #include "cli/load_spec.hpp"
+#include "cli/train_call.hpp"
 #include "comm/backend.hpp"
-#include "frameworks/builtin_functions.hpp"
 #include "io/file.hpp"
 #include "io/file_system.hpp"
-#include "trainer/module_loader.hpp"
 #include "trainer/run.hpp"
 #include "trainer/run_record.hpp"
 
@@ -62,7 +61,7 @@ ExitCode check_command(std::span<const std::string> words) {
   trainer::check_datasets(spec);
   check_resume(spec);
   comm::find_backend(spec.backend);
-  const auto function = trainer::load_function(builtin_functions(), spec.function, spec.library);
+  const auto function = train_call(spec);
   fmt::print("config          ok\n");
   fmt::print("train function  {}\n", function.name);
   for (const auto& [name, options] : spec.data) fmt::print("dataset         {} ok\n", name);

@@ -10,14 +10,13 @@
 #include "batch/signals.hpp"
 #include "cli/command.hpp"
 #include "cli/load_spec.hpp"
+#include "cli/train_call.hpp"
 #include "comm/backend.hpp"
 #include "comm/gpus.hpp"
 #include "core/fault_point.hpp"
 #include "core/log.hpp"
-#include "frameworks/builtin_functions.hpp"
 #include "trainer/agreement.hpp"
 #include "trainer/crash_report.hpp"
-#include "trainer/module_loader.hpp"
 #include "trainer/run.hpp"
 #include "trainer/start_watch.hpp"
 
@@ -75,14 +74,14 @@ ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOpti
   batch::install_stop_signals();  // again: MPI_Init takes SIGUSR1
   const auto& world = launch.world();
   try {
-    TrainFunction function;
+    trainer::TrainCall function;
     std::optional<trainer::StartWatch> start_watch;
     if (prepared.spec) start_watch.emplace(launch, *prepared.spec);
     trainer::agreed(*communicator, [&] {
       if (prepared.error) std::rethrow_exception(prepared.error);
       require_workers(*prepared.spec, world.size);
       trainer::check_datasets(*prepared.spec);
-      function = trainer::load_function(builtin_functions(), prepared.spec->function, prepared.spec->library);
+      function = train_call(*prepared.spec);
     });
     trainer::agreed(*communicator, [&] { comm::put_on_gpus(communicator, launch.world(), comm_options); });
     log::info(fmt::format("{} rank{} on {} node{} ({}, {}), train function {}", world.size, world.size == 1 ? "" : "s",

@@ -1,0 +1,31 @@
+#include "cli/train_call.hpp"
+
+#include <csignal>
+#include <map>
+
+#include <boost/program_options/parsers.hpp>
+
+#include "frameworks/builtin_functions.hpp"
+#include "frameworks/program/program.hpp"
+#include "trainer/module_loader.hpp"
+
+namespace trainrt::cli {
+
+namespace {
+
+const std::map<std::string, int> stop_signals = {
+    {"TERM", SIGTERM}, {"INT", SIGINT}, {"HUP", SIGHUP}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2}};
+
+}  // namespace
+
+trainer::TrainCall train_call(const trainer::RunSpec& spec) {
+  if (spec.program.empty()) {
+    const auto function = trainer::load_function(builtin_functions(), spec.function, spec.library);
+    return {std::string(function.name), function.train};
+  }
+  return {"program", program::program_function({.command = boost::program_options::split_unix(spec.program),
+                                                .stop_signal = stop_signals.at(spec.stop_signal),
+                                                .stop_timeout_s = spec.stop_timeout_s})};
+}
+
+}  // namespace trainrt::cli

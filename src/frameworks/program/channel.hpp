@@ -1,0 +1,44 @@
+#pragma once
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "frameworks/program/descriptor.hpp"
+
+namespace trainrt::program {
+
+using Json = nlohmann::ordered_json;
+
+/// What the program sent: an object with a field "op", and a file where one travelled with it.
+struct Message {
+  std::string op;
+  Json body;
+  Descriptor file;
+};
+
+/// The runtime's end of the socket to a program: JSON objects, one a line (RFC 8259; at most 64 MiB each). Only the train
+/// thread uses it.
+class Channel {
+ public:
+  /// Makes both ends. The program's is `theirs`.
+  explicit Channel(Descriptor& theirs);
+
+  /// The next message; nothing where none comes within so many seconds, or where the program has closed its end. What is no
+  /// message throws UsageError.
+  std::optional<Message> receive(double limit_s);
+  /// Where the program is gone, nothing happens: its end tells why.
+  void send(const Json& answer);
+
+ private:
+  bool read_more(double limit_s);
+  std::optional<std::string> next_line();
+
+  Descriptor socket_;
+  bool closed_ = false;
+  std::string unread_;
+  std::size_t searched_ = 0;  // of unread_, without an end of line
+  Descriptor file_;           // that came with it
+};
+
+}  // namespace trainrt::program

@@ -1,0 +1,152 @@
+#include "frameworks/program/child.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
+#include <thread>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <trainrt/error.hpp>
+
+namespace trainrt::program {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::vector<char*> pointers_to(const std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (const auto& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// No signal reaches this thread meanwhile: a child of vfork() would run the handlers in this process's memory.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+// What follows up to execve() runs in the child, in its parent's memory: system calls only.
+
+void set_signals(int stop_signal) {
+  struct sigaction action {};
+  action.sa_handler = SIG_DFL;
+  for (int number = 1; number < NSIG; ++number) sigaction(number, &action, nullptr);
+  action.sa_handler = SIG_IGN;
+  for (const int number : {SIGUSR1, SIGUSR2, SIGTERM, SIGINT, SIGHUP})
+    if (number != stop_signal) sigaction(number, &action, nullptr);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+/// From the standard ones on.
+void close_files_at_exec() {
+#if defined(SYS_close_range) && defined(CLOSE_RANGE_CLOEXEC)
+  if (syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC) == 0) return;
+#endif
+  constexpr int most = 65536;  // Linux before 5.11
+  for (int number = 3; number < most; ++number) fcntl(number, F_SETFD, FD_CLOEXEC);
+}
+
+/// errno where the program could not be started.
+[[noreturn]] void become(const ChildPlan& plan, char** words, char** environment, int null, pid_t parent,
+                         volatile int& failure) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(127);  // it died before
+  dup2(null, STDIN_FILENO);
+  close_files_at_exec();
+  fcntl(plan.socket, F_SETFD, 0);
+  set_signals(plan.stop_signal);
+  execve(plan.executable.c_str(), words, environment);
+  failure = errno;
+  _exit(127);
+}
+
+bool is_executable(const std::filesystem::path& path) {
+  std::error_code none;
+  return std::filesystem::is_regular_file(path, none) && access(path.c_str(), X_OK) == 0;
+}
+
+}  // namespace
+
+std::string Ending::in_words() const {
+  if (signal == 0) return fmt::format("exited with {}", exit_code);
+  const char* name = sigabbrev_np(signal);
+  return fmt::format("was ended by {}", name != nullptr ? std::string("SIG") + name : fmt::format("signal {}", signal));
+}
+
+Child::Child(const ChildPlan& plan) {
+  auto words = pointers_to(plan.words);
+  auto environment = pointers_to(plan.environment);
+  const Descriptor null(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  volatile int failure = 0;
+  {
+    const SignalsBlocked blocked;
+    const auto parent = getpid();
+    pid_ = vfork();  // not fork(): pages that a network card writes to must stay this process's own
+    if (pid_ == 0) become(plan, words.data(), environment.data(), null.number(), parent, failure);
+    if (pid_ < 0) failure = errno;
+  }
+  if (failure == 0) return;
+  if (pid_ > 0) waitpid(pid_, nullptr, 0);
+  throw Error(fmt::format("train.program: {} cannot be started: {}", plan.executable, std::strerror(failure)));
+}
+
+Child::~Child() {
+  const bool runs = !ending();
+  kill(-pid_, SIGKILL);  // the group outlives its first process
+  if (runs) waitpid(pid_, nullptr, 0);
+}
+
+const std::optional<Ending>& Child::ending() {
+  int status = 0;
+  if (!ending_ && waitpid(pid_, &status, WNOHANG) == pid_)
+    ending_ = WIFSIGNALED(status) ? Ending{0, WTERMSIG(status)} : Ending{WEXITSTATUS(status), 0};
+  return ending_;
+}
+
+void Child::signal(int number) const { kill(-pid_, number); }
+
+bool Child::ends_within(double seconds) {
+  const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);
+  while (!ending()) {
+    if (Clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return true;
+}
+
+std::string find_executable(const std::string& name) {
+  if (name.find('/') != std::string::npos) return is_executable(name) ? name : "";
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const auto file = std::filesystem::path(folder.empty() ? "." : folder) / name;
+    if (is_executable(file)) return file.string();
+  }
+  return "";
+}
+
+}  // namespace trainrt::program

@@ -1,0 +1,52 @@
+#pragma once
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "frameworks/program/descriptor.hpp"
+
+namespace trainrt::program {
+
+/// How a program ended.
+struct Ending {
+  int exit_code = 0;
+  int signal = 0;  ///< that ended it; 0: none
+  std::string in_words() const;  ///< "exited with 3", "was ended by SIGKILL"
+};
+
+/// What a child is started as.
+struct ChildPlan {
+  std::string executable;                ///< its path
+  std::vector<std::string> words;        ///< argv
+  std::vector<std::string> environment;  ///< NAME=value; the whole of it
+  int socket = -1;                       ///< inherited, under the same number
+  int stop_signal = 0;                   ///< has its default action; the other stop signals are ignored
+};
+
+/// A child process in a process group of its own, without input, with this process's output. It inherits no other open
+/// file, and dies with the thread that started it. Only that thread uses it.
+class Child {
+ public:
+  explicit Child(const ChildPlan& plan);  ///< throws Error where it cannot be started
+  ~Child();                               ///< kills the whole group
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  pid_t pid() const { return pid_; }
+  /// Does not wait. Nothing while it runs.
+  const std::optional<Ending>& ending();
+  void signal(int number) const;  ///< to the whole group
+  /// False where it still runs after so long.
+  bool ends_within(double seconds);
+
+ private:
+  pid_t pid_ = -1;
+  std::optional<Ending> ending_;
+};
+
+/// The path of an executable file as execvp() would find it; "" where there is none.
+std::string find_executable(const std::string& name);
+
+}  // namespace trainrt::program

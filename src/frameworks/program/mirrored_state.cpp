@@ -1,0 +1,131 @@
+#include "frameworks/program/mirrored_state.hpp"
+
+#include <limits>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "frameworks/program/fields.hpp"
+
+namespace trainrt::program {
+
+namespace {
+
+Shape shape_field(const Json& description) {
+  Shape shape;
+  for (const auto& extent : field(description, "shape", Json::value_t::array)) {
+    if (!extent.is_number_integer() || extent.get<std::int64_t>() < 0)
+      throw UsageError(fmt::format("train.program: the shape of tensor '{}' must be a list of whole numbers, 0 or more",
+                                   text_field(description, "name")));
+    shape.push_back(extent.get<std::int64_t>());
+  }
+  return shape;
+}
+
+/// Bytes of a tensor; UsageError where no memory could hold it.
+std::size_t bytes_of(const Shape& shape, DType dtype, const std::string& name) {
+  std::size_t bytes = size_of(dtype);
+  for (const auto extent : shape)
+    if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(extent), &bytes))
+      throw UsageError(fmt::format("train.program: the tensor '{}' of shape {} is too large", name, to_string(shape)));
+  return bytes;
+}
+
+TensorEntry& place(TensorEntry& entry, const Json& description) {
+  const auto placement = text_field(description, "placement");
+  if (placement == "replicated") return entry;
+  if (placement == "per_rank") return entry.per_rank();
+  if (placement == "sum") return entry.part_of_sum();
+  if (placement == "sharded")
+    return entry.sharded(static_cast<int>(number_field(description, "axis")), number_field(description, "first"),
+                         number_field(description, "global_extent"));
+  throw UsageError(fmt::format(
+      "train.program: the placement of tensor '{}' is '{}'; it must be replicated, sharded, per_rank or sum", entry.name,
+      placement));
+}
+
+}  // namespace
+
+MirroredState::MirroredState(const Message& request) {
+  const auto bytes = number_field(request.body, "memory");
+  if (bytes > 0) memory_ = SharedMemory(request.file, static_cast<std::size_t>(bytes));
+  for (const auto& tensor : field(request.body, "tensors", Json::value_t::array)) add_tensor(tensor);
+  for (const auto& [name, value] : field(request.body, "values", Json::value_t::object).items()) add_value(name, value);
+  for (const auto& file : field(request.body, "files", Json::value_t::array)) add_file(file);
+}
+
+void MirroredState::add_tensor(const Json& description) {
+  auto name = text_field(description, "name");
+  const auto dtype = dtype_from(text_field(description, "dtype"));
+  auto shape = shape_field(description);
+  const auto at = static_cast<std::size_t>(number_field(description, "at"));
+  const auto bytes = bytes_of(shape, dtype, name);
+  if (at % size_of(dtype) != 0 || at > memory_.size() || bytes > memory_.size() - at)
+    throw UsageError(fmt::format("train.program: the tensor '{}' of {} bytes at {} does not lie in the memory of {} bytes",
+                                 name, bytes, at, memory_.size()));
+  place(state_.tensor(std::move(name), TensorView{memory_.data() + at, dtype, std::move(shape)}), description);
+}
+
+void MirroredState::add_value(const std::string& name, const Json& value) {
+  auto& entry = values_.emplace_back(Value{name, {}});
+  if (value.is_boolean()) entry.value = value.get<bool>();
+  else if (value.is_number_integer()) entry.value = std::int64_t{0};
+  else if (is_real(value)) entry.value = 0.0;
+  else if (value.is_string()) entry.value = std::string();
+  else throw UsageError(fmt::format("train.program: the value '{}' must be a number, true, false or a text", name));
+  std::visit([&](auto& held) { state_.value(name, held); }, entry.value);
+}
+
+void MirroredState::add_file(const Json& description) {
+  auto& entry = state_.file(text_field(description, "name"), text_field(description, "path"));
+  if (description.value("per_rank", false)) entry.per_rank();
+}
+
+Json MirroredState::values() const {
+  auto all = Json::object();
+  for (const auto& [name, value] : values_)
+    std::visit([&, &key = name](const auto& held) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(held)>, double>) all[key] = json_of(held);
+      else all[key] = held;
+    }, value);
+  return all;
+}
+
+namespace {
+
+struct Take {
+  const Json& from;
+  const std::string& name;
+  void operator()(std::int64_t& into) const {
+    const bool fits = from.is_number_integer() &&
+                      (!from.is_number_unsigned() || from.get<std::uint64_t>() <= std::numeric_limits<std::int64_t>::max());
+    if (!fits) refuse("a whole number of 64 bits");
+    into = from.get<std::int64_t>();
+  }
+  void operator()(double& into) const { into = real_from(from, "the value '" + name + "'"); }
+  void operator()(bool& into) const {
+    if (!from.is_boolean()) refuse("true or false");
+    into = from.get<bool>();
+  }
+  void operator()(std::string& into) const {
+    if (!from.is_string()) refuse("a text");
+    into = from.get<std::string>();
+  }
+  [[noreturn]] void refuse(const char* wanted) const {
+    throw UsageError(fmt::format("train.program: the value '{}' must stay {}", name, wanted));
+  }
+};
+
+}  // namespace
+
+void MirroredState::take_values(const Json& values) {
+  if (values.size() != values_.size())
+    throw UsageError(fmt::format("train.program: the program sent {} values, its State has {}", values.size(), values_.size()));
+  for (auto& [name, value] : values_) {
+    const auto found = values.find(name);
+    if (found == values.end()) throw UsageError(fmt::format("train.program: the value '{}' is missing", name));
+    std::visit(Take{*found, name}, value);
+  }
+}
+
+}  // namespace trainrt::program

@@ -1,0 +1,42 @@
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <variant>
+
+#include <trainrt/state.hpp>
+
+#include "frameworks/program/channel.hpp"
+#include "frameworks/program/shared_memory.hpp"
+
+namespace trainrt::program {
+
+/// The State of a program, as its message 'restore' describes it: tensors lie in memory that it shares, and are as current
+/// as it keeps them; values are copies here.
+class MirroredState {
+ public:
+  /// UsageError for what the message says wrongly.
+  explicit MirroredState(const Message& request);
+  MirroredState(const MirroredState&) = delete;
+
+  State& state() { return state_; }
+  /// As the messages have them: {"epoch": 3, ...}.
+  Json values() const;
+  /// Takes the program's. UsageError where one is unknown, missing, or of another type.
+  void take_values(const Json& values);
+
+ private:
+  struct Value {
+    std::string name;
+    std::variant<std::int64_t, double, bool, std::string> value;
+  };
+  void add_tensor(const Json& description);
+  void add_value(const std::string& name, const Json& value);
+  void add_file(const Json& description);
+
+  SharedMemory memory_;
+  std::deque<Value> values_;
+  State state_;
+};
+
+}  // namespace trainrt::program

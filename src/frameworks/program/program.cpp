@@ -1,0 +1,130 @@
+#include "frameworks/program/program.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <thread>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "frameworks/program/conversation.hpp"
+#include "frameworks/program/environment.hpp"
+
+namespace trainrt::program {
+
+namespace {
+
+/// The program of one rank, from its start to its end.
+class ProgramRun {
+ public:
+  ProgramRun(Context& ctx, const ProgramOptions& options, const std::string& executable)
+      : ctx_(ctx), options_(options), channel_(theirs_), child_(plan(executable)) {
+    theirs_ = {};
+  }
+
+  void run() {
+    try {
+      if (all_speak()) Conversation(ctx_, channel_, child_).hold(std::move(*first_));
+    } catch (const std::exception&) {
+      child_.ends_within(0.5);  // it may have something to say
+      throw;
+    } catch (...) {
+      let_end();  // the run stops
+      throw;
+    }
+  }
+
+ private:
+  /// How the programs of all ranks stand, before they speak: how many of each.
+  enum Standing : std::size_t { silent, speaking, ended, signalled, standings };
+  using Census = std::array<std::int64_t, standings>;
+
+  ChildPlan plan(const std::string& executable) const {
+    return {.executable = executable,
+            .words = options_.command,
+            .environment = program_environment(ctx_, theirs_.number()),
+            .socket = theirs_.number(),
+            .stop_signal = options_.stop_signal};
+  }
+
+  /// Waits until the programs of all ranks have said their first word, or have ended without one (false). The ranks go on
+  /// together, look by look, so that a run whose programs say nothing can stop too.
+  bool all_speak() {
+    constexpr double most_s = 0.5;
+    for (double look_s = 0.01;; look_s = std::min(2 * look_s, most_s)) {
+      if (!first_) first_ = channel_.receive(look_s);
+      const auto census = census_with(standing());
+      if (census[signalled] > 0) await_stop();
+      if (census[speaking] == ctx_.world_size()) return true;
+      if (census[ended] == ctx_.world_size()) return false;
+      if (census[ended] > 0 && census[speaking] > 0) refuse_mixture(census);
+      ctx_.stop_point();
+    }
+  }
+
+  Standing standing() {
+    if (first_) return speaking;
+    const auto& ending = child_.ending();
+    if (!ending) return silent;
+    if ((first_ = channel_.receive(0))) return speaking;  // its last words
+    if (ending->signal == options_.stop_signal) return signalled;
+    require_good_end(*ending, ctx_, child_.pid());
+    return ended;
+  }
+
+  Census census_with(Standing mine) {
+    Census census{};
+    census[mine] = 1;
+    ctx_.communicator().all_reduce(census, Op::sum, "how the programs stand");
+    return census;
+  }
+
+  /// The batch system signals programs too, and may have done so before this process heard of it.
+  void await_stop() {
+    for (int look = 0; look < 20; ++look) {
+      ctx_.stop_point();
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    if (child_.ending()) require_good_end(*child_.ending(), ctx_, child_.pid());
+    throw Error("the program of another rank was ended by a signal, and nobody asked this run to stop");
+  }
+
+  [[noreturn]] static void refuse_mixture(const Census& census) {
+    throw Error(fmt::format("train.program: the programs of {} ranks use trainrt's client, and those of {} ended without it",
+                            census[speaking], census[ended]));
+  }
+
+  /// A program that has spoken knows that the run stops; another is told by the signal.
+  void let_end() {
+    if (first_)
+      channel_.send({{"stop", "the run stops here, and everything is saved"}});
+    else
+      child_.signal(options_.stop_signal);
+    if (child_.ends_within(options_.stop_timeout_s)) return;
+    fmt::print(stderr, "trainrt: the program of rank {} did not end within {:g} s after the stop (train.stop_timeout): killed\n",
+               ctx_.world_rank(), options_.stop_timeout_s);
+  }
+
+  Context& ctx_;
+  const ProgramOptions& options_;
+  Descriptor theirs_;
+  Channel channel_;
+  Child child_;
+  std::optional<Message> first_;  ///< that the program said, also when it has been answered
+};
+
+}  // namespace
+
+std::function<void(Context&)> program_function(ProgramOptions options) {
+  if (options.command.empty()) throw UsageError("train.program is empty: it must name a program");
+  const auto executable = find_executable(options.command.front());
+  if (executable.empty())
+    throw UsageError(fmt::format("train.program: there is no program '{}' on this node (looked for on the PATH)",
+                                 options.command.front()));
+  return [options = std::move(options), executable](Context& ctx) { ProgramRun(ctx, options, executable).run(); };
+}
+
+}  // namespace trainrt::program

@@ -1,0 +1,22 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <trainrt/context.hpp>
+
+namespace trainrt::program {
+
+/// [train] program: any executable as a train function.
+struct ProgramOptions {
+  std::vector<std::string> command;  ///< the program, found on the PATH, and its words
+  int stop_signal = 0;               ///< for a program that says nothing, when the run stops
+  double stop_timeout_s = 0;         ///< that a program may take to end after a stop
+};
+
+/// A train function that starts the program on every rank and waits for it. A program that speaks (protocol in
+/// conversation.hpp; trainrt.py is a client) steps, reports and restores through the Context; one that says nothing runs
+/// until it ends, and gets the stop signal where the run stops. UsageError where there is no such executable.
+std::function<void(Context&)> program_function(ProgramOptions options);
+
+}  // namespace trainrt::program
