@@ -39,7 +39,7 @@ class BrokenRun:
         disk = arena.small_disk() if "fill_disk" in kinds else None
         self.on_small_disk = disk is not None
         pause = max(LONGER_PAUSE.get(kind, STEP_PAUSE) for kind in kinds)
-        failure = {**FAILURE, **({"hang_timeout": HANG_TIMEOUT} if any(each.is_for_good() for each in plan.disturbances) else {})}
+        failure = {**FAILURE, **({"hang_timeout": HANG_TIMEOUT} if any(each.only_the_run_notices() for each in plan.disturbances) else {})}
         name = f"run{plan.number}"
         self.config = arena.config(plan, self.folder, name, storage=disk, checkpoint=plan.checkpoint, step_pause=pause, failure=failure)
         self.run_dir = disk / name if disk else run_dir_of(self.config)

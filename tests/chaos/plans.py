@@ -32,11 +32,13 @@ class Disturbance:
 
     def ends_attempt(self):
         """So that an attempt follows, and a phase of it can be waited for."""
-        return self.kind in ENDING or self.is_for_good()
+        return self.kind in ENDING or self.only_the_run_notices()
 
-    def is_for_good(self):
-        """A rank that stands still until the run itself notices."""
-        return self.kind == "freeze" and self.options["seconds"] is None
+    def only_the_run_notices(self):
+        """A rank stands still, or is gone with its slurmstepd under a slurmd that returns before Slurm has missed it: nobody tells
+        srun, and the hang watch has to find out."""
+        lost = self.kind == "kill_node" and self.options["with_processes"] and self.options["noticed"] == "never"
+        return lost or (self.kind == "freeze" and self.options["seconds"] is None)
 
     def __str__(self):
         words = ",".join(f"{key}={value}" for key, value in self.options.items())
