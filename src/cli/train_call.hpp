@@ -3,8 +3,8 @@
 
 namespace trainrt::cli {
 
-/// What [train] names: a train function that is built in, in a module or in a user's library, or a program. UsageError where
-/// it is not there.
+/// What [train] names: a train function that is built in, in a module or in a user's library, or a program. UsageError
+/// where it is not there.
 trainer::TrainCall train_call(const trainer::RunSpec& spec);
 
 }  // namespace trainrt::cli

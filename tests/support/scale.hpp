@@ -110,7 +110,7 @@ class ScaleRun {
     Nodes launch(group, rank);
     CountingCommunicator communicator(comm::open_communicator(launch, {}));
     if (rank == 0) begin(communicator);
-    trainer::run(spec_, {"scale", "", [](Context& ctx) { current_->train(ctx); }}, launch, communicator);
+    trainer::run(spec_, {"scale", [](Context& ctx) { current_->train(ctx); }}, launch, communicator);
   }
 
   void begin(const CountingCommunicator& communicator) {

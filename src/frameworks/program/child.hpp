@@ -12,7 +12,7 @@ namespace trainrt::program {
 /// How a program ended.
 struct Ending {
   int exit_code = 0;
-  int signal = 0;  ///< that ended it; 0: none
+  int signal = 0;                ///< that ended it; 0: none
   std::string in_words() const;  ///< "exited with 3", "was ended by SIGKILL"
 };
 

@@ -49,7 +49,8 @@ MetricValue metric_from(const std::string& name, const Json& value) {
 
 void require_good_end(const Ending& ending, const Context& ctx, pid_t pid) {
   if (ending.signal == 0 && ending.exit_code == 0) return;
-  throw Error(fmt::format("the program of rank {} (train.program, process {}) {}", ctx.world_rank(), pid, ending.in_words()));
+  throw Error(
+      fmt::format("the program of rank {} (train.program, process {}) {}", ctx.world_rank(), pid, ending.in_words()));
 }
 
 void Conversation::hold(Message first) {
@@ -73,7 +74,7 @@ void Conversation::answer(const Message& message) {
   try {
     channel_.send({{"ok", reply(message)}});
   } catch (const Error& error) {
-    channel_.send({{"error", error.what()}});
+    channel_.send({{"error", error.what()}, {"usage", error.code() == ExitCode::usage}});
     throw;
   }
 }
@@ -111,9 +112,10 @@ Json Conversation::reply(const Message& message) {
 
 Json Conversation::hello(const Json& body) {
   if (const auto theirs = number_field(body, "protocol"); theirs != protocol)
-    throw UsageError(fmt::format("train.program: the program speaks protocol {}, this is {}: take the client that came with "
-                                 "this version",
-                                 theirs, protocol));
+    throw UsageError(
+        fmt::format("train.program: the program speaks protocol {}, this is {}: take the client that came with "
+                    "this version",
+                    theirs, protocol));
   auto fields = step_fields();
   fields.update({{"protocol", protocol},
                  {"world_rank", ctx_.world_rank()},
@@ -174,9 +176,9 @@ Json Conversation::all_reduce(const Message& message) {
   if (count > reduced_.size() / size_of(dtype))
     throw UsageError(fmt::format("train.program: all_reduce of {} {} elements, in a memory of {} bytes", count,
                                  name_of(dtype), reduced_.size()));
-  const auto op =
-      kind_from<Op>(body, "reduce", {{"sum", Op::sum}, {"mean", Op::mean}, {"min", Op::min}, {"max", Op::max}});
-  ctx_.communicator().all_reduce(Buffer{reduced_.data(), count, dtype}, op, body.value("name", std::string("the program's")));
+  const auto op = kind_from<Op>(body, "reduce", {{"sum", Op::sum}, {"mean", Op::mean}, {"min", Op::min}, {"max", Op::max}});
+  ctx_.communicator().all_reduce(Buffer{reduced_.data(), count, dtype}, op,
+                                 body.value("name", std::string("the program's")));
   return Json::object();
 }
 

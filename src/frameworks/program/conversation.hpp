@@ -9,18 +9,20 @@
 
 namespace trainrt::program {
 
-/// Turns the messages of a program into calls of the Context. One JSON object a line over the socket TRAINRT_FD; the program
-/// asks, the runtime answers:
+/// Turns the messages of a program into calls of the Context. One JSON object a line over the socket TRAINRT_FD; the
+/// program asks, the runtime answers:
 ///
 ///   {"ok": {...}}        what the message returns
-///   {"error": "text"}    it was refused; the attempt ends
+///   {"error": "text"}    it failed, and the attempt ends; with "usage": true where the message or the config was wrong
 ///   {"stop": "text"}     the run stops here, with everything saved: the program ends now
 ///   {"save": true}       a checkpoint is about to be taken, the true answer comes later: the program brings its memory and
 ///                        files up to date, and sends {"op": "state", "values": {...}}
 ///
 ///   op            fields                                               what it returns
-///   hello         protocol = 1, client                                 world_rank, world_size, local_rank, local_world_size,
-///                                                                      node_rank, gpus, run_name, run_dir, seed, step, step_seed
+///   hello         protocol = 1, client                                 world_rank, world_size, local_rank,
+///   local_world_size,
+///                                                                      node_rank, gpus, run_name, run_dir, seed, step,
+///                                                                      step_seed
 ///   config        key                                                  value: the text of that [loop] key, or null
 ///   restore       tensors, values, files, memory                       restored, values, step, step_seed
 ///   step                                                               step, step_seed
@@ -33,11 +35,11 @@ namespace trainrt::program {
 ///   all_reduce    dtype, count, reduce = sum | mean | min | max        (the memory's first elements, in place)
 ///   failed        error, traceback                                     no answer; the program ends
 ///
-/// restore: a tensor is {name, dtype, shape, at, placement = replicated | sharded | per_rank | sum}, sharded ones with axis,
-/// first and global_extent; `at` is its place in the memory, a memfd of `memory` bytes with F_SEAL_SHRINK that travels with
-/// the message (SCM_RIGHTS) and holds what the tensors are before; after the answer, what was restored. A file is {name,
-/// path, per_rank}. all_reduce brings a memory of its own, with `memory`, where it has none of that size yet. Numbers that
-/// JSON lacks are {"float": "nan" | "inf" | "-inf"}.
+/// restore: a tensor is {name, dtype, shape, at, placement = replicated | sharded | per_rank | sum}, sharded ones with
+/// axis, first and global_extent; `at` is its place in the memory, a memfd of `memory` bytes with F_SEAL_SHRINK that
+/// travels with the message (SCM_RIGHTS) and holds what the tensors are before; after the answer, what was restored. A file
+/// is {name, path, per_rank}. all_reduce brings a memory of its own, with `memory`, where it has none of that size yet.
+/// Numbers that JSON lacks are {"float": "nan" | "inf" | "-inf"}.
 class Conversation {
  public:
   Conversation(Context& ctx, Channel& channel, Child& child) : ctx_(ctx), channel_(channel), child_(child) {}

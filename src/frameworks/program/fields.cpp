@@ -19,7 +19,8 @@ namespace {
 
 const Json& field(const Json& body, const char* name, Json::value_t type) {
   const auto found = body.find(name);
-  if (found == body.end() || found->type() != type) refuse(body, name, type == Json::value_t::array ? "a list" : "an object");
+  if (found == body.end() || found->type() != type)
+    refuse(body, name, type == Json::value_t::array ? "a list" : "an object");
   return *found;
 }
 

@@ -39,9 +39,9 @@ TensorEntry& place(TensorEntry& entry, const Json& description) {
   if (placement == "sharded")
     return entry.sharded(static_cast<int>(number_field(description, "axis")), number_field(description, "first"),
                          number_field(description, "global_extent"));
-  throw UsageError(fmt::format(
-      "train.program: the placement of tensor '{}' is '{}'; it must be replicated, sharded, per_rank or sum", entry.name,
-      placement));
+  throw UsageError(
+      fmt::format("train.program: the placement of tensor '{}' is '{}'; it must be replicated, sharded, per_rank or sum",
+                  entry.name, placement));
 }
 
 }  // namespace
@@ -68,11 +68,16 @@ void MirroredState::add_tensor(const Json& description) {
 
 void MirroredState::add_value(const std::string& name, const Json& value) {
   auto& entry = values_.emplace_back(Value{name, {}});
-  if (value.is_boolean()) entry.value = value.get<bool>();
-  else if (value.is_number_integer()) entry.value = std::int64_t{0};
-  else if (is_real(value)) entry.value = 0.0;
-  else if (value.is_string()) entry.value = std::string();
-  else throw UsageError(fmt::format("train.program: the value '{}' must be a number, true, false or a text", name));
+  if (value.is_boolean())
+    entry.value = value.get<bool>();
+  else if (value.is_number_integer())
+    entry.value = std::int64_t{0};
+  else if (is_real(value))
+    entry.value = 0.0;
+  else if (value.is_string())
+    entry.value = std::string();
+  else
+    throw UsageError(fmt::format("train.program: the value '{}' must be a number, true, false or a text", name));
   std::visit([&](auto& held) { state_.value(name, held); }, entry.value);
 }
 
@@ -84,10 +89,14 @@ void MirroredState::add_file(const Json& description) {
 Json MirroredState::values() const {
   auto all = Json::object();
   for (const auto& [name, value] : values_)
-    std::visit([&, &key = name](const auto& held) {
-      if constexpr (std::is_same_v<std::decay_t<decltype(held)>, double>) all[key] = json_of(held);
-      else all[key] = held;
-    }, value);
+    std::visit(
+        [&, &key = name](const auto& held) {
+          if constexpr (std::is_same_v<std::decay_t<decltype(held)>, double>)
+            all[key] = json_of(held);
+          else
+            all[key] = held;
+        },
+        value);
   return all;
 }
 
@@ -120,7 +129,8 @@ struct Take {
 
 void MirroredState::take_values(const Json& values) {
   if (values.size() != values_.size())
-    throw UsageError(fmt::format("train.program: the program sent {} values, its State has {}", values.size(), values_.size()));
+    throw UsageError(
+        fmt::format("train.program: the program sent {} values, its State has {}", values.size(), values_.size()));
   for (auto& [name, value] : values_) {
     const auto found = values.find(name);
     if (found == values.end()) throw UsageError(fmt::format("train.program: the value '{}' is missing", name));

@@ -93,8 +93,9 @@ class ProgramRun {
   }
 
   [[noreturn]] static void refuse_mixture(const Census& census) {
-    throw Error(fmt::format("train.program: the programs of {} ranks use trainrt's client, and those of {} ended without it",
-                            census[speaking], census[ended]));
+    throw Error(
+        fmt::format("train.program: the programs of {} ranks use trainrt's client, and those of {} ended without it",
+                    census[speaking], census[ended]));
   }
 
   /// A program that has spoken knows that the run stops; another is told by the signal.
@@ -104,7 +105,8 @@ class ProgramRun {
     else
       child_.signal(options_.stop_signal);
     if (child_.ends_within(options_.stop_timeout_s)) return;
-    fmt::print(stderr, "trainrt: the program of rank {} did not end within {:g} s after the stop (train.stop_timeout): killed\n",
+    fmt::print(stderr,
+               "trainrt: the program of rank {} did not end within {:g} s after the stop (train.stop_timeout): killed\n",
                ctx_.world_rank(), options_.stop_timeout_s);
   }
 

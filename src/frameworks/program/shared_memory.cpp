@@ -24,8 +24,8 @@ SharedMemory::SharedMemory(const Descriptor& file, std::size_t bytes) : size_(by
   if (bytes == 0) return;
   void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), 0);
   if (data == MAP_FAILED)
-    throw Error(fmt::format("train.program: {} bytes of the program's memory cannot be mapped: {}", bytes,
-                            std::strerror(errno)));
+    throw Error(
+        fmt::format("train.program: {} bytes of the program's memory cannot be mapped: {}", bytes, std::strerror(errno)));
   data_ = static_cast<std::byte*>(data);
 }
 

@@ -126,6 +126,25 @@ TEST_CASE("a save does not see what changes after it") {
   CHECK(findings.take() == std::vector<std::string>{});
 }
 
+TEST_CASE("what is brought up to date before a save is what is saved, once each time and on every rank") {
+  Scratch run;
+  Findings findings;
+  run_ranks(2, [&](Communicator& communicator) {
+    Field field(communicator);
+    int calls = 0;
+    field.state.before_save([&] { field.set(++calls); });
+    State whole;  // as a run's, which the user's State is appended to
+    whole.append(field.state);
+    CheckpointStore store(run.path(), communicator);
+    for (int save = 1; save <= 3; ++save) store.save(whole);
+    findings.add(calls == 3 ? "" : "called " + std::to_string(calls) + " times");
+    field.set(-1);
+    store.restore(whole);
+    findings.add(field.is(3) ? "" : "another state than it was brought to");
+  });
+  CHECK(findings.take() == std::vector<std::string>{});
+}
+
 TEST_CASE("the end of a store commits its last save") {
   Scratch run;
   save_steps(run / "not/there yet", 2, 1, 3);

@@ -53,7 +53,7 @@ trainer::RunOutcome run_on(int size, const trainer::RunSpec& spec, void (*train)
   trainer::RunOutcome outcome;
   test::run_launched(size, [&](launch::Launch& launch) {
     const auto communicator = comm::open_communicator(launch, {});
-    const auto mine = trainer::run(spec, {"test", "", train}, launch, *communicator);
+    const auto mine = trainer::run(spec, {"test", train}, launch, *communicator);
     if (launch.world().rank == 0) outcome = mine;
   });
   return outcome;
