@@ -28,4 +28,8 @@ trainer::TrainCall train_call(const trainer::RunSpec& spec) {
                                                 .stop_timeout_s = spec.stop_timeout_s})};
 }
 
+std::string described(const trainer::RunSpec& spec, const trainer::TrainCall& call) {
+  return spec.program.empty() ? "train function " + call.name : "program " + spec.program;
+}
+
 }  // namespace trainrt::cli

@@ -63,7 +63,10 @@ ExitCode check_command(std::span<const std::string> words) {
   comm::find_backend(spec.backend);
   const auto function = train_call(spec);
   fmt::print("config          ok\n");
-  fmt::print("train function  {}\n", function.name);
+  if (spec.program.empty())
+    fmt::print("train function  {}\n", function.name);
+  else
+    fmt::print("program         {}\n", spec.program);
   for (const auto& [name, options] : spec.data) fmt::print("dataset         {} ok\n", name);
   fmt::print("storage         {}\n", storage_of(spec));
   fmt::print("run directory   {}: {}\n", spec.run_dir, standing(spec));

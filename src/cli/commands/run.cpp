@@ -84,9 +84,9 @@ ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOpti
       function = train_call(*prepared.spec);
     });
     trainer::agreed(*communicator, [&] { comm::put_on_gpus(communicator, launch.world(), comm_options); });
-    log::info(fmt::format("{} rank{} on {} node{} ({}, {}), train function {}", world.size, world.size == 1 ? "" : "s",
-                          world.node_count, world.node_count == 1 ? "" : "s", world.launcher,
-                          comm::choice_explained(world, *communicator), function.name));
+    log::info(fmt::format("{} rank{} on {} node{} ({}, {}), {}", world.size, world.size == 1 ? "" : "s", world.node_count,
+                          world.node_count == 1 ? "" : "s", world.launcher, comm::choice_explained(world, *communicator),
+                          described(*prepared.spec, function)));
     trainer::install_crash_reports();  // last: UCX, MPI and libraries of the train function may install handlers too
     start_watch.reset();               // run() has its own
     const auto outcome = trainer::run(*prepared.spec, function, launch, *communicator);
