@@ -1,0 +1,620 @@
+"""trainrt for training programs in Python: `[train] program = python3 train.py` in the config, and in train.py
+
+    import numpy, trainrt
+
+    ctx = trainrt.context()                          # once, early; it connects the program with its rank
+    weights = numpy.zeros(8, numpy.float32)
+
+    state = trainrt.State()                          # names all that a checkpoint holds
+    state.tensor("weights", weights)                 # NumPy, array.array, or torch: filled in place by restore()
+    state["epoch"] = 0
+    ctx.restore(state)                               # loads the last checkpoint, where there is one
+
+    while state["epoch"] < ctx.config("epochs", 10):
+        ...                                          # the gradient of this rank's batch, seeded by ctx.step_seed
+        ctx.all_reduce(gradient, "mean")
+        ...                                          # the update, in place
+        state["epoch"] += 1
+        ctx.step()                                   # the state is consistent: here the run may stop, and lose nothing
+        ctx.report({"loss": loss})                   # mean over the ranks; a checkpoint where one is due
+
+restore(), step(), report(), stop_point(), save(), all_reduce() and barrier() are collective: every rank calls them in the
+same order. When the run stops (a signal, the end of the job's time), the call takes the checkpoint and raises Stop: let it
+pass. An exception that nobody catches ends the run on all ranks, with its traceback in error.txt.
+
+Needs Python 3.9 on Linux, and nothing else: NumPy and torch are recognised by what their arrays offer.
+"""
+
+import fcntl
+import json
+import math
+import mmap
+import os
+import platform
+import signal
+import socket
+import sys
+import traceback
+
+__all__ = ["Context", "Number", "State", "Stop", "context", "ratio"]
+
+_PROTOCOL = 1
+_STOP_SIGNALS = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+_VALUE_TYPES = (bool, int, float, str)
+_LARGEST_INT = 2**63
+
+
+class Stop(SystemExit):
+    """The run stops here, and all is saved. No `except Exception` catches it; uncaught, it ends the program silently with
+    exit code 0, after every `finally` and `atexit`. Where it is swallowed, every later call raises it again."""
+
+    def __init__(self, reason):
+        super().__init__(0)
+        self.reason = reason
+
+    def __str__(self):
+        return f"the run stops: {self.reason}"
+
+
+# ---- arrays --------------------------------------------------------------------------------------------------------------
+
+# The runtime's name of an element type: by format and size of the buffer protocol, and by torch's name.
+_BUFFER_DTYPES = {("d", 8): "f64", ("f", 4): "f32", ("e", 2): "f16", ("q", 8): "i64", ("l", 8): "i64", ("i", 4): "i32", ("h", 2): "i16",
+                  ("b", 1): "i8", ("B", 1): "u8", ("?", 1): "bool"}
+_TORCH_DTYPES = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "float8_e4m3fn": "f8e4m3", "float8_e5m2": "f8e5m2",
+                 "int64": "i64", "int32": "i32", "int16": "i16", "int8": "i8", "uint8": "u8", "bool": "bool"}
+# Types that NumPy does not know travel as bits.
+_TORCH_CARRIERS = {"bfloat16": "int16", "float8_e4m3fn": "uint8", "float8_e5m2": "uint8"}
+
+
+class _HostArray:
+    """A user's array in host memory: a view that keeps it alive."""
+
+    def __init__(self, what, array, dtype=None):
+        try:
+            view = memoryview(array)
+        except (TypeError, ValueError, BufferError) as error:
+            raise TypeError(f"{what} is a {type(array).__name__}; it must be a NumPy array, an array.array, another writable "
+                            f"buffer, or a torch tensor ({error})") from None
+        layout = view.format.lstrip("@=" + ("<" if sys.byteorder == "little" else ">"))
+        self.dtype = dtype or _BUFFER_DTYPES.get((layout, view.itemsize))
+        if self.dtype is None:
+            raise TypeError(f"{what} has elements of the type {view.format!r}; it must be one of {', '.join(_BUFFER_DTYPES.values())}, in the "
+                            f"byte order of this machine")
+        if view.readonly:
+            raise ValueError(f"{what} cannot be written, and a restore must fill it: give a copy that owns its memory")
+        if not view.c_contiguous:
+            raise ValueError(f"{what} is not contiguous (row-major): keep it as numpy.ascontiguousarray(...) or tensor.contiguous()")
+        self.shape = list(view.shape)
+        self.nbytes = view.nbytes
+        self._bytes = view.cast("B") if view.nbytes else memoryview(b"")
+
+    def write_to(self, memory):
+        """Copies the array into `memory`, nbytes of shared memory."""
+        memory[:] = self._bytes
+
+    def read_from(self, memory):
+        if self.nbytes:
+            self._bytes[:] = memory
+
+
+class _DeviceTensor:
+    """A torch tensor on a device: copied there and back."""
+
+    def __init__(self, torch, what, tensor, dtype):
+        self._torch, self._tensor, self.dtype = torch, tensor.detach(), dtype
+        self.shape = list(tensor.shape)
+        self.nbytes = tensor.numel() * tensor.element_size()
+
+    def _on_host(self, memory):
+        return self._torch.frombuffer(memory, dtype=self._tensor.dtype).reshape(self._tensor.shape)
+
+    def write_to(self, memory):
+        if self.nbytes:
+            self._on_host(memory).copy_(self._tensor)
+
+    def read_from(self, memory):
+        if self.nbytes:
+            self._tensor.copy_(self._on_host(memory))
+
+
+def _array_of(what, array):
+    """The array that errors call `what`, as a _HostArray or _DeviceTensor."""
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(array, torch.Tensor):
+        return _HostArray(what, array)
+    name = str(array.dtype).removeprefix("torch.")
+    if name not in _TORCH_DTYPES:
+        raise TypeError(f"{what} has elements of the type {array.dtype}; it must be one of {', '.join(_TORCH_DTYPES)}")
+    if array.device.type != "cpu":
+        return _DeviceTensor(torch, what, array, _TORCH_DTYPES[name])
+    if not array.is_contiguous():
+        raise ValueError(f"{what} is not contiguous (row-major): keep it as tensor.contiguous()")
+    carrier = _TORCH_CARRIERS.get(name)
+    host = array.detach()
+    return _HostArray(what, (host.view(getattr(torch, carrier)) if carrier else host).numpy(), _TORCH_DTYPES[name])
+
+
+class _SharedMemory:
+    """Anonymous memory that the runtime sees too. It cannot shrink or grow, so neither side can be made to fault."""
+
+    def __init__(self, nbytes):
+        self.nbytes = nbytes
+        self.fd = os.memfd_create("trainrt", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        os.ftruncate(self.fd, nbytes)
+        fcntl.fcntl(self.fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
+        self.bytes = memoryview(mmap.mmap(self.fd, nbytes))
+
+    def handed_over(self):
+        """The runtime has its own descriptor now; the mapping stays."""
+        os.close(self.fd)
+        self.fd = -1
+
+
+def _round_up(number, unit):
+    return -(-number // unit) * unit
+
+
+# ---- the state -----------------------------------------------------------------------------------------------------------
+
+
+class _Tensor:
+    """One tensor of a State: the array, where it lies over the ranks, and where its copy lies in the shared memory."""
+
+    def __init__(self, name, array, placement, slab):
+        self.name, self.array, self.placement, self.slab = name, array, placement, slab
+        self.at = 0
+
+    def description(self):
+        axis, first, extent = self.slab or (None, None, None)
+        slab = {"axis": axis, "first": first, "global_extent": extent} if self.slab else {}
+        return {"name": self.name, "dtype": self.array.dtype, "shape": self.array.shape, "at": self.at, "placement": self.placement, **slab}
+
+
+class State:
+    """Names all that a checkpoint holds: tensors, small values, and files. It refers to the arrays and never copies or owns
+    them: change them in place. Names are paths ("model/w"); the runtime checks them in restore()."""
+
+    def __init__(self):
+        self._tensors = {}
+        self._values = {}
+        self._files = {}
+        self._before_save = []
+        self._attached = False
+
+    def tensor(self, name, array, *, sharded=None, per_rank=False, part_of_sum=False):
+        """Adds an array of any shape: writable, contiguous, with the buffer protocol (NumPy, array.array), or a torch tensor on
+        any device; checkpoints take its contents, restore() fills it in place. Without more words every rank holds the same.
+
+        sharded=(axis, first, global_extent): it is a slab of a greater tensor, from index `first` of that axis on.
+        per_rank=True: every rank has its own; on another number of ranks, rank r gets that of r modulo the old number.
+        part_of_sum=True: it is this rank's part of a sum over the ranks, which any number of ranks continues.
+        """
+        self._claim(name, "tensor")
+        chosen = [word for word, given in (("sharded", sharded is not None), ("per_rank", per_rank), ("sum", part_of_sum)) if given]
+        if len(chosen) > 1:
+            raise ValueError(f"tensor '{name}' can be only one of sharded, per_rank and part_of_sum")
+        if sharded is not None:
+            try:
+                sharded = tuple(int(number) for number in sharded)
+                _, _, _ = sharded
+            except (TypeError, ValueError):
+                raise TypeError(f"tensor '{name}': sharded must be (axis, first, global_extent)") from None
+        self._tensors[name] = _Tensor(name, _array_of(f"tensor '{name}'", array), chosen[0] if chosen else "replicated", sharded)
+
+    def file(self, name, path, *, per_rank=False):
+        """Adds a file: read when a checkpoint is taken (write it before, or in a function under @before_save), put back at its
+        path by restore(). Rank 0's counts for all, unless per_rank."""
+        if name in self._files:
+            raise ValueError(f"file '{name}' was given twice")
+        self._refuse_when_attached("file", name)
+        self._files[name] = {"name": name, "path": os.path.abspath(os.fspath(path)), "per_rank": bool(per_rank)}
+
+    def before_save(self, function):
+        """Decorator: `function()` is called before each checkpoint is taken, to make what it holds current. It must not call
+        the context."""
+        self._before_save.append(function)
+        return function
+
+    def __setitem__(self, name, value):
+        """Declares a value (bool, int, float or str; the same on every rank), or sets it: then the type stays."""
+        value = _plain(f"value '{name}'", value)
+        if isinstance(value, int) and not -_LARGEST_INT <= value < _LARGEST_INT:
+            raise OverflowError(f"value '{name}' is {value}, which 64 bits cannot hold")
+        if name in self._values:
+            kind = type(self._values[name])
+            if kind is float and type(value) is int:
+                value = float(value)
+            if type(value) is not kind:
+                raise TypeError(f"value '{name}' is of the type {kind.__name__} and cannot become {value!r}")
+        else:
+            self._claim(name, "value")
+        self._values[name] = value
+
+    def __getitem__(self, name):
+        if name not in self._values:
+            raise KeyError(f"the State has no value '{name}'; it has: {', '.join(self._values) or 'none'}")
+        return self._values[name]
+
+    def __contains__(self, name):
+        return name in self._values
+
+    def _claim(self, name, kind):
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a {kind} must be a str, not {name!r}")
+        if name in self._tensors or name in self._values:
+            raise ValueError(f"the name '{name}' was given twice")
+        self._refuse_when_attached(kind, name)
+
+    def _refuse_when_attached(self, kind, name):
+        if self._attached:
+            raise RuntimeError(f"{kind} '{name}' comes too late: all names are given before restore()")
+
+    # What the Context does with it.
+
+    def _lay_out(self):
+        """Gives every tensor its place; returns how many bytes they need."""
+        end = 0
+        for tensor in self._tensors.values():
+            tensor.at = end
+            end = _round_up(end + tensor.array.nbytes, 64)
+        return end
+
+    def _descriptions(self):
+        return {"tensors": [tensor.description() for tensor in self._tensors.values()], "files": list(self._files.values())}
+
+    def _write_tensors(self, memory):
+        for tensor in self._tensors.values():
+            tensor.array.write_to(memory[tensor.at:tensor.at + tensor.array.nbytes])
+
+    def _read_tensors(self, memory):
+        for tensor in self._tensors.values():
+            tensor.array.read_from(memory[tensor.at:tensor.at + tensor.array.nbytes])
+
+    def _encoded_values(self):
+        return {name: _encoded(value) for name, value in self._values.items()}
+
+    def _take_values(self, values):
+        for name, value in values.items():
+            self._values[name] = type(self._values[name])(_decoded(value))
+
+
+def _plain(what, value):
+    """A bool, int, float or str; scalars of NumPy and torch tensors of one element become the like."""
+    if not isinstance(value, _VALUE_TYPES) and hasattr(value, "item"):
+        try:
+            value = value.item()
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise TypeError(f"{what} must be one number: {error}") from None
+    for kind in _VALUE_TYPES:  # a subclass (numpy.float64, an IntEnum) becomes what it stands for
+        if isinstance(value, kind):
+            return kind(value)
+    raise TypeError(f"{what} is a {type(value).__name__}; it must be a bool, int, float or str")
+
+
+def _encoded(value):
+    """For JSON, which has no word for what is not finite."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"float": "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"}
+    return value
+
+
+def _decoded(value):
+    return float(value["float"]) if isinstance(value, dict) else value
+
+
+# ---- metrics -------------------------------------------------------------------------------------------------------------
+
+
+class Number:
+    """A metric, and how the ranks' numbers become one: reduce = mean (weighted), sum, min or max."""
+
+    def __init__(self, value, reduce="mean", weight=1):
+        self.value, self.reduce, self.weight = value, reduce, weight
+
+
+def ratio(total, count):
+    """A metric: the sum of the ranks' totals, divided by the sum of their counts. It weighs each rank by what it saw."""
+    return Number(total / count if count else 0.0, weight=count)
+
+
+def _metrics(metrics):
+    """For JSON; NaN becomes null."""
+    if not hasattr(metrics, "items"):
+        raise TypeError(f"report() takes a dict of metrics, not a {type(metrics).__name__}")
+    for name in metrics:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a metric must be a str, not {name!r}")
+    return {name: _metric(f"metric '{name}'", value) for name, value in metrics.items()}
+
+
+def _metric(what, value):
+    if isinstance(value, Number):
+        return {"value": _encoded(_plain(what, value.value)), "reduce": value.reduce, "weight": _encoded(_plain(f"the weight of {what}", value.weight))}
+    plain = _plain(what, value)
+    return None if isinstance(plain, float) and math.isnan(plain) else _encoded(plain)
+
+
+# ---- the connection ------------------------------------------------------------------------------------------------------
+
+
+class _Channel:
+    """One JSON object a line, in both directions, over the inherited socket."""
+
+    def __init__(self, fd):
+        self._socket = socket.socket(fileno=fd)
+        self._socket.set_inheritable(False)
+        self._received = bytearray()
+
+    def send(self, message, fd=None):
+        line = json.dumps(message, allow_nan=False).encode() + b"\n"
+        if fd is not None:
+            line = line[socket.send_fds(self._socket, [line], [fd]):]
+        self._socket.sendall(line)
+
+    def receive(self):
+        """The next message; EOFError where the runtime is gone."""
+        while b"\n" not in self._received:
+            data = self._socket.recv(1 << 16)
+            if not data:
+                raise EOFError
+            self._received += data
+        line, _, self._received = self._received.partition(b"\n")
+        return json.loads(line)
+
+    def close(self):
+        self._socket.close()
+
+
+# ---- the context ---------------------------------------------------------------------------------------------------------
+
+_REQUIRED = object()
+
+
+class Context:
+    """What a program sees of its run; from context(). Only the thread that made it may use it, and only this process.
+
+    Errors: ValueError for what the program did wrong, RuntimeError for what failed. After either, or a Stop, the run ends on
+    all ranks, and every later call raises the same again.
+    """
+
+    def __init__(self, channel):
+        self._channel = channel
+        self._busy = None        # the operation under way
+        self._end = None         # makes the exception that every call raises from now on
+        self._state = None
+        self._memory = None      # of the state
+        self._reduced = None     # memory of all_reduce()
+        self._identity = {}      # what the runtime answered to the greeting
+        self._step = self._step_seed = 0
+
+    def _greet(self):
+        self._identity = self._ask("hello", protocol=_PROTOCOL, client=f"Python {platform.python_version()}")
+        self._take_step(self._identity)
+
+    # Who am I (Ray Train's names).
+    world_rank = property(lambda self: self._identity["world_rank"], doc="Number of this rank, from 0.")
+    world_size = property(lambda self: self._identity["world_size"], doc="How many ranks there are.")
+    local_rank = property(lambda self: self._identity["local_rank"], doc="Number of this rank on its node.")
+    local_world_size = property(lambda self: self._identity["local_world_size"], doc="How many ranks this node has.")
+    node_rank = property(lambda self: self._identity["node_rank"], doc="Number of this node.")
+    gpus = property(lambda self: list(self._identity["gpus"]), doc="CUDA device numbers of this rank; none on the CPU.")
+    run_name = property(lambda self: self._identity["run_name"], doc="run.name of the config.")
+    run_dir = property(lambda self: self._identity["run_dir"], doc="The run directory, the same path on every rank.")
+    seed = property(lambda self: self._identity["seed"], doc="run.seed of the config.")
+    step_count = property(lambda self: self._step, doc="Steps completed since the run began, over all attempts.")
+    step_seed = property(lambda self: self._step_seed, doc="A seed of 64 bits from (run.seed, step, rank): the same after any restart.")
+
+    def config(self, key, default=_REQUIRED):
+        """A key of [loop], as the type of `default`: bool, int, float or str. Without a default it is a text, and a missing key
+        a KeyError; with a type in its place (`config("epochs", int)`) it is of that type, and required too."""
+        kind = str if default is _REQUIRED else default if isinstance(default, type) else type(default)
+        if kind not in _VALUE_TYPES:
+            raise TypeError(f"the default of '{key}' must be a bool, int, float or str, not {default!r}")
+        text = self._ask("config", key=key)["value"]
+        if text is None:
+            if default is _REQUIRED or default is kind:
+                raise KeyError(f"the config lacks the key '{key}' in [loop], which the program needs")
+            return default
+        try:
+            return _TRUTH[text] if kind is bool else kind(text)
+        except (KeyError, ValueError):
+            raise ValueError(f"[loop] {key} is '{text}'; the program expects {_TYPE_WORDS[kind]}") from None
+
+    def restore(self, state):
+        """Attaches the State that checkpoints hold, and loads the last one into it, where there is one: then True. Collective;
+        once, before the first step() and report()."""
+        if not isinstance(state, State):
+            raise TypeError(f"restore() takes a trainrt.State, not a {type(state).__name__}")
+        nbytes = state._lay_out()
+        memory = _SharedMemory(nbytes) if nbytes else None
+        if memory:
+            state._write_tensors(memory.bytes)
+        answer = self._ask("restore", memory=nbytes, values=state._encoded_values(), with_memory=memory, **state._descriptions())
+        self._state, self._memory = state, memory
+        state._attached = True
+        if answer["restored"]:
+            if memory:
+                state._read_tensors(memory.bytes)
+            state._take_values(answer["values"])
+        self._take_step(answer)
+        return answer["restored"]
+
+    def step(self):
+        """One step is complete and the state is consistent: a point where the run may stop and lose nothing. Collective."""
+        self._take_step(self._ask("step"))
+
+    def report(self, metrics):
+        """Metrics of an iteration, {name: value}, with the same names on every rank: numbers (also of NumPy, or torch tensors of
+        one element) are averaged over the ranks, a Number or ratio() says otherwise; a text is rank 0's. Takes a checkpoint
+        where one is due: the state must be complete. Collective."""
+        self._ask("report", metrics=_metrics(metrics))
+
+    def stop_point(self):
+        """A point inside long work between two steps (evaluation, loading) where the run may stop too: call it every few
+        seconds. The state must be as it was at the last step() or report(). Collective."""
+        self._ask("stop_point")
+
+    def save(self):
+        """Takes a checkpoint where something happened since the last one, and waits until it is committed: a program's last
+        call. Collective."""
+        self._ask("save")
+
+    def request_stop(self, reason):
+        """The run is done before its time: all ranks stop at the same next step() or stop_point(), and it counts as finished.
+        Any rank may ask."""
+        self._ask("request_stop", reason=str(reason))
+
+    def expect_iterations(self, total):
+        """Tells how many reports the run will have, for the progress bar."""
+        self._ask("expect_iterations", total=int(total))
+
+    def checkpoint_metadata(self, metadata):
+        """A dict for JSON that every later checkpoint carries in its manifest. Rank 0's counts."""
+        if not isinstance(metadata, dict):
+            raise TypeError(f"checkpoint_metadata() takes a dict, not a {type(metadata).__name__}")
+        self._ask("metadata", json=metadata)
+
+    def all_reduce(self, array, op="sum"):
+        """Reduces an array, as State.tensor() takes them, over all ranks in place, and returns it: op = sum, mean, min or max.
+        All ranks give the same size and type. Sums follow one tree over the ranks: the bits are the same each time."""
+        view = _array_of("the array of all_reduce()", array)
+        memory = None
+        if self._reduced is None or self._reduced.nbytes < view.nbytes:
+            memory = _SharedMemory(max(1 << max(view.nbytes - 1, 0).bit_length(), 4096))
+        shared = memory or self._reduced
+        part = shared.bytes[:view.nbytes]
+        view.write_to(part)
+        announced = {"memory": memory.nbytes} if memory else {}
+        self._ask("all_reduce", dtype=view.dtype, count=math.prod(view.shape), reduce=op, with_memory=memory, **announced)
+        self._reduced = shared
+        view.read_from(part)
+        return array
+
+    def barrier(self):
+        """Returns when all ranks have called it."""
+        self._ask("barrier")
+
+    def _take_step(self, answer):
+        self._step, self._step_seed = answer["step"], answer["step_seed"]
+
+    # ---- the talk with the runtime ----
+
+    def _ask(self, op, with_memory=None, **fields):
+        """Sends a request and returns what the answer holds."""
+        if self._end is not None:
+            raise self._end()
+        if self._busy:
+            raise RuntimeError(f"{op}() was called during {self._busy}(): by a function under before_save, or by another thread")
+        self._busy = op
+        try:
+            answer = self._exchange({"op": op, **fields}, with_memory)
+        finally:
+            self._busy = None
+        if "ok" in answer:
+            return answer["ok"]
+        if "stop" in answer:
+            self._end = lambda: Stop(answer["stop"])
+        else:
+            kind = ValueError if answer.get("usage") else RuntimeError
+            self._end = lambda: kind(answer["error"])
+        raise self._end()
+
+    def _exchange(self, message, memory):
+        try:
+            self._channel.send(message, memory.fd if memory else None)
+            if memory:
+                memory.handed_over()
+            answer = self._channel.receive()
+            while "save" in answer:
+                try:
+                    self._save()
+                except BaseException as error:  # the runtime waits for the state: it must hear that none comes
+                    self._failed(type(error), error, error.__traceback__)
+                    raise
+                answer = self._channel.receive()
+            return answer
+        except (EOFError, ConnectionError):
+            return {"error": f"{message['op']}(): the trainrt process of this rank is gone"}
+
+    def _save(self):
+        """Makes current what the checkpoint takes, and says so."""
+        values = {}
+        if self._state is not None:
+            for function in self._state._before_save:
+                function()
+            if self._memory:
+                self._state._write_tensors(self._memory.bytes)
+            values = self._state._encoded_values()
+        self._channel.send({"op": "state", "values": values})
+
+    def _failed(self, kind, error, trace):
+        """Tells the runtime of an exception that ends the program, once; its own come back to it untold."""
+        if self._end is not None:
+            return
+        self._end = lambda: RuntimeError("the program has failed")
+        summary = "".join(traceback.format_exception_only(kind, error)).strip()
+        text = "".join(traceback.format_exception(kind, error, trace))
+        try:
+            self._channel.send({"op": "failed", "error": _utf8(summary), "traceback": _utf8(text)})
+        except OSError:
+            pass
+
+    def _left_behind(self):
+        """In a forked process: the connection is the parent's."""
+        self._channel.close()
+        self._end = lambda: RuntimeError("only the process that trainrt started may use the context, not one forked from it")
+
+
+_TRUTH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+_TYPE_WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+
+
+def _utf8(text):
+    return text.encode("utf-8", "replace").decode()
+
+
+# ---- the process ---------------------------------------------------------------------------------------------------------
+
+_context = None
+
+
+def context():
+    """The Context of this program; the same at each call. RuntimeError where trainrt did not start the program.
+
+    From the first call on, the signals that stop a run are ignored here (the runtime has them, and the next collective call
+    raises Stop), also in what this process starts; `multiprocessing` ends its workers by SIGKILL, as they ignore SIGTERM too.
+    """
+    global _context
+    if _context is None:
+        fd = os.environ.pop("TRAINRT_FD", None)
+        if fd is None:
+            raise RuntimeError(f"this program was not started by trainrt. Write into a config: [train] program = python3 "
+                               f"{os.path.basename(sys.argv[0] or 'train.py')}, and start it by `trainrt --config FILE`, under srun or mpiexec "
+                               f"for several ranks")
+        for number in _STOP_SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+        _let_multiprocessing_kill()
+        _context = Context(_Channel(int(fd)))
+        _report_failures(_context)
+        os.register_at_fork(after_in_child=_context._left_behind)
+        _context._greet()
+    return _context
+
+
+def _let_multiprocessing_kill():
+    """Its workers inherit that SIGTERM is ignored, and its exit and Pool's would wait for them for ever."""
+    from multiprocessing.popen_fork import Popen
+    Popen.terminate = Popen.kill
+
+
+def _report_failures(ctx):
+    """An exception that nobody catches is printed as ever, and then told."""
+    print_exception = sys.excepthook
+
+    def tell(kind, error, trace):
+        print_exception(kind, error, trace)
+        sys.stderr.flush()
+        ctx._failed(kind, error, trace)
+
+    sys.excepthook = tell

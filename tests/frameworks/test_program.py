@@ -1,0 +1,594 @@
+#!/usr/bin/python3
+"""[train] program: a training program in Python on 1 and 3 ranks is stopped, signalled and killed at every point of its life, and
+ends with the bits of the run that nothing happened to; programs that say nothing, that fail, and that talk nonsense."""
+import json
+import random
+import signal
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from training import *  # noqa: E402,F403
+
+PYTHON = "/usr/bin/python3"
+LINEAR = SOURCE / "tests/support/program_linear.py"
+ONE_THREAD = {"OMP_NUM_THREADS": 1, "OPENBLAS_NUM_THREADS": 1}
+BY_STEPS = {"epochs": 12, "report_every": 7}
+BY_EPOCHS = {"epochs": 16}
+EVERY = {"every": "2 reports"}
+
+
+def program_config(command, name="run", loop=None, checkpoint=None, train=None, folder=None, **sections):
+    folder = folder or scratch()
+    return write_config(folder / f"{name}.ini", {
+        "run": {"name": name, "storage_path": folder / "runs", "seed": 5}, "train": {"program": command, **(train or {})},
+        "loop": loop or {}, "checkpoint": {"num_to_keep": 2, **(checkpoint or {})}, **sections})
+
+
+def linear_program(name="run", loop=None, **sections):
+    return program_config(f"{PYTHON} {LINEAR}", name, {**BY_STEPS, **(loop or {})}, EVERY, **sections)
+
+
+def start_program(ranks, config, *words, **options):
+    env = {**ONE_THREAD, **options.pop("env", {})}
+    if ranks == 1:
+        return Job([TRAINRT, "--config", config, *words], env=env, **options)
+    return start_ranks(ranks, config, *words, env=env, **options)
+
+
+def run_program(ranks, config, *words, timeout=90, **options):
+    job = start_program(ranks, config, *words, **options)
+    job.code = job.wait(timeout)
+    return job
+
+
+def programs(job):
+    """pid by rank of the programs that the ranks started."""
+    ranks = set(job.ranks().values())
+    return {int(environment_of(pid).get("RANK", -1)): pid for pid in processes_with(job.token) if parent_of(pid) in ranks and pid not in ranks}
+
+
+def wait_for_programs(job, ranks):
+    wait_until(lambda: len(programs(job)) == ranks or job.ended(), 60, f"{ranks} programs", job)
+    return programs(job)
+
+
+def script(text, name="program.py"):
+    path = scratch("script") / name
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def python(text):
+    """A command that runs the lines with a client connected as `ctx`."""
+    return f"{PYTHON} {script('import numpy, trainrt' + chr(10) + 'ctx = trainrt.context()' + chr(10) + text)}"
+
+
+def error_of(config):
+    return (run_dir_of(config) / "error.txt").read_text()
+
+
+def fails(config, *words, ranks=1, code=FAILED, timeout=60, **options):
+    """It ends with that code, and error.txt has those words."""
+    job = run_program(ranks, config, timeout=timeout, **options)
+    check_exit(job, code)
+    text = error_of(config)
+    for word in words:
+        check(word in text, f"error.txt lacks {word!r}: {text}", job)
+    check(not programs(job), "a program is left", job)
+    return job
+
+
+_references = {}
+
+
+def reference(ranks, loop):
+    """The run directory of a run that nothing happened to."""
+    key = f"{ranks} {loop}"
+    if key not in _references:
+        config = linear_program("whole", loop)
+        check_exit(run_program(ranks, config), FINISHED)
+        _references[key] = run_dir_of(config)
+    return _references[key]
+
+
+def check_like_whole(ranks, config, loop):
+    check_exit(run_program(ranks, config, *(f"--loop.{key}=0" for key in ("step_pause", "piece_pause", "restore_pause"))), FINISHED)
+    run_dir = run_dir_of(config)
+    check_iterations(run_dir)
+    check_same_bits(run_dir, reference(ranks, loop))
+    check_no_debris(run_dir, keep=2)
+    check_verifies(run_dir)
+
+
+def stopped_by(job, name="SIG"):
+    job.code = job.wait(40)
+    check_exit(job, STOPPED)
+    check(f"stopped by {name}" in job.out + job.err, "it does not say what stopped it", job)
+
+
+# ---- the same bits -----------------------------------------------------------------------------------------------------------
+
+
+def stop(ranks, config, signal_number, whom):
+    """whom = a rank; "ranks"; or "all", the programs too, as a batch system does that signals all of a step's processes."""
+    before = report_count(run_dir_of(config))
+    job = start_program(ranks, config)
+    wait_for_reports(run_dir_of(config), before + random.randint(1, 2), job, 60)
+    time.sleep(random.uniform(0, 0.05))
+    check(not job.ended(), "the run ended before it could be stopped: make it longer", job)
+    pids = job.ranks()
+    kill([pids[whom]] if isinstance(whom, int) else [*(programs(job).values() if whom == "all" else ()), *pids.values()], signal_number)
+    stopped_by(job, signal.Signals(signal_number).name)
+    check("Run the same command again" in (job.out + job.err).splitlines()[-1], "the last line is not what to do next", job)
+    check("Traceback" not in job.err, "a program printed a traceback", job)
+    check_iterations(run_dir_of(config))
+
+
+def stops_leave_the_same_bits(ranks, loop):
+    config = linear_program("stopped", {**loop, "step_pause": 0.005})
+    for signal_number, whom in ((signal.SIGUSR1, ranks - 1), (signal.SIGTERM, "all"), (signal.SIGINT, "ranks"), (signal.SIGUSR2, "all")):
+        stop(ranks, config, signal_number, whom)
+    check_like_whole(ranks, config, loop)
+
+
+def kills_leave_the_same_bits(ranks, loop):
+    config = linear_program("killed", {**loop, "step_pause": 0.005})
+    for whom in ("rank", "ranks", "program"):
+        before = report_count(run_dir_of(config))
+        job = start_program(ranks, config)
+        wait_for_reports(run_dir_of(config), before + random.randint(1, 3), job, 60)
+        time.sleep(random.uniform(0, 0.05))
+        check(not job.ended(), "the run ended before it could be killed: make it longer", job)
+        children = list(programs(job).values())
+        kill({"rank": [job.ranks()[ranks - 1]], "ranks": job.ranks().values(), "program": children[:1]}[whom])
+        wait_until(lambda: not any(map(parent_of, children)), 15, "the programs to be gone", job)
+        code = job.wait(30)
+        check(code not in (FINISHED, STOPPED), f"exit {code}", job)
+    check_like_whole(ranks, config, loop)
+
+
+for ranks in (1, 3):
+    for word, loop in (("steps", BY_STEPS), ("epochs", BY_EPOCHS)):
+        add_test(f"stops_leave_the_same_bits_on_{ranks}_ranks_with_reports_by_{word}", stops_leave_the_same_bits, ranks, loop)
+        add_test(f"kills_leave_the_same_bits_on_{ranks}_ranks_with_reports_by_{word}", kills_leave_the_same_bits, ranks, loop)
+
+
+# ---- signals at other moments ------------------------------------------------------------------------------------------------
+
+
+def early_signal(whom, pause, env):
+    """While the programs import, or before they restore: nothing is lost, and the next start begins where this one did."""
+    config = linear_program(loop=pause)
+    before = None
+    for again in (False, True):
+        if again:
+            first = start_program(2, config, "--loop.restore_pause=0", "--loop.step_pause=0.01")
+            wait_for_reports(run_dir_of(config), 3, first, 60)
+            kill([first.ranks()[0]], signal.SIGUSR1)
+            stopped_by(first)
+            before = step_of(run_dir_of(config))
+        job = start_program(2, config, env=env)
+        children = wait_for_programs(job, 2)
+        time.sleep(0.7)
+        kill([*(children.values() if whom == "all" else ()), job.ranks()[1]], signal.SIGTERM)
+        stopped_by(job, "SIGTERM")
+        check(again == bool(checkpoints(run_dir_of(config))), "checkpoints before anything was done", job)
+    equal(step_of(run_dir_of(config)), before, "step of the newest checkpoint", job)
+    check_like_whole(2, config, BY_STEPS)
+
+
+for word, pause, env in (("while_it_imports", {}, {"PROGRAM_IMPORT_PAUSE": 2}), ("before_it_restores", {"restore_pause": 2}, {})):
+    for whom in ("rank", "all"):
+        add_test(f"a_signal_{word}_to_{'one_rank' if whom == 'rank' else 'all_processes'}_stops_it_and_loses_nothing", early_signal, whom, pause, env)
+
+
+@test
+def a_signal_in_an_evaluation_stops_it_there_and_loses_nothing():
+    loop = {"pieces": 40, "piece_pause": 0.1}
+    config = linear_program(loop=loop)
+    job = start_program(2, config)
+    wait_until(lambda: job.ended() or sum("0" != environment_of(pid).get("RANK") for pid in programs(job).values()), 60, "the program", job)
+    wait_for_reports(run_dir_of(config), 1, job, 60)  # the next evaluation, of 4 s, comes at once
+    time.sleep(1)
+    start = time.monotonic()
+    kill([job.ranks()[1]], signal.SIGUSR1)
+    stopped_by(job)
+    check(time.monotonic() - start < 3, f"{time.monotonic() - start:.1f} s to the stop: it waited for the evaluation's end", job)
+    equal((report_count(run_dir_of(config)), step_of(run_dir_of(config))), (1, 14), "reports and step where it stopped", job)
+    check_like_whole(2, config, {**loop, "piece_pause": 0})
+
+
+@test
+def a_signal_during_a_checkpoint_and_more_signals_do_no_harm():
+    config = linear_program(loop={"step_pause": 0.002})
+    for phase in ("prepared", "staged", "manifest_written"):
+        job = start_program(2, config, env={"TRAINRT_STOP_AT": f"{phase}:2"})
+        wait_until(lambda: job.ended() or any(map(is_stopped, job.ranks().values())), 60, f"a rank in {phase}", job)
+        pids = [*programs(job).values(), *job.ranks().values()]
+        for number in (signal.SIGTERM, signal.SIGUSR1, signal.SIGTERM, signal.SIGINT):
+            kill(pids, number)
+        wait_until(lambda: kill(job.ranks().values(), signal.SIGCONT) or job.ended(), 40, "the stop", job)
+        stopped_by(job)
+    check_like_whole(2, config, BY_STEPS)
+
+
+@test
+def a_run_without_a_report_in_reach_is_saved_where_it_stops():
+    """More steps than a report has, saved by the stop alone."""
+    config = linear_program(loop={"epochs": 100, "report_every": 100000, "step_pause": 0.01})
+    job = start_program(2, config)
+    wait_for_programs(job, 2)
+    time.sleep(4)
+    kill([job.ranks()[0]], signal.SIGUSR1)
+    stopped_by(job)
+    step = step_of(run_dir_of(config))
+    check(step > 0, "no step was saved", job)
+    job = run_program(2, config, f"--loop.steps={step + 5}", "--loop.step_pause=0")
+    check_exit(job, FINISHED)
+    equal(step_of(run_dir_of(config)), step + 5, "step at the end", job)
+
+
+# ---- what a checkpoint holds --------------------------------------------------------------------------------------------------
+
+
+@test
+def a_checkpoint_holds_the_tensors_values_and_files_of_all_ranks():
+    config = linear_program(loop={"epochs": 2})
+    check_exit(run_program(3, config), FINISHED)
+    found = state_of(run_dir_of(config))
+    equal({name: entry[:2] for name, entry in found.items() if name in ("model/weights", "optimizer/velocity", "largest")},
+          {"model/weights": ("float32", (24,)), "optimizer/velocity": ("float32", (24,)), "largest": ("float32", (3, 24))}, "tensors")
+    newest = checkpoints(run_dir_of(config))[-1]
+    for rank in range(3):
+        equal((newest / f"files/rank-{rank:05d}/history").read_text(), "0\n1\n", f"file of rank {rank}")
+    equal((int.from_bytes(found["epoch"][2], "little"), found["warm"][2]), (2, b"\1"), "values")
+    shown = run([TRAINRT, "inspect", run_dir_of(config), "--json"])
+    check_exit(shown, FINISHED)
+    check('"features"' in shown.out, "the program's metadata is not shown", shown)
+
+
+@test
+def arrays_of_every_type_come_back_as_they_were():
+    """NumPy and array.array; torch on the CPU, in memory and in types of its own; scalars, empty ones, and values that JSON lacks."""
+    text = """
+import array, math, torch
+tensors = {
+    "f64": numpy.arange(3.0), "f32": numpy.full((2, 3), 1 / 3, numpy.float32), "f16": numpy.full(3, 1 / 3, numpy.float16),
+    "i64": numpy.full(2, -2**63), "i32": numpy.full(2, -7, numpy.int32), "i16": numpy.full(2, -7, numpy.int16), "i8": numpy.full(2, -7, numpy.int8),
+    "u8": numpy.full(2, 200, numpy.uint8), "bool": numpy.array([True, False]), "scalar": numpy.array(4.5), "empty": numpy.zeros((0, 3)),
+    "array": array.array("d", [1.5, 2.5]), "bytes": bytearray(b"abc"),
+    "torch/f32": torch.nn.Parameter(torch.arange(6.0).reshape(2, 3) / 7), "torch/bf16": torch.arange(5).to(torch.bfloat16) / 7,
+    "torch/f16": torch.arange(5).half() / 7, "torch/i64": torch.arange(5), "torch/bool": torch.tensor([True, False, True]), "torch/scalar": torch.tensor(2.25)}
+values = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan, "zero": -0.0, "tiny": 5e-324, "long": -2**63, "text": 'a "b"\\n\\u00fc', "true": True}
+bits = lambda t: bytes(memoryview(t.detach().view(torch.int16).numpy() if t.dtype == torch.bfloat16 else t.detach().numpy()) if isinstance(t, torch.Tensor) else memoryview(t))
+wanted = {name: bits(tensor) for name, tensor in tensors.items()}
+again = ctx.config("again", False)
+if again:
+    for tensor in tensors.values():
+        if isinstance(tensor, torch.Tensor):
+            tensor.detach().zero_()
+        elif len(bits(tensor)):
+            memoryview(tensor).cast("B")[:] = bytes(len(bits(tensor)))
+state = trainrt.State()
+for name, tensor in tensors.items():
+    state.tensor(name, tensor)
+for name, value in values.items():
+    state["v/" + name] = type(value)() if again else value
+assert ctx.restore(state) == again
+for name, tensor in tensors.items():
+    assert bits(tensor) == wanted[name], (name, tensor)
+for name, value in values.items():
+    found = state["v/" + name]
+    assert type(found) is type(value) and repr(found) == repr(value), (name, found)
+for op, expected in (("sum", 3.0), ("mean", 1.5), ("max", 2.0), ("min", 1.0)):
+    for one in (numpy.full(3, 1.0 + ctx.world_rank), torch.full((2, 2), 1.0 + ctx.world_rank), torch.full((70000,), 1.0 + ctx.world_rank).bfloat16()):
+        assert ctx.all_reduce(one, op) is one and bool((one == expected).all()), (op, one)
+ctx.barrier()
+ctx.step()
+ctx.report({"a": numpy.float32(0.5), "b": torch.tensor(3), "c": math.nan, "d": math.inf, "e": "text", "f": True, "g": numpy.int64(4),
+            "h": trainrt.Number(ctx.world_rank, "max"), "i": trainrt.ratio(ctx.world_rank, ctx.world_rank)})
+"""
+    config = program_config(python(text))
+    check_exit(run_program(2, config), FINISHED)
+    row = reports(run_dir_of(config))[-1]
+    equal({key: row[key] for key in "abcdefghi"},
+          {"a": 0.5, "b": 3, "c": None, "d": "Infinity", "e": "text", "f": 1, "g": 4, "h": 1, "i": 1}, "metrics")
+    check_exit(run_program(2, config, "--loop.again=true"), FINISHED)
+    equal(len(attempts(run_dir_of(config))), 2, "attempts")
+
+
+@test
+def a_torch_program_with_its_optimizer_in_a_file_ends_with_the_same_bits():
+    text = """
+import torch
+torch.manual_seed(ctx.seed)
+model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.Dropout(0.2), torch.nn.Linear(16, 1))
+optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+path = trainrt.os.path.join(ctx.config("folder"), f"optimizer-{ctx.world_rank}")
+state = trainrt.State()
+for name, tensor in model.state_dict().items():
+    state.tensor("model/" + name.replace(".", "/"), tensor)
+state.file("optimizer.pt", path, per_rank=True)
+@state.before_save
+def save():
+    torch.save(optimizer.state_dict(), path)
+if ctx.restore(state):
+    optimizer.load_state_dict(torch.load(path))
+while ctx.step_count < ctx.config("steps", 120):
+    torch.manual_seed(ctx.step_seed % 2**63)
+    x = torch.randn(16, 8)
+    loss = ((model(x) - x.sum(1, keepdim=True)) ** 2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    for parameter in model.parameters():
+        ctx.all_reduce(parameter.grad, "mean")
+    optimizer.step()
+    ctx.report({"loss": loss})
+    ctx.step()
+ctx.save()
+"""
+    whole, stopped = (program_config(python(text), name, {"folder": scratch()}) for name in ("whole", "stopped"))
+    check_exit(run_program(2, whole), FINISHED)
+    for number, pids in enumerate((lambda job: [job.ranks()[0]], lambda job: job.ranks().values())):
+        job = start_program(2, stopped)
+        wait_for_reports(run_dir_of(stopped), 20 + 30 * number, job, 60)
+        kill(pids(job), (signal.SIGUSR1, signal.SIGKILL)[number])
+        job.wait(40)
+        check(run_state(run_dir_of(stopped)) != "finished", "it ended before it could be stopped", job)
+    check_exit(run_program(2, stopped), FINISHED)
+    check_iterations(run_dir_of(stopped), 120)
+    check_same_bits(run_dir_of(stopped), run_dir_of(whole))
+    first, last = (reports(run_dir_of(whole))[number]["loss"] for number in (0, -1))
+    check(last < first, f"it does not learn: loss {first}, then {last}")
+
+
+# ---- failures ------------------------------------------------------------------------------------------------------------------
+
+
+@test
+def an_exception_of_a_program_is_told_with_rank_and_traceback_and_ends_the_run_with_70():
+    config = program_config(python("""
+def deep():
+    raise LookupError("no such luck")
+ctx.restore(trainrt.State())
+for _ in range(3):
+    ctx.step()
+if ctx.world_rank == 1:
+    deep()
+while True:
+    ctx.step()
+"""))
+    job = fails(config, "rank 1", "LookupError: no such luck", "Traceback (most recent call last)", "in deep", ranks=3)
+    equal(job.err.count("Traceback (most recent call last)"), 1, "tracebacks that programs print", job)
+
+
+@test
+def an_exception_in_before_save_is_told():
+    fails(program_config(python("""
+state = trainrt.State()
+@state.before_save
+def save():
+    raise OSError("no room for the optimizer")
+ctx.restore(state)
+ctx.step()
+ctx.report({})
+""")), "no room for the optimizer", "in save")
+
+
+def abrupt_end(text, *words):
+    """One rank's program ends so, with or without having spoken, while the others train."""
+    config = program_config(python("import os, signal, time\nctx.restore(trainrt.State())\nfor number in range(10**6):\n    ctx.step()\n"
+                                   f"    if number == 3 and ctx.world_rank == 1:\n        {text}"))
+    start = time.monotonic()
+    fails(config, "rank 1", *words, ranks=3)
+    check(time.monotonic() - start < 30, f"it took {time.monotonic() - start:.0f} s")
+
+
+add_test("a_program_killed_by_SIGKILL_ends_the_step_everywhere", abrupt_end, "os.kill(os.getpid(), signal.SIGKILL)", "SIGKILL")
+add_test("a_program_that_segfaults_ends_the_step_everywhere", abrupt_end, "os.kill(os.getpid(), signal.SIGSEGV)", "SIGSEGV")
+add_test("a_program_that_exits_with_3_ends_the_step_everywhere", abrupt_end, "os._exit(3)", "exited with 3")
+
+
+@test
+def a_program_that_ends_well_on_one_rank_alone_is_an_error_and_no_hang():
+    config = program_config(python("ctx.restore(trainrt.State())\nwhile ctx.world_rank != 1:\n    ctx.step()"), failure={"collective_timeout": 10, "hang_timeout": "10 s"})
+    job = run_program(3, config, timeout=60)
+    check(job.code not in (FINISHED, STOPPED), f"exit {job.code}", job)
+    check("rank 1" in error_of(config), f"rank 1 is not named: {error_of(config)}", job)
+
+
+@test
+def a_rank_that_is_killed_leaves_no_program_behind():
+    config = linear_program(loop={"epochs": 1000, "step_pause": 0.01})
+    job = start_program(3, config)
+    wait_for_reports(run_dir_of(config), 1, job, 60)
+    children = list(programs(job).values())
+    kill([job.ranks()[1]])
+    wait_until(lambda: not any(map(parent_of, children)), 15, "the programs to be gone", job)
+    check(job.wait(30) not in (FINISHED, STOPPED), "a good end", job)
+
+
+@test
+def workers_of_multiprocessing_do_not_keep_a_stop_waiting():
+    """A pool, and a worker of its own that waits for ever: daemons, that their parent's exit ends."""
+    config = program_config(python("""
+import multiprocessing, time
+context = multiprocessing.get_context("fork")
+worker = context.Process(target=time.sleep, args=(1000,), daemon=True)
+worker.start()
+ctx.restore(trainrt.State())
+with context.Pool(2) as pool:
+    while True:
+        assert pool.map(abs, [-1, -2]) == [1, 2]
+        time.sleep(0.02)
+        ctx.step()
+        if ctx.step_count % 5 == 0:
+            ctx.report({})
+"""))
+    job = start_program(2, config)
+    wait_for_reports(run_dir_of(config), 2, job, 60)
+    start = time.monotonic()
+    kill([*programs(job).values(), *job.ranks().values()], signal.SIGTERM)
+    stopped_by(job)
+    check(time.monotonic() - start < 15, f"{time.monotonic() - start:.0f} s to the end", job)
+    check("killed" not in job.err, "a program was killed", job)
+
+
+@test
+def a_forked_process_cannot_talk_in_its_parents_place():
+    config = program_config(python("""
+import os, sys
+ctx.restore(trainrt.State())
+child = os.fork()
+if child == 0:
+    try:
+        ctx.step()
+    except RuntimeError as error:
+        os._exit(7 if "only the process that trainrt started" in str(error) else 8)
+    os._exit(9)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+ctx.step()
+"""))
+    check_exit(run_program(1, config), FINISHED)
+
+
+# ---- programs that say nothing ----------------------------------------------------------------------------------------------------
+
+
+@test
+def a_program_that_says_nothing_and_ends_well_is_a_finished_run():
+    folder = scratch()
+    config = program_config(f"/bin/sh -c 'echo $RANK/$WORLD_SIZE $LOCAL_RANK $TRAINRT_RUN_NAME > {folder}/$RANK; env | grep -c ^PMI >> {folder}/$RANK; true'")
+    check_exit(run_program(3, config), FINISHED)
+    for rank in range(3):
+        equal((folder / str(rank)).read_text(), f"{rank}/3 {rank} run\n0\n", f"what rank {rank} saw")
+    equal(run_state(run_dir_of(config)), "finished", "state")
+
+
+def mute_program_is_stopped(signal_name, whom):
+    """It gets the stop signal once and may save; the batch system may have signalled it too."""
+    folder = scratch()
+    program = script(f"#!/bin/sh\ntrap 'echo stop >> {folder}/$RANK; sleep 1; echo saved >> {folder}/$RANK; exit 0' {signal_name}\n"
+                     f"echo began > {folder}/$RANK\nwhile :; do sleep 0.1; done\n", "mute.sh")
+    config = program_config(program, train={"stop_signal": signal_name})
+    job = start_program(2, config)
+    wait_until(lambda: len(list(folder.iterdir())) == 2 or job.ended(), 30, "the programs", job)
+    kill([job.ranks()[1]] if whom == "rank" else job.ranks().values(), signal.SIGTERM)
+    stopped_by(job, "SIGTERM")
+    for rank in range(2):
+        equal((folder / str(rank)).read_text(), "began\nstop\nsaved\n", f"what rank {rank} did", job)
+
+
+add_test("a_program_that_says_nothing_gets_TERM_once_and_can_save", mute_program_is_stopped, "TERM", "rank")
+add_test("a_program_that_says_nothing_gets_the_signal_of_the_config", mute_program_is_stopped, "USR1", "all")
+
+
+@test
+def a_program_that_ignores_the_stop_is_killed_after_stop_timeout():
+    folder = scratch()
+    program = script(f"#!/bin/sh\ntrap '' TERM\ntouch {folder}/began\nsleep 1000 & wait\n", "deaf.sh")
+    config = program_config(program, train={"stop_timeout": 2})
+    job = start_program(1, config)
+    wait_until(lambda: (folder / "began").exists() or job.ended(), 30, "the program", job)
+    start = time.monotonic()
+    kill([job.ranks()[0]], signal.SIGTERM)
+    stopped_by(job, "SIGTERM")
+    check(1.9 < time.monotonic() - start < 12, f"{time.monotonic() - start:.1f} s to the end", job)
+    check("stop_timeout" in job.err, "it does not say that it killed it", job)
+
+
+@test
+def a_mute_program_that_dies_of_the_stop_signal_itself_is_stopped():
+    """As sleep does; and where the batch system signals the programs first."""
+    config = program_config("sleep 1000")
+    for children_first in (False, True):
+        job = start_program(2, config)
+        children = wait_for_programs(job, 2)
+        if children_first:
+            kill(children.values(), signal.SIGTERM)
+            time.sleep(0.3)
+        kill(job.ranks().values(), signal.SIGTERM)
+        stopped_by(job, "SIGTERM")
+
+
+@test
+def the_exit_code_of_a_mute_program_that_fails_is_named():
+    fails(program_config("/bin/sh -c 'if [ $RANK = 1 ]; then exit 9; fi; sleep 1000'"), "rank 1", "exited with 9", ranks=3)
+
+
+@test
+def one_silent_program_among_others_that_speak_is_an_error():
+    text = "import os, sys\nif os.environ['RANK'] == '1':\n    sys.exit(0)\nimport trainrt\nctx = trainrt.context()\nctx.restore(trainrt.State())\nctx.step()\n"
+    fails(program_config(f"{PYTHON} {script(text)}"), "trainrt's client", ranks=3)
+
+
+@test
+def a_program_that_is_not_there_is_bad_usage_and_leaves_nothing():
+    config = program_config("no-such-program --fast")
+    job = run_program(2, config)
+    check_exit(job, USAGE)
+    check("no-such-program" in job.err, "it is not named", job)
+    check(not run_dir_of(config).exists(), "a run directory is left behind", job)
+    checked = run([TRAINRT, "check", "--config", config])
+    check_exit(checked, USAGE)
+
+
+# ---- nonsense ------------------------------------------------------------------------------------------------------------------------
+
+RAW = """
+import fcntl, json, os, socket
+runtime = socket.socket(fileno=int(os.environ["TRAINRT_FD"]))
+def say(line, *files):
+    if not isinstance(line, bytes):
+        line = json.dumps(line).encode()
+    socket.send_fds(runtime, [line + b"\\n"], files)
+    return json.loads(runtime.makefile("rb").readline())
+def memory(size, seals=fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW):
+    fd = os.memfd_create("m", os.MFD_ALLOW_SEALING)
+    os.ftruncate(fd, size)
+    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, seals)
+    return fd
+def restore(size, *files, **tensor):
+    tensor = {"name": "w", "dtype": "f32", "shape": [4], "at": 0, "placement": "replicated", **tensor}
+    return say({"op": "restore", "memory": size, "tensors": [tensor], "values": {}, "files": []}, *files)
+assert "ok" in say({"op": "hello", "protocol": 1, "client": "raw"})
+"""
+
+
+def nonsense(text, *words):
+    """The program is told, and the run ends with an error that says what was wrong."""
+    config = program_config(f"{PYTHON} {script(RAW + text + chr(10) + 'import time' + chr(10) + 'time.sleep(60)')}")
+    job = run_program(1, config, timeout=30)
+    check(job.code in (FAILED, USAGE), f"exit {job.code}", job)
+    text = job.err + (error_of(config) if (run_dir_of(config) / "error.txt").exists() else "")
+    for word in words:
+        check(word in text, f"the error lacks {word!r}: {text}", job)
+
+
+for name, text, *words in (
+        ("text_that_is_no_JSON", "say(b'{not json')", "no message", "{not json"),
+        ("a_message_without_op", "say({'key': 1})", "no message"),
+        ("an_unknown_op", "say({'op': 'dance'})", "dance", "restore"),
+        ("another_protocol", "say({'op': 'hello', 'protocol': 99})", "99"),
+        ("a_tensor_outside_of_the_memory", "restore(64, memory(64), at=56)", "'w'", "64"),
+        ("a_tensor_of_negative_shape", "restore(64, memory(64), shape=[-4])", "'w'"),
+        ("a_tensor_of_a_huge_shape", "restore(64, memory(64), shape=[2**62, 2**62])", "'w'"),
+        ("a_tensor_of_an_unknown_type", "restore(64, memory(64), dtype='f33')", "f33", "bf16"),
+        ("an_unaligned_tensor", "restore(64, memory(64), at=2)", "'w'"),
+        ("an_unknown_placement", "restore(64, memory(64), placement='everywhere')", "everywhere", "per_rank"),
+        ("memory_that_is_not_sealed", "restore(64, memory(64, 0))", "sealed"),
+        ("memory_that_is_too_small", "restore(128, memory(64))", "128"),
+        ("no_memory", "restore(64)", "memfd"),
+        ("a_plain_file_as_memory", "restore(64, os.open('/dev/zero', os.O_RDWR))", "memfd"),
+        ("a_bad_name", "restore(64, memory(64), name='../up')", "../up"),
+        ("a_reduction_without_memory", "say({'op': 'all_reduce', 'dtype': 'f32', 'count': 4, 'reduce': 'sum'})", "all_reduce"),
+        ("a_reduction_beyond_the_memory", "say({'op': 'all_reduce', 'dtype': 'f32', 'count': 40, 'reduce': 'sum', 'memory': 64}, memory(64))", "64"),
+        ("an_unknown_reduction", "say({'op': 'all_reduce', 'dtype': 'f32', 'count': 4, 'reduce': 'xor', 'memory': 64}, memory(64))", "xor", "mean"),
+        ("a_metric_that_is_a_list", "say({'op': 'report', 'metrics': {'loss': [1]}})", "loss"),
+        ("a_second_restore", "restore(64, memory(64))\nrestore(64, memory(64))", "twice")):
+    add_test(f"nonsense_is_refused_with_its_reason_{name}", nonsense, text, *words)
+
+
+main()

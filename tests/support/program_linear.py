@@ -1,0 +1,137 @@
+"""A training program for [train] program: linear regression on data made here, by SGD with momentum in NumPy, data-parallel, with
+dropout. It keeps what any training has to keep: weights, optimizer, running sums, the place in the data, and a file.
+
+[loop] keys: epochs, steps (in all; 0: as the epochs say), batch_size (per rank), report_every (steps; 0: epochs), step_pause,
+restore_pause and pieces (of an evaluation before each report) with piece_pause, in seconds. PROGRAM_IMPORT_PAUSE: seconds before it
+knows of trainrt.
+"""
+import os
+import tempfile
+import time
+
+time.sleep(float(os.environ.get("PROGRAM_IMPORT_PAUSE", 0)))
+
+import numpy  # noqa: E402
+import trainrt  # noqa: E402
+
+ctx = trainrt.context()
+EPOCHS, STEPS, BATCH, REPORT_EVERY = (ctx.config(key, default) for key, default in (("epochs", 4), ("steps", 0), ("batch_size", 16), ("report_every", 0)))
+STEP_PAUSE, RESTORE_PAUSE, PIECE_PAUSE = (ctx.config(key, 0.0) for key in ("step_pause", "restore_pause", "piece_pause"))
+PIECES = ctx.config("pieces", 0)
+SAMPLES, FEATURES, DROPOUT = ctx.config("samples", 384), ctx.config("features", 24), 0.1
+RANK, RANKS = ctx.world_rank, ctx.world_size
+
+
+def make_data():
+    source = numpy.random.default_rng([ctx.seed, 1])
+    x = source.standard_normal((SAMPLES, FEATURES), dtype=numpy.float32)
+    return x, x @ source.standard_normal(FEATURES, dtype=numpy.float32) + 0.1 * source.standard_normal(SAMPLES, dtype=numpy.float32)
+
+
+X, Y = make_data()
+weights = numpy.zeros(FEATURES, numpy.float32)
+velocity = numpy.zeros(FEATURES, numpy.float32)
+sums = numpy.zeros(2)  # of losses and samples since the last report, of this rank
+largest = numpy.zeros((1, FEATURES), numpy.float32)  # gradients that this rank has seen
+last_kept = numpy.zeros(FEATURES, bool)  # inputs of the last batch that this rank did not drop out
+history = []  # epochs that this rank has completed, kept in a file
+history_path = os.path.join(tempfile.mkdtemp(prefix="program-linear-"), "history")
+
+state = trainrt.State()
+state.tensor("model/weights", weights)
+state.tensor("optimizer/velocity", velocity)
+state.tensor("sums/loss", sums, part_of_sum=True)
+state.tensor("largest", largest, sharded=(0, RANK, RANKS))
+state.tensor("last_kept", last_kept, per_rank=True)
+state["epoch"], state["batch"], state["steps_since_report"] = 0, 0, 0
+state["best"], state["name"], state["warm"] = float("inf"), "linear", False
+state.file("history", history_path, per_rank=True)
+
+
+@state.before_save
+def write_history():
+    with open(history_path, "w") as file:
+        file.writelines(f"{line}\n" for line in history)
+
+
+time.sleep(RESTORE_PAUSE)
+if ctx.restore(state):
+    with open(history_path) as file:
+        history.extend(file.read().split())
+ctx.checkpoint_metadata({"features": FEATURES})
+if not REPORT_EVERY:
+    ctx.expect_iterations(EPOCHS)
+
+
+def batches_per_epoch():
+    return SAMPLES // (BATCH * RANKS)
+
+
+def batch_of(epoch, batch):
+    order = numpy.random.default_rng([ctx.seed, 2, epoch]).permutation(SAMPLES)
+    first = (batch * RANKS + RANK) * BATCH
+    chosen = order[first:first + BATCH]
+    return X[chosen], Y[chosen]
+
+
+def train_step():
+    x, y = batch_of(state["epoch"], state["batch"])
+    last_kept[:] = numpy.random.default_rng([ctx.step_seed]).random(FEATURES) >= DROPOUT
+    x = x * last_kept / numpy.float32(1 - DROPOUT)
+    error = x @ weights - y
+    gradient = 2 * (x.T @ error) / numpy.float32(BATCH)
+    numpy.maximum(largest[0], abs(gradient), out=largest[0])
+    sums[:] += (float(numpy.sum(error * error, dtype=numpy.float64)), len(y))
+    ctx.all_reduce(gradient, "mean")
+    velocity[:] = numpy.float32(0.9) * velocity + gradient
+    weights[:] -= numpy.float32(0.01) * velocity
+    state["batch"] += 1
+    state["steps_since_report"] += 1
+    state["warm"] = True
+    time.sleep(STEP_PAUSE)
+    ctx.step()
+
+
+def evaluate():
+    for _ in range(PIECES):
+        time.sleep(PIECE_PAUSE)
+        ctx.stop_point()
+    return float(numpy.mean((X @ weights - Y) ** 2, dtype=numpy.float64))
+
+
+def report(quality):
+    """The state is complete before the checkpoint that it takes."""
+    loss, seen = sums
+    sums[:] = 0
+    state["steps_since_report"] = 0
+    state["best"] = min(state["best"], quality)
+    ctx.report({"loss": trainrt.ratio(loss, seen), "quality": numpy.float32(quality), "best": state["best"], "epoch": state["epoch"]})
+
+
+def report_if_due():
+    if REPORT_EVERY and state["steps_since_report"] == REPORT_EVERY:
+        report(evaluate())
+
+
+def epoch_is_over():
+    return state["batch"] == batches_per_epoch()
+
+
+def end_epoch():
+    """Nothing changes before the evaluation, where the run may stop."""
+    quality = None if REPORT_EVERY else evaluate()
+    history.append(str(state["epoch"]))
+    state["epoch"] += 1
+    state["batch"] = 0
+    if not REPORT_EVERY:
+        report(quality)
+
+
+report_if_due()  # a run that stopped in the step() before a report makes it now
+while state["epoch"] < EPOCHS and not (STEPS and ctx.step_count >= STEPS):
+    if epoch_is_over():
+        end_epoch()
+        continue
+    train_step()
+    report_if_due()
+ctx.save()
