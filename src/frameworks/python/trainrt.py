@@ -7,15 +7,18 @@
 
     state = trainrt.State()                          # names all that a checkpoint holds
     state.tensor("weights", weights)                 # NumPy, array.array, or torch: filled in place by restore()
-    state["epoch"] = 0
+    state["epoch"] = state["batch"] = 0
     ctx.restore(state)                               # loads the last checkpoint, where there is one
 
     while state["epoch"] < ctx.config("epochs", 10):
-        ...                                          # the gradient of this rank's batch, seeded by ctx.step_seed
-        ctx.all_reduce(gradient, "mean")
-        ...                                          # the update, in place
-        state["epoch"] += 1
-        ctx.step()                                   # the state is consistent: here the run may stop, and lose nothing
+        while state["batch"] < 100:                  # after a restart: from where it was
+            ...                                      # the gradient of this rank's batch, seeded by ctx.step_seed
+            ctx.all_reduce(gradient, "mean")
+            ...                                      # the update, in place
+            state["batch"] += 1
+            ctx.step()                               # the state is consistent: here the run may stop, and lose nothing
+        state["batch"] = 0
+        state["epoch"] += 1                          # the state is complete before it is reported
         ctx.report({"loss": loss})                   # mean over the ranks; a checkpoint where one is due
 
 restore(), step(), report(), stop_point(), save(), all_reduce() and barrier() are collective: every rank calls them in the
