@@ -44,6 +44,30 @@ TensorEntry& place(TensorEntry& entry, const Json& description) {
                   entry.name, placement));
 }
 
+/// Puts what a message says into a value, which keeps its type.
+struct Take {
+  const Json& from;
+  const std::string& name;
+  void operator()(std::int64_t& into) const {
+    const bool fits = from.is_number_integer() &&
+                      (!from.is_number_unsigned() || from.get<std::uint64_t>() <= std::numeric_limits<std::int64_t>::max());
+    if (!fits) refuse("a whole number of 64 bits");
+    into = from.get<std::int64_t>();
+  }
+  void operator()(double& into) const { into = real_from(from, "the value '" + name + "'"); }
+  void operator()(bool& into) const {
+    if (!from.is_boolean()) refuse("true or false");
+    into = from.get<bool>();
+  }
+  void operator()(std::string& into) const {
+    if (!from.is_string()) refuse("a text");
+    into = from.get<std::string>();
+  }
+  [[noreturn]] void refuse(const char* wanted) const {
+    throw UsageError(fmt::format("train.program: the value '{}' must stay {}", name, wanted));
+  }
+};
+
 }  // namespace
 
 MirroredState::MirroredState(const Message& request) {
@@ -69,7 +93,7 @@ void MirroredState::add_tensor(const Json& description) {
 void MirroredState::add_value(const std::string& name, const Json& value) {
   auto& entry = values_.emplace_back(Value{name, {}});
   if (value.is_boolean())
-    entry.value = value.get<bool>();
+    entry.value = false;
   else if (value.is_number_integer())
     entry.value = std::int64_t{0};
   else if (is_real(value))
@@ -78,6 +102,7 @@ void MirroredState::add_value(const std::string& name, const Json& value) {
     entry.value = std::string();
   else
     throw UsageError(fmt::format("train.program: the value '{}' must be a number, true, false or a text", name));
+  std::visit(Take{value, name}, entry.value);  // a restore that lacks it leaves it as it is
   std::visit([&](auto& held) { state_.value(name, held); }, entry.value);
 }
 
@@ -99,33 +124,6 @@ Json MirroredState::values() const {
         value);
   return all;
 }
-
-namespace {
-
-struct Take {
-  const Json& from;
-  const std::string& name;
-  void operator()(std::int64_t& into) const {
-    const bool fits = from.is_number_integer() &&
-                      (!from.is_number_unsigned() || from.get<std::uint64_t>() <= std::numeric_limits<std::int64_t>::max());
-    if (!fits) refuse("a whole number of 64 bits");
-    into = from.get<std::int64_t>();
-  }
-  void operator()(double& into) const { into = real_from(from, "the value '" + name + "'"); }
-  void operator()(bool& into) const {
-    if (!from.is_boolean()) refuse("true or false");
-    into = from.get<bool>();
-  }
-  void operator()(std::string& into) const {
-    if (!from.is_string()) refuse("a text");
-    into = from.get<std::string>();
-  }
-  [[noreturn]] void refuse(const char* wanted) const {
-    throw UsageError(fmt::format("train.program: the value '{}' must stay {}", name, wanted));
-  }
-};
-
-}  // namespace
 
 void MirroredState::take_values(const Json& values) {
   if (values.size() != values_.size())
