@@ -314,9 +314,17 @@ state.file("optimizer.pt", path, per_rank=True)
 @state.before_save
 def save():
     torch.save(optimizer.state_dict(), path)
+losses = torch.zeros(1)
+state.tensor("loss", losses, per_rank=True)
+state["reported"] = 0
 if ctx.restore(state):
     optimizer.load_state_dict(torch.load(path))
-while ctx.step_count < ctx.config("steps", 120):
+while True:
+    if state["reported"] < ctx.step_count:  # also where a run stopped between the two
+        state["reported"] += 1
+        ctx.report({"loss": losses})
+    if ctx.step_count == ctx.config("steps", 120):
+        break
     torch.manual_seed(ctx.step_seed % 2**63)
     x = torch.randn(16, 8)
     loss = ((model(x) - x.sum(1, keepdim=True)) ** 2).mean()
@@ -325,11 +333,11 @@ while ctx.step_count < ctx.config("steps", 120):
     for parameter in model.parameters():
         ctx.all_reduce(parameter.grad, "mean")
     optimizer.step()
-    ctx.report({"loss": loss})
+    losses[0] = loss.detach()
     ctx.step()
 ctx.save()
 """
-    whole, stopped = (program_config(python(text), name, {"folder": scratch()}) for name in ("whole", "stopped"))
+    whole, stopped = (program_config(python(text), name, {"folder": scratch()}, {"every": "10 reports"}) for name in ("whole", "stopped"))
     check_exit(run_program(2, whole), FINISHED)
     for number, pids in enumerate((lambda job: [job.ranks()[0]], lambda job: job.ranks().values())):
         job = start_program(2, stopped)
@@ -342,6 +350,151 @@ ctx.save()
     check_same_bits(run_dir_of(stopped), run_dir_of(whole))
     first, last = (reports(run_dir_of(whole))[number]["loss"] for number in (0, -1))
     check(last < first, f"it does not learn: loss {first}, then {last}")
+
+
+@test
+def a_new_run_that_takes_the_tensors_of_another_keeps_its_own_values():
+    text = """
+weights, other = numpy.zeros(3), numpy.zeros(3)
+state = trainrt.State()
+state.tensor("model/w", weights)
+state.tensor("other", other)
+state["best"], state["epoch"], state["name"], state["flag"] = float("inf"), 3, "mine", True
+restored = ctx.restore(state)
+print("found", restored, weights[0], other[0], state["best"], state["epoch"], state["name"], state["flag"], ctx.step_count)
+weights += 1
+other += 1
+state["best"], state["epoch"], state["name"], state["flag"] = 0.5, 4, "theirs", False
+ctx.step()
+ctx.report({})
+"""
+    first = program_config(python(text), "first")
+    check_exit(run_program(1, first), FINISHED)
+    second = program_config(python(text), "second")
+    job = run_program(1, second, f"--run.resume_from_checkpoint={run_dir_of(first)}", "--run.resume_tensors=model/*")
+    check_exit(job, FINISHED)
+    check("found True 1.0 0.0 inf 3 mine True 0" in job.out, "other contents", job)
+
+
+# ---- errors of use -----------------------------------------------------------------------------------------------------------------
+
+
+@test
+def misuse_is_refused_with_words_that_name_what_was_wrong():
+    text = """
+import math, torch
+def refused(kind, words, call, *arguments, **options):
+    try:
+        call(*arguments, **options)
+    except kind as error:
+        assert all(word in str(error) for word in words.split("|")), (words, error)
+    else:
+        raise AssertionError(f"not refused: {words}")
+state = trainrt.State()
+tensor = lambda array, **options: state.tensor("model/w", array, **options)
+refused(TypeError, "tensor 'model/w'|list|NumPy", tensor, [1.0])
+refused(TypeError, "tensor 'model/w'|'I'|f32", tensor, numpy.zeros(3, numpy.uint32))
+refused(TypeError, "tensor 'model/w'|byte order", tensor, numpy.zeros(3, ">f4"))
+refused(TypeError, "tensor 'model/w'|complex64", tensor, torch.zeros(3, dtype=torch.complex64))
+refused(ValueError, "tensor 'model/w'|not contiguous", tensor, numpy.zeros((3, 4)).T)
+refused(ValueError, "tensor 'model/w'|not contiguous", tensor, torch.zeros(3, 4).t())
+refused(ValueError, "tensor 'model/w'|cannot be written", tensor, bytes(4))
+refused(ValueError, "tensor 'model/w'|only one of", tensor, numpy.zeros(3), per_rank=True, part_of_sum=True)
+refused(TypeError, "tensor 'model/w'|(axis, first, global_extent)", tensor, numpy.zeros(3), sharded=(0, 1))
+tensor(numpy.zeros(3))
+refused(ValueError, "'model/w'|twice", tensor, numpy.zeros(3))
+refused(ValueError, "'model/w'|twice", state.__setitem__, "model/w", 1)
+refused(TypeError, "str", state.tensor, 3, numpy.zeros(3))
+state["epoch"], state["loss"] = numpy.int32(1), 0.5
+assert type(state["epoch"]) is int
+refused(TypeError, "value 'epoch'|int|1.5", state.__setitem__, "epoch", 1.5)
+refused(TypeError, "value 'epoch'|int|True", state.__setitem__, "epoch", True)
+refused(TypeError, "value 'list'|list", state.__setitem__, "list", [1])
+refused(OverflowError, "value 'long'", state.__setitem__, "long", 2**63)
+refused(KeyError, "'epohc'|epoch, loss", state.__getitem__, "epohc")
+state["loss"] = 3
+assert type(state["loss"]) is float
+refused(TypeError, "restore()|dict", ctx.restore, {})
+assert not ctx.restore(state)
+refused(RuntimeError, "tensor 'late'|before restore()", state.tensor, "late", numpy.zeros(3))
+refused(RuntimeError, "value 'late'|before restore()", state.__setitem__, "late", 1)
+state["epoch"] = 2
+refused(TypeError, "metric 'loss'|list", ctx.report, {"loss": [1.0]})
+refused(TypeError, "metric 'loss'|one number", ctx.report, {"loss": numpy.zeros(2)})
+refused(TypeError, "metric 'loss'|one number", ctx.report, {"loss": torch.zeros(2)})
+refused(TypeError, "metric 'loss'|NoneType", ctx.report, {"loss": None})
+refused(TypeError, "name of a metric|3", ctx.report, {3: 1.0})
+refused(TypeError, "checkpoint_metadata()|list", ctx.checkpoint_metadata, [1])
+refused(TypeError, "all_reduce()|list", ctx.all_reduce, [1.0])
+assert (ctx.config("i", 1), ctx.config("f", 1.0), ctx.config("b", False), ctx.config("s", "no"), ctx.config("i")) == (7, 2.5, True, "text", "7")
+assert (ctx.config("none", 1), ctx.config("none", 1.5), ctx.config("i", int), ctx.config("b", bool)) == (1, 1.5, 7, True)
+refused(KeyError, "'none'|[loop]", ctx.config, "none")
+refused(KeyError, "'none'|[loop]", ctx.config, "none", int)
+refused(ValueError, "[loop] s|'text'|a whole number", ctx.config, "s", 1)
+refused(ValueError, "[loop] s|'text'|true or false", ctx.config, "s", True)
+refused(TypeError, "'i'|default", ctx.config, "i", [1])
+assert trainrt.context() is ctx and "TRAINRT_FD" not in trainrt.os.environ
+ctx.step()
+"""
+    config = program_config(python(text), loop={"i": 7, "f": 2.5, "b": "yes", "s": "text", "unread": 1})
+    job = run_program(1, config)
+    check_exit(job, FINISHED)
+    warnings = [line for line in job.err.splitlines() if "never read" in line or "unread" in line]
+    check(len(warnings) == 1 and "unread" in warnings[0], f"warnings of keys that were not read: {warnings}", job)
+
+
+@test
+def what_the_runtime_refuses_is_raised_where_it_was_called():
+    for lines, *words in ((("ctx.step()", "ctx.restore(trainrt.State())"), "restore() comes before the first step()"),
+                          (("state = trainrt.State()", "state['../up'] = 1", "ctx.restore(state)"), "../up"),
+                          (("ctx.all_reduce(numpy.zeros(3), 'xor')",), "xor", "mean")):
+        text = "".join(f"    {line}\n" for line in lines)
+        config = program_config(python(f"try:\n{text}except ValueError as error:\n    print('refused:', error)\n    raise"))
+        job = run_program(1, config, timeout=30)
+        check(job.code in (USAGE, FAILED), f"exit {job.code}", job)
+        refused = re.search("refused: (.*)", job.out)
+        check(refused and all(word in refused[1] for word in words), f"not {words}", job)
+        check(lines[-1] in job.err, "where it was called is not shown", job)
+
+
+@test
+def outside_of_a_run_it_says_how_it_is_started():
+    alone = run([PYTHON, "-c", "import trainrt; trainrt.context()"], env={"PYTHONPATH": BUILD / "python"})
+    equal(alone.code, 1, "exit", alone)
+    check("[train] program = python3" in alone.err and "trainrt --config" in alone.err, "it does not say how", alone)
+
+
+@test
+def tensors_on_a_device_are_copied_there_and_back():
+    """A tensor that says that it lies on a device stands for one: copies of torch bring it to the host and back."""
+    text = """
+import torch
+class Device:
+    type = "elsewhere"
+class Remote(torch.Tensor):
+    device = property(lambda self: Device())
+    def numpy(self):
+        raise TypeError("it is not on the host")
+a = torch.Tensor._make_subclass(Remote, torch.arange(6.0).reshape(2, 3).t())
+b = torch.Tensor._make_subclass(Remote, torch.arange(3).bfloat16())
+state = trainrt.State()
+state.tensor("a", a)
+state.tensor("b", b)
+state.tensor("empty", torch.Tensor._make_subclass(Remote, torch.zeros(0)))
+if ctx.restore(state):
+    assert a.tolist() == [[1, 4], [2, 5], [3, 6]] and b.tolist() == [1, 2, 3], (a, b)
+else:
+    for tensor in (a, b):
+        torch.Tensor.add_(tensor, 1)
+    c = torch.Tensor._make_subclass(Remote, torch.ones(4))
+    assert ctx.all_reduce(c).tolist() == [2] * 4
+    ctx.step()
+    ctx.report({})
+"""
+    config = program_config(python(text))
+    for number in range(2):  # another value in [loop] continues a run that has finished
+        check_exit(run_program(2, config, f"--loop.number={number}"), FINISHED)
+    equal(len(attempts(run_dir_of(config))), 2, "attempts")
 
 
 # ---- failures ------------------------------------------------------------------------------------------------------------------
@@ -361,20 +514,23 @@ while True:
     ctx.step()
 """))
     job = fails(config, "rank 1", "LookupError: no such luck", "Traceback (most recent call last)", "in deep", ranks=3)
-    equal(job.err.count("Traceback (most recent call last)"), 1, "tracebacks that programs print", job)
+    equal(job.err.count("Traceback (most recent call last)"), 1, "times that the traceback is printed", job)
 
 
 @test
 def an_exception_in_before_save_is_told():
-    fails(program_config(python("""
+    for line, *words in (('raise OSError("no room for the optimizer")', "no room for the optimizer", "in save"),
+                         ("ctx.step()", "step() was called during report(): by a function under before_save")):
+        job = fails(program_config(python(f"""
 state = trainrt.State()
 @state.before_save
 def save():
-    raise OSError("no room for the optimizer")
+    {line}
 ctx.restore(state)
 ctx.step()
-ctx.report({})
-""")), "no room for the optimizer", "in save")
+ctx.report({{}})
+""")), *words)
+        equal(job.err.count("Traceback (most recent call last)"), 1, "times that the traceback is printed", job)
 
 
 def abrupt_end(text, *words):
@@ -397,6 +553,15 @@ def a_program_that_ends_well_on_one_rank_alone_is_an_error_and_no_hang():
     job = run_program(3, config, timeout=60)
     check(job.code not in (FINISHED, STOPPED), f"exit {job.code}", job)
     check("rank 1" in error_of(config), f"rank 1 is not named: {error_of(config)}", job)
+
+
+@test
+def a_program_that_hangs_is_named_and_ended():
+    config = program_config(python("import time\nctx.restore(trainrt.State())\nwhile True:\n    ctx.step()\n"
+                                   "    time.sleep(0.01)\n    if ctx.step_count > 5 and ctx.world_rank == 1:\n        time.sleep(1000)"), failure={"hang_timeout": "5 s"})
+    start = time.monotonic()
+    job = fails(config, "rank 1", ranks=2)
+    check(time.monotonic() - start < 30, f"it took {time.monotonic() - start:.0f} s", job)
 
 
 @test
@@ -434,6 +599,31 @@ with context.Pool(2) as pool:
     stopped_by(job)
     check(time.monotonic() - start < 15, f"{time.monotonic() - start:.0f} s to the end", job)
     check("killed" not in job.err, "a program was killed", job)
+
+
+@test
+def workers_of_a_torch_loader_outlive_the_signal_that_all_processes_get():
+    config = program_config(python("""
+import time, torch
+from torch.utils.data import DataLoader
+ctx.restore(trainrt.State())
+while True:
+    for batch in DataLoader(torch.arange(400.0), batch_size=2, num_workers=2):
+        time.sleep(0.02)
+        ctx.step()
+        if ctx.step_count % 10 == 0:
+            ctx.report({})
+"""))
+    job = start_program(2, config)
+    wait_for_reports(run_dir_of(config), 2, job, 60)
+    ranks, mine = job.ranks(), programs(job)
+    workers = [pid for pid in processes_with(job.token) if parent_of(pid) in mine.values()]
+    equal(len(workers), 4, "workers", job)
+    kill([*workers, *mine.values()], signal.SIGTERM)
+    time.sleep(0.3)
+    kill(ranks.values(), signal.SIGTERM)
+    stopped_by(job)
+    check("Traceback" not in job.err and "killed" not in job.err, "it was no clean end", job)
 
 
 @test

@@ -385,6 +385,7 @@ class Context:
         self._channel = channel
         self._busy = None        # the operation under way
         self._end = None         # makes the exception that every call raises from now on
+        self._told = None        # the exception that the runtime was told of
         self._state = None
         self._memory = None      # of the state
         self._reduced = None     # memory of all_reduce()
@@ -552,16 +553,20 @@ class Context:
         self._channel.send({"op": "state", "values": values})
 
     def _failed(self, kind, error, trace):
-        """Tells the runtime of an exception that ends the program, once; its own come back to it untold."""
+        """Tells the runtime of an exception that ends the program: it prints and keeps it. False where the runtime knows that
+        the run ends, of another reason, or is gone."""
+        if self._told is error:
+            return True
         if self._end is not None:
-            return
-        self._end = lambda: RuntimeError("the program has failed")
+            return False
+        self._end, self._told = lambda: RuntimeError("the program has failed"), error
         summary = "".join(traceback.format_exception_only(kind, error)).strip()
-        text = "".join(traceback.format_exception(kind, error, trace))
+        text = "".join(traceback.format_exception(kind, error, trace)).strip()
         try:
             self._channel.send({"op": "failed", "error": _utf8(summary), "traceback": _utf8(text)})
         except OSError:
-            pass
+            return False
+        return True
 
     def _left_behind(self):
         """In a forked process: the connection is the parent's."""
@@ -585,8 +590,9 @@ _context = None
 def context():
     """The Context of this program; the same at each call. RuntimeError where trainrt did not start the program.
 
-    From the first call on, the signals that stop a run are ignored here (the runtime has them, and the next collective call
-    raises Stop), also in what this process starts; `multiprocessing` ends its workers by SIGKILL, as they ignore SIGTERM too.
+    From the first call on, the signals that stop a run (SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2) are ignored and blocked
+    here, and in what this process starts: batch systems send them to all processes, and the stop comes from the runtime, as
+    the next collective call raises it. So `multiprocessing` ends its workers by SIGKILL.
     """
     global _context
     if _context is None:
@@ -595,9 +601,7 @@ def context():
             raise RuntimeError(f"this program was not started by trainrt. Write into a config: [train] program = python3 "
                                f"{os.path.basename(sys.argv[0] or 'train.py')}, and start it by `trainrt --config FILE`, under srun or mpiexec "
                                f"for several ranks")
-        for number in _STOP_SIGNALS:
-            signal.signal(number, signal.SIG_IGN)
-        _let_multiprocessing_kill()
+        _leave_stops_to_the_runtime()
         _context = Context(_Channel(int(fd)))
         _report_failures(_context)
         os.register_at_fork(after_in_child=_context._left_behind)
@@ -605,19 +609,22 @@ def context():
     return _context
 
 
-def _let_multiprocessing_kill():
-    """Its workers inherit that SIGTERM is ignored, and its exit and Pool's would wait for them for ever."""
+def _leave_stops_to_the_runtime():
+    for number in _STOP_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    # Workers of torch's DataLoader take SIGTERM for themselves and die of it, and with them this process: a mask stays.
+    signal.pthread_sigmask(signal.SIG_BLOCK, _STOP_SIGNALS)
+    # And those of multiprocessing would not hear its own SIGTERM: the end of a Pool, or of the program, would wait for ever.
     from multiprocessing.popen_fork import Popen
     Popen.terminate = Popen.kill
 
 
 def _report_failures(ctx):
-    """An exception that nobody catches is printed as ever, and then told."""
+    """An exception that nobody catches is told to the runtime, which prints it with its rank; else it is printed as ever."""
     print_exception = sys.excepthook
 
     def tell(kind, error, trace):
-        print_exception(kind, error, trace)
-        sys.stderr.flush()
-        ctx._failed(kind, error, trace)
+        if not ctx._failed(kind, error, trace):
+            print_exception(kind, error, trace)
 
     sys.excepthook = tell
