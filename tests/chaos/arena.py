@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cluster import Cluster
 from fashion import fashion_config
-from harness import BUILD, FINISHED, check_exit, linear_config, processes_with, run_dir_of, run_ranks, scratch, wait_until
+from harness import BUILD, FINISHED, SOURCE, check_exit, linear_config, processes_with, run_dir_of, run_ranks, scratch, wait_until, write_config
 from plans import REPORTS
 
 ONE_THREAD = {"OMP_NUM_THREADS": 1}
@@ -17,6 +17,11 @@ DISK_MIB = 48
 def config_of(plan_model, folder, name, images, storage=None, checkpoint=None, step_pause=0.0, failure=None):
     """The same training each time: only what does not change a bit may differ."""
     sections = {"checkpoint": {"num_to_keep": 2, **(checkpoint or {})}, **({"failure": failure} if failure else {})}
+    if plan_model == "program":
+        return write_config(Path(folder) / f"{name}.ini", {
+            "run": {"name": name, "storage_path": storage or Path(folder) / "runs", "seed": 5},
+            "train": {"program": f"/usr/bin/python3 {SOURCE / 'tests/support/program_linear.py'}"},
+            "loop": {"epochs": REPORTS, "samples": 192, "step_pause": step_pause}, **sections})
     if plan_model == "linear":
         return linear_config(folder, name, {"epochs": REPORTS, "dropout": 0.1, "optimizer": "adamw", "lr": 0.005, "step_pause": step_pause},
                              {"samples": 384, "features": 200}, storage=storage, **sections)

@@ -6,8 +6,8 @@ import json
 import random
 from dataclasses import asdict, dataclass, field
 
-MODELS = ("fashion_mnist", "linear")
-REPORTS = 120  # of a run of either model
+MODELS = {"fashion_mnist": 6, "linear": 4, "program": 2}  # how often; the last is tests/support/program_linear.py, in Python
+REPORTS = 120  # of a run of any model
 
 # Layouts of the ranks over the two nodes of a job, as words for srun; by number of ranks.
 LAYOUTS = {2: {"1+1": "-N2 -n2 --ntasks-per-node=1", "2+0": "-N1 -n2"},
@@ -154,7 +154,7 @@ def _disturbances(rng, ranks):
 def make_plan(seed, number):
     rng = random.Random(f"{seed}/{number}")
     ranks = rng.choices((2, 3), (5, 1))[0]
-    plan = Plan(seed, number, rng.choices(MODELS, (3, 2))[0], ranks, rng.choice(list(LAYOUTS[ranks])),
+    plan = Plan(seed, number, rng.choices(list(MODELS), MODELS.values())[0], ranks, rng.choice(list(LAYOUTS[ranks])),
                 {"every": rng.choice(("1 reports", "3 reports", "25 steps", "1 s")), "layout": rng.choice(("node", "node", "rank", "single")),
                  "async": rng.random() < 0.85}, _disturbances(rng, ranks))
     if any(each.kind == "time_limit" for each in plan.disturbances):

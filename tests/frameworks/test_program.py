@@ -239,7 +239,7 @@ def a_checkpoint_holds_the_tensors_values_and_files_of_all_ranks():
     check_exit(run_program(3, config), FINISHED)
     found = state_of(run_dir_of(config))
     equal({name: entry[:2] for name, entry in found.items() if name in ("model/weights", "optimizer/velocity", "largest")},
-          {"model/weights": ("float32", (24,)), "optimizer/velocity": ("float32", (24,)), "largest": ("float32", (3, 24))}, "tensors")
+          {"model/weights": ("float32", (24,)), "optimizer/velocity": ("float32", (24,)), "largest": ("float32", (12, 24))}, "tensors")
     newest = checkpoints(run_dir_of(config))[-1]
     for rank in range(3):
         equal((newest / f"files/rank-{rank:05d}/history").read_text(), "0\n1\n", f"file of rank {rank}")
@@ -297,6 +297,16 @@ ctx.report({"a": numpy.float32(0.5), "b": torch.tensor(3), "c": math.nan, "d": m
           {"a": 0.5, "b": 3, "c": None, "d": "Infinity", "e": "text", "f": 1, "g": 4, "h": 1, "i": 1}, "metrics")
     check_exit(run_program(2, config, "--loop.again=true"), FINISHED)
     equal(len(attempts(run_dir_of(config))), 2, "attempts")
+
+
+@test
+def a_state_of_empty_tensors_and_one_of_nothing_are_states_too():
+    for text in ("state.tensor('e', numpy.zeros((3, 0)))", "state['v'] = 1", ""):
+        config = program_config(python(f"state = trainrt.State()\n{text}\nprint('restored', ctx.restore(state))\nctx.step()\nctx.report({{}})\nctx.save()"))
+        for number, restored in enumerate((False, bool(text))):
+            job = run_program(1, config, f"--loop.number={number}")
+            check_exit(job, FINISHED)
+            check(f"restored {restored}" in job.out, f"with {text!r}: not restored {restored}", job)
 
 
 @test
@@ -458,6 +468,54 @@ def what_the_runtime_refuses_is_raised_where_it_was_called():
 
 
 @test
+def a_stop_that_the_program_swallows_comes_again():
+    folder = scratch()
+    config = program_config(python(f"""
+import time
+ctx.restore(trainrt.State())
+stops = 0
+while True:
+    try:
+        time.sleep(0.01)
+        ctx.step()
+    except BaseException as stop:
+        stops += 1
+        with open("{folder}/stops", "w") as file:
+            file.write(f"{{stops}} {{type(stop).__name__}} {{stop}}")
+        if stops == 3:
+            raise
+"""))
+    job = start_program(1, config)
+    wait_until(lambda: "restored" in job.err or programs(job) or job.ended(), 30, "the program", job)
+    time.sleep(1.5)
+    kill([job.ranks()[0]], signal.SIGUSR1)
+    stopped_by(job)
+    check((folder / "stops").read_text().startswith("3 Stop the run stops"), (folder / "stops").read_text())
+
+
+@test
+def an_installed_trainrt_finds_its_client():
+    prefix = scratch("prefix")
+    done = subprocess.run(["cmake", "--install", BUILD, "--prefix", prefix, "--component", "Unspecified"], capture_output=True, text=True, timeout=120)
+    check(done.returncode == 0, f"cmake --install: {done.stdout}{done.stderr}")
+    config = program_config(python("print('client', trainrt.__file__)\nctx.restore(trainrt.State())"))
+    job = run([prefix / "bin/trainrt", "--config", config])
+    check_exit(job, FINISHED)
+    check(f"client {prefix}/lib/trainrt/python/trainrt.py" in job.out, "another client", job)
+
+
+@test
+def the_client_needs_nothing_but_python_3_9():
+    import ast
+    tree = ast.parse((SOURCE / "src/frameworks/python/trainrt.py").read_text(), feature_version=(3, 9))
+    names = {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
+    names |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    check(len(names) > 5, f"only {names} are imported")
+    foreign = {name for name in names if name.split(".")[0] not in sys.stdlib_module_names}
+    check(not foreign, f"it imports {foreign}")
+
+
+@test
 def outside_of_a_run_it_says_how_it_is_started():
     alone = run([PYTHON, "-c", "import trainrt; trainrt.context()"], env={"PYTHONPATH": BUILD / "python"})
     equal(alone.code, 1, "exit", alone)
@@ -562,6 +620,26 @@ def a_program_that_hangs_is_named_and_ended():
     start = time.monotonic()
     job = fails(config, "rank 1", ranks=2)
     check(time.monotonic() - start < 30, f"it took {time.monotonic() - start:.0f} s", job)
+
+
+@test
+def a_program_in_a_script_that_waits_for_it_stops_too_and_ends_with_its_rank():
+    """As `conda run python3 train.py`: the program is no child of the rank."""
+    wrapper = script(f"#!/bin/sh\n{PYTHON} {LINEAR}\ncode=$?\necho \"the program ended with $code\"\nexit $code\n", "wrapper.sh")
+    config = program_config(wrapper, loop={**BY_STEPS, "step_pause": 0.01}, checkpoint=EVERY)
+    job = start_program(2, config)
+    wait_for_reports(run_dir_of(config), 2, job, 60)
+    kill([*programs(job).values(), *job.ranks().values()], signal.SIGTERM)
+    stopped_by(job)
+    equal(job.out.count("the program ended with 0"), 2, "programs that ended well", job)
+    job = start_program(2, config)
+    wait_for_reports(run_dir_of(config), 6, job, 60)
+    mine = [pid for pid in processes_with(job.token) if LINEAR.name in name_of_process(pid)]
+    equal(len(mine), 2, "programs", job)
+    kill(job.ranks().values())
+    wait_until(lambda: not any(map(parent_of, mine)), 15, "the programs to be gone", job)
+    job.wait(30)
+    check_like_whole(2, config, BY_STEPS)
 
 
 @test
@@ -759,6 +837,18 @@ def nonsense(text, *words):
 
 for name, text, *words in (
         ("text_that_is_no_JSON", "say(b'{not json')", "no message", "{not json"),
+        ("text_that_is_no_UTF-8", "say(b'{\"op\": \"st\\xffep\"}')", "no message"),
+        ("text_that_ends_in_the_middle_of_a_letter", "say(b'x' * 79 + b'\\xc3\\xbc')", "no message"),
+        ("a_list_nested_a_million_times", "say(b'[' * 10**6)", "no message"),
+        ("a_failure_in_a_number", "say({'op': 'failed', 'error': 3})", "'failed'", "\"error\""),
+        ("a_traceback_in_a_number", "say({'op': 'failed', 'error': 'no luck', 'traceback': 3})", "\"traceback\""),
+        ("a_reduction_with_a_number_as_name", "say({'op': 'all_reduce', 'dtype': 'f32', 'count': 4, 'reduce': 'sum', 'name': 3, 'memory': 64}, memory(64))", "\"name\""),
+        ("a_file_for_perhaps_each_rank", "say({'op': 'restore', 'memory': 0, 'tensors': [], 'values': {}, 'files': [{'name': 'f', 'path': 'f', 'per_rank': 'perhaps'}]})", "per_rank"),
+        ("a_value_that_is_a_list", "say({'op': 'restore', 'memory': 0, 'tensors': [], 'values': {'v': [1]}, 'files': []})", "'v'"),
+        ("a_tensor_that_is_a_number", "say({'op': 'restore', 'memory': 0, 'tensors': [3], 'values': {}, 'files': []})", "tensors"),
+        ("an_axis_that_is_not_there", "restore(64, memory(64), placement='sharded', axis=3, first=0, global_extent=4)", "'w'"),
+        ("a_slab_beyond_the_whole", "restore(64, memory(64), placement='sharded', axis=0, first=2, global_extent=4)", "'w'"),
+        ("a_number_in_words", "say({'op': 'report', 'metrics': {'loss': {'float': 'many'}}})", "loss"),
         ("a_message_without_op", "say({'key': 1})", "no message"),
         ("an_unknown_op", "say({'op': 'dance'})", "dance", "restore"),
         ("another_protocol", "say({'op': 'hello', 'protocol': 99})", "99"),

@@ -32,7 +32,9 @@ X, Y = make_data()
 weights = numpy.zeros(FEATURES, numpy.float32)
 velocity = numpy.zeros(FEATURES, numpy.float32)
 sums = numpy.zeros(2)  # of losses and samples since the last report, of this rank
-largest = numpy.zeros((1, FEATURES), numpy.float32)  # gradients that this rank has seen
+ROWS = 12  # of a table that the ranks share
+first_row, end_row = RANK * ROWS // RANKS, (RANK + 1) * ROWS // RANKS
+largest = numpy.zeros((end_row - first_row, FEATURES), numpy.float32)  # gradients that this rank has seen, in each of its rows
 last_kept = numpy.zeros(FEATURES, bool)  # inputs of the last batch that this rank did not drop out
 history = []  # epochs that this rank has completed, kept in a file
 history_path = os.path.join(tempfile.mkdtemp(prefix="program-linear-"), "history")
@@ -41,7 +43,7 @@ state = trainrt.State()
 state.tensor("model/weights", weights)
 state.tensor("optimizer/velocity", velocity)
 state.tensor("sums/loss", sums, part_of_sum=True)
-state.tensor("largest", largest, sharded=(0, RANK, RANKS))
+state.tensor("largest", largest, sharded=(0, first_row, ROWS))
 state.tensor("last_kept", last_kept, per_rank=True)
 state["epoch"], state["batch"], state["steps_since_report"] = 0, 0, 0
 state["best"], state["name"], state["warm"] = float("inf"), "linear", False
@@ -80,7 +82,7 @@ def train_step():
     x = x * last_kept / numpy.float32(1 - DROPOUT)
     error = x @ weights - y
     gradient = 2 * (x.T @ error) / numpy.float32(BATCH)
-    numpy.maximum(largest[0], abs(gradient), out=largest[0])
+    numpy.maximum(largest, abs(gradient), out=largest)
     sums[:] += (float(numpy.sum(error * error, dtype=numpy.float64)), len(y))
     ctx.all_reduce(gradient, "mean")
     velocity[:] = numpy.float32(0.9) * velocity + gradient
@@ -114,7 +116,7 @@ def report_if_due():
 
 
 def epoch_is_over():
-    return state["batch"] == batches_per_epoch()
+    return state["batch"] >= batches_per_epoch()  # it may have begun with more ranks
 
 
 def end_epoch():

@@ -588,7 +588,8 @@ _context = None
 
 
 def context():
-    """The Context of this program; the same at each call. RuntimeError where trainrt did not start the program.
+    """The Context of this program; the same at each call. RuntimeError where trainrt did not start the program. The first call
+    is the main thread's.
 
     From the first call on, the signals that stop a run (SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2) are ignored and blocked
     here, and in what this process starts: batch systems send them to all processes, and the stop comes from the runtime, as
@@ -596,12 +597,13 @@ def context():
     """
     global _context
     if _context is None:
-        fd = os.environ.pop("TRAINRT_FD", None)
+        fd = os.environ.get("TRAINRT_FD")
         if fd is None:
             raise RuntimeError(f"this program was not started by trainrt. Write into a config: [train] program = python3 "
                                f"{os.path.basename(sys.argv[0] or 'train.py')}, and start it by `trainrt --config FILE`, under srun or mpiexec "
                                f"for several ranks")
         _leave_stops_to_the_runtime()
+        del os.environ["TRAINRT_FD"]  # what the program starts shall not take it for its own
         _context = Context(_Channel(int(fd)))
         _report_failures(_context)
         os.register_at_fork(after_in_child=_context._left_behind)

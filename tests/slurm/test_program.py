@@ -1,0 +1,120 @@
+#!/usr/bin/python3
+"""A training program in Python ([train] program) under jobs/train.sbatch on a real Slurm of three nodes: preempted, requeued,
+signalled and killed, it continues and ends with the bits of the run that nothing happened to. Slurm signals all processes of a step
+here (proctrack/linuxproc), the programs too; where it signals the tasks alone (proctrack/cgroup), the runtime must pass it on."""
+import signal
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from cluster import *  # noqa: E402,F403
+from harness import *  # noqa: E402,F403
+
+CLUSTER = Cluster("prog")
+PROGRAM = SOURCE / "tests/support/program_linear.py"
+LOOP = {"epochs": 24, "report_every": 7}  # 288 steps, 41 reports
+ALLOCATION = ["-N2", "-n2", "-c1"]
+
+
+def config_of(command, name="run", loop=None, **sections):
+    folder = scratch()
+    return write_config(folder / f"{name}.ini", {
+        "run": {"name": name, "storage_path": folder / "runs", "seed": 5}, "train": {"program": command}, "loop": loop or {},
+        "checkpoint": {"num_to_keep": 2, "every": "2 reports"}, **sections})
+
+
+def linear_program(name="run", **loop):
+    return config_of(f"/usr/bin/python3 {PROGRAM}", name, {**LOOP, **loop})
+
+
+_references = []
+
+
+def reference():
+    """The run directory of 2 ranks that nothing happened to."""
+    if not _references:
+        config = linear_program("whole")
+        check_exit(CLUSTER.run_srun(["-N2", "-n2"], config, timeout=120), FINISHED)
+        _references.append(run_dir_of(config))
+    return _references[0]
+
+
+def preempt(_):
+    CLUSTER.call("sbatch", "-p", "high", "--exclusive", "-N3", "--output=/dev/null", "--wrap", "sleep 2")
+
+
+def one_rank(job):
+    kill([job.ranks()[1]], signal.SIGTERM)
+
+
+def leaves_the_same_bits(disturb, why, restarts, loses_nothing):
+    """`why`: how the first attempt ended, a pattern."""
+    whole = reference()
+    config = linear_program(step_pause=0.02)
+    run_dir = run_dir_of(config)
+    job = CLUSTER.sbatch(ALLOCATION, config)
+    wait_until(lambda: report_count(run_dir) >= 4, 60, "report 4", job)
+    disturb(job)
+    if restarts:
+        job.wait_for_restart(1, timeout=90)
+    equal(job.wait_for_state("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", timeout=120), "COMPLETED", "end of the job", job)
+    records = attempts(run_dir)
+    equal((len(records), job.restarts()), (2, restarts), "attempts and requeues", job)
+    check(re.search(why, records[0]["why"]), f"end of the first attempt: {records[0]['why']!r}, expected {why!r}", job)
+    steps = sum(record["last_step"] - record["first_step"] for record in records)
+    check(records[1]["first_step"] > 0, "it began anew", job)
+    if loses_nothing:
+        equal(steps, attempts(whole)[0]["last_step"], "steps of both attempts", job)
+    check("Traceback" not in job.text, "a program failed on the way", job)
+    check_iterations(run_dir)
+    check_same_bits(run_dir, whole)
+    check_verifies(run_dir)
+    check_no_debris(run_dir, keep=2)
+    wait_until(lambda: not job.processes(), 20, f"the job's processes to be gone: {[name_of_process(pid) for pid in job.processes()]}", job)
+
+
+add_test("preempted_it_leaves_the_same_bits", leaves_the_same_bits, preempt, r"stopped by SIGTERM \(preemption\)", 1, True)
+add_test("a_signal_to_one_task_alone_leaves_the_same_bits", leaves_the_same_bits, one_rank, "stopped by SIGTERM", 1, True)
+add_test("a_rank_that_is_killed_is_started_again_with_its_program", leaves_the_same_bits, lambda job: kill([job.ranks()[1]]), "killed|is gone|failed", 0, False)
+
+
+@test
+def a_program_that_is_killed_is_started_again_in_the_allocation():
+    config = linear_program(step_pause=0.02)
+    job = CLUSTER.sbatch(ALLOCATION, config)
+    wait_until(lambda: report_count(run_dir_of(config)) >= 4, 60, "report 4", job)
+    ranks = job.ranks()
+    kill([pid for pid in job.processes() if parent_of(pid) == ranks[1]])
+    equal(job.wait_for_state("COMPLETED", "FAILED", "CANCELLED", timeout=120), "COMPLETED", "end of the job", job)
+    first, second = attempts(run_dir_of(config))
+    check("rank 1" in first["why"] and "SIGKILL" in first["why"] and second["first_step"] > 0, f"the attempts: {first}, {second}", job)
+    check_same_bits(run_dir_of(config), reference())
+
+
+@test
+def a_program_that_says_nothing_saves_by_itself_and_is_requeued():
+    """It continues from a file of its own, as any program that knows neither trainrt nor Slurm."""
+    folder = scratch()
+    program = folder / "mute.sh"
+    program.write_text(f"""#!/bin/sh
+file={folder}/$RANK
+count=$(cat $file 2>/dev/null || echo 0)
+trap 'echo $count > $file; exit 0' TERM
+echo "rank $RANK of $WORLD_SIZE from $count"
+while [ $count -lt 300 ]; do sleep 0.05; count=$((count + 1)); done
+echo $count > $file
+""")
+    program.chmod(0o755)
+    job = CLUSTER.sbatch(ALLOCATION, config_of(program))
+    job.wait_for("rank 1 of 2 from 0")
+    time.sleep(3)
+    CLUSTER.call("scancel", "--signal=USR1", f"{job.id}.0")
+    job.wait_for_restart(1, timeout=90)
+    equal(job.wait_for_state("COMPLETED", "FAILED", "CANCELLED", timeout=120), "COMPLETED", "end of the job", job)
+    for rank in range(2):
+        again = re.findall(rf"rank {rank} of 2 from (\d+)", job.text)
+        check(len(again) == 2 and 0 < int(again[1]) < 300, f"where rank {rank} began: {again}", job)
+        equal((folder / str(rank)).read_text(), "300\n", f"file of rank {rank}", job)
+
+
+main(setup=CLUSTER.up, teardown=CLUSTER.down)
