@@ -187,7 +187,7 @@ void SlurmJob::end_steps() const {
 }
 
 std::string SlurmJob::requeue() const {
-  const auto done = run_child({"sh", "-c", "scontrol requeue " + task_id_ + " 2>&1"}, longest_question_s);
+  const auto done = run_child({"scontrol", "requeue", task_id_}, longest_question_s, ChildErrors::with_output);
   if (!done) return fmt::format("scontrol requeue gave no answer within {:.0f} s", longest_question_s);
   if (requeue_succeeded(done->exit_code, done->text)) return {};
   return done->exit_code == 127 ? "scontrol is not there" : trim(done->text);

@@ -1,10 +1,8 @@
 #pragma once
-#include <chrono>
-#include <condition_variable>
-#include <mutex>
+#include <optional>
 #include <string>
-#include <thread>
 
+#include "core/timeout.hpp"
 #include "launch/launcher.hpp"
 
 namespace trainrt::cli {
@@ -13,25 +11,14 @@ namespace trainrt::cli {
 /// answer never returns by itself. One for the life of a command.
 class Watchdog {
  public:
-  explicit Watchdog(launch::Launch& launch);
-  ~Watchdog();
-  Watchdog(const Watchdog&) = delete;
-  Watchdog& operator=(const Watchdog&) = delete;
+  explicit Watchdog(launch::Launch& launch) : launch_(launch) {}
 
   /// From now on `what` may take so long; it stands in the message that is logged before the end.
   void watch(const std::string& what, double limit_seconds);
 
  private:
-  void guard();
-
   launch::Launch& launch_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool ending_ = false;
-  std::string what_;
-  double limit_seconds_ = 0;
-  std::chrono::steady_clock::time_point deadline_ = std::chrono::steady_clock::time_point::max();
-  std::thread thread_;
+  std::optional<Timeout> timeout_;
 };
 
 }  // namespace trainrt::cli

@@ -3,6 +3,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <system_error>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -15,6 +16,10 @@
 namespace trainrt {
 
 namespace {
+
+constexpr int cannot_start = 127;
+
+ChildOutput not_started(int error_number) { return {cannot_start, std::generic_category().message(error_number)}; }
 
 /// Reading end and writing end, both closed on exec.
 struct Pipe {
@@ -35,8 +40,8 @@ struct Pipe {
   }
 };
 
-/// Process number of the child, in a process group of its own; -1 where it cannot be started.
-pid_t spawn(const std::vector<std::string>& command, int output) {
+/// Starts it in a process group of its own; the error number where that fails.
+int spawn(pid_t& pid, const std::vector<std::string>& command, int output, ChildErrors errors) {
   std::vector<char*> words;
   for (const auto& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
@@ -44,7 +49,10 @@ pid_t spawn(const std::vector<std::string>& command, int output) {
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  if (errors == ChildErrors::with_output)
+    posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
+  else
+    posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_addclosefrom_np(&files, 3);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
@@ -55,11 +63,10 @@ pid_t spawn(const std::vector<std::string>& command, int output) {
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setpgroup(&attributes, 0);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-  pid_t pid = -1;
   const int error = posix_spawnp(&pid, words[0], &files, &attributes, words.data(), environ);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&files);
-  return error == 0 ? pid : -1;
+  return error;
 }
 
 /// True at the end of the output; false where time is over.
@@ -89,31 +96,36 @@ std::optional<int> wait_for(pid_t pid, double deadline, const std::atomic<bool>&
   }
 }
 
+const std::atomic<bool> never = false;
+
+void end_child(pid_t pid) {
+  kill(-pid, SIGKILL);
+  wait_for(pid, monotonic_seconds() + 1, never);
+}
+
 }  // namespace
 
 std::optional<ChildOutput> run_child(const std::vector<std::string>& command, double limit_seconds,
-                                     const std::atomic<bool>& cancelled) {
+                                     const std::atomic<bool>& cancelled, ChildErrors errors) {
   const auto deadline = monotonic_seconds() + limit_seconds;
   Pipe output;
-  if (output.ends[0] < 0) return std::nullopt;
-  const auto pid = spawn(command, output.ends[1]);
-  if (pid < 0) return std::nullopt;
+  if (output.ends[0] < 0) return not_started(errno);
+  pid_t pid = -1;
+  if (const int error = spawn(pid, command, output.ends[1], errors); error != 0) return not_started(error);
   output.close_end(1);
   ChildOutput result;
   std::optional<int> code;
   if (read_all(output.ends[0], result.text, deadline, cancelled)) code = wait_for(pid, deadline, cancelled);
   if (!code) {
-    kill(-pid, SIGKILL);
-    waitpid(pid, nullptr, 0);
+    end_child(pid);
     return std::nullopt;
   }
   result.exit_code = *code;
   return result;
 }
 
-std::optional<ChildOutput> run_child(const std::vector<std::string>& command, double limit_seconds) {
-  static const std::atomic<bool> never = false;
-  return run_child(command, limit_seconds, never);
+std::optional<ChildOutput> run_child(const std::vector<std::string>& command, double limit_seconds, ChildErrors errors) {
+  return run_child(command, limit_seconds, never, errors);
 }
 
 }  // namespace trainrt

@@ -115,7 +115,10 @@ void put_stack(int fd, const StackFrames& frames) {
 void describe_crash(Line& line, const CrashFacts& place, int number, const siginfo_t* info) {
   const auto seen = place.life->seen();
   line << place.who << " died of SIG" << name_of_signal(number);
-  if (number == SIGSEGV || number == SIGBUS) (line << " at address ").hex(reinterpret_cast<std::uintptr_t>(info->si_addr));
+  const bool was_sent = info->si_code <= 0;  // by kill(2) or abort(3): it has no address
+  if (was_sent && info->si_pid != getpid()) line << ", sent by process " << static_cast<std::int64_t>(info->si_pid);
+  if (!was_sent && (number == SIGSEGV || number == SIGBUS))
+    (line << " at address ").hex(reinterpret_cast<std::uintptr_t>(info->si_addr));
   line << ", at step " << seen.step << " (" << name_of(seen.phase) << ")";
   if (number == SIGABRT && terminate_reason[0] != '\0') line << ": " << terminate_reason;
   line << "\n";

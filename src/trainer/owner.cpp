@@ -36,7 +36,7 @@ bool is_alive(const Owner& other, const Owner& me, const OwnerFacts& facts) {
 
 std::optional<bool> slurm_job_is_alive(const std::string& job_id) {
   if (job_id.empty() || !std::ranges::all_of(job_id, [](unsigned char c) { return std::isdigit(c); })) return std::nullopt;
-  const auto told = run_child({"sh", "-c", "squeue --noheader --job=" + job_id + " --format=%T 2>&1"}, 20);
+  const auto told = run_child({"squeue", "--noheader", "--job=" + job_id, "--format=%T"}, 20, ChildErrors::with_output);
   if (!told) return std::nullopt;
   const auto& text = told->text;
   const auto state = trim(text);

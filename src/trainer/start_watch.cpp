@@ -1,13 +1,13 @@
 #include "trainer/start_watch.hpp"
 
 #include <algorithm>
-#include <chrono>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
 #include "core/log.hpp"
+#include "core/wait_note.hpp"
 
 namespace trainrt::trainer {
 
@@ -23,30 +23,17 @@ double start_limit(const RunSpec& spec) {
   return 0;
 }
 
-StartWatch::StartWatch(launch::Launch& launch, const RunSpec& spec)
-    : launch_(launch), waits_(WaitNote::of_this_thread()), limit_s_(start_limit(spec)) {
-  if (limit_s_ > 0) thread_ = std::thread([this] { watch(); });
-}
-
-StartWatch::~StartWatch() {
-  {
-    const std::lock_guard lock(mutex_);
-    started_ = true;
-  }
-  changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
-}
-
-void StartWatch::watch() {
-  std::unique_lock lock(mutex_);
-  const auto started = [this] { return started_; };
-  if (changed_.wait_for(lock, std::chrono::duration<double>(limit_s_), started)) return;
+StartWatch::StartWatch(launch::Launch& launch, const RunSpec& spec) {
+  const double limit_s = start_limit(spec);
+  if (limit_s <= 0) return;
   // All ranks find it at about the same time: the first speaks, and ends the others before they do.
-  if (launch_.world().rank != 0 && changed_.wait_for(lock, std::chrono::seconds(2), started)) return;
-  const auto in = waits_.text();
-  log::error(fmt::format("hang: the run has not started within {:.0f} s (failure.hang_timeout): on {} it {}", limit_s_,
-                         host_name(), in.empty() ? "is busy (a file system that does not answer?)" : "waits in " + in));
-  launch_.abort(static_cast<int>(ExitCode::failed));
+  const double others_wait_s = launch.world().rank == 0 ? 0 : 2;
+  timeout_.emplace(limit_s + others_wait_s, [limit_s, &launch, &waits = WaitNote::of_this_thread()] {
+    const auto in = waits.text();
+    log::error(fmt::format("hang: the run has not started within {:.0f} s (failure.hang_timeout): on {} it {}", limit_s,
+                           host_name(), in.empty() ? "is busy (a file system that does not answer?)" : "waits in " + in));
+    launch.abort(static_cast<int>(ExitCode::failed));
+  });
 }
 
 }  // namespace trainrt::trainer

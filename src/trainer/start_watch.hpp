@@ -1,9 +1,7 @@
 #pragma once
-#include <condition_variable>
-#include <mutex>
-#include <thread>
+#include <optional>
 
-#include "core/wait_note.hpp"
+#include "core/timeout.hpp"
 #include "launch/launcher.hpp"
 #include "trainer/run_spec.hpp"
 
@@ -15,20 +13,9 @@ namespace trainrt::trainer {
 class StartWatch {
  public:
   StartWatch(launch::Launch& launch, const RunSpec& spec);
-  ~StartWatch();
-  StartWatch(const StartWatch&) = delete;
-  StartWatch& operator=(const StartWatch&) = delete;
 
  private:
-  void watch();
-
-  launch::Launch& launch_;
-  WaitNote& waits_;
-  double limit_s_;  // 0: any time
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool started_ = false;
-  std::thread thread_;
+  std::optional<Timeout> timeout_;
 };
 
 /// How long a start may take, in seconds; 0: any time. With failure.hang_timeout = auto 5 minutes and what the ranks may

@@ -41,6 +41,12 @@ def bytes_of(run_dir):
     return {str(path.relative_to(run_dir)): hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(Path(run_dir).rglob("*")) if path.is_file()}
 
 
+def changed_since(before, config):
+    """The files of the run that are other than bytes_of() found them."""
+    after = bytes_of(run_dir_of(config))
+    return sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+
+
 def frozen_at(config, phase, times=1):
     """Attempt 1, all of its ranks stopped once rank 0 has reached the phase; None where it ends before."""
     first = start_ranks(RANKS, config, first_env={"TRAINRT_STOP_AT": f"{phase}:{times}"}, env=job(0))
@@ -87,9 +93,7 @@ def a_zombie(phase, times=1):
     before = bytes_of(run_dir_of(config))
     go_on(first)
     check_ends_itself(first)
-    after = bytes_of(run_dir_of(config))
-    changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
-    check(not changed, f"the old attempt changed {changed}", first)
+    equal(changed_since(before, config), [], "what the old attempt changed", first)
     return True
 
 
@@ -127,6 +131,22 @@ def an_attempt_that_is_continued_while_its_successor_runs_does_it_no_harm():
         second.code = second.wait(60)
         check_exit(second, FINISHED)
         check_run(config)
+
+
+@test
+def an_attempt_that_crashes_once_it_is_taken_over_leaves_its_report_and_no_error_in_the_run():
+    config = config_of(scratch(), "run")
+    first = frozen_at(config, "step", 2)
+    check_exit(run_ranks(RANKS, config, env=job(1)), FINISHED)
+    before = bytes_of(run_dir_of(config))
+    rank_1 = first.ranks()[1]
+    kill([rank_1], signal.SIGSEGV)  # waits for it, before anything that it would do
+    kill([rank_1], signal.SIGCONT)
+    first.code = first.wait(60)
+    check(first.code not in (FINISHED, STOPPED), f"the old attempt exits {first.code}, which a batch script takes for well", first)
+    equal(changed_since(before, config), ["logs/crash-attempt-000001-rank-00001.txt"], "what the old attempt changed", first)
+    check(f"rank 1 on {os.uname().nodename} died of SIGSEGV, sent by process {os.getpid()}, at step 2 (training)" in first.err, "it is not told", first)
+    check_run(config)
 
 
 @test

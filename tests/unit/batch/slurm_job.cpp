@@ -117,7 +117,7 @@ TEST_CASE("a job that is requeued already is requeued") {
   CHECK(requeue_succeeded(1, "Job is pending execution for job 14\n"));
   CHECK(requeue_succeeded(1, "18_2: Job is pending execution\n"));
   CHECK_FALSE(requeue_succeeded(1, "Invalid job id specified for job 99999\n"));
-  CHECK_FALSE(requeue_succeeded(127, "sh: 1: scontrol: not found\n"));
+  CHECK_FALSE(requeue_succeeded(127, "No such file or directory"));
 }
 
 TEST_CASE("a task of an array is named as such, never by the number of the array") {

@@ -1,7 +1,12 @@
 #include <catch2/catch.hpp>
 
+#include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <string>
+#include <system_error>
 
+#include <unistd.h>
 #include <trainrt/error.hpp>
 
 #include "batch/step.hpp"
@@ -9,6 +14,33 @@
 using namespace trainrt::batch;
 
 namespace {
+
+/// Takes this process's standard error while it lives.
+class TakenErrors {
+ public:
+  TakenErrors() : taken_(std::tmpfile()), before_(dup(STDERR_FILENO)) {
+    if (taken_ == nullptr || before_ < 0 || dup2(fileno(taken_), STDERR_FILENO) < 0)
+      throw std::system_error(errno, std::generic_category(), "standard error cannot be taken");
+  }
+  ~TakenErrors() {
+    dup2(before_, STDERR_FILENO);
+    close(before_);
+    std::fclose(taken_);
+  }
+  TakenErrors(const TakenErrors&) = delete;
+  TakenErrors& operator=(const TakenErrors&) = delete;
+
+  std::string text() const {
+    std::string all;
+    std::rewind(taken_);
+    for (int c = std::fgetc(taken_); c != EOF; c = std::fgetc(taken_)) all += static_cast<char>(c);
+    return all;
+  }
+
+ private:
+  std::FILE* taken_;
+  int before_;
+};
 
 /// A shell in the place of srun.
 StepEnd run(const std::string& script, SignalQueue& signals) { return run_step({"sh", "-c", script}, signals); }
@@ -27,11 +59,16 @@ TEST_CASE("a step is run to its end, and what it wrote last is read") {
 
 TEST_CASE("a task's death is seen behind a progress bar, however long that goes on without the end of a line") {
   SignalQueue signals;
-  for (const auto* bar : {"step %d of many |####      |\\r", "step %d of many |####      |"}) {
-    const auto end = run(std::string("i=0; while [ $i -lt 1000 ]; do printf '") + bar +
-                             "' $i >&2; i=$((i+1)); done; echo 'srun: error: n2: task 1: Killed' >&2; exit 137",
+  for (const auto* end_of_bar : {"\r", ""}) {
+    std::string bars;
+    for (int step = 0; step < 1000; ++step) bars += "step " + std::to_string(step) + " of many |####      |" + end_of_bar;
+    const TakenErrors errors;
+    const auto end = run(std::string("end='") + end_of_bar + "'; i=0; while [ $i -lt 1000 ]; do " +
+                             "printf 'step %d of many |####      |%s' $i \"$end\" >&2; i=$((i+1)); done; " +
+                             "echo 'srun: error: n2: task 1: Killed' >&2; exit 137",
                          signals);
     CHECK(end.lines.dead().size() == 1);
+    CHECK((errors.text() == bars + "srun: error: n2: task 1: Killed\n"));  // too long to be shown
   }
 }
 

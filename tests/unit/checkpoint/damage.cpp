@@ -3,12 +3,12 @@
 
 #include <catch2/catch.hpp>
 #include <csignal>
-#include <iostream>
 
 #include "checkpoint/manifest.hpp"
 #include "checkpoint/phases.hpp"
 #include "io/file.hpp"
 #include "runs.hpp"
+#include "support/skip.hpp"
 
 using namespace trainrt;
 using namespace trainrt::test;
@@ -151,7 +151,7 @@ void expect_dropped(const checkpoint::SaveResult& result, const std::string& run
 TEST_CASE("a full disk drops the checkpoint on all ranks, says where, and keeps the older ones") {
   Scratch at;
   if (mount("tmpfs", at.path().c_str(), "tmpfs", 0, "size=4m") != 0) {
-    std::cout << "skipped: a full disk: mounting a small tmpfs needs root\n";
+    test::skip("a full disk: mounting a small tmpfs needs root");
     return;
   }
   const auto run_dir = at / "run";

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "runs.hpp"
+#include "support/skip.hpp"
 
 using namespace trainrt;
 using namespace trainrt::test;
@@ -159,7 +160,7 @@ class Sparse {
 
 TEST_CASE("a tensor of more than 4 GiB is split over the ranks and comes back") {
   if (sanitized) {
-    std::cout << "skipped: a tensor of more than 4 GiB under a sanitizer, which would need several times as much\n";
+    test::skip("a tensor of more than 4 GiB under a sanitizer, which would need several times as much");
     return;
   }
   constexpr std::int64_t extent = (std::int64_t{1} << 32) + 4097;

@@ -1,12 +1,12 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdlib>
-#include <iostream>
 #include <thread>
 
 #include "checkpoint/whole_view.hpp"
 #include "io/file.hpp"
 #include "runs.hpp"
+#include "support/skip.hpp"
 
 using namespace trainrt;
 using namespace trainrt::test;
@@ -24,7 +24,7 @@ std::pair<std::string, bool> run_shell(const std::string& command) {
 
 bool have(const std::string& command) {
   if (run_shell(command).second) return true;
-  std::cout << "skipped: reading a checkpoint with other tools: '" << command << "' does not work here\n";
+  test::skip("reading a checkpoint with other tools: '" + command + "' does not work here");
   return false;
 }
 

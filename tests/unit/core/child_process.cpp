@@ -19,7 +19,18 @@ TEST_CASE("a child's output and exit code come back") {
   CHECK(run_child({"sh", "-c", "kill -9 $$"}, 20)->exit_code == 128 + SIGKILL);
 }
 
-TEST_CASE("a program that is not there is no crash") { CHECK_FALSE(run_child({"/no/such/program"}, 5)); }
+TEST_CASE("a child's errors come with its output where they are asked for") {
+  const auto told = run_child({"sh", "-c", "echo one; echo two >&2; echo three"}, 20, trainrt::ChildErrors::with_output);
+  REQUIRE(told);
+  CHECK(told->text == "one\ntwo\nthree\n");
+}
+
+TEST_CASE("a program that is not there ends as a shell would have it, and says why") {
+  const auto told = run_child({"/no/such/program"}, 5);
+  REQUIRE(told);
+  CHECK(told->exit_code == 127);
+  CHECK(told->text == "No such file or directory");
+}
 
 TEST_CASE("a child that takes too long is killed, with its own children") {
   const auto start = trainrt::monotonic_seconds();

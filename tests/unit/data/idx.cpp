@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <array>
-#include <iostream>
 
 #include <zlib.h>
 #include <trainrt/error.hpp>
 
+#include "support/skip.hpp"
 #include "unit/data/support.hpp"
 
 using namespace data_test;
@@ -35,7 +35,7 @@ const std::string fashion = "/usr/share/datasets/fashion-mnist/";
 
 bool fashion_is_there() {
   if (fs::exists(fashion + "train-images-idx3-ubyte.gz")) return true;
-  std::cout << "skipped: the package dataset-fashion-mnist is not installed\n";
+  trainrt::test::skip("the package dataset-fashion-mnist is not installed");
   return false;
 }
 

@@ -1,6 +1,5 @@
 #include <cmath>
 #include <cstdio>
-#include <iostream>
 #include <optional>
 
 #include <sys/resource.h>
@@ -12,6 +11,7 @@
 #include "io/schema.hpp"
 #include "metrics/columns.hpp"
 #include "metrics/sink.hpp"
+#include "support/skip.hpp"
 #include "unit/metrics/scratch.hpp"
 
 using namespace trainrt;
@@ -30,7 +30,7 @@ Record loss(std::int64_t iteration, double value) {
 /// What Debian's Python prints for a script; nullopt, said aloud, where h5py is missing.
 std::optional<std::string> python(const Scratch& dir, const std::string& script) {
   if (std::system("/usr/bin/python3 -c 'import h5py' 2>/dev/null") != 0) {
-    std::cout << "skipped: /usr/bin/python3 has no h5py\n";
+    test::skip("/usr/bin/python3 has no h5py");
     return std::nullopt;
   }
   write(dir / "script.py", script);
