@@ -70,6 +70,9 @@ ExitCode Supervisor::run() {
       verdict = told_to_end(signal);
       say(verdict.why);
     }
+    // A node that lost its slurmstepd never says that the last step has ended there, and Slurm keeps the CPUs for it. By
+    // the environment, since Slurm before 20.11 does not know the option.
+    setenv("SLURM_OVERLAP", "1", 1);
   } while (verdict.action == Action::restart);
   return carry_out(verdict);
 }
@@ -123,8 +126,8 @@ batch::Limits Supervisor::limits() const {
 /// whole.
 std::vector<std::string> Supervisor::command(const batch::Verdict& shape) const {
   // --kill-on-bad-exit=0: an exit code of 75 comes through. --wait: where a rank ends early, and well, the others do not
-  // wait for it for ever.
-  std::vector<std::string> command = {"srun", "--kill-on-bad-exit=0", "--wait=20"};
+  // wait for it for ever. --immediate: nor does srun for nodes that Slurm takes to be busy.
+  std::vector<std::string> command = {"srun", "--kill-on-bad-exit=0", "--wait=20", "--immediate=300"};
   std::istringstream given(Environment::of_process().text("TRAINRT_SRUN_ARGS").value_or(""));
   for (std::string word; given >> word;) command.push_back(word);
   if (!shape.nodes.empty())

@@ -128,6 +128,24 @@ def an_srun_that_ends_with_0_and_has_run_nothing_is_no_good_end():
 
 
 @test
+def cpus_that_slurm_keeps_for_a_step_that_is_gone_do_not_hold_up_the_restart():
+    """As it does where slurmstepd is killed and slurmd comes back: another step of the job has the node here, and does not end."""
+    config = config_of(loop={"step_pause": 0.02})
+    folder = scratch("bin")
+    wrapper = folder / "srun"
+    wrapper.write_text(f'#!/bin/sh\n[ -d {folder}/once ] && [ ! -d {folder}/twice ] && mkdir {folder}/twice && {{\n'
+                       f'  setsid env -u SLURM_OVERLAP {shutil.which("srun")} -n2 sleep 600 >/dev/null 2>&1 &\n  sleep 2; }}\n'
+                       f'mkdir {folder}/once 2>/dev/null\nexec {shutil.which("srun")} "$@"\n')
+    wrapper.chmod(0o755)
+    job = CLUSTER.sbatch(["-N1", "-n2", "-c1", f"--export=ALL,PATH={folder}:{os.environ['PATH']}"], config)
+    running(job, run_dir_of(config))
+    kill([job.ranks()[1]])
+    ended(job, "COMPLETED")
+    check((folder / "twice").is_dir(), "there was no restart", job)
+    check_whole(run_dir_of(config), job)
+
+
+@test
 def without_a_node_that_died_the_run_goes_on_where_it_may_and_is_requeued_where_not():
     """n3 dies under two jobs, of which one may go on with 2 of its 3 workers (sbatch --no-kill)."""
     slow = {"epochs": 12, "batch_size": 32, "step_pause": 1, "dropout": 0}

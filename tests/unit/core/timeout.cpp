@@ -15,6 +15,8 @@ TEST_CASE("a timeout acts once its time is over, in a thread of its own") {
 
 TEST_CASE("a timeout that is given up before its time does nothing, and holds nobody up") {
   std::atomic<bool> acted = false;
-  { const Timeout timeout(1000, [&] { acted = true; }); }
+  {
+    const Timeout timeout(1000, [&] { acted = true; });
+  }
   CHECK_FALSE(acted);
 }
