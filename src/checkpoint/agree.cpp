@@ -202,8 +202,9 @@ void Agreement::exchange(const State& state, For purpose) {
   communicator_.all_reduce(most, Op::max);
   if (most[0] != -most[1] || most[2] != -most[3]) fail(communicator_, state, purpose);
   const auto own_file = file_of_rank_[static_cast<std::size_t>(communicator_.rank())];
-  constexpr std::size_t most_slabs =
-      16'384;  // some megabytes; rank 0 makes the view of a complete layout without asking shards
+  // Rank 0 makes the view of a complete layout without asking the shards, as long as that takes no more than some
+  // megabytes.
+  const std::size_t most_slabs = communicator_.rank() == 0 ? 16'384 : 0;
   LayoutPlanner planner(state, file_of_rank_, own_file, most_slabs);
   exchange_slabs(state, planner);
   layout_ = planner.finish();

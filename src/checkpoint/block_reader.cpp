@@ -64,7 +64,7 @@ class FileReading {
   std::shared_ptr<Filled> read(const BlockRead& read, io::BlockPool& pool) {
     if (failed_) return nullptr;
     try {
-      auto filled = std::make_shared<Filled>(Filled{pool.take(), {}});
+      auto filled = std::make_shared<Filled>(Filled{pool.take(read_buffer_for(read.block.bytes)), {}});
       filled->bytes = io::patiently([&] { return file_->read(read.block.at, read.block.bytes, filled->buffer); });
       return filled;
     } catch (const std::exception& error) {
@@ -114,48 +114,67 @@ class FileReading {
   std::vector<Run> damaged_;
 };
 
-/// Threads that read, threads that check, and the buffers that go from the ones to the others.
+/// Threads that read, threads that check, and the buffers that go from the ones to the others. The threads are started
+/// when somebody has work for more than one.
 struct Crew {
   explicit Crew(const BlockReading& reading)
-      : pool(read_buffer_bytes, static_cast<std::uint64_t>(4 * reading.threads) * read_buffer_bytes,
+      : threads(reading.threads),
+        pool(read_buffer_bytes, static_cast<std::uint64_t>(4 * reading.threads) * read_buffer_bytes,
              reading.to_gpus ? [this](std::span<std::byte> buffer) { copier.pin(buffer); }
-                             : std::function<void(std::span<std::byte>)>()),
-        checkers(reading.threads),
-        readers(3 * reading.threads) {
+                             : std::function<void(std::span<std::byte>)>()) {
     copier.follow_default_streams();
   }
+  void start() {
+    if (!checkers) checkers.emplace(threads);
+    if (!readers) readers.emplace(3 * threads);
+  }
+  int threads;
   io::BlockPool pool;
   device::Copier copier;  // ends before the memory that it has pinned
-  io::Workers checkers;
-  io::Workers readers;  // last: ends first, as it feeds the others
+  std::optional<io::Workers> checkers;
+  std::optional<io::Workers> readers;  // last: ends first, as it feeds the others
 };
+
+std::vector<const BlockRead*> blocks_of(const ReadPlan::FileReads& file, const BlockReading& reading) {
+  std::vector<const BlockRead*> blocks;
+  for (const auto& read : file.blocks)
+    if (reading.what == BlockReading::What::all || !read.copies.empty()) blocks.push_back(&read);
+  return blocks;
+}
+
+/// Threads would only wait for each other: for a single block, or for so little that file systems read it at once. Such are
+/// the files of a small state on many ranks, which each rank may have to read all.
+bool is_little(const std::vector<const BlockRead*>& blocks) {
+  constexpr std::uint64_t little_bytes = std::uint64_t{256} << 10;
+  std::uint64_t bytes = 0;
+  for (const auto* read : blocks) bytes += read->block.bytes;
+  return blocks.size() == 1 || bytes <= little_bytes;
+}
 
 std::vector<std::string> read_file(const std::string& checkpoint_dir, const ShardRecord& shard,
                                    const ReadPlan::FileReads& file, const BlockReading& reading, Crew& crew) {
+  const auto blocks = blocks_of(file, reading);
+  if (blocks.empty()) return {};
   FileReading job(checkpoint_dir, shard, file);
-  const auto tell = [&](const BlockRead& read) {
+  const auto end = [&](const BlockRead& read, std::shared_ptr<FileReading::Filled> filled) {
+    if (filled != nullptr) job.check(read, filled->bytes, reading.copy, crew.copier);
+    filled.reset();
     if (reading.read) reading.read(read.block.bytes);
   };
-  for (const auto& read : file.blocks) {
-    if (reading.what == BlockReading::What::wanted && read.copies.empty()) continue;
-    crew.readers.submit([&] {
-      auto filled = job.read(read, crew.pool);
-      if (filled == nullptr) return tell(read);
-      crew.checkers.submit([&, filled = std::move(filled)]() mutable {
-        job.check(read, filled->bytes, reading.copy, crew.copier);
-        filled.reset();
-        tell(read);
-      });
-    });
+  if (is_little(blocks)) {
+    for (const auto* read : blocks) end(*read, job.read(*read, crew.pool));
+    return job.findings();
   }
-  crew.readers.drain();
-  crew.checkers.drain();
+  crew.start();
+  for (const auto* read : blocks)
+    crew.readers->submit([&, read] {
+      auto filled = job.read(*read, crew.pool);
+      if (filled == nullptr) return end(*read, nullptr);
+      crew.checkers->submit([&, read, filled = std::move(filled)]() mutable { end(*read, std::move(filled)); });
+    });
+  crew.readers->drain();
+  crew.checkers->drain();
   return job.findings();
-}
-
-bool has_work(const ReadPlan::FileReads& file, const BlockReading& reading) {
-  return reading.what == BlockReading::What::all ||
-         std::any_of(file.blocks.begin(), file.blocks.end(), [](const BlockRead& read) { return !read.copies.empty(); });
 }
 
 }  // namespace
@@ -165,7 +184,6 @@ std::vector<std::string> read_blocks(const std::string& checkpoint_dir, const Ma
   Crew crew(reading);
   std::vector<std::string> findings;
   for (const auto& file : files) {
-    if (!has_work(file, reading)) continue;
     auto more = read_file(checkpoint_dir, manifest.shards[file.shard], file, reading, crew);
     findings.insert(findings.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   }

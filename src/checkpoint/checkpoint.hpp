@@ -43,7 +43,8 @@ struct LoadResult {
 /// throws UsageError that names every tensor that differs; nothing is loaded then.
 ///
 /// Each rank reads what it holds, into the state's memory, and a block or two more; all ranks together check every byte of
-/// the checkpoint. Where the state has optional entries everything is checked before anything is read.
+/// the checkpoint. Where the state has optional tensors everything is checked before anything is copied: what a damaged
+/// checkpoint has of them an older one may lack.
 std::optional<LoadResult> load_latest(const State& state, const std::string& run_dir, Communicator& communicator);
 
 /// What a new run takes from another one's checkpoint.

@@ -14,6 +14,8 @@ namespace trainrt::checkpoint {
 
 namespace {
 
+Item item_from(const IndexEntry& entry) { return {entry.name, entry.dtype, entry.placement, entry.global_shape}; }
+
 bool is_value(const Item& item) { return item.placement == value_placement; }
 
 /// Overflows to a number that no tensor has, never to one that fits.
@@ -57,13 +59,13 @@ std::map<std::string, Wanted> wanted_by(const State& state) {
 }  // namespace
 
 Contents::Gathered& Contents::gather(const IndexEntry& entry, const std::string& path) {
-  Item item{entry.name, entry.dtype, entry.placement, entry.global_shape};
-  auto& gathered = gathered_.try_emplace(entry.name, Gathered{item, 0}).first->second;
-  const auto& first = gathered.item;
-  if (first.dtype != item.dtype || first.placement != item.placement || first.shape != item.shape)
-    throw Error(fmt::format("'{}': '{}' is {}, {}, here, and {}, {}, in another index", path, entry.name, describe(item),
-                            item.placement, describe(first), first.placement));
-  return gathered;
+  auto found = gathered_.find(entry.name);
+  if (found == gathered_.end()) found = gathered_.emplace(entry.name, Gathered{item_from(entry)}).first;
+  const auto& first = found->second.item;
+  if (first.dtype != entry.dtype || first.placement != entry.placement || first.shape != entry.global_shape)
+    throw Error(fmt::format("'{}': '{}' is {}, {}, here, and {}, {}, in another index", path, entry.name,
+                            describe(item_from(entry)), entry.placement, describe(first), first.placement));
+  return found->second;
 }
 
 void Contents::add(const Index& index, const std::string& path) {

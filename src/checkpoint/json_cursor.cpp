@@ -78,7 +78,7 @@ Shape JsonCursor::shape(std::string_view what) {
   if (take(']')) return shape;
   do shape.push_back(static_cast<std::int64_t>(count(what)));
   while (take(','));
-  expect(']', fmt::format("the end of its {}", what));
+  if (!take(']')) fail(fmt::format("lacks the end of its {}", what));
   return shape;
 }
 

@@ -1,7 +1,9 @@
 #include "checkpoint/layout.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
+#include <queue>
 #include <trainrt/error.hpp>
 
 namespace trainrt::checkpoint {
@@ -140,15 +142,19 @@ void balance(Layout& layout, std::vector<std::uint64_t> load) {
 
 }  // namespace
 
-std::vector<int> assign_writers(std::span<const std::uint64_t> item_bytes, std::vector<std::uint64_t> load) {
+std::vector<int> assign_writers(std::span<const std::uint64_t> item_bytes, const std::vector<std::uint64_t>& load) {
   std::vector<std::size_t> order(item_bytes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return item_bytes[a] > item_bytes[b]; });
+  using Writer = std::pair<std::uint64_t, int>;  // load and number
+  std::priority_queue<Writer, std::vector<Writer>, std::greater<>> least;
+  for (std::size_t writer = 0; writer < load.size(); ++writer) least.emplace(load[writer], static_cast<int>(writer));
   std::vector<int> writers(item_bytes.size(), 0);
   for (const auto item : order) {
-    const auto least = std::min_element(load.begin(), load.end());
-    *least += item_bytes[item];
-    writers[item] = static_cast<int>(least - load.begin());
+    const auto [bytes, writer] = least.top();
+    least.pop();
+    writers[item] = writer;
+    least.emplace(bytes + item_bytes[item], writer);
   }
   return writers;
 }

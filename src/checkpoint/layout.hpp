@@ -28,7 +28,7 @@ struct TensorLayout {
   bool is_whole() const { return placement == Placement::replicated && slabs.size() == 1; }
 };
 
-/// Which rank writes what into which file. The same on every rank where it is complete.
+/// Which rank writes what into which file. The same on every rank as far as it is complete.
 struct Layout {
   int ranks = 0;
   bool complete = true;               ///< all slabs are listed; else slabs of other files are left out
@@ -49,7 +49,7 @@ std::vector<TensorGroup> tensors_by_name(const State& state);
 /// Assigns every item to one of the writers so that all write about as much, counting what each writes anyway (`load`,
 /// bytes a writer): largest item first, to the least loaded (Graham, "Bounds on multiprocessing timing anomalies", 1969).
 /// Equal items and loads go by number, so every rank computes the same. Pure.
-std::vector<int> assign_writers(std::span<const std::uint64_t> item_bytes, std::vector<std::uint64_t> load);
+std::vector<int> assign_writers(std::span<const std::uint64_t> item_bytes, const std::vector<std::uint64_t>& load);
 
 /// Replicated tensors of at least so many bytes are split where that evens out what the writers write.
 inline constexpr std::uint64_t splittable_bytes = std::uint64_t{4} << 20;

@@ -26,7 +26,7 @@ io::PositionalFile open_shard(const std::string& checkpoint_dir, const ShardReco
 
 std::string read_part(const std::string& checkpoint_dir, const ShardRecord& shard, const PartRecord& part) {
   const auto file = open_shard(checkpoint_dir, shard, io::PositionalFile::Cache::bypass);
-  io::BlockPool pool(std::min<std::uint64_t>(part.bytes, block_bytes) + 2 * io::io_alignment, 0);
+  io::BlockPool pool(read_buffer_for(std::min<std::uint64_t>(part.bytes, block_bytes)), 0);
   const auto buffer = pool.take();
   std::string text;
   text.reserve(part.bytes);  // of a file that is as long
@@ -36,6 +36,8 @@ std::string read_part(const std::string& checkpoint_dir, const ShardRecord& shar
     text.append(reinterpret_cast<const char*>(piece.data()), piece.size());
   }
   if (io::digest_of(std::string_view(text)) != part.digest) throw Error(damaged_bytes(file.path(), part.at, part.bytes));
+  text.resize(text.find_last_not_of(' ') + 1);
+  text.shrink_to_fit();
   return text;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -23,13 +24,14 @@ std::vector<PartRef> parts_of(const Manifest& manifest);
 /// Opens a shard for reading; Error where it has not the size that the manifest says.
 io::PositionalFile open_shard(const std::string& checkpoint_dir, const ShardRecord& shard, io::PositionalFile::Cache cache);
 
-/// The text of a part's index. Error where it cannot be read or is damaged.
+/// The text of a part's index, without the blanks that fill it up. Error where it cannot be read or is damaged.
 std::string read_part(const std::string& checkpoint_dir, const ShardRecord& shard, const PartRecord& part);
 
 /// "'PATH' is damaged: bytes A to B do not have their digest"; B is the last.
 std::string damaged_bytes(const std::string& path, std::uint64_t at, std::uint64_t bytes);
 
-/// What a block is read into: it takes the pages of the largest block, wherever that begins.
-inline constexpr std::size_t read_buffer_bytes = block_bytes + 2 * io::io_alignment;
+/// What so many bytes are read into: room for their pages, wherever they begin.
+constexpr std::size_t read_buffer_for(std::uint64_t bytes) { return bytes + 2 * io::io_alignment; }
+inline constexpr std::size_t read_buffer_bytes = read_buffer_for(block_bytes);  ///< for the largest block
 
 }  // namespace trainrt::checkpoint

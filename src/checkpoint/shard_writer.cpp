@@ -181,7 +181,7 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
     writer_.copier_.follow_default_streams();
     for (std::size_t i = 0; i < plan_->blocks.size() && !failed_; ++i) {
       const auto& extent = plan_->blocks[i];
-      auto block = std::make_shared<io::Block>(writer_.staging_block(*this));
+      auto block = std::make_shared<io::Block>(writer_.staging_block(*this, extent.bytes));
       const auto bytes = block->bytes().first(static_cast<std::size_t>(extent.bytes));
       if (image.on_gpus()) writer_.copier_.pin(block->bytes());
       auto copied = image.copy(bytes, extent.at);
@@ -197,7 +197,7 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
     auto& output = *outputs_.emplace_back(std::make_unique<Output>(directory_ + "/" + record.name, 0));
     output.blocks.resize(static_cast<std::size_t>(reader.size() / block_bytes + 1));
     for (std::size_t i = 0; !failed_; ++i) {
-      auto block = std::make_shared<io::Block>(writer_.staging_block(*this));
+      auto block = std::make_shared<io::Block>(writer_.staging_block(*this, block_bytes));
       const auto count = reader.read(block->bytes());
       if (count == 0) break;
       if (i == output.blocks.size()) throw Error("'" + entry.path + "' grew while it was copied into a checkpoint");
@@ -292,7 +292,7 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
 
   /// Through a block, so that it goes past the page cache as the rest does: one descriptor to make durable, not two.
   void write_text(const std::string& text, std::uint64_t at) {
-    const auto block = writer_.pool_.take();
+    const auto block = writer_.pool_.take(text.size());
     for (std::size_t done = 0; done < text.size();) {
       const auto part = block.bytes().first(std::min(block.bytes().size(), text.size() - done));
       std::memcpy(part.data(), text.data() + done, part.size());
@@ -308,10 +308,10 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
 
   void read_back() {
     io::BlockPool pool(read_buffer_bytes, 0);  // blocks need not begin on a page
-    const auto block = pool.take();
     for (const auto& output : outputs_) {
       const auto file = io::PositionalFile::open(output->path());
       for (const auto& record : output->blocks) {
+        const auto block = pool.take(read_buffer_for(record.bytes));
         if (io::digest_of(file.read(record.at, static_cast<std::size_t>(record.bytes), block)) != record.digest)
           throw Error("'" + output->path() + "' reads back otherwise than it was written, at byte " +
                       std::to_string(record.at) + ": the storage loses data, tell those who run it");
@@ -366,9 +366,11 @@ ShardWriter::~ShardWriter() = default;
 
 void ShardWriter::prepare(const ShardPlan& plan, const State& state) {
   pins_ = pins_ || any_on_device(state);
-  workers_.submit([this, blocks = plan.blocks.size()] {
+  std::uint64_t largest = 0;
+  for (const auto& block : plan.blocks) largest = std::max(largest, block.bytes);
+  workers_.submit([this, blocks = plan.blocks.size(), largest] {
     try {
-      pool_.prepare(blocks);
+      pool_.prepare(blocks, largest);
     } catch (const Error&) {  // the save will say what is missing
     }
   });
@@ -383,13 +385,13 @@ bool ShardWriter::is_sealed() const { return job_ == nullptr || job_->is_sealed(
 
 Sealed ShardWriter::wait() { return job_->wait(options_.stuck_s); }
 
-io::Block ShardWriter::staging_block(const Job& job) {
+io::Block ShardWriter::staging_block(const Job& job, std::size_t bytes) {
   constexpr double patience_s = 2;
-  if (auto block = pool_.take_within(patience_s)) return std::move(*block);
+  if (auto block = pool_.take_within(patience_s, bytes)) return std::move(*block);
   options_.say("the save waits for the disk: its staging memory is full (checkpoint.staging_limit)");
   auto since = monotonic_seconds();
   for (auto seen = job.done_bytes();;) {
-    if (auto block = pool_.take_within(patience_s)) return std::move(*block);
+    if (auto block = pool_.take_within(patience_s, bytes)) return std::move(*block);
     if (job.done_bytes() != seen) since = monotonic_seconds();
     seen = job.done_bytes();
     if (monotonic_seconds() - since > options_.stuck_s)

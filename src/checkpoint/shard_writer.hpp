@@ -56,7 +56,7 @@ class ShardWriter {
 
  private:
   class Job;
-  io::Block staging_block(const Job& job);
+  io::Block staging_block(const Job& job, std::size_t bytes);
   WriterOptions options_;
   std::atomic<bool> pins_{false};  // some state had tensors on GPUs
   io::BlockPool pool_;

@@ -9,6 +9,7 @@
 #include "checkpoint/format.hpp"
 #include "checkpoint/index.hpp"
 #include "checkpoint/manifest.hpp"
+#include "checkpoint/part.hpp"
 #include "io/digest.hpp"
 #include "io/file.hpp"
 #include "io/h5_types.hpp"
@@ -112,7 +113,7 @@ void write_view(const std::string& checkpoint_dir, const std::string& private_di
 namespace {
 
 std::string index_bytes(const std::string& path, const PartRecord& part) {
-  io::BlockPool pool(static_cast<std::size_t>(part.bytes) + 2 * io::io_alignment, 0);
+  io::BlockPool pool(read_buffer_for(part.bytes), 0);
   const auto block = pool.take();
   const auto bytes = io::PositionalFile::open(path).read(part.at, static_cast<std::size_t>(part.bytes), block);
   if (io::digest_of(bytes) != part.digest) throw Error("'" + path + "' is damaged: an index does not have its digest");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <trainrt/error.hpp>
@@ -41,11 +42,10 @@ std::byte* map_on_huge_pages(std::size_t bytes) {
   const auto lead = (huge_page - reinterpret_cast<std::uintptr_t>(data) % huge_page) % huge_page;
   if (lead > 0) ::munmap(data, lead);
   ::munmap(data + lead + bytes, huge_page - lead);
-  ::madvise(data + lead, bytes, MADV_HUGEPAGE);  // a wish: without it there are small pages
   return data + lead;
 }
 
-void touch(std::byte* data, std::size_t bytes) {
+void touch_pages(std::byte* data, std::size_t bytes) {
   if (::madvise(data, bytes, populate_write) == 0) return;
   if (errno == ENOMEM) no_memory(bytes, errno);
   for (std::size_t at = 0; at < bytes; at += io_alignment) static_cast<volatile std::byte*>(data)[at] = std::byte{0};
@@ -53,13 +53,22 @@ void touch(std::byte* data, std::size_t bytes) {
 
 }  // namespace
 
-AlignedMemory::AlignedMemory(std::size_t bytes) {
+AlignedMemory::AlignedMemory(std::size_t bytes, std::size_t touched) {
   if (bytes == 0) return;
   if (bytes > most_bytes) no_memory(bytes, ENOMEM);
   const auto pages = static_cast<std::size_t>(align_up(bytes));
   data_ = {pages < huge_page ? map(pages) : map_on_huge_pages(pages), Unmap{bytes}};
   if (data_ == nullptr) no_memory(bytes, errno);
-  touch(data_.get(), pages);
+  touch(touched);
+}
+
+void AlignedMemory::touch(std::size_t count) {
+  const auto pages = static_cast<std::size_t>(align_up(std::min(count, bytes().size())));
+  if (pages <= touched_) return;
+  // A wish: without it there are small pages. Not for what is smaller than one: it would take all of it.
+  if (pages >= huge_page) ::madvise(data_.get(), pages, MADV_HUGEPAGE);
+  touch_pages(data_.get() + touched_, pages - touched_);
+  touched_ = pages;
 }
 
 void AlignedMemory::Unmap::operator()(std::byte* data) const { ::munmap(data, align_up(size)); }

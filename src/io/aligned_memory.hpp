@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 
@@ -12,13 +13,16 @@ inline constexpr std::size_t io_alignment = 4096;
 constexpr std::uint64_t align_down(std::uint64_t value) { return value / io_alignment * io_alignment; }
 constexpr std::uint64_t align_up(std::uint64_t value) { return align_down(value + io_alignment - 1); }
 
-/// Memory for direct I/O, in huge pages where the system has them, touched when it is made: copying into it costs what
-/// memcpy costs. Throws Error where the system has no more.
+/// Memory for direct I/O, in huge pages where the system has them. What is touched is there: copying into it costs what
+/// memcpy costs. The rest is addresses only. Throws Error where the system has no more.
 class AlignedMemory {
  public:
   AlignedMemory() = default;
-  explicit AlignedMemory(std::size_t bytes);
+  /// Touches the first `touched` bytes: all, unless that is less.
+  explicit AlignedMemory(std::size_t bytes, std::size_t touched = std::numeric_limits<std::size_t>::max());
   std::span<std::byte> bytes() const { return {data_.get(), data_ ? data_.get_deleter().size : 0}; }
+  /// The first `count` bytes, or all: from now on they are there.
+  void touch(std::size_t count);
 
  private:
   struct Unmap {
@@ -26,6 +30,7 @@ class AlignedMemory {
     void operator()(std::byte* data) const;
   };
   std::unique_ptr<std::byte, Unmap> data_;
+  std::size_t touched_ = 0;  // whole pages, from the first on
 };
 
 }  // namespace trainrt::io

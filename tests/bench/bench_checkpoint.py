@@ -63,9 +63,10 @@ class Probe:
         sys.exit(f"checkpoint: the probe ended at '{command}':\n{''.join(said)[-3000:]}")
 
     def save(self, command="save"):
-        """A checkpoint; the one before is removed first, outside the clock."""
-        shutil.rmtree(self.folder / "run", ignore_errors=True)
-        (self.folder / "run").mkdir()
+        """A checkpoint; the one before is removed first, outside the clock. The attempt's own directory stays."""
+        (self.folder / "run").mkdir(exist_ok=True)
+        for checkpoint in (self.folder / "run").glob("checkpoint_*"):
+            shutil.rmtree(checkpoint)
         self.index += 1
         return self.ask(f"{command} {self.index}")
 

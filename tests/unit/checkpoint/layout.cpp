@@ -1,8 +1,12 @@
 #include "checkpoint/layout.hpp"
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <numeric>
 #include <random>
+
+#include "checkpoint/agree.hpp"
+#include "support/ranks.hpp"
 
 using namespace trainrt;
 using namespace trainrt::checkpoint;
@@ -83,4 +87,23 @@ TEST_CASE("a layout of one file lists what is written into it as the whole layou
         CHECK(slab.offset == whole.tensors[tensor].slabs[slab.number].offset);
       }
   }
+}
+
+TEST_CASE("rank 0 keeps the slabs of all ranks for the view, the others those of their own file") {
+  constexpr int ranks = 4;
+  std::array<bool, ranks> complete{};
+  std::array<std::size_t, ranks> slabs{};
+  test::run_ranks(ranks, [&](Communicator& communicator) {
+    const auto rank = static_cast<std::size_t>(communicator.rank());
+    float data = 0;
+    State state;
+    state.tensor("own", TensorView{&data, DType::f32, {1}}).per_rank();
+    state.tensor("split", TensorView{&data, DType::f32, {1}}).sharded(0, communicator.rank(), ranks);
+    Agreement agreement(communicator, {0, 0, 0, 1});
+    agreement.update(state, Agreement::For::plan);
+    complete[rank] = agreement.layout().complete;
+    for (const auto& tensor : agreement.layout().tensors) slabs[rank] += tensor.slabs.size();
+  });
+  CHECK(complete == std::array{true, false, false, false});
+  CHECK(slabs == std::array<std::size_t, ranks>{8, 6, 6, 2});
 }

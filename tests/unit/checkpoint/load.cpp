@@ -1,6 +1,8 @@
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <span>
+#include <thread>
 
 #include "checkpoint/index.hpp"
 #include "checkpoint/manifest.hpp"
@@ -138,7 +140,7 @@ TEST_CASE("an index that is wrong under right digests is found, by all readers")
   }
 }
 
-TEST_CASE("where an entry is optional nothing of a damaged checkpoint is copied") {
+TEST_CASE("where a tensor is optional nothing of a damaged checkpoint is copied") {
   Scratch run;
   auto with_more = small;
   with_more.push_back({"more", DType::f32, {64}});
@@ -157,6 +159,70 @@ TEST_CASE("where an entry is optional nothing of a damaged checkpoint is copied"
     if (!result || result->skipped.size() != 1) findings.add("skipped");
   });
   CHECK(findings.take() == std::vector<std::string>{});
+}
+
+TEST_CASE("an optional value of a damaged checkpoint does not come into a state whose older checkpoint lacks it") {
+  Scratch run;
+  const auto with_state = [&](const std::function<void(Communicator&, State&, std::vector<float>&, double&)>& work) {
+    run_ranks(2, [&](Communicator& communicator) {
+      std::vector<float> weights(64);
+      double later = 7;
+      State state;
+      state.tensor("weights", weights);
+      work(communicator, state, weights, later);
+    });
+  };
+  for (const std::int64_t index : {0, 1})
+    with_state([&](Communicator& communicator, State& state, std::vector<float>& weights, double& later) {
+      std::fill(weights.begin(), weights.end(), static_cast<float>(index));
+      later = 8;
+      if (index == 1) state.value("later", later);
+      save_now(state, options_for(run.path(), index), communicator);
+    });
+  const auto manifest = checkpoint::read_manifest(run / "checkpoint_000001");
+  flip_bit(run / "checkpoint_000001/shard-00000.h5", manifest.shards[0].hdf5_bytes() - 1, 0);
+  Findings findings;
+  with_state([&](Communicator& communicator, State& state, std::vector<float>& weights, double& later) {
+    state.value("later", later).optional = true;
+    const auto result = checkpoint::load_latest(state, run.path(), communicator);
+    if (!result || result->skipped.size() != 1) findings.add("skipped");
+    if (weights != std::vector<float>(64, 0.0f)) findings.add("weights");
+    if (later != 7) findings.add("later");
+  });
+  CHECK(findings.take() == std::vector<std::string>{});
+}
+
+TEST_CASE("a file of one block or of small ones is read without other threads, one of several large blocks with them") {
+  Scratch run;
+  const auto others_read = [&](std::int64_t index) {
+    std::atomic<bool> others{false};
+    const auto self = std::this_thread::get_id();
+    checkpoint::verify(run / checkpoint::directory_name(index), 2, [&](std::uint64_t, std::uint64_t) {
+      if (std::this_thread::get_id() != self) others = true;
+    });
+    return others.load();
+  };
+  save_on(1, {{"model/w", DType::f32, {30}}}, run.path(), 0, 1);
+  run_ranks(3, [&](Communicator& communicator) {
+    Model model(small, communicator.rank(), communicator.size());
+    auto save = options_for(run.path(), 1);
+    save.saver.file_of_rank = {0, 0, 0};
+    save_now(model.state(), save, communicator);
+  });
+  save_on(1, {{"model/w", DType::f32, {checkpoint::block_bytes / 4 + 1}}}, run.path(), 2, 1);
+  CHECK_FALSE(others_read(0));
+  CHECK_FALSE(others_read(1));
+  CHECK(others_read(2));
+}
+
+TEST_CASE("what ranks tell each other of an index is its text alone, not the room that it has in the file") {
+  Scratch run;
+  save_on(1, small, run.path(), 0, 1);
+  const auto manifest = checkpoint::read_manifest(run / "checkpoint_000000");
+  const auto& shard = manifest.shards.front();
+  const auto text = checkpoint::read_part(run / "checkpoint_000000", shard, shard.parts.front());
+  CHECK(text.back() == '}');
+  CHECK(text.size() < shard.parts.front().bytes);
 }
 
 TEST_CASE("a missing view is a note, a damaged one is damage") {

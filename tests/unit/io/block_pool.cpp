@@ -1,13 +1,25 @@
 #include "io/block_pool.hpp"
 
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <thread>
+#include <vector>
 
 using namespace trainrt;
 
 namespace {
+
+/// Pages of a buffer of so many bytes that take memory, the first of them here.
+std::size_t pages_in_memory(const std::byte* first, std::size_t bytes) {
+  std::vector<unsigned char> there(bytes / 4096);
+  REQUIRE(::mincore(const_cast<std::byte*>(first), bytes, there.data()) == 0);
+  return static_cast<std::size_t>(std::count_if(there.begin(), there.end(), [](auto page) { return (page & 1) != 0; }));
+}
 
 bool on_page(const io::Block& block) { return reinterpret_cast<std::uintptr_t>(block.bytes().data()) % 4096 == 0; }
 
@@ -87,6 +99,23 @@ TEST_CASE("buffers that were prepared are those that are taken, and no more are 
   std::vector<io::Block> taken;
   for (int i = 0; i < 4; ++i) taken.push_back(pool.take());
   CHECK_FALSE(pool.take_within(0.01));
+}
+
+TEST_CASE("of a buffer only what was asked for takes memory, and what was asked for before is kept") {
+  constexpr std::size_t large = std::size_t{1} << 20;  // less than a huge page, which comes as a whole
+  io::BlockPool pool(large, 2 * large);
+  const std::byte* buffer = nullptr;
+  for (const auto& [bytes, given, there] : {std::array{1, 1, 1}, {5 * 4096, 5, 5}, {4097, 2, 5}}) {
+    const auto block = pool.take(static_cast<std::size_t>(bytes));
+    if (buffer == nullptr) buffer = block.bytes().data();
+    CHECK(block.bytes().data() == buffer);
+    CHECK(block.bytes().size() == static_cast<std::size_t>(given) * 4096);
+    std::memset(block.bytes().data(), 7, block.bytes().size());
+    CHECK(pages_in_memory(buffer, large) == static_cast<std::size_t>(there));
+  }
+  CHECK(pool.take().bytes().size() == large);
+  CHECK(pages_in_memory(buffer, large) == large / 4096);
+  CHECK(pool.take(2 * large).bytes().size() == large);
 }
 
 TEST_CASE("many threads take from a pool, and no two have the same block") {
