@@ -1,7 +1,8 @@
 #include "frameworks/program/fields.hpp"
 
 #include <cmath>
-#include <cstdlib>
+#include <limits>
+#include <optional>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -30,6 +31,16 @@ std::string text_field(const Json& body, const char* name) {
   return found->get<std::string>();
 }
 
+std::string text_field(const Json& body, const char* name, std::string otherwise) {
+  return body.contains(name) ? text_field(body, name) : otherwise;
+}
+
+bool flag_field(const Json& body, const char* name) {
+  if (!body.contains(name)) return false;
+  if (!body[name].is_boolean()) refuse(body, name, "true or false");
+  return body[name].get<bool>();
+}
+
 std::int64_t number_field(const Json& body, const char* name, std::int64_t least) {
   const auto found = body.find(name);
   if (found == body.end() || !found->is_number_integer() || found->get<std::int64_t>() < least)
@@ -37,14 +48,25 @@ std::int64_t number_field(const Json& body, const char* name, std::int64_t least
   return found->get<std::int64_t>();
 }
 
-bool is_real(const Json& value) {
-  return value.is_number() || (value.is_object() && value.contains("float") && value["float"].is_string());
+namespace {
+
+/// The numbers that JSON lacks.
+std::optional<double> not_finite(const Json& value) {
+  if (!value.is_object() || !value.contains("float")) return std::nullopt;
+  if (value["float"] == "nan") return std::numeric_limits<double>::quiet_NaN();
+  if (value["float"] == "inf") return std::numeric_limits<double>::infinity();
+  if (value["float"] == "-inf") return -std::numeric_limits<double>::infinity();
+  return std::nullopt;
 }
+
+}  // namespace
+
+bool is_real(const Json& value) { return value.is_number() || not_finite(value); }
 
 double real_from(const Json& value, const std::string& what) {
   if (value.is_number()) return value.get<double>();
-  if (is_real(value)) return std::strtod(value["float"].get<std::string>().c_str(), nullptr);
-  throw UsageError(fmt::format("train.program: {} must be a number", what));
+  if (const auto number = not_finite(value)) return *number;
+  throw UsageError(fmt::format(R"(train.program: {} must be a number, or {{"float": "nan" | "inf" | "-inf"}})", what));
 }
 
 Json json_of(double value) {

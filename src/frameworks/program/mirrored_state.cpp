@@ -108,7 +108,7 @@ void MirroredState::add_value(const std::string& name, const Json& value) {
 
 void MirroredState::add_file(const Json& description) {
   auto& entry = state_.file(text_field(description, "name"), text_field(description, "path"));
-  if (description.value("per_rank", false)) entry.per_rank();
+  if (flag_field(description, "per_rank")) entry.per_rank();
 }
 
 Json MirroredState::values() const {
