@@ -301,9 +301,9 @@ ctx.report({"a": numpy.float32(0.5), "b": torch.tensor(3), "c": math.nan, "d": m
 
 @test
 def a_state_of_empty_tensors_and_one_of_nothing_are_states_too():
-    for text in ("state.tensor('e', numpy.zeros((3, 0)))", "state['v'] = 1", ""):
+    for text in ("state.tensor('e', numpy.zeros((3, 0)))", "state['v'] = 1", "# nothing"):
         config = program_config(python(f"state = trainrt.State()\n{text}\nprint('restored', ctx.restore(state))\nctx.step()\nctx.report({{}})\nctx.save()"))
-        for number, restored in enumerate((False, bool(text))):
+        for number, restored in enumerate((False, True)):
             job = run_program(1, config, f"--loop.number={number}")
             check_exit(job, FINISHED)
             check(f"restored {restored}" in job.out, f"with {text!r}: not restored {restored}", job)
@@ -627,13 +627,18 @@ def a_program_in_a_script_that_waits_for_it_stops_too_and_ends_with_its_rank():
     """As `conda run python3 train.py`: the program is no child of the rank."""
     wrapper = script(f"#!/bin/sh\n{PYTHON} {LINEAR}\ncode=$?\necho \"the program ended with $code\"\nexit $code\n", "wrapper.sh")
     config = program_config(wrapper, loop={**BY_STEPS, "step_pause": 0.01}, checkpoint=EVERY)
+    for all_processes in (False, True):  # of which the scripts die, and the programs do not
+        job = start_program(2, config)
+        wait_for_reports(run_dir_of(config), report_count(run_dir_of(config)) + 2, job, 60)
+        if all_processes:
+            kill(programs(job).values(), signal.SIGTERM)
+            time.sleep(0.2)
+        kill(job.ranks().values(), signal.SIGTERM)
+        stopped_by(job)
+        check(all_processes or job.out.count("the program ended with 0") == 2, "the programs did not end well", job)
+        check("Traceback" not in job.err, "a program failed", job)
     job = start_program(2, config)
-    wait_for_reports(run_dir_of(config), 2, job, 60)
-    kill([*programs(job).values(), *job.ranks().values()], signal.SIGTERM)
-    stopped_by(job)
-    equal(job.out.count("the program ended with 0"), 2, "programs that ended well", job)
-    job = start_program(2, config)
-    wait_for_reports(run_dir_of(config), 6, job, 60)
+    wait_for_reports(run_dir_of(config), report_count(run_dir_of(config)) + 2, job, 60)
     mine = [pid for pid in processes_with(job.token) if LINEAR.name in name_of_process(pid)]
     equal(len(mine), 2, "programs", job)
     kill(job.ranks().values())
@@ -753,6 +758,25 @@ add_test("a_program_that_says_nothing_gets_TERM_once_and_can_save", mute_program
 add_test("a_program_that_says_nothing_gets_the_signal_of_the_config", mute_program_is_stopped, "USR1", "all")
 
 
+def mute_program_answers_the_batch_system(code):
+    """Which signals all processes of a step: its program ends before the ranks can say that they stop. That is no end of the run."""
+    folder = scratch()
+    program = script(f"#!/bin/sh\ntrap 'exit {code}' TERM\ntouch {folder}/$RANK\nwhile :; do sleep 0.02; done\n", "mute.sh")
+    config = program_config(program)
+    for _ in range(3):
+        job = start_program(2, config)
+        wait_until(lambda: len(list(folder.iterdir())) == 2 or job.ended(), 30, "the programs", job)
+        for path in folder.iterdir():
+            path.unlink()
+        time.sleep(random.uniform(0.1, 0.8))
+        kill([*wait_for_programs(job, 2).values(), *job.ranks().values()], signal.SIGTERM)
+        stopped_by(job, "SIGTERM")
+
+
+for code in (0, 1, 143):
+    add_test(f"a_silent_program_that_ends_with_{code}_at_a_signal_to_all_processes_is_stopped_and_not_finished", mute_program_answers_the_batch_system, code)
+
+
 @test
 def a_program_that_ignores_the_stop_is_killed_after_stop_timeout():
     folder = scratch()
@@ -845,7 +869,7 @@ for name, text, *words in (
         ("a_reduction_with_a_number_as_name", "say({'op': 'all_reduce', 'dtype': 'f32', 'count': 4, 'reduce': 'sum', 'name': 3, 'memory': 64}, memory(64))", "\"name\""),
         ("a_file_for_perhaps_each_rank", "say({'op': 'restore', 'memory': 0, 'tensors': [], 'values': {}, 'files': [{'name': 'f', 'path': 'f', 'per_rank': 'perhaps'}]})", "per_rank"),
         ("a_value_that_is_a_list", "say({'op': 'restore', 'memory': 0, 'tensors': [], 'values': {'v': [1]}, 'files': []})", "'v'"),
-        ("a_tensor_that_is_a_number", "say({'op': 'restore', 'memory': 0, 'tensors': [3], 'values': {}, 'files': []})", "tensors"),
+        ("a_tensor_that_is_a_number", "say({'op': 'restore', 'memory': 0, 'tensors': [3], 'values': {}, 'files': []})", "\"name\""),
         ("an_axis_that_is_not_there", "restore(64, memory(64), placement='sharded', axis=3, first=0, global_extent=4)", "'w'"),
         ("a_slab_beyond_the_whole", "restore(64, memory(64), placement='sharded', axis=0, first=2, global_extent=4)", "'w'"),
         ("a_number_in_words", "say({'op': 'report', 'metrics': {'loss': {'float': 'many'}}})", "loss"),

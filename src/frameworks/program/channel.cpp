@@ -114,6 +114,11 @@ std::optional<Message> Channel::receive(double limit_s) {
   }
 }
 
+bool Channel::is_open() const {
+  pollfd end{.fd = socket_.number(), .events = POLLRDHUP, .revents = 0};
+  return poll(&end, 1, 0) == 0;
+}
+
 void Channel::send(const Json& answer) {
   auto text = answer.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   for (std::size_t at = 0; at < text.size();) {

@@ -27,6 +27,8 @@ class Channel {
   /// The next message; nothing where none comes within so many seconds, or where the program has closed its end. What is no
   /// message throws UsageError.
   std::optional<Message> receive(double limit_s);
+  /// Does some process hold the other end?
+  bool is_open() const;
   /// Where the program is gone, nothing happens: its end tells why.
   void send(const Json& answer);
 

@@ -97,7 +97,7 @@ std::string Ending::in_words() const {
   return fmt::format("was ended by {}", name != nullptr ? std::string("SIG") + name : fmt::format("signal {}", signal));
 }
 
-Child::Child(const ChildPlan& plan) {
+Child::Child(const ChildPlan& plan) : stop_signal_(plan.stop_signal) {
   auto words = pointers_to(plan.words);
   auto environment = pointers_to(plan.environment);
   const Descriptor null(open("/dev/null", O_RDONLY | O_CLOEXEC));

@@ -12,7 +12,8 @@ namespace trainrt::program {
 /// How a program ended.
 struct Ending {
   int exit_code = 0;
-  int signal = 0;                ///< that ended it; 0: none
+  int signal = 0;  ///< that ended it; 0: none
+  bool is_good() const { return exit_code == 0 && signal == 0; }
   std::string in_words() const;  ///< "exited with 3", "was ended by SIGKILL"
 };
 
@@ -37,12 +38,14 @@ class Child {
   pid_t pid() const { return pid_; }
   /// Does not wait. Nothing while it runs.
   const std::optional<Ending>& ending();
+  bool ended_by_stop_signal() { return ending() && ending()->signal == stop_signal_; }
   void signal(int number) const;  ///< to the whole group
   /// False where it still runs after so long.
   bool ends_within(double seconds);
 
  private:
   pid_t pid_ = -1;
+  int stop_signal_ = 0;
   std::optional<Ending> ending_;
 };
 

@@ -41,14 +41,14 @@ MetricValue metric_from(const std::string& name, const Json& value) {
 }
 
 [[noreturn]] void fail_as_told(const Message& message) {
-  const auto traceback = message.body.value("traceback", std::string());
+  const auto traceback = text_field(message.body, "traceback", "");
   throw Error(text_field(message.body, "error") + (traceback.empty() ? "" : "\n" + traceback));
 }
 
 }  // namespace
 
 void require_good_end(const Ending& ending, const Context& ctx, pid_t pid) {
-  if (ending.signal == 0 && ending.exit_code == 0) return;
+  if (ending.is_good()) return;
   throw Error(
       fmt::format("the program of rank {} (train.program, process {}) {}", ctx.world_rank(), pid, ending.in_words()));
 }
@@ -64,6 +64,8 @@ std::optional<Message> Conversation::next() {
     if (auto message = channel_.receive(look_s)) return message;
     if (!child_.ending()) continue;
     if (auto last = channel_.receive(0)) return last;
+    // The batch system signals all processes: a script around the program dies of it, and the program does not.
+    if (child_.ended_by_stop_signal() && channel_.is_open()) continue;
     require_good_end(*child_.ending(), ctx_, child_.pid());
     return std::nullopt;
   }
@@ -177,8 +179,7 @@ Json Conversation::all_reduce(const Message& message) {
     throw UsageError(fmt::format("train.program: all_reduce of {} {} elements, in a memory of {} bytes", count,
                                  name_of(dtype), reduced_.size()));
   const auto op = kind_from<Op>(body, "reduce", {{"sum", Op::sum}, {"mean", Op::mean}, {"min", Op::min}, {"max", Op::max}});
-  ctx_.communicator().all_reduce(Buffer{reduced_.data(), count, dtype}, op,
-                                 body.value("name", std::string("the program's")));
+  ctx_.communicator().all_reduce(Buffer{reduced_.data(), count, dtype}, op, text_field(body, "name", "the program's"));
   return Json::object();
 }
 

@@ -39,7 +39,7 @@ class ProgramRun {
 
  private:
   /// How the programs of all ranks stand, before they speak: how many of each.
-  enum Standing : std::size_t { silent, speaking, ended, signalled, standings };
+  enum Standing : std::size_t { silent, speaking, ended, failed, standings };
   using Census = std::array<std::int64_t, standings>;
 
   ChildPlan plan(const std::string& executable) const {
@@ -57,9 +57,9 @@ class ProgramRun {
     for (double look_s = 0.01;; look_s = std::min(2 * look_s, most_s)) {
       if (!first_) first_ = channel_.receive(look_s);
       const auto census = census_with(standing());
-      if (census[signalled] > 0) await_stop();
+      if (census[failed] > 0) stop_or_fail();
       if (census[speaking] == ctx_.world_size()) return true;
-      if (census[ended] == ctx_.world_size()) return false;
+      if (census[ended] == ctx_.world_size()) return look_for_stop(0.3), false;
       if (census[ended] > 0 && census[speaking] > 0) refuse_mixture(census);
       ctx_.stop_point();
     }
@@ -70,9 +70,7 @@ class ProgramRun {
     const auto& ending = child_.ending();
     if (!ending) return silent;
     if ((first_ = channel_.receive(0))) return speaking;  // its last words
-    if (ending->signal == options_.stop_signal) return signalled;
-    require_good_end(*ending, ctx_, child_.pid());
-    return ended;
+    return ending->is_good() ? ended : failed;
   }
 
   Census census_with(Standing mine) {
@@ -82,14 +80,21 @@ class ProgramRun {
     return census;
   }
 
-  /// The batch system signals programs too, and may have done so before this process heard of it.
-  void await_stop() {
-    for (int look = 0; look < 20; ++look) {
+  /// The batch system signals programs too, and may have done so before this process heard of it: then the end of a silent
+  /// program, a good or a bad one, is the answer to a stop.
+  void look_for_stop(double seconds) {
+    constexpr std::chrono::milliseconds pause(100);
+    for (auto left = std::chrono::duration<double>(seconds); left.count() > 0; left -= pause) {
       ctx_.stop_point();
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      std::this_thread::sleep_for(pause);
     }
+  }
+
+  [[noreturn]] void stop_or_fail() {
+    look_for_stop(2);
     if (child_.ending()) require_good_end(*child_.ending(), ctx_, child_.pid());
-    throw Error("the program of another rank was ended by a signal, and nobody asked this run to stop");
+    std::this_thread::sleep_for(std::chrono::seconds(5));  // the rank whose program it is has the word
+    throw Error("the program of another rank failed");
   }
 
   [[noreturn]] static void refuse_mixture(const Census& census) {
@@ -104,7 +109,11 @@ class ProgramRun {
       channel_.send({{"stop", "the run stops here, and everything is saved"}});
     else
       child_.signal(options_.stop_signal);
-    if (child_.ends_within(options_.stop_timeout_s)) return;
+    const auto has_ended = [this] { return child_.ending() && !(child_.ended_by_stop_signal() && channel_.is_open()); };
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(options_.stop_timeout_s);
+    while (!has_ended() && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    if (has_ended()) return;
     fmt::print(stderr,
                "trainrt: the program of rank {} did not end within {:g} s after the stop (train.stop_timeout): killed\n",
                ctx_.world_rank(), options_.stop_timeout_s);
