@@ -65,10 +65,6 @@ if not REPORT_EVERY:
     ctx.expect_iterations(EPOCHS)
 
 
-def batches_per_epoch():
-    return SAMPLES // (BATCH * RANKS)
-
-
 def batch_of(epoch, batch):
     order = numpy.random.default_rng([ctx.seed, 2, epoch]).permutation(SAMPLES)
     first = (batch * RANKS + RANK) * BATCH
@@ -87,11 +83,20 @@ def train_step():
     ctx.all_reduce(gradient, "mean")
     velocity[:] = numpy.float32(0.9) * velocity + gradient
     weights[:] -= numpy.float32(0.01) * velocity
-    state["batch"] += 1
     state["steps_since_report"] += 1
     state["warm"] = True
+    advance()
     time.sleep(STEP_PAUSE)
     ctx.step()
+
+
+def advance():
+    """The end of an epoch is the beginning of the next: a place has one name."""
+    state["batch"] += 1
+    if state["batch"] >= SAMPLES // (BATCH * RANKS):
+        history.append(str(state["epoch"]))
+        state["epoch"] += 1
+        state["batch"] = 0
 
 
 def evaluate():
@@ -101,8 +106,11 @@ def evaluate():
     return float(numpy.mean((X @ weights - Y) ** 2, dtype=numpy.float64))
 
 
-def report(quality):
-    """The state is complete before the checkpoint that it takes."""
+def report_if_due():
+    due = state["steps_since_report"] == REPORT_EVERY if REPORT_EVERY else state["steps_since_report"] > 0 and state["batch"] == 0
+    if not due:
+        return
+    quality = evaluate()  # it may stop there: nothing changes before
     loss, seen = sums
     sums[:] = 0
     state["steps_since_report"] = 0
@@ -110,30 +118,8 @@ def report(quality):
     ctx.report({"loss": trainrt.ratio(loss, seen), "quality": numpy.float32(quality), "best": state["best"], "epoch": state["epoch"]})
 
 
-def report_if_due():
-    if REPORT_EVERY and state["steps_since_report"] == REPORT_EVERY:
-        report(evaluate())
-
-
-def epoch_is_over():
-    return state["batch"] >= batches_per_epoch()  # it may have begun with more ranks
-
-
-def end_epoch():
-    """Nothing changes before the evaluation, where the run may stop."""
-    quality = None if REPORT_EVERY else evaluate()
-    history.append(str(state["epoch"]))
-    state["epoch"] += 1
-    state["batch"] = 0
-    if not REPORT_EVERY:
-        report(quality)
-
-
 report_if_due()  # a run that stopped in the step() before a report makes it now
 while state["epoch"] < EPOCHS and not (STEPS and ctx.step_count >= STEPS):
-    if epoch_is_over():
-        end_epoch()
-        continue
     train_step()
     report_if_due()
 ctx.save()
