@@ -149,10 +149,9 @@ def kills_leave_the_same_bits(ranks, loop):
     check_like_whole(ranks, config, loop)
 
 
-for ranks in (1, 3):
-    for word, loop in (("steps", BY_STEPS), ("epochs", BY_EPOCHS)):
-        add_test(f"stops_leave_the_same_bits_on_{ranks}_ranks_with_reports_by_{word}", stops_leave_the_same_bits, ranks, loop)
-        add_test(f"kills_leave_the_same_bits_on_{ranks}_ranks_with_reports_by_{word}", kills_leave_the_same_bits, ranks, loop)
+for ranks, word, loop in ((1, "steps", BY_STEPS), (3, "epochs", BY_EPOCHS)):
+    add_test(f"stops_leave_the_same_bits_on_{ranks}_ranks_with_reports_by_{word}", stops_leave_the_same_bits, ranks, loop)
+    add_test(f"kills_leave_the_same_bits_and_no_programs_on_{ranks}_ranks_with_reports_by_{word}", kills_leave_the_same_bits, ranks, loop)
 
 
 # ---- signals at other moments ------------------------------------------------------------------------------------------------
@@ -179,9 +178,8 @@ def early_signal(whom, pause, env):
     check_like_whole(2, config, BY_STEPS)
 
 
-for word, pause, env in (("while_it_imports", {}, {"PROGRAM_IMPORT_PAUSE": 2}), ("before_it_restores", {"restore_pause": 2}, {})):
-    for whom in ("rank", "all"):
-        add_test(f"a_signal_{word}_to_{'one_rank' if whom == 'rank' else 'all_processes'}_stops_it_and_loses_nothing", early_signal, whom, pause, env)
+add_test("a_signal_to_all_processes_while_the_programs_import_loses_nothing", early_signal, "all", {}, {"PROGRAM_IMPORT_PAUSE": 2})
+add_test("a_signal_to_one_rank_before_the_programs_restore_loses_nothing", early_signal, "rank", {"restore_pause": 2}, {})
 
 
 @test
@@ -310,6 +308,24 @@ def a_state_of_empty_tensors_and_one_of_nothing_are_states_too():
 
 
 @test
+def the_program_of_the_README_learns_and_ends_with_the_same_bits():
+    example = re.search(r"```python\n([^`]*trainrt\.context\(\)[^`]*)```", (SOURCE / "README.md").read_text())
+    check(example, "the README has no Python program")
+    command = f"{PYTHON} {script(example[1])}"
+    whole, stopped = (program_config(command, name, {"epochs": 25}, {"every": "10 reports"}) for name in ("whole", "stopped"))
+    check_exit(run_program(2, whole), FINISHED)
+    job = start_program(2, stopped)
+    wait_for_reports(run_dir_of(stopped), 3, job, 60)
+    kill([job.ranks()[1]], signal.SIGUSR1)
+    stopped_by(job)
+    check_exit(run_program(2, stopped), FINISHED)
+    check_iterations(run_dir_of(stopped), 25)
+    different = [name for name, entry in state_of(run_dir_of(whole)).items() if state_of(run_dir_of(stopped))[name] != entry]
+    check(not different and reported_metrics(run_dir_of(stopped)) == reported_metrics(run_dir_of(whole)), f"other bits: {different}")
+    check(reports(run_dir_of(whole))[-1]["loss"] < 1e-3, f"it does not learn: {reports(run_dir_of(whole))[-1]}")
+
+
+@test
 def a_torch_program_with_its_optimizer_in_a_file_ends_with_the_same_bits():
     text = """
 import torch
@@ -333,7 +349,7 @@ while True:
     if state["reported"] < ctx.step_count:  # also where a run stopped between the two
         state["reported"] += 1
         ctx.report({"loss": losses})
-    if ctx.step_count == ctx.config("steps", 120):
+    if ctx.step_count == ctx.config("steps", 80):
         break
     torch.manual_seed(ctx.step_seed % 2**63)
     x = torch.randn(16, 8)
@@ -351,12 +367,12 @@ ctx.save()
     check_exit(run_program(2, whole), FINISHED)
     for number, pids in enumerate((lambda job: [job.ranks()[0]], lambda job: job.ranks().values())):
         job = start_program(2, stopped)
-        wait_for_reports(run_dir_of(stopped), 20 + 30 * number, job, 60)
+        wait_for_reports(run_dir_of(stopped), 15 + 20 * number, job, 60)
         kill(pids(job), (signal.SIGUSR1, signal.SIGKILL)[number])
         job.wait(40)
         check(run_state(run_dir_of(stopped)) != "finished", "it ended before it could be stopped", job)
     check_exit(run_program(2, stopped), FINISHED)
-    check_iterations(run_dir_of(stopped), 120)
+    check_iterations(run_dir_of(stopped), 80)
     check_same_bits(run_dir_of(stopped), run_dir_of(whole))
     first, last = (reports(run_dir_of(whole))[number]["loss"] for number in (0, -1))
     check(last < first, f"it does not learn: loss {first}, then {last}")
@@ -607,7 +623,7 @@ add_test("a_program_that_exits_with_3_ends_the_step_everywhere", abrupt_end, "os
 
 @test
 def a_program_that_ends_well_on_one_rank_alone_is_an_error_and_no_hang():
-    config = program_config(python("ctx.restore(trainrt.State())\nwhile ctx.world_rank != 1:\n    ctx.step()"), failure={"collective_timeout": 10, "hang_timeout": "10 s"})
+    config = program_config(python("ctx.restore(trainrt.State())\nwhile ctx.world_rank != 1:\n    ctx.step()"), failure={"hang_timeout": "4 s"})
     job = run_program(3, config, timeout=60)
     check(job.code not in (FINISHED, STOPPED), f"exit {job.code}", job)
     check("rank 1" in error_of(config), f"rank 1 is not named: {error_of(config)}", job)
@@ -616,7 +632,7 @@ def a_program_that_ends_well_on_one_rank_alone_is_an_error_and_no_hang():
 @test
 def a_program_that_hangs_is_named_and_ended():
     config = program_config(python("import time\nctx.restore(trainrt.State())\nwhile True:\n    ctx.step()\n"
-                                   "    time.sleep(0.01)\n    if ctx.step_count > 5 and ctx.world_rank == 1:\n        time.sleep(1000)"), failure={"hang_timeout": "5 s"})
+                                   "    time.sleep(0.01)\n    if ctx.step_count > 5 and ctx.world_rank == 1:\n        time.sleep(1000)"), failure={"hang_timeout": "4 s"})
     start = time.monotonic()
     job = fails(config, "rank 1", ranks=2)
     check(time.monotonic() - start < 30, f"it took {time.monotonic() - start:.0f} s", job)
@@ -645,17 +661,6 @@ def a_program_in_a_script_that_waits_for_it_stops_too_and_ends_with_its_rank():
     wait_until(lambda: not any(map(parent_of, mine)), 15, "the programs to be gone", job)
     job.wait(30)
     check_like_whole(2, config, BY_STEPS)
-
-
-@test
-def a_rank_that_is_killed_leaves_no_program_behind():
-    config = linear_program(loop={"epochs": 1000, "step_pause": 0.01})
-    job = start_program(3, config)
-    wait_for_reports(run_dir_of(config), 1, job, 60)
-    children = list(programs(job).values())
-    kill([job.ranks()[1]])
-    wait_until(lambda: not any(map(parent_of, children)), 15, "the programs to be gone", job)
-    check(job.wait(30) not in (FINISHED, STOPPED), "a good end", job)
 
 
 @test
@@ -851,7 +856,7 @@ assert "ok" in say({"op": "hello", "protocol": 1, "client": "raw"})
 
 def nonsense(text, *words):
     """The program is told, and the run ends with an error that says what was wrong."""
-    config = program_config(f"{PYTHON} {script(RAW + text + chr(10) + 'import time' + chr(10) + 'time.sleep(60)')}")
+    config = program_config(f"{PYTHON} {script(RAW + text)}")
     job = run_program(1, config, timeout=30)
     check(job.code in (FAILED, USAGE), f"exit {job.code}", job)
     text = job.err + (error_of(config) if (run_dir_of(config) / "error.txt").exists() else "")
