@@ -62,11 +62,13 @@ def check_attempts(broken):
 
 
 def check_lost_work(broken):
-    """What was committed before a disturbance is where later attempts begin, or further."""
-    damaged = False
+    """What was committed before a disturbance is where later attempts begin, or further; but for those before which a checkpoint was
+    damaged."""
+    records = attempts(broken.run_dir)
+    damages = [event.attempts for event in broken.events if event.disturbance.kind == "corrupt"]
     for event in broken.events:
-        damaged = damaged or event.disturbance.kind == "corrupt"
-        for record in attempts(broken.run_dir)[event.attempts:]:
+        for index, record in enumerate(records[event.attempts:], event.attempts):
+            damaged = any(before <= index for before in damages)
             ran = record["exit_code"] in (FINISHED, STOPPED) and record["last_step"] > 0  # else it was stopped before it had loaded
             if ran and not damaged:
                 check(record["first_step"] >= event.safe_step, f"attempt {record['attempt']} began at step {record['first_step']}, and the checkpoint of step "

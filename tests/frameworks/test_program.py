@@ -506,7 +506,7 @@ while True:
     time.sleep(1.5)
     kill([job.ranks()[0]], signal.SIGUSR1)
     stopped_by(job)
-    check((folder / "stops").read_text().startswith("3 Stop the run stops"), (folder / "stops").read_text())
+    check((folder / "stops").read_text().startswith("3 Stop the run stops here"), (folder / "stops").read_text())
 
 
 @test

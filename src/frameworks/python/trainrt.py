@@ -56,7 +56,7 @@ class Stop(SystemExit):
         self.reason = reason
 
     def __str__(self):
-        return f"the run stops: {self.reason}"
+        return self.reason
 
 
 # ---- arrays --------------------------------------------------------------------------------------------------------------
