@@ -49,8 +49,8 @@ MetricValue metric_from(const std::string& name, const Json& value) {
 
 void require_good_end(const Ending& ending, const Context& ctx, pid_t pid) {
   if (ending.is_good()) return;
-  throw Error(
-      fmt::format("the program of rank {} (train.program, process {}) {}", ctx.world_rank(), pid, ending.in_words()));
+  throw Error(fmt::format("the program of rank {} (train.program, process {}) {}; its own output says why",
+                          ctx.world_rank(), pid, ending.in_words()));
 }
 
 void Conversation::hold(Message first) {
