@@ -1,5 +1,6 @@
 #include "checkpoint/collective.hpp"
 
+#include <algorithm>
 #include <trainrt/error.hpp>
 
 #include "checkpoint/pack.hpp"
@@ -70,6 +71,24 @@ std::vector<std::string> on_every_rank(Communicator& communicator, const std::fu
   auto gathered = try_on_every_rank(communicator, work);
   if (!gathered.failures.empty()) throw Error(join(gathered.failures, "; "));
   return std::move(gathered.texts);
+}
+
+std::vector<std::string> distinct_lines(Communicator& communicator, const std::function<std::vector<std::string>()>& work) {
+  Packer mine;
+  try {
+    Packer lines;
+    for (const auto& line : work()) lines.put(line);
+    mine = std::move(lines);
+  } catch (const std::exception& error) {
+    mine.put(who(communicator) + ": " + error.what());
+  }
+  std::vector<std::string> distinct;
+  if (communicator.all_reduced(static_cast<std::int64_t>(mine.bytes().size()), Op::max) == 0) return distinct;
+  for (const auto& packed : communicator.all_gather(mine.bytes()))
+    for (Unpacker unpacker(packed); !unpacker.done();)
+      if (auto line = unpacker.text(); std::find(distinct.begin(), distinct.end(), line) == distinct.end())
+        distinct.push_back(std::move(line));
+  return distinct;
 }
 
 }  // namespace trainrt::checkpoint

@@ -21,6 +21,9 @@ struct Gathered {
 };
 Gathered try_on_every_rank(Communicator& communicator, const std::function<std::string()>& work);
 
+/// The lines of all ranks, each once; a rank whose work throws has that as its line. Collective.
+std::vector<std::string> distinct_lines(Communicator& communicator, const std::function<std::vector<std::string>()>& work);
+
 /// "rank 1 on n2"
 std::string who(const Communicator& communicator);
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "checkpoint/checkpoint.hpp"
+#include "checkpoint/checkpoint_reader.hpp"
 #include "checkpoint/contents.hpp"
 #include "checkpoint/manifest.hpp"
 
@@ -17,14 +18,6 @@ namespace trainrt::checkpoint {
 struct Candidate {
   std::string directory;
   std::optional<std::int64_t> index;  ///< that it must be of
-};
-
-/// What is read from a checkpoint into a state's memory. Entries that the checkpoint lacks stay as they are.
-struct Wanted {
-  std::vector<const TensorEntry*> tensors;
-  std::vector<const ValueEntry*> values;
-  std::vector<int> gpus;     ///< of `tensors`, whose memory they lie in (gpu_of()); found by load_first_whole()
-  bool check_first = false;  ///< all of a checkpoint is checked before any of it is copied
 };
 
 /// Looks at what a checkpoint holds before anything is read, and throws what keeps it from being loaded. It is collective:
@@ -44,9 +37,6 @@ std::optional<Loaded> load_first_whole(const std::vector<Candidate>& candidates,
 
 /// The checkpoints of a run, the newest first, as rank 0 sees them. Collective.
 std::vector<Candidate> candidates_in(const std::string& run_dir, Communicator& communicator);
-
-/// The lines of all ranks, each once. Collective.
-std::vector<std::string> distinct_lines(Communicator& communicator, const std::function<std::vector<std::string>()>& work);
 
 /// Everything of a state.
 Wanted all_of(const State& state);

@@ -170,7 +170,7 @@ class NodeCommunicator : public SharedCommunicator {
   }
 
   Task reduce_between_nodes(Collective c);
-  void sum_stretch(const Collective& c, std::uint32_t number);
+  void sum_stretch(const Collective& c, const Rendezvous::Meeting& meeting);
 
   std::unique_ptr<MpiCommunicator> mpi_;
   Memory board_memory_;
@@ -182,33 +182,33 @@ class NodeCommunicator : public SharedCommunicator {
 };
 
 /// This rank's stretch of the sums of the subtrees that lie whole on this node.
-void NodeCommunicator::sum_stretch(const Collective& c, std::uint32_t number) {
+void NodeCommunicator::sum_stretch(const Collective& c, const Rendezvous::Meeting& meeting) {
   const auto [first, count] = stretch_of(c.buffer.count, board().self());
-  auto parts = places(number);
+  auto parts = meeting.places();
   for (auto*& part : parts) part += first * size_of(c.buffer.dtype);
   combine_in_place(parts, count, c.buffer.dtype, c.op, steps());
 }
 
 Task NodeCommunicator::reduce_between_nodes(Collective c) {
   const auto meeting = announce(c, c.buffer.data, c.buffer.bytes());
-  const auto number = meeting.number;
+  const auto number = meeting.number();
   Arrivals all(board(), Board::announced, number);
   co_await all;
-  require_alike(c, number);
-  if (any(number, Place::Kind::pieces)) {
+  meeting.require_alike(c, step());
+  if (meeting.any(Place::Kind::pieces)) {
     board().reach(Board::finished, number);
     board().reach(Board::copied, number);
     auto rest = delegated(c);
     while (rest.go_on()) co_await *rest.awaited();
     co_return;
   }
-  if (c.buffer.count > 0) sum_stretch(c, number);
+  if (c.buffer.count > 0) sum_stretch(c, meeting);
   board().reach(Board::finished, number);
   if (is_leader()) {
     Arrivals summed(board(), Board::finished, number);
     co_await summed;
     std::vector<std::byte*> sums;
-    for (const int index : sums_at_) sums.push_back(place_of(index, number));
+    for (const int index : sums_at_) sums.push_back(meeting.place_of(index));
     auto rest = exchange_->reduce({nullptr, c.buffer.count, c.buffer.dtype}, c.op, std::move(sums));
     while (rest.go_on()) co_await *rest.awaited();
     board().reach(Board::exchanged, number);
@@ -216,7 +216,7 @@ Task NodeCommunicator::reduce_between_nodes(Collective c) {
     Arrivals exchanged(board(), Board::exchanged, number, 0);
     co_await exchanged;
   }
-  const auto* const result = place_of(0, number);
+  const auto* const result = meeting.place_of(0);
   if (c.buffer.count > 0 && result != c.buffer.data) std::memcpy(c.buffer.data, result, c.buffer.bytes());
   board().reach(Board::copied, number);
   Arrivals copied(board(), Board::copied, number);
