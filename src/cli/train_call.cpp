@@ -25,7 +25,8 @@ trainer::TrainCall train_call(const trainer::RunSpec& spec) {
   }
   return {"program", program::program_function({.command = boost::program_options::split_unix(spec.program),
                                                 .stop_signal = stop_signals.at(spec.stop_signal),
-                                                .stop_timeout_s = spec.stop_timeout_s})};
+                                                .stop_timeout_s = spec.stop_timeout_s,
+                                                .speak_timeout_s = spec.collective_timeout_s})};
 }
 
 std::string described(const trainer::RunSpec& spec, const trainer::TrainCall& call) {

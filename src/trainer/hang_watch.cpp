@@ -124,6 +124,7 @@ bool HangWatch::raise_alarm(const StallMeter& meter) {
     if (written && !io::exists(folder_)) return false;  // taken back, and cleared away meanwhile
     log::error(fmt::format("ranks hang, and that could not be written down: {}", error.what()));
   }
+  if (ends_within(0)) return false;  // the train thread has come to its end
   actions_.end_step();
   return true;
 }

@@ -276,6 +276,7 @@ void Session::stop(batch::StopCause cause) {
     if (!attached_ || loses_nothing() || saves_.save_and_wait(content())) break;
   }
   stopped_by_ = cause;
+  life_.progress(progress_.step, Phase::finishing);  // a program may take its time to end
   throw StopRun{};
 }
 

@@ -46,6 +46,8 @@ class SignalsBlocked {
   sigset_t before_{};
 };
 
+enum class Life { ends_with_parent, outlives_parent };
+
 // What follows up to execve() runs in the child, in its parent's memory: system calls only.
 
 void set_signals(int stop_signal) {
@@ -70,18 +72,38 @@ void close_files_at_exec() {
 }
 
 /// errno where the program could not be started.
-[[noreturn]] void become(const ChildPlan& plan, char** words, char** environment, int null, pid_t parent,
+[[noreturn]] void become(const ChildPlan& plan, char** words, char** environment, int input, pid_t parent, Life life,
                          volatile int& failure) {
   setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(127);  // it died before
-  dup2(null, STDIN_FILENO);
+  if (life == Life::ends_with_parent) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(127);  // it died before
+  }
+  dup2(input, STDIN_FILENO);
   close_files_at_exec();
   fcntl(plan.socket, F_SETFD, 0);
   set_signals(plan.stop_signal);
   execve(plan.executable.c_str(), words, environment);
   failure = errno;
   _exit(127);
+}
+
+struct Started {
+  pid_t pid = -1;
+  int failure = 0;  ///< errno
+};
+
+Started start(const ChildPlan& plan, int input, Life life) {
+  auto words = pointers_to(plan.words);
+  auto environment = pointers_to(plan.environment);
+  volatile int failure = 0;
+  const SignalsBlocked blocked;
+  const auto parent = getpid();
+  const pid_t pid = vfork();  // not fork(): pages that a network card writes to must stay this process's own
+  if (pid == 0) become(plan, words.data(), environment.data(), input, parent, life, failure);
+  if (pid < 0) return {pid, errno};
+  if (failure != 0) waitpid(pid, nullptr, 0);
+  return {pid, failure};
 }
 
 bool is_executable(const std::filesystem::path& path) {
@@ -98,26 +120,33 @@ std::string Ending::in_words() const {
 }
 
 Child::Child(const ChildPlan& plan) : stop_signal_(plan.stop_signal) {
-  auto words = pointers_to(plan.words);
-  auto environment = pointers_to(plan.environment);
   const Descriptor null(open("/dev/null", O_RDONLY | O_CLOEXEC));
-  volatile int failure = 0;
-  {
-    const SignalsBlocked blocked;
-    const auto parent = getpid();
-    pid_ = vfork();  // not fork(): pages that a network card writes to must stay this process's own
-    if (pid_ == 0) become(plan, words.data(), environment.data(), null.number(), parent, failure);
-    if (pid_ < 0) failure = errno;
-  }
-  if (failure == 0) return;
-  if (pid_ > 0) waitpid(pid_, nullptr, 0);
-  throw Error(fmt::format("train.program: {} cannot be started: {}", plan.executable, std::strerror(failure)));
+  const auto started = start(plan, null.number(), Life::ends_with_parent);
+  if (started.failure != 0)
+    throw Error(fmt::format("train.program: {} cannot be started: {}", plan.executable, std::strerror(started.failure)));
+  pid_ = started.pid;
+  start_guard();
+}
+
+/// The kernel ends the child alone with this process. Where a guard cannot be had, that must do.
+void Child::start_guard() {
+  std::array<int, 2> ends{-1, -1};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return;
+  const Descriptor input(ends[0]);
+  lifeline_ = Descriptor(ends[1]);
+  const ChildPlan guard{
+      .executable = "/bin/sh",
+      .words = {"sh", "-c", "read -r end; kill -s KILL -- \"-$1\" 2>/dev/null", "sh", std::to_string(pid_)}};
+  if (const auto started = start(guard, input.number(), Life::outlives_parent); started.failure == 0) guard_ = started.pid;
 }
 
 Child::~Child() {
   const bool runs = !ending();
   kill(-pid_, SIGKILL);  // the group outlives its first process
   if (runs) waitpid(pid_, nullptr, 0);
+  if (guard_ < 0) return;
+  kill(guard_, SIGKILL);
+  waitpid(guard_, nullptr, 0);
 }
 
 const std::optional<Ending>& Child::ending() {

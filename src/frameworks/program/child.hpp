@@ -27,7 +27,8 @@ struct ChildPlan {
 };
 
 /// A child process in a process group of its own, without input, with this process's output. It inherits no other open
-/// file, and dies with the thread that started it. Only that thread uses it.
+/// file, and dies with the thread that started it; its group, which a script or a pipeline has more processes in, dies with
+/// this process. Only that thread uses it.
 class Child {
  public:
   explicit Child(const ChildPlan& plan);  ///< throws Error where it cannot be started
@@ -44,7 +45,11 @@ class Child {
   bool ends_within(double seconds);
 
  private:
+  void start_guard();
+
   pid_t pid_ = -1;
+  pid_t guard_ = -1;     ///< a shell that waits for the end of this process, and ends the group
+  Descriptor lifeline_;  ///< whose end the guard sees
   int stop_signal_ = 0;
   std::optional<Ending> ending_;
 };

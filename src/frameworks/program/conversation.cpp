@@ -66,13 +66,29 @@ std::optional<Message> Conversation::next() {
     if (auto last = channel_.receive(0)) return last;
     // The batch system signals all processes: a script around the program dies of it, and the program does not.
     if (child_.ended_by_stop_signal() && channel_.is_open()) continue;
-    require_good_end(*child_.ending(), ctx_, child_.pid());
+    require_good_end();
     return std::nullopt;
   }
 }
 
+/// The exit code is that of the command, which may be a script or a pipeline around the program.
+void Conversation::require_good_end() {
+  if (is_done_ && child_.ended_by_stop_signal()) return;
+  program::require_good_end(*child_.ending(), ctx_, child_.pid());
+  if (is_done_ || speaker_ == 0 || speaker_ == child_.pid()) return;
+  throw Error(
+      fmt::format("the program of rank {} (process {}) ended without a last word: it was killed, or called os._exit(). The "
+                  "command of train.program around it exited with 0 all the same (in a pipeline of bash, 'set -o pipefail' "
+                  "keeps the exit code)",
+                  ctx_.world_rank(), speaker_));
+}
+
 void Conversation::answer(const Message& message) {
   if (message.op == "failed") fail_as_told(message);
+  if (message.op == "done") {
+    is_done_ = true;
+    return;
+  }
   try {
     channel_.send({{"ok", reply(message)}});
   } catch (const Error& error) {
@@ -118,6 +134,7 @@ Json Conversation::hello(const Json& body) {
         fmt::format("train.program: the program speaks protocol {}, this is {}: take the client that came with "
                     "this version",
                     theirs, protocol));
+  if (body.contains("pid")) speaker_ = static_cast<pid_t>(number_field(body, "pid"));
   auto fields = step_fields();
   fields.update({{"protocol", protocol},
                  {"world_rank", ctx_.world_rank()},

@@ -19,7 +19,7 @@ namespace trainrt::program {
 ///                        files up to date, and sends {"op": "state", "values": {...}}
 ///
 ///   op            fields                                               what it returns
-///   hello         protocol = 1, client                                 world_rank, world_size, local_rank,
+///   hello         protocol = 1, client, pid                            world_rank, world_size, local_rank,
 ///   local_world_size,
 ///                                                                      node_rank, gpus, run_name, run_dir, seed, step,
 ///                                                                      step_seed
@@ -34,11 +34,13 @@ namespace trainrt::program {
 ///   metadata      json: an object
 ///   all_reduce    dtype, count, reduce = sum | mean | min | max        (the memory's first elements, in place)
 ///   failed        error, traceback                                     no answer; the program ends
+///   done                                                               no answer; the program ends, and well
 ///
 /// restore: a tensor is {name, dtype, shape, at, placement = replicated | sharded | per_rank | sum}, sharded ones with
 /// axis, first and global_extent; `at` is its place in the memory, a memfd of `memory` bytes with F_SEAL_SHRINK that
 /// travels with the message (SCM_RIGHTS) and holds what the tensors are before; after the answer, what was restored. A file
 /// is {name, path, per_rank}. all_reduce brings a memory of its own, with `memory`, where it has none of that size yet.
+/// A program whose hello has its pid says 'done' where its exit code may not reach the runtime: behind a script or a pipe.
 /// Numbers that JSON lacks are {"float": "nan" | "inf" | "-inf"}.
 class Conversation {
  public:
@@ -59,12 +61,15 @@ class Conversation {
   Json all_reduce(const Message& message);
   Json step_fields() const;
   void bring_up_to_date();
+  void require_good_end();
 
   Context& ctx_;
   Channel& channel_;
   Child& child_;
   std::optional<MirroredState> state_;
   SharedMemory reduced_;
+  pid_t speaker_ = 0;  ///< of whom the runtime hears, where it is known
+  bool is_done_ = false;
 };
 
 /// Throws Error that says how the program ended, unless it ended well.

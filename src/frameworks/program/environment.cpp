@@ -1,5 +1,6 @@
 #include "frameworks/program/environment.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -22,7 +23,10 @@ std::string client_folder() {
   return "";
 }
 
-bool is_of_launcher(std::string_view name) { return name.starts_with("PMI_") || name.starts_with("PMIX_"); }
+bool is_of_launcher(std::string_view name) {
+  constexpr std::string_view beginnings[] = {"PMI_", "PMIX_", "HYDI_", "MPI_LOCAL"};
+  return std::ranges::any_of(beginnings, [&](auto beginning) { return name.starts_with(beginning); });
+}
 
 }  // namespace
 

@@ -17,6 +17,8 @@ namespace trainrt::program {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 /// The program of one rank, from its start to its end.
 class ProgramRun {
  public:
@@ -54,6 +56,7 @@ class ProgramRun {
   /// together, look by look, so that a run whose programs say nothing can stop too.
   bool all_speak() {
     constexpr double most_s = 0.5;
+    std::optional<Clock::time_point> spoken;  // by one of them
     for (double look_s = 0.01;; look_s = std::min(2 * look_s, most_s)) {
       if (!first_) first_ = channel_.receive(look_s);
       const auto census = census_with(standing());
@@ -61,8 +64,20 @@ class ProgramRun {
       if (census[speaking] == ctx_.world_size()) return true;
       if (census[ended] == ctx_.world_size()) return look_for_stop(0.3), false;
       if (census[ended] > 0 && census[speaking] > 0) refuse_mixture(census);
+      if (census[speaking] > 0 && !spoken) spoken = Clock::now();
+      if (spoken && !first_) require_word_since(*spoken);
       ctx_.stop_point();
     }
+  }
+
+  /// One that is frozen, or trains without the client, would hold those that speak for ever.
+  void require_word_since(Clock::time_point spoken) const {
+    if (std::chrono::duration<double>(Clock::now() - spoken).count() < options_.speak_timeout_s) return;
+    throw Error(
+        fmt::format("the program of rank {} (train.program, process {}) has said nothing for {:g} s "
+                    "(failure.collective_timeout), while those of other ranks have called trainrt.context(): it hangs, or "
+                    "does not use trainrt's client",
+                    ctx_.world_rank(), child_.pid(), options_.speak_timeout_s));
   }
 
   Standing standing() {
@@ -110,9 +125,8 @@ class ProgramRun {
     else
       child_.signal(options_.stop_signal);
     const auto has_ended = [this] { return child_.ending() && !(child_.ended_by_stop_signal() && channel_.is_open()); };
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(options_.stop_timeout_s);
-    while (!has_ended() && std::chrono::steady_clock::now() < deadline)
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    const auto deadline = Clock::now() + std::chrono::duration<double>(options_.stop_timeout_s);
+    while (!has_ended() && Clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(10));
     if (has_ended()) return;
     fmt::print(stderr,
                "trainrt: the program of rank {} did not end within {:g} s after the stop (train.stop_timeout): killed\n",

@@ -28,6 +28,7 @@ pass. An exception that nobody catches ends the run on all ranks, with its trace
 Needs Python 3.9 on Linux, and nothing else: NumPy and torch are recognised by what their arrays offer.
 """
 
+import atexit
 import fcntl
 import json
 import math
@@ -45,6 +46,7 @@ _PROTOCOL = 1
 _STOP_SIGNALS = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 _VALUE_TYPES = (bool, int, float, str)
 _LARGEST_INT = 2**63
+_LONGEST_LINE = 64 << 20
 
 
 class Stop(SystemExit):
@@ -341,6 +343,19 @@ def _metric(what, value):
 # ---- the connection ------------------------------------------------------------------------------------------------------
 
 
+def _line_of(message):
+    """A message as it is sent. ValueError for what the runtime could not read."""
+    try:
+        line = json.dumps(message, allow_nan=False, ensure_ascii=False).encode() + b"\n"
+    except UnicodeEncodeError as error:
+        part = error.object[max(error.start - 20, 0):error.end + 20]
+        raise ValueError(f"{message['op']}() was given a text that is no Unicode, as names of files may be: ...{part!r}...") from None
+    if len(line) > _LONGEST_LINE:
+        raise ValueError(f"{message['op']}() was given {len(line)} bytes of names, values and texts; {_LONGEST_LINE} is the most. Keep what "
+                         f"is large in tensors or files (state.tensor, state.file)")
+    return line
+
+
 class _Channel:
     """One JSON object a line, in both directions, over the inherited socket."""
 
@@ -349,8 +364,7 @@ class _Channel:
         self._socket.set_inheritable(False)
         self._received = bytearray()
 
-    def send(self, message, fd=None):
-        line = json.dumps(message, allow_nan=False).encode() + b"\n"
+    def send(self, line, fd=None):
         if fd is not None:
             line = line[socket.send_fds(self._socket, [line], [fd]):]
         self._socket.sendall(line)
@@ -385,6 +399,7 @@ class Context:
         self._channel = channel
         self._busy = None        # the operation under way
         self._end = None         # makes the exception that every call raises from now on
+        self._broken = None      # why the talk with the runtime is out of step
         self._told = None        # the exception that the runtime was told of
         self._state = None
         self._memory = None      # of the state
@@ -393,7 +408,7 @@ class Context:
         self._step = self._step_seed = 0
 
     def _greet(self):
-        self._identity = self._ask("hello", protocol=_PROTOCOL, client=f"Python {platform.python_version()}")
+        self._identity = self._ask("hello", protocol=_PROTOCOL, client=f"Python {platform.python_version()}", pid=os.getpid())
         self._take_step(self._identity)
 
     # Who am I (Ray Train's names).
@@ -508,11 +523,17 @@ class Context:
         """Sends a request and returns what the answer holds."""
         if self._end is not None:
             raise self._end()
+        if self._broken:
+            raise RuntimeError(self._broken)
         if self._busy:
             raise RuntimeError(f"{op}() was called during {self._busy}(): by a function under before_save, or by another thread")
+        line = _line_of({"op": op, **fields})
         self._busy = op
         try:
-            answer = self._exchange({"op": op, **fields}, with_memory)
+            answer = self._exchange(op, line, with_memory)
+        except BaseException as error:  # of before_save, or of a signal's handler: the answer may still come
+            self._broken = f"{op}() was interrupted by {type(error).__name__}, and the run cannot go on"
+            raise
         finally:
             self._busy = None
         if "ok" in answer:
@@ -524,9 +545,9 @@ class Context:
             self._end = lambda: kind(answer["error"])
         raise self._end()
 
-    def _exchange(self, message, memory):
+    def _exchange(self, op, line, memory):
         try:
-            self._channel.send(message, memory.fd if memory else None)
+            self._channel.send(line, memory.fd if memory else None)
             if memory:
                 memory.handed_over()
             answer = self._channel.receive()
@@ -539,7 +560,7 @@ class Context:
                 answer = self._channel.receive()
             return answer
         except (EOFError, ConnectionError):
-            return {"error": f"{message['op']}(): the trainrt process of this rank is gone"}
+            return {"error": f"{op}(): the trainrt process of this rank is gone"}
 
     def _save(self):
         """Makes current what the checkpoint takes, and says so."""
@@ -550,7 +571,7 @@ class Context:
             if self._memory:
                 self._state._write_tensors(self._memory.bytes)
             values = self._state._encoded_values()
-        self._channel.send({"op": "state", "values": values})
+        self._channel.send(_line_of({"op": "state", "values": values}))
 
     def _failed(self, kind, error, trace):
         """Tells the runtime of an exception that ends the program: it prints and keeps it. False where the runtime knows that
@@ -563,10 +584,19 @@ class Context:
         summary = "".join(traceback.format_exception_only(kind, error)).strip()
         text = "".join(traceback.format_exception(kind, error, trace)).strip()
         try:
-            self._channel.send({"op": "failed", "error": _utf8(summary), "traceback": _utf8(text)})
+            self._channel.send(_line_of({"op": "failed", "error": _utf8(summary), "traceback": _utf8(text)}))
         except OSError:
             return False
         return True
+
+    def _done(self):
+        """Tells the runtime of a good end, where it asks: a script or a pipeline around the program may hide how it ended."""
+        if self._end is None:
+            self._end = lambda: RuntimeError("the program has ended")
+            try:
+                self._channel.send(_line_of({"op": "done"}))
+            except OSError:
+                pass
 
     def _left_behind(self):
         """In a forked process: the connection is the parent's."""
@@ -593,7 +623,8 @@ def context():
 
     From the first call on, the signals that stop a run (SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2) are ignored and blocked
     here, and in what this process starts: batch systems send them to all processes, and the stop comes from the runtime, as
-    the next collective call raises it. So `multiprocessing` ends its workers by SIGKILL.
+    the next collective call raises it. So `multiprocessing` ends its workers by SIGKILL, and so does `subprocess.Popen.terminate()`
+    with what it started.
     """
     global _context
     if _context is None:
@@ -608,6 +639,7 @@ def context():
         _report_failures(_context)
         os.register_at_fork(after_in_child=_context._left_behind)
         _context._greet()
+        atexit.register(_context._done)
     return _context
 
 
@@ -616,9 +648,12 @@ def _leave_stops_to_the_runtime():
         signal.signal(number, signal.SIG_IGN)
     # Workers of torch's DataLoader take SIGTERM for themselves and die of it, and with them this process: a mask stays.
     signal.pthread_sigmask(signal.SIG_BLOCK, _STOP_SIGNALS)
-    # And those of multiprocessing would not hear its own SIGTERM: the end of a Pool, or of the program, would wait for ever.
+    # And what is started here would not hear this program's own SIGTERM: the end of a Pool, or a wait for a server that was told
+    # to end, would take for ever.
+    import subprocess
     from multiprocessing.popen_fork import Popen
-    Popen.terminate = Popen.kill
+    for kind in (Popen, subprocess.Popen):
+        kind.terminate = kind.kill
 
 
 def _report_failures(ctx):

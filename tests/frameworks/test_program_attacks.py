@@ -1,0 +1,212 @@
+#!/usr/bin/python3
+"""[train] program: programs and the commands around them that do what nobody expects of them. What they break is their own run, within
+the time that the config says, and with words that name it."""
+import signal
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from training import *  # noqa: E402,F403
+
+PYTHON = "/usr/bin/python3"
+BEGIN = "import numpy, os, signal, subprocess, sys, time, trainrt\nctx = trainrt.context()\n"
+
+
+def program_file(text, name="program.py"):
+    path = scratch("program") / name
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def client(text):
+    return program_file(BEGIN + text)
+
+
+def in_a_pipeline(program):
+    return program_file(f"#!/bin/sh\n{PYTHON} {program} | cat\n", "pipeline.sh")
+
+
+def config_of(command, **sections):
+    folder = scratch()
+    return write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"program": command}, **sections})
+
+
+def start_program(ranks, config, *words, **options):
+    if ranks == 1:
+        return Job([TRAINRT, "--config", config, *words], env={"OMP_NUM_THREADS": 1}, **options)
+    return start_ranks(ranks, config, *words, env={"OMP_NUM_THREADS": 1}, **options)
+
+
+def ends(ranks, config, code, *words, timeout=60):
+    """The run ends with that code, and those words are in what it says; no process of it is left."""
+    job = start_program(ranks, config)
+    job.code = job.wait(timeout)
+    check_exit(job, code)
+    for word in words:
+        check(word in job.err, f"its errors lack {word!r}", job)
+    wait_until(lambda: not processes_with(job.token), 10, "all its processes to be gone", job)
+    return job
+
+
+# ---- a good end is no other end --------------------------------------------------------------------------------------------------
+
+
+SOME_STEPS = "ctx.restore(trainrt.State())\nfor _ in range(5):\n    ctx.step()\n"
+
+
+@test
+def a_program_that_is_killed_in_a_pipeline_has_not_finished():
+    """The pipeline's exit code is that of its last command."""
+    program = client(SOME_STEPS + "os.kill(os.getpid(), signal.SIGKILL)\n")
+    job = ends(1, config_of(in_a_pipeline(program)), FAILED, "rank 0", "without a last word", "pipefail")
+    check("finished" not in job.err, "it says that it has finished", job)
+
+
+@test
+def a_program_that_ends_well_in_a_pipeline_has_finished():
+    program = client(SOME_STEPS + "print('the end')\n")
+    check("the end" in ends(1, config_of(in_a_pipeline(program)), FINISHED, "finished").out, "its output is lost")
+
+
+@test
+def a_program_without_a_script_around_it_may_leave_by_os_exit():
+    ends(1, config_of(f"{PYTHON} {client(SOME_STEPS + 'os._exit(0)')}"), FINISHED)
+
+
+@test
+def a_process_forked_from_the_program_does_not_speak_of_the_end_in_its_place():
+    program = client(SOME_STEPS + "if os.fork() == 0:\n    sys.exit(0)\nos.wait()\nctx.step()\nos.kill(os.getpid(), signal.SIGKILL)\n")
+    ends(1, config_of(in_a_pipeline(program)), FAILED, "without a last word")
+
+
+# ---- one rank among others -------------------------------------------------------------------------------------------------------
+
+
+@test
+def a_program_that_is_frozen_before_its_first_word_ends_the_run_and_is_named():
+    program = program_file(f"import os, signal\nif os.environ['RANK'] == '1':\n    os.kill(os.getpid(), signal.SIGSTOP)\n{BEGIN}{SOME_STEPS}")
+    began = time.monotonic()
+    ends(3, config_of(f"{PYTHON} {program}", failure={"collective_timeout": 4}), FAILED, "rank 1", "said nothing for 4 s", "failure.collective_timeout")
+    check(time.monotonic() - began < 20, f"it took {time.monotonic() - began:.0f} s")
+
+
+@test
+def a_program_that_is_slow_to_say_its_first_word_is_waited_for():
+    program = program_file(f"import os, time\nif os.environ['RANK'] == '1':\n    time.sleep(3)\n{BEGIN}{SOME_STEPS}")
+    ends(2, config_of(f"{PYTHON} {program}", failure={"collective_timeout": 10}), FINISHED)
+
+
+@test
+def a_program_that_takes_long_to_end_after_a_stop_does_not_hang():
+    """It has train.stop_timeout for that, however short failure.hang_timeout is."""
+    program = client("""
+ctx.restore(trainrt.State())
+try:
+    while True:
+        ctx.step()
+        time.sleep(0.01)
+finally:
+    time.sleep(7)
+    print("the end of", ctx.world_rank)
+""")
+    config = config_of(f"{PYTHON} {program}", failure={"hang_timeout": "2 s"})
+    job = start_program(2, config)
+    run_dir = run_dir_of(config)
+    wait_until(lambda: job.ended() or list(run_dir.glob("attempts/*.pulse")), 30, "the attempt", job)
+    time.sleep(1.5)
+    kill(job.ranks().values(), signal.SIGUSR1)
+    job.code = job.wait(30)
+    check_exit(job, STOPPED)
+    equal(job.out.count("the end of"), 2, "programs that came to their end", job)
+    check("hang" not in job.err and not list(run_dir.glob("logs/hang-*")), "it was taken to hang", job)
+
+
+# ---- what a program starts -------------------------------------------------------------------------------------------------------
+
+
+@test
+def what_a_program_started_ends_when_the_program_tells_it_to():
+    """Though nothing that it starts hears SIGTERM, which batch systems send to all processes."""
+    program = client("server = subprocess.Popen(['sleep', '1000'])\nserver.terminate()\nassert server.wait(10) == -signal.SIGKILL\n" + SOME_STEPS)
+    ends(1, config_of(f"{PYTHON} {program}"), FINISHED)
+
+
+@test
+def a_program_sees_nothing_of_how_its_rank_was_launched():
+    """MPI in a program would else take the rank's place, or wait for it."""
+    folder = scratch()
+    ends(2, config_of(program_file(f"#!/bin/sh\nenv > {folder}/$RANK\nls -l /proc/self/fd | grep -c socket: >> {folder}/$RANK\n", "env.sh")), FINISHED)
+    for rank in ("0", "1"):
+        seen = (folder / rank).read_text().splitlines()
+        launcher = [line for line in seen if line.startswith(("PMI", "HYD", "MPI_LOCAL"))]
+        check(f"RANK={rank}" in seen and not launcher, f"rank {rank} sees {launcher}")
+        equal(seen[-1], "1", "sockets")
+
+
+def a_script_goes_with_its_rank(ranks):
+    """Its processes too, which know nothing of trainrt: they would train on, and keep mpiexec waiting for their output."""
+    folder = scratch()
+    script = program_file(f"#!/bin/sh\ntouch {folder}/$RANK\nsleep 1000 | cat\ntrue\n", "script.sh")
+    job = start_program(ranks, config_of(script))
+    wait_until(lambda: job.ended() or len(list(folder.iterdir())) == ranks and len(processes_with(job.token)) > 3 * ranks, 30, "the scripts", job)
+    kill([job.ranks()[0]], signal.SIGKILL)
+    job.wait(15)
+    wait_until(lambda: not processes_with(job.token), 10, "all its processes to be gone", job)
+
+
+add_test("a_script_goes_with_its_rank_when_that_is_killed", a_script_goes_with_its_rank, 1)
+add_test("the_scripts_of_all_ranks_go_when_one_rank_is_killed", a_script_goes_with_its_rank, 2)
+
+
+# ---- what is sent ----------------------------------------------------------------------------------------------------------------
+
+
+@test
+def texts_that_cannot_be_sent_are_refused_where_they_were_given():
+    """And the program may go on."""
+    program = client("""
+def refused(words, call, *arguments):
+    try:
+        call(*arguments)
+    except ValueError as error:
+        assert all(word in str(error) for word in words.split("|")), error
+    else:
+        raise AssertionError(f"not refused: {words}")
+state = trainrt.State()
+state["name"] = os.fsdecode(b"run-\\xff")
+refused("restore()|no Unicode|run-", ctx.restore, state)
+state["name"] = "x" * (64 << 20)
+refused("restore()|state.file", ctx.restore, state)
+state["name"] = "line\\n \\0 \\U0001f600"
+ctx.restore(state)
+refused("report()|no Unicode", ctx.report, {"text": os.fsdecode(b"\\xff")})
+ctx.step()
+ctx.report({"text": state["name"]})
+""")
+    config = config_of(f"{PYTHON} {program}")
+    ends(1, config, FINISHED)
+    equal(reports(run_dir_of(config))[-1]["text"], "line\n \0 \U0001f600", "text of the report")
+
+
+@test
+def a_call_that_a_signal_handler_leaves_is_the_last_one():
+    """The next would take the answer of this one for its own: a reduction that has not happened yet."""
+    program = client("""
+def ring(*_):
+    raise TimeoutError("too slow")
+signal.signal(signal.SIGALRM, ring)
+ctx.restore(trainrt.State())
+if ctx.world_rank == 1:
+    time.sleep(3)
+signal.setitimer(signal.ITIMER_REAL, 1)
+try:
+    ctx.all_reduce(numpy.ones(3))
+except TimeoutError:
+    pass
+ctx.step()
+""")
+    ends(2, config_of(f"{PYTHON} {program}"), FAILED, "all_reduce() was interrupted by TimeoutError")
+
+
+main()
