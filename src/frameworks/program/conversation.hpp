@@ -18,23 +18,20 @@ namespace trainrt::program {
 ///   {"save": true}       a checkpoint is about to be taken, the true answer comes later: the program brings its memory and
 ///                        files up to date, and sends {"op": "state", "values": {...}}
 ///
-///   op            fields                                               what it returns
-///   hello         protocol = 1, client, pid                            world_rank, world_size, local_rank,
-///   local_world_size,
-///                                                                      node_rank, gpus, run_name, run_dir, seed, step,
-///                                                                      step_seed
-///   config        key                                                  value: the text of that [loop] key, or null
-///   restore       tensors, values, files, memory                       restored, values, step, step_seed
-///   step                                                               step, step_seed
-///   report        metrics: number, text, true, false, null (NaN), or
-///                 {value, reduce = mean | sum | min | max, weight}
+///   hello {protocol = 1, client, pid}    returns world_rank, world_size, local_rank, local_world_size, node_rank, gpus,
+///                                        run_name, run_dir, seed, step, step_seed
+///   config {key}                         returns value: the text of that [loop] key, or null
+///   restore {tensors, values, files, memory}    returns restored, values, step, step_seed
+///   step                                 returns step, step_seed
+///   report {metrics}                     each a number, text, true, false, null (NaN), or {value, weight, reduce = mean |
+///                                        sum | min | max}
 ///   stop_point, save, barrier
-///   request_stop  reason
-///   expect_iterations  total
-///   metadata      json: an object
-///   all_reduce    dtype, count, reduce = sum | mean | min | max        (the memory's first elements, in place)
-///   failed        error, traceback                                     no answer; the program ends
-///   done                                                               no answer; the program ends, and well
+///   request_stop {reason}
+///   expect_iterations {total}
+///   metadata {json}                      an object
+///   all_reduce {dtype, count, reduce = sum | mean | min | max}    the memory's first elements, in place
+///   failed {error, traceback}            no answer; the program ends
+///   done                                 no answer; the program ends, and well
 ///
 /// restore: a tensor is {name, dtype, shape, at, placement = replicated | sharded | per_rank | sum}, sharded ones with
 /// axis, first and global_extent; `at` is its place in the memory, a memfd of `memory` bytes with F_SEAL_SHRINK that
