@@ -10,6 +10,7 @@
 #include "core/fault_point.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
+#include "core/text.hpp"
 #include "io/exclusive.hpp"
 #include "io/file.hpp"
 #include "io/patience.hpp"
@@ -145,11 +146,19 @@ void Attempt::write_pulse() const {
   io::replace_file_lightly(pulse_path(files_.path(), record_.number), files_.aside("pulse"), pulse_text(now));
 }
 
+/// Where srun has left before the ranks came to their end, `trainrt supervise` has closed the record already, and knows
+/// from Slurm what they cannot know: that is kept.
+std::string Attempt::with_cause(const std::string& why) const {
+  const auto closed = read_record(record_path(files_.path(), record_.number));
+  if (!closed || !closed->why.starts_with(ended_by_slurm)) return why;
+  return why + " (" + trim(closed->why.substr(ended_by_slurm.size() + 1)) + ")";
+}
+
 void Attempt::end(const std::string& why, int exit_code, std::int64_t last_step) {
   stop_heart();
   take_reading(record_);
   record_.end = utc_now();
-  record_.why = why;
+  record_.why = with_cause(why);
   record_.exit_code = exit_code;
   record_.last_step = last_step;
   io::patiently([&] { write_end(files_, record_); });

@@ -36,6 +36,7 @@ class Attempt {
   std::optional<AttemptRecord> claim();
   void beat();
   void write_pulse() const;
+  std::string with_cause(const std::string& why) const;
   void take_reading(AttemptRecord& record) const;
   void stop_heart();
 

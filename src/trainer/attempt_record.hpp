@@ -9,6 +9,9 @@
 
 namespace trainrt::trainer {
 
+/// How the reason of an attempt begins that Slurm killed before it could save and say so itself.
+inline constexpr std::string_view ended_by_slurm = "ended by Slurm";
+
 /// One line of a run's history: attempts/000003.json. While it runs, attempts/000003.pulse beside it holds the numbers of
 /// its last sign of life: readers see them here.
 struct AttemptRecord {

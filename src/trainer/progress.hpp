@@ -1,15 +1,11 @@
 #pragma once
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "trainer/attempt_record.hpp"
 #include "trainer/run_spec.hpp"
 
 namespace trainrt::trainer {
-
-/// How the reason of an attempt begins that Slurm killed before it could save and say so itself.
-inline constexpr std::string_view ended_by_slurm = "ended by Slurm";
 
 /// So many of the newest attempts are looked at: a start does not take longer the longer the history is.
 inline constexpr std::size_t attempts_that_matter = 200;

@@ -170,6 +170,17 @@ TEST_CASE("an end that somebody else wrote stays, with the numbers of the last s
   CHECK_FALSE(std::filesystem::exists(run.file("000001.pulse")));
 }
 
+TEST_CASE("what Slurm did to an attempt stays on record where its ranks end after that") {
+  RunFolder run;
+  Meter meter(monotonic_seconds());
+  Attempt attempt(run.path(), 2, {"n1"}, meter);
+  close_attempt(run.path(), 1, "ended by Slurm: requeued", 143);
+  attempt.end("stopped by SIGTERM", 75, 6);
+  const auto record = read_attempts(run.path()).at(0);
+  CHECK(record.why == "stopped by SIGTERM (requeued)");
+  CHECK(record.exit_code == 75);
+}
+
 TEST_CASE("why an attempt has no end is told by who came after it") {
   const auto owner = [](const char* job, int restart, const char* step) {
     return Owner{.job_id = job,
