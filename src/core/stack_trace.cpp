@@ -1,5 +1,6 @@
 #include "core/stack_trace.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -74,7 +75,9 @@ std::string first_line_of(const std::string& path) {
   StackFrames frames;
   void* all[StackFrames::most];
   const int count = backtrace(all, StackFrames::most);
-  for (int i = skipped + 1; i < count; ++i) frames.addresses[frames.count++] = all[i];
+  // The frames before the caller's are this function's own and one that AddressSanitizer adds.
+  const auto caller = std::find(all, all + count, __builtin_return_address(0)) - all;
+  for (auto i = caller + skipped; i < count; ++i) frames.addresses[frames.count++] = all[i];
   return frames;
 }
 
