@@ -152,7 +152,7 @@ bool CheckpointCycle::is_due_by_clock(bool reported) const {
 }
 
 std::string CheckpointCycle::newest() const {
-  return saved_.step < 0 ? "its beginning, there is no checkpoint"
+  return saved_.step < 0 ? "its beginning (there is no checkpoint)"
                          : fmt::format("its last checkpoint, of step {}", saved_.step);
 }
 
