@@ -31,6 +31,12 @@ class DeviceModel {
     state.value("nothing", host.nothing);
   }
 
+  /// Waits for what fill() enqueued, which reads memory of this.
+  ~DeviceModel() {
+    for (int gpu = 0; gpu < gpus_.count(); ++gpu) device::wait_within(*gpus_.default_stream(gpu)->record(), 30);
+  }
+  DeviceModel(const DeviceModel&) = delete;
+
   /// Enqueued only, on the default streams, as a training step would.
   void fill(std::uint64_t seed) {
     host.fill(seed);
