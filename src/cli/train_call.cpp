@@ -4,6 +4,7 @@
 #include <map>
 
 #include <boost/program_options/parsers.hpp>
+#include <trainrt/error.hpp>
 
 #include "frameworks/builtin_functions.hpp"
 #include "frameworks/program/program.hpp"
@@ -16,6 +17,16 @@ namespace {
 const std::map<std::string, int> stop_signals = {
     {"TERM", SIGTERM}, {"INT", SIGINT}, {"HUP", SIGHUP}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2}};
 
+/// As a shell splits them.
+std::vector<std::string> words_of(const std::string& program) {
+  try {
+    return boost::program_options::split_unix(program);
+  } catch (const std::exception& error) {
+    throw UsageError("train.program: '" + program + "' cannot be split into words: " + error.what() +
+                     " (a backslash stands before a quote or a backslash only)");
+  }
+}
+
 }  // namespace
 
 trainer::TrainCall train_call(const trainer::RunSpec& spec) {
@@ -23,7 +34,7 @@ trainer::TrainCall train_call(const trainer::RunSpec& spec) {
     const auto function = trainer::load_function(builtin_functions(), spec.function, spec.library);
     return {std::string(function.name), function.train};
   }
-  return {"program", program::program_function({.command = boost::program_options::split_unix(spec.program),
+  return {"program", program::program_function({.command = words_of(spec.program),
                                                 .stop_signal = stop_signals.at(spec.stop_signal),
                                                 .stop_timeout_s = spec.stop_timeout_s,
                                                 .speak_timeout_s = spec.collective_timeout_s})};

@@ -108,7 +108,7 @@ TensorEntry& TensorEntry::sharded(int axis, std::int64_t first, std::int64_t glo
   if (axis < 0 || static_cast<std::size_t>(axis) >= local.shape.size())
     throw UsageError("State: '" + name + "' of shape " + to_string(local.shape) + " has no axis " + std::to_string(axis));
   const auto at = static_cast<std::size_t>(axis);
-  if (first < 0 || first + local.shape[at] > global_extent)
+  if (first < 0 || global_extent < 0 || first > global_extent - local.shape[at])
     throw UsageError("State: the slab of '" + name + "' (first " + std::to_string(first) + ", length " +
                      std::to_string(local.shape[at]) + ") leaves its axis of length " + std::to_string(global_extent));
   placement = Placement::sharded;

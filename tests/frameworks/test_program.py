@@ -53,16 +53,9 @@ def wait_for_programs(job, ranks):
     return programs(job)
 
 
-def script(text, name="program.py"):
-    path = scratch("script") / name
-    path.write_text(text)
-    path.chmod(0o755)
-    return path
-
-
 def python(text):
     """A command that runs the lines with a client connected as `ctx`."""
-    return f"{PYTHON} {script('import numpy, trainrt' + chr(10) + 'ctx = trainrt.context()' + chr(10) + text)}"
+    return f"{PYTHON} {program_file('import numpy, trainrt' + chr(10) + 'ctx = trainrt.context()' + chr(10) + text)}"
 
 
 def error_of(config):
@@ -311,7 +304,7 @@ def a_state_of_empty_tensors_and_one_of_nothing_are_states_too():
 def the_program_of_the_README_learns_and_ends_with_the_same_bits():
     example = re.search(r"```python\n([^`]*trainrt\.context\(\)[^`]*)```", (SOURCE / "README.md").read_text())
     check(example, "the README has no Python program")
-    command = f"{PYTHON} {script(example[1])}"
+    command = f"{PYTHON} {program_file(example[1])}"
     whole, stopped = (program_config(command, name, {"epochs": 25}, {"every": "10 reports"}) for name in ("whole", "stopped"))
     check_exit(run_program(2, whole), FINISHED)
     job = start_program(2, stopped)
@@ -641,7 +634,7 @@ def a_program_that_hangs_is_named_and_ended():
 @test
 def a_program_in_a_script_that_waits_for_it_stops_too_and_ends_with_its_rank():
     """As `conda run python3 train.py`: the program is no child of the rank."""
-    wrapper = script(f"#!/bin/sh\n{PYTHON} {LINEAR}\ncode=$?\necho \"the program ended with $code\"\nexit $code\n", "wrapper.sh")
+    wrapper = program_file(f"#!/bin/sh\n{PYTHON} {LINEAR}\ncode=$?\necho \"the program ended with $code\"\nexit $code\n", "wrapper.sh")
     config = program_config(wrapper, loop={**BY_STEPS, "step_pause": 0.01}, checkpoint=EVERY)
     for all_processes in (False, True):  # of which the scripts die, and the programs do not
         job = start_program(2, config)
@@ -748,7 +741,7 @@ def a_program_that_says_nothing_and_ends_well_is_a_finished_run():
 def mute_program_is_stopped(signal_name, whom):
     """It gets the stop signal once and may save; the batch system may have signalled it too."""
     folder = scratch()
-    program = script(f"#!/bin/sh\ntrap 'echo stop >> {folder}/$RANK; sleep 1; echo saved >> {folder}/$RANK; exit 0' {signal_name}\n"
+    program = program_file(f"#!/bin/sh\ntrap 'echo stop >> {folder}/$RANK; sleep 1; echo saved >> {folder}/$RANK; exit 0' {signal_name}\n"
                      f"echo began > {folder}/$RANK\nwhile :; do sleep 0.1; done\n", "mute.sh")
     config = program_config(program, train={"stop_signal": signal_name})
     job = start_program(2, config)
@@ -766,7 +759,7 @@ add_test("a_program_that_says_nothing_gets_the_signal_of_the_config", mute_progr
 def mute_program_answers_the_batch_system(code):
     """Which signals all processes of a step: its program ends before the ranks can say that they stop. That is no end of the run."""
     folder = scratch()
-    program = script(f"#!/bin/sh\ntrap 'exit {code}' TERM\ntouch {folder}/$RANK\nwhile :; do sleep 0.02; done\n", "mute.sh")
+    program = program_file(f"#!/bin/sh\ntrap 'exit {code}' TERM\ntouch {folder}/$RANK\nwhile :; do sleep 0.02; done\n", "mute.sh")
     config = program_config(program)
     for _ in range(3):
         job = start_program(2, config)
@@ -785,7 +778,7 @@ for code in (0, 1, 143):
 @test
 def a_program_that_ignores_the_stop_is_killed_after_stop_timeout():
     folder = scratch()
-    program = script(f"#!/bin/sh\ntrap '' TERM\ntouch {folder}/began\nsleep 1000 & wait\n", "deaf.sh")
+    program = program_file(f"#!/bin/sh\ntrap '' TERM\ntouch {folder}/began\nsleep 1000 & wait\n", "deaf.sh")
     config = program_config(program, train={"stop_timeout": 2})
     job = start_program(1, config)
     wait_until(lambda: (folder / "began").exists() or job.ended(), 30, "the program", job)
@@ -818,18 +811,22 @@ def the_exit_code_of_a_mute_program_that_fails_is_named():
 @test
 def one_silent_program_among_others_that_speak_is_an_error():
     text = "import os, sys\nif os.environ['RANK'] == '1':\n    sys.exit(0)\nimport trainrt\nctx = trainrt.context()\nctx.restore(trainrt.State())\nctx.step()\n"
-    fails(program_config(f"{PYTHON} {script(text)}"), "trainrt's client", ranks=3)
+    fails(program_config(f"{PYTHON} {program_file(text)}"), "trainrt's client", ranks=3)
 
 
-@test
-def a_program_that_is_not_there_is_bad_usage_and_leaves_nothing():
-    config = program_config("no-such-program --fast")
+def bad_usage(command, named):
+    config = program_config(command)
     job = run_program(2, config)
     check_exit(job, USAGE)
-    check("no-such-program" in job.err, "it is not named", job)
+    check(named in job.err, f"{named} is not named", job)
     check(not run_dir_of(config).exists(), "a run directory is left behind", job)
     checked = run([TRAINRT, "check", "--config", config])
     check_exit(checked, USAGE)
+
+
+add_test("a_program_that_is_not_there_is_bad_usage_and_leaves_nothing", bad_usage, "no-such-program --fast", "'no-such-program' on the PATH")
+add_test("a_path_where_no_program_is_is_bad_usage_and_leaves_nothing", bad_usage, "./no-such-program", "'./no-such-program' on this node")
+add_test("a_command_that_cannot_be_split_is_bad_usage_and_leaves_nothing", bad_usage, "a\\d", "train.program: 'a\\d' cannot be split")
 
 
 # ---- nonsense ------------------------------------------------------------------------------------------------------------------------
@@ -856,7 +853,7 @@ assert "ok" in say({"op": "hello", "protocol": 1, "client": "raw"})
 
 def nonsense(text, *words):
     """The program is told, and the run ends with an error that says what was wrong."""
-    config = program_config(f"{PYTHON} {script(RAW + text)}")
+    config = program_config(f"{PYTHON} {program_file(RAW + text)}")
     job = run_program(1, config, timeout=30)
     check(job.code in (FAILED, USAGE), f"exit {job.code}", job)
     text = job.err + (error_of(config) if (run_dir_of(config) / "error.txt").exists() else "")
@@ -876,6 +873,8 @@ for name, text, *words in (
         ("a_value_that_is_a_list", "say({'op': 'restore', 'memory': 0, 'tensors': [], 'values': {'v': [1]}, 'files': []})", "'v'"),
         ("a_tensor_that_is_a_number", "say({'op': 'restore', 'memory': 0, 'tensors': [3], 'values': {}, 'files': []})", "\"name\""),
         ("an_axis_that_is_not_there", "restore(64, memory(64), placement='sharded', axis=3, first=0, global_extent=4)", "'w'"),
+        ("an_axis_of_more_than_32_bits", "restore(64, memory(64), placement='sharded', axis=2**32, first=0, global_extent=4)", "'w'"),
+        ("a_slab_that_begins_at_the_largest_number", "restore(64, memory(64), placement='sharded', axis=0, first=2**63 - 1, global_extent=4)", "'w'"),
         ("a_slab_beyond_the_whole", "restore(64, memory(64), placement='sharded', axis=0, first=2, global_extent=4)", "'w'"),
         ("a_number_in_words", "say({'op': 'report', 'metrics': {'loss': {'float': 'many'}}})", "loss"),
         ("a_message_without_op", "say({'key': 1})", "no message"),

@@ -12,13 +12,6 @@ PYTHON = "/usr/bin/python3"
 BEGIN = "import numpy, os, signal, subprocess, sys, time, trainrt\nctx = trainrt.context()\n"
 
 
-def program_file(text, name="program.py"):
-    path = scratch("program") / name
-    path.write_text(text)
-    path.chmod(0o755)
-    return path
-
-
 def client(text):
     return program_file(BEGIN + text)
 

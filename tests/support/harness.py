@@ -140,6 +140,14 @@ def scratch(name=""):
     return Path(tempfile.mkdtemp(prefix=(name or "t") + "-", dir=_scratch))
 
 
+def program_file(text, name="program.py"):
+    """An executable file of that text, in a new directory."""
+    path = scratch("program") / name
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
 # ---- processes -----------------------------------------------------------------------------------------------------------
 
 

@@ -1,5 +1,6 @@
 #include "frameworks/program/mirrored_state.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include <fmt/format.h>
@@ -37,8 +38,8 @@ TensorEntry& place(TensorEntry& entry, const Json& description) {
   if (placement == "per_rank") return entry.per_rank();
   if (placement == "sum") return entry.part_of_sum();
   if (placement == "sharded")
-    return entry.sharded(static_cast<int>(number_field(description, "axis")), number_field(description, "first"),
-                         number_field(description, "global_extent"));
+    return entry.sharded(static_cast<int>(std::min<std::int64_t>(number_field(description, "axis"), 1 << 20)),
+                         number_field(description, "first"), number_field(description, "global_extent"));
   throw UsageError(
       fmt::format("train.program: the placement of tensor '{}' is '{}'; it must be replicated, sharded, per_rank or sum",
                   entry.name, placement));

@@ -147,8 +147,9 @@ std::function<void(Context&)> program_function(ProgramOptions options) {
   if (options.command.empty()) throw UsageError("train.program is empty: it must name a program");
   const auto executable = find_executable(options.command.front());
   if (executable.empty())
-    throw UsageError(fmt::format("train.program: there is no program '{}' on this node (looked for on the PATH)",
-                                 options.command.front()));
+    throw UsageError(
+        fmt::format("train.program: there is no executable '{}' {}", options.command.front(),
+                    options.command.front().find('/') == std::string::npos ? "on the PATH of this node" : "on this node"));
   return [options = std::move(options), executable](Context& ctx) { ProgramRun(ctx, options, executable).run(); };
 }
 
