@@ -1,19 +1,23 @@
 #!/usr/bin/env bash
 # Runs the tests that are built under BUILD, or only the named suites, and ends with "N passed, N failed, N skipped".
 #   tests/run.sh build [lint] [unit] [contract] [multirank] [faults] [frameworks] [gpu] [slurm]
+# Suites that mostly wait (for Slurm) run beside the others, which keep the cores busy one after the other.
 # A Catch2 program counts its test cases, and one that asserts nothing as failed; a Python test its checks; "skipped: reason"
 # lines count as skipped.
 set -u
 build=$(cd "$1" && pwd)
 shift
 suites=${*:-lint unit contract multirank faults frameworks gpu slurm}
+waiting=" slurm "
 here=$(cd "$(dirname "$0")" && pwd)
 logs=$build/test-logs
 mkdir -p "$logs"
-passed=0 failed=0 skipped=0
+totals=$(mktemp -d)
+trap 'rm -rf "$totals"' EXIT
+child=
 
-count() { # count NAME LOG EXIT_CODE: reads the last totals of a program
-  local name=$1 log=$2 code=$3 good bad skip
+count() { # count NAME LOG EXIT_CODE SECONDS: reads the last totals of a program, and prints them with its failures
+  local name=$1 log=$2 code=$3 seconds=$4 good bad skip
   skip=$(grep -c '^ *skipped: ' "$log")
   if line=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1) && [ -n "$line" ]; then
     read -r good _ bad _ <<<"${line//,/}"
@@ -27,25 +31,31 @@ count() { # count NAME LOG EXIT_CODE: reads the last totals of a program
     good=0 bad=1
   fi
   [ "$code" = 0 ] || [ "$bad" != 0 ] || bad=1 # crashed or timed out after its totals
-  passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + skip))
-  printf '%-44s %4d passed %3d failed %3d skipped  %4d s\n' "$name" "$good" "$bad" "$skip" "$SECONDS"
+  printf '%-44s %4d passed %3d failed %3d skipped  %4d s\n' "$name" "$good" "$bad" "$skip" "$seconds"
   grep '^ *skipped: ' "$log" | sed 's/^ */    /'
   if [ "$bad" != 0 ]; then
     grep '^FAILED' "$log"
     tail -n 40 "$log" | sed 's/^/    | /'
   fi
+  echo "$good $bad $skip" >>"$totals/$BASHPID"
 }
 
 run() { # run NAME COMMAND...
-  local name=$1
+  local name=$1 code
   shift
   local log="$logs/${name//\//_}.log"
   SECONDS=0
-  timeout --kill-after=10 900 "$@" >"$log" 2>&1 </dev/null
-  count "$name" "$log" $?
+  timeout --kill-after=10 900 "$@" >"$log" 2>&1 </dev/null &
+  child=$!
+  wait "$child"
+  code=$?
+  child=
+  count "$name" "$log" "$code" "$SECONDS" >"$totals/text.$BASHPID"
+  cat "$totals/text.$BASHPID" # in one piece, beside what the other lane prints
 }
 
-for suite in $suites; do
+run_suite() {
+  local suite=$1 program script
   case $suite in
     unit) for program in "$build"/tests/test_unit_*; do run "unit/$(basename "$program")" "$program" -w NoAssertions; done ;;
     contract)
@@ -58,7 +68,32 @@ for suite in $suites; do
   for script in "$here/$suite"/*.sh; do
     [ -f "$script" ] && run "$suite/$(basename "$script" .sh)" bash "$script" "$build"
   done
+}
+
+lane() { # lane YES|NO: the suites that wait, or the others
+  local suite waits
+  trap 'trap "" TERM; [ -z "$child" ] || { kill "$child"; wait "$child"; }; exit 143' TERM
+  for suite in $suites; do
+    case $waiting in *" $suite "*) waits=yes ;; *) waits=no ;; esac
+    [ "$waits" = "$1" ] && run_suite "$suite"
+  done
+  return 0
+}
+
+lane yes &
+lanes=$!
+lane no &
+lanes="$lanes $!"
+trap 'kill $lanes 2>/dev/null; wait; exit 130' INT TERM
+for pid in $lanes; do
+  wait "$pid" || echo "0 1 0" >>"$totals/0" # it did not come to its end
 done
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+cat "$totals"/[0-9]* 2>/dev/null | {
+  passed=0 failed=0 skipped=0
+  while read -r good bad skip; do
+    passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + skip))
+  done
+  echo "$passed passed, $failed failed, $skipped skipped"
+  [ "$failed" = 0 ]
+}
