@@ -5,7 +5,7 @@ JOBS    ?= $(shell nproc)
 RANKS   ?= 2
 
 .DEFAULT_GOAL := all
-.PHONY: all help packages configure quickstart test chaos bench bench-% asan tsan install format clean
+.PHONY: all help packages configure quickstart test chaos attack bench bench-% asan tsan install format clean
 
 all: configure ## build the program and its modules
 	@cmake --build $(BUILD) --parallel $(JOBS) --target trainrt trainrt_shared modules
@@ -29,6 +29,11 @@ test: packages configure ## install, build, and run every test
 chaos: packages all ## break runs under Slurm by seeded plans: make chaos SEED=7 PLANS=100 TIME=seconds, or one again: SEED=7 PLAN=31
 	@/usr/bin/python3 tests/chaos/chaos.py $(BUILD) $(if $(SEED),--seed $(SEED)) $(if $(PLANS),--plans $(PLANS)) \
 	  $(if $(PLAN),--plan $(PLAN)) $(if $(JSON),--json '$(JSON)') $(if $(TIME),--time $(TIME))
+
+attack: packages all ## kill a small run at every system call, and let each fail: make attack SEED=7 POINTS=300 ERRORS=all TIME=seconds, or ONE='POINT'
+	@cmake --build $(BUILD) --parallel $(JOBS) --target attack_injector
+	@/usr/bin/python3 tests/attack/attack.py $(BUILD) $(if $(SEED),--seed $(SEED)) $(if $(POINTS),--points $(POINTS)) \
+	  $(if $(ONE),--one '$(ONE)') $(if $(SCENE),--scene $(SCENE)) $(if $(ERRORS),--errors $(ERRORS)) $(if $(TIME),--time $(TIME))
 
 BENCHES = $(patsubst tests/bench/bench_%.py,bench-%,$(wildcard tests/bench/bench_*.py))
 bench: $(BENCHES) ## all benchmarks, side by side with their peers

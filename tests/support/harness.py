@@ -4,6 +4,7 @@ the comparison of runs bit for bit.
 A test file is run as `python3 tests/.../test_x.py BUILD_DIR [WORD ...]`; with words only tests whose name holds one of them.
 """
 import atexit
+import itertools
 import json
 import os
 import re
@@ -233,16 +234,14 @@ def _clean_environment():
 
 
 _running = []
-_job_count = 0
+_job_numbers = itertools.count(1)  # tests may start jobs from several threads
 
 
 class Job:
     """A program in the background with its output in files. It ends at the latest with the test."""
 
     def __init__(self, command, env=None, cwd=None, trainrt=TRAINRT):
-        global _job_count
-        _job_count += 1
-        self.token = f"TRAINRT_JOB={_job_count}.{_TOKEN}"
+        self.token = f"TRAINRT_JOB={next(_job_numbers)}.{_TOKEN}"
         self._trainrt = os.path.realpath(trainrt)
         self._folder = scratch("job")
         environment = {**_clean_environment(), **(env or {})}
@@ -450,6 +449,11 @@ def read_checkpoint(directory):
     with h5py.File(Path(directory) / "state.h5", "r") as file:
         walk(file, "")
     return found
+
+
+def step_of_checkpoint(directory):
+    """As its manifest has it, whatever else of it is there."""
+    return json.loads((Path(directory) / "manifest.json").read_text())["step"]
 
 
 def state_of(run_dir):

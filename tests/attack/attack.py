@@ -1,0 +1,106 @@
+#!/usr/bin/python3
+"""Attacks a small run at each system call on its storage: it is killed before or after the call, stopped in it, or the call fails
+once. After each point the same command runs again, and the run must end as if nothing had happened.
+
+  attack.py BUILD [--seed N] [--points N] [--one POINT] [--scene NAME] [--errors all] [--time SECONDS] [--jobs N]
+
+The points are those of a quiet run. The seed chooses the way in which each call fails, and with --points which of them are attacked;
+--one repeats a point as it was printed.
+"""
+import argparse
+import sys
+import time
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "support"), str(Path(__file__).resolve().parent)]
+from attacked_run import AttackedRun  # noqa: E402
+from checks import check_attacked, check_finished  # noqa: E402
+from harness import BUILD, Failure, Skipped  # noqa: E402
+from points import ALL_ERRORS, point_of, points_of, sample  # noqa: E402
+from scenes import SCENES, Stage, require_tracing  # noqa: E402
+from tally import Progress, Tally  # noqa: E402
+
+
+def attack(stage, point, tally):
+    """One point, from the attack to the judgement."""
+    attacked, why = AttackedRun(stage, point), None
+    try:
+        attacked.carry_out()
+        check_attacked(attacked)
+        attacked.finish()
+        check_finished(attacked)
+    except Failure as failure:
+        why = str(failure)
+    except Exception:  # noqa: BLE001  a file that cannot be read any more, or an error of the harness: a miss too, and the next point is to be attacked
+        why = traceback.format_exc()
+    if why is not None:
+        place = BUILD / "attack" / f"{len(tally.missed):03d}"
+        attacked.keep(place)
+        print(f"FAILED {point}: {why}\n    again: make attack ONE='{point}'\n{attacked.output()}\n    kept in {place}")
+    tally.add(point, attacked.hit, why)
+    attacked.clear()
+
+
+def choose(stages, seed, count, errors):
+    return sample([point for stage in stages.values() for point in points_of(stage, seed, errors)], count, seed)
+
+
+def attack_points(points, stages, jobs=2, time_s=None):
+    """All of them, so many at a time; the tally. Points that the time does not allow are not attacked."""
+    tally, end = Tally(), time.monotonic() + (time_s or 1e9)
+
+    def one(point):
+        if time.monotonic() < end:
+            attack(stages[point.scene], point, tally)
+
+    with Progress(tally, len(points)), ThreadPoolExecutor(jobs) as pool:
+        try:
+            for _ in pool.map(one, points):
+                pass
+        except BaseException:
+            end = 0
+            raise
+    return tally
+
+
+def run(seed, count=None, scenes=None, errors=None, jobs=2, time_s=None):
+    """Points that the seed chooses."""
+    require_tracing()
+    stages = {name: Stage(SCENES[name]) for name in scenes or SCENES}
+    points = choose(stages, seed, count, errors)
+    calls = ", ".join(f"{name} {len(stage.calls)}" for name, stage in stages.items())
+    print(f"attack: seed {seed}, {len(points)} points; calls of a quiet run: {calls}")
+    return attack_points(points, stages, jobs, time_s)
+
+
+def run_one(text):
+    point = point_of(text)
+    require_tracing()
+    return attack_points([point], {point.scene: Stage(SCENES[point.scene])})
+
+
+def main():
+    sys.stdout.reconfigure(line_buffering=True)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build")
+    parser.add_argument("--seed", type=int, default=int(time.time()) % 100000)
+    parser.add_argument("--points", type=int)
+    parser.add_argument("--one")
+    parser.add_argument("--scene", action="append", choices=SCENES)
+    parser.add_argument("--errors", choices=[ALL_ERRORS])
+    parser.add_argument("--time", type=float)
+    parser.add_argument("--jobs", type=int, default=2)
+    given = parser.parse_args()
+    try:
+        tally = run_one(given.one) if given.one else run(given.seed, given.points, given.scene, given.errors, given.jobs, given.time)
+    except Skipped as reason:
+        print(f"skipped: {reason}\n0 passed, 0 failed")
+        return
+    tally.tell()
+    sys.exit(1 if tally.missed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""One run that is attacked at one point, and the same command again until it is finished."""
+import re
+import shutil
+
+from harness import Failure, attempts, checkpoints, step_of_checkpoint
+from scenes import EPOCHS, NAME
+
+
+class AttackedRun:
+    """`attacked` and `finished` are its two jobs; `safe_step` the step of the newest checkpoint that was committed before the second."""
+
+    def __init__(self, stage, point):
+        self.stage, self.point = stage, point
+        self.folder = stage.folder()
+        self.run_dir = self.folder / "runs" / NAME
+        self.attacked = self.finished = None
+        self.hit = False
+        self.safe_step = 0
+
+    def carry_out(self):
+        log = self.folder / "calls"
+        before = self.committed_step()
+        self.attacked = self.stage.run(self.folder, "--log", log, *self.point.words())
+        self.hit = "hit\n" in log.read_text()
+        self.safe_step = self.committed_step()
+        if self.safe_step < before:
+            raise Failure(f"the checkpoint of step {before} was committed, and is gone")
+
+    def finish(self):
+        self.finished = self.stage.run(self.folder, epochs=EPOCHS + 1)
+
+    def committed_step(self):
+        return max((step_of_checkpoint(directory) for directory in checkpoints(self.run_dir)), default=0)
+
+    def dropped_steps(self):
+        """Of checkpoints that could not be written, as the run named them."""
+        return {int(step) for step in re.findall(r"checkpoint at step (\d+) could not be written", self.attacked.err)}
+
+    def first_step(self):
+        """That the last attempt began with."""
+        return attempts(self.run_dir)[-1]["first_step"]
+
+    def output(self):
+        parts = []
+        for title, job in (("the attacked attempt", self.attacked), ("the next one", self.finished)):
+            if job is not None:
+                parts.append(f"    --- {title}: exit {job.code}\n{job.tail()}")
+        return "\n".join(parts)
+
+    def keep(self, place):
+        shutil.rmtree(place, ignore_errors=True)
+        shutil.copytree(self.folder, place, symlinks=True)
+        (place / "output").write_text("\n".join(job.out + job.err for job in (self.attacked, self.finished) if job is not None))
+
+    def clear(self):
+        shutil.rmtree(self.folder, ignore_errors=True)

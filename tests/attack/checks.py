@@ -1,0 +1,67 @@
+"""What must be true of a run that was attacked, after the attack and when it is finished."""
+import json
+import re
+
+from harness import FAILED, FINISHED, STOPPED, USAGE, attempts, check, check_exit, check_iterations, check_no_debris, check_same_bits, check_verifies, checkpoints, equal, run_state
+from scenes import EPOCHS
+
+RAW = r"terminate called|what\(\):|Segmentation fault|std::\w+ ?(error|exception)|Assertion"
+
+
+def check_attacked(attacked):
+    """How the attempt ended that the attack was made on."""
+    job, point = attacked.attacked, attacked.point
+    if point.sort() in ("kill", "lose") and attacked.hit:
+        return
+    allowed = {FINISHED, STOPPED} if point.action == "stop" else {FINISHED, FAILED, *([USAGE] if point.action in ("EACCES", "EPERM") else [])}
+    check(job.code in allowed, f"exit {job.code}, which is none of {sorted(allowed)}")
+    check(not re.search(RAW, job.err), "it ended with the words of a library, not with a sentence")
+    check(job.code == FINISHED or re.search(r"^trainrt: .+", job.err, re.M), f"exit {job.code} without a sentence")
+    check(not list((attacked.run_dir / "logs").glob("crash-*")), "a rank crashed")
+    if job.code == FINISHED and attacked.point.is_error():
+        check_same_bits(attacked.run_dir, attacked.stage.quiet)
+        equal(run_state(attacked.run_dir), "finished", "state in run.json")
+
+
+def check_attempts(attacked):
+    records = attempts(attacked.run_dir)
+    numbers = [record["attempt"] for record in records]
+    check(numbers == sorted(set(numbers)), f"attempts are numbered {numbers}")
+    for record in records:
+        check(record["end"] and record["why"], f"attempt {record['attempt']} has no end, and is over")
+    equal((records[-1]["why"], records[-1]["exit_code"]), ("finished", FINISHED), "end of the last attempt")
+
+
+def check_lost_work(attacked):
+    check(attacked.first_step() >= attacked.safe_step, f"it went on from step {attacked.first_step()}, and the checkpoint of step {attacked.safe_step} was committed")
+
+
+def _meta(directory):
+    return json.loads((directory / "manifest.json").read_text())
+
+
+def check_kept(attacked):
+    """The best of all checkpoints that were committed and the latest, as config_in() asks for."""
+    kept = [_meta(directory) for directory in checkpoints(attacked.run_dir)]
+    an_epoch = attacked.stage.scene.steps_an_epoch()
+    equal(max(meta["step"] for meta in kept), (EPOCHS + 1) * an_epoch, "step of the latest checkpoint")
+    quiet = [_meta(directory) for directory in checkpoints(attacked.stage.longer)]
+    equal(len(kept), len(quiet), "number of checkpoints kept")
+    if not attacked.dropped_steps():
+        best = max(meta["metrics"]["loss"] for meta in quiet)
+        check(any(meta["metrics"].get("loss") == best for meta in kept), f"the best checkpoint, of loss {best}, is not kept: {[meta['metrics'] for meta in kept]}")
+        if attacked.point.action != "stop":  # a stop takes one more
+            equal([meta["step"] for meta in kept], [meta["step"] for meta in quiet], "steps of the checkpoints kept")
+
+
+def check_finished(attacked):
+    """The attempt after it: as if nothing had happened."""
+    check_exit(attacked.finished, FINISHED)
+    check_lost_work(attacked)
+    equal(run_state(attacked.run_dir), "finished", "state in run.json")
+    check_attempts(attacked)
+    check_iterations(attacked.run_dir, EPOCHS + 1)
+    check_same_bits(attacked.run_dir, attacked.stage.longer)
+    check_kept(attacked)
+    check_verifies(attacked.run_dir)
+    check_no_debris(attacked.run_dir)

@@ -1,0 +1,108 @@
+"""What is attacked: a small run of `linear`, which ranks of it, and how it began."""
+import itertools
+import shutil
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness import BUILD, FINISHED, MPIEXEC, TRAINRT, Job, Skipped, check, check_exit, checkpoints, linear_config, run, scratch
+
+INJECTOR = BUILD / "tests/attack_injector"
+CANNOT_TRACE = 97
+NAME = "run"
+EPOCHS = 3  # of the attempt that is attacked; the next one goes on to EPOCHS + 1, so that it always has work to do
+TIME_LIMIT_S = 90  # of each attempt; it takes a tenth of a second
+
+# The first attempt of a run that was killed ends here: two checkpoints are committed, the second one's state.h5 is not there yet.
+KILLED_AT = ("rename", f"{NAME}/.attempt_000001/checkpoint_000001>{NAME}/checkpoint_000001", "1", "kill-after")
+# And the one of a run that was stopped gets its signal here, in the second epoch.
+STOPPED_AT = ("write", f"{NAME}/result.json", "1", f"signal:{signal.SIGTERM.value}")
+
+
+@dataclass(frozen=True)
+class Scene:
+    name: str
+    ranks: int
+    attacked: int   # rank
+    beginning: str  # "new": the first attempt is attacked; else the second, after one that was "killed" or "stopped"
+
+    def steps_an_epoch(self):
+        return 4 // self.ranks
+
+
+SCENES = {name: Scene(name, *rest) for name, *rest in (
+    ("alone/new", 1, 0, "new"), ("alone/killed", 1, 0, "killed"), ("alone/stopped", 1, 0, "stopped"), ("first/new", 2, 0, "new"), ("first/killed", 2, 0, "killed"),
+    ("second/new", 2, 1, "new"), ("second/killed", 2, 1, "killed"))}
+
+
+def require_tracing():
+    """Skipped if the injector cannot work here."""
+    if not INJECTOR.exists():
+        raise Skipped("the injector was not built: it knows Linux on x86-64 only")
+    job = run([INJECTOR, "--watch", "/nowhere", "true"])
+    if job.code == CANNOT_TRACE:
+        raise Skipped(f"system calls cannot be traced here: {job.err.strip()}")
+    check_exit(job, 0)
+
+
+def config_in(folder):
+    """The best checkpoint is the first, so that later ones are deleted."""
+    return linear_config(folder, NAME, {"epochs": EPOCHS, "optimizer": "adamw", "dropout": 0.1}, {"samples": 64},
+                         {"num_to_keep": 1, "score_attribute": "loss", "score_order": "max"})
+
+
+def command(scene, config, *injector_words, epochs=EPOCHS):
+    """One attempt; with words for the injector around the attacked rank."""
+    program = [TRAINRT, "--config", config, f"--loop.epochs={epochs}"]
+    ranks = [program] * scene.ranks
+    if injector_words:
+        ranks[scene.attacked] = [INJECTOR, "--watch", Path(config).parent / "runs", *injector_words, *program]
+    if scene.ranks == 1:
+        return ranks[0]
+    if MPIEXEC is None:
+        raise Skipped("mpiexec.mpich is not there (package mpich)")
+    return [MPIEXEC, *itertools.chain(*(([":"] if rank else []) + ["-n", "1", *words] for rank, words in enumerate(ranks)))]
+
+
+class Stage:
+    """Of one scene: what lies there when the attack begins, the calls that can be attacked, and the run that nothing happened to."""
+
+    def __init__(self, scene):
+        self.scene = scene
+        self.start = self._begin()  # a folder with runs/
+        quiet = self.folder()
+        log = quiet / "calls"
+        check_exit(self.run(quiet, "--log", log), FINISHED)
+        self.calls = [tuple(line.split("\t")) for line in log.read_text().splitlines()]
+        self.quiet = quiet / "runs" / NAME
+        longer = self.folder(quiet)
+        check_exit(self.run(longer, epochs=EPOCHS + 1), FINISHED)
+        self.longer = longer / "runs" / NAME
+
+    def folder(self, source=None):
+        """A new one, as it is when the attack begins."""
+        folder = scratch("point")
+        config_in(folder)
+        runs = (source or self.start) / "runs"
+        if runs.exists():
+            shutil.copytree(runs, folder / "runs", symlinks=True)
+        return folder
+
+    def run(self, folder, *injector_words, epochs=EPOCHS):
+        """One attempt in that folder, to its end."""
+        job = Job(command(self.scene, folder / f"{NAME}.ini", *map(str, injector_words), epochs=epochs))
+        job.code = job.wait(TIME_LIMIT_S)
+        return job
+
+    def _begin(self):
+        folder = scratch("stage")
+        config_in(folder)
+        if self.scene.beginning == "new":
+            return folder
+        first = Scene("", self.scene.ranks, 0, "new")  # rank 0 writes the files that KILLED_AT and STOPPED_AT name
+        at = KILLED_AT if self.scene.beginning == "killed" else STOPPED_AT
+        job = Job(command(first, folder / f"{NAME}.ini", "--log", str(folder / "calls"), "--at", *at))
+        job.code = job.wait(TIME_LIMIT_S)
+        check("hit\n" in (folder / "calls").read_text(), f"the first attempt has no {' '.join(at)} any more", job)
+        check(checkpoints(folder / "runs" / NAME), "the first attempt should have left checkpoints", job)
+        return folder

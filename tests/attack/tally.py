@@ -1,0 +1,78 @@
+"""What came of the points: counted while they are attacked, and as a table at the end."""
+import shutil
+import sys
+import threading
+import time
+from collections import Counter
+
+SORTS = ("kill", "lose", "stop", "error", "short", "empty")
+
+
+class Tally:
+    def __init__(self):
+        self.done, self.misses, self.late = Counter(), Counter(), 0  # by (scene, sort)
+        self.missed = []
+        self._lock = threading.Lock()
+
+    def add(self, point, hit, why):
+        with self._lock:
+            self.done[point.scene, point.sort()] += 1
+            self.late += not hit
+            if why is not None:
+                self.misses[point.scene, point.sort()] += 1
+                self.missed.append(point)
+
+    def count(self):
+        return sum(self.done.values())
+
+    def table(self):
+        """Points by scene and sort, "attacked" or "attacked (missed)"."""
+        rows = [("scene", *SORTS, "all"), ("---",) * (len(SORTS) + 2)]
+        scenes = list(dict.fromkeys(scene for scene, _ in self.done))
+        for scene in (*scenes, None):
+            cells = []
+            for sort in (*SORTS, None):
+                wanted = lambda key: (scene is None or key[0] == scene) and (sort is None or key[1] == sort)  # noqa: E731, B023
+                done, misses = (sum(count for key, count in counter.items() if wanted(key)) for counter in (self.done, self.misses))
+                cells.append((f"{done} ({misses} missed)" if misses else str(done)) if done else "")
+            rows.append((scene or "all", *cells))
+        return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+    def tell(self):
+        print(self.table())
+        late = f"; {self.late} calls were not made again" if self.late else ""
+        print(f"attack: {self.count()} points, {len(self.missed)} misses{late}")
+        print(f"{self.count() - len(self.missed)} passed, {len(self.missed)} failed")
+
+
+class Progress:
+    """A bar on a terminal, else a line a minute."""
+
+    def __init__(self, tally, total):
+        self._tally, self._total, self._begin = tally, total, time.monotonic()
+        self._terminal = sys.stderr.isatty()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._show, daemon=True)
+
+    def __enter__(self):
+        self._thread.start()
+
+    def __exit__(self, *_):
+        self._over.set()
+        self._thread.join()
+
+    def _line(self):
+        done, spent = self._tally.count(), time.monotonic() - self._begin
+        left = f", {spent / done * (self._total - done) / 60:.1f} min left" if done else ""
+        return f"{done}/{self._total} points, {len(self._tally.missed)} misses{left}"
+
+    def _show(self):
+        while not self._over.wait(1 if self._terminal else 60):
+            if not self._terminal:
+                print(f"attack: {self._line()}", file=sys.stderr, flush=True)
+                continue
+            width = max(shutil.get_terminal_size().columns - 60, 10)
+            filled = width * self._tally.count() // max(self._total, 1)
+            print(f"\r[{'#' * filled}{'.' * (width - filled)}] {self._line()}\x1b[K", end="", file=sys.stderr, flush=True)
+        if self._terminal:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
