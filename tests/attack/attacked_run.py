@@ -7,7 +7,8 @@ from scenes import EPOCHS, NAME
 
 
 class AttackedRun:
-    """`attacked` and `finished` are its two jobs; `safe_step` the step of the newest checkpoint that was committed before the second."""
+    """`attacked` and `finished` are its two jobs; `safe_steps` the step of the newest checkpoint that was committed before each, and
+    `known` the number of attempts before them."""
 
     def __init__(self, stage, point):
         self.stage, self.point = stage, point
@@ -15,16 +16,16 @@ class AttackedRun:
         self.run_dir = self.folder / "runs" / NAME
         self.attacked = self.finished = None
         self.hit = False
-        self.safe_step = 0
+        self.safe_steps = [self.committed_step()]
+        self.known = len(attempts(self.run_dir))
 
     def carry_out(self):
         log = self.folder / "calls"
-        before = self.committed_step()
         self.attacked = self.stage.run(self.folder, "--log", log, *self.point.words())
         self.hit = "hit\n" in log.read_text()
-        self.safe_step = self.committed_step()
-        if self.safe_step < before:
-            raise Failure(f"the checkpoint of step {before} was committed, and is gone")
+        self.safe_steps.append(self.committed_step())
+        if self.safe_steps[1] < self.safe_steps[0]:
+            raise Failure(f"the checkpoint of step {self.safe_steps[0]} was committed, and is gone")
 
     def finish(self):
         self.finished = self.stage.run(self.folder, epochs=EPOCHS + 1)
@@ -35,10 +36,6 @@ class AttackedRun:
     def dropped_steps(self):
         """Of checkpoints that could not be written, as the run named them."""
         return {int(step) for step in re.findall(r"checkpoint at step (\d+) could not be written", self.attacked.err)}
-
-    def first_step(self):
-        """That the last attempt began with."""
-        return attempts(self.run_dir)[-1]["first_step"]
 
     def output(self):
         parts = []
