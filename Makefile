@@ -5,7 +5,7 @@ JOBS    ?= $(shell nproc)
 RANKS   ?= 2
 
 .DEFAULT_GOAL := all
-.PHONY: all help packages configure quickstart test chaos attack bench bench-% asan tsan install format clean
+.PHONY: all help packages configure quickstart test chaos attack fuzz bench bench-% asan tsan install format clean
 
 all: configure ## build the program and its modules
 	@cmake --build $(BUILD) --parallel $(JOBS) --target trainrt trainrt_shared modules
@@ -35,6 +35,10 @@ attack: packages all ## kill a small run at every system call, and let each fail
 	@/usr/bin/python3 tests/attack/attack.py $(BUILD) $(if $(SEED),--seed $(SEED)) $(if $(POINTS),--points $(POINTS)) \
 	  $(if $(ONE),--one '$(ONE)') $(if $(SCENE),--scene $(SCENE)) $(if $(ERRORS),--errors $(ERRORS)) $(if $(TIME),--time $(TIME))
 
+fuzz: packages ## made-up files, configs and messages for all that reads such: make fuzz SEED=7 TIME=seconds TARGET=manifest
+	@/usr/bin/python3 tests/fuzz/fuzz.py $(BUILD) $(if $(SEED),--seed $(SEED)) $(if $(TIME),--time $(TIME)) \
+	  $(if $(TARGET),--target $(TARGET))
+
 BENCHES = $(patsubst tests/bench/bench_%.py,bench-%,$(wildcard tests/bench/bench_*.py))
 bench: $(BENCHES) ## all benchmarks, side by side with their peers
 
@@ -42,14 +46,17 @@ bench-%: packages all ## one benchmark: bench-train, bench-comm, bench-start, be
 	@cmake --build $(BUILD) --parallel $(JOBS) --target bench_modules
 	@/usr/bin/python3 tests/bench/bench_$*.py $(BUILD)
 
+# Built without torch, whose libraries bring their own memory and threads.
+CCACHE = $(if $(shell command -v ccache),-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+
 asan: packages ## the unit and contract tests under AddressSanitizer and UBSan
-	@cmake -S . -B $(BUILD)-asan -G Ninja -DTRAINRT_SANITIZE=address,undefined -DTRAINRT_TORCH=OFF >/dev/null
-	@cmake --build $(BUILD)-asan --parallel $(JOBS)
+	@cmake -S . -B $(BUILD)-asan -G Ninja $(CCACHE) -DTRAINRT_SANITIZE=address,undefined -DTRAINRT_TORCH=OFF >/dev/null
+	@cmake --build $(BUILD)-asan --parallel $(JOBS) --target unit_and_contract
 	@ASAN_OPTIONS=detect_leaks=0 tests/run.sh $(BUILD)-asan unit contract
 
 tsan: packages ## the unit and contract tests under ThreadSanitizer
-	@cmake -S . -B $(BUILD)-tsan -G Ninja -DTRAINRT_SANITIZE=thread -DTRAINRT_TORCH=OFF >/dev/null
-	@cmake --build $(BUILD)-tsan --parallel $(JOBS)
+	@cmake -S . -B $(BUILD)-tsan -G Ninja $(CCACHE) -DTRAINRT_SANITIZE=thread -DTRAINRT_TORCH=OFF >/dev/null
+	@cmake --build $(BUILD)-tsan --parallel $(JOBS) --target unit_and_contract
 	@UCX_MEM_EVENTS=n tests/run.sh $(BUILD)-tsan unit contract  # UCX's hooks in madvise crash inside the sanitizer
 
 install: all ## lay down program, library, modules, headers, jobs, schemas and the module file: make install PREFIX=/opt/trainrt
@@ -59,4 +66,4 @@ format: ## clang-format over everything
 	@git ls-files '*.cpp' '*.hpp' | xargs clang-format -i
 
 clean: ## remove what was built
-	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan
+	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz

@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
+#include "core/excerpt.hpp"
+
 namespace trainrt::checkpoint {
 
 void check_metadata(std::string_view json) try {
@@ -10,7 +12,7 @@ void check_metadata(std::string_view json) try {
     throw UsageError("checkpoint metadata must be a JSON object, {\"key\": value, ...}, not: " +
                      std::string(json.substr(0, 80)));
 } catch (const nlohmann::json::exception& error) {
-  throw UsageError(std::string("checkpoint metadata is no JSON: ") + error.what());
+  throw UsageError(std::string("checkpoint metadata is no JSON: ") + excerpt(error.what()));
 }
 
 }  // namespace trainrt::checkpoint

@@ -3,6 +3,8 @@
 #include <limits>
 #include <trainrt/error.hpp>
 
+#include "core/excerpt.hpp"
+
 namespace trainrt::checkpoint {
 
 namespace {
@@ -41,7 +43,7 @@ Json parse_json(std::string_view text, const std::string& path) try {
   if (too_deep(text)) throw Error("'" + path + "' is nested too deep");
   return Json::parse(text);
 } catch (const nlohmann::json::exception& error) {
-  throw Error("'" + path + "' cannot be read: " + error.what());
+  throw Error("'" + path + "' cannot be read: " + excerpt(error.what()));
 }
 
 bool is_digest(std::string_view text) {

@@ -137,6 +137,13 @@ std::optional<std::uint32_t> gzip_length(const std::string& path) {
   return std::uint32_t{b[3]} << 24 | std::uint32_t{b[2]} << 16 | std::uint32_t{b[1]} << 8 | b[0];
 }
 
+/// Deflate makes at most 1032 bytes of one (zlib's technical details): whatever its trailer says, no compressed file holds
+/// more. So what a damaged header promises is never asked of the memory.
+bool may_hold(const std::string& path, std::uint64_t bytes) {
+  constexpr std::uint64_t largest_ratio = 1032;
+  return bytes / largest_ratio <= std::filesystem::file_size(path);
+}
+
 void check_there(const std::string& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
@@ -160,7 +167,7 @@ IdxHeader check_idx(const std::string& path) {
   const auto header = read_header(path, reader);
   const auto needed = header.header_bytes + header.data_bytes;
   if (const auto length = gzip_length(path)) {
-    if (*length == static_cast<std::uint32_t>(needed)) return header;
+    if (*length == static_cast<std::uint32_t>(needed) && may_hold(path, needed)) return header;
     const auto bytes = header.header_bytes + reader.skip(header.data_bytes);
     if (bytes < needed) too_short(path, header, bytes);
   } else if (const auto bytes = std::filesystem::file_size(path); bytes < needed) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
+#include "core/excerpt.hpp"
 #include "core/host.hpp"
 #include "io/file.hpp"
 #include "io/patience.hpp"
@@ -25,29 +26,7 @@ std::string random_id() {
 
 }  // namespace
 
-std::optional<RunRecord> read_run_record(const std::string& run_dir) {
-  const auto path = run_dir + "/" + file_name;
-  if (!io::patiently([&] { return io::exists(path); })) return std::nullopt;
-  try {
-    const auto json = Json::parse(io::patiently([&] { return io::read_file(path); }));
-    RunRecord record;
-    record.name = json.at("name");
-    record.run_id = json.at("run_id");
-    record.created = json.at("created");
-    record.function = json.at("train_function");
-    record.state = json.at("state");
-    record.workers = json.value("workers", 0);
-    record.loop = json.at("loop").get<std::map<std::string, std::string>>();
-    record.spec = json.at("config").get<std::map<std::string, std::string>>();
-    for (const auto& change : json.at("changes"))
-      record.changes.push_back({change.at("attempt"), change.at("key"), change.at("from"), change.at("to")});
-    return record;
-  } catch (const Json::exception& error) {
-    throw UsageError(path + " is not a run record of trainrt: " + error.what());
-  }
-}
-
-void write_run_record(const io::FencedDirectory& run_dir, const RunRecord& record) {
+std::string to_text(const RunRecord& record) {
   Json changes = Json::array();
   for (const auto& change : record.changes)
     changes.push_back({{"attempt", change.attempt}, {"key", change.key}, {"from", change.from}, {"to", change.to}});
@@ -61,8 +40,35 @@ void write_run_record(const io::FencedDirectory& run_dir, const RunRecord& recor
                      {"loop", record.loop},
                      {"changes", changes},
                      {"config", record.spec}};
-  const auto text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-  io::patiently([&] { run_dir.replace(file_name, text); });
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+RunRecord run_record_from(const std::string& text, const std::string& path) try {
+  const auto json = Json::parse(text);
+  RunRecord record;
+  record.name = json.at("name");
+  record.run_id = json.at("run_id");
+  record.created = json.at("created");
+  record.function = json.at("train_function");
+  record.state = json.at("state");
+  record.workers = json.value("workers", 0);
+  record.loop = json.at("loop").get<std::map<std::string, std::string>>();
+  record.spec = json.at("config").get<std::map<std::string, std::string>>();
+  for (const auto& change : json.at("changes"))
+    record.changes.push_back({change.at("attempt"), change.at("key"), change.at("from"), change.at("to")});
+  return record;
+} catch (const Json::exception& error) {
+  throw UsageError(path + " is not a run record of trainrt: " + excerpt(error.what()));
+}
+
+std::optional<RunRecord> read_run_record(const std::string& run_dir) {
+  const auto path = run_dir + "/" + file_name;
+  if (!io::patiently([&] { return io::exists(path); })) return std::nullopt;
+  return run_record_from(io::patiently([&] { return io::read_file(path); }), path);
+}
+
+void write_run_record(const io::FencedDirectory& run_dir, const RunRecord& record) {
+  io::patiently([&, text = to_text(record)] { run_dir.replace(file_name, text); });
 }
 
 RunRecord new_run_record(const RunSpec& spec, const std::string& function) {

@@ -26,6 +26,10 @@ struct RunRecord {
   std::vector<Change> changes;
 };
 
+/// The record as JSON, and back: UsageError that names `path` and says what is wrong.
+std::string to_text(const RunRecord& record);
+RunRecord run_record_from(const std::string& text, const std::string& path);
+
 std::optional<RunRecord> read_run_record(const std::string& run_dir);
 void write_run_record(const io::FencedDirectory& run_dir, const RunRecord& record);
 

@@ -124,6 +124,15 @@ TEST_CASE("a gzip IDX file with a wrong checksum is an error of open that names 
   }
 }
 
+TEST_CASE("what a gzip IDX file cannot hold is not asked of the memory, whatever its trailer says") {
+  Scratch dir;
+  const auto path = dir / "x-idx3-ubyte.gz";
+  write_gzip(path, idx_bytes(0x08, {1, 65536, 65536}, ""));  // 4 GiB promised, and a trailer that says so modulo 2^32
+  CHECK_THROWS_WITH(check({{"source", path}}), Contains("is truncated: it holds 16 bytes"));
+  write_gzip(path, idx_bytes(0x08, {1 << 30, 1 << 30, 4}, ""));  // 2^62 bytes, more than any machine has
+  CHECK_THROWS_WITH(open({{"source", path}}), Contains("is truncated: it holds 16 bytes"));
+}
+
 TEST_CASE("a gzip file of two members is read whole") {
   Scratch dir;
   const auto whole = idx_bytes(0x08, {30}, counting(30));

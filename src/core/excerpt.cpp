@@ -1,0 +1,14 @@
+#include "core/excerpt.hpp"
+
+#include <fmt/format.h>
+
+namespace trainrt {
+
+std::string excerpt(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return std::string(text);
+  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
+  while (most > 0 && continues(text[most])) --most;
+  return fmt::format("{}... ({} bytes)", text.substr(0, most), text.size());
+}
+
+}  // namespace trainrt

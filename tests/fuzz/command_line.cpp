@@ -1,0 +1,107 @@
+// The words of a command line, one a line, of each kind of command; and the run that options of it describe.
+#include <sstream>
+
+#include "cli/arguments.hpp"
+#include "cli/config_file.hpp"
+#include "support/fuzz.hpp"
+#include "trainer/run_spec.hpp"
+
+namespace trainrt::fuzz {
+
+namespace {
+
+const std::vector<cli::ArgumentSpec>& kinds_of_commands() {
+  static const std::vector<cli::ArgumentSpec> kinds = {
+      {.with_value = {"config"}, .switches = {}, .overrides = true, .usage = "--config FILE"},
+      {.with_value = {"config", "storage"}, .switches = {"json"}, .overrides = true, .usage = "doctor"},
+      {.with_value = {"output", "tensors"},
+       .switches = {"force"},
+       .least_operands = 1,
+       .most_operands = 1,
+       .usage = "export"},
+      {.with_value = {"threads"}, .switches = {"quiet"}, .least_operands = 1, .most_operands = 9, .usage = "verify"}};
+  return kinds;
+}
+
+/// The least that a run needs.
+Options needed() {
+  Options options;
+  for (const auto* key : {"run.name", "run.storage_path", "train.function"}) options.set(key, {"x", "x.ini:1"});
+  return options;
+}
+
+void check(const std::vector<std::string>& words, const cli::ArgumentSpec& spec) {
+  const auto parsed = unless_refused<UsageError>([&] { return cli::parse_arguments(words, spec); });
+  if (!parsed) return;
+  require(parsed->options.size() + parsed->operands.size() + parsed->overrides.size() <= words.size(),
+          "a command line has no more options than words");
+  require(parsed->operands.size() >= spec.least_operands && parsed->operands.size() <= spec.most_operands,
+          "a command has as many operands as it takes");
+  require(spec.overrides || parsed->overrides.empty(), "only some commands take keys of the config");
+  unless_refused<UsageError>([&] {
+    auto options = needed();
+    for (const auto& word : parsed->overrides) cli::take_override(options, word);
+    return trainer::make_run_spec(options);
+  });
+}
+
+}  // namespace
+
+std::vector<std::string> seeds() {
+  return {"--config\ntrain.ini\n--loop.lr=0.1\n--run.seed=7",
+          "--config=train.ini\n--scaling.bucket_size=4 MiB\n--checkpoint.every=3 steps\n--stop.loss=>= 1",
+          "--output=a.npz\n--tensors=model/*\n--force\nrun/checkpoint_000001",
+          "--threads\n4\n--quiet\na\nb\nc",
+          "--json\n--json",
+          "--\n-n\n--=\n--.=\n--a.=b\n",
+          "--failure.hang_timeout=1e-320 s\n--failure.collective_timeout=1e9"};
+}
+
+std::vector<std::string> words() {
+  return {"--config=",
+          "--storage=",
+          "--json",
+          "--quiet",
+          "--threads=",
+          "--output=",
+          "--tensors=",
+          "--force",
+          "\n",
+          "--",
+          "--loop.x=",
+          "--data.a.b=",
+          "--stop.patience=",
+          "--stop.patience_metric=loss",
+          "--run.seed=",
+          "--run.name=",
+          "--checkpoint.every=",
+          " reports",
+          " steps",
+          " s",
+          "--checkpoint.staging_limit=",
+          "--checkpoint.io_threads=",
+          "--checkpoint.num_to_keep=",
+          "--scaling.num_workers=",
+          "--scaling.min_workers=",
+          "--scaling.bucket_size=",
+          "--scaling.gpus_per_worker=",
+          "--failure.hang_timeout=",
+          "--failure.launch_timeout=",
+          "--failure.max_failures=",
+          "--train.stop_timeout=",
+          "GiB",
+          "1e999",
+          "1e-320",
+          "nan",
+          "inf",
+          "9223372036854775807"};
+}
+
+void read(const std::string& input) {
+  std::vector<std::string> words;
+  std::istringstream lines(input);
+  for (std::string line; std::getline(lines, line);) words.push_back(line);
+  for (const auto& spec : kinds_of_commands()) check(words, spec);
+}
+
+}  // namespace trainrt::fuzz

@@ -1,0 +1,118 @@
+#!/usr/bin/python3
+"""Feeds what reads bytes that others wrote (files of a run, configs, command lines, messages of programs) with made-up ones, and holds
+it to its promises: tests/fuzz/*.cpp, a target each, built by clang-16 with libFuzzer, AddressSanitizer and UBSan.
+
+  fuzz.py BUILD [--seed N] [--time SECONDS] [--target NAME]
+
+The time is that of all targets together, two of which run at once. A finding is printed with its input in base64 and the command that
+feeds it again. The fuzzers are built in BUILD-fuzz."""
+import argparse
+import base64
+import re
+import resource
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from harness import BUILD, SOURCE, scratch  # noqa: E402
+
+COMPILER = "clang++-16"  # older ones lack what the code uses
+FUZZERS = BUILD.with_name(BUILD.name + "-fuzz")
+AT_ONCE = 2
+LIMITS = ["-max_len=8192", "-timeout=10", "-rss_limit_mb=2048", "-malloc_limit_mb=256"]
+STACK_BYTES = 1 << 20  # deep recursion shows sooner
+
+
+def without_compiler():
+    """Why the targets cannot be built here; None if they can."""
+    if shutil.which(COMPILER) is None:
+        return f"there is no {COMPILER} (packages clang-16 and libclang-rt-16-dev)"
+    trial = subprocess.run([COMPILER, "-fsanitize=fuzzer", "-x", "c", "-", "-o", "/dev/null"], text=True, capture_output=True,
+                           input="int LLVMFuzzerTestOneInput(const char *data, unsigned long size) { return 0; }")
+    return None if trial.returncode == 0 else f"{COMPILER} cannot link a fuzzer (package libclang-rt-16-dev)"
+
+
+def build():
+    launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
+    for command in (["cmake", "-S", SOURCE / "tests/fuzz", "-B", FUZZERS, "-G", "Ninja", "-DCMAKE_C_COMPILER=clang-16",
+                     f"-DCMAKE_CXX_COMPILER={COMPILER}", *launcher],
+                    ["cmake", "--build", FUZZERS, "--parallel", str(AT_ONCE)]):
+        done = subprocess.run([str(word) for word in command], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode != 0:
+            sys.exit(f"{done.stdout[-4000:]}\nFAILED the fuzz targets do not build\n0 passed, 1 failed, 0 skipped")
+
+
+class Outcome:
+    """What a target did."""
+
+    def __init__(self, name, log, artifacts):
+        self.name, self.log = name, log
+        coverage = re.findall(r"cov: (\d+)", log)
+        executions = re.search(r"stat::number_of_executed_units: (\d+)", log)
+        self.edges = int(coverage[-1]) if coverage else 0
+        self.executions = int(executions[1]) if executions else 0
+        self.findings = sorted(artifacts.iterdir())
+
+    def tell(self, passed):
+        print(f"{'ok' if passed else 'FAILED'} {self.name}: {self.executions} executions, {self.edges} edges", flush=True)
+        if passed:
+            return
+        print("\n".join(f"    | {line}" for line in self.log.splitlines()[-40:]))
+        for finding in self.findings:
+            text = base64.b64encode(finding.read_bytes()).decode()
+            print(f"  input ({finding.name.split('-')[0]}): {text}\n"
+                  f"  again: echo {text} | base64 -d > input && {FUZZERS}/fuzz_{self.name} -timeout=10 input")
+
+
+def limit_stack():
+    resource.setrlimit(resource.RLIMIT_STACK, (STACK_BYTES, STACK_BYTES))
+
+
+def fuzz(name, seed, seconds):
+    """Runs a target for so long; returns its outcome and whether it ended well."""
+    folder = scratch(name)
+    for part in ("corpus", "findings"):
+        (folder / part).mkdir(parents=True)
+    program = FUZZERS / f"fuzz_{name}"
+    subprocess.run([program, "--write-seeds", folder], check=True)
+    command = [program, "-seed=%d" % seed, "-max_total_time=%d" % seconds, "-dict=words", "-artifact_prefix=findings/",
+               "-print_final_stats=1", *LIMITS, "corpus", "seeds"]
+    try:
+        done = subprocess.run(command, cwd=folder, text=True, errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              preexec_fn=limit_stack, timeout=seconds + 120)
+        log, passed = done.stdout, done.returncode == 0
+    except subprocess.TimeoutExpired as late:
+        log, passed = (late.stdout or b"").decode(errors="replace") + "\nit does not end", False
+    return Outcome(name, log, folder / "findings"), passed
+
+
+def main():
+    words = argparse.ArgumentParser(usage="fuzz.py BUILD [--seed N] [--time SECONDS] [--target NAME]")
+    words.add_argument("build")
+    words.add_argument("--seed", type=int, default=1)
+    words.add_argument("--time", type=float, default=60)
+    words.add_argument("--target")
+    chosen = words.parse_args()
+    targets = sorted(path.stem for path in (SOURCE / "tests/fuzz").glob("*.cpp"))
+    if chosen.target is not None and chosen.target not in targets:
+        sys.exit(f"no target '{chosen.target}'; there are: {', '.join(targets)}")
+    targets = [chosen.target] if chosen.target else targets
+    if reason := without_compiler():
+        print(f"skipped: {reason}\n0 passed, 0 failed, 1 skipped")
+        return 0
+    build()
+    each_s = max(1, round(chosen.time * min(AT_ONCE, len(targets)) / len(targets)))
+    print(f"fuzz: {len(targets)} targets, {each_s} s each, seed {chosen.seed}", flush=True)
+    failed = 0
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for outcome, passed in pool.map(lambda name: fuzz(name, chosen.seed, each_s), targets):
+            outcome.tell(passed)
+            failed += not passed
+    print(f"{len(targets) - failed} passed, {failed} failed, 0 skipped")
+    return 1 if failed else 0
+
+
+sys.exit(main())

@@ -1,0 +1,52 @@
+// attempts/000003.pulse: the numbers of a running attempt's last heartbeat.
+#include "support/fuzz.hpp"
+#include "trainer/attempt_record.hpp"
+
+namespace trainrt::fuzz {
+
+std::vector<std::string> seeds() {
+  trainer::AttemptRecord record;
+  record.number = 1;
+  record.last_step = 12;
+  record.timing = {0.5, 1.5, 0, 0};
+  record.seen = "2026-11-21T02:02:02Z";
+  return {trainer::pulse_text(record), trainer::pulse_text({}), "{}", "[]", deep_json()};
+}
+
+std::vector<std::string> words() {
+  return {"\"attempt\"",
+          "\"first_step\"",
+          "\"last_step\"",
+          "\"saved_step\"",
+          "\"first_iteration\"",
+          "\"saved_iteration\"",
+          "\"iteration\"",
+          "\"timing\"",
+          "\"startup_s\"",
+          "\"steps_s\"",
+          "\"checkpoint_s\"",
+          "\"shutdown_s\"",
+          "\"seen\"",
+          "2026-11-21T01:02:03Z",
+          "1e300",
+          "-1",
+          "null",
+          "18446744073709551615"};
+}
+
+void read(const std::string& input) {
+  trainer::AttemptRecord record;
+  record.number = 1;
+  const auto before = trainer::to_text(record);
+  const auto taken = unless_refused<AnyException>([&] { return trainer::take_pulse_text(record, input), true; });
+  if (!taken) {
+    require(trainer::to_text(record) == before, "a heartbeat that cannot be read leaves the record as it was");
+    return;
+  }
+  auto again = record;
+  const auto written = trainer::pulse_text(record);
+  trainer::take_pulse_text(again, written);
+  require(trainer::to_text(again) == trainer::to_text(record), "a heartbeat that is read and written again stays the same");
+}
+
+}  // namespace trainrt::fuzz

@@ -1,0 +1,98 @@
+// IDX files, plain and gzip.
+#include "data/idx_file.hpp"
+
+#include <algorithm>
+
+#include <zlib.h>
+
+#include "data/source.hpp"
+#include "support/fuzz.hpp"
+
+namespace trainrt::data::plugins {
+extern const Format idx;
+}
+
+namespace trainrt::fuzz {
+
+namespace {
+
+std::string bytes_of(std::initializer_list<int> bytes) { return {bytes.begin(), bytes.end()}; }
+
+std::string gzip(std::string text) {
+  z_stream stream{};
+  constexpr int gzip_form = 15 + 16;
+  require(deflateInit2(&stream, 1, Z_DEFLATED, gzip_form, 8, Z_DEFAULT_STRATEGY) == Z_OK, "the fuzz target can compress");
+  std::string packed(deflateBound(&stream, text.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(text.data());
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  require(deflate(&stream, Z_FINISH) == Z_STREAM_END, "the fuzz target can compress");
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  return packed;
+}
+
+/// The file that holds this, plain.
+std::string plain(const data::IdxData& data) {
+  static const std::map<DType, char> codes = {{DType::u8, 8},    {DType::i8, 9},    {DType::i16, 0xB},
+                                              {DType::i32, 0xC}, {DType::f32, 0xD}, {DType::f64, 0xE}};
+  std::string text{0, 0, codes.at(data.header.dtype), static_cast<char>(data.header.shape.size())};
+  for (const auto extent : data.header.shape)
+    for (int shift = 24; shift >= 0; shift -= 8) text += static_cast<char>(extent >> shift);
+  const auto element = size_of(data.header.dtype);
+  for (std::size_t at = 0; at < data.values.size(); at += element)
+    for (std::size_t i = element; i-- > 0;) text += static_cast<char>(data.values[at + i]);
+  return text;
+}
+
+void require_same(const data::IdxData& a, const data::IdxData& b) {
+  require(a.header.dtype == b.header.dtype && a.header.shape == b.header.shape && a.values == b.values,
+          "an IDX file that is read and written again stays the same");
+}
+
+/// By way of the data format: the last sample of it.
+void gather_from(const std::string& path) {
+  Options options;
+  options.set("source", {path, "x.ini:1"});
+  options.set("labels", {path, "x.ini:2"});
+  const auto source = unless_refused<UsageError>([&] { return data::plugins::idx.open(options); });
+  if (!source) return;
+  const std::uint64_t last = (*source)->size() - 1;
+  for (std::size_t field = 0; field < (*source)->fields().size(); ++field) {
+    const auto& each = (*source)->fields()[field];
+    std::vector<std::byte> sample(static_cast<std::size_t>(element_count(each.sample_shape)) * size_of(each.dtype));
+    (*source)->gather(field, {&last, 1}, sample.data());
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> seeds() {
+  const auto images = bytes_of({0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+  const auto labels = bytes_of({0, 0, 11, 1, 0, 0, 0, 2, 1, 2, 3, 4});
+  const auto no_samples = bytes_of({0, 0, 8, 2, 0, 0, 0, 0, 255, 255, 255, 255});
+  // Promises 4 GiB, and 2^62 bytes; gzip's trailer, modulo 2^32, fits both.
+  const auto large = bytes_of({0, 0, 8, 3, 0, 0, 0, 1, 0, 1, 0, 0, 0, 1, 0, 0});
+  const auto huge = bytes_of({0, 0, 8, 3, 64, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 4});
+  return {images, labels, no_samples, gzip(images), gzip(labels), gzip(images) + gzip(labels), gzip(large), gzip(huge)};
+}
+
+std::vector<std::string> words() {
+  return {bytes_of({0, 0, 8, 1}), bytes_of({0, 0, 14, 1}), bytes_of({0x1f, 0x8b, 8, 0}), bytes_of({255, 255, 255, 255})};
+}
+
+void read(const std::string& input) {
+  static MemoryFile file;
+  file.hold(input);
+  const auto data = unless_refused<UsageError>([&] { return data::read_idx(file.path()); });
+  if (!data) return;
+  require(data->values.size() == data->header.data_bytes, "an IDX file holds as many bytes as it says");
+  gather_from(file.path());
+  file.hold(plain(*data));
+  require_same(*data, data::read_idx(file.path()));
+  file.hold(gzip(plain(*data)));
+  require_same(*data, data::read_idx(file.path()));
+}
+
+}  // namespace trainrt::fuzz

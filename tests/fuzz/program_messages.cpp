@@ -1,0 +1,286 @@
+// What a training program says: JSON objects, one a line. The conversation, its channel and the mirrored State are the real
+// ones; the run behind them, and the process, are made up here. An empty line ends a batch: of each, all lines arrive at
+// once, and the first with a file.
+#include <cstring>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <trainrt/context.hpp>
+
+#include "checkpoint/manifest.hpp"
+#include "checkpoint/metadata.hpp"
+#include "frameworks/program/child.hpp"
+#include "frameworks/program/conversation.hpp"
+#include "metrics/record_json.hpp"
+#include "support/fuzz.hpp"
+
+namespace trainrt {
+
+namespace {
+
+/// Reads and writes every byte.
+void touch(void* data, std::size_t bytes) {
+  auto* at = static_cast<volatile char*>(data);
+  for (std::size_t i = 0; i < bytes; ++i) at[i] = at[i];
+}
+
+/// A communicator of one rank that looks at every byte it is given.
+class Alone final : public Communicator {
+ public:
+  Alone() : Communicator(0, 1) {}
+  std::string_view name() const override { return "alone"; }
+  Ticket start(const Collective& collective) override {
+    touch(collective.buffer.data, collective.buffer.bytes());
+    return 1;
+  }
+  bool test(Ticket) override { return true; }
+  void wait(Ticket) override {}
+  void start_vote(const Vote&) override {}
+  Vote finish_vote() override { return {}; }
+  std::unique_ptr<Communicator> split(int, int) override { return nullptr; }
+};
+
+/// A checkpoint of what the program gave must be one that can be read.
+void check_manifest(const std::string& metadata, const std::map<std::string, double>& metrics) {
+  checkpoint::Manifest manifest;
+  manifest.meta = {.index = 1,
+                   .iteration = 1,
+                   .step = 1,
+                   .ranks = 1,
+                   .attempt = 1,
+                   .created = "",
+                   .metrics = metrics,
+                   .metadata = metadata};
+  const std::string digest(32, '0');
+  manifest.shards = {{"shard-00000.h5", 8, {{0, 4, 4, digest}}}};
+  checkpoint::manifest_from(checkpoint::to_text(manifest), "manifest.json");
+}
+
+}  // namespace
+
+/// The run.
+class Session {
+ public:
+  void save() {
+    if (state == nullptr) return;
+    state->bring_up_to_date();
+    for (const auto& tensor : state->tensors()) touch(tensor.local.data, tensor.local.bytes());
+    check_manifest(metadata, metrics);
+  }
+
+  std::string name = "fuzz";
+  std::string metadata = "{}";
+  std::map<std::string, double> metrics;
+  std::int64_t steps = 0;
+  State* state = nullptr;
+  Alone communicator;
+};
+
+int Context::world_rank() const { return 0; }
+int Context::world_size() const { return 1; }
+int Context::local_rank() const { return 0; }
+int Context::local_world_size() const { return 1; }
+int Context::node_rank() const { return 0; }
+std::span<const int> Context::gpus() const { return {}; }
+const std::string& Context::run_name() const { return session_.name; }
+const std::string& Context::run_dir() const { return session_.name; }
+std::uint64_t Context::seed() const { return 1; }
+std::uint64_t Context::step_seed() const { return 1; }
+std::int64_t Context::step_count() const { return session_.steps; }
+Communicator& Context::communicator() { return session_.communicator; }
+void Context::expect_iterations(std::int64_t) {}
+void Context::request_stop(std::string_view) {}
+void Context::save() { session_.save(); }
+void Context::stop_point() { session_.save(); }
+
+template <>
+std::string Context::config<std::string>(std::string_view key, std::string fallback) const {
+  return key == "lr" ? "0.1" : fallback;
+}
+
+void Context::step() {
+  ++session_.steps;
+  session_.save();
+}
+
+bool Context::restore(State& state) {
+  session_.state = &state;
+  return false;
+}
+
+void Context::report(const Metrics& metrics) {
+  metrics::Record record{1, {}};
+  for (const auto& [name, value] : metrics) {
+    const auto* number = std::get_if<Number>(&value.get());
+    if (number != nullptr) session_.metrics[name] = number->value;
+    record.values.emplace_back(
+        name, number != nullptr ? metrics::Record::Value(number->value) : std::get<std::string>(value.get()));
+  }
+  const auto line = metrics::to_json(record);
+  fuzz::require(line.find('\n') == std::string::npos, "a report is one line");
+  fuzz::require(metrics::from_json(line).has_value() || record.find(metrics::iteration_key) != nullptr,
+                "a report that was taken can be read again");
+  session_.save();
+}
+
+void Context::checkpoint_metadata(std::string_view json) {
+  checkpoint::check_metadata(json);
+  session_.metadata = json;
+}
+
+namespace program {
+
+Child::~Child() = default;
+Child::Child(const ChildPlan&) {}
+const std::optional<Ending>& Child::ending() { return ending_; }
+std::string Ending::in_words() const { return "ended"; }
+
+}  // namespace program
+
+namespace fuzz {
+
+namespace {
+
+constexpr const char* enough = "that is enough";
+
+int sealed_memory() {
+  const int file = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  require(file >= 0 && ftruncate(file, 4096) == 0 && fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK) == 0,
+          "the fuzz target has memory to share");
+  return file;
+}
+
+void send(int socket, std::string text, int file) {
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))]{};
+  iovec part{.iov_base = text.data(), .iov_len = text.size()};
+  msghdr header{};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  header.msg_control = control;
+  header.msg_controllen = sizeof(control);
+  auto* rights = CMSG_FIRSTHDR(&header);
+  rights->cmsg_level = SOL_SOCKET;
+  rights->cmsg_type = SCM_RIGHTS;
+  rights->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(rights), &file, sizeof(int));
+  require(sendmsg(socket, &header, MSG_NOSIGNAL | MSG_DONTWAIT) == ssize_t(text.size()),
+          "the messages fit into the socket");
+}
+
+/// Every line of the answers is JSON with one key.
+void check_answers(int socket) {
+  std::string answers;
+  char bytes[4096];
+  for (ssize_t count; (count = recv(socket, bytes, sizeof(bytes), MSG_DONTWAIT)) > 0;) answers.append(bytes, count);
+  for (std::size_t at = 0; at < answers.size();) {
+    const auto end = answers.find('\n', at);
+    require(end != std::string::npos, "an answer is a whole line");
+    const auto answer = program::Json::parse(answers.substr(at, end - at));
+    require(answer.contains("ok") || answer.contains("error") || answer.contains("save"), "an answer is of a known kind");
+    at = end + 1;
+  }
+}
+
+std::vector<std::string> batches_of(const std::string& input) {
+  std::vector<std::string> batches;
+  for (std::size_t at = 0; at < input.size();) {
+    const auto end = std::min(input.find("\n\n", at), input.size());
+    batches.push_back(input.substr(at, end - at));
+    at = end + 2;
+  }
+  return batches;
+}
+
+/// True where the conversation may go on.
+bool hold(program::Conversation& conversation, program::Channel& channel) try {
+  auto first = channel.receive(1);
+  require(first.has_value(), "what was sent is received");
+  conversation.hold(std::move(*first));
+  return false;
+} catch (const Error& error) {
+  require(std::strlen(error.what()) <= longest_message(), "the message of an error has a bounded length");
+  return std::string_view(error.what()) == enough;
+}
+
+}  // namespace
+
+std::vector<std::string> seeds() {
+  return {
+      "{\"op\":\"hello\",\"protocol\":1,\"client\":\"python\",\"pid\":12}\n\n{\"op\":\"config\",\"key\":\"lr\"}\n"
+      "{\"op\":\"step\"}\n{\"op\":\"report\",\"metrics\":{\"loss\":0.5,\"n\":{\"value\":1,\"weight\":2,\"reduce\":\"sum\"},"
+      "\"text\":\"a\",\"no\":null,\"inf\":{\"float\":\"inf\"}}}\n{\"op\":\"save\"}\n{\"op\":\"done\"}",
+      "{\"op\":\"restore\",\"memory\":4096,\"tensors\":[{\"name\":\"w\",\"dtype\":\"f32\",\"shape\":[4,8],\"at\":0,"
+      "\"placement\":\"replicated\"},{\"name\":\"s\",\"dtype\":\"f64\",\"shape\":[2],\"at\":128,\"placement\":\"sharded\","
+      "\"axis\":0,\"first\":2,\"global_extent\":8}],\"values\":{\"epoch\":1,\"x\":0.5,\"b\":true,\"t\":\"u\"},"
+      "\"files\":[{\"name\":\"o.pt\",\"path\":\"/tmp/o\",\"per_rank\":true}]}\n\n{\"op\":\"step\"}\n"
+      "{\"op\":\"state\",\"values\":{\"epoch\":2,\"x\":1.5,\"b\":false,\"t\":\"v\"}}",
+      "{\"op\":\"all_reduce\",\"memory\":4096,\"dtype\":\"f32\",\"count\":16,\"reduce\":\"mean\"}\n\n"
+      "{\"op\":\"metadata\",\"json\":{\"a\":[1,{}]}}\n{\"op\":\"request_stop\",\"reason\":\"r\"}\n{\"op\":\"barrier\"}\n"
+      "{\"op\":\"expect_iterations\",\"total\":3}\n{\"op\":\"stop_point\"}",
+      "{\"op\":\"metadata\",\"json\":" + deep_json() + "}", "{\"op\":\"step\",\"x\":" + deep_json() + "}"};
+}
+
+std::vector<std::string> words() {
+  return {"{\"op\":\"",
+          "\"hello\"",
+          "\"config\"",
+          "\"restore\"",
+          "\"step\"",
+          "\"report\"",
+          "\"stop_point\"",
+          "\"save\"",
+          "\"barrier\"",
+          "\"request_stop\"",
+          "\"expect_iterations\"",
+          "\"metadata\"",
+          "\"all_reduce\"",
+          "\"failed\"",
+          "\"done\"",
+          "\"state\"",
+          "\"values\":",
+          "\"tensors\":",
+          "\"files\":",
+          "\"memory\":4096",
+          "\"dtype\":",
+          "\"shape\":",
+          "\"at\":",
+          "\"placement\":",
+          "\"sharded\"",
+          "\"per_rank\"",
+          "\"sum\"",
+          "\"axis\":",
+          "\"first\":",
+          "\"global_extent\":",
+          "\"count\":",
+          "\"reduce\":",
+          "{\"float\":\"nan\"}",
+          "\"value\":",
+          "\"weight\":",
+          "\n\n",
+          "9223372036854775807",
+          "18446744073709551615",
+          "1e999"};
+}
+
+void read(const std::string& input) {
+  static const int memory = sealed_memory();
+  Session session;
+  Context ctx(session);
+  program::Descriptor theirs;
+  program::Channel channel(theirs);
+  program::Child child({});
+  program::Conversation conversation(ctx, channel, child);
+  const std::string last = "\n{\"op\":\"failed\",\"error\":\"" + std::string(enough) + "\"}\n";
+  for (const auto& batch : batches_of(input)) {
+    send(theirs.number(), batch + last, memory);
+    if (!hold(conversation, channel)) break;
+  }
+  check_answers(theirs.number());
+}
+
+}  // namespace fuzz
+
+}  // namespace trainrt
