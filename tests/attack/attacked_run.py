@@ -7,8 +7,8 @@ from scenes import EPOCHS, NAME
 
 
 class AttackedRun:
-    """`attacked` and `finished` are its two jobs; `safe_steps` the step of the newest checkpoint that was committed before each, and
-    `known` the number of attempts before them."""
+    """`attacked` and `finished` are its two jobs; `safe` what was committed before each, as {name of checkpoint: step}, and `known` the
+    number of attempts before them."""
 
     def __init__(self, stage, point):
         self.stage, self.point = stage, point
@@ -16,22 +16,23 @@ class AttackedRun:
         self.run_dir = self.folder / "runs" / NAME
         self.attacked = self.finished = None
         self.hit = False
-        self.safe_steps = [self.committed_step()]
+        self.safe = [self.committed()]
         self.known = len(attempts(self.run_dir))
 
     def carry_out(self):
         log = self.folder / "calls"
         self.attacked = self.stage.run(self.folder, "--log", log, *self.point.words())
         self.hit = "hit\n" in log.read_text()
-        self.safe_steps.append(self.committed_step())
-        if self.safe_steps[1] < self.safe_steps[0]:
-            raise Failure(f"the checkpoint of step {self.safe_steps[0]} was committed, and is gone")
+        self.safe.append(self.committed())
+        steps = [max(safe.values(), default=0) for safe in self.safe]
+        if steps[1] < steps[0]:
+            raise Failure(f"the checkpoint of step {steps[0]} was committed, and is gone")
 
     def finish(self):
         self.finished = self.stage.run(self.folder, epochs=EPOCHS + 1)
 
-    def committed_step(self):
-        return max((step_of_checkpoint(directory) for directory in checkpoints(self.run_dir)), default=0)
+    def committed(self):
+        return {directory.name: step_of_checkpoint(directory) for directory in checkpoints(self.run_dir)}
 
     def dropped_steps(self):
         """Of checkpoints that could not be written, as the run named them."""

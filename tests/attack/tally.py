@@ -9,7 +9,8 @@ SORTS = ("kill", "lose", "stop", "error", "short", "empty")
 
 
 class Tally:
-    def __init__(self):
+    def __init__(self, total):
+        self.total = total
         self.done, self.misses, self.late = Counter(), Counter(), 0  # by (scene, sort)
         self.missed = []
         self._lock = threading.Lock()
@@ -26,9 +27,9 @@ class Tally:
         return sum(self.done.values())
 
     def table(self):
-        """Points by scene and sort, "attacked" or "attacked (missed)"."""
+        """Points by scene and by what was done, with the misses among them."""
         rows = [("scene", *SORTS, "all"), ("---",) * (len(SORTS) + 2)]
-        scenes = list(dict.fromkeys(scene for scene, _ in self.done))
+        scenes = sorted({scene for scene, _ in self.done})
         for scene in (*scenes, None):
             cells = []
             for sort in (*SORTS, None):
@@ -41,15 +42,16 @@ class Tally:
     def tell(self):
         print(self.table())
         late = f"; {self.late} calls were not made again" if self.late else ""
-        print(f"attack: {self.count()} points, {len(self.missed)} misses{late}")
+        of = f" of {self.total}, then the time was over" if self.count() < self.total else ""
+        print(f"attack: {self.count()} points{of}, {len(self.missed)} misses{late}")
         print(f"{self.count() - len(self.missed)} passed, {len(self.missed)} failed")
 
 
 class Progress:
     """A bar on a terminal, else a line a minute."""
 
-    def __init__(self, tally, total):
-        self._tally, self._total, self._begin = tally, total, time.monotonic()
+    def __init__(self, tally):
+        self._tally, self._total, self._begin = tally, tally.total, time.monotonic()
         self._terminal = sys.stderr.isatty()
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._show, daemon=True)
