@@ -1,5 +1,6 @@
 #include "trainer/run_record.hpp"
 
+#include <limits>
 #include <random>
 
 #include <fmt/format.h>
@@ -18,6 +19,15 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* file_name = "run.json";
+
+/// Of attempts or ranks.
+int number_from(const Json& value, const std::string& key, const std::string& path) {
+  const bool fits = value.is_number_integer() && value >= 0 && value <= std::numeric_limits<int>::max();
+  if (!fits)
+    throw UsageError(fmt::format("{} is not a run record of trainrt: '{}' is {}, no number from 0 to {}", path, key,
+                                 value.is_number() ? value.dump() : value.type_name(), std::numeric_limits<int>::max()));
+  return value.get<int>();
+}
 
 std::string random_id() {
   std::random_device device;
@@ -51,11 +61,12 @@ RunRecord run_record_from(const std::string& text, const std::string& path) try 
   record.created = json.at("created");
   record.function = json.at("train_function");
   record.state = json.at("state");
-  record.workers = json.value("workers", 0);
+  record.workers = json.contains("workers") ? number_from(json.at("workers"), "workers", path) : 0;
   record.loop = json.at("loop").get<std::map<std::string, std::string>>();
   record.spec = json.at("config").get<std::map<std::string, std::string>>();
   for (const auto& change : json.at("changes"))
-    record.changes.push_back({change.at("attempt"), change.at("key"), change.at("from"), change.at("to")});
+    record.changes.push_back(
+        {number_from(change.at("attempt"), "attempt", path), change.at("key"), change.at("from"), change.at("to")});
   return record;
 } catch (const Json::exception& error) {
   throw UsageError(path + " is not a run record of trainrt: " + excerpt(error.what()));

@@ -31,7 +31,15 @@ AttemptRecord a_record() {
 }  // namespace
 
 std::vector<std::string> seeds() {
-  return {trainer::to_text(a_record()), trainer::to_text({}), R"({"attempt":1,"owner":{}})", deep_json()};
+  return {trainer::to_text(a_record()),
+          trainer::to_text({}),
+          with_number(trainer::to_text(a_record()), "attempt", "1e300"),
+          with_number(trainer::to_text(a_record()), "last_step", "-1e300"),
+          with_number(trainer::to_text(a_record()), "ranks", "9999999999"),
+          with_number(trainer::to_text(a_record()), "pid", "1e300"),
+          with_number(trainer::to_text(a_record()), "steps_s", "-1e300"),
+          R"({"attempt":1,"owner":{}})",
+          deep_json()};
 }
 
 std::vector<std::string> words() {

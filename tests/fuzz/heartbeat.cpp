@@ -10,7 +10,14 @@ std::vector<std::string> seeds() {
   record.last_step = 12;
   record.timing = {0.5, 1.5, 0, 0};
   record.seen = "2026-11-21T02:02:02Z";
-  return {trainer::pulse_text(record), trainer::pulse_text({}), "{}", "[]", deep_json()};
+  return {trainer::pulse_text(record),
+          trainer::pulse_text({}),
+          with_number(trainer::pulse_text(record), "last_step", "1e300"),
+          with_number(trainer::pulse_text(record), "iteration", "18446744073709551615"),
+          with_number(trainer::pulse_text(record), "steps_s", "-1e300"),
+          "{}",
+          "[]",
+          deep_json()};
 }
 
 std::vector<std::string> words() {

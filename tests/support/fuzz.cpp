@@ -46,6 +46,13 @@ std::string source_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+std::string with_number(std::string json, const std::string& key, const std::string& number) {
+  const auto at = json.find("\"" + key + "\":");
+  require(at != std::string::npos, "a seed has the key that is to be changed");
+  const auto begin = at + key.size() + 3;
+  return json.replace(begin, json.find_first_of(",}\n", begin) - begin, number);
+}
+
 std::string deep_json() { return R"({"a":)" + std::string(3500, '[') + std::string(3500, ']') + "}"; }
 
 namespace {

@@ -55,6 +55,9 @@ class MemoryFile {
 /// A file of the source tree.
 std::string source_file(const std::string& path);
 
+/// A text of JSON, with that number in the place of the value of the first `"key": value`.
+std::string with_number(std::string json, const std::string& key, const std::string& number);
+
 /// JSON nested so deep that code which walks it recursively runs out of stack.
 std::string deep_json();
 
