@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <system_error>
-#include <trainrt/error.hpp>
+
+#include "io/storage_error.hpp"
 
 namespace trainrt::io {
 
@@ -22,10 +23,11 @@ constexpr int populate_write = 23;  // Linux 5.14; older headers do not name it,
 #endif
 
 [[noreturn]] void no_memory(std::size_t bytes, int reason) {
-  throw Error(
+  throw StorageError(
       fmt::format("cannot get {} bytes of memory for input and output: {}; give the job more memory, or start fewer "
                   "ranks on a node",
-                  bytes, std::generic_category().message(reason)));
+                  bytes, std::generic_category().message(reason)),
+      reason);
 }
 
 /// nullptr where there is none.

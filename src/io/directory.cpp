@@ -126,6 +126,20 @@ bool rename_to_new(const std::string& from, const std::string& to) {
 
 void remove_tree(const std::string& path) { remove_below(AT_FDCWD, path, path); }
 
+void rename_all_in(const std::string& directory, const std::string& prefix) {
+  const Descriptor fd(open_directory(AT_FDCWD, directory.c_str()));
+  if (fd.get() < 0 && (errno == ELOOP || errno == ENOTDIR)) return;
+  if (fd.get() < 0) fail("open directory", directory, errno);
+  for (const auto& name : names_in(fd.get(), directory))
+    if (::renameat(fd.get(), name.c_str(), fd.get(), (prefix + name).c_str()) != 0 && errno != ENOENT)
+      fail("rename", directory + "/" + name, errno);
+}
+
+bool is_link(const std::string& path) {
+  struct stat info {};
+  return ::lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode);
+}
+
 bool exists(const std::string& path) {
   struct stat info {};
   if (::lstat(path.c_str(), &info) == 0) return true;

@@ -16,7 +16,7 @@ namespace {
 
 struct stat status_of(const std::string& path) {
   struct stat status {};
-  if (stat(path.c_str(), &status) != 0) fail("look at", path, errno);
+  if (lstat(path.c_str(), &status) != 0) fail("look at", path, errno);
   return status;
 }
 
@@ -47,6 +47,6 @@ double age_seconds(const std::string& path) {
   return seconds(now) - seconds(status_of(path).st_mtim);
 }
 
-void touch(const std::string& path) { utimensat(AT_FDCWD, path.c_str(), nullptr, 0); }
+void touch(const std::string& path) { utimensat(AT_FDCWD, path.c_str(), nullptr, AT_SYMLINK_NOFOLLOW); }
 
 }  // namespace trainrt::io

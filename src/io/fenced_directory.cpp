@@ -31,10 +31,16 @@ bool moved(const std::string& from, const std::string& to) {
   fail("rename '" + from + "' to", to, errno);
 }
 
-bool is_there(const std::string& path, int& reason) {
+/// The directory may be a symbolic link that somebody made; what it leads to counts.
+bool is_there(const std::string& path) {
   struct stat info {};
-  reason = ::lstat(path.c_str(), &info) == 0 ? 0 : errno;
-  return reason == 0;
+  return ::stat(path.c_str(), &info) == 0;
+}
+
+/// There is no directory of that name. What cannot be looked at is not gone; a symbolic link is no directory.
+bool is_gone(const std::string& path) {
+  struct stat info {};
+  return ::lstat(path.c_str(), &info) == 0 ? !S_ISDIR(info.st_mode) : errno == ENOENT;
 }
 
 }  // namespace
@@ -55,9 +61,7 @@ void FencedDirectory::explain(std::string_view name, const StorageError& error) 
   if (is_fenced())
     throw FencedOff("cannot change '" + place_of(name) + "': the directory '" + private_dir_ +
                     "' has been taken away, so another attempt owns this run now; this one must end");
-  int reason = 0;
-  const bool is_away = !is_there(path_, reason);
-  throw StorageError(error.what(), is_away ? ESTALE : ENOENT);
+  throw StorageError(error.what(), is_there(path_) ? ENOENT : ESTALE);
 }
 
 void FencedDirectory::write_aside(std::string_view name, std::string_view bytes) const {
@@ -114,16 +118,15 @@ void FencedDirectory::remove(std::string_view name) const {
 }
 
 bool FencedDirectory::is_fenced() const {
-  int reason = 0;
-  if (is_there(private_dir_, reason) || reason != ENOENT) return false;
-  return is_there(path_, reason);
+  // Looked at again at the end: storage that comes back between the first two looks has taken nothing away.
+  return is_gone(private_dir_) && is_there(path_) && is_gone(private_dir_);
 }
 
 std::string fence_off(const std::string& private_dir, const std::string& fenced) {
   remove_tree(fenced);
   if (!moved(private_dir, fenced)) return {};
   try {
-    for (const auto& name : list_directory(fenced)) moved(fenced + "/" + name, fenced + "/fenced_" + name);
+    rename_all_in(fenced, "fenced_");
     remove_tree(fenced);
     sync_directory(parent_of(private_dir));
     return {};

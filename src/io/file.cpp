@@ -113,10 +113,13 @@ void replace_file(const std::string& path, std::string_view bytes) {
 
 void replace_file_lightly(const std::string& path, const std::string& aside, std::string_view bytes) {
   try {
-    const Descriptor file(open_retrying(aside, O_WRONLY | O_CREAT | O_TRUNC));
+    const Descriptor file(open_retrying(aside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW));
     if (file.get() < 0) fail("create", aside, errno);
-    const auto count = uninterrupted([&] { return ::write(file.get(), bytes.data(), bytes.size()); });
-    if (count != static_cast<ssize_t>(bytes.size())) fail("write", aside, count < 0 ? errno : ENOSPC);
+    while (!bytes.empty()) {
+      const auto count = uninterrupted([&] { return ::write(file.get(), bytes.data(), bytes.size()); });
+      if (count <= 0) fail("write", aside, count < 0 ? errno : ENOSPC);
+      bytes = bytes.substr(static_cast<std::size_t>(count));
+    }
     if (::rename(aside.c_str(), path.c_str()) != 0) fail("rename '" + aside + "' to", path, errno);
   } catch (...) {
     ::unlink(aside.c_str());

@@ -84,8 +84,15 @@ bool rename_to_new(const std::string& from, const std::string& to);
 /// Removes what lies there, if anything does. Symbolic links are removed, never followed.
 void remove_tree(const std::string& path);
 
+/// Gives everything in a directory a name that begins with `prefix`. A symbolic link in the directory's place is not
+/// followed: then nothing is done.
+void rename_all_in(const std::string& directory, const std::string& prefix);
+
 /// Anything by that name, a broken symbolic link too.
 bool exists(const std::string& path);
+
+/// A symbolic link by that name.
+bool is_link(const std::string& path);
 
 /// Names in a directory, sorted, without "." and "..".
 std::vector<std::string> list_directory(const std::string& path);

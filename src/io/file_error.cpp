@@ -21,14 +21,17 @@ struct Advice {
 constexpr Advice advices[] = {
     {ENOSPC, "free space there, or lower checkpoint.num_to_keep"},
     {EDQUOT, "your quota there is used up: free space, or ask for more"},
-    {EFBIG, "the limit on file sizes is lower than this file (ulimit -f, or the file system's own)"},
+    {EFBIG, "a file may not be that large: raise the limit (ulimit -f), or ask for the file system's own"},
     {EACCES, "check the owner and the permissions of the directories on that path"},
     {EPERM, "check the owner and the permissions of the directories on that path"},
     {EROFS, "the file system is mounted read-only there: choose another storage_path"},
     {EIO, "the storage failed: tell those who run this file system"},
     {ESTALE, "the file server lost it: tell those who run this file system"},
+    {ELOOP, "a symbolic link stands there, and is not followed: remove it"},
     {ENOENT, "check that the path exists and is mounted on this node"},
     {EMFILE, "too many open files: raise ulimit -n"},
+    {ENFILE, "this machine has too many open files: tell those who run it (fs.file-max)"},
+    {ENOMEM, "this machine or job is out of memory: give the job more, or start fewer ranks on a node"},
     {ENAMETOOLONG, "choose a shorter storage_path or run.name"},
 };
 
@@ -44,6 +47,15 @@ constexpr int transient[] = {EIO,          ESTALE,     ETIMEDOUT, EAGAIN, ENXIO,
 }  // namespace
 
 bool is_transient(int error_number) { return std::ranges::find(transient, error_number) != std::end(transient); }
+
+bool may_pass(const std::exception& error) {
+  const auto* storage = dynamic_cast<const StorageError*>(&error);
+  return storage != nullptr && is_transient(storage->error_number());
+}
+
+bool is_out_of_resources(int error_number) {
+  return error_number == EMFILE || error_number == ENFILE || error_number == ENOMEM;
+}
 
 void fail(std::string_view operation, const std::string& path, int error_number) {
   std::string text = "cannot ";

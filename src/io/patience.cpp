@@ -1,6 +1,9 @@
 #include "io/patience.hpp"
 
+#include <sys/stat.h>
+
 #include <atomic>
+#include <cerrno>
 
 #include "core/log.hpp"
 #include "core/retry.hpp"
@@ -12,20 +15,56 @@ namespace {
 
 std::atomic<double> patience_s{0};
 
-bool may_pass(const std::exception& error) {
-  const auto* storage = dynamic_cast<const StorageError*>(&error);
-  return storage != nullptr && is_transient(storage->error_number());
+/// Something was not found, and neither was the directory that it belongs in.
+class StorageAway : public StorageError {
+ public:
+  explicit StorageAway(const StorageError& cause) : StorageError(cause.what(), ESTALE) {}
+};
+
+bool is_gone(const std::string& directory) {
+  struct stat info {};
+  return ::stat(directory.c_str(), &info) != 0 && errno == ENOENT;
+}
+
+/// Does the work; what it does not find is StorageAway while the directory is gone.
+void do_inside(const std::string& directory, const std::function<void()>& work) {
+  const auto is_missing = [](const StorageError& error) { return error.error_number() == ENOENT; };
+  try {
+    work();
+    return;
+  } catch (const StorageError& error) {
+    if (!is_missing(error)) throw;
+    if (is_gone(directory)) throw StorageAway(error);
+  }
+  try {  // again: the directory may have come back since
+    work();
+  } catch (const StorageError& error) {
+    if (is_missing(error) && is_gone(directory)) throw StorageAway(error);
+    throw;
+  }
+}
+
+bool is_away(const std::exception& error) { return dynamic_cast<const StorageAway*>(&error) != nullptr; }
+
+void retry_while(bool (*passes)(const std::exception&), const std::function<void()>& work) {
+  Patience patience;
+  patience.limit_s = patience_s;
+  patience.tell = log::warning;
+  retry("storage", work, passes, patience);
 }
 
 }  // namespace
 
 void set_patience(double seconds) { patience_s = seconds; }
 
-void patiently(const std::function<void()>& work) {
-  Patience patience;
-  patience.limit_s = patience_s;
-  patience.tell = log::warning;
-  retry("storage", work, may_pass, patience);
+void patiently(const std::function<void()>& work) { retry_while(may_pass, work); }
+
+void patiently_in(const std::string& directory, const std::function<void()>& work) {
+  retry_while(may_pass, [&] { do_inside(directory, work); });
+}
+
+void while_there(const std::string& directory, const std::function<void()>& work) {
+  retry_while(is_away, [&] { do_inside(directory, work); });
 }
 
 }  // namespace trainrt::io

@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 #include <optional>
+#include <string>
 #include <type_traits>
 
 namespace trainrt::io {
@@ -15,11 +16,29 @@ void set_patience(double seconds);
 /// alone: after one has failed the system may have dropped what it was to write, and the next reports success.
 void patiently(const std::function<void()>& work);
 
-/// The same, for work with a result.
+/// The same for work inside `directory`, which is there as long as its storage is (a run directory). If something is not
+/// found (ENOENT) because the directory itself is gone, the storage is away: unmounted, renamed, not mounted yet by an
+/// automounter. The StorageError that is thrown after the wait is of a kind that may pass. If the directory is there, what
+/// is not found does not exist, and that is thrown at once.
+void patiently_in(const std::string& directory, const std::function<void()>& work);
+
+/// Waits for that directory only, and throws other errors at once: for work that must not be done again after those,
+/// because an fsync is part of it.
+void while_there(const std::string& directory, const std::function<void()>& work);
+
+/// patiently(), for work with a result.
 template <class Work>
 requires(!std::is_void_v<std::invoke_result_t<Work&>>) auto patiently(Work&& work) {
   std::optional<std::invoke_result_t<Work&>> result;
   patiently(std::function<void()>([&] { result.emplace(work()); }));
+  return std::move(*result);
+}
+
+/// patiently_in(), for work with a result.
+template <class Work>
+requires(!std::is_void_v<std::invoke_result_t<Work&>>) auto patiently_in(const std::string& directory, Work&& work) {
+  std::optional<std::invoke_result_t<Work&>> result;
+  patiently_in(directory, std::function<void()>([&] { result.emplace(work()); }));
   return std::move(*result);
 }
 

@@ -75,7 +75,7 @@ PositionalFile::PositionalFile(std::string path, int flags, Cache cache)
 }
 
 PositionalFile PositionalFile::create(const std::string& path, std::uint64_t expected_bytes) {
-  PositionalFile file(path, O_WRONLY | O_CREAT, Cache::bypass);
+  PositionalFile file(path, O_WRONLY | O_CREAT | O_NOFOLLOW, Cache::bypass);
   if (expected_bytes > 0) reserve(file.direct() ? file.handles_->direct.load() : file.buffered(), path, expected_bytes);
   return file;
 }

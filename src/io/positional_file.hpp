@@ -17,7 +17,8 @@ namespace trainrt::io {
 /// short calls are continued. Errors name the operation, the offset, the path, the reason and what to do.
 class PositionalFile {
  public:
-  /// Opens for writing, makes the file where it is not there and keeps what is in it where it is. `expected_bytes`: space
+  /// Opens for writing, makes the file where it is not there and keeps what is in it where it is. A symbolic link in its
+  /// place is an error. `expected_bytes`: space
   /// that is reserved at once, the file being as long from then on, so that parallel writes need not extend it one after
   /// the other and a full disk is known early (0: none; where the file system cannot reserve, none is).
   static PositionalFile create(const std::string& path, std::uint64_t expected_bytes = 0);

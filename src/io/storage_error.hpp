@@ -1,4 +1,5 @@
 #pragma once
+#include <exception>
 #include <string>
 
 #include <trainrt/error.hpp>
@@ -18,5 +19,11 @@ class StorageError : public Error {
 /// Errors that a file system gives while its server is away, and that may be gone a minute later. The one list of them. A
 /// full disk or a used-up quota is none: those last until somebody makes room.
 bool is_transient(int error_number);
+
+/// A StorageError of such a kind.
+bool may_pass(const std::exception& error);
+
+/// Errors that lie in this process or machine, not in the file or its storage: no file descriptors or no memory are left.
+bool is_out_of_resources(int error_number);
 
 }  // namespace trainrt::io

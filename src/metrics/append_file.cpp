@@ -1,5 +1,6 @@
 #include "metrics/append_file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 
 #include <fcntl.h>
@@ -22,15 +23,25 @@ void take_back(int fd, ssize_t bytes) {
 }  // namespace
 
 AppendFile::AppendFile(const std::string& path)
-    : path_(path), fd_(io::uninterrupted([&] { return ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC); })) {
+    : path_(path),
+      fd_(io::uninterrupted([&] { return ::open(path.c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC); })) {
   if (fd_.get() < 0) io::fail("open for appending", path_, errno);
 }
 
 void AppendFile::append(std::string_view bytes) {
-  const auto written = io::uninterrupted([&] { return ::write(fd_.get(), bytes.data(), bytes.size()); });
+  const auto write_from = [&](std::size_t at) {
+    return io::uninterrupted([&] { return ::write(fd_.get(), bytes.data() + at, bytes.size() - at); });
+  };
+  auto written = write_from(0);
   if (written == static_cast<ssize_t>(bytes.size())) return;
-  const int error_number = written < 0 ? errno : ENOSPC;
-  if (written > 0) take_back(fd_.get(), written);
+  int error_number = errno;
+  if (written > 0) {  // the rest, or why there is none
+    const auto rest = write_from(static_cast<std::size_t>(written));
+    error_number = rest < 0 ? errno : ENOSPC;
+    written += std::max<ssize_t>(rest, 0);
+    if (written == static_cast<ssize_t>(bytes.size())) return;
+    take_back(fd_.get(), written);
+  }
   io::fail("append to", path_, error_number);
 }
 

@@ -68,7 +68,7 @@ class ResultLog::Impl {
 
   void sync() {
     const std::lock_guard file(io_);
-    io::patiently([this] { make_durable(); });
+    io::patiently_in(run_dir_.path(), [this] { make_durable(); });
     try_to_write();  // what came meanwhile
   }
 

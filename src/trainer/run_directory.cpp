@@ -76,7 +76,8 @@ fs::path existing_part(fs::path path) {
 
 void remove_made(fs::path path, const fs::path& stop) {
   std::error_code error;
-  for (; path != stop && path.has_parent_path() && fs::remove(path, error); path = path.parent_path()) {
+  const auto removes = [&] { return !fs::is_symlink(path, error) && fs::remove(path, error); };  // links are somebody's
+  for (; path != stop && path.has_parent_path() && removes(); path = path.parent_path()) {
   }
 }
 
@@ -130,6 +131,11 @@ void discard_run_directory(const io::FencedDirectory& run_dir, int attempt, cons
 void make_run_directory(const std::string& run_dir, double timeout_s, Communicator& communicator) {
   on_first_rank(communicator, [&] {
     for (const auto* folder : {"", "/attempts", "/artifacts", "/logs"}) make_directories(run_dir + folder);
+    if (const auto records = run_dir + "/attempts"; io::is_link(records))
+      throw UsageError(
+          fmt::format("{} is a symbolic link: what trainrt writes stays in the run directory, which may itself "
+                      "be a link. Move the link's target there",
+                      records));
     io::sync_directory(fs::path(run_dir).parent_path().string());
   });
   agreed(communicator, [&] { wait_until_seen(run_dir + "/logs", timeout_s); });

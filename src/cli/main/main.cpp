@@ -1,3 +1,4 @@
+#include <csignal>
 #include <string>
 #include <vector>
 
@@ -6,5 +7,7 @@
 
 int main(int argc, char** argv) {
   trainrt::io::h5_start();
+  std::signal(SIGXFSZ,
+              SIG_IGN);  // a write beyond `ulimit -f` fails then (EFBIG), and says so. Child programs have the default
   return static_cast<int>(trainrt::cli::dispatch(std::vector<std::string>(argv + 1, argv + argc)));
 }

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 
 #include <fcntl.h>
 
@@ -97,6 +98,54 @@ TEST_CASE("a fence that was cut short is finished by the next, and one that is n
   CHECK(fence(old).empty());
   CHECK(fence(old).empty());
   CHECK(list_directory(dir.path()).empty());
+}
+
+TEST_CASE("a fence does not follow a symbolic link in the place of a private directory, nor those in it") {
+  Scratch dir;
+  make_directory(dir / "precious");
+  write_file(dir / "precious/data", "kept");
+  make_directory(dir / "run");
+  std::filesystem::create_directory_symlink(dir / "precious", dir / "run/.owner_1");
+  CHECK(fence_off(dir / "run/.owner_1", dir / "run/.fenced").empty());
+  CHECK(list_directory(dir / "run").empty());
+  make_directory(dir / "run/.owner_2");
+  std::filesystem::create_directory_symlink(dir / "precious", dir / "run/.owner_2/checkpoint_000001");
+  std::filesystem::create_symlink(dir / "precious/data", dir / "run/.owner_2/run.json");
+  CHECK(fence_off(dir / "run/.owner_2", dir / "run/.fenced").empty());
+  CHECK(list_directory(dir / "run").empty());
+  CHECK(list_directory(dir / "precious") == Names{"data"});
+  CHECK(read_file(dir / "precious/data") == "kept");
+}
+
+TEST_CASE("what an owner writes replaces a symbolic link, and never goes where it leads") {
+  Scratch dir;
+  write_file(dir / "precious", "kept");
+  const auto files = owner_of(dir, "1");
+  for (const auto& link : {dir / "a", files.aside("a"), files.aside("pulse"), dir / "pulse"})
+    std::filesystem::create_symlink(dir / "precious", link);
+  files.replace("a", "1");
+  CHECK_FALSE(is_link(dir / "a"));
+  CHECK_THAT(error_of([&] { replace_file_lightly(dir / "pulse", files.aside("pulse"), "1"); }),
+             Contains("symbolic link stands there"));
+  replace_file_lightly(dir / "pulse", files.aside("pulse"), "1");  // the failure has removed the link
+  CHECK_FALSE(is_link(dir / "pulse"));
+  CHECK(read_file(dir / "precious") == "kept");
+}
+
+TEST_CASE("a directory that is a symbolic link itself is one like any other, also while what it leads to is away") {
+  Scratch dir;
+  make_directory(dir / "storage");
+  std::filesystem::create_directory_symlink(dir / "storage", dir / "run");
+  const FencedDirectory files(dir / "run", dir / "run/.owner_1");
+  make_directory(files.private_dir());
+  files.replace("a", "1");
+  CHECK(read_file(dir / "storage/a") == "1");
+  CHECK_FALSE(files.is_fenced());
+  std::rename((dir / "storage").c_str(), (dir / "away").c_str());
+  CHECK_FALSE(files.is_fenced());
+  std::rename((dir / "away").c_str(), (dir / "storage").c_str());
+  CHECK(fence(files).empty());
+  CHECK(files.is_fenced());
 }
 
 TEST_CASE("storage that is away fences nobody, and its error is one that may pass") {

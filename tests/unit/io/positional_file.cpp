@@ -179,6 +179,14 @@ TEST_CASE("what is expected is reserved at once, and making a file again keeps w
   CHECK(same(PositionalFile::open(at / "data").read(1000, 5000, pool.take()), bytes));
 }
 
+TEST_CASE("a file is not made through a symbolic link") {
+  Scratch at;
+  io::write_file(at / "precious", "kept");
+  fs::create_symlink(at / "precious", at / "link");
+  CHECK_THAT(error_of([&] { PositionalFile::create(at / "link", 100); }), Catch::Contains("symbolic link"));
+  CHECK(io::read_file(at / "precious") == "kept");
+}
+
 TEST_CASE("files that are not there, or no files, are errors and not waits") {
   Scratch at;
   CHECK_THAT(error_of([&] { PositionalFile::open(at / "none"); }),
