@@ -40,6 +40,29 @@ void claim_in(std::set<std::string>& names, const std::string& name) {
   if (!names.insert(name).second) throw UsageError("State has two entries named '" + name + "'");
 }
 
+/// HDF5 takes 32 axes; a checkpoint's view shows a tensor of each rank's own with one more, over the ranks.
+constexpr std::size_t most_axes = 32;
+
+void check_axes(const std::string& name, const Shape& shape, std::size_t most) {
+  if (shape.size() > most)
+    throw UsageError("State: '" + name + "' has " + std::to_string(shape.size()) + " axes: a tensor may have " +
+                     std::to_string(most) + (most < most_axes ? " if each rank has its own" : "") + " (HDF5's limit)");
+}
+
+/// Its bytes are a number of 63 bits, also if extents of 0 are left out: so nothing that is computed of it overflows.
+void check_size(const std::string& name, const Shape& shape, DType dtype) {
+  auto bytes = static_cast<std::int64_t>(size_of(dtype));
+  for (const auto extent : shape)
+    if (extent < 0 || (extent > 0 && __builtin_mul_overflow(bytes, extent, &bytes)))
+      throw UsageError("State: '" + name + "' of shape " + to_string(shape) +
+                       (extent < 0 ? " has a negative extent" : " has more bytes than a file can have (2^63)"));
+}
+
+void check_shape(const std::string& name, const Shape& shape, DType dtype) {
+  check_axes(name, shape, most_axes);
+  check_size(name, shape, dtype);
+}
+
 void check_inside(const TensorEntry& entry) {
   const auto& shape = entry.local.shape;
   bool inside = entry.offset.size() == shape.size() && entry.global_shape.size() == shape.size();
@@ -70,6 +93,7 @@ void State::claim_slab(const TensorEntry& entry) {
 }
 
 TensorEntry& State::tensor(std::string name, TensorView view) {
+  check_shape(name, view.shape, view.dtype);
   claim(name);
   TensorEntry entry;
   entry.name = std::move(name);
@@ -87,6 +111,7 @@ TensorEntry& State::slab(std::string name, TensorView view, Shape offset, Shape 
   entry.offset = std::move(offset);
   entry.global_shape = std::move(global_shape);
   entry.one_of_several = true;
+  check_shape(entry.name, entry.global_shape, entry.local.dtype);
   check_inside(entry);
   claim_slab(entry);
   return tensors_.emplace_back(std::move(entry));
@@ -111,6 +136,9 @@ TensorEntry& TensorEntry::sharded(int axis, std::int64_t first, std::int64_t glo
   if (first < 0 || global_extent < 0 || first > global_extent - local.shape[at])
     throw UsageError("State: the slab of '" + name + "' (first " + std::to_string(first) + ", length " +
                      std::to_string(local.shape[at]) + ") leaves its axis of length " + std::to_string(global_extent));
+  auto whole = global_shape;
+  whole[at] = global_extent;
+  check_size(name, whole, local.dtype);
   placement = Placement::sharded;
   global_shape[at] = global_extent;
   offset[at] = first;
@@ -118,6 +146,7 @@ TensorEntry& TensorEntry::sharded(int axis, std::int64_t first, std::int64_t glo
 }
 
 TensorEntry& TensorEntry::per_rank() {
+  check_axes(name, global_shape, most_axes - 1);
   placement = Placement::per_rank;
   return *this;
 }

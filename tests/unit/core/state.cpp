@@ -1,4 +1,6 @@
 #include <array>
+#include <functional>
+#include <string>
 
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
@@ -36,6 +38,35 @@ TEST_CASE("a slab must lie inside its tensor") {
   entry.sharded(0, 2, 4);
   CHECK(entry.global_shape == Shape{4, 3});
   CHECK(entry.offset == Shape{2, 0});
+}
+
+TEST_CASE("a State refuses tensors that no checkpoint can hold, by name, when they are put into it") {
+  float one = 0;
+  const auto view = [&](Shape shape) { return TensorView{&one, DType::f32, std::move(shape)}; };
+  const auto refusal = [](const std::function<void(State&)>& put) -> std::string {
+    State state;
+    try {
+      put(state);
+      return "";
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+  };
+  const std::int64_t half = std::int64_t{1} << 31;
+  const std::string bytes = "'w' of shape";
+  CHECK(refusal([&](State& s) { s.tensor("w", view(Shape(32, 1))); }).empty());
+  CHECK(refusal([&](State& s) { s.tensor("w", view(Shape(31, 1))).per_rank(); }).empty());
+  CHECK_THAT(refusal([&](State& s) { s.tensor("w", view(Shape(33, 1))); }), Catch::Contains("'w' has 33 axes"));
+  CHECK_THAT(refusal([&](State& s) { s.tensor("w", view(Shape(32, 1))).per_rank(); }), Catch::Contains("'w' has 32 axes"));
+  CHECK_THAT(refusal([&](State& s) { s.slab("w", view(Shape(33, 1)), Shape(33, 0), Shape(33, 1)); }),
+             Catch::Contains("33 axes"));
+  for (const Shape& shape : {Shape{half, half}, Shape{half, half, 0}, Shape{2, -1}}) {
+    CHECK_THAT(refusal([&](State& s) { s.tensor("w", view(shape)); }), Catch::Contains(bytes));
+    CHECK_THAT(refusal([&](State& s) { s.slab("w", view(Shape(shape.size(), 1)), Shape(shape.size(), 0), shape); }),
+               Catch::Contains(bytes));
+  }
+  CHECK(refusal([&](State& s) { s.tensor("w", view({1, half})).sharded(0, 0, half / 8); }).empty());
+  CHECK_THAT(refusal([&](State& s) { s.tensor("w", view({1, half})).sharded(0, 0, half); }), Catch::Contains(bytes));
 }
 
 TEST_CASE("random numbers are Philox4x32-10 and depend on key and stream only") {
