@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
 
+#include "checkpoint/cannot_read.hpp"
+#include "checkpoint/directory.hpp"
 #include "checkpoint/part.hpp"
 #include "checkpoint/tiling.hpp"
 #include "device/copier.hpp"
@@ -50,9 +53,10 @@ class FileReading {
     path_ = checkpoint_dir + "/" + shard.name;
     try {
       using Cache = io::PositionalFile::Cache;
-      io::patiently([&] { file_.emplace(open_shard(checkpoint_dir, shard, file.shared ? Cache::use : Cache::bypass)); });
+      io::patiently_in(run_of(checkpoint_dir),
+                       [&] { file_.emplace(open_shard(checkpoint_dir, shard, file.shared ? Cache::use : Cache::bypass)); });
     } catch (const std::exception& error) {
-      fail(error.what());
+      fail(error);
     }
   }
 
@@ -68,7 +72,7 @@ class FileReading {
       filled->bytes = io::patiently([&] { return file_->read(read.block.at, read.block.bytes, filled->buffer); });
       return filled;
     } catch (const std::exception& error) {
-      fail(error.what());
+      fail(error);
       return nullptr;
     }
   }
@@ -79,11 +83,12 @@ class FileReading {
     else if (copy)
       copy_from(read, bytes, copier);
   } catch (const std::exception& error) {  // a GPU's
-    fail(error.what());
+    fail(error);
   }
 
-  /// No task is running any more.
+  /// No task is running any more. Throws CannotRead.
   std::vector<std::string> findings() {
+    if (cannot_read_) std::rethrow_exception(cannot_read_);
     std::vector<std::string> texts;
     std::sort(damaged_.begin(), damaged_.end(), [](const Run& a, const Run& b) { return a.begin < b.begin; });
     for (std::size_t i = 0; i < damaged_.size();) {
@@ -100,10 +105,15 @@ class FileReading {
     const std::lock_guard lock(mutex_);
     damaged_.push_back({block.at, block.at + block.bytes});
   }
-  void fail(const char* why) {
+  void fail(const std::exception& error) {
     const std::lock_guard lock(mutex_);
-    if (!failed_) failure_ = why;
+    if (!failed_) failure_ = error.what();
     failed_ = true;
+    try {
+      rethrow_if_no_damage(error);
+    } catch (...) {
+      cannot_read_ = std::current_exception();
+    }
   }
 
   std::string path_;
@@ -111,6 +121,7 @@ class FileReading {
   std::mutex mutex_;
   std::atomic<bool> failed_ = false;
   std::string failure_;
+  std::exception_ptr cannot_read_;
   std::vector<Run> damaged_;
 };
 

@@ -12,11 +12,11 @@ namespace trainrt::checkpoint {
 
 /// What a manifest says of a checkpoint besides its files.
 struct Meta {
-  std::int64_t index = 0;      ///< NNNNNN of checkpoint_NNNNNN
-  std::int64_t iteration = 0;  ///< reports that it includes
-  std::int64_t step = 0;       ///< steps that it includes
-  int ranks = 0;               ///< that wrote it
-  int attempt = 0;
+  std::int64_t index = 0;                 ///< NNNNNN of checkpoint_NNNNNN
+  std::int64_t iteration = 0;             ///< reports that it includes
+  std::int64_t step = 0;                  ///< steps that it includes
+  int ranks = 0;                          ///< that wrote it
+  int attempt = 0;                        ///< 0: a CheckpointStore's, which counts neither reports nor steps
   std::string created;                    ///< UTC
   std::map<std::string, double> metrics;  ///< numbers of the last report (NaN where it was NaN)
   std::string metadata = "{}";            ///< a JSON object of the user's
@@ -25,17 +25,21 @@ struct Meta {
 struct SaveResult {
   std::int64_t index = -1;
   bool committed = false;
-  std::string directory;  ///< where committed
-  std::string error;      ///< else why not, with rank, host and file
-  bool lost = false;      ///< another attempt owns the run now
+  std::string directory;      ///< where committed
+  std::string error;          ///< else why not, with rank, host and file
+  bool lost = false;          ///< another attempt owns the run now
+  bool may_pass = false;      ///< the storage was away, and may be back by itself
+  std::int64_t began_ms = 0;  ///< when it began and when it ended, by rank 0's clock (monotonic_seconds())
+  std::int64_t ended_ms = 0;
   std::uint64_t bytes = 0;
 };
 
 struct LoadResult {
   Meta meta;
   std::string directory;
-  std::vector<std::string> skipped;  ///< why each newer checkpoint was passed over (damaged)
-  std::vector<std::string> notes;    ///< what else the user should know: a view that is missing
+  std::vector<std::string> skipped;   ///< why each newer checkpoint was passed over (damaged)
+  std::vector<std::int64_t> damaged;  ///< indices of those
+  std::vector<std::string> notes;     ///< what else the user should know: a view that is missing
 };
 
 /// Loads the newest checkpoint of `run_dir` that is whole. Collective. nullopt where there is none at all. Where there are
@@ -70,6 +74,10 @@ std::vector<Meta> list(const std::string& run_dir);
 /// Highest NNNNNN of any checkpoint_NNNNNN in the run, damaged ones too; -1 where there is none.
 std::int64_t highest_index(const std::string& run_dir);
 
+/// The number of the checkpoint that follows `highest`. UsageError if that is beyond all that a run can reach: then
+/// somebody else has made a directory of such a name in `run_dir`.
+std::int64_t index_after(std::int64_t highest, const std::string& run_dir);
+
 std::string directory_name(std::int64_t index);  ///< "checkpoint_000012"
 
 struct Retention {
@@ -78,12 +86,16 @@ struct Retention {
   bool maximize = true;
 };
 
-/// Which checkpoints to delete: all but the best K and the latest. NaN and missing scores rank worst, of equal ones the
-/// newer is better. Pure.
-std::vector<std::int64_t> to_delete(const std::vector<Meta>& committed, const Retention& retention);
+/// Which checkpoints to delete: all but the best K and the latest of the good ones. NaN and missing scores rank worst, of
+/// equal ones the newer is better. A damaged one takes no place among the K: it goes once K good ones are there, one of
+/// them newer. Pure.
+std::vector<std::int64_t> to_delete(const std::vector<Meta>& good, const Retention& retention,
+                                    const std::vector<std::int64_t>& damaged = {});
 
 /// Deletes by to_delete(): each is renamed into `private_dir`, which is there, first, so that no half of it can be loaded.
-/// One rank calls.
-void retain(const std::string& run_dir, const std::string& private_dir, const Retention& retention);
+/// Damaged are those whose manifest is, and those that the caller found damaged (LoadResult::damaged); one whose manifest
+/// cannot be read for another reason counts neither as good nor as damaged, and stays. One rank calls.
+void retain(const std::string& run_dir, const std::string& private_dir, const Retention& retention,
+            const std::vector<std::int64_t>& damaged = {});
 
 }  // namespace trainrt::checkpoint

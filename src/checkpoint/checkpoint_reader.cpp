@@ -5,6 +5,8 @@
 #include <trainrt/error.hpp>
 
 #include "checkpoint/block_reader.hpp"
+#include "checkpoint/cannot_read.hpp"
+#include "checkpoint/directory.hpp"
 #include "checkpoint/user_files.hpp"
 #include "checkpoint/view_check.hpp"
 #include "io/patience.hpp"
@@ -63,19 +65,24 @@ CheckpointReader::CheckpointReader(const std::string& directory, const Manifest&
 Lines CheckpointReader::survey() {
   Lines findings;
   Lines own;  // the same on all ranks, if there are any
+  bool out_of_memory = false;
   for (std::size_t begin = 0; begin < survey_.parts().size();) {
     const auto end = end_of_round(begin);
     auto round = read_round(begin, end);
     append(findings, std::move(round.failures));
     for (auto number = begin; number < end && findings.empty() && own.empty(); ++number) try {
         survey_.add(number, round.texts[number % static_cast<std::size_t>(communicator_.size())]);
+      } catch (const std::bad_alloc&) {
+        out_of_memory = true;
       } catch (const std::exception& error) {
         own.emplace_back(error.what());
       }
     begin = end;
   }
-  append(findings,
-         distinct_lines(communicator_, [&] { return own.empty() && findings.empty() ? survey_.findings() : own; }));
+  append(findings, distinct_lines(communicator_, [&] {
+           if (out_of_memory) rethrow_if_no_damage(std::bad_alloc());
+           return own.empty() && findings.empty() ? survey_.findings() : own;
+         }));
   return findings;
 }
 
@@ -97,7 +104,8 @@ Gathered CheckpointReader::read_round(std::size_t begin, std::size_t end) const 
     for (auto number = begin; number < end; ++number) {
       const auto& part = survey_.parts()[number];
       if (survey_.is_home(number))
-        text = io::patiently([&] { return read_part(directory_, part.shard_of(manifest_), part.record(manifest_)); });
+        text = io::patiently_in(run_of(directory_),
+                                [&] { return read_part(directory_, part.shard_of(manifest_), part.record(manifest_)); });
     }
     return text;
   });

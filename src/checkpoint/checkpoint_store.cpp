@@ -75,6 +75,7 @@ class CheckpointStore::Impl {
     settle_all();
     const auto loaded = checkpoint::load_latest(state, directory_, communicator_);
     if (!loaded) return std::nullopt;
+    saver_->know_as_damaged(loaded->damaged);
     if (communicator_.rank() == 0) {
       for (const auto& text : loaded->skipped) say_(text);
       for (const auto& text : loaded->notes) say_(text);
@@ -114,7 +115,7 @@ class CheckpointStore::Impl {
       return checkpoint::Packer()
           .put(path)
           .put(checkpoint::private_directory_name())
-          .put(checkpoint::highest_index(path) + 1)
+          .put(checkpoint::index_after(checkpoint::highest_index(path), path))
           .bytes();
     });
     checkpoint::Unpacker unpacker(text);

@@ -1,8 +1,11 @@
 #include "checkpoint/collective.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <trainrt/error.hpp>
 
+#include "checkpoint/cannot_read.hpp"
 #include "checkpoint/pack.hpp"
 #include "core/host.hpp"
 #include "core/text.hpp"
@@ -14,14 +17,16 @@ namespace {
 /// What became of a rank's work: a text, or the message and exit code of its exception.
 struct Attempt {
   bool failed = false;
+  bool cannot_read = false;  // CannotRead
   ExitCode code = ExitCode::failed;
   std::string text;
 
-  std::string packed() const { return Packer().put(failed).put(static_cast<int>(code)).put(text).bytes(); }
+  std::string packed() const { return Packer().put(failed).put(cannot_read).put(static_cast<int>(code)).put(text).bytes(); }
   static Attempt unpacked(std::string_view bytes) {
     Unpacker unpacker(bytes);
     Attempt attempt;
     attempt.failed = unpacker.number() != 0;
+    attempt.cannot_read = unpacker.number() != 0;
     attempt.code = static_cast<ExitCode>(unpacker.number());
     attempt.text = unpacker.text();
     return attempt;
@@ -30,11 +35,13 @@ struct Attempt {
 
 Attempt attempt(const std::function<std::string()>& work) {
   try {
-    return {false, ExitCode::finished, work()};
+    return {false, false, ExitCode::finished, work()};
+  } catch (const CannotRead& error) {
+    return {true, true, error.code(), error.what()};
   } catch (const Error& error) {
-    return {true, error.code(), error.what()};
+    return {true, false, error.code(), error.what()};
   } catch (const std::exception& error) {
-    return {true, ExitCode::failed, error.what()};
+    return {true, false, ExitCode::failed, error.what()};
   }
 }
 
@@ -59,11 +66,14 @@ Gathered try_on_every_rank(Communicator& communicator, const std::function<std::
     gathered.texts.resize(static_cast<std::size_t>(communicator.size()));
     return gathered;
   }
+  std::vector<std::string> cannot_read;
   for (const auto& bytes : communicator.all_gather(mine.packed())) {
     auto outcome = Attempt::unpacked(bytes);
     if (outcome.failed) gathered.failures.push_back(outcome.text);
+    if (outcome.cannot_read) cannot_read.push_back(outcome.text);
     gathered.texts.push_back(std::move(outcome.text));
   }
+  if (!cannot_read.empty()) throw CannotRead(join(cannot_read, "; "));
   return gathered;
 }
 
@@ -75,19 +85,25 @@ std::vector<std::string> on_every_rank(Communicator& communicator, const std::fu
 
 std::vector<std::string> distinct_lines(Communicator& communicator, const std::function<std::vector<std::string>()>& work) {
   Packer mine;
+  bool cannot_read = false;
   try {
     Packer lines;
     for (const auto& line : work()) lines.put(line);
     mine = std::move(lines);
   } catch (const std::exception& error) {
     mine.put(who(communicator) + ": " + error.what());
+    cannot_read = dynamic_cast<const CannotRead*>(&error) != nullptr;
   }
+  std::array<std::int64_t, 2> most = {static_cast<std::int64_t>(mine.bytes().size()), cannot_read};
+  communicator.all_reduce(most, Op::max);
   std::vector<std::string> distinct;
-  if (communicator.all_reduced(static_cast<std::int64_t>(mine.bytes().size()), Op::max) == 0) return distinct;
-  for (const auto& packed : communicator.all_gather(mine.bytes()))
+  if (most[0] == 0) return distinct;
+  const bool fails = most[1] != 0;
+  for (const auto& packed : communicator.all_gather(fails && !cannot_read ? std::string() : mine.bytes()))
     for (Unpacker unpacker(packed); !unpacker.done();)
       if (auto line = unpacker.text(); std::find(distinct.begin(), distinct.end(), line) == distinct.end())
         distinct.push_back(std::move(line));
+  if (fails) throw CannotRead(join(distinct, "; "));
   return distinct;
 }
 

@@ -1,6 +1,7 @@
 #include "checkpoint/commit.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <trainrt/error.hpp>
 
 #include "checkpoint/whole_view.hpp"
@@ -9,6 +10,7 @@
 #include "io/fenced_directory.hpp"
 #include "io/file.hpp"
 #include "io/file_system.hpp"
+#include "io/patience.hpp"
 #include "io/striping.hpp"
 
 namespace trainrt::checkpoint {
@@ -38,14 +40,16 @@ void take_back(const Place& place, const std::string& why) try {
 
 /// Gives the written directory its final name.
 void rename_into_place(const Place& place, const Observer& observer) {
-  io::sync_directory(place.work);
+  io::while_there(place.run_dir, [&] { io::sync_directory(place.work); });
   observer(Phase::directory_synced);
-  if (!io::rename_to_new(place.work, place.final))
+  bool is_free = true;
+  io::while_there(place.run_dir, [&] { is_free = io::rename_to_new(place.work, place.final); });
+  if (!is_free)
     throw LostRun("cannot commit checkpoint '" + place.final +
                   "': it exists already, so another attempt owns this run now; this one must end");
   observer(Phase::renamed);
   try {
-    io::sync_directory(place.run_dir);
+    io::while_there(place.run_dir, [&] { io::sync_directory(place.run_dir); });
   } catch (const Error& error) {
     take_back(place, error.what());  // what may not last must not be taken for committed
     throw;
@@ -63,11 +67,18 @@ std::string drop(const Place& place, std::string why) {
   return why;
 }
 
-std::string failures_of(const std::vector<Sealed>& parts) {
+void throw_failures(const std::vector<Sealed>& parts) {
   std::vector<std::string> failures;
-  for (const auto& part : parts)
-    if (!part.failure.empty()) failures.push_back(part.failure);
-  return join(failures, "; ");
+  bool may_pass = true;
+  for (const auto& part : parts) {
+    if (part.failure.empty()) continue;
+    failures.push_back(part.failure);
+    may_pass = may_pass && part.may_pass;
+  }
+  if (failures.empty()) return;
+  const auto text = join(failures, "; ");
+  if (may_pass) throw io::StorageError(text, EIO);
+  throw Error(text);
 }
 
 }  // namespace
@@ -85,17 +96,20 @@ std::string lost_text(const Place& place) {
 
 void prepare_place(const Place& place, std::uint64_t file_bytes, int files) {
   if (io::exists(place.work)) io::remove_tree(place.work);
-  io::make_directory(place.work);
+  if (!io::make_directory(place.work)) io::fail("make directory", place.work, EEXIST);
   // Where striping cannot be set the file system's default does.
   if (io::file_system_of(place.work).name == "lustre") io::set_striping(place.work, io::striping_for(file_bytes, files));
 }
 
 std::uint64_t commit(const Commit& commit, const Observer& observer) try {
-  if (const auto failures = failures_of(commit.parts); !failures.empty()) throw Error(failures);
+  throw_failures(commit.parts);
   if (commit.before) commit.before();
   const auto manifest = manifest_of(commit);
   const auto text = to_text(manifest);
-  io::write_file(commit.place.work + "/" + manifest_name, text);
+  io::patiently_in(commit.place.run_dir, [&] {
+    io::remove_tree(commit.place.work + "/" + manifest_name);
+    io::write_file(commit.place.work + "/" + manifest_name, text);
+  });
   observer(Phase::manifest_written);
   rename_into_place(commit.place, observer);
   std::uint64_t bytes = text.size();
@@ -105,16 +119,20 @@ std::uint64_t commit(const Commit& commit, const Observer& observer) try {
 } catch (const LostRun& lost) {
   drop(commit.place, "");
   throw;
+} catch (const io::StorageError& error) {
+  if (const auto lost = lost_text(commit.place); !lost.empty()) throw LostRun(lost);
+  throw io::StorageError(drop(commit.place, error.what()), error.error_number());
 } catch (const std::exception& error) {
   if (const auto lost = lost_text(commit.place); !lost.empty()) throw LostRun(lost);
   throw Error(drop(commit.place, error.what()));
 }
 
 void add_view(const Commit& commit, const Observer& observer) {
+  const auto aside = view_aside(commit.place.private_dir);
   if (commit.layout.complete)
-    write_view(commit.place.final, commit.place.private_dir, whole_view(commit.layout, commit.value_names));
+    write_view(commit.place.final, aside, whole_view(commit.layout, commit.value_names));
   else  // what lies where stands in the files
-    restore_view(commit.place.final, commit.place.private_dir);
+    restore_view(commit.place.final, aside);
   observer(Phase::view_written);
 }
 

@@ -31,6 +31,13 @@ std::optional<std::int64_t> index_of(const std::string& name) {
   return index;
 }
 
+std::string run_of(const std::string& checkpoint_dir) {
+  const auto end = checkpoint_dir.find_last_not_of('/');
+  const auto slash = checkpoint_dir.rfind('/', end);
+  if (end == std::string::npos || slash == std::string::npos) return ".";
+  return checkpoint_dir.substr(0, std::max<std::size_t>(slash, 1));
+}
+
 std::vector<std::int64_t> indices_in(const std::string& run_dir) {
   std::vector<std::int64_t> indices;
   if (!io::patiently([&] { return io::exists(run_dir); })) return indices;
@@ -43,6 +50,13 @@ std::vector<std::int64_t> indices_in(const std::string& run_dir) {
 std::int64_t highest_index(const std::string& run_dir) {
   const auto indices = indices_in(run_dir);
   return indices.empty() ? -1 : indices.back();
+}
+
+std::int64_t index_after(std::int64_t highest, const std::string& run_dir) {
+  constexpr std::int64_t most = 1'000'000'000'000'000;
+  if (highest < most) return highest + 1;
+  throw UsageError("'" + run_dir + "/" + directory_name(highest) + "' has a number that no run reaches, and the next " +
+                   "checkpoint would need a higher one: give that directory another name");
 }
 
 std::vector<Meta> list(const std::string& run_dir) {

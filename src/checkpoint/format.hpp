@@ -26,6 +26,9 @@ inline const std::string files_folder = "files";
 /// Bytes that are written, read and checked at a time.
 inline constexpr std::size_t block_bytes = std::size_t{4} << 20;
 
+/// Of one rank's index, which is read whole. A few million tensors; a State with more on one rank is refused.
+inline constexpr std::uint64_t most_index_bytes = std::uint64_t{512} << 20;
+
 std::string shard_name(int file);  ///< "shard-00000.h5"
 
 /// Where an entry lies in a shard and in the view: "/model/w". One of several slabs lies in a shard at

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <trainrt/error.hpp>
 
+#include "checkpoint/cannot_read.hpp"
 #include "checkpoint/checkpoint_reader.hpp"
 #include "checkpoint/collective.hpp"
 #include "checkpoint/device_memory.hpp"
@@ -34,6 +35,7 @@ Found found_by_root(Communicator& communicator, const std::function<std::string(
     try {
       return Packer().put("").put(work()).bytes();
     } catch (const std::exception& error) {
+      rethrow_if_no_damage(error);
       return Packer().put(error.what()).put("").bytes();
     }
   });
@@ -80,14 +82,17 @@ std::optional<Loaded> load_first_whole(const std::vector<Candidate>& candidates,
     for (const auto* entry : wanted.tensors) wanted.gpus.push_back(gpu_of(*entry, device::runtime()));
     return std::string();
   });
+  std::vector<std::int64_t> damaged;
   for (const auto& candidate : candidates) {
     Loaded loaded;
     const auto findings = load_one(candidate, wanted, accept, communicator, loaded);
     if (findings.empty()) {
       loaded.result.skipped = skipped;
+      loaded.result.damaged = std::move(damaged);
       return loaded;
     }
     skipped.push_back(last_name(candidate.directory) + ": " + summary(findings));
+    if (candidate.index) damaged.push_back(*candidate.index);
   }
   return std::nullopt;
 }
@@ -141,7 +146,9 @@ LoadResult finish_load(const State& state, Loaded loaded, Communicator& communic
       return std::string();
     });
   const auto view = from_root(communicator, [&] { return std::string(has_view(result.directory) ? "1" : ""); });
-  if (view.empty()) result.notes.push_back("state.h5 is missing (the run was killed before it was written)");
+  if (view.empty())
+    result.notes.push_back(
+        "state.h5 is missing (it could not be written, or the run was killed before); it is made after the next save");
   return std::move(result);
 }
 

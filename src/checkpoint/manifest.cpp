@@ -4,6 +4,7 @@
 #include <limits>
 #include <trainrt/error.hpp>
 
+#include "checkpoint/directory.hpp"
 #include "checkpoint/strict_json.hpp"
 #include "io/digest.hpp"
 #include "io/file.hpp"
@@ -177,7 +178,7 @@ Manifest manifest_from(const std::string& text, const std::string& path) {
 
 Manifest read_manifest(const std::string& checkpoint_dir) {
   const auto path = checkpoint_dir + "/" + manifest_name;
-  return manifest_from(io::patiently([&] { return io::read_file(path); }), path);
+  return manifest_from(io::patiently_in(run_of(checkpoint_dir), [&] { return io::read_file(path); }), path);
 }
 
 }  // namespace trainrt::checkpoint

@@ -1,11 +1,14 @@
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <limits>
 #include <trainrt/error.hpp>
 
 #include "checkpoint/directory.hpp"
+#include "checkpoint/manifest.hpp"
 #include "checkpoint/phases.hpp"
 #include "io/file.hpp"
+#include "io/storage_error.hpp"
 
 namespace trainrt::checkpoint {
 
@@ -18,32 +21,58 @@ double score(const Meta& meta, const Retention& retention) {
   return retention.maximize ? found->second : -found->second;
 }
 
+struct SortedOut {
+  std::vector<Meta> good;
+  std::vector<std::int64_t> damaged;
+};
+
+/// Reads the manifests of these checkpoints.
+SortedOut sort_out(const std::string& run_dir, const std::vector<std::int64_t>& indices,
+                   const std::vector<std::int64_t>& known_as_damaged) {
+  SortedOut sorted;
+  for (const auto index : indices) try {
+      const auto manifest = read_manifest(run_dir + "/" + directory_name(index));
+      const bool is_good = manifest.meta.index == index && std::ranges::count(known_as_damaged, index) == 0;
+      is_good ? sorted.good.push_back(manifest.meta) : sorted.damaged.push_back(index);
+    } catch (const io::StorageError& error) {
+      if (error.error_number() == ENOENT) sorted.damaged.push_back(index);  // else nobody knows
+    } catch (const Error&) {
+      sorted.damaged.push_back(index);
+    }
+  return sorted;
+}
+
 }  // namespace
 
-std::vector<std::int64_t> to_delete(const std::vector<Meta>& committed, const Retention& retention) {
+std::vector<std::int64_t> to_delete(const std::vector<Meta>& good, const Retention& retention,
+                                    const std::vector<std::int64_t>& damaged) {
   const auto keep = static_cast<std::size_t>(std::max<std::int64_t>(retention.num_to_keep, 0));
-  if (keep == 0 || committed.size() <= keep) return {};
-  auto ranked = committed;
+  if (keep == 0 || good.size() < keep) return {};
+  auto ranked = good;
   std::sort(ranked.begin(), ranked.end(), [&](const Meta& a, const Meta& b) {
     const auto score_a = score(a, retention);
     const auto score_b = score(b, retention);
     return score_a != score_b ? score_a > score_b : a.index > b.index;
   });
   std::int64_t latest = -1;
-  for (const auto& meta : committed) latest = std::max(latest, meta.index);
+  for (const auto& meta : good) latest = std::max(latest, meta.index);
   std::vector<std::int64_t> indices;
   for (std::size_t i = keep; i < ranked.size(); ++i)
     if (ranked[i].index != latest) indices.push_back(ranked[i].index);
+  for (const auto index : damaged)
+    if (index < latest) indices.push_back(index);
   std::sort(indices.begin(), indices.end());
   return indices;
 }
 
 void retain(const std::string& run_dir, const std::string& private_dir, const Retention& retention,
-            const Observer& observer) {
-  // Manifests are read only where something may have to go: a start must not take longer for every old checkpoint.
+            const std::vector<std::int64_t>& damaged, const Observer& observer) {
+  // Manifests are read only if something may have to go: a start must not take longer for every old checkpoint.
   const auto keep = static_cast<std::size_t>(std::max<std::int64_t>(retention.num_to_keep, 0));
-  if (keep == 0 || indices_in(run_dir).size() <= keep) return;
-  const auto indices = to_delete(list(run_dir), retention);
+  const auto there = indices_in(run_dir);
+  if (keep == 0 || there.size() <= keep) return;
+  const auto sorted = sort_out(run_dir, there, damaged);
+  const auto indices = to_delete(sorted.good, retention, sorted.damaged);
   if (indices.empty()) return;
   std::vector<std::string> retired;
   for (const auto index : indices) {
@@ -58,8 +87,9 @@ void retain(const std::string& run_dir, const std::string& private_dir, const Re
   observer(Phase::deleted);
 }
 
-void retain(const std::string& run_dir, const std::string& private_dir, const Retention& retention) {
-  retain(run_dir, private_dir, retention, [](Phase) {});
+void retain(const std::string& run_dir, const std::string& private_dir, const Retention& retention,
+            const std::vector<std::int64_t>& damaged) {
+  retain(run_dir, private_dir, retention, damaged, [](Phase) {});
 }
 
 }  // namespace trainrt::checkpoint

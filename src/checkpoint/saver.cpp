@@ -10,8 +10,11 @@
 #include "checkpoint/collective.hpp"
 #include "checkpoint/commit.hpp"
 #include "checkpoint/pack.hpp"
+#include "checkpoint/whole_view.hpp"
 #include "core/host.hpp"
 #include "io/file.hpp"
+#include "io/patience.hpp"
+#include "io/storage_error.hpp"
 
 namespace trainrt::checkpoint {
 
@@ -25,7 +28,12 @@ std::vector<int> a_file_each(int ranks) {
 
 std::string packed(const Sealed& sealed, std::uint64_t file_bytes) {
   Packer packer;
-  packer.put(sealed.failure).put(sealed.part.rank).put(sealed.part.at).put(sealed.part.bytes).put(sealed.part.digest);
+  packer.put(sealed.failure)
+      .put(sealed.may_pass)
+      .put(sealed.part.rank)
+      .put(sealed.part.at)
+      .put(sealed.part.bytes)
+      .put(sealed.part.digest);
   packer.put(file_bytes);
   for (const auto& file : sealed.files) packer.put(file.name).put(file.bytes).put(file.digest).put(file.rank);
   return packer.bytes();
@@ -39,6 +47,7 @@ Part unpacked(std::string_view bytes) {
   Unpacker unpacker(bytes);
   Part part;
   part.sealed.failure = unpacker.text();
+  part.sealed.may_pass = unpacker.number() != 0;
   part.sealed.part.rank = static_cast<int>(unpacker.number());
   part.sealed.part.at = static_cast<std::uint64_t>(unpacker.number());
   part.sealed.part.bytes = static_cast<std::uint64_t>(unpacker.number());
@@ -61,6 +70,9 @@ std::string packed(const SaveResult& result) {
       .put(result.directory)
       .put(result.error)
       .put(result.lost)
+      .put(result.may_pass)
+      .put(result.began_ms)
+      .put(result.ended_ms)
       .put(result.bytes)
       .bytes();
 }
@@ -72,9 +84,14 @@ SaveResult unpacked_result(std::string_view bytes) {
   result.directory = unpacker.text();
   result.error = unpacker.text();
   result.lost = unpacker.number() != 0;
+  result.may_pass = unpacker.number() != 0;
+  result.began_ms = unpacker.number();
+  result.ended_ms = unpacker.number();
   result.bytes = static_cast<std::uint64_t>(unpacker.number());
   return result;
 }
+
+std::int64_t now_ms() { return static_cast<std::int64_t>(1000 * monotonic_seconds()); }
 
 }  // namespace
 
@@ -82,6 +99,7 @@ SaveResult unpacked_result(std::string_view bytes) {
 struct Saver::Flight {
   Request request;
   Place place;
+  std::int64_t began_ms = 0;
   bool gathered = false;
 };
 
@@ -115,6 +133,7 @@ Saver::Saver(SaverOptions options, Communicator& communicator)
     : options_(std::move(options)),
       communicator_(communicator),
       conclusion_(std::make_shared<Conclusion>()),
+      owed_views_(options_.run_dir, view_aside(options_.private_dir)),
       writer_(options_.writer) {
   if (options_.file_of_rank.empty()) options_.file_of_rank = a_file_each(communicator.size());
   agreement_ = std::make_unique<Agreement>(communicator, options_.file_of_rank);
@@ -125,16 +144,22 @@ Saver::~Saver() = default;
 std::optional<SaveResult> Saver::start(const State& state, Request request) {
   state.bring_up_to_date();
   const auto place = place_of(options_.run_dir, options_.private_dir, request.meta.index);
+  const auto began_ms = now_ms();
   SaveResult obstacle;  // rank 0's
   obstacle.index = request.meta.index;
   if (communicator_.rank() == 0) try {
       make_private_dir();
-      prepare_place(place, plan_ ? plan_->file_bytes : 0, static_cast<int>(options_.file_of_rank.size()));
+      const auto file_bytes = plan_ ? plan_->file_bytes : 0;
+      io::patiently_in(options_.run_dir,
+                       [&] { prepare_place(place, file_bytes, static_cast<int>(options_.file_of_rank.size())); });
       options_.writer.observer(Phase::prepared);
     } catch (const std::exception& error) {
       const auto lost = options_.makes_private_dir ? std::string() : lost_text(place);
       obstacle.lost = !lost.empty();
       obstacle.error = obstacle.lost ? lost : who(communicator_) + ": " + error.what();
+      obstacle.may_pass = io::may_pass(error);
+      obstacle.began_ms = began_ms;
+      obstacle.ended_ms = now_ms();
     }
   const auto agreed = agreement_->update(state, Agreement::For::save, !obstacle.error.empty());
   if (agreed.new_layout) plan(state);
@@ -144,7 +169,7 @@ std::optional<SaveResult> Saver::start(const State& state, Request request) {
     return result;
   }
   ++started_;
-  flight_ = std::make_unique<Flight>(Flight{std::move(request), place});
+  flight_ = std::make_unique<Flight>(Flight{std::move(request), place, began_ms});
   value_names_.clear();
   for (const auto& value : state.values()) value_names_.push_back(value.name);
   writer_.begin(plan_, state, place.work);
@@ -213,13 +238,14 @@ void Saver::gather() {
     work->file_bytes[static_cast<std::size_t>(work->layout.file_of_rank[rank])] = parts[rank].file_bytes;
     work->parts.push_back(std::move(parts[rank].sealed));
   }
-  commit_in_background(std::move(work));
+  commit_in_background(std::move(work), flight_->began_ms);
 }
 
-void Saver::commit_in_background(std::shared_ptr<const Commit> work) {
-  writer_.workers().submit([this, work = std::move(work), number = started_] {
+void Saver::commit_in_background(std::shared_ptr<const Commit> work, std::int64_t began_ms) {
+  writer_.workers().submit([this, work = std::move(work), number = started_, began_ms] {
     const std::lock_guard one_at_a_time(commit_mutex_);
     SaveResult result;
+    result.began_ms = began_ms;
     result.index = work->meta.index;
     try {
       result.bytes = commit(*work, options_.writer.observer);
@@ -230,10 +256,12 @@ void Saver::commit_in_background(std::shared_ptr<const Commit> work) {
       result.error = error.what();
     } catch (const std::exception& error) {
       result.error = error.what();
+      result.may_pass = io::may_pass(error);
       const bool own =
           std::all_of(work->parts.begin(), work->parts.end(), [](const Sealed& p) { return p.failure.empty(); });
       if (own) result.error = who(communicator_) + ": " + result.error;
     }
+    result.ended_ms = now_ms();
     conclusion_->set(number, result);
     if (result.committed) follow_up(*work);
   });
@@ -243,14 +271,22 @@ void Saver::commit_in_background(std::shared_ptr<const Commit> work) {
 void Saver::follow_up(const Commit& work) {
   try {
     add_view(work, options_.writer.observer);
+    settle_views();
   } catch (const std::exception& error) {
-    options_.writer.say("the whole view of a checkpoint is missing: " + std::string(error.what()));
+    options_.writer.say("the whole view of a checkpoint is missing, and is written again later: " +
+                        std::string(error.what()));
+    owed_views_.owe(work.place.final);
   }
   try {
-    if (options_.retention) retain(options_.run_dir, options_.private_dir, *options_.retention, options_.writer.observer);
+    if (options_.retention)
+      retain(options_.run_dir, options_.private_dir, *options_.retention, damaged_, options_.writer.observer);
   } catch (const std::exception& error) {
     options_.writer.say("an old checkpoint stays: " + std::string(error.what()));
   }
+}
+
+void Saver::settle_views() {
+  for (const auto& line : owed_views_.settle()) options_.writer.say(line);
 }
 
 SaveResult Saver::conclude() {
@@ -263,6 +299,11 @@ SaveResult Saver::conclude() {
 
 void Saver::drain() {
   constexpr double patience_s = 30;
+  if (communicator_.rank() == 0 && !options_.makes_private_dir)
+    writer_.workers().submit([this] {
+      const std::lock_guard one_at_a_time(commit_mutex_);
+      if (!owed_views_.is_settled()) settle_views();
+    });
   if (writer_.workers().drain_within(std::min(patience_s, options_.writer.stuck_s))) return;
   options_.writer.say(
       "waiting for the storage: the whole view of the last checkpoint, or deletions of old ones, take long");

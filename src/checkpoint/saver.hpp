@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "checkpoint/checkpoint.hpp"
+#include "checkpoint/owed_views.hpp"
 #include "checkpoint/shard_writer.hpp"
 
 namespace trainrt::checkpoint {
@@ -47,6 +48,10 @@ class Saver {
   /// ranks throw Error (it is a bug of the train function).
   std::optional<SaveResult> start(const State& state, Request request);
 
+  /// Checkpoints of the run that a load found damaged: they take no place among those that retention keeps. Not collective;
+  /// before the first save.
+  void know_as_damaged(std::vector<std::int64_t> indices) { damaged_ = std::move(indices); }
+
   bool in_flight() const { return flight_ != nullptr; }
   /// Saves are numbered from 1 as they start.
   struct Standing {
@@ -58,8 +63,8 @@ class Saver {
 
   /// Waits for what is in flight. nullopt where nothing is.
   std::optional<SaveResult> finish();
-  /// Waits for what follows a commit in the background: the whole view, deletions. Not collective. Says that it waits where
-  /// that takes long; throws Error after writer.stuck_s.
+  /// Waits for what follows a commit in the background: the whole view, deletions; views that could not be written are
+  /// tried once more. Not collective. Says that it waits where that takes long; throws Error after writer.stuck_s.
   void drain();
 
  private:
@@ -69,8 +74,9 @@ class Saver {
   void make_private_dir();
   void gather();
   SaveResult conclude();
-  void commit_in_background(std::shared_ptr<const struct Commit> work);
+  void commit_in_background(std::shared_ptr<const struct Commit> work, std::int64_t began_ms);
   void follow_up(const struct Commit& work);
+  void settle_views();
 
   SaverOptions options_;
   Communicator& communicator_;
@@ -80,8 +86,10 @@ class Saver {
   std::unique_ptr<Flight> flight_;
   std::shared_ptr<Conclusion> conclusion_;  // rank 0: what its writer says
   std::int64_t started_ = 0;
+  std::vector<std::int64_t> damaged_;
   std::mutex commit_mutex_;
-  ShardWriter writer_;  // last: ends first
+  OwedViews owed_views_;  // rank 0's background work has it, under that mutex
+  ShardWriter writer_;    // last: ends first
 };
 
 }  // namespace trainrt::checkpoint

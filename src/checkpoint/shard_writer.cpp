@@ -17,7 +17,9 @@
 #include "core/host.hpp"
 #include "io/digest.hpp"
 #include "io/file.hpp"
+#include "io/patience.hpp"
 #include "io/positional_file.hpp"
+#include "io/storage_error.hpp"
 
 namespace trainrt::checkpoint {
 
@@ -41,7 +43,8 @@ class Output {
 
   const io::PositionalFile& file() {
     const std::lock_guard lock(mutex_);
-    if (!file_) file_ = io::PositionalFile::create(path_, expected_bytes_);
+    const auto directory = path_.substr(0, path_.rfind('/'));
+    if (!file_) io::patiently_in(directory, [&] { file_ = io::PositionalFile::create(path_, expected_bytes_); });
     return *file_;
   }
   void finish() {
@@ -325,12 +328,15 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
     try {
       action();
     } catch (const std::exception& error) {
-      fail(error.what());
+      fail(error.what(), io::may_pass(error));
     }
   }
-  void fail(const std::string& why) {
+  void fail(const std::string& why, bool may_pass) {
     const std::lock_guard lock(mutex_);
-    if (failure_.empty()) failure_ = why;
+    if (failure_.empty()) {
+      failure_ = why;
+      result_.may_pass = may_pass;
+    }
     failed_ = true;
   }
 

@@ -18,7 +18,8 @@ namespace trainrt::checkpoint {
 
 /// What became of one rank's part of a checkpoint.
 struct Sealed {
-  std::string failure;  ///< "" = durable; else why it is not, naming the file
+  std::string failure;    ///< "" = durable; else why it is not, naming the file
+  bool may_pass = false;  ///< the storage was away
   PartRecord part;
   std::vector<FileRecord> files;
 };

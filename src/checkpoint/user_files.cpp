@@ -8,9 +8,13 @@
 #include <filesystem>
 #include <trainrt/error.hpp>
 
+#include "checkpoint/cannot_read.hpp"
+#include "checkpoint/directory.hpp"
 #include "checkpoint/index.hpp"
 #include "io/digest.hpp"
 #include "io/file.hpp"
+#include "io/patience.hpp"
+#include "io/storage_error.hpp"
 #include "io/temporary.hpp"
 
 namespace trainrt::checkpoint {
@@ -73,13 +77,17 @@ void restore(const std::string& from, const FileRecord& record, const std::strin
 std::string damage_of(const std::string& checkpoint_dir, const FileRecord& file,
                       const std::function<void(std::uint64_t bytes)>& read) try {
   const auto path = checkpoint_dir + "/" + file.name;
-  if (!io::exists(path)) return "'" + path + "' is missing";
-  const auto found = read_through(path, [&](std::span<const std::byte> piece) {
-    if (read) read(piece.size());
+  const auto found = io::patiently_in(run_of(checkpoint_dir), [&] {
+    return read_through(path, [&](std::span<const std::byte> piece) {
+      if (read) read(piece.size());
+    });
   });
   return difference(path, found, file);
 } catch (const std::exception& error) {
-  return error.what();
+  rethrow_if_no_damage(error);
+  const auto* storage = dynamic_cast<const io::StorageError*>(&error);
+  const bool missing = storage != nullptr && storage->error_number() == ENOENT;
+  return missing ? "'" + checkpoint_dir + "/" + file.name + "' is missing" : error.what();
 }
 
 std::string file_name(const FileEntry& entry, int rank) {

@@ -5,6 +5,7 @@
 #include <set>
 #include <trainrt/error.hpp>
 
+#include "checkpoint/cannot_read.hpp"
 #include "checkpoint/directory.hpp"
 #include "checkpoint/manifest.hpp"
 #include "checkpoint/survey.hpp"
@@ -65,6 +66,7 @@ class Verification {
         const auto& part = survey.parts()[number];
         survey.add(number, read_part(directory_, part.shard_of(manifest_), part.record(manifest_)));
       } catch (const std::exception& error) {
+        rethrow_if_no_damage(error);
         // All parts of a missing file say the same.
         if (findings.empty() || findings.back() != error.what()) findings.emplace_back(error.what());
       }
@@ -104,6 +106,7 @@ class Verification {
 std::vector<std::string> verify(const std::string& checkpoint_dir, int threads, const Progress& progress) try {
   return Verification(checkpoint_dir, threads, progress).run();
 } catch (const Error& error) {
+  rethrow_if_no_damage(error);
   return {error.what()};
 }
 

@@ -4,16 +4,18 @@
 #include <span>
 #include <vector>
 
+#include "checkpoint/cannot_read.hpp"
+#include "checkpoint/directory.hpp"
 #include "checkpoint/format.hpp"
 #include "io/digest.hpp"
 #include "io/file.hpp"
+#include "io/patience.hpp"
 
 namespace trainrt::checkpoint {
 
-bool has_view(const std::string& checkpoint_dir) { return io::exists(checkpoint_dir + "/" + view_name); }
+namespace {
 
-std::string view_damage(const std::string& checkpoint_dir, const std::function<void(std::uint64_t bytes)>& read) try {
-  const auto path = checkpoint_dir + "/" + view_name;
+bool ends_with_its_digest(const std::string& path, const std::function<void(std::uint64_t bytes)>& read) {
   io::FileReader reader(path);
   io::Digest digest;
   std::vector<std::byte> piece(std::size_t{1} << 20);
@@ -26,8 +28,19 @@ std::string view_damage(const std::string& checkpoint_dir, const std::function<v
   }
   std::string seal(view_seal_bytes + 1, '\0');
   seal.resize(reader.read(std::as_writable_bytes(std::span(seal))));
-  return seal == view_seal(digest.hex()) ? "" : "'" + path + "' is damaged: it does not end with its digest";
+  return seal == view_seal(digest.hex());
+}
+
+}  // namespace
+
+bool has_view(const std::string& checkpoint_dir) { return io::exists(checkpoint_dir + "/" + view_name); }
+
+std::string view_damage(const std::string& checkpoint_dir, const std::function<void(std::uint64_t bytes)>& read) try {
+  const auto path = checkpoint_dir + "/" + view_name;
+  const bool whole = io::patiently_in(run_of(checkpoint_dir), [&] { return ends_with_its_digest(path, read); });
+  return whole ? "" : "'" + path + "' is damaged: it does not end with its digest";
 } catch (const std::exception& error) {
+  rethrow_if_no_damage(error);
   return error.what();
 }
 

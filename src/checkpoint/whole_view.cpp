@@ -1,6 +1,7 @@
 #include "checkpoint/whole_view.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <limits>
 #include <map>
 #include <trainrt/error.hpp>
@@ -13,7 +14,6 @@
 #include "io/digest.hpp"
 #include "io/file.hpp"
 #include "io/h5_types.hpp"
-#include "io/positional_file.hpp"
 
 namespace trainrt::checkpoint {
 
@@ -102,23 +102,19 @@ std::string whole_view(const Layout& layout, const std::vector<std::string>& val
   });
 }
 
-void write_view(const std::string& checkpoint_dir, const std::string& private_dir, const std::string& view) {
-  const auto aside = private_dir + "/" + view_name;
+std::string view_aside(const std::string& private_dir) { return private_dir + "/" + view_name; }
+
+void write_view(const std::string& checkpoint_dir, const std::string& aside, const std::string& view) try {
   io::remove_tree(aside);
   io::write_file(aside, view + view_seal(io::digest_of(std::string_view(view))));
   if (!io::rename_to_new(aside, checkpoint_dir + "/" + view_name)) io::remove_tree(aside);
   io::sync_directory(checkpoint_dir);
+} catch (...) {
+  std::remove(aside.c_str());
+  throw;
 }
 
 namespace {
-
-std::string index_bytes(const std::string& path, const PartRecord& part) {
-  io::BlockPool pool(read_buffer_for(part.bytes), 0);
-  const auto block = pool.take();
-  const auto bytes = io::PositionalFile::open(path).read(part.at, static_cast<std::size_t>(part.bytes), block);
-  if (io::digest_of(bytes) != part.digest) throw Error("'" + path + "' is damaged: an index does not have its digest");
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 
 Placement placement_from(const std::string& name) {
   for (const auto placement : {Placement::replicated, Placement::sharded, Placement::per_rank})
@@ -141,8 +137,8 @@ void add_index(const Index& index, std::map<std::string, TensorLayout>& tensors,
 
 }  // namespace
 
-void restore_view(const std::string& checkpoint_dir, const std::string& private_dir) {
-  if (io::exists(checkpoint_dir + "/" + view_name)) return;
+void restore_view(const std::string& checkpoint_dir, const std::string& aside) {
+  if (io::exists(checkpoint_dir + "/" + view_name) || io::is_link(checkpoint_dir)) return;
   const auto manifest = read_manifest(checkpoint_dir);
   Layout layout;
   layout.ranks = manifest.meta.ranks;
@@ -153,7 +149,7 @@ void restore_view(const std::string& checkpoint_dir, const std::string& private_
     for (const auto& part : manifest.shards[file].parts) {
       const auto path = checkpoint_dir + "/" + manifest.shards[file].name;
       layout.file_of_rank.at(static_cast<std::size_t>(part.rank)) = static_cast<int>(file);
-      add_index(index_from(index_bytes(path, part), path), tensors, values);
+      add_index(index_from(read_part(checkpoint_dir, manifest.shards[file], part), path), tensors, values);
     }
   for (auto& [name, tensor] : tensors) {
     // The order of plan_layout(), which numbers the slabs.
@@ -163,7 +159,7 @@ void restore_view(const std::string& checkpoint_dir, const std::string& private_
     std::sort(tensor.slabs.begin(), tensor.slabs.end(), [&](const Slab& a, const Slab& b) { return key(a) < key(b); });
     layout.tensors.push_back(std::move(tensor));
   }
-  write_view(checkpoint_dir, private_dir, whole_view(layout, values));
+  write_view(checkpoint_dir, aside, whole_view(layout, values));
 }
 
 }  // namespace trainrt::checkpoint

@@ -13,11 +13,15 @@ namespace trainrt::checkpoint {
 /// The layout is complete.
 std::string whole_view(const Layout& layout, const std::vector<std::string>& value_names);
 
-/// Puts a view, sealed with its digest, into a checkpoint: written in `private_dir`, which is there, then renamed.
-void write_view(const std::string& checkpoint_dir, const std::string& private_dir, const std::string& view);
+/// Puts a view, sealed with its digest, into a checkpoint: written to the file `aside` of the same file system, then
+/// renamed.
+void write_view(const std::string& checkpoint_dir, const std::string& aside, const std::string& view);
+
+/// Where a view is written that goes out of this private directory.
+std::string view_aside(const std::string& private_dir);
 
 /// Makes the view of a committed checkpoint anew, from the indices of its shards, where a run was killed before it was
-/// written. Does nothing where there is one.
-void restore_view(const std::string& checkpoint_dir, const std::string& private_dir);
+/// written. Does nothing if there is one, or if `checkpoint_dir` is a symbolic link: what lies elsewhere stays as it is.
+void restore_view(const std::string& checkpoint_dir, const std::string& aside);
 
 }  // namespace trainrt::checkpoint

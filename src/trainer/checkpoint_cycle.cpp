@@ -43,7 +43,8 @@ CheckpointCycle::CheckpointCycle(Parts parts, const World& world, Communicator& 
       auto_interval_(parts.attempt.history, world.node_count),
       last_start_s_(monotonic_seconds()),
       saver_(saver_options(parts.spec, world, parts.attempt), communicator) {
-  next_index_ = communicator.all_reduced(checkpoint::highest_index(parts.spec.run_dir), Op::max) + 1;
+  const auto highest = communicator.all_reduced(checkpoint::highest_index(parts.spec.run_dir), Op::max);
+  next_index_ = checkpoint::index_after(highest, parts.spec.run_dir);
 }
 
 void CheckpointCycle::prepare(const State& state) {
@@ -96,7 +97,7 @@ void CheckpointCycle::conclude(const std::optional<checkpoint::SaveResult>& resu
   if (result->committed)
     note_commit();
   else
-    note_failure(result->error);
+    note_failure(*result);
 }
 
 void CheckpointCycle::note_commit() {
@@ -108,10 +109,14 @@ void CheckpointCycle::note_commit() {
   parts_.reporter.update_derived();
 }
 
-void CheckpointCycle::note_failure(const std::string& error) {
-  ++failed_in_a_row_;
-  const auto text = fmt::format("the checkpoint at step {} could not be written and is dropped: {}", flying_.step, error);
-  if (parts_.spec.checkpoint_max_failed > 0 && failed_in_a_row_ >= parts_.spec.checkpoint_max_failed)
+void CheckpointCycle::note_failure(const checkpoint::SaveResult& result) {
+  if (failed_in_a_row_++ == 0) failing_since_ms_ = result.began_ms;
+  const auto text =
+      fmt::format("the checkpoint at step {} could not be written and is dropped: {}", flying_.step, result.error);
+  const double failing_s = static_cast<double>(result.ended_ms - failing_since_ms_) / 1000;
+  const bool may_pass = result.may_pass && failing_s < parts_.spec.storage_timeout_s;
+  const auto most = parts_.spec.checkpoint_max_failed;
+  if (most > 0 && failed_in_a_row_ >= most && !may_pass)
     throw AgreedError(
         fmt::format("{}. That is the {}. in a row (checkpoint.max_failed): mend the storage, and start the "
                     "same command again: the run continues from {}",

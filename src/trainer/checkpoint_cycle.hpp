@@ -30,7 +30,8 @@ struct RunPoint {
 /// of life. Only the train thread uses it.
 ///
 /// A checkpoint that cannot be written is warned of, and training goes on, up to checkpoint.max_failed in a row: then
-/// whichever call finds that out throws AgreedError, on all ranks.
+/// whichever call finds that out throws AgreedError, on all ranks. While the storage is away that takes
+/// failure.storage_timeout too, however many checkpoints fail in that time.
 class CheckpointCycle {
  public:
   /// What it works with; all of it must live longer.
@@ -72,6 +73,8 @@ class CheckpointCycle {
   bool holds(const RunPoint& point) const { return saved_ == point; }
   /// The attempt began from a checkpoint of this point.
   void began_from(const RunPoint& point) { saved_ = point; }
+  /// Its load found these checkpoints damaged.
+  void know_as_damaged(const std::vector<std::int64_t>& indices) { saver_.know_as_damaged(indices); }
   /// What is committed lacks something that the next checkpoint has.
   void outdate() { saved_ = {}; }
   /// "its last checkpoint, of step 12"
@@ -82,7 +85,7 @@ class CheckpointCycle {
  private:
   void conclude(const std::optional<checkpoint::SaveResult>& result);
   void note_commit();
-  void note_failure(const std::string& error);
+  void note_failure(const checkpoint::SaveResult& result);
   std::optional<checkpoint::SaveResult> measured(std::optional<checkpoint::SaveResult> result);
   void warn_of_short_notice();
 
@@ -92,6 +95,7 @@ class CheckpointCycle {
   RunPoint saved_;
   RunPoint flying_;  // of the checkpoint that is on its way
   std::int64_t failed_in_a_row_ = 0;
+  std::int64_t failing_since_ms_ = 0;  // by rank 0's clock
   std::int64_t next_index_ = 0;
   double last_start_s_;
   double stalled_before_s_ = 0;

@@ -14,6 +14,8 @@
 #include <fmt/format.h>
 
 #include "batch/lease.hpp"
+#include "checkpoint/owed_views.hpp"
+#include "checkpoint/whole_view.hpp"
 #include "core/environment.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
@@ -21,6 +23,7 @@
 #include "data/open_dataset.hpp"
 #include "io/file.hpp"
 #include "io/patience.hpp"
+#include "io/temporary.hpp"
 #include "trainer/agreement.hpp"
 #include "trainer/attempt_files.hpp"
 #include "trainer/crash_report.hpp"
@@ -58,10 +61,13 @@ std::string look_at_existing(const RunSpec& spec, const std::string& function) {
   return is_finished_as_is(*record, spec) ? finished_text : "";
 }
 
-/// A run that finished was killed before it could remove its private directory.
+/// A run that finished was killed before it could remove its private directory, or could not write a checkpoint's view.
 void tidy_finished(const std::string& run_dir) try {
   const auto attempts = read_attempts(run_dir);
-  if (!attempts.empty() && !attempts.back().end.empty()) fence_off_older(run_dir, attempts.back().number + 1);
+  if (attempts.empty() || attempts.back().end.empty()) return;
+  fence_off_older(run_dir, attempts.back().number + 1);
+  checkpoint::OwedViews views(run_dir, io::temporary_beside(checkpoint::view_aside(run_dir)));
+  for (const auto& line : views.settle()) log::warning(line);
 } catch (const Error& error) {
   log::warning(std::string("what the last attempt left stays: ") + error.what());
 }

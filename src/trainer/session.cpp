@@ -100,6 +100,7 @@ bool Session::restore_own() {
   const auto loaded = agreed_load([&] { return checkpoint::load_latest(state_, spec_.run_dir, communicator_); });
   if (!loaded) return false;
   for (const auto& reason : loaded->skipped) log::run_warning(reason);
+  saves_.know_as_damaged(loaded->damaged);
   follow_up(*loaded);
   take_restored(loaded->directory, loaded->meta.ranks);
   return true;
@@ -108,8 +109,8 @@ bool Session::restore_own() {
 /// What a run that was killed after a commit had no time for: its view, and deletions.
 void Session::follow_up(const checkpoint::LoadResult& loaded) const {
   if (communicator_.rank() == 0) try {
-      checkpoint::restore_view(loaded.directory, attempt_.private_dir);
-      checkpoint::retain(spec_.run_dir, attempt_.private_dir, spec_.retention, pass_phase);
+      checkpoint::restore_view(loaded.directory, checkpoint::view_aside(attempt_.private_dir));
+      checkpoint::retain(spec_.run_dir, attempt_.private_dir, spec_.retention, loaded.damaged, pass_phase);
     } catch (const Error& error) {
       log::warning(std::string("what an earlier attempt left undone stays so: ") + error.what());
     }

@@ -161,7 +161,7 @@ std::string damage_in(const std::string& run_dir, int& views_made) {
         return "without its view: " + findings.front();
       const auto private_dir = run_dir + "/" + checkpoint::private_directory_name();
       io::make_directory(private_dir);
-      checkpoint::restore_view(directory, private_dir);
+      checkpoint::restore_view(directory, checkpoint::view_aside(private_dir));
       ++views_made;
       if (!checkpoint::has_view(directory)) return "no view was made";
     }

@@ -3,8 +3,10 @@
 records of the run and of its attempts, the manifest at a start. The run waits or goes on, says so, loses no committed checkpoint
 and no report, and ends with the bits of one that never saw a fault."""
 import signal
+import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
@@ -106,6 +108,175 @@ def a_start_waits_for_storage_that_is_away_and_takes_the_newest_checkpoint():
         check_like_whole(run_dir_of(config), job)
         check(f"continuing from {run_dir_of(config)}/checkpoint_{EPOCHS - 3:06}" in job.err, f"{faults}: it did not take the newest checkpoint", job)
         check("storage does not answer" in job.err and "storage answers again" in job.err, f"{faults}: it does not say that it waits", job)
+
+
+# ---- storage that is gone as a whole: unmounted, renamed ----------------------------------------------------------------------
+
+
+@test
+def a_run_directory_that_is_gone_for_seconds_is_waited_for_and_costs_nothing():
+    config = config_of(scratch(), "run", {"step_pause": 0.01})
+    run_dir = run_dir_of(config)
+    job = start_ranks(RANKS, config)
+    wait_for_reports(run_dir, 2, job)
+    away = run_dir.with_name("away")
+    run_dir.rename(away)
+    job.wait_for("storage does not answer", 60)
+    time.sleep(1)
+    away.rename(run_dir)
+    job.code = job.wait(90)
+    check_like_whole(run_dir, job)
+    equal(lost(job), 0, "checkpoints that were dropped", job)
+    check("storage answers again" in job.err and "another attempt owns" not in job.err, "it does not say what happened", job)
+
+
+@test
+def a_file_system_that_is_unmounted_for_seconds_is_waited_for():
+    folder, elsewhere = tmpfs(64), scratch("elsewhere")
+    try:
+        config = config_of(scratch(), "run", {"step_pause": 0.01}, storage=folder)
+        subprocess.run(["mount", "--bind", folder, elsewhere], check=True)
+        job = start_ranks(RANKS, config)
+        wait_for_reports(folder / "run", 2, job)
+        subprocess.run(["umount", "-l", folder], check=True)
+        job.wait_for("storage does not answer", 60)
+        subprocess.run(["mount", "--bind", elsewhere, folder], check=True)
+        job.code = job.wait(90)
+        check_like_whole(folder / "run", job)
+        equal(lost(job), 0, "checkpoints that were dropped", job)
+    finally:
+        for mounted in (folder, elsewhere):
+            subprocess.run(["umount", "-l", mounted], check=False, capture_output=True)
+
+
+@test
+def a_run_directory_that_stays_away_ends_the_run_after_the_storage_timeout_and_not_before():
+    config = config_of(scratch(), "run", {"epochs": 5000, "step_pause": 0.01}, max_failed=1)
+    run_dir = run_dir_of(config)
+    job = start_ranks(RANKS, config, "--failure.storage_timeout=4")
+    wait_for_reports(run_dir, 2, job)
+    run_dir.rename(run_dir.with_name("away"))
+    began = time.monotonic()
+    job.code = job.wait(90)
+    check_exit(job, FAILED)
+    check(time.monotonic() - began >= 4, f"it ended after {time.monotonic() - began:.1f} s", job)
+    check("No such file or directory" in job.err and "another attempt owns" not in job.err, "it does not say why", job)
+
+
+@test
+def checkpoints_that_fail_while_the_storage_is_away_do_not_end_the_run_within_the_storage_timeout():
+    config = config_of(scratch(), "run", max_failed=1)
+    job = run_with(config, "fsync:EIO:shard-:1:3")
+    check_like_whole(run_dir_of(config), job)
+    check(1 <= lost(job) <= 3, f"{lost(job)} checkpoints were dropped", job)
+
+
+@test
+def an_attempt_whose_private_directory_alone_is_gone_ends_promptly_with_its_own_words():
+    config = config_of(scratch(), "run", {"epochs": 5000, "step_pause": 0.01})
+    run_dir = run_dir_of(config)
+    job = start_ranks(RANKS, config, "--failure.storage_timeout=300")
+    wait_for_reports(run_dir, 2, job)
+    (run_dir / ".attempt_000001").rename(run_dir.with_name("taken"))
+    job.code = job.wait(60)
+    check(job.code not in (FINISHED, STOPPED), f"it exits {job.code}", job)
+    check(re.search("another attempt owns this run now|a newer attempt has taken over", job.err), "it does not say why", job)
+    check("storage does not answer" not in job.err, "it waited for the storage", job)
+
+
+@test
+def a_process_without_file_descriptors_or_memory_fails_the_start_and_takes_no_older_checkpoint():
+    words = {"EMFILE": "ulimit -n", "ENFILE": "too many open files", "ENOMEM": "out of memory"}
+    faults = [f"open:{error}:{part}" for error in words for part in ("manifest.json", "shard-")]
+    config = config_of(scratch(), "run", {"epochs": EPOCHS - 2})
+    check_exit(run_ranks(RANKS, config), FINISHED)
+    before = checkpoints(run_dir_of(config))
+    for fault in faults:
+        job = run_with(config_of(config.parent, "run"), fault)
+        check_exit(job, FAILED)
+        check(words[fault.split(":")[1]] in job.err, f"{fault}: it does not say why", job)
+        check("continuing from" not in job.err, f"{fault}: it went on from an older checkpoint", job)
+    equal(checkpoints(run_dir_of(config)), before, "checkpoints")
+    check_like_whole(run_dir_of(config), run_ranks(RANKS, config_of(config.parent, "run")))
+    job = run([TRAINRT, "verify", run_dir_of(config)], env={"LD_PRELOAD": SHIM, "TRAINRT_FAULTS": "open:EMFILE:shard-"})
+    check_exit(job, FAILED)
+    check("ulimit -n" in job.err and "DAMAGED" not in job.out, "verify takes it for damage", job)
+
+
+# ---- a view that cannot be written ------------------------------------------------------------------------------------------------
+
+
+def without_view(run_dir):
+    return [path.name for path in checkpoints(run_dir) if not (path / "state.h5").exists()]
+
+
+@test
+def a_view_that_could_not_be_written_is_written_again_after_the_next_checkpoint_or_at_the_end():
+    for after in (0, EPOCHS - 1):  # the first one's, the last one's
+        config = config_of(scratch(), "run", num_to_keep=0)
+        job = run_with(config, f"open:ENOSPC:.attempt_000001/state.h5:{after}:1")
+        check_like_whole(run_dir_of(config), job)
+        equal(job.err.count("whole view of a checkpoint is missing"), 1, "times that it is said", job)
+        equal(without_view(run_dir_of(config)), [], "checkpoints without a view", job)
+
+
+@test
+def a_view_that_is_missing_is_noted_by_verify_and_made_at_the_next_start():
+    config = config_of(scratch(), "run", num_to_keep=0)
+    run_dir = run_dir_of(config)
+    check_exit(run_with(config, "open:ENOSPC:/state.h5"), FINISHED)
+    equal(len(without_view(run_dir)), EPOCHS, "checkpoints without a view")
+    job = run([TRAINRT, "verify", run_dir])
+    check_exit(job, FINISHED)
+    equal(len(re.findall(r"^ok        .*checkpoint_\d{6} \(without state.h5\)$", job.out, re.M)), EPOCHS, "checkpoints that are said to lack it", job)
+    check("the next start of the run makes it" in job.out, "it does not say what to do", job)
+    check_exit(run_ranks(RANKS, config), FINISHED)  # it has finished already
+    equal(without_view(run_dir), [], "checkpoints without a view")
+    for directory in checkpoints(run_dir):
+        (directory / "state.h5").unlink()
+    more = config_of(config.parent, "run", {"epochs": EPOCHS + 1}, num_to_keep=0)
+    check_exit(run_ranks(RANKS, more), FINISHED)
+    equal(without_view(run_dir), [], "checkpoints without a view")
+    check_verifies(run_dir)
+    check_no_debris(run_dir)
+
+
+# ---- a limit on the size of files -----------------------------------------------------------------------------------------------
+
+
+@test
+def a_limit_on_file_sizes_kills_no_rank_but_drops_checkpoints_and_is_named():
+    config = config_of(scratch(), "run")
+    alone = [TRAINRT, "--config", config]  # what MPI shares needs larger files
+    job = run(["prlimit", f"--fsize={20 << 10}", *alone])
+    check_exit(job, FAILED)
+    check("File too large" in job.err and "ulimit -f" in job.err, "the limit is not named", job)
+    check(lost(job) == 2 and "checkpoint.max_failed" in job.err, "it is not a checkpoint that is dropped", job)
+    check_exit(run(alone), FINISHED)
+    check_verifies(run_dir_of(config))
+
+
+# ---- files that a link leads out of the run directory ----------------------------------------------------------------------------
+
+
+@test
+def links_in_the_run_directory_lead_no_attempt_out_of_it_and_a_run_directory_may_be_a_link():
+    folder = scratch()
+    (folder / "precious").mkdir()
+    (folder / "precious/data").write_text("kept")
+    (folder / "storage").mkdir()
+    config = config_of(folder, "run", {"epochs": EPOCHS - 2})
+    run_dir = run_dir_of(config)
+    run_dir.parent.mkdir(exist_ok=True)
+    run_dir.symlink_to(folder / "storage")
+    check_exit(run_ranks(RANKS, config), FINISHED)
+    (run_dir / ".attempt_000001").symlink_to(folder / "precious")
+    (run_dir / "progress.csv").unlink()
+    for name in ("progress.csv", "error.txt"):
+        (run_dir / name).symlink_to(folder / "precious/data")
+    check_like_whole(run_dir, run_ranks(RANKS, config_of(folder, "run")))
+    check(run_dir.is_symlink() and not (run_dir / "progress.csv").is_symlink(), "the links")
+    equal([(path.name, path.read_text()) for path in (folder / "precious").iterdir()], [("data", "kept")], "what lies elsewhere")
 
 
 # ---- faults that stay -----------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@
 #include "checkpoint/file_layout.hpp"
 #include "checkpoint/private_directory.hpp"
 #include "core/host.hpp"
+#include "io/file.hpp"
 #include "runs.hpp"
 
 using namespace trainrt;
@@ -257,6 +258,35 @@ TEST_CASE("num_to_keep keeps the best and the latest") {
   options.maximize = false;
   save_steps(run / "least", 2, 7, 12, options);
   CHECK(names_in(run / "least") == std::vector<std::string>{"checkpoint_000003", "checkpoint_000004", "checkpoint_000005"});
+}
+
+TEST_CASE("a checkpoint that a restore found damaged takes no place among those that are kept") {
+  Scratch run;
+  CheckpointStoreOptions options;
+  options.num_to_keep = 2;
+  options.say = [](const std::string&) {};
+  save_steps(run.path(), 2, 1, 3, options);
+  flip_bit(run / "checkpoint_000002/shard-00000.h5", 3000, 3);
+  run_ranks(2, [&](Communicator& communicator) {
+    Field field(communicator);
+    CheckpointStore store(run.path(), communicator, options);
+    store.restore(field.state);
+    field.set(4);
+    store.save(field.state);
+    store.wait();
+  });
+  CHECK(names_in(run.path()) == std::vector<std::string>{"checkpoint_000001", "checkpoint_000003"});
+}
+
+TEST_CASE("a store does not begin where the numbers of checkpoints end, and says why on every rank") {
+  Scratch run;
+  io::make_directory(run / "checkpoint_9223372036854775807");
+  Findings findings;
+  run_ranks(2, [&](Communicator& communicator) {
+    const auto text = error_of([&] { CheckpointStore(run.path(), communicator); });
+    findings.add(text.find("checkpoint_9223372036854775807") == std::string::npos ? "no error: " + text : "");
+  });
+  CHECK(findings.take() == std::vector<std::string>{});
 }
 
 TEST_CASE("a damaged checkpoint is passed over and said") {

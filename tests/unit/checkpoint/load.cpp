@@ -140,6 +140,24 @@ TEST_CASE("an index that is wrong under right digests is found, by all readers")
   }
 }
 
+TEST_CASE("an index that is said to be of gigabytes is refused before it is read") {
+  Scratch run;
+  save_on(1, small, run.path(), 0, 1);
+  save_on(1, small, run.path(), 1, 2);
+  const auto directory = run / "checkpoint_000001";
+  auto manifest = checkpoint::read_manifest(directory);
+  auto& shard = manifest.shards.front();
+  shard.parts.front().bytes = std::uint64_t{2} << 30;
+  shard.bytes = shard.parts.front().at + shard.parts.front().bytes;
+  std::filesystem::resize_file(directory + "/" + shard.name, shard.bytes);  // a hole
+  std::filesystem::remove(directory + "/manifest.json");
+  io::write_file(directory + "/manifest.json", checkpoint::to_text(manifest));
+  const auto loaded = load_on(1, small, run.path(), 1, 1);
+  REQUIRE(loaded.result->skipped.size() == 1);
+  CHECK_THAT(loaded.result->skipped.front(), Contains("an index of 2147483648 bytes: no index is larger than"));
+  CHECK_THAT(join(checkpoint::verify(directory)), Contains("no index is larger than"));
+}
+
 TEST_CASE("where a tensor is optional nothing of a damaged checkpoint is copied") {
   Scratch run;
   auto with_more = small;

@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <limits>
 
 #include "checkpoint/directory.hpp"
 #include "io/file.hpp"
@@ -78,6 +79,48 @@ TEST_CASE("retain deletes what it should, and leaves nothing in the private dire
   CHECK(checkpoint::list(run.path()).size() == 3);
 }
 
+TEST_CASE("a damaged checkpoint takes no place among those that are kept, and goes when enough good ones are there") {
+  const auto good = [](std::initializer_list<std::int64_t> indices) {
+    std::vector<Meta> metas;
+    for (const auto index : indices) metas.emplace_back().index = index;
+    return metas;
+  };
+  struct Row {
+    std::vector<Meta> good;
+    Indices damaged;
+    std::int64_t keep;
+    Indices deleted;
+  };
+  const Row rows[] = {
+      {good({1, 2}), {3}, 2, {}},         // it is the newest: nothing supersedes it
+      {good({1, 2, 4}), {3}, 2, {1, 3}},  // now something does
+      {good({1, 4}), {3}, 3, {}},         // too few are good
+      {good({}), {1, 2, 3}, 1, {}},      {good({5}), {1, 2, 9}, 1, {1, 2}}, {good({1, 2, 3}), {0}, 0, {}},  // 0 = all
+  };
+  for (const auto& row : rows)
+    CHECK(checkpoint::to_delete(row.good, Retention{row.keep, "", true}, row.damaged) == row.deleted);
+}
+
+TEST_CASE("of two checkpoints to keep none is lost to a damaged one, whether its manifest or a load tells") {
+  for (const bool manifest_tells : {true, false}) {
+    Scratch run;
+    for (int index = 0; index < 3; ++index) save_on(1, {}, run.path(), index, 1);
+    const std::string file = manifest_tells ? "manifest.json" : "shard-00000.h5";
+    flip_bit(run / ("checkpoint_000002/" + file), 40, 3);
+    const auto loaded = load_on(1, {}, run.path(), 1, 1);
+    CHECK(loaded.result->damaged == Indices{2});
+    io::make_directories(run / "private");
+    const auto keep = [&] {
+      checkpoint::retain(run.path(), run / "private", Retention{2, "", true}, loaded.result->damaged);
+    };
+    keep();
+    CHECK(checkpoint::indices_in(run.path()) == Indices{0, 1, 2});
+    save_on(1, {}, run.path(), 3, 1);
+    keep();
+    CHECK(checkpoint::indices_in(run.path()) == Indices{1, 3});
+  }
+}
+
 TEST_CASE("list gives what was saved, oldest first, and leaves damaged ones out") {
   Scratch run;
   for (const int index : {12, 3, 1000000}) save_on(2, {}, run.path(), index, 1);
@@ -93,6 +136,13 @@ TEST_CASE("list gives what was saved, oldest first, and leaves damaged ones out"
   CHECK_THAT(metas[0].created, Catch::EndsWith("Z"));
   CHECK(metas[1].index == 1000000);
   CHECK(checkpoint::highest_index(run.path()) == 1000000);
+}
+
+TEST_CASE("a directory with a number that no run reaches is named, and no number follows it") {
+  CHECK(checkpoint::index_after(-1, "run") == 0);
+  CHECK(checkpoint::index_after(12, "run") == 13);
+  const auto last = std::numeric_limits<std::int64_t>::max();
+  CHECK_THROWS_WITH(checkpoint::index_after(last, "run"), Catch::Contains("run/checkpoint_9223372036854775807"));
 }
 
 TEST_CASE("names of checkpoint directories are exact") {

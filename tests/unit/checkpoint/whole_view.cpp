@@ -148,7 +148,7 @@ TEST_CASE("a checkpoint whose view was not written yet loads, and its view is ma
   REQUIRE(loaded.result->notes.size() == 1);
   CHECK_THAT(loaded.result->notes.front(), Catch::Contains("state.h5"));
   io::make_directories(run / ".attempt-2");
-  checkpoint::restore_view(directory, run / ".attempt-2");
+  checkpoint::restore_view(directory, checkpoint::view_aside(run / ".attempt-2"));
   CHECK(checkpoint::verify(directory) == std::vector<std::string>{});
   CHECK((io::read_file(directory + "/state.h5") == view));
 }
