@@ -16,11 +16,12 @@ using checkpoint::Reader;
 ExportSource::ExportSource(const Reader& reader, Tensors tensors, Values values, checkpoint::Progress progress)
     : reader_(reader), tensors_(std::move(tensors)), values_(std::move(values)), progress_(std::move(progress)) {}
 
-std::string ExportSource::meta_text(bool with_metadata) const {
+std::string ExportSource::meta_text() const {
   const auto& meta = reader_.manifest().meta;
-  nlohmann::ordered_json json = {{"index", meta.index}, {"iteration", meta.iteration}, {"step", meta.step},
-                                 {"ranks", meta.ranks}, {"created", meta.created},     {"metrics", meta.metrics}};
-  if (with_metadata) json["metadata"] = nlohmann::ordered_json::parse(meta.metadata);
+  nlohmann::ordered_json json = {{"index", meta.index}};
+  if (meta.attempt > 0) json.update({{"iteration", meta.iteration}, {"step", meta.step}});  // else a CheckpointStore's
+  json.update({{"ranks", meta.ranks}, {"created", meta.created}, {"metrics", meta.metrics}});
+  json["metadata"] = nlohmann::ordered_json::parse(meta.metadata);
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 

@@ -23,8 +23,8 @@ class ExportSource {
   const Tensors& tensors() const { return tensors_; }  ///< by name
   const Values& values() const { return values_; }     ///< by name
   const checkpoint::Meta& meta() const { return reader_.manifest().meta; }
-  /// What the manifest says, as a JSON text: {"index": 12, "iteration": 3, ...}; with the user's metadata, or without.
-  std::string meta_text(bool with_metadata = true) const;
+  /// What the manifest says, as a JSON text: {"index": 12, "iteration": 3, ...}, with the user's metadata.
+  std::string meta_text() const;
 
   /// Reads tensors in that order, as stream_tensors() does. A stop signal ends it with an Error.
   void stream(const Tensors& order, const std::function<void(const TensorPiece&)>& take) const;

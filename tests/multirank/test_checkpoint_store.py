@@ -50,6 +50,18 @@ def run_heat(ranks, directory, files="node", may_warn=None):
     return job
 
 
+@test
+def inspect_shows_the_number_of_a_stores_checkpoint_and_no_steps():
+    directory = scratch() / "plate"
+    run_heat(2, directory)
+    newest = checkpoints(directory)[-1]
+    text = must([TRAINRT, "inspect", newest])
+    check(f"index       {int(newest.name[-6:])}" in text and "CheckpointStore" in text, f"it shows\n{text}")
+    check(not re.search("^(step|iteration|attempt) ", text, re.M), f"it shows steps that nobody counted\n{text}")
+    record = json.loads(must([TRAINRT, "inspect", newest, "--json"]))
+    equal([record[key] for key in ("index", "step", "iteration", "attempt")], [int(newest.name[-6:]), None, None, None], "record")
+
+
 def killed_heat(ranks, directory, files="node", index=4):
     """SIGKILL of all ranks once that checkpoint is there, more steps and perhaps another save under way."""
     job = start_heat(ranks, directory, files, pause_ms=20)

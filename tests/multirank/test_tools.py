@@ -166,6 +166,26 @@ def an_hdf5_export_is_one_plain_file():
 
 
 @test
+def an_hdf5_export_holds_a_record_of_any_length():
+    program = program_file("""import trainrt
+ctx = trainrt.context()
+state = trainrt.State()
+state["epoch"] = 0
+ctx.restore(state)
+ctx.report({f"metric_with_a_long_name_{i}": i / 7 for i in range(10000)})
+ctx.save()
+""")
+    folder = scratch()
+    config = write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder}, "train": {"program": f"/usr/bin/python3 {program}"}})
+    check_exit(run([TRAINRT, "--config", config]), FINISHED)
+    tool("export", folder / "run", "-o", folder / "run.h5")
+    with h5py.File(folder / "run.h5") as f:
+        record = json.loads(f.attrs["checkpoint"])
+    equal(len(record["metrics"]), 10000, "metrics")
+    equal(record["metrics"]["metric_with_a_long_name_9999"], 9999 / 7, "the last one")
+
+
+@test
 def a_safetensors_export_is_read_by_the_formats_description():
     for run_dir in both_layouts():
         path = scratch() / "state.safetensors"
@@ -269,6 +289,16 @@ def a_disk_that_is_full_leaves_no_file():
             equal(list(folder.iterdir()), [], "what is left")
     finally:
         run(["umount", folder])
+
+
+@test
+def a_limit_on_file_sizes_ends_an_export_by_name_and_leaves_no_file():
+    folder = scratch()
+    for extension in ("h5", "safetensors", "npz"):
+        job = run(["prlimit", "--fsize=1024", TRAINRT, "export", both_layouts()[0], "-o", folder / f"state.{extension}"])
+        check_exit(job, FAILED)
+        check("File too large" in job.err and "ulimit -f" in job.err, "the reason", job)
+        equal(list(folder.iterdir()), [], "what is left")
 
 
 @test

@@ -124,12 +124,13 @@ Json json_of(const Inspection& inspection) {
     values.push_back({{"name", value->name},
                       {"dtype", value->dtype},
                       {"value", std::visit([](const auto& v) { return json_of(v); }, value->value)}});
+  const bool of_a_run = meta.attempt > 0;
   return {{"directory", inspection.directory},
           {"index", meta.index},
-          {"iteration", meta.iteration},
-          {"step", meta.step},
+          {"iteration", of_a_run ? Json(meta.iteration) : Json()},
+          {"step", of_a_run ? Json(meta.step) : Json()},
           {"ranks", meta.ranks},
-          {"attempt", meta.attempt},
+          {"attempt", of_a_run ? Json(meta.attempt) : Json()},
           {"created", meta.created},
           {"bytes", bytes_on_disk(manifest)},
           {"metrics", metrics},
@@ -157,9 +158,12 @@ std::string text_of(const Reader::Value& value) {
 void print_record(const Inspection& inspection) {
   const auto& manifest = inspection.manifest();
   const auto& meta = manifest.meta;
-  fmt::print(
-      "checkpoint  {}\nindex       {}\niteration   {}\nstep        {}\nranks       {}\nattempt     {}\ncreated     {}\n",
-      inspection.directory, meta.index, meta.iteration, meta.step, meta.ranks, meta.attempt, meta.created);
+  fmt::print("checkpoint  {}\nindex       {}\n", inspection.directory, meta.index);
+  if (meta.attempt > 0)
+    fmt::print("iteration   {}\nstep        {}\nattempt     {}\n", meta.iteration, meta.step, meta.attempt);
+  else
+    fmt::print("saved by    a CheckpointStore, which counts saves (the index), not steps\n");
+  fmt::print("ranks       {}\ncreated     {}\n", meta.ranks, meta.created);
   fmt::print("bytes       {} ({}) in {} shard{}\n", bytes_on_disk(manifest), bytes_text(bytes_on_disk(manifest)),
              manifest.shards.size(), manifest.shards.size() == 1 ? "" : "s");
   for (const auto& [name, value] : meta.metrics) fmt::print("metric      {} = {}\n", printable(name), text_of(value));

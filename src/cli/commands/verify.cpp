@@ -11,6 +11,7 @@
 #include "checkpoint/directory.hpp"
 #include "checkpoint/format.hpp"
 #include "checkpoint/verify.hpp"
+#include "checkpoint/view_check.hpp"
 #include "cli/arguments.hpp"
 #include "cli/byte_progress.hpp"
 #include "cli/command.hpp"
@@ -40,8 +41,9 @@ struct Findings {
   std::vector<std::string> notes;
 };
 
-bool tell(const std::string& path, const Findings& findings) {
-  fmt::print("{}  {}\n", findings.damage.empty() ? "ok      " : "DAMAGED ", path);
+/// `summary` follows the path.
+bool tell(const std::string& path, const Findings& findings, std::string_view summary = "") {
+  fmt::print("{}  {}{}\n", findings.damage.empty() ? "ok      " : "DAMAGED ", path, summary);
   for (const auto& line : findings.damage) fmt::print("          {}\n", line);
   for (const auto& line : findings.notes) fmt::print("          note: {}\n", line);
   std::fflush(stdout);
@@ -58,7 +60,11 @@ bool verify_checkpoint(const fs::path& directory, const How& how) {
     findings.notes = checkpoint::unlisted_files(directory);
   } catch (const Error&) {  // the manifest's damage is told already
   }
-  return tell(directory, findings);
+  const bool without_view = !checkpoint::has_view(directory);
+  if (without_view)
+    findings.notes.emplace_back(
+        "state.h5, the whole view for HDF5 tools, is missing. No data is: the next start of the run makes it");
+  return tell(directory, findings, without_view ? " (without state.h5)" : "");
 }
 
 bool verify_metrics(const fs::path& path) { return tell(path, {io::check_schema(path, "metrics"), {}}); }
@@ -158,8 +164,9 @@ const Command verify{
     .help = "checksums and schemas of a checkpoint, of a run with all it holds, or of a metrics file",
     .details =
         "All files of a checkpoint are read by several threads (--threads, otherwise one a core, 16 at most).\n"
-        "Exit code 0: everything is whole; 70: something is damaged, and named. Files that do not belong to a\n"
-        "checkpoint are noted and no damage. --quiet shows no progress.\n",
+        "Exit code 0: everything is whole; 70: something is damaged, and named. A missing state.h5 (the next\n"
+        "start of the run makes it) and files that do not belong to a checkpoint are noted and no damage.\n"
+        "--quiet shows no progress.\n",
     .run = verify_command};
 
 }  // namespace trainrt::cli::plugins

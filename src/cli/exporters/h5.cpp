@@ -14,7 +14,7 @@ using checkpoint::Reader;
 
 namespace {
 
-constexpr std::size_t longest_attribute = 60000;  // HDF5: 64 KiB, with the object header's other parts
+constexpr std::size_t longest_word = 60000;  // an object header has 64 KiB, for all its parts
 
 /// Where in the file the bytes of the new dataset belong; 0 where it has none.
 std::uint64_t add(io::H5Placer& placer, const std::string& name, hid_t type, const Shape& shape,
@@ -32,17 +32,15 @@ std::uint64_t add_value(io::H5Placer& placer, const Reader::NamedValue& value) {
 }
 
 std::vector<std::string> write_h5(const ExportSource& source, NewFile& file) {
-  std::vector<std::string> notes;
-  auto meta = source.meta_text();
-  if (meta.size() > longest_attribute) {
-    meta = source.meta_text(false);
-    notes.emplace_back("the checkpoint's metadata is too long for an HDF5 attribute and left out");
-  }
+  const auto meta = source.meta_text();
   std::vector<std::uint64_t> values_at;
   std::map<const Reader::Tensor*, std::uint64_t> tensors_at;
   const auto entries = source.tensors().size() + source.values().size();
   const auto memory = io::H5Memory::build(entries, [&](hid_t h5) {
-    io::h5_write_word(h5, "checkpoint", meta);
+    if (meta.size() <= longest_word)
+      io::h5_write_word(h5, "checkpoint", meta);
+    else  // of variable length: it lies outside the object header
+      io::h5_write_attribute(h5, "checkpoint", std::string_view(meta));
     io::H5Placer placer(h5);
     for (const auto* value : source.values()) values_at.push_back(add_value(placer, *value));
     for (const auto* tensor : source.tensors())
@@ -55,7 +53,7 @@ std::vector<std::string> write_h5(const ExportSource& source, NewFile& file) {
     file.write(values_at[i], bytes.empty() ? std::string_view("\0", 1) : std::string_view(bytes));
   }
   source.stream([&](const TensorPiece& piece) { file.write(tensors_at.at(&piece.tensor) + piece.first, piece.bytes); });
-  return notes;
+  return {};
 }
 
 }  // namespace
