@@ -4,32 +4,11 @@
 #include <trainrt/error.hpp>
 
 #include "core/excerpt.hpp"
+#include "core/json_depth.hpp"
 
 namespace trainrt::checkpoint {
 
 namespace {
-
-constexpr int deepest = 64;
-
-/// The parser takes any depth, but printing and comparing what it made are recursive.
-bool too_deep(std::string_view text) {
-  int depth = 0;
-  bool quoted = false;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const char c = text[at];
-    if (quoted) {
-      if (c == '\\') ++at;
-      if (c == '"') quoted = false;
-    } else if (c == '"') {
-      quoted = true;
-    } else if ((c == '[' || c == '{') && ++depth > deepest) {
-      return true;
-    } else if (c == ']' || c == '}') {
-      --depth;
-    }
-  }
-  return false;
-}
 
 /// A whole number from 0 to the largest std::int64_t.
 bool is_count(const Json& value) {
@@ -40,7 +19,7 @@ bool is_count(const Json& value) {
 }  // namespace
 
 Json parse_json(std::string_view text, const std::string& path) try {
-  if (too_deep(text)) throw Error("'" + path + "' is nested too deep");
+  if (is_nested_deeper(text, deepest_json)) throw Error("'" + path + "' is nested too deep");
   return Json::parse(text);
 } catch (const nlohmann::json::exception& error) {
   throw Error("'" + path + "' cannot be read: " + excerpt(error.what()));

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/json_depth.hpp"
+
 namespace trainrt::metrics {
 
 namespace {
@@ -40,6 +42,7 @@ std::string to_json(const Record& record) {
 }
 
 std::optional<Record> from_json(std::string_view line) {
+  if (is_nested_deeper(line, deepest_json)) return std::nullopt;
   const auto object = Json::parse(line, nullptr, false);
   if (!object.is_object()) return std::nullopt;
   Record record;

@@ -182,6 +182,39 @@ ctx.report({"text": state["name"]})
     equal(reports(run_dir_of(config))[-1]["text"], "line\n \0 \U0001f600", "text of the report")
 
 
+def nested(levels):
+    return "[" * levels + "]" * levels
+
+
+@test
+def a_message_that_is_nested_too_deep_is_refused_by_name():
+    """The parser would take it, but the stack of whoever looks at it would overflow."""
+    for levels in (64, 80_000):
+        program = program_file(f"""import os, socket
+channel = socket.socket(fileno=int(os.environ["TRAINRT_FD"]))
+channel.sendall(b'{{"op": "hello", "protocol": 1, "more": {nested(levels)}}}\\n')
+print(channel.recv(1000))
+""")
+        ends(1, config_of(f"{PYTHON} {program}"), USAGE, "nested too deep: at most 64")
+
+
+@test
+def metadata_that_is_taken_can_be_saved_and_deeper_one_is_refused():
+    program = client("""
+ctx.restore(trainrt.State())
+def nested(levels):
+    return {"a": nested(levels - 1)} if levels > 1 else {}
+ctx.checkpoint_metadata(nested(63))
+ctx.step()
+ctx.save()
+ctx.checkpoint_metadata(nested(64))
+""")
+    config = config_of(f"{PYTHON} {program}")
+    ends(1, config, USAGE, "nested too deep")
+    check_verifies(run_dir_of(config))
+    equal(len(checkpoints(run_dir_of(config))), 1, "checkpoints")
+
+
 @test
 def a_call_that_a_signal_handler_leaves_is_the_last_one():
     """The next would take the answer of this one for its own: a reduction that has not happened yet."""

@@ -11,6 +11,8 @@
 #include <sys/socket.h>
 #include <trainrt/error.hpp>
 
+#include "core/json_depth.hpp"
+
 namespace trainrt::program {
 
 namespace {
@@ -24,6 +26,11 @@ std::string beginning(const std::string& text) {
 }
 
 Message parsed(const std::string& line) {
+  if (is_nested_deeper(line, deepest_json))
+    throw UsageError(fmt::format(
+        "train.program: what the program sent is nested too deep: at most {} arrays and objects may stand inside "
+        "one another: {}",
+        deepest_json, beginning(line)));
   auto body = Json::parse(line, nullptr, false);
   if (!body.is_object() || !body.contains("op") || !body["op"].is_string())
     throw UsageError("train.program: what the program sent is no message, a JSON object with a text \"op\": " +

@@ -17,7 +17,8 @@ struct Message {
   Descriptor file;
 };
 
-/// The runtime's end of the socket to a program: JSON objects, one a line (RFC 8259; at most 64 MiB each). Only the train
+/// The runtime's end of the socket to a program: JSON objects, one a line (RFC 8259; at most 64 MiB each, nested at
+/// most 64 deep). Only the train
 /// thread uses it.
 class Channel {
  public:

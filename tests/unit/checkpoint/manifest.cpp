@@ -69,6 +69,20 @@ TEST_CASE("metadata that is no JSON object is refused when a manifest is made") 
   }
 }
 
+TEST_CASE("metadata that is accepted can be saved and loaded, however deep it is nested") {
+  const auto nested = [](std::size_t levels) {
+    return R"({"a":)" + std::string(levels - 1, '[') + std::string(levels - 1, ']') + "}";
+  };
+  std::size_t levels = 2;
+  for (; error_of([&] { check_metadata(nested(levels)); }).empty() && levels < 200; ++levels) {
+    auto manifest = example();
+    manifest.meta.metadata = nested(levels);
+    CHECK(manifest_from(to_text(manifest), "m").meta.metadata == nested(levels));
+  }
+  CHECK(levels == 64);
+  CHECK_THAT(error_of([&] { check_metadata(nested(1'000'000)); }), Contains("nested too deep"));
+}
+
 TEST_CASE("each part of a manifest is read strictly, under a right digest too") {
   CHECK_THAT(why(R"("version": 2)", R"("version": 1)"), Contains("'RUN/manifest.json': the manifest has 'version' 1"));
   CHECK_THAT(why("trainrt checkpoint", "another"), Contains("'format'"));
