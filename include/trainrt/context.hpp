@@ -36,7 +36,8 @@ class TRAINRT_API Context final {
   const std::string& run_dir() const;  ///< <storage_path>/<name>, the same path on every rank
   std::uint64_t seed() const;          ///< run.seed
 
-  /// A [loop] key as int, std::int64_t, double, bool or std::string. Without a default a missing key is a UsageError.
+  /// A [loop] key as int, std::int64_t, double, bool or std::string. If the config lacks it, the default that the train
+  /// function declares (LoopKey), else `fallback`; without any a UsageError.
   template <class T>
   T config(std::string_view key) const;
   template <class T>

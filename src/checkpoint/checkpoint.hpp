@@ -71,6 +71,9 @@ PartialResult load_from(const State& state, const std::string& path, const Selec
 /// Metas of the committed checkpoints of a run, oldest first. Damaged manifests are left out. Not collective.
 std::vector<Meta> list(const std::string& run_dir);
 
+/// The newest of them; nullopt if there is none. Reads no older manifest unless the newer ones are damaged. Not collective.
+std::optional<Meta> newest(const std::string& run_dir);
+
 /// Highest NNNNNN of any checkpoint_NNNNNN in the run, damaged ones too; -1 where there is none.
 std::int64_t highest_index(const std::string& run_dir);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <ranges>
 #include <trainrt/error.hpp>
 
 #include "checkpoint/manifest.hpp"
@@ -47,6 +48,19 @@ std::vector<std::int64_t> indices_in(const std::string& run_dir) {
   return indices;
 }
 
+namespace {
+
+/// nullopt if it is damaged: verify() and load_latest() say so.
+std::optional<Meta> meta_of(const std::string& run_dir, std::int64_t index) try {
+  auto manifest = read_manifest(run_dir + "/" + directory_name(index));
+  if (manifest.meta.index != index) return std::nullopt;
+  return std::move(manifest.meta);
+} catch (const Error&) {
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::int64_t highest_index(const std::string& run_dir) {
   const auto indices = indices_in(run_dir);
   return indices.empty() ? -1 : indices.back();
@@ -61,13 +75,15 @@ std::int64_t index_after(std::int64_t highest, const std::string& run_dir) {
 
 std::vector<Meta> list(const std::string& run_dir) {
   std::vector<Meta> metas;
-  for (const auto index : indices_in(run_dir)) try {
-      auto manifest = read_manifest(run_dir + "/" + directory_name(index));
-      if (manifest.meta.index == index) metas.push_back(std::move(manifest.meta));
-    } catch (const Error&) {
-      // Damaged: verify() and load_latest() say so.
-    }
+  for (const auto index : indices_in(run_dir))
+    if (auto meta = meta_of(run_dir, index)) metas.push_back(std::move(*meta));
   return metas;
+}
+
+std::optional<Meta> newest(const std::string& run_dir) {
+  for (const auto index : std::views::reverse(indices_in(run_dir)))
+    if (auto meta = meta_of(run_dir, index)) return meta;
+  return std::nullopt;
 }
 
 }  // namespace trainrt::checkpoint

@@ -17,6 +17,7 @@ struct Command {
   std::string_view help;     ///< one line
   std::string_view details;  ///< what --help adds
   ExitCode (*run)(std::span<const std::string> words);
+  bool output_is_result = true;  ///< what it prints is what it is called for: if that cannot be written it fails
 };
 
 PluginTable<Command> command_table();

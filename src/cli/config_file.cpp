@@ -1,5 +1,6 @@
 #include "cli/config_file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -28,6 +29,14 @@ std::string without_comment(const std::string& line) {
   return line;
 }
 
+bool leaves_quote_open(const std::string& line) { return std::count(line.begin(), line.end(), '"') % 2 != 0; }
+
+/// What editors of other systems put in front of a text in UTF-8.
+void drop_byte_order_mark(std::string& line) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  if (line.starts_with(mark)) line.erase(0, mark.size());
+}
+
 std::string unquoted(const std::string& value) {
   if (value.size() >= 2 && value.front() == '"' && value.back() == '"') return value.substr(1, value.size() - 2);
   return value;
@@ -46,11 +55,15 @@ Options read_config_file(const std::string& path) {
   std::string section;
   std::string raw;
   for (int number = 1; std::getline(file, raw); ++number) {
+    if (number == 1) drop_byte_order_mark(raw);
     const auto line = trim(without_comment(raw));
     const auto origin = fmt::format("{}:{}", path, number);
     if (!is_utf8(raw)) throw UsageError(origin + ": this line is not UTF-8 text");
+    if (raw.find('\0') != std::string::npos)
+      throw UsageError(origin + ": this line holds a NUL byte: is the file a config, in UTF-8?");
     if (raw.size() > longest_line) throw UsageError(origin + ": this line is longer than 64 KiB: is the file a config?");
     if (line.empty()) continue;
+    if (leaves_quote_open(line)) throw UsageError(fmt::format("{}: a double quote in '{}' is not closed", origin, line));
     if (line.front() == '[') {
       if (line.back() != ']' || trim(line.substr(1, line.size() - 2)).empty())
         throw UsageError(fmt::format("{}: '{}' is not of the form [section]", origin, line));

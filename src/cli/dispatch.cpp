@@ -1,10 +1,17 @@
 #include "cli/dispatch.hpp"
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <system_error>
+
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
 #include "core/environment.hpp"
 #include "core/log.hpp"
+#include "core/memory.hpp"
 #include "core/version.hpp"
 #include "launch/launcher.hpp"
 
@@ -32,16 +39,28 @@ void print_help_of(const Command& command) {
   if (!command.details.empty()) fmt::print("\n{}", command.details);
 }
 
+/// `number`: errno, 0 if it is not known any more.
+std::string output_lost(int number) {
+  return "the output could not be written" + (number != 0 ? std::string(": ") + std::strerror(number) : "");
+}
+
 bool is_help(const std::string& word) { return word == "--help" || word == "-h"; }
 
-ExitCode run_command(std::vector<std::string>& words) {
+/// How a command ended, and whether its output is what it was called for.
+struct Done {
+  ExitCode code;
+  bool output_is_result = true;
+  int output_error = 0;  ///< errno
+};
+
+Done run_command(std::vector<std::string>& words) {
   if (words.empty() || is_help(words[0]) || words[0] == "help") {
     print_general_help();
-    return words.empty() ? ExitCode::usage : ExitCode::finished;
+    return {words.empty() ? ExitCode::usage : ExitCode::finished};
   }
   if (words[0] == "--version") {
     fmt::print("trainrt {}\n", version);
-    return ExitCode::finished;
+    return {ExitCode::finished};
   }
   std::string name = "run";
   if (!words[0].starts_with("-")) {
@@ -52,24 +71,42 @@ ExitCode run_command(std::vector<std::string>& words) {
   for (const auto& word : words)
     if (is_help(word)) {
       print_help_of(command);
-      return ExitCode::finished;
+      return {ExitCode::finished};
     }
-  return command.run(words);
+  return {command.run(words), command.output_is_result};
 }
 
-}  // namespace
-
-ExitCode dispatch(std::vector<std::string> words) {
+Done run_and_report(std::vector<std::string>& words) {
   try {
     return run_command(words);
   } catch (const Error& error) {
     // Commands other than run know no ranks: in a step of many, one of them speaks.
     if (launch::claimed_rank(Environment::of_process()) == 0) log::error(error.what());
-    return error.code();
+    return {error.code()};
+  } catch (const std::bad_alloc&) {
+    log::error(out_of_memory_text());
+  } catch (const std::system_error& error) {
+    if (std::ferror(stdout) != 0) return {ExitCode::failed, true, error.code().value()};
+    log::error(error.what());
   } catch (const std::exception& error) {
     log::error(error.what());
-    return ExitCode::failed;
   }
+  return {ExitCode::failed};
+}
+
+}  // namespace
+
+ExitCode dispatch(std::vector<std::string> words) {
+  const auto done = run_and_report(words);
+  const bool lost = std::fflush(stdout) != 0;
+  if (!lost && std::ferror(stdout) == 0) return done.code;
+  const auto text = output_lost(lost && done.output_error == 0 ? errno : done.output_error);
+  if (!done.output_is_result) {
+    log::warning(text);
+    return done.code;
+  }
+  log::error(text);
+  return done.code == ExitCode::finished ? ExitCode::failed : done.code;
 }
 
 }  // namespace trainrt::cli

@@ -29,6 +29,13 @@ std::vector<std::string> words_of(const std::string& program) {
 
 }  // namespace
 
+std::string take_declared(trainer::RunSpec& spec) {
+  if (!spec.program.empty()) return {};
+  const auto entry = trainer::find_function(builtin_functions(), spec.function, spec.library);
+  trainer::take_declared(entry.declared, entry.name, spec);
+  return entry.name;
+}
+
 trainer::TrainCall train_call(const trainer::RunSpec& spec) {
   if (spec.program.empty()) {
     const auto function = trainer::load_function(builtin_functions(), spec.function, spec.library);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
+#include <fmt/format.h>
 #include <trainrt/error.hpp>
 
 #include "core/text.hpp"
@@ -80,15 +82,23 @@ std::optional<bool> parse_boolean(std::string_view text) {
   return std::nullopt;
 }
 
-namespace {
+bool Range::holds(double value) const { return std::isfinite(value) && value >= least && value <= most && value < below; }
+
+std::string Range::in_words() const {
+  if (std::isfinite(below)) return fmt::format(", from {} to less than {}", least, below);
+  if (std::isfinite(least) && std::isfinite(most)) return fmt::format(", from {} to {}", least, most);
+  if (std::isfinite(least)) return fmt::format(", {} or more", least);
+  if (std::isfinite(most)) return fmt::format(", {} or less", most);
+  return "";
+}
 
 std::string what_is_valid(const OptionSpec& spec) {
   if (!spec.choices.empty()) return "one of: " + join(spec.choices);
   switch (spec.type) {
     case OptionType::integer:
-      return "a whole number";
+      return "a whole number" + spec.range.in_words();
     case OptionType::real:
-      return "a number";
+      return "a number" + spec.range.in_words();
     case OptionType::boolean:
       return "true or false";
     case OptionType::bytes:
@@ -99,13 +109,17 @@ std::string what_is_valid(const OptionSpec& spec) {
   return "";
 }
 
+namespace {
+
+bool is_in_range(const OptionSpec& spec, std::optional<double> value) { return value && spec.range.holds(*value); }
+
 bool is_valid(const OptionSpec& spec, const std::string& text) {
   if (!spec.choices.empty()) return std::ranges::find(spec.choices, text) != spec.choices.end();
   switch (spec.type) {
     case OptionType::integer:
-      return parse_integer(text).has_value();
+      return is_in_range(spec, parse_integer(text));
     case OptionType::real:
-      return parse_real(text).has_value();
+      return is_in_range(spec, parse_real(text));
     case OptionType::boolean:
       return parse_boolean(text).has_value();
     case OptionType::bytes:
@@ -120,25 +134,27 @@ bool is_valid(const OptionSpec& spec, const std::string& text) {
 
 Options checked(const Options& given, std::span<const OptionSpec> specs, std::string_view where) {
   std::vector<std::string> known;
-  for (const auto& spec : specs) known.emplace_back(spec.key);
+  for (const auto& spec : specs) known.push_back(spec.key);
+  constexpr std::size_t most_listed = 20;
   const auto at = where.empty() ? std::string() : " in " + std::string(where);
 
   for (const auto& key : given.keys())
     if (std::ranges::find(known, key) == known.end()) {
-      throw UsageError(given.find(key)->origin + ": unknown key '" + key + "'" + at + did_you_mean(key, known) +
-                       "; `trainrt list` shows the valid ones");
+      throw UsageError(
+          given.find(key)->origin + ": unknown key '" + key + "'" + at + did_you_mean(key, known) +
+          (known.size() <= most_listed ? "; there are: " + join(known) : "; `trainrt list` shows the valid ones"));
     }
   Options out;
   for (const auto& spec : specs) {
-    const std::string key(spec.key);
+    const auto& key = spec.key;
     if (const auto* value = given.find(key)) {
       if (!is_valid(spec, value->text))
         throw UsageError(value->origin + ": " + key + at + " is '" + value->text + "'; it must be " + what_is_valid(spec));
       out.set(key, *value);
     } else if (spec.required) {
-      throw UsageError("the key " + key + at + " is missing: " + std::string(spec.help));
+      throw UsageError("the key " + key + at + " is missing: " + spec.help);
     } else if (!spec.default_value.empty()) {
-      out.set(key, {std::string(spec.default_value), "default"});
+      out.set(key, {spec.default_value, "default"});
     }
   }
   return out;

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -11,15 +12,33 @@ namespace trainrt {
 
 enum class OptionType { text, integer, real, boolean, bytes };
 
+/// Which numbers are valid. Infinity as a limit means none; NaN and infinite values are never valid.
+struct Range {
+  double least = -std::numeric_limits<double>::infinity();
+  double most = std::numeric_limits<double>::infinity();
+  double below = std::numeric_limits<double>::infinity();  ///< a limit that is itself not valid
+  bool holds(double value) const;
+  std::string in_words() const;  ///< ", 1 or more"; "" if there is no limit
+};
+
 /// A config key, declared once, as plain data; --help, `trainrt list`, errors and the README's table come from it.
 struct OptionSpec {
-  std::string_view key;  ///< "section.key"; for a data format the key inside [data.NAME]
+  std::string key;  ///< "section.key"; for a data format the key inside [data.NAME]
   OptionType type = OptionType::text;
-  std::string_view default_value;  ///< "" = no default
-  std::string_view help;
+  std::string default_value;  ///< "" = no default
+  std::string help;
   bool required = false;
-  std::vector<std::string> choices = {};  ///< where only these words are valid
+  std::vector<std::string> choices = {};  ///< if only these words are valid
+  Range range = {};                       ///< of a number
 };
+
+/// A number of seconds that a clock can measure, up to 30 years.
+constexpr Range any_time = {.least = 1e-3, .most = 1e9};
+/// What fits into an int.
+constexpr double largest_int = std::numeric_limits<int>::max();
+
+/// In words: "a whole number, 1 or more".
+std::string what_is_valid(const OptionSpec& spec);
 
 /// Where a value was written, for messages: "train.ini:12" or "command line".
 struct OptionValue {

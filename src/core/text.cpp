@@ -45,6 +45,16 @@ std::string trim(std::string_view text) {
   return std::string(text.substr(first, text.find_last_not_of(blank) - first + 1));
 }
 
+std::vector<std::string> words_in(std::string_view list) {
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at <= list.size();) {
+    const auto comma = std::min(list.find(',', at), list.size());
+    if (auto word = trim(list.substr(at, comma - at)); !word.empty()) words.push_back(std::move(word));
+    at = comma + 1;
+  }
+  return words;
+}
+
 namespace {
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -75,6 +85,14 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
     }
   }
   return best;
+}
+
+std::string shell_quoted(std::string_view word) {
+  constexpr std::string_view harmless = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@%+=:,./_-";
+  if (!word.empty() && word.find_first_not_of(harmless) == std::string_view::npos) return std::string(word);
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? R"('\'')" : std::string(1, c);
+  return quoted + "'";
 }
 
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {

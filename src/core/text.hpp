@@ -12,6 +12,9 @@ std::string join(std::span<const std::string> parts, std::string_view separator 
 /// Well-formed UTF-8 (RFC 3629): no stray or missing continuation bytes, no overlong forms, no surrogates.
 bool is_utf8(std::string_view text);
 
+/// "a, b" as its words; empty ones are left out.
+std::vector<std::string> words_in(std::string_view list);
+
 std::string trim(std::string_view text);
 
 /// Up to the first line break.
@@ -19,6 +22,10 @@ std::string first_line(std::string_view text);
 
 /// The candidate with the smallest edit distance (Levenshtein), or "" where none is near enough to be what was meant.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
+
+/// As one word of a command that a shell reads (POSIX): in single quotes if it holds anything but letters, digits and
+/// characters that mean nothing to a shell. For commands that people are told to type.
+std::string shell_quoted(std::string_view word);
 
 /// " (did you mean 'x'?)", or "" where nothing is near.
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);

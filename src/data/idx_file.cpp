@@ -12,6 +12,8 @@
 #include <zlib.h>
 #include <trainrt/error.hpp>
 
+#include "core/memory.hpp"
+
 namespace trainrt::data {
 
 namespace {
@@ -180,6 +182,7 @@ IdxData read_idx(const std::string& path) {
   IdxData data{check_idx(path), {}};
   Reader reader(path);
   data.header = read_header(path, reader);
+  require_memory(data.header.data_bytes, "IDX file " + path + ": what it holds");
   data.values.resize(data.header.data_bytes);
   const auto got = reader.read(data.values.data(), data.header.data_bytes);
   if (got < data.header.data_bytes) too_short(path, data.header, data.header.header_bytes + got);

@@ -5,6 +5,9 @@
 
 #include <trainrt/error.hpp>
 
+#include "core/memory.hpp"
+#include "data/sampler.hpp"
+
 namespace trainrt::data {
 
 const std::vector<OptionSpec>& common_options() {
@@ -68,6 +71,14 @@ auto in_section(const std::string& name, const Call& call) {
   }
 }
 
+/// A shuffled order is a list in memory.
+void require_memory_for_order(const std::string& name, const DatasetImpl& dataset) {
+  const auto samples = dataset.source->size();
+  if (dataset.shuffle)
+    require_memory(EpochOrder::bytes_of_shuffled(samples),
+                   section_of(name) + ": the order of shuffle = true over " + std::to_string(samples) + " samples");
+}
+
 }  // namespace
 
 void check_dataset(const std::string& name, const Options& options) {
@@ -85,6 +96,7 @@ std::shared_ptr<DatasetImpl> open_dataset(const std::string& name, const Options
   dataset->source = in_section(name, [&] { return format.open(good); });
   dataset->shard = shard;
   dataset->shuffle = good.boolean("shuffle");
+  require_memory_for_order(name, *dataset);
   dataset->seed = seed;
   return dataset;
 }

@@ -1,10 +1,12 @@
 #include "trainer/agreement.hpp"
 
 #include <algorithm>
+#include <new>
 
 #include <fmt/format.h>
 
 #include "core/host.hpp"
+#include "core/memory.hpp"
 
 namespace trainrt::trainer {
 
@@ -17,6 +19,8 @@ std::string outcome_of(const std::function<void()>& work) {
     return {};
   } catch (const Error& error) {
     return fmt::format("{} {}\n{}", static_cast<int>(error.code()), host_name(), error.what());
+  } catch (const std::bad_alloc&) {
+    return fmt::format("{} {}\n{}", static_cast<int>(ExitCode::failed), host_name(), out_of_memory_text());
   } catch (const std::exception& error) {
     return fmt::format("{} {}\n{}", static_cast<int>(ExitCode::failed), host_name(), error.what());
   }

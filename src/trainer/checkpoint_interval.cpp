@@ -27,14 +27,15 @@ CheckpointInterval parse_checkpoint_interval(const OptionValue& value) {
   std::string number, unit, rest;
   in >> number >> unit >> rest;
   const auto count = parse_real(number);
-  const bool whole = count && std::floor(*count) == *count;
-  if (count && *count > 0 && rest.empty()) {
+  constexpr Range any_count = {.least = 1, .most = 0x1p53};
+  if (count && rest.empty()) {
+    const bool whole = std::floor(*count) == *count && any_count.holds(*count);
     if (whole && (unit == "reports" || unit == "report")) return {Unit::reports, *count};
     if (whole && (unit == "steps" || unit == "step")) return {Unit::steps, *count};
-    if (unit == "s") return {Unit::seconds, *count};
+    if (unit == "s" && any_time.holds(*count)) return {Unit::seconds, *count};
   }
   throw UsageError(value.origin + ": checkpoint.every is '" + value.text +
-                   "'; it must be 'N reports', 'N steps', 'N s', 'auto' or 'off'");
+                   "'; it must be 'N reports', 'N steps', 'N s' (a number" + any_time.in_words() + "), 'auto' or 'off'");
 }
 
 }  // namespace trainrt::trainer

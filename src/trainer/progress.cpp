@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "core/text.hpp"
 #include "trainer/attempt_files.hpp"
 
 namespace trainrt::trainer {
@@ -39,7 +40,7 @@ void require_progress(const RunSpec& spec) {
       fmt::format("the last {} attempts of job {} at the run in {} got no further than the checkpoint they began with "
                   "(failure.max_no_progress = {}): trainrt result {} shows why. Mend that and submit a new job, or "
                   "add --failure.max_no_progress=0 to try all the same",
-                  count, job_id, spec.run_dir, spec.max_no_progress, spec.run_dir),
+                  count, job_id, spec.run_dir, spec.max_no_progress, shell_quoted(spec.run_dir)),
       ExitCode::no_progress);
 }
 

@@ -7,6 +7,7 @@
 #include "core/host.hpp"
 #include "core/log.hpp"
 #include "io/patience.hpp"
+#include "trainer/resize.hpp"
 #include "trainer/run_directory.hpp"
 
 namespace trainrt::trainer {
@@ -20,12 +21,17 @@ std::string shown(const std::string& value) { return value.empty() ? "not set" :
 Records::Records(const RunSpec& spec, const std::string& function, int ranks, std::vector<std::string> nodes, Meter& meter)
     : attempt_(spec.run_dir, ranks, std::move(nodes), meter) {
   auto existing = read_run_record(spec.run_dir);
+  const auto batch = global_batch(spec, existing, ranks);
   record_ = existing ? std::move(*existing) : new_run_record(spec, function);
   for (const auto& change : take_changes(record_, spec, attempt_.number()))
     log::info(fmt::format("{} was {}, is {} from attempt {} on", change.key, shown(change.from), shown(change.to),
                           change.attempt));
   record_.spec = spec.texts;
-  workers_ = take_workers(record_, spec, ranks);
+  record_.workers = batch.now;
+  if (spec.on_resize == OnResize::keep_global_batch) workers_ = batch.now;
+  if (batch.changes())
+    log::info(fmt::format("the global batch is {} from attempt {} on; it has been {}", in_words(spec, batch.now),
+                          attempt_.number(), in_words(spec, batch.before)));
   if (workers_ > 0 && workers_ != ranks)
     log::info(
         fmt::format("elastic: {} rank{} share the global batches of {} workers", ranks, ranks == 1 ? "" : "s", workers_));

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <new>
 #include <optional>
 #include <set>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "core/environment.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
+#include "core/memory.hpp"
 #include "core/text.hpp"
 #include "data/open_dataset.hpp"
 #include "io/file.hpp"
@@ -33,6 +35,7 @@
 #include "trainer/hang_watch.hpp"
 #include "trainer/progress.hpp"
 #include "trainer/records.hpp"
+#include "trainer/resize.hpp"
 #include "trainer/run_directory.hpp"
 #include "trainer/run_record.hpp"
 #include "trainer/session.hpp"
@@ -47,18 +50,22 @@ namespace {
 
 constexpr const char* finished_text = "finished";
 
-/// Refuses directories that are no run, and runs of another train function. "finished" where there is nothing to do.
-std::string look_at_existing(const RunSpec& spec, const std::string& function) {
+/// Refuses directories that are no run, runs of another train function, and restarts that would change the global batch.
+/// "finished" where there is nothing to do.
+std::string look_at_existing(const RunSpec& spec, const std::string& function, int ranks) {
   const auto record = read_run_record(spec.run_dir);
   if (!record) {
     if (fs::exists(spec.run_dir) && !fs::is_directory(spec.run_dir + "/attempts") && !fs::is_empty(spec.run_dir))
       throw UsageError(spec.run_dir + " exists and is no run of trainrt: choose another run.name or run.storage_path");
+    require_same_global_batch(spec, global_batch(spec, record, ranks));
     return {};
   }
   if (record->function != function)
     throw UsageError(fmt::format("the run in {} is of the train function '{}', not '{}': give this run another run.name",
                                  spec.run_dir, record->function, function));
-  return is_finished_as_is(*record, spec) ? finished_text : "";
+  if (is_finished_as_is(*record, spec)) return finished_text;
+  require_same_global_batch(spec, global_batch(spec, record, ranks));
+  return {};
 }
 
 /// A run that finished was killed before it could remove its private directory, or could not write a checkpoint's view.
@@ -76,7 +83,7 @@ void tidy_finished(const std::string& run_dir) try {
 bool has_finished_before(const RunSpec& spec, const std::string& function, Communicator& communicator) {
   const bool looks = communicator.rank() == 0;
   std::string existing;
-  agreed(communicator, [&] { existing = looks ? look_at_existing(spec, function) : ""; });
+  agreed(communicator, [&] { existing = looks ? look_at_existing(spec, function, communicator.size()) : ""; });
   if (communicator.broadcast_text(existing, 0) != finished_text) return false;
   if (looks) tidy_finished(spec.run_dir);
   return true;
@@ -140,6 +147,8 @@ void call_train_function(const AttemptPlace& place, const TrainCall& function, S
     throw;
   } catch (const Error& error) {
     fail_everywhere(place, session, launch, error, error.what());
+  } catch (const std::bad_alloc&) {
+    fail_everywhere(place, session, launch, Error(out_of_memory_text()), "");
   } catch (const std::exception& error) {
     fail_everywhere(place, session, launch, Error(first_line(error.what())), error.what());
   } catch (const StopRun&) {
@@ -165,7 +174,7 @@ RunOutcome outcome_of(const RunSpec& spec, const Session& session) {
   if (has_finished(session) && (!early || session.loses_nothing() || !session.has_state()))
     return {ExitCode::finished, fmt::format("finished{}: {} iterations, {} steps. Results: {} (trainrt result {})",
                                             early ? " early (" + session.stop_reason() + ")" : "", session.iteration(),
-                                            session.step_count(), spec.run_dir, spec.run_dir)};
+                                            session.step_count(), spec.run_dir, shell_quoted(spec.run_dir))};
   const auto again = fmt::format("Run the same command again to continue (exit {})", static_cast<int>(ExitCode::stopped));
   if (!session.has_begun())
     return {ExitCode::stopped,
@@ -176,7 +185,7 @@ RunOutcome outcome_of(const RunSpec& spec, const Session& session) {
         ExitCode::failed,
         stopped + fmt::format(", but this could not be saved: starting again repeats what came after the last checkpoint "
                               "(trainrt result {}; exit {})",
-                              spec.run_dir, static_cast<int>(ExitCode::failed))};
+                              shell_quoted(spec.run_dir), static_cast<int>(ExitCode::failed))};
   return {ExitCode::stopped, stopped + "; everything up to there is saved. " + again};
 }
 
@@ -216,13 +225,7 @@ void leave_nothing(const std::string& private_dir) try { io::remove_tree(private
   log::warning(std::string("what this attempt leaves behind is swept by the next: ") + error.what());
 }
 
-void warn_of_unread_keys(const Session& session) {
-  for (const auto& key : session.unread_loop_keys())
-    log::warning(fmt::format("[loop] {} was never read by the train function (a typing error?)", key));
-}
-
 void record_end(Records& records, const RunOutcome& outcome, const Session& session) {
-  if (session.has_begun()) warn_of_unread_keys(session);
   const auto why = why_ended(session);
   const bool lost = outcome.code == ExitCode::failed;
   records.end(has_finished(session) && !lost ? "finished" : "stopped", lost ? why + ", not saved" : why, outcome.code,

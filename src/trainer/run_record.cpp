@@ -130,14 +130,6 @@ std::vector<RunRecord::Change> take_changes(RunRecord& record, const RunSpec& sp
   return changes;
 }
 
-int take_workers(RunRecord& record, const RunSpec& spec, int ranks) {
-  if (spec.num_workers > 0)
-    record.workers = spec.num_workers;
-  else if (record.workers <= 0)
-    record.workers = ranks;
-  return spec.min_workers > 0 ? record.workers : 0;
-}
-
 std::string loop_as_json(const RunRecord& record) { return Json(record.loop).dump(2) + "\n"; }
 
 bool is_finished_as_is(const RunRecord& record, const RunSpec& spec) {

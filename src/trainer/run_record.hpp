@@ -20,7 +20,7 @@ struct RunRecord {
   std::string created;
   std::string function;
   std::string state;  ///< running | stopped | finished | failed
-  int workers = 0;    ///< nominal: scaling.num_workers, or the ranks of the first attempt; 0: not known (an older record)
+  int workers = 0;    ///< that the global batches of the last attempt were made for; 0: not known (an older record)
   std::map<std::string, std::string> loop;
   std::map<std::string, std::string> spec;
   std::vector<Change> changes;
@@ -39,10 +39,6 @@ RunRecord new_run_record(const RunSpec& spec, const std::string& function);
 /// Takes this attempt's [loop] into the record, and returns what changed in it, in [data.NAME] and in [stop] ("loop.lr",
 /// "data.train.source"). What new values mean for a run that goes on is the train function's business.
 std::vector<RunRecord::Change> take_changes(RunRecord& record, const RunSpec& spec, int attempt);
-
-/// Takes the number of workers that the run's global batches are made for into the record: scaling.num_workers where it is
-/// given, else what stands there, else `ranks`, those of this attempt. Returns it where the run is elastic, else 0.
-int take_workers(RunRecord& record, const RunSpec& spec, int ranks);
 
 /// [loop] as a JSON object, for params.json.
 std::string loop_as_json(const RunRecord& record);

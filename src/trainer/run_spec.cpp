@@ -28,25 +28,6 @@ void check_component(const OptionValue& value, const std::string& what) {
                     value.origin, what, text));
 }
 
-void check_positive(const Options& options, std::string_view key) {
-  const auto* value = options.find(key);
-  constexpr double longest = 1e9;
-  if (const auto seconds = options.real(key); !(seconds > 0 && seconds < longest))
-    throw UsageError(fmt::format("{}: {} is '{}'; it must be more than 0, and finite", value->origin, key, value->text));
-}
-
-void check_not_negative(const Options& options, std::string_view key) {
-  const auto* value = options.find(key);
-  if (options.integer(key) < 0)
-    throw UsageError(fmt::format("{}: {} is '{}'; it must be 0 or more", value->origin, key, value->text));
-}
-
-void check_range(const Options& options, std::string_view key, std::int64_t least, std::int64_t most) {
-  const auto* value = options.find(key);
-  if (const auto number = options.integer(key); number < least || number > most)
-    throw UsageError(fmt::format("{}: {} is '{}'; it must be from {} to {}", value->origin, key, value->text, least, most));
-}
-
 /// "auto", "90 s" or "off".
 LimitOption parse_limit(const Options& options, std::string_view key) {
   const auto* value = options.find(key);
@@ -56,16 +37,13 @@ LimitOption parse_limit(const Options& options, std::string_view key) {
   std::string number, unit, rest;
   in >> number >> unit >> rest;
   const auto seconds = parse_real(number);
-  if (seconds && *seconds > 0 && *seconds < 1e9 && (unit.empty() || unit == "s") && rest.empty())
+  if (seconds && any_time.holds(*seconds) && (unit.empty() || unit == "s") && rest.empty())
     return {LimitOption::Kind::seconds, *seconds};
-  throw UsageError(fmt::format("{}: {} is '{}'; it must be auto, 'N s' or off", value->origin, key, value->text));
+  throw UsageError(fmt::format("{}: {} is '{}'; it must be auto, 'N s' (a number{}) or off", value->origin, key,
+                               value->text, any_time.in_words()));
 }
 
 void take_failure_keys(const Options& options, RunSpec& spec) {
-  for (const auto* key : {"failure.launch_timeout", "failure.collective_timeout", "failure.storage_timeout"})
-    check_positive(options, key);
-  for (const auto* key : {"failure.max_failures", "failure.max_requeues", "failure.max_no_progress"})
-    check_range(options, key, 0, 1'000'000'000);
   spec.max_failures = static_cast<int>(options.integer("failure.max_failures"));
   spec.max_requeues = static_cast<int>(options.integer("failure.max_requeues"));
   spec.max_no_progress = static_cast<int>(options.integer("failure.max_no_progress"));
@@ -76,25 +54,25 @@ void take_failure_keys(const Options& options, RunSpec& spec) {
   spec.storage_timeout_s = options.real("failure.storage_timeout");
 }
 
-/// "a, b" as its words; empty ones are left out.
-std::vector<std::string> words_of(std::string_view text) {
-  std::vector<std::string> words;
-  for (std::size_t at = 0; at <= text.size();) {
-    const auto comma = std::min(text.find(',', at), text.size());
-    if (auto word = trim(text.substr(at, comma - at)); !word.empty()) words.push_back(std::move(word));
-    at = comma + 1;
-  }
-  return words;
+OnResize on_resize_of(const Options& options, int min_workers) {
+  const auto* value = options.find("scaling.on_resize");
+  if (value == nullptr) return min_workers > 0 ? OnResize::keep_global_batch : OnResize::refuse;
+  if (value->text == "keep_global_batch") return OnResize::keep_global_batch;
+  if (value->text == "keep_batch") return OnResize::keep_batch;
+  if (min_workers > 0)
+    throw UsageError(value->origin +
+                     ": scaling.on_resize = refuse, and scaling.min_workers lets the run go on with fewer ranks: leave one "
+                     "of them out");
+  return OnResize::refuse;
 }
 
 void take_scaling_keys(const Options& options, RunSpec& spec) {
-  check_not_negative(options, "scaling.num_workers");
   spec.num_workers = static_cast<int>(options.integer("scaling.num_workers"));
-  check_not_negative(options, "scaling.min_workers");
   spec.min_workers = static_cast<int>(options.integer("scaling.min_workers"));
   if (spec.num_workers > 0 && spec.min_workers > spec.num_workers)
     throw UsageError(fmt::format("{}: scaling.min_workers is {}, more than scaling.num_workers = {}",
                                  options.find("scaling.min_workers")->origin, spec.min_workers, spec.num_workers));
+  spec.on_resize = on_resize_of(options, spec.min_workers);
   spec.backend = options.text("scaling.backend");
   spec.check_calls = options.boolean("scaling.check");
   spec.deterministic = options.boolean("scaling.deterministic");
@@ -104,16 +82,15 @@ void take_scaling_keys(const Options& options, RunSpec& spec) {
   spec.gradients.bf16_on_the_wire = options.text("scaling.gradient_wire") == "bf16";
   const auto* gpus = options.find("scaling.gpus_per_worker");
   spec.gpus_per_worker = gpus->text;
-  if (const auto number = parse_real(gpus->text); gpus->text != "auto" && (!number || !(*number >= 0 && *number < 1e6)))
-    throw UsageError(fmt::format("{}: scaling.gpus_per_worker is '{}'; it must be auto, or a number of 0 or more",
-                                 gpus->origin, gpus->text));
+  if (const auto number = parse_real(gpus->text);
+      gpus->text != "auto" && (!number || !(*number == 0 || Range{1e-3, 1e6}.holds(*number))))
+    throw UsageError(
+        fmt::format("{}: scaling.gpus_per_worker is '{}'; it must be auto, 0, or a number from 0.001 to 1000000",
+                    gpus->origin, gpus->text));
 }
 
 /// The keys of [checkpoint] and the two of [run] that say where a new run starts.
 void take_checkpoint_keys(const Options& options, RunSpec& spec) {
-  check_not_negative(options, "checkpoint.num_to_keep");
-  check_not_negative(options, "checkpoint.max_failed");
-  check_range(options, "checkpoint.io_threads", 1, 64);
   spec.checkpoint_every = parse_checkpoint_interval(*options.find("checkpoint.every"));
   spec.retention.num_to_keep = options.integer("checkpoint.num_to_keep");
   spec.retention.score_attribute = options.text("checkpoint.score_attribute");
@@ -126,7 +103,7 @@ void take_checkpoint_keys(const Options& options, RunSpec& spec) {
   spec.checkpoint_read_back = options.boolean("checkpoint.read_back");
   if (const auto from = options.text("run.resume_from_checkpoint"); !from.empty())
     spec.resume_from = std::filesystem::absolute(from).lexically_normal().string();
-  spec.resume_tensors.patterns = words_of(options.text("run.resume_tensors"));
+  spec.resume_tensors.patterns = words_in(options.text("run.resume_tensors"));
   if (!spec.resume_tensors.patterns.empty() && spec.resume_from.empty())
     throw UsageError(options.find("run.resume_tensors")->origin +
                      ": run.resume_tensors says what to take of run.resume_from_checkpoint, which is missing");
@@ -161,7 +138,6 @@ void take_train_keys(const Options& options, RunSpec& spec) {
   spec.function = options.text("train.function");
   spec.library = options.text("train.library");
   spec.program = options.text("train.program");
-  check_positive(options, "train.stop_timeout");
   spec.stop_signal = options.text("train.stop_signal");
   spec.stop_timeout_s = options.real("train.stop_timeout");
   const bool has_function = !spec.function.empty() || !spec.library.empty();
@@ -182,11 +158,15 @@ void note_texts(const Options& options, RunSpec& spec) {
 
 }  // namespace
 
+const OptionValue* RunSpec::loop_value(std::string_view key) const {
+  const auto* given = loop.find(key);
+  return given != nullptr ? given : loop_defaults.find(key);
+}
+
 RunSpec make_run_spec(const Options& given) {
   RunSpec spec;
   const auto options = checked(take_free_sections(given, spec), run_options(), "");
   check_component(*options.find("run.name"), "run.name");
-  check_not_negative(options, "run.seed");
 
   if (options.text("run.storage_path").starts_with('~'))
     throw UsageError(options.find("run.storage_path")->origin +

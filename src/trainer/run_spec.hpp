@@ -19,6 +19,13 @@ struct LimitOption {
   double seconds = 0;
 };
 
+/// What a restart on another number of ranks makes of the global batch.
+enum class OnResize {
+  refuse,             ///< it is an error
+  keep_global_batch,  ///< it stays what it was, split over the ranks that are there (elastic)
+  keep_batch          ///< a rank's batch stays what it was
+};
+
 /// What to run: the config, checked and typed.
 struct RunSpec {
   std::string name;
@@ -31,6 +38,7 @@ struct RunSpec {
   std::string stop_signal;               ///< for the program: "TERM"
   double stop_timeout_s = 0;             ///< that the program may take to end
   Options loop;                          ///< [loop], keys without the section
+  Options loop_defaults;                 ///< of keys that the train function declares
   std::map<std::string, Options> data;   ///< [data.NAME] by name
   std::string resume_from;               ///< a checkpoint of another run, "" = none
   checkpoint::Selection resume_tensors;  ///< what to take of it
@@ -48,7 +56,8 @@ struct RunSpec {
   bool deterministic = false;
   GradientOptions gradients;
   std::string gpus_per_worker;  ///< "auto", or a number
-  int min_workers = 0;          ///< elastic where > 0: a restart may go on with so few
+  int min_workers = 0;          ///< > 0: a restart may go on with so few
+  OnResize on_resize = OnResize::refuse;
   LimitOption hang_timeout;     ///< without a sign of progress
   LimitOption stop_before_end;  ///< of the job's time
   int max_failures = 0;         ///< restarts in one allocation
@@ -59,6 +68,8 @@ struct RunSpec {
   double collective_timeout_s = 0;
   double storage_timeout_s = 0;
   bool detailed_metrics = false;
+  /// What [loop] says, else what the train function declares as the default; nullptr if neither does.
+  const OptionValue* loop_value(std::string_view key) const;
   std::map<std::string, std::string> texts;  ///< every key as it was given or defaulted, for run.json
 };
 

@@ -59,14 +59,15 @@ Session::~Session() = default;
 
 const OptionValue* Session::loop_value(std::string_view key) {
   read_keys_.emplace(key);
-  return spec_.loop.find(key);
+  return spec_.loop_value(key);
 }
 
-std::vector<std::string> Session::unread_loop_keys() const {
-  std::vector<std::string> unread;
+/// Once: what is read is read before the training begins.
+void Session::warn_of_unread_keys(std::string_view until) {
+  if (std::exchange(unread_told_, true)) return;
   for (const auto& key : spec_.loop.keys())
-    if (!read_keys_.contains(key)) unread.push_back(key);
-  return unread;
+    if (!read_keys_.contains(key))
+      log::run_warning(fmt::format("[loop] {} was not read by the train function before {} (a typing error?)", key, until));
 }
 
 // --- state ------------------------------------------------------------------------------------------------------------
@@ -149,10 +150,8 @@ void Session::take_restored(const std::string& directory, int ranks) {
   datasets_.put_back();
   log::info(fmt::format("continuing from {} (step {}, iteration {})", directory, progress_.step, progress_.iteration));
   if (ranks != communicator_.size())
-    log::info(fmt::format(
-        "it was saved by {} ranks and is loaded by {}: the run goes on exactly in what it computes, but sums have another "
-        "order now and bits may differ",
-        ranks, communicator_.size()));
+    log::info(fmt::format("it was saved by {} ranks and is loaded by {}: sums have another order now, and bits may differ",
+                          ranks, communicator_.size()));
   begin_reports(progress_.iteration);
 }
 
@@ -200,6 +199,7 @@ void Session::step() {
   throw_if_stopped();
   fault_point("step");
   warn_if_unattached();
+  warn_of_unread_keys("its first step");
   note_place();
   ++progress_.step;
   attempt_.meter.stepped(progress_.step);
@@ -229,6 +229,7 @@ void Session::report(const Metrics& metrics) {
   throw_if_stopped();
   fault_point("report");
   warn_if_unattached();
+  warn_of_unread_keys("its first report");
   life_.progress(progress_.step, Phase::training);
   if (!reports_begun_) begin_reports(0);
   const auto earlier = vote_.finish();
@@ -309,6 +310,7 @@ void Session::finish() {
 
 void Session::close() {
   fault_point("close");
+  if (has_begun()) warn_of_unread_keys("its end");
   attempt_.meter.training_ended();
   life_.progress(progress_.step, Phase::finishing);
   // A run that was stopped before it restored has reports that nobody has read yet: they stay as they are.

@@ -39,7 +39,6 @@ class Session {
   Communicator& communicator() { return communicator_; }
 
   const OptionValue* loop_value(std::string_view key);
-  std::vector<std::string> unread_loop_keys() const;
   Dataset dataset(const std::string& name) { return datasets_.open(name); }
 
   bool restore(State& state);
@@ -98,6 +97,7 @@ class Session {
   void throw_if_stopped() const;
   void warn_if_unattached();
   void warn_of_missing_score();
+  void warn_of_unread_keys(std::string_view until);
 
   trainer::RunSpec spec_;
   World world_;
@@ -119,6 +119,7 @@ class Session {
   batch::StopCause stopped_by_ = batch::no_stop;
   bool warned_ = false;
   bool score_warned_ = false;
+  bool unread_told_ = false;
   trainer::StopReasons stops_;
   trainer::CheckpointCycle saves_;  // last: its background work uses the rest
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -19,7 +20,7 @@ constexpr std::string_view iteration_name = "training_iteration";
 bool is_patience_key(std::string_view key) { return key == "patience" || key.starts_with("patience_"); }
 
 double number_of(const std::string& key, const OptionValue& value, std::string_view text, std::string_view valid) {
-  if (const auto number = parse_real(trim(text))) return *number;
+  if (const auto number = parse_real(trim(text)); number && std::isfinite(*number)) return *number;
   throw UsageError(fmt::format("{}: stop.{} is '{}'; it must be {}", value.origin, key, value.text, valid));
 }
 

@@ -16,7 +16,7 @@ DISK_MIB = 48
 
 def config_of(plan_model, folder, name, images, storage=None, checkpoint=None, step_pause=0.0, failure=None):
     """The same training each time: only what does not change a bit may differ."""
-    sections = {"checkpoint": {"num_to_keep": 2, **(checkpoint or {})}, **({"failure": failure} if failure else {})}
+    sections = {"checkpoint": {"num_to_keep": 2, **(checkpoint or {})}, "scaling": {"on_resize": "keep_batch"}, **({"failure": failure} if failure else {})}
     if plan_model == "program":
         return write_config(Path(folder) / f"{name}.ini", {
             "run": {"name": name, "storage_path": storage or Path(folder) / "runs", "seed": 5},

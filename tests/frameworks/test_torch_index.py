@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""torch.json, which `trainrt list` shows without loading the module, says what the module does: functions, keys, defaults."""
+"""torch.json declares the train functions of the torch module: what `trainrt list` and `check` know without loading the module, and
+where the defaults and the valid values come from. The code reads what is declared, as the type that is declared."""
 import json
 import re
 import sys
@@ -9,20 +10,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from harness import *  # noqa: E402,F403
 
 FOLDER = SOURCE / "src/frameworks/torch"
+TYPES = {"int": "integer", "double": "real", "bool": "boolean", "std::string": "text"}
 
 
-def shared_keys(source):
-    """The keys that all models share, with the defaults that this one gives."""
-    read = re.findall(r's\.(\w+) = ctx\.config<[^>]+>\("\1", defaults\.\1\)', (FOLDER / "training.cpp").read_text())
-    check(len(read) > 5, f"only {read} were found in training.cpp")
-    members = dict(re.findall(r"^  (?:int|double|std::string) (\w+)(?: = ([^;]+))?;", (FOLDER / "training.hpp").read_text(), re.M))
-    given = re.search(r"TrainingSettings defaults\{(.*?)\};", source, re.S)[1]
-    return {key: re.search(rf'\.{key} = "?([^",}}]+)', given + ",")[1] if f".{key} =" in given else members[key] for key in read}
-
-
-def keys_read(source):
-    """The [loop] keys of a train function with their defaults, as the code reads them."""
-    return {**shared_keys(source), **dict(re.findall(r'ctx\.config<[^>]+>\("(\w+)", "?([^")]*)"?\)', source))}
+def keys_read(name):
+    """The [loop] keys that a train function reads, with their types; those that all models share are read in training.cpp."""
+    found = {}
+    for file in ("training.cpp", f"{name}.cpp"):
+        text = (FOLDER / file).read_text()
+        found.update({key: TYPES[kind] for kind, key in re.findall(r'ctx\.config<([^>]+)>\("(\w+)"\)', text)})
+        check(not re.findall(r'ctx\.config<[^>]+>\("\w+",', text), f"{file} has a default of its own: torch.json is the place")
+    check(len(found) > 8, f"only {found} were found for {name}")
+    return found
 
 
 def index():
@@ -36,10 +35,20 @@ def the_index_lists_the_functions_of_the_module():
 
 
 @test
-def the_index_tells_the_loop_keys_and_defaults_that_the_code_reads():
+def the_index_declares_the_loop_keys_that_the_code_reads_as_the_types_that_it_reads():
     for function in index()["functions"]:
-        told = {key["key"]: key["default"] for key in function["loop"]}
-        equal(told, keys_read((FOLDER / f"{function['name']}.cpp").read_text()), f"keys of {function['name']} in torch.json")
+        equal({key["key"]: key["type"] for key in function["loop"]}, keys_read(function["name"]), f"keys of {function['name']} in torch.json")
+        for key in function["loop"]:
+            check(key["default"] != "" and len(key["help"]) > 3, f"{function['name']}: {key}")
+
+
+@test
+def the_index_declares_the_datasets_that_the_code_cannot_do_without():
+    for function in index()["functions"]:
+        text = "".join((FOLDER / name).read_text() for name in ("training.cpp", f"{function['name']}.cpp")) + \
+            ((FOLDER / "classifier.cpp").read_text() if "classifier.hpp" in (FOLDER / f"{function['name']}.cpp").read_text() else "")
+        needed = set(re.findall(r'ctx\.dataset\("(\w+)"\)', text)) - set(re.findall(r'ctx\.has_dataset\("(\w+)"\)', text))
+        equal(set(function["datasets"]), needed, f"datasets of {function['name']} in torch.json")
 
 
 main()

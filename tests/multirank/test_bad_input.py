@@ -8,6 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from harness import *  # noqa: E402,F403
+from trouble import trouble_config  # noqa: E402
 
 RANKS = 2
 SHORT = {"epochs": 2}
@@ -115,7 +116,9 @@ def a_key_twice_on_the_command_line_is_refused():
 
 BAD_VALUES = (("checkpoint.num_to_keep", "many", "a whole number"), ("checkpoint.num_to_keep", "-1", "0 or more"),
               ("checkpoint.score_order", "best", "max, min"), ("checkpoint.every", "3 apples", "steps"),
-              ("failure.launch_timeout", "0", "more than 0"), ("metrics.detailed", "maybe", "true or false"),
+              ("failure.launch_timeout", "0", "from 0.001"),
+              ("failure.hang_timeout", "1e-320 s", "from 0.001"), ("checkpoint.every", "1e300 steps", "steps"),
+              ("scaling.num_workers", "4294967297", "to 2147483647"), ("metrics.detailed", "maybe", "true or false"),
               ("run.seed", "1.5", "a whole number"), ("run.name", "../up", "plain name"), ("data.train.samples", "0", "at least 1"),
               ("data.train.format", "sintetic", "synthetic"), ("data.train.shuffle", "2", "true or false"))
 
@@ -128,12 +131,113 @@ for number, arguments in enumerate(BAD_VALUES):
     add_test(f"the_value_{arguments[1].replace(' ', '_')}_of_{arguments[0]}_is_refused", bad_value_is_refused, *arguments)
 
 
+BAD_LOOP = ((("epochs", "'two'", "a whole number", "command line"), "epochs=two"), (("optimizer", "'adam'", "sgd, adamw"), "optimizer=adam"),
+            (("batch_size", "'-3'", "a whole number, from 1 to 2147483647"), "batch_size=-3"), (("dropout", "'nan'", "less than 1"), "dropout=nan"),
+            (("unknown key 'learning_rate'", "linear", "there are: epochs, batch_size,"), "learning_rate=0.1"),
+            (("unknown key 'batchsize'", "did you mean 'batch_size'"), "batchsize=8"))
+
+
 @test
-def a_bad_value_in_loop_is_refused():
+def a_bad_key_or_value_in_loop_is_refused_by_run_and_by_check_before_anything_is_made():
     folder = scratch()
-    for words, override in ((("epochs", "'two'", "a whole number", "command line"), "--loop.epochs=two"),
-                            (("optimizer", "'adam'", "sgd or adamw"), "--loop.optimizer=adam")):
-        refused(linear_config(folder, "run", {"batch_size": 8}), words, override)
+    for words, override in BAD_LOOP:
+        config = write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"function": "linear"},
+                                                   "data.train": {"format": "synthetic"}})
+        refused(config, words, f"--loop.{override}")
+        check_refused(run([TRAINRT, "check", "--config", config, f"--loop.{override}"]), config, words)
+
+
+@test
+def a_bad_value_in_loop_is_refused_with_its_line():
+    config = linear_config(scratch(), "run", {"lr": -1})
+    line = [number for number, text in enumerate(config.read_text().splitlines(), 1) if text.startswith("lr =")][0]
+    refused(config, (f"{config}:{line}", "lr", "0 or more"))
+
+
+@test
+def check_refuses_what_a_train_function_of_a_module_cannot_use_and_does_not_load_the_module():
+    if not (BUILD / "modules/torch.json").exists():
+        skip("the torch module is not built (package libtorch-dev)")
+    folder = scratch()
+    modules = folder / "modules"
+    modules.mkdir()
+    shutil.copy(BUILD / "modules/torch.json", modules)
+    (modules / "torch.so").write_text("loading this would fail")
+    sections = {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"function": "fashion_mnist"}}
+    data = {f"data.{name}": {"format": "synthetic"} for name in ("train", "test")}
+    checked = lambda more: run([TRAINRT, "check", "--config", write_config(folder / "run.ini", {**sections, **more})], env={"TRAINRT_MODULE_PATH": modules})
+    for more, words in (({}, ("fashion_mnist", "[data.train]", "it has: none")), ({"data.train": data["data.train"]}, ("[data.test]", "it has: train")),
+                        ({**data, "loop": {"batch_size": -3}}, ("batch_size", "1 to 2147483647", "run.ini:")),
+                        ({**data, "loop": {"optimizer": "adam"}}, ("optimizer", "sgd, adamw", "run.ini:"))):
+        check_refused(checked(more), None, words)
+    check_exit(checked(data), FINISHED)
+    listed = run([TRAINRT, "list"], env={"TRAINRT_MODULE_PATH": modules}).out
+    for word in ("loop.batch_size", "a whole number, from 1 to 2147483647", "one of: sgd, adamw", "needs [data.train], [data.test]"):
+        check(word in listed, f"`trainrt list` lacks {word!r}:\n{listed}")
+
+
+MODULE = """
+#include <trainrt/trainrt.hpp>
+void train(trainrt::Context& ctx) {
+  trainrt::State state;
+  int step = 0;
+  state.value("step", step);
+  ctx.restore(state);
+  for (const int steps = ctx.config<int>("steps"); step < steps;) {
+    ++step;
+    ctx.step();
+  }
+}
+constexpr trainrt::LoopKey keys[] = {{.key = "steps", .type = trainrt::LoopType::integer, .default_value = "3", .help = "steps", .least = 1}};
+TRAINRT_TRAIN_FUNCTION("mine", train, .loop = keys, .datasets = "train")
+"""
+
+
+@test
+def a_users_own_train_function_declares_its_keys_and_datasets():
+    if shutil.which("g++") is None:
+        skip("g++ is not there")
+    folder = scratch()
+    (folder / "mine.cpp").write_text(MODULE)
+    built = run(["g++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{SOURCE / 'include'}", folder / "mine.cpp", "-o", folder / "libmine.so"],
+                timeout=120)
+    check(built.code == 0, "the module was not built", built)
+    sections = {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"library": folder / "libmine.so"}}
+    data = {"data.train": {"format": "synthetic"}}
+    for more, words in (({}, ("mine", "[data.train]")), ({**data, "loop": {"steps": 0}}, ("steps", "1 or more", "run.ini:")),
+                        ({**data, "loop": {"step": 4}}, ("unknown key 'step'", "did you mean 'steps'"))):
+        config = write_config(folder / "run.ini", {**sections, **more})
+        refused(config, words)
+        check_refused(run([TRAINRT, "check", "--config", config]), config, words)
+    job = run_ranks(RANKS, write_config(folder / "run.ini", {**sections, **data}))
+    check("finished: 0 iterations, 3 steps" in job.err, "the declared default is not used", job)
+
+
+@test
+def a_key_that_nobody_reads_is_warned_of_at_the_first_step():
+    config = trouble_config({"steps": 6, "stepz": 7, "trouble": "none"})
+    job = run_ranks(RANKS, config)
+    check_exit(job, FINISHED)
+    equal(job.err.count("stepz was not read by the train function before its first step"), 1, "warnings", job)
+
+
+@test
+def a_program_or_script_that_is_not_there_is_refused_by_run_and_by_check():
+    folder = scratch()
+    for program, words in (("python3 nowhere/train.py --epochs 3", ("python3", "'nowhere/train.py'", "No such file")),
+                           (f"bash -e {folder}/run.sh", ("bash", f"'{folder}/run.sh'")), ("no-such-program x", ("no-such-program",))):
+        config = write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"program": program}})
+        refused(config, words)
+        check_refused(run([TRAINRT, "check", "--config", config]), config, words)
+
+
+@test
+def billions_of_shuffled_samples_need_no_memory_and_what_does_not_fit_is_said_in_a_sentence():
+    config = linear_config(scratch(), "run", {"report_every": 2, "batch_size": 2}, {"samples": 4294967297}, stop={"training_iteration": 3})
+    check_exit(run_ranks(RANKS, config), FINISHED)
+    job = run_ranks(RANKS, linear_config(scratch(), "big", {"batch_size": 2147483647}, {"features": 1000000, "samples": 1 << 40}))
+    check_exit(job, FAILED)
+    check("out of memory on" in job.err and "GiB" in job.err and "bad_alloc" not in job.err, "the sentence is missing", job)
 
 
 @test
@@ -273,6 +377,23 @@ def a_storage_path_that_one_rank_does_not_see(blind, exists):
 for blind, exists in ((1, True), (1, False), (0, True), (0, False)):
     add_test(f"a_storage_path_that_{'exists' if exists else 'is_new'}_and_rank_{blind}_does_not_share_is_refused",
              a_storage_path_that_one_rank_does_not_see, blind, exists)
+
+
+@test
+def check_refuses_a_run_directory_of_another_user():
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        skip("needs root, and setpriv")
+    folder = scratch()
+    for path in (folder, folder.parent):
+        path.chmod(0o755)
+    config = linear_config(folder, "run", SHORT)
+    check_exit(run_ranks(RANKS, config), FINISHED)
+    run_dir_of(config).parent.chmod(0o777)
+    as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    if run([*as_nobody, TRAINRT, "--version"]).code != 0:
+        skip("another user cannot start the program that was built here")
+    check_refused(run([*as_nobody, TRAINRT, "check", "--config", config]), config, (str(run_dir_of(config)), "belongs to root", "run.name"))
+    check_exit(run([TRAINRT, "check", "--config", config]), FINISHED)
 
 
 # ---- another run's directory -----------------------------------------------------------------------------------------------

@@ -142,6 +142,48 @@ def interrupt_after_first_report(config):
 
 
 @test
+def a_restart_on_another_number_of_ranks_is_refused_until_the_config_decides_about_the_global_batch():
+    folder = scratch()
+    config = config_of(folder, "run", {})
+    interrupt_after_first_report(config)
+    before = {path: path.read_bytes() for path in run_dir_of(config).rglob("*") if path.is_file()}
+    job = run_ranks(3, config)
+    check_exit(job, USAGE)
+    equal(job.err.count("error:"), 1, "number of messages", job)
+    for word in ("32 samples (16 for each of 2 workers)", "48 samples (16 for each of 3 workers)", "--scaling.on_resize=keep_global_batch",
+                 "--scaling.on_resize=keep_batch"):
+        check(word in job.err, f"the message lacks {word!r}", job)
+    equal({path: path.read_bytes() for path in run_dir_of(config).rglob("*") if path.is_file()}, before, "files of the run")
+    job = finish(3, config, "--scaling.on_resize=keep_batch")
+    check("the global batch is 48 samples (16 for each of 3 workers)" in job.err and "it has been 32 samples" in job.err, "the change is not said", job)
+    finish(3, config, "--loop.epochs=16")  # from now on that is its global batch
+    check_exit(run_ranks(2, config, "--loop.epochs=17"), USAGE)
+
+
+@test
+def a_restart_that_keeps_the_global_batch_takes_the_steps_of_the_run_that_was_not_stopped():
+    folder = scratch()
+    whole, config = config_of(folder, "whole", {}), config_of(folder, "run", {"on_resize": "keep_global_batch"})
+    finish(2, whole)
+    interrupt_after_first_report(config)
+    job = finish(3, config)
+    check("3 ranks share the global batches of 2 workers" in job.err, "it does not say who shares", job)
+    equal(step_of(run_dir_of(config)), step_of(run_dir_of(whole)), "steps")
+    for number, (found, expected) in enumerate(zip(reports(run_dir_of(config)), reports(run_dir_of(whole))), 1):
+        close(found["loss"], expected["loss"], f"loss of report {number}")
+
+
+@test
+def nothing_is_refused_before_the_first_checkpoint():
+    config = linear_config(scratch(), "run", {"epochs": 2, "step_pause": 0.02}, checkpoint={"every": "off"})
+    job = start_ranks(2, config)
+    wait_for_reports(run_dir_of(config), 1, job)
+    kill(job.wait_for_ranks(2).values())
+    job.wait(60)
+    finish(3, config, "--loop.step_pause=0")
+
+
+@test
 def fewer_ranks_than_min_workers_and_more_than_num_workers_are_refused():
     folder = scratch()
     config = config_of(folder, "elastic", {"min_workers": 2, "num_workers": 3})

@@ -126,7 +126,7 @@ def more_epochs_continue_a_finished_run():
 
 @test
 def a_run_goes_on_with_other_numbers_of_ranks():
-    config = linear_config(scratch(), "run", {"epochs": 300})
+    config = linear_config(scratch(), "run", {"epochs": 300}, scaling={"on_resize": "keep_batch"})
     steps = []
     for ranks in (2, 3):
         before = report_count(run_dir_of(config))

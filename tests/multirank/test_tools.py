@@ -335,4 +335,37 @@ def verify_says_what_is_whole_and_what_is_not():
     damaged(f"{checkpoints(run_dir)[-1].name}/manifest.json", lambda path: path.unlink())
 
 
+@test
+def output_that_cannot_be_written_fails_every_command():
+    run_dir = a_run("ranks", "--checkpoint.layout=rank")
+    config = run_dir.parent.parent / "ranks.ini"
+    commands = [[], ["--help"], ["--version"], ["help"], ["list"], ["result", run_dir], ["result", run_dir, "--json"], ["inspect", run_dir],
+                ["verify", run_dir], ["check", "--config", config], ["result", "--help"], ["doctor"]]
+    for words in commands:
+        quoted = " ".join(f"'{word}'" for word in (TRAINRT, *words))
+        job = run(["sh", "-c", f"{quoted} > /dev/full"])
+        equal(job.code, USAGE if not words else FAILED, f"exit code of trainrt {words}", job)
+        equal(job.err.count("the output could not be written"), 1, f"how often trainrt {words} says so", job)
+
+
+@test
+def a_run_whose_progress_cannot_be_printed_finishes_all_the_same():
+    config = linear_config(scratch(), "run", {})
+    job = run(["sh", "-c", f"'{TRAINRT}' --config '{config}' > /dev/full"])
+    check_exit(job, FINISHED)
+    check_verifies(run_dir_of(config))
+
+
+@test
+def the_command_that_a_run_prints_at_its_end_can_be_typed():
+    folder = scratch() / "my runs, it's $HOME"
+    config = linear_config(folder.parent, "run", {}, storage=folder)
+    job = run([TRAINRT, "--config", config])
+    check_exit(job, FINISHED)
+    command = re.search(r"\((trainrt result .*)\)$", job.err, re.M)[1]
+    shown = run(["sh", "-c", command], env={"PATH": f"{BUILD}:{os.environ['PATH']}"})
+    check_exit(shown, FINISHED)
+    check(str(folder / "run") in shown.out, "another directory", shown)
+
+
 main()

@@ -2,6 +2,8 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <pwd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "checkpoint/checkpoint.hpp"
@@ -49,6 +51,23 @@ std::string storage_of(const trainer::RunSpec& spec) {
   return text;
 }
 
+std::string owner_of(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return "somebody else";
+  const auto* user = getpwuid(status.st_uid);
+  return user != nullptr ? user->pw_name : fmt::format("user {}", status.st_uid);
+}
+
+/// A run that is there must be one that this user may change.
+void check_run_dir(const trainer::RunSpec& spec) {
+  for (const auto& path : {spec.run_dir, spec.run_dir + "/attempts"})
+    if (io::exists(path) && access(path.c_str(), R_OK | W_OK | X_OK) != 0)
+      throw UsageError(fmt::format(
+          "the run directory {} is there and belongs to {}: you may not write in {} on this node. Choose another "
+          "run.name or run.storage_path",
+          spec.run_dir, owner_of(path), path));
+}
+
 void check_resume(const trainer::RunSpec& spec) {
   if (spec.resume_from.empty() || checkpoint::highest_index(spec.run_dir) >= 0) return;
   if (!io::exists(spec.resume_from + "/manifest.json") && checkpoint::highest_index(spec.resume_from) < 0)
@@ -57,14 +76,16 @@ void check_resume(const trainer::RunSpec& spec) {
 }
 
 ExitCode check_command(std::span<const std::string> words) {
-  const auto spec = load_spec(words, std::string(usage));
+  auto spec = load_spec(words, std::string(usage));
+  const auto function = take_declared(spec);
   trainer::check_datasets(spec);
   check_resume(spec);
   comm::find_backend(spec.backend);
-  const auto function = train_call(spec);
+  check_run_dir(spec);
+  if (!spec.program.empty()) static_cast<void>(train_call(spec));  // looks for the program
   fmt::print("config          ok\n");
   if (spec.program.empty())
-    fmt::print("train function  {}\n", function.name);
+    fmt::print("train function  {}\n", function);
   else
     fmt::print("program         {}\n", spec.program);
   for (const auto& [name, options] : spec.data) fmt::print("dataset         {} ok\n", name);

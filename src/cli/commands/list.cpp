@@ -5,6 +5,7 @@
 #include "cli/command.hpp"
 #include "cli/exporter.hpp"
 #include "comm/backend.hpp"
+#include "core/text.hpp"
 #include "data/open_dataset.hpp"
 #include "frameworks/builtin_functions.hpp"
 #include "launch/launcher.hpp"
@@ -19,12 +20,13 @@ namespace {
 
 constexpr std::string_view usage = "list";
 
+std::string fallback_of(const OptionSpec& option) {
+  if (option.required) return " (required)";
+  return option.default_value.empty() ? "" : fmt::format(" (default {})", option.default_value);
+}
+
 void print_options(std::span<const OptionSpec> options) {
-  for (const auto& option : options) {
-    const auto fallback = option.required ? std::string("required") : fmt::format("default {}", option.default_value);
-    const auto note = option.required || !option.default_value.empty() ? fmt::format(" ({})", fallback) : "";
-    fmt::print("  {:<28} {}{}\n", option.key, option.help, note);
-  }
+  for (const auto& option : options) fmt::print("  {:<28} {}{}\n", option.key, option.help, fallback_of(option));
 }
 
 template <class Record>
@@ -38,8 +40,10 @@ ExitCode list_command(std::span<const std::string> words) {
   fmt::print("train functions\n");
   for (const auto& function : trainer::available_functions(builtin_functions())) {
     fmt::print("  {:<28} {}\n", function.name, function.help);
-    for (const auto& key : function.loop)
-      fmt::print("      loop.{:<21} {} (default {})\n", key.key, key.help, key.default_value);
+    for (const auto& key : function.declared.loop)
+      fmt::print("      loop.{:<21} {}: {}{}\n", key.key, key.help, what_is_valid(key), fallback_of(key));
+    if (!function.declared.datasets.empty())
+      fmt::print("      needs {}\n", "[data." + join(function.declared.datasets, "], [data.") + "]");
   }
   fmt::print("\nconfig keys ([section] key, or --section.key=value); [loop] takes the train function's own\n");
   print_options(trainer::run_options());

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <optional>
 #include <thread>
 
@@ -15,6 +16,7 @@
 #include "comm/gpus.hpp"
 #include "core/fault_point.hpp"
 #include "core/log.hpp"
+#include "core/memory.hpp"
 #include "trainer/agreement.hpp"
 #include "trainer/crash_report.hpp"
 #include "trainer/run.hpp"
@@ -80,6 +82,7 @@ ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOpti
     trainer::agreed(*communicator, [&] {
       if (prepared.error) std::rethrow_exception(prepared.error);
       require_workers(*prepared.spec, world.size);
+      take_declared(*prepared.spec);
       trainer::check_datasets(*prepared.spec);
       function = train_call(*prepared.spec);
     });
@@ -133,6 +136,9 @@ ExitCode run_command(std::span<const std::string> words) {
     log::error(error.what());
     launch->abort(static_cast<int>(error.code()));
     return error.code();
+  } catch (const std::bad_alloc&) {  // as below
+    log::error(out_of_memory_text());
+    launch->abort(static_cast<int>(ExitCode::failed));
   } catch (const std::exception& error) {  // not agreed on: the others wait somewhere
     log::error(error.what());
     launch->abort(static_cast<int>(ExitCode::failed));
@@ -154,6 +160,7 @@ const Command run{.name = "run",
                       "Exit codes: 0 finished, 64 bad usage or config, 70 the train function failed or a stop could not be "
                       "saved, 75 stopped: run the "
                       "same command again, 76 the last attempts of this Slurm job got no further.\n",
-                  .run = run_command};
+                  .run = run_command,
+                  .output_is_result = false};
 
 }  // namespace trainrt::cli::plugins

@@ -61,6 +61,7 @@ const Command supervise{
         "is done without. Attempts that get\nno further end the job (failure.max_no_progress).\n"
         "Exit codes: 0 finished; 64 bad usage or config; 70 given up after failures; 75 stopped, and the job could be "
         "requeued;\n76 no progress; 143 Slurm ends the job by itself.\n",
-    .run = supervise_command};
+    .run = supervise_command,
+    .output_is_result = false};
 
 }  // namespace trainrt::cli::plugins

@@ -93,7 +93,11 @@ extern const Format synthetic{
     .name = "synthetic",
     .help = "a linear regression problem made up from a seed: fields x [features] and y; no file",
     .options =
-        {{.key = "samples", .type = OptionType::integer, .default_value = "4096", .help = "number of samples"},
+        {{.key = "samples",
+          .type = OptionType::integer,
+          .default_value = "4096",
+          .help = "number of samples",
+          .range = {.most = 0x1p62}},
          {.key = "features", .type = OptionType::integer, .default_value = "8", .help = "length of x"},
          {.key = "noise", .type = OptionType::real, .default_value = "0.01", .help = "standard deviation added to y"},
          {.key = "seed", .type = OptionType::integer, .default_value = "1", .help = "another seed, another problem"}},

@@ -3,6 +3,7 @@
 // the data.
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <thread>
 #include <utility>
@@ -67,30 +68,57 @@ double add_gradient(const Batch& batch, const std::vector<float>& weights, doubl
   return loss;
 }
 
-int at_least(const Context& ctx, const char* key, int fallback, int least) {
-  const auto value = ctx.config<int>(key, fallback);
-  if (value < least)
-    throw UsageError("[loop] " + std::string(key) + " is " + std::to_string(value) + "; it must be " +
-                     std::to_string(least) + " or more");
-  return value;
-}
+constexpr double largest_int = std::numeric_limits<int>::max();
+
+constexpr LoopKey keys[] = {
+    {.key = "epochs",
+     .type = LoopType::integer,
+     .default_value = "2",
+     .help = "passes over the training set",
+     .least = 0,
+     .most = largest_int},
+    {.key = "batch_size",
+     .type = LoopType::integer,
+     .default_value = "32",
+     .help = "samples a rank and step",
+     .least = 1,
+     .most = largest_int},
+    {.key = "optimizer", .default_value = "sgd", .help = "how the weights follow the gradient", .choices = "sgd, adamw"},
+    {.key = "lr", .type = LoopType::real, .default_value = "0.01", .help = "learning rate", .least = 0},
+    {.key = "momentum", .type = LoopType::real, .default_value = "0.9", .help = "of sgd", .least = 0},
+    {.key = "dropout",
+     .type = LoopType::real,
+     .default_value = "0",
+     .help = "probability of an input to be left out",
+     .least = 0,
+     .below = 1},
+    {.key = "report_every",
+     .type = LoopType::integer,
+     .default_value = "0",
+     .help = "steps between reports; 0: a report an epoch",
+     .least = 0,
+     .most = largest_int},
+    {.key = "step_pause",
+     .type = LoopType::real,
+     .default_value = "0",
+     .help = "seconds added to each step, to try out stops and restarts",
+     .least = 0,
+     .most = 1e6},
+};
 
 void train(Context& ctx) {
-  const auto epochs = at_least(ctx, "epochs", 2, 0);
-  const auto batch_size = at_least(ctx, "batch_size", 32, 1);
-  const auto dropout = ctx.config<double>("dropout", 0.0);
-  const auto report_every = at_least(ctx, "report_every", 0, 0);
-  const std::chrono::duration<double> pause(ctx.config<double>("step_pause", 0.0));
-  if (!(pause.count() >= 0 && pause.count() < 1e6)) throw UsageError("[loop] step_pause must be seconds, 0 or more");
-  if (!(dropout >= 0 && dropout < 1)) throw UsageError("[loop] dropout must be in [0, 1)");
-  const auto name = ctx.config<std::string>("optimizer", "sgd");
-  if (name != "sgd" && name != "adamw") throw UsageError("[loop] optimizer is '" + name + "'; it must be sgd or adamw");
+  const auto epochs = ctx.config<int>("epochs");
+  const auto batch_size = ctx.config<int>("batch_size");
+  const auto dropout = ctx.config<double>("dropout");
+  const auto report_every = ctx.config<int>("report_every");
+  const std::chrono::duration<double> pause(ctx.config<double>("step_pause"));
+  const bool adamw = ctx.config<std::string>("optimizer") == "adamw";
 
   const auto data = ctx.dataset("train");
   const auto parameters = static_cast<std::size_t>(data.fields().at(0).sample_shape.at(0)) + 1;
   std::vector<float> weights(parameters, 0.0F);
-  Optimizer optimizer{name == "adamw", ctx.config<double>("lr", 0.01), ctx.config<double>("momentum", 0.9),
-                      std::vector<float>(parameters), std::vector<float>(parameters)};
+  Optimizer optimizer{adamw, ctx.config<double>("lr"), ctx.config<double>("momentum"), std::vector<float>(parameters),
+                      std::vector<float>(parameters)};
   const GradientBuckets::Parameter weight{"model/weights", parameters};
   GradientBuckets buckets(ctx.communicator(), {&weight, 1}, ctx.gradient_options());
   const std::span gradient(static_cast<float*>(buckets.gradient(0)), parameters);
@@ -142,13 +170,10 @@ void train(Context& ctx) {
 }  // namespace
 
 extern const TrainFunction linear;
-const TrainFunction linear{
-    .name = "linear",
-    .help =
-        "linear regression on [data.train] with fields x and y; [loop] epochs, batch_size, lr, momentum, "
-        "optimizer = sgd | adamw, dropout, report_every (steps; 0 = epochs), step_pause (seconds added to each step, to "
-        "try out "
-        "stops and restarts)",
-    .train = train};
+const TrainFunction linear{.name = "linear",
+                           .help = "linear regression on [data.train] with fields x and y",
+                           .train = train,
+                           .loop = keys,
+                           .datasets = "train"};
 
 }  // namespace trainrt::plugins

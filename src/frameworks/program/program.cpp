@@ -12,6 +12,7 @@
 
 #include "frameworks/program/conversation.hpp"
 #include "frameworks/program/environment.hpp"
+#include "frameworks/program/script.hpp"
 
 namespace trainrt::program {
 
@@ -150,6 +151,7 @@ std::function<void(Context&)> program_function(ProgramOptions options) {
     throw UsageError(
         fmt::format("train.program: there is no executable '{}' {}", options.command.front(),
                     options.command.front().find('/') == std::string::npos ? "on the PATH of this node" : "on this node"));
+  require_script(options.command);
   return [options = std::move(options), executable](Context& ctx) { ProgramRun(ctx, options, executable).run(); };
 }
 

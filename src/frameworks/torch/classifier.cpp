@@ -85,7 +85,6 @@ Shape image_shape(Context& ctx) {
 }
 
 void train_classifier(Context& ctx, const TrainingSettings& settings, const Classifier& classifier) {
-  check_setting(classifier.eval_batch_size > 0, "eval_batch_size", "1 or more");
   const auto test_data = ctx.dataset("test");
   Inputs inputs(settings.batch_size, classifier.image_shape, device_of(ctx));
   Inputs eval_inputs(classifier.eval_batch_size, classifier.image_shape, device_of(ctx));

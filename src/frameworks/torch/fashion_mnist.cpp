@@ -6,14 +6,11 @@
 namespace trainrt::frameworks {
 
 void fashion_mnist(Context& ctx) {
-  const TrainingSettings defaults{.epochs = 5, .batch_size = 64, .optimizer = "sgd", .lr = 0.01};
-  const auto settings = training_settings(ctx, defaults);
-  const auto eval_batch_size = ctx.config<int>("eval_batch_size", 1000);
-  const auto hidden = ctx.config<int>("hidden", 512);
-  const auto dropout = ctx.config<double>("dropout", 0);
-  const auto relu_logits = ctx.config<bool>("relu_logits", false);
-  check_setting(hidden > 0, "hidden", "1 or more");
-  check_setting(dropout >= 0 && dropout < 1, "dropout", "in [0, 1)");
+  const auto settings = training_settings(ctx);
+  const auto eval_batch_size = ctx.config<int>("eval_batch_size");
+  const auto hidden = ctx.config<int>("hidden");
+  const auto dropout = ctx.config<double>("dropout");
+  const auto relu_logits = ctx.config<bool>("relu_logits");
 
   const auto shape = image_shape(ctx);
   prepare_torch(ctx, settings.threads);

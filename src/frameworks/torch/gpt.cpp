@@ -93,27 +93,20 @@ Metrics evaluate(Context& ctx, Transformer& model, Dataset& data, const Windows&
 
 TransformerShape shape_of(Context& ctx) {
   TransformerShape shape{};
-  shape.vocabulary = ctx.config<int>("vocab_size", 50257);
-  shape.positions = ctx.config<int>("block_size", 1024);
-  shape.layers = ctx.config<int>("n_layer", 12);
-  shape.heads = ctx.config<int>("n_head", 12);
-  shape.width = ctx.config<int>("n_embd", 768);
-  shape.dropout = ctx.config<double>("dropout", 0);
-  check_setting(shape.vocabulary > 0, "vocab_size", "1 or more");
-  check_setting(shape.positions > 0, "block_size", "1 or more");
-  check_setting(shape.layers > 0, "n_layer", "1 or more");
-  check_setting(shape.heads > 0, "n_head", "1 or more");
-  check_setting(shape.width > 0 && shape.width % shape.heads == 0, "n_embd", "a multiple of n_head");
-  check_setting(shape.dropout >= 0 && shape.dropout < 1, "dropout", "in [0, 1)");
+  shape.vocabulary = ctx.config<int>("vocab_size");
+  shape.positions = ctx.config<int>("block_size");
+  shape.layers = ctx.config<int>("n_layer");
+  shape.heads = ctx.config<int>("n_head");
+  shape.width = ctx.config<int>("n_embd");
+  shape.dropout = ctx.config<double>("dropout");
+  if (shape.width % shape.heads != 0) throw UsageError("[loop] n_embd must be a multiple of n_head");
   return shape;
 }
 
 }  // namespace
 
 void gpt(Context& ctx) {
-  const TrainingSettings defaults{
-      .epochs = 1, .batch_size = 8, .optimizer = "adamw", .lr = 0.0003, .weight_decay = 0.1, .clip_norm = 1};
-  const auto settings = training_settings(ctx, defaults);
+  const auto settings = training_settings(ctx);
   const auto shape = shape_of(ctx);
   const Windows train_windows(ctx.dataset("train"), "train", shape, device_of(ctx));
   std::optional<Dataset> test_data;

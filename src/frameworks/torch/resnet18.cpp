@@ -20,12 +20,9 @@ Shape with_channels(Shape shape) {
 }  // namespace
 
 void resnet18(Context& ctx) {
-  const TrainingSettings defaults{
-      .epochs = 5, .batch_size = 32, .optimizer = "sgd", .lr = 0.05, .momentum = 0.9, .weight_decay = 0.0005};
-  const auto settings = training_settings(ctx, defaults);
-  const auto eval_batch_size = ctx.config<int>("eval_batch_size", 250);
-  const auto width = ctx.config<int>("width", 64);
-  check_setting(width > 0, "width", "1 or more");
+  const auto settings = training_settings(ctx);
+  const auto eval_batch_size = ctx.config<int>("eval_batch_size");
+  const auto width = ctx.config<int>("width");
 
   const auto shape = image_shape(ctx);
   const auto input = with_channels(shape);

@@ -87,31 +87,16 @@ void tell_overlap(const Context& ctx, const Gradients& gradients, double overlap
 
 }  // namespace
 
-void check_setting(bool valid, const std::string& key, const std::string& rule) {
-  if (!valid) throw UsageError("[loop] " + key + " must be " + rule);
-}
-
-TrainingSettings training_settings(Context& ctx, const TrainingSettings& defaults) {
-  TrainingSettings s;
-  s.epochs = ctx.config<int>("epochs", defaults.epochs);
-  s.batch_size = ctx.config<int>("batch_size", defaults.batch_size);
-  s.accumulate = ctx.config<int>("accumulate", defaults.accumulate);
-  s.optimizer = ctx.config<std::string>("optimizer", defaults.optimizer);
-  s.lr = ctx.config<double>("lr", defaults.lr);
-  s.momentum = ctx.config<double>("momentum", defaults.momentum);
-  s.weight_decay = ctx.config<double>("weight_decay", defaults.weight_decay);
-  s.clip_norm = ctx.config<double>("clip_norm", defaults.clip_norm);
-  s.threads = ctx.config<int>("threads", defaults.threads);
-  check_setting(s.epochs >= 0, "epochs", "0 or more");
-  check_setting(s.batch_size > 0, "batch_size", "1 or more");
-  check_setting(s.accumulate > 0, "accumulate", "1 or more");
-  check_setting(s.optimizer == "sgd" || s.optimizer == "adamw", "optimizer", "sgd or adamw, not '" + s.optimizer + "'");
-  check_setting(s.lr >= 0, "lr", "0 or more");
-  check_setting(s.momentum >= 0, "momentum", "0 or more");
-  check_setting(s.weight_decay >= 0, "weight_decay", "0 or more");
-  check_setting(s.clip_norm >= 0, "clip_norm", "0 (off) or more");
-  check_setting(s.threads > 0, "threads", "1 or more");
-  return s;
+TrainingSettings training_settings(Context& ctx) {
+  return {.epochs = ctx.config<int>("epochs"),
+          .batch_size = ctx.config<int>("batch_size"),
+          .accumulate = ctx.config<int>("accumulate"),
+          .optimizer = ctx.config<std::string>("optimizer"),
+          .lr = ctx.config<double>("lr"),
+          .momentum = ctx.config<double>("momentum"),
+          .weight_decay = ctx.config<double>("weight_decay"),
+          .clip_norm = ctx.config<double>("clip_norm"),
+          .threads = ctx.config<int>("threads")};
 }
 
 void prepare_torch(Context& ctx, int threads) {

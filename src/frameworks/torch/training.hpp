@@ -10,7 +10,7 @@
 
 namespace trainrt::frameworks {
 
-/// The [loop] keys that the models share. A model gives its defaults; torch.json lists the same ones.
+/// The [loop] keys that the models share. torch.json declares them, with the defaults of each model and what is valid.
 struct TrainingSettings {
   int epochs = 0;
   int batch_size = 0;
@@ -23,11 +23,7 @@ struct TrainingSettings {
   int threads = 1;
 };
 
-/// UsageError for a value out of its range.
-TrainingSettings training_settings(Context& ctx, const TrainingSettings& defaults);
-
-/// UsageError "[loop] KEY must be RULE" unless valid.
-void check_setting(bool valid, const std::string& key, const std::string& rule);
+TrainingSettings training_settings(Context& ctx);
 
 /// Threads, exact algorithms, and the seed that a model is initialized with.
 void prepare_torch(Context& ctx, int threads);

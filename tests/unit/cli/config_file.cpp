@@ -101,3 +101,34 @@ TEST_CASE("what is no UTF-8 text, and what is no plain file, is refused with its
   CHECK_THROWS_WITH(take_override(options, "--loop.note=caf\xe9"), Contains("UTF-8"));
   CHECK(ConfigFile("[run]\nname = caf\xc3\xa9\n").read().text("run.name") == "caf\xc3\xa9");
 }
+
+TEST_CASE("a byte-order mark at the start is skipped") {
+  const auto options = ConfigFile("\xEF\xBB\xBF[run]\r\nname = n\r\n").read();
+  CHECK(options.text("run.name") == "n");
+  CHECK_THAT(options.find("run.name")->origin, Contains(":2"));
+}
+
+TEST_CASE("a quote that is not closed and a NUL byte are named with their line") {
+  CHECK_THROWS_WITH(ConfigFile("[run]\nname = \"my run   # a comment\n").read(), Contains(":2") && Contains("not closed"));
+  CHECK_THROWS_WITH(ConfigFile("[run]\nname = my run\"\n").read(), Contains(":2") && Contains("not closed"));
+  CHECK(ConfigFile("[run]\nname = n   # 5\" wide\n").read().text("run.name") == "n");
+  CHECK_THROWS_WITH(ConfigFile(std::string("[run]\nname = a\0b\n", 17)).read(), Contains(":2") && Contains("NUL"));
+}
+
+TEST_CASE("no time or count of the config is outside what the run can count") {
+  const auto spec = [](const std::string& lines) {
+    return trainer::make_run_spec(
+        ConfigFile("[run]\nname = n\nstorage_path = r\n[train]\nfunction = f\n" + lines + "\n").read());
+  };
+  for (const auto* bad :
+       {"[checkpoint]\nevery = 1e-320 s", "[checkpoint]\nevery = 1e300 s", "[checkpoint]\nevery = 1e300 steps",
+        "[checkpoint]\nevery = nan s", "[checkpoint]\nevery = inf reports", "[checkpoint]\nevery = 0 steps",
+        "[failure]\nhang_timeout = 1e-320 s", "[failure]\nhang_timeout = -5 s", "[failure]\nstop_before_end = inf s",
+        "[failure]\nlaunch_timeout = 1e-320", "[failure]\ncollective_timeout = -1", "[train]\nstop_timeout = nan",
+        "[scaling]\nnum_workers = 2147483648", "[scaling]\nmin_workers = 4294967297", "[scaling]\ngpus_per_worker = 1e-320",
+        "[stop]\nloss = nan", "[run]\nseed = -1"}) {
+    CAPTURE(bad);
+    CHECK_THROWS_WITH(spec(bad), Contains(":7") && Contains("must be"));
+  }
+  CHECK_NOTHROW(spec("[checkpoint]\nevery = 0.001 s\n[failure]\nhang_timeout = 1e9 s"));
+}

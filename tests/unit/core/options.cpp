@@ -4,6 +4,11 @@
 
 #include <trainrt/error.hpp>
 
+#include "core/child_process.hpp"
+#include "core/json_depth.hpp"
+#include "core/memory.hpp"
+#include "core/text.hpp"
+
 using namespace trainrt;
 using Catch::Matchers::Contains;
 
@@ -14,6 +19,9 @@ const std::vector<OptionSpec> specs = {
     {.key = "a.count", .type = OptionType::integer, .default_value = "3"},
     {.key = "a.rate", .type = OptionType::real},
     {.key = "a.order", .default_value = "max", .choices = {"max", "min"}},
+    {.key = "a.limit", .type = OptionType::real, .range = any_time},
+    {.key = "a.share", .type = OptionType::real, .range = {.least = 0, .below = 1}},
+    {.key = "a.threads", .type = OptionType::integer, .range = {.least = 1, .most = largest_int}},
 };
 
 Options given(std::initializer_list<std::pair<const char*, const char*>> pairs) {
@@ -56,4 +64,48 @@ TEST_CASE("numbers are whole words: no trailing letters, blanks or signs alone")
   CHECK_FALSE(parse_real("1e-3x").has_value());
   CHECK(parse_boolean("yes") == true);
   CHECK_FALSE(parse_boolean("maybe").has_value());
+}
+
+TEST_CASE("a number outside its range is refused with its line and the range") {
+  struct Case {
+    const char *key, *value, *valid;
+  };
+  for (const auto& c :
+       {Case{"a.limit", "1e-320", "from 0.001 to 1000000000"}, Case{"a.limit", "1e300", "from 0.001"},
+        Case{"a.limit", "-1", "from 0.001"}, Case{"a.limit", "0", "from 0.001"}, Case{"a.limit", "nan", "a number"},
+        Case{"a.limit", "inf", "a number"}, Case{"a.rate", "nan", "a number"}, Case{"a.rate", "-inf", "a number"},
+        Case{"a.share", "1", "from 0 to less than 1"}, Case{"a.share", "-0.1", "from 0 to less than 1"},
+        Case{"a.threads", "0", "from 1 to 2147483647"}, Case{"a.threads", "2147483648", "from 1"},
+        Case{"a.threads", "9223372036854775807", "from 1"}}) {
+    CAPTURE(c.key, c.value);
+    CHECK_THROWS_WITH(checked(given({{"a.name", "n"}, {c.key, c.value}}), specs, ""),
+                      Contains("x.ini:2") && Contains(c.value) && Contains(c.valid));
+  }
+  CHECK_NOTHROW(checked(given({{"a.name", "n"}, {"a.limit", "0.001"}, {"a.share", "0"}, {"a.threads", "1"}}), specs, ""));
+}
+
+TEST_CASE("JSON is nested as deep as its arrays and objects are, not its texts") {
+  CHECK_FALSE(is_nested_deeper("[[1, {}]]", 3));
+  CHECK(is_nested_deeper("[[1, {}]]", 2));
+  CHECK_FALSE(is_nested_deeper(R"({"[[[\"[[[": "]{{{"})", 1));
+  CHECK_FALSE(is_nested_deeper("[][][][]", 1));
+  CHECK(is_nested_deeper(std::string(80'000, '['), deepest_json));
+}
+
+TEST_CASE("a printed command can be typed as it is: a shell takes every word as it was") {
+  CHECK(shell_quoted("/scratch/me/runs_1,2/x.y") == "/scratch/me/runs_1,2/x.y");
+  for (const std::string word :
+       {"", "my runs/x", "it's", "$HOME", "a\"b", "a\\b", "*", "line\nbreak", "~", "!x", "caf\xc3\xa9"}) {
+    CAPTURE(word);
+    const auto told = run_child({"sh", "-c", "printf %s " + shell_quoted(word)}, 20, ChildErrors::with_output);
+    REQUIRE(told);
+    CHECK(told->text == word);
+  }
+}
+
+TEST_CASE("memory that is not there is refused with what was wanted and what is left") {
+  CHECK_NOTHROW(require_memory(1 << 20, "a megabyte"));
+  CHECK_THROWS_WITH(require_memory(std::uint64_t{1} << 60, "[data.train]: samples"),
+                    Contains("[data.train]: samples takes 1073741824.0 GiB") && Contains("are left on"));
+  CHECK_THAT(out_of_memory_text(), Contains("out of memory"));
 }

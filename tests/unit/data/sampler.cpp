@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include <catch2/catch.hpp>
 #include <trainrt/random.hpp>
@@ -71,6 +72,32 @@ TEST_CASE("a shuffled order holds every sample once, and depends on run seed, da
   auto sorted = first;
   std::ranges::sort(sorted);
   CHECK(sorted == run_of(0, 100));
+}
+
+TEST_CASE("an order that is computed visits every sample once, and in another order for each seed") {
+  for (const std::uint64_t size : {1, 2, 3, 4, 5, 16, 17, 1000, 65537}) {
+    CAPTURE(size);
+    std::set<std::uint64_t> samples;
+    const auto order = EpochOrder::permuted(size, 3);
+    for (std::uint64_t i = 0; i < size; ++i) samples.insert(order[i]);
+    CHECK(samples.size() == size);
+    CHECK(*samples.rbegin() == size - 1);
+    CHECK(order[size] == order[0]);
+  }
+  const auto one = EpochOrder::permuted(1000, 1), other = EpochOrder::permuted(1000, 2);
+  int same = 0;
+  for (std::uint64_t i = 0; i < 1000; ++i) same += one[i] == other[i] || one[i] == i ? 1 : 0;
+  CHECK(same < 20);
+}
+
+TEST_CASE("billions of shuffled samples take neither memory nor time") {
+  for (const std::uint64_t size : {std::uint64_t{1} << 31, (std::uint64_t{1} << 32) + 1, std::uint64_t{1} << 62}) {
+    const auto order = EpochOrder::shuffled(size, 7);
+    CHECK(EpochOrder::bytes_of_shuffled(size) == 0);
+    CHECK(order[0] < size);
+    CHECK(order[0] != order[1]);
+    CHECK(order[size - 1] < size);
+  }
 }
 
 TEST_CASE("the shuffled order never changes from one version of trainrt to the next") {

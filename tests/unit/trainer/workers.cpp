@@ -1,27 +1,57 @@
 #include <catch2/catch.hpp>
+#include <trainrt/error.hpp>
 
-#include "trainer/run_record.hpp"
+#include "trainer/resize.hpp"
 
+using namespace trainrt;
 using namespace trainrt::trainer;
+using Catch::Matchers::Contains;
 
-TEST_CASE("the global batch is num_workers', or the first attempt's ranks', and other ranks' only where a run is elastic") {
+TEST_CASE("without a checkpoint the global batch is num_workers', or the first attempt's ranks', if it is to be kept") {
+  constexpr auto refuse = OnResize::refuse, keep = OnResize::keep_global_batch, keep_batch = OnResize::keep_batch;
   struct Case {
-    int num_workers, min_workers, recorded, ranks, expected_record, expected;
+    int num_workers, min_workers;
+    OnResize on_resize;
+    int recorded, ranks, expected;
   };
-  for (const auto& c : {Case{0, 0, 0, 4, 4, 0},     // not elastic: whoever is there
-                        Case{0, 0, 4, 2, 4, 0},     // also on other ranks
-                        Case{0, 1, 0, 4, 4, 4},     // the first attempt
-                        Case{0, 1, 4, 2, 4, 4},     // a later one, with fewer
-                        Case{0, 1, 4, 6, 4, 4},     // and with more
-                        Case{8, 2, 0, 3, 8, 8},     // the first attempt has fewer already
-                        Case{8, 2, 4, 3, 8, 8}}) {  // a new number is the user's wish
+  for (const auto& c : {Case{0, 0, refuse, 0, 4, 4},  // a new run: whoever is there
+                        Case{0, 0, refuse, 4, 2, 2},  // nothing is saved yet
+                        Case{0, 1, keep, 0, 4, 4},    // the first attempt
+                        Case{0, 1, keep, 4, 2, 4},    // a later one, with fewer
+                        Case{0, 1, keep, 4, 6, 4},    // and with more
+                        Case{0, 0, keep, 4, 6, 4},    // also without a least number
+                        Case{8, 2, keep, 0, 3, 8},    // the first attempt has fewer already
+                        Case{8, 2, keep, 4, 3, 8},    // a new number is the user's wish
+                        Case{0, 1, keep_batch, 4, 2, 2}}) {
     CAPTURE(c.num_workers, c.min_workers, c.recorded, c.ranks);
     RunSpec spec;
+    spec.run_dir = "/no/such/run";
     spec.num_workers = c.num_workers;
     spec.min_workers = c.min_workers;
+    spec.on_resize = c.on_resize;
     RunRecord record;
     record.workers = c.recorded;
-    CHECK(take_workers(record, spec, c.ranks) == c.expected);
-    CHECK(record.workers == c.expected_record);
+    const auto batch = global_batch(spec, record, c.ranks);
+    CHECK(batch.now == c.expected);
+    CHECK_FALSE(batch.changes());
+    CHECK_NOTHROW(require_same_global_batch(spec, batch));
   }
+}
+
+TEST_CASE("a change of the global batch is refused with both and the ways to go on, unless the config decides") {
+  RunSpec spec;
+  spec.run_dir = "/runs/x";
+  spec.loop.set("batch_size", {"32", "x.ini:1"});
+  CHECK_THROWS_WITH(require_same_global_batch(spec, {2, 3}), Contains("64 samples (32 for each of 2 workers)") &&
+                                                                 Contains("96 samples (32 for each of 3 workers)") &&
+                                                                 Contains("--scaling.on_resize=keep_global_batch") &&
+                                                                 Contains("--scaling.on_resize=keep_batch"));
+  CHECK_NOTHROW(require_same_global_batch(spec, {2, 2}));
+  CHECK_NOTHROW(require_same_global_batch(spec, {0, 3}));
+  spec.on_resize = OnResize::keep_batch;
+  CHECK_NOTHROW(require_same_global_batch(spec, {2, 3}));
+  spec.on_resize = OnResize::refuse;
+  spec.loop.set("accumulate", {"2", "x.ini:2"});
+  CHECK_THROWS_WITH(require_same_global_batch(spec, {2, 3}), Contains("128 samples (64 for each of 2 workers)"));
+  CHECK_THROWS_WITH(require_same_global_batch(RunSpec{}, {1, 3}), Contains("for each of 1 worker;"));
 }
