@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "core/excerpt.hpp"
 #include "core/text.hpp"
 
 namespace trainrt::cli {
@@ -63,7 +64,8 @@ Options read_config_file(const std::string& path) {
       throw UsageError(origin + ": this line holds a NUL byte: is the file a config, in UTF-8?");
     if (raw.size() > longest_line) throw UsageError(origin + ": this line is longer than 64 KiB: is the file a config?");
     if (line.empty()) continue;
-    if (leaves_quote_open(line)) throw UsageError(fmt::format("{}: a double quote in '{}' is not closed", origin, line));
+    if (leaves_quote_open(line))
+      throw UsageError(fmt::format("{}: a double quote in '{}' is not closed", origin, excerpt(line)));
     if (line.front() == '[') {
       if (line.back() != ']' || trim(line.substr(1, line.size() - 2)).empty())
         throw UsageError(fmt::format("{}: '{}' is not of the form [section]", origin, line));

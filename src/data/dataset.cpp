@@ -6,6 +6,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/log.hpp"
+#include "core/memory.hpp"
 #include "core/text.hpp"
 #include "data/dataset_impl.hpp"
 #include "data/sampler.hpp"
@@ -36,6 +37,8 @@ struct BatchesImpl {
     std::vector<std::byte> bytes;
     bool gathered = false;  ///< for the batch in hand
   };
+  void reserve_indices();
+  void require_room(std::uint64_t bytes, const std::string& what) const;
   std::uint64_t take_cursor();
   void release_cursor();
   std::size_t find_field(std::string_view name) const;
@@ -69,7 +72,21 @@ bool BatchesImpl::begin() {
                             : data::EpochOrder::identity(size);
   plan_.emplace(size, start, split_of(*dataset, batch_size), remainder);
   buffers_.resize(dataset->source->fields().size());
+  reserve_indices();
   return advance();
+}
+
+/// No batch is larger than the first.
+void BatchesImpl::reserve_indices() {
+  const auto samples = plan_->rank_part(0, dataset->shard.rank).count;
+  require_room(samples * sizeof(std::uint64_t), "the numbers of a batch of " + std::to_string(samples) + " samples");
+  batch_.indices_.reserve(samples);
+}
+
+/// UsageError for what is large and cannot be had. What is small is not worth a look at the node's memory.
+void BatchesImpl::require_room(std::uint64_t bytes, const std::string& what) const {
+  constexpr std::uint64_t small = 64 << 20;
+  if (bytes > small) require_memory(bytes, "dataset '" + dataset->name + "': " + what);
 }
 
 bool BatchesImpl::advance() {
@@ -121,7 +138,10 @@ void BatchesImpl::gather(std::size_t field) {
   const auto& [name, dtype, sample_shape] = dataset->source->fields()[field];
   const auto sample_bytes = static_cast<std::size_t>(element_count(sample_shape)) * size_of(dtype);
   auto& buffer = buffers_[field];
-  buffer.bytes.resize(batch_.indices_.size() * sample_bytes);
+  const auto bytes = batch_.indices_.size() * sample_bytes;
+  if (bytes > buffer.bytes.capacity())
+    require_room(bytes, "field '" + name + "' of a batch of " + std::to_string(batch_.indices_.size()) + " samples");
+  buffer.bytes.resize(bytes);
   dataset->source->gather(field, batch_.indices_, buffer.bytes.data());
   buffer.gathered = true;
 }

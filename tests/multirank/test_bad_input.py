@@ -235,7 +235,9 @@ def a_program_or_script_that_is_not_there_is_refused_by_run_and_by_check():
 def billions_of_shuffled_samples_need_no_memory_and_what_does_not_fit_is_said_in_a_sentence():
     config = linear_config(scratch(), "run", {"report_every": 2, "batch_size": 2}, {"samples": 4294967297}, stop={"training_iteration": 3})
     check_exit(run_ranks(RANKS, config), FINISHED)
-    job = run_ranks(RANKS, linear_config(scratch(), "big", {"batch_size": 2147483647}, {"features": 1000000, "samples": 1 << 40}))
+    refused(linear_config(scratch(), "big", {"batch_size": 1000000}, {"features": 1000000, "samples": 1 << 60}),
+            ("field 'x' of a batch of 1000000 samples", "3725.3 GiB", "are left on"))
+    job = run_ranks(RANKS, trouble_config({"trouble": "memory"}))
     check_exit(job, FAILED)
     check("out of memory on" in job.err and "GiB" in job.err and "bad_alloc" not in job.err, "the sentence is missing", job)
 

@@ -343,9 +343,10 @@ def output_that_cannot_be_written_fails_every_command():
                 ["verify", run_dir], ["check", "--config", config], ["result", "--help"], ["doctor"]]
     for words in commands:
         quoted = " ".join(f"'{word}'" for word in (TRAINRT, *words))
-        job = run(["sh", "-c", f"{quoted} > /dev/full"])
-        equal(job.code, USAGE if not words else FAILED, f"exit code of trainrt {words}", job)
-        equal(job.err.count("the output could not be written"), 1, f"how often trainrt {words} says so", job)
+        for target in ("> /dev/full", ">&-"):
+            job = run(["sh", "-c", f"{quoted} {target}"])
+            equal(job.code, USAGE if not words else FAILED, f"exit code of trainrt {words} {target}", job)
+            equal(job.err.count("the output could not be written"), 1, f"how often trainrt {words} {target} says so", job)
 
 
 @test

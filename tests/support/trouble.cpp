@@ -35,6 +35,11 @@ int* volatile nowhere = nullptr;
   return zero == 0 ? calls_itself(depth + 1) + room[0] : 0;
 }
 
+[[gnu::noinline]] void wants_a_petabyte() {
+  char* volatile memory = new char[zero == 0 ? std::size_t{1} << 50 : 1];
+  delete[] memory;
+}
+
 void get_into(const std::string& trouble, double seconds) {
   if (trouble == "loop") loops_for_ever();
   if (trouble == "segfault") writes_to_nowhere();
@@ -44,6 +49,7 @@ void get_into(const std::string& trouble, double seconds) {
   if (trouble == "strange") throws_a_number();
   if (trouble == "terminate") throws_where_none_may_leave();
   if (trouble == "overflow") zero = calls_itself(0);
+  if (trouble == "memory") wants_a_petabyte();
   if (trouble == "sleep") std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <trainrt/error.hpp>
 
+#include "checkpoint/metadata.hpp"
 #include "io/digest.hpp"
 #include "mutations.hpp"
 #include "unit/io/scratch.hpp"
