@@ -51,7 +51,7 @@ class TRAINRT_API Context final {
   GradientOptions gradient_options() const;  ///< as [scaling] says
 
   /// Attaches the state that checkpoints hold, and loads the last checkpoint into it where there is one (returns true); for
-  /// a new run with run.resume_from_checkpoint, that one.
+  /// a new run with run.resume_from_checkpoint, that one. Replicated tensors that none fills become rank 0's on all ranks.
   /// Once, before the first step() or report(). The data must live until the train function returns.
   bool restore(State& state);
 

@@ -17,7 +17,7 @@ namespace trainrt {
 
 /// How a tensor lies over the ranks.
 enum class Placement : std::uint8_t {
-  replicated,  ///< every rank holds the same whole tensor; written once
+  replicated,  ///< every rank holds the same whole tensor: at first rank 0's, compared at checkpoints; written once
   sharded,     ///< this rank holds a slab of a global tensor
   per_rank,  ///< every rank holds a tensor of its own; on another rank count rank r gets the one of r modulo the old count
 };
@@ -89,9 +89,9 @@ class TRAINRT_API State {
   /// "rank-NUMBER".
   FileEntry& file(std::string name, std::string path);
 
-  /// Called each time before a checkpoint takes what this State refers to, on every rank and on the train thread: brings up
-  /// to date what is kept elsewhere (in another process, or in memory that a file() is to be written from). It must not
-  /// communicate; what it throws fails the run.
+  /// Called each time before a checkpoint takes (or the ranks compare) what this State refers to, on every rank and on the
+  /// train thread: brings up to date what is kept elsewhere (in another process, or in memory that a file() is written
+  /// from). It must not communicate; what it throws fails the run.
   void before_save(std::function<void()> call);
   void bring_up_to_date() const;  ///< makes these calls, in their order
 

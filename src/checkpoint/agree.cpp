@@ -184,23 +184,27 @@ std::int64_t values_of(const State& state) {
 
 }  // namespace
 
-Agreement::Outcome Agreement::update(const State& state, For purpose, bool obstacle) {
-  auto structure = structure_of(state);
-  const auto values = purpose == For::save ? values_of(state) : 0;
-  std::array<std::int64_t, 4> most = {structure != structure_, obstacle, values, -values};
-  communicator_.all_reduce(most, Op::max);
-  if (most[2] != -most[3]) fail(communicator_, state, purpose);
-  if (most[0] != 0) exchange(state, purpose);
-  structure_ = std::move(structure);
-  return {most[0] != 0, most[1] != 0};
-}
-
-void Agreement::exchange(const State& state, For purpose) {
-  const auto mine = io::digest_of(std::string_view(pack(describe(state, purpose))));
+void require_alike(const State& state, Communicator& communicator) {
+  const auto mine = io::digest_of(std::string_view(pack(describe(state, Agreement::For::plan))));
   const auto a = number_of(mine), b = number_of(mine, 15);
   std::array<std::int64_t, 4> most = {a, -a, b, -b};
+  communicator.all_reduce(most, Op::max);
+  if (most[0] != -most[1] || most[2] != -most[3]) fail(communicator, state, Agreement::For::plan);
+}
+
+Agreement::Outcome Agreement::update(const State& state, For purpose, bool obstacle, std::int64_t number) {
+  auto structure = structure_of(state);
+  const auto values = purpose == For::save ? values_of(state) : 0;
+  std::array<std::int64_t, 6> most = {structure != structure_, obstacle, values, -values, number, ~number};
   communicator_.all_reduce(most, Op::max);
-  if (most[0] != -most[1] || most[2] != -most[3]) fail(communicator_, state, purpose);
+  if (most[2] != -most[3]) fail(communicator_, state, purpose);
+  if (most[0] != 0) exchange(state);
+  structure_ = std::move(structure);
+  return {most[0] != 0, most[1] != 0, most[4] == ~most[5]};
+}
+
+void Agreement::exchange(const State& state) {
+  require_alike(state, communicator_);
   const auto own_file = file_of_rank_[static_cast<std::size_t>(communicator_.rank())];
   // Rank 0 makes the view of a complete layout without asking the shards, as long as that takes no more than some
   // megabytes.

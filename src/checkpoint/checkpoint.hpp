@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,7 @@ struct LoadResult {
   std::vector<std::string> skipped;   ///< why each newer checkpoint was passed over (damaged)
   std::vector<std::int64_t> damaged;  ///< indices of those
   std::vector<std::string> notes;     ///< what else the user should know: a view that is missing
+  std::set<std::string> untouched;    ///< tensors of the state that were left as they were
 };
 
 /// Loads the newest checkpoint of `run_dir` that is whole. Collective. nullopt where there is none at all. Where there are

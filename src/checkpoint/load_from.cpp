@@ -158,6 +158,8 @@ PartialResult load_from(const State& state, const std::string& given, const Sele
   auto loaded = load_whole(candidates, all ? all_of(state) : partial.wanted(), accept, path, communicator);
   partial.sort_out(loaded.contents, result);
   result.loaded = finish_load(all ? state : State(), std::move(loaded), communicator);
+  for (const auto& entry : state.tensors()) result.loaded.untouched.insert(entry.name);
+  for (const auto& name : result.taken) result.loaded.untouched.erase(name);
   return result;
 }
 

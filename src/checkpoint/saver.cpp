@@ -161,7 +161,9 @@ std::optional<SaveResult> Saver::start(const State& state, Request request) {
       obstacle.began_ms = began_ms;
       obstacle.ended_ms = now_ms();
     }
-  const auto agreed = agreement_->update(state, Agreement::For::save, !obstacle.error.empty());
+  const auto& [number, conclude] = request.comparison;
+  const auto agreed = agreement_->update(state, Agreement::For::save, !obstacle.error.empty(), number ? number() : 0);
+  if (number) conclude(agreed.alike);
   if (agreed.new_layout) plan(state);
   if (agreed.obstacle) {
     auto result = unpacked_result(communicator_.broadcast_text(packed(obstacle), 0));

@@ -40,9 +40,15 @@ class Saver {
   /// and staging memory is taken in the background.
   void prepare(const State& state);
 
+  /// What the ranks compare of the state that is about to be saved, where `number` is set.
+  struct Comparison {
+    std::function<std::int64_t()> number;      ///< of this rank, once the state is up to date
+    std::function<void(bool alike)> conclude;  ///< all ranks had the same. If it throws, on all ranks, nothing is saved
+  };
   struct Request {
     Meta meta;                            ///< ranks and created are filled in
     std::function<void()> before_commit;  ///< rank 0's writer calls it: what must be durable first
+    Comparison comparison;
   };
   /// Takes a checkpoint. Nothing may be in flight. Returns a result where it failed at once. Values that differ between
   /// ranks throw Error (it is a bug of the train function).

@@ -63,6 +63,7 @@ void CheckpointCycle::start(const Content& content) {
   request.meta.metrics = content.metrics;
   request.meta.metadata = content.metadata;
   request.before_commit = [this] { parts_.reporter.sync(); };
+  request.comparison = parts_.replicas.comparison(content.point.step);
   flying_ = content.point;
   last_start_s_ = monotonic_seconds();
   stalled_before_s_ = parts_.attempt.meter.stalled_s();

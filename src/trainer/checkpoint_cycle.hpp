@@ -12,6 +12,7 @@
 #include "trainer/attempt_info.hpp"
 #include "trainer/auto_interval.hpp"
 #include "trainer/life_signs.hpp"
+#include "trainer/replica_watch.hpp"
 #include "trainer/reporter.hpp"
 #include "trainer/run_spec.hpp"
 #include "trainer/stop_margin.hpp"
@@ -30,8 +31,8 @@ struct RunPoint {
 /// of life. Only the train thread uses it.
 ///
 /// A checkpoint that cannot be written is warned of, and training goes on, up to checkpoint.max_failed in a row: then
-/// whichever call finds that out throws AgreedError, on all ranks. While the storage is away that takes
-/// failure.storage_timeout too, however many checkpoints fail in that time.
+/// whichever call finds that out throws AgreedError, on all ranks. So does one that finds that the ranks' replicas differ.
+/// While the storage is away that takes failure.storage_timeout too, however many checkpoints fail in that time.
 class CheckpointCycle {
  public:
   /// What it works with; all of it must live longer.
@@ -41,6 +42,7 @@ class CheckpointCycle {
     Reporter& reporter;  ///< its log is on disk before a checkpoint counts
     StopMargin& stop_margin;
     LifeSigns& life;
+    ReplicaWatch& replicas;  ///< before anything of a checkpoint is written
   };
   /// What goes into a checkpoint.
   struct Content {

@@ -38,4 +38,14 @@ CheckpointInterval parse_checkpoint_interval(const OptionValue& value) {
                    "'; it must be 'N reports', 'N steps', 'N s' (a number" + any_time.in_words() + "), 'auto' or 'off'");
 }
 
+std::int64_t parse_steps(const OptionValue& value, std::string_view key) {
+  if (value.text == "off") return 0;
+  std::istringstream in(value.text);
+  std::string number, unit, rest;
+  in >> number >> unit >> rest;
+  const auto count = parse_integer(number);
+  if (count && *count > 0 && (unit == "steps" || unit == "step") && rest.empty()) return *count;
+  throw UsageError(value.origin + ": " + std::string(key) + " is '" + value.text + "'; it must be 'N steps' or 'off'");
+}
+
 }  // namespace trainrt::trainer

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <string_view>
 
 #include "core/options.hpp"
 
@@ -18,5 +19,8 @@ struct CheckpointInterval {
 
 /// "3 reports", "500 steps", "600 s", "auto", "off". Throws UsageError with the place.
 CheckpointInterval parse_checkpoint_interval(const OptionValue& value);
+
+/// "500 steps" as 500, "off" as 0. Throws UsageError with the place, which names the key.
+std::int64_t parse_steps(const OptionValue& value, std::string_view key);
 
 }  // namespace trainrt::trainer

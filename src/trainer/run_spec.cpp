@@ -89,6 +89,11 @@ void take_scaling_keys(const Options& options, RunSpec& spec) {
                     gpus->origin, gpus->text));
 }
 
+RunSpec::Replicas replicas_from(const std::string& text) {
+  if (text == "error") return RunSpec::Replicas::error;
+  return text == "warn" ? RunSpec::Replicas::warn : RunSpec::Replicas::off;
+}
+
 /// The keys of [checkpoint] and the two of [run] that say where a new run starts.
 void take_checkpoint_keys(const Options& options, RunSpec& spec) {
   spec.checkpoint_every = parse_checkpoint_interval(*options.find("checkpoint.every"));
@@ -101,6 +106,8 @@ void take_checkpoint_keys(const Options& options, RunSpec& spec) {
   spec.checkpoint_max_failed = options.integer("checkpoint.max_failed");
   spec.checkpoint_io_threads = static_cast<int>(options.integer("checkpoint.io_threads"));
   spec.checkpoint_read_back = options.boolean("checkpoint.read_back");
+  spec.replicas = replicas_from(options.text("checkpoint.replicas"));
+  spec.replicas_every = parse_steps(*options.find("checkpoint.replicas_every"), "checkpoint.replicas_every");
   if (const auto from = options.text("run.resume_from_checkpoint"); !from.empty())
     spec.resume_from = std::filesystem::absolute(from).lexically_normal().string();
   spec.resume_tensors.patterns = words_in(options.text("run.resume_tensors"));

@@ -50,8 +50,11 @@ struct RunSpec {
   std::uint64_t checkpoint_staging_bytes = 0;  ///< a rank
   int checkpoint_io_threads = 0;               ///< a rank
   bool checkpoint_read_back = false;
-  int num_workers = 0;  ///< 0: as many as were launched
-  std::string backend;  ///< "auto", or a comm backend's name
+  enum class Replicas { error, warn, off };
+  Replicas replicas = Replicas::error;  ///< what it is if the ranks do not hold the same
+  std::int64_t replicas_every = 0;      ///< steps; 0: they are compared at checkpoints only
+  int num_workers = 0;                  ///< 0: as many as were launched
+  std::string backend;                  ///< "auto", or a comm backend's name
   bool check_calls = false;
   bool deterministic = false;
   GradientOptions gradients;

@@ -7,8 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "checkpoint/agree.hpp"
 #include "checkpoint/metadata.hpp"
 #include "checkpoint/phases.hpp"
+#include "checkpoint/replicas.hpp"
 #include "checkpoint/whole_view.hpp"
 #include "core/fault_point.hpp"
 #include "core/log.hpp"
@@ -48,7 +50,8 @@ Session::Session(const trainer::RunSpec& spec, const World& world, Communicator&
       vote_(communicator),
       datasets_(spec_, {communicator.rank(), communicator.size(), attempt_.workers}),
       stops_(spec, attempt_.lease),
-      saves_({spec_, attempt_, *reporter_, stops_.margin(), life_}, world, communicator) {
+      replicas_(spec_, communicator),
+      saves_({spec_, attempt_, *reporter_, stops_.margin(), life_, replicas_}, world, communicator) {
   progress_.ranks = communicator.size();
   progress_.seed = static_cast<std::int64_t>(spec.seed);
 }
@@ -90,8 +93,10 @@ bool Session::restore(State& state) {
   const InPhase loading(life_, Phase::loading);
   attach(state);
   const bool restored = restore_own() || resume_from_other();
+  if (!restored) make_alike(nullptr);
   if (!reports_begun_) begin_reports(0);
   saves_.prepare(state_);
+  replicas_.begin(state_, progress_.step);
   stops_.take_restored(state_);
   stop_if_asked();  // a load may be long
   return restored;
@@ -103,8 +108,19 @@ bool Session::restore_own() {
   for (const auto& reason : loaded->skipped) log::run_warning(reason);
   saves_.know_as_damaged(loaded->damaged);
   follow_up(*loaded);
+  make_alike(&*loaded);
   take_restored(loaded->directory, loaded->meta.ranks);
   return true;
+}
+
+/// Replicated tensors that no checkpoint has filled become rank 0's on all ranks: train functions may fill them at random.
+void Session::make_alike(const checkpoint::LoadResult* loaded) {
+  if (communicator_.size() == 1) return;
+  agreed_load([&] { checkpoint::require_alike(state_, communicator_); });
+  auto tensors = checkpoint::replicated_tensors(state_);
+  if (loaded != nullptr)
+    std::erase_if(tensors, [&](const TensorEntry* entry) { return !loaded->untouched.contains(entry->name); });
+  checkpoint::broadcast_replicas(tensors, communicator_);
 }
 
 /// What a run that was killed after a commit had no time for: its view, and deletions.
@@ -122,6 +138,7 @@ bool Session::resume_from_other() {
   const auto partial =
       agreed_load([&] { return checkpoint::load_from(state_, spec_.resume_from, spec_.resume_tensors, communicator_); });
   for (const auto& reason : partial.loaded.skipped) log::run_warning(reason);
+  make_alike(&partial.loaded);
   progress_.iteration = 0;  // of this run
   progress_.ranks = communicator_.size();
   progress_.seed = static_cast<std::int64_t>(spec_.seed);
@@ -207,8 +224,16 @@ void Session::step() {
   communicator_.at_step(progress_.step);
   const auto outcome = vote_.finish();
   saves_.advance(outcome.saves);
+  if (replicas_.is_due_at(progress_.step)) compare_replicas();
   obey(outcome, spec_.checkpoint_every.due_at_step(progress_.step));
   vote_.start(voice(), StopVote::Call::step);
+}
+
+void Session::compare_replicas() {
+  const trainer::Meter::Stall stall(attempt_.meter);
+  const InPhase comparing(life_, Phase::checkpoint);
+  state_.bring_up_to_date();
+  replicas_.compare_all(progress_.step);
 }
 
 void Session::stop_point() {

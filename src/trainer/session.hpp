@@ -16,6 +16,7 @@
 #include "trainer/attempt_info.hpp"
 #include "trainer/checkpoint_cycle.hpp"
 #include "trainer/life_signs.hpp"
+#include "trainer/replica_watch.hpp"
 #include "trainer/reporter.hpp"
 #include "trainer/run_datasets.hpp"
 #include "trainer/run_spec.hpp"
@@ -89,6 +90,8 @@ class Session {
   bool resume_from_other();
   void follow_up(const checkpoint::LoadResult& loaded) const;
   void take_restored(const std::string& directory, int ranks);
+  void make_alike(const checkpoint::LoadResult* loaded);
+  void compare_replicas();
   metrics::TimeSoFar time_so_far() const;
   void obey(const trainer::StopVote::Outcome& outcome, bool checkpoint_due);
   trainer::StopVote::Voice voice() const;
@@ -121,6 +124,7 @@ class Session {
   bool score_warned_ = false;
   bool unread_told_ = false;
   trainer::StopReasons stops_;
+  trainer::ReplicaWatch replicas_;
   trainer::CheckpointCycle saves_;  // last: its background work uses the rest
 };
 

@@ -189,7 +189,8 @@ class State:
 
     def tensor(self, name, array, *, sharded=None, per_rank=False, part_of_sum=False):
         """Adds an array of any shape: writable, contiguous, with the buffer protocol (NumPy, array.array), or a torch tensor on
-        any device; checkpoints take its contents, restore() fills it in place. Without more words every rank holds the same.
+        any device; checkpoints take its contents, restore() fills it in place. Without more words every rank holds the same: in a
+        new run what rank 0 has, and what checkpoints find to differ later ends the run (checkpoint.replicas).
 
         sharded=(axis, first, global_extent): it is a slab of a greater tensor, from index `first` of that axis on.
         per_rank=True: every rank has its own; on another number of ranks, rank r gets that of r modulo the old number.
@@ -216,8 +217,8 @@ class State:
         self._files[name] = {"name": name, "path": os.path.abspath(os.fspath(path)), "per_rank": bool(per_rank)}
 
     def before_save(self, function):
-        """Decorator: `function()` is called before each checkpoint is taken, to make what it holds current. It must not call
-        the context."""
+        """Decorator: `function()` is called before each checkpoint is taken, to make what it holds current (and before the ranks
+        compare what they hold: checkpoint.replicas_every). It must not call the context."""
         self._before_save.append(function)
         return function
 
@@ -441,8 +442,9 @@ class Context:
             raise ValueError(f"[loop] {key} is '{text}'; the program expects {_TYPE_WORDS[kind]}") from None
 
     def restore(self, state):
-        """Attaches the State that checkpoints hold, and loads the last one into it, where there is one: then True. Collective;
-        once, before the first step() and report()."""
+        """Attaches the State that checkpoints hold, and loads the last one into it, where there is one: then True. In a new run
+        tensors of which every rank holds the same become those of rank 0. Collective; once, before the first step() and
+        report()."""
         if not isinstance(state, State):
             raise TypeError(f"restore() takes a trainrt.State, not a {type(state).__name__}")
         nbytes = state._lay_out()
@@ -452,9 +454,9 @@ class Context:
         answer = self._ask("restore", memory=nbytes, values=state._encoded_values(), with_memory=memory, **state._descriptions())
         self._state, self._memory = state, memory
         state._attached = True
+        if memory:  # of a new run too: what every rank holds is rank 0's now
+            state._read_tensors(memory.bytes)
         if answer["restored"]:
-            if memory:
-                state._read_tensors(memory.bytes)
             state._take_values(answer["values"])
         self._take_step(answer)
         return answer["restored"]

@@ -4,7 +4,6 @@
 #include <fstream>
 #include <mutex>
 
-#include <unistd.h>
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <trainrt/trainrt.hpp>
@@ -12,52 +11,15 @@
 #include "batch/signals.hpp"
 #include "checkpoint/checkpoint.hpp"
 #include "metrics/result_log.hpp"
-#include "support/ranks.hpp"
+#include "runs.hpp"
 #include "trainer/agreement.hpp"
-#include "trainer/run.hpp"
 #include "trainer/run_record.hpp"
 
 using namespace trainrt;
+using namespace trainrt::test;
 using Catch::Matchers::Contains;
 
 namespace {
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    char name[] = "/tmp/trainrt-session-XXXXXX";
-    path_ = mkdtemp(name);
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
-trainer::RunSpec spec_in(const std::string& folder, std::initializer_list<std::pair<const char*, const char*>> more = {}) {
-  Options options;
-  const auto set = [&](const char* key, const std::string& value) { options.set(key, {value, "test"}); };
-  set("run.name", "r");
-  set("run.storage_path", folder);
-  set("train.function", "test");
-  set("data.train.format", "synthetic");
-  set("data.train.samples", "100");
-  set("data.train.shuffle", "true");
-  for (const auto& [key, value] : more) set(key, value);
-  return trainer::make_run_spec(options);
-}
-
-/// Runs on `size` threads; returns rank 0's outcome.
-trainer::RunOutcome run_on(int size, const trainer::RunSpec& spec, void (*train)(Context&)) {
-  trainer::RunOutcome outcome;
-  test::run_launched(size, [&](launch::Launch& launch) {
-    const auto communicator = comm::open_communicator(launch, {});
-    const auto mine = trainer::run(spec, {"test", train}, launch, *communicator);
-    if (launch.world().rank == 0) outcome = mine;
-  });
-  return outcome;
-}
 
 std::atomic<int> stop_at_step{-1};
 

@@ -1,0 +1,112 @@
+#include "checkpoint/replicas.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "checkpoint/collective.hpp"
+#include "checkpoint/device_memory.hpp"
+
+namespace trainrt::checkpoint {
+
+namespace {
+
+constexpr std::size_t piece_bytes = std::size_t{8} << 20;
+constexpr double most_copy_s = 300;
+
+/// A part of a tensor.
+struct Run {
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;
+  int gpu = -1;  ///< -1: it lies on the host
+};
+
+/// Runs that travel together: many small tensors, or a part of a large one.
+using Piece = std::vector<Run>;
+
+std::vector<Piece> pieces_of(std::span<const TensorEntry* const> tensors, const std::vector<int>& gpus) {
+  std::vector<Piece> pieces;
+  std::size_t room = 0;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    auto* data = static_cast<std::byte*>(tensors[i]->local.data);
+    for (std::size_t first = 0, left = tensors[i]->local.bytes(); left > 0;) {
+      if (room == 0) {
+        pieces.emplace_back();
+        room = piece_bytes;
+      }
+      const auto count = std::min(room, left);
+      pieces.back().push_back({data + first, count, gpus[i]});
+      room -= count;
+      first += count;
+      left -= count;
+    }
+  }
+  return pieces;
+}
+
+/// Takes pieces from rank 0 to the others, one after the other through one staging memory.
+class Courier {
+ public:
+  explicit Courier(Communicator& communicator) : communicator_(communicator) { copier_.follow_default_streams(); }
+
+  void carry(const Piece& piece) {
+    std::size_t bytes = 0;
+    for (const auto& run : piece) bytes += run.bytes;
+    if (staging_.size() < bytes) staging_.resize(bytes);
+    if (communicator_.rank() == 0) each(piece, [this](std::byte* staged, const Run& run) { collect(staged, run); });
+    communicator_.broadcast(Buffer{staging_.data(), bytes, DType::u8}, 0, "replicated tensors");
+    if (communicator_.rank() != 0) each(piece, [this](std::byte* staged, const Run& run) { deliver(staged, run); });
+  }
+
+ private:
+  /// The copies of a piece are complete when it returns.
+  template <class Copy>
+  void each(const Piece& piece, Copy&& copy) {
+    auto* staged = staging_.data();
+    bool on_gpus = false;
+    for (const auto& run : piece) {
+      copy(staged, run);
+      on_gpus = on_gpus || run.gpu >= 0;
+      staged += run.bytes;
+    }
+    if (on_gpus) device::wait_all(copier_.mark(), most_copy_s, "copies of replicated tensors from or to a GPU have");
+  }
+  void collect(std::byte* staged, const Run& run) {
+    if (run.gpu < 0)
+      std::memcpy(staged, run.data, run.bytes);
+    else
+      copier_.to_host(staged, run.data, run.gpu, run.bytes);
+  }
+  void deliver(const std::byte* staged, const Run& run) {
+    if (run.gpu < 0)
+      std::memcpy(run.data, staged, run.bytes);
+    else
+      copier_.to_device(run.data, run.gpu, staged, run.bytes);
+  }
+
+  Communicator& communicator_;
+  std::vector<std::byte> staging_;
+  device::Copier copier_;
+};
+
+}  // namespace
+
+std::vector<const TensorEntry*> replicated_tensors(const State& state) {
+  std::vector<const TensorEntry*> tensors;
+  for (const auto& entry : state.tensors())
+    if (entry.placement == Placement::replicated && entry.local.bytes() > 0) tensors.push_back(&entry);
+  std::ranges::sort(tensors, {}, &TensorEntry::name);
+  return tensors;
+}
+
+void broadcast_replicas(std::span<const TensorEntry* const> tensors, Communicator& communicator) {
+  if (communicator.size() == 1 || tensors.empty()) return;
+  std::vector<int> gpus;
+  on_every_rank(communicator, [&] {
+    for (const auto* entry : tensors) gpus.push_back(gpu_of(*entry, device::runtime()));
+    return std::string();
+  });
+  Courier courier(communicator);
+  for (const auto& piece : pieces_of(tensors, gpus)) courier.carry(piece);
+}
+
+}  // namespace trainrt::checkpoint

@@ -1,0 +1,85 @@
+#include "trainer/replica_watch.hpp"
+
+#include <algorithm>
+#include <ranges>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "core/log.hpp"
+#include "core/text.hpp"
+#include "trainer/agreement.hpp"
+
+namespace trainrt::trainer {
+
+namespace {
+
+using Parted = checkpoint::ReplicaCheck::Parted;
+
+constexpr std::size_t most_listed = 8;  // tensors, and ranks of each
+
+std::string listed(const std::vector<int>& ranks) {
+  if (ranks.empty()) return "some rank";  // that nobody asked for, among so many tensors
+  std::vector<std::string> names;
+  for (const auto rank : ranks | std::views::take(most_listed)) names.push_back(std::to_string(rank));
+  auto text = (ranks.size() == 1 ? "rank " : "ranks ") + join(names);
+  if (ranks.size() > names.size()) text += fmt::format(" and {} more", ranks.size() - names.size());
+  return text;
+}
+
+/// "'model/w' on rank 1 differs from the others' (equal at step 40)"
+std::string described(const Parted& parted, std::int64_t began_at) {
+  const auto since = parted.equal_at == began_at ? "when this attempt began, at step" : "at step";
+  return fmt::format("'{}' on {} differs from the others' (equal {} {})", parted.tensor, listed(parted.ranks), since,
+                     parted.equal_at);
+}
+
+std::string described(const std::vector<Parted>& all, std::int64_t began_at, std::int64_t step) {
+  if (all.empty())
+    return fmt::format(
+        "replicated tensors changed while the ranks compared them at step {}: does another thread write to "
+        "them?",
+        step);
+  auto text = fmt::format("the ranks do not hold the same replicated tensors at step {}: ", step);
+  const auto count = std::min(all.size(), most_listed);
+  for (std::size_t i = 0; i < count; ++i) text += (i == 0 ? "" : "; ") + described(all[i], began_at);
+  if (all.size() > count) text += fmt::format("; and {} more", all.size() - count);
+  return text;
+}
+
+}  // namespace
+
+void ReplicaWatch::begin(const State& state, std::int64_t step) {
+  if (spec_.replicas == RunSpec::Replicas::off || communicator_.size() == 1) return;
+  began_at_ = step;
+  check_.emplace(state, communicator_, step, spec_.checkpoint_io_threads);
+}
+
+checkpoint::Saver::Comparison ReplicaWatch::comparison(std::int64_t step) {
+  if (!check_) return {};
+  return {[this] { return check_->next_part(); },
+          [this, step](bool alike) {
+            const auto parted = check_->conclude(alike, step);
+            if (!alike) judge(parted, step);
+          }};
+}
+
+bool ReplicaWatch::is_due_at(std::int64_t step) const {
+  return check_ && spec_.replicas_every > 0 && step % spec_.replicas_every == 0;
+}
+
+void ReplicaWatch::compare_all(std::int64_t step) {
+  if (const auto compared = check_->compare_all(step); !compared.alike) judge(compared.parted, step);
+}
+
+void ReplicaWatch::judge(const std::vector<Parted>& parted, std::int64_t step) const {
+  const auto what = described(parted, began_at_, step);
+  if (spec_.replicas == RunSpec::Replicas::warn)
+    return log::run_warning(what + "; the run goes on (checkpoint.replicas = warn), and these are not compared any more");
+  throw AgreedError(what +
+                    ". What every rank holds must be computed alike on every rank: all-reduce what differs, draw random "
+                    "numbers from run.seed without the rank, or declare the tensor per_rank. No checkpoint is taken of "
+                    "this: mend it, and start the same command again (checkpoint.replicas = warn lets the run go on)");
+}
+
+}  // namespace trainrt::trainer
