@@ -395,6 +395,120 @@ ctx.report({})
     check("found True 1.0 0.0 inf 3 mine True 0" in job.out, "other contents", job)
 
 
+# ---- one model on all ranks --------------------------------------------------------------------------------------------------------
+
+UNSEEDED = """
+import torch
+weights, layer, own = numpy.random.default_rng().random(1000), torch.nn.Linear(3, 2), numpy.full(2, ctx.world_rank)
+state = trainrt.State()
+state.tensor("model/weights", weights)
+state.tensor("model/layer", layer.weight)
+state.tensor("own", own, per_rank=True)
+restored = ctx.restore(state)
+assert own[0] == ctx.world_rank
+for tensor in (weights, layer.weight):
+    first, second = ctx.all_gather(tensor)
+    assert (first == second).all(), (first, second)
+while ctx.step_count < ctx.config("steps", 4):
+    if ctx.step_count == ctx.config("parts", -1) and ctx.world_rank == 1:
+        layer.weight.detach()[1, 2] += 1
+    ctx.step()
+    ctx.report({"w": weights[7], "l": layer.weight.detach()[1, 2]})
+"""
+
+
+@test
+def ranks_that_fill_their_arrays_without_a_seed_train_one_model():
+    config = program_config(python(UNSEEDED))
+    for steps in (4, 6):
+        check_exit(run_program(2, config, f"--loop.steps={steps}"), FINISHED)
+    rows = reports(run_dir_of(config))
+    equal(len({row["w"] for row in rows} | {row["l"] for row in rows}), 2, "values in six reports of two numbers")
+
+
+@test
+def an_array_that_parts_ends_the_run_with_its_name_its_rank_and_the_step_since_when():
+    config = program_config(python(UNSEEDED), loop={"parts": 2})
+    fails(config, "at step 3: 'model/layer' on rank 1 differs", "equal at step 2", ranks=2)
+    equal(step_of(run_dir_of(config)), 2, "step of the newest checkpoint")
+
+
+@test
+def broadcast_and_all_gather_take_arrays_of_every_kind():
+    text = """
+import array, torch
+rank, ranks = ctx.world_rank, ctx.world_size
+kinds = [lambda n: numpy.full((2, 3), n, numpy.float32), lambda n: numpy.array(n == 1), lambda n: numpy.full(100000, n), lambda n: numpy.zeros((0, 3)),
+         lambda n: array.array("h", [n, -n]), lambda n: bytearray([n]), lambda n: torch.full((3,), n / 3).bfloat16(), lambda n: torch.tensor(n),
+         lambda n: torch.nn.Parameter(torch.full((2, 2), n / 7))]
+same = lambda a, b: type(a) is type(b) and (torch.equal(a, b) if isinstance(a, torch.Tensor) else bytes(a) == bytes(b) and getattr(a, "shape", 0) == getattr(b, "shape", 0))
+for kind in kinds:
+    mine = kind(rank)
+    found = ctx.all_gather(mine)
+    plain = lambda one: one.detach() if isinstance(one, torch.Tensor) else one
+    assert len(found) == ranks and all(same(one, plain(kind(n))) for n, one in enumerate(found)), found
+    assert same(mine, kind(rank)) and not any(one is mine for one in found)
+    for root in (0, ranks - 1):
+        mine = kind(rank)
+        assert ctx.broadcast(mine, root) is mine and same(mine, kind(root)), (root, mine)
+try:
+    ctx.all_gather(memoryview(bytearray(3)))
+except TypeError as error:
+    assert "all_gather()" in str(error) and "memoryview" in str(error), error
+ctx.broadcast(numpy.zeros(1))
+"""
+    check_exit(run_program(3, program_config(python(text))), FINISHED)
+
+
+@test
+def ranks_that_give_other_arrays_or_make_other_calls_are_told_which():
+    for call, *words in (("ctx.all_gather(numpy.zeros((2, 3 + ctx.world_rank)))", "rank 0 came with all_gather of f64 [2, 3], rank 1 with all_gather of f64 [2, 4]"),
+                         ("ctx.broadcast(numpy.zeros(3, 'f' if ctx.world_rank else 'd'))", "rank 1 with broadcast from rank 0 of f32 [3]"),
+                         ("ctx.broadcast(numpy.zeros(3), ctx.world_rank)", "rank 1 with broadcast from rank 1 of f64 [3]")):
+        fails(program_config(python(call)), "the ranks do not make the same call", *words, ranks=2)
+
+
+@test
+def a_value_that_is_a_part_of_a_sum_keeps_its_total_on_any_number_of_ranks():
+    text = """
+state = trainrt.State()
+state.value("seen", 0, part_of_sum=True)
+state.value("loss", 0.0, part_of_sum=True)
+ctx.restore(state)
+total = ctx.all_gather(numpy.array([state["seen"], state["loss"]], float))
+print("total", sum(part[0] for part in total), sum(part[1] for part in total), type(state["seen"]).__name__)
+state["seen"] += ctx.world_rank + 1
+state["loss"] += 0.5
+ctx.step()
+ctx.save()
+"""
+    config = program_config(python(text), scaling={"min_workers": 1})
+    for ranks, seen, loss in ((3, 0, 0), (2, 6, 1.5), (1, 9, 2.5), (3, 10, 3)):
+        job = run_program(ranks, config, f"--loop.ranks={ranks}")
+        check_exit(job, FINISHED)
+        check(job.out.count(f"total {seen:.1f} {loss:.1f} int") == ranks, f"not {seen} and {loss}", job)
+
+
+@test
+def a_number_is_that_of_the_moment_when_it_was_given():
+    """The running sums may be set to zero before the report."""
+    import numpy
+    sys.path.insert(0, str(SOURCE / "src/frameworks/python"))
+    import trainrt
+    total, count = numpy.full(1, 6.0), numpy.full(1, 3)
+    given = {"loss": trainrt.ratio(total, count), "largest": trainrt.Number(total, "max", count)}
+    total[:] = count[:] = 0
+    equal([(one.value, one.weight) for one in given.values()], [(2.0, 3), (6.0, 3)], "numbers")
+    equal(trainrt.ratio(total, count).value, 0.0, "ratio of nothing")
+    for wrong in ([1.0], None, numpy.zeros(2)):
+        try:
+            trainrt.ratio(wrong, 1)
+        except TypeError as error:
+            check("ratio()" in str(error), f"not named: {error}")
+        else:
+            raise Failure(f"ratio() took {wrong!r}")
+
+
 # ---- errors of use -----------------------------------------------------------------------------------------------------------------
 
 
@@ -429,6 +543,8 @@ assert type(state["epoch"]) is int
 refused(TypeError, "value 'epoch'|int|1.5", state.__setitem__, "epoch", 1.5)
 refused(TypeError, "value 'epoch'|int|True", state.__setitem__, "epoch", True)
 refused(TypeError, "value 'list'|list", state.__setitem__, "list", [1])
+refused(ValueError, "'epoch'|twice", state.value, "epoch", 1)
+refused(TypeError, "value 'flag'|True|part of a sum", state.value, "flag", True, part_of_sum=True)
 refused(OverflowError, "value 'long'", state.__setitem__, "long", 2**63)
 refused(KeyError, "'epohc'|epoch, loss", state.__getitem__, "epohc")
 state["loss"] = 3
@@ -870,6 +986,8 @@ for name, text, *words in (
         ("a_traceback_in_a_number", "say({'op': 'failed', 'error': 'no luck', 'traceback': 3})", "\"traceback\""),
         ("a_reduction_with_a_number_as_name", "say({'op': 'all_reduce', 'dtype': 'f32', 'count': 4, 'reduce': 'sum', 'name': 3, 'memory': 64}, memory(64))", "\"name\""),
         ("a_file_for_perhaps_each_rank", "say({'op': 'restore', 'memory': 0, 'tensors': [], 'values': {}, 'files': [{'name': 'f', 'path': 'f', 'per_rank': 'perhaps'}]})", "per_rank"),
+        ("a_sum_of_no_value", "say({'op': 'restore', 'memory': 0, 'tensors': [], 'values': {'v': 1}, 'sums': ['w'], 'files': []})", "\"sums\"", "names of values"),
+        ("a_sum_of_texts", "say({'op': 'restore', 'memory': 0, 'tensors': [], 'values': {'v': 'x'}, 'sums': ['v'], 'files': []})", "'v'", "numbers"),
         ("a_value_that_is_a_list", "say({'op': 'restore', 'memory': 0, 'tensors': [], 'values': {'v': [1]}, 'files': []})", "'v'"),
         ("a_tensor_that_is_a_number", "say({'op': 'restore', 'memory': 0, 'tensors': [3], 'values': {}, 'files': []})", "\"name\""),
         ("an_axis_that_is_not_there", "restore(64, memory(64), placement='sharded', axis=3, first=0, global_extent=4)", "'w'"),
@@ -894,6 +1012,13 @@ for name, text, *words in (
         ("a_reduction_without_memory", "say({'op': 'all_reduce', 'dtype': 'f32', 'count': 4, 'reduce': 'sum'})", "all_reduce"),
         ("a_reduction_beyond_the_memory", "say({'op': 'all_reduce', 'dtype': 'f32', 'count': 40, 'reduce': 'sum', 'memory': 64}, memory(64))", "64"),
         ("an_unknown_reduction", "say({'op': 'all_reduce', 'dtype': 'f32', 'count': 4, 'reduce': 'xor', 'memory': 64}, memory(64))", "xor", "mean"),
+        ("a_broadcast_of_no_shape", "say({'op': 'broadcast', 'dtype': 'f32', 'root': 0, 'memory': 64}, memory(64))", "\"shape\""),
+        ("a_broadcast_from_nobody", "say({'op': 'broadcast', 'dtype': 'f32', 'shape': [4], 'root': 1, 'memory': 64}, memory(64))", "from rank 1", "1 ranks"),
+        ("a_broadcast_from_a_negative_rank", "say({'op': 'broadcast', 'dtype': 'f32', 'shape': [4], 'root': -1, 'memory': 64}, memory(64))", "\"root\""),
+        ("a_broadcast_beyond_the_memory", "say({'op': 'broadcast', 'dtype': 'f32', 'shape': [40], 'root': 0, 'memory': 64}, memory(64))", "160", "64"),
+        ("a_gather_of_a_huge_shape", "say({'op': 'all_gather', 'dtype': 'f32', 'shape': [2**62, 2**62], 'memory': 64}, memory(64))", "too large"),
+        ("a_gather_without_memory", "say({'op': 'all_gather', 'dtype': 'f32', 'shape': [4]})", "all_gather", "memory of 0 bytes"),
+        ("a_gather_of_an_unknown_type", "say({'op': 'all_gather', 'dtype': 'f33', 'shape': [4], 'memory': 64}, memory(64))", "f33"),
         ("a_metric_that_is_a_list", "say({'op': 'report', 'metrics': {'loss': [1]}})", "loss"),
         ("a_second_restore", "restore(64, memory(64))\nrestore(64, memory(64))", "twice")):
     add_test(f"nonsense_is_refused_with_its_reason_{name}", nonsense, text, *words)

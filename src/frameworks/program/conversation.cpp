@@ -2,9 +2,12 @@
 
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <functional>
 #include <limits>
 #include <map>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -38,6 +41,14 @@ MetricValue metric_from(const std::string& name, const Json& value) {
         value, "reduce", {{"mean", Reduce::mean}, {"sum", Reduce::sum}, {"min", Reduce::min}, {"max", Reduce::max}});
   if (value.contains("weight")) number.weight = real_from(value["weight"], what);
   return number;
+}
+
+/// `ranks`: what each rank gave.
+[[noreturn]] void refuse_difference(const std::vector<std::string>& ranks) {
+  std::size_t other = 1;
+  while (ranks.at(other) == ranks[0]) ++other;
+  throw Error(fmt::format("train.program: the ranks do not make the same call: rank 0 came with {}, rank {} with {}",
+                          ranks[0], other, ranks[other]));
 }
 
 [[noreturn]] void fail_as_told(const Message& message) {
@@ -121,6 +132,8 @@ Json Conversation::reply(const Message& message) {
          return self.ctx_.checkpoint_metadata(field(metadata.body, "json", Json::value_t::object).dump()), Json::object();
        }},
       {"all_reduce", [](Conversation& self, const Message& reduction) { return self.all_reduce(reduction); }},
+      {"broadcast", [](Conversation& self, const Message& root) { return self.broadcast(root); }},
+      {"all_gather", [](Conversation& self, const Message& part) { return self.all_gather(part); }},
   };
   if (const auto call = calls.find(message.op); call != calls.end()) return call->second(*this, message);
   std::string names;
@@ -187,16 +200,59 @@ Json Conversation::report(const Json& body) {
   return Json::object();
 }
 
+void Conversation::take_memory(const Message& message) {
+  if (!message.file) return;
+  exchanged_ = SharedMemory(message.file, static_cast<std::size_t>(number_field(message.body, "memory")));
+}
+
 Json Conversation::all_reduce(const Message& message) {
   const auto& body = message.body;
-  if (message.file) reduced_ = SharedMemory(message.file, static_cast<std::size_t>(number_field(body, "memory")));
+  take_memory(message);
   const auto dtype = dtype_from(text_field(body, "dtype"));
   const auto count = static_cast<std::size_t>(number_field(body, "count"));
-  if (count > reduced_.size() / size_of(dtype))
+  if (count > exchanged_.size() / size_of(dtype))
     throw UsageError(fmt::format("train.program: all_reduce of {} {} elements, in a memory of {} bytes", count,
-                                 name_of(dtype), reduced_.size()));
+                                 name_of(dtype), exchanged_.size()));
   const auto op = kind_from<Op>(body, "reduce", {{"sum", Op::sum}, {"mean", Op::mean}, {"min", Op::min}, {"max", Op::max}});
-  ctx_.communicator().all_reduce(Buffer{reduced_.data(), count, dtype}, op, text_field(body, "name", "the program's"));
+  ctx_.communicator().all_reduce(Buffer{exchanged_.data(), count, dtype}, op, text_field(body, "name", "the program's"));
+  return Json::object();
+}
+
+/// The elements of this rank, at the beginning of a memory that has room for so many `parts` of them. Collective: ranks
+/// that make another call, or give another type or shape, get an Error that says which, on all ranks.
+Buffer Conversation::same_on_all_ranks(const Message& message, const std::string& call, std::size_t parts) {
+  take_memory(message);
+  const auto what = "the array of " + message.op + "()";
+  const auto dtype = dtype_from(text_field(message.body, "dtype"));
+  const auto shape = shape_field(message.body, what);
+  const auto bytes = bytes_of(shape, dtype, what);
+  if (bytes > exchanged_.size() / parts)
+    throw UsageError(fmt::format("train.program: {} of {} bytes, {} of them in a memory of {} bytes", message.op, bytes,
+                                 parts, exchanged_.size()));
+  const auto mine = fmt::format("{} {} {}", call, name_of(dtype), to_string(shape));
+  const auto hash = static_cast<std::int64_t>(std::hash<std::string>{}(mine));
+  std::array<std::int64_t, 2> most = {hash, ~hash};
+  ctx_.communicator().all_reduce(most, Op::max, message.op);
+  if (most[0] != ~most[1]) refuse_difference(ctx_.communicator().all_gather(mine));
+  return {exchanged_.data(), bytes / size_of(dtype), dtype};
+}
+
+Json Conversation::broadcast(const Message& message) {
+  const auto root = number_field(message.body, "root");
+  if (root >= ctx_.world_size())
+    throw UsageError(
+        fmt::format("train.program: broadcast from rank {}: there are {} ranks, numbered from 0", root, ctx_.world_size()));
+  const auto buffer = same_on_all_ranks(message, fmt::format("broadcast from rank {} of", root), 1);
+  ctx_.communicator().broadcast(buffer, static_cast<int>(root), "the program's");
+  return Json::object();
+}
+
+Json Conversation::all_gather(const Message& message) {
+  const auto ranks = static_cast<std::size_t>(ctx_.world_size());
+  const auto mine = same_on_all_ranks(message, "all_gather of", ranks);
+  const std::vector<std::byte> part(exchanged_.data(), exchanged_.data() + mine.bytes());  // its place gets rank 0's
+  const std::vector<std::size_t> counts(ranks, mine.count);
+  ctx_.communicator().all_gather(part.data(), counts, Buffer{mine.data, ranks * mine.count, mine.dtype}, "the program's");
   return Json::object();
 }
 

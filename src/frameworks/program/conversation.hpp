@@ -15,7 +15,8 @@ namespace trainrt::program {
 ///   {"ok": {...}}        what the message returns
 ///   {"error": "text"}    it failed, and the attempt ends; with "usage": true where the message or the config was wrong
 ///   {"stop": "text"}     the run stops here, with everything saved: the program ends now
-///   {"save": true}       a checkpoint is about to be taken, the true answer comes later: the program brings its memory and
+///   {"save": true}       the state is about to be saved or compared, the true answer comes later: the program brings its
+///   memory and
 ///                        files up to date, and sends {"op": "state", "values": {...}}
 ///
 ///   hello {protocol = 1, client, pid}    returns world_rank, world_size, local_rank, local_world_size, node_rank, gpus,
@@ -30,13 +31,17 @@ namespace trainrt::program {
 ///   expect_iterations {total}
 ///   metadata {json}                      an object
 ///   all_reduce {dtype, count, reduce = sum | mean | min | max}    the memory's first elements, in place
+///   broadcast {dtype, shape, root}       the same: rank root's are on every rank then
+///   all_gather {dtype, shape}            the memory's first elements, of this rank, are replaced by those of all ranks
 ///   failed {error, traceback}            no answer; the program ends
 ///   done                                 no answer; the program ends, and well
 ///
 /// restore: a tensor is {name, dtype, shape, at, placement = replicated | sharded | per_rank | sum}, sharded ones with
 /// axis, first and global_extent; `at` is its place in the memory, a memfd of `memory` bytes with F_SEAL_SHRINK that
-/// travels with the message (SCM_RIGHTS) and holds what the tensors are before; after the answer, what was restored. A file
-/// is {name, path, per_rank}. all_reduce brings a memory of its own, with `memory`, where it has none of that size yet.
+/// travels with the message (SCM_RIGHTS) and holds what the tensors are before; after the answer, what was restored, or of
+/// a new run what rank 0 has in the replicated ones. `sums` names the values that are parts of a sum over the ranks. A file
+/// is {name, path, per_rank}. all_reduce, broadcast and all_gather bring a memory of their own, with `memory`, where they
+/// have none of that size yet.
 /// A program whose hello has its pid says 'done' where its exit code may not reach the runtime: behind a script or a pipe.
 /// Numbers that JSON lacks are {"float": "nan" | "inf" | "-inf"}.
 class Conversation {
@@ -56,6 +61,10 @@ class Conversation {
   Json restore(const Message& message);
   Json report(const Json& body);
   Json all_reduce(const Message& message);
+  Json broadcast(const Message& message);
+  Json all_gather(const Message& message);
+  void take_memory(const Message& message);
+  Buffer same_on_all_ranks(const Message& message, const std::string& call, std::size_t parts);
   Json step_fields() const;
   void bring_up_to_date();
   void require_good_end();
@@ -64,8 +73,8 @@ class Conversation {
   Channel& channel_;
   Child& child_;
   std::optional<MirroredState> state_;
-  SharedMemory reduced_;
-  pid_t speaker_ = 0;  ///< of whom the runtime hears, where it is known
+  SharedMemory exchanged_;  ///< of the collectives
+  pid_t speaker_ = 0;       ///< of whom the runtime hears, where it is known
   bool is_done_ = false;
 };
 

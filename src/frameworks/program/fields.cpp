@@ -63,6 +63,24 @@ std::optional<double> not_finite(const Json& value) {
 
 bool is_real(const Json& value) { return value.is_number() || not_finite(value); }
 
+Shape shape_field(const Json& body, const std::string& what) {
+  Shape shape;
+  for (const auto& extent : field(body, "shape", Json::value_t::array)) {
+    if (!extent.is_number_integer() || extent.get<std::int64_t>() < 0)
+      throw UsageError(fmt::format("train.program: the shape of {} must be a list of whole numbers, 0 or more", what));
+    shape.push_back(extent.get<std::int64_t>());
+  }
+  return shape;
+}
+
+std::size_t bytes_of(const Shape& shape, DType dtype, const std::string& what) {
+  std::size_t bytes = size_of(dtype);
+  for (const auto extent : shape)
+    if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(extent), &bytes))
+      throw UsageError(fmt::format("train.program: the {} of shape {} is too large", what, to_string(shape)));
+  return bytes;
+}
+
 double real_from(const Json& value, const std::string& what) {
   if (value.is_number()) return value.get<double>();
   if (const auto number = not_finite(value)) return *number;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
+#include <type_traits>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -11,26 +13,6 @@
 namespace trainrt::program {
 
 namespace {
-
-Shape shape_field(const Json& description) {
-  Shape shape;
-  for (const auto& extent : field(description, "shape", Json::value_t::array)) {
-    if (!extent.is_number_integer() || extent.get<std::int64_t>() < 0)
-      throw UsageError(fmt::format("train.program: the shape of tensor '{}' must be a list of whole numbers, 0 or more",
-                                   text_field(description, "name")));
-    shape.push_back(extent.get<std::int64_t>());
-  }
-  return shape;
-}
-
-/// Bytes of a tensor; UsageError where no memory could hold it.
-std::size_t bytes_of(const Shape& shape, DType dtype, const std::string& name) {
-  std::size_t bytes = size_of(dtype);
-  for (const auto extent : shape)
-    if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(extent), &bytes))
-      throw UsageError(fmt::format("train.program: the tensor '{}' of shape {} is too large", name, to_string(shape)));
-  return bytes;
-}
 
 TensorEntry& place(TensorEntry& entry, const Json& description) {
   const auto placement = text_field(description, "placement");
@@ -69,29 +51,55 @@ struct Take {
   }
 };
 
+/// Names of values.
+std::set<std::string> sums_of(const Json& body) {
+  std::set<std::string> names;
+  if (!body.contains("sums")) return names;
+  const auto& values = field(body, "values", Json::value_t::object);
+  for (const auto& name : field(body, "sums", Json::value_t::array)) {
+    if (!name.is_string() || !values.contains(name.get<std::string>()))
+      throw UsageError("train.program: \"sums\" must be a list of names of values");
+    names.insert(name.get<std::string>());
+  }
+  return names;
+}
+
+template <class T>
+void attach(State& state, const std::string& name, T& value, bool is_part_of_sum) {
+  if (!is_part_of_sum)
+    state.value(name, value);
+  else if constexpr (std::is_same_v<T, double> || std::is_same_v<T, std::int64_t>)
+    state.tensor(name, TensorView{&value, dtype_of<T>::value, {}}).part_of_sum();
+  else
+    throw UsageError(fmt::format("train.program: the value '{}' cannot be a part of a sum: that takes numbers", name));
+}
+
 }  // namespace
 
 MirroredState::MirroredState(const Message& request) {
   const auto bytes = number_field(request.body, "memory");
   if (bytes > 0) memory_ = SharedMemory(request.file, static_cast<std::size_t>(bytes));
   for (const auto& tensor : field(request.body, "tensors", Json::value_t::array)) add_tensor(tensor);
-  for (const auto& [name, value] : field(request.body, "values", Json::value_t::object).items()) add_value(name, value);
+  const auto sums = sums_of(request.body);
+  for (const auto& [name, value] : field(request.body, "values", Json::value_t::object).items())
+    add_value(name, value, sums.contains(name));
   for (const auto& file : field(request.body, "files", Json::value_t::array)) add_file(file);
 }
 
 void MirroredState::add_tensor(const Json& description) {
   auto name = text_field(description, "name");
   const auto dtype = dtype_from(text_field(description, "dtype"));
-  auto shape = shape_field(description);
+  const auto what = "tensor '" + name + "'";
+  auto shape = shape_field(description, what);
   const auto at = static_cast<std::size_t>(number_field(description, "at"));
-  const auto bytes = bytes_of(shape, dtype, name);
+  const auto bytes = bytes_of(shape, dtype, what);
   if (at % size_of(dtype) != 0 || at > memory_.size() || bytes > memory_.size() - at)
     throw UsageError(fmt::format("train.program: the tensor '{}' of {} bytes at {} does not lie in the memory of {} bytes",
                                  name, bytes, at, memory_.size()));
   place(state_.tensor(std::move(name), TensorView{memory_.data() + at, dtype, std::move(shape)}), description);
 }
 
-void MirroredState::add_value(const std::string& name, const Json& value) {
+void MirroredState::add_value(const std::string& name, const Json& value, bool is_part_of_sum) {
   auto& entry = values_.emplace_back(Value{name, {}});
   if (value.is_boolean())
     entry.value = false;
@@ -104,7 +112,7 @@ void MirroredState::add_value(const std::string& name, const Json& value) {
   else
     throw UsageError(fmt::format("train.program: the value '{}' must be a number, true, false or a text", name));
   std::visit(Take{value, name}, entry.value);  // a restore that lacks it leaves it as it is
-  std::visit([&](auto& held) { state_.value(name, held); }, entry.value);
+  std::visit([&](auto& held) { attach(state_, name, held, is_part_of_sum); }, entry.value);
 }
 
 void MirroredState::add_file(const Json& description) {

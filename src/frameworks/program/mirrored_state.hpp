@@ -31,7 +31,7 @@ class MirroredState {
     std::variant<std::int64_t, double, bool, std::string> value;
   };
   void add_tensor(const Json& description);
-  void add_value(const std::string& name, const Json& value);
+  void add_value(const std::string& name, const Json& value, bool is_part_of_sum);
   void add_file(const Json& description);
 
   SharedMemory memory_;

@@ -21,14 +21,15 @@
         state["epoch"] += 1                          # the state is complete before it is reported
         ctx.report({"loss": loss})                   # mean over the ranks; a checkpoint where one is due
 
-restore(), step(), report(), stop_point(), save(), all_reduce() and barrier() are collective: every rank calls them in the
-same order. When the run stops (a signal, the end of the job's time), the call takes the checkpoint and raises Stop: let it
-pass. An exception that nobody catches ends the run on all ranks, with its traceback in error.txt.
+restore(), step(), report(), stop_point(), save(), all_reduce(), broadcast(), all_gather() and barrier() are collective: every
+rank calls them in the same order. When the run stops (a signal, the end of the job's time), the call takes the checkpoint and
+raises Stop: let it pass. An exception that nobody catches ends the run on all ranks, with its traceback in error.txt.
 
 Needs Python 3.9 on Linux, and nothing else: NumPy and torch are recognised by what their arrays offer.
 """
 
 import atexit
+import copy
 import fcntl
 import json
 import math
@@ -140,6 +141,18 @@ def _array_of(what, array):
     return _HostArray(what, (host.view(getattr(torch, carrier)) if carrier else host).numpy(), _TORCH_DTYPES[name])
 
 
+def _copy_of(what, array):
+    """A new array of the same kind, type and shape."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(array, torch.Tensor):
+        return array.detach().clone()
+    try:
+        return copy.copy(array)
+    except TypeError:
+        raise TypeError(f"{what} is a {type(array).__name__}, of which no other can be made; give a NumPy array, an array.array or a torch "
+                        f"tensor") from None
+
+
 class _SharedMemory:
     """Anonymous memory that the runtime sees too. It cannot shrink or grow, so neither side can be made to fault."""
 
@@ -183,6 +196,7 @@ class State:
     def __init__(self):
         self._tensors = {}
         self._values = {}
+        self._sums = set()  # names of values
         self._files = {}
         self._before_save = []
         self._attached = False
@@ -208,6 +222,17 @@ class State:
                 raise TypeError(f"tensor '{name}': sharded must be (axis, first, global_extent)") from None
         self._tensors[name] = _Tensor(name, _array_of(f"tensor '{name}'", array), chosen[0] if chosen else "replicated", sharded)
 
+    def value(self, name, value, *, part_of_sum=False):
+        """Declares a value as `state[name] = value` does. part_of_sum=True: this int or float is the rank's part of a sum over the
+        ranks (of losses since the last report, say), which any number of ranks continues."""
+        if name in self._values:
+            raise ValueError(f"the name '{name}' was given twice")
+        if part_of_sum and type(_plain(f"value '{name}'", value)) not in (int, float):
+            raise TypeError(f"value '{name}' is {value!r}; a part of a sum must be an int or a float")
+        self[name] = value
+        if part_of_sum:
+            self._sums.add(name)
+
     def file(self, name, path, *, per_rank=False):
         """Adds a file: read when a checkpoint is taken (write it before, or in a function under @before_save), put back at its
         path by restore(). Rank 0's counts for all, unless per_rank."""
@@ -223,7 +248,8 @@ class State:
         return function
 
     def __setitem__(self, name, value):
-        """Declares a value (bool, int, float or str; the same on every rank), or sets it: then the type stays."""
+        """Declares a value (bool, int, float or str; the same on every rank, but for what value() says), or sets it: then the type
+        stays."""
         value = _plain(f"value '{name}'", value)
         if isinstance(value, int) and not -_LARGEST_INT <= value < _LARGEST_INT:
             raise OverflowError(f"value '{name}' is {value}, which 64 bits cannot hold")
@@ -267,7 +293,7 @@ class State:
         return end
 
     def _descriptions(self):
-        return {"tensors": [tensor.description() for tensor in self._tensors.values()], "files": list(self._files.values())}
+        return {"tensors": [tensor.description() for tensor in self._tensors.values()], "files": list(self._files.values()), "sums": sorted(self._sums)}
 
     def _write_tensors(self, memory):
         for tensor in self._tensors.values():
@@ -313,14 +339,16 @@ def _decoded(value):
 
 
 class Number:
-    """A metric, and how the ranks' numbers become one: reduce = mean (weighted), sum, min or max."""
+    """A metric, and how the ranks' numbers become one: reduce = mean (weighted), sum, min or max. It holds the numbers as they are
+    now: an array or tensor that they come from may change before the report."""
 
     def __init__(self, value, reduce="mean", weight=1):
-        self.value, self.reduce, self.weight = value, reduce, weight
+        self.value, self.reduce, self.weight = _plain("the value of a Number", value), reduce, _plain("the weight of a Number", weight)
 
 
 def ratio(total, count):
     """A metric: the sum of the ranks' totals, divided by the sum of their counts. It weighs each rank by what it saw."""
+    total, count = _plain("the total of ratio()", total), _plain("the count of ratio()", count)
     return Number(total / count if count else 0.0, weight=count)
 
 
@@ -336,7 +364,7 @@ def _metrics(metrics):
 
 def _metric(what, value):
     if isinstance(value, Number):
-        return {"value": _encoded(_plain(what, value.value)), "reduce": value.reduce, "weight": _encoded(_plain(f"the weight of {what}", value.weight))}
+        return {"value": _encoded(value.value), "reduce": value.reduce, "weight": _encoded(value.weight)}
     plain = _plain(what, value)
     return None if isinstance(plain, float) and math.isnan(plain) else _encoded(plain)
 
@@ -404,7 +432,7 @@ class Context:
         self._told = None        # the exception that the runtime was told of
         self._state = None
         self._memory = None      # of the state
-        self._reduced = None     # memory of all_reduce()
+        self._exchanged = None   # memory of all_reduce(), broadcast() and all_gather()
         self._identity = {}      # what the runtime answered to the greeting
         self._step = self._step_seed = 0
 
@@ -500,17 +528,38 @@ class Context:
         """Reduces an array, as State.tensor() takes them, over all ranks in place, and returns it: op = sum, mean, min or max.
         All ranks give the same size and type. Sums follow one tree over the ranks: the bits are the same each time."""
         view = _array_of("the array of all_reduce()", array)
-        memory = None
-        if self._reduced is None or self._reduced.nbytes < view.nbytes:
-            memory = _SharedMemory(max(1 << max(view.nbytes - 1, 0).bit_length(), 4096))
-        shared = memory or self._reduced
-        part = shared.bytes[:view.nbytes]
-        view.write_to(part)
-        announced = {"memory": memory.nbytes} if memory else {}
-        self._ask("all_reduce", dtype=view.dtype, count=math.prod(view.shape), reduce=op, with_memory=memory, **announced)
-        self._reduced = shared
-        view.read_from(part)
+        view.read_from(self._exchange_array("all_reduce", view, count=math.prod(view.shape), reduce=op))
         return array
+
+    def broadcast(self, array, root=0):
+        """Gives every rank what rank `root` has in its array, of any kind that State.tensor() takes, in place, and returns it. All
+        ranks give the same root, shape and type."""
+        view = _array_of("the array of broadcast()", array)
+        view.read_from(self._exchange_array("broadcast", view, shape=view.shape, root=int(root)))
+        return array
+
+    def all_gather(self, array):
+        """Returns the arrays of all ranks, in their order, as a list of new ones like `array`. All ranks give the same shape and
+        type."""
+        view = _array_of("the array of all_gather()", array)
+        copies = [_copy_of("the array of all_gather()", array) for _ in range(self.world_size)]
+        parts = self._exchange_array("all_gather", view, self.world_size, shape=view.shape)
+        for rank, one in enumerate(copies):
+            _array_of("a copy", one).read_from(parts[rank * view.nbytes:(rank + 1) * view.nbytes])
+        return copies
+
+    def _exchange_array(self, op, view, count_of_parts=1, **fields):
+        """Asks for a collective on an array; returns the shared memory with its result, as large as so many of it."""
+        nbytes = view.nbytes * count_of_parts
+        memory = None
+        if self._exchanged is None or self._exchanged.nbytes < nbytes:
+            memory = _SharedMemory(max(1 << max(nbytes - 1, 0).bit_length(), 4096))
+        shared = memory or self._exchanged
+        view.write_to(shared.bytes[:view.nbytes])
+        announced = {"memory": memory.nbytes} if memory else {}
+        self._ask(op, dtype=view.dtype, with_memory=memory, **fields, **announced)
+        self._exchanged = shared
+        return shared.bytes[:nbytes]
 
     def barrier(self):
         """Returns when all ranks have called it."""
