@@ -125,12 +125,23 @@ std::optional<Verdict> by_ending(const Situation& situation, const Limits& limit
   return std::nullopt;
 }
 
+/// The run has finished; its job may be called something else.
+Verdict done(Ending ending) {
+  std::string why = "done; nothing is left to do";
+  if (ending == Ending::time_is_over)
+    why += ". Slurm will call the job TIMEOUT, because its time ended as the run did: the run has finished all the same";
+  if (ending == Ending::for_good)
+    why += ". Slurm will call the job CANCELLED, because that came as the run ended: the run has finished all the same";
+  if (ending == Ending::returns) why += ". Slurm requeues the job all the same: it will find the run finished, and end";
+  return {.action = Action::done, .why = std::move(why)};
+}
+
 }  // namespace
 
 Verdict decide(const Situation& situation, const Limits& limits) {
   switch (situation.exit_code) {
     case 0:
-      return {.action = Action::done, .why = "done; nothing is left to do"};
+      return done(situation.ending);
     case static_cast<int>(ExitCode::usage):
       return give_up(ExitCode::usage,
                      "the step cannot run as it is: mend what the error above says, and submit the job again");

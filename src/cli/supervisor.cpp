@@ -80,7 +80,8 @@ ExitCode Supervisor::run() {
 batch::Verdict Supervisor::after(const batch::StepEnd& end, int before) {
   const bool srun_was_killed = end.exit_code > 128 && end.lines.dead().empty() && end.lines.failed_nodes().empty();
   if (srun_was_killed) job_.end_steps();  // its ranks may live on, and the run takes one attempt at a time
-  const auto facts = is_final(end.exit_code) ? std::nullopt : job_.show();
+  const bool slurm_is_silent = end.signal == 0 && end.lines.due_to().empty();
+  const auto facts = is_final(end.exit_code) && slurm_is_silent ? std::nullopt : job_.show();
   const int signal = end.signal == 0 && end.lines.stop_signal_killed() ? SIGUSR1 : end.signal;
   batch::Situation situation{.exit_code = end.exit_code};
   situation.ending = batch::ending_of(

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 
 from cluster import BatchJob
-from harness import Failure, checkpoints, is_stopped, kill, name_of_process, report_count, run_dir_of, scratch
+from harness import Failure, checkpoints, is_stopped, kill, name_of_process, report_count, run_dir_of, run_state, scratch
 from plans import LAYOUTS
 
 STEP_PAUSE = 0.004  # seconds, of `linear`: so that a run lasts several seconds
@@ -51,7 +51,7 @@ class BrokenRun:
         self.cancelled = False
         self.jobs = []
         self.shown = {}
-        self._undos = []       # (ready, undo)
+        self._undos = []       # (ready, undo, whether the user waits for it)
         self._asked = 0.0
         self._scanned = 0.0
         self._limit = time.monotonic() + PLAN_LIMIT_S
@@ -102,7 +102,14 @@ class BrokenRun:
         return self.shown.get("JobState", "")
 
     def over(self):
-        return self.state() == "COMPLETED"
+        """The run is what counts: where the job's time ends just as the run does, Slurm calls the job TIMEOUT, and nobody needs it any more."""
+        return self.state() == "COMPLETED" or (self.state() == "TIMEOUT" and self.has_finished())
+
+    def has_finished(self):
+        try:
+            return run_state(self.run_dir) == "finished"
+        except (FileNotFoundError, ValueError):
+            return False  # before its first attempt, or on a disk that is full
 
     def wait(self, condition, timeout, what):
         """Until the condition holds, or the run is over; tends to the job meanwhile. A Failure where either takes too long."""
@@ -125,8 +132,8 @@ class BrokenRun:
         when = time.monotonic() + seconds
         self.when(lambda: time.monotonic() >= when, undo)
 
-    def when(self, ready, undo):
-        self._undos.append((ready, undo))
+    def when(self, ready, undo, user_waits=True):
+        self._undos.append((ready, undo, user_waits))
 
     def undo_all(self, at_once=False):
         for entry in list(self._undos):
@@ -143,7 +150,7 @@ class BrokenRun:
         self.shown = self.job.show()
         if self.state() == "PENDING" and self.shown.get("Reason") == "BeginTime":
             self.job.hurry()
-        elif self.state() in ENDED_BADLY and not self._undos:  # nobody starts again on a disk that is full
+        elif self.state() in ENDED_BADLY and not self.over() and not any(waits for _, _, waits in self._undos):  # nobody starts again on a disk that is full
             self.start_by_hand()
         if any("phase" in each.when for each in self.plan.disturbances[:len(self.events) + len(self.late)]):
             kill([pid for pid in self.ranks().values() if pid not in self.frozen and is_stopped(pid)], signal.SIGCONT)

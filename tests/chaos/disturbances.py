@@ -140,7 +140,7 @@ def time_limit(broken):
     job, restarts = broken.job, int(broken.job.show().get("Restarts", 0))
     answer = broken.cluster.call("scontrol", "update", f"JobId={job.id}", "TimeLimit=1")
     back = lambda: broken.cluster.call("scontrol", "update", f"JobId={job.id}", "TimeLimit=60")  # noqa: E731
-    broken.when(lambda: broken.over() or int(broken.shown.get("Restarts", 0)) > restarts, back)
+    broken.when(lambda: broken.over() or int(broken.shown.get("Restarts", 0)) > restarts, back, user_waits=False)
     return "" if answer.strip() else "time limit of 1 min"
 
 

@@ -214,6 +214,23 @@ TEST_CASE("the waits between restarts double, from one second to one minute") {
   CHECK(wait_after(1000) == 60);
 }
 
+TEST_CASE("a run that finishes as Slurm ends its job is done, and the last line says what Slurm will call the job") {
+  struct {
+    Ending ending;
+    const char* says;
+  } const rows[] = {{Ending::time_is_over, "Slurm will call the job TIMEOUT"},
+                    {Ending::for_good, "Slurm will call the job CANCELLED"},
+                    {Ending::returns, "Slurm requeues the job all the same"}};
+  for (const auto& row : rows) {
+    const auto verdict = decide(after(0, row.ending), usual);
+    CHECK(verdict.action == Action::done);
+    CHECK(verdict.exit_code == 0);
+    CHECK_THAT(verdict.why, Catch::StartsWith("done") && Catch::Contains(row.says));
+  }
+  for (const auto ending : {Ending::none, Ending::stop_asked})
+    CHECK(decide(after(0, ending), usual).why == "done; nothing is left to do");
+}
+
 TEST_CASE("nothing but a stop on purpose ends with 75, which a batch script answers with a requeue") {
   for (int code = 0; code < 256; ++code)
     for (const auto ending : {Ending::none, Ending::stop_asked, Ending::returns, Ending::time_is_over, Ending::for_good}) {
