@@ -23,8 +23,10 @@ PROBE = BUILD / "bench/comm_probe"
 KIB, MIB = 1 << 10, 1 << 20
 MLP = 669706 * 4  # the gradients of the FashionMNIST MLP
 SMALL = (8, 64, KIB, 8 * KIB, 64 * KIB)
-VS_MPI = {MLP: 4, 25 * MIB: 6, 128 * MIB: 5}
-VS_THREADS = 0.60
+VS_MPI = {MLP: 4, 128 * MIB: 5}
+# 25 MiB fit into no cache of a core and nearly fill a shared one: memory sets the pace there, for MPI as for two threads that do
+# nothing else, so that the threads are the measure.
+VS_THREADS = {MLP: 0.60, 25 * MIB: 0.90, 128 * MIB: 0.60}
 
 
 def read_options():
@@ -83,8 +85,9 @@ def claim_all_reduce(bench, series):
     for size, target in VS_MPI.items():
         methods = series["all_reduce", "hot", size]
         bench.claim(f"all_reduce_{name_of(size)}_vs_mpi", ratio(faster_mpi(methods), methods["allocated"]), ">=", target)
-        bench.claim(f"all_reduce_{name_of(size)}_vs_two_threads", ratio(methods["two_threads"], methods["allocated"]), ">=",
-                    VS_THREADS)
+    for size, target in VS_THREADS.items():
+        methods = series["all_reduce", "hot", size]
+        bench.claim(f"all_reduce_{name_of(size)}_vs_two_threads", ratio(methods["two_threads"], methods["allocated"]), ">=", target)
 
 
 def tell_the_rest(series):
@@ -94,7 +97,7 @@ def tell_the_rest(series):
         if kind != "all_reduce":
             print(f"# {name}: {ratio(methods['mpi'], ours):.3g} times MPI", flush=True)
             continue
-        if treatment == "written" or size == MIB:
+        if treatment == "written" or size not in (*SMALL, *VS_MPI):
             print(f"# {name}: {ratio(faster_mpi(methods), ours):.3g} times MPI, "
                   f"{ratio(methods['two_threads'], ours):.2g} of two threads", flush=True)
         print(f"# {name}, memory not from allocate(): {ratio(faster_mpi(methods), methods['ordinary']):.3g} times MPI",
