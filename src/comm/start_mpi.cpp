@@ -4,14 +4,27 @@
 #include <trainrt/error.hpp>
 
 #include "comm/mpi_call.hpp"
+#include "comm/mpi_transports.hpp"
+#include "comm/own_mpi.hpp"
+#include "core/environment.hpp"
+#include "launch/promise.hpp"
 
 namespace trainrt::comm {
 
-std::unique_ptr<MpiCommunicator> start_mpi(launch::Launch& launch, const CommOptions& options, std::string_view backend) {
+namespace {
+
+void initialize_mpi(launch::Launch& launch) {
+  const MpiTransports transports(launch.world());
   launch.before_mpi();
   int provided = 0;
   check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided));
   launch.after_mpi();
+}
+
+}  // namespace
+
+std::unique_ptr<MpiCommunicator> start_mpi(launch::Launch& launch, const CommOptions& options, std::string_view backend) {
+  initialize_mpi(launch);
   check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));  // some errors are raised there
   int rank = 0, size = 0;
   check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
@@ -45,6 +58,10 @@ std::unique_ptr<MpiCommunicator> join_mpi(double timeout_seconds) {
         fmt::format("mpi_communicator: MPI {}: call MPI_Init first. Where the program has done so, it is built with "
                     "another MPI than trainrt is",
                     finalized != 0 ? "has been finalized" : "has not been initialized"));
+  end_preparation();
+  int size = 0;
+  check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size));
+  launch::check_promise_of_own_mpi(Environment::of_process(), size);
   return std::make_unique<MpiCommunicator>(MPI_COMM_WORLD, timeout_seconds, MpiCommunicator::Finalize::by_program);
 }
 

@@ -15,6 +15,8 @@ struct LaunchOptions {
   /// A directory that all nodes share, "" where none is known: where ranks are missing, those that are there sign up in it,
   /// to find out who is not. Nothing is written while all is well, and nothing stays.
   std::string shared_dir;
+  /// MPI is the program's own: the launcher's end follows its MPI_Finalize, and nobody calls finalize().
+  bool ends_with_mpi = false;
 };
 
 /// This process's tie to whatever started it; lives as long as the program runs.

@@ -45,8 +45,10 @@ bool needs_bridge(const std::string& library_version) {
 PmiBridge::PmiBridge(BridgeStore store) : store_(std::move(store)) {}
 
 PmiBridge::~PmiBridge() {
-  if (client_socket_ >= 0) close(client_socket_);
-  if (thread_.joinable()) thread_.join();
+  if (server_socket_ < 0) return;
+  shutdown(server_socket_, SHUT_RDWR);  // ends the conversation where MPI has not
+  thread_.join();
+  close(server_socket_);
 }
 
 void PmiBridge::start() {
@@ -56,11 +58,11 @@ void PmiBridge::start() {
   // Both ends close on exec: this very process is the client.
   for (const int end : pair)
     if (fcntl(end, F_SETFD, FD_CLOEXEC) != 0) throw Error("PMI bridge: fcntl failed");
-  client_socket_ = pair[0];
+  server_socket_ = pair[1];
   setenv("PMI_FD", std::to_string(pair[0]).c_str(), 1);
   setenv("PMI_RANK", std::to_string(store_.rank).c_str(), 1);
   setenv("PMI_SIZE", std::to_string(store_.size).c_str(), 1);
-  thread_ = std::thread([this, socket = pair[1]] { serve(socket); });
+  thread_ = std::thread([this] { serve(server_socket_); });
 }
 
 void PmiBridge::hide() const {
@@ -68,6 +70,11 @@ void PmiBridge::hide() const {
 }
 
 void PmiBridge::serve(int socket) {
+  converse(socket);
+  shutdown(socket, SHUT_RDWR);  // so that MPI does not wait for an answer
+}
+
+void PmiBridge::converse(int socket) {
   std::string pending;
   char buffer[4096];
   for (;;) {
@@ -84,17 +91,9 @@ void PmiBridge::serve(int socket) {
       } catch (const std::exception& error) {
         store_.fail(error.what());
       }
-      if (reply.empty() || !send_all(socket, reply + "\n")) {
-        close(socket);
-        return;
-      }
-      if (reply == "cmd=finalize_ack") {
-        close(socket);
-        return;
-      }
+      if (reply.empty() || !send_all(socket, reply + "\n") || reply == "cmd=finalize_ack") return;
     }
   }
-  close(socket);
 }
 
 std::string PmiBridge::answer(const std::string& line) {
@@ -117,7 +116,10 @@ std::string PmiBridge::answer(const std::string& line) {
       return "cmd=get_result rc=0 msg=success value=" + store_.process_mapping;
     return "cmd=get_result rc=-1 msg=key_not_found value=unknown";
   }
-  if (command == "finalize") return "cmd=finalize_ack";
+  if (command == "finalize") {
+    if (store_.finalize) store_.finalize();
+    return "cmd=finalize_ack";
+  }
   if (command == "abort") {
     store_.abort(std::atoi(words["exitcode"].c_str()));
     return "";

@@ -15,6 +15,7 @@ struct BridgeStore {
   std::function<void(const std::string& key, const std::string& value)> put;
   std::function<void()> fence;
   std::function<std::string(int rank, const std::string& key)> get;
+  std::function<void()> finalize;  ///< MPI_Finalize has said goodbye; may be empty
   std::function<void(int code)> abort;
   std::function<void(const std::string& why)> fail;  ///< a fence failed: nothing can go on
 };
@@ -39,11 +40,12 @@ class PmiBridge {
 
  private:
   void serve(int socket);
+  void converse(int socket);
   std::string barrier();
 
   BridgeStore store_;
   std::thread thread_;
-  int client_socket_ = -1;
+  int server_socket_ = -1;  ///< the other end is MPI's own, which closes it
   int epoch_ = 0;
   std::map<std::string, std::string> mine_;    ///< put since the last barrier
   std::map<std::string, std::string> shared_;  ///< of all ranks, from the barriers so far

@@ -34,4 +34,19 @@ void check_promise(const Environment& environment, int formed, const std::string
             : "Start it with mpiexec of the MPICH that trainrt is built with (Debian: mpiexec.mpich)."));
 }
 
+void check_promise_of_own_mpi(const Environment& environment, int formed) {
+  const auto promise = promised_ranks(environment);
+  if (!promise || promise->size <= formed) return;
+  const char* advice = "Start it with mpiexec of the MPI that it is built with (Debian: mpiexec.mpich).";
+  if (environment.has("PMIX_NAMESPACE"))
+    advice =
+        "This MPI does not speak PMIx: call trainrt::prepare_mpi() before MPI_Init, or start it with `srun --mpi=pmi2`.";
+  else if (environment.has("SLURM_JOB_ID"))
+    advice = "Start it with `srun --mpi=pmi2`, or with `srun --mpi=pmix` and trainrt::prepare_mpi() before MPI_Init.";
+  throw UsageError(fmt::format(
+      "{}={} promised {} ranks, but MPI formed a world of {}: every process would compute alone, and all would save into "
+      "one place. {} A process that is meant to be alone takes self_communicator()",
+      promise->variable, promise->size, promise->size, formed, advice));
+}
+
 }  // namespace trainrt::launch

@@ -22,4 +22,7 @@ bool is_shell_of_parallel_job(const Environment& environment);
 /// Throws UsageError where fewer ranks formed than were promised.
 void check_promise(const Environment& environment, int formed, const std::string& launcher);
 
+/// The same for a program that has started MPI itself.
+void check_promise_of_own_mpi(const Environment& environment, int formed);
+
 }  // namespace trainrt::launch

@@ -351,13 +351,6 @@ def a_storage_path_that_may_not_be_written_is_refused():
         refused(linear_config(folder, "run", SHORT, storage=locked), ("storage_path", str(locked)), storage=locked)
 
 
-def own_mount(path):
-    """A command prefix: with an empty file system of its own at `path`, which nobody else sees."""
-    if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode != 0:
-        skip("needs root and mount namespaces")
-    return ["unshare", "-m", "sh", "-c", f"mount -t tmpfs none {path} && exec \"$@\"", "sh"]
-
-
 def a_storage_path_that_one_rank_does_not_see(blind, exists):
     folder = scratch()
     shared = folder / "shared"

@@ -7,34 +7,19 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from harness import *  # noqa: E402,F403
+from own_mpi import build_heat, install_library, must, pkg_config  # noqa: E402
 
 STEPS = 60  # a checkpoint every 5
 PREFIX = None
 HEAT = None
 
 
-def must(command, **options):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, **options)
-    check(done.returncode == 0, f"{' '.join(map(str, command))}: exit {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stdout
-
-
-def pkg_config(*words):
-    if shutil.which("pkg-config") is None:
-        skip("pkg-config is not there")
-    path = str(PREFIX / "lib/pkgconfig")
-    return must(["pkg-config", *words, "trainrt"], env={**os.environ, "PKG_CONFIG_PATH": path}).split()
-
-
 def setup():
     global PREFIX, HEAT
     if MPIEXEC is None:
         skip("mpiexec.mpich is not there (package mpich)")
-    PREFIX = scratch("prefix")
-    must(["cmake", "--install", BUILD, "--prefix", PREFIX, "--component", "library"])
-    HEAT = PREFIX / "heat"
-    compiler = shutil.which("mpicxx.mpich") or shutil.which("mpicxx")
-    must([compiler, "-O2", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", SOURCE / "tests/support/heat.cpp", *pkg_config("--cflags", "--libs"), "-o", HEAT])
+    PREFIX = install_library()
+    HEAT = build_heat(PREFIX)
 
 
 def start_heat(ranks, directory, files="node", pause_ms=0):
@@ -144,7 +129,7 @@ int main(int, char** argv) {
   std::printf("%d\\n", static_cast<int>(step));
 }
 """)
-    must(["g++", folder / "sim.cpp", *pkg_config("--cflags", "--libs"), "-o", folder / "sim"])
+    must(["g++", folder / "sim.cpp", *pkg_config(PREFIX, "--cflags", "--libs"), "-o", folder / "sim"])
     for expected in (1, 2, 3):
         equal(must([folder / "sim", folder / "run"]), f"{expected}\n", "steps")
 

@@ -200,4 +200,13 @@ add_test("a_rank_that_hangs_at_the_start_ends_the_doctor", hanging_rank_ends_the
 add_test("a_rank_that_hangs_midway_ends_the_doctor", hanging_rank_ends_the_doctor, "midway", {"collective_timeout": 3}, "error .*waited 3|holds this process")
 
 
+@test
+def a_dev_shm_of_no_use_is_named_with_what_to_do():
+    for options, words in (("size=64k", "/dev/shm has 0.1 MiB free"), ("ro", "/dev/shm cannot be written")):
+        checks = examined(doctor(2, "--json", before=own_mount("/dev/shm", options)))
+        found = checks["shared_memory"]
+        equal(found["grade"], "warning", f"grade with {options}")
+        check(words in found["text"] and "--shm-size" in found["advice"], f"unlikely: {found}")
+
+
 main()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from harness import *  # noqa: E402,F403
+from sockets import listens_on  # noqa: E402
 
 SHORT = {"epochs": 2}
 
@@ -95,6 +96,80 @@ def the_mpiexec_of_another_mpi_is_refused_or_forms_the_world():
     else:
         check(not run_dir_of(config).exists(), "a run directory is left behind", job)
         check("error:" in job.err, "it failed without a message", job)
+
+
+# ---- ports, and the memory that MPI wants ----------------------------------------------------------------------------------
+
+
+LONG = {"epochs": 100000, "step_pause": 0.01}
+
+
+def in_container():
+    """Where it may be one a rank, MPI needs the loopback device."""
+    return (os.readlink("/proc/self/ns/pid"), os.readlink("/proc/self/ns/ipc")) != ("pid:[4026531836]", "ipc:[4026531839]")
+
+
+def ports_of_a_run(command, count):
+    """What each of its ranks listens on."""
+    job = Job(command)
+    job.wait_for("trainrt: .* rank.* on 1 node", 60)
+    ports = {rank: listens_on(pid) for rank, pid in job.wait_for_ranks(count).items()}
+    job.end()
+    return ports
+
+
+@test
+def on_one_node_no_rank_listens_on_a_port():
+    if MPIEXEC is None:
+        skip("mpiexec.mpich is not there (package mpich)")
+    for count, command in ((1, [TRAINRT]), (2, [MPIEXEC, "-n", "2", TRAINRT])):
+        config = linear_config(scratch(), "run", LONG)
+        ports = ports_of_a_run([*command, "--config", config], count)
+        beyond = {rank: [port for port in found if not (in_container() and port.startswith("127.0.0.1:"))] for rank, found in ports.items()}
+        equal(beyond, {rank: [] for rank in range(count)}, f"ports that the ranks of {count} listen on")
+
+
+@test
+def what_the_test_of_ports_looks_at_shows_a_port():
+    """UCX as it is by itself: else the test above proves nothing."""
+    config = linear_config(scratch(), "run", LONG)
+    ports = ports_of_a_run(["env", "UCX_TLS=all", *ranks_command(2, config)], 2)
+    check(all(ports.values()), f"with UCX_TLS=all each rank listens, and found are {ports}")
+
+
+def a_dev_shm_that_is_of_no_use(options, words):
+    config = linear_config(scratch(), "run", SHORT)
+    job = run([*own_mount("/dev/shm", options), *ranks_command(2, config)])
+    check_exit(job, FINISHED)
+    for word in (*words, "System V shared memory", "UCX_POSIX_DIR"):
+        equal(job.err.count(word), 1, f"times that it says {word!r}", job)
+    check("UCX  ERROR" not in job.out + job.err, "UCX complains", job)
+    check_iterations(run_dir_of(config), 2)
+
+
+add_test("a_run_goes_through_with_a_dev_shm_of_64_KiB_and_says_so", a_dev_shm_that_is_of_no_use, "size=64k", ("/dev/shm has 0.1 MiB free",))
+add_test("a_run_goes_through_with_a_read_only_dev_shm_and_says_so", a_dev_shm_that_is_of_no_use, "ro", ("/dev/shm cannot be written: Read-only file system",))
+
+
+@test
+def a_choice_of_transports_that_dev_shm_cannot_serve_is_explained():
+    config = linear_config(scratch(), "run", SHORT)
+    job = run(["env", "UCX_TLS=self,posix", *own_mount("/dev/shm", "size=64k"), *ranks_command(2, config)])
+    check(job.code not in (FINISHED, STOPPED), f"exit {job.code}", job)
+    check("UCX_TLS=self,posix is yours" in job.err and "--shm-size" in job.err, "it does not say what to do", job)
+
+
+@test
+def what_is_set_for_MPI_does_not_reach_programs_that_a_rank_starts():
+    folder = scratch()
+    config = write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"program": "sh -c 'env > " + str(folder) + "/env-$RANK'"}})
+    check_exit(run_ranks(2, config), FINISHED)
+    for rank in (0, 1):
+        lines = [line for line in (folder / f"env-{rank}").read_text().splitlines() if line.startswith("UCX_")]
+        equal(lines, [], f"UCX's variables in the program of rank {rank}")
+
+
+# ---- again -----------------------------------------------------------------------------------------------------------------
 
 
 @test

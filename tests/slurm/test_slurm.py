@@ -11,6 +11,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from cluster import *  # noqa: E402,F403
 from fashion import fashion_config  # noqa: E402
 from harness import *  # noqa: E402,F403
+from own_mpi import build_heat, install_library  # noqa: E402
+from sockets import listens_on  # noqa: E402
 
 CLUSTER = Cluster("e2e")
 UNEVEN = ["-N3", "-n6", "-m", "arbitrary", "-w", "n1,n1,n1,n2,n2,n3"]  # 3+2+1
@@ -96,6 +98,75 @@ def a_rank_that_is_killed_ends_the_step():
     kill([job.ranks()[1]])
     code = job.wait(30)
     check(code not in (FINISHED, STOPPED), f"exit {code}", job)
+
+
+# ---- ports ----------------------------------------------------------------------------------------------------------------
+
+
+def ports(arguments, count, env=None):
+    """What each rank of a step listens on."""
+    config = linear_config(scratch(), "run", {"epochs": 100000, "step_pause": 0.01})
+    job = CLUSTER.srun(arguments, config, env=env)
+    job.wait_for(f"trainrt: {count} ranks on ", 60)
+    found = {rank: listens_on(pid) for rank, pid in job.wait_for_ranks(count).items()}
+    job.end()
+    return found
+
+
+@test
+def ranks_listen_on_ports_between_nodes_only_and_where_UCX_NET_DEVICES_says():
+    if (os.readlink("/proc/self/ns/pid"), os.readlink("/proc/self/ns/ipc")) == ("pid:[4026531836]", "ipc:[4026531839]"):
+        for arguments in (["-N1", "-n2"], ["--mpi=pmi2", "-N1", "-n2"]):
+            equal(ports(arguments, 2), {0: [], 1: []}, f"ports on one node, {arguments}")
+    for arguments in (["-N2", "-n2"], ["--mpi=pmi2", "-N2", "-n2"]):
+        found = ports(arguments, 2, {"UCX_NET_DEVICES": "lo"})
+        check(all(len(own) == 1 and own[0].startswith("127.0.0.1:") for own in found.values()), f"with the loopback device alone they listen on {found}, {arguments}")
+
+
+# ---- programs with their own MPI_Init ---------------------------------------------------------------------------------------
+
+_heat = None
+
+
+def heat(launcher, directory, steps, *more, env=None, timeout=60):
+    global _heat
+    _heat = _heat or build_heat(install_library())
+    job = run([*launcher, _heat, directory, steps, "node", *more], env={**CLUSTER.env, **(env or {})}, timeout=timeout, trainrt=str(_heat))
+    check(not job.ranks(), "ranks live on", job)
+    return job
+
+
+@test
+def a_program_with_its_own_MPI_Init_finds_its_ranks_however_it_is_launched():
+    directory = scratch() / "heat"
+    launchers = ((["srun", "--mpi=pmix", "-N3", "-n3"], 3), (["srun", "--mpi=pmix", "-N1", "-n2"], 2), (["srun", "--mpi=pmi2", "-N2", "-n3"], 3), ([MPIEXEC, "-n", 2], 2), ([], 1))
+    before = None
+    for number, (launcher, ranks) in enumerate(launchers, 1):
+        job = heat(launcher, directory, 10 * number)
+        equal(job.code, 0, f"exit code of {launcher}", job)
+        equal(job.out.count(f"step {10 * number} in "), 1, "times that it says that it has come to its end", job)
+        if before is not None:
+            equal(job.out.count(f"restored step {10 * (number - 1)} of {before} ranks"), 1, "times that it says where it began", job)
+        before = ranks
+
+
+@test
+def a_program_whose_MPI_found_no_ranks_is_told_what_to_do_and_saves_nothing():
+    directory = scratch() / "heat"
+    for launcher, env, advice in ((["srun", "--mpi=pmix", "-N2", "-n3"], {"HEAT_UNPREPARED": 1}, "call trainrt::prepare_mpi() before MPI_Init"),
+                                  (["srun", "--mpi=none", "-N2", "-n3"], {}, "srun --mpi=pmi2")):
+        job = heat(launcher, directory, 10, env=env)
+        equal(job.code, 1, f"exit code of {launcher}", job)
+        check("SLURM_STEP_NUM_TASKS=3 promised 3 ranks, but MPI formed a world of 1" in job.err and advice in job.err, "it is not told", job)
+        check(not directory.exists(), "something was saved", job)
+
+
+@test
+def MPI_Abort_of_a_program_ends_its_step_with_its_code():
+    start = time.monotonic()
+    job = heat(["srun", "--mpi=pmix", "--kill-on-bad-exit=0", "-N2", "-n3"], scratch() / "heat", 100000, 5, 2)
+    equal(job.code, 9, "exit code of srun", job)
+    check(time.monotonic() - start < 30, "it took longer than 30 s", job)
 
 
 # ---- doctor ----------------------------------------------------------------------------------------------------------------

@@ -349,6 +349,13 @@ def run_ranks(ranks, config, *words, timeout=60, **options):
     return job
 
 
+def own_mount(path, options="mode=755"):
+    """A command prefix: with an empty file system of its own at `path`, which nobody else sees. Options: of a tmpfs."""
+    if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode != 0:
+        skip("needs root and mount namespaces")
+    return ["unshare", "-m", "sh", "-c", f"mount -t tmpfs -o {options} none {path} && exec \"$@\"", "sh"]
+
+
 # ---- configs and run directories -----------------------------------------------------------------------------------------
 
 

@@ -1,6 +1,6 @@
 // A simulation with its own main and its own MPI_Init, as a user writes one: heat spreads over a plate whose rows are
 // shared out to the ranks. Every cell's next value depends on its neighbours only, so the bits do not depend on how many
-// ranks there are.   heat DIRECTORY STEPS rank|node|single [PAUSE_MILLISECONDS]
+// ranks there are.   heat DIRECTORY STEPS rank|node|single [PAUSE_MILLISECONDS [RANK_THAT_ABORTS]]
 #include <mpi.h>
 #include <trainrt/trainrt.hpp>
 
@@ -72,7 +72,7 @@ class Plate {
   std::vector<double> now_, next_;
 };
 
-void simulate(const std::string& directory, std::int64_t steps, const std::string& files, int pause_ms) {
+void simulate(const std::string& directory, std::int64_t steps, const std::string& files, int pause_ms, int aborting) {
   const auto communicator = trainrt::mpi_communicator();
   Plate plate(communicator->rank(), communicator->size());
   std::int64_t step = 0;
@@ -93,7 +93,7 @@ void simulate(const std::string& directory, std::int64_t steps, const std::strin
 
   while (step < steps) {
     plate.step();
-    ++step;
+    if (++step == save_every && communicator->rank() == aborting) MPI_Abort(MPI_COMM_WORLD, 9);
     if (step % save_every == 0 || step == steps) store.save(state, {{"hottest", plate.hottest()}});
     std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
   }
@@ -104,9 +104,10 @@ void simulate(const std::string& directory, std::int64_t steps, const std::strin
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (std::getenv("HEAT_UNPREPARED") == nullptr) trainrt::prepare_mpi();
   MPI_Init(&argc, &argv);
   try {
-    simulate(argv[1], std::atol(argv[2]), argv[3], argc > 4 ? std::atoi(argv[4]) : 0);
+    simulate(argv[1], std::atol(argv[2]), argv[3], argc > 4 ? std::atoi(argv[4]) : 0, argc > 5 ? std::atoi(argv[5]) : -1);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "heat: %s\n", error.what());
     MPI_Abort(MPI_COMM_WORLD, 1);

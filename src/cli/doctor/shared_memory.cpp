@@ -11,6 +11,7 @@
 #include <trainrt/error.hpp>
 
 #include "cli/doctor_check.hpp"
+#include "comm/mpi_transports.hpp"
 #include "io/file.hpp"
 #include "io/file_system.hpp"
 
@@ -60,22 +61,28 @@ Finding examine(const Examination& examination) {
         examination.told(troubles),
         "the ranks of that node talk over MPI, slower: start all of a node in one container and as one user, and "
         "without hidepid on /proc");
-  const auto answers = examination.ask_nodes([] { return Json(io::file_system_of("/dev/shm").free_bytes); });
+  const auto answers = examination.ask_nodes([&] {
+    const auto free_bytes = io::file_system_of("/dev/shm").free_bytes;
+    auto trouble = comm::node_facts(examination.world(), examination.environment()).shm_obstacle;
+    if (trouble.empty() && free_bytes < enough) trouble = fmt::format("/dev/shm has {} MiB free", free_bytes >> 20);
+    return Json{{"free_bytes", free_bytes}, {"trouble", trouble}};
+  });
   if (!answers.well()) return warning(examination.told(answers.troubles), "MPI and NCCL want it: have it mounted there");
   std::uint64_t least = ~std::uint64_t{0};
   std::vector<Trouble> small;
   for (std::size_t node = 0; node < answers.of_rank.size(); ++node) {
-    const auto free_bytes = answers.of_rank[node].get<std::uint64_t>();
-    least = std::min(least, free_bytes);
-    if (free_bytes < enough)
-      small.push_back({examination.leaders()[node], fmt::format("/dev/shm has {} MiB free", free_bytes >> 20)});
+    const auto& answer = answers.of_rank[node];
+    least = std::min(least, answer.at("free_bytes").get<std::uint64_t>());
+    if (const auto trouble = answer.at("trouble").get<std::string>(); !trouble.empty())
+      small.push_back({examination.leaders()[node], trouble});
   }
   const Json figures = {{"least_free_bytes_in_dev_shm", least}};
   if (!small.empty())
-    return warning(examination.told(small),
-                   "MPI and NCCL fail where it is full: remove what lies there, or start the container with a larger "
-                   "--shm-size",
-                   figures);
+    return warning(
+        examination.told(small),
+        "NCCL fails if it is full, and MPI goes without it, by System V shared memory: remove what lies there, or "
+        "start the container with a larger --shm-size",
+        figures);
   return ok(
       fmt::format("ranks of a node can share it; /dev/shm has {:.1f} GiB free", static_cast<double>(least) / (1 << 30)),
       figures);

@@ -1,13 +1,11 @@
 // srun --mpi=pmix: we are a PMIx client ourselves, and lend PMI-1 to an MPICH that does not speak PMIx.
-#include <array>
-
-#include <mpi.h>
 #include <unistd.h>
 
 #include <trainrt/error.hpp>
 #include "core/log.hpp"
 #include "launch/launcher.hpp"
 #include "launch/launchers/end_within.hpp"
+#include "launch/mpi_library.hpp"
 #include "launch/pmi_bridge.hpp"
 #include "launch/pmix_client.hpp"
 #include "launch/process_mapping.hpp"
@@ -16,16 +14,10 @@ namespace trainrt::launch::plugins {
 
 namespace {
 
-std::string mpi_library_version() {
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
-  int length = 0;
-  MPI_Get_library_version(text.data(), &length);  // allowed before MPI_Init (MPI 3.1, section 8.1.1)
-  return {text.data(), static_cast<std::size_t>(length)};
-}
-
 class PmixLaunch : public Launch {
  public:
-  explicit PmixLaunch(const LaunchOptions& options) : client_(options.timeout_seconds, options.shared_dir) {
+  explicit PmixLaunch(const LaunchOptions& options)
+      : client_(options.timeout_seconds, options.shared_dir), ends_with_mpi_(options.ends_with_mpi) {
     world_.rank = client_.rank();
     world_.size = client_.size();
     log::set_rank(world_.rank, world_.size);
@@ -49,6 +41,10 @@ class PmixLaunch : public Launch {
                     .put = [this](const std::string& key, const std::string& value) { client_.put(key, value); },
                     .fence = [this] { client_.fence("start of MPI"); },
                     .get = [this](int rank, const std::string& key) { return client_.get(rank, key); },
+                    .finalize =
+                        [this] {
+                          if (ends_with_mpi_) finalize();
+                        },
                     .abort = [this](int code) { abort(code); },
                     .fail = [this](const std::string& why) { fail(why); }});
     bridge_->start();
@@ -74,6 +70,7 @@ class PmixLaunch : public Launch {
   }
 
   PmixClient client_;
+  bool ends_with_mpi_;
   std::string mapping_;
   std::unique_ptr<PmiBridge> bridge_;
 };

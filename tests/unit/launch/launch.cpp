@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "launch/launcher.hpp"
+#include "launch/local_ranks.hpp"
 #include "launch/pmi_bridge.hpp"
 #include "launch/process_mapping.hpp"
 #include "launch/promise.hpp"
@@ -28,6 +29,30 @@ TEST_CASE("a launch that promised more ranks than it made is refused") {
   for (const auto* variable : {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"})
     CHECK_THROWS_WITH(discover(environment({{variable, "4"}}), {}), Contains(variable) && Contains("4 ranks"));
   CHECK_NOTHROW(check_promise(environment({{"SLURM_STEP_NUM_TASKS", "2"}}), 6, "pmi"));  // mpiexec's own srun step
+}
+
+TEST_CASE("a program whose own MPI formed fewer ranks than were promised is told how to start it") {
+  const auto unprepared = environment({{"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_JOB_ID", "7"}, {"PMIX_NAMESPACE", "a"}});
+  CHECK_THROWS_WITH(check_promise_of_own_mpi(unprepared, 1),
+                    Contains("SLURM_STEP_NUM_TASKS=4 promised 4 ranks") && Contains("prepare_mpi() before MPI_Init"));
+  const auto no_mpi = environment({{"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_JOB_ID", "7"}});
+  CHECK_THROWS_WITH(check_promise_of_own_mpi(no_mpi, 1), Contains("srun --mpi=pmi2"));
+  CHECK_THROWS_WITH(check_promise_of_own_mpi(environment({{"OMPI_COMM_WORLD_SIZE", "2"}}), 1), Contains("mpiexec"));
+  CHECK_NOTHROW(check_promise_of_own_mpi(unprepared, 4));
+  CHECK_NOTHROW(check_promise_of_own_mpi(Environment(), 1));
+}
+
+TEST_CASE("how many ranks share this node is known from PMIx, hydra, or a step of one node, else not at all") {
+  World world;
+  CHECK(ranks_on_this_node(world, Environment()) == 1);
+  world.size = 4;
+  CHECK(ranks_on_this_node(world, Environment()) == std::nullopt);
+  CHECK(ranks_on_this_node(world, environment({{"MPI_LOCALNRANKS", "2"}, {"SLURM_STEP_NUM_NODES", "1"}})) == 2);
+  CHECK(ranks_on_this_node(world, environment({{"SLURM_STEP_NUM_NODES", "1"}})) == 4);
+  CHECK(ranks_on_this_node(world, environment({{"SLURM_STEP_NUM_NODES", "2"}})) == std::nullopt);
+  world.node_of_rank = {0, 0, 0, 1};
+  derive_topology(world);
+  CHECK(ranks_on_this_node(world, environment({{"SLURM_STEP_NUM_NODES", "1"}})) == 3);
 }
 
 TEST_CASE("the batch shell of several tasks is told to use srun; a step, or a job of one task, is not") {
@@ -98,4 +123,21 @@ TEST_CASE("the bridge speaks PMI-1: what one rank puts all can get after the bar
         "cmd=get_result rc=0 msg=success value=(vector,(0,2,1))");
   CHECK_THAT(bridge.answer("cmd=spawn"), Contains("rc=-1"));
   CHECK(bridge.answer("cmd=finalize") == "cmd=finalize_ack");
+}
+
+TEST_CASE("MPI's goodbye ends PMIx first, if MPI is the program's own") {
+  std::map<std::string, std::string> mine;
+  auto store = fake_store(mine);
+  bool ended = false;
+  store.finalize = [&ended] { ended = true; };
+  PmiBridge bridge(std::move(store));
+  CHECK(bridge.answer("cmd=finalize") == "cmd=finalize_ack");
+  CHECK(ended);
+}
+
+TEST_CASE("a bridge whose MPI never says goodbye ends all the same") {
+  std::map<std::string, std::string> mine;
+  PmiBridge bridge(fake_store(mine));
+  bridge.start();
+  bridge.hide();
 }

@@ -1,0 +1,72 @@
+// MPI that a program starts and ends by itself.
+#include "comm/own_mpi.hpp"
+
+#include <memory>
+
+#include <mpi.h>
+#include <trainrt/communicators.hpp>
+#include <trainrt/error.hpp>
+
+#include "comm/mpi_call.hpp"
+#include "comm/mpi_transports.hpp"
+#include "core/plugin.hpp"
+#include "launch/launcher.hpp"
+#include "launch/mpi_library.hpp"
+#include "launch/pmi_bridge.hpp"
+#include "launch/promise.hpp"
+
+namespace trainrt {
+
+namespace comm {
+
+namespace {
+
+/// Lives as long as the process: the bridge answers MPI until its MPI_Finalize, wherever the program calls that.
+struct Preparation {
+  std::unique_ptr<launch::Launch> launch;  ///< of PMIx, if this MPI needs it
+  std::unique_ptr<MpiTransports> transports;
+};
+Preparation* the_preparation = nullptr;
+
+bool needs_pmix(const Environment& environment) {
+  const bool has_pmi = environment.has("PMI_FD") || environment.has("PMI_PORT");  // an mpiexec inside the step
+  return environment.has("PMIX_NAMESPACE") && !has_pmi && launch::needs_bridge(launch::mpi_library_version());
+}
+
+/// The ranks as the environment promises them, if nobody else tells.
+World promised_world(const Environment& environment) {
+  World world;
+  world.rank = launch::claimed_rank(environment);
+  if (const auto promise = launch::promised_ranks(environment)) world.size = promise->size;
+  return world;
+}
+
+}  // namespace
+
+void end_preparation() {
+  if (the_preparation == nullptr) return;
+  the_preparation->transports.reset();
+  if (the_preparation->launch) the_preparation->launch->after_mpi();
+}
+
+}  // namespace comm
+
+void prepare_mpi(double timeout_seconds) {
+  int initialized = 0;
+  comm::check_mpi(MPI_Initialized(&initialized));
+  if (initialized != 0) throw UsageError("prepare_mpi: MPI has been initialized: call it before MPI_Init");
+  if (comm::the_preparation != nullptr) return;
+  const auto environment = Environment::of_process();
+  auto preparation = std::make_unique<comm::Preparation>();
+  World world = comm::promised_world(environment);
+  if (comm::needs_pmix(environment)) {
+    const auto& pmix = find_plugin(launch::launcher_table(), "pmix", "launcher");
+    preparation->launch = pmix.open(environment, {.timeout_seconds = timeout_seconds, .ends_with_mpi = true});
+    preparation->launch->before_mpi();
+    world = preparation->launch->world();
+  }
+  preparation->transports = std::make_unique<comm::MpiTransports>(world);
+  comm::the_preparation = preparation.release();
+}
+
+}  // namespace trainrt

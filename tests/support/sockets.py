@@ -1,0 +1,49 @@
+"""Which TCP ports a process listens on, as the kernel tells it."""
+import os
+import re
+
+from harness import parent_of
+
+_LISTENING = "0A"
+
+
+def _address(text):
+    """"0100007F:A9B3" of /proc/net/tcp as "127.0.0.1:43443"; of tcp6 as "[hex]:port", which tests only print."""
+    host, port = text.split(":")
+    if len(host) == 8:
+        return ".".join(str(byte) for byte in bytes.fromhex(host)[::-1]) + f":{int(port, 16)}"
+    return f"[{host}]:{int(port, 16)}"
+
+
+def _listening_sockets():
+    """Address by inode, of this network namespace."""
+    found = {}
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        try:
+            lines = open(table).read().splitlines()[1:]
+        except OSError:
+            continue  # a kernel without IPv6
+        for words in map(str.split, lines):
+            if words[3] == _LISTENING:
+                found[words[9]] = _address(words[1])
+    return found
+
+
+def _sockets_of(pid):
+    """Inodes."""
+    found = set()
+    try:
+        for entry in os.scandir(f"/proc/{pid}/fd"):
+            match = re.fullmatch(r"socket:\[(\d+)\]", os.readlink(entry.path))
+            if match:
+                found.add(match[1])
+    except OSError:
+        pass  # it ends
+    return found
+
+
+def listens_on(pid):
+    """Addresses that a process listens on by its own doing: not those of mpiexec and slurmstepd, which leave theirs open in the
+    ranks that they start."""
+    listening = _listening_sockets()
+    return sorted(listening[inode] for inode in _sockets_of(pid) - _sockets_of(parent_of(pid)) if inode in listening)

@@ -1,0 +1,44 @@
+#include <catch2/catch.hpp>
+
+#include "comm/mpi_transports.hpp"
+
+using namespace trainrt;
+using namespace trainrt::comm;
+using Catch::Matchers::Contains;
+
+TEST_CASE("ranks of one node get no TCP from UCX; in a container, where each may be apart, the loopback device") {
+  const Environment nothing;
+  CHECK(transport_variables({.whole_step = true}, nothing) == Variables{{"UCX_TLS", "self,sm"}});
+  CHECK(transport_variables({.whole_step = true, .in_container = true}, nothing) ==
+        Variables{{"UCX_TLS", "self,sm,tcp"}, {"UCX_NET_DEVICES", "lo"}});
+  CHECK(transport_variables({}, nothing).empty());
+  CHECK(transport_variables({.in_container = true}, nothing).empty());
+}
+
+TEST_CASE("without a /dev/shm of use UCX is kept from it, and a line says so") {
+  const Environment nothing;
+  const std::string obstacle = "/dev/shm cannot be written: Read-only file system";
+  CHECK(transport_variables({.whole_step = true, .shm_obstacle = obstacle}, nothing) ==
+        Variables{{"UCX_TLS", "self,sysv,cma"}});
+  CHECK(transport_variables({.shm_obstacle = obstacle}, nothing) == Variables{{"UCX_TLS", "^posix"}});
+  CHECK_THAT(*transport_warning({.shm_obstacle = obstacle}, nothing), Contains(obstacle) && Contains("UCX_POSIX_DIR"));
+  CHECK(transport_warning({}, nothing) == std::nullopt);
+}
+
+TEST_CASE("what the user has set for UCX stays") {
+  const Environment chosen(std::map<std::string, std::string>{{"UCX_TLS", "self,posix"}});
+  CHECK(transport_variables({.whole_step = true, .in_container = true, .shm_obstacle = "full"}, chosen).empty());
+  CHECK_THAT(*transport_warning({.shm_obstacle = "full"}, chosen), Contains("UCX_TLS=self,posix is yours"));
+  const Environment device(std::map<std::string, std::string>{{"UCX_NET_DEVICES", "eth0"}});
+  CHECK(transport_variables({.whole_step = true, .in_container = true}, device) == Variables{{"UCX_TLS", "self,sm,tcp"}});
+}
+
+TEST_CASE("a folder that is not there, or full, is an obstacle for UCX's shared memory") {
+  World world;
+  const auto facts_with = [&](const std::string& folder) {
+    return node_facts(world, Environment(std::map<std::string, std::string>{{"UCX_POSIX_DIR", folder}}));
+  };
+  CHECK_THAT(facts_with("/no/such/folder").shm_obstacle, Contains("/no/such/folder cannot be written"));
+  world.size = 1 << 30;
+  CHECK_THAT(facts_with("/dev/shm").shm_obstacle, Contains("MiB free, and MPI may take"));
+}
