@@ -21,6 +21,8 @@ struct Meta {
   std::string created;                    ///< UTC
   std::map<std::string, double> metrics;  ///< numbers of the last report (NaN where it was NaN)
   std::string metadata = "{}";            ///< a JSON object of the user's
+  bool at_stop = false;                   ///< taken only because the run stopped there: a quiet run has none
+  double iteration_s = 0;                 ///< time that the iteration under way has taken up to here, in all attempts
 };
 
 struct SaveResult {
@@ -52,6 +54,10 @@ struct LoadResult {
 /// the checkpoint. Where the state has optional tensors everything is checked before anything is copied: what a damaged
 /// checkpoint has of them an older one may lack.
 std::optional<LoadResult> load_latest(const State& state, const std::string& run_dir, Communicator& communicator);
+
+/// The same, of these checkpoints of the run: a listing that the caller trusts. The same on all ranks, ascending.
+std::optional<LoadResult> load_latest(const State& state, const std::string& run_dir,
+                                      const std::vector<std::int64_t>& indices, Communicator& communicator);
 
 /// What a new run takes from another one's checkpoint.
 struct Selection {
@@ -92,15 +98,19 @@ struct Retention {
 };
 
 /// Which checkpoints to delete: all but the best K and the latest of the good ones. NaN and missing scores rank worst, of
-/// equal ones the newer is better. A damaged one takes no place among the K: it goes once K good ones are there, one of
-/// them newer. Pure.
+/// equal ones the newer is better. Those that only a stop asked for rank behind all others, so that a run that was stopped
+/// keeps what a quiet one keeps; the latest is the newest, though, if there are no scores. A damaged one takes no place
+/// among the K: it goes once K good ones are there, one of them newer. Pure.
 std::vector<std::int64_t> to_delete(const std::vector<Meta>& good, const Retention& retention,
                                     const std::vector<std::int64_t>& damaged = {});
 
 /// Deletes by to_delete(): each is renamed into `private_dir`, which is there, first, so that no half of it can be loaded.
-/// Damaged are those whose manifest is, and those that the caller found damaged (LoadResult::damaged); one whose manifest
-/// cannot be read for another reason counts neither as good nor as damaged, and stays. One rank calls.
+/// Only checkpoints in `known` count and are deleted; those that are leave it. The caller has seen each of them superseded:
+/// it listed them when it began and loaded the newest of them, or committed them itself. Whatever else is in the directory
+/// came there in a way that the caller does not know, and stays. Damaged are those whose manifest is, and those that the
+/// caller found damaged (LoadResult::damaged); one whose manifest cannot be read for another reason counts neither as good
+/// nor as damaged, and stays. One rank calls.
 void retain(const std::string& run_dir, const std::string& private_dir, const Retention& retention,
-            const std::vector<std::int64_t>& damaged = {});
+            std::set<std::int64_t>& known, const std::vector<std::int64_t>& damaged = {});
 
 }  // namespace trainrt::checkpoint

@@ -1,10 +1,13 @@
+#include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <set>
 #include <trainrt/checkpoint_store.hpp>
 #include <trainrt/error.hpp>
 #include <utility>
 
 #include "checkpoint/collective.hpp"
+#include "checkpoint/directory.hpp"
 #include "checkpoint/file_layout.hpp"
 #include "checkpoint/format.hpp"
 #include "checkpoint/manifest.hpp"
@@ -75,7 +78,9 @@ class CheckpointStore::Impl {
     settle_all();
     const auto loaded = checkpoint::load_latest(state, directory_, communicator_);
     if (!loaded) return std::nullopt;
+    saver_->restored(loaded->meta.index);
     saver_->know_as_damaged(loaded->damaged);
+    next_index_ = std::max(next_index_, loaded->meta.index + 1);
     if (communicator_.rank() == 0) {
       for (const auto& text : loaded->skipped) say_(text);
       for (const auto& text : loaded->notes) say_(text);
@@ -112,16 +117,16 @@ class CheckpointStore::Impl {
       auto path = std::filesystem::absolute(directory).lexically_normal().string();
       while (path.size() > 1 && path.back() == '/') path.pop_back();
       checkpoint::remove_abandoned(path, say_);
-      return checkpoint::Packer()
-          .put(path)
-          .put(checkpoint::private_directory_name())
-          .put(checkpoint::index_after(checkpoint::highest_index(path), path))
-          .bytes();
+      checkpoint::Packer packer;
+      packer.put(path).put(checkpoint::private_directory_name());
+      for (const auto index : checkpoint::indices_in(path)) packer.put(index);
+      return packer.bytes();
     });
     checkpoint::Unpacker unpacker(text);
     directory_ = unpacker.text();
     private_dir_ = directory_ + "/" + unpacker.text();
-    next_index_ = unpacker.number();
+    while (!unpacker.done()) listed_.insert(unpacker.number());
+    next_index_ = checkpoint::index_after(listed_.empty() ? -1 : *listed_.rbegin(), directory_);
   }
 
   checkpoint::SaverOptions saver_options(const CheckpointStoreOptions& options, const std::vector<int>& files) const {
@@ -129,6 +134,7 @@ class CheckpointStore::Impl {
     saver.run_dir = directory_;
     saver.private_dir = private_dir_;
     saver.file_of_rank = files;
+    saver.known = listed_;
     if (options.num_to_keep > 0)
       saver.retention = checkpoint::Retention{options.num_to_keep, options.score_attribute, options.maximize};
     saver.writer.staging_bytes = options.staging_bytes;
@@ -173,6 +179,7 @@ class CheckpointStore::Impl {
   int exceptions_ = std::uncaught_exceptions();
   std::string directory_;
   std::string private_dir_;
+  std::set<std::int64_t> listed_;  // checkpoints that were there at first
   std::int64_t next_index_ = 0;
   std::string last_;    // directory of the checkpoint committed last
   std::string broken_;  // why this store can save no more

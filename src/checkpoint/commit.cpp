@@ -46,7 +46,8 @@ void rename_into_place(const Place& place, const Observer& observer) {
   io::while_there(place.run_dir, [&] { is_free = io::rename_to_new(place.work, place.final); });
   if (!is_free)
     throw LostRun("cannot commit checkpoint '" + place.final +
-                  "': it exists already, so another attempt owns this run now; this one must end");
+                  "': it exists already, so another attempt owns this run now, or the storage has shown an old listing; "
+                  "this one must end");
   observer(Phase::renamed);
   try {
     io::while_there(place.run_dir, [&] { io::sync_directory(place.run_dir); });

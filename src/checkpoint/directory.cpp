@@ -41,8 +41,7 @@ std::string run_of(const std::string& checkpoint_dir) {
 
 std::vector<std::int64_t> indices_in(const std::string& run_dir) {
   std::vector<std::int64_t> indices;
-  if (!io::patiently([&] { return io::exists(run_dir); })) return indices;
-  for (const auto& name : io::patiently([&] { return io::list_directory(run_dir); }))
+  for (const auto& name : io::patiently([&] { return io::list_if_there(run_dir); }))
     if (const auto index = index_of(name)) indices.push_back(*index);
   std::sort(indices.begin(), indices.end());
   return indices;

@@ -19,11 +19,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-std::string summary(const Lines& findings) {
-  constexpr std::size_t most = 8;
-  if (findings.size() <= most) return join(findings, "; ");
-  return join(std::span(findings).first(most), "; ") + "; and " + std::to_string(findings.size() - most) + " more";
-}
+std::string summary(const Lines& findings) { return join(summed_up(findings), "; "); }
 
 /// A result of rank 0 that may be a finding instead: {finding, result}, one of them empty.
 struct Found {
@@ -87,7 +83,7 @@ std::optional<Loaded> load_first_whole(const std::vector<Candidate>& candidates,
     Loaded loaded;
     const auto findings = load_one(candidate, wanted, accept, communicator, loaded);
     if (findings.empty()) {
-      loaded.result.skipped = skipped;
+      loaded.result.skipped = summed_up(skipped);
       loaded.result.damaged = std::move(damaged);
       return loaded;
     }
@@ -103,13 +99,25 @@ std::vector<Candidate> candidates_in(const std::string& run_dir, Communicator& c
     for (const auto index : indices_in(run_dir)) packer.put(index);
     return packer.bytes();
   });
+  std::vector<std::int64_t> indices;
+  for (Unpacker unpacker(packed); !unpacker.done();) indices.push_back(unpacker.number());
+  return candidates_of(run_dir, indices);
+}
+
+std::vector<Candidate> candidates_of(const std::string& run_dir, const std::vector<std::int64_t>& indices) {
   std::vector<Candidate> candidates;
-  for (Unpacker unpacker(packed); !unpacker.done();) {
-    const auto index = unpacker.number();
-    candidates.push_back({run_dir + "/" + directory_name(index), index});
-  }
+  for (const auto index : indices) candidates.push_back({run_dir + "/" + directory_name(index), index});
   std::reverse(candidates.begin(), candidates.end());
   return candidates;
+}
+
+Lines summed_up(Lines findings) {
+  constexpr std::size_t most = 8;
+  if (findings.size() <= most) return findings;
+  const auto more = findings.size() - most;
+  findings.resize(most);
+  findings.push_back("and " + std::to_string(more) + " more");
+  return findings;
 }
 
 Wanted all_of(const State& state) {

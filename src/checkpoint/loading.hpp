@@ -35,6 +35,12 @@ struct Loaded {
 std::optional<Loaded> load_first_whole(const std::vector<Candidate>& candidates, Wanted wanted, const Accept& accept,
                                        Communicator& communicator, std::vector<std::string>& skipped);
 
+/// These checkpoints of a run, given in ascending order, the newest first.
+std::vector<Candidate> candidates_of(const std::string& run_dir, const std::vector<std::int64_t>& indices);
+
+/// The first few, and how many there are more: what is said of ten thousand damaged checkpoints stays readable.
+std::vector<std::string> summed_up(std::vector<std::string> findings);
+
 /// The checkpoints of a run, the newest first, as rank 0 sees them. Collective.
 std::vector<Candidate> candidates_in(const std::string& run_dir, Communicator& communicator);
 

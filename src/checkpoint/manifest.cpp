@@ -50,6 +50,14 @@ Meta meta_from(StrictObject& reader) {
   const auto& metadata = reader.at("metadata");
   if (!metadata.is_object()) reader.fail("has 'metadata' that is no object");
   meta.metadata = metadata.dump();
+  if (const auto* at_stop = reader.find("at_stop")) {
+    if (!at_stop->is_boolean()) reader.fail("has 'at_stop' that is neither true nor false");
+    meta.at_stop = at_stop->get<bool>();
+  }
+  if (const auto* seconds = reader.find("iteration_s")) {
+    if (!seconds->is_number() || !(seconds->get<double>() >= 0)) reader.fail("has 'iteration_s' that is no time");
+    meta.iteration_s = seconds->get<double>();
+  }
   return meta;
 }
 
@@ -138,6 +146,8 @@ Json to_json(const Meta& meta) {
   for (const auto& [key, value] : meta.metrics) json["metrics"][key] = std::isfinite(value) ? Json(value) : Json(nullptr);
   json["metadata"] = parse_json(meta.metadata, "metadata");
   if (!json["metadata"].is_object()) throw UsageError("a checkpoint's metadata is no JSON object: " + meta.metadata);
+  if (meta.at_stop) json["at_stop"] = true;
+  if (meta.iteration_s > 0) json["iteration_s"] = meta.iteration_s;
   return json;
 }
 

@@ -30,6 +30,6 @@ using Observer = std::function<void(Phase)>;
 
 /// retain() of checkpoint.hpp, watched.
 void retain(const std::string& run_dir, const std::string& private_dir, const Retention& retention,
-            const std::vector<std::int64_t>& damaged, const Observer& observer);
+            std::set<std::int64_t>& known, const std::vector<std::int64_t>& damaged, const Observer& observer);
 
 }  // namespace trainrt::checkpoint

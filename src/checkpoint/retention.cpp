@@ -27,7 +27,7 @@ struct SortedOut {
 };
 
 /// Reads the manifests of these checkpoints.
-SortedOut sort_out(const std::string& run_dir, const std::vector<std::int64_t>& indices,
+SortedOut sort_out(const std::string& run_dir, const std::set<std::int64_t>& indices,
                    const std::vector<std::int64_t>& known_as_damaged) {
   SortedOut sorted;
   for (const auto index : indices) try {
@@ -48,14 +48,18 @@ std::vector<std::int64_t> to_delete(const std::vector<Meta>& good, const Retenti
                                     const std::vector<std::int64_t>& damaged) {
   const auto keep = static_cast<std::size_t>(std::max<std::int64_t>(retention.num_to_keep, 0));
   if (keep == 0 || good.size() < keep) return {};
+  std::int64_t latest = -1;
+  for (const auto& meta : good) latest = std::max(latest, meta.index);
+  const auto is_extra = [&](const Meta& meta) {
+    return meta.at_stop && !(retention.score_attribute.empty() && meta.index == latest);
+  };
   auto ranked = good;
   std::sort(ranked.begin(), ranked.end(), [&](const Meta& a, const Meta& b) {
+    if (is_extra(a) != is_extra(b)) return is_extra(b);
     const auto score_a = score(a, retention);
     const auto score_b = score(b, retention);
     return score_a != score_b ? score_a > score_b : a.index > b.index;
   });
-  std::int64_t latest = -1;
-  for (const auto& meta : good) latest = std::max(latest, meta.index);
   std::vector<std::int64_t> indices;
   for (std::size_t i = keep; i < ranked.size(); ++i)
     if (ranked[i].index != latest) indices.push_back(ranked[i].index);
@@ -66,12 +70,11 @@ std::vector<std::int64_t> to_delete(const std::vector<Meta>& good, const Retenti
 }
 
 void retain(const std::string& run_dir, const std::string& private_dir, const Retention& retention,
-            const std::vector<std::int64_t>& damaged, const Observer& observer) {
+            std::set<std::int64_t>& known, const std::vector<std::int64_t>& damaged, const Observer& observer) {
   // Manifests are read only if something may have to go: a start must not take longer for every old checkpoint.
   const auto keep = static_cast<std::size_t>(std::max<std::int64_t>(retention.num_to_keep, 0));
-  const auto there = indices_in(run_dir);
-  if (keep == 0 || there.size() <= keep) return;
-  const auto sorted = sort_out(run_dir, there, damaged);
+  if (keep == 0 || known.size() <= keep) return;
+  const auto sorted = sort_out(run_dir, known, damaged);
   const auto indices = to_delete(sorted.good, retention, sorted.damaged);
   if (indices.empty()) return;
   std::vector<std::string> retired;
@@ -80,6 +83,7 @@ void retain(const std::string& run_dir, const std::string& private_dir, const Re
     io::remove_tree(aside);
     if (!io::rename_to_new(run_dir + "/" + directory_name(index), aside))
       throw Error("cannot delete '" + run_dir + "/" + directory_name(index) + "': '" + aside + "' is in the way");
+    known.erase(index);
   }
   io::sync_directory(run_dir);
   observer(Phase::retired);
@@ -88,8 +92,8 @@ void retain(const std::string& run_dir, const std::string& private_dir, const Re
 }
 
 void retain(const std::string& run_dir, const std::string& private_dir, const Retention& retention,
-            const std::vector<std::int64_t>& damaged) {
-  retain(run_dir, private_dir, retention, damaged, [](Phase) {});
+            std::set<std::int64_t>& known, const std::vector<std::int64_t>& damaged) {
+  retain(run_dir, private_dir, retention, known, damaged, [](Phase) {});
 }
 
 }  // namespace trainrt::checkpoint

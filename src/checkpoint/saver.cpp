@@ -196,6 +196,17 @@ void Saver::plan(const State& state) try {
   throw;
 }
 
+void Saver::restored(std::int64_t index) {
+  const std::lock_guard no_commit(commit_mutex_);
+  options_.known.erase(options_.known.upper_bound(index), options_.known.end());
+}
+
+void Saver::know_as_damaged(std::vector<std::int64_t> indices) {
+  const std::lock_guard no_commit(commit_mutex_);
+  options_.known.insert(indices.begin(), indices.end());
+  damaged_ = std::move(indices);
+}
+
 void Saver::prepare(const State& state) {
   if (agreement_->update(state, Agreement::For::plan).new_layout) plan(state);
 }
@@ -269,8 +280,9 @@ void Saver::commit_in_background(std::shared_ptr<const Commit> work, std::int64_
   });
 }
 
-/// What nobody has to wait for.
+/// What nobody has to wait for. Called with commit_mutex_.
 void Saver::follow_up(const Commit& work) {
+  options_.known.insert(work.meta.index);
   try {
     add_view(work, options_.writer.observer);
     settle_views();
@@ -281,7 +293,8 @@ void Saver::follow_up(const Commit& work) {
   }
   try {
     if (options_.retention)
-      retain(options_.run_dir, options_.private_dir, *options_.retention, damaged_, options_.writer.observer);
+      retain(options_.run_dir, options_.private_dir, *options_.retention, options_.known, damaged_,
+             options_.writer.observer);
   } catch (const std::exception& error) {
     options_.writer.say("an old checkpoint stays: " + std::string(error.what()));
   }

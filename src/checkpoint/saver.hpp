@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <trainrt/communicator.hpp>
 #include <trainrt/state.hpp>
@@ -21,6 +22,7 @@ struct SaverOptions {
   bool makes_private_dir = true;       ///< at the first save. Where it is gone later, or is not there: LostRun
   std::vector<int> file_of_rank;       ///< which shard file each rank writes into; empty: each its own
   std::optional<Retention> retention;  ///< applied after every commit, in the background
+  std::set<std::int64_t> known;        ///< earlier checkpoints that it may count and delete besides own ones (retain())
   WriterOptions writer;
 };
 
@@ -35,6 +37,9 @@ class Saver {
  public:
   Saver(SaverOptions options, Communicator& communicator);
   ~Saver();
+
+  /// The state was loaded from this checkpoint: newer ones, which were not loaded, are not retention's to delete.
+  void restored(std::int64_t index);
 
   /// Does what the first save of this state would have to: ranks agree on the layout, the structure of the files is made,
   /// and staging memory is taken in the background.
@@ -54,9 +59,9 @@ class Saver {
   /// ranks throw Error (it is a bug of the train function).
   std::optional<SaveResult> start(const State& state, Request request);
 
-  /// Checkpoints of the run that a load found damaged: they take no place among those that retention keeps. Not collective;
-  /// before the first save.
-  void know_as_damaged(std::vector<std::int64_t> indices) { damaged_ = std::move(indices); }
+  /// Checkpoints of the run that a load found damaged: they take no place among those that retention keeps, and are
+  /// retention's to delete, though newer than the one that was loaded. Not collective; after restored().
+  void know_as_damaged(std::vector<std::int64_t> indices);
 
   bool in_flight() const { return flight_ != nullptr; }
   /// Saves are numbered from 1 as they start.
@@ -93,9 +98,9 @@ class Saver {
   std::shared_ptr<Conclusion> conclusion_;  // rank 0: what its writer says
   std::int64_t started_ = 0;
   std::vector<std::int64_t> damaged_;
-  std::mutex commit_mutex_;
-  OwedViews owed_views_;  // rank 0's background work has it, under that mutex
-  ShardWriter writer_;    // last: ends first
+  std::mutex commit_mutex_;  // also of options_.known
+  OwedViews owed_views_;     // rank 0's background work has it, under that mutex
+  ShardWriter writer_;       // last: ends first
 };
 
 }  // namespace trainrt::checkpoint

@@ -41,6 +41,12 @@ const Json& StrictObject::at(const std::string& key) {
   return *found;
 }
 
+const Json* StrictObject::find(const std::string& key) {
+  read_.insert(key);
+  const auto found = json_.find(key);
+  return found == json_.end() ? nullptr : &*found;
+}
+
 const Json& StrictObject::list(const std::string& key) {
   const auto& value = at(key);
   if (!value.is_array()) fail("has '" + key + "' that are no list");

@@ -11,6 +11,7 @@
 #include <trainrt/error.hpp>
 
 #include "io/file.hpp"
+#include "io/storage_error.hpp"
 #include "io/uninterrupted.hpp"
 
 namespace trainrt::io {
@@ -148,6 +149,13 @@ bool exists(const std::string& path) {
 }
 
 std::vector<std::string> list_directory(const std::string& path) { return names_in(open_to_list(path).get(), path); }
+
+std::vector<std::string> list_if_there(const std::string& path) try {
+  return list_directory(path);
+} catch (const StorageError& error) {
+  if (error.error_number() == ENOENT || error.error_number() == ENOTDIR) return {};
+  throw;
+}
 
 std::vector<std::string> list_files_below(const std::string& path) {
   std::vector<std::string> files;

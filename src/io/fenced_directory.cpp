@@ -37,10 +37,10 @@ bool is_there(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0;
 }
 
-/// There is no directory of that name. What cannot be looked at is not gone; a symbolic link is no directory.
+/// It is not there, or a symbolic link has its name. What cannot be looked at is not gone.
 bool is_gone(const std::string& path) {
   struct stat info {};
-  return ::lstat(path.c_str(), &info) == 0 ? !S_ISDIR(info.st_mode) : errno == ENOENT;
+  return ::lstat(path.c_str(), &info) == 0 ? S_ISLNK(info.st_mode) : errno == ENOENT;
 }
 
 }  // namespace

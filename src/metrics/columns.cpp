@@ -1,15 +1,25 @@
 #include "metrics/columns.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
+#include <stdexcept>
+#include <type_traits>
 
 #include <fmt/format.h>
+#include <trainrt/error.hpp>
 
+#include "io/digest.hpp"
+#include "io/file.hpp"
 #include "io/h5.hpp"
+#include "io/h5_lines.hpp"
 
 namespace trainrt::metrics {
 
 namespace {
+
+/// What follows the HDF5 file.
+std::string seal(std::string_view image) { return "trainrt metrics xxh3_128 " + io::digest_of(image) + "\n"; }
 
 using Cells = std::vector<const Record::Value*>;  ///< one a record, null where it lacks the key
 
@@ -29,20 +39,40 @@ std::string as_text(const Record::Value* value) {
   return std::visit([](const auto& v) { return fmt::format("{}", v); }, *value);
 }
 
+/// A double holds it exactly, or nothing is there.
+bool fits_real(const Record::Value* value) {
+  constexpr std::int64_t most = std::int64_t{1} << 53;
+  const auto* whole = value != nullptr ? std::get_if<std::int64_t>(value) : nullptr;
+  return !holds<std::string>(value) && (whole == nullptr || (*whole >= -most && *whole <= most));
+}
+
+char kind_of(const Record::Value* value) {
+  if (value == nullptr) return '-';
+  if (const auto* text = std::get_if<std::string>(value)) return text->find('\0') == std::string::npos ? 't' : 'x';
+  return std::holds_alternative<double>(*value) ? 'r' : 'w';
+}
+
+/// "" where all are `usual`.
+std::string kinds_of(const Cells& cells, char usual) {
+  std::string kinds;
+  for (const auto* cell : cells) kinds += kind_of(cell);
+  return kinds.find_first_not_of(usual) == std::string::npos ? "" : kinds;
+}
+
 Column column_of(const std::string& key, const Cells& cells) {
   if (std::ranges::all_of(cells, holds<std::int64_t>)) {
     std::vector<std::int64_t> values;
     for (const auto* cell : cells) values.push_back(std::get<std::int64_t>(*cell));
     return {key, std::move(values)};
   }
-  if (std::ranges::none_of(cells, holds<std::string>)) {
+  if (std::ranges::all_of(cells, fits_real)) {
     std::vector<double> values;
     for (const auto* cell : cells) values.push_back(as_real(cell));
-    return {key, std::move(values)};
+    return {key, std::move(values), kinds_of(cells, 'r')};
   }
   std::vector<std::string> values;
   for (const auto* cell : cells) values.push_back(as_text(cell));
-  return {key, std::move(values)};
+  return {key, std::move(values), kinds_of(cells, 't')};
 }
 
 bool has_odd_part(const std::string& key) {
@@ -100,15 +130,97 @@ std::string metrics_image(const std::vector<Record>& records) {
   const auto names = hdf5_names(columns);
   std::vector<std::int64_t> iterations;
   for (const auto& record : records) iterations.push_back(record.iteration);
+  std::vector<std::string> kinds;
+  for (const auto& column : columns) kinds.push_back(column.kinds);
   const auto lock = io::h5_lock();
-  return io::h5_image([&](hid_t file) {
+  const auto image = io::h5_image([&](hid_t file) {
     io::h5_write_attribute(file, "format", std::string_view("trainrt metrics"));
     io::h5_write_attribute(file, "version", std::int64_t{1});
     io::h5_write(file, "iteration", std::span<const std::int64_t>(iterations));
+    io::h5_write(file, "keys", std::span<const std::string>(names));
+    io::h5_write(file, "kinds", std::span<const std::string>(kinds));
     for (std::size_t i = 0; i < columns.size(); ++i)
       std::visit([&](const auto& values) { io::h5_write(file, "metrics/" + names[i], std::span(values)); },
                  columns[i].values);
   });
+  return image + seal(image);
+}
+
+namespace {
+
+void require_seal(const std::string& path) {
+  const auto bytes = io::read_file(path);
+  const auto length = seal("").size();
+  const auto body = std::string_view(bytes).substr(0, bytes.size() - std::min(bytes.size(), length));
+  if (bytes.size() < length || std::string_view(bytes).substr(body.size()) != seal(body))
+    throw Error("'" + path + "' is damaged, or of an older version: it does not end with its digest");
+}
+
+std::string key_of(const std::string& name) {
+  if (name == "%") return {};
+  std::string key;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const auto escape = name.substr(i, 3);
+    const char plain = escape == "%25" ? '%' : escape == "%2F" ? '/' : escape == "%2E" ? '.' : '\0';
+    key += plain == '\0' ? name[i] : plain;
+    if (plain != '\0') i += 2;
+  }
+  return key;
+}
+
+Record::Value value_of_kind(char kind, const std::string& text) {
+  if (kind == 't') return text;
+  if (kind == 'w') return std::stoll(text);
+  return std::strtod(text.c_str(), nullptr);
+}
+
+Record::Value value_of_kind(char kind, double number) {
+  if (kind == 'w') return static_cast<std::int64_t>(number);
+  return number;
+}
+
+Record::Value value_of_kind(char, std::int64_t number) { return number; }
+
+template <class T>
+void add_column(std::vector<Record>& records, const std::string& name, const std::vector<T>& values,
+                const std::string& kinds) {
+  if (values.size() != records.size() || (!kinds.empty() && kinds.size() != records.size()))
+    throw Error("'metrics/" + name + "' is not as long as 'iteration'");
+  const auto key = key_of(name);
+  for (std::size_t row = 0; row < records.size(); ++row) {
+    const char kind = !kinds.empty() ? kinds[row] : std::is_same_v<T, std::string> ? 't' : 'r';
+    if (kind == 'x') throw Error("'metrics/" + name + "' has a text that HDF5 cannot hold");
+    if (kind != '-') records[row].values.emplace_back(key, value_of_kind(kind, values[row]));
+  }
+}
+
+}  // namespace
+
+std::vector<Record> metrics_records(const std::string& path) try {
+  require_seal(path);
+  const auto lock = io::h5_lock();
+  const auto file = io::h5_open(path);
+  if (io::h5_read_text(file, "format") != "trainrt metrics") throw Error("it is no metrics file");
+  std::vector<Record> records;
+  for (const auto iteration : io::h5_read_whole_numbers(file, "iteration")) records.push_back({iteration, {}});
+  const auto names = io::h5_read_texts(file, "keys");
+  const auto kinds = io::h5_read_texts(file, "kinds");
+  if (kinds.size() != names.size()) throw Error("'kinds' is not as long as 'keys'");
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto place = "metrics/" + names[i];
+    const auto type = io::h5_line_type(file, place);
+    if (type == "i64")
+      add_column(records, names[i], io::h5_read_whole_numbers(file, place), kinds[i]);
+    else if (type == "f64")
+      add_column(records, names[i], io::h5_read_reals(file, place), kinds[i]);
+    else
+      add_column(records, names[i], io::h5_read_texts(file, place), kinds[i]);
+  }
+  for (auto& record : records)
+    std::ranges::stable_partition(record.values, [](const auto& value) { return !value.first.starts_with("_"); });
+  return records;
+} catch (const std::logic_error& error) {  // std::stoll
+  throw Error("'" + path + "' holds a number that is none: " + error.what());
 }
 
 }  // namespace trainrt::metrics

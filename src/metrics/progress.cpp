@@ -57,10 +57,18 @@ std::string bar(std::int64_t done, std::int64_t total) {
 Progress::Progress(std::string run_name, Screen screen, std::function<double()> now)
     : run_name_(std::move(run_name)), screen_(std::move(screen)), now_(std::move(now)) {}
 
-void Progress::begin(const std::vector<Record>&) { shown_s_ = now_(); }
+void Progress::begin(const std::vector<Record>&) { shown_s_ = reported_s_ = now_(); }
+
+double Progress::seconds_of(const Record& record) {
+  const double since = now_() - std::exchange(reported_s_, now_());
+  const auto* told = record.find("_time_this_iter_s");
+  const auto* seconds = told != nullptr ? std::get_if<double>(told) : nullptr;
+  return seconds != nullptr ? *seconds : since;
+}
 
 void Progress::write(const Record& record) {
   ++since_shown_;
+  taken_s_ += seconds_of(record);
   waiting_ = record;
   if (interval_s_ > 0 && now_() - shown_s_ < interval_s_) return;
   show(record);
@@ -75,7 +83,7 @@ void Progress::show(const Record& record) {
   auto line = run_name_ + ": ";
   if (screen_.terminal && total_ > 0) line += bar(record.iteration, total_) + "  ";
   line += summary(record);
-  if (const auto speed = rate(since_shown_, now - shown_s_); !speed.empty()) line += "  " + speed;
+  if (const auto speed = rate(since_shown_, taken_s_); !speed.empty()) line += "  " + speed;
   if (screen_.terminal)
     screen_.write("\r" + cut(line, screen_.width > 1 ? screen_.width - 1 : 79) + "\x1b[K");
   else
@@ -83,6 +91,7 @@ void Progress::show(const Record& record) {
   line_open_ = screen_.terminal;
   shown_s_ = now;
   since_shown_ = 0;
+  taken_s_ = 0;
   waiting_.reset();
 }
 

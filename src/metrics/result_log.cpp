@@ -13,6 +13,7 @@
 #include "io/storage_error.hpp"
 #include "metrics/append_file.hpp"
 #include "metrics/record_json.hpp"
+#include "metrics/recovery.hpp"
 
 namespace trainrt::metrics {
 
@@ -36,10 +37,11 @@ std::vector<Record> kept(std::vector<Record> records, std::int64_t keep, const s
   }
   const auto have = static_cast<std::int64_t>(history.size());
   if (have < keep)
-    throw UsageError("result log " + path + ": the records of iterations " + std::to_string(have + 1) + " to " +
-                     std::to_string(keep) +
-                     " are missing, but the checkpoint to go on from includes them; put a good copy of " +
-                     "the file there, or remove the checkpoints after iteration " + std::to_string(have));
+    throw UsageError(
+        "result log " + path + ": the records of iterations " + std::to_string(have + 1) + " to " + std::to_string(keep) +
+        " are missing, but the checkpoint to go on from includes them, and neither metrics.h5 nor " +
+        "progress.csv holds them all; put a good copy of the file there, or remove the checkpoints after iteration " +
+        std::to_string(have));
   return history;
 }
 
@@ -158,7 +160,8 @@ class ResultLog::Impl {
 };
 
 ResultLog::Opened ResultLog::open(const io::FencedDirectory& run_dir, std::int64_t keep_iterations) {
-  auto history = kept(read_results(run_dir.path()), keep_iterations, path_in(run_dir.path()));
+  auto found = with_recovered(read_results(run_dir.path()), keep_iterations, run_dir.path());
+  auto history = kept(std::move(found), keep_iterations, path_in(run_dir.path()));
   std::string lines;
   for (const auto& record : history) lines += to_json(record) + "\n";
   auto impl = io::patiently([&] { return std::make_unique<Impl>(run_dir, lines); });

@@ -20,9 +20,10 @@ class ResultLog {
  public:
   struct Opened;
   /// Opens the log of the run with exactly the records of iterations 1 to `keep_iterations` in it: what the restored
-  /// checkpoint includes. Each must be there once and in order, else UsageError that says which is not. Later, torn and
-  /// foreign lines are dropped. The file is written anew in the private directory, made durable, and renamed over
-  /// result.json: what an older attempt still appends goes to a file without a name.
+  /// checkpoint includes. Each must be there once and in order, else UsageError that says which is not; what is missing is
+  /// taken from metrics.h5 and progress.csv where they hold it (recovery.hpp). Later, torn and foreign lines are dropped.
+  /// The file is written anew in the private directory, made durable, and renamed over result.json: what an older attempt
+  /// still appends goes to a file without a name.
   static Opened open(const io::FencedDirectory& run_dir, std::int64_t keep_iterations);
 
   ResultLog(ResultLog&&) noexcept;

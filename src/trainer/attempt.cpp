@@ -51,15 +51,15 @@ void close_earlier(const io::FencedDirectory& files, const AttemptRecord& me, co
   if (before) close_for(files, me, *before);
   for (const int number : numbers_of_attempts(run_dir, ".pulse")) {
     if (number >= me.number) continue;
-    const auto path = record_path(run_dir, number);
-    if (const auto gone = io::exists(path) ? read_record(path) : std::nullopt) close_for(files, me, *gone);
+    const bool has_record = io::exists(record_path(run_dir, number));
+    if (const auto gone = has_record ? read_record(run_dir, number) : std::nullopt) close_for(files, me, *gone);
     io::remove_tree(pulse_path(run_dir, number));
   }
 }
 
 /// A record that could be made only at a second try may have been made by the first.
-bool is_own(const std::string& path, const Owner& me) {
-  const auto record = read_record(path);
+bool is_own(const std::string& run_dir, int number, const Owner& me) {
+  const auto record = read_record(run_dir, number);
   return record && record->owner.pid_scope == me.pid_scope && record->owner.host == me.host &&
          record->owner.pid == me.pid && record->owner.pid_start_time == me.pid_start_time;
 }
@@ -78,8 +78,9 @@ bool is_being_claimed(const std::string& private_dir, const std::string& record)
 
 }  // namespace
 
-Attempt::Attempt(const std::string& run_dir, int ranks, std::vector<std::string> nodes, Meter& meter)
+Attempt::Attempt(const std::string& run_dir, int ranks, std::vector<std::string> nodes, Meter& meter, bool accepts_missing)
     : files_(run_dir, ""), meter_(meter) {
+  record_.accepted_missing = accepts_missing;
   record_.owner = this_owner();
   record_.ranks = ranks;
   record_.nodes = std::move(nodes);
@@ -97,10 +98,11 @@ Attempt::Attempt(const std::string& run_dir, int ranks, std::vector<std::string>
 
 std::optional<AttemptRecord> Attempt::claim() {
   const auto& run_dir = files_.path();
-  for (;;) {
+  for (int tries = 0;; ++tries) {
+    pause_between_claims(tries);
     const auto numbers = io::patiently([&] { return numbers_of_attempts(run_dir); });
     const int last = numbers.empty() ? 0 : numbers.back();
-    const auto before = last > 0 ? read_record(record_path(run_dir, last)) : std::nullopt;
+    const auto before = last > 0 ? read_record(run_dir, last) : std::nullopt;
     if (before) refuse_if_alive(*before, run_dir);
     const int started = io::patiently([&] { return newest_private_directory(run_dir); });
     if (started > last && is_being_claimed(private_directory(run_dir, started), record_path(run_dir, started))) continue;
@@ -108,10 +110,22 @@ std::optional<AttemptRecord> Attempt::claim() {
     files_ = {run_dir, private_directory(run_dir, record_.number)};
     if (!io::patiently([&] { return io::make_directory(files_.private_dir()); })) continue;
     const auto path = record_path(run_dir, record_.number);
-    if (io::patiently([&] { return io::create_exclusive(path, to_text(record_)); }) || is_own(path, record_.owner))
-      return before;
+    const bool is_new = io::patiently([&] { return io::create_exclusive(path, to_text(record_)); });
+    if (is_new || is_own(run_dir, record_.number, record_.owner)) return before;
     io::remove_tree(files_.private_dir());
   }
+}
+
+/// Others may claim at the same moment; a listing that never shows what is taken must not keep this process for ever.
+void Attempt::pause_between_claims(int tries) const {
+  constexpr int most_tries = 600;
+  if (tries == 0) return;
+  if (tries > most_tries)
+    throw Error(
+        fmt::format("cannot claim the run in {}: the numbers of attempts that its listing shows as free are taken "
+                    "(the last: {}). Start the same command again when the storage is well",
+                    files_.path(), record_.number));
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
 }
 
 /// Touches the record even where the pulse cannot be written: a full disk is no reason to look dead.
@@ -132,6 +146,7 @@ void Attempt::take_reading(AttemptRecord& record) const {
   record.first_step = reading.first_step;
   record.last_step = reading.last_step;
   record.saved_step = reading.saved_step;
+  record.saved_checkpoint = reading.saved_checkpoint;
   record.first_iteration = reading.first_iteration;
   record.saved_iteration = reading.saved_iteration;
   record.iteration = reading.iteration;
@@ -149,7 +164,7 @@ void Attempt::write_pulse() const {
 /// Where srun has left before the ranks came to their end, `trainrt supervise` has closed the record already, and knows
 /// from Slurm what they cannot know: that is kept.
 std::string Attempt::with_cause(const std::string& why) const {
-  const auto closed = read_record(record_path(files_.path(), record_.number));
+  const auto closed = read_record(files_.path(), record_.number);
   if (!closed || !closed->why.starts_with(ended_by_slurm)) return why;
   return why + " (" + trim(closed->why.substr(ended_by_slurm.size() + 1)) + ")";
 }

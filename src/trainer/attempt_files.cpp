@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <mutex>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -24,6 +26,14 @@ namespace {
 
 std::string record_name(int number) { return "attempts/" + attempt_name(number) + ".json"; }
 
+/// A record may be looked at more than once in a start.
+void warn_once(const std::string& text) {
+  static std::mutex mutex;
+  static std::set<std::string> said;
+  const std::lock_guard lock(mutex);
+  if (said.insert(text).second) log::warning(text);
+}
+
 double by_file_clock(const fs::path& path) {
   return std::chrono::duration<double>(fs::last_write_time(path).time_since_epoch()).count();
 }
@@ -38,8 +48,7 @@ std::string pulse_path(const std::string& run_dir, int number) {
 
 std::vector<int> numbers_of_attempts(const std::string& run_dir, std::string_view extension) {
   std::vector<int> numbers;
-  if (!io::exists(run_dir + "/attempts")) return numbers;
-  for (const fs::path name : io::list_directory(run_dir + "/attempts")) {
+  for (const fs::path name : io::list_if_there(run_dir + "/attempts")) {
     const auto number = parse_integer(name.stem().string());
     if (name.extension() == extension && number && *number > 0 && *number < 1'000'000'000)
       numbers.push_back(static_cast<int>(*number));
@@ -48,11 +57,14 @@ std::vector<int> numbers_of_attempts(const std::string& run_dir, std::string_vie
   return numbers;
 }
 
-std::optional<AttemptRecord> read_record(const std::string& path) {
+std::optional<AttemptRecord> read_record(const std::string& run_dir, int number) {
+  const auto path = record_path(run_dir, number);
   try {
-    return attempt_record_from(io::patiently([&] { return io::read_file(path); }));
+    auto record = attempt_record_from(io::patiently([&] { return io::read_file(path); }));
+    if (record.number != number) throw Error(fmt::format("it says that it is of attempt {}", record.number));
+    return record;
   } catch (const std::exception& error) {
-    log::warning(fmt::format("the record {} cannot be read and is passed over: {}", path, error.what()));
+    warn_once(fmt::format("the record {} cannot be read and is passed over: {}", path, error.what()));
     return std::nullopt;
   }
 }
@@ -94,7 +106,7 @@ std::vector<AttemptRecord> read_attempts(const std::string& run_dir, std::size_t
   auto numbers = numbers_of_attempts(run_dir);
   if (numbers.size() > newest) numbers.erase(numbers.begin(), numbers.end() - static_cast<std::ptrdiff_t>(newest));
   for (const int number : numbers)
-    if (auto record = read_record(record_path(run_dir, number))) {
+    if (auto record = read_record(run_dir, number)) {
       take_pulse(*record, run_dir);
       records.push_back(std::move(*record));
     }
@@ -123,7 +135,7 @@ void mark_failed(const std::string& run_dir, int number, const std::string& why,
 void close_attempt(const std::string& run_dir, int number, const std::string& why, int exit_code) {
   const auto path = record_path(run_dir, number);
   if (!io::exists(path)) return;
-  auto record = read_record(path);
+  auto record = read_record(run_dir, number);
   if (!record || !record->end.empty()) return;
   take_pulse(*record, run_dir);
   const bool of_an_earlier_job = record->owner.restart_count < this_owner().restart_count;
@@ -136,7 +148,7 @@ void close_attempt(const std::string& run_dir, int number, const std::string& wh
 
 void note_cause(const std::string& run_dir, int number, const std::string& cause) {
   const auto path = record_path(run_dir, number);
-  auto record = read_record(path);
+  auto record = read_record(run_dir, number);
   if (!record || record->end.empty()) return;
   record->why += " (" + cause + ")";
   io::replace_file(path, to_text(*record));

@@ -13,7 +13,7 @@ namespace trainrt::trainer {
 
 // The records of a run's attempts in its directory: attempts/000003.json, and 000003.pulse beside it.
 
-/// The newest so many attempts of a run, oldest first. Unreadable records are left out.
+/// The newest so many attempts of a run, oldest first. Records that cannot be read are warned of and left out.
 std::vector<AttemptRecord> read_attempts(const std::string& run_dir,
                                          std::size_t newest = std::numeric_limits<std::size_t>::max());
 
@@ -35,11 +35,12 @@ void note_cause(const std::string& run_dir, int number, const std::string& cause
 std::string record_path(const std::string& run_dir, int number);
 std::string pulse_path(const std::string& run_dir, int number);
 
-/// Numbers of the attempts that have a file of this kind, readable or not, in order.
+/// Numbers of the attempts that have a file of this kind, readable or not, in order. None if the folder is not there.
 std::vector<int> numbers_of_attempts(const std::string& run_dir, std::string_view extension = ".json");
 
-/// nullopt, with a warning, where a record cannot be read: then nobody can be shown to be alive by it.
-std::optional<AttemptRecord> read_record(const std::string& path);
+/// nullopt, with a warning (once in a process), where the record cannot be read, or is another attempt's: then nobody can
+/// be shown to be alive by it.
+std::optional<AttemptRecord> read_record(const std::string& run_dir, int number);
 
 /// A record without an end gets the numbers of its last sign of life, where there is one that can be read.
 void take_pulse(AttemptRecord& record, const std::string& run_dir);

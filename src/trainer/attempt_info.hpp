@@ -1,5 +1,7 @@
 #pragma once
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "batch/lease.hpp"
 #include "trainer/auto_interval.hpp"
@@ -7,11 +9,18 @@
 
 namespace trainrt::trainer {
 
+/// The checkpoints that were there when an attempt began. The same on all ranks.
+struct EarlierCheckpoints {
+  std::vector<std::int64_t> listed;  ///< their numbers, ascending; damaged ones too
+  std::int64_t next = 0;             ///< a number that none has, listed or known by a record
+};
+
 /// What the numbers of an attempt are tied to.
 struct AttemptInfo {
   int number = 0;
   std::string private_dir;
-  Meter& meter;                         ///< lives longer than the session
+  Meter& meter;  ///< lives longer than the session
+  EarlierCheckpoints earlier;
   FailureHistory history;               ///< of the attempts before, for checkpoint.every = auto; rank 0's counts
   const batch::Lease* lease = nullptr;  ///< of the job, on the rank that watches it
   int workers = 0;  ///< of an elastic run: that a global batch is made for; 0: as many as there are ranks

@@ -25,12 +25,15 @@ struct AttemptRecord {
   int exit_code = -1;  ///< -1 = nobody saw one
   std::int64_t first_step = 0;
   std::int64_t last_step = 0;
-  std::int64_t saved_step = -1;      ///< of its newest committed checkpoint, or of the one that it began from; -1 = none
-  std::int64_t first_iteration = 0;  ///< the same in reports: a train function may make no steps
+  std::int64_t saved_step = -1;        ///< of its newest committed checkpoint, or of the one that it began from; -1 = none
+  std::int64_t saved_checkpoint = -1;  ///< that checkpoint's number; -1 = none, or not told (an older record)
+  std::int64_t first_iteration = 0;    ///< the same in reports: a train function may make no steps
   std::int64_t saved_iteration = -1;
   std::int64_t iteration = 0;
   Timing timing;
   std::string seen;  ///< UTC; its last sign of life with these numbers; "" where it has left none
+  /// run.missing_checkpoints = accept let it begin: what earlier attempts say they had saved counts no more.
+  bool accepted_missing = false;
 };
 
 /// "000003"
@@ -42,7 +45,8 @@ std::string_view state_of(const AttemptRecord& attempt);
 /// Why an attempt of `gone` wrote no end, as far as `me`, its successor, can tell: "killed: it wrote no end (...)".
 std::string why_without_end(const Owner& gone, const Owner& me);
 
-/// The record as JSON, and back. Reading throws a std::exception that says what is wrong.
+/// The record as JSON, and back. Reading throws a std::exception that says what is wrong, a number that no attempt can
+/// have included.
 std::string to_text(const AttemptRecord& record);
 AttemptRecord attempt_record_from(const std::string& text);
 

@@ -25,6 +25,7 @@ checkpoint::SaverOptions saver_options(const RunSpec& spec, const World& world, 
   options.makes_private_dir = false;
   options.file_of_rank = checkpoint::files_of_ranks(spec.checkpoint_layout, world.node_of_rank);
   options.retention = spec.retention;
+  options.known = {attempt.earlier.listed.begin(), attempt.earlier.listed.end()};
   options.writer.staging_bytes = spec.checkpoint_staging_bytes;
   options.writer.threads = spec.checkpoint_io_threads;
   options.writer.read_back = spec.checkpoint_read_back;
@@ -41,11 +42,9 @@ CheckpointCycle::CheckpointCycle(Parts parts, const World& world, Communicator& 
     : parts_(parts),
       communicator_(communicator),
       auto_interval_(parts.attempt.history, world.node_count),
+      next_index_(parts.attempt.earlier.next),
       last_start_s_(monotonic_seconds()),
-      saver_(saver_options(parts.spec, world, parts.attempt), communicator) {
-  const auto highest = communicator.all_reduced(checkpoint::highest_index(parts.spec.run_dir), Op::max);
-  next_index_ = checkpoint::index_after(highest, parts.spec.run_dir);
-}
+      saver_(saver_options(parts.spec, world, parts.attempt), communicator) {}
 
 void CheckpointCycle::prepare(const State& state) {
   if (parts_.spec.checkpoint_every.unit != Unit::off) saver_.prepare(state);
@@ -62,11 +61,14 @@ void CheckpointCycle::start(const Content& content) {
   request.meta.attempt = parts_.attempt.number;
   request.meta.metrics = content.metrics;
   request.meta.metadata = content.metadata;
+  request.meta.iteration_s = content.iteration_s;
+  request.meta.at_stop = content.at_stop;
   request.before_commit = [this] { parts_.reporter.sync(); };
   request.comparison = parts_.replicas.comparison(content.point.step);
   flying_ = content.point;
   last_start_s_ = monotonic_seconds();
   stalled_before_s_ = parts_.attempt.meter.stalled_s();
+  flying_index_ = request.meta.index;
   conclude(saver_.start(content.state, std::move(request)));
   if (!parts_.spec.checkpoint_async) conclude(measured(saver_.finish()));
 }
@@ -105,7 +107,7 @@ void CheckpointCycle::note_commit() {
   parts_.stop_margin.note_save(monotonic_seconds() - last_start_s_);
   warn_of_short_notice();
   saved_ = flying_;
-  parts_.attempt.meter.committed(saved_.step, saved_.iteration);
+  parts_.attempt.meter.committed(saved_.step, saved_.iteration, flying_index_);
   failed_in_a_row_ = 0;
   parts_.reporter.update_derived();
 }

@@ -50,6 +50,8 @@ class CheckpointCycle {
     RunPoint point;
     const std::map<std::string, double>& metrics;  ///< of the last report
     const std::string& metadata;                   ///< JSON
+    double iteration_s = 0;                        ///< Meta::iteration_s
+    bool at_stop = false;                          ///< Meta::at_stop
   };
 
   /// Collective.
@@ -73,8 +75,11 @@ class CheckpointCycle {
   bool is_due_by_clock(bool reported) const;
   /// The newest committed checkpoint is of this point.
   bool holds(const RunPoint& point) const { return saved_ == point; }
-  /// The attempt began from a checkpoint of this point.
-  void began_from(const RunPoint& point) { saved_ = point; }
+  /// The attempt began from this checkpoint, of this point.
+  void began_from(std::int64_t index, const RunPoint& point) {
+    saved_ = point;
+    saver_.restored(index);
+  }
   /// Its load found these checkpoints damaged.
   void know_as_damaged(const std::vector<std::int64_t>& indices) { saver_.know_as_damaged(indices); }
   /// What is committed lacks something that the next checkpoint has.
@@ -96,6 +101,7 @@ class CheckpointCycle {
   AutoInterval auto_interval_;
   RunPoint saved_;
   RunPoint flying_;  // of the checkpoint that is on its way
+  std::int64_t flying_index_ = -1;
   std::int64_t failed_in_a_row_ = 0;
   std::int64_t failing_since_ms_ = 0;  // by rank 0's clock
   std::int64_t next_index_ = 0;

@@ -17,6 +17,7 @@ struct AttemptPlace {
   int attempt;
   io::FencedDirectory files;  ///< the run directory
   std::string there_before;   ///< the deepest folder of the storage path that this attempt found
+  bool is_new = false;        ///< it found no run there
 };
 
 /// How an attempt failed, for error.txt and the attempt's record.

@@ -59,7 +59,9 @@ double unseen_s(const AttemptRecord& attempt) {
   return gap > resolution_s ? gap : 0;
 }
 
+/// A run that had finished waited for nothing: that it was given more to do later is no time of its own.
 double wait_between(const AttemptRecord& before, const AttemptRecord& attempt) {
+  if (state_of(before) == "finished") return 0;
   const auto& until = before.end.empty() ? before.seen : before.end;
   if (until.empty() || attempt.start.empty()) return 0;
   return std::max(0.0, seconds_between(until, attempt.start));

@@ -9,7 +9,8 @@ struct AttemptRecord;
 
 /// Where wall time went: an attempt's, with the wait before it, or a whole run's. Seconds.
 struct TimeAccount {
-  double waiting_s = 0;     ///< from the end of the attempt before to the start of this: in the queue, or back-off
+  double waiting_s = 0;     ///< from the end of the attempt before to the start of this: in the queue, or back-off; none
+                            ///< after one that had finished
   double startup_s = 0;     ///< up to the first step or report: launch, restore, first data
   double productive_s = 0;  ///< in steps that survived
   double checkpoint_s = 0;  ///< the train thread stood still for a save

@@ -15,12 +15,13 @@ constexpr auto relaxed = std::memory_order_relaxed;
 
 Meter::Meter(double started_s) : started_s_(started_s) {}
 
-void Meter::restored(std::int64_t step, std::int64_t saved_step, std::int64_t iteration) {
+void Meter::restored(std::int64_t step, std::int64_t iteration, std::int64_t checkpoint) {
   first_step_.store(step, relaxed);
   last_step_.store(step, relaxed);
-  saved_step_.store(saved_step, relaxed);
+  saved_step_.store(checkpoint < 0 ? -1 : step, relaxed);
+  saved_checkpoint_.store(checkpoint, relaxed);
   first_iteration_.store(iteration, relaxed);
-  saved_iteration_.store(saved_step < 0 ? -1 : iteration, relaxed);
+  saved_iteration_.store(checkpoint < 0 ? -1 : iteration, relaxed);
   iteration_.store(iteration, relaxed);
 }
 
@@ -39,8 +40,9 @@ void Meter::begin_steps() {
   tell();
 }
 
-void Meter::committed(std::int64_t step, std::int64_t iteration) {
+void Meter::committed(std::int64_t step, std::int64_t iteration, std::int64_t checkpoint) {
   saved_step_.store(step, relaxed);
+  saved_checkpoint_.store(checkpoint, relaxed);
   saved_iteration_.store(iteration, relaxed);
   tell();
 }
@@ -74,6 +76,7 @@ Meter::Reading Meter::read() const {
   Reading reading{.first_step = first_step_.load(relaxed),
                   .last_step = last_step_.load(relaxed),
                   .saved_step = saved_step_.load(relaxed),
+                  .saved_checkpoint = saved_checkpoint_.load(relaxed),
                   .first_iteration = first_iteration_.load(relaxed),
                   .saved_iteration = saved_iteration_.load(relaxed),
                   .iteration = iteration_.load(relaxed),

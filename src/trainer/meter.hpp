@@ -16,7 +16,8 @@ class Meter {
   struct Reading {
     std::int64_t first_step = 0;
     std::int64_t last_step = 0;
-    std::int64_t saved_step = -1;  ///< newest in a committed checkpoint, -1 = none
+    std::int64_t saved_step = -1;        ///< newest in a committed checkpoint, -1 = none
+    std::int64_t saved_checkpoint = -1;  ///< that checkpoint's number
     std::int64_t first_iteration = 0;
     std::int64_t saved_iteration = -1;
     std::int64_t iteration = 0;
@@ -27,11 +28,11 @@ class Meter {
   explicit Meter(double started_s);
 
   // --- the train thread ---
-  /// Where the attempt begins; `saved_step` is -1 where no checkpoint of this run holds that.
-  void restored(std::int64_t step, std::int64_t saved_step, std::int64_t iteration);
+  /// Where the attempt begins, and the number of this run's checkpoint that holds that; -1: none does.
+  void restored(std::int64_t step, std::int64_t iteration, std::int64_t checkpoint);
   void stepped(std::int64_t step);
   void reported(std::int64_t iteration);
-  void committed(std::int64_t step, std::int64_t iteration);
+  void committed(std::int64_t step, std::int64_t iteration, std::int64_t checkpoint);
   void training_ended();
   double stalled_s() const;  ///< in all saves so far, the one under way included
   bool steps_begun() const { return steps_at_s_.load(std::memory_order_relaxed) >= 0; }
@@ -63,7 +64,7 @@ class Meter {
   void tell();
 
   const double started_s_;
-  std::atomic<std::int64_t> first_step_{0}, last_step_{0}, saved_step_{-1};
+  std::atomic<std::int64_t> first_step_{0}, last_step_{0}, saved_step_{-1}, saved_checkpoint_{-1};
   std::atomic<std::int64_t> first_iteration_{0}, saved_iteration_{-1}, iteration_{0};
   std::atomic<double> steps_at_s_{-1}, ended_at_s_{-1};  // < 0: not yet
   std::atomic<double> stalled_s_{0}, stall_at_s_{-1};

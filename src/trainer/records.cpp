@@ -1,9 +1,12 @@
 #include "trainer/records.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "checkpoint/checkpoint.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
 #include "io/patience.hpp"
@@ -18,9 +21,31 @@ std::string shown(const std::string& value) { return value.empty() ? "not set" :
 
 }  // namespace
 
-Records::Records(const RunSpec& spec, const std::string& function, int ranks, std::vector<std::string> nodes, Meter& meter)
-    : attempt_(spec.run_dir, ranks, std::move(nodes), meter) {
-  auto existing = read_run_record(spec.run_dir);
+Records::Records(const RunSpec& spec, const std::string& function, int ranks, std::vector<std::string> nodes, Meter& meter,
+                 bool accepts)
+    : attempt_(spec.run_dir, ranks, std::move(nodes), meter, accepts) {
+  look_again(spec);
+  begin_record(spec, function, ranks);
+  io::patiently([&] { files().replace("params.json", loop_as_json(record_)); });
+  io::patiently([&] { files().remove("error.txt"); });  // of an earlier attempt; its record keeps the text
+  sweep(spec.run_dir);
+}
+
+void Records::look_again(const RunSpec& spec) try {
+  evidence_ = checked_evidence(spec, spec.storage_timeout_s).evidence;
+} catch (const Error& error) {
+  attempt_.end(std::string("failed: ") + error.what(), static_cast<int>(error.code()), 0);
+  throw;
+}
+
+std::int64_t Records::next_checkpoint() const {
+  return checkpoint::index_after(std::max(evidence_.newest_checkpoint(), evidence_.newest_known), evidence_.run_dir);
+}
+
+void Records::begin_record(const RunSpec& spec, const std::string& function, int ranks) {
+  if (!evidence_.has_run_record) log::info("a new run in " + spec.run_dir);
+  std::optional<RunRecord> existing;
+  if (evidence_.has_run_record) existing = read_seen_run_record(spec.run_dir);
   const auto batch = global_batch(spec, existing, ranks);
   record_ = existing ? std::move(*existing) : new_run_record(spec, function);
   for (const auto& change : take_changes(record_, spec, attempt_.number()))
@@ -36,9 +61,6 @@ Records::Records(const RunSpec& spec, const std::string& function, int ranks, st
     log::info(
         fmt::format("elastic: {} rank{} share the global batches of {} workers", ranks, ranks == 1 ? "" : "s", workers_));
   set_state("running");
-  io::patiently([&] { files().replace("params.json", loop_as_json(record_)); });
-  io::patiently([&] { files().remove("error.txt"); });  // of an earlier attempt; its record keeps the text
-  sweep(spec.run_dir);
 }
 
 void Records::end(const std::string& state, const std::string& why, ExitCode code, std::int64_t step) {

@@ -8,6 +8,7 @@
 #include "io/fenced_directory.hpp"
 #include "trainer/attempt.hpp"
 #include "trainer/meter.hpp"
+#include "trainer/run_evidence.hpp"
 #include "trainer/run_record.hpp"
 #include "trainer/run_spec.hpp"
 
@@ -17,11 +18,15 @@ namespace trainrt::trainer {
 /// have none.
 class Records {
  public:
-  /// Claims the run directory (Attempt says what it throws), says what has changed in the config, and clears away what
-  /// earlier attempts left. `meter` must live longer than this.
-  Records(const RunSpec& spec, const std::string& function, int ranks, std::vector<std::string> nodes, Meter& meter);
+  /// Claims the run directory (Attempt says what it throws), looks once more at what is there now that nobody else changes
+  /// it (checked_evidence()), says what has changed in the config, and clears away what earlier attempts left. `accepts`:
+  /// missing checkpoints have been accepted. `meter` must live longer than this.
+  Records(const RunSpec& spec, const std::string& function, int ranks, std::vector<std::string> nodes, Meter& meter,
+          bool accepts);
 
   int number() const { return attempt_.number(); }
+  const std::vector<std::int64_t>& checkpoints() const { return evidence_.checkpoints; }  ///< that are there, ascending
+  std::int64_t next_checkpoint() const;     ///< a number that none has, listed here or known by a record
   int workers() const { return workers_; }  ///< that global batches are made for; 0: as many as there are ranks
   const io::FencedDirectory& files() const { return attempt_.files(); }
 
@@ -30,9 +35,12 @@ class Records {
   void fail(const Error& error, std::int64_t step);
 
  private:
+  void look_again(const RunSpec& spec);
+  void begin_record(const RunSpec& spec, const std::string& function, int ranks);
   void set_state(const std::string& state);
 
   Attempt attempt_;
+  RunEvidence evidence_;
   RunRecord record_;
   int workers_ = 0;
 };

@@ -17,7 +17,7 @@ namespace {
 
 class SilentReporter : public Reporter {
  public:
-  void begin(std::int64_t) override {}
+  void begin(std::int64_t, double) override {}
   void expect(std::int64_t) override {}
   void write(metrics::Record, const metrics::TimeSoFar&) override {}
   void sync() override {}
@@ -32,11 +32,13 @@ class FileReporter : public Reporter {
     for (const auto* kind : metrics::sink_table()) sinks_.push_back({kind->open({run_dir_, spec.name})});
   }
 
-  void begin(std::int64_t iteration) override {
+  void begin(std::int64_t iteration, double iteration_s) override {
     say_what_is_repeated(iteration);
     auto opened = metrics::ResultLog::open(run_dir_, iteration);
     log_.emplace(std::move(opened.log));
-    autofill_.emplace(detailed_, opened.history, metrics::Moment::now());
+    auto start = metrics::Moment::now();
+    start.monotonic_s -= iteration_s;
+    autofill_.emplace(detailed_, opened.history, start);
     for_sinks([&](metrics::Sink& sink) { sink.begin(opened.history); });
   }
 

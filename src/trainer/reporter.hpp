@@ -14,8 +14,9 @@ namespace trainrt::trainer {
 class Reporter {
  public:
   virtual ~Reporter() = default;
-  /// Opens the files. Records after `iteration` are dropped: the run stands at that iteration.
-  virtual void begin(std::int64_t iteration) = 0;
+  /// Opens the files. Records after `iteration` are dropped: the run stands at that iteration, and the next has taken
+  /// `iteration_s` seconds so far, in earlier attempts.
+  virtual void begin(std::int64_t iteration, double iteration_s) = 0;
   virtual void expect(std::int64_t total) = 0;  ///< iterations of the whole run
   virtual void write(metrics::Record record, const metrics::TimeSoFar& time) = 0;
   /// The log of record is on disk when it returns. Before every commit.

@@ -37,6 +37,7 @@
 #include "trainer/records.hpp"
 #include "trainer/resize.hpp"
 #include "trainer/run_directory.hpp"
+#include "trainer/run_evidence.hpp"
 #include "trainer/run_record.hpp"
 #include "trainer/session.hpp"
 #include "trainer/start_watch.hpp"
@@ -48,24 +49,39 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* finished_text = "finished";
+/// What this start finds of its run.
+struct Existing {
+  bool is_new = true;
+  bool is_finished = false;      ///< there is nothing to do
+  bool accepts_missing = false;  ///< checkpoints are missing, and the config accepts that
+};
 
-/// Refuses directories that are no run, runs of another train function, and restarts that would change the global batch.
-/// "finished" where there is nothing to do.
-std::string look_at_existing(const RunSpec& spec, const std::string& function, int ranks) {
-  const auto record = read_run_record(spec.run_dir);
-  if (!record) {
-    if (fs::exists(spec.run_dir) && !fs::is_directory(spec.run_dir + "/attempts") && !fs::is_empty(spec.run_dir))
-      throw UsageError(spec.run_dir + " exists and is no run of trainrt: choose another run.name or run.storage_path");
-    require_same_global_batch(spec, global_batch(spec, record, ranks));
-    return {};
-  }
-  if (record->function != function)
+void say_accepted(const CheckedEvidence& checked) {
+  const auto newest = checked.evidence.newest_checkpoint();
+  log::warning(fmt::format("{}: accepted (run.missing_checkpoints), the run goes on from {}", checked.accepted,
+                           newest < 0 ? "its beginning" : checkpoint::directory_name(newest)));
+}
+
+/// Refuses directories that are no run, runs of another train function, what contradicts itself, and restarts that would
+/// change the global batch. Changes nothing.
+Existing look_at_existing(const RunSpec& spec, const std::string& function, int ranks) {
+  const auto& run_dir = spec.run_dir;
+  if (!io::exists(run_dir + "/run.json") && fs::exists(run_dir) && !fs::is_directory(run_dir + "/attempts") &&
+      !fs::is_empty(run_dir))
+    throw UsageError(run_dir + " exists and is no run of trainrt: choose another run.name or run.storage_path");
+  const auto checked = checked_evidence(spec, spec.storage_timeout_s);
+  Existing existing;
+  existing.accepts_missing = !checked.accepted.empty();
+  if (existing.accepts_missing) say_accepted(checked);
+  existing.is_new = !checked.evidence.has_run_record && checked.evidence.checkpoints.empty();
+  std::optional<RunRecord> record;
+  if (checked.evidence.has_run_record) record = read_seen_run_record(run_dir);
+  if (record && record->function != function)
     throw UsageError(fmt::format("the run in {} is of the train function '{}', not '{}': give this run another run.name",
-                                 spec.run_dir, record->function, function));
-  if (is_finished_as_is(*record, spec)) return finished_text;
-  require_same_global_batch(spec, global_batch(spec, record, ranks));
-  return {};
+                                 run_dir, record->function, function));
+  existing.is_finished = record && !existing.accepts_missing && is_finished_as_is(*record, spec);
+  if (!existing.is_finished) require_same_global_batch(spec, global_batch(spec, record, ranks));
+  return existing;
 }
 
 /// A run that finished was killed before it could remove its private directory, or could not write a checkpoint's view.
@@ -79,33 +95,49 @@ void tidy_finished(const std::string& run_dir) try {
   log::warning(std::string("what the last attempt left stays: ") + error.what());
 }
 
-/// Nothing is left to do. Collective.
-bool has_finished_before(const RunSpec& spec, const std::string& function, Communicator& communicator) {
+/// As rank 0 sees it. Collective.
+Existing find_existing(const RunSpec& spec, const std::string& function, Communicator& communicator) {
   const bool looks = communicator.rank() == 0;
-  std::string existing;
-  agreed(communicator, [&] { existing = looks ? look_at_existing(spec, function, communicator.size()) : ""; });
-  if (communicator.broadcast_text(existing, 0) != finished_text) return false;
-  if (looks) tidy_finished(spec.run_dir);
-  return true;
+  Existing existing;
+  agreed(communicator, [&] {
+    if (looks) existing = look_at_existing(spec, function, communicator.size());
+  });
+  std::array<std::int64_t, 2> told = {existing.is_new, existing.is_finished};
+  communicator.broadcast(Buffer{told.data(), told.size(), DType::i64}, 0, "what there is of the run");
+  existing.is_new = told[0] != 0;
+  existing.is_finished = told[1] != 0;
+  if (existing.is_finished && looks) tidy_finished(spec.run_dir);
+  return existing;
 }
 
 /// What an attempt begins with.
 struct Start {
   std::optional<StartWatch> watch;  ///< until the train function begins
   std::string there_before;         ///< AttemptPlace
+  Existing existing;
   std::vector<std::string> nodes;
   std::unique_ptr<Records> records;  ///< rank 0's
   int attempt = 0;
   int workers = 0;  ///< of an elastic run
+  EarlierCheckpoints earlier;
 };
 
 /// Rank 0's to all.
 void tell_numbers(Start& start, Communicator& communicator) {
-  std::array<std::int64_t, 2> numbers{};
-  if (start.records) numbers = {start.records->number(), start.records->workers()};
+  std::array<std::int64_t, 4> numbers{};
+  auto& listed = start.earlier.listed;
+  if (start.records) {
+    const auto& records = *start.records;
+    listed = records.checkpoints();
+    numbers = {records.number(), records.workers(), records.next_checkpoint(), static_cast<std::int64_t>(listed.size())};
+  }
   communicator.broadcast(Buffer{numbers.data(), numbers.size(), DType::i64}, 0, "number of the attempt");
   start.attempt = static_cast<int>(numbers[0]);
   start.workers = static_cast<int>(numbers[1]);
+  start.earlier.next = numbers[2];
+  listed.resize(static_cast<std::size_t>(numbers[3]));
+  if (!listed.empty())
+    communicator.broadcast(Buffer{listed.data(), listed.size(), DType::i64}, 0, "checkpoints that are there");
 }
 
 std::vector<std::string> node_names(const World& world, Communicator& communicator) {
@@ -239,13 +271,16 @@ RunOutcome run_attempt(const RunSpec& spec, const TrainCall& function, launch::L
   // One rank watches the job's time, and the vote tells the others.
   const auto environment = records != nullptr ? Environment::of_process() : Environment();
   const batch::Lease lease(batch::ask_slurm(environment), batch::ask_slurm_notice(environment));
-  const AttemptPlace place{
-      spec, start.attempt, {spec.run_dir, private_directory(spec.run_dir, start.attempt)}, start.there_before};
+  const AttemptPlace place{spec,
+                           start.attempt,
+                           {spec.run_dir, private_directory(spec.run_dir, start.attempt)},
+                           start.there_before,
+                           start.existing.is_new};
   FenceWatch fence_watch(place.files, [attempt = start.attempt, &launch] { end_as_fenced(attempt, launch); });
-  Session session(
-      spec, launch.world(), communicator,
-      {start.attempt, place.files.private_dir(), meter, records != nullptr ? failure_history(spec) : FailureHistory{},
-       records != nullptr ? &lease : nullptr, start.workers});
+  Session session(spec, launch.world(), communicator,
+                  {start.attempt, place.files.private_dir(), meter, start.earlier,
+                   records != nullptr ? failure_history(spec) : FailureHistory{}, records != nullptr ? &lease : nullptr,
+                   start.workers});
   const CrashPlace crash_place(spec.run_dir, start.attempt, communicator.rank(), session.life(),
                                end_of_step_after_crash(launch));
   const auto hang_watch = watch_for_hangs(place, session, launch, start.nodes);
@@ -278,7 +313,8 @@ RunOutcome run(const RunSpec& spec, const TrainCall& function, launch::Launch& l
   start.watch.emplace(launch, spec);
   io::set_patience(spec.storage_timeout_s);
   start.there_before = require_shared_storage(spec.storage_path, spec.storage_timeout_s, communicator);
-  if (has_finished_before(spec, function.name, communicator))
+  start.existing = find_existing(spec, function.name, communicator);
+  if (start.existing.is_finished)
     return {ExitCode::finished,
             fmt::format("the run '{}' has finished already; nothing to do. Results: {}. More epochs in [loop] continue it; "
                         "another run.name starts a new one",
@@ -288,7 +324,8 @@ RunOutcome run(const RunSpec& spec, const TrainCall& function, launch::Launch& l
   agreed(communicator, [&] {
     if (communicator.rank() != 0) return;
     require_progress(spec);
-    start.records = std::make_unique<Records>(spec, function.name, communicator.size(), start.nodes, meter);
+    start.records = std::make_unique<Records>(spec, function.name, communicator.size(), start.nodes, meter,
+                                              start.existing.accepts_missing);
   });
   tell_numbers(start, communicator);
   return run_attempt(spec, function, launch, communicator, start, meter);

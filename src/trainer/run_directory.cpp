@@ -5,11 +5,13 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <set>
 #include <thread>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "checkpoint/directory.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
 #include "core/options.hpp"
@@ -67,9 +69,13 @@ int attempt_of(const std::string& name) {
   return number && *number > 0 && *number < 1'000'000'000 ? static_cast<int>(*number) : 0;
 }
 
-/// Deepest part of `path` that exists already.
+/// Deepest part of `path` that exists already, or that cannot be looked at.
 fs::path existing_part(fs::path path) {
-  while (!path.empty() && !fs::exists(path) && path.has_parent_path() && path != path.parent_path())
+  const auto is_missing = [](const fs::path& part) {
+    std::error_code error;
+    return fs::status(part, error).type() == fs::file_type::not_found;
+  };
+  while (!path.empty() && is_missing(path) && path.has_parent_path() && path != path.parent_path())
     path = path.parent_path();
   return path;
 }
@@ -118,7 +124,7 @@ std::string require_shared_storage(const std::string& storage_path, double timeo
 void discard_run_directory(const io::FencedDirectory& run_dir, int attempt, const std::string& there_before) {
   const fs::path path = run_dir.path();
   for (const auto& name : io::list_directory(path.string()))
-    if (attempt_of(name) == 0 && name != "attempts") run_dir.remove(name);
+    if (attempt_of(name) == 0 && name != "attempts" && !checkpoint::index_of(name)) run_dir.remove(name);
   const auto record = "attempts/" + attempt_name(attempt);
   run_dir.remove(record + ".json");
   io::fence_off(run_dir.private_dir(), run_dir.private_dir() + ".discarded");  // its heart may beat still
@@ -152,11 +158,13 @@ int newest_private_directory(const std::string& run_dir) {
 }
 
 void fence_off_older(const std::string& run_dir, int attempt) {
-  for (const auto& name : io::patiently([&] { return io::list_directory(run_dir); })) {
-    const int number = attempt_of(name);
-    if (number == 0 || number >= attempt) continue;
+  std::set<int> older;
+  if (attempt > 1) older.insert(attempt - 1);  // whatever the listing shows: it is the one that may run still
+  for (const auto& name : io::patiently([&] { return io::list_directory(run_dir); }))
+    if (const int number = attempt_of(name); number > 0 && number < attempt) older.insert(number);
+  for (const int number : older) {
     const auto fenced = run_dir + "/" + std::string(fenced_prefix) + attempt_name(number);
-    const auto left = io::patiently([&] { return io::fence_off(run_dir + "/" + name, fenced); });
+    const auto left = io::patiently([&] { return io::fence_off(private_directory(run_dir, number), fenced); });
     if (!left.empty()) log::warning("what an earlier attempt left stays: " + left);
   }
 }

@@ -13,7 +13,7 @@ namespace trainrt::trainer {
 std::string require_shared_storage(const std::string& storage_path, double timeout_s, Communicator& communicator);
 
 /// Removes a run directory in which nothing has happened yet but this attempt, and the empty folders above it down from
-/// `there_before`. What another attempt has brought there stays. One rank calls.
+/// `there_before`. What another attempt has brought there stays, and so does any checkpoint. One rank calls.
 void discard_run_directory(const io::FencedDirectory& run_dir, int attempt, const std::string& there_before);
 
 /// Makes the run directory and its folders, and waits until every rank sees it. Collective.

@@ -18,6 +18,11 @@ std::span<const OptionSpec> run_options() {
       {.key = "run.resume_tensors",
        .help =
            "take only these of it: names with * and ?, separated by commas, '!NAME' keeps out; steps count from 0 then"},
+      {.key = "run.missing_checkpoints",
+       .default_value = "refuse",
+       .help = "when checkpoints that an attempt had saved are not there: refuse, or accept (give it once, on the command "
+               "line): go on from the newest that is there, or from the beginning",
+       .choices = {"refuse", "accept"}},
       {.key = "train.function", .help = "the train function; `trainrt list` shows them (with train.library: its first)"},
       {.key = "train.library", .help = "a shared library with a train function of your own"},
       {.key = "train.program",

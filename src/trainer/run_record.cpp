@@ -1,5 +1,6 @@
 #include "trainer/run_record.hpp"
 
+#include <cerrno>
 #include <limits>
 #include <random>
 
@@ -11,6 +12,7 @@
 #include "core/host.hpp"
 #include "io/file.hpp"
 #include "io/patience.hpp"
+#include "io/storage_error.hpp"
 
 namespace trainrt::trainer {
 
@@ -76,6 +78,14 @@ std::optional<RunRecord> read_run_record(const std::string& run_dir) {
   const auto path = run_dir + "/" + file_name;
   if (!io::patiently([&] { return io::exists(path); })) return std::nullopt;
   return run_record_from(io::patiently([&] { return io::read_file(path); }), path);
+}
+
+RunRecord read_seen_run_record(const std::string& run_dir) {
+  return io::patiently([&] {
+    auto record = read_run_record(run_dir);
+    if (!record) throw io::StorageError(run_dir + "/" + file_name + " was there a moment ago and is not now", ESTALE);
+    return std::move(*record);
+  });
 }
 
 void write_run_record(const io::FencedDirectory& run_dir, const RunRecord& record) {

@@ -31,6 +31,8 @@ std::string to_text(const RunRecord& record);
 RunRecord run_record_from(const std::string& text, const std::string& path);
 
 std::optional<RunRecord> read_run_record(const std::string& run_dir);
+/// The same where run.json has been seen: one that is missing now is waited for, and a StorageError then.
+RunRecord read_seen_run_record(const std::string& run_dir);
 void write_run_record(const io::FencedDirectory& run_dir, const RunRecord& record);
 
 /// A record for a run that starts for the first time.

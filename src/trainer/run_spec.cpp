@@ -94,7 +94,7 @@ RunSpec::Replicas replicas_from(const std::string& text) {
   return text == "warn" ? RunSpec::Replicas::warn : RunSpec::Replicas::off;
 }
 
-/// The keys of [checkpoint] and the two of [run] that say where a new run starts.
+/// The keys of [checkpoint] and those of [run] that say where a run starts.
 void take_checkpoint_keys(const Options& options, RunSpec& spec) {
   spec.checkpoint_every = parse_checkpoint_interval(*options.find("checkpoint.every"));
   spec.retention.num_to_keep = options.integer("checkpoint.num_to_keep");
@@ -110,6 +110,7 @@ void take_checkpoint_keys(const Options& options, RunSpec& spec) {
   spec.replicas_every = parse_steps(*options.find("checkpoint.replicas_every"), "checkpoint.replicas_every");
   if (const auto from = options.text("run.resume_from_checkpoint"); !from.empty())
     spec.resume_from = std::filesystem::absolute(from).lexically_normal().string();
+  spec.accepts_missing_checkpoints = options.text("run.missing_checkpoints") == "accept";
   spec.resume_tensors.patterns = words_in(options.text("run.resume_tensors"));
   if (!spec.resume_tensors.patterns.empty() && spec.resume_from.empty())
     throw UsageError(options.find("run.resume_tensors")->origin +

@@ -42,6 +42,7 @@ struct RunSpec {
   std::map<std::string, Options> data;   ///< [data.NAME] by name
   std::string resume_from;               ///< a checkpoint of another run, "" = none
   checkpoint::Selection resume_tensors;  ///< what to take of it
+  bool accepts_missing_checkpoints = false;
   CheckpointInterval checkpoint_every;
   checkpoint::Retention retention;
   FileLayout checkpoint_layout = FileLayout::node;

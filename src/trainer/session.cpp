@@ -13,6 +13,7 @@
 #include "checkpoint/replicas.hpp"
 #include "checkpoint/whole_view.hpp"
 #include "core/fault_point.hpp"
+#include "core/host.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "trainer/aggregate_report.hpp"
@@ -49,6 +50,7 @@ Session::Session(const trainer::RunSpec& spec, const World& world, Communicator&
       reporter_(trainer::make_reporter(spec, {spec.run_dir, attempt_.private_dir}, communicator.rank())),
       vote_(communicator),
       datasets_(spec_, {communicator.rank(), communicator.size(), attempt_.workers}),
+      iteration_at_s_(monotonic_seconds()),
       stops_(spec, attempt_.lease),
       replicas_(spec_, communicator),
       saves_({spec_, attempt_, *reporter_, stops_.margin(), life_, replicas_}, world, communicator) {
@@ -103,13 +105,14 @@ bool Session::restore(State& state) {
 }
 
 bool Session::restore_own() {
-  const auto loaded = agreed_load([&] { return checkpoint::load_latest(state_, spec_.run_dir, communicator_); });
+  const auto loaded =
+      agreed_load([&] { return checkpoint::load_latest(state_, spec_.run_dir, attempt_.earlier.listed, communicator_); });
   if (!loaded) return false;
   for (const auto& reason : loaded->skipped) log::run_warning(reason);
-  saves_.know_as_damaged(loaded->damaged);
   follow_up(*loaded);
   make_alike(&*loaded);
-  take_restored(loaded->directory, loaded->meta.ranks);
+  take_restored(loaded->directory, loaded->meta);
+  saves_.know_as_damaged(loaded->damaged);
   return true;
 }
 
@@ -127,7 +130,9 @@ void Session::make_alike(const checkpoint::LoadResult* loaded) {
 void Session::follow_up(const checkpoint::LoadResult& loaded) const {
   if (communicator_.rank() == 0) try {
       checkpoint::restore_view(loaded.directory, checkpoint::view_aside(attempt_.private_dir));
-      checkpoint::retain(spec_.run_dir, attempt_.private_dir, spec_.retention, loaded.damaged, pass_phase);
+      const auto& listed = attempt_.earlier.listed;
+      std::set<std::int64_t> known(listed.begin(), std::ranges::upper_bound(listed, loaded.meta.index));
+      checkpoint::retain(spec_.run_dir, attempt_.private_dir, spec_.retention, known, loaded.damaged, pass_phase);
     } catch (const Error& error) {
       log::warning(std::string("what an earlier attempt left undone stays so: ") + error.what());
     }
@@ -142,7 +147,7 @@ bool Session::resume_from_other() {
   progress_.iteration = 0;  // of this run
   progress_.ranks = communicator_.size();
   progress_.seed = static_cast<std::int64_t>(spec_.seed);
-  attempt_.meter.restored(progress_.step, -1, progress_.iteration);
+  attempt_.meter.restored(progress_.step, progress_.iteration, -1);
   datasets_.put_back();
   log::info(fmt::format("a new run, started from {} ({} entries taken, step {})", partial.loaded.directory,
                         partial.taken.size(), progress_.step));
@@ -153,7 +158,7 @@ bool Session::resume_from_other() {
   return true;
 }
 
-void Session::take_restored(const std::string& directory, int ranks) {
+void Session::take_restored(const std::string& directory, const checkpoint::Meta& meta) {
   if (progress_.seed != static_cast<std::int64_t>(spec_.seed))
     throw AgreedError(
         fmt::format(
@@ -162,14 +167,15 @@ void Session::take_restored(const std::string& directory, int ranks) {
             spec_.seed, progress_.seed),
         ExitCode::usage);
   progress_.ranks = communicator_.size();
-  saves_.began_from(point());
-  attempt_.meter.restored(progress_.step, progress_.step, progress_.iteration);
+  last_metrics_ = meta.metrics;
+  saves_.began_from(meta.index, point());
+  attempt_.meter.restored(progress_.step, progress_.iteration, meta.index);
   datasets_.put_back();
   log::info(fmt::format("continuing from {} (step {}, iteration {})", directory, progress_.step, progress_.iteration));
-  if (ranks != communicator_.size())
+  if (meta.ranks != communicator_.size())
     log::info(fmt::format("it was saved by {} ranks and is loaded by {}: sums have another order now, and bits may differ",
-                          ranks, communicator_.size()));
-  begin_reports(progress_.iteration);
+                          meta.ranks, communicator_.size()));
+  begin_reports(progress_.iteration, meta.iteration_s);
 }
 
 void Session::set_metadata(std::string_view json) {
@@ -179,9 +185,18 @@ void Session::set_metadata(std::string_view json) {
 
 // --- steps and reports ------------------------------------------------------------------------------------------------
 
-void Session::begin_reports(std::int64_t iteration) {
-  trainer::agreed(communicator_, [&] { reporter_->begin(iteration); });
+void Session::begin_reports(std::int64_t iteration, double iteration_s) {
+  trainer::agreed(communicator_, [&] { reporter_->begin(iteration, iteration_s); });
   reports_begun_ = true;
+  iteration_at_s_ = monotonic_seconds() - iteration_s;
+}
+
+trainer::CheckpointCycle::Content Session::content() const {
+  return {.state = state_,
+          .point = point(),
+          .metrics = last_metrics_,
+          .metadata = metadata_,
+          .iteration_s = monotonic_seconds() - iteration_at_s_};
 }
 
 StopVote::Voice Session::voice() const {
@@ -264,6 +279,7 @@ void Session::report(const Metrics& metrics) {
 
   auto record = trainer::aggregate_report(metrics, progress_.iteration + 1, communicator_);
   progress_.iteration = record.iteration;
+  iteration_at_s_ = monotonic_seconds();
   reported_ = true;
   attempt_.meter.reported(progress_.iteration);
   last_metrics_.clear();
@@ -300,7 +316,10 @@ void Session::stop(batch::StopCause cause) {
   // The last chance to save: a fault that passes within seconds must not cost it.
   for (const int pause_s : {0, 1, 3}) {
     std::this_thread::sleep_for(std::chrono::seconds(pause_s));
-    if (!attached_ || loses_nothing() || saves_.save_and_wait(content())) break;
+    if (!attached_ || loses_nothing()) break;
+    auto stopped = content();
+    stopped.at_stop = cause != batch::ended_early;
+    if (saves_.save_and_wait(stopped)) break;
   }
   stopped_by_ = cause;
   life_.progress(progress_.step, Phase::finishing);  // a program may take its time to end

@@ -83,13 +83,13 @@ class Session {
   bool has_progress() const { return progress_.step > 0 || progress_.iteration > 0; }
   trainer::RunPoint point() const { return {progress_.iteration, progress_.step}; }
   bool is_saved() const { return saves_.holds(point()); }
-  trainer::CheckpointCycle::Content content() const { return {state_, point(), last_metrics_, metadata_}; }
+  trainer::CheckpointCycle::Content content() const;
   void attach(const State& user);
-  void begin_reports(std::int64_t iteration);
+  void begin_reports(std::int64_t iteration, double iteration_s = 0);
   bool restore_own();
   bool resume_from_other();
   void follow_up(const checkpoint::LoadResult& loaded) const;
-  void take_restored(const std::string& directory, int ranks);
+  void take_restored(const std::string& directory, const checkpoint::Meta& meta);
   void make_alike(const checkpoint::LoadResult* loaded);
   void compare_replicas();
   metrics::TimeSoFar time_so_far() const;
@@ -116,7 +116,8 @@ class Session {
   State state_;
   Progress progress_;
   std::string metadata_ = "{}";
-  std::map<std::string, double> last_metrics_;
+  std::map<std::string, double> last_metrics_;  // of the last report, also where an earlier attempt made it
+  double iteration_at_s_;                       // monotonic: when the iteration under way began, had no attempt ended in it
   bool reports_begun_ = false;
   bool reported_ = false;  // in this attempt
   batch::StopCause stopped_by_ = batch::no_stop;

@@ -70,6 +70,8 @@ checkpoint::SaverOptions saver_options(const std::string& run_dir, const std::st
   options.private_dir = private_dir;
   if (attempt % 2 == 1) options.file_of_rank.assign(ranks, 0);  // one file for all
   options.retention = checkpoint::Retention{2, "", true};
+  const auto earlier = checkpoint::indices_in(run_dir);
+  options.known = {earlier.begin(), earlier.end()};
   return options;
 }
 

@@ -251,7 +251,7 @@ def a_limit_on_file_sizes_kills_no_rank_but_drops_checkpoints_and_is_named():
     job = run(["prlimit", f"--fsize={20 << 10}", *alone])
     check_exit(job, FAILED)
     check("File too large" in job.err and "ulimit -f" in job.err, "the limit is not named", job)
-    check(lost(job) == 2 and "checkpoint.max_failed" in job.err, "it is not a checkpoint that is dropped", job)
+    check(lost(job) == 3 and "checkpoint.max_failed" in job.err, "it is not a checkpoint that is dropped", job)
     check_exit(run(alone), FINISHED)
     check_verifies(run_dir_of(config))
 

@@ -167,6 +167,7 @@ def an_hdf5_export_is_one_plain_file():
 
 @test
 def an_hdf5_export_holds_a_record_of_any_length():
+    import h5py
     program = program_file("""import trainrt
 ctx = trainrt.context()
 state = trainrt.State()

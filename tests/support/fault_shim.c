@@ -2,18 +2,18 @@
 //
 // TRAINRT_FAULTS = RULE[,RULE]...      RULE = FUNCTION:WHAT[:PATHPART[:AFTER[:COUNT]]]
 //   FUNCTION  open openat read pread write pwrite fsync fdatasync close rename renameat renameat2 link linkat mkdir
-//             mkdirat unlink unlinkat rmdir fallocate ftruncate flock stat lstat fstat fstatat access opendir; a name
+//             mkdirat unlink unlinkat rmdir fallocate ftruncate flock stat lstat fstat fstatat access opendir readdir; a name
 //             stands for its ...64 too, and "open", "rename", "link", "mkdir", "unlink" for their ...at forms (and renameat2).
 //   WHAT      an errno by name (the call is not made, but a close is); EINTR: the thread's next try passes;
-//             short: half of the bytes; slow=MS: first sleeps so long.
-//   PATHPART  stands in the path (of the descriptor; either path of a rename); empty: any.
+//             short: half of the bytes; slow=MS: first sleeps so long; end: a readdir says that there are no more names.
+//   PATHPART  stands in the path (of the descriptor; either path of a rename), at its end if it ends with '$'; empty: any.
 //   AFTER     so many matching calls pass first (0).  COUNT: so many are hit then (all).
 //   pwrite:ENOSPC:shard-:3:1,fsync:slow=200
 // TRAINRT_COUNT_CALLS = FILE: when the process exits (not by _exit), FILE has a line "NAME COUNT" for each function; %p in
 // FILE is the pid.
 // TRAINRT_COUNT_PATH: counts only calls whose path contains it.
 //
-// What the C library calls inside itself (fopen, std::fstream, readdir) passes unseen. A rule that cannot be read ends the
+// What the C library calls inside itself (fopen, std::fstream, getdents) passes unseen. A rule that cannot be read ends the
 // process with 97.
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -34,7 +34,8 @@
 
 enum function {
   OPEN, OPENAT, READ, PREAD, WRITE, PWRITE, FSYNC, FDATASYNC, CLOSE, RENAME, RENAMEAT, RENAMEAT2, LINK, LINKAT, MKDIR,
-  MKDIRAT, UNLINK, UNLINKAT, RMDIR, FALLOCATE, FTRUNCATE, FLOCK, STAT, LSTAT, FSTAT, FSTATAT, ACCESS, OPENDIR, FUNCTIONS
+  MKDIRAT, UNLINK, UNLINKAT, RMDIR, FALLOCATE, FTRUNCATE, FLOCK, STAT, LSTAT, FSTAT, FSTATAT, ACCESS, OPENDIR,
+  READDIR, FUNCTIONS
 };
 
 static const struct {
@@ -49,7 +50,7 @@ static const struct {
     [RMDIR] = {"rmdir", ""},            [FALLOCATE] = {"fallocate", ""},     [FTRUNCATE] = {"ftruncate", ""},
     [FLOCK] = {"flock", ""},            [STAT] = {"stat", ""},               [LSTAT] = {"lstat", ""},
     [FSTAT] = {"fstat", ""},            [FSTATAT] = {"fstatat", ""},         [ACCESS] = {"access", ""},
-    [OPENDIR] = {"opendir", ""},
+    [OPENDIR] = {"opendir", ""},        [READDIR] = {"readdir", ""},
 };
 
 static const struct {
@@ -67,7 +68,7 @@ static const struct {
 struct rule {
   const char *function, *path_part;
   int error, slow_ms;
-  bool shortened;
+  bool shortened, ended;
   unsigned long after, count;
   atomic_ulong seen;
 };
@@ -100,12 +101,13 @@ static bool read_number(const char *text, unsigned long *number) {
 
 static bool read_what(const char *what, struct rule *rule) {
   rule->shortened = strcmp(what, "short") == 0;
+  rule->ended = strcmp(what, "end") == 0;
   unsigned long ms = 0;
   if (strncmp(what, "slow=", 5) == 0 && !read_number(what + 5, &ms)) return false;
   rule->slow_ms = (int)ms;
   for (size_t i = 0; i < sizeof errors / sizeof *errors; ++i)
     if (strcmp(errors[i].name, what) == 0) rule->error = errors[i].number;
-  return rule->shortened || rule->slow_ms > 0 || rule->error != 0;
+  return rule->shortened || rule->ended || rule->slow_ms > 0 || rule->error != 0;
 }
 
 static bool read_rule(char *text, struct rule *rule) {
@@ -154,19 +156,26 @@ struct call {
   int fd;                    // what it works on, or what a relative path starts at; -1: none
   const char *path, *other;  // its path arguments
   size_t *bytes;             // how many it moves
+  bool *ended;               // a listing is at its end
 };
+
+static bool matches(const char *path, const char *part) {
+  const size_t length = strlen(part), all = strlen(path);
+  if (part[length - 1] != '$') return strstr(path, part) != NULL;
+  return all >= length - 1 && strncmp(path + all - (length - 1), part, length - 1) == 0;
+}
 
 static bool path_contains(const struct call *call, const char *part) {
   if (part == NULL || *part == '\0') return true;
-  if (call->path != NULL && strstr(call->path, part) != NULL) return true;
-  if (call->other != NULL && strstr(call->other, part) != NULL) return true;
+  if (call->path != NULL && matches(call->path, part)) return true;
+  if (call->other != NULL && matches(call->other, part)) return true;
   if (call->fd < 0 || (call->path != NULL && call->path[0] == '/')) return false;
   char link[64], target[PATH_MAX];
   snprintf(link, sizeof link, "/proc/self/fd/%d", call->fd);
   const ssize_t length = readlink(link, target, sizeof target - 1);
   if (length < 0) return false;
   target[length] = '\0';
-  return strstr(target, part) != NULL;
+  return matches(target, part);
 }
 
 static bool rule_hits(struct rule *rule, int index, const struct call *call) {
@@ -197,6 +206,7 @@ static int fault_of(const struct call *call) {
     if (!rule_hits(&rules[i], i, call)) continue;
     if (rules[i].slow_ms > 0) sleep_ms(rules[i].slow_ms);
     if (rules[i].shortened && call->bytes != NULL) *call->bytes = half_of(*call->bytes);
+    if (rules[i].ended && call->ended != NULL) *call->ended = true;
     error = rules[i].error;
   }
   errno = error != 0 ? error : before;
@@ -294,6 +304,13 @@ INTERCEPT(FSTATAT, AT(at, path), -1, int, fstatat, (int at, const char *path, st
 INTERCEPT(ACCESS, ON_PATH(path), -1, int, access, (const char *path, int mode), (path, mode))
 INTERCEPT(OPENDIR, ON_PATH(path), NULL, DIR *, opendir, (const char *path), (path))
 
+struct dirent *readdir(DIR *directory) {
+  bool ended = false;
+  const struct call call = {.function = READDIR, .fd = dirfd(directory), .ended = &ended};
+  if (fault_of(&call) != 0 || ended) return NULL;
+  return ((struct dirent * (*)(DIR *))real(READDIR))(directory);
+}
+
 // On 64-bit Linux the ...64 names are the same functions.
 #define SAME(name) __attribute__((alias(name)))
 int open64(const char *path, int flags, ...) SAME("open");
@@ -302,6 +319,7 @@ ssize_t pread64(int fd, void *bytes, size_t count, off64_t at) SAME("pread");
 ssize_t pwrite64(int fd, const void *bytes, size_t count, off64_t at) SAME("pwrite");
 int fallocate64(int fd, int mode, off64_t at, off64_t size) SAME("fallocate");
 int ftruncate64(int fd, off64_t size) SAME("ftruncate");
+struct dirent64 *readdir64(DIR *directory) { return (struct dirent64 *)readdir(directory); }
 int stat64(const char *path, struct stat64 *info) { return stat(path, (struct stat *)info); }
 int lstat64(const char *path, struct stat64 *info) { return lstat(path, (struct stat *)info); }
 int fstat64(int fd, struct stat64 *info) { return fstat(fd, (struct stat *)info); }

@@ -14,6 +14,7 @@
 #include "io/file.hpp"
 #include "io/file_system.hpp"
 #include "trainer/run.hpp"
+#include "trainer/run_evidence.hpp"
 #include "trainer/run_record.hpp"
 
 namespace trainrt::cli::plugins {
@@ -22,14 +23,20 @@ namespace {
 
 constexpr std::string_view usage = "check --config FILE [--section.key=value ...]";
 
+/// UsageError where the run directory contradicts itself: a start would be refused as well.
 std::string standing(const trainer::RunSpec& spec) {
+  const auto checked = trainer::checked_evidence(spec, 0);
   const auto record = trainer::read_run_record(spec.run_dir);
   if (!record && spec.resume_from.empty()) return "a new run";
   if (!record) return fmt::format("a new run, to start from {}", spec.resume_from);
-  if (trainer::is_finished_as_is(*record, spec)) return "a run that has finished: starting it would change nothing";
+  const auto& missing = checked.accepted;
+  if (missing.empty() && trainer::is_finished_as_is(*record, spec))
+    return "a run that has finished: starting it would change nothing";
   const auto checkpoints = checkpoint::list(spec.run_dir);
-  if (checkpoints.empty()) return "a run without a checkpoint: it would start from the beginning";
-  return fmt::format("a run to continue from checkpoint {} (step {})", checkpoints.back().index, checkpoints.back().step);
+  const auto accepted = missing.empty() ? "" : ", as run.missing_checkpoints = accept allows: " + missing;
+  if (checkpoints.empty()) return "a run without a checkpoint: it would start from the beginning" + accepted;
+  return fmt::format("a run to continue from checkpoint {} (step {}){}", checkpoints.back().index, checkpoints.back().step,
+                     accepted);
 }
 
 std::filesystem::path existing_part(std::filesystem::path path) {

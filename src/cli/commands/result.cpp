@@ -1,4 +1,5 @@
 // How a run stands: state, last and best metrics, checkpoints, attempts, and where its time went.
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -14,6 +15,7 @@
 #include "metrics/result_log.hpp"
 #include "trainer/attempt_files.hpp"
 #include "trainer/goodput.hpp"
+#include "trainer/run_evidence.hpp"
 #include "trainer/run_record.hpp"
 
 namespace trainrt::cli::plugins {
@@ -32,6 +34,8 @@ struct Standing {
   std::vector<trainer::AttemptRecord> attempts;
   std::vector<trainer::TimeAccount> accounts;  ///< of each attempt
   const metrics::Record* best = nullptr;       ///< by checkpoint.score_attribute
+  std::string contradiction = {};              ///< what in the run directory cannot be; "" = nothing
+  std::size_t attempt_count = 0;               ///< readable records or not
 };
 
 const metrics::Record* best_of(const Standing& standing) {
@@ -112,7 +116,9 @@ Json as_json(const std::string& run_dir, const Standing& standing) {
           {"metrics", report(standing.reports.empty() ? nullptr : &standing.reports.back())},
           {"best_metrics", report(standing.best)},
           {"checkpoints", checkpoints},
+          {"contradiction", standing.contradiction.empty() ? Json() : Json(standing.contradiction)},
           {"attempts", attempts},
+          {"attempt_count", standing.attempt_count},
           {"time", as_json(trainer::sum_of(standing.accounts))}};
 }
 
@@ -129,7 +135,7 @@ std::string nodes_text(const std::vector<std::string>& nodes) {
                                : fmt::format("{} and {} more", nodes[0], nodes.size() - 1);
 }
 
-void print_attempts(const std::vector<trainer::AttemptRecord>& attempts) {
+void print_attempts(const std::vector<trainer::AttemptRecord>& attempts, std::size_t attempt_count) {
   Table table(
       {{"no", true}, {"state"}, {"start"}, {"ranks", true}, {"nodes"}, {"steps"}, {"saved", true}, {"why it ended"}});
   for (const auto& attempt : attempts)
@@ -137,7 +143,11 @@ void print_attempts(const std::vector<trainer::AttemptRecord>& attempts) {
                std::to_string(attempt.ranks), nodes_text(attempt.nodes),
                fmt::format("{} to {}", attempt.first_step, attempt.last_step),
                attempt.saved_step < 0 ? "-" : std::to_string(attempt.saved_step), first_line(attempt.why)});
-  fmt::print("attempts\n{}", table.text());
+  const auto unreadable = attempt_count - attempts.size();
+  fmt::print(
+      "attempts{}\n{}",
+      unreadable == 0 ? "" : fmt::format(" ({}, {} of them without a record that can be read)", attempt_count, unreadable),
+      table.text());
 }
 
 std::vector<std::string> time_cells(const std::string& title, const trainer::TimeAccount& account) {
@@ -179,13 +189,15 @@ void print_time(const Standing& standing) {
 void print_text(const std::string& run_dir, const Standing& standing) {
   fmt::print("run         {} ({})\nstate       {}\ndirectory   {}\niterations  {}\n", standing.record.name,
              standing.record.function, standing.record.state, run_dir, standing.reports.size());
+  if (!standing.contradiction.empty())
+    fmt::print("WARNING     {}: the same command again would be refused, until they are back\n", standing.contradiction);
   if (!standing.reports.empty()) print_metrics("last metrics", standing.reports.back());
   if (standing.best != nullptr) print_metrics("best metrics", *standing.best);
   fmt::print("checkpoints\n");
   for (const auto& meta : standing.checkpoints)
     fmt::print("  {}  step {}  iteration {}  {}\n", checkpoint::directory_name(meta.index), meta.step, meta.iteration,
                meta.created);
-  print_attempts(standing.attempts);
+  print_attempts(standing.attempts, standing.attempt_count);
   print_time(standing);
 }
 
@@ -199,6 +211,8 @@ ExitCode result_command(std::span<const std::string> words) {
   Standing standing{*record, metrics::read_results(run_dir), checkpoint::list(run_dir), trainer::read_attempts(run_dir), {},
                     nullptr};
   tell_killed_from_running(run_dir, standing);
+  standing.contradiction = trainer::contradiction_in(trainer::gather_evidence(run_dir));
+  standing.attempt_count = std::max(trainer::numbers_of_attempts(run_dir).size(), standing.attempts.size());
   standing.accounts = trainer::accounts_of(standing.attempts);
   standing.best = best_of(standing);
   if (arguments.has("json"))

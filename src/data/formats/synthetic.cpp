@@ -99,7 +99,11 @@ extern const Format synthetic{
           .help = "number of samples",
           .range = {.most = 0x1p62}},
          {.key = "features", .type = OptionType::integer, .default_value = "8", .help = "length of x"},
-         {.key = "noise", .type = OptionType::real, .default_value = "0.01", .help = "standard deviation added to y"},
+         {.key = "noise",
+          .type = OptionType::real,
+          .default_value = "0.01",
+          .help = "standard deviation added to y",
+          .range = {.least = 0}},
          {.key = "seed", .type = OptionType::integer, .default_value = "1", .help = "another seed, another problem"}},
     .check = check,
     .open = open};

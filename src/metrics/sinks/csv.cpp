@@ -1,29 +1,14 @@
-// progress.csv: one row a report, one column a key, in the order in which the keys first appeared. Quoting as in RFC 4180,
-// lines end in \n. A record without a key has an empty cell; NaN is nan.
+// progress.csv: one row a report, one column a key, in the order in which the keys first appeared.
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
-#include <fmt/format.h>
-
-#include "io/file.hpp"
 #include "metrics/append_file.hpp"
+#include "metrics/csv.hpp"
 #include "metrics/sink.hpp"
 
 namespace trainrt::metrics {
 
 namespace {
-
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
-
-std::string cell(double number) { return std::isnan(number) ? "nan" : fmt::format("{}", number); }
-std::string cell(std::int64_t number) { return fmt::format("{}", number); }
-std::string cell(const std::string& text) { return quoted(text); }
 
 class CsvSink final : public Sink {
  public:
@@ -57,30 +42,19 @@ class CsvSink final : public Sink {
     return columns_.size() > before;
   }
 
-  void append(const Record& record) try { file_->append(row(record)); } catch (...) {
+  void append(const Record& record) try { file_->append(csv_row(columns_, record)); } catch (...) {
     file_.reset();  // a row is missing, or half of it is there
     throw;
   }
 
   void write_anew() {
     file_.reset();
-    std::string text;
-    for (const auto& column : columns_) text += (text.empty() ? "" : ",") + quoted(column);
-    if (!columns_.empty()) text += "\n";
-    for (const auto& record : records_) text += row(record);
+    auto text = csv_header(columns_);
+    for (const auto& record : records_) text += csv_row(columns_, record);
     run_dir_.write_aside(name, text);
     AppendFile file(run_dir_.aside(name));  // before it is moved: a newer attempt may put its own in that place
     run_dir_.move_out(name);
     file_.emplace(std::move(file));
-  }
-
-  std::string row(const Record& record) const {
-    std::string line;
-    for (const auto& column : columns_) {
-      if (&column != &columns_.front()) line += ",";
-      if (const auto* value = record.find(column)) line += std::visit([](const auto& v) { return cell(v); }, *value);
-    }
-    return line + "\n";
   }
 
   static constexpr const char* name = "progress.csv";

@@ -62,6 +62,21 @@ TEST_CASE("a manifest comes back as it was written") {
   CHECK(read.files[1].rank == 1);
 }
 
+TEST_CASE("what older manifests lack is optional, and comes back where it is there") {
+  auto manifest = example();
+  const auto plain = to_text(manifest);
+  CHECK(plain.find("at_stop") == std::string::npos);
+  CHECK_FALSE(manifest_from(plain, "m").meta.at_stop);
+  CHECK(manifest_from(plain, "m").meta.iteration_s == 0);
+  manifest.meta.at_stop = true;
+  manifest.meta.iteration_s = 0.1;
+  const auto read = manifest_from(to_text(manifest), "m");
+  CHECK(read.meta.at_stop);
+  CHECK(read.meta.iteration_s == 0.1);
+  CHECK_THAT(why(R"("metadata": {)", R"("at_stop": 1, "metadata": {)"), Contains("'at_stop'"));
+  CHECK_THAT(why(R"("metadata": {)", R"("iteration_s": -1, "metadata": {)"), Contains("'iteration_s'"));
+}
+
 TEST_CASE("metadata that is no JSON object is refused when a manifest is made") {
   for (const auto* bad : {"[]", "7", "{", "", "{} {}"}) {
     auto manifest = example();

@@ -66,16 +66,38 @@ TEST_CASE("the order in which checkpoints are listed does not matter to retentio
   CHECK(checkpoint::to_delete(metas, Retention{2, "loss", false}) == Indices{0});
 }
 
+TEST_CASE("what only a stop asked for ranks last, but the latest of a run without scores is the newest") {
+  auto metas = with_losses({3, 1, 2, 1});
+  metas[1].at_stop = true;
+  CHECK(checkpoint::to_delete(metas, Retention{2, "loss", false}) == Indices{0, 1});
+  CHECK(checkpoint::to_delete(metas, Retention{3, "loss", false}) == Indices{1});
+  metas[1].at_stop = false;
+  metas[3].at_stop = true;  // by loss it is no better than 1 and 2, and it is the latest
+  CHECK(checkpoint::to_delete(metas, Retention{2, "loss", false}) == Indices{0});
+  CHECK(checkpoint::to_delete(metas, Retention{2, "", true}) == Indices{0, 1});
+}
+
+TEST_CASE("retain counts and deletes only checkpoints that the owner knows") {
+  Scratch run;
+  for (int index = 0; index < 6; ++index) save_on(1, {}, run.path(), index, 1);
+  io::make_directories(run / "private");
+  std::set<std::int64_t> known = {0, 1, 3};  // 2, 4 and 5 came there in some other way
+  checkpoint::retain(run.path(), run / "private", Retention{1, "", true}, known);
+  CHECK(checkpoint::indices_in(run.path()) == Indices{2, 3, 4, 5});
+  CHECK(known == std::set<std::int64_t>{3});
+}
+
 TEST_CASE("retain deletes what it should, and leaves nothing in the private directory") {
   Scratch run;
   for (int index = 0; index < 5; ++index) save_on(1, {}, run.path(), index, 1);  // loss falls
   io::make_directories(run / "private");
-  checkpoint::retain(run.path(), run / "private", Retention{2, "loss", true});
+  std::set<std::int64_t> known = {0, 1, 2, 3, 4};
+  checkpoint::retain(run.path(), run / "private", Retention{2, "loss", true}, known);
   Indices left;
   for (const auto& meta : checkpoint::list(run.path())) left.push_back(meta.index);
   CHECK(left == Indices{0, 1, 4});
   CHECK(io::list_directory(run / "private").empty());
-  checkpoint::retain(run.path(), run / "private", Retention{2, "loss", true});
+  checkpoint::retain(run.path(), run / "private", Retention{2, "loss", true}, known);
   CHECK(checkpoint::list(run.path()).size() == 3);
 }
 
@@ -110,8 +132,9 @@ TEST_CASE("of two checkpoints to keep none is lost to a damaged one, whether its
     const auto loaded = load_on(1, {}, run.path(), 1, 1);
     CHECK(loaded.result->damaged == Indices{2});
     io::make_directories(run / "private");
+    std::set<std::int64_t> known = {0, 1, 2, 3};
     const auto keep = [&] {
-      checkpoint::retain(run.path(), run / "private", Retention{2, "", true}, loaded.result->damaged);
+      checkpoint::retain(run.path(), run / "private", Retention{2, "", true}, known, loaded.result->damaged);
     };
     keep();
     CHECK(checkpoint::indices_in(run.path()) == Indices{0, 1, 2});

@@ -159,6 +159,7 @@ TEST_CASE("an attempt that is fenced off while a save is on its way commits noth
     run_ranks(2, [&](Communicator& communicator) {
       Model model(small, communicator.rank(), communicator.size());
       auto options = options_for(run.path(), 0).saver;
+      options.writer.visible_s = 1;  // the other rank may look for the directory when it has been taken away
       if (communicator.rank() == 0)
         options.writer.observer = [&, phase](checkpoint::Phase reached) {
           if (reached == phase) io::fence_off(options.private_dir, run / ".fenced");

@@ -41,5 +41,5 @@ TEST_CASE("synthetic targets are linear in the inputs up to the noise, which has
 TEST_CASE("bad values of synthetic data are errors that name section, key and value") {
   both_say({{"format", "synthetic"}, {"samples", "0"}}, "samples is 0", "at least 1");
   both_say({{"format", "synthetic"}, {"features", "-3"}}, "features is -3", "from 1");
-  both_say({{"format", "synthetic"}, {"noise", "nan"}}, "noise is nan", "0 or more");
+  both_say({{"format", "synthetic"}, {"noise", "nan"}}, "is 'nan'", "0 or more");
 }

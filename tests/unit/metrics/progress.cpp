@@ -69,6 +69,13 @@ TEST_CASE("a log gets the first report at once, then a line after 10, 20, 40, 60
   CHECK_THAT(watched.written.back(), Contains("iteration 300"));
 }
 
+TEST_CASE("the rate is that of the iterations, not of the time since the attempt began") {
+  Watched watched(false);
+  watched.now += 0.01;  // a restart a moment before the report: nearly all of the iteration was made by the attempt before
+  watched.progress.write({7, {{"_time_this_iter_s", 4.0}}});
+  CHECK_THAT(watched.written.back(), Contains("iteration 7  4 s/it"));
+}
+
 TEST_CASE("the last report is not shown twice, and a run without reports shows nothing") {
   Watched one(false);
   one.report_after(1, 1);

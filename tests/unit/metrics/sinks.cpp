@@ -106,7 +106,7 @@ with h5py.File('metrics.h5', 'r') as f:
         "train/acc [0.1, nan, 0.3] float64\n"
         "late [nan, 9.0, nan] float64\n"
         "note [b'h\\xc3\\xb6r', b'', b'']\n"
-        "['late', 'loss', 'n', 'note', 'train'] ['iteration', 'metrics']\n");
+        "['late', 'loss', 'n', 'note', 'train'] ['iteration', 'keys', 'kinds', 'metrics']\n");
 }
 
 TEST_CASE("metrics.h5 fits its schema, empty or not") {

@@ -86,21 +86,22 @@ TEST_CASE("a running attempt tells how far it is, at its first step and after ea
   Meter meter(monotonic_seconds() - 5);
   Attempt attempt(run.path(), 2, {"a", "b"}, meter);
   const auto now = [&] { return read_attempts(run.path()).back(); };
-  meter.restored(40, 40, 3);
+  meter.restored(40, 3, 5);
   meter.stepped(41);
   CHECK(comes_true([&] { return now().last_step == 41; }));
   CHECK(now().first_step == 40);
   CHECK(now().timing.startup_s >= 5);
   meter.stepped(42);
   meter.stepped(43);
-  meter.committed(42, 3);
+  meter.committed(42, 3, 6);
   CHECK(comes_true([&] { return now().saved_step == 42; }));
+  CHECK(now().saved_checkpoint == 6);
   CHECK(now().last_step == 43);
   CHECK(state_of(now()) == "running");
   CHECK(attempt_is_alive(run.path(), now()));
 
   meter.stepped(44);
-  meter.committed(44, 9);
+  meter.committed(44, 9, 7);
   meter.reported(9);
   meter.training_ended();
   attempt.end("finished", 0, 44);
@@ -134,6 +135,33 @@ TEST_CASE("a pulse that is damaged is no reason to pass over the record") {
     REQUIRE(records.size() == 1);
     CHECK(records[0].last_step == 0);
   }
+}
+
+TEST_CASE("a record that is wrong in any way is passed over, and its number is not given again") {
+  RunFolder run;
+  leave_killed(run, 1, "", 0);
+  leave_killed(run, 2, "", 0);
+  const auto whole = nlohmann::json::parse(std::ifstream(run.file("000002.json")));
+  const auto with = [&](const char* key, const nlohmann::json& value) {
+    auto record = whole;
+    record[key] = value;
+    return record.dump();
+  };
+  for (const auto& text :
+       {std::string(), std::string("{"), std::string("[1]"), with("attempt", 99), with("attempt", "2"),
+        with("attempt", 1e300), with("owner", 5), with("start", "99999999-99"), with("ranks", -4), with("nodes", 1),
+        with("exit_code", 1e300), with("saved_step", -7), with("last_step", std::uint64_t{1} << 63),
+        with("first_iteration", 0.5), with("timing", {{"steps_s", 1e308}}), with("timing", {{"startup_s", -1.0}}),
+        with("saved_checkpoint", "five")}) {
+    INFO(text);
+    std::ofstream(run.file("000002.json"), std::ios::trunc) << text;
+    const auto records = read_attempts(run.path());
+    REQUIRE(records.size() == 1);
+    CHECK(records[0].number == 1);
+    CHECK(numbers_of_attempts(run.path()) == std::vector<int>{1, 2});
+  }
+  Meter meter(monotonic_seconds());
+  CHECK(Attempt(run.path(), 1, {"a"}, meter).number() == 3);
 }
 
 TEST_CASE("the next attempt gives those that were killed an end, with what can be known") {

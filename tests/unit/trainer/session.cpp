@@ -1,8 +1,10 @@
 // Whole runs with ranks as threads: what step(), report() and restore() promise.
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
+#include <thread>
 
 #include <catch2/catch.hpp>
 #include <csignal>
@@ -115,6 +117,92 @@ TEST_CASE("a stop that user code swallows is thrown again by the next call") {
   batch::forget_stop_signal();
   CHECK(outcome.code == ExitCode::stopped);
   CHECK(metrics::read_results(folder.path() + "/r").empty());
+}
+
+namespace {
+
+/// 24 steps, a report after every 5, with a score that rises and falls.
+void reports_seldom(Context& ctx) {
+  std::int64_t step = 0;
+  std::int64_t reports = 0;
+  State state;
+  state.value("step", step);
+  state.value("reports", reports);
+  ctx.restore(state);
+  const auto report_if_due = [&] {
+    if (step / 5 == reports) return;
+    ++reports;
+    ctx.report({{"score", static_cast<double>(reports * 3 % 4)}});
+  };
+  report_if_due();
+  while (step < 24) {
+    ++step;
+    if (step == stop_at_step) raise(SIGUSR1);
+    ctx.step();
+    report_if_due();
+  }
+}
+
+std::vector<std::int64_t> kept_steps(const std::string& run_dir) {
+  std::vector<std::int64_t> steps;
+  for (const auto& meta : checkpoint::list(run_dir)) steps.push_back(meta.step);
+  return steps;
+}
+
+}  // namespace
+
+TEST_CASE("a run stopped anywhere keeps the checkpoints that a quiet run keeps, also before its first report") {
+  batch::install_stop_signals();
+  for (const char* attribute : {"score", ""}) {
+    INFO("by '" << attribute << "'");
+    const auto spec_of = [&](const TemporaryFolder& folder) {
+      auto spec = spec_in(folder.path(), {{"checkpoint.every", "3 steps"}, {"checkpoint.num_to_keep", "3"}});
+      spec.retention.score_attribute = attribute;
+      return spec;
+    };
+    TemporaryFolder quiet;
+    stop_at_step = -1;
+    REQUIRE(run_on(2, spec_of(quiet), reports_seldom).code == ExitCode::finished);
+    const auto expected = kept_steps(quiet.path() + "/r");
+    REQUIRE(expected.size() >= 3);
+    for (const int stride : {1, 2, 5}) {
+      TemporaryFolder stopped;
+      for (int step = 1; step < 24; step += stride) {
+        stop_at_step = step;
+        run_on(2, spec_of(stopped), reports_seldom);
+        batch::forget_stop_signal();
+      }
+      stop_at_step = -1;
+      CHECK(run_on(2, spec_of(stopped), reports_seldom).code == ExitCode::finished);
+      CHECK(kept_steps(stopped.path() + "/r") == expected);
+    }
+  }
+}
+
+TEST_CASE("an iteration that a stop cuts takes the time of both attempts") {
+  batch::install_stop_signals();
+  batch::forget_stop_signal();
+  TemporaryFolder folder;
+  const auto slow_then_stopped = [](Context& ctx) {
+    int step = 0;
+    State state;
+    state.value("step", step);
+    const bool restored = ctx.restore(state);
+    if (!restored) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      ++step;
+      raise(SIGUSR1);
+      ctx.step();
+      ctx.step();
+    }
+    ctx.report({{"x", 1.0}});
+  };
+  CHECK(run_on(1, spec_in(folder.path()), slow_then_stopped).code == ExitCode::stopped);
+  batch::forget_stop_signal();
+  CHECK(run_on(1, spec_in(folder.path()), slow_then_stopped).code == ExitCode::finished);
+  const auto records = metrics::read_results(folder.path() + "/r");
+  REQUIRE(records.size() == 1);
+  CHECK(std::get<double>(*records[0].find("_time_this_iter_s")) >= 0.3);
 }
 
 namespace {
@@ -399,7 +487,12 @@ TEST_CASE("a bad [loop] value never removes a run that has checkpoints, not even
   CHECK_FALSE(std::filesystem::exists(folder.path() + "/r"));
   run_on(1, spec_in(folder.path()), hash_samples);
   std::filesystem::remove_all(folder.path() + "/r/attempts");
-  CHECK_THROWS(run_on(1, spec_in(folder.path(), {{"loop.epochs", "many"}}), wants_number));
+  const auto with = [&](const char* missing) {
+    return spec_in(folder.path(),
+                   {{"loop.epochs", "many"}, {"failure.storage_timeout", "0.1"}, {"run.missing_checkpoints", missing}});
+  };
+  CHECK_THROWS_WITH(run_on(1, with("refuse"), wants_number), Contains("shows no record of an attempt"));
+  CHECK_THROWS_WITH(run_on(1, with("accept"), wants_number), Contains("epochs"));
   CHECK(checkpoint::list(folder.path() + "/r").size() == 3);
 }
 

@@ -1,0 +1,54 @@
+#include "metrics/recovery.hpp"
+
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "core/log.hpp"
+#include "core/text.hpp"
+#include "io/file.hpp"
+#include "io/patience.hpp"
+#include "metrics/columns.hpp"
+#include "metrics/csv.hpp"
+
+namespace trainrt::metrics {
+
+namespace {
+
+/// A derived file of the run. None where it cannot be read: then it is of no use here.
+std::vector<Record> records_in(const std::string& run_dir, const std::string& name) try {
+  const auto path = run_dir + "/" + name;
+  if (!io::patiently([&] { return io::exists(path); })) return {};
+  if (name == "metrics.h5") return metrics_records(path);
+  return csv_records(io::patiently([&] { return io::read_file(path); }));
+} catch (const Error& error) {
+  log::warning(fmt::format("{} cannot make up for result.json: {}", name, error.what()));
+  return {};
+}
+
+}  // namespace
+
+std::vector<Record> with_recovered(std::vector<Record> found, std::int64_t keep, const std::string& run_dir) {
+  std::map<std::int64_t, Record> records;
+  for (const auto& record : found)
+    if (record.iteration <= keep) records.emplace(record.iteration, record);
+  const auto lacking = static_cast<std::size_t>(keep) - records.size();
+  std::vector<std::string> sources;
+  for (const auto* name : {"metrics.h5", "progress.csv"}) {
+    const auto before = records.size();
+    if (before == static_cast<std::size_t>(keep)) break;
+    for (auto& record : records_in(run_dir, name))
+      if (record.iteration >= 1 && record.iteration <= keep) records.emplace(record.iteration, std::move(record));
+    if (records.size() > before) sources.emplace_back(name);
+  }
+  if (sources.empty() || records.size() < static_cast<std::size_t>(keep)) return found;
+  log::warning(fmt::format("{}/result.json lacked {} of the {} records up to the checkpoint: they are taken from {}",
+                           run_dir, lacking, keep, join(sources, " and ")));
+  std::vector<Record> whole;
+  for (auto& [iteration, record] : records) whole.push_back(std::move(record));
+  return whole;
+}
+
+}  // namespace trainrt::metrics

@@ -1,0 +1,263 @@
+#!/usr/bin/python3
+"""A run that has saved something never begins anew unasked: a listing of its directory that is empty, cut short or gone for a
+moment is read again, and one that stays so is refused before anything is changed."""
+import shutil
+import signal
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from harness import *  # noqa: E402,F403
+
+SHIM = BUILD / "tests/fault_shim.so"
+EPOCHS = 4
+LOOP = {"optimizer": "adamw"}
+DATA = {"samples": 64}
+_kept = {}
+
+
+def config_of(folder, name="lost", epochs=EPOCHS, pause=0.0, **failure):
+    return linear_config(folder, name, {**LOOP, "epochs": epochs, "step_pause": pause}, DATA, failure={"storage_timeout": 20, **failure})
+
+
+def finished(epochs=EPOCHS, ranks=1):
+    """A finished run, made once: its run directory is copied."""
+    if (epochs, ranks) not in _kept:
+        config = config_of(scratch(), epochs=epochs)
+        check_exit(run_ranks(ranks, config), FINISHED)
+        _kept[epochs, ranks] = run_dir_of(config)
+    return _kept[epochs, ranks]
+
+
+def begun(ranks=1, **keys):
+    """The config of a run that has made half of its epochs: 8 steps on one rank, 4 on two."""
+    config = config_of(scratch(), **keys)
+    shutil.copytree(finished(EPOCHS // 2, ranks), run_dir_of(config), symlinks=True)
+    return config
+
+
+def content(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in Path(folder).rglob("*")}
+
+
+def start(config, faults, *words, ranks=1):
+    if not SHIM.exists():
+        skip("the library that injects faults was not built (it goes without the sanitizers)")
+    return run_ranks(ranks, config, *words, first_env={"LD_PRELOAD": SHIM, "TRAINRT_FAULTS": faults})
+
+
+def check_went_on(config, job):
+    check_exit(job, FINISHED)
+    run_dir = run_dir_of(config)
+    check_same_bits(run_dir, finished())
+    check_iterations(run_dir, EPOCHS)
+    equal(attempts(run_dir)[-1]["first_step"], attempts(finished(EPOCHS // 2))[-1]["last_step"], "where the attempt began", job)
+    equal([path.name for path in checkpoints(run_dir)], [path.name for path in checkpoints(finished())], "checkpoints", job)
+    check_no_debris(run_dir, keep=2)
+    check_verifies(run_dir)
+
+
+def check_refused(config, job, *words):
+    check_exit(job, USAGE)
+    equal(job.err.count("error:"), 1, "number of messages", job)
+    for word in ("--run.missing_checkpoints=accept", *words):
+        check(word in job.err, f"the message lacks {word!r}", job)
+
+
+def move_away(config, *names):
+    """Returns where they are."""
+    away = config.parent / "away"
+    away.mkdir(exist_ok=True)
+    for name in names:
+        (run_dir_of(config) / name).rename(away / name)
+    return away
+
+
+def names_of(config):
+    return [path.name for path in checkpoints(run_dir_of(config))]
+
+
+# ---- faults that pass ----------------------------------------------------------------------------------------------------
+
+
+@test
+def a_listing_that_is_wrong_once_changes_nothing():
+    # The n-th name or opening: of the look before the start, of the claim, of the look after it, of the sweep.
+    faults = [f"readdir:end:/lost$:{n}:1" for n in (0, 4, 13, 26, 40, 60)] + [f"readdir:end:/lost/attempts$:{n}:1" for n in (0, 3, 7, 11)]
+    faults += ["open:ENOENT:/lost$:0:1"] + [f"open:ENOENT:/lost/attempts$:{n}:1" for n in range(2)]
+    faults += [f"lstat:ENOENT:/lost/run.json$:{n}:1" for n in range(3)]
+    for fault in faults:
+        config = begun()
+        job = start(config, fault)
+        try:
+            check_went_on(config, job)
+        except Failure as failure:
+            raise Failure(f"{fault}: {failure}\n{job.tail()}") from None
+
+
+@test
+def a_listing_that_is_wrong_for_a_while_is_waited_for():
+    config = begun()
+    job = start(config, "readdir:end:/lost$:0:5")
+    check_went_on(config, job)
+    check("storage does not answer" in job.err and "storage answers again" in job.err, "it does not say that it waits", job)
+
+
+# ---- what stays so -----------------------------------------------------------------------------------------------------------
+
+
+@test
+def a_listing_that_stays_wrong_is_refused_on_all_ranks_and_nothing_is_changed():
+    for fault, words in (("readdir:end:/lost$", ["had saved checkpoint_000001 (step 4)", "shows no checkpoint", "at step 0"]),
+                         ("open:ENOENT:/lost$", ["had saved checkpoint_000001", "shows no checkpoint"]),
+                         ("readdir:end:/attempts$", ["attempts shows no record"])):
+        config = begun(ranks=2, storage_timeout=0.3)
+        before = content(run_dir_of(config))
+        check_refused(config, start(config, fault, ranks=2), *words)
+        equal(content(run_dir_of(config)), before, f"what is in the run directory after {fault}")
+
+
+@test
+def checkpoints_and_records_that_were_moved_away_are_missed_and_taken_up_again_when_they_are_back():
+    for names, words in ((["checkpoint_000000", "checkpoint_000001"], ["shows no checkpoint"]),
+                         (["checkpoint_000001"], ["the newest that", "is checkpoint_000000"]), (["attempts"], ["shows no record"]),
+                         (["run.json"], ["shows no run.json"])):
+        config = begun(storage_timeout=0.3)
+        away = move_away(config, *names)
+        before = content(run_dir_of(config))
+        check_refused(config, run_ranks(1, config), *words)
+        equal(content(run_dir_of(config)), before, "what is in the run directory")
+        for name in names:
+            (away / name).rename(run_dir_of(config) / name)
+        check_went_on(config, run_ranks(1, config))
+
+
+@test
+def a_finished_run_without_its_checkpoints_is_no_finished_run():
+    config = config_of(scratch(), storage_timeout=0.3)
+    shutil.copytree(finished(), run_dir_of(config))
+    away = move_away(config, *names_of(config))
+    check_refused(config, run_ranks(2, config), "shows no checkpoint")
+    for name in os.listdir(away):
+        (away / name).rename(run_dir_of(config) / name)
+    job = run_ranks(2, config)
+    check_exit(job, FINISHED)
+    check("finished already" in job.out + job.err, "it does not say so", job)
+
+
+@test
+def check_and_result_say_what_is_missing():
+    config = begun()
+    move_away(config, *names_of(config))
+    job = run([TRAINRT, "check", "--config", config])
+    check_refused(config, job, "had saved checkpoint_000001 (step 8)")
+    check("from the beginning" not in job.out, "check says that it would start from the beginning", job)
+    job = run([TRAINRT, "check", "--config", config, "--run.missing_checkpoints=accept"])
+    check_exit(job, FINISHED)
+    check("from the beginning, as run.missing_checkpoints = accept allows" in job.out, "what was accepted is not said", job)
+    job = run([TRAINRT, "result", run_dir_of(config)])
+    check_exit(job, FINISHED)
+    check("WARNING     attempt 1 had saved checkpoint_000001 (step 8), but" in job.out, "result does not say it", job)
+    shown = json.loads(run([TRAINRT, "result", "--json", run_dir_of(config)]).out)
+    check("shows no checkpoint" in shown["contradiction"], f"result --json: {shown['contradiction']!r}")
+
+
+# ---- other files -----------------------------------------------------------------------------------------------------------------
+
+
+@test
+def a_lost_log_of_record_is_made_anew_from_what_is_derived_from_it():
+    for lost in (["result.json"], ["result.json", "metrics.h5"], ["result.json", "progress.csv"]):
+        config = begun()
+        log = (run_dir_of(config) / "result.json").read_bytes()
+        for name in lost:
+            (run_dir_of(config) / name).unlink()
+        job = run_ranks(1, config)
+        check_went_on(config, job)
+        check("result.json lacked 2 of the 2 records" in job.err, "it does not say so", job)
+        check((run_dir_of(config) / "result.json").read_bytes().startswith(log), f"without {lost} other records than before", job)
+    config = begun()
+    for name in ("result.json", "metrics.h5", "progress.csv"):
+        (run_dir_of(config) / name).unlink()
+    job = run_ranks(1, config)
+    check_exit(job, USAGE)
+    check("records of iterations 1 to 2 are missing" in job.err, "it does not say what is missing", job)
+
+
+@test
+def a_damaged_record_of_an_attempt_is_named_and_passed_over_by_a_run_and_by_result():
+    config = begun()
+    record = run_dir_of(config) / "attempts/000001.json"
+    record.write_text(json.dumps({**json.loads(record.read_text()), "attempt": 7}))
+    job = run([TRAINRT, "result", run_dir_of(config)])
+    check_exit(job, FINISHED)
+    check("attempts (1, 1 of them without a record that can be read)" in job.out, "the attempts are not counted", job)
+    job = run_ranks(1, config)
+    check_exit(job, FINISHED)
+    equal(job.err.count("attempts/000001.json cannot be read and is passed over: it says that it is of attempt 7"), 1, "times that it is named", job)
+    equal(sorted(path.name for path in (run_dir_of(config) / "attempts").iterdir()), ["000001.json", "000002.json"], "records")
+
+
+@test
+def something_else_by_the_name_of_a_file_is_named_or_replaced_and_never_waited_for():
+    for name, make, code in (("params.json", Path.mkdir, None), ("params.json", os.mkfifo, FINISHED), ("run.json", os.mkfifo, None),
+                             ("result.json", os.mkfifo, None), ("result.json", Path.mkdir, None), ("progress.csv", Path.mkdir, FINISHED),
+                             ("metrics.h5", os.mkfifo, FINISHED), ("attempts/000001.json", os.mkfifo, FINISHED)):
+        config = begun(storage_timeout=0.3)
+        path = run_dir_of(config) / name
+        path.unlink()
+        make(path)
+        job = run_ranks(1, config, timeout=30)
+        check(job.code in ((USAGE, FAILED) if code is None else (code,)), f"{name} as {make.__name__}: exit {job.code}", job)
+        if code is None:
+            check(name in job.err and job.err.count("error:") == 1, f"{name} is not named once", job)
+
+
+# ---- on purpose ----------------------------------------------------------------------------------------------------------------
+
+
+@test
+def what_is_accepted_begins_anew_and_the_next_start_needs_no_word():
+    config = begun(storage_timeout=0.3)
+    move_away(config, *names_of(config))
+    job = run_ranks(1, config, "--run.missing_checkpoints=accept", "--loop.epochs=1")
+    check_exit(job, FINISHED)
+    check("accepted (run.missing_checkpoints), the run goes on from its beginning" in job.err, "it does not say so", job)
+    equal(attempts(run_dir_of(config))[-1]["first_step"], 0, "where the attempt began", job)
+    equal(names_of(config), ["checkpoint_000002"], "the numbers that were given stay given", job)
+    job = run_ranks(1, config)
+    check_exit(job, FINISHED)
+    check_same_bits(run_dir_of(config), finished())
+    check_iterations(run_dir_of(config), EPOCHS)
+
+
+@test
+def a_checkpoint_that_shows_up_later_is_neither_deleted_nor_overwritten():
+    config = begun(storage_timeout=0.3, pause=0.1)
+    away = move_away(config, "checkpoint_000001")
+    job = start_ranks(1, config, "--run.missing_checkpoints=accept")
+    wait_until(lambda: "continuing from" in job.err or job.ended(), 30, "the run to go on", job)
+    shutil.copytree(away / "checkpoint_000001", run_dir_of(config) / "checkpoint_000001")
+    equal(job.wait(60), FINISHED, "exit code", job)
+    check("checkpoint_000001" in names_of(config), f"it was deleted: {names_of(config)}", job)
+    equal(content(run_dir_of(config) / "checkpoint_000001"), content(away / "checkpoint_000001"), "what it holds")
+    check_same_bits(run_dir_of(config), finished())
+
+
+@test
+def a_run_killed_before_its_first_commit_begins_at_0_without_a_word():
+    config = config_of(scratch(), epochs=300, pause=0.02)
+    config.write_text(config.read_text().replace("num_to_keep = 2", "num_to_keep = 2\nevery = off"))
+    job = start_ranks(1, config)
+    wait_for_reports(run_dir_of(config), 2, job)
+    kill(job.ranks().values())
+    job.wait(30)
+    job = start_ranks(1, config)
+    wait_for_reports(run_dir_of(config), 1, job)
+    kill([job.process.pid], signal.SIGTERM)
+    job.wait(30)
+    equal(attempts(run_dir_of(config))[-1]["first_step"], 0, "where it began", job)
+    check("trying again" not in job.err, "it waited", job)
+
+
+main()
