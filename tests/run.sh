@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Runs the tests that are built under BUILD, or only the named suites, and ends with "N passed, N failed, N skipped".
-#   tests/run.sh build [lint] [unit] [contract] [multirank] [faults] [frameworks] [gpu] [slurm]
+#   tests/run.sh build [lint] [unit] [contract] [fuzz] [multirank] [faults] [frameworks] [gpu] [slurm]
 # Suites that mostly wait (for Slurm) run beside the others, which keep the cores busy one after the other.
 # A Catch2 program counts its test cases, and one that asserts nothing as failed; a Python test its checks; "skipped: reason"
 # lines count as skipped.
 set -u
 build=$(cd "$1" && pwd)
 shift
-suites=${*:-lint unit contract multirank faults frameworks gpu slurm}
+suites=${*:-lint unit contract fuzz multirank faults frameworks gpu slurm}
 waiting=" slurm "
 here=$(cd "$(dirname "$0")" && pwd)
 logs=$build/test-logs
