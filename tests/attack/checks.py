@@ -37,7 +37,7 @@ def check_lost_work(attacked):
     records = attempts(attacked.run_dir)
     for job, safe, theirs in zip((attacked.attacked, attacked.finished), attacked.safe, (records[attacked.known:-1], records[-1:])):
         for record in theirs:
-            computed = record["last_step"] > 0  # else it ended before it had loaded
+            computed = record["exit_code"] in (FINISHED, STOPPED) and record["last_step"] > 0  # else it may have ended before it had loaded
             unread = [name for name, step in safe.items() if step > record["first_step"] and f"warning: {name}: " not in job.err]
             check(not computed or not unread, f"attempt {record['attempt']} went on from step {record['first_step']}, and these were committed: {unread}")
 

@@ -11,7 +11,7 @@ INJECTOR = BUILD / "tests/attack_injector"
 CANNOT_TRACE = 97
 NAME = "run"
 EPOCHS = 3  # of the attempt that is attacked; the next one goes on to EPOCHS + 1, so that it always has work to do
-TIME_LIMIT_S = 90  # of each attempt; it takes a tenth of a second
+TIME_LIMIT_S = 180  # of each attempt, which takes a tenth of a second on a quiet machine
 
 # The first attempt of a run that was killed ends here: two checkpoints are committed, the second one's state.h5 is not there yet.
 KILLED_AT = ("rename", f"{NAME}/.attempt_000001/checkpoint_000001>{NAME}/checkpoint_000001", "1", "kill-after")
