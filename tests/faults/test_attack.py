@@ -1,0 +1,48 @@
+#!/usr/bin/python3
+"""Some points of the attack harness (tests/attack; `make attack` takes all of them): at whichever system call a run is killed or
+stopped, and whichever one fails once, the next attempt ends it as if nothing had happened."""
+import sys
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in ("attack", "support")]
+import attack  # noqa: E402
+from scenes import INJECTOR, require_tracing  # noqa: E402
+from harness import *  # noqa: E402,F403
+
+SEED = 2137
+POINTS = 56
+TIME_S = 60  # a machine under load attacks fewer
+
+
+# What is done to the second line of three that a program writes, and what then lies in the file.
+ONE_CALL = {"fail:28": "1\n3\n", "short": "1\n23\n", "kill-before": "1\n", "kill-after": "1\n2\n", "signal:15": "1\n2\n"}
+WRITER = """import os, sys
+file = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY)
+for line in b"1\\n", b"2\\n", b"3\\n":
+    try:
+        os.write(file, line)
+    except OSError as error:
+        print(error.strerror)
+"""
+
+
+@test
+def an_attack_hits_the_call_that_it_names_and_no_other():
+    require_tracing()
+    for action, expected in ONE_CALL.items():
+        folder = scratch()
+        program = program_file(WRITER)
+        run([INJECTOR, "--watch", folder, "--log", folder.parent / "calls", "--at", "write", "file", "2", action, "/usr/bin/python3", program, folder / "file"])
+        equal((folder / "file").read_text(), expected, f"what lies there after {action}")
+
+
+@test
+def an_attack_at_any_system_call_leaves_no_trace_in_the_results():
+    tally = attack.run(SEED, POINTS, time_s=TIME_S)
+    tally.tell()
+    check(tally.count(), "no point was attacked")
+    check(tally.late <= tally.count() // 5, f"{tally.late} of {tally.count()} calls were not made again: the points are not those of a quiet run any more")
+    check(not tally.missed, f"{len(tally.missed)} points of seed {SEED} went wrong, see above")
+
+
+main()
