@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -76,11 +77,29 @@ class Image {
  public:
   Image(const ShardPlan& plan, const State& state, device::Copier& copier) : plan_(plan), state_(state), copier_(copier) {
     for (const auto& value : state.values()) values_.push_back(bytes_of(value));
+    for (const auto& value : plan.values) {
+      values_begin_ = std::min(values_begin_, value.at);
+      values_end_ = std::max(values_end_, value.at + value.bytes);
+    }
     for (const auto& entry : state.tensors()) gpus_.push_back(gpu_of(entry, copier.runtime()));
   }
 
   bool on_gpus() const {
     return std::any_of(gpus_.begin(), gpus_.end(), [](int gpu) { return gpu >= 0; });
+  }
+
+  /// Copies, and returns the digest of the copy; not for states on GPUs. Each piece is digested while this core's cache
+  /// still holds it. A digest made later, by another thread, reads all bytes from memory once more: that slows down the
+  /// copy and the disk, which need the memory too, and costs more time in all.
+  std::string copy_and_digest(std::span<std::byte> into, std::uint64_t window) const {
+    constexpr std::size_t cached_bytes = std::size_t{128} << 10;
+    io::Digest digest;
+    for (std::size_t done = 0; done < into.size(); done += cached_bytes) {
+      const auto piece = into.subspan(done, std::min(cached_bytes, into.size() - done));
+      copy(piece, window + done);
+      digest.update(piece);
+    }
+    return digest.hex();
   }
 
   /// What lies on GPUs is there when what is returned says so.
@@ -96,9 +115,7 @@ class Image {
       cursor = source->at + source->bytes;
     }
     if (cursor < end) structure(into.subspan(cursor - window), cursor);
-    for (std::size_t i = 0; i < plan_.values.size(); ++i)
-      overlay(into, window, std::as_bytes(std::span(values_[i].data(), values_[i].size())), plan_.values[i].at,
-              std::memcpy);
+    if (window < values_end_ && values_begin_ < end) overlay_values(into, window);
     return from_gpus ? copier_.mark() : device::Events{};
   }
 
@@ -117,6 +134,11 @@ class Image {
             [&](std::byte* to, const std::byte* from, std::size_t count) { copier_.to_host(to, from, gpu, count); });
     return true;
   }
+  void overlay_values(std::span<std::byte> into, std::uint64_t window) const {
+    for (std::size_t i = 0; i < plan_.values.size(); ++i)
+      overlay(into, window, std::as_bytes(std::span(values_[i].data(), values_[i].size())), plan_.values[i].at,
+              std::memcpy);
+  }
   void structure(std::span<std::byte> into, std::uint64_t at) const {
     const auto front = plan_.structure->front();
     const auto there = at < front.size() ? std::min<std::size_t>(into.size(), front.size() - at) : 0;
@@ -128,6 +150,8 @@ class Image {
   const State& state_;
   device::Copier& copier_;
   std::vector<std::string> values_;
+  std::uint64_t values_begin_ = std::numeric_limits<std::uint64_t>::max();  // in the file
+  std::uint64_t values_end_ = 0;
   std::vector<int> gpus_;  // one a tensor, -1: the host
 };
 
@@ -186,9 +210,14 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
       const auto& extent = plan_->blocks[i];
       auto block = std::make_shared<io::Block>(writer_.staging_block(*this, extent.bytes));
       const auto bytes = block->bytes().first(static_cast<std::size_t>(extent.bytes));
-      if (image.on_gpus()) writer_.copier_.pin(block->bytes());
-      auto copied = image.copy(bytes, extent.at);
-      submit(*outputs_.front(), i, extent.at, std::move(block), bytes, std::move(copied));
+      Staged staged{extent.at, bytes};
+      if (image.on_gpus()) {
+        writer_.copier_.pin(block->bytes());
+        staged.copied = image.copy(bytes, extent.at);
+      } else {
+        staged.digest = image.copy_and_digest(bytes, extent.at);
+      }
+      submit(*outputs_.front(), i, std::move(block), std::move(staged));
     }
   }
 
@@ -204,7 +233,7 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
       const auto count = reader.read(block->bytes());
       if (count == 0) break;
       if (i == output.blocks.size()) throw Error("'" + entry.path + "' grew while it was copied into a checkpoint");
-      submit(output, i, record.bytes, block, block->bytes().first(count));
+      submit(output, i, block, {record.bytes, block->bytes().first(count)});
       record.bytes += count;
     }
     output.blocks.resize(static_cast<std::size_t>((record.bytes + block_bytes - 1) / block_bytes));
@@ -221,25 +250,32 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
     device::wait_all(copies, writer_.options_.stuck_s, "copies of the state from a GPU have");
   }
 
-  void submit(Output& output, std::size_t number, std::uint64_t at, std::shared_ptr<io::Block> block,
-              std::span<const std::byte> bytes, device::Events copied = {}) {
+  /// Bytes in staging memory, or on their way there from a GPU.
+  struct Staged {
+    std::uint64_t at = 0;  ///< of the file
+    std::span<const std::byte> bytes;
+    std::string digest;     ///< "": not made yet
+    device::Events copied;  ///< what to wait for
+  };
+
+  void submit(Output& output, std::size_t number, std::shared_ptr<io::Block> block, Staged staged) {
     ++open_;
-    output.blocks[number] = {at, bytes.size(), ""};
-    writer_.workers_.submit(
-        [job = shared_from_this(), &output, number, block = std::move(block), bytes, copied = std::move(copied)]() mutable {
-          job->attempt([&] {
-            job->await_copies(copied);
-            if (!job->failed_) job->write(output, output.blocks[number], bytes);
-          });
-          block.reset();
-          job->complete_one(false);
-        });
+    output.blocks[number] = {staged.at, staged.bytes.size(), std::move(staged.digest)};
+    writer_.workers_.submit([job = shared_from_this(), &output, number, block = std::move(block), bytes = staged.bytes,
+                             copied = std::move(staged.copied)]() mutable {
+      job->attempt([&] {
+        job->await_copies(copied);
+        if (!job->failed_) job->write(output, output.blocks[number], bytes);
+      });
+      block.reset();
+      job->complete_one(false);
+    });
   }
 
   // --- background threads ---------------------------------------------------------------------------------------------
 
   void write(Output& output, BlockRecord& record, std::span<const std::byte> bytes) {
-    record.digest = io::digest_of(bytes);
+    if (record.digest.empty()) record.digest = io::digest_of(bytes);
     await_place(output);
     output.file().write(record.at, bytes);
     done_bytes_ += bytes.size();

@@ -1,6 +1,9 @@
 #include "io/digest.hpp"
 
 #include <xxhash.h>
+#ifdef TRAINRT_XXHASH_DISPATCHES
+#include <xxh_x86dispatch.h>  // the same functions, by the widest instructions that the processor has
+#endif
 
 #include <new>
 #include <vector>

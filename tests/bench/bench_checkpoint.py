@@ -5,12 +5,13 @@ In every repetition, in turn (the order rotates): raw O_DIRECT writes of as many
 fsync; a durable save, from Saver.start() until it is committed; torch.save and fsync, a process a rank; one memcpy of the
 tensors into touched memory; raw O_DIRECT reads; a load, with nothing in the page cache. A ratio is taken within a repetition,
 where both met the same neighbours, and the median of the ratios counts. The first save of a run, which makes the staging
-memory, is not counted. What checksums cost: all threads' time inside XXH3_128bits during a load, against what the load would
-take without, were nothing done at the same time: digest_s / (threads * load_s - digest_s).
+memory, is not counted. What checksums cost: all threads' time in digests during a load, against what the load would take
+without, were nothing done at the same time: digest_s / (threads * load_s - digest_s).
 
     bench_checkpoint.py [BUILD]
 
-TRAINRT_BENCH_SIZES: sizes in GiB ("1,4"). TRAINRT_BENCH_REPETITIONS: 5.
+TRAINRT_BENCH_SIZES: sizes in GiB ("1,4"). TRAINRT_BENCH_REPETITIONS: 5. TRAINRT_BENCH_CASES: only these ("1gib_1rank,4gib_1rank";
+a wrong name is answered with those that there are).
 """
 import os
 import shutil
@@ -26,6 +27,7 @@ PEER = SOURCE / "tests/bench/peer_torch_save.py"
 GIB, MIB = 1 << 30, 1 << 20
 SIZES = [float(word) for word in os.environ.get("TRAINRT_BENCH_SIZES", "1,4").split(",")]
 REPETITIONS = int(os.environ.get("TRAINRT_BENCH_REPETITIONS", "5"))
+CASES = [word for word in os.environ.get("TRAINRT_BENCH_CASES", "").split(",") if word]  # none: all
 THREADS = 4  # of a rank, as in the probe and in a load
 
 
@@ -203,7 +205,31 @@ def bench_memory(bench, case, staging=256 * MIB):
     bench.claim(f"load_peak_memory_{case.name}", (case.share + loaded) / (case.share + 64 * MIB), "<=", 1)
 
 
+def work_by_name():
+    """What there is to measure, in order: name -> (function, case)."""
+    work = {"10000_tensors": (bench_small, Case("10000_tensors", 10000 * 4096, 1, tensors=10000))}
+    for size in SIZES:
+        for ranks in (1, 2):
+            name = f"{size:g}gib_{ranks}rank{'s' * (ranks > 1)}"
+            work[name] = (bench_large, Case(name, size * GIB, ranks))
+    smallest = min(SIZES)
+    name = f"{smallest:g}gib_2ranks_replicated"
+    work[name] = (bench_replicated, Case(name, smallest * GIB, 2, placement="replicated"))
+    for ranks in (1, 2):
+        name = f"{smallest:g}gib_{ranks}rank{'s' * (ranks > 1)}"
+        work[f"memory_{name}"] = (bench_memory, Case(name, smallest * GIB, ranks))
+    return work
+
+
+def chosen(work):
+    unknown = [name for name in CASES if name not in work]
+    if unknown:
+        sys.exit(f"checkpoint: TRAINRT_BENCH_CASES: no case {unknown[0]!r}; there are: {', '.join(work)}")
+    return {name: work[name] for name in CASES or work}
+
+
 def main():
+    work = chosen(work_by_name())
     need(PROBE, "checkpoint_probe")
     need(MPIEXEC, "mpiexec")
     if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode != 0:
@@ -211,17 +237,9 @@ def main():
     bench = Bench("checkpoint", __doc__.strip())
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("checkpoint: stopped"))  # so that what was written is removed
     try:
-        small = Case("10000_tensors", 10000 * 4096, 1, tensors=10000)
-        bench_small(bench, small)
-        for size in SIZES:
-            cases = [Case(f"{size:g}gib_{ranks}rank{'s' * (ranks > 1)}", size * GIB, ranks) for ranks in (1, 2)]
-            for case in cases:
-                if has_room(bench, case):
-                    bench_large(bench, case)
-        smallest = min(SIZES)
-        bench_replicated(bench, Case(f"{smallest:g}gib_2ranks_replicated", smallest * GIB, 2, placement="replicated"))
-        for ranks in (1, 2):
-            bench_memory(bench, Case(f"{smallest:g}gib_{ranks}rank{'s' * (ranks > 1)}", smallest * GIB, ranks))
+        for measured, case in work.values():
+            if measured is not bench_large or has_room(bench, case):
+                measured(bench, case)
         bench.finish()
     finally:
         shutil.rmtree(bench.work, ignore_errors=True)

@@ -5,12 +5,11 @@
 //
 //   save INDEX   seconds until the save is committed, seconds that the train thread is kept
 //   copy         one memcpy of this rank's tensors into memory that is touched
-//   load         reads the run's checkpoint, the page cache dropped; then all threads' seconds inside XXH3_128bits
+//   load         reads the run's checkpoint, the page cache dropped; then all threads' seconds in digests
 //   raw_write, raw_read   as many bytes by O_DIRECT, in pieces of 8 MiB, by 4 threads a rank, as the runtime's; fsync
 //   peak_save INDEX, peak_load   most memory that was resident meanwhile, without that of the state
 #include <fcntl.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include <atomic>
 #include <cstdio>
@@ -33,17 +32,15 @@ std::atomic<std::int64_t> digest_ns{0};
 
 }  // namespace
 
-// The linker sends the runtime's calls here (--wrap): a product without a switch is measured from outside.
-extern "C" {
-XXH128_hash_t __real_XXH3_128bits(const void* data, size_t size);
-XXH128_hash_t __wrap_XXH3_128bits(const void* data, size_t size);
+// The linker sends the calls of io::digest_of() here (--wrap): a product without a switch is measured from outside.
+std::string real_digest_of(std::span<const std::byte> bytes) asm("__real_" TRAINRT_DIGEST_OF);
+std::string wrapped_digest_of(std::span<const std::byte> bytes) asm("__wrap_" TRAINRT_DIGEST_OF);
 
-XXH128_hash_t __wrap_XXH3_128bits(const void* data, size_t size) {
+std::string wrapped_digest_of(std::span<const std::byte> bytes) {
   const auto start = trainrt::monotonic_seconds();
-  const auto hash = __real_XXH3_128bits(data, size);
+  auto digest = real_digest_of(bytes);
   digest_ns += static_cast<std::int64_t>((trainrt::monotonic_seconds() - start) * 1e9);
-  return hash;
-}
+  return digest;
 }
 
 using namespace trainrt;

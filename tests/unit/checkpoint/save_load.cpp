@@ -25,6 +25,17 @@ TEST_CASE("a checkpoint of N ranks restores on M ranks bit for bit, NaN payloads
   }
 }
 
+TEST_CASE("tensors of any length beside each other are stored whole, the gaps between them too") {
+  Scratch run;
+  auto specs = every_kind();
+  for (const int bytes : {1, 4095, 131071, 131072, 131073, 400001, (4 << 20) - 1, (5 << 20) + 3})
+    specs.push_back({"bytes" + std::to_string(bytes), DType::u8, {bytes}});
+  const auto saved = save_on(1, specs, run.path(), 1, 7);
+  REQUIRE(saved.error == "");
+  CHECK(checkpoint::verify(saved.directory) == std::vector<std::string>{});
+  CHECK(load_on(1, specs, run.path(), 7, 1).differences == std::vector<std::string>{});
+}
+
 TEST_CASE("a tensor may be restored with another sharding than it was saved with") {
   const auto with = [](Placement placement, int axis) {
     return std::vector<Spec>{{"w", DType::f32, {6, 5}, placement, axis}, {"v", DType::bf16, {4}}};
