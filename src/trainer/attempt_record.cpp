@@ -10,6 +10,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
+#include "core/json_depth.hpp"
 
 namespace trainrt::trainer {
 
@@ -40,6 +41,11 @@ constexpr double most_seconds = 1e10;
 
 [[noreturn]] void refuse(const std::string& key, const Json& value) {
   throw Error(fmt::format("'{}' is {}, which it cannot be", key, value.dump()));
+}
+
+Json parsed(const std::string& text) {
+  if (is_nested_deeper(text, deepest_json)) throw Error("its JSON is nested too deep");
+  return Json::parse(text);
 }
 
 template <class T>
@@ -160,8 +166,9 @@ std::string to_text(const AttemptRecord& record) {
 }
 
 AttemptRecord attempt_record_from(const std::string& text) {
-  const auto json = Json::parse(text);
+  const auto json = parsed(text);
   AttemptRecord record;
+  if (json.at("attempt").is_null()) refuse("attempt", json.at("attempt"));
   record.number = small_or(json, "attempt", 0, 1);
   record.start = value_or<std::string>(json, "start", "");
   record.end = value_or<std::string>(json, "end", "");
@@ -184,7 +191,7 @@ std::string pulse_text(const AttemptRecord& record) {
 
 void take_pulse_text(AttemptRecord& record, const std::string& text) {
   auto merged = record;
-  take_numbers(merged, Json::parse(text));
+  take_numbers(merged, parsed(text));
   check_times(merged);
   record = std::move(merged);
 }

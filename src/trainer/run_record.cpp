@@ -10,6 +10,7 @@
 
 #include "core/excerpt.hpp"
 #include "core/host.hpp"
+#include "core/json_depth.hpp"
 #include "io/file.hpp"
 #include "io/patience.hpp"
 #include "io/storage_error.hpp"
@@ -56,6 +57,8 @@ std::string to_text(const RunRecord& record) {
 }
 
 RunRecord run_record_from(const std::string& text, const std::string& path) try {
+  if (is_nested_deeper(text, deepest_json))
+    throw UsageError(path + " is not a run record of trainrt: its JSON is nested too deep");
   const auto json = Json::parse(text);
   RunRecord record;
   record.name = json.at("name");

@@ -24,6 +24,7 @@ class IdxSource final : public Source {
 
   void gather(std::size_t field, std::span<const std::uint64_t> indices, std::byte* out) const override {
     const auto bytes = static_cast<std::size_t>(element_count(fields_[field].sample_shape)) * size_of(fields_[field].dtype);
+    if (bytes == 0) return;  // an axis without extent: there is no memory on either side
     const auto& values = files_[field].values;
     for (const auto sample : indices) {
       std::memcpy(out, values.data() + sample * bytes, bytes);

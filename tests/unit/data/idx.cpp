@@ -133,6 +133,14 @@ TEST_CASE("what a gzip IDX file cannot hold is not asked of the memory, whatever
   CHECK_THROWS_WITH(open({{"source", path}}), Contains("is truncated: it holds 16 bytes"));
 }
 
+TEST_CASE("samples of an IDX file with an axis of no extent hold nothing, and are gathered all the same") {
+  Scratch dir;
+  write(dir / "x-idx2-ubyte", idx_bytes(0x08, {2, 0}, ""));
+  const auto dataset = open({{"source", dir / "x-idx2-ubyte"}});
+  CHECK(dataset->source->size() == 2);
+  CHECK(gathered<std::uint8_t>(*dataset, 0, {1, 0}).empty());
+}
+
 TEST_CASE("a gzip file of two members is read whole") {
   Scratch dir;
   const auto whole = idx_bytes(0x08, {30}, counting(30));

@@ -265,3 +265,19 @@ TEST_CASE("the parts of an attempt's time add up to it, wherever saves fell") {
   CHECK(timing.startup_s >= 10);
   CHECK(timing.steps_s >= 0);
 }
+
+TEST_CASE("an attempt's record without a number, or nested as deep as a stack, is refused") {
+  AttemptRecord record;
+  record.number = 3;
+  const auto whole = to_text(record);
+  const std::string number = "\"attempt\": 3,",
+                    deep = "\"nodes\": " + std::string(200'000, '[') + std::string(200'000, ']') + ",";
+  const auto with = [&](const std::string& other) {
+    auto text = whole;
+    return text.replace(text.find(number), number.size(), other);
+  };
+  CHECK(attempt_record_from(whole).number == 3);
+  CHECK_THROWS(attempt_record_from(with("")));
+  CHECK_THROWS(attempt_record_from(with("\"attempt\": null,")));
+  CHECK_THROWS(attempt_record_from(with(deep)));
+}

@@ -53,3 +53,10 @@ TEST_CASE("of a text that is no run's record only the beginning is quoted") {
     CHECK(std::string(error.what()).size() < 1000);
   }
 }
+
+TEST_CASE("a run's record that is nested as deep as a stack is refused, not followed") {
+  const std::string open(200'000, '['), close(200'000, ']');
+  CHECK_THROWS_WITH(
+      run_record_from(replaced(to_text(a_record()), "\"workers\": 4", "\"workers\": " + open + close), "run.json"),
+      Contains("nested too deep"));
+}
