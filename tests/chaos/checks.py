@@ -68,7 +68,7 @@ def check_lost_work(broken):
     damages = [event.attempts for event in broken.events if event.disturbance.kind == "corrupt"]
     for event in broken.events:
         for index, record in enumerate(records[event.attempts:], event.attempts):
-            damaged = any(before <= index for before in damages)
+            damaged = any(before <= index + 1 for before in damages)  # the newest attempt may not have loaded yet
             ran = record["exit_code"] in (FINISHED, STOPPED) and record["last_step"] > 0  # else it was stopped before it had loaded
             if ran and not damaged:
                 check(record["first_step"] >= event.safe_step, f"attempt {record['attempt']} began at step {record['first_step']}, and the checkpoint of step "

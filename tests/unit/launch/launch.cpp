@@ -137,7 +137,10 @@ TEST_CASE("MPI's goodbye ends PMIx first, if MPI is the program's own") {
 
 TEST_CASE("a bridge whose MPI never says goodbye ends all the same") {
   std::map<std::string, std::string> mine;
-  PmiBridge bridge(fake_store(mine));
-  bridge.start();
-  bridge.hide();
+  auto bridge = std::make_unique<PmiBridge>(fake_store(mine));
+  bridge->start();
+  CHECK(std::getenv("PMI_FD") != nullptr);
+  bridge->hide();
+  CHECK(std::getenv("PMI_FD") == nullptr);
+  bridge.reset();  // waits for its thread
 }
