@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <limits>
 #include <trainrt/error.hpp>
@@ -34,8 +33,9 @@ SortedOut sort_out(const std::string& run_dir, const std::set<std::int64_t>& ind
       const auto manifest = read_manifest(run_dir + "/" + directory_name(index));
       const bool is_good = manifest.meta.index == index && std::ranges::count(known_as_damaged, index) == 0;
       is_good ? sorted.good.push_back(manifest.meta) : sorted.damaged.push_back(index);
-    } catch (const io::StorageError& error) {
-      if (error.error_number() == ENOENT) sorted.damaged.push_back(index);  // else nobody knows
+    } catch (const io::StorageError&) {
+      // It may be the storage's fault: unless a load has found it damaged, nobody knows.
+      if (std::ranges::count(known_as_damaged, index) > 0) sorted.damaged.push_back(index);
     } catch (const Error&) {
       sorted.damaged.push_back(index);
     }
