@@ -105,8 +105,8 @@ TEMPORARY = {
     "an_io_error_in_a_write": ("pwrite:EIO:shard-:3:1", 1, 1, [RANK_1, "write at byte", "shard-", "Input/output error"]),
     "an_io_error_in_a_shards_fsync": ("fsync:EIO:shard-:1:1", 1, 1, [RANK_1, "fsync", "shard-", "Input/output error"]),
     "an_io_error_in_a_shards_close": ("close:EIO:shard-:1:1", 1, 1, [RANK_1, "close", "shard-", "Input/output error"]),
-    "an_io_error_in_the_manifests_write": ("write:EIO:manifest.json:1:1", 0, 1, [RANK_0, "write at byte", "manifest.json", "Input/output error"]),
-    "an_io_error_in_the_manifests_fsync": ("fsync:EIO:manifest.json:1:1", 0, 1, [RANK_0, "fsync", "manifest.json", "Input/output error"]),
+    "a_full_disk_in_the_manifests_write": ("write:ENOSPC:manifest.json:1:1", 0, 1, [RANK_0, "write at byte", "manifest.json", "No space left"]),
+    "a_quota_in_the_manifests_fsync": ("fsync:EDQUOT:manifest.json:1:1", 0, 1, [RANK_0, "fsync", "manifest.json", "quota"]),
     "an_io_error_in_the_directorys_fsync": ("fsync:EIO:checkpoint_000001:1:1", 0, 1, [RANK_0, "fsync", "checkpoint_000001", "Input/output error"]),
     "a_rename_that_fails": ("renameat2:EIO:checkpoint_000001:0:1", 0, 1, [RANK_0, "rename", "checkpoint_000001", "Input/output error"]),
     "errors_on_all_ranks": ("pwrite:EIO:shard-:2:1", None, 1, [RANK_0, RANK_1, "write at byte", "shard-", "Input/output error"]),
@@ -137,6 +137,7 @@ HARMLESS = {
     "a_file_system_without_flock": "flock:ENOSYS",
     "a_file_system_without_fallocate": "fallocate:EOPNOTSUPP",
     "a_file_system_without_renameat2": "renameat2:EINVAL",
+    "an_io_error_in_a_manifest_which_is_written_again": "write:EIO:manifest.json:1:1,fsync:EIO:manifest.json:3:1",
     "a_slow_disk": "pwrite:slow=40:shard-,fsync:slow=40",
 }
 
