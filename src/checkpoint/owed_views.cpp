@@ -1,5 +1,6 @@
 #include "checkpoint/owed_views.hpp"
 
+#include <ranges>
 #include <trainrt/error.hpp>
 #include <utility>
 
@@ -37,7 +38,8 @@ std::vector<std::string> OwedViews::settle() {
 }
 
 void OwedViews::look() {
-  for (const auto index : indices_in(run_dir_)) {
+  constexpr std::size_t newest = 16;
+  for (const auto index : indices_in(run_dir_) | std::views::reverse | std::views::take(newest)) {
     const auto directory = run_dir_ + "/" + directory_name(index);
     if (!has_view(directory)) owed_.insert(directory);
   }

@@ -15,8 +15,9 @@ class OwedViews {
   /// The view of that checkpoint could not be written.
   void owe(const std::string& checkpoint_dir);
 
-  /// Makes what is owed, as far as that goes. The first call looks at all checkpoints of the run. Returns a line for each
-  /// view that cannot be made, each checkpoint once. Does not throw Error.
+  /// Makes what is owed, as far as that goes. The first call looks at the newest 16 checkpoints of the run: a start must not
+  /// take longer for every old one. Returns a line for each view that cannot be made, each checkpoint once. Does not throw
+  /// Error.
   std::vector<std::string> settle();
 
   bool is_settled() const { return has_looked_ && owed_.empty(); }
