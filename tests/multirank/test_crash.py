@@ -21,7 +21,8 @@ def crashes(trouble, died_of, function, words=()):
     config = trouble_config({"trouble": trouble, "rank": 1})
     run_dir = run_dir_of(config)
     job = run_ranks(2, config, timeout=60)
-    equal(job.code, died_of, "exit code of mpiexec", job)
+    # mpiexec kills the other rank, and joins the two codes by OR if it still sees that one end.
+    check(job.code in (died_of, died_of | signal.SIGKILL), f"exit code of mpiexec: {job.code}", job)
     name = signal.Signals(died_of).name
     report = run_dir / "logs/crash-attempt-000001-rank-00001.txt"
     check(report.exists(), f"no {report}", job)
