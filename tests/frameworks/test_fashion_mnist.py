@@ -61,7 +61,7 @@ def refused(loop, words):
     check_exit(job, USAGE)
 
 
-add_test("an_unknown_optimizer_is_refused_with_the_valid_names", refused, {"optimizer": "adamx"}, "sgd or adamw")
-add_test("a_dropout_of_one_is_refused_with_its_range", refused, {"dropout": 1}, "in [0, 1)")
+add_test("an_unknown_optimizer_is_refused_with_the_valid_names", refused, {"optimizer": "adamx"}, "sgd, adamw")
+add_test("a_dropout_of_one_is_refused_with_its_range", refused, {"dropout": 1}, "from 0 to less than 1")
 
 main(setup)
