@@ -12,6 +12,7 @@
 #include <trainrt/error.hpp>
 
 #include "checkpoint/device_memory.hpp"
+#include "checkpoint/directory.hpp"
 #include "checkpoint/format.hpp"
 #include "checkpoint/part.hpp"
 #include "checkpoint/user_files.hpp"
@@ -277,7 +278,8 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
   void write(Output& output, BlockRecord& record, std::span<const std::byte> bytes) {
     if (record.digest.empty()) record.digest = io::digest_of(bytes);
     await_place(output);
-    io::while_there(directory_, [&] { output.file().write(record.at, bytes); });  // it may open the file once more
+    io::while_there(run_of(run_of(directory_)),
+                    [&] { output.file().write(record.at, bytes); });  // it may open the file once more
     done_bytes_ += bytes.size();
   }
 
@@ -335,7 +337,7 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
     for (std::size_t done = 0; done < text.size();) {
       const auto part = block.bytes().first(std::min(block.bytes().size(), text.size() - done));
       std::memcpy(part.data(), text.data() + done, part.size());
-      io::while_there(directory_, [&] { outputs_.front()->file().write(at + done, part); });
+      io::while_there(run_of(run_of(directory_)), [&] { outputs_.front()->file().write(at + done, part); });
       done += part.size();
     }
   }
