@@ -41,12 +41,12 @@ void await_directory(const std::string& path, double limit_s) {
 /// A file of the checkpoint, opened by the first thread that has bytes for it.
 class Output {
  public:
-  Output(std::string path, std::uint64_t expected_bytes) : path_(std::move(path)), expected_bytes_(expected_bytes) {}
+  Output(const std::string& directory, const std::string& name, std::uint64_t expected_bytes)
+      : path_(directory + "/" + name), run_dir_(run_of(run_of(directory))), expected_bytes_(expected_bytes) {}
 
   const io::PositionalFile& file() {
     const std::lock_guard lock(mutex_);
-    const auto directory = path_.substr(0, path_.rfind('/'));
-    if (!file_) io::patiently_in(directory, [&] { file_ = io::PositionalFile::create(path_, expected_bytes_); });
+    if (!file_) io::patiently_in(run_dir_, [&] { file_ = io::PositionalFile::create(path_, expected_bytes_); });
     return *file_;
   }
   void finish() {
@@ -59,6 +59,7 @@ class Output {
 
  private:
   std::string path_;
+  std::string run_dir_;
   std::uint64_t expected_bytes_;
   std::mutex mutex_;
   std::optional<io::PositionalFile> file_;
@@ -163,7 +164,7 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
  public:
   Job(ShardWriter& writer, std::shared_ptr<const ShardPlan> plan, std::string directory)
       : writer_(writer), plan_(std::move(plan)), directory_(std::move(directory)) {
-    outputs_.push_back(std::make_unique<Output>(directory_ + "/" + plan_->file, plan_->file_bytes));
+    outputs_.push_back(std::make_unique<Output>(directory_, plan_->file, plan_->file_bytes));
     outputs_.front()->blocks.resize(plan_->blocks.size());
   }
 
@@ -227,7 +228,7 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
     record.name = file_name(entry, plan_->rank);
     record.rank = entry.each_rank ? plan_->rank : -1;
     io::FileReader reader(entry.path);
-    auto& output = *outputs_.emplace_back(std::make_unique<Output>(directory_ + "/" + record.name, 0));
+    auto& output = *outputs_.emplace_back(std::make_unique<Output>(directory_, record.name, 0));
     output.blocks.resize(static_cast<std::size_t>(reader.size() / block_bytes + 1));
     for (std::size_t i = 0; !failed_; ++i) {
       auto block = std::make_shared<io::Block>(writer_.staging_block(*this, block_bytes));
