@@ -3,7 +3,7 @@
 
 namespace trainrt::checkpoint {
 
-/// Throws UsageError where a text of the user's, which a manifest is to carry as its metadata, is no JSON object, or
+/// Throws UsageError if a text of the user's, which a manifest is to carry as its metadata, is no JSON object, or
 /// is nested deeper than a manifest may be.
 void check_metadata(std::string_view json);
 

@@ -10,7 +10,7 @@
 namespace trainrt::checkpoint {
 
 /// Finds out whether the ranks still hold the same in the replicated tensors of a State. Each rank digests blocks of some
-/// megabytes and the ranks compare one number; only where that differs they tell each other more.
+/// megabytes and the ranks compare one number; only if that differs they tell each other more.
 ///
 /// next_part() takes all of the state the first time, and then a sixteenth of it (16 MiB at least) that goes round: so what
 /// is compared at every checkpoint costs little, and a difference is found after sixteen of them at the latest.

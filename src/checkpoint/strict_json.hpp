@@ -23,7 +23,7 @@ class StrictObject {
   StrictObject(const Json& json, std::string what, const std::string& path);
 
   const Json& at(const std::string& key);
-  /// nullptr where there is no such key, which older files lack.
+  /// nullptr if there is no such key, which older files lack.
   const Json* find(const std::string& key);
   const Json& list(const std::string& key);
   std::string text(const std::string& key);

@@ -11,7 +11,7 @@ namespace trainrt::cli {
 /// repeated key, a quote that is not closed.
 Options read_config_file(const std::string& path);
 
-/// Takes "--section.key=value" into options: it beats the file. UsageError where it is not of that form or was given twice.
+/// Takes "--section.key=value" into options: it beats the file. UsageError if it is not of that form or was given twice.
 void take_override(Options& options, const std::string& word);
 
 }  // namespace trainrt::cli

@@ -30,7 +30,7 @@ constexpr int populate_write = 23;  // Linux 5.14; older headers do not name it,
       reason);
 }
 
-/// nullptr where there is none.
+/// nullptr if there is none.
 std::byte* map(std::size_t bytes) {
   void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return data == MAP_FAILED ? nullptr : static_cast<std::byte*>(data);

@@ -67,8 +67,8 @@ class FencedDirectory {
 /// Takes away the private directory of an older owner: nothing that this owner does from now on changes the directory that
 /// `private_dir` is in. Renames it to `fenced` beside it, gives what is in there other names, and removes it all; what
 /// cannot be removed is returned as a text to say ("" = all is gone). A symbolic link in its place is removed, and not
-/// followed. Does nothing where it is not there. Throws
-/// StorageError where it cannot be renamed: then that owner is not fenced off.
+/// followed. Does nothing if it is not there. Throws
+/// StorageError if it cannot be renamed: then that owner is not fenced off.
 std::string fence_off(const std::string& private_dir, const std::string& fenced);
 
 }  // namespace trainrt::io

@@ -97,7 +97,7 @@ bool is_link(const std::string& path);
 /// Names in a directory, sorted, without "." and "..".
 std::vector<std::string> list_directory(const std::string& path);
 
-/// The same; none where there is no such directory.
+/// The same; none if there is no such directory.
 std::vector<std::string> list_if_there(const std::string& path);
 
 /// Paths of all files below a directory, relative to it, sorted. Symbolic links are listed, never followed.

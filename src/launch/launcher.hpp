@@ -52,7 +52,7 @@ struct Launcher {
 
 PluginTable<Launcher> launcher_table();
 
-/// Finds the ranks. UsageError where the launch promised more ranks than it made, or where a batch shell of several tasks
+/// Finds the ranks. UsageError if the launch promised more ranks than it made, or where a batch shell of several tasks
 /// started the program without srun: never N lonely runs.
 std::unique_ptr<Launch> discover(const Environment& environment, const LaunchOptions& options);
 

@@ -19,7 +19,7 @@ std::optional<Promise> promised_ranks(const Environment& environment);
 /// True in the batch shell (or the salloc shell) of a job of several tasks, outside any srun step.
 bool is_shell_of_parallel_job(const Environment& environment);
 
-/// Throws UsageError where fewer ranks formed than were promised.
+/// Throws UsageError if fewer ranks formed than were promised.
 void check_promise(const Environment& environment, int formed, const std::string& launcher);
 
 /// The same for a program that has started MPI itself.

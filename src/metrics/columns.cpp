@@ -52,7 +52,7 @@ char kind_of(const Record::Value* value) {
   return std::holds_alternative<double>(*value) ? 'r' : 'w';
 }
 
-/// "" where all are `usual`.
+/// "" if all are `usual`.
 std::string kinds_of(const Cells& cells, char usual) {
   std::string kinds;
   for (const auto* cell : cells) kinds += kind_of(cell);

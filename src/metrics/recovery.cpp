@@ -17,7 +17,7 @@ namespace trainrt::metrics {
 
 namespace {
 
-/// A derived file of the run. None where it cannot be read: then it is of no use here.
+/// A derived file of the run. None if it cannot be read: then it is of no use here.
 std::vector<Record> records_in(const std::string& run_dir, const std::string& name) try {
   const auto path = run_dir + "/" + name;
   if (!io::patiently([&] { return io::exists(path); })) return {};

@@ -121,7 +121,7 @@ void take_numbers(AttemptRecord& record, const Json& json) {
                    .shutdown_s = seconds_or(timing, "shutdown_s")};
 }
 
-/// Throws where a time is none.
+/// Throws if a time is none.
 void check_times(const AttemptRecord& record) {
   for (const auto* time : {&record.start, &record.end, &record.seen})
     if (!time->empty()) seconds_between(*time, *time);

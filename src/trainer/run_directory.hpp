@@ -26,7 +26,7 @@ std::string private_directory(const std::string& run_dir, int attempt);
 int newest_private_directory(const std::string& run_dir);
 
 /// Takes the private directories of all attempts before this one away: from then on nothing that they do changes the run
-/// directory (io/fenced_directory.hpp). StorageError where one cannot be fenced off; what cannot be removed is warned of.
+/// directory (io/fenced_directory.hpp). StorageError if one cannot be fenced off; what cannot be removed is warned of.
 /// One rank calls.
 void fence_off_older(const std::string& run_dir, int attempt);
 

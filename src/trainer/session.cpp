@@ -152,7 +152,7 @@ bool Session::resume_from_other() {
   log::info(fmt::format("a new run, started from {} ({} entries taken, step {})", partial.loaded.directory,
                         partial.taken.size(), progress_.step));
   if (!partial.missing.empty())
-    log::run_warning(fmt::format("asked for, but not in that checkpoint, so left as they were: {}", join(partial.missing)));
+    log::run_warning(fmt::format("asked for, but not in that checkpoint: they stay as they were, or become rank 0's if replicated: {}", join(partial.missing)));
   if (!partial.unused.empty())
     log::info(fmt::format("in that checkpoint, but not in this State: {}", join(partial.unused)));
   return true;

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view usage = "check --config FILE [--section.key=value ...]";
 
-/// UsageError where the run directory contradicts itself: a start would be refused as well.
+/// UsageError if the run directory contradicts itself: a start would be refused as well.
 std::string standing(const trainer::RunSpec& spec) {
   const auto checked = trainer::checked_evidence(spec, 0);
   const auto record = trainer::read_run_record(spec.run_dir);

@@ -14,7 +14,7 @@ bool flag_field(const Json& body, const char* name);                            
 std::int64_t number_field(const Json& body, const char* name, std::int64_t least = 0);
 const Json& field(const Json& body, const char* name, Json::value_t type);
 Shape shape_field(const Json& body, const std::string& what);  ///< "shape", of what messages call so
-/// UsageError where no memory could hold it.
+/// UsageError if no memory could hold it.
 std::size_t bytes_of(const Shape& shape, DType dtype, const std::string& what);
 
 /// A number as JSON has it; {"float": "nan" | "inf" | "-inf"} for those that it lacks. UsageError for anything else.

@@ -22,7 +22,7 @@ class MirroredState {
   State& state() { return state_; }
   /// As the messages have them: {"epoch": 3, ...}.
   Json values() const;
-  /// Takes the program's. UsageError where one is unknown, missing, or of another type.
+  /// Takes the program's. UsageError if one is unknown, missing, or of another type.
   void take_values(const Json& values);
 
  private:

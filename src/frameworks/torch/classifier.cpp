@@ -13,7 +13,7 @@ namespace trainrt::frameworks {
 
 namespace {
 
-/// UsageError where the dataset does not hold u8 images with one u8 label each.
+/// UsageError if the dataset does not hold u8 images with one u8 label each.
 Shape image_shape_of(const Dataset& data, const std::string& name) {
   Shape shape;
   bool labels = false;
