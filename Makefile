@@ -3,9 +3,14 @@ BUILD   ?= build
 PREFIX  ?= /usr/local
 JOBS    ?= $(shell nproc)
 RANKS   ?= 2
+BUILD_CPU_MINUTES := 6# about: of the program and its modules from nothing
+
+# What lets ccache, if it is the compiler's launcher, take precompiled headers.
+export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 
 .DEFAULT_GOAL := all
-.PHONY: all help packages configure quickstart test chaos attack fuzz bench bench-% asan tsan install format clean
+.NOTPARALLEL:  # a goal configures what the next one builds
+.PHONY: all help packages test-packages configure configure-tests quickstart test chaos attack fuzz bench bench-% asan tsan install format clean
 
 all: configure ## build the program and its modules
 	@cmake --build $(BUILD) --parallel $(JOBS) --target trainrt trainrt_shared modules
@@ -16,46 +21,60 @@ help: ## this list
 packages: ## install the Debian packages of .debian-packages that are missing
 	@tests/support/install_packages.sh .debian-packages
 
+test-packages: ## the same with those of .debian-packages-tests
+	@tests/support/install_packages.sh .debian-packages .debian-packages-tests
+
 configure:
 	@test -f $(BUILD)/build.ninja || cmake -S . -B $(BUILD) -G Ninja $(CMAKE_ARGS)
 
-quickstart: packages all ## install, build, and train FashionMNIST on 2 ranks, without Slurm
+# A folder that was configured without tests, or when Catch2 was not there yet, is configured again.
+configure-tests: test-packages configure
+	@grep -q '^TRAINRT_TESTS:BOOL=ON' $(BUILD)/CMakeCache.txt && grep -q '^CATCH2_INCLUDE:PATH=/' $(BUILD)/CMakeCache.txt || \
+	  cmake -S . -B $(BUILD) -DTRAINRT_TESTS=ON
+
+quickstart: ## install, build, and train FashionMNIST on 2 ranks, without Slurm
+	@echo "quickstart, 1 of 3: packages of .debian-packages that are missing are installed (minutes if there are many)"
+	@$(MAKE) --no-print-directory packages
+	@echo "quickstart, 2 of 3: build in $(BUILD)/ (from nothing about $$(($(BUILD_CPU_MINUTES) / $(JOBS) + 1)) minutes with $(JOBS) jobs)"
+	@$(MAKE) --no-print-directory all
+	@echo "quickstart, 3 of 3: 10 epochs of FashionMNIST on $(RANKS) ranks (about a minute)"
 	@jobs/quickstart.sh $(BUILD) $(RANKS)
 
-test: packages configure ## install, build, and run every test
+test: configure-tests ## install, build, and run every test
 	@cmake --build $(BUILD) --parallel $(JOBS)
 	@tests/run.sh $(BUILD)
 
-chaos: packages all ## break runs under Slurm by seeded plans: make chaos SEED=7 PLANS=100 TIME=seconds, or one again: SEED=7 PLAN=31
+chaos: test-packages all ## break runs under Slurm by seeded plans: make chaos SEED=7 PLANS=100 TIME=seconds, or one again: SEED=7 PLAN=31
 	@/usr/bin/python3 tests/chaos/chaos.py $(BUILD) $(if $(SEED),--seed $(SEED)) $(if $(PLANS),--plans $(PLANS)) \
 	  $(if $(PLAN),--plan $(PLAN)) $(if $(JSON),--json '$(JSON)') $(if $(TIME),--time $(TIME))
 
-attack: packages all ## kill a small run at every system call, and let each fail: make attack SEED=7 POINTS=300 ERRORS=all TIME=seconds, or ONE='POINT'
+attack: configure-tests all ## kill a small run at every system call, and let each fail: make attack SEED=7 POINTS=300 ERRORS=all TIME=seconds, or ONE='POINT'
 	@cmake --build $(BUILD) --parallel $(JOBS) --target attack_injector
 	@/usr/bin/python3 tests/attack/attack.py $(BUILD) $(if $(SEED),--seed $(SEED)) $(if $(POINTS),--points $(POINTS)) \
 	  $(if $(ONE),--one '$(ONE)') $(if $(SCENE),--scene $(SCENE)) $(if $(ERRORS),--errors $(ERRORS)) $(if $(TIME),--time $(TIME))
 
-fuzz: packages ## made-up files, configs and messages for all that reads such: make fuzz SEED=7 TIME=seconds TARGET=manifest
+fuzz: test-packages ## made-up files, configs and messages for all that reads such: make fuzz SEED=7 TIME=seconds TARGET=manifest
 	@/usr/bin/python3 tests/fuzz/fuzz.py $(BUILD) $(if $(SEED),--seed $(SEED)) $(if $(TIME),--time $(TIME)) \
 	  $(if $(TARGET),--target $(TARGET))
 
 BENCHES = $(patsubst tests/bench/bench_%.py,bench-%,$(wildcard tests/bench/bench_*.py))
 bench: $(BENCHES) ## all benchmarks, side by side with their peers
 
-bench-%: packages all ## one benchmark: bench-train, bench-comm, bench-start, bench-report, bench-checkpoint, bench-scale, bench-restart, bench-gpu
+bench-%: configure-tests all ## one benchmark: bench-train, bench-comm, bench-start, bench-report, bench-checkpoint, bench-scale, bench-restart, bench-gpu
 	@cmake --build $(BUILD) --parallel $(JOBS) --target bench_modules
 	@/usr/bin/python3 tests/bench/bench_$*.py $(BUILD)
 
-# Built without torch, whose libraries bring their own memory and threads.
+# Built without torch, whose libraries bring their own memory and threads, and without kernels for GPUs.
+LEAN = -DTRAINRT_TORCH=OFF -DTRAINRT_CUDA=OFF
 CCACHE = $(if $(shell command -v ccache),-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 
-asan: packages ## the unit and contract tests under AddressSanitizer and UBSan
-	@cmake -S . -B $(BUILD)-asan -G Ninja $(CCACHE) -DTRAINRT_SANITIZE=address,undefined -DTRAINRT_TORCH=OFF >/dev/null
+asan: test-packages ## the unit and contract tests under AddressSanitizer and UBSan
+	@cmake -S . -B $(BUILD)-asan -G Ninja $(CCACHE) -DTRAINRT_SANITIZE=address,undefined $(LEAN) >/dev/null
 	@cmake --build $(BUILD)-asan --parallel $(JOBS) --target unit_and_contract
 	@ASAN_OPTIONS=detect_leaks=0 tests/run.sh $(BUILD)-asan unit contract
 
-tsan: packages ## the unit and contract tests under ThreadSanitizer
-	@cmake -S . -B $(BUILD)-tsan -G Ninja $(CCACHE) -DTRAINRT_SANITIZE=thread -DTRAINRT_TORCH=OFF >/dev/null
+tsan: test-packages ## the unit and contract tests under ThreadSanitizer
+	@cmake -S . -B $(BUILD)-tsan -G Ninja $(CCACHE) -DTRAINRT_SANITIZE=thread $(LEAN) >/dev/null
 	@cmake --build $(BUILD)-tsan --parallel $(JOBS) --target unit_and_contract
 	@UCX_MEM_EVENTS=n tests/run.sh $(BUILD)-tsan unit contract  # UCX's hooks in madvise crash inside the sanitizer
 

@@ -21,7 +21,7 @@ namespace trainrt::batch {
 
 namespace {
 
-constexpr double never = std::numeric_limits<double>::infinity();
+constexpr double not_due = std::numeric_limits<double>::infinity();
 constexpr double end_by_itself_s = 3;
 constexpr double after_term_s = 30;  // srun waits for its step for some 12 s
 constexpr double from_slurm_s = 0.5;
@@ -159,7 +159,7 @@ class RunningStep {
     }
     end_.lines.take(line_);
     line_.clear();
-    if (!end_.lines.dead().empty() && term_at_ == never && kill_at_ == never)
+    if (!end_.lines.dead().empty() && term_at_ == not_due && kill_at_ == not_due)
       term_at_ = monotonic_seconds() + end_by_itself_s;
   }
 
@@ -171,7 +171,7 @@ class RunningStep {
     }
     if (now >= term_at_) {
       kill(pid_, SIGTERM);
-      term_at_ = never;
+      term_at_ = not_due;
       kill_at_ = now + after_term_s;
     }
     if (now >= kill_at_) kill(pid_, SIGKILL);
@@ -184,7 +184,7 @@ class RunningStep {
   bool at_end_ = false;
   std::string line_;
   int passed_on_as_ = SIGUSR1;
-  double forward_at_ = never, term_at_ = never, kill_at_ = never;
+  double forward_at_ = not_due, term_at_ = not_due, kill_at_ = not_due;
 };
 
 }  // namespace

@@ -128,7 +128,7 @@ void unpack_slabs(std::string_view bytes, int rank, std::vector<std::vector<Slab
 }
 
 /// Slabs are exchanged in rounds of about so many bytes from all ranks.
-constexpr std::int64_t round_bytes = std::int64_t{16} << 20;
+constexpr std::int64_t gathered_bytes = std::int64_t{16} << 20;
 
 /// 60 bits of a digest.
 std::int64_t number_of(const std::string& digest, std::size_t first = 0) {
@@ -224,7 +224,7 @@ void Agreement::exchange_slabs(const State& state, LayoutPlanner& planner) {
   for (std::size_t begin = 0; begin < held.size();) {
     auto end = begin + 1;
     for (auto sum = bytes[begin]; end < held.size(); ++end)
-      if (sum += bytes[end]; sum > round_bytes / communicator_.size()) break;
+      if (sum += bytes[end]; sum > gathered_bytes / communicator_.size()) break;
     std::vector<std::vector<Slab>> tensors(end - begin);
     const auto round = communicator_.all_gather(packed(std::span(held).subspan(begin, end - begin)));
     for (std::size_t rank = 0; rank < round.size(); ++rank) unpack_slabs(round[rank], static_cast<int>(rank), tensors);

@@ -21,9 +21,6 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-/// So long may a GPU take for a block.
-constexpr double most_copy_s = 300;
-
 /// Returns when the bytes are in their places: they are free to change then.
 void copy_from(const BlockRead& read, std::span<const std::byte> bytes, device::Copier& copier) {
   bool to_gpus = false;
@@ -43,7 +40,7 @@ void copy_from(const BlockRead& read, std::span<const std::byte> bytes, device::
       copier.to_device(to.at + offset, to.gpu, run.data(), run.size());
     });
   }
-  if (to_gpus) device::wait_all(copier.mark(), most_copy_s, "copies of a checkpoint to a GPU have");
+  if (to_gpus) device::wait_all(copier.mark(), device::most_copy_s, "copies of a checkpoint to a GPU have");
 }
 
 /// One file on its way; what its blocks' tasks find comes together here.

@@ -9,18 +9,18 @@ namespace trainrt::checkpoint {
 namespace {
 
 template <class T>
-T number_from(const std::string& bytes) {
+T stored_number(const std::string& bytes) {
   T value{};
   std::memcpy(&value, bytes.data(), std::min(sizeof value, bytes.size()));  // index_from() has held it against the dtype
   return value;
 }
 
-std::int64_t decoded(const std::string& bytes, const std::int64_t*) { return number_from<std::int64_t>(bytes); }
-double decoded(const std::string& bytes, const double*) { return number_from<double>(bytes); }
-bool decoded(const std::string& bytes, const bool*) { return number_from<char>(bytes) != 0; }
+std::int64_t decoded(const std::string& bytes, const std::int64_t*) { return stored_number<std::int64_t>(bytes); }
+double decoded(const std::string& bytes, const double*) { return stored_number<double>(bytes); }
+bool decoded(const std::string& bytes, const bool*) { return stored_number<char>(bytes) != 0; }
 std::string decoded(const std::string& bytes, const std::string*) { return bytes; }
 std::int32_t decoded(const std::string& bytes, const std::int32_t*) {
-  const auto stored = number_from<std::int64_t>(bytes);
+  const auto stored = stored_number<std::int64_t>(bytes);
   if (stored < std::numeric_limits<std::int32_t>::min() || stored > std::numeric_limits<std::int32_t>::max())
     throw UsageError(std::to_string(stored) + ", does not fit into the State's 32-bit integer");
   return static_cast<std::int32_t>(stored);

@@ -18,7 +18,7 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-constexpr std::string_view prefix = ".saving-";
+constexpr std::string_view private_prefix = ".saving-";
 constexpr double day_s = 24 * 3600;
 
 struct Owner {
@@ -35,8 +35,8 @@ Owner this_process() {
 
 /// nullopt for any other name.
 std::optional<Owner> owner_of(const std::string& name) {
-  if (!name.starts_with(prefix)) return std::nullopt;
-  auto rest = name.substr(prefix.size());
+  if (!name.starts_with(private_prefix)) return std::nullopt;
+  auto rest = name.substr(private_prefix.size());
   std::array<std::string, 4> fields;  // PID START SCOPE NUMBER; the host's name may have dots
   for (auto field = fields.rbegin(); field != fields.rend(); ++field) {
     const auto dot = rest.rfind('.');
@@ -61,8 +61,8 @@ std::optional<bool> is_alive(const Owner& owner, const Owner& me) {
 std::string private_directory_name() {
   static std::atomic<int> count{0};
   const auto me = this_process();
-  return std::string(prefix) + me.host + "." + std::to_string(me.pid) + "." + std::to_string(me.start) + "." + me.scope +
-         "." + std::to_string(++count);
+  return std::string(private_prefix) + me.host + "." + std::to_string(me.pid) + "." + std::to_string(me.start) + "." +
+         me.scope + "." + std::to_string(++count);
 }
 
 void remove_abandoned(const std::string& directory, const std::function<void(const std::string&)>& say) {

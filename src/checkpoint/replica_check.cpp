@@ -23,7 +23,6 @@ constexpr std::uint64_t least_part_bytes = std::uint64_t{16} << 20;
 constexpr std::uint64_t parts = 16;
 constexpr std::uint64_t bytes_worth_threads = std::uint64_t{64} << 20;
 constexpr std::size_t most_named = 16;  // tensors of which the ranks are found out
-constexpr double most_copy_s = 300;
 
 /// 60 bits of a digest.
 std::int64_t number_from(const std::string& digest) { return std::stoll(digest.substr(0, 15), nullptr, 16); }
@@ -126,7 +125,7 @@ void ReplicaCheck::digest_on_gpus(const Indices& part, std::vector<std::string>&
   std::vector<std::pair<std::size_t, std::span<const std::byte>>> staged;  // whose digest, of what
   const auto flush = [&] {
     if (staged.empty()) return;
-    device::wait_all(gpus_->copier.mark(), most_copy_s, "copies of replicated tensors from a GPU have");
+    device::wait_all(gpus_->copier.mark(), device::most_copy_s, "copies of replicated tensors from a GPU have");
     for (const auto& [i, bytes] : staged) digests[i] = io::digest_of(bytes);
     staged.clear();
     used = 0;

@@ -11,7 +11,6 @@ namespace trainrt::checkpoint {
 namespace {
 
 constexpr std::size_t piece_bytes = std::size_t{8} << 20;
-constexpr double most_copy_s = 300;
 
 /// A part of a tensor.
 struct Run {
@@ -68,7 +67,8 @@ class Courier {
       on_gpus = on_gpus || run.gpu >= 0;
       staged += run.bytes;
     }
-    if (on_gpus) device::wait_all(copier_.mark(), most_copy_s, "copies of replicated tensors from or to a GPU have");
+    if (on_gpus)
+      device::wait_all(copier_.mark(), device::most_copy_s, "copies of replicated tensors from or to a GPU have");
   }
   void collect(std::byte* staged, const Run& run) {
     if (run.gpu < 0)

@@ -10,8 +10,6 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-constexpr double most_copy_s = 300;
-
 void put(const TensorEntry& entry, int gpu, const std::vector<std::byte>& bytes) {
   if (gpu < 0) {
     std::memcpy(entry.local.data, bytes.data(), bytes.size());
@@ -20,7 +18,7 @@ void put(const TensorEntry& entry, int gpu, const std::vector<std::byte>& bytes)
   device::Copier copier;
   copier.follow_default_streams();
   copier.to_device(entry.local.data, gpu, bytes.data(), bytes.size());
-  device::wait_all(copier.mark(), most_copy_s, "copies of a checkpoint to a GPU have");
+  device::wait_all(copier.mark(), device::most_copy_s, "copies of a checkpoint to a GPU have");
 }
 
 }  // namespace

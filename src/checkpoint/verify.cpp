@@ -20,7 +20,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-void append(Lines& findings, Lines more) {
+void add_lines(Lines& findings, Lines more) {
   for (auto& line : more)
     if (!line.empty()) findings.push_back(std::move(line));
 }
@@ -49,11 +49,11 @@ class Verification {
     if (const auto index = index_of(last_part(directory_)); index && *index != manifest_.meta.index)
       findings.push_back("'" + directory_ + "' holds the checkpoint of index " + std::to_string(manifest_.meta.index));
     const auto count = [this](std::uint64_t bytes) { done(bytes); };
-    append(findings, shards());
-    for (const auto& file : manifest_.files) append(findings, {damage_of(directory_, file, count)});
-    if (has_view(directory_)) append(findings, {view_damage(directory_, count)});
+    add_lines(findings, shards());
+    for (const auto& file : manifest_.files) add_lines(findings, {damage_of(directory_, file, count)});
+    if (has_view(directory_)) add_lines(findings, {view_damage(directory_, count)});
     // The structure of damaged files would only say the same less clearly.
-    if (findings.empty()) append(findings, schemas());
+    if (findings.empty()) add_lines(findings, schemas());
     return findings;
   }
 
@@ -70,19 +70,20 @@ class Verification {
         // All parts of a missing file say the same.
         if (findings.empty() || findings.back() != error.what()) findings.emplace_back(error.what());
       }
-    if (findings.empty()) append(findings, survey.findings());
+    if (findings.empty()) add_lines(findings, survey.findings());
     BlockReading reading;
     reading.threads = threads_;
     reading.copy = false;
     reading.read = [this](std::uint64_t bytes) { done(bytes); };
-    append(findings, read_blocks(directory_, manifest_, plan.finish(), reading));
+    add_lines(findings, read_blocks(directory_, manifest_, plan.finish(), reading));
     return findings;
   }
 
   Lines schemas() const {
     Lines findings;
-    for (const auto& shard : manifest_.shards) append(findings, io::check_schema(directory_ + "/" + shard.name, "shard"));
-    if (has_view(directory_)) append(findings, io::check_schema(directory_ + "/" + view_name, "state"));
+    for (const auto& shard : manifest_.shards)
+      add_lines(findings, io::check_schema(directory_ + "/" + shard.name, "shard"));
+    if (has_view(directory_)) add_lines(findings, io::check_schema(directory_ + "/" + view_name, "state"));
     return findings;
   }
 

@@ -13,7 +13,7 @@ namespace trainrt::cli::doctor {
 namespace {
 
 constexpr std::size_t first_bytes = std::size_t{64} << 10;
-constexpr std::size_t most_bytes = std::size_t{16} << 20;
+constexpr std::size_t most_reduced_bytes = std::size_t{16} << 20;
 constexpr double long_call_seconds = 0.2;  // is measured as it is
 constexpr double series_seconds = 0.1;
 constexpr int series = 4;  // the best counts: what other processes do on these cores is not the network's
@@ -51,11 +51,11 @@ bool sums_are_right(Communicator& communicator, Buffer buffer) {
 }  // namespace
 
 AllReduceSpeed measure_all_reduce(Communicator& communicator) {
-  const auto memory = communicator.allocate(most_bytes);
+  const auto memory = communicator.allocate(most_reduced_bytes);
   const auto part = [&](std::size_t bytes) { return Buffer{memory.get(), bytes / sizeof(float), DType::f32}; };
   AllReduceSpeed speed{.latency_seconds = best_of_series(communicator, part(8)), .bytes = first_bytes};
   double seconds = seconds_a_call(communicator, part(speed.bytes), 1);
-  for (; speed.bytes < most_bytes && seconds < long_call_seconds / 4; speed.bytes *= 4)
+  for (; speed.bytes < most_reduced_bytes && seconds < long_call_seconds / 4; speed.bytes *= 4)
     seconds = seconds_a_call(communicator, part(4 * speed.bytes), 1);
   seconds = std::min(seconds, best_of_series(communicator, part(speed.bytes)));
   speed.bytes_per_second = static_cast<double>(speed.bytes) / seconds;

@@ -15,8 +15,8 @@ namespace trainrt::comm {
 
 namespace {
 
-constexpr std::size_t page = 4096;
-constexpr std::size_t rounded(std::size_t bytes) { return (bytes + page - 1) / page * page; }
+constexpr std::size_t page_bytes = 4096;
+constexpr std::size_t rounded(std::size_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; }
 
 using Word = std::atomic<std::uint32_t>;
 static_assert(Word::is_always_lock_free && sizeof(Word) == 4, "a futex is a plain 32-bit word");

@@ -9,7 +9,7 @@ namespace trainrt::comm {
 
 namespace {
 
-constexpr std::size_t short_bytes = 16384;
+constexpr std::size_t short_exchange_bytes = 16384;
 constexpr int rounds_in_tags = 16000;  // two tags each; MPI promises tags up to 32767
 
 std::vector<std::vector<int>> ranks_of_nodes(std::span<const int> node_of_rank) {
@@ -42,7 +42,7 @@ Task LeaderExchange::reduce(Buffer shape, Op op, std::vector<std::byte*> sums) {
   const int self = leaders_->rank();
   const int nodes = leaders_->size();
   const auto width = size_of(shape.dtype);
-  const bool whole = shape.bytes() <= short_bytes;
+  const bool whole = shape.bytes() <= short_exchange_bytes;
   const auto share = [&](int node) {
     return shape.count * static_cast<std::size_t>(node) / static_cast<std::size_t>(nodes);
   };

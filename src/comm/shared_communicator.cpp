@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t redundant_until = std::size_t{128} << 10;  ///< bytes of all ranks that each rank reduces alone
 
 std::size_t width_of(const Collective& c) { return size_of(c.buffer.dtype); }
-std::byte* bytes_of(void* data) { return static_cast<std::byte*>(data); }
+std::byte* byte_pointer(void* data) { return static_cast<std::byte*>(data); }
 
 void copy_bytes(void* to, const void* from, std::size_t bytes) {
   if (bytes > 0 && to != from) std::memcpy(to, from, bytes);
@@ -111,7 +111,7 @@ Task SharedCommunicator::all_reduce_task(Collective c) {
   meeting.require_alike(c, step());
   const bool copied = !meeting.any(Place::Kind::direct) && !meeting.any(Place::Kind::pieces);
   if (copied && bytes * static_cast<std::size_t>(board().size()) <= redundant_until) {
-    std::byte* const out = bytes_of(c.buffer.data);
+    std::byte* const out = byte_pointer(c.buffer.data);
     reduce_to(meeting.places(), {&out, 1}, c.buffer.count, c.buffer.dtype, c.op, steps_, size());
     board().reach(Board::finished, number);
     co_return;
@@ -139,7 +139,7 @@ Task SharedCommunicator::all_reduce_in_pieces(Collective c) {
     co_await free;  // a broadcast's root runs ahead of those that still read
     const auto index = k % Board::piece_slots;
     auto* const own = board().piece(board().self(), index);
-    auto* const data = bytes_of(c.buffer.data) + first * width_of(c);
+    auto* const data = byte_pointer(c.buffer.data) + first * width_of(c);
     copy_bytes(own, data, count * width_of(c));
     board().reach(Board::piece_in, k);
     Arrivals here(board(), Board::piece_in, k);
@@ -166,7 +166,7 @@ Task SharedCommunicator::reduce_scatter_task(Collective c) {
   } else {
     moved_ = meeting.places();
     for (auto*& part : moved_) part += offset_of(c.counts, rank()) * width_of(c);
-    std::byte* const out = bytes_of(c.part);
+    std::byte* const out = byte_pointer(c.part);
     reduce_to(moved_, {&out, 1}, c.counts[static_cast<std::size_t>(rank())], c.buffer.dtype, c.op, steps_, size());
   }
   board().reach(Board::finished, number);
@@ -188,7 +188,7 @@ Task SharedCommunicator::reduce_scatter_in_pieces(Collective c) {
     co_await free;
     auto* const own = board().piece(board().self(), k % Board::piece_slots);
     for (std::size_t r = 0, offset = 0; r < ranks; offset += c.counts[r], ++r)
-      copy_bytes(own + r * most * width_of(c), bytes_of(c.buffer.data) + (offset + first) * width_of(c),
+      copy_bytes(own + r * most * width_of(c), byte_pointer(c.buffer.data) + (offset + first) * width_of(c),
                  here(r, first) * width_of(c));
     board().reach(Board::piece_in, k);
     Arrivals in(board(), Board::piece_in, k);
@@ -197,7 +197,7 @@ Task SharedCommunicator::reduce_scatter_in_pieces(Collective c) {
     moved_.clear();
     for (int other = 0; other < board().size(); ++other)
       moved_.push_back(board().piece(other, k % Board::piece_slots) + self * most * width_of(c));
-    std::byte* const out = bytes_of(c.part) + first * width_of(c);
+    std::byte* const out = byte_pointer(c.part) + first * width_of(c);
     reduce_to(moved_, {&out, 1}, here(self, first), c.buffer.dtype, c.op, steps_, size());
     board().reach(Board::piece_out, k);
   }
@@ -211,7 +211,7 @@ Task SharedCommunicator::all_gather_task(Collective c) {
   co_await all;
   meeting.require_alike(c, step());
   const auto& parts = meeting.places();
-  auto* to = bytes_of(c.buffer.data);
+  auto* to = byte_pointer(c.buffer.data);
   for (std::size_t r = 0; r < parts.size(); to += c.counts[r] * width_of(c), ++r)
     if (parts[r] != nullptr) copy_bytes(to, parts[r], c.counts[r] * width_of(c));
   if (meeting.any(Place::Kind::pieces)) {
@@ -235,12 +235,12 @@ Task SharedCommunicator::all_gather_in_pieces(Collective c) {
     const auto k = ++pieces_;
     Arrivals free(board(), Board::piece_out, k - Board::piece_slots);
     co_await free;
-    copy_bytes(board().piece(board().self(), k % Board::piece_slots), bytes_of(c.part) + first * width_of(c),
+    copy_bytes(board().piece(board().self(), k % Board::piece_slots), byte_pointer(c.part) + first * width_of(c),
                here(self, first));
     board().reach(Board::piece_in, k);
     Arrivals in(board(), Board::piece_in, k);
     co_await in;
-    auto* to = bytes_of(c.buffer.data) + first * width_of(c);
+    auto* to = byte_pointer(c.buffer.data) + first * width_of(c);
     for (int other = 0; other < board().size(); ++other) {
       const auto r = static_cast<std::size_t>(other);
       copy_bytes(to, board().piece(other, k % Board::piece_slots), here(r, first));
@@ -274,7 +274,7 @@ Task SharedCommunicator::broadcast_in_pieces(Collective c) {
     const auto bytes = std::min(Board::piece_bytes, c.buffer.bytes() - first);
     const auto k = ++pieces_;
     auto* const piece = board().piece(c.root, k % Board::piece_slots);
-    auto* const data = bytes_of(c.buffer.data) + first;
+    auto* const data = byte_pointer(c.buffer.data) + first;
     Arrivals free(board(), Board::piece_out, k - Board::piece_slots);
     if (is_root) {
       co_await free;

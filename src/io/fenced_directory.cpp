@@ -38,7 +38,7 @@ bool is_there(const std::string& path) {
 }
 
 /// It is not there, or a symbolic link has its name. What cannot be looked at is not gone.
-bool is_gone(const std::string& path) {
+bool is_gone_or_fenced(const std::string& path) {
   struct stat info {};
   return ::lstat(path.c_str(), &info) == 0 ? S_ISLNK(info.st_mode) : errno == ENOENT;
 }
@@ -119,7 +119,7 @@ void FencedDirectory::remove(std::string_view name) const {
 
 bool FencedDirectory::is_fenced() const {
   // Looked at again at the end: storage that comes back between the first two looks has taken nothing away.
-  return is_gone(private_dir_) && is_there(path_) && is_gone(private_dir_);
+  return is_gone_or_fenced(private_dir_) && is_there(path_) && is_gone_or_fenced(private_dir_);
 }
 
 std::string fence_off(const std::string& private_dir, const std::string& fenced) {

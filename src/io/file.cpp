@@ -15,16 +15,9 @@ namespace trainrt::io {
 
 namespace {
 
-// Linux moves at most 0x7ffff000 bytes a call.
-constexpr std::size_t bytes_per_call = std::size_t{1} << 30;
-
 constexpr std::uint64_t early_bytes = std::uint64_t{8} << 20;
 
 std::span<const std::byte> as_bytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
-
-int open_retrying(const std::string& path, int flags) {
-  return uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0666); });
-}
 
 }  // namespace
 

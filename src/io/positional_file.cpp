@@ -33,15 +33,8 @@ struct PositionalFile::Handles {
 
 namespace {
 
-// Linux moves at most 0x7ffff000 bytes a call; this is a whole number of pages.
-constexpr std::size_t bytes_per_call = std::size_t{1} << 30;
-
 bool on_page(std::uint64_t offset) { return offset % io_alignment == 0; }
 bool on_page(const std::byte* address) { return on_page(reinterpret_cast<std::uintptr_t>(address)); }
-
-int open_retrying(const std::string& path, int flags) {
-  return uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0666); });
-}
 
 bool refuses_direct(int reason) { return reason == EINVAL || reason == ENOTSUP || reason == EOPNOTSUPP; }
 

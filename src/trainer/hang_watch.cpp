@@ -29,7 +29,7 @@ constexpr double stack_limit_s = 2;
 constexpr double others_end_after_s = 10;
 constexpr double others_read_s = 3;
 constexpr std::string_view taken_back_text = "taken back";
-constexpr unsigned last_resort_s = 60;
+constexpr unsigned given_up_after_s = 60;
 
 double tick_of(const LimitOption& option) {
   return option.kind == LimitOption::Kind::seconds ? std::clamp(option.seconds / 8, 0.05, 1.0) : 1.0;
@@ -57,7 +57,7 @@ class LastResort {
  public:
   LastResort() {
     signal(SIGALRM, SIG_DFL);
-    alarm(last_resort_s);
+    alarm(given_up_after_s);
   }
   ~LastResort() { alarm(0); }
   LastResort(const LastResort&) = delete;

@@ -37,8 +37,6 @@ std::vector<fs::path> module_folders() {
   return {program / "modules", program.parent_path() / "lib" / "trainrt" / "modules"};
 }
 
-using Json = nlohmann::json;
-
 OptionType type_from(const std::string& name) {
   static const std::map<std::string, OptionType> types = {{"text", OptionType::text},
                                                           {"integer", OptionType::integer},
@@ -48,7 +46,7 @@ OptionType type_from(const std::string& name) {
   throw Error("the type '" + name + "' of a key is unknown");
 }
 
-OptionSpec option_from(const Json& key) {
+OptionSpec option_from(const nlohmann::json& key) {
   const Range any;
   return {.key = key.at("key"),
           .type = type_from(key.value("type", "text")),
@@ -63,13 +61,14 @@ OptionSpec option_from(const Json& key) {
 std::vector<FunctionEntry> read_index(const fs::path& index) {
   std::vector<FunctionEntry> entries;
   try {
-    const auto json = Json::parse(io::read_file(index.string()));
+    const auto json = nlohmann::json::parse(io::read_file(index.string()));
     auto library = index;
     library.replace_extension(".so");
     for (const auto& function : json.at("functions")) {
       FunctionEntry entry{function.at("name"), function.at("help"), library.string(), {}};
-      for (const auto& key : function.value("loop", Json::array())) entry.declared.loop.push_back(option_from(key));
-      for (const auto& name : function.value("datasets", Json::array())) entry.declared.datasets.push_back(name);
+      for (const auto& key : function.value("loop", nlohmann::json::array()))
+        entry.declared.loop.push_back(option_from(key));
+      for (const auto& name : function.value("datasets", nlohmann::json::array())) entry.declared.datasets.push_back(name);
       entries.push_back(std::move(entry));
     }
   } catch (const std::exception& error) {

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Installs the Debian packages of a list that are missing: as root, or with sudo. Without either it names them and stops.
+# install_packages.sh LIST...: installs the Debian packages of the lists that are missing, as root or with sudo. Without either it
+# names them and stops.
 set -eu
-list=$1
 missing=()
 command -v dpkg-query >/dev/null || {
-  echo "install_packages: this is no Debian; the packages in $list say what is needed"
+  echo "install_packages: this is no Debian; the packages in $* say what is needed"
   exit 0
 }
 while read -r name; do
   dpkg-query -W -f='${db:Status-Abbrev}' "$name" 2>/dev/null | grep -q '^ii' || missing+=("$name")
-done < <(grep -v '^#' "$list")
+done < <(grep -hv '^#' "$@")
 [ ${#missing[@]} -gt 0 ] || exit 0
 
 echo "installing ${#missing[@]} missing packages: ${missing[*]}"

@@ -21,7 +21,7 @@ namespace trainrt::cli::plugins {
 
 namespace {
 
-constexpr std::string_view usage = "check --config FILE [--section.key=value ...]";
+constexpr std::string_view check_usage = "check --config FILE [--section.key=value ...]";
 
 /// UsageError if the run directory contradicts itself: a start would be refused as well.
 std::string standing(const trainer::RunSpec& spec) {
@@ -83,7 +83,7 @@ void check_resume(const trainer::RunSpec& spec) {
 }
 
 ExitCode check_command(std::span<const std::string> words) {
-  auto spec = load_spec(words, std::string(usage));
+  auto spec = load_spec(words, std::string(check_usage));
   const auto function = take_declared(spec);
   trainer::check_datasets(spec);
   check_resume(spec);
@@ -105,7 +105,7 @@ ExitCode check_command(std::span<const std::string> words) {
 
 extern const Command check;
 const Command check{.name = "check",
-                    .usage = usage,
+                    .usage = check_usage,
                     .help = "is the config whole, are the files there, what would run; starts nothing",
                     .details = "",
                     .run = check_command};

@@ -20,16 +20,17 @@ namespace trainrt::cli::plugins {
 
 namespace {
 
-constexpr std::string_view usage = "doctor [--storage PATH] [--json] [--config FILE [--section.key=value ...]]";
+constexpr std::string_view doctor_usage = "doctor [--storage PATH] [--json] [--config FILE [--section.key=value ...]]";
 constexpr double collective_limit_seconds = 30;
 constexpr double start_seconds = 10;  // of MPI itself, once the ranks are there
 constexpr std::chrono::seconds time_to_speak(5);
 
 Arguments parse(std::span<const std::string> words) {
   const auto arguments = parse_arguments(
-      words, {.with_value = {"config", "storage"}, .switches = {"json"}, .overrides = true, .usage = std::string(usage)});
+      words,
+      {.with_value = {"config", "storage"}, .switches = {"json"}, .overrides = true, .usage = std::string(doctor_usage)});
   if (!arguments.overrides.empty() && !arguments.has("config"))
-    throw UsageError(arguments.overrides.front() + " needs --config FILE; usage: trainrt " + std::string(usage));
+    throw UsageError(arguments.overrides.front() + " needs --config FILE; usage: trainrt " + std::string(doctor_usage));
   return arguments;
 }
 
@@ -59,7 +60,7 @@ Plan plan_of(const Arguments& arguments) {
   Plan plan;
   try {
     std::optional<trainer::RunSpec> spec;
-    if (arguments.has("config")) spec = load_spec(arguments, std::string(usage));
+    if (arguments.has("config")) spec = load_spec(arguments, std::string(doctor_usage));
     plan.subject.storage = storage_of(arguments, spec);
     if (!spec) return plan;
     plan.launch.timeout_seconds = spec->launch_timeout_s;
@@ -149,7 +150,7 @@ ExitCode doctor_command(std::span<const std::string> words) {
 
 extern const Command doctor;
 const Command doctor{.name = "doctor",
-                     .usage = usage,
+                     .usage = doctor_usage,
                      .help = "under srun: launcher, MPI, HDF5, CUDA, cores, network, storage: is it all well?",
                      .details =
                          "Start it as the run will be started: the same srun options, or by hand for this machine alone. A "

@@ -17,7 +17,7 @@ namespace trainrt::cli::plugins {
 
 namespace {
 
-constexpr std::string_view usage =
+constexpr std::string_view export_file_usage =
     "export CHECKPOINT -o FILE.h5|FILE.safetensors|FILE.npz [--tensors PATTERN,...] [--force] [--quiet]";
 
 ExitCode export_command(std::span<const std::string> words) {
@@ -27,8 +27,8 @@ ExitCode export_command(std::span<const std::string> words) {
                                                       .switches = {"force", "quiet"},
                                                       .least_operands = 1,
                                                       .most_operands = 1,
-                                                      .usage = std::string(usage)});
-  if (!arguments.has("output")) throw UsageError(fmt::format("which file? usage: trainrt {}", usage));
+                                                      .usage = std::string(export_file_usage)});
+  if (!arguments.has("output")) throw UsageError(fmt::format("which file? usage: trainrt {}", export_file_usage));
   const auto& path = arguments.options.at("output");
   const auto& exporter = exporter_for(path);
   const auto directory = find_checkpoint(arguments.operands[0]);
@@ -54,7 +54,7 @@ ExitCode export_command(std::span<const std::string> words) {
 extern const Command export_file;
 const Command export_file{
     .name = "export",
-    .usage = usage,
+    .usage = export_file_usage,
     .help = "a checkpoint as one plain HDF5, safetensors or NumPy file",
     .details =
         "CHECKPOINT is a checkpoint directory, or a run directory: its newest. The file's ending says the format "

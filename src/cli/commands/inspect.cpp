@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::string_view usage = "inspect CHECKPOINT [--tensor PATTERN] [--stats] [--json] [--quiet]";
+constexpr std::string_view inspect_usage = "inspect CHECKPOINT [--tensor PATTERN] [--stats] [--json] [--quiet]";
 
 /// Everything that either form shows.
 struct Inspection {
@@ -220,7 +220,7 @@ ExitCode inspect_command(std::span<const std::string> words) {
                                                  .switches = {"stats", "json", "quiet"},
                                                  .least_operands = 1,
                                                  .most_operands = 1,
-                                                 .usage = std::string(usage)});
+                                                 .usage = std::string(inspect_usage)});
   const auto directory = find_checkpoint(arguments.operands[0]);
   const Reader reader(directory);
   const bool some = arguments.has("tensor");
@@ -250,7 +250,7 @@ ExitCode inspect_command(std::span<const std::string> words) {
 extern const Command inspect;
 const Command inspect{
     .name = "inspect",
-    .usage = usage,
+    .usage = inspect_usage,
     .help = "what a checkpoint holds: tensors, values, metrics; with --stats what the numbers are like",
     .details =
         "CHECKPOINT is a checkpoint directory, or a run directory: its newest. --tensor NAME (or a pattern: * ? [], * "

@@ -18,7 +18,7 @@ namespace trainrt::cli::plugins {
 
 namespace {
 
-constexpr std::string_view usage = "list";
+constexpr std::string_view list_usage = "list";
 
 std::string fallback_of(const OptionSpec& option) {
   if (option.required) return " (required)";
@@ -36,7 +36,7 @@ void print_table(std::string_view title, PluginTable<Record> table) {
 }
 
 ExitCode list_command(std::span<const std::string> words) {
-  parse_arguments(words, {.with_value = {}, .switches = {}, .usage = std::string(usage)});
+  parse_arguments(words, {.with_value = {}, .switches = {}, .usage = std::string(list_usage)});
   fmt::print("train functions\n");
   for (const auto& function : trainer::available_functions(builtin_functions())) {
     fmt::print("  {:<28} {}\n", function.name, function.help);
@@ -66,7 +66,7 @@ ExitCode list_command(std::span<const std::string> words) {
 
 extern const Command list;
 const Command list{.name = "list",
-                   .usage = usage,
+                   .usage = list_usage,
                    .help = "train functions, config keys, data formats, sinks, export formats, launchers, backends",
                    .details = "",
                    .run = list_command};

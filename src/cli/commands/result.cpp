@@ -24,7 +24,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::string_view usage = "result RUN_DIR [--json]";
+constexpr std::string_view result_usage = "result RUN_DIR [--json]";
 
 /// Everything that either form shows.
 struct Standing {
@@ -202,9 +202,11 @@ void print_text(const std::string& run_dir, const Standing& standing) {
 }
 
 ExitCode result_command(std::span<const std::string> words) {
-  const auto arguments = parse_arguments(
-      words,
-      {.with_value = {}, .switches = {"json"}, .least_operands = 1, .most_operands = 1, .usage = std::string(usage)});
+  const auto arguments = parse_arguments(words, {.with_value = {},
+                                                 .switches = {"json"},
+                                                 .least_operands = 1,
+                                                 .most_operands = 1,
+                                                 .usage = std::string(result_usage)});
   const auto run_dir = std::filesystem::absolute(arguments.operands[0]).lexically_normal().string();
   const auto record = trainer::read_run_record(run_dir);
   if (!record) throw UsageError(run_dir + " is no run directory: it has no run.json");
@@ -226,7 +228,7 @@ ExitCode result_command(std::span<const std::string> words) {
 
 extern const Command result;
 const Command result{.name = "result",
-                     .usage = usage,
+                     .usage = result_usage,
                      .help = "state, last and best metrics, checkpoints and attempts of a run, and where its time went",
                      .details = "--json prints one JSON object, for programs.\n",
                      .run = result_command};

@@ -26,10 +26,10 @@ namespace trainrt::cli::plugins {
 
 namespace {
 
-constexpr std::string_view usage = "--config FILE [--section.key=value ...]";
+constexpr std::string_view run_usage = "--config FILE [--section.key=value ...]";
 
 /// The deepest folder of a path that is there already.
-std::string existing_part(std::filesystem::path path) {
+std::string deepest_folder(std::filesystem::path path) {
   std::error_code error;
   while (path.has_relative_path() && !std::filesystem::is_directory(path, error)) path = path.parent_path();
   return path.string();
@@ -44,7 +44,7 @@ struct Prepared {
 Prepared read_config(std::span<const std::string> words) {
   Prepared prepared;
   try {
-    prepared.spec = load_spec(words, std::string(usage));
+    prepared.spec = load_spec(words, std::string(run_usage));
   } catch (const Error&) {
     prepared.error = std::current_exception();
   }
@@ -113,7 +113,7 @@ ExitCode run_command(std::span<const std::string> words) {
   comm::CommOptions comm_options;
   if (prepared.spec) {
     launch_options.timeout_seconds = prepared.spec->launch_timeout_s;
-    launch_options.shared_dir = existing_part(prepared.spec->storage_path);
+    launch_options.shared_dir = deepest_folder(prepared.spec->storage_path);
     comm_options = comm_options_of(*prepared.spec);
   }
   std::unique_ptr<launch::Launch> launch;
@@ -150,7 +150,7 @@ ExitCode run_command(std::span<const std::string> words) {
 
 extern const Command run;
 const Command run{.name = "run",
-                  .usage = usage,
+                  .usage = run_usage,
                   .help = "run, or continue, the run that the config names (the word `run` may be left out)",
                   .details =
                       "Started under srun or mpiexec it is one rank of many; by hand it is a run of one rank. SIGUSR1, "

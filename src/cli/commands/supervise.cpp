@@ -12,7 +12,7 @@ namespace trainrt::cli::plugins {
 
 namespace {
 
-constexpr std::string_view usage = "supervise --config FILE [--section.key=value ...]";
+constexpr std::string_view supervise_usage = "supervise --config FILE [--section.key=value ...]";
 
 batch::SlurmJob this_job(const Environment& environment) {
   if (environment.has("SLURM_STEP_NUM_TASKS"))
@@ -37,7 +37,7 @@ void prepare_srun(const Environment& environment) {
 
 ExitCode supervise_command(std::span<const std::string> words) {
   const auto environment = Environment::of_process();
-  auto spec = load_spec(words, std::string(usage));
+  auto spec = load_spec(words, std::string(supervise_usage));
   auto job = this_job(environment);
   prepare_srun(environment);
   const auto program = std::filesystem::read_symlink("/proc/self/exe").string();
@@ -49,7 +49,7 @@ ExitCode supervise_command(std::span<const std::string> words) {
 extern const Command supervise;
 const Command supervise{
     .name = "supervise",
-    .usage = usage,
+    .usage = supervise_usage,
     .help = "in a batch script: starts the run with srun, and restarts or requeues it after a failure",
     .details =
         "Starts `srun $TRAINRT_SRUN_ARGS trainrt --config FILE ...` and watches over it. A rank that dies ends the step "

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view usage = "verify PATH [--threads N] [--quiet]";
+constexpr std::string_view verify_usage = "verify PATH [--threads N] [--quiet]";
 
 struct How {
   int threads = 1;
@@ -137,7 +137,7 @@ ExitCode verify_command(std::span<const std::string> words) {
                                                  .switches = {"quiet"},
                                                  .least_operands = 1,
                                                  .most_operands = 1,
-                                                 .usage = std::string(usage)});
+                                                 .usage = std::string(verify_usage)});
   const How how{thread_count(arguments), arguments.has("quiet")};
   std::error_code error;
   const auto path = fs::canonical(arguments.operands[0], error);
@@ -160,7 +160,7 @@ ExitCode verify_command(std::span<const std::string> words) {
 extern const Command verify;
 const Command verify{
     .name = "verify",
-    .usage = usage,
+    .usage = verify_usage,
     .help = "checksums and schemas of a checkpoint, of a run with all it holds, or of a metrics file",
     .details =
         "All files of a checkpoint are read by several threads (--threads, otherwise one a core, 16 at most).\n"

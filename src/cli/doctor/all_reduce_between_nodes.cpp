@@ -14,7 +14,7 @@ constexpr const char* fabric_advice =
     "MPI seems to use TCP: load the MPI that knows the fabric (for UCX see UCX_TLS and UCX_NET_DEVICES, for libfabric "
     "FI_PROVIDER)";
 
-Finding examine(const Examination& examination) {
+Finding examine_all_reduce_between_nodes(const Examination& examination) {
   const auto& world = examination.world();
   if (world.node_count == 1) return ok("one node: nothing to measure");
   const auto leaders = examination.communicator().split(examination.leads_node() ? 0 : -1, world.rank);
@@ -44,6 +44,6 @@ extern const Check all_reduce_between_nodes;
 const Check all_reduce_between_nodes{.name = "all_reduce_between_nodes",
                                      .help = "bandwidth and latency of the all-reduce between nodes",
                                      .place = 150,
-                                     .run = examine};
+                                     .run = examine_all_reduce_between_nodes};
 
 }  // namespace trainrt::cli::doctor::plugins

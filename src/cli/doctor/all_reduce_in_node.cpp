@@ -12,7 +12,7 @@ namespace {
 
 constexpr double outlier = 3;  // times slower than the fastest node
 
-Finding examine(const Examination& examination) {
+Finding examine_all_reduce_in_node(const Examination& examination) {
   const auto& world = examination.world();
   if (world.size == world.node_count) return ok("one rank a node: nothing to measure", {{"nodes", Json::array()}});
   const auto node = examination.communicator().split(world.node_rank, world.rank);
@@ -50,6 +50,6 @@ extern const Check all_reduce_in_node;
 const Check all_reduce_in_node{.name = "all_reduce_in_node",
                                .help = "bandwidth and latency of the all-reduce inside a node",
                                .place = 140,
-                               .run = examine};
+                               .run = examine_all_reduce_in_node};
 
 }  // namespace trainrt::cli::doctor::plugins

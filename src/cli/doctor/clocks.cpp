@@ -32,7 +32,7 @@ double median_difference(const Readings& a, const Readings& b) {
   return differences[rounds / 2];
 }
 
-Finding examine(const Examination& examination) {
+Finding examine_clocks(const Examination& examination) {
   if (examination.world().node_count == 1) return ok("one node, one clock");
   const auto mine = read_clock(examination.communicator());
   const auto answers = examination.ask_nodes([&] { return Json(mine); });
@@ -58,6 +58,6 @@ Finding examine(const Examination& examination) {
 }  // namespace
 
 extern const Check clocks;
-const Check clocks{.name = "clocks", .help = "whether the nodes' clocks agree", .place = 120, .run = examine};
+const Check clocks{.name = "clocks", .help = "whether the nodes' clocks agree", .place = 120, .run = examine_clocks};
 
 }  // namespace trainrt::cli::doctor::plugins

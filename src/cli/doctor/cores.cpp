@@ -36,7 +36,7 @@ constexpr const char* threads_advice = "set OMP_NUM_THREADS to the cores of a ra
 constexpr const char* share_advice =
     "start fewer ranks a node, or ask for more cores: --cpus-per-task in sbatch and in srun too (mpiexec: -bind-to core)";
 
-Finding examine(const Examination& examination) {
+Finding examine_cores(const Examination& examination) {
   const auto answers = examination.ask([] { return Json(own_cores()); });
   if (!answers.well()) return error(examination.told(answers.troubles), "look at the limits of the job's cgroup");
   std::vector<NodeUse> nodes(static_cast<std::size_t>(examination.world().node_count));
@@ -72,6 +72,6 @@ Finding examine(const Examination& examination) {
 }  // namespace
 
 extern const Check cores;
-const Check cores{.name = "cores", .help = "CPU cores a rank; oversubscription", .place = 80, .run = examine};
+const Check cores{.name = "cores", .help = "CPU cores a rank; oversubscription", .place = 80, .run = examine_cores};
 
 }  // namespace trainrt::cli::doctor::plugins

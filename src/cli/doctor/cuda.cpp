@@ -8,18 +8,18 @@ namespace trainrt::cli::doctor::plugins {
 
 namespace {
 
-Json look() {
+Json look_at_cuda() {
   auto& runtime = device::runtime();
   Json gpus = Json::array();
   for (int gpu = 0; gpu < runtime.count(); ++gpu) gpus.push_back(runtime.describe(gpu).name);
   return {{"versions", runtime.versions()}, {"why_none", runtime.why_none()}, {"gpus", gpus}};
 }
 
-Finding examine(const Examination& examination) {
-  const auto answers = examination.ask(look);
+Finding examine_cuda(const Examination& examination) {
+  const auto answers = examination.ask(look_at_cuda);
   if (!answers.well())
     return error(examination.told(answers.troubles),
-                 "look at nvidia-smi there; scaling.gpus_per_worker = 0 trains "
+                 "look_at_cuda at nvidia-smi there; scaling.gpus_per_worker = 0 trains "
                  "on the CPU");
   std::vector<Trouble> without;
   const Json* with = nullptr;
@@ -44,6 +44,6 @@ Finding examine(const Examination& examination) {
 }  // namespace
 
 extern const Check cuda;
-const Check cuda{.name = "cuda", .help = "CUDA's runtime and driver, and the GPUs", .place = 50, .run = examine};
+const Check cuda{.name = "cuda", .help = "CUDA's runtime and driver, and the GPUs", .place = 50, .run = examine_cuda};
 
 }  // namespace trainrt::cli::doctor::plugins

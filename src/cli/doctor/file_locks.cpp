@@ -84,7 +84,7 @@ std::string trouble_of(const Kind& kind, const Examination& examination, const s
   return troubles.empty() ? "" : fmt::format("{}: {}", kind.name, examination.told(troubles));
 }
 
-Finding examine(const Examination& examination) {
+Finding examine_file_locks(const Examination& examination) {
   const auto locks = try_on_ranks(examination);
   if (locks.empty()) return error("not every rank can open the same file", "see what `storage` says");
   Json figures;
@@ -108,6 +108,6 @@ extern const Check file_locks;
 const Check file_locks{.name = "file_locks",
                        .help = "whether file locks work in the storage, for HDF5 in other programs",
                        .place = 190,
-                       .run = examine};
+                       .run = examine_file_locks};
 
 }  // namespace trainrt::cli::doctor::plugins

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t little = std::uint64_t{1} << 30;
 
-Finding examine(const Examination& examination) {
+Finding examine_file_system(const Examination& examination) {
   const auto& storage = examination.storage();
   const auto answers = examination.ask_nodes([&] {
     const auto system = io::file_system_of(storage);
@@ -47,6 +47,6 @@ extern const Check file_system;
 const Check file_system{.name = "file_system",
                         .help = "the kind of file system that the storage lies on, and its free space",
                         .place = 170,
-                        .run = examine};
+                        .run = examine_file_system};
 
 }  // namespace trainrt::cli::doctor::plugins

@@ -14,7 +14,7 @@ namespace trainrt::cli::doctor::plugins {
 
 namespace {
 
-Json look() {
+Json look_at_gpus() {
   auto& runtime = device::runtime();
   Json uuids = Json::array();
   for (int gpu = 0; gpu < runtime.count(); ++gpu) uuids.push_back(runtime.describe(gpu).uuid);
@@ -49,8 +49,8 @@ struct Use {
   }
 };
 
-Finding examine(const Examination& examination) {
-  const auto answers = examination.ask(look);
+Finding examine_gpus(const Examination& examination) {
+  const auto answers = examination.ask(look_at_gpus);
   if (!answers.well()) return error(examination.told(answers.troubles), "see `cuda`");
   Use use;
   for (int node = 0; node < examination.world().node_count; ++node) {
@@ -78,6 +78,7 @@ Finding examine(const Examination& examination) {
 }  // namespace
 
 extern const Check gpus;
-const Check gpus{.name = "gpus", .help = "GPUs a rank, as scaling.gpus_per_worker takes them", .place = 90, .run = examine};
+const Check gpus{
+    .name = "gpus", .help = "GPUs a rank, as scaling.gpus_per_worker takes them", .place = 90, .run = examine_gpus};
 
 }  // namespace trainrt::cli::doctor::plugins

@@ -6,11 +6,11 @@ namespace trainrt::cli::doctor::plugins {
 
 namespace {
 
-Finding examine(const Examination& examination) { return compare_versions(examination, io::hdf5_version); }
+Finding examine_hdf5(const Examination& examination) { return compare_versions(examination, io::hdf5_version); }
 
 }  // namespace
 
 extern const Check hdf5;
-const Check hdf5{.name = "hdf5", .help = "the HDF5 library: compiled against and loaded", .place = 40, .run = examine};
+const Check hdf5{.name = "hdf5", .help = "the HDF5 library: compiled against and loaded", .place = 40, .run = examine_hdf5};
 
 }  // namespace trainrt::cli::doctor::plugins

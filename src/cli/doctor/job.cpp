@@ -8,7 +8,7 @@ namespace trainrt::cli::doctor::plugins {
 
 namespace {
 
-Finding examine(const Examination& examination) {
+Finding examine_job(const Examination& examination) {
   const auto& environment = examination.environment();
   const auto id = environment.text("SLURM_JOB_ID");
   if (!id) return ok("no Slurm job", {{"job", nullptr}});
@@ -28,6 +28,6 @@ Finding examine(const Examination& examination) {
 }  // namespace
 
 extern const Check job;
-const Check job{.name = "job", .help = "the Slurm job, and how long it may go on", .place = 130, .run = examine};
+const Check job{.name = "job", .help = "the Slurm job, and how long it may go on", .place = 130, .run = examine_job};
 
 }  // namespace trainrt::cli::doctor::plugins

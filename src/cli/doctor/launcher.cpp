@@ -8,7 +8,7 @@ namespace trainrt::cli::doctor::plugins {
 
 namespace {
 
-Finding examine(const Examination& examination) {
+Finding examine_launcher(const Examination& examination) {
   const auto& world = examination.world();
   const auto& launcher = find_plugin(launch::launcher_table(), world.launcher, "launcher");
   const auto backend = std::string(examination.communicator().name());
@@ -20,7 +20,9 @@ Finding examine(const Examination& examination) {
 }  // namespace
 
 extern const Check launcher;
-const Check launcher{
-    .name = "launcher", .help = "who started the ranks, and whether they formed one world", .place = 10, .run = examine};
+const Check launcher{.name = "launcher",
+                     .help = "who started the ranks, and whether they formed one world",
+                     .place = 10,
+                     .run = examine_launcher};
 
 }  // namespace trainrt::cli::doctor::plugins

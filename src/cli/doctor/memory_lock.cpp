@@ -23,7 +23,7 @@ std::uint64_t limit() {
   return found.rlim_cur == RLIM_INFINITY ? unlimited : found.rlim_cur;
 }
 
-Finding examine(const Examination& examination) {
+Finding examine_memory_lock(const Examination& examination) {
   const auto answers = examination.ask([] { return Json{{"limit", limit()}, {"fabric", has_fabric()}}; });
   if (!answers.well()) return error(examination.told(answers.troubles), "look at `ulimit -l` there");
   std::uint64_t least = unlimited;
@@ -46,7 +46,9 @@ Finding examine(const Examination& examination) {
 }  // namespace
 
 extern const Check memory_lock;
-const Check memory_lock{
-    .name = "memory_lock", .help = "the limit of locked memory, where the network needs it", .place = 100, .run = examine};
+const Check memory_lock{.name = "memory_lock",
+                        .help = "the limit of locked memory, where the network needs it",
+                        .place = 100,
+                        .run = examine_memory_lock};
 
 }  // namespace trainrt::cli::doctor::plugins

@@ -6,11 +6,11 @@ namespace trainrt::cli::doctor::plugins {
 
 namespace {
 
-Finding examine(const Examination& examination) { return compare_versions(examination, comm::mpi_version); }
+Finding examine_mpi(const Examination& examination) { return compare_versions(examination, comm::mpi_version); }
 
 }  // namespace
 
 extern const Check mpi;
-const Check mpi{.name = "mpi", .help = "the MPI library: compiled against and loaded", .place = 20, .run = examine};
+const Check mpi{.name = "mpi", .help = "the MPI library: compiled against and loaded", .place = 20, .run = examine_mpi};
 
 }  // namespace trainrt::cli::doctor::plugins

@@ -10,7 +10,7 @@ namespace trainrt::cli::doctor::plugins {
 
 namespace {
 
-Json look() {
+Json look_at_nccl() {
   Json answer = {{"gpus", device::runtime().count()}};
   try {
     answer["version"] = comm::nccl::load()->version_text();
@@ -20,8 +20,8 @@ Json look() {
   return answer;
 }
 
-Finding examine(const Examination& examination) {
-  const auto answers = examination.ask(look);
+Finding examine_nccl(const Examination& examination) {
+  const auto answers = examination.ask(look_at_nccl);
   if (!answers.well()) return error(examination.told(answers.troubles), "see `cuda`");
   const auto& first = answers.of_rank.front();
   std::vector<Trouble> missing;
@@ -47,6 +47,6 @@ Finding examine(const Examination& examination) {
 }  // namespace
 
 extern const Check nccl;
-const Check nccl{.name = "nccl", .help = "NCCL, where there are GPUs", .place = 60, .run = examine};
+const Check nccl{.name = "nccl", .help = "NCCL, where there are GPUs", .place = 60, .run = examine_nccl};
 
 }  // namespace trainrt::cli::doctor::plugins

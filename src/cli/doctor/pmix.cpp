@@ -6,7 +6,7 @@ namespace trainrt::cli::doctor::plugins {
 
 namespace {
 
-Finding examine(const Examination& examination) {
+Finding examine_pmix(const Examination& examination) {
   const bool used = examination.world().launcher == "pmix";
   return compare_versions(examination, launch::pmix_version,
                           used ? "; this launch used it" : "; this launch did not need it");
@@ -15,6 +15,6 @@ Finding examine(const Examination& examination) {
 }  // namespace
 
 extern const Check pmix;
-const Check pmix{.name = "pmix", .help = "the PMIx client: compiled against and loaded", .place = 30, .run = examine};
+const Check pmix{.name = "pmix", .help = "the PMIx client: compiled against and loaded", .place = 30, .run = examine_pmix};
 
 }  // namespace trainrt::cli::doctor::plugins

@@ -13,7 +13,7 @@ namespace {
 /// "127.0.0.1:43443" as "127.0.0.1".
 std::string host_of(const std::string& address) { return address.substr(0, address.rfind(':')); }
 
-Finding examine(const Examination& examination) {
+Finding examine_ports(const Examination& examination) {
   const auto answers = examination.ask([] { return Json(listening_ports()); });
   if (!answers.well())
     return warning(examination.told(answers.troubles), "have /proc mounted, to see what listens: `ss -lntp` tells it too");
@@ -34,6 +34,6 @@ Finding examine(const Examination& examination) {
 }  // namespace
 
 extern const Check ports;
-const Check ports{.name = "ports", .help = "TCP ports that the ranks listen on", .place = 115, .run = examine};
+const Check ports{.name = "ports", .help = "TCP ports that the ranks listen on", .place = 115, .run = examine_ports};
 
 }  // namespace trainrt::cli::doctor::plugins

@@ -9,7 +9,7 @@ namespace trainrt::cli::doctor::plugins {
 
 namespace {
 
-Finding examine(const Examination& examination) {
+Finding examine_ranks(const Examination& examination) {
   const auto& world = examination.world();
   std::vector<int> counts(static_cast<std::size_t>(world.node_count), 0);
   for (const int node : world.node_of_rank) ++counts[static_cast<std::size_t>(node)];
@@ -27,6 +27,7 @@ Finding examine(const Examination& examination) {
 }  // namespace
 
 extern const Check ranks;
-const Check ranks{.name = "ranks", .help = "ranks a node, and whether the nodes have as many", .place = 70, .run = examine};
+const Check ranks{
+    .name = "ranks", .help = "ranks a node, and whether the nodes have as many", .place = 70, .run = examine_ranks};
 
 }  // namespace trainrt::cli::doctor::plugins

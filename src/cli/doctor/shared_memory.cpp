@@ -55,7 +55,7 @@ std::vector<Trouble> troubles_of_sharing(const Examination& examination) {
   return reached.troubles;
 }
 
-Finding examine(const Examination& examination) {
+Finding examine_shared_memory(const Examination& examination) {
   if (const auto troubles = troubles_of_sharing(examination); !troubles.empty())
     return warning(
         examination.told(troubles),
@@ -94,6 +94,6 @@ extern const Check shared_memory;
 const Check shared_memory{.name = "shared_memory",
                           .help = "memory that the ranks of a node share: memfd, /dev/shm",
                           .place = 110,
-                          .run = examine};
+                          .run = examine_shared_memory};
 
 }  // namespace trainrt::cli::doctor::plugins

@@ -49,7 +49,7 @@ void require_seen(const Answers& written, int reader) {
     throw Error(fmt::format("does not see within {} s what {} wrote", seeing_limit_seconds, ranks_text(missing)));
 }
 
-Finding examine(const Examination& examination) {
+Finding examine_storage(const Examination& examination) {
   const auto& storage = examination.storage();
   const ProbeFile mine(storage, "seen");
   const auto written = examination.ask([&] {
@@ -71,7 +71,9 @@ Finding examine(const Examination& examination) {
 }  // namespace
 
 extern const Check storage;
-const Check storage{
-    .name = "storage", .help = "whether every rank sees the storage and may write there", .place = 160, .run = examine};
+const Check storage{.name = "storage",
+                    .help = "whether every rank sees the storage and may write there",
+                    .place = 160,
+                    .run = examine_storage};
 
 }  // namespace trainrt::cli::doctor::plugins

@@ -47,7 +47,7 @@ Json write(const std::string& storage) {
   return {{"bytes", written}, {"seconds", monotonic_seconds() - start}, {"direct", file.direct()}};
 }
 
-Finding examine(const Examination& examination) {
+Finding examine_storage_rate(const Examination& examination) {
   examination.communicator().barrier();
   const auto answers = examination.ask_nodes([&] { return write(examination.storage()); });
   if (!answers.well())
@@ -76,7 +76,9 @@ Finding examine(const Examination& examination) {
 }  // namespace
 
 extern const Check storage_rate;
-const Check storage_rate{
-    .name = "storage_rate", .help = "how fast the nodes write the storage, all at once", .place = 180, .run = examine};
+const Check storage_rate{.name = "storage_rate",
+                         .help = "how fast the nodes write the storage, all at once",
+                         .place = 180,
+                         .run = examine_storage_rate};
 
 }  // namespace trainrt::cli::doctor::plugins

@@ -44,14 +44,14 @@ void check_counts(const Options& options, const IdxHeader& images, const IdxHead
                      std::to_string(labels.shape.front()) + " labels");
 }
 
-void check(const Options& options) {
+void check_idx_options(const Options& options) {
   const auto images = check_idx(options.text("source"));
   if (images.shape.front() == 0) throw UsageError("IDX file " + options.text("source") + ": holds no samples");
   if (options.has("labels")) check_counts(options, images, check_idx(options.text("labels")));
 }
 
-std::unique_ptr<Source> open(const Options& options) {
-  check(options);
+std::unique_ptr<Source> open_idx(const Options& options) {
+  check_idx_options(options);
   std::vector<std::pair<std::string, IdxData>> files;
   files.emplace_back("images", read_idx(options.text("source")));
   if (options.has("labels")) {
@@ -70,8 +70,8 @@ extern const Format idx{
     .help = "IDX files, as of MNIST and FashionMNIST, plain or gzip: fields images and, with labels, labels",
     .options = {{.key = "source", .default_value = "", .help = "IDX file with the images", .required = true},
                 {.key = "labels", .default_value = "", .help = "IDX file with the labels"}},
-    .check = check,
-    .open = open};
+    .check = check_idx_options,
+    .open = open_idx};
 
 }  // namespace plugins
 

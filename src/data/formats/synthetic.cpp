@@ -70,7 +70,7 @@ void require(bool good, const Options& options, std::string_view key, const std:
   if (!good) throw UsageError("synthetic data: " + std::string(key) + " is " + options.text(key) + "; it must be " + valid);
 }
 
-void check(const Options& options) {
+void check_synthetic_options(const Options& options) {
   require(options.integer("samples") >= 1, options, "samples", "at least 1");
   const auto features = options.integer("features");
   require(features >= 1 && features <= 1 << 24, options, "features", "from 1 to 16777216");
@@ -78,8 +78,8 @@ void check(const Options& options) {
   require(std::isfinite(noise) && noise >= 0, options, "noise", "0 or more");
 }
 
-std::unique_ptr<Source> open(const Options& options) {
-  check(options);
+std::unique_ptr<Source> open_synthetic(const Options& options) {
+  check_synthetic_options(options);
   return std::make_unique<SyntheticSource>(static_cast<std::uint64_t>(options.integer("samples")),
                                            static_cast<std::size_t>(options.integer("features")), options.real("noise"),
                                            static_cast<std::uint64_t>(options.integer("seed")));
@@ -105,8 +105,8 @@ extern const Format synthetic{
           .help = "standard deviation added to y",
           .range = {.least = 0}},
          {.key = "seed", .type = OptionType::integer, .default_value = "1", .help = "another seed, another problem"}},
-    .check = check,
-    .open = open};
+    .check = check_synthetic_options,
+    .open = open_synthetic};
 
 }  // namespace plugins
 

@@ -9,7 +9,7 @@ using namespace trainrt;
 
 namespace {
 
-void backward(test::Net& net) { net.forward(test::batch(0)).square().mean().backward(); }
+void first_backward(test::Net& net) { net.forward(test::batch(0)).square().mean().backward(); }
 
 }  // namespace
 
@@ -32,7 +32,7 @@ TEST_CASE("buffers belong to each rank, and stay in place while they are trained
   State state;
   attach_model(state, net);
   const auto before = test::saved(state);
-  backward(net);
+  first_backward(net);
   const auto after = test::saved(state);
   const auto& tracked = state.tensors().back();
   CHECK(tracked.placement == Placement::per_rank);
