@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/manifest.hpp"
+#include "checkpoint/format/manifest.hpp"
 #include "io/positional_file.hpp"
 
 namespace trainrt::checkpoint {

@@ -9,8 +9,8 @@
 #include <trainrt/error.hpp>
 
 #include "checkpoint/cannot_read.hpp"
-#include "checkpoint/directory.hpp"
-#include "checkpoint/index.hpp"
+#include "checkpoint/format/directory.hpp"
+#include "checkpoint/format/index.hpp"
 #include "io/digest.hpp"
 #include "io/file.hpp"
 #include "io/patience.hpp"

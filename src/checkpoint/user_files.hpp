@@ -5,7 +5,7 @@
 #include <trainrt/state.hpp>
 #include <vector>
 
-#include "checkpoint/manifest.hpp"
+#include "checkpoint/format/manifest.hpp"
 
 namespace trainrt::checkpoint {
 

@@ -2,7 +2,7 @@
 #include <bit>
 #include <cstring>
 
-#include "checkpoint/shard_plan.hpp"
+#include "checkpoint/save/shard_plan.hpp"
 
 namespace trainrt::checkpoint {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "checkpoint/cannot_read.hpp"
-#include "checkpoint/directory.hpp"
-#include "checkpoint/format.hpp"
+#include "checkpoint/format/directory.hpp"
+#include "checkpoint/format/names.hpp"
 #include "io/digest.hpp"
 #include "io/file.hpp"
 #include "io/patience.hpp"

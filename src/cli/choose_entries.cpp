@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "checkpoint/selection.hpp"
+#include "checkpoint/load/selection.hpp"
 #include "core/text.hpp"
 
 namespace trainrt::cli {

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/reader.hpp"
+#include "checkpoint/load/reader.hpp"
 
 namespace trainrt::cli {
 

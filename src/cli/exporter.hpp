@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "checkpoint/block_reader.hpp"
-#include "checkpoint/reader.hpp"
+#include "checkpoint/load/block_reader.hpp"
+#include "checkpoint/load/reader.hpp"
 #include "cli/new_file.hpp"
 #include "cli/tensor_stream.hpp"
 #include "core/plugin.hpp"

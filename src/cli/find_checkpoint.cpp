@@ -6,7 +6,7 @@
 #include <trainrt/error.hpp>
 
 #include "checkpoint/checkpoint.hpp"
-#include "checkpoint/format.hpp"
+#include "checkpoint/format/names.hpp"
 #include "io/file.hpp"
 
 namespace trainrt::cli {

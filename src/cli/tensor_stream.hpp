@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "checkpoint/reader.hpp"
+#include "checkpoint/load/reader.hpp"
 
 namespace trainrt::cli {
 

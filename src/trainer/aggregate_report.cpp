@@ -2,8 +2,8 @@
 
 #include <array>
 
+#include "comm/agreement.hpp"
 #include "metrics/aggregate.hpp"
-#include "trainer/agreement.hpp"
 
 namespace trainrt::trainer {
 
@@ -13,7 +13,8 @@ metrics::Record aggregate_report(const Metrics& metrics, std::int64_t iteration,
   std::array<std::int64_t, 2> range = {hash, -hash};  // maximum, and minus the minimum
   communicator.all_reduce(range, Op::max);
   if (range[0] != -range[1])
-    throw AgreedError("report(): " + metrics::first_difference(communicator.all_gather(metrics::describe_keys(metrics))));
+    throw comm::AgreedError("report(): " +
+                            metrics::first_difference(communicator.all_gather(metrics::describe_keys(metrics))));
   communicator.all_reduce(encoded.sums, Op::sum);
   communicator.all_reduce(encoded.maxima, Op::max);
   return metrics::decode(metrics, encoded, iteration);

@@ -6,19 +6,19 @@
 #include <fmt/format.h>
 
 #include "checkpoint/file_layout.hpp"
-#include "checkpoint/phases.hpp"
+#include "checkpoint/save/phases.hpp"
+#include "comm/agreement.hpp"
 #include "core/fault_point.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
-#include "trainer/agreement.hpp"
 
 namespace trainrt::trainer {
 
 namespace {
 
-using Unit = CheckpointInterval::Unit;
+using Unit = config::CheckpointInterval::Unit;
 
-checkpoint::SaverOptions saver_options(const RunSpec& spec, const World& world, const AttemptInfo& attempt) {
+checkpoint::SaverOptions saver_options(const config::RunSpec& spec, const World& world, const AttemptInfo& attempt) {
   checkpoint::SaverOptions options;
   options.run_dir = spec.run_dir;
   options.private_dir = attempt.private_dir;
@@ -51,8 +51,8 @@ void CheckpointCycle::prepare(const State& state) {
 }
 
 void CheckpointCycle::start(const Content& content) {
-  const Meter::Stall stall(parts_.attempt.meter);
-  const InPhase saving(parts_.life, Phase::checkpoint);
+  const rundir::Meter::Stall stall(parts_.attempt.meter);
+  const watch::InPhase saving(parts_.life, watch::Phase::checkpoint);
   conclude(measured(saver_.finish()));  // one at a time, in order
   checkpoint::Saver::Request request;
   request.meta.index = next_index_++;
@@ -75,18 +75,18 @@ void CheckpointCycle::start(const Content& content) {
 
 void CheckpointCycle::advance(const checkpoint::Saver::Standing& of_all) {
   if (!saver_.in_flight()) return;
-  const Meter::Stall stall(parts_.attempt.meter);
+  const rundir::Meter::Stall stall(parts_.attempt.meter);
   conclude(measured(saver_.advance(of_all)));
 }
 
 void CheckpointCycle::finish() {
-  const Meter::Stall stall(parts_.attempt.meter);
+  const rundir::Meter::Stall stall(parts_.attempt.meter);
   conclude(saver_.finish());
 }
 
 bool CheckpointCycle::save_and_wait(const Content& content) {
-  const Meter::Stall stall(parts_.attempt.meter);
-  const InPhase saving(parts_.life, Phase::checkpoint);
+  const rundir::Meter::Stall stall(parts_.attempt.meter);
+  const watch::InPhase saving(parts_.life, watch::Phase::checkpoint);
   finish();
   if (holds(content.point)) return true;
   start(content);
@@ -120,7 +120,7 @@ void CheckpointCycle::note_failure(const checkpoint::SaveResult& result) {
   const bool may_pass = result.may_pass && failing_s < parts_.spec.storage_timeout_s;
   const auto most = parts_.spec.checkpoint_max_failed;
   if (most > 0 && failed_in_a_row_ >= most && !may_pass)
-    throw AgreedError(
+    throw comm::AgreedError(
         fmt::format("{}. That is the {}. in a row (checkpoint.max_failed): mend the storage, and start the "
                     "same command again: the run continues from {}",
                     text, failed_in_a_row_, newest()));

@@ -7,15 +7,15 @@
 #include <trainrt/communicator.hpp>
 #include <trainrt/state.hpp>
 
-#include "checkpoint/saver.hpp"
+#include "checkpoint/save/saver.hpp"
+#include "config/run_spec.hpp"
 #include "launch/world.hpp"
 #include "trainer/attempt_info.hpp"
 #include "trainer/auto_interval.hpp"
-#include "trainer/life_signs.hpp"
 #include "trainer/replica_watch.hpp"
 #include "trainer/reporter.hpp"
-#include "trainer/run_spec.hpp"
 #include "trainer/stop_margin.hpp"
+#include "watch/life_signs.hpp"
 
 namespace trainrt::trainer {
 
@@ -37,11 +37,11 @@ class CheckpointCycle {
  public:
   /// What it works with; all of it must live longer.
   struct Parts {
-    const RunSpec& spec;
+    const config::RunSpec& spec;
     const AttemptInfo& attempt;
     Reporter& reporter;  ///< its log is on disk before a checkpoint counts
     StopMargin& stop_margin;
-    LifeSigns& life;
+    watch::LifeSigns& life;
     ReplicaWatch& replicas;  ///< before anything of a checkpoint is written
   };
   /// What goes into a checkpoint.

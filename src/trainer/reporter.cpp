@@ -27,7 +27,7 @@ class SilentReporter : public Reporter {
 
 class FileReporter : public Reporter {
  public:
-  FileReporter(const RunSpec& spec, io::FencedDirectory run_dir)
+  FileReporter(const config::RunSpec& spec, io::FencedDirectory run_dir)
       : run_dir_(std::move(run_dir)), detailed_(spec.detailed_metrics) {
     for (const auto* kind : metrics::sink_table()) sinks_.push_back({kind->open({run_dir_, spec.name})});
   }
@@ -99,7 +99,7 @@ class FileReporter : public Reporter {
 
 }  // namespace
 
-std::unique_ptr<Reporter> make_reporter(const RunSpec& spec, const io::FencedDirectory& run_dir, int rank) {
+std::unique_ptr<Reporter> make_reporter(const config::RunSpec& spec, const io::FencedDirectory& run_dir, int rank) {
   if (rank != 0) return std::make_unique<SilentReporter>();
   return std::make_unique<FileReporter>(spec, run_dir);
 }

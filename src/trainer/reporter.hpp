@@ -2,10 +2,10 @@
 #include <cstdint>
 #include <memory>
 
+#include "config/run_spec.hpp"
 #include "io/fenced_directory.hpp"
 #include "metrics/autofill.hpp"
 #include "metrics/record.hpp"
-#include "trainer/run_spec.hpp"
 
 namespace trainrt::trainer {
 
@@ -27,6 +27,6 @@ class Reporter {
   virtual void end() = 0;
 };
 
-std::unique_ptr<Reporter> make_reporter(const RunSpec& spec, const io::FencedDirectory& run_dir, int rank);
+std::unique_ptr<Reporter> make_reporter(const config::RunSpec& spec, const io::FencedDirectory& run_dir, int rank);
 
 }  // namespace trainrt::trainer

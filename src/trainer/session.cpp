@@ -7,24 +7,24 @@
 
 #include <fmt/format.h>
 
-#include "checkpoint/agree.hpp"
-#include "checkpoint/metadata.hpp"
-#include "checkpoint/phases.hpp"
+#include "checkpoint/format/metadata.hpp"
 #include "checkpoint/replicas.hpp"
-#include "checkpoint/whole_view.hpp"
+#include "checkpoint/save/agree.hpp"
+#include "checkpoint/save/phases.hpp"
+#include "checkpoint/save/whole_view.hpp"
+#include "comm/agreement.hpp"
 #include "core/fault_point.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "trainer/aggregate_report.hpp"
-#include "trainer/agreement.hpp"
 
 namespace trainrt {
 
-using trainer::AgreedError;
-using trainer::InPhase;
-using trainer::Phase;
+using comm::AgreedError;
 using trainer::StopVote;
+using watch::InPhase;
+using watch::Phase;
 
 namespace {
 
@@ -42,7 +42,7 @@ auto agreed_load(Load&& load) {
 
 }  // namespace
 
-Session::Session(const trainer::RunSpec& spec, const World& world, Communicator& communicator, trainer::AttemptInfo attempt)
+Session::Session(const config::RunSpec& spec, const World& world, Communicator& communicator, trainer::AttemptInfo attempt)
     : spec_(spec),
       world_(world),
       communicator_(communicator),
@@ -152,7 +152,9 @@ bool Session::resume_from_other() {
   log::info(fmt::format("a new run, started from {} ({} entries taken, step {})", partial.loaded.directory,
                         partial.taken.size(), progress_.step));
   if (!partial.missing.empty())
-    log::run_warning(fmt::format("asked for, but not in that checkpoint: they stay as they were, or become rank 0's if replicated: {}", join(partial.missing)));
+    log::run_warning(
+        fmt::format("asked for, but not in that checkpoint: they stay as they were, or become rank 0's if replicated: {}",
+                    join(partial.missing)));
   if (!partial.unused.empty())
     log::info(fmt::format("in that checkpoint, but not in this State: {}", join(partial.unused)));
   return true;
@@ -186,7 +188,7 @@ void Session::set_metadata(std::string_view json) {
 // --- steps and reports ------------------------------------------------------------------------------------------------
 
 void Session::begin_reports(std::int64_t iteration, double iteration_s) {
-  trainer::agreed(communicator_, [&] { reporter_->begin(iteration, iteration_s); });
+  comm::agreed(communicator_, [&] { reporter_->begin(iteration, iteration_s); });
   reports_begun_ = true;
   iteration_at_s_ = monotonic_seconds() - iteration_s;
 }
@@ -245,7 +247,7 @@ void Session::step() {
 }
 
 void Session::compare_replicas() {
-  const trainer::Meter::Stall stall(attempt_.meter);
+  const rundir::Meter::Stall stall(attempt_.meter);
   const InPhase comparing(life_, Phase::checkpoint);
   state_.bring_up_to_date();
   replicas_.compare_all(progress_.step);
@@ -288,7 +290,7 @@ void Session::report(const Metrics& metrics) {
   warn_of_missing_score();
   if (stops_.meets_rule(progress_.iteration, last_metrics_)) outcome.stop = batch::ended_early;
   note_place();
-  trainer::agreed(communicator_, [&] { reporter_->write(std::move(record), time_so_far()); });
+  comm::agreed(communicator_, [&] { reporter_->write(std::move(record), time_so_far()); });
   fault_point("reported");
   saves_.advance(outcome.saves);
   obey(outcome, spec_.checkpoint_every.due_at_report(progress_.iteration));
@@ -359,7 +361,7 @@ void Session::close() {
   life_.progress(progress_.step, Phase::finishing);
   // A run that was stopped before it restored has reports that nobody has read yet: they stay as they are.
   if (!reports_begun_ && stopped_by_ == batch::no_stop) begin_reports(0);
-  trainer::agreed(communicator_, [&] {
+  comm::agreed(communicator_, [&] {
     saves_.drain();
     if (!reports_begun_) return;
     reporter_->sync();

@@ -9,11 +9,11 @@ double StopMargin::Recent::longest() const { return *std::ranges::max_element(va
 std::optional<double> StopMargin::seconds() const {
   constexpr double fixed = 15;
   switch (option_.kind) {
-    case LimitOption::Kind::off:
+    case config::LimitOption::Kind::off:
       return std::nullopt;
-    case LimitOption::Kind::seconds:
+    case config::LimitOption::Kind::seconds:
       return option_.seconds;
-    case LimitOption::Kind::automatic:
+    case config::LimitOption::Kind::automatic:
       return fixed + end_s_ + 2 * longest_save() + 2 * gaps_.longest();
   }
   return std::nullopt;

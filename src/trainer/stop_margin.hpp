@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "trainer/run_spec.hpp"
+#include "config/run_spec.hpp"
 
 namespace trainrt::trainer {
 
@@ -14,7 +14,7 @@ namespace trainrt::trainer {
 class StopMargin {
  public:
   /// `end_s`: what the train function may take to end after the stop, as programs do.
-  explicit StopMargin(LimitOption option, double end_s = 0) : option_(option), end_s_(end_s) {}
+  explicit StopMargin(config::LimitOption option, double end_s = 0) : option_(option), end_s_(end_s) {}
 
   /// What a save is taken to last until one has been measured.
   void expect_save(double seconds) { expected_save_ = seconds; }
@@ -38,7 +38,7 @@ class StopMargin {
     std::size_t count_ = 0;
   };
 
-  LimitOption option_;
+  config::LimitOption option_;
   double end_s_;
   double expected_save_ = 0;
   Recent saves_;

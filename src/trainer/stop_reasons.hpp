@@ -9,9 +9,9 @@
 
 #include "batch/lease.hpp"
 #include "batch/stop_cause.hpp"
-#include "trainer/run_spec.hpp"
+#include "config/run_spec.hpp"
+#include "config/stop_rules.hpp"
 #include "trainer/stop_margin.hpp"
-#include "trainer/stop_rules.hpp"
 
 namespace trainrt::trainer {
 
@@ -21,7 +21,7 @@ namespace trainrt::trainer {
 class StopReasons {
  public:
   /// `lease`: of the job, on the rank that watches it; must live longer.
-  StopReasons(const RunSpec& spec, const batch::Lease* lease);
+  StopReasons(const config::RunSpec& spec, const batch::Lease* lease);
 
   /// What the rules remember becomes part of the state.
   void attach(State& state) { rules_.attach(state); }
@@ -51,7 +51,7 @@ class StopReasons {
   bool time_is_up() const;
 
   const batch::Lease* lease_;
-  StopRules rules_;
+  config::StopRules rules_;
   StopMargin margin_;
   std::string end_reason_;
   double last_point_s_ = 0;  // 0: not yet

@@ -20,7 +20,7 @@
 #include <thread>
 #include <trainrt/error.hpp>
 
-#include "checkpoint/saver.hpp"
+#include "checkpoint/save/saver.hpp"
 #include "comm/backend.hpp"
 #include "core/host.hpp"
 #include "io/aligned_memory.hpp"

@@ -20,12 +20,12 @@
 #include <random>
 #include <thread>
 
-#include "checkpoint/directory.hpp"
-#include "checkpoint/phases.hpp"
-#include "checkpoint/private_directory.hpp"
-#include "checkpoint/saver.hpp"
+#include "checkpoint/format/directory.hpp"
+#include "checkpoint/save/phases.hpp"
+#include "checkpoint/save/private_directory.hpp"
+#include "checkpoint/save/saver.hpp"
+#include "checkpoint/save/whole_view.hpp"
 #include "checkpoint/view_check.hpp"
-#include "checkpoint/whole_view.hpp"
 #include "core/host.hpp"
 #include "io/file.hpp"
 #include "support/ranks.hpp"

@@ -1,5 +1,5 @@
 // attempts/000003.json: one attempt of a run.
-#include "trainer/attempt_record.hpp"
+#include "rundir/attempt_record.hpp"
 
 #include "support/fuzz.hpp"
 
@@ -7,7 +7,7 @@ namespace trainrt::fuzz {
 
 namespace {
 
-using trainer::AttemptRecord;
+using rundir::AttemptRecord;
 
 AttemptRecord a_record() {
   AttemptRecord record;
@@ -74,12 +74,12 @@ std::vector<std::string> words() {
 }
 
 void read(const std::string& input) {
-  const auto record = unless_refused<AnyException>([&] { return trainer::attempt_record_from(input); });
+  const auto record = unless_refused<AnyException>([&] { return rundir::attempt_record_from(input); });
   if (!record) return;
-  trainer::state_of(*record);
-  require(!trainer::why_without_end(record->owner, record->owner).empty(), "an attempt without an end is told of");
+  rundir::state_of(*record);
+  require(!rundir::why_without_end(record->owner, record->owner).empty(), "an attempt without an end is told of");
   const auto written = trainer::to_text(*record);
-  require(trainer::to_text(trainer::attempt_record_from(written)) == written,
+  require(trainer::to_text(rundir::attempt_record_from(written)) == written,
           "an attempt's record that is read and written again stays the same");
 }
 

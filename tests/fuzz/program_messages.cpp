@@ -10,8 +10,8 @@
 
 #include <trainrt/context.hpp>
 
-#include "checkpoint/manifest.hpp"
-#include "checkpoint/metadata.hpp"
+#include "checkpoint/format/manifest.hpp"
+#include "checkpoint/format/metadata.hpp"
 #include "frameworks/program/child.hpp"
 #include "frameworks/program/conversation.hpp"
 #include "metrics/record_json.hpp"

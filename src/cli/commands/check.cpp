@@ -13,9 +13,9 @@
 #include "comm/backend.hpp"
 #include "io/file.hpp"
 #include "io/file_system.hpp"
+#include "rundir/run_evidence.hpp"
+#include "rundir/run_record.hpp"
 #include "trainer/run.hpp"
-#include "trainer/run_evidence.hpp"
-#include "trainer/run_record.hpp"
 
 namespace trainrt::cli::plugins {
 
@@ -24,13 +24,13 @@ namespace {
 constexpr std::string_view usage = "check --config FILE [--section.key=value ...]";
 
 /// UsageError if the run directory contradicts itself: a start would be refused as well.
-std::string standing(const trainer::RunSpec& spec) {
-  const auto checked = trainer::checked_evidence(spec, 0);
-  const auto record = trainer::read_run_record(spec.run_dir);
+std::string standing(const config::RunSpec& spec) {
+  const auto checked = rundir::checked_evidence(spec, 0);
+  const auto record = rundir::read_run_record(spec.run_dir);
   if (!record && spec.resume_from.empty()) return "a new run";
   if (!record) return fmt::format("a new run, to start from {}", spec.resume_from);
   const auto& missing = checked.accepted;
-  if (missing.empty() && trainer::is_finished_as_is(*record, spec))
+  if (missing.empty() && rundir::is_finished_as_is(*record, spec))
     return "a run that has finished: starting it would change nothing";
   const auto checkpoints = checkpoint::list(spec.run_dir);
   const auto accepted = missing.empty() ? "" : ", as run.missing_checkpoints = accept allows: " + missing;
@@ -45,7 +45,7 @@ std::filesystem::path existing_part(std::filesystem::path path) {
 }
 
 /// What the run's files will lie on, and what that means for them.
-std::string storage_of(const trainer::RunSpec& spec) {
+std::string storage_of(const config::RunSpec& spec) {
   const auto there = existing_part(spec.storage_path).string();
   if (access(there.c_str(), W_OK | X_OK) != 0)
     throw UsageError(
@@ -66,7 +66,7 @@ std::string owner_of(const std::string& path) {
 }
 
 /// A run that is there must be one that this user may change.
-void check_run_dir(const trainer::RunSpec& spec) {
+void check_run_dir(const config::RunSpec& spec) {
   for (const auto& path : {spec.run_dir, spec.run_dir + "/attempts"})
     if (io::exists(path) && access(path.c_str(), R_OK | W_OK | X_OK) != 0)
       throw UsageError(fmt::format(
@@ -75,7 +75,7 @@ void check_run_dir(const trainer::RunSpec& spec) {
           spec.run_dir, owner_of(path), path));
 }
 
-void check_resume(const trainer::RunSpec& spec) {
+void check_resume(const config::RunSpec& spec) {
   if (spec.resume_from.empty() || checkpoint::highest_index(spec.run_dir) >= 0) return;
   if (!io::exists(spec.resume_from + "/manifest.json") && checkpoint::highest_index(spec.resume_from) < 0)
     throw UsageError(fmt::format(

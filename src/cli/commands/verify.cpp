@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "checkpoint/checkpoint.hpp"
-#include "checkpoint/directory.hpp"
-#include "checkpoint/format.hpp"
-#include "checkpoint/verify.hpp"
+#include "checkpoint/format/directory.hpp"
+#include "checkpoint/format/names.hpp"
+#include "checkpoint/load/verify.hpp"
 #include "checkpoint/view_check.hpp"
 #include "cli/arguments.hpp"
 #include "cli/byte_progress.hpp"
@@ -19,8 +19,8 @@
 #include "io/file.hpp"
 #include "io/schema.hpp"
 #include "metrics/record_json.hpp"
-#include "trainer/attempt_files.hpp"
-#include "trainer/run_record.hpp"
+#include "rundir/attempt_files.hpp"
+#include "rundir/run_record.hpp"
 
 namespace trainrt::cli::plugins {
 
@@ -70,7 +70,7 @@ bool verify_checkpoint(const fs::path& directory, const How& how) {
 bool verify_metrics(const fs::path& path) { return tell(path, {io::check_schema(path, "metrics"), {}}); }
 
 Findings check_run_record(const fs::path& run) try {
-  trainer::read_run_record(run);
+  rundir::read_run_record(run);
   return {};
 } catch (const Error& error) {
   return {{error.what()}, {}};
@@ -104,7 +104,7 @@ Findings check_result_log(const fs::path& path) try {
 /// Records of attempts that cannot be read (why is a warning of the reader's).
 Findings check_attempts(const fs::path& run) {
   std::set<std::string> readable;
-  for (const auto& record : trainer::read_attempts(run)) readable.insert(trainer::attempt_name(record.number) + ".json");
+  for (const auto& record : rundir::read_attempts(run)) readable.insert(rundir::attempt_name(record.number) + ".json");
   Findings findings;
   for (const auto& name : io::list_directory(run / "attempts"))
     if (name.ends_with(".json") && !name.starts_with('.') && !readable.contains(name))

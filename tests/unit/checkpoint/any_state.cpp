@@ -2,7 +2,7 @@
 #include <random>
 
 #include "checkpoint/file_layout.hpp"
-#include "checkpoint/saver.hpp"
+#include "checkpoint/save/saver.hpp"
 #include "runs.hpp"
 
 using namespace trainrt;

@@ -4,7 +4,7 @@
 #include <trainrt/checkpoint_store.hpp>
 
 #include "checkpoint/file_layout.hpp"
-#include "checkpoint/private_directory.hpp"
+#include "checkpoint/save/private_directory.hpp"
 #include "core/host.hpp"
 #include "io/file.hpp"
 #include "runs.hpp"

@@ -4,8 +4,8 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 
-#include "checkpoint/manifest.hpp"
-#include "checkpoint/phases.hpp"
+#include "checkpoint/format/manifest.hpp"
+#include "checkpoint/save/phases.hpp"
 #include "io/file.hpp"
 #include "runs.hpp"
 #include "support/skip.hpp"

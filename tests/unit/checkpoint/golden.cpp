@@ -9,8 +9,8 @@
 #include <limits>
 
 #include "checkpoint/file_layout.hpp"
-#include "checkpoint/manifest.hpp"
-#include "checkpoint/verify.hpp"
+#include "checkpoint/format/manifest.hpp"
+#include "checkpoint/load/verify.hpp"
 #include "io/file.hpp"
 #include "runs.hpp"
 

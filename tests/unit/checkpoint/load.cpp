@@ -4,10 +4,10 @@
 #include <span>
 #include <thread>
 
-#include "checkpoint/index.hpp"
-#include "checkpoint/manifest.hpp"
+#include "checkpoint/format/index.hpp"
+#include "checkpoint/format/manifest.hpp"
+#include "checkpoint/load/reader.hpp"
 #include "checkpoint/part.hpp"
-#include "checkpoint/reader.hpp"
 #include "core/text.hpp"
 #include "io/digest.hpp"
 #include "io/file.hpp"

@@ -1,11 +1,11 @@
-#include "checkpoint/manifest.hpp"
+#include "checkpoint/format/manifest.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 #include <trainrt/error.hpp>
 
-#include "checkpoint/metadata.hpp"
+#include "checkpoint/format/metadata.hpp"
 #include "io/digest.hpp"
 #include "mutations.hpp"
 #include "unit/io/scratch.hpp"

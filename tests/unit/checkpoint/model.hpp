@@ -9,8 +9,8 @@
 #include <trainrt/state.hpp>
 #include <vector>
 
-#include "checkpoint/save.hpp"
-#include "checkpoint/verify.hpp"
+#include "checkpoint/load/verify.hpp"
+#include "checkpoint/save/save.hpp"
 #include "unit/io/scratch.hpp"
 
 namespace trainrt::test {

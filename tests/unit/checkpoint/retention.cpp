@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "checkpoint/directory.hpp"
+#include "checkpoint/format/directory.hpp"
 #include "io/file.hpp"
 #include "runs.hpp"
 

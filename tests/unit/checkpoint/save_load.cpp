@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "checkpoint/phases.hpp"
+#include "checkpoint/save/phases.hpp"
 #include "runs.hpp"
 
 using namespace trainrt;

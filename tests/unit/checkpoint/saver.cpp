@@ -1,4 +1,4 @@
-#include "checkpoint/saver.hpp"
+#include "checkpoint/save/saver.hpp"
 
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "checkpoint/file_layout.hpp"
-#include "checkpoint/manifest.hpp"
-#include "checkpoint/verify.hpp"
+#include "checkpoint/format/manifest.hpp"
+#include "checkpoint/load/verify.hpp"
 #include "io/file.hpp"
 #include "runs.hpp"
 

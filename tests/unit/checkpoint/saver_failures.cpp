@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "checkpoint/file_layout.hpp"
-#include "checkpoint/saver.hpp"
+#include "checkpoint/save/saver.hpp"
 #include "io/fenced_directory.hpp"
 #include "io/file.hpp"
 #include "runs.hpp"

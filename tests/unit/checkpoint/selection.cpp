@@ -1,4 +1,4 @@
-#include "checkpoint/selection.hpp"
+#include "checkpoint/load/selection.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -10,7 +10,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "checkpoint/reader.hpp"
+#include "checkpoint/load/reader.hpp"
 #include "cli/choose_entries.hpp"
 #include "cli/exporter.hpp"
 #include "cli/small_floats.hpp"

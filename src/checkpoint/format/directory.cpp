@@ -1,0 +1,88 @@
+#include "checkpoint/format/directory.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <ranges>
+#include <trainrt/error.hpp>
+
+#include "checkpoint/format/manifest.hpp"
+#include "io/file.hpp"
+#include "io/patience.hpp"
+
+namespace trainrt::checkpoint {
+
+namespace {
+
+constexpr std::string_view prefix = "checkpoint_";
+constexpr std::size_t least_digits = 6;
+
+}  // namespace
+
+std::string directory_name(std::int64_t index) {
+  const auto digits = std::to_string(index);
+  return std::string(prefix) + std::string(digits.size() < least_digits ? least_digits - digits.size() : 0, '0') + digits;
+}
+
+std::optional<std::int64_t> index_of(const std::string& name) {
+  if (!name.starts_with(prefix)) return std::nullopt;
+  std::int64_t index = 0;
+  const auto* end = name.data() + name.size();
+  const auto [at, error] = std::from_chars(name.data() + prefix.size(), end, index);
+  if (error != std::errc() || at != end || index < 0 || directory_name(index) != name) return std::nullopt;
+  return index;
+}
+
+std::string run_of(const std::string& checkpoint_dir) {
+  const auto end = checkpoint_dir.find_last_not_of('/');
+  const auto slash = checkpoint_dir.rfind('/', end);
+  if (end == std::string::npos || slash == std::string::npos) return ".";
+  return checkpoint_dir.substr(0, std::max<std::size_t>(slash, 1));
+}
+
+std::vector<std::int64_t> indices_in(const std::string& run_dir) {
+  std::vector<std::int64_t> indices;
+  for (const auto& name : io::patiently([&] { return io::list_if_there(run_dir); }))
+    if (const auto index = index_of(name)) indices.push_back(*index);
+  std::sort(indices.begin(), indices.end());
+  return indices;
+}
+
+namespace {
+
+/// nullopt if it is damaged: verify() and load_latest() say so.
+std::optional<Meta> meta_of(const std::string& run_dir, std::int64_t index) try {
+  auto manifest = read_manifest(run_dir + "/" + directory_name(index));
+  if (manifest.meta.index != index) return std::nullopt;
+  return std::move(manifest.meta);
+} catch (const Error&) {
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::int64_t highest_index(const std::string& run_dir) {
+  const auto indices = indices_in(run_dir);
+  return indices.empty() ? -1 : indices.back();
+}
+
+std::int64_t index_after(std::int64_t highest, const std::string& run_dir) {
+  constexpr std::int64_t most = 1'000'000'000'000'000;
+  if (highest < most) return highest + 1;
+  throw UsageError("'" + run_dir + "/" + directory_name(highest) + "' has a number that no run reaches, and the next " +
+                   "checkpoint would need a higher one: give that directory another name");
+}
+
+std::vector<Meta> list(const std::string& run_dir) {
+  std::vector<Meta> metas;
+  for (const auto index : indices_in(run_dir))
+    if (auto meta = meta_of(run_dir, index)) metas.push_back(std::move(*meta));
+  return metas;
+}
+
+std::optional<Meta> newest(const std::string& run_dir) {
+  for (const auto index : std::views::reverse(indices_in(run_dir)))
+    if (auto meta = meta_of(run_dir, index)) return meta;
+  return std::nullopt;
+}
+
+}  // namespace trainrt::checkpoint
