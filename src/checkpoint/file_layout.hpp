@@ -6,9 +6,6 @@
 
 namespace trainrt::checkpoint {
 
-std::string_view name_of(FileLayout layout);         ///< "rank", "node", "single"
-FileLayout file_layout_from(std::string_view word);  ///< throws UsageError that lists the valid words
-
 /// The shard file of each rank, numbered from 0 without gaps by their lowest rank. `node_of_rank` has one number a rank,
 /// the same for ranks of a node. Pure.
 std::vector<int> files_of_ranks(FileLayout layout, std::span<const int> node_of_rank);

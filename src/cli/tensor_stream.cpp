@@ -15,14 +15,14 @@ namespace {
 
 /// Pieces that are read at once, side by side in a buffer.
 struct Batch {
-  struct Part {
+  struct Share {
     const Reader::Tensor* tensor;
     Box box;
     std::uint64_t first;  // byte of the tensor
     std::size_t at;       // in the buffer
     std::size_t bytes;
   };
-  std::vector<Part> parts;
+  std::vector<Share> parts;
   std::size_t bytes = 0;  // of the buffer, padding included
 };
 

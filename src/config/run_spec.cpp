@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "checkpoint/file_layout.hpp"
 #include "config/run_options.hpp"
 #include "config/stop_rules.hpp"
 #include "core/text.hpp"
@@ -26,21 +24,6 @@ void check_component(const OptionValue& value, const std::string& what) {
         fmt::format("{}: {} is '{}'; it must be one plain name: no '/', no control characters, at most 200 bytes, not "
                     "starting with '.'",
                     value.origin, what, text));
-}
-
-/// "auto", "90 s" or "off".
-LimitOption parse_limit(const Options& options, std::string_view key) {
-  const auto* value = options.find(key);
-  if (value->text == "auto") return {LimitOption::Kind::automatic, 0};
-  if (value->text == "off") return {LimitOption::Kind::off, 0};
-  std::istringstream in(value->text);
-  std::string number, unit, rest;
-  in >> number >> unit >> rest;
-  const auto seconds = parse_real(number);
-  if (seconds && any_time.holds(*seconds) && (unit.empty() || unit == "s") && rest.empty())
-    return {LimitOption::Kind::seconds, *seconds};
-  throw UsageError(fmt::format("{}: {} is '{}'; it must be auto, 'N s' (a number{}) or off", value->origin, key,
-                               value->text, any_time.in_words()));
 }
 
 void take_failure_keys(const Options& options, RunSpec& spec) {
@@ -94,13 +77,18 @@ RunSpec::Replicas replicas_from(const std::string& text) {
   return text == "warn" ? RunSpec::Replicas::warn : RunSpec::Replicas::off;
 }
 
+FileLayout file_layout_from(const std::string& text) {
+  if (text == "rank") return FileLayout::rank;
+  return text == "node" ? FileLayout::node : FileLayout::single;
+}
+
 /// The keys of [checkpoint] and those of [run] that say where a run starts.
 void take_checkpoint_keys(const Options& options, RunSpec& spec) {
   spec.checkpoint_every = parse_checkpoint_interval(*options.find("checkpoint.every"));
-  spec.retention.num_to_keep = options.integer("checkpoint.num_to_keep");
-  spec.retention.score_attribute = options.text("checkpoint.score_attribute");
-  spec.retention.maximize = options.text("checkpoint.score_order") == "max";
-  spec.checkpoint_layout = checkpoint::file_layout_from(options.text("checkpoint.layout"));
+  spec.checkpoint_num_to_keep = options.integer("checkpoint.num_to_keep");
+  spec.score_attribute = options.text("checkpoint.score_attribute");
+  spec.score_is_maximized = options.text("checkpoint.score_order") == "max";
+  spec.checkpoint_layout = file_layout_from(options.text("checkpoint.layout"));
   spec.checkpoint_async = options.boolean("checkpoint.async");
   spec.checkpoint_staging_bytes = options.bytes("checkpoint.staging_limit");
   spec.checkpoint_max_failed = options.integer("checkpoint.max_failed");
@@ -111,8 +99,8 @@ void take_checkpoint_keys(const Options& options, RunSpec& spec) {
   if (const auto from = options.text("run.resume_from_checkpoint"); !from.empty())
     spec.resume_from = std::filesystem::absolute(from).lexically_normal().string();
   spec.accepts_missing_checkpoints = options.text("run.missing_checkpoints") == "accept";
-  spec.resume_tensors.patterns = words_in(options.text("run.resume_tensors"));
-  if (!spec.resume_tensors.patterns.empty() && spec.resume_from.empty())
+  spec.resume_tensors = words_in(options.text("run.resume_tensors"));
+  if (!spec.resume_tensors.empty() && spec.resume_from.empty())
     throw UsageError(options.find("run.resume_tensors")->origin +
                      ": run.resume_tensors says what to take of run.resume_from_checkpoint, which is missing");
 }

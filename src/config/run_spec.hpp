@@ -2,22 +2,16 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <trainrt/checkpoint_store.hpp>
 #include <trainrt/gradient_buckets.hpp>
 
-#include "checkpoint/checkpoint.hpp"
-#include "config/checkpoint_interval.hpp"
+#include "config/intervals.hpp"
 #include "core/options.hpp"
 
 namespace trainrt::config {
-
-/// "auto | N s | off" of the config.
-struct LimitOption {
-  enum class Kind { automatic, seconds, off };
-  Kind kind = Kind::automatic;
-  double seconds = 0;
-};
 
 /// What a restart on another number of ranks makes of the global batch.
 enum class OnResize {
@@ -33,18 +27,20 @@ struct RunSpec {
   std::string run_dir;       ///< storage_path/name
   std::uint64_t seed = 0;
   std::string function;
-  std::string library;                   ///< a user's module, "" = none
-  std::string program;                   ///< a command line, "" = none
-  std::string stop_signal;               ///< for the program: "TERM"
-  double stop_timeout_s = 0;             ///< that the program may take to end
-  Options loop;                          ///< [loop], keys without the section
-  Options loop_defaults;                 ///< of keys that the train function declares
-  std::map<std::string, Options> data;   ///< [data.NAME] by name
-  std::string resume_from;               ///< a checkpoint of another run, "" = none
-  checkpoint::Selection resume_tensors;  ///< what to take of it
+  std::string library;                      ///< a user's module, "" = none
+  std::string program;                      ///< a command line, "" = none
+  std::string stop_signal;                  ///< for the program: "TERM"
+  double stop_timeout_s = 0;                ///< that the program may take to end
+  Options loop;                             ///< [loop], keys without the section
+  Options loop_defaults;                    ///< of keys that the train function declares
+  std::map<std::string, Options> data;      ///< [data.NAME] by name
+  std::string resume_from;                  ///< a checkpoint of another run, "" = none
+  std::vector<std::string> resume_tensors;  ///< patterns of names: what to take of it; empty: everything
   bool accepts_missing_checkpoints = false;
   CheckpointInterval checkpoint_every;
-  checkpoint::Retention retention;
+  std::int64_t checkpoint_num_to_keep = 0;  ///< 0 = all
+  std::string score_attribute;              ///< the metric that says which checkpoints are best, "" = the newest are
+  bool score_is_maximized = true;
   FileLayout checkpoint_layout = FileLayout::node;
   bool checkpoint_async = true;
   std::int64_t checkpoint_max_failed = 0;      ///< in a row; 0 = any number

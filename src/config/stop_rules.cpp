@@ -9,7 +9,6 @@
 #include <trainrt/error.hpp>
 
 #include "core/text.hpp"
-#include "data/sampler.hpp"
 
 namespace trainrt::config {
 
@@ -52,7 +51,7 @@ std::span<const OptionSpec> stop_options() {
 }
 
 StopRules::StopRules(const Options& stop, std::string_view settings)
-    : settings_(static_cast<std::int64_t>(data::stable_hash(settings))) {
+    : settings_(static_cast<std::int64_t>(stable_hash(settings))) {
   check_patience_keys(stop);
   for (const auto& key : stop.keys()) {
     if (is_patience_key(key)) continue;
@@ -81,8 +80,8 @@ StopRules::StopRules(const Options& stop, std::string_view settings)
   if (order != nullptr && order->text != "min" && order->text != "max")
     throw UsageError(fmt::format("{}: stop.patience_order is '{}'; it must be min or max", order->origin, order->text));
   const auto* delta = stop.find("patience_delta");
-  patience_ = Patience{*reports, metric->text, order != nullptr && order->text == "max",
-                       delta == nullptr ? 0 : number_of("patience_delta", *delta, delta->text, "a number")};
+  patience_ = PatienceRule{*reports, metric->text, order != nullptr && order->text == "max",
+                           delta == nullptr ? 0 : number_of("patience_delta", *delta, delta->text, "a number")};
 }
 
 std::optional<std::string> StopRules::check(std::int64_t iteration, const Metrics& metrics) {

@@ -49,7 +49,7 @@ class StopRules {
     bool at_least;
     double value;
   };
-  struct Patience {
+  struct PatienceRule {
     std::int64_t reports;
     std::string metric;
     bool maximize;
@@ -58,7 +58,7 @@ class StopRules {
   std::optional<std::string> run_out(const Metrics& metrics);
 
   std::vector<Threshold> thresholds_;
-  std::optional<Patience> patience_;
+  std::optional<PatienceRule> patience_;
   bool seen_ = false;
   double best_ = 0;
   std::int64_t waited_ = 0;

@@ -16,7 +16,6 @@
 #include "io/patience.hpp"
 #include "rundir/attempt_files.hpp"
 #include "rundir/run_directory.hpp"
-#include "watch/crash_report.hpp"
 
 namespace trainrt::rundir {
 
@@ -40,7 +39,7 @@ void close_for(const io::FencedDirectory& files, const AttemptRecord& me, Attemp
   const auto& run_dir = files.path();
   take_pulse(gone, run_dir);
   gone.end = gone.seen.empty() ? gone.start : gone.seen;
-  const auto crash = watch::crash_of(run_dir, gone.number);
+  const auto crash = crash_of(run_dir, gone.number);
   gone.why = crash.empty() ? why_without_end(gone.owner, me.owner) : "failed: " + crash;
   write_end(files, gone);
 }

@@ -13,6 +13,7 @@
 #include "core/host.hpp"
 #include "core/log.hpp"
 #include "core/options.hpp"
+#include "core/text.hpp"
 #include "io/exclusive.hpp"
 #include "io/file.hpp"
 #include "io/patience.hpp"
@@ -25,6 +26,8 @@ namespace fs = std::filesystem;
 namespace {
 
 std::string record_name(int number) { return "attempts/" + attempt_name(number) + ".json"; }
+
+std::string crash_prefix(int attempt) { return "crash-attempt-" + attempt_name(attempt) + "-"; }
 
 /// A record may be looked at more than once in a start.
 void warn_once(const std::string& text) {
@@ -152,6 +155,25 @@ void note_cause(const std::string& run_dir, int number, const std::string& cause
   if (!record || record->end.empty()) return;
   record->why += " (" + cause + ")";
   io::replace_file(path, to_text(*record));
+}
+
+std::string crash_report_path(const std::string& run_dir, int attempt, int rank) {
+  return fmt::format("{}/logs/{}rank-{:05}.txt", run_dir, crash_prefix(attempt), rank);
+}
+
+std::string hang_folder(int attempt) { return "logs/hang-attempt-" + attempt_name(attempt); }
+
+std::string crash_of(const std::string& run_dir, int attempt) try {
+  std::string text;
+  for (const auto& name : io::list_directory(run_dir + "/logs")) {
+    if (!name.starts_with("crash-attempt-" + attempt_name(attempt) + "-")) continue;
+    const auto line = first_line(io::read_file(run_dir + "/logs/" + name));
+    text += (text.empty() ? "" : "; ") + line.substr(std::min(line.size(), line.find(' ') + 1));
+  }
+  return text;
+} catch (const Error& error) {
+  log::warning(std::string("the crash reports cannot be read: ") + error.what());
+  return {};
 }
 
 }  // namespace trainrt::rundir

@@ -30,6 +30,14 @@ void close_attempt(const std::string& run_dir, int number, const std::string& wh
 /// Adds what an attempt could not know of its own end: "stopped by SIGTERM" becomes "stopped by SIGTERM (preemption)".
 void note_cause(const std::string& run_dir, int number, const std::string& cause);
 
+/// What a rank of an attempt writes when it crashes, and when it hangs, which it does into a folder of all ranks.
+std::string crash_report_path(const std::string& run_dir, int attempt, int rank);
+std::string hang_folder(int attempt);  ///< "logs/hang-attempt-000003", in the run directory
+
+/// What the crash reports of an attempt say, in a line: "rank 2 on n2 died of SIGSEGV at step 812 (training)"; "" where
+/// none crashed.
+std::string crash_of(const std::string& run_dir, int attempt);
+
 // --- for the attempts themselves ---
 
 std::string record_path(const std::string& run_dir, int number);

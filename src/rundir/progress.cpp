@@ -31,16 +31,16 @@ int attempts_without_progress(std::span<const AttemptRecord> attempts, const std
   return count;
 }
 
-void require_progress(const config::RunSpec& spec) {
+void require_progress(const std::string& run_dir, int max_no_progress) {
   const auto job_id = this_owner().job_id;
-  if (spec.max_no_progress == 0 || job_id.empty()) return;
-  const int count = attempts_without_progress(read_attempts(spec.run_dir, attempts_that_matter), job_id);
-  if (count < spec.max_no_progress) return;
+  if (max_no_progress == 0 || job_id.empty()) return;
+  const int count = attempts_without_progress(read_attempts(run_dir, attempts_that_matter), job_id);
+  if (count < max_no_progress) return;
   throw Error(
       fmt::format("the last {} attempts of job {} at the run in {} got no further than the checkpoint they began with "
                   "(failure.max_no_progress = {}): trainrt result {} shows why. Mend that and submit a new job, or "
                   "add --failure.max_no_progress=0 to try all the same",
-                  count, job_id, spec.run_dir, spec.max_no_progress, shell_quoted(spec.run_dir)),
+                  count, job_id, run_dir, max_no_progress, shell_quoted(run_dir)),
       ExitCode::no_progress);
 }
 

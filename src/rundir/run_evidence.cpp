@@ -103,10 +103,10 @@ void refuse_contradiction(const RunEvidence& evidence, const std::string& contra
       contradiction, where));
 }
 
-CheckedEvidence checked_evidence(const config::RunSpec& spec, double patience_s) {
+CheckedEvidence checked_evidence(const std::string& run_dir, bool accepts_missing, double patience_s) {
   CheckedEvidence checked;
   const auto look = [&] {
-    checked.evidence = gather_evidence(spec.run_dir);
+    checked.evidence = gather_evidence(run_dir);
     const auto text = contradiction_in(checked.evidence);
     if (!text.empty()) throw Contradiction(text);
   };
@@ -116,7 +116,7 @@ CheckedEvidence checked_evidence(const config::RunSpec& spec, double patience_s)
   try {
     retry("storage", look, is_contradiction, patience);
   } catch (const Contradiction& contradiction) {
-    if (!spec.accepts_missing_checkpoints) refuse_contradiction(checked.evidence, contradiction.what());
+    if (!accepts_missing) refuse_contradiction(checked.evidence, contradiction.what());
     checked.accepted = contradiction.what();
   }
   return checked;

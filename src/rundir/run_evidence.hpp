@@ -4,8 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "config/run_spec.hpp"
-
 namespace trainrt::rundir {
 
 /// What an attempt's record or heartbeat says of the newest checkpoint that it committed, or began from.
@@ -46,7 +44,8 @@ struct CheckedEvidence {
   RunEvidence evidence;
   std::string accepted;  ///< the contradiction that run.missing_checkpoints = accept passes over; "" = there is none
 };
-/// Reads the evidence, for so long again as it contradicts itself, and refuses it then. Changes nothing.
-CheckedEvidence checked_evidence(const config::RunSpec& spec, double patience_s);
+/// Reads the evidence, for so long again as it contradicts itself, and refuses it then unless `accepts_missing`. Changes
+/// nothing.
+CheckedEvidence checked_evidence(const std::string& run_dir, bool accepts_missing, double patience_s);
 
 }  // namespace trainrt::rundir

@@ -95,15 +95,15 @@ void write_run_record(const io::FencedDirectory& run_dir, const RunRecord& recor
   io::patiently([&, text = to_text(record)] { run_dir.replace(file_name, text); });
 }
 
-RunRecord new_run_record(const config::RunSpec& spec, const std::string& function) {
-  return {.name = spec.name,
+RunRecord new_run_record(const std::string& name, const std::string& function, const ConfigTexts& config) {
+  return {.name = name,
           .run_id = random_id(),
           .created = utc_now(),
           .function = function,
           .state = "running",
           .workers = 0,
-          .loop = spec.loop.texts(),
-          .spec = spec.texts,
+          .loop = config.loop,
+          .spec = config.rest,
           .changes = {}};
 }
 
@@ -133,21 +133,21 @@ Texts keys_of(const Texts& spec, std::string_view section) {
 
 }  // namespace
 
-std::vector<RunRecord::Change> take_changes(RunRecord& record, const config::RunSpec& spec, int attempt) {
+std::vector<RunRecord::Change> take_changes(RunRecord& record, const ConfigTexts& config, int attempt) {
   std::vector<RunRecord::Change> changes;
-  add_changes(changes, record.loop, spec.loop.texts(), "loop.", attempt);
+  add_changes(changes, record.loop, config.loop, "loop.", attempt);
   for (const auto* section : {"data.", "stop."})
-    add_changes(changes, keys_of(record.spec, section), keys_of(spec.texts, section), "", attempt);
-  record.loop = spec.loop.texts();
+    add_changes(changes, keys_of(record.spec, section), keys_of(config.rest, section), "", attempt);
+  record.loop = config.loop;
   record.changes.insert(record.changes.end(), changes.begin(), changes.end());
   return changes;
 }
 
 std::string loop_as_json(const RunRecord& record) { return Json(record.loop).dump(2) + "\n"; }
 
-bool is_finished_as_is(const RunRecord& record, const config::RunSpec& spec) {
-  return record.state == "finished" && record.loop == spec.loop.texts() &&
-         keys_of(record.spec, "stop.") == keys_of(spec.texts, "stop.");
+bool is_finished_as_is(const RunRecord& record, const ConfigTexts& config) {
+  return record.state == "finished" && record.loop == config.loop &&
+         keys_of(record.spec, "stop.") == keys_of(config.rest, "stop.");
 }
 
 }  // namespace trainrt::rundir

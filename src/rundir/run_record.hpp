@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "config/run_spec.hpp"
 #include "io/fenced_directory.hpp"
 
 namespace trainrt::rundir {
@@ -35,17 +34,23 @@ std::optional<RunRecord> read_run_record(const std::string& run_dir);
 RunRecord read_seen_run_record(const std::string& run_dir);
 void write_run_record(const io::FencedDirectory& run_dir, const RunRecord& record);
 
+/// The config that a run is started with, every value as it was given or defaulted.
+struct ConfigTexts {
+  std::map<std::string, std::string> loop;  ///< [loop], keys without the section
+  std::map<std::string, std::string> rest;  ///< all others: "checkpoint.every"
+};
+
 /// A record for a run that starts for the first time.
-RunRecord new_run_record(const config::RunSpec& spec, const std::string& function);
+RunRecord new_run_record(const std::string& name, const std::string& function, const ConfigTexts& config);
 
 /// Takes this attempt's [loop] into the record, and returns what changed in it, in [data.NAME] and in [stop] ("loop.lr",
 /// "data.train.source"). What new values mean for a run that goes on is the train function's business.
-std::vector<RunRecord::Change> take_changes(RunRecord& record, const config::RunSpec& spec, int attempt);
+std::vector<RunRecord::Change> take_changes(RunRecord& record, const ConfigTexts& config, int attempt);
 
 /// [loop] as a JSON object, for params.json.
 std::string loop_as_json(const RunRecord& record);
 
 /// True where the record's run finished and nothing in [loop] and [stop] differs now.
-bool is_finished_as_is(const RunRecord& record, const config::RunSpec& spec);
+bool is_finished_as_is(const RunRecord& record, const ConfigTexts& config);
 
 }  // namespace trainrt::rundir

@@ -24,7 +24,7 @@ checkpoint::SaverOptions saver_options(const config::RunSpec& spec, const World&
   options.private_dir = attempt.private_dir;
   options.makes_private_dir = false;
   options.file_of_rank = checkpoint::files_of_ranks(spec.checkpoint_layout, world.node_of_rank);
-  options.retention = spec.retention;
+  options.retention = retention_of(spec);
   options.known = {attempt.earlier.listed.begin(), attempt.earlier.listed.end()};
   options.writer.staging_bytes = spec.checkpoint_staging_bytes;
   options.writer.threads = spec.checkpoint_io_threads;
@@ -37,6 +37,10 @@ checkpoint::SaverOptions saver_options(const config::RunSpec& spec, const World&
 }
 
 }  // namespace
+
+checkpoint::Retention retention_of(const config::RunSpec& spec) {
+  return {spec.checkpoint_num_to_keep, spec.score_attribute, spec.score_is_maximized};
+}
 
 CheckpointCycle::CheckpointCycle(Parts parts, const World& world, Communicator& communicator)
     : parts_(parts),

@@ -26,6 +26,9 @@ struct RunPoint {
   bool operator==(const RunPoint&) const = default;
 };
 
+/// Which checkpoints the config wants to be kept.
+checkpoint::Retention retention_of(const config::RunSpec& spec);
+
 /// The checkpoints of an attempt on one rank, one after the other: starts them, learns what became of them and what they
 /// cost, and says when the clock wants the next. The time that they take goes to the meter, the stop margin and the signs
 /// of life. Only the train thread uses it.

@@ -32,7 +32,7 @@ Records::Records(const config::RunSpec& spec, const std::string& function, int r
 }
 
 void Records::look_again(const config::RunSpec& spec) try {
-  evidence_ = rundir::checked_evidence(spec, spec.storage_timeout_s).evidence;
+  evidence_ = rundir::checked_evidence(spec.run_dir, spec.accepts_missing_checkpoints, spec.storage_timeout_s).evidence;
 } catch (const Error& error) {
   attempt_.end(std::string("failed: ") + error.what(), static_cast<int>(error.code()), 0);
   throw;
@@ -47,8 +47,9 @@ void Records::begin_record(const config::RunSpec& spec, const std::string& funct
   std::optional<rundir::RunRecord> existing;
   if (evidence_.has_run_record) existing = rundir::read_seen_run_record(spec.run_dir);
   const auto batch = global_batch(spec, existing, ranks);
-  record_ = existing ? std::move(*existing) : rundir::new_run_record(spec, function);
-  for (const auto& change : rundir::take_changes(record_, spec, attempt_.number()))
+  const rundir::ConfigTexts texts{spec.loop.texts(), spec.texts};
+  record_ = existing ? std::move(*existing) : rundir::new_run_record(spec.name, function, texts);
+  for (const auto& change : rundir::take_changes(record_, texts, attempt_.number()))
     log::info(fmt::format("{} was {}, is {} from attempt {} on", change.key, shown(change.from), shown(change.to),
                           change.attempt));
   record_.spec = spec.texts;

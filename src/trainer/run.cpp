@@ -69,7 +69,7 @@ Existing look_at_existing(const config::RunSpec& spec, const std::string& functi
   if (!io::exists(run_dir + "/run.json") && fs::exists(run_dir) && !fs::is_directory(run_dir + "/attempts") &&
       !fs::is_empty(run_dir))
     throw UsageError(run_dir + " exists and is no run of trainrt: choose another run.name or run.storage_path");
-  const auto checked = rundir::checked_evidence(spec, spec.storage_timeout_s);
+  const auto checked = rundir::checked_evidence(spec.run_dir, spec.accepts_missing_checkpoints, spec.storage_timeout_s);
   Existing existing;
   existing.accepts_missing = !checked.accepted.empty();
   if (existing.accepts_missing) say_accepted(checked);
@@ -79,7 +79,8 @@ Existing look_at_existing(const config::RunSpec& spec, const std::string& functi
   if (record && record->function != function)
     throw UsageError(fmt::format("the run in {} is of the train function '{}', not '{}': give this run another run.name",
                                  run_dir, record->function, function));
-  existing.is_finished = record && !existing.accepts_missing && rundir::is_finished_as_is(*record, spec);
+  existing.is_finished =
+      record && !existing.accepts_missing && rundir::is_finished_as_is(*record, {spec.loop.texts(), spec.texts});
   if (!existing.is_finished) require_same_global_batch(spec, global_batch(spec, record, ranks));
   return existing;
 }
@@ -230,18 +231,24 @@ std::function<void(int)> end_of_step_after_crash(launch::Launch& launch) {
   };
 }
 
+watch::CrashFiles crash_files(const AttemptPlace& place, int rank) {
+  return {.report = rundir::crash_report_path(place.spec.run_dir, place.attempt, rank),
+          .error = place.spec.run_dir + "/error.txt",
+          .error_aside = fmt::format("{}/error-rank-{:05}.txt", place.files.private_dir(), rank)};
+}
+
 watch::HangWatch watch_for_hangs(const AttemptPlace& place, const Session& session, launch::Launch& launch,
                                  const std::vector<std::string>& nodes) {
   const auto& world = launch.world();
-  watch::HangWatch::Place where{
-      .run_dir = place.spec.run_dir, .attempt = place.attempt, .rank = world.rank, .host_of_rank = {}};
+  watch::HangWatch::Scene scene{
+      .run_dir = place.spec.run_dir, .folder = rundir::hang_folder(place.attempt), .rank = world.rank, .host_of_rank = {}};
   std::map<int, std::string> host_of_node;  // nodes are named in the order of their lowest ranks
   for (const int node : world.node_of_rank) {
     if (!host_of_node.contains(node)) host_of_node[node] = nodes.at(host_of_node.size());
-    where.host_of_rank.push_back(host_of_node[node]);
+    scene.host_of_rank.push_back(host_of_node[node]);
   }
-  return {place.spec,
-          std::move(where),
+  return {{place.spec.hang_timeout, place.spec.collective_timeout_s},
+          std::move(scene),
           session.life(),
           {.write_down =
                [&place](const std::string& why, std::int64_t step) {
@@ -282,8 +289,8 @@ RunOutcome run_attempt(const config::RunSpec& spec, const TrainCall& function, l
                   {start.attempt, place.files.private_dir(), meter, start.earlier,
                    records != nullptr ? failure_history(spec) : FailureHistory{}, records != nullptr ? &lease : nullptr,
                    start.workers});
-  const watch::CrashPlace crash_place(spec.run_dir, start.attempt, communicator.rank(), session.life(),
-                                      end_of_step_after_crash(launch));
+  const watch::CrashPlace crash_place(crash_files(place, communicator.rank()), start.attempt, communicator.rank(),
+                                      session.life(), end_of_step_after_crash(launch));
   const auto hang_watch = watch_for_hangs(place, session, launch, start.nodes);
   start.start_watch.reset();
   try {
@@ -311,7 +318,7 @@ void check_datasets(const config::RunSpec& spec) {
 RunOutcome run(const config::RunSpec& spec, const TrainCall& function, launch::Launch& launch, Communicator& communicator) {
   rundir::Meter meter(attempt_start_s());  // before what uses it: the attempt's heart, in `start`
   Start start;
-  start.start_watch.emplace(launch, spec);
+  start.start_watch.emplace(launch, watch::StartTimes{spec.hang_timeout, spec.launch_timeout_s, spec.storage_timeout_s});
   io::set_patience(spec.storage_timeout_s);
   start.there_before = rundir::require_shared_storage(spec.storage_path, spec.storage_timeout_s, communicator);
   start.existing = find_existing(spec, function.name, communicator);
@@ -324,7 +331,7 @@ RunOutcome run(const config::RunSpec& spec, const TrainCall& function, launch::L
   start.nodes = node_names(launch.world(), communicator);
   comm::agreed(communicator, [&] {
     if (communicator.rank() != 0) return;
-    rundir::require_progress(spec);
+    rundir::require_progress(spec.run_dir, spec.max_no_progress);
     start.records = std::make_unique<Records>(spec, function.name, communicator.size(), start.nodes, meter,
                                               start.existing.accepts_missing);
   });

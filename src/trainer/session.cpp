@@ -132,7 +132,8 @@ void Session::follow_up(const checkpoint::LoadResult& loaded) const {
       checkpoint::restore_view(loaded.directory, checkpoint::view_aside(attempt_.private_dir));
       const auto& listed = attempt_.earlier.listed;
       std::set<std::int64_t> known(listed.begin(), std::ranges::upper_bound(listed, loaded.meta.index));
-      checkpoint::retain(spec_.run_dir, attempt_.private_dir, spec_.retention, known, loaded.damaged, pass_phase);
+      checkpoint::retain(spec_.run_dir, attempt_.private_dir, trainer::retention_of(spec_), known, loaded.damaged,
+                         pass_phase);
     } catch (const Error& error) {
       log::warning(std::string("what an earlier attempt left undone stays so: ") + error.what());
     }
@@ -141,7 +142,7 @@ void Session::follow_up(const checkpoint::LoadResult& loaded) const {
 bool Session::resume_from_other() {
   if (spec_.resume_from.empty()) return false;
   const auto partial =
-      agreed_load([&] { return checkpoint::load_from(state_, spec_.resume_from, spec_.resume_tensors, communicator_); });
+      agreed_load([&] { return checkpoint::load_from(state_, spec_.resume_from, {spec_.resume_tensors}, communicator_); });
   for (const auto& reason : partial.loaded.skipped) log::run_warning(reason);
   make_alike(&partial.loaded);
   progress_.iteration = 0;  // of this run
@@ -222,7 +223,7 @@ void Session::warn_if_unattached() {
 }
 
 void Session::warn_of_missing_score() {
-  const auto& attribute = spec_.retention.score_attribute;
+  const auto& attribute = spec_.score_attribute;
   if (attribute.empty() || last_metrics_.contains(attribute) || std::exchange(score_warned_, true)) return;
   log::run_warning(fmt::format(
       "checkpoint.score_attribute is '{}', and the report has no number of that name: such checkpoints rank worst",

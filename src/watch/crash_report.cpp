@@ -10,34 +10,28 @@
 #include <exception>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <semaphore.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <trainrt/error.hpp>
 
 #include "core/host.hpp"
-#include "core/log.hpp"
 #include "core/stack_trace.hpp"
 #include "core/symbols.hpp"
 #include "core/text.hpp"
 #include "core/thread.hpp"
-#include "io/file.hpp"
-#include "rundir/attempt_record.hpp"
-#include "rundir/run_directory.hpp"
 #include "watch/thrown.hpp"
 
 namespace trainrt::watch {
 
 /// All that a handler needs, made beforehand.
 struct CrashFacts {
-  std::string report;       ///< path
-  std::string error;        ///< path of error.txt
-  std::string error_aside;  ///< where it is written first, in the private directory
-  std::string who;          ///< "rank 2 on n2"
-  std::string details;      ///< "process 123, attempt 3"
+  CrashFiles files;
+  std::string who;      ///< "rank 2 on n2"
+  std::string details;  ///< "process 123, attempt 3"
   const LifeSigns* life;
   std::function<void(int)> end_step;
   std::atomic<int> signal_number = 0;  ///< of the crash
@@ -156,7 +150,7 @@ void put_report(int fd, const CrashFacts& place, std::string_view what, const St
 void write_reports(const CrashFacts& place, std::string_view what, const StackFrames& frames) {
   put(STDERR_FILENO, "trainrt: error: ");
   put(STDERR_FILENO, what);
-  for (const auto* path : {&place.report, &place.error_aside}) {
+  for (const auto* path : {&place.files.report, &place.files.error_aside}) {
     const int fd = open(path->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0) continue;
     put_report(fd, place, what, frames);
@@ -165,7 +159,7 @@ void write_reports(const CrashFacts& place, std::string_view what, const StackFr
   }
   // Out of the private directory, as io/fenced_directory.hpp has it: fails where another rank was first, or where a newer
   // attempt has taken the run over.
-  if (link(place.error_aside.c_str(), place.error.c_str()) == 0) unlink(place.error_aside.c_str());
+  if (link(place.files.error_aside.c_str(), place.files.error.c_str()) == 0) unlink(place.files.error_aside.c_str());
 }
 
 void end_step_of(CrashFacts& place, int number) {
@@ -229,12 +223,9 @@ void install_crash_reports() {
   if (const auto earlier = std::set_terminate(on_terminate); earlier != on_terminate) earlier_terminate = earlier;
 }
 
-CrashPlace::CrashPlace(const std::string& run_dir, int attempt, int rank, const LifeSigns& life,
-                       std::function<void(int)> end_step)
+CrashPlace::CrashPlace(CrashFiles files, int attempt, int rank, const LifeSigns& life, std::function<void(int)> end_step)
     : facts_(std::make_unique<CrashFacts>()) {
-  facts_->report = fmt::format("{}/logs/crash-attempt-{}-rank-{:05}.txt", run_dir, rundir::attempt_name(attempt), rank);
-  facts_->error = run_dir + "/error.txt";
-  facts_->error_aside = fmt::format("{}/error-rank-{:05}.txt", rundir::private_directory(run_dir, attempt), rank);
+  facts_->files = std::move(files);
   facts_->who = fmt::format("rank {} on {}", rank, host_name());
   facts_->details = fmt::format("process {}, attempt {}\n", getpid(), attempt);
   facts_->life = &life;
@@ -255,19 +246,6 @@ CrashPlace::~CrashPlace() {
   sem_post(&facts_->crashed);
   if (helper_.joinable()) helper_.join();
   sem_destroy(&facts_->crashed);
-}
-
-std::string crash_of(const std::string& run_dir, int attempt) try {
-  std::string text;
-  for (const auto& name : io::list_directory(run_dir + "/logs")) {
-    if (!name.starts_with("crash-attempt-" + rundir::attempt_name(attempt) + "-")) continue;
-    const auto line = first_line(io::read_file(run_dir + "/logs/" + name));
-    text += (text.empty() ? "" : "; ") + line.substr(std::min(line.size(), line.find(' ') + 1));
-  }
-  return text;
-} catch (const Error& error) {
-  log::warning(std::string("the crash reports cannot be read: ") + error.what());
-  return {};
 }
 
 }  // namespace trainrt::watch

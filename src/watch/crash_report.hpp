@@ -18,6 +18,13 @@ namespace trainrt::watch {
 /// is reported too. Last of all that installs handlers: UCX does so before main, MPI_Init may.
 void install_crash_reports();
 
+/// Where a crash of this rank is told of; paths.
+struct CrashFiles {
+  std::string report;
+  std::string error;        ///< of the run, if no other rank has written it
+  std::string error_aside;  ///< where that is written first, in the attempt's private directory
+};
+
 /// From now on, while it lives, a crash belongs to this attempt. One at a time; where the ranks are threads the last one
 /// counts. The handlers need nothing but what is prepared here.
 class CrashPlace {
@@ -25,7 +32,7 @@ class CrashPlace {
   /// `life` must outlive it. `end_step`, where there is one, ends the step everywhere with the exit code that it gets: for
   /// launchers that let the other ranks wait when one dies. A thread made beforehand calls it, and the crashed rank dies by
   /// itself where that takes more than a few seconds.
-  CrashPlace(const std::string& run_dir, int attempt, int rank, const LifeSigns& life, std::function<void(int)> end_step);
+  CrashPlace(CrashFiles files, int attempt, int rank, const LifeSigns& life, std::function<void(int)> end_step);
   ~CrashPlace();
   CrashPlace(const CrashPlace&) = delete;
   CrashPlace& operator=(const CrashPlace&) = delete;
@@ -34,9 +41,5 @@ class CrashPlace {
   std::unique_ptr<struct CrashFacts> facts_;
   std::thread helper_;
 };
-
-/// What the crash reports of an attempt say, in a line: "rank 2 on n2 died of SIGSEGV at step 812 (training)"; "" where
-/// none crashed.
-std::string crash_of(const std::string& run_dir, int attempt);
 
 }  // namespace trainrt::watch

@@ -18,7 +18,6 @@
 #include "core/thread.hpp"
 #include "io/exclusive.hpp"
 #include "io/file.hpp"
-#include "rundir/attempt_record.hpp"
 #include "watch/hang_report.hpp"
 
 namespace trainrt::watch {
@@ -65,16 +64,14 @@ class LastResort {
 
 }  // namespace
 
-std::string hang_folder(int attempt) { return "logs/hang-attempt-" + rundir::attempt_name(attempt); }
-
-HangWatch::HangWatch(const config::RunSpec& spec, Place place, const LifeSigns& life, Actions actions)
-    : place_(std::move(place)),
+HangWatch::HangWatch(const Limits& limits, Scene scene, const LifeSigns& life, Actions actions)
+    : scene_(std::move(scene)),
       life_(life),
       actions_(std::move(actions)),
-      option_(spec.hang_timeout),
-      collective_timeout_s_(spec.collective_timeout_s),
-      tick_s_(tick_of(spec.hang_timeout)),
-      folder_(place_.run_dir + "/" + hang_folder(place_.attempt)),
+      option_(limits.hang_timeout),
+      collective_timeout_s_(limits.collective_timeout_s),
+      tick_s_(tick_of(limits.hang_timeout)),
+      folder_(scene_.run_dir + "/" + scene_.folder),
       train_thread_(static_cast<pid_t>(syscall(SYS_gettid))),
       note_(WaitNote::of_this_thread()) {
   if (option_.kind != config::LimitOption::Kind::off) thread_ = thread_without_signals([this] { watch(); });
@@ -132,10 +129,10 @@ bool HangWatch::raise_alarm(const StallMeter& meter) {
 /// True where the step is to be ended. One rank finds the verdict, and all keep to it.
 bool HangWatch::decide(double quiet_s, std::uint64_t signs) {
   const bool gone_on = ends_within(grace_of(option_)) || life_.seen().signs != signs;
-  const auto verdict = judge_hang(read_reports(folder_, place_.host_of_rank.size()), place_.host_of_rank);
+  const auto verdict = judge_hang(read_reports(folder_, scene_.host_of_rank.size()), scene_.host_of_rank);
   const bool hangs = verdict.hangs && !gone_on;
   const auto why = fmt::format("hang: no step, report or stop point for {:.0f} s (failure.hang_timeout): {}. Stacks: {}",
-                               quiet_s, verdict.text, hang_folder(place_.attempt));
+                               quiet_s, verdict.text, scene_.folder);
   if (!io::create_exclusive(folder_ + "/verdict.txt", (hangs ? why : std::string(taken_back_text)) + "\n"))
     return follow_others();
   if (!hangs) {
@@ -167,8 +164,8 @@ void HangWatch::take_back(bool gone_on) {
 void HangWatch::write_report(const StallMeter& meter) const {
   const auto seen = life_.seen();
   const auto waits_in = note_.text();
-  const RankReport report{.rank = place_.rank,
-                          .host = place_.host_of_rank.at(static_cast<std::size_t>(place_.rank)),
+  const RankReport report{.rank = scene_.rank,
+                          .host = scene_.host_of_rank.at(static_cast<std::size_t>(scene_.rank)),
                           .pid = getpid(),
                           .step = seen.step,
                           .phase = std::string(name_of(seen.phase)),
@@ -179,7 +176,7 @@ void HangWatch::write_report(const StallMeter& meter) const {
   const auto stack =
       frames.count > 0 ? describe(frames) : "  (it does not answer: the kernel holds it, or it blocks signals)\n";
   io::make_directories(folder_);
-  io::replace_file(file_of(folder_, static_cast<std::size_t>(place_.rank)),
+  io::replace_file(file_of(folder_, static_cast<std::size_t>(scene_.rank)),
                    fmt::format("{}stack of the train thread\n{}\nother threads\n{}", to_text(report), stack,
                                stacks_of_other_threads(train_thread_)));
 }

@@ -9,7 +9,7 @@
 
 #include <sys/types.h>
 
-#include "config/run_spec.hpp"
+#include "config/intervals.hpp"
 #include "core/wait_note.hpp"
 #include "watch/life_signs.hpp"
 #include "watch/stall_meter.hpp"
@@ -26,9 +26,13 @@ namespace trainrt::watch {
 /// on another: where even the storage does not answer, SIGALRM ends the process.
 class HangWatch {
  public:
-  struct Place {
+  struct Limits {
+    config::LimitOption hang_timeout;
+    double collective_timeout_s = 0;
+  };
+  struct Scene {
     std::string run_dir;
-    int attempt = 0;
+    std::string folder;  ///< of the reports, in the run directory: "logs/hang-attempt-000003"
     int rank = 0;
     std::vector<std::string> host_of_rank;  ///< as many as there are ranks
   };
@@ -39,7 +43,7 @@ class HangWatch {
   };
 
   /// On the train thread, which it watches from now on. `life` must outlive it.
-  HangWatch(const config::RunSpec& spec, Place place, const LifeSigns& life, Actions actions);
+  HangWatch(const Limits& limits, Scene scene, const LifeSigns& life, Actions actions);
   ~HangWatch();
   HangWatch(const HangWatch&) = delete;
   HangWatch& operator=(const HangWatch&) = delete;
@@ -53,7 +57,7 @@ class HangWatch {
   void take_back(bool gone_on);
   bool ends_within(double seconds);
 
-  Place place_;
+  Scene scene_;
   const LifeSigns& life_;
   Actions actions_;
   config::LimitOption option_;
@@ -68,8 +72,5 @@ class HangWatch {
   bool ending_ = false;
   std::thread thread_;  // last: it uses the rest
 };
-
-/// "logs/hang-attempt-000003", in the run directory.
-std::string hang_folder(int attempt);
 
 }  // namespace trainrt::watch

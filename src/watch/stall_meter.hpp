@@ -1,5 +1,5 @@
 #pragma once
-#include "config/run_spec.hpp"
+#include "config/intervals.hpp"
 #include "watch/life_signs.hpp"
 
 namespace trainrt::watch {

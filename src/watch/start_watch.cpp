@@ -11,20 +11,20 @@
 
 namespace trainrt::watch {
 
-double start_limit(const config::RunSpec& spec) {
-  switch (spec.hang_timeout.kind) {
+double start_limit(const StartTimes& times) {
+  switch (times.hang_timeout.kind) {
     case config::LimitOption::Kind::off:
       return 0;
     case config::LimitOption::Kind::seconds:
-      return std::max(spec.hang_timeout.seconds, 60.0);
+      return std::max(times.hang_timeout.seconds, 60.0);
     case config::LimitOption::Kind::automatic:
-      return 300 + spec.launch_timeout_s + 2 * spec.storage_timeout_s;
+      return 300 + times.launch_timeout_s + 2 * times.storage_timeout_s;
   }
   return 0;
 }
 
-StartWatch::StartWatch(launch::Launch& launch, const config::RunSpec& spec) {
-  const double limit_s = start_limit(spec);
+StartWatch::StartWatch(launch::Launch& launch, const StartTimes& times) {
+  const double limit_s = start_limit(times);
   if (limit_s <= 0) return;
   // All ranks find it at about the same time: the first speaks, and ends the others before they do.
   const double others_wait_s = launch.world().rank == 0 ? 0 : 2;

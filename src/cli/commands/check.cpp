@@ -25,12 +25,12 @@ constexpr std::string_view usage = "check --config FILE [--section.key=value ...
 
 /// UsageError if the run directory contradicts itself: a start would be refused as well.
 std::string standing(const config::RunSpec& spec) {
-  const auto checked = rundir::checked_evidence(spec, 0);
+  const auto checked = rundir::checked_evidence(spec.run_dir, spec.accepts_missing_checkpoints, 0);
   const auto record = rundir::read_run_record(spec.run_dir);
   if (!record && spec.resume_from.empty()) return "a new run";
   if (!record) return fmt::format("a new run, to start from {}", spec.resume_from);
   const auto& missing = checked.accepted;
-  if (missing.empty() && rundir::is_finished_as_is(*record, spec))
+  if (missing.empty() && rundir::is_finished_as_is(*record, {spec.loop.texts(), spec.texts}))
     return "a run that has finished: starting it would change nothing";
   const auto checkpoints = checkpoint::list(spec.run_dir);
   const auto accepted = missing.empty() ? "" : ", as run.missing_checkpoints = accept allows: " + missing;

@@ -27,7 +27,7 @@ namespace {
 constexpr std::string_view usage = "result RUN_DIR [--json]";
 
 /// Everything that either form shows.
-struct Standing {
+struct RunState {
   rundir::RunRecord record;
   std::vector<metrics::Record> reports;
   std::vector<checkpoint::Meta> checkpoints;
@@ -38,7 +38,7 @@ struct Standing {
   std::size_t attempt_count = 0;              ///< readable records or not
 };
 
-const metrics::Record* best_of(const Standing& standing) {
+const metrics::Record* best_of(const RunState& standing) {
   const auto attribute = standing.record.spec.find("checkpoint.score_attribute");
   if (attribute == standing.record.spec.end()) return nullptr;
   const bool maximize = standing.record.spec.at("checkpoint.score_order") == "max";
@@ -57,7 +57,7 @@ const metrics::Record* best_of(const Standing& standing) {
 }
 
 /// A run whose last attempt was killed, and that nobody has continued yet, still says that it runs.
-void tell_killed_from_running(const std::string& run_dir, Standing& standing) {
+void tell_killed_from_running(const std::string& run_dir, RunState& standing) {
   if (standing.attempts.empty()) return;
   auto& last = standing.attempts.back();
   if (!last.end.empty() || rundir::attempt_is_alive(run_dir, last)) return;
@@ -94,7 +94,7 @@ Json as_json(const rundir::AttemptRecord& attempt, const rundir::TimeAccount& ac
           {"time", as_json(account)}};
 }
 
-Json as_json(const std::string& run_dir, const Standing& standing) {
+Json as_json(const std::string& run_dir, const RunState& standing) {
   Json attempts = Json::array();
   for (std::size_t i = 0; i < standing.attempts.size(); ++i)
     attempts.push_back(as_json(standing.attempts[i], standing.accounts[i]));
@@ -168,7 +168,7 @@ std::vector<std::string> share_cells(const rundir::TimeAccount& account) {
   return cells;
 }
 
-void print_time(const Standing& standing) {
+void print_time(const RunState& standing) {
   Table table({{"attempt", true},
                {"waiting", true},
                {"start-up", true},
@@ -186,7 +186,7 @@ void print_time(const Standing& standing) {
   fmt::print("time\n{}", table.text());
 }
 
-void print_text(const std::string& run_dir, const Standing& standing) {
+void print_text(const std::string& run_dir, const RunState& standing) {
   fmt::print("run         {} ({})\nstate       {}\ndirectory   {}\niterations  {}\n", standing.record.name,
              standing.record.function, standing.record.state, run_dir, standing.reports.size());
   if (!standing.contradiction.empty())
@@ -208,7 +208,7 @@ ExitCode result_command(std::span<const std::string> words) {
   const auto run_dir = std::filesystem::absolute(arguments.operands[0]).lexically_normal().string();
   const auto record = rundir::read_run_record(run_dir);
   if (!record) throw UsageError(run_dir + " is no run directory: it has no run.json");
-  Standing standing{*record, metrics::read_results(run_dir), checkpoint::list(run_dir), rundir::read_attempts(run_dir), {},
+  RunState standing{*record, metrics::read_results(run_dir), checkpoint::list(run_dir), rundir::read_attempts(run_dir), {},
                     nullptr};
   tell_killed_from_running(run_dir, standing);
   standing.contradiction = rundir::contradiction_in(rundir::gather_evidence(run_dir));

@@ -71,6 +71,10 @@ void require_workers(const config::RunSpec& spec, int size) {
                                  launched(size), promised, promised));
 }
 
+watch::StartTimes start_times_of(const config::RunSpec& spec) {
+  return {spec.hang_timeout, spec.launch_timeout_s, spec.storage_timeout_s};
+}
+
 ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOptions& comm_options) {
   auto communicator = comm::open_communicator(launch, comm_options);
   batch::install_stop_signals();  // again: MPI_Init takes SIGUSR1
@@ -78,7 +82,7 @@ ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOpti
   try {
     trainer::TrainCall function;
     std::optional<watch::StartWatch> start_watch;
-    if (prepared.spec) start_watch.emplace(launch, *prepared.spec);
+    if (prepared.spec) start_watch.emplace(launch, start_times_of(*prepared.spec));
     comm::agreed(*communicator, [&] {
       if (prepared.error) std::rethrow_exception(prepared.error);
       require_workers(*prepared.spec, world.size);

@@ -112,15 +112,16 @@ TEST_CASE("a state larger than the staging memory is saved all the same, block b
 
 TEST_CASE("every layout is the same checkpoint in fewer files") {
   const std::vector<int> nodes{4, 4, 9, 4, 9};  // node numbers need not count from 0
-  for (const auto& [layout, files] : std::map<std::string, int>{{"rank", 5}, {"node", 2}, {"single", 1}}) {
-    INFO(layout);
+  for (const auto& [layout, files] :
+       std::map<FileLayout, int>{{FileLayout::rank, 5}, {FileLayout::node, 2}, {FileLayout::single, 1}}) {
+    INFO(files << " files");
     Scratch run;
     Findings findings;
     run_ranks(5, [&](Communicator& communicator) {
       Model trained(every_kind(), communicator.rank(), communicator.size());
       trained.fill(8);
       auto save = options_for(run.path(), 0);
-      save.saver.file_of_rank = checkpoint::files_of_ranks(checkpoint::file_layout_from(layout), nodes);
+      save.saver.file_of_rank = checkpoint::files_of_ranks(layout, nodes);
       findings.add(save_now(trained.state(), save, communicator).error);
     });
     CHECK(findings.take() == std::vector<std::string>{});
@@ -130,7 +131,6 @@ TEST_CASE("every layout is the same checkpoint in fewer files") {
     for (const int readers : {1, 3, 5})
       CHECK(load_on(readers, every_kind(), run.path(), 8, 5).differences == std::vector<std::string>{});
   }
-  CHECK_THROWS_AS(checkpoint::file_layout_from("nodes"), UsageError);
 }
 
 TEST_CASE("one large replicated tensor is split, so that every rank writes about as much") {

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "config/checkpoint_interval.hpp"
+#include "config/intervals.hpp"
 
 using namespace trainrt::config;
 

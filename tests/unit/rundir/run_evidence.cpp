@@ -15,7 +15,6 @@
 using namespace trainrt;
 using namespace trainrt::rundir;
 using Catch::Matchers::Contains;
-using config::RunSpec;
 
 namespace {
 
@@ -96,13 +95,6 @@ class Folder {
   std::string path_;
 };
 
-RunSpec spec_of(const Folder& folder, bool accepts = false) {
-  RunSpec spec;
-  spec.run_dir = folder.path();
-  spec.accepts_missing_checkpoints = accepts;
-  return spec;
-}
-
 }  // namespace
 
 TEST_CASE("a run directory whose parts do not bear each other out is found") {
@@ -143,11 +135,11 @@ TEST_CASE("a contradiction is refused with the command that starts anew on purpo
   const Folder folder;
   folder.add_attempt(1, 5);
   folder.add_checkpoint(4);
-  CHECK_THROWS_WITH(checked_evidence(spec_of(folder), 0), Contains("attempt 1 had saved checkpoint_000005 (step 50)") &&
-                                                              Contains("--run.missing_checkpoints=accept") &&
-                                                              Contains("go on from checkpoint_000004"));
-  CHECK_THROWS_AS(checked_evidence(spec_of(folder), 0), UsageError);
-  CHECK_THAT(checked_evidence(spec_of(folder, true), 0).accepted, Contains("checkpoint_000005"));
+  CHECK_THROWS_WITH(checked_evidence(folder.path(), false, 0),
+                    Contains("attempt 1 had saved checkpoint_000005 (step 50)") &&
+                        Contains("--run.missing_checkpoints=accept") && Contains("go on from checkpoint_000004"));
+  CHECK_THROWS_AS(checked_evidence(folder.path(), false, 0), UsageError);
+  CHECK_THAT(checked_evidence(folder.path(), true, 0).accepted, Contains("checkpoint_000005"));
 }
 
 TEST_CASE("a contradiction that passes while it is looked at again is none") {
@@ -157,7 +149,7 @@ TEST_CASE("a contradiction that passes while it is looked at again is none") {
     std::this_thread::sleep_for(std::chrono::milliseconds(150));
     folder.add_checkpoint(5);
   });
-  CHECK(checked_evidence(spec_of(folder), 60).evidence.newest_checkpoint() == 5);
+  CHECK(checked_evidence(folder.path(), false, 60).evidence.newest_checkpoint() == 5);
   storage.join();
 }
 

@@ -6,6 +6,16 @@
 
 namespace trainrt::config {
 
+/// "auto | N s | off" of the config.
+struct LimitOption {
+  enum class Kind { automatic, seconds, off };
+  Kind kind = Kind::automatic;
+  double seconds = 0;
+};
+
+/// "auto", "90 s" or "off". Throws UsageError with the place.
+LimitOption parse_limit(const Options& options, std::string_view key);
+
 /// When a checkpoint is due, besides at a stop and at the end. `automatic` is AutoInterval's business.
 struct CheckpointInterval {
   enum class Unit { off, reports, steps, seconds, automatic };

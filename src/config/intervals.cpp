@@ -1,8 +1,9 @@
-#include "config/checkpoint_interval.hpp"
+#include "config/intervals.hpp"
 
 #include <cmath>
 #include <sstream>
 
+#include <fmt/format.h>
 #include <trainrt/error.hpp>
 
 namespace trainrt::config {
@@ -12,6 +13,20 @@ namespace {
 bool every(std::int64_t number, double count) { return number % static_cast<std::int64_t>(count) == 0; }
 
 }  // namespace
+
+LimitOption parse_limit(const Options& options, std::string_view key) {
+  const auto* value = options.find(key);
+  if (value->text == "auto") return {LimitOption::Kind::automatic, 0};
+  if (value->text == "off") return {LimitOption::Kind::off, 0};
+  std::istringstream in(value->text);
+  std::string number, unit, rest;
+  in >> number >> unit >> rest;
+  const auto seconds = parse_real(number);
+  if (seconds && any_time.holds(*seconds) && (unit.empty() || unit == "s") && rest.empty())
+    return {LimitOption::Kind::seconds, *seconds};
+  throw UsageError(fmt::format("{}: {} is '{}'; it must be auto, 'N s' (a number{}) or off", value->origin, key,
+                               value->text, any_time.in_words()));
+}
 
 bool CheckpointInterval::due_at_report(std::int64_t iteration) const {
   return unit == Unit::reports && every(iteration, count);
