@@ -5,9 +5,18 @@
 #include <vector>
 
 #include "rundir/owner.hpp"
-#include "rundir/timing.hpp"
 
 namespace trainrt::rundir {
+
+/// Where the time of one attempt went, by rank 0's clock, from the start of its process on. Seconds.
+struct Timing {
+  double startup_s = 0;     ///< up to the first step or report: launch, restore, first data
+  double steps_s = 0;       ///< from there to the end of the train function, without the saves
+  double checkpoint_s = 0;  ///< the train thread stood still for a save
+  double shutdown_s = 0;    ///< after the train function
+
+  double total_s() const { return startup_s + steps_s + checkpoint_s + shutdown_s; }
+};
 
 /// How the reason of an attempt begins that Slurm killed before it could save and say so itself.
 inline constexpr std::string_view ended_by_slurm = "ended by Slurm";

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <mutex>
 
-#include "rundir/timing.hpp"
+#include "rundir/attempt_record.hpp"
 
 namespace trainrt::rundir {
 

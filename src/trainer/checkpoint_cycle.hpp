@@ -14,7 +14,7 @@
 #include "trainer/auto_interval.hpp"
 #include "trainer/replica_watch.hpp"
 #include "trainer/reporter.hpp"
-#include "trainer/stop_margin.hpp"
+#include "trainer/stop_reasons.hpp"
 #include "watch/life_signs.hpp"
 
 namespace trainrt::trainer {

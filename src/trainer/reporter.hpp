@@ -2,6 +2,9 @@
 #include <cstdint>
 #include <memory>
 
+#include <trainrt/communicator.hpp>
+#include <trainrt/metrics.hpp>
+
 #include "config/run_spec.hpp"
 #include "io/fenced_directory.hpp"
 #include "metrics/autofill.hpp"
@@ -28,5 +31,9 @@ class Reporter {
 };
 
 std::unique_ptr<Reporter> make_reporter(const config::RunSpec& spec, const io::FencedDirectory& run_dir, int rank);
+
+/// The record of one report: its numbers over all ranks (metrics/aggregate.hpp has the rules). Collective. AgreedError that
+/// names key and rank where the ranks' keys differ.
+metrics::Record aggregate_report(const Metrics& metrics, std::int64_t iteration, Communicator& communicator);
 
 }  // namespace trainrt::trainer

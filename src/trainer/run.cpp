@@ -2,7 +2,6 @@
 
 #include <array>
 #include <atomic>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -15,8 +14,6 @@
 #include <fmt/format.h>
 
 #include "batch/lease.hpp"
-#include "checkpoint/save/owed_views.hpp"
-#include "checkpoint/save/whole_view.hpp"
 #include "comm/agreement.hpp"
 #include "core/environment.hpp"
 #include "core/host.hpp"
@@ -26,16 +23,13 @@
 #include "data/open_dataset.hpp"
 #include "io/file.hpp"
 #include "io/patience.hpp"
-#include "io/temporary.hpp"
 #include "rundir/attempt_files.hpp"
 #include "rundir/fence_watch.hpp"
 #include "rundir/progress.hpp"
 #include "rundir/run_directory.hpp"
-#include "rundir/run_evidence.hpp"
-#include "rundir/run_record.hpp"
+#include "trainer/existing_run.hpp"
 #include "trainer/failure.hpp"
 #include "trainer/records.hpp"
-#include "trainer/resize.hpp"
 #include "trainer/session.hpp"
 #include "watch/crash_report.hpp"
 #include "watch/exit_guard.hpp"
@@ -45,77 +39,13 @@
 
 namespace trainrt::trainer {
 
-namespace fs = std::filesystem;
-
 namespace {
-
-/// What this start finds of its run.
-struct Existing {
-  bool is_new = true;
-  bool is_finished = false;      ///< there is nothing to do
-  bool accepts_missing = false;  ///< checkpoints are missing, and the config accepts that
-};
-
-void say_accepted(const rundir::CheckedEvidence& checked) {
-  const auto newest = checked.evidence.newest_checkpoint();
-  log::warning(fmt::format("{}: accepted (run.missing_checkpoints), the run goes on from {}", checked.accepted,
-                           newest < 0 ? "its beginning" : checkpoint::directory_name(newest)));
-}
-
-/// Refuses directories that are no run, runs of another train function, what contradicts itself, and restarts that would
-/// change the global batch. Changes nothing.
-Existing look_at_existing(const config::RunSpec& spec, const std::string& function, int ranks) {
-  const auto& run_dir = spec.run_dir;
-  if (!io::exists(run_dir + "/run.json") && fs::exists(run_dir) && !fs::is_directory(run_dir + "/attempts") &&
-      !fs::is_empty(run_dir))
-    throw UsageError(run_dir + " exists and is no run of trainrt: choose another run.name or run.storage_path");
-  const auto checked = rundir::checked_evidence(spec.run_dir, spec.accepts_missing_checkpoints, spec.storage_timeout_s);
-  Existing existing;
-  existing.accepts_missing = !checked.accepted.empty();
-  if (existing.accepts_missing) say_accepted(checked);
-  existing.is_new = !checked.evidence.has_run_record && checked.evidence.checkpoints.empty();
-  std::optional<rundir::RunRecord> record;
-  if (checked.evidence.has_run_record) record = rundir::read_seen_run_record(run_dir);
-  if (record && record->function != function)
-    throw UsageError(fmt::format("the run in {} is of the train function '{}', not '{}': give this run another run.name",
-                                 run_dir, record->function, function));
-  existing.is_finished =
-      record && !existing.accepts_missing && rundir::is_finished_as_is(*record, {spec.loop.texts(), spec.texts});
-  if (!existing.is_finished) require_same_global_batch(spec, global_batch(spec, record, ranks));
-  return existing;
-}
-
-/// A run that finished was killed before it could remove its private directory, or could not write a checkpoint's view.
-void tidy_finished(const std::string& run_dir) try {
-  const auto attempts = rundir::read_attempts(run_dir);
-  if (attempts.empty() || attempts.back().end.empty()) return;
-  rundir::fence_off_older(run_dir, attempts.back().number + 1);
-  checkpoint::OwedViews views(run_dir, io::temporary_beside(checkpoint::view_aside(run_dir)));
-  for (const auto& line : views.settle()) log::warning(line);
-} catch (const Error& error) {
-  log::warning(std::string("what the last attempt left stays: ") + error.what());
-}
-
-/// As rank 0 sees it. Collective.
-Existing find_existing(const config::RunSpec& spec, const std::string& function, Communicator& communicator) {
-  const bool looks = communicator.rank() == 0;
-  Existing existing;
-  comm::agreed(communicator, [&] {
-    if (looks) existing = look_at_existing(spec, function, communicator.size());
-  });
-  std::array<std::int64_t, 2> told = {existing.is_new, existing.is_finished};
-  communicator.broadcast(Buffer{told.data(), told.size(), DType::i64}, 0, "what there is of the run");
-  existing.is_new = told[0] != 0;
-  existing.is_finished = told[1] != 0;
-  if (existing.is_finished && looks) tidy_finished(spec.run_dir);
-  return existing;
-}
 
 /// What an attempt begins with.
 struct Start {
   std::optional<watch::StartWatch> start_watch;  ///< until the train function begins
   std::string there_before;                      ///< AttemptPlace
-  Existing existing;
+  ExistingRun existing;
   std::vector<std::string> nodes;
   std::unique_ptr<Records> records;  ///< rank 0's
   int attempt = 0;
@@ -321,7 +251,7 @@ RunOutcome run(const config::RunSpec& spec, const TrainCall& function, launch::L
   start.start_watch.emplace(launch, watch::StartTimes{spec.hang_timeout, spec.launch_timeout_s, spec.storage_timeout_s});
   io::set_patience(spec.storage_timeout_s);
   start.there_before = rundir::require_shared_storage(spec.storage_path, spec.storage_timeout_s, communicator);
-  start.existing = find_existing(spec, function.name, communicator);
+  start.existing = find_existing_run(spec, function.name, communicator);
   if (start.existing.is_finished)
     return {ExitCode::finished,
             fmt::format("the run '{}' has finished already; nothing to do. Results: {}. More epochs in [loop] continue it; "
