@@ -7,13 +7,14 @@
 #include <utility>
 
 #include "checkpoint/collective.hpp"
-#include "checkpoint/file_layout.hpp"
-#include "checkpoint/format/directory.hpp"
+#include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/manifest.hpp"
-#include "checkpoint/format/metadata.hpp"
 #include "checkpoint/format/names.hpp"
-#include "checkpoint/pack.hpp"
+#include "checkpoint/layout.hpp"
+#include "checkpoint/load/load.hpp"
 #include "checkpoint/save/private_directory.hpp"
+#include "checkpoint/save/results.hpp"
+#include "checkpoint/save/retention.hpp"
 #include "checkpoint/save/saver.hpp"
 #include "comm/backend.hpp"
 #include "core/fault_point.hpp"

@@ -2,7 +2,7 @@
 #include <bit>
 #include <cstring>
 
-#include "checkpoint/save/shard_plan.hpp"
+#include "checkpoint/value_bytes.hpp"
 
 namespace trainrt::checkpoint {
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "checkpoint/checkpoint.hpp"
+#include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/names.hpp"
 #include "io/file.hpp"
 

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "checkpoint/format/directory.hpp"
+#include "checkpoint/format/names.hpp"
 #include "comm/agreement.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"

@@ -6,8 +6,9 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "checkpoint/format/directory.hpp"
+#include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/manifest.hpp"
+#include "checkpoint/format/names.hpp"
 #include "core/log.hpp"
 #include "core/retry.hpp"
 #include "io/file.hpp"

@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "checkpoint/file_layout.hpp"
+#include "checkpoint/layout.hpp"
 #include "checkpoint/save/phases.hpp"
+#include "checkpoint/save/results.hpp"
+#include "checkpoint/save/retention.hpp"
 #include "comm/agreement.hpp"
 #include "core/fault_point.hpp"
 #include "core/host.hpp"

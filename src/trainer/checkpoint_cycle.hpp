@@ -7,6 +7,8 @@
 #include <trainrt/communicator.hpp>
 #include <trainrt/state.hpp>
 
+#include "checkpoint/save/results.hpp"
+#include "checkpoint/save/retention.hpp"
 #include "checkpoint/save/saver.hpp"
 #include "config/run_spec.hpp"
 #include "launch/world.hpp"

@@ -8,8 +8,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "checkpoint/checkpoint.hpp"
-#include "checkpoint/save/owed_views.hpp"
+#include "checkpoint/format/names.hpp"
 #include "checkpoint/save/whole_view.hpp"
 #include "comm/agreement.hpp"
 #include "core/log.hpp"

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "checkpoint/checkpoint.hpp"
+#include "checkpoint/format/listing.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
 #include "core/stack_trace.hpp"

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "checkpoint/format/metadata.hpp"
+#include "checkpoint/format/manifest.hpp"
 #include "comm/agreement.hpp"
 #include "core/fault_point.hpp"
 #include "core/host.hpp"

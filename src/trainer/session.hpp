@@ -11,7 +11,8 @@
 #include <trainrt/state.hpp>
 
 #include "batch/stop_cause.hpp"
-#include "checkpoint/checkpoint.hpp"
+#include "checkpoint/format/manifest.hpp"
+#include "checkpoint/load/load.hpp"
 #include "config/run_spec.hpp"
 #include "launch/world.hpp"
 #include "trainer/attempt_info.hpp"

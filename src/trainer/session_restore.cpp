@@ -6,10 +6,12 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "checkpoint/checkpoint.hpp"
+#include "checkpoint/format/manifest.hpp"
+#include "checkpoint/load/load.hpp"
 #include "checkpoint/replicas.hpp"
 #include "checkpoint/save/agree.hpp"
 #include "checkpoint/save/phases.hpp"
+#include "checkpoint/save/retention.hpp"
 #include "checkpoint/save/whole_view.hpp"
 #include "comm/agreement.hpp"
 #include "core/fault_point.hpp"

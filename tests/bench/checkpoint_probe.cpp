@@ -20,6 +20,8 @@
 #include <thread>
 #include <trainrt/error.hpp>
 
+#include "checkpoint/load/load.hpp"
+#include "checkpoint/save/results.hpp"
 #include "checkpoint/save/saver.hpp"
 #include "comm/backend.hpp"
 #include "core/host.hpp"

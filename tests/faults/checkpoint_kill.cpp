@@ -20,12 +20,16 @@
 #include <random>
 #include <thread>
 
-#include "checkpoint/format/directory.hpp"
+#include "checkpoint/format/listing.hpp"
+#include "checkpoint/format/names.hpp"
+#include "checkpoint/load/load.hpp"
+#include "checkpoint/other_files.hpp"
 #include "checkpoint/save/phases.hpp"
 #include "checkpoint/save/private_directory.hpp"
+#include "checkpoint/save/results.hpp"
+#include "checkpoint/save/retention.hpp"
 #include "checkpoint/save/saver.hpp"
 #include "checkpoint/save/whole_view.hpp"
-#include "checkpoint/view_check.hpp"
 #include "core/host.hpp"
 #include "io/file.hpp"
 #include "support/ranks.hpp"

@@ -11,7 +11,6 @@
 #include <trainrt/context.hpp>
 
 #include "checkpoint/format/manifest.hpp"
-#include "checkpoint/format/metadata.hpp"
 #include "frameworks/program/child.hpp"
 #include "frameworks/program/conversation.hpp"
 #include "metrics/record_json.hpp"

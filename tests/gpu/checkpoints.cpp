@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "checkpoint/load/load.hpp"
+#include "checkpoint/save/retention.hpp"
 #include "gpu/gpu_test.hpp"
 #include "unit/checkpoint/device_model.hpp"
 #include "unit/checkpoint/runs.hpp"

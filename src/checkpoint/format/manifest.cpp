@@ -2,10 +2,14 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
+
+#include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
-#include "checkpoint/format/directory.hpp"
 #include "checkpoint/format/strict_json.hpp"
+#include "core/excerpt.hpp"
+#include "core/json_depth.hpp"
 #include "io/digest.hpp"
 #include "io/file.hpp"
 #include "io/patience.hpp"
@@ -189,6 +193,23 @@ Manifest manifest_from(const std::string& text, const std::string& path) {
 Manifest read_manifest(const std::string& checkpoint_dir) {
   const auto path = checkpoint_dir + "/" + manifest_name;
   return manifest_from(io::patiently_in(run_of(checkpoint_dir), [&] { return io::read_file(path); }), path);
+}
+
+namespace {
+
+constexpr int deepest = deepest_json - 1;  // the manifest is one more around it
+
+}  // namespace
+
+void check_metadata(std::string_view json) try {
+  if (is_nested_deeper(json, deepest))
+    throw UsageError("checkpoint metadata is nested too deep: at most " + std::to_string(deepest) +
+                     " arrays and objects may stand inside one another");
+  if (!nlohmann::json::parse(json).is_object())
+    throw UsageError("checkpoint metadata must be a JSON object, {\"key\": value, ...}, not: " +
+                     std::string(json.substr(0, 80)));
+} catch (const nlohmann::json::exception& error) {
+  throw UsageError(std::string("checkpoint metadata is no JSON: ") + excerpt(error.what()));
 }
 
 }  // namespace trainrt::checkpoint

@@ -1,13 +1,27 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "checkpoint/checkpoint.hpp"
 #include "checkpoint/format/names.hpp"
 
 namespace trainrt::checkpoint {
+
+/// What a manifest says of a checkpoint besides its files.
+struct Meta {
+  std::int64_t index = 0;                 ///< NNNNNN of checkpoint_NNNNNN
+  std::int64_t iteration = 0;             ///< reports that it includes
+  std::int64_t step = 0;                  ///< steps that it includes
+  int ranks = 0;                          ///< that wrote it
+  int attempt = 0;                        ///< 0: a CheckpointStore's, which counts neither reports nor steps
+  std::string created;                    ///< UTC
+  std::map<std::string, double> metrics;  ///< numbers of the last report (NaN where it was NaN)
+  std::string metadata = "{}";            ///< a JSON object of the user's
+  bool at_stop = false;                   ///< taken only because the run stopped there: a quiet run has none
+  double iteration_s = 0;                 ///< time that the iteration under way has taken up to here, in all attempts
+};
 
 /// Where a rank's index lies in a shard file, and its XXH3-128 over all those bytes.
 struct PartRecord {
@@ -51,5 +65,9 @@ Manifest manifest_from(const std::string& text, const std::string& path);
 
 /// The manifest of a checkpoint directory; Error where there is none that can be trusted.
 Manifest read_manifest(const std::string& checkpoint_dir);
+
+/// Throws UsageError if a text of the user's, which a manifest is to carry as its metadata, is no JSON object, or
+/// is nested deeper than a manifest may be.
+void check_metadata(std::string_view json);
 
 }  // namespace trainrt::checkpoint

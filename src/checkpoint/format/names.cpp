@@ -1,8 +1,39 @@
 #include "checkpoint/format/names.hpp"
 
+#include <algorithm>
+#include <charconv>
+
 #include <fmt/format.h>
 
 namespace trainrt::checkpoint {
+
+namespace {
+
+constexpr std::string_view prefix = "checkpoint_";
+constexpr std::size_t least_digits = 6;
+
+}  // namespace
+
+std::string directory_name(std::int64_t index) {
+  const auto digits = std::to_string(index);
+  return std::string(prefix) + std::string(digits.size() < least_digits ? least_digits - digits.size() : 0, '0') + digits;
+}
+
+std::optional<std::int64_t> index_of(const std::string& name) {
+  if (!name.starts_with(prefix)) return std::nullopt;
+  std::int64_t index = 0;
+  const auto* end = name.data() + name.size();
+  const auto [at, error] = std::from_chars(name.data() + prefix.size(), end, index);
+  if (error != std::errc() || at != end || index < 0 || directory_name(index) != name) return std::nullopt;
+  return index;
+}
+
+std::string run_of(const std::string& checkpoint_dir) {
+  const auto end = checkpoint_dir.find_last_not_of('/');
+  const auto slash = checkpoint_dir.rfind('/', end);
+  if (end == std::string::npos || slash == std::string::npos) return ".";
+  return checkpoint_dir.substr(0, std::max<std::size_t>(slash, 1));
+}
 
 std::string shard_name(int file) { return fmt::format("shard-{:05}.h5", file); }
 

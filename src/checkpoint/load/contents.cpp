@@ -8,7 +8,7 @@
 
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/layout.hpp"
-#include "checkpoint/save/shard_plan.hpp"
+#include "checkpoint/value_bytes.hpp"
 
 namespace trainrt::checkpoint {
 

@@ -60,11 +60,11 @@ void ReadPlan::find_value(const IndexEntry& entry, Wanted& wanted) {
   wanted.shared.push_back(true);
 }
 
-void ReadPlan::add(const Part& part, bool whole) {
+void ReadPlan::add(const Entries& entries, bool whole) {
   Wanted wanted;
-  for (const auto& entry : part.tensors) find_tensor(entry, part.rank, wanted);
-  for (const auto& entry : part.values) find_value(entry, wanted);
-  const auto& blocks = part.blocks;
+  for (const auto& entry : entries.tensors) find_tensor(entry, entries.rank, wanted);
+  for (const auto& entry : entries.values) find_value(entry, wanted);
+  const auto& blocks = entries.blocks;
   std::vector<std::vector<std::size_t>> copies_of(blocks.size());
   for (std::size_t i = 0; i < wanted.copies.size(); ++i) {
     const auto& [copy, at, to] = wanted.copies[i];
@@ -81,7 +81,7 @@ void ReadPlan::add(const Part& part, bool whole) {
       read.copies.push_back(wanted.copies[i]);
       shared = shared || wanted.shared[i];
     }
-    reads_[{part.shard, shared}].push_back(std::move(read));
+    reads_[{entries.shard, shared}].push_back(std::move(read));
   }
 }
 

@@ -47,7 +47,7 @@ class ReadPlan {
   void want_value(const std::string& name, std::string& to);
 
   /// An index, or some of its entries.
-  struct Part {
+  struct Entries {
     std::size_t shard = 0;
     int rank = 0;
     std::span<const IndexEntry> tensors, values;
@@ -55,7 +55,7 @@ class ReadPlan {
   };
   /// Adds what is wanted of a part: its blocks are sorted, its entries lie in them (check_part()). whole: all its blocks
   /// are read, wanted or not. Entries of another shape than what is wanted are left.
-  void add(const Part& part, bool whole);
+  void add(const Entries& entries, bool whole);
 
   /// All parts are added: names of tensors of which too little was found.
   std::vector<std::string> uncovered() const;

@@ -1,15 +1,30 @@
 #pragma once
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "checkpoint/format/index.hpp"
 #include "checkpoint/format/manifest.hpp"
 #include "checkpoint/load/contents.hpp"
 #include "checkpoint/load/read_plan.hpp"
-#include "checkpoint/load/tiling.hpp"
 #include "checkpoint/part.hpp"
 
 namespace trainrt::checkpoint {
+
+/// Bytes [begin, end) of a file.
+struct Run {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+/// The index of a part, held against its place: it is of the rank that the manifest says, its blocks lie inside the HDF5
+/// part and do not overlap, and each of its entries lies in its blocks. Sorts the blocks. Returns what they cover, as few
+/// runs as it takes. What does not hold throws Error naming `path`. Pure.
+std::vector<Run> check_part(Index& index, const ShardRecord& shard, const PartRecord& part, const std::string& path);
+
+/// Throws Error naming `path` unless the runs of all parts of a file tile [0, bytes): no gap, nothing twice. Pure.
+void check_tiling(std::vector<Run> runs, std::uint64_t bytes, const std::string& path);
 
 /// Takes in the indices of a checkpoint, one after the other: what it holds, what one of several readers has to read, and
 /// whether all of it fits together. Reader r of n is at home in the parts r, r + n, ...: it reads all their blocks, so that

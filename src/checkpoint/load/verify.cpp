@@ -5,12 +5,11 @@
 #include <set>
 #include <trainrt/error.hpp>
 
-#include "checkpoint/cannot_read.hpp"
-#include "checkpoint/format/directory.hpp"
+#include "checkpoint/damage.hpp"
 #include "checkpoint/format/manifest.hpp"
+#include "checkpoint/format/names.hpp"
 #include "checkpoint/load/survey.hpp"
-#include "checkpoint/user_files.hpp"
-#include "checkpoint/view_check.hpp"
+#include "checkpoint/other_files.hpp"
 #include "io/file.hpp"
 #include "io/schema.hpp"
 

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/load/block_reader.hpp"
+#include "checkpoint/load/read_blocks.hpp"
 
 namespace trainrt::checkpoint {
 

@@ -7,9 +7,9 @@
 #include <trainrt/error.hpp>
 #include <type_traits>
 
+#include "checkpoint/collective.hpp"
 #include "checkpoint/format/names.hpp"
-#include "checkpoint/pack.hpp"
-#include "checkpoint/save/shard_plan.hpp"
+#include "checkpoint/value_bytes.hpp"
 #include "core/text.hpp"
 #include "io/digest.hpp"
 

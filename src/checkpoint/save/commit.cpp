@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <trainrt/error.hpp>
 
+#include "checkpoint/format/names.hpp"
 #include "checkpoint/save/whole_view.hpp"
 #include "core/host.hpp"
 #include "core/text.hpp"
@@ -32,36 +33,36 @@ Manifest manifest_of(const Commit& commit) {
   return manifest;
 }
 
-void take_back(const Place& place, const std::string& why) try {
-  io::rename_to_new(place.final, place.work);
+void take_back(const SavePaths& paths, const std::string& why) try {
+  io::rename_to_new(paths.final, paths.work);
 } catch (const Error& error) {
   throw Error(why + "; and it is still to be seen, though it may not last: " + error.what());
 }
 
 /// Gives the written directory its final name.
-void rename_into_place(const Place& place, const Observer& observer) {
-  io::while_there(place.run_dir, [&] { io::sync_directory(place.work); });
+void rename_into_place(const SavePaths& paths, const Observer& observer) {
+  io::while_there(paths.run_dir, [&] { io::sync_directory(paths.work); });
   observer(Phase::directory_synced);
   bool is_free = true;
-  io::while_there(place.run_dir, [&] { is_free = io::rename_to_new(place.work, place.final); });
+  io::while_there(paths.run_dir, [&] { is_free = io::rename_to_new(paths.work, paths.final); });
   if (!is_free)
-    throw LostRun("cannot commit checkpoint '" + place.final +
+    throw LostRun("cannot commit checkpoint '" + paths.final +
                   "': it exists already, so another attempt owns this run now, or the storage has shown an old listing; "
                   "this one must end");
   observer(Phase::renamed);
   try {
-    io::while_there(place.run_dir, [&] { io::sync_directory(place.run_dir); });
+    io::while_there(paths.run_dir, [&] { io::sync_directory(paths.run_dir); });
   } catch (const Error& error) {
-    take_back(place, error.what());  // what may not last must not be taken for committed
+    take_back(paths, error.what());  // what may not last must not be taken for committed
     throw;
   }
   observer(Phase::committed);
 }
 
 /// Removes what a dropped checkpoint left behind; returns `why`, and what could not be removed.
-std::string drop(const Place& place, std::string why) {
+std::string drop(const SavePaths& paths, std::string why) {
   try {
-    io::remove_tree(place.work);
+    io::remove_tree(paths.work);
   } catch (const Error& error) {
     why += "; " + std::string(error.what());
   }
@@ -84,22 +85,22 @@ void throw_failures(const std::vector<Sealed>& parts) {
 
 }  // namespace
 
-Place place_of(const std::string& run_dir, const std::string& private_dir, std::int64_t index) {
+SavePaths save_paths(const std::string& run_dir, const std::string& private_dir, std::int64_t index) {
   const auto name = directory_name(index);
   return {run_dir, private_dir, private_dir + "/" + name, run_dir + "/" + name};
 }
 
-std::string lost_text(const Place& place) {
-  if (!io::FencedDirectory(place.run_dir, place.private_dir).is_fenced()) return {};
-  return "cannot commit checkpoint '" + place.final + "': the directory '" + place.private_dir +
+std::string lost_text(const SavePaths& paths) {
+  if (!io::FencedDirectory(paths.run_dir, paths.private_dir).is_fenced()) return {};
+  return "cannot commit checkpoint '" + paths.final + "': the directory '" + paths.private_dir +
          "' has been taken away, so another attempt owns this run now; this one must end";
 }
 
-void prepare_place(const Place& place, std::uint64_t file_bytes, int files) {
-  if (io::exists(place.work)) io::remove_tree(place.work);
-  if (!io::make_directory(place.work)) io::fail("make directory", place.work, EEXIST);
+void prepare_work(const SavePaths& paths, std::uint64_t file_bytes, int files) {
+  if (io::exists(paths.work)) io::remove_tree(paths.work);
+  if (!io::make_directory(paths.work)) io::fail("make directory", paths.work, EEXIST);
   // Where striping cannot be set the file system's default does.
-  if (io::file_system_of(place.work).name == "lustre") io::set_striping(place.work, io::striping_for(file_bytes, files));
+  if (io::file_system_of(paths.work).name == "lustre") io::set_striping(paths.work, io::striping_for(file_bytes, files));
 }
 
 std::uint64_t commit(const Commit& commit, const Observer& observer) try {
@@ -107,33 +108,33 @@ std::uint64_t commit(const Commit& commit, const Observer& observer) try {
   if (commit.before) commit.before();
   const auto manifest = manifest_of(commit);
   const auto text = to_text(manifest);
-  io::patiently_in(commit.place.run_dir, [&] {
-    io::remove_tree(commit.place.work + "/" + manifest_name);
-    io::write_file(commit.place.work + "/" + manifest_name, text);
+  io::patiently_in(commit.paths.run_dir, [&] {
+    io::remove_tree(commit.paths.work + "/" + manifest_name);
+    io::write_file(commit.paths.work + "/" + manifest_name, text);
   });
   observer(Phase::manifest_written);
-  rename_into_place(commit.place, observer);
+  rename_into_place(commit.paths, observer);
   std::uint64_t bytes = text.size();
   for (const auto& shard : manifest.shards) bytes += shard.bytes;
   for (const auto& file : manifest.files) bytes += file.bytes;
   return bytes;
 } catch (const LostRun& lost) {
-  drop(commit.place, "");
+  drop(commit.paths, "");
   throw;
 } catch (const io::StorageError& error) {
-  if (const auto lost = lost_text(commit.place); !lost.empty()) throw LostRun(lost);
-  throw io::StorageError(drop(commit.place, error.what()), error.error_number());
+  if (const auto lost = lost_text(commit.paths); !lost.empty()) throw LostRun(lost);
+  throw io::StorageError(drop(commit.paths, error.what()), error.error_number());
 } catch (const std::exception& error) {
-  if (const auto lost = lost_text(commit.place); !lost.empty()) throw LostRun(lost);
-  throw Error(drop(commit.place, error.what()));
+  if (const auto lost = lost_text(commit.paths); !lost.empty()) throw LostRun(lost);
+  throw Error(drop(commit.paths, error.what()));
 }
 
 void add_view(const Commit& commit, const Observer& observer) {
-  const auto aside = view_aside(commit.place.private_dir);
+  const auto aside = view_aside(commit.paths.private_dir);
   if (commit.layout.complete)
-    write_view(commit.place.final, aside, whole_view(commit.layout, commit.value_names));
+    write_view(commit.paths.final, aside, whole_view(commit.layout, commit.value_names));
   else  // what lies where stands in the files
-    restore_view(commit.place.final, aside);
+    restore_view(commit.paths.final, aside);
   observer(Phase::view_written);
 }
 

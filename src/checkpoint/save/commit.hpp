@@ -7,22 +7,22 @@
 #include "checkpoint/format/manifest.hpp"
 #include "checkpoint/layout.hpp"
 #include "checkpoint/save/phases.hpp"
-#include "checkpoint/save/shard_writer.hpp"
+#include "checkpoint/save/results.hpp"
 
 namespace trainrt::checkpoint {
 
 /// Where a checkpoint is written, and where it goes.
-struct Place {
+struct SavePaths {
   std::string run_dir;
   std::string private_dir;  ///< inside the run directory, of this attempt alone
   std::string work;         ///< inside the private directory
   std::string final;        ///< inside the run directory
 };
-Place place_of(const std::string& run_dir, const std::string& private_dir, std::int64_t index);
+SavePaths save_paths(const std::string& run_dir, const std::string& private_dir, std::int64_t index);
 
 /// Makes the directory that all ranks write into, inside the private directory, which is there; on Lustre, with stripes for
 /// files of that size. Rank 0 calls.
-void prepare_place(const Place& place, std::uint64_t file_bytes, int files);
+void prepare_work(const SavePaths& paths, std::uint64_t file_bytes, int files);
 
 /// A directory of that index exists already, or the private directory is gone: another attempt owns the run now.
 class LostRun : public Error {
@@ -32,11 +32,11 @@ class LostRun : public Error {
 
 /// "" while the private directory is there, else what to say. For the right words after something failed: what keeps a
 /// stale attempt from committing is that it has nothing left to rename.
-std::string lost_text(const Place& place);
+std::string lost_text(const SavePaths& paths);
 
 /// What rank 0 needs to commit.
 struct Commit {
-  Place place;
+  SavePaths paths;
   Meta meta;
   Layout layout;
   std::vector<std::string> value_names;

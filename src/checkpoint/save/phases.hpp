@@ -1,8 +1,8 @@
 #pragma once
+#include <array>
+#include <cstddef>
 #include <functional>
 #include <string_view>
-
-#include "checkpoint/checkpoint.hpp"
 
 namespace trainrt::checkpoint {
 
@@ -23,13 +23,15 @@ enum class Phase {
   deleted,           ///< it is gone
 };
 inline constexpr int phase_count = 12;
-std::string_view name_of(Phase phase);  ///< as in the enumeration
+/// As in the enumeration.
+constexpr std::string_view name_of(Phase phase) {
+  constexpr std::array<std::string_view, phase_count> names = {
+      "prepared",         "staged",  "shard_written", "shard_synced", "gathered", "manifest_written",
+      "directory_synced", "renamed", "committed",     "view_written", "retired",  "deleted"};
+  return names[static_cast<std::size_t>(phase)];
+}
 
 /// May be called from several threads at once.
 using Observer = std::function<void(Phase)>;
-
-/// retain() of checkpoint.hpp, watched.
-void retain(const std::string& run_dir, const std::string& private_dir, const Retention& retention,
-            std::set<std::int64_t>& known, const std::vector<std::int64_t>& damaged, const Observer& observer);
 
 }  // namespace trainrt::checkpoint

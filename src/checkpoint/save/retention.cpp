@@ -1,11 +1,12 @@
+#include "checkpoint/save/retention.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <trainrt/error.hpp>
 
-#include "checkpoint/format/directory.hpp"
 #include "checkpoint/format/manifest.hpp"
-#include "checkpoint/save/phases.hpp"
+#include "checkpoint/format/names.hpp"
 #include "io/file.hpp"
 #include "io/storage_error.hpp"
 

@@ -4,10 +4,10 @@
 #include <condition_variable>
 #include <mutex>
 #include <numeric>
+
 #include <trainrt/error.hpp>
 
 #include "checkpoint/collective.hpp"
-#include "checkpoint/pack.hpp"
 #include "checkpoint/save/agree.hpp"
 #include "checkpoint/save/commit.hpp"
 #include "checkpoint/save/whole_view.hpp"
@@ -26,71 +26,6 @@ std::vector<int> a_file_each(int ranks) {
   return files;
 }
 
-std::string packed(const Sealed& sealed, std::uint64_t file_bytes) {
-  Packer packer;
-  packer.put(sealed.failure)
-      .put(sealed.may_pass)
-      .put(sealed.part.rank)
-      .put(sealed.part.at)
-      .put(sealed.part.bytes)
-      .put(sealed.part.digest);
-  packer.put(file_bytes);
-  for (const auto& file : sealed.files) packer.put(file.name).put(file.bytes).put(file.digest).put(file.rank);
-  return packer.bytes();
-}
-
-struct Part {
-  Sealed sealed;
-  std::uint64_t file_bytes = 0;
-};
-Part unpacked(std::string_view bytes) {
-  Unpacker unpacker(bytes);
-  Part part;
-  part.sealed.failure = unpacker.text();
-  part.sealed.may_pass = unpacker.number() != 0;
-  part.sealed.part.rank = static_cast<int>(unpacker.number());
-  part.sealed.part.at = static_cast<std::uint64_t>(unpacker.number());
-  part.sealed.part.bytes = static_cast<std::uint64_t>(unpacker.number());
-  part.sealed.part.digest = unpacker.text();
-  part.file_bytes = static_cast<std::uint64_t>(unpacker.number());
-  while (!unpacker.done()) {
-    auto& file = part.sealed.files.emplace_back();
-    file.name = unpacker.text();
-    file.bytes = static_cast<std::uint64_t>(unpacker.number());
-    file.digest = unpacker.text();
-    file.rank = static_cast<int>(unpacker.number());
-  }
-  return part;
-}
-
-std::string packed(const SaveResult& result) {
-  return Packer()
-      .put(result.index)
-      .put(result.committed)
-      .put(result.directory)
-      .put(result.error)
-      .put(result.lost)
-      .put(result.may_pass)
-      .put(result.began_ms)
-      .put(result.ended_ms)
-      .put(result.bytes)
-      .bytes();
-}
-SaveResult unpacked_result(std::string_view bytes) {
-  Unpacker unpacker(bytes);
-  SaveResult result;
-  result.index = unpacker.number();
-  result.committed = unpacker.number() != 0;
-  result.directory = unpacker.text();
-  result.error = unpacker.text();
-  result.lost = unpacker.number() != 0;
-  result.may_pass = unpacker.number() != 0;
-  result.began_ms = unpacker.number();
-  result.ended_ms = unpacker.number();
-  result.bytes = static_cast<std::uint64_t>(unpacker.number());
-  return result;
-}
-
 std::int64_t now_ms() { return static_cast<std::int64_t>(1000 * monotonic_seconds()); }
 
 }  // namespace
@@ -98,7 +33,7 @@ std::int64_t now_ms() { return static_cast<std::int64_t>(1000 * monotonic_second
 /// The save that is on its way.
 struct Saver::Flight {
   Request request;
-  Place place;
+  SavePaths paths;
   std::int64_t began_ms = 0;
   bool gathered = false;
 };
@@ -143,7 +78,7 @@ Saver::~Saver() = default;
 
 std::optional<SaveResult> Saver::start(const State& state, Request request) {
   state.bring_up_to_date();
-  const auto place = place_of(options_.run_dir, options_.private_dir, request.meta.index);
+  const auto paths = save_paths(options_.run_dir, options_.private_dir, request.meta.index);
   const auto began_ms = now_ms();
   SaveResult obstacle;  // rank 0's
   obstacle.index = request.meta.index;
@@ -151,10 +86,10 @@ std::optional<SaveResult> Saver::start(const State& state, Request request) {
       make_private_dir();
       const auto file_bytes = plan_ ? plan_->file_bytes : 0;
       io::patiently_in(options_.run_dir,
-                       [&] { prepare_place(place, file_bytes, static_cast<int>(options_.file_of_rank.size())); });
+                       [&] { prepare_work(paths, file_bytes, static_cast<int>(options_.file_of_rank.size())); });
       options_.writer.observer(Phase::prepared);
     } catch (const std::exception& error) {
-      const auto lost = options_.makes_private_dir ? std::string() : lost_text(place);
+      const auto lost = options_.makes_private_dir ? std::string() : lost_text(paths);
       obstacle.lost = !lost.empty();
       obstacle.error = obstacle.lost ? lost : who(communicator_) + ": " + error.what();
       obstacle.may_pass = io::may_pass(error);
@@ -171,10 +106,10 @@ std::optional<SaveResult> Saver::start(const State& state, Request request) {
     return result;
   }
   ++started_;
-  flight_ = std::make_unique<Flight>(Flight{std::move(request), place, began_ms});
+  flight_ = std::make_unique<Flight>(Flight{std::move(request), paths, began_ms});
   value_names_.clear();
   for (const auto& value : state.values()) value_names_.push_back(value.name);
-  writer_.begin(plan_, state, place.work);
+  writer_.begin(plan_, state, paths.work);
   return std::nullopt;
 }
 
@@ -233,15 +168,15 @@ void Saver::gather() {
   const auto sealed = on_every_rank(communicator_, [&] {
     auto mine = writer_.wait();
     if (!mine.failure.empty()) mine.failure = who(communicator_) + ": " + mine.failure;
-    return packed(mine, plan_->file_bytes);
+    return packed(mine);
   });
-  std::vector<Part> parts;
-  for (const auto& bytes : sealed) parts.push_back(unpacked(bytes));
+  std::vector<Sealed> parts;
+  for (const auto& bytes : sealed) parts.push_back(unpacked_sealed(bytes));
   flight_->gathered = true;
   options_.writer.observer(Phase::gathered);
   if (communicator_.rank() != 0) return;
   auto work = std::make_shared<Commit>();
-  work->place = flight_->place;
+  work->paths = flight_->paths;
   work->meta = flight_->request.meta;
   work->layout = agreement_->layout();
   work->value_names = value_names_;
@@ -249,7 +184,7 @@ void Saver::gather() {
   work->file_bytes.resize(static_cast<std::size_t>(work->layout.files()));
   for (std::size_t rank = 0; rank < parts.size(); ++rank) {
     work->file_bytes[static_cast<std::size_t>(work->layout.file_of_rank[rank])] = parts[rank].file_bytes;
-    work->parts.push_back(std::move(parts[rank].sealed));
+    work->parts.push_back(std::move(parts[rank]));
   }
   commit_in_background(std::move(work), flight_->began_ms);
 }
@@ -263,7 +198,7 @@ void Saver::commit_in_background(std::shared_ptr<const Commit> work, std::int64_
     try {
       result.bytes = commit(*work, options_.writer.observer);
       result.committed = true;
-      result.directory = work->place.final;
+      result.directory = work->paths.final;
     } catch (const LostRun& error) {
       result.lost = true;
       result.error = error.what();
@@ -289,7 +224,7 @@ void Saver::follow_up(const Commit& work) {
   } catch (const std::exception& error) {
     options_.writer.say("the whole view of a checkpoint is missing, and is written again later: " +
                         std::string(error.what()));
-    owed_views_.owe(work.place.final);
+    owed_views_.owe(work.paths.final);
   }
   try {
     if (options_.retention)
@@ -326,6 +261,17 @@ void Saver::drain() {
     throw Error(
         "what follows a checkpoint's commit (state.h5, deletions of old ones) has come to a halt: the storage does "
         "not answer. The checkpoint itself is whole; start the same command again when the storage is well");
+}
+
+SaveResult save(const State& state, const SaverOptions& options, const Meta& meta, Communicator& communicator) {
+  Saver saver(options, communicator);
+  const auto failed = saver.start(state, {meta, {}});
+  auto result = failed ? *failed : saver.finish().value();
+  on_every_rank(communicator, [&] {  // no rank looks before the view is there
+    saver.drain();
+    return std::string();
+  });
+  return result;
 }
 
 }  // namespace trainrt::checkpoint

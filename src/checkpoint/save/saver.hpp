@@ -6,13 +6,15 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <trainrt/communicator.hpp>
-#include <trainrt/state.hpp>
 #include <vector>
 
-#include "checkpoint/checkpoint.hpp"
-#include "checkpoint/save/owed_views.hpp"
+#include <trainrt/communicator.hpp>
+#include <trainrt/state.hpp>
+
+#include "checkpoint/save/results.hpp"
+#include "checkpoint/save/retention.hpp"
 #include "checkpoint/save/shard_writer.hpp"
+#include "checkpoint/save/whole_view.hpp"
 
 namespace trainrt::checkpoint {
 
@@ -102,5 +104,11 @@ class Saver {
   OwedViews owed_views_;     // rank 0's background work has it, under that mutex
   ShardWriter writer_;       // last: ends first
 };
+
+/// Saves one checkpoint and waits until it is committed and its view is written. Collective. The result is the same on all
+/// ranks. A checkpoint that some rank cannot write is dropped everywhere and its remains are removed; nothing committed is
+/// touched. Values that differ between ranks throw Error (it is a bug of the train function), as does a directory of that
+/// index that exists already: then another attempt owns the run now.
+SaveResult save(const State& state, const SaverOptions& options, const Meta& meta, Communicator& communicator);
 
 }  // namespace trainrt::checkpoint

@@ -6,6 +6,7 @@
 #include <trainrt/error.hpp>
 
 #include "checkpoint/format/names.hpp"
+#include "checkpoint/value_bytes.hpp"
 #include "io/aligned_memory.hpp"
 #include "io/h5_placer.hpp"
 #include "io/h5_types.hpp"

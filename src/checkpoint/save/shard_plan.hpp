@@ -44,11 +44,4 @@ struct ShardPlan {
 /// finds the same places, so nothing is sent.
 ShardPlan plan_shard(const Layout& layout, const State& state, int rank);
 
-/// Bytes that a value may take before the plan has to be made anew: strings have room to grow.
-std::uint64_t room_of(const ValueEntry& entry);
-/// The bytes of a value as they are stored.
-std::string bytes_of(const ValueEntry& entry);
-/// "i64", "f64", "bool", "string".
-std::string dtype_of(const ValueEntry& entry);
-
 }  // namespace trainrt::checkpoint

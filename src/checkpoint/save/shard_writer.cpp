@@ -4,7 +4,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
-#include <limits>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -12,10 +11,11 @@
 #include <trainrt/error.hpp>
 
 #include "checkpoint/device_memory.hpp"
-#include "checkpoint/format/directory.hpp"
 #include "checkpoint/format/names.hpp"
+#include "checkpoint/other_files.hpp"
 #include "checkpoint/part.hpp"
-#include "checkpoint/user_files.hpp"
+#include "checkpoint/save/shard_image.hpp"
+#include "checkpoint/value_bytes.hpp"
 #include "core/host.hpp"
 #include "io/digest.hpp"
 #include "io/file.hpp"
@@ -65,98 +65,6 @@ class Output {
   std::optional<io::PositionalFile> file_;
 };
 
-/// Copies the part of `from`, which belongs at `at` of the file, that lies in the window that `into` is, at `window`.
-template <class Copy>
-void overlay(std::span<std::byte> into, std::uint64_t window, std::span<const std::byte> from, std::uint64_t at,
-             Copy&& copy) {
-  const auto first = std::max(window, at);
-  const auto last = std::min(window + into.size(), at + from.size());
-  if (first < last) copy(into.data() + (first - window), from.data() + (first - at), last - first);
-}
-
-/// The bytes of a shard file as they are now: structure, tensors, values, and zeros between.
-class Image {
- public:
-  Image(const ShardPlan& plan, const State& state, device::Copier& copier) : plan_(plan), state_(state), copier_(copier) {
-    for (const auto& value : state.values()) values_.push_back(bytes_of(value));
-    for (const auto& value : plan.values) {
-      values_begin_ = std::min(values_begin_, value.at);
-      values_end_ = std::max(values_end_, value.at + value.bytes);
-    }
-    for (const auto& entry : state.tensors()) gpus_.push_back(gpu_of(entry, copier.runtime()));
-  }
-
-  bool on_gpus() const {
-    return std::any_of(gpus_.begin(), gpus_.end(), [](int gpu) { return gpu >= 0; });
-  }
-
-  /// Copies, and returns the digest of the copy; not for states on GPUs. Each piece is digested while this core's cache
-  /// still holds it. A digest made later, by another thread, reads all bytes from memory once more: that slows down the
-  /// copy and the disk, which need the memory too, and costs more time in all.
-  std::string copy_and_digest(std::span<std::byte> into, std::uint64_t window) const {
-    constexpr std::size_t cached_bytes = std::size_t{128} << 10;
-    io::Digest digest;
-    for (std::size_t done = 0; done < into.size(); done += cached_bytes) {
-      const auto piece = into.subspan(done, std::min(cached_bytes, into.size() - done));
-      copy(piece, window + done);
-      digest.update(piece);
-    }
-    return digest.hex();
-  }
-
-  /// What lies on GPUs is there when what is returned says so.
-  device::Events copy(std::span<std::byte> into, std::uint64_t window) const {
-    bool from_gpus = false;
-    auto cursor = window;
-    const auto end = window + into.size();
-    const auto first = std::partition_point(plan_.sources.begin(), plan_.sources.end(),
-                                            [&](const TensorSource& s) { return s.at + s.bytes <= window; });
-    for (auto source = first; source != plan_.sources.end() && source->at < end; ++source) {
-      if (source->at > cursor) structure(into.subspan(cursor - window, source->at - cursor), cursor);
-      from_gpus = overlay_source(into, window, *source) || from_gpus;
-      cursor = source->at + source->bytes;
-    }
-    if (cursor < end) structure(into.subspan(cursor - window), cursor);
-    if (window < values_end_ && values_begin_ < end) overlay_values(into, window);
-    return from_gpus ? copier_.mark() : device::Events{};
-  }
-
- private:
-  /// True where a GPU does it.
-  bool overlay_source(std::span<std::byte> into, std::uint64_t window, const TensorSource& source) const {
-    const auto& entry = state_.tensors()[source.tensor];
-    const auto gpu = gpus_[source.tensor];
-    const std::span bytes(static_cast<const std::byte*>(entry.local.data) + source.first,
-                          static_cast<std::size_t>(source.bytes));
-    if (gpu < 0) {
-      overlay(into, window, bytes, source.at, std::memcpy);
-      return false;
-    }
-    overlay(into, window, bytes, source.at,
-            [&](std::byte* to, const std::byte* from, std::size_t count) { copier_.to_host(to, from, gpu, count); });
-    return true;
-  }
-  void overlay_values(std::span<std::byte> into, std::uint64_t window) const {
-    for (std::size_t i = 0; i < plan_.values.size(); ++i)
-      overlay(into, window, std::as_bytes(std::span(values_[i].data(), values_[i].size())), plan_.values[i].at,
-              std::memcpy);
-  }
-  void structure(std::span<std::byte> into, std::uint64_t at) const {
-    const auto front = plan_.structure->front();
-    const auto there = at < front.size() ? std::min<std::size_t>(into.size(), front.size() - at) : 0;
-    if (there > 0) std::memcpy(into.data(), front.data() + at, there);
-    if (there < into.size()) std::memset(into.data() + there, 0, into.size() - there);
-  }
-
-  const ShardPlan& plan_;
-  const State& state_;
-  device::Copier& copier_;
-  std::vector<std::string> values_;
-  std::uint64_t values_begin_ = std::numeric_limits<std::uint64_t>::max();  // in the file
-  std::uint64_t values_end_ = 0;
-  std::vector<int> gpus_;  // one a tensor, -1: the host
-};
-
 }  // namespace
 
 /// One rank's part of one checkpoint, on its way to the disk. Begun by the train thread, ended by the last task.
@@ -166,6 +74,7 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
       : writer_(writer), plan_(std::move(plan)), directory_(std::move(directory)) {
     outputs_.push_back(std::make_unique<Output>(directory_, plan_->file, plan_->file_bytes));
     outputs_.front()->blocks.resize(plan_->blocks.size());
+    result_.file_bytes = plan_->file_bytes;
   }
 
   // --- the train thread -------------------------------------------------------------------------------------------------
@@ -205,7 +114,7 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
 
  private:
   void stage_shard(const State& state) {
-    const Image image(*plan_, state, writer_.copier_);
+    const ShardImage image(*plan_, state, writer_.copier_);
     writer_.pins_ = writer_.pins_ || image.on_gpus();
     writer_.copier_.follow_default_streams();
     for (std::size_t i = 0; i < plan_->blocks.size() && !failed_; ++i) {

@@ -7,22 +7,14 @@
 #include <trainrt/state.hpp>
 #include <vector>
 
-#include "checkpoint/format/manifest.hpp"
 #include "checkpoint/save/phases.hpp"
+#include "checkpoint/save/results.hpp"
 #include "checkpoint/save/shard_plan.hpp"
 #include "device/copier.hpp"
 #include "io/block_pool.hpp"
 #include "io/workers.hpp"
 
 namespace trainrt::checkpoint {
-
-/// What became of one rank's part of a checkpoint.
-struct Sealed {
-  std::string failure;    ///< "" = durable; else why it is not, naming the file
-  bool may_pass = false;  ///< the storage was away
-  PartRecord part;
-  std::vector<FileRecord> files;
-};
 
 struct WriterOptions {
   std::uint64_t staging_bytes = std::uint64_t{1} << 30;

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "checkpoint/checkpoint.hpp"
+#include "checkpoint/format/listing.hpp"
 #include "cli/command.hpp"
 #include "cli/load_spec.hpp"
 #include "cli/train_call.hpp"

@@ -7,11 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "checkpoint/checkpoint.hpp"
-#include "checkpoint/format/directory.hpp"
+#include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/load/verify.hpp"
-#include "checkpoint/view_check.hpp"
+#include "checkpoint/other_files.hpp"
 #include "cli/arguments.hpp"
 #include "cli/byte_progress.hpp"
 #include "cli/command.hpp"

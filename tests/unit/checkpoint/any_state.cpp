@@ -1,7 +1,8 @@
 #include <catch2/catch.hpp>
 #include <random>
 
-#include "checkpoint/file_layout.hpp"
+#include "checkpoint/layout.hpp"
+#include "checkpoint/load/load.hpp"
 #include "checkpoint/save/saver.hpp"
 #include "runs.hpp"
 

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <trainrt/checkpoint_store.hpp>
 
-#include "checkpoint/file_layout.hpp"
+#include "checkpoint/layout.hpp"
 #include "checkpoint/save/private_directory.hpp"
 #include "core/host.hpp"
 #include "io/file.hpp"

@@ -4,8 +4,10 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 
+#include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/manifest.hpp"
 #include "checkpoint/save/phases.hpp"
+#include "checkpoint/save/results.hpp"
 #include "io/file.hpp"
 #include "runs.hpp"
 #include "support/skip.hpp"

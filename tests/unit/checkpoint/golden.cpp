@@ -8,8 +8,9 @@
 #include <cmath>
 #include <limits>
 
-#include "checkpoint/file_layout.hpp"
 #include "checkpoint/format/manifest.hpp"
+#include "checkpoint/layout.hpp"
+#include "checkpoint/load/load.hpp"
 #include "checkpoint/load/verify.hpp"
 #include "io/file.hpp"
 #include "runs.hpp"

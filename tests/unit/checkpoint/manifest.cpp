@@ -5,7 +5,6 @@
 #include <limits>
 #include <trainrt/error.hpp>
 
-#include "checkpoint/format/metadata.hpp"
 #include "io/digest.hpp"
 #include "mutations.hpp"
 #include "unit/io/scratch.hpp"

@@ -9,8 +9,10 @@
 #include <trainrt/state.hpp>
 #include <vector>
 
+#include "checkpoint/format/manifest.hpp"
 #include "checkpoint/load/verify.hpp"
-#include "checkpoint/save/save.hpp"
+#include "checkpoint/save/results.hpp"
+#include "checkpoint/save/saver.hpp"
 #include "unit/io/scratch.hpp"
 
 namespace trainrt::test {

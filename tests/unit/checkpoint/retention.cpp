@@ -2,7 +2,10 @@
 #include <cmath>
 #include <limits>
 
-#include "checkpoint/format/directory.hpp"
+#include "checkpoint/format/listing.hpp"
+#include "checkpoint/format/manifest.hpp"
+#include "checkpoint/format/names.hpp"
+#include "checkpoint/save/retention.hpp"
 #include "io/file.hpp"
 #include "runs.hpp"
 

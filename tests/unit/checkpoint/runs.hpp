@@ -3,6 +3,8 @@
 #include <mutex>
 #include <trainrt/error.hpp>
 
+#include "checkpoint/load/load.hpp"
+#include "checkpoint/save/results.hpp"
 #include "model.hpp"
 #include "support/ranks.hpp"
 

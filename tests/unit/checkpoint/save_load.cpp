@@ -1,5 +1,7 @@
 #include <catch2/catch.hpp>
 
+#include "checkpoint/format/listing.hpp"
+#include "checkpoint/load/load.hpp"
 #include "checkpoint/save/phases.hpp"
 #include "runs.hpp"
 

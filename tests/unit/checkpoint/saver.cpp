@@ -1,12 +1,15 @@
 #include "checkpoint/save/saver.hpp"
+#include "checkpoint/format/names.hpp"
+#include "checkpoint/load/load.hpp"
+#include "checkpoint/save/results.hpp"
 
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <numeric>
 #include <thread>
 
-#include "checkpoint/file_layout.hpp"
 #include "checkpoint/format/manifest.hpp"
+#include "checkpoint/layout.hpp"
 #include "checkpoint/load/verify.hpp"
 #include "io/file.hpp"
 #include "runs.hpp"

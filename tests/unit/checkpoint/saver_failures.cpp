@@ -2,7 +2,8 @@
 #include <chrono>
 #include <thread>
 
-#include "checkpoint/file_layout.hpp"
+#include "checkpoint/layout.hpp"
+#include "checkpoint/save/results.hpp"
 #include "checkpoint/save/saver.hpp"
 #include "io/fenced_directory.hpp"
 #include "io/file.hpp"

@@ -9,7 +9,7 @@
 #include <trainrt/trainrt.hpp>
 
 #include "batch/signals.hpp"
-#include "checkpoint/checkpoint.hpp"
+#include "checkpoint/format/listing.hpp"
 #include "rundir/run_record.hpp"
 #include "runs.hpp"
 

@@ -11,7 +11,7 @@
 #include <trainrt/trainrt.hpp>
 
 #include "batch/signals.hpp"
-#include "checkpoint/checkpoint.hpp"
+#include "checkpoint/format/listing.hpp"
 #include "comm/agreement.hpp"
 #include "metrics/result_log.hpp"
 #include "rundir/run_record.hpp"

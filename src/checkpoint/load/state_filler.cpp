@@ -1,14 +1,13 @@
-#include "checkpoint/load/checkpoint_reader.hpp"
+#include "checkpoint/load/state_filler.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <trainrt/error.hpp>
 
-#include "checkpoint/cannot_read.hpp"
-#include "checkpoint/format/directory.hpp"
-#include "checkpoint/load/block_reader.hpp"
-#include "checkpoint/user_files.hpp"
-#include "checkpoint/view_check.hpp"
+#include "checkpoint/damage.hpp"
+#include "checkpoint/format/names.hpp"
+#include "checkpoint/load/read_blocks.hpp"
+#include "checkpoint/other_files.hpp"
 #include "io/patience.hpp"
 
 namespace trainrt::checkpoint {
@@ -43,8 +42,8 @@ void want_tensor(ReadPlan& plan, const TensorEntry& entry, int gpu, const Manife
 
 }  // namespace
 
-CheckpointReader::CheckpointReader(const std::string& directory, const Manifest& manifest, const Wanted& wanted,
-                                   Communicator& communicator)
+StateFiller::StateFiller(const std::string& directory, const Manifest& manifest, const Wanted& wanted,
+                         Communicator& communicator)
     : directory_(directory),
       manifest_(manifest),
       communicator_(communicator),
@@ -62,7 +61,7 @@ CheckpointReader::CheckpointReader(const std::string& directory, const Manifest&
   }
 }
 
-Lines CheckpointReader::survey() {
+Lines StateFiller::survey() {
   Lines findings;
   Lines own;  // the same on all ranks, if there are any
   bool out_of_memory = false;
@@ -87,7 +86,7 @@ Lines CheckpointReader::survey() {
 }
 
 /// At most one part a rank, and not too many bytes.
-std::size_t CheckpointReader::end_of_round(std::size_t begin) const {
+std::size_t StateFiller::end_of_round(std::size_t begin) const {
   const auto& parts = survey_.parts();
   const auto last = std::min(parts.size(), begin + static_cast<std::size_t>(communicator_.size()));
   auto end = begin + 1;
@@ -98,7 +97,7 @@ std::size_t CheckpointReader::end_of_round(std::size_t begin) const {
   return end;
 }
 
-Gathered CheckpointReader::read_round(std::size_t begin, std::size_t end) const {
+Gathered StateFiller::read_round(std::size_t begin, std::size_t end) const {
   return try_on_every_rank(communicator_, [&] {
     std::string text;
     for (auto number = begin; number < end; ++number) {
@@ -111,7 +110,7 @@ Gathered CheckpointReader::read_round(std::size_t begin, std::size_t end) const 
   });
 }
 
-Lines CheckpointReader::read() {
+Lines StateFiller::read() {
   const auto files = plan_.finish();
   BlockReading reading;
   reading.copy = !check_first_;
@@ -130,7 +129,7 @@ Lines CheckpointReader::read() {
   return findings;
 }
 
-Lines CheckpointReader::uncovered() const {
+Lines StateFiller::uncovered() const {
   Lines lines;
   for (const auto& name : plan_.uncovered())
     if (contents().find(name) != nullptr)
@@ -139,7 +138,7 @@ Lines CheckpointReader::uncovered() const {
   return lines;
 }
 
-Lines CheckpointReader::check_other_files() const {
+Lines StateFiller::check_other_files() const {
   Lines lines;
   const auto size = static_cast<std::size_t>(communicator_.size());
   for (auto i = static_cast<std::size_t>(communicator_.rank()); i < manifest_.files.size(); i += size)
@@ -149,7 +148,7 @@ Lines CheckpointReader::check_other_files() const {
   return lines;
 }
 
-void CheckpointReader::install() {
+void StateFiller::install() {
   on_every_rank(communicator_, [&] {
     sums_.install(contents());
     values_.decode(contents());

@@ -1,16 +1,16 @@
-#include "checkpoint/load/loading.hpp"
+#include "checkpoint/load/first_whole.hpp"
 
 #include <algorithm>
 #include <trainrt/error.hpp>
 
-#include "checkpoint/cannot_read.hpp"
 #include "checkpoint/collective.hpp"
+#include "checkpoint/damage.hpp"
 #include "checkpoint/device_memory.hpp"
-#include "checkpoint/format/directory.hpp"
-#include "checkpoint/load/checkpoint_reader.hpp"
-#include "checkpoint/pack.hpp"
-#include "checkpoint/user_files.hpp"
-#include "checkpoint/view_check.hpp"
+#include "checkpoint/format/listing.hpp"
+#include "checkpoint/format/names.hpp"
+#include "checkpoint/load/load.hpp"
+#include "checkpoint/load/state_filler.hpp"
+#include "checkpoint/other_files.hpp"
 #include "core/text.hpp"
 
 namespace trainrt::checkpoint {
@@ -57,7 +57,7 @@ Lines load_one(const Candidate& candidate, const Wanted& wanted, const Accept& a
   const auto text = found_by_root(communicator, [&] { return checked_manifest(candidate); });
   if (!text.finding.empty()) return {text.finding};
   loaded.manifest = manifest_from(text.result, directory + "/" + manifest_name);
-  CheckpointReader reader(directory, loaded.manifest, wanted, communicator);
+  StateFiller reader(directory, loaded.manifest, wanted, communicator);
   if (auto findings = reader.survey(); !findings.empty()) return findings;
   accept(directory, loaded.manifest, reader.contents());
   if (auto findings = reader.read(); !findings.empty()) return findings;

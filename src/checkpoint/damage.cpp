@@ -1,8 +1,10 @@
-#include "checkpoint/cannot_read.hpp"
+#include "checkpoint/damage.hpp"
 
 #include <new>
 #include <stdexcept>
 #include <system_error>
+
+#include <fmt/format.h>
 
 #include "io/storage_error.hpp"
 
@@ -18,6 +20,10 @@ bool is_of_this_process(const std::exception& error) {
 }
 
 }  // namespace
+
+std::string damaged_bytes(const std::string& path, std::uint64_t at, std::uint64_t bytes) {
+  return fmt::format("'{}' is damaged: bytes {} to {} do not have their digest", path, at, at + bytes - 1);
+}
 
 void rethrow_if_no_damage(const std::exception& error) {
   if (!is_of_this_process(error)) return;

@@ -1,4 +1,4 @@
-#include "checkpoint/load/block_reader.hpp"
+#include "checkpoint/load/read_blocks.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -7,9 +7,9 @@
 #include <mutex>
 #include <optional>
 
-#include "checkpoint/cannot_read.hpp"
-#include "checkpoint/format/directory.hpp"
-#include "checkpoint/load/tiling.hpp"
+#include "checkpoint/damage.hpp"
+#include "checkpoint/format/names.hpp"
+#include "checkpoint/load/survey.hpp"
 #include "checkpoint/part.hpp"
 #include "device/copier.hpp"
 #include "io/block_pool.hpp"

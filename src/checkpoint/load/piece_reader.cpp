@@ -1,4 +1,4 @@
-#include "checkpoint/load/reader.hpp"
+#include "checkpoint/load/piece_reader.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -7,8 +7,9 @@
 #include <trainrt/error.hpp>
 
 #include "checkpoint/layout.hpp"
-#include "checkpoint/load/block_reader.hpp"
+#include "checkpoint/load/read_blocks.hpp"
 #include "checkpoint/load/survey.hpp"
+#include "checkpoint/value_bytes.hpp"
 #include "core/text.hpp"
 
 namespace trainrt::checkpoint {
@@ -42,14 +43,7 @@ Box box_of(const IndexEntry& entry, int rank) {
   return {with_first(rank, entry.offset), with_first(1, entry.shape)};
 }
 
-template <class T>
-T number_from(const std::string& bytes) {
-  T value{};
-  std::memcpy(&value, bytes.data(), std::min(sizeof value, bytes.size()));
-  return value;
-}
-
-Reader::Value value_from(const std::string& dtype, std::string bytes) {
+PieceReader::Value value_from(const std::string& dtype, std::string bytes) {
   if (dtype == "i64") return number_from<std::int64_t>(bytes);
   if (dtype == "f64") return number_from<double>(bytes);
   if (dtype == "bool") return number_from<char>(bytes) != 0;
@@ -64,7 +58,7 @@ void read_planned(const std::string& directory, const Manifest& manifest, ReadPl
   throw_findings(read_blocks(directory, manifest, plan.finish(), {}));
 }
 
-void check_box(const Reader::Tensor& tensor, const Box& box, std::size_t bytes) {
+void check_box(const PieceReader::Tensor& tensor, const Box& box, std::size_t bytes) {
   bool inside = box.offset.size() == tensor.shape.size() && box.shape.size() == tensor.shape.size();
   for (std::size_t axis = 0; inside && axis < box.shape.size(); ++axis)
     inside = box.offset[axis] >= 0 && box.shape[axis] >= 0 && box.offset[axis] + box.shape[axis] <= tensor.shape[axis];
@@ -74,7 +68,7 @@ void check_box(const Reader::Tensor& tensor, const Box& box, std::size_t bytes) 
 }
 
 /// Wants a box of a tensor. Of a per_rank tensor the first axis says whose.
-void want(ReadPlan& plan, const Reader::Tensor& tensor, const Box& box, std::byte* memory) {
+void want(ReadPlan& plan, const PieceReader::Tensor& tensor, const Box& box, std::byte* memory) {
   const auto element = size_of(tensor.dtype);
   if (!is_own(tensor.placement)) return plan.want(tensor.name, element, box, {memory}, false);
   const auto own = without_first(box);
@@ -86,7 +80,8 @@ void want(ReadPlan& plan, const Reader::Tensor& tensor, const Box& box, std::byt
 
 }  // namespace
 
-Reader::Reader(const std::string& checkpoint_dir) : directory_(checkpoint_dir), manifest_(read_manifest(checkpoint_dir)) {
+PieceReader::PieceReader(const std::string& checkpoint_dir)
+    : directory_(checkpoint_dir), manifest_(read_manifest(checkpoint_dir)) {
   ReadPlan nothing;
   Survey survey(directory_, manifest_, nothing, 0, 1);
   for (std::size_t number = 0; number < survey.parts().size(); ++number) {
@@ -95,7 +90,7 @@ Reader::Reader(const std::string& checkpoint_dir) : directory_(checkpoint_dir), 
   }
   throw_findings(survey.findings());
   std::map<std::string, Tensor> tensors;
-  for (const auto& [shard, index] : parts_)
+  for (const auto& [shard, index] : indices_)
     for (const auto& entry : index.tensors) {
       const auto whole =
           is_own(entry.placement) ? with_first(manifest_.meta.ranks, entry.global_shape) : entry.global_shape;
@@ -108,20 +103,20 @@ Reader::Reader(const std::string& checkpoint_dir) : directory_(checkpoint_dir), 
   read_values();
 }
 
-void Reader::add(std::size_t shard, Index index) {
+void PieceReader::add(std::size_t shard, Index index) {
   std::sort(index.tensors.begin(), index.tensors.end(),
             [](const IndexEntry& a, const IndexEntry& b) { return a.name < b.name; });
-  parts_.push_back({shard, std::move(index)});
+  indices_.push_back({shard, std::move(index)});
 }
 
-void Reader::read_values() {
+void PieceReader::read_values() {
   ReadPlan plan;
   struct Read {
     const IndexEntry* entry;
     std::string bytes;
   };
   std::deque<Read> reads;
-  for (const auto& [shard, index] : parts_) {
+  for (const auto& [shard, index] : indices_) {
     for (const auto& entry : index.values) plan.want_value(entry.name, reads.emplace_back(Read{&entry, {}}).bytes);
     plan.add({shard, index.rank, {}, index.values, index.blocks}, false);
   }
@@ -131,7 +126,7 @@ void Reader::read_values() {
   std::sort(values_.begin(), values_.end(), [](const NamedValue& a, const NamedValue& b) { return a.name < b.name; });
 }
 
-const Reader::Tensor& Reader::tensor(const std::string& name) const {
+const PieceReader::Tensor& PieceReader::tensor(const std::string& name) const {
   const auto found = std::lower_bound(tensors_.begin(), tensors_.end(), name, ByName());
   if (found != tensors_.end() && found->name == name) return *found;
   std::vector<std::string> names;
@@ -139,7 +134,7 @@ const Reader::Tensor& Reader::tensor(const std::string& name) const {
   throw UsageError("'" + directory_ + "' holds no tensor '" + name + "'" + did_you_mean(name, names));
 }
 
-void Reader::read(std::span<const Request> requests) const {
+void PieceReader::read(std::span<const Request> requests) const {
   if (requests.empty()) return;
   ReadPlan plan;
   const auto* lowest = &requests.front().tensor->name;
@@ -150,7 +145,7 @@ void Reader::read(std::span<const Request> requests) const {
     lowest = &std::min(*lowest, tensor->name);
     highest = &std::max(*highest, tensor->name);
   }
-  for (const auto& [shard, index] : parts_) {
+  for (const auto& [shard, index] : indices_) {
     const auto first = std::lower_bound(index.tensors.begin(), index.tensors.end(), *lowest, ByName());
     const auto last = std::upper_bound(first, index.tensors.end(), *highest, ByName());
     if (first != last) plan.add({shard, index.rank, {first, last}, {}, index.blocks}, false);
@@ -160,12 +155,12 @@ void Reader::read(std::span<const Request> requests) const {
   read_planned(directory_, manifest_, plan);
 }
 
-void Reader::read(const Tensor& tensor, const Box& box, std::span<std::byte> into) const {
+void PieceReader::read(const Tensor& tensor, const Box& box, std::span<std::byte> into) const {
   const Request request{&tensor, box, into};
   read({&request, 1});
 }
 
-void Reader::read(const Tensor& tensor, std::span<std::byte> into) const {
+void PieceReader::read(const Tensor& tensor, std::span<std::byte> into) const {
   read(tensor, {Shape(tensor.shape.size(), 0), tensor.shape}, into);
 }
 

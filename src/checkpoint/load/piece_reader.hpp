@@ -14,9 +14,9 @@ namespace trainrt::checkpoint {
 
 /// Reads a checkpoint piece by piece, on one process, for tools. Every byte that it gives has been checked; damage and what
 /// cannot be read throw Error. Holds the indices of all parts, no data.
-class Reader {
+class PieceReader {
  public:
-  explicit Reader(const std::string& checkpoint_dir);
+  explicit PieceReader(const std::string& checkpoint_dir);
 
   struct Piece {
     std::size_t shard = 0;  ///< in Manifest::shards
@@ -56,7 +56,7 @@ class Reader {
   void read(const Tensor& tensor, std::span<std::byte> into) const;
 
  private:
-  struct Part {
+  struct ShardIndex {
     std::size_t shard = 0;
     Index index;  // tensors by name
   };
@@ -65,7 +65,7 @@ class Reader {
 
   std::string directory_;
   Manifest manifest_;
-  std::vector<Part> parts_;
+  std::vector<ShardIndex> indices_;
   std::vector<Tensor> tensors_;
   std::vector<NamedValue> values_;
 };

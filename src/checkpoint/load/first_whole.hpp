@@ -7,10 +7,10 @@
 #include <trainrt/state.hpp>
 #include <vector>
 
-#include "checkpoint/checkpoint.hpp"
 #include "checkpoint/format/manifest.hpp"
-#include "checkpoint/load/checkpoint_reader.hpp"
 #include "checkpoint/load/contents.hpp"
+#include "checkpoint/load/load.hpp"
+#include "checkpoint/load/state_filler.hpp"
 
 namespace trainrt::checkpoint {
 

@@ -7,8 +7,7 @@
 
 #include "checkpoint/collective.hpp"
 #include "checkpoint/format/manifest.hpp"
-#include "checkpoint/load/loaded_values.hpp"
-#include "checkpoint/load/summed_parts.hpp"
+#include "checkpoint/load/held_back.hpp"
 #include "checkpoint/load/survey.hpp"
 
 namespace trainrt::checkpoint {
@@ -23,11 +22,10 @@ struct Wanted {
 
 /// One checkpoint on its way into the state: survey(), read(), install(), each as long as the one before found nothing
 /// wrong. All are collective; findings are the same on all ranks. What it is made from must outlive it.
-class CheckpointReader {
+class StateFiller {
  public:
-  CheckpointReader(const std::string& directory, const Manifest& manifest, const Wanted& wanted,
-                   Communicator& communicator);
-  CheckpointReader(const CheckpointReader&) = delete;
+  StateFiller(const std::string& directory, const Manifest& manifest, const Wanted& wanted, Communicator& communicator);
+  StateFiller(const StateFiller&) = delete;
 
   /// Reads all indices: each is read by its home, and told to all.
   std::vector<std::string> survey();

@@ -2,8 +2,9 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <trainrt/state.hpp>
 #include <vector>
+
+#include <trainrt/state.hpp>
 
 #include "checkpoint/format/manifest.hpp"
 
@@ -25,5 +26,11 @@ std::vector<std::string> file_differences(const State& state, const Manifest& ma
 /// Puts back every file of the state that the checkpoint has: atomic and durable, and checked on the way. One that lies
 /// there as it should be is left alone.
 void restore_files(const State& state, const std::string& checkpoint_dir, const Manifest& manifest, int rank);
+
+/// The whole view is derived, and written when the checkpoint is whole already: one may lack it.
+bool has_view(const std::string& checkpoint_dir);
+
+/// "" where state.h5 ends with the digest of all before; else what is wrong. `read` hears of bytes that were read.
+std::string view_damage(const std::string& checkpoint_dir, const std::function<void(std::uint64_t bytes)>& read = {});
 
 }  // namespace trainrt::checkpoint
