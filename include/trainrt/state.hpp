@@ -37,9 +37,8 @@ struct TensorEntry {
   TRAINRT_API TensorEntry& sharded(int axis, std::int64_t first, std::int64_t global_extent);
   TRAINRT_API TensorEntry& per_rank();
   /// per_rank, and it is this rank's part of a sum over the ranks (of losses since the last report, say). A checkpoint of
-  /// as many ranks gives every rank its own part back. On n other ranks, rank r gets the sum of the parts of ranks r, r +
-  /// n,
-  /// ..., zeros where there are none: the sum over the ranks stays. UsageError for types that are not summed
+  /// as many ranks gives every rank its own part back. On n other ranks, rank r gets the sum of the parts of ranks r,
+  /// r + n, ..., zeros if there are none: the sum over the ranks stays. UsageError for types that are not summed
   /// (Communicator::all_reduce() names those that are).
   TRAINRT_API TensorEntry& part_of_sum();
 };
@@ -49,6 +48,11 @@ struct ValueEntry {
   std::string name;
   std::variant<std::int32_t*, std::int64_t*, double*, bool*, std::string*> value;
   bool optional = false;
+  bool summed = false;  ///< made by part_of_sum()
+
+  /// This rank's part of a sum over the ranks, as TensorEntry::part_of_sum(): a checkpoint holds it as a tensor without
+  /// axes. UsageError for a bool or a string.
+  TRAINRT_API ValueEntry& part_of_sum();
 };
 
 /// A file of the user's that goes into every checkpoint (files/NAME) and that a restore puts back at its path. It is read
@@ -100,7 +104,8 @@ class TRAINRT_API State {
   const std::deque<FileEntry>& files() const { return files_; }
   bool empty() const { return tensors_.empty() && values_.empty() && files_.empty(); }
 
-  /// Adds the entries of another State (the views, not the data), and its calls before a save.
+  /// Adds the entries of another State (the views, not the data), and its calls before a save; values that are parts of a
+  /// sum as tensors without axes.
   void append(const State& other);
 
  private:
@@ -108,6 +113,7 @@ class TRAINRT_API State {
   void claim_slab(const TensorEntry& entry);
   template <class T>
   ValueEntry& add_value(std::string name, T& v);
+  void add_summed(const ValueEntry& entry);
 
   std::deque<TensorEntry> tensors_;
   std::deque<ValueEntry> values_;

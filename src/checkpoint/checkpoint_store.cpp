@@ -39,6 +39,13 @@ std::function<void(const std::string&)> teller(const CheckpointStoreOptions& opt
   return [who = checkpoint::who(communicator)](const std::string& text) { log::warning(who + ": " + text); };
 }
 
+/// As the checkpoint holds it: values that are parts of a sum are tensors there.
+State as_stored(const State& state) {
+  State stored;
+  stored.append(state);
+  return stored;
+}
+
 CheckpointInfo info_of(const checkpoint::Meta& meta, std::string directory) {
   return {meta.index, std::move(directory), meta.ranks, meta.created, meta.metrics, meta.metadata};
 }
@@ -192,10 +199,10 @@ CheckpointStore::CheckpointStore(std::string directory, Communicator& communicat
 
 CheckpointStore::~CheckpointStore() = default;
 
-std::optional<CheckpointInfo> CheckpointStore::restore(const State& state) { return impl_->restore(state); }
+std::optional<CheckpointInfo> CheckpointStore::restore(const State& state) { return impl_->restore(as_stored(state)); }
 
 void CheckpointStore::save(const State& state, const std::map<std::string, double>& metrics, const std::string& metadata) {
-  impl_->save(state, metrics, metadata);
+  impl_->save(as_stored(state), metrics, metadata);
 }
 
 std::optional<CheckpointInfo> CheckpointStore::wait() { return impl_->wait(); }

@@ -168,6 +168,13 @@ TensorEntry& TensorEntry::part_of_sum() {
   return per_rank();
 }
 
+ValueEntry& ValueEntry::part_of_sum() {
+  if (std::holds_alternative<bool*>(value) || std::holds_alternative<std::string*>(value))
+    throw UsageError("State: the value '" + name + "' cannot be a part of a sum: that takes numbers");
+  summed = true;
+  return *this;
+}
+
 template <class T>
 ValueEntry& State::add_value(std::string name, T& v) {
   claim(name);
@@ -186,12 +193,24 @@ void State::bring_up_to_date() const {
   for (const auto& call : before_save_) call();
 }
 
+void State::add_summed(const ValueEntry& entry) {
+  const auto add = [&]<class T>(T* value) {
+    if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>)
+      tensor(entry.name, TensorView{value, trainrt::dtype_of<T>::value, {}}).part_of_sum().optional = entry.optional;
+  };
+  std::visit(add, entry.value);
+}
+
 void State::append(const State& other) {
   for (const auto& entry : other.tensors_) {
     entry.one_of_several ? claim_slab(entry) : claim(entry.name);
     tensors_.push_back(entry);
   }
   for (const auto& entry : other.values_) {
+    if (entry.summed) {
+      add_summed(entry);
+      continue;
+    }
     claim(entry.name);
     values_.push_back(entry);
   }

@@ -219,6 +219,10 @@ std::vector<std::string> seeds() {
       "{\"op\":\"all_reduce\",\"memory\":4096,\"dtype\":\"f32\",\"count\":16,\"reduce\":\"mean\"}\n\n"
       "{\"op\":\"metadata\",\"json\":{\"a\":[1,{}]}}\n{\"op\":\"request_stop\",\"reason\":\"r\"}\n{\"op\":\"barrier\"}\n"
       "{\"op\":\"expect_iterations\",\"total\":3}\n{\"op\":\"stop_point\"}",
+      "{\"op\":\"broadcast\",\"memory\":4096,\"dtype\":\"f32\",\"shape\":[4,4],\"root\":0}\n\n"
+      "{\"op\":\"all_gather\",\"memory\":4096,\"dtype\":\"i64\",\"shape\":[8]}\n{\"op\":\"step\"}",
+      "{\"op\":\"restore\",\"tensors\":[],\"values\":{\"seen\":1,\"loss\":0.5},\"sums\":[\"seen\",\"loss\"],"
+      "\"files\":[]}\n\n{\"op\":\"state\",\"values\":{\"seen\":2,\"loss\":1.5}}\n{\"op\":\"save\"}",
       "{\"op\":\"metadata\",\"json\":" + deep_json() + "}", "{\"op\":\"step\",\"x\":" + deep_json() + "}"};
 }
 
@@ -236,6 +240,10 @@ std::vector<std::string> words() {
           "\"expect_iterations\"",
           "\"metadata\"",
           "\"all_reduce\"",
+          "\"broadcast\"",
+          "\"all_gather\"",
+          "\"root\":",
+          "\"sums\":",
           "\"failed\"",
           "\"done\"",
           "\"state\"",

@@ -64,16 +64,6 @@ std::set<std::string> sums_of(const Json& body) {
   return names;
 }
 
-template <class T>
-void attach(State& state, const std::string& name, T& value, bool is_part_of_sum) {
-  if (!is_part_of_sum)
-    state.value(name, value);
-  else if constexpr (std::is_same_v<T, double> || std::is_same_v<T, std::int64_t>)
-    state.tensor(name, TensorView{&value, dtype_of<T>::value, {}}).part_of_sum();
-  else
-    throw UsageError(fmt::format("train.program: the value '{}' cannot be a part of a sum: that takes numbers", name));
-}
-
 }  // namespace
 
 MirroredState::MirroredState(const Message& request) {
@@ -112,7 +102,8 @@ void MirroredState::add_value(const std::string& name, const Json& value, bool i
   else
     throw UsageError(fmt::format("train.program: the value '{}' must be a number, true, false or a text", name));
   std::visit(Take{value, name}, entry.value);  // a restore that lacks it leaves it as it is
-  std::visit([&](auto& held) { attach(state_, name, held, is_part_of_sum); }, entry.value);
+  auto& declared = std::visit([&](auto& held) -> ValueEntry& { return state_.value(name, held); }, entry.value);
+  if (is_part_of_sum) declared.part_of_sum();
 }
 
 void MirroredState::add_file(const Json& description) {

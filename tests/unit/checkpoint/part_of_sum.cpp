@@ -2,6 +2,7 @@
 #include <array>
 
 #include <catch2/catch.hpp>
+#include <trainrt/checkpoint_store.hpp>
 
 #include "checkpoint/load/load.hpp"
 #include "device_model.hpp"
@@ -74,6 +75,46 @@ TEST_CASE("a part of a sum that the checkpoint lacks stays as it is, if it may")
     later[static_cast<std::size_t>(communicator.rank())] = more[0];
   });
   CHECK(later == std::vector<double>{5, 5});
+}
+
+TEST_CASE("values that are parts of a sum differ between the ranks, and keep their total on another number of ranks") {
+  Scratch run;
+  struct Sums {
+    std::int32_t batches;
+    std::int64_t seen;
+    double loss;
+    State state;
+    Sums(std::int32_t part) : batches(part), seen(part), loss(part) {
+      state.value("batches", batches).part_of_sum();
+      state.value("seen", seen).part_of_sum();
+      state.value("loss", loss).part_of_sum();
+    }
+  };
+  run_ranks(4, [&](Communicator& communicator) {
+    const Sums sums(communicator.rank() + 1);
+    CheckpointStore store(run.path(), communicator);
+    store.save(sums.state);
+    store.wait();
+  });
+  std::vector<std::vector<double>> found(3);
+  run_ranks(3, [&](Communicator& communicator) {
+    Sums sums(-7);
+    double later = 5;
+    sums.state.value("later", later).part_of_sum().optional = true;
+    CheckpointStore store(run.path(), communicator);
+    store.restore(sums.state);
+    found[static_cast<std::size_t>(communicator.rank())] = {static_cast<double>(sums.batches),
+                                                            static_cast<double>(sums.seen), sums.loss, later};
+  });
+  CHECK(found == std::vector<std::vector<double>>{{5, 5, 5, 5}, {2, 2, 2, 5}, {3, 3, 3, 5}});
+}
+
+TEST_CASE("a text or a truth value is no part of a sum") {
+  State state;
+  std::string text;
+  bool flag = false;
+  CHECK_THROWS_WITH(state.value("text", text).part_of_sum(), Catch::Contains("'text' cannot be a part of a sum"));
+  CHECK_THROWS_WITH(state.value("flag", flag).part_of_sum(), Catch::Contains("'flag' cannot be a part of a sum"));
 }
 
 TEST_CASE("parts of a sum on a GPU keep their total too") {
