@@ -18,7 +18,7 @@ ExportSource::ExportSource(const PieceReader& reader, Tensors tensors, Values va
 
 std::string ExportSource::meta_text() const {
   const auto& meta = reader_.manifest().meta;
-  nlohmann::ordered_json json = {{"index", meta.index}};
+  nlohmann::ordered_json json = {{"index", meta.number}};
   if (meta.attempt > 0) json.update({{"iteration", meta.iteration}, {"step", meta.step}});  // else a CheckpointStore's
   json.update({{"ranks", meta.ranks}, {"created", meta.created}, {"metrics", meta.metrics}});
   json["metadata"] = nlohmann::ordered_json::parse(meta.metadata);

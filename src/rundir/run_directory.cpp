@@ -124,7 +124,7 @@ std::string require_shared_storage(const std::string& storage_path, double timeo
 void discard_run_directory(const io::FencedDirectory& run_dir, int attempt, const std::string& there_before) {
   const fs::path path = run_dir.path();
   for (const auto& name : io::list_directory(path.string()))
-    if (attempt_of(name) == 0 && name != "attempts" && !checkpoint::index_of(name)) run_dir.remove(name);
+    if (attempt_of(name) == 0 && name != "attempts" && !checkpoint::number_of(name)) run_dir.remove(name);
   const auto record = "attempts/" + attempt_name(attempt);
   run_dir.remove(record + ".json");
   io::fence_off(run_dir.private_dir(), run_dir.private_dir() + ".discarded");  // its heart may beat still

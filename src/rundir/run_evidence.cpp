@@ -73,7 +73,7 @@ RunEvidence gather_evidence(const std::string& run_dir) {
   const auto numbers = io::patiently([&] { return numbers_of_attempts(run_dir); });
   evidence.has_attempts = !numbers.empty();
   take_saved(evidence, numbers);
-  evidence.checkpoints = checkpoint::indices_in(run_dir);
+  evidence.checkpoints = checkpoint::numbers_in(run_dir);
   if (evidence.saved && evidence.saved->checkpoint < 0 && !evidence.checkpoints.empty())
     evidence.newest = point_of(run_dir, evidence.newest_checkpoint());
   return evidence;

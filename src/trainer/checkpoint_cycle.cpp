@@ -48,7 +48,7 @@ CheckpointCycle::CheckpointCycle(Parts parts, const World& world, Communicator& 
     : parts_(parts),
       communicator_(communicator),
       auto_interval_(parts.attempt.history, world.node_count),
-      next_index_(parts.attempt.earlier.next),
+      next_number_(parts.attempt.earlier.next),
       last_start_s_(monotonic_seconds()),
       saver_(saver_options(parts.spec, world, parts.attempt), communicator) {}
 
@@ -61,7 +61,7 @@ void CheckpointCycle::start(const Content& content) {
   const watch::InPhase saving(parts_.life, watch::Phase::checkpoint);
   conclude(measured(saver_.finish()));  // one at a time, in order
   checkpoint::Saver::Request request;
-  request.meta.index = next_index_++;
+  request.meta.number = next_number_++;
   request.meta.iteration = content.point.iteration;
   request.meta.step = content.point.step;
   request.meta.attempt = parts_.attempt.number;
@@ -74,7 +74,7 @@ void CheckpointCycle::start(const Content& content) {
   flying_ = content.point;
   last_start_s_ = monotonic_seconds();
   stalled_before_s_ = parts_.attempt.meter.stalled_s();
-  flying_index_ = request.meta.index;
+  flying_number_ = request.meta.number;
   conclude(saver_.start(content.state, std::move(request)));
   if (!parts_.spec.checkpoint_async) conclude(measured(saver_.finish()));
 }
@@ -113,7 +113,7 @@ void CheckpointCycle::note_commit() {
   parts_.stop_margin.note_save(monotonic_seconds() - last_start_s_);
   warn_of_short_notice();
   saved_ = flying_;
-  parts_.attempt.meter.committed(saved_.step, saved_.iteration, flying_index_);
+  parts_.attempt.meter.committed(saved_.step, saved_.iteration, flying_number_);
   failed_in_a_row_ = 0;
   parts_.reporter.update_derived();
 }

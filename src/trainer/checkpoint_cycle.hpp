@@ -81,12 +81,12 @@ class CheckpointCycle {
   /// The newest committed checkpoint is of this point.
   bool holds(const RunPoint& point) const { return saved_ == point; }
   /// The attempt began from this checkpoint, of this point.
-  void began_from(std::int64_t index, const RunPoint& point) {
+  void began_from(std::int64_t number, const RunPoint& point) {
     saved_ = point;
-    saver_.restored(index);
+    saver_.restored(number);
   }
   /// Its load found these checkpoints damaged.
-  void know_as_damaged(const std::vector<std::int64_t>& indices) { saver_.know_as_damaged(indices); }
+  void know_as_damaged(const std::vector<std::int64_t>& numbers) { saver_.know_as_damaged(numbers); }
   /// What is committed lacks something that the next checkpoint has.
   void outdate() { saved_ = {}; }
   /// "its last checkpoint, of step 12"
@@ -106,10 +106,10 @@ class CheckpointCycle {
   AutoInterval auto_interval_;
   RunPoint saved_;
   RunPoint flying_;  // of the checkpoint that is on its way
-  std::int64_t flying_index_ = -1;
+  std::int64_t flying_number_ = -1;
   std::int64_t failed_in_a_row_ = 0;
   std::int64_t failing_since_ms_ = 0;  // by rank 0's clock
-  std::int64_t next_index_ = 0;
+  std::int64_t next_number_ = 0;
   double last_start_s_;
   double stalled_before_s_ = 0;
   bool notice_warned_ = false;

@@ -24,7 +24,7 @@ namespace {
 /// Attempt 1 alone does not tell: where somebody removed the attempts' records, the checkpoints must stay.
 bool leaves_nothing(const AttemptPlace& place, const Session& session, const Error& error) {
   return error.code() == ExitCode::usage && place.is_new && place.attempt == 1 && session.step_count() == 0 &&
-         session.iteration() == 0 && checkpoint::highest_index(place.spec.run_dir) < 0;
+         session.iteration() == 0 && checkpoint::highest_number(place.spec.run_dir) < 0;
 }
 
 /// Of the exception that is being handled: its type, where it was thrown, and the rest of a message of several lines.

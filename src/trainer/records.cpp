@@ -39,7 +39,7 @@ void Records::look_again(const config::RunSpec& spec) try {
 }
 
 std::int64_t Records::next_checkpoint() const {
-  return checkpoint::index_after(std::max(evidence_.newest_checkpoint(), evidence_.newest_known), evidence_.run_dir);
+  return checkpoint::number_after(std::max(evidence_.newest_checkpoint(), evidence_.newest_known), evidence_.run_dir);
 }
 
 void Records::begin_record(const config::RunSpec& spec, const std::string& function, int ranks) {

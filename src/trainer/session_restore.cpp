@@ -93,7 +93,7 @@ void Session::follow_up(const checkpoint::LoadResult& loaded) const {
   if (communicator_.rank() == 0) try {
       checkpoint::restore_view(loaded.directory, checkpoint::view_aside(attempt_.private_dir));
       const auto& listed = attempt_.earlier.listed;
-      std::set<std::int64_t> known(listed.begin(), std::ranges::upper_bound(listed, loaded.meta.index));
+      std::set<std::int64_t> known(listed.begin(), std::ranges::upper_bound(listed, loaded.meta.number));
       checkpoint::retain(spec_.run_dir, attempt_.private_dir, trainer::retention_of(spec_), known, loaded.damaged,
                          pass_phase);
     } catch (const Error& error) {
@@ -133,8 +133,8 @@ void Session::take_restored(const std::string& directory, const checkpoint::Meta
         ExitCode::usage);
   progress_.ranks = communicator_.size();
   last_metrics_ = meta.metrics;
-  saves_.began_from(meta.index, point());
-  attempt_.meter.restored(progress_.step, progress_.iteration, meta.index);
+  saves_.began_from(meta.number, point());
+  attempt_.meter.restored(progress_.step, progress_.iteration, meta.number);
   datasets_.put_back();
   log::info(fmt::format("continuing from {} (step {}, iteration {})", directory, progress_.step, progress_.iteration));
   if (meta.ranks != communicator_.size())

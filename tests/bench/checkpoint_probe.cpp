@@ -171,7 +171,7 @@ class Probe {
   std::vector<double> save(std::int64_t index) {
     if (!saver_) saver_ = std::make_unique<checkpoint::Saver>(options_, communicator_);
     checkpoint::Saver::Request request;
-    request.meta.index = index;
+    request.meta.number = index;
     double stall = 0;
     std::optional<checkpoint::SaveResult> result;
     const auto durable = seconds_of([&] {

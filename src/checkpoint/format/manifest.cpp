@@ -43,7 +43,7 @@ std::map<std::string, double> metrics_from(const Json& json, const StrictObject&
 
 Meta meta_from(StrictObject& reader) {
   Meta meta;
-  meta.index = reader.count("index");
+  meta.number = reader.count("index");
   meta.iteration = reader.count("iteration");
   meta.step = reader.count("step");
   meta.ranks = reader.small_count("ranks");
@@ -144,7 +144,7 @@ Manifest manifest_from(const Json& json, const std::string& path) {
 }
 
 Json to_json(const Meta& meta) {
-  Json json{{"format", manifest_format},   {"version", format_version}, {"index", meta.index},
+  Json json{{"format", manifest_format},   {"version", format_version}, {"index", meta.number},
             {"iteration", meta.iteration}, {"step", meta.step},         {"ranks", meta.ranks},
             {"attempt", meta.attempt},     {"created", meta.created},   {"metrics", Json::object()}};
   for (const auto& [key, value] : meta.metrics) json["metrics"][key] = std::isfinite(value) ? Json(value) : Json(nullptr);

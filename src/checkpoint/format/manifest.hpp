@@ -11,7 +11,7 @@ namespace trainrt::checkpoint {
 
 /// What a manifest says of a checkpoint besides its files.
 struct Meta {
-  std::int64_t index = 0;                 ///< NNNNNN of checkpoint_NNNNNN
+  std::int64_t number = 0;                ///< NNNNNN of checkpoint_NNNNNN
   std::int64_t iteration = 0;             ///< reports that it includes
   std::int64_t step = 0;                  ///< steps that it includes
   int ranks = 0;                          ///< that wrote it

@@ -14,18 +14,18 @@ constexpr std::size_t least_digits = 6;
 
 }  // namespace
 
-std::string directory_name(std::int64_t index) {
-  const auto digits = std::to_string(index);
+std::string directory_name(std::int64_t number) {
+  const auto digits = std::to_string(number);
   return std::string(prefix) + std::string(digits.size() < least_digits ? least_digits - digits.size() : 0, '0') + digits;
 }
 
-std::optional<std::int64_t> index_of(const std::string& name) {
+std::optional<std::int64_t> number_of(const std::string& name) {
   if (!name.starts_with(prefix)) return std::nullopt;
-  std::int64_t index = 0;
+  std::int64_t number = 0;
   const auto* end = name.data() + name.size();
-  const auto [at, error] = std::from_chars(name.data() + prefix.size(), end, index);
-  if (error != std::errc() || at != end || index < 0 || directory_name(index) != name) return std::nullopt;
-  return index;
+  const auto [at, error] = std::from_chars(name.data() + prefix.size(), end, number);
+  if (error != std::errc() || at != end || number < 0 || directory_name(number) != name) return std::nullopt;
+  return number;
 }
 
 std::string run_of(const std::string& checkpoint_dir) {

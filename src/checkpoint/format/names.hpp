@@ -30,9 +30,9 @@ inline constexpr std::size_t block_bytes = std::size_t{4} << 20;
 /// Of one rank's index, which is read whole. A few million tensors; a State with more on one rank is refused.
 inline constexpr std::uint64_t most_index_bytes = std::uint64_t{512} << 20;
 
-std::string directory_name(std::int64_t index);  ///< "checkpoint_000012"
+std::string directory_name(std::int64_t number);  ///< "checkpoint_000012"
 /// NNNNNN of "checkpoint_NNNNNN", nullopt for any other name.
-std::optional<std::int64_t> index_of(const std::string& directory_name);
+std::optional<std::int64_t> number_of(const std::string& directory_name);
 
 /// The directory that a checkpoint's directory lies in: of its run.
 std::string run_of(const std::string& checkpoint_dir);

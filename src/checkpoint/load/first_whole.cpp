@@ -45,8 +45,8 @@ Found found_by_root(Communicator& communicator, const std::function<std::string(
 /// Text of the manifest, once it is known to be a good one.
 std::string checked_manifest(const Candidate& candidate) {
   const auto manifest = read_manifest(candidate.directory);
-  if (candidate.index && manifest.meta.index != *candidate.index)
-    throw Error("'" + candidate.directory + "' holds the checkpoint of index " + std::to_string(manifest.meta.index));
+  if (candidate.number && manifest.meta.number != *candidate.number)
+    throw Error("'" + candidate.directory + "' holds the checkpoint of index " + std::to_string(manifest.meta.number));
   return to_text(manifest);
 }
 
@@ -88,7 +88,7 @@ std::optional<Loaded> load_first_whole(const std::vector<Candidate>& candidates,
       return loaded;
     }
     skipped.push_back(last_name(candidate.directory) + ": " + summary(findings));
-    if (candidate.index) damaged.push_back(*candidate.index);
+    if (candidate.number) damaged.push_back(*candidate.number);
   }
   return std::nullopt;
 }
@@ -96,17 +96,17 @@ std::optional<Loaded> load_first_whole(const std::vector<Candidate>& candidates,
 std::vector<Candidate> candidates_in(const std::string& run_dir, Communicator& communicator) {
   const auto packed = from_root(communicator, [&] {
     Packer packer;
-    for (const auto index : indices_in(run_dir)) packer.put(index);
+    for (const auto number : numbers_in(run_dir)) packer.put(number);
     return packer.bytes();
   });
-  std::vector<std::int64_t> indices;
-  for (Unpacker unpacker(packed); !unpacker.done();) indices.push_back(unpacker.number());
-  return candidates_of(run_dir, indices);
+  std::vector<std::int64_t> numbers;
+  for (Unpacker unpacker(packed); !unpacker.done();) numbers.push_back(unpacker.number());
+  return candidates_of(run_dir, numbers);
 }
 
-std::vector<Candidate> candidates_of(const std::string& run_dir, const std::vector<std::int64_t>& indices) {
+std::vector<Candidate> candidates_of(const std::string& run_dir, const std::vector<std::int64_t>& numbers) {
   std::vector<Candidate> candidates;
-  for (const auto index : indices) candidates.push_back({run_dir + "/" + directory_name(index), index});
+  for (const auto number : numbers) candidates.push_back({run_dir + "/" + directory_name(number), number});
   std::reverse(candidates.begin(), candidates.end());
   return candidates;
 }

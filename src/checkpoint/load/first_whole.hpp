@@ -17,7 +17,7 @@ namespace trainrt::checkpoint {
 /// A directory that may hold a checkpoint that can be loaded.
 struct Candidate {
   std::string directory;
-  std::optional<std::int64_t> index;  ///< that it must be of
+  std::optional<std::int64_t> number;  ///< that it must be of
 };
 
 /// Looks at what a checkpoint holds before anything is read, and throws what keeps it from being loaded. It is collective:
@@ -36,7 +36,7 @@ std::optional<Loaded> load_first_whole(const std::vector<Candidate>& candidates,
                                        Communicator& communicator, std::vector<std::string>& skipped);
 
 /// These checkpoints of a run, given in ascending order, the newest first.
-std::vector<Candidate> candidates_of(const std::string& run_dir, const std::vector<std::int64_t>& indices);
+std::vector<Candidate> candidates_of(const std::string& run_dir, const std::vector<std::int64_t>& numbers);
 
 /// The first few, and how many there are more: what is said of ten thousand damaged checkpoints stays readable.
 std::vector<std::string> summed_up(std::vector<std::string> findings);

@@ -55,8 +55,8 @@ std::optional<LoadResult> load_latest(const State& state, const std::string& run
 }
 
 std::optional<LoadResult> load_latest(const State& state, const std::string& run_dir,
-                                      const std::vector<std::int64_t>& indices, Communicator& communicator) {
-  return load_newest(state, run_dir, candidates_of(run_dir, indices), communicator);
+                                      const std::vector<std::int64_t>& numbers, Communicator& communicator) {
+  return load_newest(state, run_dir, candidates_of(run_dir, numbers), communicator);
 }
 
 namespace fs = std::filesystem;
@@ -70,7 +70,7 @@ std::string without_slashes(std::string path) {
 
 /// Looks like a checkpoint's directory, damaged or not.
 bool is_checkpoint(const std::string& path) {
-  return io::exists(path + "/" + manifest_name) || index_of(path.substr(path.rfind('/') + 1)).has_value();
+  return io::exists(path + "/" + manifest_name) || number_of(path.substr(path.rfind('/') + 1)).has_value();
 }
 
 /// "checkpoint" or "run"; UsageError says what else lies there.
@@ -85,7 +85,7 @@ std::string kind_of(const std::string& path) {
   if (error) fail(error.message());
   if (status.type() != fs::file_type::directory) fail("it is a file");
   if (is_checkpoint(path)) return "checkpoint";
-  if (!indices_in(path).empty()) return "run";
+  if (!numbers_in(path).empty()) return "run";
   fail("it is a directory without a " + manifest_name + " and without checkpoints in it");
   return "";
 }

@@ -16,7 +16,7 @@ struct LoadResult {
   Meta meta;
   std::string directory;
   std::vector<std::string> skipped;   ///< why each newer checkpoint was passed over (damaged)
-  std::vector<std::int64_t> damaged;  ///< indices of those
+  std::vector<std::int64_t> damaged;  ///< numbers of those
   std::vector<std::string> notes;     ///< what else the user should know: a view that is missing
   std::set<std::string> untouched;    ///< tensors of the state that were left as they were
 };
@@ -32,7 +32,7 @@ std::optional<LoadResult> load_latest(const State& state, const std::string& run
 
 /// The same, of these checkpoints of the run: a listing that the caller trusts. The same on all ranks, ascending.
 std::optional<LoadResult> load_latest(const State& state, const std::string& run_dir,
-                                      const std::vector<std::int64_t>& indices, Communicator& communicator);
+                                      const std::vector<std::int64_t>& numbers, Communicator& communicator);
 
 /// What a new run takes from another one's checkpoint.
 struct Selection {

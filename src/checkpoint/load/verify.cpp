@@ -45,8 +45,8 @@ class Verification {
 
   Lines run() {
     Lines findings;
-    if (const auto index = index_of(last_part(directory_)); index && *index != manifest_.meta.index)
-      findings.push_back("'" + directory_ + "' holds the checkpoint of index " + std::to_string(manifest_.meta.index));
+    if (const auto number = number_of(last_part(directory_)); number && *number != manifest_.meta.number)
+      findings.push_back("'" + directory_ + "' holds the checkpoint of index " + std::to_string(manifest_.meta.number));
     const auto count = [this](std::uint64_t bytes) { done(bytes); };
     append(findings, shards());
     for (const auto& file : manifest_.files) append(findings, {damage_of(directory_, file, count)});

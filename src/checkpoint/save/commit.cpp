@@ -85,8 +85,8 @@ void throw_failures(const std::vector<Sealed>& parts) {
 
 }  // namespace
 
-SavePaths save_paths(const std::string& run_dir, const std::string& private_dir, std::int64_t index) {
-  const auto name = directory_name(index);
+SavePaths save_paths(const std::string& run_dir, const std::string& private_dir, std::int64_t number) {
+  const auto name = directory_name(number);
   return {run_dir, private_dir, private_dir + "/" + name, run_dir + "/" + name};
 }
 

@@ -18,13 +18,13 @@ struct SavePaths {
   std::string work;         ///< inside the private directory
   std::string final;        ///< inside the run directory
 };
-SavePaths save_paths(const std::string& run_dir, const std::string& private_dir, std::int64_t index);
+SavePaths save_paths(const std::string& run_dir, const std::string& private_dir, std::int64_t number);
 
 /// Makes the directory that all ranks write into, inside the private directory, which is there; on Lustre, with stripes for
 /// files of that size. Rank 0 calls.
 void prepare_work(const SavePaths& paths, std::uint64_t file_bytes, int files);
 
-/// A directory of that index exists already, or the private directory is gone: another attempt owns the run now.
+/// A directory of that number exists already, or the private directory is gone: another attempt owns the run now.
 class LostRun : public Error {
  public:
   using Error::Error;

@@ -39,7 +39,7 @@ Sealed unpacked_sealed(std::string_view bytes) {
 
 std::string packed(const SaveResult& result) {
   return Packer()
-      .put(result.index)
+      .put(result.number)
       .put(result.committed)
       .put(result.directory)
       .put(result.error)
@@ -53,7 +53,7 @@ std::string packed(const SaveResult& result) {
 SaveResult unpacked_result(std::string_view bytes) {
   Unpacker unpacker(bytes);
   SaveResult result;
-  result.index = unpacker.number();
+  result.number = unpacker.number();
   result.committed = unpacker.number() != 0;
   result.directory = unpacker.text();
   result.error = unpacker.text();

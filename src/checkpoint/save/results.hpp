@@ -21,7 +21,7 @@ struct Sealed {
 
 /// What became of a checkpoint, the same on all ranks.
 struct SaveResult {
-  std::int64_t index = -1;
+  std::int64_t number = -1;
   bool committed = false;
   std::string directory;      ///< where committed
   std::string error;          ///< else why not, with rank, host and file

@@ -27,18 +27,18 @@ struct SortedOut {
 };
 
 /// Reads the manifests of these checkpoints.
-SortedOut sort_out(const std::string& run_dir, const std::set<std::int64_t>& indices,
+SortedOut sort_out(const std::string& run_dir, const std::set<std::int64_t>& numbers,
                    const std::vector<std::int64_t>& known_as_damaged) {
   SortedOut sorted;
-  for (const auto index : indices) try {
-      const auto manifest = read_manifest(run_dir + "/" + directory_name(index));
-      const bool is_good = manifest.meta.index == index && std::ranges::count(known_as_damaged, index) == 0;
-      is_good ? sorted.good.push_back(manifest.meta) : sorted.damaged.push_back(index);
+  for (const auto number : numbers) try {
+      const auto manifest = read_manifest(run_dir + "/" + directory_name(number));
+      const bool is_good = manifest.meta.number == number && std::ranges::count(known_as_damaged, number) == 0;
+      is_good ? sorted.good.push_back(manifest.meta) : sorted.damaged.push_back(number);
     } catch (const io::StorageError&) {
       // It may be the storage's fault: unless a load has found it damaged, nobody knows.
-      if (std::ranges::count(known_as_damaged, index) > 0) sorted.damaged.push_back(index);
+      if (std::ranges::count(known_as_damaged, number) > 0) sorted.damaged.push_back(number);
     } catch (const Error&) {
-      sorted.damaged.push_back(index);
+      sorted.damaged.push_back(number);
     }
   return sorted;
 }
@@ -50,24 +50,24 @@ std::vector<std::int64_t> to_delete(const std::vector<Meta>& good, const Retenti
   const auto keep = static_cast<std::size_t>(std::max<std::int64_t>(retention.num_to_keep, 0));
   if (keep == 0 || good.size() < keep) return {};
   std::int64_t latest = -1;
-  for (const auto& meta : good) latest = std::max(latest, meta.index);
+  for (const auto& meta : good) latest = std::max(latest, meta.number);
   const auto is_extra = [&](const Meta& meta) {
-    return meta.at_stop && !(retention.score_attribute.empty() && meta.index == latest);
+    return meta.at_stop && !(retention.score_attribute.empty() && meta.number == latest);
   };
   auto ranked = good;
   std::sort(ranked.begin(), ranked.end(), [&](const Meta& a, const Meta& b) {
     if (is_extra(a) != is_extra(b)) return is_extra(b);
     const auto score_a = score(a, retention);
     const auto score_b = score(b, retention);
-    return score_a != score_b ? score_a > score_b : a.index > b.index;
+    return score_a != score_b ? score_a > score_b : a.number > b.number;
   });
-  std::vector<std::int64_t> indices;
+  std::vector<std::int64_t> numbers;
   for (std::size_t i = keep; i < ranked.size(); ++i)
-    if (ranked[i].index != latest) indices.push_back(ranked[i].index);
-  for (const auto index : damaged)
-    if (index < latest) indices.push_back(index);
-  std::sort(indices.begin(), indices.end());
-  return indices;
+    if (ranked[i].number != latest) numbers.push_back(ranked[i].number);
+  for (const auto number : damaged)
+    if (number < latest) numbers.push_back(number);
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
 }
 
 void retain(const std::string& run_dir, const std::string& private_dir, const Retention& retention,
@@ -76,15 +76,15 @@ void retain(const std::string& run_dir, const std::string& private_dir, const Re
   const auto keep = static_cast<std::size_t>(std::max<std::int64_t>(retention.num_to_keep, 0));
   if (keep == 0 || known.size() <= keep) return;
   const auto sorted = sort_out(run_dir, known, damaged);
-  const auto indices = to_delete(sorted.good, retention, sorted.damaged);
-  if (indices.empty()) return;
+  const auto numbers = to_delete(sorted.good, retention, sorted.damaged);
+  if (numbers.empty()) return;
   std::vector<std::string> retired;
-  for (const auto index : indices) {
-    const auto& aside = retired.emplace_back(private_dir + "/deleted_" + directory_name(index));
+  for (const auto number : numbers) {
+    const auto& aside = retired.emplace_back(private_dir + "/deleted_" + directory_name(number));
     io::remove_tree(aside);
-    if (!io::rename_to_new(run_dir + "/" + directory_name(index), aside))
-      throw Error("cannot delete '" + run_dir + "/" + directory_name(index) + "': '" + aside + "' is in the way");
-    known.erase(index);
+    if (!io::rename_to_new(run_dir + "/" + directory_name(number), aside))
+      throw Error("cannot delete '" + run_dir + "/" + directory_name(number) + "': '" + aside + "' is in the way");
+    known.erase(number);
   }
   io::sync_directory(run_dir);
   observer(Phase::retired);

@@ -78,10 +78,10 @@ Saver::~Saver() = default;
 
 std::optional<SaveResult> Saver::start(const State& state, Request request) {
   state.bring_up_to_date();
-  const auto paths = save_paths(options_.run_dir, options_.private_dir, request.meta.index);
+  const auto paths = save_paths(options_.run_dir, options_.private_dir, request.meta.number);
   const auto began_ms = now_ms();
   SaveResult obstacle;  // rank 0's
-  obstacle.index = request.meta.index;
+  obstacle.number = request.meta.number;
   if (communicator_.rank() == 0) try {
       make_private_dir();
       const auto file_bytes = plan_ ? plan_->file_bytes : 0;
@@ -131,15 +131,15 @@ void Saver::plan(const State& state) try {
   throw;
 }
 
-void Saver::restored(std::int64_t index) {
+void Saver::restored(std::int64_t number) {
   const std::lock_guard no_commit(commit_mutex_);
-  options_.known.erase(options_.known.upper_bound(index), options_.known.end());
+  options_.known.erase(options_.known.upper_bound(number), options_.known.end());
 }
 
-void Saver::know_as_damaged(std::vector<std::int64_t> indices) {
+void Saver::know_as_damaged(std::vector<std::int64_t> numbers) {
   const std::lock_guard no_commit(commit_mutex_);
-  options_.known.insert(indices.begin(), indices.end());
-  damaged_ = std::move(indices);
+  options_.known.insert(numbers.begin(), numbers.end());
+  damaged_ = std::move(numbers);
 }
 
 void Saver::prepare(const State& state) {
@@ -194,7 +194,7 @@ void Saver::commit_in_background(std::shared_ptr<const Commit> work, std::int64_
     const std::lock_guard one_at_a_time(commit_mutex_);
     SaveResult result;
     result.began_ms = began_ms;
-    result.index = work->meta.index;
+    result.number = work->meta.number;
     try {
       result.bytes = commit(*work, options_.writer.observer);
       result.committed = true;
@@ -217,7 +217,7 @@ void Saver::commit_in_background(std::shared_ptr<const Commit> work, std::int64_
 
 /// What nobody has to wait for. Called with commit_mutex_.
 void Saver::follow_up(const Commit& work) {
-  options_.known.insert(work.meta.index);
+  options_.known.insert(work.meta.number);
   try {
     add_view(work, options_.writer.observer);
     settle_views();

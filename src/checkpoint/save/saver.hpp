@@ -41,7 +41,7 @@ class Saver {
   ~Saver();
 
   /// The state was loaded from this checkpoint: newer ones, which were not loaded, are not retention's to delete.
-  void restored(std::int64_t index);
+  void restored(std::int64_t number);
 
   /// Does what the first save of this state would have to: ranks agree on the layout, the structure of the files is made,
   /// and staging memory is taken in the background.
@@ -63,7 +63,7 @@ class Saver {
 
   /// Checkpoints of the run that a load found damaged: they take no place among those that retention keeps, and are
   /// retention's to delete, though newer than the one that was loaded. Not collective; after restored().
-  void know_as_damaged(std::vector<std::int64_t> indices);
+  void know_as_damaged(std::vector<std::int64_t> numbers);
 
   bool in_flight() const { return flight_ != nullptr; }
   /// Saves are numbered from 1 as they start.
@@ -108,7 +108,7 @@ class Saver {
 /// Saves one checkpoint and waits until it is committed and its view is written. Collective. The result is the same on all
 /// ranks. A checkpoint that some rank cannot write is dropped everywhere and its remains are removed; nothing committed is
 /// touched. Values that differ between ranks throw Error (it is a bug of the train function), as does a directory of that
-/// index that exists already: then another attempt owns the run now.
+/// number that exists already: then another attempt owns the run now.
 SaveResult save(const State& state, const SaverOptions& options, const Meta& meta, Communicator& communicator);
 
 }  // namespace trainrt::checkpoint

@@ -194,8 +194,8 @@ std::vector<std::string> OwedViews::settle() {
 
 void OwedViews::look() {
   constexpr std::size_t newest = 16;
-  for (const auto index : indices_in(run_dir_) | std::views::reverse | std::views::take(newest)) {
-    const auto directory = run_dir_ + "/" + directory_name(index);
+  for (const auto number : numbers_in(run_dir_) | std::views::reverse | std::views::take(newest)) {
+    const auto directory = run_dir_ + "/" + directory_name(number);
     if (!has_view(directory)) owed_.insert(directory);
   }
   has_looked_ = true;

@@ -35,7 +35,7 @@ std::string standing(const config::RunSpec& spec) {
   const auto checkpoints = checkpoint::list(spec.run_dir);
   const auto accepted = missing.empty() ? "" : ", as run.missing_checkpoints = accept allows: " + missing;
   if (checkpoints.empty()) return "a run without a checkpoint: it would start from the beginning" + accepted;
-  return fmt::format("a run to continue from checkpoint {} (step {}){}", checkpoints.back().index, checkpoints.back().step,
+  return fmt::format("a run to continue from checkpoint {} (step {}){}", checkpoints.back().number, checkpoints.back().step,
                      accepted);
 }
 
@@ -76,8 +76,8 @@ void check_run_dir(const config::RunSpec& spec) {
 }
 
 void check_resume(const config::RunSpec& spec) {
-  if (spec.resume_from.empty() || checkpoint::highest_index(spec.run_dir) >= 0) return;
-  if (!io::exists(spec.resume_from + "/manifest.json") && checkpoint::highest_index(spec.resume_from) < 0)
+  if (spec.resume_from.empty() || checkpoint::highest_number(spec.run_dir) >= 0) return;
+  if (!io::exists(spec.resume_from + "/manifest.json") && checkpoint::highest_number(spec.resume_from) < 0)
     throw UsageError(fmt::format(
         "run.resume_from_checkpoint: {} is neither a checkpoint nor a run directory with checkpoints", spec.resume_from));
 }

@@ -127,7 +127,7 @@ Json json_of(const Inspection& inspection) {
                       {"value", std::visit([](const auto& v) { return json_of(v); }, value->value)}});
   const bool of_a_run = meta.attempt > 0;
   return {{"directory", inspection.directory},
-          {"index", meta.index},
+          {"index", meta.number},
           {"iteration", of_a_run ? Json(meta.iteration) : Json()},
           {"step", of_a_run ? Json(meta.step) : Json()},
           {"ranks", meta.ranks},
@@ -159,7 +159,7 @@ std::string text_of(const PieceReader::Value& value) {
 void print_record(const Inspection& inspection) {
   const auto& manifest = inspection.manifest();
   const auto& meta = manifest.meta;
-  fmt::print("checkpoint  {}\nindex       {}\n", inspection.directory, meta.index);
+  fmt::print("checkpoint  {}\nindex       {}\n", inspection.directory, meta.number);
   if (meta.attempt > 0)
     fmt::print("iteration   {}\nstep        {}\nattempt     {}\n", meta.iteration, meta.step, meta.attempt);
   else

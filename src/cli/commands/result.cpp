@@ -102,7 +102,7 @@ Json as_json(const std::string& run_dir, const RunState& standing) {
     attempts.push_back(as_json(standing.attempts[i], standing.accounts[i]));
   Json checkpoints = Json::array();
   for (const auto& meta : standing.checkpoints)
-    checkpoints.push_back({{"directory", run_dir + "/" + checkpoint::directory_name(meta.index)},
+    checkpoints.push_back({{"directory", run_dir + "/" + checkpoint::directory_name(meta.number)},
                            {"iteration", meta.iteration},
                            {"step", meta.step}});
   const auto report = [](const metrics::Record* record) {
@@ -197,7 +197,7 @@ void print_text(const std::string& run_dir, const RunState& standing) {
   if (standing.best != nullptr) print_metrics("best metrics", *standing.best);
   fmt::print("checkpoints\n");
   for (const auto& meta : standing.checkpoints)
-    fmt::print("  {}  step {}  iteration {}  {}\n", checkpoint::directory_name(meta.index), meta.step, meta.iteration,
+    fmt::print("  {}  step {}  iteration {}  {}\n", checkpoint::directory_name(meta.number), meta.step, meta.iteration,
                meta.created);
   print_attempts(standing.attempts, standing.attempt_count);
   print_time(standing);

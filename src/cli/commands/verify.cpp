@@ -113,8 +113,8 @@ Findings check_attempts(const fs::path& run) {
 
 bool verify_run(const fs::path& run, const How& how) {
   bool whole = true;
-  for (const auto index : checkpoint::indices_in(run))
-    whole = verify_checkpoint(run / checkpoint::directory_name(index), how) && whole;
+  for (const auto number : checkpoint::numbers_in(run))
+    whole = verify_checkpoint(run / checkpoint::directory_name(number), how) && whole;
   if (const auto path = run / "run.json"; io::exists(path)) whole = tell(path, check_run_record(run)) && whole;
   if (const auto path = run / "result.json"; io::exists(path)) whole = tell(path, check_result_log(path)) && whole;
   if (const auto path = run / "attempts"; io::exists(path)) whole = tell(path, check_attempts(run)) && whole;
@@ -144,9 +144,9 @@ ExitCode verify_command(std::span<const std::string> words) {
   bool whole = false;
   if (fs::is_regular_file(path) && path.filename() == "metrics.h5")
     whole = verify_metrics(path);
-  else if (io::exists(path / checkpoint::manifest_name) || checkpoint::index_of(path.filename()))
+  else if (io::exists(path / checkpoint::manifest_name) || checkpoint::number_of(path.filename()))
     whole = verify_checkpoint(path, how);
-  else if (fs::is_directory(path) && (io::exists(path / "run.json") || checkpoint::highest_index(path) >= 0))
+  else if (fs::is_directory(path) && (io::exists(path / "run.json") || checkpoint::highest_number(path) >= 0))
     whole = verify_run(path, how);
   else
     throw UsageError(path.string() +
