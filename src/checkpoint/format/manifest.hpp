@@ -40,7 +40,7 @@ struct ShardRecord {
   std::uint64_t hdf5_bytes() const { return parts.front().at; }
 };
 
-/// One of the user's files, below files/. The digest is digest_of_blocks() (index.hpp) of its blocks of format.hpp's
+/// One of the user's files, below files/. The digest is digest_of_blocks() (index.hpp) of its blocks of names.hpp's
 /// block_bytes.
 struct FileRecord {
   std::string name;  ///< from the checkpoint's directory: "files/vocabulary.txt"

@@ -5,7 +5,6 @@
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <thread>
 #include <trainrt/error.hpp>
@@ -14,6 +13,7 @@
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/other_files.hpp"
 #include "checkpoint/part.hpp"
+#include "checkpoint/save/output.hpp"
 #include "checkpoint/save/shard_image.hpp"
 #include "checkpoint/value_bytes.hpp"
 #include "core/host.hpp"
@@ -37,33 +37,6 @@ void await_directory(const std::string& path, double limit_s) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
 }
-
-/// A file of the checkpoint, opened by the first thread that has bytes for it.
-class Output {
- public:
-  Output(const std::string& directory, const std::string& name, std::uint64_t expected_bytes)
-      : path_(directory + "/" + name), run_dir_(run_of(run_of(directory))), expected_bytes_(expected_bytes) {}
-
-  const io::PositionalFile& file() {
-    const std::lock_guard lock(mutex_);
-    if (!file_) io::patiently_in(run_dir_, [&] { file_ = io::PositionalFile::create(path_, expected_bytes_); });
-    return *file_;
-  }
-  void finish() {
-    file().sync();
-    file_->close();
-  }
-  const std::string& path() const { return path_; }
-
-  std::vector<BlockRecord> blocks;  ///< one a block that goes here; each thread fills in its own
-
- private:
-  std::string path_;
-  std::string run_dir_;
-  std::uint64_t expected_bytes_;
-  std::mutex mutex_;
-  std::optional<io::PositionalFile> file_;
-};
 
 }  // namespace
 
