@@ -12,7 +12,7 @@ struct Chosen {
   std::vector<const checkpoint::PieceReader::NamedValue*> values;
 };
 
-/// The entries that the patterns take in (checkpoint.hpp: Selection), all without a pattern. UsageError, with the nearest
+/// The entries that the patterns take in (load.hpp: Selection), all without a pattern. UsageError, with the nearest
 /// name, where a pattern that takes in matches nothing.
 Chosen choose_entries(const checkpoint::PieceReader& reader, const std::vector<std::string>& patterns);
 

@@ -44,16 +44,16 @@ std::vector<std::string> words() {
 void read(const std::string& input) {
   rundir::AttemptRecord record;
   record.number = 1;
-  const auto before = trainer::to_text(record);
+  const auto before = rundir::to_text(record);
   const auto taken = unless_refused<AnyException>([&] { return rundir::take_pulse_text(record, input), true; });
   if (!taken) {
-    require(trainer::to_text(record) == before, "a heartbeat that cannot be read leaves the record as it was");
+    require(rundir::to_text(record) == before, "a heartbeat that cannot be read leaves the record as it was");
     return;
   }
   auto again = record;
   const auto written = rundir::pulse_text(record);
   rundir::take_pulse_text(again, written);
-  require(trainer::to_text(again) == trainer::to_text(record), "a heartbeat that is read and written again stays the same");
+  require(rundir::to_text(again) == rundir::to_text(record), "a heartbeat that is read and written again stays the same");
 }
 
 }  // namespace trainrt::fuzz
