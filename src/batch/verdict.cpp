@@ -27,25 +27,25 @@ Verdict leave(std::string why) {
 std::string times(int count) { return fmt::format("{} time{}", count, count == 1 ? "" : "s"); }
 
 /// What of the allocation can still be used.
-struct Part {
+struct Usable {
   std::vector<std::string> healthy;
   std::vector<std::string> lost;
   int tasks = 0;   ///< that the healthy nodes take, no more than are wanted
   int wanted = 0;  ///< of the whole step
 };
 
-Part part_of(const Situation& situation, const Limits& limits) {
-  Part part;
+Usable usable_of(const Situation& situation, const Limits& limits) {
+  Usable usable;
   int healthy_tasks = 0;
   int all_tasks = 0;
   for (const auto& node : situation.nodes) {
     all_tasks += node.tasks;
     if (node.healthy) healthy_tasks += node.tasks;
-    (node.healthy ? part.healthy : part.lost).push_back(node.name);
+    (node.healthy ? usable.healthy : usable.lost).push_back(node.name);
   }
-  part.wanted = limits.workers > 0 ? limits.workers : all_tasks;
-  part.tasks = std::min(part.wanted, healthy_tasks);
-  return part;
+  usable.wanted = limits.workers > 0 ? limits.workers : all_tasks;
+  usable.tasks = std::min(usable.wanted, healthy_tasks);
+  return usable;
 }
 
 /// What stands against any further attempt; nullopt where nothing does.
@@ -72,20 +72,20 @@ Verdict requeue(const Situation& situation, const Limits& limits, const std::str
 }
 
 /// A node is gone: on with those that are left where they suffice, else in another allocation.
-Verdict after_loss(const Situation& situation, const Limits& limits, const Part& part) {
-  const auto lost = fmt::format("{}; {} of the allocation {} lost", situation.how, fmt::join(part.lost, ","),
-                                part.lost.size() == 1 ? "is" : "are");
-  const bool whole = part.tasks >= part.wanted;
-  if (!part.healthy.empty() && (whole || (limits.min_workers > 0 && part.tasks >= limits.min_workers)))
+Verdict after_loss(const Situation& situation, const Limits& limits, const Usable& usable) {
+  const auto lost = fmt::format("{}; {} of the allocation {} lost", situation.how, fmt::join(usable.lost, ","),
+                                usable.lost.size() == 1 ? "is" : "are");
+  const bool whole = usable.tasks >= usable.wanted;
+  if (!usable.healthy.empty() && (whole || (limits.min_workers > 0 && usable.tasks >= limits.min_workers)))
     return {.action = Action::restart,
             .wait_s = 1,
-            .nodes = part.healthy,
-            .tasks = part.tasks,
-            .why = fmt::format("{}: going on with {} of {} workers, on {}", lost, part.tasks, part.wanted,
-                               fmt::join(part.healthy, ","))};
+            .nodes = usable.healthy,
+            .tasks = usable.tasks,
+            .why = fmt::format("{}: going on with {} of {} workers, on {}", lost, usable.tasks, usable.wanted,
+                               fmt::join(usable.healthy, ","))};
   const auto too_few =
       limits.min_workers > 0
-          ? fmt::format("{} workers are left, and scaling.min_workers is {}", part.tasks, limits.min_workers)
+          ? fmt::format("{} workers are left, and scaling.min_workers is {}", usable.tasks, limits.min_workers)
           : std::string("scaling.min_workers = N and sbatch --no-kill would let the run go on with the others");
   return requeue(situation, limits, fmt::format("{} ({})", lost, too_few));
 }
@@ -98,8 +98,8 @@ Verdict after_failure(const Situation& situation, const Limits& limits) {
                     "above say and submit the job again: it continues from its last checkpoint",
                     situation.how, times(limits.max_failures)));
   if (auto verdict = refused(situation, limits)) return *verdict;
-  const auto part = part_of(situation, limits);
-  if (!part.lost.empty()) return after_loss(situation, limits, part);
+  const auto usable = usable_of(situation, limits);
+  if (!usable.lost.empty()) return after_loss(situation, limits, usable);
   const double wait_s = std::min(longest_wait_s, std::exp2(std::clamp(situation.failures, 1, 10) - 1));
   return {.action = Action::restart,
           .wait_s = wait_s,

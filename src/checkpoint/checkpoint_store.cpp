@@ -7,14 +7,15 @@
 #include <utility>
 
 #include "checkpoint/collective.hpp"
-#include "checkpoint/directory.hpp"
-#include "checkpoint/file_layout.hpp"
-#include "checkpoint/format.hpp"
-#include "checkpoint/manifest.hpp"
-#include "checkpoint/metadata.hpp"
-#include "checkpoint/pack.hpp"
-#include "checkpoint/private_directory.hpp"
-#include "checkpoint/saver.hpp"
+#include "checkpoint/format/listing.hpp"
+#include "checkpoint/format/manifest.hpp"
+#include "checkpoint/format/names.hpp"
+#include "checkpoint/layout.hpp"
+#include "checkpoint/load/load.hpp"
+#include "checkpoint/save/private_directory.hpp"
+#include "checkpoint/save/results.hpp"
+#include "checkpoint/save/retention.hpp"
+#include "checkpoint/save/saver.hpp"
 #include "comm/backend.hpp"
 #include "core/fault_point.hpp"
 #include "core/log.hpp"
@@ -46,7 +47,7 @@ State as_stored(const State& state) {
 }
 
 CheckpointInfo info_of(const checkpoint::Meta& meta, std::string directory) {
-  return {meta.index, std::move(directory), meta.ranks, meta.created, meta.metrics, meta.metadata};
+  return {meta.number, std::move(directory), meta.ranks, meta.created, meta.metrics, meta.metadata};
 }
 
 }  // namespace
@@ -85,9 +86,9 @@ class CheckpointStore::Impl {
     settle_all();
     const auto loaded = checkpoint::load_latest(state, directory_, communicator_);
     if (!loaded) return std::nullopt;
-    saver_->restored(loaded->meta.index);
+    saver_->restored(loaded->meta.number);
     saver_->know_as_damaged(loaded->damaged);
-    next_index_ = std::max(next_index_, loaded->meta.index + 1);
+    next_number_ = std::max(next_number_, loaded->meta.number + 1);
     if (communicator_.rank() == 0) {
       for (const auto& text : loaded->skipped) say_(text);
       for (const auto& text : loaded->notes) say_(text);
@@ -102,7 +103,7 @@ class CheckpointStore::Impl {
       return std::string();
     });
     checkpoint::Saver::Request request;
-    request.meta.index = next_index_++;
+    request.meta.number = next_number_++;
     request.meta.ranks = communicator_.size();
     request.meta.metrics = metrics;
     request.meta.metadata = metadata;
@@ -126,14 +127,14 @@ class CheckpointStore::Impl {
       checkpoint::remove_abandoned(path, say_);
       checkpoint::Packer packer;
       packer.put(path).put(checkpoint::private_directory_name());
-      for (const auto index : checkpoint::indices_in(path)) packer.put(index);
+      for (const auto number : checkpoint::numbers_in(path)) packer.put(number);
       return packer.bytes();
     });
     checkpoint::Unpacker unpacker(text);
     directory_ = unpacker.text();
     private_dir_ = directory_ + "/" + unpacker.text();
     while (!unpacker.done()) listed_.insert(unpacker.number());
-    next_index_ = checkpoint::index_after(listed_.empty() ? -1 : *listed_.rbegin(), directory_);
+    next_number_ = checkpoint::number_after(listed_.empty() ? -1 : *listed_.rbegin(), directory_);
   }
 
   checkpoint::SaverOptions saver_options(const CheckpointStoreOptions& options, const std::vector<int>& files) const {
@@ -167,7 +168,7 @@ class CheckpointStore::Impl {
 
   void take(const checkpoint::SaveResult& result) {
     if (!result.committed)
-      throw Error("checkpoint '" + directory_ + "/" + checkpoint::directory_name(result.index) +
+      throw Error("checkpoint '" + directory_ + "/" + checkpoint::directory_name(result.number) +
                   "' was not saved: " + result.error);
     last_ = result.directory;
   }
@@ -187,7 +188,7 @@ class CheckpointStore::Impl {
   std::string directory_;
   std::string private_dir_;
   std::set<std::int64_t> listed_;  // checkpoints that were there at first
-  std::int64_t next_index_ = 0;
+  std::int64_t next_number_ = 0;
   std::string last_;    // directory of the checkpoint committed last
   std::string broken_;  // why this store can save no more
   std::unique_ptr<checkpoint::Saver> saver_;

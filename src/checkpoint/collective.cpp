@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+
 #include <trainrt/error.hpp>
 
-#include "checkpoint/cannot_read.hpp"
-#include "checkpoint/pack.hpp"
+#include "checkpoint/damage.hpp"
 #include "core/host.hpp"
 #include "core/text.hpp"
 

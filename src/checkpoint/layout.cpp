@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <queue>
+
 #include <trainrt/error.hpp>
 
 namespace trainrt::checkpoint {
@@ -264,6 +266,17 @@ std::string_view name_of(Placement placement) {
       return "per_rank";
   }
   return "unknown";
+}
+
+std::vector<int> files_of_ranks(FileLayout layout, std::span<const int> node_of_rank) {
+  std::vector<int> files;
+  std::map<int, int> numbers;
+  for (const int node : node_of_rank) {
+    const int rank = static_cast<int>(files.size());
+    const int key = layout == FileLayout::rank ? rank : layout == FileLayout::node ? node : 0;
+    files.push_back(numbers.try_emplace(key, static_cast<int>(numbers.size())).first->second);
+  }
+  return files;
 }
 
 }  // namespace trainrt::checkpoint

@@ -3,8 +3,10 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <trainrt/state.hpp>
 #include <vector>
+
+#include <trainrt/checkpoint_store.hpp>
+#include <trainrt/state.hpp>
 
 namespace trainrt::checkpoint {
 
@@ -88,5 +90,9 @@ class LayoutPlanner {
 };
 
 std::string_view name_of(Placement placement);  ///< "replicated", "sharded", "per_rank"
+
+/// The shard file of each rank, numbered from 0 without gaps by their lowest rank. `node_of_rank` has one number a rank,
+/// the same for ranks of a node. Pure.
+std::vector<int> files_of_ranks(FileLayout layout, std::span<const int> node_of_rank);
 
 }  // namespace trainrt::checkpoint

@@ -4,6 +4,7 @@
 
 #include <trainrt/error.hpp>
 
+#include "checkpoint/damage.hpp"
 #include "io/block_pool.hpp"
 #include "io/digest.hpp"
 
@@ -42,10 +43,6 @@ std::string read_part(const std::string& checkpoint_dir, const ShardRecord& shar
   text.resize(text.find_last_not_of(' ') + 1);
   text.shrink_to_fit();
   return text;
-}
-
-std::string damaged_bytes(const std::string& path, std::uint64_t at, std::uint64_t bytes) {
-  return fmt::format("'{}' is damaged: bytes {} to {} do not have their digest", path, at, at + bytes - 1);
 }
 
 }  // namespace trainrt::checkpoint

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/manifest.hpp"
+#include "checkpoint/format/manifest.hpp"
 #include "io/positional_file.hpp"
 
 namespace trainrt::checkpoint {
@@ -26,9 +26,6 @@ io::PositionalFile open_shard(const std::string& checkpoint_dir, const ShardReco
 
 /// The text of a part's index, without the blanks that fill it up. Error where it cannot be read or is damaged.
 std::string read_part(const std::string& checkpoint_dir, const ShardRecord& shard, const PartRecord& part);
-
-/// "'PATH' is damaged: bytes A to B do not have their digest"; B is the last.
-std::string damaged_bytes(const std::string& path, std::uint64_t at, std::uint64_t bytes);
 
 /// What so many bytes are read into: room for their pages, wherever they begin.
 constexpr std::size_t read_buffer_for(std::uint64_t bytes) { return bytes + 2 * io::io_alignment; }

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "checkpoint/device_memory.hpp"
-#include "checkpoint/format.hpp"
+#include "checkpoint/format/names.hpp"
 #include "checkpoint/replicas.hpp"
 #include "io/digest.hpp"
 #include "io/workers.hpp"

@@ -1,8 +1,8 @@
+#include "checkpoint/value_bytes.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
-
-#include "checkpoint/shard_plan.hpp"
 
 namespace trainrt::checkpoint {
 

@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "checkpoint/selection.hpp"
+#include "checkpoint/load/load.hpp"
 #include "core/text.hpp"
 
 namespace trainrt::cli {
 
-Chosen choose_entries(const checkpoint::Reader& reader, const std::vector<std::string>& patterns) {
+Chosen choose_entries(const checkpoint::PieceReader& reader, const std::vector<std::string>& patterns) {
   std::vector<std::string> names;
   for (const auto& tensor : reader.tensors()) names.push_back(tensor.name);
   for (const auto& value : reader.values()) names.push_back(value.name);

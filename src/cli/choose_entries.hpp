@@ -2,19 +2,19 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/reader.hpp"
+#include "checkpoint/load/piece_reader.hpp"
 
 namespace trainrt::cli {
 
 /// Tensors and values of a checkpoint, by name.
 struct Chosen {
-  std::vector<const checkpoint::Reader::Tensor*> tensors;
-  std::vector<const checkpoint::Reader::NamedValue*> values;
+  std::vector<const checkpoint::PieceReader::Tensor*> tensors;
+  std::vector<const checkpoint::PieceReader::NamedValue*> values;
 };
 
-/// The entries that the patterns take in (checkpoint.hpp: Selection), all without a pattern. UsageError, with the nearest
+/// The entries that the patterns take in (load.hpp: Selection), all without a pattern. UsageError, with the nearest
 /// name, where a pattern that takes in matches nothing.
-Chosen choose_entries(const checkpoint::Reader& reader, const std::vector<std::string>& patterns);
+Chosen choose_entries(const checkpoint::PieceReader& reader, const std::vector<std::string>& patterns);
 
 /// The parts of "a,b,c" that are not empty.
 std::vector<std::string> split_patterns(const std::string& text);

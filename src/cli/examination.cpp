@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "batch/signals.hpp"
+#include "comm/agreement.hpp"
 #include "core/host.hpp"
 #include "core/text.hpp"
-#include "trainer/agreement.hpp"
 
 namespace trainrt::cli::doctor {
 
@@ -59,8 +59,8 @@ Answers Examination::ask(const std::function<Json()>& work) const {
     const auto answer = Json::parse(text);
     const auto rank = static_cast<int>(answers.of_rank.size());
     if (answer.contains("stop"))
-      throw trainer::AgreedError(fmt::format("stopped by {} before the end", answer.at("stop").get<std::string>()),
-                                 ExitCode::stopped);
+      throw comm::AgreedError(fmt::format("stopped by {} before the end", answer.at("stop").get<std::string>()),
+                              ExitCode::stopped);
     if (answer.contains("trouble")) answers.troubles.push_back({rank, answer.at("trouble")});
     answers.of_rank.push_back(answer.value("said", Json()));
   }

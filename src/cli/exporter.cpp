@@ -11,14 +11,14 @@
 
 namespace trainrt::cli {
 
-using checkpoint::Reader;
+using checkpoint::PieceReader;
 
-ExportSource::ExportSource(const Reader& reader, Tensors tensors, Values values, checkpoint::Progress progress)
+ExportSource::ExportSource(const PieceReader& reader, Tensors tensors, Values values, checkpoint::Progress progress)
     : reader_(reader), tensors_(std::move(tensors)), values_(std::move(values)), progress_(std::move(progress)) {}
 
 std::string ExportSource::meta_text() const {
   const auto& meta = reader_.manifest().meta;
-  nlohmann::ordered_json json = {{"index", meta.index}};
+  nlohmann::ordered_json json = {{"index", meta.number}};
   if (meta.attempt > 0) json.update({{"iteration", meta.iteration}, {"step", meta.step}});  // else a CheckpointStore's
   json.update({{"ranks", meta.ranks}, {"created", meta.created}, {"metrics", meta.metrics}});
   json["metadata"] = nlohmann::ordered_json::parse(meta.metadata);
@@ -38,7 +38,7 @@ void ExportSource::stream(const Tensors& order, const std::function<void(const T
   });
 }
 
-std::string bytes_of(const Reader::Value& value) {
+std::string bytes_of(const PieceReader::Value& value) {
   return std::visit(
       [](const auto& v) -> std::string {
         using T = std::remove_cvref_t<decltype(v)>;

@@ -4,8 +4,9 @@
 #include <string_view>
 #include <vector>
 
-#include "checkpoint/block_reader.hpp"
-#include "checkpoint/reader.hpp"
+#include "checkpoint/format/manifest.hpp"
+#include "checkpoint/load/piece_reader.hpp"
+#include "checkpoint/load/read_blocks.hpp"
 #include "cli/new_file.hpp"
 #include "cli/tensor_stream.hpp"
 #include "core/plugin.hpp"
@@ -15,10 +16,10 @@ namespace trainrt::cli {
 /// What is exported: a checkpoint's tensors and values, or some of them.
 class ExportSource {
  public:
-  using Values = std::vector<const checkpoint::Reader::NamedValue*>;
+  using Values = std::vector<const checkpoint::PieceReader::NamedValue*>;
 
   /// `progress` hears of bytes that were dealt with.
-  ExportSource(const checkpoint::Reader& reader, Tensors tensors, Values values, checkpoint::Progress progress);
+  ExportSource(const checkpoint::PieceReader& reader, Tensors tensors, Values values, checkpoint::Progress progress);
 
   const Tensors& tensors() const { return tensors_; }  ///< by name
   const Values& values() const { return values_; }     ///< by name
@@ -31,14 +32,14 @@ class ExportSource {
   void stream(const std::function<void(const TensorPiece&)>& take) const { stream(tensors_, take); }
 
  private:
-  const checkpoint::Reader& reader_;
+  const checkpoint::PieceReader& reader_;
   Tensors tensors_;
   Values values_;
   checkpoint::Progress progress_;
 };
 
 /// The bytes of a number, little-endian, and of a text.
-std::string bytes_of(const checkpoint::Reader::Value& value);
+std::string bytes_of(const checkpoint::PieceReader::Value& value);
 
 /// A plug-in: one file in cli/exporters. Writes a checkpoint as one plain file that other programs read.
 struct Exporter {

@@ -6,19 +6,19 @@
 
 namespace trainrt::cli {
 
-trainer::RunSpec load_spec(std::span<const std::string> words, const std::string& usage) {
+config::RunSpec load_spec(std::span<const std::string> words, const std::string& usage) {
   return load_spec(parse_arguments(words, {.with_value = {"config"}, .switches = {}, .overrides = true, .usage = usage}),
                    usage);
 }
 
-trainer::RunSpec load_spec(const Arguments& arguments, const std::string& usage) {
+config::RunSpec load_spec(const Arguments& arguments, const std::string& usage) {
   if (!arguments.has("config")) throw UsageError("--config FILE is missing; usage: trainrt " + usage);
   auto options = read_config_file(arguments.options.at("config"));
   for (const auto& word : arguments.overrides) take_override(options, word);
-  return trainer::make_run_spec(options);
+  return config::make_run_spec(options);
 }
 
-comm::CommOptions comm_options_of(const trainer::RunSpec& spec) {
+comm::CommOptions comm_options_of(const config::RunSpec& spec) {
   return {.timeout_seconds = spec.collective_timeout_s,
           .backend = spec.backend,
           .check = spec.check_calls,

@@ -4,16 +4,16 @@
 
 #include "cli/arguments.hpp"
 #include "comm/backend.hpp"
-#include "trainer/run_spec.hpp"
+#include "config/run_spec.hpp"
 
 namespace trainrt::cli {
 
 /// `--config FILE [--section.key=value ...]` as a RunSpec. Throws UsageError.
-trainer::RunSpec load_spec(std::span<const std::string> words, const std::string& usage);
+config::RunSpec load_spec(std::span<const std::string> words, const std::string& usage);
 /// The same, of words that a command with other options too has parsed.
-trainer::RunSpec load_spec(const Arguments& arguments, const std::string& usage);
+config::RunSpec load_spec(const Arguments& arguments, const std::string& usage);
 
 /// What a config says of the communication.
-comm::CommOptions comm_options_of(const trainer::RunSpec& spec);
+comm::CommOptions comm_options_of(const config::RunSpec& spec);
 
 }  // namespace trainrt::cli

@@ -11,10 +11,10 @@
 #include "core/environment.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
-#include "trainer/attempt_files.hpp"
-#include "trainer/progress.hpp"
-#include "trainer/run_directory.hpp"
-#include "trainer/run_record.hpp"
+#include "rundir/attempt_files.hpp"
+#include "rundir/progress.hpp"
+#include "rundir/run_directory.hpp"
+#include "rundir/run_record.hpp"
 
 namespace trainrt::cli {
 
@@ -52,7 +52,7 @@ bool is_final(int exit_code) { return exit_code == 0 || exit_code == 64 || exit_
 
 }  // namespace
 
-Supervisor::Supervisor(trainer::RunSpec spec, batch::SlurmJob job, std::string program, std::vector<std::string> words)
+Supervisor::Supervisor(config::RunSpec spec, batch::SlurmJob job, std::string program, std::vector<std::string> words)
     : spec_(std::move(spec)), job_(std::move(job)), program_(std::move(program)), words_(std::move(words)) {}
 
 ExitCode Supervisor::run() {
@@ -96,7 +96,7 @@ batch::Verdict Supervisor::after(const batch::StepEnd& end, int before) {
   situation.failures = failures_;
   situation.requeues = job_.restart_count();
   situation.no_progress =
-      trainer::attempts_without_progress(trainer::read_attempts(spec_.run_dir, trainer::attempts_that_matter), job_.id());
+      rundir::attempts_without_progress(rundir::read_attempts(spec_.run_dir, rundir::attempts_that_matter), job_.id());
   return batch::decide(situation, limits());
 }
 
@@ -114,7 +114,7 @@ batch::Verdict Supervisor::told_to_end(int signal) {
 batch::Limits Supervisor::limits() const {
   int workers = spec_.num_workers;
   if (workers == 0)
-    for (const auto& attempt : trainer::read_attempts(spec_.run_dir, trainer::attempts_that_matter))
+    for (const auto& attempt : rundir::read_attempts(spec_.run_dir, rundir::attempts_that_matter))
       if (attempt.owner.job_id == job_.id()) workers = std::max(workers, attempt.ranks);
   return {.max_failures = spec_.max_failures,
           .max_requeues = spec_.max_requeues,
@@ -153,16 +153,16 @@ std::vector<batch::Node> Supervisor::nodes_after(const batch::StepEnd& end,
 std::string Supervisor::write_down(const batch::StepEnd& end, batch::Ending ending, int before) const {
   const auto cause = cause_of(end.lines, ending);
   const auto seen =
-      cause.empty() ? batch::how_it_ended(end.lines, end.exit_code) : fmt::format("{}: {}", trainer::ended_by_slurm, cause);
-  const auto attempts = trainer::read_attempts(spec_.run_dir, 1);
+      cause.empty() ? batch::how_it_ended(end.lines, end.exit_code) : fmt::format("{}: {}", rundir::ended_by_slurm, cause);
+  const auto attempts = rundir::read_attempts(spec_.run_dir, 1);
   if (attempts.empty() || attempts.back().number <= before || attempts.back().owner.job_id != job_.id())
     return fmt::format("{} before an attempt had begun", seen);
   const auto& last = attempts.back();
   try {
     if (last.end.empty())
-      trainer::close_attempt(spec_.run_dir, last.number, seen, end.exit_code);
+      rundir::close_attempt(spec_.run_dir, last.number, seen, end.exit_code);
     else if (!cause.empty() && !is_final(end.exit_code))
-      trainer::note_cause(spec_.run_dir, last.number, cause);
+      rundir::note_cause(spec_.run_dir, last.number, cause);
   } catch (const std::exception& error) {
     log::warning(fmt::format("how attempt {} ended could not be written down: {}", last.number, error.what()));
   }
@@ -173,7 +173,7 @@ std::string Supervisor::write_down(const batch::StepEnd& end, batch::Ending endi
 
 bool Supervisor::has_finished() const {
   try {
-    const auto record = trainer::read_run_record(spec_.run_dir);
+    const auto record = rundir::read_run_record(spec_.run_dir);
     return record && record->state == "finished";
   } catch (const std::exception&) {
     return false;
@@ -181,17 +181,17 @@ bool Supervisor::has_finished() const {
 }
 
 int Supervisor::last_number() const {
-  const auto attempts = trainer::read_attempts(spec_.run_dir, 1);
+  const auto attempts = rundir::read_attempts(spec_.run_dir, 1);
   return attempts.empty() ? 0 : attempts.back().number;
 }
 
 /// What ran in this job before it was requeued has ended, with or without a word.
 void Supervisor::close_what_was_killed_with_the_job() const {
-  for (const auto& attempt : trainer::read_attempts(spec_.run_dir, 1))
+  for (const auto& attempt : rundir::read_attempts(spec_.run_dir, 1))
     if (attempt.end.empty() && attempt.owner.job_id == job_.id() && attempt.owner.restart_count < job_.restart_count())
-      trainer::close_attempt(spec_.run_dir, attempt.number,
-                             fmt::format("{}: killed with its job, which was requeued", trainer::ended_by_slurm),
-                             128 + SIGKILL);
+      rundir::close_attempt(spec_.run_dir, attempt.number,
+                            fmt::format("{}: killed with its job, which was requeued", rundir::ended_by_slurm),
+                            128 + SIGKILL);
 }
 
 ExitCode Supervisor::carry_out(const batch::Verdict& verdict) const {
@@ -206,13 +206,12 @@ ExitCode Supervisor::carry_out(const batch::Verdict& verdict) const {
 /// run.json of a run that was killed says that it runs.
 void Supervisor::write_state(const std::string& state) const {
   try {
-    auto record = trainer::read_run_record(spec_.run_dir);
+    auto record = rundir::read_run_record(spec_.run_dir);
     if (!record || record->state != "running") return;
     record->state = state;
     // As the attempt that was killed would have written it: where a newer one has taken the run over, this loses.
-    const int newest = trainer::read_attempts(spec_.run_dir, 1).back().number;
-    trainer::write_run_record(io::FencedDirectory(spec_.run_dir, trainer::private_directory(spec_.run_dir, newest)),
-                              *record);
+    const int newest = rundir::read_attempts(spec_.run_dir, 1).back().number;
+    rundir::write_run_record(io::FencedDirectory(spec_.run_dir, rundir::private_directory(spec_.run_dir, newest)), *record);
   } catch (const std::exception& error) {
     log::warning(fmt::format("the state of the run could not be written down: {}", error.what()));
   }

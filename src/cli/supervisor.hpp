@@ -8,7 +8,7 @@
 #include "batch/slurm_job.hpp"
 #include "batch/step.hpp"
 #include "batch/verdict.hpp"
-#include "trainer/run_spec.hpp"
+#include "config/run_spec.hpp"
 
 namespace trainrt::cli {
 
@@ -18,7 +18,7 @@ namespace trainrt::cli {
 class Supervisor {
  public:
   /// `program` is started with `words` by srun.
-  Supervisor(trainer::RunSpec spec, batch::SlurmJob job, std::string program, std::vector<std::string> words);
+  Supervisor(config::RunSpec spec, batch::SlurmJob job, std::string program, std::vector<std::string> words);
 
   /// Until the run is finished, or this allocation can do no more for it. Returns the exit code for the batch script.
   ExitCode run();
@@ -36,7 +36,7 @@ class Supervisor {
   ExitCode carry_out(const batch::Verdict& verdict) const;
   void write_state(const std::string& state) const;
 
-  trainer::RunSpec spec_;
+  config::RunSpec spec_;
   batch::SlurmJob job_;
   std::string program_;
   std::vector<std::string> words_;

@@ -9,20 +9,20 @@
 namespace trainrt::cli {
 
 using checkpoint::Box;
-using checkpoint::Reader;
+using checkpoint::PieceReader;
 
 namespace {
 
 /// Pieces that are read at once, side by side in a buffer.
 struct Batch {
-  struct Part {
-    const Reader::Tensor* tensor;
+  struct Share {
+    const PieceReader::Tensor* tensor;
     Box box;
     std::uint64_t first;  // byte of the tensor
     std::size_t at;       // in the buffer
     std::size_t bytes;
   };
-  std::vector<Part> parts;
+  std::vector<Share> parts;
   std::size_t bytes = 0;  // of the buffer, padding included
 };
 
@@ -49,8 +49,8 @@ std::vector<Batch> batches_of(const Tensors& tensors, std::size_t buffer_bytes) 
   return batches;
 }
 
-void read(const Reader& reader, const Batch& batch, std::span<std::byte> buffer) {
-  std::vector<Reader::Request> requests;
+void read(const PieceReader& reader, const Batch& batch, std::span<std::byte> buffer) {
+  std::vector<PieceReader::Request> requests;
   for (const auto& part : batch.parts) requests.push_back({part.tensor, part.box, buffer.subspan(part.at, part.bytes)});
   reader.read(requests);
 }
@@ -68,7 +68,7 @@ void for_each_index(std::span<const std::int64_t> extents, const std::function<v
 
 }  // namespace
 
-std::uint64_t bytes_of(const Reader::Tensor& tensor) {
+std::uint64_t bytes_of(const PieceReader::Tensor& tensor) {
   return static_cast<std::uint64_t>(element_count(tensor.shape)) * size_of(tensor.dtype);
 }
 
@@ -97,7 +97,7 @@ std::vector<Box> contiguous_boxes(const Shape& shape, std::size_t element_bytes,
   return boxes;
 }
 
-void stream_tensors(const Reader& reader, const Tensors& tensors, const std::function<void(const TensorPiece&)>& take,
+void stream_tensors(const PieceReader& reader, const Tensors& tensors, const std::function<void(const TensorPiece&)>& take,
                     std::size_t buffer_bytes) {
   const auto batches = batches_of(tensors, buffer_bytes);
   std::size_t largest = 0;

@@ -29,14 +29,14 @@ std::vector<std::string> words_of(const std::string& program) {
 
 }  // namespace
 
-std::string take_declared(trainer::RunSpec& spec) {
+std::string take_declared(config::RunSpec& spec) {
   if (!spec.program.empty()) return {};
   const auto entry = trainer::find_function(builtin_functions(), spec.function, spec.library);
-  trainer::take_declared(entry.declared, entry.name, spec);
+  config::take_declared(entry.declared, entry.name, spec);
   return entry.name;
 }
 
-trainer::TrainCall train_call(const trainer::RunSpec& spec) {
+trainer::TrainCall train_call(const config::RunSpec& spec) {
   if (spec.program.empty()) {
     const auto function = trainer::load_function(builtin_functions(), spec.function, spec.library);
     return {std::string(function.name), function.train};
@@ -47,7 +47,7 @@ trainer::TrainCall train_call(const trainer::RunSpec& spec) {
                                                 .speak_timeout_s = spec.collective_timeout_s})};
 }
 
-std::string described(const trainer::RunSpec& spec, const trainer::TrainCall& call) {
+std::string described(const config::RunSpec& spec, const trainer::TrainCall& call) {
   return spec.program.empty() ? "train function " + call.name : "program " + spec.program;
 }
 

@@ -8,13 +8,13 @@ namespace trainrt::cli {
 /// Checks [loop] and [data.NAME] against what the train function of [train] declares, and takes its defaults. No module is
 /// loaded that has an index. UsageError with the place of what is wrong; also if there is no such function.
 /// Returns the function's name, "" for a program.
-std::string take_declared(trainer::RunSpec& spec);
+std::string take_declared(config::RunSpec& spec);
 
 /// What [train] names: a train function that is built in, in a module or in a user's library, or a program. UsageError
 /// where it is not there.
-trainer::TrainCall train_call(const trainer::RunSpec& spec);
+trainer::TrainCall train_call(const config::RunSpec& spec);
 
 /// For people: "train function linear", "program python3 train.py".
-std::string described(const trainer::RunSpec& spec, const trainer::TrainCall& call);
+std::string described(const config::RunSpec& spec, const trainer::TrainCall& call);
 
 }  // namespace trainrt::cli

@@ -25,7 +25,7 @@ void pause_a_moment() {
 /// Spins first: the others are mostly no more than microseconds away. Then gives the core to whoever wants it: ranks may
 /// share cores, and who waits must not keep those from computing that he waits for. What takes longer is long.
 /// Time in which this process did not run (SIGSTOP, a suspended job) does not count: the others stood still, too.
-class Patience {
+class Wait {
  public:
   bool is_long() { return rounds_ > spins && waited() > yielding_seconds; }
   /// Seconds. To be called often: between two calls no more than `most_at_once` count.
@@ -115,7 +115,7 @@ void QueuedCommunicator::wait_for(Awaited& awaited, std::string_view what) {
 
 void QueuedCommunicator::wait_patiently(Awaited& awaited, const std::string& what) {
   constexpr double worth_saying_seconds = 0.5;
-  Patience patience;
+  Wait patience;
   Waiting waiting;
   while (!awaited.ready()) {
     if (!patience.is_long()) {

@@ -100,4 +100,13 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
   return near.empty() ? std::string() : " (did you mean '" + near + "'?)";
 }
 
+std::uint64_t stable_hash(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 0x100000001b3;
+  }
+  return hash;
+}
+
 }  // namespace trainrt

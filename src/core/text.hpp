@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +27,9 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
 /// As one word of a command that a shell reads (POSIX): in single quotes if it holds anything but letters, digits and
 /// characters that mean nothing to a shell. For commands that people are told to type.
 std::string shell_quoted(std::string_view word);
+
+/// FNV-1a, 64 bits (Fowler, Noll, Vo). The orders of samples of all runs ever made hang on it: it never changes.
+std::uint64_t stable_hash(std::string_view text);
 
 /// " (did you mean 'x'?)", or "" where nothing is near.
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);

@@ -8,16 +8,9 @@
 
 #include <trainrt/random.hpp>
 
-namespace trainrt::data {
+#include "core/text.hpp"
 
-std::uint64_t stable_hash(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 0x100000001b3;
-  }
-  return hash;
-}
+namespace trainrt::data {
 
 std::uint64_t order_seed(std::uint64_t run_seed, std::string_view dataset, std::int64_t epoch) {
   return mix_seed(run_seed, stable_hash(dataset), static_cast<std::uint64_t>(epoch));

@@ -9,9 +9,6 @@
 
 namespace trainrt::data {
 
-/// FNV-1a, 64 bits (Fowler, Noll, Vo). The orders of all runs ever made hang on it: it never changes.
-std::uint64_t stable_hash(std::string_view text);
-
 /// The seed of an epoch's order.
 std::uint64_t order_seed(std::uint64_t run_seed, std::string_view dataset, std::int64_t epoch);
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "batch/lease.hpp"
+#include "rundir/meter.hpp"
 #include "trainer/auto_interval.hpp"
-#include "trainer/meter.hpp"
 
 namespace trainrt::trainer {
 
@@ -19,7 +19,7 @@ struct EarlierCheckpoints {
 struct AttemptInfo {
   int number = 0;
   std::string private_dir;
-  Meter& meter;  ///< lives longer than the session
+  rundir::Meter& meter;  ///< lives longer than the session
   EarlierCheckpoints earlier;
   FailureHistory history;               ///< of the attempts before, for checkpoint.every = auto; rank 0's counts
   const batch::Lease* lease = nullptr;  ///< of the job, on the rank that watches it

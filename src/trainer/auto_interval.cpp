@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "trainer/attempt_record.hpp"
-
 namespace trainrt::trainer {
 
 namespace {
@@ -18,7 +16,7 @@ constexpr double first_after_s = 60;
 constexpr double prior_node_s = 14.0 * 24 * 3600;
 constexpr double much = 1.25;
 
-bool is_failure(const AttemptRecord& attempt) {
+bool is_failure(const rundir::AttemptRecord& attempt) {
   const auto is = [&](ExitCode code) { return attempt.exit_code == static_cast<int>(code); };
   return !is(ExitCode::finished) && !is(ExitCode::stopped) && !is(ExitCode::usage);
 }
@@ -39,7 +37,7 @@ double young_daly_interval(double cost_s, double mtbf_s) {
   return std::sqrt(2 * cost_s * mtbf_s) * (1 + std::sqrt(ratio) / 3 + ratio / 9) - cost_s;
 }
 
-FailureHistory history_of(std::span<const AttemptRecord> attempts) {
+FailureHistory history_of(std::span<const rundir::AttemptRecord> attempts) {
   FailureHistory history;
   for (const auto& attempt : attempts) {
     if (attempt.end.empty()) continue;

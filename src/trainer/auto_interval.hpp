@@ -3,9 +3,9 @@
 #include <span>
 #include <string>
 
-namespace trainrt::trainer {
+#include "rundir/attempt_record.hpp"
 
-struct AttemptRecord;
+namespace trainrt::trainer {
 
 /// The checkpoint interval that wastes least, in seconds of work between the end of one save and the start of the next,
 /// where a save costs `cost_s` and a failure comes every `mtbf_s` on average: J. T. Daly, "A higher order estimate of the
@@ -21,7 +21,7 @@ struct FailureHistory {
 };
 
 /// Of the attempts that have ended.
-FailureHistory history_of(std::span<const AttemptRecord> attempts);
+FailureHistory history_of(std::span<const rundir::AttemptRecord> attempts);
 
 /// So many records of earlier attempts are looked at: what failed long ago says little of today's nodes.
 inline constexpr std::size_t history_attempts = 32;

@@ -5,26 +5,28 @@
 
 #include <fmt/format.h>
 
-#include "checkpoint/file_layout.hpp"
-#include "checkpoint/phases.hpp"
+#include "checkpoint/layout.hpp"
+#include "checkpoint/save/phases.hpp"
+#include "checkpoint/save/results.hpp"
+#include "checkpoint/save/retention.hpp"
+#include "comm/agreement.hpp"
 #include "core/fault_point.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
-#include "trainer/agreement.hpp"
 
 namespace trainrt::trainer {
 
 namespace {
 
-using Unit = CheckpointInterval::Unit;
+using Unit = config::CheckpointInterval::Unit;
 
-checkpoint::SaverOptions saver_options(const RunSpec& spec, const World& world, const AttemptInfo& attempt) {
+checkpoint::SaverOptions saver_options(const config::RunSpec& spec, const World& world, const AttemptInfo& attempt) {
   checkpoint::SaverOptions options;
   options.run_dir = spec.run_dir;
   options.private_dir = attempt.private_dir;
   options.makes_private_dir = false;
   options.file_of_rank = checkpoint::files_of_ranks(spec.checkpoint_layout, world.node_of_rank);
-  options.retention = spec.retention;
+  options.retention = retention_of(spec);
   options.known = {attempt.earlier.listed.begin(), attempt.earlier.listed.end()};
   options.writer.staging_bytes = spec.checkpoint_staging_bytes;
   options.writer.threads = spec.checkpoint_io_threads;
@@ -38,11 +40,15 @@ checkpoint::SaverOptions saver_options(const RunSpec& spec, const World& world, 
 
 }  // namespace
 
+checkpoint::Retention retention_of(const config::RunSpec& spec) {
+  return {spec.checkpoint_num_to_keep, spec.score_attribute, spec.score_is_maximized};
+}
+
 CheckpointCycle::CheckpointCycle(Parts parts, const World& world, Communicator& communicator)
     : parts_(parts),
       communicator_(communicator),
       auto_interval_(parts.attempt.history, world.node_count),
-      next_index_(parts.attempt.earlier.next),
+      next_number_(parts.attempt.earlier.next),
       last_start_s_(monotonic_seconds()),
       saver_(saver_options(parts.spec, world, parts.attempt), communicator) {}
 
@@ -51,11 +57,11 @@ void CheckpointCycle::prepare(const State& state) {
 }
 
 void CheckpointCycle::start(const Content& content) {
-  const Meter::Stall stall(parts_.attempt.meter);
-  const InPhase saving(parts_.life, Phase::checkpoint);
+  const rundir::Meter::Stall stall(parts_.attempt.meter);
+  const watch::InPhase saving(parts_.life, watch::Phase::checkpoint);
   conclude(measured(saver_.finish()));  // one at a time, in order
   checkpoint::Saver::Request request;
-  request.meta.index = next_index_++;
+  request.meta.number = next_number_++;
   request.meta.iteration = content.point.iteration;
   request.meta.step = content.point.step;
   request.meta.attempt = parts_.attempt.number;
@@ -68,25 +74,25 @@ void CheckpointCycle::start(const Content& content) {
   flying_ = content.point;
   last_start_s_ = monotonic_seconds();
   stalled_before_s_ = parts_.attempt.meter.stalled_s();
-  flying_index_ = request.meta.index;
+  flying_number_ = request.meta.number;
   conclude(saver_.start(content.state, std::move(request)));
   if (!parts_.spec.checkpoint_async) conclude(measured(saver_.finish()));
 }
 
 void CheckpointCycle::advance(const checkpoint::Saver::Standing& of_all) {
   if (!saver_.in_flight()) return;
-  const Meter::Stall stall(parts_.attempt.meter);
+  const rundir::Meter::Stall stall(parts_.attempt.meter);
   conclude(measured(saver_.advance(of_all)));
 }
 
 void CheckpointCycle::finish() {
-  const Meter::Stall stall(parts_.attempt.meter);
+  const rundir::Meter::Stall stall(parts_.attempt.meter);
   conclude(saver_.finish());
 }
 
 bool CheckpointCycle::save_and_wait(const Content& content) {
-  const Meter::Stall stall(parts_.attempt.meter);
-  const InPhase saving(parts_.life, Phase::checkpoint);
+  const rundir::Meter::Stall stall(parts_.attempt.meter);
+  const watch::InPhase saving(parts_.life, watch::Phase::checkpoint);
   finish();
   if (holds(content.point)) return true;
   start(content);
@@ -107,7 +113,7 @@ void CheckpointCycle::note_commit() {
   parts_.stop_margin.note_save(monotonic_seconds() - last_start_s_);
   warn_of_short_notice();
   saved_ = flying_;
-  parts_.attempt.meter.committed(saved_.step, saved_.iteration, flying_index_);
+  parts_.attempt.meter.committed(saved_.step, saved_.iteration, flying_number_);
   failed_in_a_row_ = 0;
   parts_.reporter.update_derived();
 }
@@ -120,7 +126,7 @@ void CheckpointCycle::note_failure(const checkpoint::SaveResult& result) {
   const bool may_pass = result.may_pass && failing_s < parts_.spec.storage_timeout_s;
   const auto most = parts_.spec.checkpoint_max_failed;
   if (most > 0 && failed_in_a_row_ >= most && !may_pass)
-    throw AgreedError(
+    throw comm::AgreedError(
         fmt::format("{}. That is the {}. in a row (checkpoint.max_failed): mend the storage, and start the "
                     "same command again: the run continues from {}",
                     text, failed_in_a_row_, newest()));

@@ -7,15 +7,17 @@
 #include <trainrt/communicator.hpp>
 #include <trainrt/state.hpp>
 
-#include "checkpoint/saver.hpp"
+#include "checkpoint/save/results.hpp"
+#include "checkpoint/save/retention.hpp"
+#include "checkpoint/save/saver.hpp"
+#include "config/run_spec.hpp"
 #include "launch/world.hpp"
 #include "trainer/attempt_info.hpp"
 #include "trainer/auto_interval.hpp"
-#include "trainer/life_signs.hpp"
 #include "trainer/replica_watch.hpp"
 #include "trainer/reporter.hpp"
-#include "trainer/run_spec.hpp"
-#include "trainer/stop_margin.hpp"
+#include "trainer/stop_reasons.hpp"
+#include "watch/life_signs.hpp"
 
 namespace trainrt::trainer {
 
@@ -25,6 +27,9 @@ struct RunPoint {
   std::int64_t step = -1;
   bool operator==(const RunPoint&) const = default;
 };
+
+/// Which checkpoints the config wants to be kept.
+checkpoint::Retention retention_of(const config::RunSpec& spec);
 
 /// The checkpoints of an attempt on one rank, one after the other: starts them, learns what became of them and what they
 /// cost, and says when the clock wants the next. The time that they take goes to the meter, the stop margin and the signs
@@ -37,11 +42,11 @@ class CheckpointCycle {
  public:
   /// What it works with; all of it must live longer.
   struct Parts {
-    const RunSpec& spec;
+    const config::RunSpec& spec;
     const AttemptInfo& attempt;
     Reporter& reporter;  ///< its log is on disk before a checkpoint counts
     StopMargin& stop_margin;
-    LifeSigns& life;
+    watch::LifeSigns& life;
     ReplicaWatch& replicas;  ///< before anything of a checkpoint is written
   };
   /// What goes into a checkpoint.
@@ -76,12 +81,12 @@ class CheckpointCycle {
   /// The newest committed checkpoint is of this point.
   bool holds(const RunPoint& point) const { return saved_ == point; }
   /// The attempt began from this checkpoint, of this point.
-  void began_from(std::int64_t index, const RunPoint& point) {
+  void began_from(std::int64_t number, const RunPoint& point) {
     saved_ = point;
-    saver_.restored(index);
+    saver_.restored(number);
   }
   /// Its load found these checkpoints damaged.
-  void know_as_damaged(const std::vector<std::int64_t>& indices) { saver_.know_as_damaged(indices); }
+  void know_as_damaged(const std::vector<std::int64_t>& numbers) { saver_.know_as_damaged(numbers); }
   /// What is committed lacks something that the next checkpoint has.
   void outdate() { saved_ = {}; }
   /// "its last checkpoint, of step 12"
@@ -101,10 +106,10 @@ class CheckpointCycle {
   AutoInterval auto_interval_;
   RunPoint saved_;
   RunPoint flying_;  // of the checkpoint that is on its way
-  std::int64_t flying_index_ = -1;
+  std::int64_t flying_number_ = -1;
   std::int64_t failed_in_a_row_ = 0;
   std::int64_t failing_since_ms_ = 0;  // by rank 0's clock
-  std::int64_t next_index_ = 0;
+  std::int64_t next_number_ = 0;
   double last_start_s_;
   double stalled_before_s_ = 0;
   bool notice_warned_ = false;

@@ -5,16 +5,16 @@
 
 #include <fmt/format.h>
 
-#include "checkpoint/checkpoint.hpp"
+#include "checkpoint/format/listing.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
 #include "core/stack_trace.hpp"
 #include "core/text.hpp"
-#include "trainer/attempt_files.hpp"
-#include "trainer/exit_guard.hpp"
-#include "trainer/run_directory.hpp"
-#include "trainer/run_record.hpp"
-#include "trainer/thrown.hpp"
+#include "rundir/attempt_files.hpp"
+#include "rundir/run_directory.hpp"
+#include "rundir/run_record.hpp"
+#include "watch/exit_guard.hpp"
+#include "watch/thrown.hpp"
 
 namespace trainrt::trainer {
 
@@ -24,12 +24,12 @@ namespace {
 /// Attempt 1 alone does not tell: where somebody removed the attempts' records, the checkpoints must stay.
 bool leaves_nothing(const AttemptPlace& place, const Session& session, const Error& error) {
   return error.code() == ExitCode::usage && place.is_new && place.attempt == 1 && session.step_count() == 0 &&
-         session.iteration() == 0 && checkpoint::highest_index(place.spec.run_dir) < 0;
+         session.iteration() == 0 && checkpoint::highest_number(place.spec.run_dir) < 0;
 }
 
 /// Of the exception that is being handled: its type, where it was thrown, and the rest of a message of several lines.
 std::string details_of_exception(const std::string& message) {
-  auto text = fmt::format("thrown as {}, at\n{}", thrown_type(), describe(thrown_at()));
+  auto text = fmt::format("thrown as {}, at\n{}", watch::thrown_type(), describe(watch::thrown_at()));
   if (message.find('\n') != std::string::npos) text += "the message in full\n" + message + "\n";
   return text;
 }
@@ -40,10 +40,10 @@ void write_down(const AttemptPlace& place, const Failure& failure) {
   const auto& run_dir = place.spec.run_dir;
   // Other ranks may fail because this one did: the first to write is the one to know.
   if (!place.files.create("error.txt", utc_now() + " " + failure.text + "\n" + failure.details)) return;
-  mark_failed(run_dir, place.attempt, "failed: " + failure.text, static_cast<int>(failure.code), failure.step);
-  if (auto record = read_run_record(run_dir)) {
+  rundir::mark_failed(run_dir, place.attempt, "failed: " + failure.text, static_cast<int>(failure.code), failure.step);
+  if (auto record = rundir::read_run_record(run_dir)) {
     record->state = "failed";
-    write_run_record(place.files, *record);
+    rundir::write_run_record(place.files, *record);
   }
   log::info(fmt::format(
       "the error is kept in {}/error.txt; mend what it says and start the same command again: the run continues from "
@@ -59,7 +59,7 @@ std::string fenced_text(int attempt) {
 void end_as_fenced(int attempt, launch::Launch& launch) {
   log::error(fenced_text(attempt));
   std::this_thread::sleep_for(std::chrono::milliseconds(300));  // launchers drop what a rank said just before its abort
-  ExitGuard::stand_down();
+  watch::ExitGuard::stand_down();
   launch.abort(static_cast<int>(ExitCode::failed));
 }
 
@@ -77,7 +77,7 @@ void fail_everywhere(const AttemptPlace& place, const Session& session, launch::
   log::error(error.what());
   try {
     if (leaves_nothing(place, session, error))
-      discard_run_directory(place.files, place.attempt, place.there_before);
+      rundir::discard_run_directory(place.files, place.attempt, place.there_before);
     else
       write_down(place, {text, details, error.code(), session.step_count()});
   } catch (const std::exception& second) {

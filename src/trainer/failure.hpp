@@ -4,16 +4,16 @@
 
 #include <trainrt/error.hpp>
 
+#include "config/run_spec.hpp"
 #include "io/fenced_directory.hpp"
 #include "launch/launcher.hpp"
-#include "trainer/run_spec.hpp"
 #include "trainer/session.hpp"
 
 namespace trainrt::trainer {
 
 /// What an attempt is called and what it may have to leave no trace of.
 struct AttemptPlace {
-  const RunSpec& spec;
+  const config::RunSpec& spec;
   int attempt;
   io::FencedDirectory files;  ///< the run directory
   std::string there_before;   ///< the deepest folder of the storage path that this attempt found

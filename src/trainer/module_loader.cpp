@@ -110,7 +110,7 @@ TrainFunction find_in(const Module& module, const std::string& name, const std::
 }
 
 FunctionEntry entry_of(const TrainFunction& function, const std::string& module) {
-  return {std::string(function.name), std::string(function.help), module, declared_by(function)};
+  return {std::string(function.name), std::string(function.help), module, config::declared_by(function)};
 }
 
 /// Of the index beside a user's library; nullopt if it is not there or lacks the function.

@@ -4,8 +4,8 @@
 
 #include <trainrt/train_function.hpp>
 
+#include "config/declared.hpp"
 #include "core/plugin.hpp"
-#include "trainer/declared.hpp"
 
 namespace trainrt::trainer {
 
@@ -15,7 +15,7 @@ struct FunctionEntry {
   std::string name;
   std::string help;
   std::string module;  ///< path of the shared library, "" = built in
-  Declared declared;
+  config::Declared declared;
 };
 
 /// Built-in functions, then those of the modules found in TRAINRT_MODULE_PATH (folders, ':' between), or else beside the

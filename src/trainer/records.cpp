@@ -6,12 +6,12 @@
 
 #include <fmt/format.h>
 
-#include "checkpoint/checkpoint.hpp"
+#include "checkpoint/format/listing.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
 #include "io/patience.hpp"
+#include "rundir/run_directory.hpp"
 #include "trainer/resize.hpp"
-#include "trainer/run_directory.hpp"
 
 namespace trainrt::trainer {
 
@@ -21,39 +21,40 @@ std::string shown(const std::string& value) { return value.empty() ? "not set" :
 
 }  // namespace
 
-Records::Records(const RunSpec& spec, const std::string& function, int ranks, std::vector<std::string> nodes, Meter& meter,
-                 bool accepts)
+Records::Records(const config::RunSpec& spec, const std::string& function, int ranks, std::vector<std::string> nodes,
+                 rundir::Meter& meter, bool accepts)
     : attempt_(spec.run_dir, ranks, std::move(nodes), meter, accepts) {
   look_again(spec);
   begin_record(spec, function, ranks);
-  io::patiently([&] { files().replace("params.json", loop_as_json(record_)); });
+  io::patiently([&] { files().replace("params.json", rundir::loop_as_json(record_)); });
   io::patiently([&] { files().remove("error.txt"); });  // of an earlier attempt; its record keeps the text
-  sweep(spec.run_dir);
+  rundir::sweep(spec.run_dir);
 }
 
-void Records::look_again(const RunSpec& spec) try {
-  evidence_ = checked_evidence(spec, spec.storage_timeout_s).evidence;
+void Records::look_again(const config::RunSpec& spec) try {
+  evidence_ = rundir::checked_evidence(spec.run_dir, spec.accepts_missing_checkpoints, spec.storage_timeout_s).evidence;
 } catch (const Error& error) {
   attempt_.end(std::string("failed: ") + error.what(), static_cast<int>(error.code()), 0);
   throw;
 }
 
 std::int64_t Records::next_checkpoint() const {
-  return checkpoint::index_after(std::max(evidence_.newest_checkpoint(), evidence_.newest_known), evidence_.run_dir);
+  return checkpoint::number_after(std::max(evidence_.newest_checkpoint(), evidence_.newest_known), evidence_.run_dir);
 }
 
-void Records::begin_record(const RunSpec& spec, const std::string& function, int ranks) {
+void Records::begin_record(const config::RunSpec& spec, const std::string& function, int ranks) {
   if (!evidence_.has_run_record) log::info("a new run in " + spec.run_dir);
-  std::optional<RunRecord> existing;
-  if (evidence_.has_run_record) existing = read_seen_run_record(spec.run_dir);
+  std::optional<rundir::RunRecord> existing;
+  if (evidence_.has_run_record) existing = rundir::read_seen_run_record(spec.run_dir);
   const auto batch = global_batch(spec, existing, ranks);
-  record_ = existing ? std::move(*existing) : new_run_record(spec, function);
-  for (const auto& change : take_changes(record_, spec, attempt_.number()))
+  const rundir::ConfigTexts texts{spec.loop.texts(), spec.texts};
+  record_ = existing ? std::move(*existing) : rundir::new_run_record(spec.name, function, texts);
+  for (const auto& change : rundir::take_changes(record_, texts, attempt_.number()))
     log::info(fmt::format("{} was {}, is {} from attempt {} on", change.key, shown(change.from), shown(change.to),
                           change.attempt));
   record_.spec = spec.texts;
   record_.workers = batch.now;
-  if (spec.on_resize == OnResize::keep_global_batch) workers_ = batch.now;
+  if (spec.on_resize == config::OnResize::keep_global_batch) workers_ = batch.now;
   if (batch.changes())
     log::info(fmt::format("the global batch is {} from attempt {} on; it has been {}", in_words(spec, batch.now),
                           attempt_.number(), in_words(spec, batch.before)));
@@ -77,7 +78,7 @@ void Records::fail(const Error& error, std::int64_t step) try {
 
 void Records::set_state(const std::string& state) {
   record_.state = state;
-  write_run_record(files(), record_);
+  rundir::write_run_record(files(), record_);
 }
 
 }  // namespace trainrt::trainer

@@ -5,12 +5,12 @@
 
 #include <trainrt/error.hpp>
 
+#include "config/run_spec.hpp"
 #include "io/fenced_directory.hpp"
-#include "trainer/attempt.hpp"
-#include "trainer/meter.hpp"
-#include "trainer/run_evidence.hpp"
-#include "trainer/run_record.hpp"
-#include "trainer/run_spec.hpp"
+#include "rundir/attempt.hpp"
+#include "rundir/meter.hpp"
+#include "rundir/run_evidence.hpp"
+#include "rundir/run_record.hpp"
 
 namespace trainrt::trainer {
 
@@ -21,8 +21,8 @@ class Records {
   /// Claims the run directory (Attempt says what it throws), looks once more at what is there now that nobody else changes
   /// it (checked_evidence()), says what has changed in the config, and clears away what earlier attempts left. `accepts`:
   /// missing checkpoints have been accepted. `meter` must live longer than this.
-  Records(const RunSpec& spec, const std::string& function, int ranks, std::vector<std::string> nodes, Meter& meter,
-          bool accepts);
+  Records(const config::RunSpec& spec, const std::string& function, int ranks, std::vector<std::string> nodes,
+          rundir::Meter& meter, bool accepts);
 
   int number() const { return attempt_.number(); }
   const std::vector<std::int64_t>& checkpoints() const { return evidence_.checkpoints; }  ///< that are there, ascending
@@ -35,13 +35,13 @@ class Records {
   void fail(const Error& error, std::int64_t step);
 
  private:
-  void look_again(const RunSpec& spec);
-  void begin_record(const RunSpec& spec, const std::string& function, int ranks);
+  void look_again(const config::RunSpec& spec);
+  void begin_record(const config::RunSpec& spec, const std::string& function, int ranks);
   void set_state(const std::string& state);
 
-  Attempt attempt_;
-  RunEvidence evidence_;
-  RunRecord record_;
+  rundir::Attempt attempt_;
+  rundir::RunEvidence evidence_;
+  rundir::RunRecord record_;
   int workers_ = 0;
 };
 

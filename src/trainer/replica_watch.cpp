@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "comm/agreement.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
-#include "trainer/agreement.hpp"
 
 namespace trainrt::trainer {
 
@@ -50,7 +50,7 @@ std::string described(const std::vector<Parted>& all, std::int64_t began_at, std
 }  // namespace
 
 void ReplicaWatch::begin(const State& state, std::int64_t step) {
-  if (spec_.replicas == RunSpec::Replicas::off || communicator_.size() == 1) return;
+  if (spec_.replicas == config::RunSpec::Replicas::off || communicator_.size() == 1) return;
   began_at_ = step;
   check_.emplace(state, communicator_, step, spec_.checkpoint_io_threads);
 }
@@ -74,12 +74,13 @@ void ReplicaWatch::compare_all(std::int64_t step) {
 
 void ReplicaWatch::judge(const std::vector<Parted>& parted, std::int64_t step) const {
   const auto what = described(parted, began_at_, step);
-  if (spec_.replicas == RunSpec::Replicas::warn)
+  if (spec_.replicas == config::RunSpec::Replicas::warn)
     return log::run_warning(what + "; the run goes on (checkpoint.replicas = warn), and these are not compared any more");
-  throw AgreedError(what +
-                    ". What every rank holds must be computed alike on every rank: all-reduce what differs, draw random "
-                    "numbers from run.seed without the rank, or declare the tensor per_rank. No checkpoint is taken of "
-                    "this: mend it, and start the same command again (checkpoint.replicas = warn lets the run go on)");
+  throw comm::AgreedError(
+      what +
+      ". What every rank holds must be computed alike on every rank: all-reduce what differs, draw random "
+      "numbers from run.seed without the rank, or declare the tensor per_rank. No checkpoint is taken of "
+      "this: mend it, and start the same command again (checkpoint.replicas = warn lets the run go on)");
 }
 
 }  // namespace trainrt::trainer

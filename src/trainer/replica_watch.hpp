@@ -7,8 +7,8 @@
 #include <trainrt/state.hpp>
 
 #include "checkpoint/replica_check.hpp"
-#include "checkpoint/saver.hpp"
-#include "trainer/run_spec.hpp"
+#include "checkpoint/save/saver.hpp"
+#include "config/run_spec.hpp"
 
 namespace trainrt::trainer {
 
@@ -17,7 +17,7 @@ namespace trainrt::trainer {
 /// warning, once a tensor. With one rank it does nothing.
 class ReplicaWatch {
  public:
-  ReplicaWatch(const RunSpec& spec, Communicator& communicator) : spec_(spec), communicator_(communicator) {}
+  ReplicaWatch(const config::RunSpec& spec, Communicator& communicator) : spec_(spec), communicator_(communicator) {}
 
   /// The replicas are the same now, at this step. The state must outlive this object.
   void begin(const State& state, std::int64_t step);
@@ -31,7 +31,7 @@ class ReplicaWatch {
  private:
   void judge(const std::vector<checkpoint::ReplicaCheck::Parted>& parted, std::int64_t step) const;
 
-  const RunSpec& spec_;
+  const config::RunSpec& spec_;
   Communicator& communicator_;
   std::optional<checkpoint::ReplicaCheck> check_;
   std::int64_t began_at_ = 0;

@@ -1,12 +1,15 @@
 #include "trainer/reporter.hpp"
 
+#include <array>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "comm/agreement.hpp"
 #include "core/log.hpp"
+#include "metrics/aggregate.hpp"
 #include "metrics/autofill.hpp"
 #include "metrics/result_log.hpp"
 #include "metrics/sink.hpp"
@@ -27,7 +30,7 @@ class SilentReporter : public Reporter {
 
 class FileReporter : public Reporter {
  public:
-  FileReporter(const RunSpec& spec, io::FencedDirectory run_dir)
+  FileReporter(const config::RunSpec& spec, io::FencedDirectory run_dir)
       : run_dir_(std::move(run_dir)), detailed_(spec.detailed_metrics) {
     for (const auto* kind : metrics::sink_table()) sinks_.push_back({kind->open({run_dir_, spec.name})});
   }
@@ -99,9 +102,22 @@ class FileReporter : public Reporter {
 
 }  // namespace
 
-std::unique_ptr<Reporter> make_reporter(const RunSpec& spec, const io::FencedDirectory& run_dir, int rank) {
+std::unique_ptr<Reporter> make_reporter(const config::RunSpec& spec, const io::FencedDirectory& run_dir, int rank) {
   if (rank != 0) return std::make_unique<SilentReporter>();
   return std::make_unique<FileReporter>(spec, run_dir);
+}
+
+metrics::Record aggregate_report(const Metrics& metrics, std::int64_t iteration, Communicator& communicator) {
+  auto encoded = metrics::encode(metrics);
+  const auto hash = static_cast<std::int64_t>(encoded.schema_hash >> 1);
+  std::array<std::int64_t, 2> range = {hash, -hash};  // maximum, and minus the minimum
+  communicator.all_reduce(range, Op::max);
+  if (range[0] != -range[1])
+    throw comm::AgreedError("report(): " +
+                            metrics::first_difference(communicator.all_gather(metrics::describe_keys(metrics))));
+  communicator.all_reduce(encoded.sums, Op::sum);
+  communicator.all_reduce(encoded.maxima, Op::max);
+  return metrics::decode(metrics, encoded, iteration);
 }
 
 }  // namespace trainrt::trainer

@@ -2,10 +2,13 @@
 #include <cstdint>
 #include <memory>
 
+#include <trainrt/communicator.hpp>
+#include <trainrt/metrics.hpp>
+
+#include "config/run_spec.hpp"
 #include "io/fenced_directory.hpp"
 #include "metrics/autofill.hpp"
 #include "metrics/record.hpp"
-#include "trainer/run_spec.hpp"
 
 namespace trainrt::trainer {
 
@@ -27,6 +30,10 @@ class Reporter {
   virtual void end() = 0;
 };
 
-std::unique_ptr<Reporter> make_reporter(const RunSpec& spec, const io::FencedDirectory& run_dir, int rank);
+std::unique_ptr<Reporter> make_reporter(const config::RunSpec& spec, const io::FencedDirectory& run_dir, int rank);
+
+/// The record of one report: its numbers over all ranks (metrics/aggregate.hpp has the rules). Collective. AgreedError that
+/// names key and rank where the ranks' keys differ.
+metrics::Record aggregate_report(const Metrics& metrics, std::int64_t iteration, Communicator& communicator);
 
 }  // namespace trainrt::trainer

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "checkpoint/checkpoint.hpp"
+#include "checkpoint/format/listing.hpp"
 
 namespace trainrt::trainer {
 
@@ -22,21 +22,21 @@ bool kept_global_batch(const std::map<std::string, std::string>& config) {
   return parse_integer(text("scaling.min_workers")).value_or(0) > 0;
 }
 
-int workers_before(const RunSpec& spec, const std::optional<RunRecord>& recorded) {
+int workers_before(const config::RunSpec& spec, const std::optional<rundir::RunRecord>& recorded) {
   const auto newest = checkpoint::newest(spec.run_dir);
   if (!newest) return 0;
   return recorded && recorded->workers > 0 && kept_global_batch(recorded->spec) ? recorded->workers : newest->ranks;
 }
 
-int workers_now(const RunSpec& spec, const std::optional<RunRecord>& recorded, int before, int ranks) {
-  if (spec.on_resize != OnResize::keep_global_batch) return ranks;
+int workers_now(const config::RunSpec& spec, const std::optional<rundir::RunRecord>& recorded, int before, int ranks) {
+  if (spec.on_resize != config::OnResize::keep_global_batch) return ranks;
   if (spec.min_workers > 0 && spec.num_workers > 0) return spec.num_workers;
   if (before > 0) return before;
   return recorded && recorded->workers > 0 ? recorded->workers : ranks;
 }
 
 /// Samples of one worker in a global batch, as far as the config tells; 0: it does not.
-std::int64_t samples_of_worker(const RunSpec& spec) {
+std::int64_t samples_of_worker(const config::RunSpec& spec) {
   const auto number = [&](const char* key) {
     const auto* value = spec.loop_value(key);
     return value != nullptr ? parse_integer(value->text).value_or(0) : 0;
@@ -47,19 +47,19 @@ std::int64_t samples_of_worker(const RunSpec& spec) {
 
 }  // namespace
 
-GlobalBatch global_batch(const RunSpec& spec, const std::optional<RunRecord>& recorded, int ranks) {
+GlobalBatch global_batch(const config::RunSpec& spec, const std::optional<rundir::RunRecord>& recorded, int ranks) {
   const int before = workers_before(spec, recorded);
   return {before, workers_now(spec, recorded, before, ranks)};
 }
 
-std::string in_words(const RunSpec& spec, int workers) {
+std::string in_words(const config::RunSpec& spec, int workers) {
   const auto each = samples_of_worker(spec);
   const auto share = fmt::format("for each of {} worker{}", workers, workers == 1 ? "" : "s");
   return each > 0 ? fmt::format("{} samples ({} {})", each * workers, each, share) : "a rank's batch " + share;
 }
 
-void require_same_global_batch(const RunSpec& spec, const GlobalBatch& batch) {
-  if (spec.on_resize != OnResize::refuse || !batch.changes()) return;
+void require_same_global_batch(const config::RunSpec& spec, const GlobalBatch& batch) {
+  if (spec.on_resize != config::OnResize::refuse || !batch.changes()) return;
   throw UsageError(
       fmt::format("the global batch of the run in {} has been {}; on {} rank{} it would be {}, which is another training. "
                   "Start it on {}, "

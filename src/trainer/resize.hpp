@@ -2,8 +2,8 @@
 #include <optional>
 #include <string>
 
-#include "trainer/run_record.hpp"
-#include "trainer/run_spec.hpp"
+#include "config/run_spec.hpp"
+#include "rundir/run_record.hpp"
 
 namespace trainrt::trainer {
 
@@ -17,12 +17,12 @@ struct GlobalBatch {
 
 /// `recorded`: what run.json said before this attempt took its number of workers into it, or nothing for a new run. The
 /// run directory is read.
-GlobalBatch global_batch(const RunSpec& spec, const std::optional<RunRecord>& recorded, int ranks);
+GlobalBatch global_batch(const config::RunSpec& spec, const std::optional<rundir::RunRecord>& recorded, int ranks);
 
 /// Throws UsageError that names both global batches and the ways to go on, if scaling.on_resize refuses the change.
-void require_same_global_batch(const RunSpec& spec, const GlobalBatch& batch);
+void require_same_global_batch(const config::RunSpec& spec, const GlobalBatch& batch);
 
 /// "96 samples (32 for each of 3 workers)"; in words if [loop] has no batch_size.
-std::string in_words(const RunSpec& spec, int workers);
+std::string in_words(const config::RunSpec& spec, int workers);
 
 }  // namespace trainrt::trainer

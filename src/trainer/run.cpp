@@ -2,7 +2,6 @@
 
 #include <array>
 #include <atomic>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -15,8 +14,7 @@
 #include <fmt/format.h>
 
 #include "batch/lease.hpp"
-#include "checkpoint/owed_views.hpp"
-#include "checkpoint/whole_view.hpp"
+#include "comm/agreement.hpp"
 #include "core/environment.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
@@ -25,96 +23,29 @@
 #include "data/open_dataset.hpp"
 #include "io/file.hpp"
 #include "io/patience.hpp"
-#include "io/temporary.hpp"
-#include "trainer/agreement.hpp"
-#include "trainer/attempt_files.hpp"
-#include "trainer/crash_report.hpp"
-#include "trainer/exit_guard.hpp"
+#include "rundir/attempt_files.hpp"
+#include "rundir/fence_watch.hpp"
+#include "rundir/progress.hpp"
+#include "rundir/run_directory.hpp"
+#include "trainer/existing_run.hpp"
 #include "trainer/failure.hpp"
-#include "trainer/fence_watch.hpp"
-#include "trainer/hang_watch.hpp"
-#include "trainer/progress.hpp"
 #include "trainer/records.hpp"
-#include "trainer/resize.hpp"
-#include "trainer/run_directory.hpp"
-#include "trainer/run_evidence.hpp"
-#include "trainer/run_record.hpp"
 #include "trainer/session.hpp"
-#include "trainer/start_watch.hpp"
-#include "trainer/thrown.hpp"
+#include "watch/crash_report.hpp"
+#include "watch/exit_guard.hpp"
+#include "watch/hang_watch.hpp"
+#include "watch/start_watch.hpp"
+#include "watch/thrown.hpp"
 
 namespace trainrt::trainer {
 
-namespace fs = std::filesystem;
-
 namespace {
-
-/// What this start finds of its run.
-struct Existing {
-  bool is_new = true;
-  bool is_finished = false;      ///< there is nothing to do
-  bool accepts_missing = false;  ///< checkpoints are missing, and the config accepts that
-};
-
-void say_accepted(const CheckedEvidence& checked) {
-  const auto newest = checked.evidence.newest_checkpoint();
-  log::warning(fmt::format("{}: accepted (run.missing_checkpoints), the run goes on from {}", checked.accepted,
-                           newest < 0 ? "its beginning" : checkpoint::directory_name(newest)));
-}
-
-/// Refuses directories that are no run, runs of another train function, what contradicts itself, and restarts that would
-/// change the global batch. Changes nothing.
-Existing look_at_existing(const RunSpec& spec, const std::string& function, int ranks) {
-  const auto& run_dir = spec.run_dir;
-  if (!io::exists(run_dir + "/run.json") && fs::exists(run_dir) && !fs::is_directory(run_dir + "/attempts") &&
-      !fs::is_empty(run_dir))
-    throw UsageError(run_dir + " exists and is no run of trainrt: choose another run.name or run.storage_path");
-  const auto checked = checked_evidence(spec, spec.storage_timeout_s);
-  Existing existing;
-  existing.accepts_missing = !checked.accepted.empty();
-  if (existing.accepts_missing) say_accepted(checked);
-  existing.is_new = !checked.evidence.has_run_record && checked.evidence.checkpoints.empty();
-  std::optional<RunRecord> record;
-  if (checked.evidence.has_run_record) record = read_seen_run_record(run_dir);
-  if (record && record->function != function)
-    throw UsageError(fmt::format("the run in {} is of the train function '{}', not '{}': give this run another run.name",
-                                 run_dir, record->function, function));
-  existing.is_finished = record && !existing.accepts_missing && is_finished_as_is(*record, spec);
-  if (!existing.is_finished) require_same_global_batch(spec, global_batch(spec, record, ranks));
-  return existing;
-}
-
-/// A run that finished was killed before it could remove its private directory, or could not write a checkpoint's view.
-void tidy_finished(const std::string& run_dir) try {
-  const auto attempts = read_attempts(run_dir);
-  if (attempts.empty() || attempts.back().end.empty()) return;
-  fence_off_older(run_dir, attempts.back().number + 1);
-  checkpoint::OwedViews views(run_dir, io::temporary_beside(checkpoint::view_aside(run_dir)));
-  for (const auto& line : views.settle()) log::warning(line);
-} catch (const Error& error) {
-  log::warning(std::string("what the last attempt left stays: ") + error.what());
-}
-
-/// As rank 0 sees it. Collective.
-Existing find_existing(const RunSpec& spec, const std::string& function, Communicator& communicator) {
-  const bool looks = communicator.rank() == 0;
-  Existing existing;
-  agreed(communicator, [&] {
-    if (looks) existing = look_at_existing(spec, function, communicator.size());
-  });
-  std::array<std::int64_t, 2> told = {existing.is_new, existing.is_finished};
-  communicator.broadcast(Buffer{told.data(), told.size(), DType::i64}, 0, "what there is of the run");
-  existing.is_new = told[0] != 0;
-  existing.is_finished = told[1] != 0;
-  if (existing.is_finished && looks) tidy_finished(spec.run_dir);
-  return existing;
-}
 
 /// What an attempt begins with.
 struct Start {
-  std::optional<StartWatch> watch;  ///< until the train function begins
-  std::string there_before;         ///< AttemptPlace
-  Existing existing;
+  std::optional<watch::StartWatch> start_watch;  ///< until the train function begins
+  std::string there_before;                      ///< AttemptPlace
+  ExistingRun existing;
   std::vector<std::string> nodes;
   std::unique_ptr<Records> records;  ///< rank 0's
   int attempt = 0;
@@ -156,9 +87,9 @@ double attempt_start_s() {
 }
 
 /// What checkpoint.every = auto knows of the attempts before this one.
-FailureHistory failure_history(const RunSpec& spec) {
-  if (spec.checkpoint_every.unit != CheckpointInterval::Unit::automatic) return {};
-  return history_of(read_attempts(spec.run_dir, history_attempts));
+FailureHistory failure_history(const config::RunSpec& spec) {
+  if (spec.checkpoint_every.unit != config::CheckpointInterval::Unit::automatic) return {};
+  return history_of(rundir::read_attempts(spec.run_dir, history_attempts));
 }
 
 /// For the start-up benchmark.
@@ -172,10 +103,10 @@ void call_train_function(const AttemptPlace& place, const TrainCall& function, S
     session.stop_if_asked();  // asked during the start-up: nothing has begun
     Context context(session);
     say_when_started(launch.world().rank);
-    const ExitGuard guard(launch);
+    const watch::ExitGuard guard(launch);
     function.train(context);
     session.finish();
-  } catch (const AgreedError&) {
+  } catch (const comm::AgreedError&) {
     throw;
   } catch (const Error& error) {
     fail_everywhere(place, session, launch, error, error.what());
@@ -186,9 +117,9 @@ void call_train_function(const AttemptPlace& place, const TrainCall& function, S
   } catch (const StopRun&) {
     // stopped_by() tells
   } catch (...) {
-    fail_everywhere(place, session, launch,
-                    Error(fmt::format("the train function threw something that is no std::exception: {}", thrown_type())),
-                    "");
+    fail_everywhere(
+        place, session, launch,
+        Error(fmt::format("the train function threw something that is no std::exception: {}", watch::thrown_type())), "");
   }
 }
 
@@ -201,7 +132,7 @@ std::string why_ended(const Session& session) {
   return (has_finished(session) ? "finished early: " : "stopped by ") + session.stop_reason();
 }
 
-RunOutcome outcome_of(const RunSpec& spec, const Session& session) {
+RunOutcome outcome_of(const config::RunSpec& spec, const Session& session) {
   const bool early = session.stopped_by() == batch::ended_early;
   if (has_finished(session) && (!early || session.loses_nothing() || !session.has_state()))
     return {ExitCode::finished, fmt::format("finished{}: {} iterations, {} steps. Results: {} (trainrt result {})",
@@ -225,22 +156,29 @@ RunOutcome outcome_of(const RunSpec& spec, const Session& session) {
 std::function<void(int)> end_of_step_after_crash(launch::Launch& launch) {
   if (launch.world().launcher != "pmix") return {};
   return [&launch](int code) {
-    ExitGuard::stand_down();
+    watch::ExitGuard::stand_down();
     launch.abort(code);
   };
 }
 
-HangWatch watch_for_hangs(const AttemptPlace& place, const Session& session, launch::Launch& launch,
-                          const std::vector<std::string>& nodes) {
+watch::CrashFiles crash_files(const AttemptPlace& place, int rank) {
+  return {.report = rundir::crash_report_path(place.spec.run_dir, place.attempt, rank),
+          .error = place.spec.run_dir + "/error.txt",
+          .error_aside = fmt::format("{}/error-rank-{:05}.txt", place.files.private_dir(), rank)};
+}
+
+watch::HangWatch watch_for_hangs(const AttemptPlace& place, const Session& session, launch::Launch& launch,
+                                 const std::vector<std::string>& nodes) {
   const auto& world = launch.world();
-  HangWatch::Place where{.run_dir = place.spec.run_dir, .attempt = place.attempt, .rank = world.rank, .host_of_rank = {}};
+  watch::HangWatch::Scene scene{
+      .run_dir = place.spec.run_dir, .folder = rundir::hang_folder(place.attempt), .rank = world.rank, .host_of_rank = {}};
   std::map<int, std::string> host_of_node;  // nodes are named in the order of their lowest ranks
   for (const int node : world.node_of_rank) {
     if (!host_of_node.contains(node)) host_of_node[node] = nodes.at(host_of_node.size());
-    where.host_of_rank.push_back(host_of_node[node]);
+    scene.host_of_rank.push_back(host_of_node[node]);
   }
-  return {place.spec,
-          std::move(where),
+  return {{place.spec.hang_timeout, place.spec.collective_timeout_s},
+          std::move(scene),
           session.life(),
           {.write_down =
                [&place](const std::string& why, std::int64_t step) {
@@ -248,7 +186,7 @@ HangWatch watch_for_hangs(const AttemptPlace& place, const Session& session, lau
                },
            .end_step =
                [&launch] {
-                 ExitGuard::stand_down();
+                 watch::ExitGuard::stand_down();
                  launch.abort(static_cast<int>(ExitCode::failed));
                }}};
 }
@@ -265,37 +203,37 @@ void record_end(Records& records, const RunOutcome& outcome, const Session& sess
   leave_nothing(records.files().private_dir());
 }
 
-RunOutcome run_attempt(const RunSpec& spec, const TrainCall& function, launch::Launch& launch, Communicator& communicator,
-                       Start& start, Meter& meter) {
+RunOutcome run_attempt(const config::RunSpec& spec, const TrainCall& function, launch::Launch& launch,
+                       Communicator& communicator, Start& start, rundir::Meter& meter) {
   auto* records = start.records.get();
   // One rank watches the job's time, and the vote tells the others.
   const auto environment = records != nullptr ? Environment::of_process() : Environment();
   const batch::Lease lease(batch::ask_slurm(environment), batch::ask_slurm_notice(environment));
   const AttemptPlace place{spec,
                            start.attempt,
-                           {spec.run_dir, private_directory(spec.run_dir, start.attempt)},
+                           {spec.run_dir, rundir::private_directory(spec.run_dir, start.attempt)},
                            start.there_before,
                            start.existing.is_new};
-  FenceWatch fence_watch(place.files, [attempt = start.attempt, &launch] { end_as_fenced(attempt, launch); });
+  rundir::FenceWatch fence_watch(place.files, [attempt = start.attempt, &launch] { end_as_fenced(attempt, launch); });
   Session session(spec, launch.world(), communicator,
                   {start.attempt, place.files.private_dir(), meter, start.earlier,
                    records != nullptr ? failure_history(spec) : FailureHistory{}, records != nullptr ? &lease : nullptr,
                    start.workers});
-  const CrashPlace crash_place(spec.run_dir, start.attempt, communicator.rank(), session.life(),
-                               end_of_step_after_crash(launch));
+  const watch::CrashPlace crash_place(crash_files(place, communicator.rank()), start.attempt, communicator.rank(),
+                                      session.life(), end_of_step_after_crash(launch));
   const auto hang_watch = watch_for_hangs(place, session, launch, start.nodes);
-  start.watch.reset();
+  start.start_watch.reset();
   try {
     call_train_function(place, function, session, launch);
     fence_watch.stop();  // rank 0 removes the private directory once all ranks have closed
     session.close();
-  } catch (const AgreedError& error) {
-    if (place.files.is_fenced()) throw AgreedError(fenced_text(start.attempt));
+  } catch (const comm::AgreedError& error) {
+    if (place.files.is_fenced()) throw comm::AgreedError(fenced_text(start.attempt));
     if (records != nullptr) records->fail(error, session.step_count());
     throw;
   }
   const auto outcome = outcome_of(spec, session);
-  agreed(communicator, [&] {
+  comm::agreed(communicator, [&] {
     if (records != nullptr) record_end(*records, outcome, session);
   });
   return outcome;
@@ -303,27 +241,27 @@ RunOutcome run_attempt(const RunSpec& spec, const TrainCall& function, launch::L
 
 }  // namespace
 
-void check_datasets(const RunSpec& spec) {
+void check_datasets(const config::RunSpec& spec) {
   for (const auto& [name, options] : spec.data) data::check_dataset(name, options);
 }
 
-RunOutcome run(const RunSpec& spec, const TrainCall& function, launch::Launch& launch, Communicator& communicator) {
-  Meter meter(attempt_start_s());  // before what uses it: the attempt's heart, in `start`
+RunOutcome run(const config::RunSpec& spec, const TrainCall& function, launch::Launch& launch, Communicator& communicator) {
+  rundir::Meter meter(attempt_start_s());  // before what uses it: the attempt's heart, in `start`
   Start start;
-  start.watch.emplace(launch, spec);
+  start.start_watch.emplace(launch, watch::StartTimes{spec.hang_timeout, spec.launch_timeout_s, spec.storage_timeout_s});
   io::set_patience(spec.storage_timeout_s);
-  start.there_before = require_shared_storage(spec.storage_path, spec.storage_timeout_s, communicator);
-  start.existing = find_existing(spec, function.name, communicator);
+  start.there_before = rundir::require_shared_storage(spec.storage_path, spec.storage_timeout_s, communicator);
+  start.existing = find_existing_run(spec, function.name, communicator);
   if (start.existing.is_finished)
     return {ExitCode::finished,
             fmt::format("the run '{}' has finished already; nothing to do. Results: {}. More epochs in [loop] continue it; "
                         "another run.name starts a new one",
                         spec.name, spec.run_dir)};
-  make_run_directory(spec.run_dir, spec.storage_timeout_s, communicator);
+  rundir::make_run_directory(spec.run_dir, spec.storage_timeout_s, communicator);
   start.nodes = node_names(launch.world(), communicator);
-  agreed(communicator, [&] {
+  comm::agreed(communicator, [&] {
     if (communicator.rank() != 0) return;
-    require_progress(spec);
+    rundir::require_progress(spec.run_dir, spec.max_no_progress);
     start.records = std::make_unique<Records>(spec, function.name, communicator.size(), start.nodes, meter,
                                               start.existing.accepts_missing);
   });

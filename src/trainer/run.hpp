@@ -6,8 +6,8 @@
 #include <trainrt/context.hpp>
 #include <trainrt/error.hpp>
 
+#include "config/run_spec.hpp"
 #include "launch/launcher.hpp"
-#include "trainer/run_spec.hpp"
 
 namespace trainrt::trainer {
 
@@ -25,9 +25,9 @@ struct TrainCall {
 /// Runs one attempt of a run: opens the run directory, continues from the last checkpoint, calls the train function, and
 /// leaves the records. Collective. AgreedError where it cannot start; a train function that fails on some rank ends the
 /// whole step from here (Launch::abort).
-RunOutcome run(const RunSpec& spec, const TrainCall& function, launch::Launch& launch, Communicator& communicator);
+RunOutcome run(const config::RunSpec& spec, const TrainCall& function, launch::Launch& launch, Communicator& communicator);
 
 /// Before any directory is made: are the datasets of the config there and whole? UsageError otherwise.
-void check_datasets(const RunSpec& spec);
+void check_datasets(const config::RunSpec& spec);
 
 }  // namespace trainrt::trainer

@@ -10,7 +10,7 @@
 
 namespace trainrt::trainer {
 
-RunDatasets::RunDatasets(const RunSpec& spec, Shard shard) : spec_(spec), shard_(shard) {
+RunDatasets::RunDatasets(const config::RunSpec& spec, Shard shard) : spec_(spec), shard_(shard) {
   for (const auto& [name, options] : spec_.data) cursors_[name];
 }
 

@@ -7,8 +7,8 @@
 #include <trainrt/dataset.hpp>
 #include <trainrt/state.hpp>
 
+#include "config/run_spec.hpp"
 #include "data/dataset_impl.hpp"
-#include "trainer/run_spec.hpp"
 
 namespace trainrt::trainer {
 
@@ -17,7 +17,7 @@ namespace trainrt::trainer {
 class RunDatasets {
  public:
   /// `spec` must live longer.
-  RunDatasets(const RunSpec& spec, Shard shard);
+  RunDatasets(const config::RunSpec& spec, Shard shard);
 
   /// The same one each time. UsageError where the config has none of that name.
   Dataset open(const std::string& name);
@@ -38,7 +38,7 @@ class RunDatasets {
   };
   static void put_back(DatasetImpl& dataset, const StoredCursor& stored);
 
-  const RunSpec& spec_;
+  const config::RunSpec& spec_;
   Shard shard_;
   std::map<std::string, std::shared_ptr<DatasetImpl>> opened_;
   std::map<std::string, StoredCursor> cursors_;

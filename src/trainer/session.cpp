@@ -7,42 +7,21 @@
 
 #include <fmt/format.h>
 
-#include "checkpoint/agree.hpp"
-#include "checkpoint/metadata.hpp"
-#include "checkpoint/phases.hpp"
-#include "checkpoint/replicas.hpp"
-#include "checkpoint/whole_view.hpp"
+#include "checkpoint/format/manifest.hpp"
+#include "comm/agreement.hpp"
 #include "core/fault_point.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
-#include "core/text.hpp"
-#include "trainer/aggregate_report.hpp"
-#include "trainer/agreement.hpp"
+#include "trainer/reporter.hpp"
 
 namespace trainrt {
 
-using trainer::AgreedError;
-using trainer::InPhase;
-using trainer::Phase;
+using comm::AgreedError;
 using trainer::StopVote;
+using watch::InPhase;
+using watch::Phase;
 
-namespace {
-
-void pass_phase(checkpoint::Phase phase) { fault_point(checkpoint::name_of(phase)); }
-
-/// Loading fails on all ranks or on none.
-template <class Load>
-auto agreed_load(Load&& load) {
-  try {
-    return load();
-  } catch (const Error& error) {
-    throw AgreedError(error.what(), error.code());
-  }
-}
-
-}  // namespace
-
-Session::Session(const trainer::RunSpec& spec, const World& world, Communicator& communicator, trainer::AttemptInfo attempt)
+Session::Session(const config::RunSpec& spec, const World& world, Communicator& communicator, trainer::AttemptInfo attempt)
     : spec_(spec),
       world_(world),
       communicator_(communicator),
@@ -75,118 +54,15 @@ void Session::warn_of_unread_keys(std::string_view until) {
       log::run_warning(fmt::format("[loop] {} was not read by the train function before {} (a typing error?)", key, until));
 }
 
-// --- state ------------------------------------------------------------------------------------------------------------
-
-void Session::attach(const State& user) {
-  if (attached_) throw UsageError("restore() was called twice: it attaches the one State of the run");
-  attached_ = true;
-  state_.append(user);
-  state_.value("trainrt/iteration", progress_.iteration);
-  state_.value("trainrt/step", progress_.step);
-  state_.value("trainrt/ranks", progress_.ranks);
-  state_.value("trainrt/seed", progress_.seed);
-  stops_.attach(state_);
-  datasets_.attach(state_);
-}
-
-bool Session::restore(State& state) {
-  if (has_progress()) throw UsageError("restore() comes before the first step() and report()");
-  fault_point("load");
-  const InPhase loading(life_, Phase::loading);
-  attach(state);
-  const bool restored = restore_own() || resume_from_other();
-  if (!restored) make_alike(nullptr);
-  if (!reports_begun_) begin_reports(0);
-  saves_.prepare(state_);
-  replicas_.begin(state_, progress_.step);
-  stops_.take_restored(state_);
-  stop_if_asked();  // a load may be long
-  return restored;
-}
-
-bool Session::restore_own() {
-  const auto loaded =
-      agreed_load([&] { return checkpoint::load_latest(state_, spec_.run_dir, attempt_.earlier.listed, communicator_); });
-  if (!loaded) return false;
-  for (const auto& reason : loaded->skipped) log::run_warning(reason);
-  follow_up(*loaded);
-  make_alike(&*loaded);
-  take_restored(loaded->directory, loaded->meta);
-  saves_.know_as_damaged(loaded->damaged);
-  return true;
-}
-
-/// Replicated tensors that no checkpoint has filled become rank 0's on all ranks: train functions may fill them at random.
-void Session::make_alike(const checkpoint::LoadResult* loaded) {
-  if (communicator_.size() == 1) return;
-  agreed_load([&] { checkpoint::require_alike(state_, communicator_); });
-  auto tensors = checkpoint::replicated_tensors(state_);
-  if (loaded != nullptr)
-    std::erase_if(tensors, [&](const TensorEntry* entry) { return !loaded->untouched.contains(entry->name); });
-  checkpoint::broadcast_replicas(tensors, communicator_);
-}
-
-/// What a run that was killed after a commit had no time for: its view, and deletions.
-void Session::follow_up(const checkpoint::LoadResult& loaded) const {
-  if (communicator_.rank() == 0) try {
-      checkpoint::restore_view(loaded.directory, checkpoint::view_aside(attempt_.private_dir));
-      const auto& listed = attempt_.earlier.listed;
-      std::set<std::int64_t> known(listed.begin(), std::ranges::upper_bound(listed, loaded.meta.index));
-      checkpoint::retain(spec_.run_dir, attempt_.private_dir, spec_.retention, known, loaded.damaged, pass_phase);
-    } catch (const Error& error) {
-      log::warning(std::string("what an earlier attempt left undone stays so: ") + error.what());
-    }
-}
-
-bool Session::resume_from_other() {
-  if (spec_.resume_from.empty()) return false;
-  const auto partial =
-      agreed_load([&] { return checkpoint::load_from(state_, spec_.resume_from, spec_.resume_tensors, communicator_); });
-  for (const auto& reason : partial.loaded.skipped) log::run_warning(reason);
-  make_alike(&partial.loaded);
-  progress_.iteration = 0;  // of this run
-  progress_.ranks = communicator_.size();
-  progress_.seed = static_cast<std::int64_t>(spec_.seed);
-  attempt_.meter.restored(progress_.step, progress_.iteration, -1);
-  datasets_.put_back();
-  log::info(fmt::format("a new run, started from {} ({} entries taken, step {})", partial.loaded.directory,
-                        partial.taken.size(), progress_.step));
-  if (!partial.missing.empty())
-    log::run_warning(fmt::format("asked for, but not in that checkpoint: they stay as they were, or become rank 0's if replicated: {}", join(partial.missing)));
-  if (!partial.unused.empty())
-    log::info(fmt::format("in that checkpoint, but not in this State: {}", join(partial.unused)));
-  return true;
-}
-
-void Session::take_restored(const std::string& directory, const checkpoint::Meta& meta) {
-  if (progress_.seed != static_cast<std::int64_t>(spec_.seed))
-    throw AgreedError(
-        fmt::format(
-            "run.seed is {}, but the run began with {}: a run keeps its seed (give it back, or start a run of another "
-            "name)",
-            spec_.seed, progress_.seed),
-        ExitCode::usage);
-  progress_.ranks = communicator_.size();
-  last_metrics_ = meta.metrics;
-  saves_.began_from(meta.index, point());
-  attempt_.meter.restored(progress_.step, progress_.iteration, meta.index);
-  datasets_.put_back();
-  log::info(fmt::format("continuing from {} (step {}, iteration {})", directory, progress_.step, progress_.iteration));
-  if (meta.ranks != communicator_.size())
-    log::info(fmt::format("it was saved by {} ranks and is loaded by {}: sums have another order now, and bits may differ",
-                          meta.ranks, communicator_.size()));
-  begin_reports(progress_.iteration, meta.iteration_s);
-}
+// --- steps and reports ------------------------------------------------------------------------------------------------
 
 void Session::set_metadata(std::string_view json) {
   checkpoint::check_metadata(json);
   metadata_ = json;
 }
 
-// --- steps and reports ------------------------------------------------------------------------------------------------
-
 void Session::begin_reports(std::int64_t iteration, double iteration_s) {
-  trainer::agreed(communicator_, [&] { reporter_->begin(iteration, iteration_s); });
+  comm::agreed(communicator_, [&] { reporter_->begin(iteration, iteration_s); });
   reports_begun_ = true;
   iteration_at_s_ = monotonic_seconds() - iteration_s;
 }
@@ -220,7 +96,7 @@ void Session::warn_if_unattached() {
 }
 
 void Session::warn_of_missing_score() {
-  const auto& attribute = spec_.retention.score_attribute;
+  const auto& attribute = spec_.score_attribute;
   if (attribute.empty() || last_metrics_.contains(attribute) || std::exchange(score_warned_, true)) return;
   log::run_warning(fmt::format(
       "checkpoint.score_attribute is '{}', and the report has no number of that name: such checkpoints rank worst",
@@ -245,7 +121,7 @@ void Session::step() {
 }
 
 void Session::compare_replicas() {
-  const trainer::Meter::Stall stall(attempt_.meter);
+  const rundir::Meter::Stall stall(attempt_.meter);
   const InPhase comparing(life_, Phase::checkpoint);
   state_.bring_up_to_date();
   replicas_.compare_all(progress_.step);
@@ -288,7 +164,7 @@ void Session::report(const Metrics& metrics) {
   warn_of_missing_score();
   if (stops_.meets_rule(progress_.iteration, last_metrics_)) outcome.stop = batch::ended_early;
   note_place();
-  trainer::agreed(communicator_, [&] { reporter_->write(std::move(record), time_so_far()); });
+  comm::agreed(communicator_, [&] { reporter_->write(std::move(record), time_so_far()); });
   fault_point("reported");
   saves_.advance(outcome.saves);
   obey(outcome, spec_.checkpoint_every.due_at_report(progress_.iteration));
@@ -359,7 +235,7 @@ void Session::close() {
   life_.progress(progress_.step, Phase::finishing);
   // A run that was stopped before it restored has reports that nobody has read yet: they stay as they are.
   if (!reports_begun_ && stopped_by_ == batch::no_stop) begin_reports(0);
-  trainer::agreed(communicator_, [&] {
+  comm::agreed(communicator_, [&] {
     saves_.drain();
     if (!reports_begun_) return;
     reporter_->sync();

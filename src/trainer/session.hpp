@@ -11,17 +11,18 @@
 #include <trainrt/state.hpp>
 
 #include "batch/stop_cause.hpp"
-#include "checkpoint/checkpoint.hpp"
+#include "checkpoint/format/manifest.hpp"
+#include "checkpoint/load/load.hpp"
+#include "config/run_spec.hpp"
 #include "launch/world.hpp"
 #include "trainer/attempt_info.hpp"
 #include "trainer/checkpoint_cycle.hpp"
-#include "trainer/life_signs.hpp"
 #include "trainer/replica_watch.hpp"
 #include "trainer/reporter.hpp"
 #include "trainer/run_datasets.hpp"
-#include "trainer/run_spec.hpp"
 #include "trainer/stop_reasons.hpp"
 #include "trainer/stop_vote.hpp"
+#include "watch/life_signs.hpp"
 
 namespace trainrt {
 
@@ -31,11 +32,11 @@ struct StopRun {};
 /// One attempt of a run on one rank: what Context shows to the train function. Only the train thread uses it.
 class Session {
  public:
-  Session(const trainer::RunSpec& spec, const World& world, Communicator& communicator, trainer::AttemptInfo attempt);
+  Session(const config::RunSpec& spec, const World& world, Communicator& communicator, trainer::AttemptInfo attempt);
   ~Session();
   Session(const Session&) = delete;
 
-  const trainer::RunSpec& spec() const { return spec_; }
+  const config::RunSpec& spec() const { return spec_; }
   const World& world() const { return world_; }
   Communicator& communicator() { return communicator_; }
 
@@ -53,7 +54,7 @@ class Session {
   void set_metadata(std::string_view json);
   void expect_iterations(std::int64_t total) { reporter_->expect(total); }
   /// Other threads may look at it.
-  const trainer::LifeSigns& life() const { return life_; }
+  const watch::LifeSigns& life() const { return life_; }
   std::int64_t step_count() const { return progress_.step; }
   std::int64_t iteration() const { return progress_.iteration; }
 
@@ -102,7 +103,7 @@ class Session {
   void warn_of_missing_score();
   void warn_of_unread_keys(std::string_view until);
 
-  trainer::RunSpec spec_;
+  config::RunSpec spec_;
   World world_;
   Communicator& communicator_;
   trainer::AttemptInfo attempt_;
@@ -111,7 +112,7 @@ class Session {
 
   std::set<std::string> read_keys_;
   trainer::RunDatasets datasets_;
-  trainer::LifeSigns life_;
+  watch::LifeSigns life_;
   bool attached_ = false;
   State state_;
   Progress progress_;

@@ -13,10 +13,25 @@
 
 namespace trainrt::trainer {
 
+double StopMargin::Recent::longest() const { return *std::ranges::max_element(values_); }
+
+std::optional<double> StopMargin::seconds() const {
+  constexpr double fixed = 15;
+  switch (option_.kind) {
+    case config::LimitOption::Kind::off:
+      return std::nullopt;
+    case config::LimitOption::Kind::seconds:
+      return option_.seconds;
+    case config::LimitOption::Kind::automatic:
+      return fixed + end_s_ + 2 * longest_save() + 2 * gaps_.longest();
+  }
+  return std::nullopt;
+}
+
 namespace {
 
 /// What may be changed to let a run that has finished go on.
-std::string settings_text(const RunSpec& spec) {
+std::string settings_text(const config::RunSpec& spec) {
   std::string text;
   for (const auto* section : {&spec.loop, &spec.stop})
     for (const auto& [key, value] : section->texts()) text += key + "=" + value + "\n";
@@ -32,7 +47,7 @@ double expected_save_seconds(const State& state) {
 
 }  // namespace
 
-StopReasons::StopReasons(const RunSpec& spec, const batch::Lease* lease)
+StopReasons::StopReasons(const config::RunSpec& spec, const batch::Lease* lease)
     : lease_(lease),
       rules_(spec.stop, settings_text(spec)),
       margin_(spec.stop_before_end, spec.program.empty() ? 0 : spec.stop_timeout_s) {}

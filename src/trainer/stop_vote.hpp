@@ -4,7 +4,7 @@
 #include <trainrt/communicator.hpp>
 
 #include "batch/stop_cause.hpp"
-#include "checkpoint/saver.hpp"
+#include "checkpoint/save/saver.hpp"
 
 namespace trainrt::trainer {
 

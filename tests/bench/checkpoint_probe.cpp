@@ -20,7 +20,9 @@
 #include <thread>
 #include <trainrt/error.hpp>
 
-#include "checkpoint/saver.hpp"
+#include "checkpoint/load/load.hpp"
+#include "checkpoint/save/results.hpp"
+#include "checkpoint/save/saver.hpp"
 #include "comm/backend.hpp"
 #include "core/host.hpp"
 #include "io/aligned_memory.hpp"
@@ -169,7 +171,7 @@ class Probe {
   std::vector<double> save(std::int64_t index) {
     if (!saver_) saver_ = std::make_unique<checkpoint::Saver>(options_, communicator_);
     checkpoint::Saver::Request request;
-    request.meta.index = index;
+    request.meta.number = index;
     double stall = 0;
     std::optional<checkpoint::SaveResult> result;
     const auto durable = seconds_of([&] {

@@ -7,12 +7,12 @@
 #include "cli/doctor_check.hpp"
 #include "cli/exporter.hpp"
 #include "comm/backend.hpp"
+#include "config/run_options.hpp"
 #include "data/open_dataset.hpp"
 #include "data/source.hpp"
 #include "frameworks/builtin_functions.hpp"
 #include "launch/launcher.hpp"
 #include "metrics/sink.hpp"
-#include "trainer/run_options.hpp"
 
 using namespace trainrt;
 using Catch::Matchers::Contains;
@@ -63,7 +63,7 @@ TEST_CASE("every exporter is chosen by an ending of its own") {
 }
 
 TEST_CASE("every config key is declared once, with help") {
-  check_options(trainer::run_options(), true);
+  check_options(config::run_options(), true);
   check_options(data::common_options(), false);
   for (const auto* format : data::format_table()) check_options(format->options, false);
 }

@@ -20,12 +20,16 @@
 #include <random>
 #include <thread>
 
-#include "checkpoint/directory.hpp"
-#include "checkpoint/phases.hpp"
-#include "checkpoint/private_directory.hpp"
-#include "checkpoint/saver.hpp"
-#include "checkpoint/view_check.hpp"
-#include "checkpoint/whole_view.hpp"
+#include "checkpoint/format/listing.hpp"
+#include "checkpoint/format/names.hpp"
+#include "checkpoint/load/load.hpp"
+#include "checkpoint/other_files.hpp"
+#include "checkpoint/save/phases.hpp"
+#include "checkpoint/save/private_directory.hpp"
+#include "checkpoint/save/results.hpp"
+#include "checkpoint/save/retention.hpp"
+#include "checkpoint/save/saver.hpp"
+#include "checkpoint/save/whole_view.hpp"
 #include "core/host.hpp"
 #include "io/file.hpp"
 #include "support/ranks.hpp"
@@ -70,7 +74,7 @@ checkpoint::SaverOptions saver_options(const std::string& run_dir, const std::st
   options.private_dir = private_dir;
   if (attempt % 2 == 1) options.file_of_rank.assign(ranks, 0);  // one file for all
   options.retention = checkpoint::Retention{2, "", true};
-  const auto earlier = checkpoint::indices_in(run_dir);
+  const auto earlier = checkpoint::numbers_in(run_dir);
   options.known = {earlier.begin(), earlier.end()};
   return options;
 }
@@ -83,23 +87,23 @@ int save_for_ever(const std::string& run_dir, int attempt, int kill_phase, int k
     tell(fd, static_cast<unsigned char>(phase));
     if (static_cast<int>(phase) == kill_phase && saves >= kill_save) kill(getpid(), SIGKILL);
   };
-  const auto first = checkpoint::highest_index(run_dir) + 1;
+  const auto first = checkpoint::highest_number(run_dir) + 1;
   run_ranks(ranks, [&](Communicator& communicator) {
     std::mt19937 random(static_cast<unsigned>(attempt));
     Model model(model_specs(), communicator.rank(), communicator.size());
     checkpoint::Saver saver(options, communicator);
-    for (auto index = first;; ++index) {
+    for (auto number = first;; ++number) {
       if (communicator.rank() == 0) {
         ++saves;
         tell(fd, started_mark);
       }
       communicator.barrier();
-      model.fill(static_cast<std::uint64_t>(index));
-      auto failed = saver.start(model.state(), {options_for(run_dir, index).meta, {}});
+      model.fill(static_cast<std::uint64_t>(number));
+      auto failed = saver.start(model.state(), {options_for(run_dir, number).meta, {}});
       model.fill(99999);  // training goes on
-      const auto result = failed           ? *failed
-                          : index % 3 == 0 ? saver.finish().value()
-                                           : train_until_concluded(saver, communicator, random);
+      const auto result = failed            ? *failed
+                          : number % 3 == 0 ? saver.finish().value()
+                                            : train_until_concluded(saver, communicator, random);
       if (!result.committed) {
         std::fprintf(stderr, "a save failed: %s\n", result.error.c_str());
         _exit(4);
@@ -156,8 +160,8 @@ Killed run_and_kill(const std::string& run_dir, int attempt, int phase, int save
 
 /// What is wrong with any checkpoint that can be seen; makes the views that are missing.
 std::string damage_in(const std::string& run_dir, int& views_made) {
-  for (const auto index : checkpoint::indices_in(run_dir)) {
-    const auto directory = run_dir + "/" + checkpoint::directory_name(index);
+  for (const auto number : checkpoint::numbers_in(run_dir)) {
+    const auto directory = run_dir + "/" + checkpoint::directory_name(number);
     if (!checkpoint::has_view(directory)) {
       if (const auto findings = checkpoint::verify(directory); !findings.empty())
         return "without its view: " + findings.front();
@@ -172,7 +176,7 @@ std::string damage_in(const std::string& run_dir, int& views_made) {
   return "";
 }
 
-/// Loads on another number of ranks; what is wrong. `least` is the newest index that must be there.
+/// Loads on another number of ranks; what is wrong. `least` is the newest number that must be there.
 std::string loading_error(const std::string& run_dir, std::int64_t least) {
   std::string finding;
   std::mutex mutex;
@@ -184,11 +188,11 @@ std::string loading_error(const std::string& run_dir, std::int64_t least) {
       finding = least < 0 ? finding : "nothing is left";
     else if (!loaded->skipped.empty())
       finding = loaded->skipped.front();
-    else if (loaded->meta.index < least)
-      finding = "the newest is " + std::to_string(loaded->meta.index) + ", " + std::to_string(least) + " was committed";
+    else if (loaded->meta.number < least)
+      finding = "the newest is " + std::to_string(loaded->meta.number) + ", " + std::to_string(least) + " was committed";
     else if (loaded->notes.empty() != checkpoint::has_view(loaded->directory))
       finding = "a missing view is not the one note";
-    else if (const auto what = model.difference(static_cast<std::uint64_t>(loaded->meta.index), ranks); !what.empty())
+    else if (const auto what = model.difference(static_cast<std::uint64_t>(loaded->meta.number), ranks); !what.empty())
       finding = "'" + what + "' differs";
   });
   return finding;
@@ -200,7 +204,7 @@ std::string debris_in(const std::string& run_dir) {
   checkpoint::remove_abandoned(run_dir, [&](const std::string& text) { said = text; });
   if (!said.empty()) return said;
   for (const auto& name : io::list_directory(run_dir))
-    if (!checkpoint::index_of(name)) return "'" + name + "' is left";
+    if (!checkpoint::number_of(name)) return "'" + name + "' is left";
   return "";
 }
 
@@ -246,7 +250,7 @@ int drive(int kills) {
     const bool at_random = n >= 2 * checkpoint::phase_count;
     const int phase = at_random ? -1 : n % checkpoint::phase_count;
     const int save = phase >= static_cast<int>(Phase::retired) || n >= checkpoint::phase_count ? 3 : 1;
-    const auto before = checkpoint::highest_index(run_dir);
+    const auto before = checkpoint::highest_number(run_dir);
     const auto killed = run_and_kill(run_dir, n, phase, save, static_cast<int>(random() % 60000));
     auto finding = broken(run_dir, before + killed.saved, views_made);
     if (!killed.by_signal) finding = "the saver ended by itself";
@@ -265,7 +269,7 @@ int drive(int kills) {
   if (!all_hit && kills >= 2 * checkpoint::phase_count) std::printf("a phase was never hit\n");
   std::printf("%d kills in %.1f s, %d failures, %d views made anew, newest checkpoint %lld\n", kills,
               monotonic_seconds() - started, failures, views_made,
-              static_cast<long long>(checkpoint::highest_index(run_dir)));
+              static_cast<long long>(checkpoint::highest_number(run_dir)));
   return failures == 0 && (all_hit || kills < 2 * checkpoint::phase_count) ? 0 : 1;
 }
 

@@ -14,8 +14,8 @@ RANKS = 2
 JOB = "4711"
 LOOP = {"epochs": 6, "optimizer": "adamw", "dropout": 0.1}
 TAKEN_OVER = r"a newer attempt has taken over this run; attempt 1 ends"
-# Those of a save and of a deletion, as src/checkpoint/phases.hpp lists them.
-PHASES = re.findall(r"^  (\w+),", (SOURCE / "src/checkpoint/phases.hpp").read_text().split("enum class Phase")[1].split("};")[0], re.M)
+# Those of a save and of a deletion, as src/checkpoint/save/phases.hpp lists them.
+PHASES = re.findall(r"^  (\w+),", (SOURCE / "src/checkpoint/save/phases.hpp").read_text().split("enum class Phase")[1].split("};")[0], re.M)
 _whole = {}
 
 

@@ -1,5 +1,5 @@
 // attempts/000003.json: one attempt of a run.
-#include "trainer/attempt_record.hpp"
+#include "rundir/attempt_record.hpp"
 
 #include "support/fuzz.hpp"
 
@@ -7,7 +7,7 @@ namespace trainrt::fuzz {
 
 namespace {
 
-using trainer::AttemptRecord;
+using rundir::AttemptRecord;
 
 AttemptRecord a_record() {
   AttemptRecord record;
@@ -31,13 +31,13 @@ AttemptRecord a_record() {
 }  // namespace
 
 std::vector<std::string> seeds() {
-  return {trainer::to_text(a_record()),
-          trainer::to_text({}),
-          with_number(trainer::to_text(a_record()), "attempt", "1e300"),
-          with_number(trainer::to_text(a_record()), "last_step", "-1e300"),
-          with_number(trainer::to_text(a_record()), "ranks", "9999999999"),
-          with_number(trainer::to_text(a_record()), "pid", "1e300"),
-          with_number(trainer::to_text(a_record()), "steps_s", "-1e300"),
+  return {rundir::to_text(a_record()),
+          rundir::to_text({}),
+          with_number(rundir::to_text(a_record()), "attempt", "1e300"),
+          with_number(rundir::to_text(a_record()), "last_step", "-1e300"),
+          with_number(rundir::to_text(a_record()), "ranks", "9999999999"),
+          with_number(rundir::to_text(a_record()), "pid", "1e300"),
+          with_number(rundir::to_text(a_record()), "steps_s", "-1e300"),
           R"({"attempt":1,"owner":{}})",
           deep_json()};
 }
@@ -74,12 +74,12 @@ std::vector<std::string> words() {
 }
 
 void read(const std::string& input) {
-  const auto record = unless_refused<AnyException>([&] { return trainer::attempt_record_from(input); });
+  const auto record = unless_refused<AnyException>([&] { return rundir::attempt_record_from(input); });
   if (!record) return;
-  trainer::state_of(*record);
-  require(!trainer::why_without_end(record->owner, record->owner).empty(), "an attempt without an end is told of");
-  const auto written = trainer::to_text(*record);
-  require(trainer::to_text(trainer::attempt_record_from(written)) == written,
+  rundir::state_of(*record);
+  require(!rundir::why_without_end(record->owner, record->owner).empty(), "an attempt without an end is told of");
+  const auto written = rundir::to_text(*record);
+  require(rundir::to_text(rundir::attempt_record_from(written)) == written,
           "an attempt's record that is read and written again stays the same");
 }
 

@@ -3,8 +3,8 @@
 
 #include "cli/arguments.hpp"
 #include "cli/config_file.hpp"
+#include "config/run_spec.hpp"
 #include "support/fuzz.hpp"
-#include "trainer/run_spec.hpp"
 
 namespace trainrt::fuzz {
 
@@ -41,7 +41,7 @@ void check(const std::vector<std::string>& words, const cli::ArgumentSpec& spec)
   unless_refused<UsageError>([&] {
     auto options = needed();
     for (const auto& word : parsed->overrides) cli::take_override(options, word);
-    return trainer::make_run_spec(options);
+    return config::make_run_spec(options);
   });
 }
 

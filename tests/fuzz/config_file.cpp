@@ -1,8 +1,8 @@
 // A config file, and what its keys make of a run.
 #include "cli/config_file.hpp"
 
+#include "config/run_spec.hpp"
 #include "support/fuzz.hpp"
-#include "trainer/run_spec.hpp"
 
 namespace trainrt::fuzz {
 
@@ -73,7 +73,7 @@ void read(const std::string& input) {
       cli::take_override(by_hand, "--" + key + "=" + options->text(key));
       require(by_hand.text(key) == options->text(key), "a key means the same in a file and on the command line");
     }
-  unless_refused<UsageError>([&] { return trainer::make_run_spec(*options); });
+  unless_refused<UsageError>([&] { return config::make_run_spec(*options); });
 }
 
 }  // namespace trainrt::fuzz

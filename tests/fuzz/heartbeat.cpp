@@ -1,20 +1,20 @@
 // attempts/000003.pulse: the numbers of a running attempt's last heartbeat.
+#include "rundir/attempt_record.hpp"
 #include "support/fuzz.hpp"
-#include "trainer/attempt_record.hpp"
 
 namespace trainrt::fuzz {
 
 std::vector<std::string> seeds() {
-  trainer::AttemptRecord record;
+  rundir::AttemptRecord record;
   record.number = 1;
   record.last_step = 12;
   record.timing = {0.5, 1.5, 0, 0};
   record.seen = "2026-11-21T02:02:02Z";
-  return {trainer::pulse_text(record),
-          trainer::pulse_text({}),
-          with_number(trainer::pulse_text(record), "last_step", "1e300"),
-          with_number(trainer::pulse_text(record), "iteration", "18446744073709551615"),
-          with_number(trainer::pulse_text(record), "steps_s", "-1e300"),
+  return {rundir::pulse_text(record),
+          rundir::pulse_text({}),
+          with_number(rundir::pulse_text(record), "last_step", "1e300"),
+          with_number(rundir::pulse_text(record), "iteration", "18446744073709551615"),
+          with_number(rundir::pulse_text(record), "steps_s", "-1e300"),
           "{}",
           "[]",
           deep_json()};
@@ -42,18 +42,18 @@ std::vector<std::string> words() {
 }
 
 void read(const std::string& input) {
-  trainer::AttemptRecord record;
+  rundir::AttemptRecord record;
   record.number = 1;
-  const auto before = trainer::to_text(record);
-  const auto taken = unless_refused<AnyException>([&] { return trainer::take_pulse_text(record, input), true; });
+  const auto before = rundir::to_text(record);
+  const auto taken = unless_refused<AnyException>([&] { return rundir::take_pulse_text(record, input), true; });
   if (!taken) {
-    require(trainer::to_text(record) == before, "a heartbeat that cannot be read leaves the record as it was");
+    require(rundir::to_text(record) == before, "a heartbeat that cannot be read leaves the record as it was");
     return;
   }
   auto again = record;
-  const auto written = trainer::pulse_text(record);
-  trainer::take_pulse_text(again, written);
-  require(trainer::to_text(again) == trainer::to_text(record), "a heartbeat that is read and written again stays the same");
+  const auto written = rundir::pulse_text(record);
+  rundir::take_pulse_text(again, written);
+  require(rundir::to_text(again) == rundir::to_text(record), "a heartbeat that is read and written again stays the same");
 }
 
 }  // namespace trainrt::fuzz

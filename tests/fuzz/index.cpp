@@ -1,5 +1,5 @@
 // The index behind a shard: what a rank wrote, and where.
-#include "checkpoint/index.hpp"
+#include "checkpoint/format/index.hpp"
 
 #include "support/fuzz.hpp"
 

@@ -1,5 +1,5 @@
 // manifest.json of a checkpoint: raw, and with the digest at its end put right, without which no change gets any further.
-#include "checkpoint/manifest.hpp"
+#include "checkpoint/format/manifest.hpp"
 
 #include "io/digest.hpp"
 #include "support/fuzz.hpp"

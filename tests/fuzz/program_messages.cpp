@@ -10,8 +10,7 @@
 
 #include <trainrt/context.hpp>
 
-#include "checkpoint/manifest.hpp"
-#include "checkpoint/metadata.hpp"
+#include "checkpoint/format/manifest.hpp"
 #include "frameworks/program/child.hpp"
 #include "frameworks/program/conversation.hpp"
 #include "metrics/record_json.hpp"
@@ -46,7 +45,7 @@ class Alone final : public Communicator {
 /// A checkpoint of what the program gave must be one that can be read.
 void check_manifest(const std::string& metadata, const std::map<std::string, double>& metrics) {
   checkpoint::Manifest manifest;
-  manifest.meta = {.index = 1,
+  manifest.meta = {.number = 1,
                    .iteration = 1,
                    .step = 1,
                    .ranks = 1,
@@ -224,7 +223,8 @@ std::vector<std::string> seeds() {
       "{\"op\":\"all_gather\",\"memory\":4096,\"dtype\":\"i64\",\"shape\":[8]}\n{\"op\":\"step\"}",
       "{\"op\":\"restore\",\"tensors\":[],\"values\":{\"seen\":1,\"loss\":0.5},\"sums\":[\"seen\",\"loss\"],"
       "\"files\":[]}\n\n{\"op\":\"state\",\"values\":{\"seen\":2,\"loss\":1.5}}\n{\"op\":\"save\"}",
-      "{\"op\":\"metadata\",\"json\":" + deep_json() + "}", "{\"op\":\"step\",\"x\":" + deep_json() + "}"};
+      "{\"op\":\"metadata\",\"json\":" + deep_json() + "}",
+      "{\"op\":\"step\",\"x\":" + deep_json() + "}"};
 }
 
 std::vector<std::string> words() {

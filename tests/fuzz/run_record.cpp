@@ -1,5 +1,5 @@
 // run.json: what a run is and how it stands.
-#include "trainer/run_record.hpp"
+#include "rundir/run_record.hpp"
 
 #include "support/fuzz.hpp"
 
@@ -9,7 +9,7 @@ namespace {
 
 const std::string path = "run/run.json";
 
-trainer::RunRecord a_record() {
+rundir::RunRecord a_record() {
   return {.name = "fashion",
           .run_id = "0123456789abcdef",
           .created = "2026-11-21T01:02:03Z",
@@ -24,8 +24,8 @@ trainer::RunRecord a_record() {
 }  // namespace
 
 std::vector<std::string> seeds() {
-  const auto whole = trainer::to_text(a_record());
-  return {whole, trainer::to_text({}), with_number(whole, "workers", "1e300"), with_number(whole, "attempt", "9999999999"),
+  const auto whole = rundir::to_text(a_record());
+  return {whole, rundir::to_text({}), with_number(whole, "workers", "1e300"), with_number(whole, "attempt", "9999999999"),
           "{}",  deep_json()};
 }
 
@@ -38,10 +38,10 @@ std::vector<std::string> words() {
 }
 
 void read(const std::string& input) {
-  const auto record = unless_refused<UsageError>([&] { return trainer::run_record_from(input, path); });
+  const auto record = unless_refused<UsageError>([&] { return rundir::run_record_from(input, path); });
   if (!record) return;
-  const auto written = trainer::to_text(*record);
-  require(trainer::to_text(trainer::run_record_from(written, path)) == written,
+  const auto written = rundir::to_text(*record);
+  require(rundir::to_text(rundir::run_record_from(written, path)) == written,
           "a run's record that is read and written again stays the same");
 }
 

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "checkpoint/load/load.hpp"
+#include "checkpoint/save/retention.hpp"
 #include "gpu/gpu_test.hpp"
 #include "unit/checkpoint/device_model.hpp"
 #include "unit/checkpoint/runs.hpp"
@@ -81,7 +83,7 @@ TEST_CASE("a checkpoint holds the train thread for little more than the pinned c
     checkpoint::Saver saver(save.saver, communicator);
     saver.prepare(state);
     saver.drain();
-    for (save.meta.index = 0; save.meta.index < 4; ++save.meta.index) {
+    for (save.meta.number = 0; save.meta.number < 4; ++save.meta.number) {
       const auto start = std::chrono::steady_clock::now();
       saver.start(state, {save.meta, {}});
       stalls.push_back(seconds_since(start));

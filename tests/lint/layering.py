@@ -18,13 +18,25 @@ ARROWS = {
     "io": {"core"},
     "data": {"core"},
     "metrics": {"core", "io"},
+    "config": {"core"},
     "comm": {"core", "launch", "device"},
     "checkpoint": {"core", "io", "comm", "device"},
-    "trainer": {"core", "device", "launch", "batch", "comm", "checkpoint", "metrics", "data", "io"},
-    "tune": {"core", "device", "launch", "batch", "comm", "checkpoint", "metrics", "data", "io", "trainer"},
+    "rundir": {"core", "io", "comm", "checkpoint"},
+    "watch": {"core", "io", "launch", "config"},
+    "trainer": {"core", "config", "device", "launch", "batch", "comm", "checkpoint", "metrics", "data", "io", "rundir", "watch"},
+    "tune": {"core", "config", "device", "launch", "batch", "comm", "checkpoint", "metrics", "data", "io", "rundir", "watch", "trainer"},
     "frameworks": set(),
-    "cli": {"core", "device", "launch", "batch", "comm", "checkpoint", "metrics", "data", "io", "trainer", "tune", "frameworks"},
+    "cli": {"core", "config", "device", "launch", "batch", "comm", "checkpoint", "metrics", "data", "io", "rundir", "watch", "trainer", "tune",
+            "frameworks"},
 }
+# The same inside src/checkpoint: what the files say; what saving and loading share, which lies in the folder itself; and these two.
+ROOMS = {
+    "checkpoint/format": set(),
+    "checkpoint": {"checkpoint/format"},
+    "checkpoint/save": {"checkpoint", "checkpoint/format"},
+    "checkpoint/load": {"checkpoint", "checkpoint/format"},
+}
+ABOVE_THE_ROOMS = "src/checkpoint/checkpoint_store.cpp"  # the store of the public API, which saves and loads
 # What a single file may include beyond that.
 EXCEPTIONS = {"src/frameworks/builtin_functions.hpp": {"core/plugin.hpp"},  # the table of those that are built in
               "src/frameworks/program/channel.cpp": {"core/json_depth.hpp"}}  # the one limit for all JSON from outside
@@ -103,6 +115,21 @@ def includes_follow_the_arrows():
             elif target != layer and target not in ARROWS[layer] and included not in EXCEPTIONS.get(name_of(path), ()):
                 findings.append(f"{name_of(path)}:{line}: {layer} must not know {target} ({included})")
     check(count > 300, f"only {count} includes were found")
+    none(findings)
+
+
+@test
+def rooms_of_the_checkpoint_follow_their_arrows():
+    findings = []
+    for path in sources("src/checkpoint"):
+        room = str(path.parent.relative_to(SOURCE / "src"))
+        if room not in ROOMS:
+            findings.append(f"{name_of(path)}: {room} is not in the design")
+            continue
+        for line, included, quoted in includes(path):
+            target = included.rpartition("/")[0]
+            if quoted and target.split("/")[0] == "checkpoint" and target != room and target not in ROOMS[room] and name_of(path) != ABOVE_THE_ROOMS:
+                findings.append(f"{name_of(path)}:{line}: {room} must not know {target} ({included})")
     none(findings)
 
 

@@ -95,7 +95,7 @@ for _before, _after, _files in ((3, 1, "node"), (1, 3, "rank"), (3, 2, "single")
 
 @test
 def killed_in_every_phase_of_a_save_it_continues_with_the_same_bits():
-    text = (SOURCE / "src/checkpoint/phases.hpp").read_text()
+    text = (SOURCE / "src/checkpoint/save/phases.hpp").read_text()
     directory = scratch() / "heat"
     for phase in re.findall(r"^  (\w+),", text[text.index("enum class Phase"):text.index("};")], re.M):
         own = [MPIEXEC, "-n", 1, "-env", "TRAINRT_STOP_AT", phase, HEAT, directory, STEPS, "node", 5]

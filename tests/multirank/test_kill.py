@@ -17,8 +17,8 @@ EVERY = "2 reports"
 
 
 def phases():
-    """In the order of a run, those of a checkpoint as src/checkpoint/phases.hpp lists them."""
-    text = (SOURCE / "src/checkpoint/phases.hpp").read_text()
+    """In the order of a run, those of a checkpoint as src/checkpoint/save/phases.hpp lists them."""
+    text = (SOURCE / "src/checkpoint/save/phases.hpp").read_text()
     saving = re.findall(r"^  (\w+),", text[text.index("enum class Phase"):text.index("};")], re.M)
     return ["start", "claimed", "replace", "load", "step", "report", "append", "reported", *saving, "finish", "close", "exit"]
 

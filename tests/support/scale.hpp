@@ -57,7 +57,7 @@ class ScaleRun {
   }
 
  private:
-  trainer::RunSpec spec_of(const std::string& attempt) const {
+  config::RunSpec spec_of(const std::string& attempt) const {
     Options options;
     const auto set = [&](const char* key, const std::string& value) { options.set(key, {value, "test"}); };
     set("run.name", "scale");
@@ -67,7 +67,7 @@ class ScaleRun {
     set("checkpoint.io_threads", "1");  // the threads of all ranks are in one process
     set("checkpoint.layout", "rank");   // the most files, and indices of one rank each
     set("loop.attempt", attempt);       // a run that is asked for something new goes on
-    return trainer::make_run_spec(options);
+    return config::make_run_spec(options);
   }
 
   /// Threads that say that they are on several nodes.
@@ -152,7 +152,7 @@ class ScaleRun {
   int ranks_;
   Tensors tensors_;
   std::string folder_;
-  trainer::RunSpec spec_;
+  config::RunSpec spec_;
   std::map<std::string, Operation> operations_;
   Tally before_;
   Clock::time_point since_;

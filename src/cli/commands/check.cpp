@@ -6,16 +6,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "checkpoint/checkpoint.hpp"
+#include "checkpoint/format/listing.hpp"
 #include "cli/command.hpp"
 #include "cli/load_spec.hpp"
 #include "cli/train_call.hpp"
 #include "comm/backend.hpp"
 #include "io/file.hpp"
 #include "io/file_system.hpp"
+#include "rundir/run_evidence.hpp"
+#include "rundir/run_record.hpp"
 #include "trainer/run.hpp"
-#include "trainer/run_evidence.hpp"
-#include "trainer/run_record.hpp"
 
 namespace trainrt::cli::plugins {
 
@@ -24,18 +24,18 @@ namespace {
 constexpr std::string_view check_usage = "check --config FILE [--section.key=value ...]";
 
 /// UsageError if the run directory contradicts itself: a start would be refused as well.
-std::string standing(const trainer::RunSpec& spec) {
-  const auto checked = trainer::checked_evidence(spec, 0);
-  const auto record = trainer::read_run_record(spec.run_dir);
+std::string standing(const config::RunSpec& spec) {
+  const auto checked = rundir::checked_evidence(spec.run_dir, spec.accepts_missing_checkpoints, 0);
+  const auto record = rundir::read_run_record(spec.run_dir);
   if (!record && spec.resume_from.empty()) return "a new run";
   if (!record) return fmt::format("a new run, to start from {}", spec.resume_from);
   const auto& missing = checked.accepted;
-  if (missing.empty() && trainer::is_finished_as_is(*record, spec))
+  if (missing.empty() && rundir::is_finished_as_is(*record, {spec.loop.texts(), spec.texts}))
     return "a run that has finished: starting it would change nothing";
   const auto checkpoints = checkpoint::list(spec.run_dir);
   const auto accepted = missing.empty() ? "" : ", as run.missing_checkpoints = accept allows: " + missing;
   if (checkpoints.empty()) return "a run without a checkpoint: it would start from the beginning" + accepted;
-  return fmt::format("a run to continue from checkpoint {} (step {}){}", checkpoints.back().index, checkpoints.back().step,
+  return fmt::format("a run to continue from checkpoint {} (step {}){}", checkpoints.back().number, checkpoints.back().step,
                      accepted);
 }
 
@@ -45,7 +45,7 @@ std::filesystem::path existing_part(std::filesystem::path path) {
 }
 
 /// What the run's files will lie on, and what that means for them.
-std::string storage_of(const trainer::RunSpec& spec) {
+std::string storage_of(const config::RunSpec& spec) {
   const auto there = existing_part(spec.storage_path).string();
   if (access(there.c_str(), W_OK | X_OK) != 0)
     throw UsageError(
@@ -66,7 +66,7 @@ std::string owner_of(const std::string& path) {
 }
 
 /// A run that is there must be one that this user may change.
-void check_run_dir(const trainer::RunSpec& spec) {
+void check_run_dir(const config::RunSpec& spec) {
   for (const auto& path : {spec.run_dir, spec.run_dir + "/attempts"})
     if (io::exists(path) && access(path.c_str(), R_OK | W_OK | X_OK) != 0)
       throw UsageError(fmt::format(
@@ -75,9 +75,9 @@ void check_run_dir(const trainer::RunSpec& spec) {
           spec.run_dir, owner_of(path), path));
 }
 
-void check_resume(const trainer::RunSpec& spec) {
-  if (spec.resume_from.empty() || checkpoint::highest_index(spec.run_dir) >= 0) return;
-  if (!io::exists(spec.resume_from + "/manifest.json") && checkpoint::highest_index(spec.resume_from) < 0)
+void check_resume(const config::RunSpec& spec) {
+  if (spec.resume_from.empty() || checkpoint::highest_number(spec.run_dir) >= 0) return;
+  if (!io::exists(spec.resume_from + "/manifest.json") && checkpoint::highest_number(spec.resume_from) < 0)
     throw UsageError(fmt::format(
         "run.resume_from_checkpoint: {} is neither a checkpoint nor a run directory with checkpoints", spec.resume_from));
 }

@@ -12,9 +12,9 @@
 #include "cli/doctor_report.hpp"
 #include "cli/load_spec.hpp"
 #include "cli/watchdog.hpp"
+#include "comm/agreement.hpp"
 #include "comm/backend.hpp"
 #include "core/log.hpp"
-#include "trainer/agreement.hpp"
 
 namespace trainrt::cli::plugins {
 
@@ -36,7 +36,7 @@ Arguments parse(std::span<const std::string> words) {
 
 /// The folder to examine: the one that is named, the config's (as much of it as is there: a run makes the rest), or this
 /// one.
-std::string storage_of(const Arguments& arguments, const std::optional<trainer::RunSpec>& spec) {
+std::string storage_of(const Arguments& arguments, const std::optional<config::RunSpec>& spec) {
   std::filesystem::path path = spec ? spec->storage_path : ".";
   std::error_code error;
   if (arguments.has("storage"))
@@ -59,7 +59,7 @@ struct Plan {
 Plan plan_of(const Arguments& arguments) {
   Plan plan;
   try {
-    std::optional<trainer::RunSpec> spec;
+    std::optional<config::RunSpec> spec;
     if (arguments.has("config")) spec = load_spec(arguments, std::string(doctor_usage));
     plan.subject.storage = storage_of(arguments, spec);
     if (!spec) return plan;
@@ -95,13 +95,13 @@ ExitCode examine(launch::Launch& launch, const Environment& environment, const P
   const auto communicator = comm::open_communicator(launch, plan.comm);
   batch::install_stop_signals();  // again: MPI_Init takes SIGUSR1
   try {
-    trainer::agreed(*communicator, [&] {
+    comm::agreed(*communicator, [&] {
       if (plan.error) std::rethrow_exception(plan.error);
     });
     run_checks({launch.world(), *communicator, environment, plan.subject}, plan, visit, watchdog);
     communicator->barrier();
     return visit.report->code();
-  } catch (const trainer::AgreedError& error) {
+  } catch (const comm::AgreedError& error) {
     if (communicator->rank() == 0) log::error(error.what());
     communicator->barrier();
     return error.code();

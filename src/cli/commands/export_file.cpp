@@ -33,7 +33,7 @@ ExitCode export_command(std::span<const std::string> words) {
   const auto& exporter = exporter_for(path);
   const auto directory = find_checkpoint(arguments.operands[0]);
   NewFile file(path, arguments.has("force"));
-  const checkpoint::Reader reader(directory);
+  const checkpoint::PieceReader reader(directory);
   const auto chosen = choose_entries(
       reader, arguments.has("tensors") ? split_patterns(arguments.options.at("tensors")) : std::vector<std::string>());
   batch::install_stop_signals();

@@ -16,7 +16,7 @@
 
 namespace trainrt::cli::plugins {
 
-using checkpoint::Reader;
+using checkpoint::PieceReader;
 using Json = nlohmann::ordered_json;
 
 namespace {
@@ -26,13 +26,13 @@ constexpr std::string_view inspect_usage = "inspect CHECKPOINT [--tensor PATTERN
 /// Everything that either form shows.
 struct Inspection {
   std::string directory;
-  const Reader& reader;
+  const PieceReader& reader;
   Chosen chosen;
   bool with_slabs = false;
-  std::map<const Reader::Tensor*, TensorStatistics> statistics;  // of all that are chosen, or of none
+  std::map<const PieceReader::Tensor*, TensorStatistics> statistics;  // of all that are chosen, or of none
 
   const checkpoint::Manifest& manifest() const { return reader.manifest(); }
-  const std::string& shard_of(const Reader::Piece& piece) const { return manifest().shards[piece.shard].name; }
+  const std::string& shard_of(const PieceReader::Piece& piece) const { return manifest().shards[piece.shard].name; }
 };
 
 std::uint64_t bytes_on_disk(const checkpoint::Manifest& manifest) {
@@ -42,8 +42,9 @@ std::uint64_t bytes_on_disk(const checkpoint::Manifest& manifest) {
   return bytes;
 }
 
-std::map<const Reader::Tensor*, TensorStatistics> gather(const Reader& reader, const Tensors& tensors, bool quiet) {
-  std::map<const Reader::Tensor*, StatisticsGatherer> gatherers;
+std::map<const PieceReader::Tensor*, TensorStatistics> gather(const PieceReader& reader, const Tensors& tensors,
+                                                              bool quiet) {
+  std::map<const PieceReader::Tensor*, StatisticsGatherer> gatherers;
   std::uint64_t all = 0;
   for (const auto* tensor : tensors) {
     gatherers.emplace(tensor, StatisticsGatherer(tensor->dtype));
@@ -55,7 +56,7 @@ std::map<const Reader::Tensor*, TensorStatistics> gather(const Reader& reader, c
     gatherers.at(&piece.tensor).add(piece.bytes);
     progress.show(done += piece.bytes.size(), all);
   });
-  std::map<const Reader::Tensor*, TensorStatistics> statistics;
+  std::map<const PieceReader::Tensor*, TensorStatistics> statistics;
   for (const auto& [tensor, gatherer] : gatherers) statistics[tensor] = gatherer.result();
   return statistics;
 }
@@ -86,7 +87,7 @@ Json json_of(const TensorStatistics& found) {
           {"zero", found.zero}};
 }
 
-Json json_of(const Inspection& inspection, const Reader::Tensor& tensor) {
+Json json_of(const Inspection& inspection, const PieceReader::Tensor& tensor) {
   Json json = {{"name", tensor.name},
                {"dtype", trainrt::name_of(tensor.dtype)},
                {"shape", tensor.shape},
@@ -126,7 +127,7 @@ Json json_of(const Inspection& inspection) {
                       {"value", std::visit([](const auto& v) { return json_of(v); }, value->value)}});
   const bool of_a_run = meta.attempt > 0;
   return {{"directory", inspection.directory},
-          {"index", meta.index},
+          {"index", meta.number},
           {"iteration", of_a_run ? Json(meta.iteration) : Json()},
           {"step", of_a_run ? Json(meta.step) : Json()},
           {"ranks", meta.ranks},
@@ -150,7 +151,7 @@ std::string text_of(const std::optional<TensorStatistics::Number>& number) {
   return number ? std::visit([](auto n) { return text_of(n); }, *number) : "-";
 }
 
-std::string text_of(const Reader::Value& value) {
+std::string text_of(const PieceReader::Value& value) {
   if (const auto* number = std::get_if<double>(&value)) return fmt::format("{}", *number);
   return std::visit([](const auto& v) { return json_of(v).dump(-1, ' ', false, Json::error_handler_t::replace); }, value);
 }
@@ -158,7 +159,7 @@ std::string text_of(const Reader::Value& value) {
 void print_record(const Inspection& inspection) {
   const auto& manifest = inspection.manifest();
   const auto& meta = manifest.meta;
-  fmt::print("checkpoint  {}\nindex       {}\n", inspection.directory, meta.index);
+  fmt::print("checkpoint  {}\nindex       {}\n", inspection.directory, meta.number);
   if (meta.attempt > 0)
     fmt::print("iteration   {}\nstep        {}\nattempt     {}\n", meta.iteration, meta.step, meta.attempt);
   else
@@ -222,7 +223,7 @@ ExitCode inspect_command(std::span<const std::string> words) {
                                                  .most_operands = 1,
                                                  .usage = std::string(inspect_usage)});
   const auto directory = find_checkpoint(arguments.operands[0]);
-  const Reader reader(directory);
+  const PieceReader reader(directory);
   const bool some = arguments.has("tensor");
   Inspection inspection{
       directory,

@@ -5,14 +5,14 @@
 #include "cli/command.hpp"
 #include "cli/exporter.hpp"
 #include "comm/backend.hpp"
+#include "config/run_options.hpp"
+#include "config/stop_rules.hpp"
 #include "core/text.hpp"
 #include "data/open_dataset.hpp"
 #include "frameworks/builtin_functions.hpp"
 #include "launch/launcher.hpp"
 #include "metrics/sink.hpp"
 #include "trainer/module_loader.hpp"
-#include "trainer/run_options.hpp"
-#include "trainer/stop_rules.hpp"
 
 namespace trainrt::cli::plugins {
 
@@ -46,9 +46,9 @@ ExitCode list_command(std::span<const std::string> words) {
       fmt::print("      needs {}\n", "[data." + join(function.declared.datasets, "], [data.") + "]");
   }
   fmt::print("\nconfig keys ([section] key, or --section.key=value); [loop] takes the train function's own\n");
-  print_options(trainer::run_options());
+  print_options(config::run_options());
   fmt::print("\nkeys of [stop]: when the run is done before its train function says so\n");
-  print_options(trainer::stop_options());
+  print_options(config::stop_options());
   fmt::print("\nkeys of every [data.NAME]\n");
   print_options(data::common_options());
   for (const auto* format : data::format_table()) {

@@ -6,17 +6,19 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "checkpoint/checkpoint.hpp"
+#include "checkpoint/format/listing.hpp"
+#include "checkpoint/format/manifest.hpp"
+#include "checkpoint/format/names.hpp"
 #include "cli/arguments.hpp"
 #include "cli/command.hpp"
 #include "cli/table.hpp"
 #include "core/text.hpp"
 #include "metrics/record_json.hpp"
 #include "metrics/result_log.hpp"
-#include "trainer/attempt_files.hpp"
-#include "trainer/goodput.hpp"
-#include "trainer/run_evidence.hpp"
-#include "trainer/run_record.hpp"
+#include "rundir/attempt_files.hpp"
+#include "rundir/goodput.hpp"
+#include "rundir/run_evidence.hpp"
+#include "rundir/run_record.hpp"
 
 namespace trainrt::cli::plugins {
 
@@ -27,18 +29,18 @@ namespace {
 constexpr std::string_view result_usage = "result RUN_DIR [--json]";
 
 /// Everything that either form shows.
-struct Standing {
-  trainer::RunRecord record;
+struct RunState {
+  rundir::RunRecord record;
   std::vector<metrics::Record> reports;
   std::vector<checkpoint::Meta> checkpoints;
-  std::vector<trainer::AttemptRecord> attempts;
-  std::vector<trainer::TimeAccount> accounts;  ///< of each attempt
-  const metrics::Record* best = nullptr;       ///< by checkpoint.score_attribute
-  std::string contradiction = {};              ///< what in the run directory cannot be; "" = nothing
-  std::size_t attempt_count = 0;               ///< readable records or not
+  std::vector<rundir::AttemptRecord> attempts;
+  std::vector<rundir::TimeAccount> accounts;  ///< of each attempt
+  const metrics::Record* best = nullptr;      ///< by checkpoint.score_attribute
+  std::string contradiction = {};             ///< what in the run directory cannot be; "" = nothing
+  std::size_t attempt_count = 0;              ///< readable records or not
 };
 
-const metrics::Record* best_of(const Standing& standing) {
+const metrics::Record* best_of(const RunState& standing) {
   const auto attribute = standing.record.spec.find("checkpoint.score_attribute");
   if (attribute == standing.record.spec.end()) return nullptr;
   const bool maximize = standing.record.spec.at("checkpoint.score_order") == "max";
@@ -57,25 +59,25 @@ const metrics::Record* best_of(const Standing& standing) {
 }
 
 /// A run whose last attempt was killed, and that nobody has continued yet, still says that it runs.
-void tell_killed_from_running(const std::string& run_dir, Standing& standing) {
+void tell_killed_from_running(const std::string& run_dir, RunState& standing) {
   if (standing.attempts.empty()) return;
   auto& last = standing.attempts.back();
-  if (!last.end.empty() || trainer::attempt_is_alive(run_dir, last)) return;
+  if (!last.end.empty() || rundir::attempt_is_alive(run_dir, last)) return;
   last.end = last.seen.empty() ? last.start : last.seen;
-  last.why = trainer::why_without_end(last.owner, {});
+  last.why = rundir::why_without_end(last.owner, {});
   standing.record.state = "killed";
 }
 
-Json as_json(const trainer::TimeAccount& account) {
+Json as_json(const rundir::TimeAccount& account) {
   return {{"waiting_s", account.waiting_s},       {"startup_s", account.startup_s}, {"productive_s", account.productive_s},
           {"checkpoint_s", account.checkpoint_s}, {"lost_s", account.lost_s},       {"shutdown_s", account.shutdown_s},
           {"total_s", account.total_s()},         {"goodput", account.goodput()}};
 }
 
-Json as_json(const trainer::AttemptRecord& attempt, const trainer::TimeAccount& account) {
+Json as_json(const rundir::AttemptRecord& attempt, const rundir::TimeAccount& account) {
   const auto or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
   return {{"attempt", attempt.number},
-          {"state", trainer::state_of(attempt)},
+          {"state", rundir::state_of(attempt)},
           {"start", attempt.start},
           {"end", or_null(attempt.end)},
           {"seen", or_null(attempt.seen)},
@@ -94,13 +96,13 @@ Json as_json(const trainer::AttemptRecord& attempt, const trainer::TimeAccount& 
           {"time", as_json(account)}};
 }
 
-Json as_json(const std::string& run_dir, const Standing& standing) {
+Json as_json(const std::string& run_dir, const RunState& standing) {
   Json attempts = Json::array();
   for (std::size_t i = 0; i < standing.attempts.size(); ++i)
     attempts.push_back(as_json(standing.attempts[i], standing.accounts[i]));
   Json checkpoints = Json::array();
   for (const auto& meta : standing.checkpoints)
-    checkpoints.push_back({{"directory", run_dir + "/" + checkpoint::directory_name(meta.index)},
+    checkpoints.push_back({{"directory", run_dir + "/" + checkpoint::directory_name(meta.number)},
                            {"iteration", meta.iteration},
                            {"step", meta.step}});
   const auto report = [](const metrics::Record* record) {
@@ -119,7 +121,7 @@ Json as_json(const std::string& run_dir, const Standing& standing) {
           {"contradiction", standing.contradiction.empty() ? Json() : Json(standing.contradiction)},
           {"attempts", attempts},
           {"attempt_count", standing.attempt_count},
-          {"time", as_json(trainer::sum_of(standing.accounts))}};
+          {"time", as_json(rundir::sum_of(standing.accounts))}};
 }
 
 void print_metrics(std::string_view title, const metrics::Record& record) {
@@ -135,11 +137,11 @@ std::string nodes_text(const std::vector<std::string>& nodes) {
                                : fmt::format("{} and {} more", nodes[0], nodes.size() - 1);
 }
 
-void print_attempts(const std::vector<trainer::AttemptRecord>& attempts, std::size_t attempt_count) {
+void print_attempts(const std::vector<rundir::AttemptRecord>& attempts, std::size_t attempt_count) {
   Table table(
       {{"no", true}, {"state"}, {"start"}, {"ranks", true}, {"nodes"}, {"steps"}, {"saved", true}, {"why it ended"}});
   for (const auto& attempt : attempts)
-    table.add({std::to_string(attempt.number), std::string(trainer::state_of(attempt)), attempt.start,
+    table.add({std::to_string(attempt.number), std::string(rundir::state_of(attempt)), attempt.start,
                std::to_string(attempt.ranks), nodes_text(attempt.nodes),
                fmt::format("{} to {}", attempt.first_step, attempt.last_step),
                attempt.saved_step < 0 ? "-" : std::to_string(attempt.saved_step), first_line(attempt.why)});
@@ -150,16 +152,16 @@ void print_attempts(const std::vector<trainer::AttemptRecord>& attempts, std::si
       table.text());
 }
 
-std::vector<std::string> time_cells(const std::string& title, const trainer::TimeAccount& account) {
+std::vector<std::string> time_cells(const std::string& title, const rundir::TimeAccount& account) {
   std::vector<std::string> cells = {title};
   for (const double seconds : {account.waiting_s, account.startup_s, account.productive_s, account.checkpoint_s,
                                account.lost_s, account.shutdown_s, account.total_s()})
-    cells.push_back(trainer::clock_text(seconds));
+    cells.push_back(rundir::clock_text(seconds));
   cells.push_back(fmt::format("{:.1f} %", 100 * account.goodput()));
   return cells;
 }
 
-std::vector<std::string> share_cells(const trainer::TimeAccount& account) {
+std::vector<std::string> share_cells(const rundir::TimeAccount& account) {
   std::vector<std::string> cells = {"share"};
   const double total_s = account.total_s();
   for (const double seconds : {account.waiting_s, account.startup_s, account.productive_s, account.checkpoint_s,
@@ -168,7 +170,7 @@ std::vector<std::string> share_cells(const trainer::TimeAccount& account) {
   return cells;
 }
 
-void print_time(const Standing& standing) {
+void print_time(const RunState& standing) {
   Table table({{"attempt", true},
                {"waiting", true},
                {"start-up", true},
@@ -180,13 +182,13 @@ void print_time(const Standing& standing) {
                {"goodput", true}});
   for (std::size_t i = 0; i < standing.attempts.size(); ++i)
     table.add(time_cells(std::to_string(standing.attempts[i].number), standing.accounts[i]));
-  const auto all = trainer::sum_of(standing.accounts);
+  const auto all = rundir::sum_of(standing.accounts);
   table.add(time_cells("all", all));
   table.add(share_cells(all));
   fmt::print("time\n{}", table.text());
 }
 
-void print_text(const std::string& run_dir, const Standing& standing) {
+void print_text(const std::string& run_dir, const RunState& standing) {
   fmt::print("run         {} ({})\nstate       {}\ndirectory   {}\niterations  {}\n", standing.record.name,
              standing.record.function, standing.record.state, run_dir, standing.reports.size());
   if (!standing.contradiction.empty())
@@ -195,7 +197,7 @@ void print_text(const std::string& run_dir, const Standing& standing) {
   if (standing.best != nullptr) print_metrics("best metrics", *standing.best);
   fmt::print("checkpoints\n");
   for (const auto& meta : standing.checkpoints)
-    fmt::print("  {}  step {}  iteration {}  {}\n", checkpoint::directory_name(meta.index), meta.step, meta.iteration,
+    fmt::print("  {}  step {}  iteration {}  {}\n", checkpoint::directory_name(meta.number), meta.step, meta.iteration,
                meta.created);
   print_attempts(standing.attempts, standing.attempt_count);
   print_time(standing);
@@ -208,14 +210,14 @@ ExitCode result_command(std::span<const std::string> words) {
                                                  .most_operands = 1,
                                                  .usage = std::string(result_usage)});
   const auto run_dir = std::filesystem::absolute(arguments.operands[0]).lexically_normal().string();
-  const auto record = trainer::read_run_record(run_dir);
+  const auto record = rundir::read_run_record(run_dir);
   if (!record) throw UsageError(run_dir + " is no run directory: it has no run.json");
-  Standing standing{*record, metrics::read_results(run_dir), checkpoint::list(run_dir), trainer::read_attempts(run_dir), {},
+  RunState standing{*record, metrics::read_results(run_dir), checkpoint::list(run_dir), rundir::read_attempts(run_dir), {},
                     nullptr};
   tell_killed_from_running(run_dir, standing);
-  standing.contradiction = trainer::contradiction_in(trainer::gather_evidence(run_dir));
-  standing.attempt_count = std::max(trainer::numbers_of_attempts(run_dir).size(), standing.attempts.size());
-  standing.accounts = trainer::accounts_of(standing.attempts);
+  standing.contradiction = rundir::contradiction_in(rundir::gather_evidence(run_dir));
+  standing.attempt_count = std::max(rundir::numbers_of_attempts(run_dir).size(), standing.attempts.size());
+  standing.accounts = rundir::accounts_of(standing.attempts);
   standing.best = best_of(standing);
   if (arguments.has("json"))
     fmt::print("{}\n", as_json(run_dir, standing).dump(2));

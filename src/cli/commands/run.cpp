@@ -12,15 +12,15 @@
 #include "cli/command.hpp"
 #include "cli/load_spec.hpp"
 #include "cli/train_call.hpp"
+#include "comm/agreement.hpp"
 #include "comm/backend.hpp"
 #include "comm/gpus.hpp"
 #include "core/fault_point.hpp"
 #include "core/log.hpp"
 #include "core/memory.hpp"
-#include "trainer/agreement.hpp"
-#include "trainer/crash_report.hpp"
 #include "trainer/run.hpp"
-#include "trainer/start_watch.hpp"
+#include "watch/crash_report.hpp"
+#include "watch/start_watch.hpp"
 
 namespace trainrt::cli::plugins {
 
@@ -37,7 +37,7 @@ std::string deepest_folder(std::filesystem::path path) {
 
 /// The config and the function, or the error that all ranks will agree on once they can talk.
 struct Prepared {
-  std::optional<trainer::RunSpec> spec;
+  std::optional<config::RunSpec> spec;
   std::exception_ptr error;
 };
 
@@ -54,7 +54,7 @@ Prepared read_config(std::span<const std::string> words) {
 std::string launched(int ranks) { return fmt::format("{} rank{} launched", ranks, ranks == 1 ? " was" : "s were"); }
 
 /// Elastic runs take any number of ranks in a range, others the one that was promised.
-void require_workers(const trainer::RunSpec& spec, int size) {
+void require_workers(const config::RunSpec& spec, int size) {
   const int promised = spec.num_workers;
   if (spec.min_workers > 0) {
     if (size < spec.min_workers)
@@ -71,33 +71,37 @@ void require_workers(const trainer::RunSpec& spec, int size) {
                                  launched(size), promised, promised));
 }
 
+watch::StartTimes start_times_of(const config::RunSpec& spec) {
+  return {spec.hang_timeout, spec.launch_timeout_s, spec.storage_timeout_s};
+}
+
 ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOptions& comm_options) {
   auto communicator = comm::open_communicator(launch, comm_options);
   batch::install_stop_signals();  // again: MPI_Init takes SIGUSR1
   const auto& world = launch.world();
   try {
     trainer::TrainCall function;
-    std::optional<trainer::StartWatch> start_watch;
-    if (prepared.spec) start_watch.emplace(launch, *prepared.spec);
-    trainer::agreed(*communicator, [&] {
+    std::optional<watch::StartWatch> start_watch;
+    if (prepared.spec) start_watch.emplace(launch, start_times_of(*prepared.spec));
+    comm::agreed(*communicator, [&] {
       if (prepared.error) std::rethrow_exception(prepared.error);
       require_workers(*prepared.spec, world.size);
       take_declared(*prepared.spec);
       trainer::check_datasets(*prepared.spec);
       function = train_call(*prepared.spec);
     });
-    trainer::agreed(*communicator, [&] { comm::put_on_gpus(communicator, launch.world(), comm_options); });
+    comm::agreed(*communicator, [&] { comm::put_on_gpus(communicator, launch.world(), comm_options); });
     log::info(fmt::format("{} rank{} on {} node{} ({}, {}), {}", world.size, world.size == 1 ? "" : "s", world.node_count,
                           world.node_count == 1 ? "" : "s", world.launcher, comm::choice_explained(world, *communicator),
                           described(*prepared.spec, function)));
-    trainer::install_crash_reports();  // last: UCX, MPI and libraries of the train function may install handlers too
-    start_watch.reset();               // run() has its own
+    watch::install_crash_reports();  // last: UCX, MPI and libraries of the train function may install handlers too
+    start_watch.reset();             // run() has its own
     const auto outcome = trainer::run(*prepared.spec, function, launch, *communicator);
     log::info(outcome.message);
     fault_point("exit");
     communicator->barrier();
     return outcome.code;
-  } catch (const trainer::AgreedError& error) {
+  } catch (const comm::AgreedError& error) {
     if (world.rank == 0) log::error(error.what());
     communicator->barrier();
     return error.code();

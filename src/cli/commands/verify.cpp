@@ -7,11 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "checkpoint/checkpoint.hpp"
-#include "checkpoint/directory.hpp"
-#include "checkpoint/format.hpp"
-#include "checkpoint/verify.hpp"
-#include "checkpoint/view_check.hpp"
+#include "checkpoint/format/listing.hpp"
+#include "checkpoint/format/names.hpp"
+#include "checkpoint/load/verify.hpp"
+#include "checkpoint/other_files.hpp"
 #include "cli/arguments.hpp"
 #include "cli/byte_progress.hpp"
 #include "cli/command.hpp"
@@ -19,8 +18,8 @@
 #include "io/file.hpp"
 #include "io/schema.hpp"
 #include "metrics/record_json.hpp"
-#include "trainer/attempt_files.hpp"
-#include "trainer/run_record.hpp"
+#include "rundir/attempt_files.hpp"
+#include "rundir/run_record.hpp"
 
 namespace trainrt::cli::plugins {
 
@@ -70,7 +69,7 @@ bool verify_checkpoint(const fs::path& directory, const How& how) {
 bool verify_metrics(const fs::path& path) { return tell(path, {io::check_schema(path, "metrics"), {}}); }
 
 Findings check_run_record(const fs::path& run) try {
-  trainer::read_run_record(run);
+  rundir::read_run_record(run);
   return {};
 } catch (const Error& error) {
   return {{error.what()}, {}};
@@ -104,7 +103,7 @@ Findings check_result_log(const fs::path& path) try {
 /// Records of attempts that cannot be read (why is a warning of the reader's).
 Findings check_attempts(const fs::path& run) {
   std::set<std::string> readable;
-  for (const auto& record : trainer::read_attempts(run)) readable.insert(trainer::attempt_name(record.number) + ".json");
+  for (const auto& record : rundir::read_attempts(run)) readable.insert(rundir::attempt_name(record.number) + ".json");
   Findings findings;
   for (const auto& name : io::list_directory(run / "attempts"))
     if (name.ends_with(".json") && !name.starts_with('.') && !readable.contains(name))
@@ -114,8 +113,8 @@ Findings check_attempts(const fs::path& run) {
 
 bool verify_run(const fs::path& run, const How& how) {
   bool whole = true;
-  for (const auto index : checkpoint::indices_in(run))
-    whole = verify_checkpoint(run / checkpoint::directory_name(index), how) && whole;
+  for (const auto number : checkpoint::numbers_in(run))
+    whole = verify_checkpoint(run / checkpoint::directory_name(number), how) && whole;
   if (const auto path = run / "run.json"; io::exists(path)) whole = tell(path, check_run_record(run)) && whole;
   if (const auto path = run / "result.json"; io::exists(path)) whole = tell(path, check_result_log(path)) && whole;
   if (const auto path = run / "attempts"; io::exists(path)) whole = tell(path, check_attempts(run)) && whole;
@@ -145,9 +144,9 @@ ExitCode verify_command(std::span<const std::string> words) {
   bool whole = false;
   if (fs::is_regular_file(path) && path.filename() == "metrics.h5")
     whole = verify_metrics(path);
-  else if (io::exists(path / checkpoint::manifest_name) || checkpoint::index_of(path.filename()))
+  else if (io::exists(path / checkpoint::manifest_name) || checkpoint::number_of(path.filename()))
     whole = verify_checkpoint(path, how);
-  else if (fs::is_directory(path) && (io::exists(path / "run.json") || checkpoint::highest_index(path) >= 0))
+  else if (fs::is_directory(path) && (io::exists(path / "run.json") || checkpoint::highest_number(path) >= 0))
     whole = verify_run(path, how);
   else
     throw UsageError(path.string() +

@@ -10,7 +10,7 @@
 
 namespace trainrt::cli::plugins {
 
-using checkpoint::Reader;
+using checkpoint::PieceReader;
 
 namespace {
 
@@ -26,7 +26,7 @@ std::uint64_t add(io::H5Placer& placer, const std::string& name, hid_t type, con
   return at;
 }
 
-std::uint64_t add_value(io::H5Placer& placer, const Reader::NamedValue& value) {
+std::uint64_t add_value(io::H5Placer& placer, const PieceReader::NamedValue& value) {
   if (value.dtype != "string") return add(placer, value.name, io::h5_type(dtype_from(value.dtype)), {}, "value");
   return add(placer, value.name, io::h5_string_type(bytes_of(value.value).size()), {}, "value");
 }
@@ -34,7 +34,7 @@ std::uint64_t add_value(io::H5Placer& placer, const Reader::NamedValue& value) {
 std::vector<std::string> write_h5(const ExportSource& source, NewFile& file) {
   const auto meta = source.meta_text();
   std::vector<std::uint64_t> values_at;
-  std::map<const Reader::Tensor*, std::uint64_t> tensors_at;
+  std::map<const PieceReader::Tensor*, std::uint64_t> tensors_at;
   const auto entries = source.tensors().size() + source.values().size();
   const auto memory = io::H5Memory::build(entries, [&](hid_t h5) {
     if (meta.size() <= longest_word)

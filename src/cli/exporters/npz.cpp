@@ -10,7 +10,7 @@
 
 namespace trainrt::cli::plugins {
 
-using checkpoint::Reader;
+using checkpoint::PieceReader;
 
 namespace {
 
@@ -87,7 +87,7 @@ std::u32string utf32(const std::string& text) {
   return wide;
 }
 
-void add_value(ZipFile& zip, const Reader::NamedValue& value) {
+void add_value(ZipFile& zip, const PieceReader::NamedValue& value) {
   const auto name = value.name + ".npy";
   auto bytes = bytes_of(value.value);
   if (value.dtype != "string") return add_text(zip, name, npy_header(description(dtype_from(value.dtype)), {}), bytes);
@@ -104,7 +104,7 @@ std::vector<std::string> write_npz(const ExportSource& source, NewFile& file) {
   ZipFile zip(file);
   for (const auto* value : source.values()) add_value(zip, *value);
   std::set<std::string_view> converted_types;
-  const auto begin = [&](const Reader::Tensor& tensor) {
+  const auto begin = [&](const PieceReader::Tensor& tensor) {
     const auto head = npy_header(description(tensor.dtype), tensor.shape);
     const auto wider = is_converted(tensor.dtype) ? sizeof(float) / size_of(tensor.dtype) : 1;
     zip.begin(tensor.name + ".npy", head.size() + bytes_of(tensor) * wider);

@@ -11,7 +11,7 @@
 
 namespace trainrt::cli::plugins {
 
-using checkpoint::Reader;
+using checkpoint::PieceReader;
 using Json = nlohmann::ordered_json;
 
 namespace {
@@ -32,9 +32,9 @@ struct Item {
   std::string name;
   DType dtype;
   Shape shape;
-  const Reader::Tensor* tensor;     // or
-  const Reader::NamedValue* value;  // this
-  std::uint64_t at = 0;             // behind the header
+  const PieceReader::Tensor* tensor;     // or
+  const PieceReader::NamedValue* value;  // this
+  std::uint64_t at = 0;                  // behind the header
 
   std::uint64_t bytes() const { return static_cast<std::uint64_t>(element_count(shape)) * size_of(dtype); }
 };
@@ -101,7 +101,7 @@ std::vector<std::string> write_safetensors(const ExportSource& source, NewFile& 
   file.write(0, std::as_bytes(std::span(&length, 1)));
   file.write(sizeof length, header);
   Tensors order;
-  std::map<const Reader::Tensor*, std::uint64_t> places;
+  std::map<const PieceReader::Tensor*, std::uint64_t> places;
   for (const auto& item : items) {
     if (item.value != nullptr) {
       file.write(data_at + item.at, bytes_of(item.value->value));

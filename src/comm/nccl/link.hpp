@@ -19,15 +19,15 @@ namespace trainrt::comm::nccl {
 /// that waits for the GPU waits for ever, and every later call throws Error with the reason.
 class Link {
  public:
-  struct Place {
+  struct Member {
     int rank = 0;
     int size = 1;
     int gpu = 0;
     double limit_seconds = 1800;
   };
-  /// On the train thread, which outlives it. Joins the others of that id; the thread's current GPU is Place::gpu. Error
+  /// On the train thread, which outlives it. Joins the others of that id; the thread's current GPU is Member::gpu. Error
   /// where that fails or takes too long.
-  Link(std::shared_ptr<const Api> api, const UniqueId& id, const Place& place);
+  Link(std::shared_ptr<const Api> api, const UniqueId& id, const Member& place);
   /// Waits a while for what is under way; what does not end is aborted.
   ~Link();
   Link(const Link&) = delete;
@@ -54,7 +54,7 @@ class Link {
   bool all_done_within(double seconds);
 
   std::shared_ptr<const Api> api_;
-  Place place_;
+  Member place_;
   WaitNote& note_;  // the train thread's
 
   std::mutex comm_mutex_;  // held where NCCL is called

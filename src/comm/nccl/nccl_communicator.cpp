@@ -111,7 +111,7 @@ void NcclCommunicator::connect() {
   if (host().all_reduced(std::int64_t{!failure.empty()}, Op::max) == 0) try {
       runtime().use(gpu());
       stream_ = runtime().make_stream(gpu());
-      link = std::make_unique<Link>(api_, id, Link::Place{rank(), size(), gpu(), options_.timeout_seconds});
+      link = std::make_unique<Link>(api_, id, Link::Member{rank(), size(), gpu(), options_.timeout_seconds});
     } catch (const Error& error) {
       failure = error.what();
     }

@@ -1,8 +1,9 @@
 #include <catch2/catch.hpp>
 #include <random>
 
-#include "checkpoint/file_layout.hpp"
-#include "checkpoint/saver.hpp"
+#include "checkpoint/layout.hpp"
+#include "checkpoint/load/load.hpp"
+#include "checkpoint/save/saver.hpp"
 #include "runs.hpp"
 
 using namespace trainrt;

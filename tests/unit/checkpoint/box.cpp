@@ -1,4 +1,4 @@
-#include "checkpoint/box.hpp"
+#include "checkpoint/load/box.hpp"
 
 #include <catch2/catch.hpp>
 #include <cstring>

@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 #include <trainrt/checkpoint_store.hpp>
 
-#include "checkpoint/file_layout.hpp"
-#include "checkpoint/private_directory.hpp"
+#include "checkpoint/layout.hpp"
+#include "checkpoint/save/private_directory.hpp"
 #include "core/host.hpp"
 #include "io/file.hpp"
 #include "runs.hpp"
@@ -106,8 +106,6 @@ TEST_CASE("ranks of a node share a file, numbered by their lowest rank") {
   CHECK(files_of_ranks(FileLayout::rank, nodes) == std::vector<int>{0, 1, 2, 3, 4});
   CHECK(files_of_ranks(FileLayout::node, nodes) == std::vector<int>{0, 0, 1, 0, 2});
   CHECK(files_of_ranks(FileLayout::single, nodes) == std::vector<int>{0, 0, 0, 0, 0});
-  CHECK(checkpoint::file_layout_from("node") == FileLayout::node);
-  CHECK_THROWS_WITH(checkpoint::file_layout_from("nodes"), Catch::Contains("did you mean 'node'?"));
 }
 
 TEST_CASE("a save does not see what changes after it") {

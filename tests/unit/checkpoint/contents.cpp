@@ -1,4 +1,4 @@
-#include "checkpoint/contents.hpp"
+#include "checkpoint/load/contents.hpp"
 
 #include <catch2/catch.hpp>
 

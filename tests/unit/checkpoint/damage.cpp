@@ -4,8 +4,10 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 
-#include "checkpoint/manifest.hpp"
-#include "checkpoint/phases.hpp"
+#include "checkpoint/format/listing.hpp"
+#include "checkpoint/format/manifest.hpp"
+#include "checkpoint/save/phases.hpp"
+#include "checkpoint/save/results.hpp"
 #include "io/file.hpp"
 #include "runs.hpp"
 #include "support/skip.hpp"
@@ -34,7 +36,7 @@ void expect_fallback(const std::string& run_dir, const std::string& word) {
   CHECK(loaded.differences == std::vector<std::string>{});
   REQUIRE(loaded.result->skipped.size() == 1);
   CHECK_THAT(loaded.result->skipped.front(), Catch::StartsWith("checkpoint_000001: ") && Catch::Contains(word));
-  CHECK(loaded.result->meta.index == 0);
+  CHECK(loaded.result->meta.number == 0);
 }
 
 }  // namespace
@@ -108,7 +110,7 @@ TEST_CASE("a directory under another checkpoint's name is not loaded") {
   fs::copy(run / "checkpoint_000000", run / "checkpoint_000001");
   expect_fallback(run.path(), "index 0");
   CHECK(checkpoint::list(run.path()).size() == 1);
-  CHECK(checkpoint::highest_index(run.path()) == 1);
+  CHECK(checkpoint::highest_number(run.path()) == 1);
 }
 
 TEST_CASE("files that the manifest does not list are named, and are no damage") {

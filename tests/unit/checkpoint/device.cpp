@@ -1,6 +1,8 @@
 // Tensors on GPUs, with fake ones: their memory cannot be touched by the host, and copies come late.
 #include <catch2/catch.hpp>
 
+#include "checkpoint/load/load.hpp"
+#include "checkpoint/save/results.hpp"
 #include "device_model.hpp"
 #include "runs.hpp"
 #include "support/fake_gpus.hpp"

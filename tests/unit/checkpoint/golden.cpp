@@ -8,9 +8,10 @@
 #include <cmath>
 #include <limits>
 
-#include "checkpoint/file_layout.hpp"
-#include "checkpoint/manifest.hpp"
-#include "checkpoint/verify.hpp"
+#include "checkpoint/format/manifest.hpp"
+#include "checkpoint/layout.hpp"
+#include "checkpoint/load/load.hpp"
+#include "checkpoint/load/verify.hpp"
 #include "io/file.hpp"
 #include "runs.hpp"
 
@@ -184,7 +185,7 @@ TEST_CASE("the golden checkpoint, written long ago by three ranks, loads bit for
     CHECK(result->skipped == std::vector<std::string>{});
     CHECK(result->notes == std::vector<std::string>{});
     const auto& meta = result->meta;
-    CHECK(meta.index == 7);
+    CHECK(meta.number == 7);
     CHECK(meta.iteration == 14);
     CHECK(meta.step == 700);
     CHECK(meta.ranks == writers);

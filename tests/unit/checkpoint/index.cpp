@@ -1,11 +1,11 @@
-#include "checkpoint/index.hpp"
+#include "checkpoint/format/index.hpp"
 
 #include <catch2/catch.hpp>
 #include <ctime>
 #include <iostream>
 #include <trainrt/error.hpp>
 
-#include "checkpoint/format.hpp"
+#include "checkpoint/format/names.hpp"
 #include "io/digest.hpp"
 #include "mutations.hpp"
 #include "unit/io/scratch.hpp"

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <random>
 
-#include "checkpoint/agree.hpp"
+#include "checkpoint/save/agree.hpp"
 #include "support/ranks.hpp"
 
 using namespace trainrt;

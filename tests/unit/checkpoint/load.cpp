@@ -4,10 +4,12 @@
 #include <span>
 #include <thread>
 
-#include "checkpoint/index.hpp"
-#include "checkpoint/manifest.hpp"
+#include "checkpoint/format/index.hpp"
+#include "checkpoint/format/manifest.hpp"
+#include "checkpoint/format/names.hpp"
+#include "checkpoint/load/load.hpp"
+#include "checkpoint/load/piece_reader.hpp"
 #include "checkpoint/part.hpp"
-#include "checkpoint/reader.hpp"
 #include "core/text.hpp"
 #include "io/digest.hpp"
 #include "io/file.hpp"
@@ -136,7 +138,7 @@ TEST_CASE("an index that is wrong under right digests is found, by all readers")
       CHECK_THAT(loaded.result->skipped.front(), Contains(word));
     }
     CHECK_THAT(join(checkpoint::verify(run / "checkpoint_000001")), Contains(word));
-    CHECK_THAT(error_of([&] { checkpoint::Reader(run / "checkpoint_000001"); }), Contains(word));
+    CHECK_THAT(error_of([&] { checkpoint::PieceReader(run / "checkpoint_000001"); }), Contains(word));
   }
 }
 
@@ -334,7 +336,7 @@ TEST_CASE("a reader gives every tensor, in any box, and every value") {
   Scratch run;
   const auto specs = every_kind();
   save_on(3, specs, run.path(), 0, 6);
-  const checkpoint::Reader reader(run / "checkpoint_000000");
+  const checkpoint::PieceReader reader(run / "checkpoint_000000");
   REQUIRE(reader.tensors().size() == specs.size());
   for (const auto& spec : specs) {
     INFO(spec.name);

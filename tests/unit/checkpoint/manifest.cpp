@@ -1,11 +1,10 @@
-#include "checkpoint/manifest.hpp"
+#include "checkpoint/format/manifest.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 #include <trainrt/error.hpp>
 
-#include "checkpoint/metadata.hpp"
 #include "io/digest.hpp"
 #include "mutations.hpp"
 #include "unit/io/scratch.hpp"
@@ -49,7 +48,7 @@ TEST_CASE("a manifest comes back as it was written") {
   const auto text = to_text(example());
   const auto read = manifest_from(text, "m");
   CHECK(to_text(read) == text);
-  CHECK(read.meta.index == 12);
+  CHECK(read.meta.number == 12);
   CHECK(read.meta.ranks == 3);
   CHECK(read.meta.metrics.at("loss") == 0.1);
   CHECK(std::isnan(read.meta.metrics.at("nan")));

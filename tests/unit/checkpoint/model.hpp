@@ -9,8 +9,10 @@
 #include <trainrt/state.hpp>
 #include <vector>
 
-#include "checkpoint/save.hpp"
-#include "checkpoint/verify.hpp"
+#include "checkpoint/format/manifest.hpp"
+#include "checkpoint/load/verify.hpp"
+#include "checkpoint/save/results.hpp"
+#include "checkpoint/save/saver.hpp"
 #include "unit/io/scratch.hpp"
 
 namespace trainrt::test {
@@ -160,16 +162,16 @@ struct Save {
   checkpoint::Meta meta;
 };
 
-inline Save options_for(const std::string& run_dir, std::int64_t index) {
+inline Save options_for(const std::string& run_dir, std::int64_t number) {
   Save save;
   save.saver.run_dir = run_dir;
   save.saver.private_dir = run_dir + "/.attempt-1";
   save.saver.writer.staging_bytes = std::uint64_t{16} << 20;  // two blocks
-  save.meta.index = index;
-  save.meta.iteration = index * 2;
-  save.meta.step = index * 100;
+  save.meta.number = number;
+  save.meta.iteration = number * 2;
+  save.meta.step = number * 100;
   save.meta.attempt = 1;
-  save.meta.metrics = {{"loss", 1.0 / static_cast<double>(index + 1)}};
+  save.meta.metrics = {{"loss", 1.0 / static_cast<double>(number + 1)}};
   return save;
 }
 

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <trainrt/checkpoint_store.hpp>
 
+#include "checkpoint/load/load.hpp"
 #include "device_model.hpp"
 #include "runs.hpp"
 #include "support/fake_gpus.hpp"

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <random>
 
+#include "checkpoint/load/load.hpp"
 #include "runs.hpp"
 #include "support/skip.hpp"
 

@@ -2,9 +2,9 @@
 #include <array>
 #include <catch2/catch.hpp>
 
-#include "checkpoint/agree.hpp"
 #include "checkpoint/replica_check.hpp"
 #include "checkpoint/replicas.hpp"
+#include "checkpoint/save/agree.hpp"
 #include "device_model.hpp"
 #include "runs.hpp"
 #include "support/fake_gpus.hpp"

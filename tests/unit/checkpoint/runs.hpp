@@ -3,6 +3,8 @@
 #include <mutex>
 #include <trainrt/error.hpp>
 
+#include "checkpoint/load/load.hpp"
+#include "checkpoint/save/results.hpp"
 #include "model.hpp"
 #include "support/ranks.hpp"
 
@@ -23,12 +25,12 @@ class Findings {
 };
 
 inline checkpoint::SaveResult save_on(int ranks, const std::vector<Spec>& specs, const std::string& run_dir,
-                                      std::int64_t index, std::uint64_t seed) {
+                                      std::int64_t number, std::uint64_t seed) {
   checkpoint::SaveResult first;
   run_ranks(ranks, [&](Communicator& communicator) {
     Model model(specs, communicator.rank(), communicator.size());
     model.fill(seed);
-    const auto result = save_now(model.state(), options_for(run_dir, index), communicator);
+    const auto result = save_now(model.state(), options_for(run_dir, number), communicator);
     if (communicator.rank() == 0) first = result;
   });
   return first;

@@ -1,6 +1,8 @@
 #include <catch2/catch.hpp>
 
-#include "checkpoint/phases.hpp"
+#include "checkpoint/format/listing.hpp"
+#include "checkpoint/load/load.hpp"
+#include "checkpoint/save/phases.hpp"
 #include "runs.hpp"
 
 using namespace trainrt;
@@ -112,7 +114,7 @@ TEST_CASE("values that differ between ranks are named with the ranks") {
     });
   });
   CHECK_THAT(text, Catch::Contains("'epoch': value 8 on ranks 0, 1, 3; value 9 on rank 2"));
-  CHECK(checkpoint::highest_index(run.path()) == -1);
+  CHECK(checkpoint::highest_number(run.path()) == -1);
 }
 
 TEST_CASE("entries that differ between ranks are named with the ranks") {

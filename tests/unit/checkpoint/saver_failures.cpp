@@ -2,8 +2,9 @@
 #include <chrono>
 #include <thread>
 
-#include "checkpoint/file_layout.hpp"
-#include "checkpoint/saver.hpp"
+#include "checkpoint/layout.hpp"
+#include "checkpoint/save/results.hpp"
+#include "checkpoint/save/saver.hpp"
 #include "io/fenced_directory.hpp"
 #include "io/file.hpp"
 #include "runs.hpp"
@@ -19,8 +20,8 @@ const std::vector<Spec> small{{"w", DType::f32, {700}}, {"own", DType::i16, {41}
 const std::vector<Spec> larger{{"w", DType::f32, {9000}}, {"own", DType::i16, {4}, Placement::per_rank}};
 
 checkpoint::SaveResult save_with(checkpoint::Saver& saver, const State& state, const std::string& run_dir,
-                                 std::int64_t index) {
-  if (auto failed = saver.start(state, {options_for(run_dir, index).meta, {}})) return *failed;
+                                 std::int64_t number) {
+  if (auto failed = saver.start(state, {options_for(run_dir, number).meta, {}})) return *failed;
   return saver.finish().value();
 }
 

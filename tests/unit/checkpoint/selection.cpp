@@ -1,4 +1,4 @@
-#include "checkpoint/selection.hpp"
+#include "checkpoint/load/load.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "checkpoint/whole_view.hpp"
+#include "checkpoint/save/whole_view.hpp"
 #include "io/file.hpp"
 #include "runs.hpp"
 #include "support/skip.hpp"

@@ -5,7 +5,7 @@
 
 #include "cli/arguments.hpp"
 #include "cli/config_file.hpp"
-#include "trainer/run_spec.hpp"
+#include "config/run_spec.hpp"
 
 #include <unistd.h>
 #include <trainrt/error.hpp>
@@ -66,21 +66,21 @@ TEST_CASE("a run's name must stay in its directory") {
   for (const auto* bad : {"", "..", "a/b", ".hidden", "/abs"}) {
     INFO(bad);
     CHECK_THROWS_AS(
-        trainer::make_run_spec(
+        config::make_run_spec(
             ConfigFile(std::string("[run]\nname = ") + bad + "\nstorage_path = r\n[train]\nfunction = f\n").read()),
         UsageError);
   }
 }
 
 TEST_CASE("free sections keep their keys, declared ones are checked") {
-  const auto spec = trainer::make_run_spec(
+  const auto spec = config::make_run_spec(
       ConfigFile(
           "[run]\nname = n\nstorage_path = r\n[train]\nfunction = f\n[loop]\nanything = 1\n[data.train]\nsource = s\n")
           .read());
   CHECK(spec.loop.text("anything") == "1");
   CHECK(spec.data.at("train").text("source") == "s");
   CHECK_THROWS_WITH(
-      trainer::make_run_spec(ConfigFile("[run]\nname = n\nstorage_path = r\nsed = 1\n[train]\nfunction = f\n").read()),
+      config::make_run_spec(ConfigFile("[run]\nname = n\nstorage_path = r\nsed = 1\n[train]\nfunction = f\n").read()),
       Contains(":4") && Contains("run.seed"));
 }
 
@@ -117,7 +117,7 @@ TEST_CASE("a quote that is not closed and a NUL byte are named with their line")
 
 TEST_CASE("no time or count of the config is outside what the run can count") {
   const auto spec = [](const std::string& lines) {
-    return trainer::make_run_spec(
+    return config::make_run_spec(
         ConfigFile("[run]\nname = n\nstorage_path = r\n[train]\nfunction = f\n" + lines + "\n").read());
   };
   for (const auto* bad :

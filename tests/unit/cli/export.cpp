@@ -10,7 +10,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "checkpoint/reader.hpp"
+#include "checkpoint/load/piece_reader.hpp"
 #include "cli/choose_entries.hpp"
 #include "cli/exporter.hpp"
 #include "cli/small_floats.hpp"
@@ -44,7 +44,7 @@ class Exported {
 
  private:
   std::vector<std::string> write(const std::string& path, const std::vector<std::string>& patterns) const {
-    const checkpoint::Reader reader(run_ / "checkpoint_000000");
+    const checkpoint::PieceReader reader(run_ / "checkpoint_000000");
     const auto chosen = choose_entries(reader, patterns);
     NewFile file(path, false);
     auto said = exporter_for(path).write(ExportSource(reader, chosen.tensors, chosen.values, {}), file);

@@ -51,12 +51,6 @@ std::vector<std::uint64_t> run_of(std::uint64_t first, std::uint64_t count) {
 
 }  // namespace
 
-TEST_CASE("the hash of a name is FNV-1a and stays it") {
-  CHECK(data::stable_hash("") == 0xcbf29ce484222325);
-  CHECK(data::stable_hash("a") == 0xaf63dc4c8601ec8c);
-  CHECK(data::stable_hash("foobar") == 0x85944171f73967e8);
-}
-
 TEST_CASE("a shuffled order holds every sample once, and depends on run seed, dataset and epoch") {
   const auto order = [](std::uint64_t seed, const char* name, std::int64_t epoch) {
     const auto shuffled = EpochOrder::shuffled(100, data::order_seed(seed, name, epoch));

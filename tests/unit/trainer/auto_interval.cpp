@@ -4,10 +4,11 @@
 
 #include <catch2/catch.hpp>
 
-#include "trainer/attempt_record.hpp"
+#include "rundir/attempt_record.hpp"
 
 using namespace trainrt::trainer;
 using Catch::Matchers::Contains;
+using trainrt::rundir::AttemptRecord;
 
 namespace {
 

@@ -9,9 +9,9 @@
 #include <trainrt/trainrt.hpp>
 
 #include "batch/signals.hpp"
-#include "checkpoint/checkpoint.hpp"
+#include "checkpoint/format/listing.hpp"
+#include "rundir/run_record.hpp"
 #include "runs.hpp"
-#include "trainer/run_record.hpp"
 
 using namespace trainrt;
 using namespace trainrt::test;
@@ -71,19 +71,19 @@ struct Parting {
   ~Parting() { part_at = -1; }
 };
 
-std::string error_in(const trainer::RunSpec& spec) {
+std::string error_in(const config::RunSpec& spec) {
   std::ifstream file(spec.run_dir + "/error.txt");
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::vector<std::int64_t> saved_steps(const trainer::RunSpec& spec) {
+std::vector<std::int64_t> saved_steps(const config::RunSpec& spec) {
   std::vector<std::int64_t> steps;
   for (const auto& meta : checkpoint::list(spec.run_dir)) steps.push_back(meta.step);
   return steps;
 }
 
 /// The run fails as one whose replicas have parted at that step; returns what it says.
-std::string parts(const trainer::RunSpec& spec, int at, void (*function)(Context&) = train, int ranks = 3) {
+std::string parts(const config::RunSpec& spec, int at, void (*function)(Context&) = train, int ranks = 3) {
   const Parting parting(at);
   std::string said;
   try {
@@ -93,7 +93,7 @@ std::string parts(const trainer::RunSpec& spec, int at, void (*function)(Context
     said = error.what();
   }
   CHECK_THAT(error_in(spec), Contains(said));
-  CHECK(trainer::read_run_record(spec.run_dir)->state == "failed");
+  CHECK(rundir::read_run_record(spec.run_dir)->state == "failed");
   return said;
 }
 

@@ -25,8 +25,8 @@ class TemporaryFolder {
   std::string path_;
 };
 
-inline trainer::RunSpec spec_in(const std::string& folder,
-                                std::initializer_list<std::pair<const char*, const char*>> more = {}) {
+inline config::RunSpec spec_in(const std::string& folder,
+                               std::initializer_list<std::pair<const char*, const char*>> more = {}) {
   Options options;
   const auto set = [&](const char* key, const std::string& value) { options.set(key, {value, "test"}); };
   set("run.name", "r");
@@ -36,11 +36,11 @@ inline trainer::RunSpec spec_in(const std::string& folder,
   set("data.train.samples", "100");
   set("data.train.shuffle", "true");
   for (const auto& [key, value] : more) set(key, value);
-  return trainer::make_run_spec(options);
+  return config::make_run_spec(options);
 }
 
 /// Runs on `size` threads; returns rank 0's outcome.
-inline trainer::RunOutcome run_on(int size, const trainer::RunSpec& spec, void (*train)(Context&)) {
+inline trainer::RunOutcome run_on(int size, const config::RunSpec& spec, void (*train)(Context&)) {
   trainer::RunOutcome outcome;
   run_launched(size, [&](launch::Launch& launch) {
     const auto communicator = comm::open_communicator(launch, {});

@@ -11,11 +11,11 @@
 #include <trainrt/trainrt.hpp>
 
 #include "batch/signals.hpp"
-#include "checkpoint/checkpoint.hpp"
+#include "checkpoint/format/listing.hpp"
+#include "comm/agreement.hpp"
 #include "metrics/result_log.hpp"
+#include "rundir/run_record.hpp"
 #include "runs.hpp"
-#include "trainer/agreement.hpp"
-#include "trainer/run_record.hpp"
 
 using namespace trainrt;
 using namespace trainrt::test;
@@ -79,7 +79,7 @@ TEST_CASE("a run stopped at any step by one rank ends with the same metrics as o
     stop_at_step = -1;
     CHECK(attempts > 4);
     CHECK(reported_hashes(stopped.path() + "/r") == expected);
-    CHECK(trainer::read_run_record(stopped.path() + "/r")->state == "finished");
+    CHECK(rundir::read_run_record(stopped.path() + "/r")->state == "finished");
   }
 }
 
@@ -91,7 +91,7 @@ TEST_CASE("a finished run does nothing when started again, and goes on when [loo
   CHECK_THAT(again.message, Contains("finished already"));
   const auto more = run_on(2, spec_in(folder.path(), {{"loop.epochs", "4"}}), hash_samples);
   CHECK_THAT(more.message, Contains("finished: 3 iterations"));
-  CHECK(trainer::read_run_record(folder.path() + "/r")->changes.size() == 1);
+  CHECK(rundir::read_run_record(folder.path() + "/r")->changes.size() == 1);
 }
 
 TEST_CASE("a stop that user code swallows is thrown again by the next call") {
@@ -157,7 +157,7 @@ TEST_CASE("a run stopped anywhere keeps the checkpoints that a quiet run keeps, 
     INFO("by '" << attribute << "'");
     const auto spec_of = [&](const TemporaryFolder& folder) {
       auto spec = spec_in(folder.path(), {{"checkpoint.every", "3 steps"}, {"checkpoint.num_to_keep", "3"}});
-      spec.retention.score_attribute = attribute;
+      spec.score_attribute = attribute;
       return spec;
     };
     TemporaryFolder quiet;
@@ -280,7 +280,7 @@ TEST_CASE("a rule of [stop] ends the run at its report, as finished, until the r
   const auto outcome = run_on(2, spec_in(folder.path(), {{"stop.training_iteration", "2"}}), hash_samples);
   CHECK(outcome.code == ExitCode::finished);
   CHECK_THAT(outcome.message, Contains("finished early (training_iteration = 2 >= 2): 2 iterations"));
-  CHECK(trainer::read_run_record(folder.path() + "/r")->state == "finished");
+  CHECK(rundir::read_run_record(folder.path() + "/r")->state == "finished");
   CHECK_THAT(run_on(2, spec_in(folder.path(), {{"stop.training_iteration", "2"}}), hash_samples).message,
              Contains("finished already"));
   CHECK_THAT(run_on(2, spec_in(folder.path()), hash_samples).message, Contains("finished: 3 iterations"));
@@ -302,10 +302,10 @@ TEST_CASE("a run that ended early and was killed before that was on record does 
   TemporaryFolder folder;
   const auto spec = spec_in(folder.path(), {{"stop.training_iteration", "2"}});
   REQUIRE(run_on(2, spec, hash_samples).code == ExitCode::finished);
-  auto record = *trainer::read_run_record(folder.path() + "/r");
+  auto record = *rundir::read_run_record(folder.path() + "/r");
   record.state = "running";
   std::filesystem::create_directory(folder.path() + "/r/aside");
-  trainer::write_run_record({folder.path() + "/r", folder.path() + "/r/aside"}, record);
+  rundir::write_run_record({folder.path() + "/r", folder.path() + "/r/aside"}, record);
   const auto again = run_on(2, spec, hash_samples);
   CHECK(again.code == ExitCode::finished);
   CHECK_THAT(again.message, Contains("finished early (training_iteration = 2 >= 2): 2 iterations"));
@@ -328,10 +328,10 @@ TEST_CASE("the end of a run belongs to its last checkpoint, also where one of th
     }
   };
   REQUIRE(run_on(2, spec, asks_after_report).code == ExitCode::finished);
-  auto record = *trainer::read_run_record(folder.path() + "/r");
+  auto record = *rundir::read_run_record(folder.path() + "/r");
   record.state = "running";  // it was killed before its end was on record
   std::filesystem::create_directory(folder.path() + "/r/aside");
-  trainer::write_run_record({folder.path() + "/r", folder.path() + "/r/aside"}, record);
+  rundir::write_run_record({folder.path() + "/r", folder.path() + "/r/aside"}, record);
   CHECK_THAT(run_on(2, spec, asks_after_report).message, Contains("finished early (good enough): 2 iterations"));
 }
 
@@ -415,7 +415,7 @@ TEST_CASE("an exception of the train function is kept in error.txt with its rank
   std::ifstream file(folder.path() + "/r/error.txt");
   const std::string text((std::istreambuf_iterator<char>(file)), {});
   CHECK_THAT(text, Contains("no such luck") && Contains("rank 0"));
-  CHECK(trainer::read_run_record(folder.path() + "/r")->state == "failed");
+  CHECK(rundir::read_run_record(folder.path() + "/r")->state == "failed");
   CHECK(run_on(2, spec_in(folder.path()), hash_samples).code == ExitCode::finished);
 }
 
@@ -466,7 +466,7 @@ TEST_CASE("changes of [loop] and of [data.NAME] between attempts are kept in run
   TemporaryFolder folder;
   run_on(1, spec_in(folder.path(), {{"loop.lr", "1"}}), hash_samples);
   run_on(1, spec_in(folder.path(), {{"loop.lr", "2"}, {"data.train.noise", "0.5"}}), hash_samples);
-  const auto changes = trainer::read_run_record(folder.path() + "/r")->changes;
+  const auto changes = rundir::read_run_record(folder.path() + "/r")->changes;
   REQUIRE(changes.size() == 2);
   CHECK(changes[0].key == "loop.lr");
   CHECK(changes[1].key == "data.train.noise");

@@ -4,6 +4,8 @@
 #include "trainer/resize.hpp"
 
 using namespace trainrt;
+using namespace trainrt::config;
+using namespace trainrt::rundir;
 using namespace trainrt::trainer;
 using Catch::Matchers::Contains;
 

@@ -1,0 +1,211 @@
+#include "checkpoint/format/index.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <trainrt/error.hpp>
+
+#include "checkpoint/format/json_cursor.hpp"
+#include "checkpoint/format/names.hpp"
+#include "checkpoint/format/strict_json.hpp"
+#include "io/digest.hpp"
+
+namespace trainrt::checkpoint {
+
+namespace {
+
+using Text = std::back_insert_iterator<std::string>;
+
+/// Most names need no escapes, and are many.
+void put_name(std::string& text, const std::string& name) {
+  const auto plain = [](unsigned char c) { return c >= ' ' && c < 0x7f && c != '"' && c != '\\'; };
+  if (std::all_of(name.begin(), name.end(), plain))
+    fmt::format_to(Text(text), "\"{}\"", name);
+  else
+    text += Json(name).dump();
+}
+
+void put_entry(std::string& text, const IndexEntry& entry) {
+  text += '[';
+  put_name(text, entry.name);
+  fmt::format_to(Text(text), ",\"{}\",\"{}\",[{}],[{}],[{}],{},{}]", entry.dtype, entry.placement,
+                 fmt::join(entry.global_shape, ","), fmt::join(entry.offset, ","), fmt::join(entry.shape, ","), entry.at,
+                 entry.bytes);
+}
+
+IndexEntry entry_from(JsonCursor& cursor) {
+  IndexEntry entry;
+  const auto comma = [&] { cursor.expect(',', "one of its 8 fields"); };
+  cursor.expect('[', "a list of 8 fields");
+  entry.name = cursor.text("name");
+  comma();
+  entry.dtype = cursor.text("dtype");
+  comma();
+  entry.placement = cursor.text("placement");
+  comma();
+  entry.global_shape = cursor.shape("global shape");
+  comma();
+  entry.offset = cursor.shape("offset");
+  comma();
+  entry.shape = cursor.shape("shape");
+  comma();
+  entry.at = cursor.count("place");
+  comma();
+  entry.bytes = cursor.count("size");
+  cursor.expect(']', "its end after 8 fields");
+  if (entry.name.empty()) cursor.fail("has no name");
+  return entry;
+}
+
+/// Bytes of so many elements; nullopt where that is no number of bytes that a file can have. A shape with a 0 is counted
+/// without it too, so that nothing that is computed from its other axes overflows.
+std::optional<std::uint64_t> bytes_of(const Shape& shape, std::uint64_t element_bytes) {
+  std::int64_t bytes = static_cast<std::int64_t>(element_bytes);
+  bool empty = false;
+  for (const auto extent : shape) {
+    empty = empty || extent == 0;
+    if (extent != 0 && __builtin_mul_overflow(bytes, extent, &bytes)) return std::nullopt;
+  }
+  return empty ? 0 : static_cast<std::uint64_t>(bytes);
+}
+
+bool lies_inside(const IndexEntry& entry) {
+  const auto axes = entry.global_shape.size();
+  if (entry.offset.size() != axes || entry.shape.size() != axes) return false;
+  for (std::size_t axis = 0; axis < axes; ++axis)
+    if (entry.shape[axis] > entry.global_shape[axis] || entry.offset[axis] > entry.global_shape[axis] - entry.shape[axis])
+      return false;
+  return true;
+}
+
+DType dtype_of(const IndexEntry& entry, const JsonCursor& cursor) try {
+  return dtype_from(entry.dtype);
+} catch (const UsageError&) {
+  cursor.fail("has the unknown dtype '" + entry.dtype + "'");
+}
+
+void check_place(const IndexEntry& entry, const JsonCursor& cursor) {
+  if (entry.at > std::numeric_limits<std::int64_t>::max() - entry.bytes) cursor.fail("has a place that is too large");
+}
+
+IndexEntry tensor_from(JsonCursor& cursor) {
+  auto entry = entry_from(cursor);
+  const auto element = size_of(dtype_of(entry, cursor));
+  if (entry.placement != "replicated" && entry.placement != "sharded" && entry.placement != "per_rank")
+    cursor.fail("has the unknown placement '" + entry.placement + "'");
+  if (!lies_inside(entry)) cursor.fail("has a slab that is not inside its tensor");
+  if (entry.placement == "per_rank" && entry.shape != entry.global_shape) cursor.fail("is a rank's own, but not whole");
+  if (!bytes_of(entry.global_shape, element)) cursor.fail("has a global shape that is too large");
+  if (bytes_of(entry.shape, element) != entry.bytes) cursor.fail("has a size that does not fit its shape");
+  check_place(entry, cursor);
+  return entry;
+}
+
+IndexEntry value_from(JsonCursor& cursor) {
+  auto entry = entry_from(cursor);
+  if (entry.placement != value_placement) cursor.fail("has the placement '" + entry.placement + "', not 'value'");
+  if (!entry.global_shape.empty() || !entry.offset.empty() || !entry.shape.empty()) cursor.fail("has a shape");
+  if (entry.dtype != "string") {
+    if (entry.dtype != "i64" && entry.dtype != "f64" && entry.dtype != "bool")
+      cursor.fail("has the dtype '" + entry.dtype + "', which no value has");
+    if (entry.bytes != size_of(dtype_of(entry, cursor))) cursor.fail("has a size that does not fit its dtype");
+  }
+  check_place(entry, cursor);
+  return entry;
+}
+
+BlockRecord block_from(JsonCursor& cursor) {
+  BlockRecord block;
+  cursor.expect('[', "a list of 3 fields");
+  block.at = cursor.count("place");
+  cursor.expect(',', "one of its 3 fields");
+  block.bytes = cursor.count("size");
+  cursor.expect(',', "one of its 3 fields");
+  block.digest = cursor.text("digest");
+  cursor.expect(']', "its end after 3 fields");
+  if (block.bytes == 0 || block.bytes > block_bytes) cursor.fail("has a size that no block has");
+  if (!is_digest(block.digest)) cursor.fail("has a digest that is none");
+  return block;
+}
+
+template <class Entry>
+std::vector<Entry> list_from(JsonCursor& cursor, std::string_view key, Entry (*entry_from)(JsonCursor&)) {
+  cursor.expect(',', "a comma");
+  cursor.expect_key(key);
+  cursor.expect('[', fmt::format("the list '{}'", key));
+  std::vector<Entry> entries;
+  if (!cursor.take(']')) {
+    do {
+      cursor.at_entry(key, entries.size());
+      entries.push_back(entry_from(cursor));
+    } while (cursor.take(','));
+    cursor.expect(']', "a comma or the end of the list behind it");
+  }
+  cursor.at_entry({}, 0);
+  return entries;
+}
+
+void expect_format(JsonCursor& cursor) {
+  cursor.expect('{', "its beginning");
+  cursor.expect_key("format");
+  if (const auto format = cursor.text("format"); format != index_format) cursor.fail("has the format '" + format + "'");
+  cursor.expect(',', "a comma");
+  cursor.expect_key("version");
+  if (const auto version = cursor.count("version"); version != static_cast<std::uint64_t>(format_version))
+    cursor.fail(fmt::format("has the version {}, where this trainrt reads {}", version, format_version));
+  cursor.expect(',', "a comma");
+}
+
+}  // namespace
+
+std::string entries_text(const std::vector<IndexEntry>& entries) {
+  std::string text = "[";
+  for (const auto& entry : entries) {
+    if (text.size() > 1) text += ',';
+    put_entry(text, entry);
+  }
+  return text + ']';
+}
+
+std::string index_text(int rank, std::string_view tensors_text, std::string_view values_text,
+                       const std::vector<BlockRecord>& blocks, std::size_t padded_bytes) {
+  std::string text;
+  text.reserve(padded_bytes);
+  fmt::format_to(Text(text), R"({{"format":"{}","version":{},"rank":{},"tensors":)", index_format, format_version, rank);
+  text.append(tensors_text).append(R"(,"values":)").append(values_text).append(R"(,"blocks":[)");
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    fmt::format_to(Text(text), R"({}[{},{},"{}"])", i == 0 ? "" : ",", blocks[i].at, blocks[i].bytes, blocks[i].digest);
+  text += "]}";
+  if (text.size() > padded_bytes)
+    throw std::logic_error(fmt::format("an index of {} bytes has room for {}", text.size(), padded_bytes));
+  text.resize(padded_bytes, ' ');
+  return text;
+}
+
+std::string digest_of_blocks(const std::vector<BlockRecord>& blocks) {
+  std::string digests;
+  for (const auto& block : blocks) digests += block.digest;
+  return io::digest_of(digests);
+}
+
+Index index_from(std::string_view text, const std::string& path) {
+  JsonCursor cursor(text, path);
+  expect_format(cursor);
+  Index index;
+  cursor.expect_key("rank");
+  const auto rank = cursor.count("rank");
+  if (rank > std::numeric_limits<int>::max()) cursor.fail("has a rank that is too large");
+  index.rank = static_cast<int>(rank);
+  index.tensors = list_from(cursor, "tensors", tensor_from);
+  index.values = list_from(cursor, "values", value_from);
+  index.blocks = list_from(cursor, "blocks", block_from);
+  cursor.expect('}', "its end");
+  cursor.end();
+  return index;
+}
+
+}  // namespace trainrt::checkpoint

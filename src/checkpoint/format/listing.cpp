@@ -1,0 +1,60 @@
+#include "checkpoint/format/listing.hpp"
+
+#include <algorithm>
+#include <ranges>
+#include <trainrt/error.hpp>
+
+#include "checkpoint/format/manifest.hpp"
+#include "checkpoint/format/names.hpp"
+#include "io/file.hpp"
+#include "io/patience.hpp"
+
+namespace trainrt::checkpoint {
+
+std::vector<std::int64_t> numbers_in(const std::string& run_dir) {
+  std::vector<std::int64_t> numbers;
+  for (const auto& name : io::patiently([&] { return io::list_if_there(run_dir); }))
+    if (const auto number = number_of(name)) numbers.push_back(*number);
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+namespace {
+
+/// nullopt if it is damaged: verify() and load_latest() say so.
+std::optional<Meta> meta_of(const std::string& run_dir, std::int64_t number) try {
+  auto manifest = read_manifest(run_dir + "/" + directory_name(number));
+  if (manifest.meta.number != number) return std::nullopt;
+  return std::move(manifest.meta);
+} catch (const Error&) {
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::int64_t highest_number(const std::string& run_dir) {
+  const auto numbers = numbers_in(run_dir);
+  return numbers.empty() ? -1 : numbers.back();
+}
+
+std::int64_t number_after(std::int64_t highest, const std::string& run_dir) {
+  constexpr std::int64_t most = 1'000'000'000'000'000;
+  if (highest < most) return highest + 1;
+  throw UsageError("'" + run_dir + "/" + directory_name(highest) + "' has a number that no run reaches, and the next " +
+                   "checkpoint would need a higher one: give that directory another name");
+}
+
+std::vector<Meta> list(const std::string& run_dir) {
+  std::vector<Meta> metas;
+  for (const auto number : numbers_in(run_dir))
+    if (auto meta = meta_of(run_dir, number)) metas.push_back(std::move(*meta));
+  return metas;
+}
+
+std::optional<Meta> newest(const std::string& run_dir) {
+  for (const auto number : std::views::reverse(numbers_in(run_dir)))
+    if (auto meta = meta_of(run_dir, number)) return meta;
+  return std::nullopt;
+}
+
+}  // namespace trainrt::checkpoint

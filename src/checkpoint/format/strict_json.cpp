@@ -1,0 +1,94 @@
+#include "checkpoint/format/strict_json.hpp"
+
+#include <limits>
+#include <trainrt/error.hpp>
+
+#include "core/excerpt.hpp"
+#include "core/json_depth.hpp"
+
+namespace trainrt::checkpoint {
+
+namespace {
+
+/// A whole number from 0 to the largest std::int64_t.
+bool is_count(const Json& value) {
+  constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max();
+  return value.is_number_unsigned() && value.get<std::uint64_t>() <= largest;
+}
+
+}  // namespace
+
+Json parse_json(std::string_view text, const std::string& path) try {
+  if (is_nested_deeper(text, deepest_json)) throw Error("'" + path + "' is nested too deep");
+  return Json::parse(text);
+} catch (const nlohmann::json::exception& error) {
+  throw Error("'" + path + "' cannot be read: " + excerpt(error.what()));
+}
+
+bool is_digest(std::string_view text) {
+  return text.size() == 32 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+StrictObject::StrictObject(const Json& json, std::string what, const std::string& path)
+    : json_(json), what_(std::move(what)), path_(path) {
+  if (!json.is_object()) fail("is no object");
+}
+
+const Json& StrictObject::at(const std::string& key) {
+  read_.insert(key);
+  const auto found = json_.find(key);
+  if (found == json_.end()) fail("lacks '" + key + "'");
+  return *found;
+}
+
+const Json* StrictObject::find(const std::string& key) {
+  read_.insert(key);
+  const auto found = json_.find(key);
+  return found == json_.end() ? nullptr : &*found;
+}
+
+const Json& StrictObject::list(const std::string& key) {
+  const auto& value = at(key);
+  if (!value.is_array()) fail("has '" + key + "' that are no list");
+  return value;
+}
+
+std::string StrictObject::text(const std::string& key) {
+  const auto& value = at(key);
+  if (!value.is_string()) fail("has a '" + key + "' that is no text");
+  return value.get<std::string>();
+}
+
+std::string StrictObject::digest(const std::string& key) {
+  auto value = text(key);
+  if (!is_digest(value)) fail("has an '" + key + "' that is no digest");
+  return value;
+}
+
+std::int64_t StrictObject::count(const std::string& key) {
+  const auto& value = at(key);
+  if (!is_count(value)) fail("has a '" + key + "' that is no count");
+  return value.get<std::int64_t>();
+}
+
+int StrictObject::small_count(const std::string& key) {
+  const auto value = count(key);
+  if (value > std::numeric_limits<int>::max()) fail("has a '" + key + "' that is too large");
+  return static_cast<int>(value);
+}
+
+void StrictObject::expect(const std::string& key, const Json& value) {
+  const auto& found = at(key);
+  if (found == value) return;
+  fail("has '" + key + "' " + found.dump(-1, ' ', true, Json::error_handler_t::replace) + ", where this trainrt reads " +
+       value.dump());
+}
+
+void StrictObject::end() const {
+  for (const auto& [key, value] : json_.items())
+    if (!read_.contains(key)) fail("has the unknown key '" + key + "'");
+}
+
+void StrictObject::fail(const std::string& text) const { throw Error("'" + path_ + "': " + what_ + " " + text); }
+
+}  // namespace trainrt::checkpoint

@@ -1,0 +1,163 @@
+#include "checkpoint/load/first_whole.hpp"
+
+#include <algorithm>
+#include <trainrt/error.hpp>
+
+#include "checkpoint/collective.hpp"
+#include "checkpoint/damage.hpp"
+#include "checkpoint/device_memory.hpp"
+#include "checkpoint/format/listing.hpp"
+#include "checkpoint/format/names.hpp"
+#include "checkpoint/load/load.hpp"
+#include "checkpoint/load/state_filler.hpp"
+#include "checkpoint/other_files.hpp"
+#include "core/text.hpp"
+
+namespace trainrt::checkpoint {
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+std::string summary(const Lines& findings) { return join(summed_up(findings), "; "); }
+
+/// A result of rank 0 that may be a finding instead: {finding, result}, one of them empty.
+struct Found {
+  std::string finding;
+  std::string result;
+};
+Found found_by_root(Communicator& communicator, const std::function<std::string()>& work) {
+  const auto packed = from_root(communicator, [&]() -> std::string {
+    try {
+      return Packer().put("").put(work()).bytes();
+    } catch (const std::exception& error) {
+      rethrow_if_no_damage(error);
+      return Packer().put(error.what()).put("").bytes();
+    }
+  });
+  Unpacker unpacker(packed);
+  Found found;
+  found.finding = unpacker.text();
+  found.result = unpacker.text();
+  return found;
+}
+
+/// Text of the manifest, once it is known to be a good one.
+std::string checked_manifest(const Candidate& candidate) {
+  const auto manifest = read_manifest(candidate.directory);
+  if (candidate.number && manifest.meta.number != *candidate.number)
+    throw Error("'" + candidate.directory + "' holds the checkpoint of index " + std::to_string(manifest.meta.number));
+  return to_text(manifest);
+}
+
+/// Loads from one checkpoint, or returns what is wrong with it.
+Lines load_one(const Candidate& candidate, const Wanted& wanted, const Accept& accept, Communicator& communicator,
+               Loaded& loaded) {
+  const auto& directory = candidate.directory;
+  const auto text = found_by_root(communicator, [&] { return checked_manifest(candidate); });
+  if (!text.finding.empty()) return {text.finding};
+  loaded.manifest = manifest_from(text.result, directory + "/" + manifest_name);
+  StateFiller reader(directory, loaded.manifest, wanted, communicator);
+  if (auto findings = reader.survey(); !findings.empty()) return findings;
+  accept(directory, loaded.manifest, reader.contents());
+  if (auto findings = reader.read(); !findings.empty()) return findings;
+  reader.install();
+  loaded.contents = reader.contents();
+  loaded.result.meta = loaded.manifest.meta;
+  loaded.result.directory = directory;
+  return {};
+}
+
+std::string last_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+}  // namespace
+
+std::optional<Loaded> load_first_whole(const std::vector<Candidate>& candidates, Wanted wanted, const Accept& accept,
+                                       Communicator& communicator, Lines& skipped) {
+  on_every_rank(communicator, [&] {
+    for (const auto* entry : wanted.tensors) wanted.gpus.push_back(gpu_of(*entry, device::runtime()));
+    return std::string();
+  });
+  std::vector<std::int64_t> damaged;
+  for (const auto& candidate : candidates) {
+    Loaded loaded;
+    const auto findings = load_one(candidate, wanted, accept, communicator, loaded);
+    if (findings.empty()) {
+      loaded.result.skipped = summed_up(skipped);
+      loaded.result.damaged = std::move(damaged);
+      return loaded;
+    }
+    skipped.push_back(last_name(candidate.directory) + ": " + summary(findings));
+    if (candidate.number) damaged.push_back(*candidate.number);
+  }
+  return std::nullopt;
+}
+
+std::vector<Candidate> candidates_in(const std::string& run_dir, Communicator& communicator) {
+  const auto packed = from_root(communicator, [&] {
+    Packer packer;
+    for (const auto number : numbers_in(run_dir)) packer.put(number);
+    return packer.bytes();
+  });
+  std::vector<std::int64_t> numbers;
+  for (Unpacker unpacker(packed); !unpacker.done();) numbers.push_back(unpacker.number());
+  return candidates_of(run_dir, numbers);
+}
+
+std::vector<Candidate> candidates_of(const std::string& run_dir, const std::vector<std::int64_t>& numbers) {
+  std::vector<Candidate> candidates;
+  for (const auto number : numbers) candidates.push_back({run_dir + "/" + directory_name(number), number});
+  std::reverse(candidates.begin(), candidates.end());
+  return candidates;
+}
+
+Lines summed_up(Lines findings) {
+  constexpr std::size_t most = 8;
+  if (findings.size() <= most) return findings;
+  const auto more = findings.size() - most;
+  findings.resize(most);
+  findings.push_back("and " + std::to_string(more) + " more");
+  return findings;
+}
+
+Wanted all_of(const State& state) {
+  Wanted wanted;
+  for (const auto& entry : state.tensors()) {
+    wanted.tensors.push_back(&entry);
+    wanted.check_first = wanted.check_first || entry.optional;
+  }
+  // Values are read beside their places: those of a damaged checkpoint never get there.
+  for (const auto& entry : state.values()) wanted.values.push_back(&entry);
+  return wanted;
+}
+
+Accept same_model(const State& state, Communicator& communicator) {
+  return [&](const std::string& directory, const Manifest& manifest, const Contents& contents) {
+    const auto lines = distinct_lines(communicator, [&] {
+      auto mine = differences(state, contents.items());
+      const auto files = file_differences(state, manifest, communicator.rank());
+      mine.insert(mine.end(), files.begin(), files.end());
+      return mine;
+    });
+    if (lines.empty()) return;
+    throw UsageError("cannot restore from '" + directory + "': it is of another model than the State:\n  " +
+                     join(lines, "\n  ") + "\nRun the model that wrote it, or choose another run.name.");
+  };
+}
+
+LoadResult finish_load(const State& state, Loaded loaded, Communicator& communicator) {
+  auto& result = loaded.result;
+  // Rank 0 goes first: where all ranks see one file the others find it there.
+  for (const bool first : {true, false})
+    on_every_rank(communicator, [&] {
+      if ((communicator.rank() == 0) == first) restore_files(state, result.directory, loaded.manifest, communicator.rank());
+      return std::string();
+    });
+  const auto view = from_root(communicator, [&] { return std::string(has_view(result.directory) ? "1" : ""); });
+  if (view.empty())
+    result.notes.push_back(
+        "state.h5 is missing (it could not be written, or the run was killed before); it is made after the next save");
+  return std::move(result);
+}
+
+}  // namespace trainrt::checkpoint

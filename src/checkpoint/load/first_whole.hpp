@@ -1,0 +1,56 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <trainrt/communicator.hpp>
+#include <trainrt/state.hpp>
+#include <vector>
+
+#include "checkpoint/format/manifest.hpp"
+#include "checkpoint/load/contents.hpp"
+#include "checkpoint/load/load.hpp"
+#include "checkpoint/load/state_filler.hpp"
+
+namespace trainrt::checkpoint {
+
+/// A directory that may hold a checkpoint that can be loaded.
+struct Candidate {
+  std::string directory;
+  std::optional<std::int64_t> number;  ///< that it must be of
+};
+
+/// Looks at what a checkpoint holds before anything is read, and throws what keeps it from being loaded. It is collective:
+/// it throws on all ranks or on none.
+using Accept = std::function<void(const std::string& directory, const Manifest& manifest, const Contents& contents)>;
+
+struct Loaded {
+  LoadResult result;
+  Manifest manifest;
+  Contents contents;
+};
+
+/// Loads what is wanted from the first candidate that is whole. Collective. nullopt where none is: `skipped` says why.
+/// Every byte of the checkpoint is checked by some rank; what is wrong on any rank is known to all.
+std::optional<Loaded> load_first_whole(const std::vector<Candidate>& candidates, Wanted wanted, const Accept& accept,
+                                       Communicator& communicator, std::vector<std::string>& skipped);
+
+/// These checkpoints of a run, given in ascending order, the newest first.
+std::vector<Candidate> candidates_of(const std::string& run_dir, const std::vector<std::int64_t>& numbers);
+
+/// The first few, and how many there are more: what is said of ten thousand damaged checkpoints stays readable.
+std::vector<std::string> summed_up(std::vector<std::string> findings);
+
+/// The checkpoints of a run, the newest first, as rank 0 sees them. Collective.
+std::vector<Candidate> candidates_in(const std::string& run_dir, Communicator& communicator);
+
+/// Everything of a state.
+Wanted all_of(const State& state);
+
+/// What load_latest() and a load_from() without patterns ask of a checkpoint: that it is of the state's model.
+Accept same_model(const State& state, Communicator& communicator);
+
+/// Puts the state's files back, and gives what load_latest() returns. Collective.
+LoadResult finish_load(const State& state, Loaded loaded, Communicator& communicator);
+
+}  // namespace trainrt::checkpoint

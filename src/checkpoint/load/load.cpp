@@ -1,0 +1,212 @@
+#include "checkpoint/load/load.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <string_view>
+
+#include <fnmatch.h>
+#include <trainrt/error.hpp>
+
+#include "checkpoint/collective.hpp"
+#include "checkpoint/format/listing.hpp"
+#include "checkpoint/format/names.hpp"
+#include "checkpoint/load/first_whole.hpp"
+#include "core/text.hpp"
+#include "io/file.hpp"
+
+namespace trainrt::checkpoint {
+
+bool selects(const Selection& selection, const std::string& name) {
+  constexpr std::string_view own = "trainrt/";
+  if (selection.patterns.empty()) return true;
+  const bool is_own = name.starts_with(own);
+  bool selected = !is_own && selection.patterns.front().starts_with('!');
+  for (const auto& pattern : selection.patterns) {
+    const bool out = pattern.starts_with('!');
+    const auto glob = pattern.substr(out ? 1 : 0);
+    if (is_own && !glob.starts_with(own)) continue;
+    if (::fnmatch(glob.c_str(), name.c_str(), 0) == 0) selected = !out;
+  }
+  return selected;
+}
+
+namespace {
+
+std::optional<LoadResult> load_newest(const State& state, const std::string& run_dir,
+                                      const std::vector<Candidate>& candidates, Communicator& communicator) {
+  std::vector<std::string> skipped;
+  auto loaded = load_first_whole(candidates, all_of(state), same_model(state, communicator), communicator, skipped);
+  if (loaded) {
+    for (const auto& entry : state.tensors())
+      if (loaded->contents.find(entry.name) == nullptr) loaded->result.untouched.insert(entry.name);
+    return finish_load(state, std::move(*loaded), communicator);
+  }
+  if (skipped.empty()) return std::nullopt;
+  throw Error("cannot restore from '" + run_dir + "': all its checkpoints are damaged:\n  " +
+              join(summed_up(skipped), "\n  ") +
+              "\nBring one back from a backup, or choose another run.name to start anew.");
+}
+
+}  // namespace
+
+std::optional<LoadResult> load_latest(const State& state, const std::string& run_dir, Communicator& communicator) {
+  return load_newest(state, run_dir, candidates_in(run_dir, communicator), communicator);
+}
+
+std::optional<LoadResult> load_latest(const State& state, const std::string& run_dir,
+                                      const std::vector<std::int64_t>& numbers, Communicator& communicator) {
+  return load_newest(state, run_dir, candidates_of(run_dir, numbers), communicator);
+}
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string without_slashes(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
+/// Looks like a checkpoint's directory, damaged or not.
+bool is_checkpoint(const std::string& path) {
+  return io::exists(path + "/" + manifest_name) || number_of(path.substr(path.rfind('/') + 1)).has_value();
+}
+
+/// "checkpoint" or "run"; UsageError says what else lies there.
+std::string kind_of(const std::string& path) {
+  const auto fail = [&](const std::string& what) {
+    throw UsageError("cannot load from '" + path + "': " + what +
+                     "; give the directory of a checkpoint (checkpoint_000012) or of a run");
+  };
+  std::error_code error;
+  const auto status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) fail("there is nothing of that name");
+  if (error) fail(error.message());
+  if (status.type() != fs::file_type::directory) fail("it is a file");
+  if (is_checkpoint(path)) return "checkpoint";
+  if (!numbers_in(path).empty()) return "run";
+  fail("it is a directory without a " + manifest_name + " and without checkpoints in it");
+  return "";
+}
+
+std::vector<Candidate> candidates_at(const std::string& path, Communicator& communicator) try {
+  if (from_root(communicator, [&] { return kind_of(path); }) == "run") return candidates_in(path, communicator);
+  return {{path, std::nullopt}};
+} catch (const Error& error) {
+  if (error.code() == ExitCode::usage) throw UsageError(error.what());  // the type does not travel between ranks
+  throw;
+}
+
+std::vector<Item> items_of(const State& state) {
+  std::vector<Item> items;
+  for (const auto& entry : state.tensors()) items.push_back(item_of(entry));
+  for (const auto& entry : state.values()) items.push_back(item_of(entry));
+  return items;
+}
+
+/// What of the state the patterns take, and what of the checkpoint.
+class Partial {
+ public:
+  Partial(const State& state, const Selection& selection, Communicator& communicator)
+      : state_(state), selection_(selection), communicator_(communicator) {}
+
+  Wanted wanted() const {
+    Wanted wanted;
+    for (const auto& entry : state_.tensors())
+      if (selects(selection_, entry.name)) wanted.tensors.push_back(&entry);
+    for (const auto& entry : state_.values())
+      if (selects(selection_, entry.name)) wanted.values.push_back(&entry);
+    wanted.check_first = true;  // an older checkpoint may lack what a damaged one has
+    return wanted;
+  }
+
+  void accept(const std::string& directory, const Contents& contents) const {
+    const auto lines = distinct_lines(communicator_, [&] { return misfits(contents); });
+    if (!lines.empty())
+      throw UsageError("cannot load from '" + directory + "': what the patterns select differs:\n  " + join(lines, "\n  ") +
+                       "\nKeep these names out with a pattern '!NAME', or change the model.");
+    const auto nothing = distinct_lines(communicator_, [&]() -> std::vector<std::string> {
+      PartialResult result;
+      sort_out(contents, result);
+      if (!result.taken.empty()) return {};
+      return {nothing_text(contents)};
+    });
+    if (!nothing.empty()) throw UsageError("cannot load from '" + directory + "': " + nothing.front());
+  }
+
+  void sort_out(const Contents& contents, PartialResult& result) const {
+    std::set<std::string> own;
+    for (const auto& item : items_of(state_)) {
+      if (!selects(selection_, item.name) || !own.insert(item.name).second) continue;
+      (contents.find(item.name) != nullptr ? result.taken : result.missing).push_back(item.name);
+    }
+    for (const auto& item : contents.items())
+      if (selects(selection_, item.name) && !own.contains(item.name)) result.unused.push_back(item.name);
+  }
+
+ private:
+  std::vector<std::string> misfits(const Contents& contents) const {
+    std::vector<std::string> lines;
+    for (const auto& item : items_of(state_)) {
+      const auto* found = contents.find(item.name);
+      if (found == nullptr || !selects(selection_, item.name) || fits(item, *found)) continue;
+      auto line =
+          "'" + item.name + "' is " + describe(*found) + " in the checkpoint, and " + describe(item) + " in the State";
+      if (lines.empty() || lines.back() != line) lines.push_back(std::move(line));
+    }
+    return lines;
+  }
+
+  static std::string names_of(const std::vector<Item>& items) {
+    constexpr std::size_t most = 8;
+    std::vector<std::string> names;
+    for (const auto& item : items)
+      if (!item.name.starts_with("trainrt/")) names.push_back("'" + item.name + "'");
+    if (names.empty()) return "nothing";
+    const auto more = names.size() > most ? " and " + std::to_string(names.size() - most) + " more" : "";
+    names.resize(std::min(names.size(), most));
+    return join(names) + more;
+  }
+
+  std::string nothing_text(const Contents& contents) const {
+    return "the patterns " + join(selection_.patterns) + " select nothing that both it and the State have; it holds " +
+           names_of(contents.items()) + "; the State holds " + names_of(items_of(state_));
+  }
+
+  const State& state_;
+  const Selection& selection_;
+  Communicator& communicator_;
+};
+
+Loaded load_whole(const std::vector<Candidate>& candidates, const Wanted& wanted, const Accept& accept,
+                  const std::string& path, Communicator& communicator) {
+  std::vector<std::string> skipped;
+  auto loaded = load_first_whole(candidates, wanted, accept, communicator, skipped);
+  if (loaded) return std::move(*loaded);
+  throw Error("cannot load from '" + path + "': it is damaged:\n  " + join(skipped, "\n  ") +
+              "\nBring it back from a backup, or load from another checkpoint.");
+}
+
+}  // namespace
+
+PartialResult load_from(const State& state, const std::string& given, const Selection& selection,
+                        Communicator& communicator) {
+  const auto path = without_slashes(given);
+  const auto candidates = candidates_at(path, communicator);
+  const Partial partial(state, selection, communicator);
+  PartialResult result;
+  const bool all = selection.patterns.empty();
+  const auto accept = all ? same_model(state, communicator)
+                          : Accept([&](const std::string& directory, const Manifest&, const Contents& contents) {
+                              partial.accept(directory, contents);
+                            });
+  auto loaded = load_whole(candidates, all ? all_of(state) : partial.wanted(), accept, path, communicator);
+  partial.sort_out(loaded.contents, result);
+  result.loaded = finish_load(all ? state : State(), std::move(loaded), communicator);
+  for (const auto& entry : state.tensors()) result.loaded.untouched.insert(entry.name);
+  for (const auto& name : result.taken) result.loaded.untouched.erase(name);
+  return result;
+}
+
+}  // namespace trainrt::checkpoint

@@ -1,0 +1,59 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <trainrt/communicator.hpp>
+#include <trainrt/state.hpp>
+
+#include "checkpoint/format/manifest.hpp"
+
+namespace trainrt::checkpoint {
+
+struct LoadResult {
+  Meta meta;
+  std::string directory;
+  std::vector<std::string> skipped;   ///< why each newer checkpoint was passed over (damaged)
+  std::vector<std::int64_t> damaged;  ///< numbers of those
+  std::vector<std::string> notes;     ///< what else the user should know: a view that is missing
+  std::set<std::string> untouched;    ///< tensors of the state that were left as they were
+};
+
+/// Loads the newest checkpoint of `run_dir` that is whole. Collective. nullopt where there is none at all. Where there are
+/// some but all are damaged: Error that names them. A checkpoint of a different model (missing, extra or differing tensors)
+/// throws UsageError that names every tensor that differs; nothing is loaded then.
+///
+/// Each rank reads what it holds, into the state's memory, and a block or two more; all ranks together check every byte of
+/// the checkpoint. Where the state has optional tensors everything is checked before anything is copied: what a damaged
+/// checkpoint has of them an older one may lack.
+std::optional<LoadResult> load_latest(const State& state, const std::string& run_dir, Communicator& communicator);
+
+/// The same, of these checkpoints of the run: a listing that the caller trusts. The same on all ranks, ascending.
+std::optional<LoadResult> load_latest(const State& state, const std::string& run_dir,
+                                      const std::vector<std::int64_t>& numbers, Communicator& communicator);
+
+/// What a new run takes from another one's checkpoint.
+struct Selection {
+  /// Patterns of names (fnmatch(3): * ? []; * crosses '/'), the last that matches decides, one with a leading '!' keeps its
+  /// names out. Empty: everything, as load_latest().
+  std::vector<std::string> patterns;
+};
+/// The patterns take this name in: the last that matches decides; where none does, only patterns that begin with one that
+/// keeps names out let it pass. Names below "trainrt/" are the runtime's own: only patterns that begin so speak of them.
+/// Without patterns every name. Pure.
+bool selects(const Selection& selection, const std::string& name);
+
+struct PartialResult {
+  LoadResult loaded;
+  std::vector<std::string> taken;    ///< entries that were loaded
+  std::vector<std::string> missing;  ///< entries of the state that were wanted and are not in the checkpoint
+  std::vector<std::string> unused;   ///< entries of the checkpoint that were wanted and are not in the state
+};
+/// Loads from one checkpoint directory, or from the newest whole one of a run directory. Collective. Entries that are
+/// wanted and there with another dtype or shape throw UsageError; damage throws Error.
+PartialResult load_from(const State& state, const std::string& path, const Selection& selection,
+                        Communicator& communicator);
+
+}  // namespace trainrt::checkpoint

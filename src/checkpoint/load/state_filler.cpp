@@ -1,0 +1,160 @@
+#include "checkpoint/load/state_filler.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <trainrt/error.hpp>
+
+#include "checkpoint/damage.hpp"
+#include "checkpoint/format/names.hpp"
+#include "checkpoint/load/read_blocks.hpp"
+#include "checkpoint/other_files.hpp"
+#include "io/patience.hpp"
+
+namespace trainrt::checkpoint {
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+/// Indices are given to all in rounds of about so many bytes: what a rank holds at a time does not grow with the ranks.
+constexpr std::uint64_t round_bytes = std::uint64_t{64} << 20;
+
+void append(Lines& lines, Lines more) {
+  lines.insert(lines.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+/// Other ranks than these wrote the parts of this sum.
+bool is_regrouped(const TensorEntry& entry, const Manifest& manifest, const Communicator& communicator) {
+  return entry.summed && manifest.meta.ranks != communicator.size();
+}
+
+void want_tensor(ReadPlan& plan, const TensorEntry& entry, int gpu, const Manifest& manifest,
+                 const Communicator& communicator) {
+  const Destination to{static_cast<std::byte*>(entry.local.data), gpu};
+  const auto element = size_of(entry.local.dtype);
+  const Box box{entry.offset, entry.local.shape};
+  const bool shared = entry.placement == Placement::replicated && communicator.size() > 1;
+  if (entry.placement == Placement::per_rank)
+    plan.want_own(entry.name, element, box, communicator.rank() % manifest.meta.ranks, to);
+  else
+    plan.want(entry.name, element, box, to, shared);
+}
+
+}  // namespace
+
+StateFiller::StateFiller(const std::string& directory, const Manifest& manifest, const Wanted& wanted,
+                         Communicator& communicator)
+    : directory_(directory),
+      manifest_(manifest),
+      communicator_(communicator),
+      check_first_(wanted.check_first),
+      values_(wanted.values, plan_),
+      survey_(directory, manifest, plan_, communicator.rank(), communicator.size()) {
+  for (std::size_t i = 0; i < wanted.tensors.size(); ++i) {
+    const auto& entry = *wanted.tensors[i];
+    if (is_regrouped(entry, manifest, communicator)) {
+      sums_.want(plan_, entry, wanted.gpus[i], communicator.rank(), communicator.size(), manifest.meta.ranks);
+      continue;
+    }
+    want_tensor(plan_, entry, wanted.gpus[i], manifest, communicator);
+    to_gpus_ = to_gpus_ || wanted.gpus[i] >= 0;
+  }
+}
+
+Lines StateFiller::survey() {
+  Lines findings;
+  Lines own;  // the same on all ranks, if there are any
+  bool out_of_memory = false;
+  for (std::size_t begin = 0; begin < survey_.parts().size();) {
+    const auto end = end_of_round(begin);
+    auto round = read_round(begin, end);
+    append(findings, std::move(round.failures));
+    for (auto number = begin; number < end && findings.empty() && own.empty(); ++number) try {
+        survey_.add(number, round.texts[number % static_cast<std::size_t>(communicator_.size())]);
+      } catch (const std::bad_alloc&) {
+        out_of_memory = true;
+      } catch (const std::exception& error) {
+        own.emplace_back(error.what());
+      }
+    begin = end;
+  }
+  append(findings, distinct_lines(communicator_, [&] {
+           if (out_of_memory) rethrow_if_no_damage(std::bad_alloc());
+           return own.empty() && findings.empty() ? survey_.findings() : own;
+         }));
+  return findings;
+}
+
+/// At most one part a rank, and not too many bytes.
+std::size_t StateFiller::end_of_round(std::size_t begin) const {
+  const auto& parts = survey_.parts();
+  const auto last = std::min(parts.size(), begin + static_cast<std::size_t>(communicator_.size()));
+  auto end = begin + 1;
+  for (auto bytes = parts[begin].record(manifest_).bytes; end < last; ++end) {
+    bytes += parts[end].record(manifest_).bytes;
+    if (bytes > round_bytes) break;
+  }
+  return end;
+}
+
+Gathered StateFiller::read_round(std::size_t begin, std::size_t end) const {
+  return try_on_every_rank(communicator_, [&] {
+    std::string text;
+    for (auto number = begin; number < end; ++number) {
+      const auto& part = survey_.parts()[number];
+      if (survey_.is_home(number))
+        text = io::patiently_in(run_of(directory_),
+                                [&] { return read_part(directory_, part.shard_of(manifest_), part.record(manifest_)); });
+    }
+    return text;
+  });
+}
+
+Lines StateFiller::read() {
+  const auto files = plan_.finish();
+  BlockReading reading;
+  reading.copy = !check_first_;
+  reading.to_gpus = to_gpus_;
+  auto findings = distinct_lines(communicator_, [&] {
+    auto lines = uncovered();
+    if (lines.empty()) lines = read_blocks(directory_, manifest_, files, reading);
+    append(lines, check_other_files());
+    return lines;
+  });
+  if (findings.empty() && check_first_) {
+    reading.what = BlockReading::What::wanted;
+    reading.copy = true;
+    findings = distinct_lines(communicator_, [&] { return read_blocks(directory_, manifest_, files, reading); });
+  }
+  return findings;
+}
+
+Lines StateFiller::uncovered() const {
+  Lines lines;
+  for (const auto& name : plan_.uncovered())
+    if (contents().find(name) != nullptr)
+      lines.push_back("'" + directory_ + "': the slabs of '" + name + "' do not cover what " + who(communicator_) +
+                      " needs of it");
+  return lines;
+}
+
+Lines StateFiller::check_other_files() const {
+  Lines lines;
+  const auto size = static_cast<std::size_t>(communicator_.size());
+  for (auto i = static_cast<std::size_t>(communicator_.rank()); i < manifest_.files.size(); i += size)
+    lines.push_back(damage_of(directory_, manifest_.files[i]));
+  if (communicator_.rank() == communicator_.size() - 1 && has_view(directory_)) lines.push_back(view_damage(directory_));
+  std::erase(lines, "");
+  return lines;
+}
+
+void StateFiller::install() {
+  on_every_rank(communicator_, [&] {
+    sums_.install(contents());
+    values_.decode(contents());
+    return std::string();
+  });
+  values_.install();
+}
+
+}  // namespace trainrt::checkpoint

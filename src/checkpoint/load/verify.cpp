@@ -1,0 +1,126 @@
+#include "checkpoint/load/verify.hpp"
+
+#include <filesystem>
+#include <mutex>
+#include <set>
+#include <trainrt/error.hpp>
+
+#include "checkpoint/damage.hpp"
+#include "checkpoint/format/manifest.hpp"
+#include "checkpoint/format/names.hpp"
+#include "checkpoint/load/survey.hpp"
+#include "checkpoint/other_files.hpp"
+#include "io/file.hpp"
+#include "io/schema.hpp"
+
+namespace trainrt::checkpoint {
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+void add_lines(Lines& findings, Lines more) {
+  for (auto& line : more)
+    if (!line.empty()) findings.push_back(std::move(line));
+}
+
+std::string last_part(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path.substr(path.rfind('/') + 1);
+}
+
+/// One check of one checkpoint.
+class Verification {
+ public:
+  Verification(const std::string& directory, int threads, const Progress& progress)
+      : directory_(directory), threads_(threads), progress_(progress), manifest_(read_manifest(directory)) {
+    for (const auto& shard : manifest_.shards) all_bytes_ += shard.hdf5_bytes();
+    for (const auto& file : manifest_.files) all_bytes_ += file.bytes;
+    std::error_code error;
+    if (has_view(directory)) {
+      const auto view_bytes = std::filesystem::file_size(directory + "/" + view_name, error);
+      if (!error && view_bytes > view_seal_bytes) all_bytes_ += view_bytes - view_seal_bytes;
+    }
+  }
+
+  Lines run() {
+    Lines findings;
+    if (const auto number = number_of(last_part(directory_)); number && *number != manifest_.meta.number)
+      findings.push_back("'" + directory_ + "' holds the checkpoint of index " + std::to_string(manifest_.meta.number));
+    const auto count = [this](std::uint64_t bytes) { done(bytes); };
+    add_lines(findings, shards());
+    for (const auto& file : manifest_.files) add_lines(findings, {damage_of(directory_, file, count)});
+    if (has_view(directory_)) add_lines(findings, {view_damage(directory_, count)});
+    // The structure of damaged files would only say the same less clearly.
+    if (findings.empty()) add_lines(findings, schemas());
+    return findings;
+  }
+
+ private:
+  Lines shards() {
+    ReadPlan plan;  // wants nothing, so it is all of every part
+    Survey survey(directory_, manifest_, plan, 0, 1);
+    Lines findings;
+    for (std::size_t number = 0; number < survey.parts().size(); ++number) try {
+        const auto& part = survey.parts()[number];
+        survey.add(number, read_part(directory_, part.shard_of(manifest_), part.record(manifest_)));
+      } catch (const std::exception& error) {
+        rethrow_if_no_damage(error);
+        // All parts of a missing file say the same.
+        if (findings.empty() || findings.back() != error.what()) findings.emplace_back(error.what());
+      }
+    if (findings.empty()) add_lines(findings, survey.findings());
+    BlockReading reading;
+    reading.threads = threads_;
+    reading.copy = false;
+    reading.read = [this](std::uint64_t bytes) { done(bytes); };
+    add_lines(findings, read_blocks(directory_, manifest_, plan.finish(), reading));
+    return findings;
+  }
+
+  Lines schemas() const {
+    Lines findings;
+    for (const auto& shard : manifest_.shards)
+      add_lines(findings, io::check_schema(directory_ + "/" + shard.name, "shard"));
+    if (has_view(directory_)) add_lines(findings, io::check_schema(directory_ + "/" + view_name, "state"));
+    return findings;
+  }
+
+  void done(std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    done_bytes_ += bytes;
+    if (progress_) progress_(done_bytes_, all_bytes_);
+  }
+
+  const std::string& directory_;
+  int threads_;
+  const Progress& progress_;
+  Manifest manifest_;
+  std::mutex mutex_;
+  std::uint64_t done_bytes_ = 0;
+  std::uint64_t all_bytes_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::string> verify(const std::string& checkpoint_dir, int threads, const Progress& progress) try {
+  return Verification(checkpoint_dir, threads, progress).run();
+} catch (const Error& error) {
+  rethrow_if_no_damage(error);
+  return {error.what()};
+}
+
+std::vector<std::string> verify(const std::string& checkpoint_dir) { return verify(checkpoint_dir, 2, {}); }
+
+std::vector<std::string> unlisted_files(const std::string& checkpoint_dir) {
+  const auto manifest = read_manifest(checkpoint_dir);
+  std::set<std::string> expected{manifest_name, view_name};
+  for (const auto& shard : manifest.shards) expected.insert(shard.name);
+  for (const auto& file : manifest.files) expected.insert(file.name);
+  Lines lines;
+  for (const auto& name : io::list_files_below(checkpoint_dir))
+    if (!expected.contains(name)) lines.push_back("'" + checkpoint_dir + "/" + name + "' is not listed in the manifest");
+  return lines;
+}
+
+}  // namespace trainrt::checkpoint

@@ -1,0 +1,236 @@
+#include "checkpoint/save/agree.hpp"
+
+#include <array>
+#include <bit>
+#include <cstdio>
+#include <map>
+#include <trainrt/error.hpp>
+#include <type_traits>
+
+#include "checkpoint/collective.hpp"
+#include "checkpoint/format/names.hpp"
+#include "checkpoint/value_bytes.hpp"
+#include "core/text.hpp"
+#include "io/digest.hpp"
+
+namespace trainrt::checkpoint {
+
+namespace {
+
+using Descriptions = std::map<std::string, std::string>;  // of all entries, by name
+
+std::string text_of(std::int64_t value) { return "value " + std::to_string(value); }
+std::string text_of(double value) {
+  std::array<char, 64> text{};  // with the bits, which tell NaNs and zeros apart
+  std::snprintf(text.data(), text.size(), "value %.17g (bits %016llx)", value,
+                static_cast<unsigned long long>(std::bit_cast<std::uint64_t>(value)));
+  return text.data();
+}
+std::string text_of(bool value) { return value ? "value true" : "value false"; }
+std::string text_of(const std::string& value) { return "value \"" + value + "\""; }
+
+std::string value_text(const ValueEntry& entry) {
+  return std::visit(
+      [](const auto* value) {
+        if constexpr (std::is_same_v<decltype(value), const std::int32_t*>)
+          return text_of(std::int64_t{*value});
+        else
+          return text_of(*value);
+      },
+      entry.value);
+}
+std::string dtype_text(const ValueEntry& entry) { return "value of type " + dtype_of(entry); }
+
+Descriptions describe(const State& state, Agreement::For purpose) {
+  Descriptions lines;
+  for (const auto& entry : state.tensors())
+    lines[entry.name] = "tensor of " + std::string(trainrt::name_of(entry.local.dtype)) + " " +
+                        to_string(entry.global_shape) + ", " + std::string(name_of(entry.placement));
+  for (const auto& entry : state.values())
+    lines[entry.name] = purpose == Agreement::For::plan ? dtype_text(entry) : value_text(entry);
+  for (const auto& entry : state.files())
+    lines[files_folder + "/" + entry.name] = entry.each_rank ? "a file of each rank" : "a file";
+  return lines;
+}
+
+std::string pack(const Descriptions& lines) {
+  Packer packer;
+  for (const auto& [name, text] : lines) packer.put(name).put(text);
+  return packer.bytes();
+}
+
+Descriptions unpack(std::string_view bytes) {
+  Descriptions lines;
+  for (Unpacker unpacker(bytes); !unpacker.done();) {
+    auto name = unpacker.text();
+    lines[std::move(name)] = unpacker.text();
+  }
+  return lines;
+}
+
+std::string shortened(const std::string& text) { return text.size() <= 80 ? text : text.substr(0, 77) + "..."; }
+
+/// "'epoch': value 3 on rank 0; value 4 on ranks 1, 2", or "" where all ranks say the same.
+std::string difference(const std::string& name, const std::vector<Descriptions>& ranks) {
+  std::map<std::string, std::vector<std::string>> said;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    const auto found = ranks[rank].find(name);
+    said[found == ranks[rank].end() ? "missing" : found->second].push_back(std::to_string(rank));
+  }
+  if (said.size() == 1) return "";
+  std::vector<std::string> parts;
+  for (const auto& [text, who] : said)
+    parts.push_back(shortened(text) + " on rank" + (who.size() > 1 ? "s " : " ") + shortened(join(who)));
+  return "'" + name + "': " + join(parts, "; ");
+}
+
+/// Collective: ranks tell each other what they have, and every rank throws what differs.
+[[noreturn]] void fail(Communicator& communicator, const State& state, Agreement::For purpose) {
+  std::vector<Descriptions> ranks;
+  for (const auto& bytes : communicator.all_gather(pack(describe(state, purpose)))) ranks.push_back(unpack(bytes));
+  Descriptions all;
+  for (const auto& lines : ranks) all.insert(lines.begin(), lines.end());
+  std::string text = "State differs between the ranks, so it cannot be saved:";
+  for (const auto& [name, line] : all)
+    if (const auto found = difference(name, ranks); !found.empty()) text += "\n  " + found;
+  throw Error(text + "\nEvery rank must name the same tensors, and values must be equal on all ranks (reduce them first).");
+}
+
+/// Slabs of every sharded tensor, by name.
+std::vector<std::vector<Slab>> held_by(const State& state, int rank) {
+  std::vector<std::vector<Slab>> held;
+  for (const auto& group : tensors_by_name(state)) {
+    if (group.first->placement != Placement::sharded) continue;
+    auto& slabs = held.emplace_back();
+    for (const auto* entry : group.entries) slabs.push_back({entry->offset, entry->local.shape, rank});
+  }
+  return held;
+}
+
+std::string packed(std::span<const std::vector<Slab>> held) {
+  Packer packer;
+  for (const auto& slabs : held) {
+    packer.put(slabs.size());
+    for (const auto& slab : slabs) packer.put(slab.offset).put(slab.shape);
+  }
+  return packer.bytes();
+}
+
+/// Adds what a rank packed to the slabs of these tensors.
+void unpack_slabs(std::string_view bytes, int rank, std::vector<std::vector<Slab>>& tensors) {
+  Unpacker unpacker(bytes);
+  for (auto& slabs : tensors)
+    for (auto left = unpacker.number(); left > 0; --left) {
+      auto offset = unpacker.shape();
+      auto shape = unpacker.shape();
+      slabs.push_back({std::move(offset), std::move(shape), rank});
+    }
+}
+
+/// Slabs are exchanged in rounds of about so many bytes from all ranks.
+constexpr std::int64_t gathered_bytes = std::int64_t{16} << 20;
+
+/// 60 bits of a digest.
+std::int64_t number_of(const std::string& digest, std::size_t first = 0) {
+  return std::stoll(digest.substr(first, 15), nullptr, 16);
+}
+
+/// Bytes that differ where anything of an entry but its data does. Cheap: it is made at every save.
+class Fingerprint {
+ public:
+  template <class T>
+  requires std::is_trivially_copyable_v<T> Fingerprint& add(const T& value) {
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
+    return *this;
+  }
+  Fingerprint& add(const Shape& shape) {
+    add(shape.size());
+    bytes_.append(reinterpret_cast<const char*>(shape.data()), shape.size() * sizeof shape[0]);
+    return *this;
+  }
+  Fingerprint& add(const std::string& text) {
+    add(text.size());
+    bytes_ += text;
+    return *this;
+  }
+  std::string digest() const { return io::digest_of(std::string_view(bytes_)); }
+
+ private:
+  std::string bytes_;
+};
+
+std::string structure_of(const State& state) {
+  Fingerprint print;
+  for (const auto& entry : state.tensors())
+    print.add(entry.name)
+        .add(entry.local.dtype)
+        .add(entry.placement)
+        .add(entry.local.shape)
+        .add(entry.global_shape)
+        .add(entry.offset);
+  for (const auto& entry : state.values()) print.add(entry.name).add(dtype_of(entry)).add(room_of(entry));
+  for (const auto& entry : state.files()) print.add(entry.name).add(entry.each_rank);
+  return print.digest();
+}
+
+/// A number of 60 bits from the values.
+std::int64_t values_of(const State& state) {
+  std::map<std::string, std::string> values;
+  for (const auto& entry : state.values()) values[entry.name] = bytes_of(entry);
+  Fingerprint print;
+  for (const auto& [name, bytes] : values) print.add(name).add(bytes);
+  return number_of(print.digest());
+}
+
+}  // namespace
+
+void require_alike(const State& state, Communicator& communicator) {
+  const auto mine = io::digest_of(std::string_view(pack(describe(state, Agreement::For::plan))));
+  const auto a = number_of(mine), b = number_of(mine, 15);
+  std::array<std::int64_t, 4> most = {a, -a, b, -b};
+  communicator.all_reduce(most, Op::max);
+  if (most[0] != -most[1] || most[2] != -most[3]) fail(communicator, state, Agreement::For::plan);
+}
+
+Agreement::Outcome Agreement::update(const State& state, For purpose, bool obstacle, std::int64_t number) {
+  auto structure = structure_of(state);
+  const auto values = purpose == For::save ? values_of(state) : 0;
+  std::array<std::int64_t, 6> most = {structure != structure_, obstacle, values, -values, number, ~number};
+  communicator_.all_reduce(most, Op::max);
+  if (most[2] != -most[3]) fail(communicator_, state, purpose);
+  if (most[0] != 0) exchange(state);
+  structure_ = std::move(structure);
+  return {most[0] != 0, most[1] != 0, most[4] == ~most[5]};
+}
+
+void Agreement::exchange(const State& state) {
+  require_alike(state, communicator_);
+  const auto own_file = file_of_rank_[static_cast<std::size_t>(communicator_.rank())];
+  // Rank 0 makes the view of a complete layout without asking the shards, as long as that takes no more than some
+  // megabytes.
+  const std::size_t most_slabs = communicator_.rank() == 0 ? 16'384 : 0;
+  LayoutPlanner planner(state, file_of_rank_, own_file, most_slabs);
+  exchange_slabs(state, planner);
+  layout_ = planner.finish();
+}
+
+/// All ranks have as many sharded tensors, and make the same rounds.
+void Agreement::exchange_slabs(const State& state, LayoutPlanner& planner) {
+  const auto held = held_by(state, communicator_.rank());
+  if (held.empty()) return;
+  std::vector<std::int64_t> bytes;
+  for (const auto& slabs : held) bytes.push_back(static_cast<std::int64_t>(packed({&slabs, 1}).size()));
+  communicator_.all_reduce(bytes, Op::max);
+  for (std::size_t begin = 0; begin < held.size();) {
+    auto end = begin + 1;
+    for (auto sum = bytes[begin]; end < held.size(); ++end)
+      if (sum += bytes[end]; sum > gathered_bytes / communicator_.size()) break;
+    std::vector<std::vector<Slab>> tensors(end - begin);
+    const auto round = communicator_.all_gather(packed(std::span(held).subspan(begin, end - begin)));
+    for (std::size_t rank = 0; rank < round.size(); ++rank) unpack_slabs(round[rank], static_cast<int>(rank), tensors);
+    for (auto& slabs : tensors) planner.add(std::move(slabs));
+    begin = end;
+  }
+}
+
+}  // namespace trainrt::checkpoint

@@ -1,0 +1,141 @@
+#include "checkpoint/save/commit.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <trainrt/error.hpp>
+
+#include "checkpoint/format/names.hpp"
+#include "checkpoint/save/whole_view.hpp"
+#include "core/host.hpp"
+#include "core/text.hpp"
+#include "io/fenced_directory.hpp"
+#include "io/file.hpp"
+#include "io/file_system.hpp"
+#include "io/patience.hpp"
+#include "io/striping.hpp"
+
+namespace trainrt::checkpoint {
+
+namespace {
+
+Manifest manifest_of(const Commit& commit) {
+  Manifest manifest;
+  manifest.meta = commit.meta;
+  manifest.meta.ranks = commit.layout.ranks;
+  manifest.meta.created = utc_now();
+  for (int file = 0; file < commit.layout.files(); ++file)
+    manifest.shards.push_back({shard_name(file), commit.file_bytes[static_cast<std::size_t>(file)], {}});
+  for (std::size_t rank = 0; rank < commit.parts.size(); ++rank) {
+    const auto& sealed = commit.parts[rank];
+    manifest.shards[static_cast<std::size_t>(commit.layout.file_of_rank[rank])].parts.push_back(sealed.part);
+    manifest.files.insert(manifest.files.end(), sealed.files.begin(), sealed.files.end());
+  }
+  return manifest;
+}
+
+void take_back(const SavePaths& paths, const std::string& why) try {
+  io::rename_to_new(paths.final, paths.work);
+} catch (const Error& error) {
+  throw Error(why + "; and it is still to be seen, though it may not last: " + error.what());
+}
+
+/// Gives the written directory its final name.
+void rename_into_place(const SavePaths& paths, const Observer& observer) {
+  io::while_there(paths.run_dir, [&] { io::sync_directory(paths.work); });
+  observer(Phase::directory_synced);
+  bool is_free = true;
+  io::while_there(paths.run_dir, [&] { is_free = io::rename_to_new(paths.work, paths.final); });
+  if (!is_free)
+    throw LostRun("cannot commit checkpoint '" + paths.final +
+                  "': it exists already, so another attempt owns this run now, or the storage has shown an old listing; "
+                  "this one must end");
+  observer(Phase::renamed);
+  try {
+    io::while_there(paths.run_dir, [&] { io::sync_directory(paths.run_dir); });
+  } catch (const Error& error) {
+    take_back(paths, error.what());  // what may not last must not be taken for committed
+    throw;
+  }
+  observer(Phase::committed);
+}
+
+/// Removes what a dropped checkpoint left behind; returns `why`, and what could not be removed.
+std::string drop(const SavePaths& paths, std::string why) {
+  try {
+    io::remove_tree(paths.work);
+  } catch (const Error& error) {
+    why += "; " + std::string(error.what());
+  }
+  return why;
+}
+
+void throw_failures(const std::vector<Sealed>& parts) {
+  std::vector<std::string> failures;
+  bool may_pass = true;
+  for (const auto& part : parts) {
+    if (part.failure.empty()) continue;
+    failures.push_back(part.failure);
+    may_pass = may_pass && part.may_pass;
+  }
+  if (failures.empty()) return;
+  const auto text = join(failures, "; ");
+  if (may_pass) throw io::StorageError(text, EIO);
+  throw Error(text);
+}
+
+}  // namespace
+
+SavePaths save_paths(const std::string& run_dir, const std::string& private_dir, std::int64_t number) {
+  const auto name = directory_name(number);
+  return {run_dir, private_dir, private_dir + "/" + name, run_dir + "/" + name};
+}
+
+std::string lost_text(const SavePaths& paths) {
+  if (!io::FencedDirectory(paths.run_dir, paths.private_dir).is_fenced()) return {};
+  return "cannot commit checkpoint '" + paths.final + "': the directory '" + paths.private_dir +
+         "' has been taken away, so another attempt owns this run now; this one must end";
+}
+
+void prepare_work(const SavePaths& paths, std::uint64_t file_bytes, int files) {
+  if (io::exists(paths.work)) io::remove_tree(paths.work);
+  if (!io::make_directory(paths.work)) io::fail("make directory", paths.work, EEXIST);
+  // Where striping cannot be set the file system's default does.
+  if (io::file_system_of(paths.work).name == "lustre") io::set_striping(paths.work, io::striping_for(file_bytes, files));
+}
+
+std::uint64_t commit(const Commit& commit, const Observer& observer) try {
+  throw_failures(commit.parts);
+  if (commit.before) commit.before();
+  const auto manifest = manifest_of(commit);
+  const auto text = to_text(manifest);
+  io::patiently_in(commit.paths.run_dir, [&] {
+    io::remove_tree(commit.paths.work + "/" + manifest_name);
+    io::write_file(commit.paths.work + "/" + manifest_name, text);
+  });
+  observer(Phase::manifest_written);
+  rename_into_place(commit.paths, observer);
+  std::uint64_t bytes = text.size();
+  for (const auto& shard : manifest.shards) bytes += shard.bytes;
+  for (const auto& file : manifest.files) bytes += file.bytes;
+  return bytes;
+} catch (const LostRun& lost) {
+  drop(commit.paths, "");
+  throw;
+} catch (const io::StorageError& error) {
+  if (const auto lost = lost_text(commit.paths); !lost.empty()) throw LostRun(lost);
+  throw io::StorageError(drop(commit.paths, error.what()), error.error_number());
+} catch (const std::exception& error) {
+  if (const auto lost = lost_text(commit.paths); !lost.empty()) throw LostRun(lost);
+  throw Error(drop(commit.paths, error.what()));
+}
+
+void add_view(const Commit& commit, const Observer& observer) {
+  const auto aside = view_aside(commit.paths.private_dir);
+  if (commit.layout.complete)
+    write_view(commit.paths.final, aside, whole_view(commit.layout, commit.value_names));
+  else  // what lies where stands in the files
+    restore_view(commit.paths.final, aside);
+  observer(Phase::view_written);
+}
+
+}  // namespace trainrt::checkpoint

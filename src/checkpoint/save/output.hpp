@@ -1,0 +1,42 @@
+#pragma once
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "checkpoint/format/index.hpp"
+#include "checkpoint/format/names.hpp"
+#include "io/patience.hpp"
+#include "io/positional_file.hpp"
+
+namespace trainrt::checkpoint {
+
+/// A file of the checkpoint, opened by the first thread that has bytes for it.
+class Output {
+ public:
+  Output(const std::string& directory, const std::string& name, std::uint64_t expected_bytes)
+      : path_(directory + "/" + name), run_dir_(run_of(run_of(directory))), expected_bytes_(expected_bytes) {}
+
+  const io::PositionalFile& file() {
+    const std::lock_guard lock(mutex_);
+    if (!file_) io::patiently_in(run_dir_, [&] { file_ = io::PositionalFile::create(path_, expected_bytes_); });
+    return *file_;
+  }
+  void finish() {
+    file().sync();
+    file_->close();
+  }
+  const std::string& path() const { return path_; }
+
+  std::vector<BlockRecord> blocks;  ///< one a block that goes here; each thread fills in its own
+
+ private:
+  std::string path_;
+  std::string run_dir_;
+  std::uint64_t expected_bytes_;
+  std::mutex mutex_;
+  std::optional<io::PositionalFile> file_;
+};
+
+}  // namespace trainrt::checkpoint

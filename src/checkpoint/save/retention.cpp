@@ -1,0 +1,100 @@
+#include "checkpoint/save/retention.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <trainrt/error.hpp>
+
+#include "checkpoint/format/manifest.hpp"
+#include "checkpoint/format/names.hpp"
+#include "io/file.hpp"
+#include "io/storage_error.hpp"
+
+namespace trainrt::checkpoint {
+
+namespace {
+
+/// Higher is better; NaN and missing are lowest.
+double score(const Meta& meta, const Retention& retention) {
+  const auto found = meta.metrics.find(retention.score_attribute);
+  if (found == meta.metrics.end() || std::isnan(found->second)) return -std::numeric_limits<double>::infinity();
+  return retention.maximize ? found->second : -found->second;
+}
+
+struct SortedOut {
+  std::vector<Meta> good;
+  std::vector<std::int64_t> damaged;
+};
+
+/// Reads the manifests of these checkpoints.
+SortedOut sort_out(const std::string& run_dir, const std::set<std::int64_t>& numbers,
+                   const std::vector<std::int64_t>& known_as_damaged) {
+  SortedOut sorted;
+  for (const auto number : numbers) try {
+      const auto manifest = read_manifest(run_dir + "/" + directory_name(number));
+      const bool is_good = manifest.meta.number == number && std::ranges::count(known_as_damaged, number) == 0;
+      is_good ? sorted.good.push_back(manifest.meta) : sorted.damaged.push_back(number);
+    } catch (const io::StorageError&) {
+      // It may be the storage's fault: unless a load has found it damaged, nobody knows.
+      if (std::ranges::count(known_as_damaged, number) > 0) sorted.damaged.push_back(number);
+    } catch (const Error&) {
+      sorted.damaged.push_back(number);
+    }
+  return sorted;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> to_delete(const std::vector<Meta>& good, const Retention& retention,
+                                    const std::vector<std::int64_t>& damaged) {
+  const auto keep = static_cast<std::size_t>(std::max<std::int64_t>(retention.num_to_keep, 0));
+  if (keep == 0 || good.size() < keep) return {};
+  std::int64_t latest = -1;
+  for (const auto& meta : good) latest = std::max(latest, meta.number);
+  const auto is_extra = [&](const Meta& meta) {
+    return meta.at_stop && !(retention.score_attribute.empty() && meta.number == latest);
+  };
+  auto ranked = good;
+  std::sort(ranked.begin(), ranked.end(), [&](const Meta& a, const Meta& b) {
+    if (is_extra(a) != is_extra(b)) return is_extra(b);
+    const auto score_a = score(a, retention);
+    const auto score_b = score(b, retention);
+    return score_a != score_b ? score_a > score_b : a.number > b.number;
+  });
+  std::vector<std::int64_t> numbers;
+  for (std::size_t i = keep; i < ranked.size(); ++i)
+    if (ranked[i].number != latest) numbers.push_back(ranked[i].number);
+  for (const auto number : damaged)
+    if (number < latest) numbers.push_back(number);
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+void retain(const std::string& run_dir, const std::string& private_dir, const Retention& retention,
+            std::set<std::int64_t>& known, const std::vector<std::int64_t>& damaged, const Observer& observer) {
+  // Manifests are read only if something may have to go: a start must not take longer for every old checkpoint.
+  const auto keep = static_cast<std::size_t>(std::max<std::int64_t>(retention.num_to_keep, 0));
+  if (keep == 0 || known.size() <= keep) return;
+  const auto sorted = sort_out(run_dir, known, damaged);
+  const auto numbers = to_delete(sorted.good, retention, sorted.damaged);
+  if (numbers.empty()) return;
+  std::vector<std::string> retired;
+  for (const auto number : numbers) {
+    const auto& aside = retired.emplace_back(private_dir + "/deleted_" + directory_name(number));
+    io::remove_tree(aside);
+    if (!io::rename_to_new(run_dir + "/" + directory_name(number), aside))
+      throw Error("cannot delete '" + run_dir + "/" + directory_name(number) + "': '" + aside + "' is in the way");
+    known.erase(number);
+  }
+  io::sync_directory(run_dir);
+  observer(Phase::retired);
+  for (const auto& aside : retired) io::remove_tree(aside);
+  observer(Phase::deleted);
+}
+
+void retain(const std::string& run_dir, const std::string& private_dir, const Retention& retention,
+            std::set<std::int64_t>& known, const std::vector<std::int64_t>& damaged) {
+  retain(run_dir, private_dir, retention, known, damaged, [](Phase) {});
+}
+
+}  // namespace trainrt::checkpoint

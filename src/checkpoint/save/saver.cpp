@@ -1,0 +1,277 @@
+#include "checkpoint/save/saver.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <numeric>
+
+#include <trainrt/error.hpp>
+
+#include "checkpoint/collective.hpp"
+#include "checkpoint/save/agree.hpp"
+#include "checkpoint/save/commit.hpp"
+#include "checkpoint/save/whole_view.hpp"
+#include "core/host.hpp"
+#include "io/file.hpp"
+#include "io/patience.hpp"
+#include "io/storage_error.hpp"
+
+namespace trainrt::checkpoint {
+
+namespace {
+
+std::vector<int> a_file_each(int ranks) {
+  std::vector<int> files(static_cast<std::size_t>(ranks));
+  std::iota(files.begin(), files.end(), 0);
+  return files;
+}
+
+std::int64_t now_ms() { return static_cast<std::int64_t>(1000 * monotonic_seconds()); }
+
+}  // namespace
+
+/// The save that is on its way.
+struct Saver::Flight {
+  Request request;
+  SavePaths paths;
+  std::int64_t began_ms = 0;
+  bool gathered = false;
+};
+
+/// What rank 0's writer tells its train thread.
+struct Saver::Conclusion {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::int64_t number = 0;  // of the save that concluded last
+  SaveResult result;
+
+  void set(std::int64_t save, SaveResult what) {
+    const std::lock_guard lock(mutex);
+    number = save;
+    result = std::move(what);
+    changed.notify_all();
+  }
+  std::int64_t concluded() {
+    const std::lock_guard lock(mutex);
+    return number;
+  }
+  SaveResult wait(std::int64_t save, double limit_s) {
+    std::unique_lock lock(mutex);
+    if (!changed.wait_for(lock, std::chrono::duration<double>(limit_s), [&] { return number >= save; }))
+      throw Error(
+          "the commit of a checkpoint has come to a halt: the storage does not answer (failure.collective_timeout)");
+    return result;
+  }
+};
+
+Saver::Saver(SaverOptions options, Communicator& communicator)
+    : options_(std::move(options)),
+      communicator_(communicator),
+      conclusion_(std::make_shared<Conclusion>()),
+      owed_views_(options_.run_dir, view_aside(options_.private_dir)),
+      writer_(options_.writer) {
+  if (options_.file_of_rank.empty()) options_.file_of_rank = a_file_each(communicator.size());
+  agreement_ = std::make_unique<Agreement>(communicator, options_.file_of_rank);
+}
+
+Saver::~Saver() = default;
+
+std::optional<SaveResult> Saver::start(const State& state, Request request) {
+  state.bring_up_to_date();
+  const auto paths = save_paths(options_.run_dir, options_.private_dir, request.meta.number);
+  const auto began_ms = now_ms();
+  SaveResult obstacle;  // rank 0's
+  obstacle.number = request.meta.number;
+  if (communicator_.rank() == 0) try {
+      make_private_dir();
+      const auto file_bytes = plan_ ? plan_->file_bytes : 0;
+      io::patiently_in(options_.run_dir,
+                       [&] { prepare_work(paths, file_bytes, static_cast<int>(options_.file_of_rank.size())); });
+      options_.writer.observer(Phase::prepared);
+    } catch (const std::exception& error) {
+      const auto lost = options_.makes_private_dir ? std::string() : lost_text(paths);
+      obstacle.lost = !lost.empty();
+      obstacle.error = obstacle.lost ? lost : who(communicator_) + ": " + error.what();
+      obstacle.may_pass = io::may_pass(error);
+      obstacle.began_ms = began_ms;
+      obstacle.ended_ms = now_ms();
+    }
+  const auto& [number, conclude] = request.comparison;
+  const auto agreed = agreement_->update(state, Agreement::For::save, !obstacle.error.empty(), number ? number() : 0);
+  if (number) conclude(agreed.alike);
+  if (agreed.new_layout) plan(state);
+  if (agreed.obstacle) {
+    auto result = unpacked_result(communicator_.broadcast_text(packed(obstacle), 0));
+    if (result.lost) throw LostRun(result.error);
+    return result;
+  }
+  ++started_;
+  flight_ = std::make_unique<Flight>(Flight{std::move(request), paths, began_ms});
+  value_names_.clear();
+  for (const auto& value : state.values()) value_names_.push_back(value.name);
+  writer_.begin(plan_, state, paths.work);
+  return std::nullopt;
+}
+
+/// Once: where it is gone later, it has been taken away.
+void Saver::make_private_dir() {
+  if (options_.makes_private_dir) io::make_directories(options_.private_dir);
+  options_.makes_private_dir = false;
+}
+
+/// Fails on all ranks or on none. What failed is tried again at the next save.
+void Saver::plan(const State& state) try {
+  on_every_rank(communicator_, [&] {
+    plan_ = std::make_shared<const ShardPlan>(plan_shard(agreement_->layout(), state, communicator_.rank()));
+    return std::string();
+  });
+  writer_.prepare(*plan_, state);
+} catch (...) {
+  agreement_->forget();
+  throw;
+}
+
+void Saver::restored(std::int64_t number) {
+  const std::lock_guard no_commit(commit_mutex_);
+  options_.known.erase(options_.known.upper_bound(number), options_.known.end());
+}
+
+void Saver::know_as_damaged(std::vector<std::int64_t> numbers) {
+  const std::lock_guard no_commit(commit_mutex_);
+  options_.known.insert(numbers.begin(), numbers.end());
+  damaged_ = std::move(numbers);
+}
+
+void Saver::prepare(const State& state) {
+  if (agreement_->update(state, Agreement::For::plan).new_layout) plan(state);
+}
+
+Saver::Standing Saver::standing() const {
+  return {.sealed = started_ - (writer_.is_sealed() ? 0 : 1), .concluded = conclusion_->concluded()};
+}
+
+std::optional<SaveResult> Saver::advance(Standing of_all) {
+  if (!flight_) return std::nullopt;
+  if (!flight_->gathered && of_all.sealed >= started_) gather();
+  if (flight_->gathered && of_all.concluded >= started_) return conclude();
+  return std::nullopt;
+}
+
+std::optional<SaveResult> Saver::finish() {
+  if (!flight_) return std::nullopt;
+  if (!flight_->gathered) gather();
+  return conclude();
+}
+
+/// Storage that has come to a halt is an Error, on all ranks.
+void Saver::gather() {
+  const auto sealed = on_every_rank(communicator_, [&] {
+    auto mine = writer_.wait();
+    if (!mine.failure.empty()) mine.failure = who(communicator_) + ": " + mine.failure;
+    return packed(mine);
+  });
+  std::vector<Sealed> parts;
+  for (const auto& bytes : sealed) parts.push_back(unpacked_sealed(bytes));
+  flight_->gathered = true;
+  options_.writer.observer(Phase::gathered);
+  if (communicator_.rank() != 0) return;
+  auto work = std::make_shared<Commit>();
+  work->paths = flight_->paths;
+  work->meta = flight_->request.meta;
+  work->layout = agreement_->layout();
+  work->value_names = value_names_;
+  work->before = flight_->request.before_commit;
+  work->file_bytes.resize(static_cast<std::size_t>(work->layout.files()));
+  for (std::size_t rank = 0; rank < parts.size(); ++rank) {
+    work->file_bytes[static_cast<std::size_t>(work->layout.file_of_rank[rank])] = parts[rank].file_bytes;
+    work->parts.push_back(std::move(parts[rank]));
+  }
+  commit_in_background(std::move(work), flight_->began_ms);
+}
+
+void Saver::commit_in_background(std::shared_ptr<const Commit> work, std::int64_t began_ms) {
+  writer_.workers().submit([this, work = std::move(work), number = started_, began_ms] {
+    const std::lock_guard one_at_a_time(commit_mutex_);
+    SaveResult result;
+    result.began_ms = began_ms;
+    result.number = work->meta.number;
+    try {
+      result.bytes = commit(*work, options_.writer.observer);
+      result.committed = true;
+      result.directory = work->paths.final;
+    } catch (const LostRun& error) {
+      result.lost = true;
+      result.error = error.what();
+    } catch (const std::exception& error) {
+      result.error = error.what();
+      result.may_pass = io::may_pass(error);
+      const bool own =
+          std::all_of(work->parts.begin(), work->parts.end(), [](const Sealed& p) { return p.failure.empty(); });
+      if (own) result.error = who(communicator_) + ": " + result.error;
+    }
+    result.ended_ms = now_ms();
+    conclusion_->set(number, result);
+    if (result.committed) follow_up(*work);
+  });
+}
+
+/// What nobody has to wait for. Called with commit_mutex_.
+void Saver::follow_up(const Commit& work) {
+  options_.known.insert(work.meta.number);
+  try {
+    add_view(work, options_.writer.observer);
+    settle_views();
+  } catch (const std::exception& error) {
+    options_.writer.say("the whole view of a checkpoint is missing, and is written again later: " +
+                        std::string(error.what()));
+    owed_views_.owe(work.paths.final);
+  }
+  try {
+    if (options_.retention)
+      retain(options_.run_dir, options_.private_dir, *options_.retention, options_.known, damaged_,
+             options_.writer.observer);
+  } catch (const std::exception& error) {
+    options_.writer.say("an old checkpoint stays: " + std::string(error.what()));
+  }
+}
+
+void Saver::settle_views() {
+  for (const auto& line : owed_views_.settle()) options_.writer.say(line);
+}
+
+SaveResult Saver::conclude() {
+  const auto result = unpacked_result(
+      from_root(communicator_, [&] { return packed(conclusion_->wait(started_, options_.writer.stuck_s)); }));
+  flight_.reset();
+  if (result.lost) throw LostRun(result.error);
+  return result;
+}
+
+void Saver::drain() {
+  constexpr double patience_s = 30;
+  if (communicator_.rank() == 0 && !options_.makes_private_dir)
+    writer_.workers().submit([this] {
+      const std::lock_guard one_at_a_time(commit_mutex_);
+      if (!owed_views_.is_settled()) settle_views();
+    });
+  if (writer_.workers().drain_within(std::min(patience_s, options_.writer.stuck_s))) return;
+  options_.writer.say(
+      "waiting for the storage: the whole view of the last checkpoint, or deletions of old ones, take long");
+  if (!writer_.workers().drain_within(options_.writer.stuck_s))
+    throw Error(
+        "what follows a checkpoint's commit (state.h5, deletions of old ones) has come to a halt: the storage does "
+        "not answer. The checkpoint itself is whole; start the same command again when the storage is well");
+}
+
+SaveResult save(const State& state, const SaverOptions& options, const Meta& meta, Communicator& communicator) {
+  Saver saver(options, communicator);
+  const auto failed = saver.start(state, {meta, {}});
+  auto result = failed ? *failed : saver.finish().value();
+  on_every_rank(communicator, [&] {  // no rank looks before the view is there
+    saver.drain();
+    return std::string();
+  });
+  return result;
+}
+
+}  // namespace trainrt::checkpoint

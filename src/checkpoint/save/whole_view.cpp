@@ -1,0 +1,204 @@
+#include "checkpoint/save/whole_view.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <map>
+#include <ranges>
+#include <tuple>
+#include <utility>
+
+#include <trainrt/error.hpp>
+
+#include "checkpoint/format/index.hpp"
+#include "checkpoint/format/listing.hpp"
+#include "checkpoint/format/manifest.hpp"
+#include "checkpoint/format/names.hpp"
+#include "checkpoint/other_files.hpp"
+#include "checkpoint/part.hpp"
+#include "io/digest.hpp"
+#include "io/file.hpp"
+#include "io/h5_types.hpp"
+
+namespace trainrt::checkpoint {
+
+namespace {
+
+int file_of(const Slab& slab, const Layout& layout) { return layout.file_of_rank[static_cast<std::size_t>(slab.writer)]; }
+
+/// Links the entry to the shard that holds it whole.
+void link(hid_t file, const std::string& name, int shard) {
+  const auto links = io::h5_link_properties();
+  const auto path = object_path(name);
+  io::h5_check(H5Lcreate_external(shard_name(shard).c_str(), path.c_str(), file, path.c_str(), links, H5P_DEFAULT),
+               "link '" + name + "'");
+}
+
+/// NaN, for types that have one.
+void set_fill(hid_t how, DType dtype) {
+  const double f64 = std::numeric_limits<double>::quiet_NaN();
+  const float f32 = std::numeric_limits<float>::quiet_NaN();
+  const std::uint16_t f16 = 0x7e00;
+  const std::uint16_t bf16 = 0x7fc0;
+  const void* fill = nullptr;
+  if (dtype == DType::f64) fill = &f64;
+  if (dtype == DType::f32) fill = &f32;
+  if (dtype == DType::f16) fill = &f16;
+  if (dtype == DType::bf16) fill = &bf16;
+  if (fill != nullptr) io::h5_check(H5Pset_fill_value(how, io::h5_type(dtype), fill), "set the fill value");
+}
+
+Shape whole_shape(const TensorLayout& tensor, int ranks) {
+  Shape shape = tensor.global_shape;
+  if (tensor.placement == Placement::per_rank) shape.insert(shape.begin(), ranks);
+  return shape;
+}
+
+/// Maps one shard's slab to its box of the whole.
+void map_slab(hid_t how, const TensorLayout& tensor, std::size_t number, int file, const Shape& whole) {
+  const auto& slab = tensor.slabs[number];
+  std::vector<hsize_t> start(slab.offset.begin(), slab.offset.end());
+  std::vector<hsize_t> count(slab.shape.begin(), slab.shape.end());
+  if (tensor.placement == Placement::per_rank) {
+    start.insert(start.begin(), static_cast<hsize_t>(slab.writer));
+    count.insert(count.begin(), 1);
+  }
+  const auto target = io::h5_space(whole);
+  io::h5_check(H5Sselect_hyperslab(target, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr), "select a slab");
+  const auto source = io::h5_space(slab.shape);
+  io::h5_check(H5Pset_virtual(how, target, shard_name(file).c_str(), slab_path(tensor.name, number).c_str(), source),
+               "map a slab of '" + tensor.name + "'");
+}
+
+void assemble(hid_t file, const TensorLayout& tensor, const Layout& layout) {
+  const auto whole = whole_shape(tensor, layout.ranks);
+  io::H5Id how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make dataset properties");
+  io::h5_check(H5Pset_obj_track_times(how, false), "leave times out");  // the same view, whenever it is made
+  if (element_count(whole) > 0) {
+    set_fill(how, tensor.dtype);
+    for (std::size_t number = 0; number < tensor.slabs.size(); ++number)
+      map_slab(how, tensor, number, file_of(tensor.slabs[number], layout), whole);
+  }
+  const auto links = io::h5_link_properties();
+  const auto space = io::h5_space(whole);
+  io::H5Id dataset(
+      H5Dcreate2(file, object_path(tensor.name).c_str(), io::h5_type(tensor.dtype), space, links, how, H5P_DEFAULT),
+      H5Dclose, "create dataset '" + tensor.name + "'");
+  io::h5_write_word(dataset, "placement", name_of(tensor.placement));
+  io::h5_write_attribute(dataset, "global_shape", std::span<const std::int64_t>(tensor.global_shape));
+  const Shape zeros(tensor.global_shape.size(), 0);
+  io::h5_write_attribute(dataset, "offset", std::span<const std::int64_t>(zeros));
+}
+
+}  // namespace
+
+std::string whole_view(const Layout& layout, const std::vector<std::string>& value_names) {
+  return io::h5_image([&](hid_t file) {
+    io::h5_write_word(file, "format", view_format);
+    io::h5_write_attribute(file, "version", format_version);
+    io::h5_write_attribute(file, "ranks", std::int64_t{layout.ranks});
+    for (const auto& tensor : layout.tensors)
+      if (tensor.is_whole())
+        link(file, tensor.name, file_of(tensor.slabs.front(), layout));
+      else
+        assemble(file, tensor, layout);
+    for (const auto& value : value_names)
+      link(file, value, layout.file_of_rank[static_cast<std::size_t>(layout.values_writer())]);
+  });
+}
+
+std::string view_aside(const std::string& private_dir) { return private_dir + "/" + view_name; }
+
+void write_view(const std::string& checkpoint_dir, const std::string& aside, const std::string& view) try {
+  io::remove_tree(aside);
+  io::write_file(aside, view + view_seal(io::digest_of(std::string_view(view))));
+  if (!io::rename_to_new(aside, checkpoint_dir + "/" + view_name)) io::remove_tree(aside);
+  io::sync_directory(checkpoint_dir);
+} catch (...) {
+  std::remove(aside.c_str());
+  throw;
+}
+
+namespace {
+
+Placement placement_from(const std::string& name) {
+  for (const auto placement : {Placement::replicated, Placement::sharded, Placement::per_rank})
+    if (name_of(placement) == name) return placement;
+  throw Error("a checkpoint's index has the unknown placement '" + name + "'");
+}
+
+/// Adds what one rank wrote.
+void add_index(const Index& index, std::map<std::string, TensorLayout>& tensors, std::vector<std::string>& values) {
+  for (const auto& entry : index.tensors) {
+    auto& tensor = tensors[entry.name];
+    tensor.name = entry.name;
+    tensor.dtype = dtype_from(entry.dtype);
+    tensor.placement = placement_from(entry.placement);
+    tensor.global_shape = entry.global_shape;
+    tensor.slabs.push_back({entry.offset, entry.shape, index.rank});
+  }
+  for (const auto& value : index.values) values.push_back(value.name);
+}
+
+}  // namespace
+
+void restore_view(const std::string& checkpoint_dir, const std::string& aside) {
+  if (io::exists(checkpoint_dir + "/" + view_name) || io::is_link(checkpoint_dir)) return;
+  const auto manifest = read_manifest(checkpoint_dir);
+  Layout layout;
+  layout.ranks = manifest.meta.ranks;
+  layout.file_of_rank.resize(static_cast<std::size_t>(layout.ranks));
+  std::map<std::string, TensorLayout> tensors;
+  std::vector<std::string> values;
+  for (std::size_t file = 0; file < manifest.shards.size(); ++file)
+    for (const auto& part : manifest.shards[file].parts) {
+      const auto path = checkpoint_dir + "/" + manifest.shards[file].name;
+      layout.file_of_rank.at(static_cast<std::size_t>(part.rank)) = static_cast<int>(file);
+      add_index(index_from(read_part(checkpoint_dir, manifest.shards[file], part), path), tensors, values);
+    }
+  for (auto& [name, tensor] : tensors) {
+    // The order of plan_layout(), which numbers the slabs.
+    const auto key = [&](const Slab& s) {
+      return std::tuple(tensor.placement == Placement::per_rank ? s.writer : 0, s.offset, s.shape);
+    };
+    std::sort(tensor.slabs.begin(), tensor.slabs.end(), [&](const Slab& a, const Slab& b) { return key(a) < key(b); });
+    layout.tensors.push_back(std::move(tensor));
+  }
+  write_view(checkpoint_dir, aside, whole_view(layout, values));
+}
+
+OwedViews::OwedViews(std::string run_dir, std::string aside) : run_dir_(std::move(run_dir)), aside_(std::move(aside)) {}
+
+void OwedViews::owe(const std::string& checkpoint_dir) {
+  owed_.insert(checkpoint_dir);
+  told_.insert(checkpoint_dir);
+}
+
+std::vector<std::string> OwedViews::settle() {
+  std::vector<std::string> lines;
+  try {
+    if (!has_looked_) look();
+  } catch (const Error& error) {
+    lines.push_back(std::string("whole views of checkpoints (state.h5) may be missing: ") + error.what());
+  }
+  for (auto owed = owed_.begin(); owed != owed_.end();) try {
+      if (io::exists(*owed)) restore_view(*owed, aside_);  // else it was deleted
+      owed = owed_.erase(owed);
+    } catch (const Error& error) {
+      if (told_.insert(*owed).second)
+        lines.push_back("the whole view of a checkpoint is missing: " + std::string(error.what()));
+      ++owed;
+    }
+  return lines;
+}
+
+void OwedViews::look() {
+  constexpr std::size_t newest = 16;
+  for (const auto number : numbers_in(run_dir_) | std::views::reverse | std::views::take(newest)) {
+    const auto directory = run_dir_ + "/" + directory_name(number);
+    if (!has_view(directory)) owed_.insert(directory);
+  }
+  has_looked_ = true;
+}
+
+}  // namespace trainrt::checkpoint

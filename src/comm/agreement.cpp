@@ -1,0 +1,57 @@
+#include "comm/agreement.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include <fmt/format.h>
+
+#include "core/host.hpp"
+#include "core/memory.hpp"
+
+namespace trainrt::comm {
+
+namespace {
+
+/// "" = well; else "CODE HOST\nmessage".
+std::string outcome_of(const std::function<void()>& work) {
+  try {
+    work();
+    return {};
+  } catch (const Error& error) {
+    return fmt::format("{} {}\n{}", static_cast<int>(error.code()), host_name(), error.what());
+  } catch (const std::bad_alloc&) {
+    return fmt::format("{} {}\n{}", static_cast<int>(ExitCode::failed), host_name(), out_of_memory_text());
+  } catch (const std::exception& error) {
+    return fmt::format("{} {}\n{}", static_cast<int>(ExitCode::failed), host_name(), error.what());
+  }
+}
+
+std::string message_of(const std::string& outcome) {
+  return outcome.substr(std::min(outcome.size(), outcome.find('\n') + 1));
+}
+
+}  // namespace
+
+void agreed(Communicator& communicator, const std::function<void()>& work) {
+  const auto mine = outcome_of(work);
+  // What all ranks would have to hear of each other is not even asked for where all is well.
+  if (communicator.all_reduced(std::int64_t{!mine.empty()}, Op::max) == 0) return;
+  const auto outcomes = communicator.all_gather(mine);
+  const auto first = std::ranges::find_if(outcomes, [](const auto& outcome) { return !outcome.empty(); });
+  const auto code = static_cast<ExitCode>(std::stoi(*first));
+  const auto message = message_of(*first);
+  const bool same_everywhere = std::ranges::all_of(
+      outcomes, [&](const auto& outcome) { return !outcome.empty() && message_of(outcome) == message; });
+  if (same_everywhere) throw AgreedError(message, code);
+  std::string where;
+  for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
+    const auto& outcome = outcomes[rank];
+    if (outcome.empty()) continue;
+    const auto host_at = outcome.find(' ') + 1;
+    where += fmt::format("{}rank {} on {}", where.empty() ? "" : ", ", rank,
+                         outcome.substr(host_at, outcome.find('\n') - host_at));
+  }
+  throw AgreedError(message + " (seen by " + where + ")", code);
+}
+
+}  // namespace trainrt::comm

@@ -1,0 +1,19 @@
+#pragma once
+#include <functional>
+
+#include <trainrt/communicator.hpp>
+#include <trainrt/error.hpp>
+
+namespace trainrt::comm {
+
+/// An error that every rank throws at the same point: all of them can leave in order, and rank 0 alone says it.
+class AgreedError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Runs `work` on this rank. Collective: where it throws on any rank, all ranks throw the same AgreedError: the lowest
+/// failing rank's, with its rank and host where it is not the same on all.
+void agreed(Communicator& communicator, const std::function<void()>& work);
+
+}  // namespace trainrt::comm

@@ -1,0 +1,65 @@
+#include "config/declared.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "core/text.hpp"
+
+namespace trainrt::config {
+
+namespace {
+
+OptionType type_of(LoopType type) {
+  switch (type) {
+    case LoopType::integer:
+      return OptionType::integer;
+    case LoopType::real:
+      return OptionType::real;
+    case LoopType::boolean:
+      return OptionType::boolean;
+    case LoopType::text:
+      break;
+  }
+  return OptionType::text;
+}
+
+OptionSpec option_of(const LoopKey& key) {
+  return {.key = std::string(key.key),
+          .type = type_of(key.type),
+          .default_value = std::string(key.default_value),
+          .help = std::string(key.help),
+          .required = key.required,
+          .choices = words_in(key.choices),
+          .range = {key.least, key.most, key.below}};
+}
+
+void require_datasets(const std::vector<std::string>& names, const std::string& function, const RunSpec& spec) {
+  std::vector<std::string> there;
+  for (const auto& [name, options] : spec.data) there.push_back(name);
+  for (const auto& name : names)
+    if (!spec.data.contains(name))
+      throw UsageError(
+          fmt::format("the train function {} needs the dataset '{}', and the config has no [data.{}]{}; it has: {}",
+                      function, name, name, did_you_mean(name, there), there.empty() ? "none" : join(there)));
+}
+
+}  // namespace
+
+Declared declared_by(const TrainFunction& function) {
+  Declared declared{{}, words_in(function.datasets)};
+  for (const auto& key : function.loop) declared.loop.push_back(option_of(key));
+  return declared;
+}
+
+void take_declared(const Declared& declared, const std::string& function, RunSpec& spec) {
+  if (!declared.loop.empty()) {
+    const auto whole = checked(spec.loop, declared.loop, "[loop] of " + function);
+    for (const auto& key : whole.keys())
+      if (!spec.loop.has(key)) spec.loop_defaults.set(key, *whole.find(key));
+  }
+  require_datasets(declared.datasets, function, spec);
+}
+
+}  // namespace trainrt::config

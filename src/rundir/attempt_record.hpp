@@ -1,0 +1,67 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rundir/owner.hpp"
+
+namespace trainrt::rundir {
+
+/// Where the time of one attempt went, by rank 0's clock, from the start of its process on. Seconds.
+struct Timing {
+  double startup_s = 0;     ///< up to the first step or report: launch, restore, first data
+  double steps_s = 0;       ///< from there to the end of the train function, without the saves
+  double checkpoint_s = 0;  ///< the train thread stood still for a save
+  double shutdown_s = 0;    ///< after the train function
+
+  double total_s() const { return startup_s + steps_s + checkpoint_s + shutdown_s; }
+};
+
+/// How the reason of an attempt begins that Slurm killed before it could save and say so itself.
+inline constexpr std::string_view ended_by_slurm = "ended by Slurm";
+
+/// One line of a run's history: attempts/000003.json. While it runs, attempts/000003.pulse beside it holds the numbers of
+/// its last sign of life: readers see them here.
+struct AttemptRecord {
+  int number = 0;
+  Owner owner;
+  int ranks = 0;
+  std::vector<std::string> nodes;
+  std::string start;   ///< UTC; of rank 0's process
+  std::string end;     ///< UTC; "" while it runs, or where it was killed and nobody has noticed yet
+  std::string why;     ///< why it ended: "finished", "stopped by SIGUSR1", "failed: ...", "killed: ..."
+  int exit_code = -1;  ///< -1 = nobody saw one
+  std::int64_t first_step = 0;
+  std::int64_t last_step = 0;
+  std::int64_t saved_step = -1;        ///< of its newest committed checkpoint, or of the one that it began from; -1 = none
+  std::int64_t saved_checkpoint = -1;  ///< that checkpoint's number; -1 = none, or not told (an older record)
+  std::int64_t first_iteration = 0;    ///< the same in reports: a train function may make no steps
+  std::int64_t saved_iteration = -1;
+  std::int64_t iteration = 0;
+  Timing timing;
+  std::string seen;  ///< UTC; its last sign of life with these numbers; "" where it has left none
+  /// run.missing_checkpoints = accept let it begin: what earlier attempts say they had saved counts no more.
+  bool accepted_missing = false;
+};
+
+/// "000003"
+std::string attempt_name(int number);
+
+/// "running" (no end), "finished", "stopped", "failed" or "killed".
+std::string_view state_of(const AttemptRecord& attempt);
+
+/// Why an attempt of `gone` wrote no end, as far as `me`, its successor, can tell: "killed: it wrote no end (...)".
+std::string why_without_end(const Owner& gone, const Owner& me);
+
+/// The record as JSON, and back. Reading throws a std::exception that says what is wrong, a number that no attempt can
+/// have included.
+std::string to_text(const AttemptRecord& record);
+AttemptRecord attempt_record_from(const std::string& text);
+
+/// The numbers of a sign of life as JSON, and back into a record, which stays as it was where reading throws a
+/// std::exception.
+std::string pulse_text(const AttemptRecord& record);
+void take_pulse_text(AttemptRecord& record, const std::string& text);
+
+}  // namespace trainrt::rundir

@@ -1,0 +1,119 @@
+#include "rundir/meter.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "core/host.hpp"
+
+namespace trainrt::rundir {
+
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+
+}  // namespace
+
+Meter::Meter(double started_s) : started_s_(started_s) {}
+
+void Meter::restored(std::int64_t step, std::int64_t iteration, std::int64_t checkpoint) {
+  first_step_.store(step, relaxed);
+  last_step_.store(step, relaxed);
+  saved_step_.store(checkpoint < 0 ? -1 : step, relaxed);
+  saved_checkpoint_.store(checkpoint, relaxed);
+  first_iteration_.store(iteration, relaxed);
+  saved_iteration_.store(checkpoint < 0 ? -1 : iteration, relaxed);
+  iteration_.store(iteration, relaxed);
+}
+
+void Meter::stepped(std::int64_t step) {
+  last_step_.store(step, relaxed);
+  if (!steps_begun()) begin_steps();
+}
+
+void Meter::reported(std::int64_t iteration) {
+  iteration_.store(iteration, relaxed);
+  if (!steps_begun()) begin_steps();
+}
+
+void Meter::begin_steps() {
+  steps_at_s_.store(monotonic_seconds(), relaxed);
+  tell();
+}
+
+void Meter::committed(std::int64_t step, std::int64_t iteration, std::int64_t checkpoint) {
+  saved_step_.store(step, relaxed);
+  saved_checkpoint_.store(checkpoint, relaxed);
+  saved_iteration_.store(iteration, relaxed);
+  tell();
+}
+
+void Meter::training_ended() { ended_at_s_.store(monotonic_seconds(), relaxed); }
+
+void Meter::tell() {
+  {
+    const std::lock_guard lock(mutex_);
+    has_news_ = true;
+  }
+  news_.notify_all();
+}
+
+double Meter::stalled_s() const {
+  const double since = stall_at_s_.load(relaxed);
+  return stalled_s_.load(relaxed) + (since < 0 ? 0 : std::max(0.0, monotonic_seconds() - since));
+}
+
+Meter::Stall::Stall(Meter& meter) : meter_(meter) {
+  if (meter_.stalls_++ == 0) meter_.stall_at_s_.store(monotonic_seconds(), relaxed);
+}
+
+Meter::Stall::~Stall() {
+  if (--meter_.stalls_ > 0) return;
+  const double duration = monotonic_seconds() - meter_.stall_at_s_.exchange(-1, relaxed);
+  meter_.stalled_s_.store(meter_.stalled_s_.load(relaxed) + duration, relaxed);
+}
+
+Meter::Reading Meter::read() const {
+  Reading reading{.first_step = first_step_.load(relaxed),
+                  .last_step = last_step_.load(relaxed),
+                  .saved_step = saved_step_.load(relaxed),
+                  .saved_checkpoint = saved_checkpoint_.load(relaxed),
+                  .first_iteration = first_iteration_.load(relaxed),
+                  .saved_iteration = saved_iteration_.load(relaxed),
+                  .iteration = iteration_.load(relaxed),
+                  .timing = {}};
+  const double now = monotonic_seconds();
+  const double ended = ended_at_s_.load(relaxed);
+  const double train_end = ended < 0 ? now : std::min(ended, now);
+  const double begun = steps_at_s_.load(relaxed);
+  const double steps_begin = begun < 0 ? train_end : std::min(begun, train_end);
+  auto& timing = reading.timing;
+  timing.checkpoint_s = stalled_s();
+  timing.startup_s = steps_begin - started_s_;
+  timing.steps_s = train_end - steps_begin;
+  timing.shutdown_s = now - train_end;
+  // A save may come before the first step, or after the last: it is taken out of where it was.
+  double excess = timing.checkpoint_s;
+  for (double* part : {&timing.steps_s, &timing.startup_s, &timing.shutdown_s}) {
+    const double taken = std::min(*part, excess);
+    *part -= taken;
+    excess -= taken;
+  }
+  return reading;
+}
+
+bool Meter::wait_for_news(double seconds) {
+  std::unique_lock lock(mutex_);
+  news_.wait_for(lock, std::chrono::duration<double>(seconds), [this] { return has_news_ || released_; });
+  has_news_ = false;
+  return !released_;
+}
+
+void Meter::release() {
+  {
+    const std::lock_guard lock(mutex_);
+    released_ = true;
+  }
+  news_.notify_all();
+}
+
+}  // namespace trainrt::rundir

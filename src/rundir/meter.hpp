@@ -1,0 +1,78 @@
+#pragma once
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+
+#include "rundir/attempt_record.hpp"
+
+namespace trainrt::rundir {
+
+/// How an attempt goes on one rank. The train thread tells; any other thread may read. A step costs one store, without a
+/// lock: a reader may see the step of one moment beside the iteration of the next.
+class Meter {
+ public:
+  /// The numbers of one moment.
+  struct Reading {
+    std::int64_t first_step = 0;
+    std::int64_t last_step = 0;
+    std::int64_t saved_step = -1;        ///< newest in a committed checkpoint, -1 = none
+    std::int64_t saved_checkpoint = -1;  ///< that checkpoint's number
+    std::int64_t first_iteration = 0;
+    std::int64_t saved_iteration = -1;
+    std::int64_t iteration = 0;
+    Timing timing;
+  };
+
+  /// `started_s`: when the attempt began, by monotonic_seconds().
+  explicit Meter(double started_s);
+
+  // --- the train thread ---
+  /// Where the attempt begins, and the number of this run's checkpoint that holds that; -1: none does.
+  void restored(std::int64_t step, std::int64_t iteration, std::int64_t checkpoint);
+  void stepped(std::int64_t step);
+  void reported(std::int64_t iteration);
+  void committed(std::int64_t step, std::int64_t iteration, std::int64_t checkpoint);
+  void training_ended();
+  double stalled_s() const;  ///< in all saves so far, the one under way included
+  bool steps_begun() const { return steps_at_s_.load(std::memory_order_relaxed) >= 0; }
+  double steps_begun_s() const { return steps_at_s_.load(std::memory_order_relaxed); }
+
+  /// While it lives the train thread stands still for a save; one inside another counts once.
+  class Stall {
+   public:
+    explicit Stall(Meter& meter);
+    ~Stall();
+    Stall(const Stall&) = delete;
+    Stall& operator=(const Stall&) = delete;
+
+   private:
+    Meter& meter_;
+  };
+
+  // --- any thread ---
+  Reading read() const;
+  /// Until something is worth writing down at once (the first step, a commit) or so many seconds have passed; false once
+  /// release() was called.
+  bool wait_for_news(double seconds);
+  /// Ends the waiting, for good.
+  void release();
+  double started_s() const { return started_s_; }
+
+ private:
+  void begin_steps();
+  void tell();
+
+  const double started_s_;
+  std::atomic<std::int64_t> first_step_{0}, last_step_{0}, saved_step_{-1}, saved_checkpoint_{-1};
+  std::atomic<std::int64_t> first_iteration_{0}, saved_iteration_{-1}, iteration_{0};
+  std::atomic<double> steps_at_s_{-1}, ended_at_s_{-1};  // < 0: not yet
+  std::atomic<double> stalled_s_{0}, stall_at_s_{-1};
+  int stalls_ = 0;
+  std::mutex mutex_;
+  std::condition_variable news_;
+  bool has_news_ = false;
+  bool released_ = false;
+};
+
+}  // namespace trainrt::rundir

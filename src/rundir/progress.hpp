@@ -1,0 +1,21 @@
+#pragma once
+#include <span>
+#include <string>
+
+#include "rundir/attempt_record.hpp"
+
+namespace trainrt::rundir {
+
+/// So many of the newest attempts are looked at: a start does not take longer the longer the history is.
+inline constexpr std::size_t attempts_that_matter = 200;
+
+/// How many of a job's last attempts, in a row, committed no checkpoint beyond the one they began with. Those that failed,
+/// were killed, or stopped by themselves count; those that Slurm ended, and those whose config was wrong, are passed over.
+/// `attempts` are in order. Pure.
+int attempts_without_progress(std::span<const AttemptRecord> attempts, const std::string& job_id);
+
+/// Refuses (exit 76) if so many attempts of this Slurm job (failure.max_no_progress; 0: any number) got no further:
+/// somebody requeues it in a circle. Does nothing outside Slurm. One rank calls, before it starts an attempt.
+void require_progress(const std::string& run_dir, int max_no_progress);
+
+}  // namespace trainrt::rundir

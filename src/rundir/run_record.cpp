@@ -1,0 +1,153 @@
+#include "rundir/run_record.hpp"
+
+#include <cerrno>
+#include <limits>
+#include <random>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <trainrt/error.hpp>
+
+#include "core/excerpt.hpp"
+#include "core/host.hpp"
+#include "core/json_depth.hpp"
+#include "io/file.hpp"
+#include "io/patience.hpp"
+#include "io/storage_error.hpp"
+
+namespace trainrt::rundir {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* file_name = "run.json";
+
+/// Of attempts or ranks.
+int number_from(const Json& value, const std::string& key, const std::string& path) {
+  const bool fits = value.is_number_integer() && value >= 0 && value <= std::numeric_limits<int>::max();
+  if (!fits)
+    throw UsageError(fmt::format("{} is not a run record of trainrt: '{}' is {}, no number from 0 to {}", path, key,
+                                 value.is_number() ? value.dump() : value.type_name(), std::numeric_limits<int>::max()));
+  return value.get<int>();
+}
+
+std::string random_id() {
+  std::random_device device;
+  return fmt::format("{:08x}{:08x}", device(), device());
+}
+
+}  // namespace
+
+std::string to_text(const RunRecord& record) {
+  Json changes = Json::array();
+  for (const auto& change : record.changes)
+    changes.push_back({{"attempt", change.attempt}, {"key", change.key}, {"from", change.from}, {"to", change.to}});
+  const Json json = {{"format", "trainrt run 1"},
+                     {"name", record.name},
+                     {"run_id", record.run_id},
+                     {"created", record.created},
+                     {"train_function", record.function},
+                     {"state", record.state},
+                     {"workers", record.workers},
+                     {"loop", record.loop},
+                     {"changes", changes},
+                     {"config", record.spec}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+RunRecord run_record_from(const std::string& text, const std::string& path) try {
+  if (is_nested_deeper(text, deepest_json))
+    throw UsageError(path + " is not a run record of trainrt: its JSON is nested too deep");
+  const auto json = Json::parse(text);
+  RunRecord record;
+  record.name = json.at("name");
+  record.run_id = json.at("run_id");
+  record.created = json.at("created");
+  record.function = json.at("train_function");
+  record.state = json.at("state");
+  record.workers = json.contains("workers") ? number_from(json.at("workers"), "workers", path) : 0;
+  record.loop = json.at("loop").get<std::map<std::string, std::string>>();
+  record.spec = json.at("config").get<std::map<std::string, std::string>>();
+  for (const auto& change : json.at("changes"))
+    record.changes.push_back(
+        {number_from(change.at("attempt"), "attempt", path), change.at("key"), change.at("from"), change.at("to")});
+  return record;
+} catch (const Json::exception& error) {
+  throw UsageError(path + " is not a run record of trainrt: " + excerpt(error.what()));
+}
+
+std::optional<RunRecord> read_run_record(const std::string& run_dir) {
+  const auto path = run_dir + "/" + file_name;
+  if (!io::patiently([&] { return io::exists(path); })) return std::nullopt;
+  return run_record_from(io::patiently([&] { return io::read_file(path); }), path);
+}
+
+RunRecord read_seen_run_record(const std::string& run_dir) {
+  return io::patiently([&] {
+    auto record = read_run_record(run_dir);
+    if (!record) throw io::StorageError(run_dir + "/" + file_name + " was there a moment ago and is not now", ESTALE);
+    return std::move(*record);
+  });
+}
+
+void write_run_record(const io::FencedDirectory& run_dir, const RunRecord& record) {
+  io::patiently([&, text = to_text(record)] { run_dir.replace(file_name, text); });
+}
+
+RunRecord new_run_record(const std::string& name, const std::string& function, const ConfigTexts& config) {
+  return {.name = name,
+          .run_id = random_id(),
+          .created = utc_now(),
+          .function = function,
+          .state = "running",
+          .workers = 0,
+          .loop = config.loop,
+          .spec = config.rest,
+          .changes = {}};
+}
+
+namespace {
+
+using Texts = std::map<std::string, std::string>;
+
+void add_changes(std::vector<RunRecord::Change>& changes, const Texts& before, const Texts& now, const std::string& prefix,
+                 int attempt) {
+  const auto value = [](const Texts& texts, const std::string& key) {
+    const auto found = texts.find(key);
+    return found == texts.end() ? std::string() : found->second;
+  };
+  auto all = before;
+  all.insert(now.begin(), now.end());
+  for (const auto& [key, unused] : all)
+    if (value(before, key) != value(now, key))
+      changes.push_back({attempt, prefix + key, value(before, key), value(now, key)});
+}
+
+Texts keys_of(const Texts& spec, std::string_view section) {
+  Texts found;
+  for (const auto& [key, value] : spec)
+    if (key.starts_with(section)) found.emplace(key, value);
+  return found;
+}
+
+}  // namespace
+
+std::vector<RunRecord::Change> take_changes(RunRecord& record, const ConfigTexts& config, int attempt) {
+  std::vector<RunRecord::Change> changes;
+  add_changes(changes, record.loop, config.loop, "loop.", attempt);
+  for (const auto* section : {"data.", "stop."})
+    add_changes(changes, keys_of(record.spec, section), keys_of(config.rest, section), "", attempt);
+  record.loop = config.loop;
+  record.changes.insert(record.changes.end(), changes.begin(), changes.end());
+  return changes;
+}
+
+std::string loop_as_json(const RunRecord& record) { return Json(record.loop).dump(2) + "\n"; }
+
+bool is_finished_as_is(const RunRecord& record, const ConfigTexts& config) {
+  return record.state == "finished" && record.loop == config.loop &&
+         keys_of(record.spec, "stop.") == keys_of(config.rest, "stop.");
+}
+
+}  // namespace trainrt::rundir

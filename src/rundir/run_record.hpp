@@ -1,0 +1,56 @@
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/fenced_directory.hpp"
+
+namespace trainrt::rundir {
+
+/// run.json: what a run is and how it stands. Written by rank 0, whole or not at all.
+struct RunRecord {
+  struct Change {
+    int attempt;
+    std::string key, from, to;
+  };
+  std::string name;
+  std::string run_id;  ///< random, given once
+  std::string created;
+  std::string function;
+  std::string state;  ///< running | stopped | finished | failed
+  int workers = 0;    ///< that the global batches of the last attempt were made for; 0: not known (an older record)
+  std::map<std::string, std::string> loop;
+  std::map<std::string, std::string> spec;
+  std::vector<Change> changes;
+};
+
+/// The record as JSON, and back: UsageError that names `path` and says what is wrong.
+std::string to_text(const RunRecord& record);
+RunRecord run_record_from(const std::string& text, const std::string& path);
+
+std::optional<RunRecord> read_run_record(const std::string& run_dir);
+/// The same where run.json has been seen: one that is missing now is waited for, and a StorageError then.
+RunRecord read_seen_run_record(const std::string& run_dir);
+void write_run_record(const io::FencedDirectory& run_dir, const RunRecord& record);
+
+/// The config that a run is started with, every value as it was given or defaulted.
+struct ConfigTexts {
+  std::map<std::string, std::string> loop;  ///< [loop], keys without the section
+  std::map<std::string, std::string> rest;  ///< all others: "checkpoint.every"
+};
+
+/// A record for a run that starts for the first time.
+RunRecord new_run_record(const std::string& name, const std::string& function, const ConfigTexts& config);
+
+/// Takes this attempt's [loop] into the record, and returns what changed in it, in [data.NAME] and in [stop] ("loop.lr",
+/// "data.train.source"). What new values mean for a run that goes on is the train function's business.
+std::vector<RunRecord::Change> take_changes(RunRecord& record, const ConfigTexts& config, int attempt);
+
+/// [loop] as a JSON object, for params.json.
+std::string loop_as_json(const RunRecord& record);
+
+/// True where the record's run finished and nothing in [loop] and [stop] differs now.
+bool is_finished_as_is(const RunRecord& record, const ConfigTexts& config);
+
+}  // namespace trainrt::rundir

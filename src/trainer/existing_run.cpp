@@ -1,0 +1,85 @@
+#include "trainer/existing_run.hpp"
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "checkpoint/format/names.hpp"
+#include "checkpoint/save/whole_view.hpp"
+#include "comm/agreement.hpp"
+#include "core/log.hpp"
+#include "io/file.hpp"
+#include "io/temporary.hpp"
+#include "rundir/attempt_files.hpp"
+#include "rundir/run_directory.hpp"
+#include "rundir/run_evidence.hpp"
+#include "rundir/run_record.hpp"
+#include "trainer/resize.hpp"
+
+namespace trainrt::trainer {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+void say_accepted(const rundir::CheckedEvidence& checked) {
+  const auto newest = checked.evidence.newest_checkpoint();
+  log::warning(fmt::format("{}: accepted (run.missing_checkpoints), the run goes on from {}", checked.accepted,
+                           newest < 0 ? "its beginning" : checkpoint::directory_name(newest)));
+}
+
+/// Refuses directories that are no run, runs of another train function, what contradicts itself, and restarts that would
+/// change the global batch. Changes nothing.
+ExistingRun look_at_existing(const config::RunSpec& spec, const std::string& function, int ranks) {
+  const auto& run_dir = spec.run_dir;
+  if (!io::exists(run_dir + "/run.json") && fs::exists(run_dir) && !fs::is_directory(run_dir + "/attempts") &&
+      !fs::is_empty(run_dir))
+    throw UsageError(run_dir + " exists and is no run of trainrt: choose another run.name or run.storage_path");
+  const auto checked = rundir::checked_evidence(spec.run_dir, spec.accepts_missing_checkpoints, spec.storage_timeout_s);
+  ExistingRun existing;
+  existing.accepts_missing = !checked.accepted.empty();
+  if (existing.accepts_missing) say_accepted(checked);
+  existing.is_new = !checked.evidence.has_run_record && checked.evidence.checkpoints.empty();
+  std::optional<rundir::RunRecord> record;
+  if (checked.evidence.has_run_record) record = rundir::read_seen_run_record(run_dir);
+  if (record && record->function != function)
+    throw UsageError(fmt::format("the run in {} is of the train function '{}', not '{}': give this run another run.name",
+                                 run_dir, record->function, function));
+  existing.is_finished =
+      record && !existing.accepts_missing && rundir::is_finished_as_is(*record, {spec.loop.texts(), spec.texts});
+  if (!existing.is_finished) require_same_global_batch(spec, global_batch(spec, record, ranks));
+  return existing;
+}
+
+/// A run that finished was killed before it could remove its private directory, or could not write a checkpoint's view.
+void tidy_finished(const std::string& run_dir) try {
+  const auto attempts = rundir::read_attempts(run_dir);
+  if (attempts.empty() || attempts.back().end.empty()) return;
+  rundir::fence_off_older(run_dir, attempts.back().number + 1);
+  checkpoint::OwedViews views(run_dir, io::temporary_beside(checkpoint::view_aside(run_dir)));
+  for (const auto& line : views.settle()) log::warning(line);
+} catch (const Error& error) {
+  log::warning(std::string("what the last attempt left stays: ") + error.what());
+}
+
+}  // namespace
+
+ExistingRun find_existing_run(const config::RunSpec& spec, const std::string& function, Communicator& communicator) {
+  const bool looks = communicator.rank() == 0;
+  ExistingRun existing;
+  comm::agreed(communicator, [&] {
+    if (looks) existing = look_at_existing(spec, function, communicator.size());
+  });
+  std::array<std::int64_t, 2> told = {existing.is_new, existing.is_finished};
+  communicator.broadcast(Buffer{told.data(), told.size(), DType::i64}, 0, "what there is of the run");
+  existing.is_new = told[0] != 0;
+  existing.is_finished = told[1] != 0;
+  if (existing.is_finished && looks) tidy_finished(spec.run_dir);
+  return existing;
+}
+
+}  // namespace trainrt::trainer

@@ -1,0 +1,143 @@
+#include "watch/hang_report.hpp"
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "core/options.hpp"
+#include "core/text.hpp"
+
+namespace trainrt::watch {
+
+namespace {
+
+constexpr std::size_t most_named = 8;  // ranks or groups of them in one sentence
+
+/// "key: value" lines up to the first empty one.
+std::map<std::string, std::string> fields_of(const std::string& text) {
+  std::map<std::string, std::string> fields;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line) && !line.empty();)
+    if (const auto colon = line.find(": "); colon != std::string::npos)
+      fields[line.substr(0, colon)] = line.substr(colon + 2);
+  return fields;
+}
+
+std::string on_one_line(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  if (parts.size() <= most_named) return join(parts, "; ");
+  return join(std::span(parts).first(most_named), "; ") + fmt::format("; and {} more", parts.size() - most_named);
+}
+
+std::string at(std::span<const std::string> hosts, std::size_t rank) {
+  return rank < hosts.size() ? " on " + hosts[rank] : "";
+}
+
+class Judge {
+ public:
+  Judge(std::span<const std::optional<RankReport>> reports, std::span<const std::string> hosts)
+      : reports_(reports), hosts_(hosts) {
+    for (const auto& report : reports) {
+      if (!report) continue;
+      newest_step_ = std::max(newest_step_, report->step);
+    }
+  }
+
+  std::int64_t newest_step() const { return newest_step_; }
+  std::string text() const {
+    std::vector<std::string> parts;
+    for (const auto& part : {silent(), busy(), behind(), waiting()})
+      if (!part.empty()) parts.push_back(part);
+    return join(parts, "; ");
+  }
+
+ private:
+  std::string silent() const {
+    std::vector<std::string> parts;
+    for (std::size_t rank = 0; rank < reports_.size(); ++rank)
+      if (!reports_[rank])
+        parts.push_back(
+            fmt::format("rank {}{} did not answer (stopped, dead, or its node is gone) while others are at step {}", rank,
+                        at(hosts_, rank), newest_step_));
+    return joined(parts);
+  }
+
+  std::string busy() const {
+    std::vector<std::string> parts;
+    for (const auto& report : reports_)
+      if (report && report->waits_in.empty())
+        parts.push_back(fmt::format("rank {} on {} waits for no rank, but has been busy for {:.0f} s at step {} ({})",
+                                    report->rank, report->host, report->quiet_s, report->step, report->phase));
+    return joined(parts);
+  }
+
+  /// Of those that wait: who waits at an earlier step than another.
+  std::string behind() const {
+    std::vector<std::string> parts;
+    for (const auto& report : reports_)
+      if (report && !report->waits_in.empty() && report->step < newest_step_)
+        parts.push_back(fmt::format("rank {} on {} is only at step {}, others at {}", report->rank, report->host,
+                                    report->step, newest_step_));
+    return joined(parts);
+  }
+
+  std::string waiting() const {
+    std::map<std::string, std::vector<int>> ranks_in;
+    for (const auto& report : reports_)
+      if (report && !report->waits_in.empty()) ranks_in[report->waits_in].push_back(report->rank);
+    std::vector<std::string> parts;
+    for (const auto& [operation, ranks] : ranks_in)
+      parts.push_back(fmt::format("{} {} in {}", spoken_ranks(ranks), ranks.size() == 1 ? "waits" : "wait", operation));
+    return joined(parts);
+  }
+
+  std::span<const std::optional<RankReport>> reports_;
+  std::span<const std::string> hosts_;
+  std::int64_t newest_step_ = 0;
+};
+
+}  // namespace
+
+std::string to_text(const RankReport& report) {
+  return fmt::format("rank: {}\nhost: {}\npid: {}\nstep: {}\nphase: {}\nquiet_s: {:.1f}\nexcused: {}\nwaits_in: {}\n\n",
+                     report.rank, report.host, report.pid, report.step, report.phase, report.quiet_s, report.excused,
+                     on_one_line(report.waits_in));
+}
+
+std::optional<RankReport> parse_rank_report(const std::string& text) {
+  auto fields = fields_of(text);
+  const auto rank = parse_integer(fields["rank"]);
+  const auto pid = parse_integer(fields["pid"]);
+  const auto step = parse_integer(fields["step"]);
+  const auto quiet = parse_real(fields["quiet_s"]);
+  if (!rank || !pid || !step || !quiet || !fields.contains("waits_in")) return std::nullopt;
+  return RankReport{static_cast<int>(*rank), fields["host"], static_cast<int>(*pid),      *step,
+                    fields["phase"],         *quiet,         fields["excused"] == "true", fields["waits_in"]};
+}
+
+HangVerdict judge_hang(std::span<const std::optional<RankReport>> reports, std::span<const std::string> hosts) {
+  const Judge judge(reports, hosts);
+  const bool all_answered = std::ranges::all_of(reports, [](const auto& report) { return report.has_value(); });
+  const bool one_excused = std::ranges::any_of(reports, [](const auto& report) { return report && report->excused; });
+  return {judge.text(), judge.newest_step(), !(all_answered && one_excused)};
+}
+
+std::string spoken_ranks(std::span<const int> ranks) {
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (std::size_t first = 0; first < ranks.size();) {
+    auto last = first;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    text += fmt::format("{}{}", first == 0 ? "" : ",", ranks[first]);
+    if (last > first) text += fmt::format("-{}", ranks[last]);
+    first = last + 1;
+  }
+  return text;
+}
+
+}  // namespace trainrt::watch

@@ -1,0 +1,184 @@
+#include "watch/hang_watch.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <trainrt/error.hpp>
+
+#include "core/host.hpp"
+#include "core/log.hpp"
+#include "core/stack_trace.hpp"
+#include "core/thread.hpp"
+#include "io/exclusive.hpp"
+#include "io/file.hpp"
+#include "watch/hang_report.hpp"
+
+namespace trainrt::watch {
+
+namespace {
+
+constexpr double stack_limit_s = 2;
+constexpr double others_end_after_s = 10;
+constexpr double others_read_s = 3;
+constexpr std::string_view taken_back_text = "taken back";
+constexpr unsigned given_up_after_s = 60;
+
+double tick_of(const config::LimitOption& option) {
+  return option.kind == config::LimitOption::Kind::seconds ? std::clamp(option.seconds / 8, 0.05, 1.0) : 1.0;
+}
+
+/// For the others to notice, on their own clocks, and to write.
+double grace_of(const config::LimitOption& option) {
+  return option.kind == config::LimitOption::Kind::seconds ? std::clamp(option.seconds / 10, 3.0, 15.0) : 15.0;
+}
+
+std::string file_of(const std::string& folder, std::size_t rank) { return fmt::format("{}/rank-{:05}.txt", folder, rank); }
+
+std::vector<std::optional<RankReport>> read_reports(const std::string& folder, std::size_t ranks) {
+  std::vector<std::optional<RankReport>> reports(ranks);
+  for (std::size_t rank = 0; rank < ranks; ++rank) try {
+      if (const auto path = file_of(folder, rank); io::exists(path)) reports[rank] = parse_rank_report(io::read_file(path));
+    } catch (const Error& error) {
+      log::warning(error.what());
+    }
+  return reports;
+}
+
+/// While it lives this process ends after a minute, whatever its threads are held by: the kernel sees to it.
+class LastResort {
+ public:
+  LastResort() {
+    signal(SIGALRM, SIG_DFL);
+    alarm(given_up_after_s);
+  }
+  ~LastResort() { alarm(0); }
+  LastResort(const LastResort&) = delete;
+};
+
+}  // namespace
+
+HangWatch::HangWatch(const Limits& limits, Scene scene, const LifeSigns& life, Actions actions)
+    : scene_(std::move(scene)),
+      life_(life),
+      actions_(std::move(actions)),
+      option_(limits.hang_timeout),
+      collective_timeout_s_(limits.collective_timeout_s),
+      tick_s_(tick_of(limits.hang_timeout)),
+      folder_(scene_.run_dir + "/" + scene_.folder),
+      train_thread_(static_cast<pid_t>(syscall(SYS_gettid))),
+      note_(WaitNote::of_this_thread()) {
+  if (option_.kind != config::LimitOption::Kind::off) thread_ = thread_without_signals([this] { watch(); });
+}
+
+HangWatch::~HangWatch() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+bool HangWatch::ends_within(double seconds) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, std::chrono::duration<double>(seconds), [this] { return ending_; });
+}
+
+void HangWatch::watch() {
+  using State = StallMeter::State;
+  StallMeter meter(option_, collective_timeout_s_, tick_s_);
+  for (auto last = monotonic_seconds(); !ends_within(tick_s_);) {
+    const auto now = monotonic_seconds();
+    const auto state = meter.observe(now - std::exchange(last, now), life_.seen(), !note_.text().empty());
+    if (state != State::stalled && !(state == State::worried && io::exists(folder_))) continue;
+    if (raise_alarm(meter)) return;
+    meter.postpone();
+    last = monotonic_seconds();
+  }
+}
+
+/// False where it was taken back.
+bool HangWatch::raise_alarm(const StallMeter& meter) {
+  const LastResort last_resort;
+  const auto signs = life_.seen().signs;
+  bool written = false;
+  try {
+    write_report(meter);
+    written = true;
+  } catch (const std::exception& error) {
+    log::error(fmt::format("this rank hangs, and cannot write where: {}", error.what()));
+  }
+  try {
+    if (!decide(meter.quiet(), signs)) return false;
+  } catch (const std::exception& error) {
+    if (written && !io::exists(folder_)) return false;  // taken back, and cleared away meanwhile
+    log::error(fmt::format("ranks hang, and that could not be written down: {}", error.what()));
+  }
+  if (ends_within(0)) return false;  // the train thread has come to its end
+  actions_.end_step();
+  return true;
+}
+
+/// True where the step is to be ended. One rank finds the verdict, and all keep to it.
+bool HangWatch::decide(double quiet_s, std::uint64_t signs) {
+  const bool gone_on = ends_within(grace_of(option_)) || life_.seen().signs != signs;
+  const auto verdict = judge_hang(read_reports(folder_, scene_.host_of_rank.size()), scene_.host_of_rank);
+  const bool hangs = verdict.hangs && !gone_on;
+  const auto why = fmt::format("hang: no step, report or stop point for {:.0f} s (failure.hang_timeout): {}. Stacks: {}",
+                               quiet_s, verdict.text, scene_.folder);
+  if (!io::create_exclusive(folder_ + "/verdict.txt", (hangs ? why : std::string(taken_back_text)) + "\n"))
+    return follow_others();
+  if (!hangs) {
+    take_back(gone_on);
+    return false;
+  }
+  log::error(why);
+  actions_.write_down(why, verdict.step);
+  return true;
+}
+
+/// The rank that found the verdict acts on it; true where it has not ended the step in time.
+bool HangWatch::follow_others() {
+  const auto end = monotonic_seconds() + others_end_after_s;
+  while (monotonic_seconds() < end && !ends_within(0.1))
+    if (!io::exists(folder_)) return false;
+  return io::exists(folder_) && !io::read_file(folder_ + "/verdict.txt").starts_with(taken_back_text);
+}
+
+void HangWatch::take_back(bool gone_on) {
+  if (gone_on)
+    log::warning(
+        "ranks were taken to hang and have gone on: the train function may take longer between two steps than "
+        "failure.hang_timeout allows; set it higher, or let the function call stop_point()");
+  ends_within(others_read_s);
+  io::remove_tree(folder_);
+}
+
+void HangWatch::write_report(const StallMeter& meter) const {
+  const auto seen = life_.seen();
+  const auto waits_in = note_.text();
+  const RankReport report{.rank = scene_.rank,
+                          .host = scene_.host_of_rank.at(static_cast<std::size_t>(scene_.rank)),
+                          .pid = getpid(),
+                          .step = seen.step,
+                          .phase = std::string(name_of(seen.phase)),
+                          .quiet_s = meter.quiet(),
+                          .excused = meter.is_excused(!waits_in.empty()),
+                          .waits_in = waits_in};
+  const auto frames = stack_of(train_thread_, stack_limit_s);
+  const auto stack =
+      frames.count > 0 ? describe(frames) : "  (it does not answer: the kernel holds it, or it blocks signals)\n";
+  io::make_directories(folder_);
+  io::replace_file(file_of(folder_, static_cast<std::size_t>(scene_.rank)),
+                   fmt::format("{}stack of the train thread\n{}\nother threads\n{}", to_text(report), stack,
+                               stacks_of_other_threads(train_thread_)));
+}
+
+}  // namespace trainrt::watch

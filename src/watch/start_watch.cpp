@@ -1,0 +1,39 @@
+#include "watch/start_watch.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "core/host.hpp"
+#include "core/log.hpp"
+#include "core/wait_note.hpp"
+
+namespace trainrt::watch {
+
+double start_limit(const StartTimes& times) {
+  switch (times.hang_timeout.kind) {
+    case config::LimitOption::Kind::off:
+      return 0;
+    case config::LimitOption::Kind::seconds:
+      return std::max(times.hang_timeout.seconds, 60.0);
+    case config::LimitOption::Kind::automatic:
+      return 300 + times.launch_timeout_s + 2 * times.storage_timeout_s;
+  }
+  return 0;
+}
+
+StartWatch::StartWatch(launch::Launch& launch, const StartTimes& times) {
+  const double limit_s = start_limit(times);
+  if (limit_s <= 0) return;
+  // All ranks find it at about the same time: the first speaks, and ends the others before they do.
+  const double others_wait_s = launch.world().rank == 0 ? 0 : 2;
+  timeout_.emplace(limit_s + others_wait_s, [limit_s, &launch, &waits = WaitNote::of_this_thread()] {
+    const auto in = waits.text();
+    log::error(fmt::format("hang: the run has not started within {:.0f} s (failure.hang_timeout): on {} it {}", limit_s,
+                           host_name(), in.empty() ? "is busy (a file system that does not answer?)" : "waits in " + in));
+    launch.abort(static_cast<int>(ExitCode::failed));
+  });
+}
+
+}  // namespace trainrt::watch

@@ -1,0 +1,64 @@
+#include "watch/thrown.hpp"
+
+#include <array>
+#include <cstring>
+#include <exception>
+#include <typeinfo>
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+
+namespace trainrt::watch {
+
+namespace {
+
+struct Throw {
+  const void* exception = nullptr;
+  StackFrames frames;
+};
+
+/// Unwinding may throw and catch others, and an exception may be kept and rethrown: the last few of a thread.
+constexpr std::size_t kept = 4;
+thread_local std::array<Throw, kept> throws;
+thread_local std::size_t next_throw = 0;
+
+[[gnu::noinline]] void note_throw(const void* exception) noexcept {
+  auto& entry = throws[next_throw++ % kept];
+  entry.exception = exception;
+  entry.frames = stack_here(2);  // without this function and __cxa_throw
+}
+
+/// libstdc++'s exception_ptr is the pointer that __cxa_throw got.
+const void* current_exception_object() {
+  const auto current = std::current_exception();
+  static_assert(sizeof current == sizeof(void*));
+  const void* object = nullptr;
+  std::memcpy(static_cast<void*>(&object), static_cast<const void*>(&current), sizeof object);
+  return object;
+}
+
+}  // namespace
+
+StackFrames thrown_at() {
+  const auto* object = current_exception_object();
+  for (std::size_t back = 1; object != nullptr && back <= kept; ++back)
+    if (const auto& entry = throws[(next_throw + kept - back) % kept]; entry.exception == object) return entry.frames;
+  return {};
+}
+
+std::string thrown_type() {
+  const auto* type = abi::__cxa_current_exception_type();
+  return type == nullptr ? "" : demangled(type->name());
+}
+
+}  // namespace trainrt::watch
+
+/// Every throw in the process comes here first: the program's definition goes before libstdc++'s.
+extern "C" [[noreturn]] __attribute__((visibility("default"))) void __cxa_throw(void* exception, std::type_info* type,
+                                                                                void (*destructor)(void*)) {
+  using Real = void (*)(void*, std::type_info*, void (*)(void*));
+  static const auto real = reinterpret_cast<Real>(dlsym(RTLD_NEXT, "__cxa_throw"));
+  trainrt::watch::note_throw(exception);
+  real(exception, type, destructor);
+  __builtin_unreachable();
+}

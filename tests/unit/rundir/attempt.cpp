@@ -1,0 +1,283 @@
+#include "rundir/attempt.hpp"
+#include "rundir/attempt_files.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <thread>
+
+#include <unistd.h>
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "core/host.hpp"
+#include "io/file.hpp"
+
+using namespace trainrt;
+using namespace trainrt::rundir;
+using Catch::Matchers::Contains;
+
+namespace {
+
+class RunFolder {
+ public:
+  RunFolder() {
+    char name[] = "/tmp/trainrt-attempt-XXXXXX";
+    path_ = mkdtemp(name);
+    std::filesystem::create_directory(path_ + "/attempts");
+  }
+  ~RunFolder() { std::filesystem::remove_all(path_); }
+  const std::string& path() const { return path_; }
+  std::string file(const char* name) const { return path_ + "/attempts/" + name; }
+
+ private:
+  std::string path_;
+};
+
+template <class Condition>
+bool comes_true(Condition&& condition) {
+  for (int i = 0; i < 3000; ++i) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+/// Leaves what an attempt leaves that was killed: a record whose process is gone, and its pulse.
+void leave_killed(const RunFolder& run, int number, const char* job, int restart) {
+  nlohmann::json record = {{"attempt", number},
+                           {"start", "2026-11-21T12:00:00Z"},
+                           {"end", nullptr},
+                           {"owner",
+                            {{"job_id", job},
+                             {"restart_count", restart},
+                             {"step_id", "0"},
+                             {"host", host_name()},
+                             {"pid_scope", pid_scope()},
+                             {"pid", 1},
+                             {"pid_start_time", 1}}}};
+  nlohmann::json pulse = {
+      {"attempt", number},
+      {"seen", "2026-11-21T12:30:00Z"},
+      {"first_step", 100},
+      {"last_step", 250},
+      {"saved_step", 200},
+      {"iteration", 7},
+      {"timing", {{"startup_s", 1.5}, {"steps_s", 1700.0}, {"checkpoint_s", 90.0}, {"shutdown_s", 0.0}}}};
+  const auto name = run.path() + "/attempts/" + attempt_name(number);
+  std::ofstream(name + ".json") << record.dump();
+  std::ofstream(name + ".pulse") << pulse.dump();
+}
+
+void check_pulse_taken(const AttemptRecord& record) {
+  CHECK(record.first_step == 100);
+  CHECK(record.last_step == 250);
+  CHECK(record.saved_step == 200);
+  CHECK(record.iteration == 7);
+  CHECK(record.timing.steps_s == 1700);
+  CHECK(record.seen == "2026-11-21T12:30:00Z");
+}
+
+}  // namespace
+
+TEST_CASE("a running attempt tells how far it is, at its first step and after each commit; its end tells it for good") {
+  RunFolder run;
+  Meter meter(monotonic_seconds() - 5);
+  Attempt attempt(run.path(), 2, {"a", "b"}, meter);
+  const auto now = [&] { return read_attempts(run.path()).back(); };
+  meter.restored(40, 3, 5);
+  meter.stepped(41);
+  CHECK(comes_true([&] { return now().last_step == 41; }));
+  CHECK(now().first_step == 40);
+  CHECK(now().timing.startup_s >= 5);
+  meter.stepped(42);
+  meter.stepped(43);
+  meter.committed(42, 3, 6);
+  CHECK(comes_true([&] { return now().saved_step == 42; }));
+  CHECK(now().saved_checkpoint == 6);
+  CHECK(now().last_step == 43);
+  CHECK(state_of(now()) == "running");
+  CHECK(attempt_is_alive(run.path(), now()));
+
+  meter.stepped(44);
+  meter.committed(44, 9, 7);
+  meter.reported(9);
+  meter.training_ended();
+  attempt.end("finished", 0, 44);
+  CHECK_FALSE(std::filesystem::exists(run.file("000001.pulse")));
+  const auto last = now();
+  CHECK(state_of(last) == "finished");
+  CHECK(last.first_step == 40);
+  CHECK(last.saved_step == 44);
+  CHECK(last.first_iteration == 3);
+  CHECK(last.saved_iteration == 9);
+  CHECK(last.iteration == 9);
+  CHECK_FALSE(attempt_is_alive(run.path(), last));
+}
+
+TEST_CASE("a record without an end shows the numbers of its last sign of life") {
+  RunFolder run;
+  leave_killed(run, 1, "", 0);
+  const auto records = read_attempts(run.path());
+  REQUIRE(records.size() == 1);
+  check_pulse_taken(records[0]);
+  CHECK(records[0].end.empty());
+  CHECK_FALSE(attempt_is_alive(run.path(), records[0]));
+}
+
+TEST_CASE("a pulse that is damaged is no reason to pass over the record") {
+  RunFolder run;
+  leave_killed(run, 1, "", 0);
+  for (const auto* text : {"", "{", R"({"seen": "tomorrow", "last_step": 9})"}) {
+    std::ofstream(run.file("000001.pulse")) << text;
+    const auto records = read_attempts(run.path());
+    REQUIRE(records.size() == 1);
+    CHECK(records[0].last_step == 0);
+  }
+}
+
+TEST_CASE("a record that is wrong in any way is passed over, and its number is not given again") {
+  RunFolder run;
+  leave_killed(run, 1, "", 0);
+  leave_killed(run, 2, "", 0);
+  const auto whole = nlohmann::json::parse(std::ifstream(run.file("000002.json")));
+  const auto with = [&](const char* key, const nlohmann::json& value) {
+    auto record = whole;
+    record[key] = value;
+    return record.dump();
+  };
+  for (const auto& text :
+       {std::string(), std::string("{"), std::string("[1]"), with("attempt", 99), with("attempt", "2"),
+        with("attempt", 1e300), with("owner", 5), with("start", "99999999-99"), with("ranks", -4), with("nodes", 1),
+        with("exit_code", 1e300), with("saved_step", -7), with("last_step", std::uint64_t{1} << 63),
+        with("first_iteration", 0.5), with("timing", {{"steps_s", 1e308}}), with("timing", {{"startup_s", -1.0}}),
+        with("saved_checkpoint", "five")}) {
+    INFO(text);
+    std::ofstream(run.file("000002.json"), std::ios::trunc) << text;
+    const auto records = read_attempts(run.path());
+    REQUIRE(records.size() == 1);
+    CHECK(records[0].number == 1);
+    CHECK(numbers_of_attempts(run.path()) == std::vector<int>{1, 2});
+  }
+  Meter meter(monotonic_seconds());
+  CHECK(Attempt(run.path(), 1, {"a"}, meter).number() == 3);
+}
+
+TEST_CASE("the next attempt gives those that were killed an end, with what can be known") {
+  RunFolder run;
+  leave_killed(run, 1, "", 0);  // its successor was killed before it came to that
+  leave_killed(run, 2, "", 0);
+  Meter meter(monotonic_seconds());
+  Attempt attempt(run.path(), 1, {"a"}, meter);
+  CHECK(attempt.number() == 3);
+  const auto records = read_attempts(run.path());
+  REQUIRE(records.size() == 3);
+  for (int i = 0; i < 2; ++i) {
+    check_pulse_taken(records[i]);
+    CHECK(records[i].end == "2026-11-21T12:30:00Z");
+    CHECK(records[i].exit_code == -1);
+    CHECK(state_of(records[i]) == "killed");
+    CHECK_THAT(records[i].why, Contains("killed: it wrote no end"));
+  }
+  CHECK_FALSE(std::filesystem::exists(run.file("000001.pulse")));
+  CHECK_FALSE(std::filesystem::exists(run.file("000002.pulse")));
+}
+
+TEST_CASE("an end that somebody else wrote stays, with the numbers of the last sign of life") {
+  RunFolder run;
+  leave_killed(run, 1, "17", 0);
+  close_attempt(run.path(), 1, "killed: rank 3 ran out of memory", 137);
+  close_attempt(run.path(), 1, "something else", 1);
+  mark_failed(run.path(), 1, "something else", 1, 9);
+  const auto record = read_attempts(run.path()).at(0);
+  check_pulse_taken(record);
+  CHECK(record.why == "killed: rank 3 ran out of memory");
+  CHECK(record.exit_code == 137);
+  CHECK(state_of(record) == "killed");
+  CHECK_FALSE(std::filesystem::exists(run.file("000001.pulse")));
+}
+
+TEST_CASE("what Slurm did to an attempt stays on record where its ranks end after that") {
+  RunFolder run;
+  Meter meter(monotonic_seconds());
+  Attempt attempt(run.path(), 2, {"n1"}, meter);
+  close_attempt(run.path(), 1, "ended by Slurm: requeued", 143);
+  attempt.end("stopped by SIGTERM", 75, 6);
+  const auto record = read_attempts(run.path()).at(0);
+  CHECK(record.why == "stopped by SIGTERM (requeued)");
+  CHECK(record.exit_code == 75);
+}
+
+TEST_CASE("why an attempt has no end is told by who came after it") {
+  const auto owner = [](const char* job, int restart, const char* step) {
+    return Owner{.job_id = job,
+                 .restart_count = restart,
+                 .step_id = step,
+                 .host = "n1",
+                 .pid_scope = "",
+                 .pid = 4,
+                 .pid_start_time = 0};
+  };
+  struct Row {
+    Owner gone, me;
+    const char* why;
+  };
+  const std::vector<Row> table = {
+      {owner("", 0, ""), owner("", 0, ""), "killed: it wrote no end (process 4 on n1)"},
+      {owner("17", 0, "0"), owner("17", 1, "0"), "killed: it wrote no end (job 17; requeued by Slurm)"},
+      {owner("17", 2, "0"), owner("17", 3, "0"), "killed: it wrote no end (job 17, restart 2; requeued by Slurm)"},
+      {owner("17", 2, "0"), owner("17", 2, "1"),
+       "killed: it wrote no end (job 17, restart 2, step 0; restarted in the same allocation)"},
+      {owner("17", 0, "0"), owner("18", 0, "0"), "killed: it wrote no end (job 17; continued by job 18)"},
+      {owner("17", 0, "0"), owner("", 0, ""), "killed: it wrote no end (job 17)"},
+  };
+  for (const auto& row : table) CHECK(why_without_end(row.gone, row.me) == row.why);
+}
+
+TEST_CASE("only so many of the newest records are read") {
+  RunFolder run;
+  for (int number = 1; number <= 9; ++number) leave_killed(run, number, "", 0);
+  const auto records = read_attempts(run.path(), 4);
+  REQUIRE(records.size() == 4);
+  CHECK(records.front().number == 6);
+  CHECK(records.back().number == 9);
+}
+
+TEST_CASE("the parts of an attempt's time add up to it, wherever saves fell") {
+  Meter meter(monotonic_seconds() - 10);
+  { const Meter::Stall before_the_first_step(meter); }
+  meter.stepped(1);
+  {
+    const Meter::Stall outer(meter);
+    const Meter::Stall inner(meter);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    CHECK(meter.stalled_s() >= 0.02);  // the one under way counts
+  }
+  meter.training_ended();
+  const auto before = monotonic_seconds() - meter.started_s();
+  const auto timing = meter.read().timing;
+  const auto after = monotonic_seconds() - meter.started_s();
+  CHECK(timing.total_s() >= before - 1e-9);
+  CHECK(timing.total_s() <= after + 1e-9);
+  CHECK(timing.checkpoint_s >= 0.02);
+  CHECK(timing.checkpoint_s <= after - 10);  // one inside another counts once
+  CHECK(timing.startup_s >= 10);
+  CHECK(timing.steps_s >= 0);
+}
+
+TEST_CASE("an attempt's record without a number, or nested as deep as a stack, is refused") {
+  AttemptRecord record;
+  record.number = 3;
+  const auto whole = to_text(record);
+  const std::string number = "\"attempt\": 3,",
+                    deep = "\"nodes\": " + std::string(200'000, '[') + std::string(200'000, ']') + ",";
+  const auto with = [&](const std::string& other) {
+    auto text = whole;
+    return text.replace(text.find(number), number.size(), other);
+  };
+  CHECK(attempt_record_from(whole).number == 3);
+  CHECK_THROWS(attempt_record_from(with("")));
+  CHECK_THROWS(attempt_record_from(with("\"attempt\": null,")));
+  CHECK_THROWS(attempt_record_from(with(deep)));
+}

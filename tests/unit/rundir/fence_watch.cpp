@@ -1,0 +1,95 @@
+#include "rundir/fence_watch.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include <catch2/catch.hpp>
+
+#include "core/host.hpp"
+#include "io/file.hpp"
+#include "rundir/attempt.hpp"
+#include "rundir/attempt_files.hpp"
+#include "rundir/run_directory.hpp"
+
+using namespace trainrt;
+using rundir::FenceWatch;
+
+namespace {
+
+constexpr FenceWatch::Times often{.between_looks_s = 0.002, .before_second_look_s = 0.002};
+
+class Run {
+ public:
+  Run() {
+    std::string name = (std::filesystem::temp_directory_path() / "trainrt-fence-XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    path = name;
+    io::make_directory(path + "/attempts");
+  }
+  ~Run() { std::filesystem::remove_all(path); }
+  std::string path;
+};
+
+void wait_a_little() { std::this_thread::sleep_for(std::chrono::milliseconds(30)); }
+
+}  // namespace
+
+TEST_CASE("a watch ends its attempt when a newer one has taken the private directory away, and not before") {
+  Run run;
+  const auto own = rundir::private_directory(run.path, 1);
+  io::make_directory(own);
+  std::atomic<int> ends = 0;
+  FenceWatch watch(
+      {run.path, own}, [&] { ++ends; }, often);
+  wait_a_little();
+  CHECK(ends == 0);
+  rundir::fence_off_older(run.path, 2);
+  while (ends == 0) wait_a_little();
+  watch.stop();
+  CHECK(ends == 1);
+}
+
+TEST_CASE("a watch that was stopped ends nothing, and storage that is away as a whole is no newer attempt") {
+  Run run;
+  const auto own = rundir::private_directory(run.path, 1);
+  io::make_directory(own);
+  std::atomic<int> ends = 0;
+  {
+    FenceWatch watch(
+        {run.path, own}, [&] { ++ends; }, often);
+    std::filesystem::rename(run.path, run.path + ".away");
+    wait_a_little();
+    std::filesystem::rename(run.path + ".away", run.path);
+    watch.stop();
+    rundir::fence_off_older(run.path, 2);
+    wait_a_little();
+  }
+  CHECK(ends == 0);
+}
+
+TEST_CASE("an attempt fences off the older ones and leaves a newer one alone") {
+  Run run;
+  for (const int number : {1, 2, 3, 10}) io::make_directories(rundir::private_directory(run.path, number) + "/below");
+  io::make_directories(run.path + "/.attempt_notes");
+  rundir::fence_off_older(run.path, 3);
+  CHECK(io::list_directory(run.path) ==
+        std::vector<std::string>{".attempt_000003", ".attempt_000010", ".attempt_notes", "attempts"});
+}
+
+TEST_CASE("attempts are numbered after every record and every private directory that is there") {
+  Run run;
+  rundir::Meter meter(monotonic_seconds());
+  { const rundir::Attempt first(run.path, 1, {"n1"}, meter); }
+  io::make_directory(rundir::private_directory(run.path, 7));
+  std::filesystem::last_write_time(rundir::private_directory(run.path, 7),
+                                   std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+  rundir::close_attempt(run.path, 1, "killed", 137);
+  rundir::Meter next_meter(monotonic_seconds());
+  const rundir::Attempt next(run.path, 1, {"n1"}, next_meter);
+  CHECK(next.number() == 8);
+  CHECK(io::exists(next.files().private_dir()));
+  CHECK_FALSE(io::exists(rundir::private_directory(run.path, 7)));
+  CHECK_FALSE(io::exists(rundir::private_directory(run.path, 1)));
+}

@@ -1,0 +1,130 @@
+#include "rundir/goodput.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "rundir/attempt_record.hpp"
+
+using namespace trainrt::rundir;
+
+namespace {
+
+struct Steps {
+  std::int64_t first, last, saved;
+};
+
+/// Start and end in minutes after noon; end < 0: it runs.
+AttemptRecord attempt(int start, int end, int exit_code, Steps steps, Timing timing) {
+  const auto clock = [](int minutes) {
+    return "2026-11-21T" + std::to_string(12 + minutes / 60) + (minutes % 60 < 10 ? ":0" : ":") +
+           std::to_string(minutes % 60) + ":00Z";
+  };
+  AttemptRecord record;
+  record.start = clock(start);
+  record.end = end < 0 ? "" : clock(end);
+  record.seen = clock(end < 0 ? start + 1 : end);
+  record.exit_code = exit_code;
+  record.first_step = steps.first;
+  record.last_step = steps.last;
+  record.saved_step = steps.saved;
+  record.timing = timing;
+  return record;
+}
+
+/// Of a train function that makes no steps.
+AttemptRecord reporting(int start, int end, int exit_code, Steps reports, Timing timing) {
+  auto record = attempt(start, end, exit_code, {0, 0, reports.saved < 0 ? -1 : 0}, timing);
+  record.first_iteration = reports.first;
+  record.iteration = reports.last;
+  record.saved_iteration = reports.saved;
+  return record;
+}
+
+struct Row {
+  const char* story;
+  std::vector<AttemptRecord> attempts;
+  std::vector<TimeAccount> accounts;  ///< waiting, startup, productive, checkpoint, lost, shutdown
+};
+
+const std::vector<Row> table = {
+    {"no attempt, no time", {}, {}},
+    {"a quiet run: all its steps are productive",
+     {attempt(0, 10, 0, {0, 100, 90}, {10, 500, 80, 10})},
+     {{0, 10, 500, 80, 0, 10}}},
+    {"a run that runs has lost nothing so far, saved or not",
+     {attempt(0, -1, -1, {0, 100, 20}, {10, 50, 0, 0})},
+     {{0, 10, 50, 0, 0, 0}}},
+    {"stopped, in the queue for half an hour, continued: nothing is lost",
+     {attempt(0, 10, 75, {0, 100, 100}, {20, 550, 20, 10}), attempt(40, 50, 0, {100, 200, 200}, {30, 560, 0, 10})},
+     {{0, 20, 550, 20, 0, 10}, {1800, 30, 560, 0, 0, 10}}},
+    {"finished, and given more epochs two hours later: it waited for nothing meanwhile",
+     {attempt(0, 10, 0, {0, 100, 100}, {20, 550, 20, 10}), attempt(130, 140, 0, {100, 200, 200}, {30, 560, 0, 10})},
+     {{0, 20, 550, 20, 0, 10}, {0, 30, 560, 0, 0, 10}}},
+    {"killed at 100, repeated from 80: a fifth of the time of its steps is lost",
+     {attempt(0, 10, -1, {0, 100, 80}, {50, 500, 50, 0}), attempt(11, 21, 0, {80, 200, 200}, {0, 600, 0, 0})},
+     {{0, 50, 400, 50, 100, 0}, {60, 0, 600, 0, 0, 0}}},
+    {"killed, and nobody has continued it yet: what no checkpoint holds is lost",
+     {attempt(0, 10, -1, {0, 100, 75}, {0, 600, 0, 0})},
+     {{0, 0, 450, 0, 150, 0}}},
+    {"killed before its first checkpoint: all is lost",
+     {attempt(0, 10, -1, {0, 100, -1}, {0, 600, 0, 0})},
+     {{0, 0, 0, 0, 600, 0}}},
+    {"stopped and told so by a version that kept no saved_step: nothing is lost",
+     {attempt(0, 10, 75, {0, 100, -1}, {0, 600, 0, 0})},
+     {{0, 0, 600, 0, 0, 0}}},
+    {"an attempt killed before its first step shows nothing of what survived",
+     {attempt(0, 10, 75, {0, 100, 100}, {0, 600, 0, 0}), attempt(11, 12, -1, {0, 0, -1}, {60, 0, 0, 0}),
+      attempt(13, 23, 0, {100, 200, 200}, {0, 600, 0, 0})},
+     {{0, 0, 600, 0, 0, 0}, {60, 60, 0, 0, 0, 0}, {60, 0, 600, 0, 0, 0}}},
+    {"a damaged checkpoint takes an earlier attempt's work with it",
+     {attempt(0, 10, 75, {0, 100, 100}, {0, 600, 0, 0}), attempt(10, 20, 75, {100, 200, 200}, {0, 600, 0, 0}),
+      attempt(20, 30, 0, {50, 200, 200}, {0, 600, 0, 0})},
+     {{0, 0, 300, 0, 300, 0}, {0, 0, 0, 0, 600, 0}, {0, 0, 600, 0, 0, 0}}},
+    {"what an attempt did after its last sign of life, until somebody saw it dead, is lost",
+     {attempt(0, 10, 137, {0, 100, 100}, {0, 540, 0, 0}), attempt(10, 20, 0, {100, 200, 200}, {0, 600, 0, 0})},
+     {{0, 0, 540, 0, 60, 0}, {0, 0, 600, 0, 0, 0}}},
+    {"a train function without steps is measured by its reports",
+     {reporting(0, 10, -1, {0, 10, 8}, {0, 600, 0, 0}), reporting(10, 20, -1, {8, 18, 13}, {0, 600, 0, 0})},
+     {{0, 0, 480, 0, 120, 0}, {0, 0, 300, 0, 300, 0}}},
+    {"the whole seconds of starts and ends make up no lost time",
+     {attempt(0, 10, 0, {0, 100, 100}, {0, 598.5, 0, 0})},
+     {{0, 0, 598.5, 0, 0, 0}}},
+};
+
+void check_same(const TimeAccount& found, const TimeAccount& expected) {
+  CHECK(found.waiting_s == Approx(expected.waiting_s));
+  CHECK(found.startup_s == Approx(expected.startup_s));
+  CHECK(found.productive_s == Approx(expected.productive_s));
+  CHECK(found.checkpoint_s == Approx(expected.checkpoint_s));
+  CHECK(found.lost_s == Approx(expected.lost_s));
+  CHECK(found.shutdown_s == Approx(expected.shutdown_s));
+}
+
+}  // namespace
+
+TEST_CASE("the account of a run's time, by its attempts") {
+  for (const auto& row : table) {
+    INFO(row.story);
+    const auto accounts = accounts_of(row.attempts);
+    REQUIRE(accounts.size() == row.accounts.size());
+    for (std::size_t i = 0; i < accounts.size(); ++i) {
+      INFO("attempt " << i);
+      check_same(accounts[i], row.accounts[i]);
+    }
+  }
+}
+
+TEST_CASE("goodput is the productive part of all time, waiting included") {
+  const std::vector<TimeAccount> accounts = {{0, 10, 400, 20, 60, 10}, {100, 20, 350, 20, 0, 10}};
+  const auto all = sum_of(accounts);
+  CHECK(all.total_s() == Approx(1000));
+  CHECK(all.goodput() == Approx(0.75));
+  CHECK(TimeAccount{}.goodput() == 0);
+}
+
+TEST_CASE("times are shown as hours, minutes and seconds") {
+  CHECK(clock_text(0) == "0:00:00");
+  CHECK(clock_text(3723.4) == "1:02:03");
+  CHECK(clock_text(59.6) == "0:01:00");
+  CHECK(clock_text(26 * 3600) == "26:00:00");
+  CHECK(clock_text(-1) == "0:00:00");
+}

@@ -1,0 +1,165 @@
+#include "rundir/run_evidence.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include <unistd.h>
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <trainrt/error.hpp>
+
+#include "rundir/attempt_record.hpp"
+
+using namespace trainrt;
+using namespace trainrt::rundir;
+using Catch::Matchers::Contains;
+
+namespace {
+
+struct Row {
+  const char* story;
+  bool has_run_record;
+  bool has_attempts;
+  std::optional<SavedPoint> saved;
+  std::vector<std::int64_t> checkpoints;
+  std::optional<SavedPoint> newest;
+  const char* contradiction;  ///< what it says; "" = nothing
+};
+
+const SavedPoint fifth{.attempt = 2, .checkpoint = 5, .step = 56, .iteration = 5};
+const SavedPoint untold{.attempt = 2, .checkpoint = -1, .step = 56, .iteration = 5};  // of an older record
+
+const std::vector<Row> table = {
+    {"nothing there: a new run", false, false, {}, {}, {}, ""},
+    {"killed before run.json was written", false, true, {}, {}, {}, ""},
+    {"killed before the first commit", true, true, {}, {}, {}, ""},
+    {"killed between a commit and its heartbeat", true, true, {}, {0}, {}, ""},
+    {"what was saved is there", true, true, fifth, {3, 5}, {}, ""},
+    {"more is there than the last heartbeat told", true, true, fifth, {5, 6}, {}, ""},
+    {"no checkpoint is there",
+     true,
+     true,
+     fifth,
+     {},
+     {},
+     "attempt 2 had saved checkpoint_000005 (step 56), but DIR shows no "
+     "checkpoint"},
+    {"only older ones are there", true, true, fifth, {2, 4}, {}, "the newest that DIR shows is checkpoint_000004"},
+    {"the records are gone", true, false, {}, {4, 5}, {}, "DIR has a run.json, but DIR/attempts shows no record"},
+    {"run.json is gone", false, true, fifth, {4, 5}, {}, "but DIR shows no run.json"},
+    {"an older record, and its checkpoint is there", true, true, untold, {5}, SavedPoint{2, 5, 56, 5}, ""},
+    {"an older record, and only an older one is there",
+     true,
+     true,
+     untold,
+     {4},
+     SavedPoint{1, 4, 40, 4},
+     "attempt 2 had saved a checkpoint (step 56), but the newest that DIR shows is checkpoint_000004"},
+    {"an older record of a function without steps",
+     true,
+     true,
+     SavedPoint{2, -1, 0, 5},
+     {4},
+     SavedPoint{1, 4, 0, 4},
+     "the newest that DIR shows is checkpoint_000004"},
+    {"an older record, and the newest is damaged: the load says so", true, true, untold, {4}, {}, ""},
+};
+
+class Folder {
+ public:
+  Folder() {
+    char name[] = "/tmp/trainrt-evidence-XXXXXX";
+    path_ = mkdtemp(name);
+    std::filesystem::create_directory(path_ + "/attempts");
+    std::ofstream(path_ + "/run.json") << "{}";
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  const std::string& path() const { return path_; }
+
+  void add_attempt(int number, std::int64_t saved, bool accepted = false) const {
+    AttemptRecord record;
+    record.number = number;
+    record.start = record.end = "2026-11-21T12:00:00Z";
+    record.saved_step = saved < 0 ? -1 : 10 * saved;
+    record.saved_checkpoint = saved;
+    record.accepted_missing = accepted;
+    std::ofstream(path_ + "/attempts/" + attempt_name(number) + ".json") << to_text(record);
+  }
+  void add_checkpoint(int number) const {
+    std::filesystem::create_directory(path_ + "/checkpoint_00000" + std::to_string(number));
+  }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace
+
+TEST_CASE("a run directory whose parts do not bear each other out is found") {
+  for (const auto& row : table) {
+    INFO(row.story);
+    RunEvidence evidence;
+    evidence.run_dir = "DIR";
+    evidence.has_run_record = row.has_run_record;
+    evidence.has_attempts = row.has_attempts;
+    evidence.saved = row.saved;
+    evidence.checkpoints = row.checkpoints;
+    evidence.newest = row.newest;
+    const std::string expected = row.contradiction;
+    const auto found = contradiction_in(evidence);
+    if (expected.empty())
+      CHECK(found.empty());
+    else
+      CHECK_THAT(found, Contains(expected));
+  }
+}
+
+TEST_CASE("what the newest attempt that restored or saved tells is what must be there; a bad record is passed over") {
+  const Folder folder;
+  folder.add_attempt(1, 7);
+  folder.add_attempt(2, 5);   // 6 and 7 were damaged, and removed by the user
+  folder.add_attempt(3, -1);  // killed before it restored
+  std::ofstream(folder.path() + "/attempts/000004.json") << "{";
+  folder.add_checkpoint(5);
+  const auto evidence = gather_evidence(folder.path());
+  REQUIRE(evidence.saved);
+  CHECK(evidence.saved->attempt == 2);
+  CHECK(evidence.saved->checkpoint == 5);
+  CHECK(evidence.saved->step == 50);
+  CHECK(contradiction_in(evidence).empty());
+}
+
+TEST_CASE("a contradiction is refused with the command that starts anew on purpose") {
+  const Folder folder;
+  folder.add_attempt(1, 5);
+  folder.add_checkpoint(4);
+  CHECK_THROWS_WITH(checked_evidence(folder.path(), false, 0),
+                    Contains("attempt 1 had saved checkpoint_000005 (step 50)") &&
+                        Contains("--run.missing_checkpoints=accept") && Contains("go on from checkpoint_000004"));
+  CHECK_THROWS_AS(checked_evidence(folder.path(), false, 0), UsageError);
+  CHECK_THAT(checked_evidence(folder.path(), true, 0).accepted, Contains("checkpoint_000005"));
+}
+
+TEST_CASE("a contradiction that passes while it is looked at again is none") {
+  const Folder folder;
+  folder.add_attempt(1, 5);
+  std::thread storage([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(150));
+    folder.add_checkpoint(5);
+  });
+  CHECK(checked_evidence(folder.path(), false, 60).evidence.newest_checkpoint() == 5);
+  storage.join();
+}
+
+TEST_CASE("once missing checkpoints were accepted, earlier records count no more, and their numbers are not given again") {
+  const Folder folder;
+  folder.add_attempt(1, 5);
+  folder.add_attempt(2, -1, true);
+  const auto evidence = gather_evidence(folder.path());
+  CHECK(contradiction_in(evidence).empty());
+  CHECK(evidence.newest_known == 5);
+  folder.add_attempt(3, 6);
+  CHECK_THAT(contradiction_in(gather_evidence(folder.path())), Contains("attempt 3 had saved checkpoint_000006"));
+}

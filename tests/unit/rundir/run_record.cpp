@@ -1,0 +1,62 @@
+#include "rundir/run_record.hpp"
+
+#include <catch2/catch.hpp>
+#include <trainrt/error.hpp>
+
+using namespace trainrt;
+using namespace trainrt::rundir;
+using Catch::Contains;
+
+namespace {
+
+RunRecord a_record() {
+  RunRecord record;
+  record.name = "fashion";
+  record.state = "stopped";
+  record.workers = 4;
+  record.loop = {{"lr", "0.1"}};
+  record.changes = {{2, "loop.lr", "0.2", "0.1"}};
+  return record;
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  REQUIRE(text.find(from) != std::string::npos);
+  return text.replace(text.find(from), from.size(), to);
+}
+
+}  // namespace
+
+TEST_CASE("a run's record reads back as it was written") {
+  const auto read = run_record_from(to_text(a_record()), "run.json");
+  CHECK(read.workers == 4);
+  CHECK(read.changes.front().attempt == 2);
+  CHECK(to_text(read) == to_text(a_record()));
+}
+
+TEST_CASE("a number in a run's record that counts no ranks or attempts is an error that names file and key") {
+  const auto refused = [](const std::string& from, const std::string& to, const std::string& why) {
+    CHECK_THROWS_AS(run_record_from(replaced(to_text(a_record()), from, to), "r/run.json"), UsageError);
+    CHECK_THROWS_WITH(run_record_from(replaced(to_text(a_record()), from, to), "r/run.json"),
+                      Contains("r/run.json is not a run record") && Contains(why));
+  };
+  refused("\"workers\": 4", "\"workers\": 1e300", "'workers' is 1e+300");
+  refused("\"workers\": 4", "\"workers\": -1", "'workers' is -1");
+  refused("\"workers\": 4", "\"workers\": [[]]", "'workers' is array");
+  refused("\"attempt\": 2", "\"attempt\": 9999999999", "'attempt' is 9999999999");
+}
+
+TEST_CASE("of a text that is no run's record only the beginning is quoted") {
+  try {
+    run_record_from("{\"" + std::string(100'000, 'x'), "run.json");
+    FAIL("it was read");
+  } catch (const UsageError& error) {
+    CHECK(std::string(error.what()).size() < 1000);
+  }
+}
+
+TEST_CASE("a run's record that is nested as deep as a stack is refused, not followed") {
+  const std::string open(200'000, '['), close(200'000, ']');
+  CHECK_THROWS_WITH(
+      run_record_from(replaced(to_text(a_record()), "\"workers\": 4", "\"workers\": " + open + close), "run.json"),
+      Contains("nested too deep"));
+}
