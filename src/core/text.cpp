@@ -1,7 +1,10 @@
 #include "core/text.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+
+#include <fmt/format.h>
 
 namespace trainrt {
 
@@ -98,6 +101,15 @@ std::string shell_quoted(std::string_view word) {
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
   const auto near = nearest(word, candidates);
   return near.empty() ? std::string() : " (did you mean '" + near + "'?)";
+}
+
+std::string clock_text(double seconds) {
+  const auto whole = static_cast<std::int64_t>(std::llround(std::max(0.0, seconds)));
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+std::string counted(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 }  // namespace trainrt

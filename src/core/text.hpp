@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +27,12 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
 /// As one word of a command that a shell reads (POSIX): in single quotes if it holds anything but letters, digits and
 /// characters that mean nothing to a shell. For commands that people are told to type.
 std::string shell_quoted(std::string_view word);
+
+/// "1:02:03", "26:00:00": hours, minutes and seconds; rounded to seconds, less than none as none.
+std::string clock_text(double seconds);
+
+/// "1 step", "2 steps": for nouns that take an s.
+std::string counted(std::int64_t count, std::string_view noun);
 
 /// " (did you mean 'x'?)", or "" where nothing is near.
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);

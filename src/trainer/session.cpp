@@ -152,7 +152,9 @@ bool Session::resume_from_other() {
   log::info(fmt::format("a new run, started from {} ({} entries taken, step {})", partial.loaded.directory,
                         partial.taken.size(), progress_.step));
   if (!partial.missing.empty())
-    log::run_warning(fmt::format("asked for, but not in that checkpoint: they stay as they were, or become rank 0's if replicated: {}", join(partial.missing)));
+    log::run_warning(
+        fmt::format("asked for, but not in that checkpoint: they stay as they were, or become rank 0's if replicated: {}",
+                    join(partial.missing)));
   if (!partial.unused.empty())
     log::info(fmt::format("in that checkpoint, but not in this State: {}", join(partial.unused)));
   return true;
@@ -186,7 +188,7 @@ void Session::set_metadata(std::string_view json) {
 // --- steps and reports ------------------------------------------------------------------------------------------------
 
 void Session::begin_reports(std::int64_t iteration, double iteration_s) {
-  trainer::agreed(communicator_, [&] { reporter_->begin(iteration, iteration_s); });
+  trainer::agreed(communicator_, [&] { reporter_->begin({progress_.step, iteration, iteration_s}); });
   reports_begun_ = true;
   iteration_at_s_ = monotonic_seconds() - iteration_s;
 }
@@ -288,7 +290,7 @@ void Session::report(const Metrics& metrics) {
   warn_of_missing_score();
   if (stops_.meets_rule(progress_.iteration, last_metrics_)) outcome.stop = batch::ended_early;
   note_place();
-  trainer::agreed(communicator_, [&] { reporter_->write(std::move(record), time_so_far()); });
+  trainer::agreed(communicator_, [&] { reporter_->write(std::move(record), progress_.step, time_so_far()); });
   fault_point("reported");
   saves_.advance(outcome.saves);
   obey(outcome, spec_.checkpoint_every.due_at_report(progress_.iteration));
