@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
+#include "cli/parts.hpp"
 #include "core/environment.hpp"
 #include "core/log.hpp"
 #include "core/memory.hpp"
@@ -26,7 +27,8 @@ void print_general_help() {
   fmt::print("usage: srun trainrt --config FILE [--section.key=value ...]\n       trainrt COMMAND ...\n\ncommands\n");
   for (const auto* command : command_table()) fmt::print("  {:<10} {}\n", command->name, command->help);
   fmt::print(
-      "\n  trainrt COMMAND --help tells more of one; trainrt --version says which version this is.\n\n"
+      "\n  trainrt COMMAND --help tells more of one; trainrt --version shows which version this is, and those of its "
+      "parts.\n\n"
       "A config is an INI file; `trainrt list` shows its keys and the train functions. The least of one:\n\n"
       "  [run]\n  name         = first\n  storage_path = runs\n  [train]\n  function     = linear\n  [data.train]\n  "
       "format       = synthetic\n\n"
@@ -59,7 +61,7 @@ Done run_command(std::vector<std::string>& words) {
     return {words.empty() ? ExitCode::usage : ExitCode::finished};
   }
   if (words[0] == "--version") {
-    fmt::print("trainrt {}\n", version);
+    fmt::print("trainrt {}\n{}", version, parts_text());
     return {ExitCode::finished};
   }
   std::string name = "run";

@@ -7,7 +7,9 @@
 
 #include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/names.hpp"
+#include "checkpoint/save/retention.hpp"
 #include "io/file.hpp"
+#include "rundir/run_record.hpp"
 
 namespace trainrt::cli {
 
@@ -24,6 +26,30 @@ std::string find_checkpoint(const std::string& path) {
   if (io::exists(directory / "run.json")) throw UsageError(fmt::format("the run '{}' has no checkpoint yet", path));
   throw UsageError(
       fmt::format("'{}' is neither a checkpoint (manifest.json) nor a run directory (run.json, checkpoint_000000)", path));
+}
+
+std::string find_best_checkpoint(const std::string& run_dir) {
+  std::error_code error;
+  const auto directory = fs::canonical(run_dir, error).string();
+  if (error) throw UsageError(fmt::format("'{}': {}", run_dir, error.message()));
+  const auto record = rundir::read_run_record(directory);
+  if (!record)
+    throw UsageError(fmt::format("'{}' is no run directory (run.json), and only a run has a best checkpoint", run_dir));
+  const auto word = [&](const char* key) {
+    const auto found = record->spec.find(key);
+    return found == record->spec.end() ? std::string() : found->second;
+  };
+  checkpoint::Retention retention;
+  retention.score_attribute = word("checkpoint.score_attribute");
+  retention.maximize = word("checkpoint.score_order") != "min";
+  if (retention.score_attribute.empty())
+    throw UsageError(
+        fmt::format("the run '{}' has no checkpoint.score_attribute: nothing says which checkpoint is best", run_dir));
+  const auto metas = checkpoint::list(directory);
+  const auto* best = checkpoint::best_of(metas, retention);
+  if (best == nullptr)
+    throw UsageError(fmt::format("no checkpoint of the run '{}' has the metric '{}'", run_dir, retention.score_attribute));
+  return directory + "/" + checkpoint::directory_name(best->number);
 }
 
 }  // namespace trainrt::cli

@@ -7,4 +7,8 @@ namespace trainrt::cli {
 /// directory with checkpoint_NNNNNN in it), damaged or not. Absolute. UsageError where it is neither.
 std::string find_checkpoint(const std::string& path);
 
+/// The best one of a run directory, by the run's checkpoint.score_attribute and score_order. UsageError if it is no run
+/// directory, the run has no such metric, or no checkpoint has it.
+std::string find_best_checkpoint(const std::string& run_dir);
+
 }  // namespace trainrt::cli

@@ -128,6 +128,11 @@ std::span<const OptionSpec> run_options() {
        .default_value = "false",
        .help = "adds _date, _hostname, _node_ip, _pid, _time_total_s, _time_startup_s, _time_checkpoint_s, _goodput to "
                "every report"},
+      {.key = "metrics.progress",
+       .default_value = "auto",
+       .help = "what is shown while the run goes on: auto (one line with a bar on a terminal, in a log a line from time to "
+               "time), or all (every report, a line each)",
+       .choices = {"auto", "all"}},
       {.key = "failure.max_failures",
        .type = OptionType::integer,
        .default_value = "3",

@@ -176,6 +176,7 @@ RunSpec make_run_spec(const Options& given) {
   take_scaling_keys(options, spec);
   take_checkpoint_keys(options, spec);
   spec.detailed_metrics = options.boolean("metrics.detailed");
+  spec.every_report = options.text("metrics.progress") == "all";
   take_failure_keys(options, spec);
   static_cast<void>(StopRules(spec.stop));  // checks them
   note_texts(options, spec);

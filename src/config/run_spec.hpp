@@ -68,6 +68,7 @@ struct RunSpec {
   double collective_timeout_s = 0;
   double storage_timeout_s = 0;
   bool detailed_metrics = false;
+  bool every_report = false;  ///< is shown, not one from time to time
   /// What [loop] says, else what the train function declares as the default; nullptr if neither does.
   const OptionValue* loop_value(std::string_view key) const;
   std::map<std::string, std::string> texts;  ///< every key as it was given or defaulted, for run.json

@@ -1,7 +1,10 @@
 #include "core/text.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+
+#include <fmt/format.h>
 
 namespace trainrt {
 
@@ -107,6 +110,15 @@ std::uint64_t stable_hash(std::string_view text) {
     hash *= 0x100000001b3;
   }
   return hash;
+}
+
+std::string clock_text(double seconds) {
+  const auto whole = static_cast<std::int64_t>(std::llround(std::max(0.0, seconds)));
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+std::string counted(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 }  // namespace trainrt

@@ -31,6 +31,12 @@ std::string shell_quoted(std::string_view word);
 /// FNV-1a, 64 bits (Fowler, Noll, Vo). The orders of samples of all runs ever made hang on it: it never changes.
 std::uint64_t stable_hash(std::string_view text);
 
+/// "1:02:03", "26:00:00": hours, minutes and seconds; rounded to seconds, less than none as none.
+std::string clock_text(double seconds);
+
+/// "1 step", "2 steps": for nouns that take an s.
+std::string counted(std::int64_t count, std::string_view noun);
+
 /// " (did you mean 'x'?)", or "" where nothing is near.
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
 

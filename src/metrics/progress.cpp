@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "core/text.hpp"
+
 namespace trainrt::metrics {
 
 namespace {
@@ -41,10 +43,10 @@ std::string summary(const Record& record) {
   return without_controls(text);
 }
 
-std::string rate(double iterations, double seconds) {
-  if (iterations <= 0 || seconds <= 0) return {};
-  return iterations >= seconds ? fmt::format("{:.3g} it/s", iterations / seconds)
-                               : fmt::format("{:.3g} s/it", seconds / iterations);
+std::string rate(double count, double seconds, std::string_view many, std::string_view one) {
+  if (count <= 0 || seconds <= 0) return {};
+  return count >= seconds ? fmt::format("{:.3g} {}/s", count / seconds, many)
+                          : fmt::format("{:.3g} s/{}", seconds / count, one);
 }
 
 std::string bar(std::int64_t done, std::int64_t total) {
@@ -57,7 +59,12 @@ std::string bar(std::int64_t done, std::int64_t total) {
 Progress::Progress(std::string run_name, Screen screen, std::function<double()> now)
     : run_name_(std::move(run_name)), screen_(std::move(screen)), now_(std::move(now)) {}
 
-void Progress::begin(const std::vector<Record>&) { shown_s_ = reported_s_ = now_(); }
+Progress::~Progress() { leave_last_row(); }
+
+void Progress::begin(const std::vector<Record>&) {
+  shown_s_ = reported_s_ = now_();
+  shown_step_ = step_;
+}
 
 double Progress::seconds_of(const Record& record) {
   const double since = now_() - std::exchange(reported_s_, now_());
@@ -67,37 +74,74 @@ double Progress::seconds_of(const Record& record) {
 }
 
 void Progress::write(const Record& record) {
+  const double seconds = seconds_of(record);
   ++since_shown_;
-  taken_s_ += seconds_of(record);
+  taken_s_ += seconds;
+  ++reports_;
+  all_taken_s_ += seconds;
   waiting_ = record;
-  if (interval_s_ > 0 && now_() - shown_s_ < interval_s_) return;
+  if (!screen_.every_report && interval_s_ > 0 && now_() - shown_s_ < interval_s_) return;
   show(record);
-  if (screen_.terminal)
+  if (taken_)
     interval_s_ = terminal_interval_s;
   else
     interval_s_ = interval_s_ > 0 ? std::min(2 * interval_s_, last_interval_s) : first_interval_s;
 }
 
+/// What every form of the line says. Steps are left out if nobody counts them, or each report is one.
+std::string Progress::line_of(const Record& record) const {
+  const auto steps = step_ - shown_step_;
+  const bool with_steps = step_ > 0 && step_ != record.iteration;
+  auto line = summary(record);
+  if (with_steps)
+    line.insert(line.find("  ") == std::string::npos ? line.size() : line.find("  "), fmt::format("  step {}", step_));
+  const auto add = [&](const std::string& text) {
+    if (!text.empty()) line += "  " + text;
+  };
+  add(rate(since_shown_, taken_s_));
+  if (with_steps) add(rate(static_cast<double>(steps), now_() - shown_s_, "steps", "step"));
+  if (total_ > record.iteration && all_taken_s_ > 0)
+    add(clock_text(all_taken_s_ / reports_ * static_cast<double>(total_ - record.iteration)) + " left");
+  return line;
+}
+
 void Progress::show(const Record& record) {
-  const auto now = now_();
-  auto line = run_name_ + ": ";
-  if (screen_.terminal && total_ > 0) line += bar(record.iteration, total_) + "  ";
-  line += summary(record);
-  if (const auto speed = rate(since_shown_, taken_s_); !speed.empty()) line += "  " + speed;
-  if (screen_.terminal)
-    screen_.write("\r" + cut(line, screen_.width > 1 ? screen_.width - 1 : 79) + "\x1b[K");
+  const auto line = line_of(record);
+  const auto size = screen_.every_report ? std::nullopt : screen_.size();
+  if (size)
+    show_in_last_row(*size, run_name_ + ": " + (total_ > 0 ? bar(record.iteration, total_) + "  " : "") + line);
   else
-    screen_.write(line + "\n");
-  line_open_ = screen_.terminal;
-  shown_s_ = now;
+    screen_.write(run_name_ + ": " + line + "\n");
+  last_line_ = run_name_ + ": " + line;
+  shown_s_ = now_();
+  shown_step_ = step_;
   since_shown_ = 0;
   taken_s_ = 0;
   waiting_.reset();
 }
 
+void Progress::show_in_last_row(TerminalSize size, const std::string& line) {
+  std::string text;
+  if (taken_ != size) {
+    if (taken_) text += last_row::give_back(*taken_);  // the window has another size now
+    text += last_row::take(size);
+    taken_ = size;
+    last_row::note_taken(true);
+  }
+  screen_.write(text + last_row::show(size, cut(line, size.columns - 1)));
+}
+
+void Progress::leave_last_row() {
+  if (!taken_) return;
+  screen_.write(last_row::give_back(*std::exchange(taken_, std::nullopt)));
+  last_row::note_taken(false);
+}
+
 void Progress::end() {
   if (const auto last = std::exchange(waiting_, std::nullopt)) show(*last);
-  if (std::exchange(line_open_, false)) screen_.write("\n");
+  if (!taken_) return;
+  leave_last_row();
+  screen_.write(last_line_ + "\n");
 }
 
 }  // namespace trainrt::metrics

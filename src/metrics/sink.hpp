@@ -18,8 +18,10 @@ class Sink {
   virtual ~Sink() = default;
   /// Once, first: the records that the run already has, oldest first. Afterwards the sink's files hold exactly those.
   virtual void begin(const std::vector<Record>& history) = 0;
-  /// How many iterations the run will have in all, where the train function says so.
+  /// How many iterations the run will have in all, if the train function says so.
   virtual void expect(std::int64_t) {}
+  /// How many steps the run has made: before begin(), and before each write().
+  virtual void at_step(std::int64_t) {}
   /// Where it fails the record is kept all the same, and a later call brings the file up to date.
   virtual void write(const Record& record) = 0;
   /// At commits: bring files up to date where that is cheap enough to do now.
@@ -31,6 +33,7 @@ class Sink {
 struct SinkContext {
   io::FencedDirectory run_dir;
   std::string run_name;
+  bool every_report = false;  ///< for people: show all of them, one after the other
 };
 
 /// A plug-in: one file in metrics/sinks.

@@ -104,9 +104,4 @@ TimeAccount sum_of(std::span<const TimeAccount> accounts) {
   return sum;
 }
 
-std::string clock_text(double seconds) {
-  const auto whole = static_cast<std::int64_t>(std::llround(std::max(0.0, seconds)));
-  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
-}
-
 }  // namespace trainrt::rundir

@@ -33,7 +33,4 @@ std::vector<TimeAccount> accounts_of(std::span<const AttemptRecord> attempts);
 
 TimeAccount sum_of(std::span<const TimeAccount> accounts);
 
-/// "1:02:03", "26:00:00"; rounded to seconds.
-std::string clock_text(double seconds);
-
 }  // namespace trainrt::rundir

@@ -20,9 +20,9 @@ namespace {
 
 class SilentReporter : public Reporter {
  public:
-  void begin(std::int64_t, double) override {}
+  void begin(const Start&) override {}
   void expect(std::int64_t) override {}
-  void write(metrics::Record, const metrics::TimeSoFar&) override {}
+  void write(metrics::Record, std::int64_t, const metrics::TimeSoFar&) override {}
   void sync() override {}
   void update_derived() override {}
   void end() override {}
@@ -32,27 +32,33 @@ class FileReporter : public Reporter {
  public:
   FileReporter(const config::RunSpec& spec, io::FencedDirectory run_dir)
       : run_dir_(std::move(run_dir)), detailed_(spec.detailed_metrics) {
-    for (const auto* kind : metrics::sink_table()) sinks_.push_back({kind->open({run_dir_, spec.name})});
+    for (const auto* kind : metrics::sink_table()) sinks_.push_back({kind->open({run_dir_, spec.name, spec.every_report})});
   }
 
-  void begin(std::int64_t iteration, double iteration_s) override {
-    say_what_is_repeated(iteration);
-    auto opened = metrics::ResultLog::open(run_dir_, iteration);
+  void begin(const Start& start) override {
+    say_what_is_repeated(start.iteration);
+    auto opened = metrics::ResultLog::open(run_dir_, start.iteration);
     log_.emplace(std::move(opened.log));
-    auto start = metrics::Moment::now();
-    start.monotonic_s -= iteration_s;
-    autofill_.emplace(detailed_, opened.history, start);
-    for_sinks([&](metrics::Sink& sink) { sink.begin(opened.history); });
+    auto first = metrics::Moment::now();
+    first.monotonic_s -= start.iteration_s;
+    autofill_.emplace(detailed_, opened.history, first);
+    for_sinks([&](metrics::Sink& sink) {
+      sink.at_step(start.step);
+      sink.begin(opened.history);
+    });
   }
 
   void expect(std::int64_t total) override {
     for_sinks([&](metrics::Sink& sink) { sink.expect(total); });
   }
 
-  void write(metrics::Record record, const metrics::TimeSoFar& time) override {
+  void write(metrics::Record record, std::int64_t step, const metrics::TimeSoFar& time) override {
     autofill_->fill(record, metrics::Moment::now(), time);
     log_->append(record);
-    for_sinks([&](metrics::Sink& sink) { sink.write(record); });
+    for_sinks([&](metrics::Sink& sink) {
+      sink.at_step(step);
+      sink.write(record);
+    });
   }
 
   void sync() override { log_->sync(); }

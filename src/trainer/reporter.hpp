@@ -17,11 +17,17 @@ namespace trainrt::trainer {
 class Reporter {
  public:
   virtual ~Reporter() = default;
-  /// Opens the files. Records after `iteration` are dropped: the run stands at that iteration, and the next has taken
-  /// `iteration_s` seconds so far, in earlier attempts.
-  virtual void begin(std::int64_t iteration, double iteration_s) = 0;
+  /// Where a run stands: it has made so many steps and iterations, and the next iteration has taken `iteration_s` seconds
+  /// so far, in earlier attempts.
+  struct Start {
+    std::int64_t step = 0;
+    std::int64_t iteration = 0;
+    double iteration_s = 0;
+  };
+  /// Opens the files. Records after the iteration are dropped.
+  virtual void begin(const Start& start) = 0;
   virtual void expect(std::int64_t total) = 0;  ///< iterations of the whole run
-  virtual void write(metrics::Record record, const metrics::TimeSoFar& time) = 0;
+  virtual void write(metrics::Record record, std::int64_t step, const metrics::TimeSoFar& time) = 0;
   /// The log of record is on disk when it returns. Before every commit.
   virtual void sync() = 0;
   /// Derived files are brought up to date, after a commit. Where that fails it is said, and the run goes on: they can be

@@ -135,9 +135,10 @@ std::string why_ended(const Session& session) {
 RunOutcome outcome_of(const config::RunSpec& spec, const Session& session) {
   const bool early = session.stopped_by() == batch::ended_early;
   if (has_finished(session) && (!early || session.loses_nothing() || !session.has_state()))
-    return {ExitCode::finished, fmt::format("finished{}: {} iterations, {} steps. Results: {} (trainrt result {})",
-                                            early ? " early (" + session.stop_reason() + ")" : "", session.iteration(),
-                                            session.step_count(), spec.run_dir, shell_quoted(spec.run_dir))};
+    return {ExitCode::finished,
+            fmt::format("finished{}: {}, {}. Results: {} (trainrt result {})",
+                        early ? " early (" + session.stop_reason() + ")" : "", counted(session.iteration(), "iteration"),
+                        counted(session.step_count(), "step"), spec.run_dir, shell_quoted(spec.run_dir))};
   const auto again = fmt::format("Run the same command again to continue (exit {})", static_cast<int>(ExitCode::stopped));
   if (!session.has_begun())
     return {ExitCode::stopped,

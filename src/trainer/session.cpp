@@ -62,7 +62,7 @@ void Session::set_metadata(std::string_view json) {
 }
 
 void Session::begin_reports(std::int64_t iteration, double iteration_s) {
-  comm::agreed(communicator_, [&] { reporter_->begin(iteration, iteration_s); });
+  comm::agreed(communicator_, [&] { reporter_->begin({progress_.step, iteration, iteration_s}); });
   reports_begun_ = true;
   iteration_at_s_ = monotonic_seconds() - iteration_s;
 }
@@ -164,7 +164,7 @@ void Session::report(const Metrics& metrics) {
   warn_of_missing_score();
   if (stops_.meets_rule(progress_.iteration, last_metrics_)) outcome.stop = batch::ended_early;
   note_place();
-  comm::agreed(communicator_, [&] { reporter_->write(std::move(record), time_so_far()); });
+  comm::agreed(communicator_, [&] { reporter_->write(std::move(record), progress_.step, time_so_far()); });
   fault_point("reported");
   saves_.advance(outcome.saves);
   obey(outcome, spec_.checkpoint_every.due_at_report(progress_.iteration));

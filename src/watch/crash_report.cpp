@@ -21,6 +21,7 @@
 #include "core/host.hpp"
 #include "core/stack_trace.hpp"
 #include "core/symbols.hpp"
+#include "core/terminal.hpp"
 #include "core/text.hpp"
 #include "core/thread.hpp"
 #include "watch/thrown.hpp"
@@ -181,6 +182,7 @@ void on_crash(int number, siginfo_t* info, void*) {
   for (const int each : crash_signals) signal(each, SIG_DFL);
   signal(SIGALRM, SIG_DFL);
   alarm(last_resort_s);
+  last_row::give_back_at_exit();
   if (auto* place = current.load(); place != nullptr) {
     Line what;
     describe_crash(what, *place, number, info);

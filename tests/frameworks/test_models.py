@@ -92,8 +92,8 @@ def the_statistics_of_batch_norm_are_each_ranks_own():
 def any_bucket_size_gives_the_same_bits():
     one, many = (gpt_config(name, {"scaling": {"bucket_size": size}}, epochs=2) for name, size in (("one", "64 MiB"), ("many", "1 KiB")))
     outputs = [finish(2, config).err for config in (one, many)]
-    check("gradients in 1 bucket;" in outputs[0], f"not one bucket: {outputs[0]}")
-    check("gradients in 1 bucket;" not in outputs[1], f"one bucket: {outputs[1]}")
+    check("gradients were averaged in 1 part " in outputs[0], f"not one bucket: {outputs[0]}")
+    check("gradients were averaged in 1 part " not in outputs[1], f"one bucket: {outputs[1]}")
     check_same_bits(run_dir_of(many), run_dir_of(one))
 
 

@@ -370,4 +370,50 @@ def the_command_that_a_run_prints_at_its_end_can_be_typed():
     check(str(folder / "run") in shown.out, "another directory", shown)
 
 
+@test
+def the_best_checkpoint_is_exported_by_the_runs_own_score():
+    folder = scratch()
+    config = linear_config(folder, "run", {"epochs": 4}, None, {"score_attribute": "loss", "score_order": "max"})
+    check_exit(run([TRAINRT, "--config", config]), FINISHED)
+    run_dir = run_dir_of(config)
+    losses = {}
+    for checkpoint in checkpoints(run_dir):
+        losses[checkpoint.name] = json.loads((checkpoint / "manifest.json").read_text())["metrics"]["loss"]
+    best = max(losses, key=losses.get)
+    check(best != checkpoints(run_dir)[-1].name, "the newest is the best: nothing to tell apart")
+    job = tool("export", run_dir, "--best", "-o", folder / "best.npz")
+    check(f"/{best}," in job.out, f"not {best}", job)
+    tool("export", run_dir / best, "-o", folder / "same.npz")
+    equal((folder / "best.npz").read_bytes(), (folder / "same.npz").read_bytes(), "what was exported")
+    without = a_run("ranks", "--checkpoint.layout=rank")
+    check("score_attribute" in tool("export", without, "--best", "-o", folder / "no.npz", code=USAGE).err, "why not")
+    check("run directory" in tool("export", run_dir / best, "--best", "-o", folder / "no.npz", code=USAGE).err, "why not")
+
+
+@test
+def the_result_of_a_folder_compares_its_runs():
+    folder = scratch()
+    for name, lr in (("fast", 0.05), ("slow", 0.001)):
+        check_exit(run([TRAINRT, "--config", linear_config(folder, name, {"lr": lr, "epochs": 2})]), FINISHED)
+    (folder / "runs/notes").mkdir()
+    job = tool("result", folder / "runs")
+    title, *rows = job.out.splitlines()
+    check("loop.lr" in title and "loop.epochs" not in title and "loss" in title, "columns", job)
+    equal([row.split()[:3] for row in rows], [["fast", "finished", "2"], ["slow", "finished", "2"]], "rows", job)
+    check("0.05" in rows[0] and "0.001" in rows[1], "what was tried", job)
+    equal([one["name"] for one in json.loads(tool("result", folder / "runs", "--json").out)], ["fast", "slow"], "JSON")
+    (folder / "runs/slow/run.json").write_text("nothing")
+    job = tool("result", folder / "runs", code=FAILED)
+    check("fast" in job.out and "slow" not in job.out and "slow" in job.err, "one that cannot be read", job)
+    check("neither" in tool("result", folder / "runs/notes", code=USAGE).err, "a folder without runs")
+
+
+@test
+def the_version_names_the_parts():
+    lines = tool("--version").out.splitlines()
+    check(re.fullmatch(r"trainrt \d+\.\d+\.\d+", lines[0]), f"the first line: {lines[0]}")
+    equal([line.split()[0] for line in lines[1:]], ["MPI", "PMIx", "HDF5", "CUDA", "NCCL", "Boost"], "parts")
+    check(all(len(line.split()) > 1 for line in lines), f"a part without a version: {lines}")
+
+
 main()

@@ -70,6 +70,18 @@ std::vector<std::int64_t> to_delete(const std::vector<Meta>& good, const Retenti
   return numbers;
 }
 
+const Meta* best_of(const std::vector<Meta>& good, const Retention& retention) {
+  const Meta* best = nullptr;
+  for (const auto& meta : good) {
+    const auto found = meta.metrics.find(retention.score_attribute);
+    if (found == meta.metrics.end() || std::isnan(found->second)) continue;
+    const bool is_better = best == nullptr || score(meta, retention) > score(*best, retention) ||
+                           (score(meta, retention) == score(*best, retention) && meta.number > best->number);
+    if (is_better) best = &meta;
+  }
+  return best;
+}
+
 void retain(const std::string& run_dir, const std::string& private_dir, const Retention& retention,
             std::set<std::int64_t>& known, const std::vector<std::int64_t>& damaged, const Observer& observer) {
   // Manifests are read only if something may have to go: a start must not take longer for every old checkpoint.

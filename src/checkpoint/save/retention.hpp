@@ -22,6 +22,9 @@ struct Retention {
 std::vector<std::int64_t> to_delete(const std::vector<Meta>& good, const Retention& retention,
                                     const std::vector<std::int64_t>& damaged = {});
 
+/// The best of them by the score; of equal ones the newer. nullptr if none has a score. Pure.
+const Meta* best_of(const std::vector<Meta>& good, const Retention& retention);
+
 /// Deletes by to_delete(): each is renamed into `private_dir`, which is there, first, so that no half of it can be loaded.
 /// Only checkpoints in `known` count and are deleted; those that are leave it. The caller has seen each of them superseded:
 /// it listed them when it began and loaded the newest of them, or committed them itself. Whatever else is in the directory

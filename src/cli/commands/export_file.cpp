@@ -18,20 +18,21 @@ namespace trainrt::cli::plugins {
 namespace {
 
 constexpr std::string_view export_file_usage =
-    "export CHECKPOINT -o FILE.h5|FILE.safetensors|FILE.npz [--tensors PATTERN,...] [--force] [--quiet]";
+    "export CHECKPOINT -o FILE.h5|FILE.safetensors|FILE.npz [--best] [--tensors PATTERN,...] [--force] [--quiet]";
 
 ExitCode export_command(std::span<const std::string> words) {
   std::vector<std::string> long_words(words.begin(), words.end());
   std::replace(long_words.begin(), long_words.end(), std::string("-o"), std::string("--output"));
   const auto arguments = parse_arguments(long_words, {.with_value = {"output", "tensors"},
-                                                      .switches = {"force", "quiet"},
+                                                      .switches = {"best", "force", "quiet"},
                                                       .least_operands = 1,
                                                       .most_operands = 1,
                                                       .usage = std::string(export_file_usage)});
   if (!arguments.has("output")) throw UsageError(fmt::format("which file? usage: trainrt {}", export_file_usage));
   const auto& path = arguments.options.at("output");
   const auto& exporter = exporter_for(path);
-  const auto directory = find_checkpoint(arguments.operands[0]);
+  const auto& where = arguments.operands[0];
+  const auto directory = arguments.has("best") ? find_best_checkpoint(where) : find_checkpoint(where);
   NewFile file(path, arguments.has("force"));
   const checkpoint::PieceReader reader(directory);
   const auto chosen = choose_entries(
@@ -57,7 +58,8 @@ const Command export_file{
     .usage = export_file_usage,
     .help = "a checkpoint as one plain HDF5, safetensors or NumPy file",
     .details =
-        "CHECKPOINT is a checkpoint directory, or a run directory: its newest. The file's ending says the format "
+        "CHECKPOINT is a checkpoint directory, or a run directory: its newest, or with --best the best by\n"
+        "checkpoint.score_attribute. The file's ending says the format "
         "(`trainrt\n"
         "list` shows all). Tensors are whole, per_rank ones with a first axis over the ranks. --tensors 'model/*,!*/bias'\n"
         "chooses by name: * ? [] (* crosses '/'), the last pattern that matches decides, ! keeps out. All bytes are "

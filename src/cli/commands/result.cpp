@@ -1,24 +1,20 @@
 // How a run stands: state, last and best metrics, checkpoints, attempts, and where its time went.
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <trainrt/error.hpp>
 
-#include "checkpoint/format/listing.hpp"
-#include "checkpoint/format/manifest.hpp"
 #include "checkpoint/format/names.hpp"
 #include "cli/arguments.hpp"
 #include "cli/command.hpp"
+#include "cli/run_comparison.hpp"
+#include "cli/run_summary.hpp"
 #include "cli/table.hpp"
+#include "core/log.hpp"
 #include "core/text.hpp"
-#include "metrics/record_json.hpp"
-#include "metrics/result_log.hpp"
-#include "rundir/attempt_files.hpp"
-#include "rundir/goodput.hpp"
-#include "rundir/run_evidence.hpp"
-#include "rundir/run_record.hpp"
+#include "io/file.hpp"
 
 namespace trainrt::cli::plugins {
 
@@ -26,103 +22,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::string_view result_usage = "result RUN_DIR [--json]";
-
-/// Everything that either form shows.
-struct RunState {
-  rundir::RunRecord record;
-  std::vector<metrics::Record> reports;
-  std::vector<checkpoint::Meta> checkpoints;
-  std::vector<rundir::AttemptRecord> attempts;
-  std::vector<rundir::TimeAccount> accounts;  ///< of each attempt
-  const metrics::Record* best = nullptr;      ///< by checkpoint.score_attribute
-  std::string contradiction = {};             ///< what in the run directory cannot be; "" = nothing
-  std::size_t attempt_count = 0;              ///< readable records or not
-};
-
-const metrics::Record* best_of(const RunState& standing) {
-  const auto attribute = standing.record.spec.find("checkpoint.score_attribute");
-  if (attribute == standing.record.spec.end()) return nullptr;
-  const bool maximize = standing.record.spec.at("checkpoint.score_order") == "max";
-  const metrics::Record* best = nullptr;
-  double best_score = 0;
-  for (const auto& report : standing.reports) {
-    const auto* value = report.find(attribute->second);
-    const auto* score = value != nullptr ? std::get_if<double>(value) : nullptr;
-    if (score == nullptr || std::isnan(*score)) continue;
-    if (best == nullptr || (maximize ? *score > best_score : *score < best_score)) {
-      best = &report;
-      best_score = *score;
-    }
-  }
-  return best;
-}
-
-/// A run whose last attempt was killed, and that nobody has continued yet, still says that it runs.
-void tell_killed_from_running(const std::string& run_dir, RunState& standing) {
-  if (standing.attempts.empty()) return;
-  auto& last = standing.attempts.back();
-  if (!last.end.empty() || rundir::attempt_is_alive(run_dir, last)) return;
-  last.end = last.seen.empty() ? last.start : last.seen;
-  last.why = rundir::why_without_end(last.owner, {});
-  standing.record.state = "killed";
-}
-
-Json as_json(const rundir::TimeAccount& account) {
-  return {{"waiting_s", account.waiting_s},       {"startup_s", account.startup_s}, {"productive_s", account.productive_s},
-          {"checkpoint_s", account.checkpoint_s}, {"lost_s", account.lost_s},       {"shutdown_s", account.shutdown_s},
-          {"total_s", account.total_s()},         {"goodput", account.goodput()}};
-}
-
-Json as_json(const rundir::AttemptRecord& attempt, const rundir::TimeAccount& account) {
-  const auto or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
-  return {{"attempt", attempt.number},
-          {"state", rundir::state_of(attempt)},
-          {"start", attempt.start},
-          {"end", or_null(attempt.end)},
-          {"seen", or_null(attempt.seen)},
-          {"why", or_null(attempt.why)},
-          {"exit_code", attempt.exit_code < 0 ? Json() : Json(attempt.exit_code)},
-          {"ranks", attempt.ranks},
-          {"nodes", attempt.nodes},
-          {"first_step", attempt.first_step},
-          {"last_step", attempt.last_step},
-          {"saved_step", attempt.saved_step < 0 ? Json() : Json(attempt.saved_step)},
-          {"first_iteration", attempt.first_iteration},
-          {"saved_iteration", attempt.saved_iteration < 0 ? Json() : Json(attempt.saved_iteration)},
-          {"iteration", attempt.iteration},
-          {"job_id", attempt.owner.job_id},
-          {"restart_count", attempt.owner.restart_count},
-          {"time", as_json(account)}};
-}
-
-Json as_json(const std::string& run_dir, const RunState& standing) {
-  Json attempts = Json::array();
-  for (std::size_t i = 0; i < standing.attempts.size(); ++i)
-    attempts.push_back(as_json(standing.attempts[i], standing.accounts[i]));
-  Json checkpoints = Json::array();
-  for (const auto& meta : standing.checkpoints)
-    checkpoints.push_back({{"directory", run_dir + "/" + checkpoint::directory_name(meta.number)},
-                           {"iteration", meta.iteration},
-                           {"step", meta.step}});
-  const auto report = [](const metrics::Record* record) {
-    return record != nullptr ? Json::parse(metrics::to_json(*record)) : Json();
-  };
-  return {{"name", standing.record.name},
-          {"run_id", standing.record.run_id},
-          {"state", standing.record.state},
-          {"train_function", standing.record.function},
-          {"config", standing.record.loop},
-          {"path", run_dir},
-          {"iterations", standing.reports.size()},
-          {"metrics", report(standing.reports.empty() ? nullptr : &standing.reports.back())},
-          {"best_metrics", report(standing.best)},
-          {"checkpoints", checkpoints},
-          {"contradiction", standing.contradiction.empty() ? Json() : Json(standing.contradiction)},
-          {"attempts", attempts},
-          {"attempt_count", standing.attempt_count},
-          {"time", as_json(rundir::sum_of(standing.accounts))}};
-}
+constexpr std::string_view result_usage = "result RUN_DIR|STORAGE_PATH [--json]";
 
 void print_metrics(std::string_view title, const metrics::Record& record) {
   fmt::print("{} (iteration {})\n", title, record.iteration);
@@ -156,7 +56,7 @@ std::vector<std::string> time_cells(const std::string& title, const rundir::Time
   std::vector<std::string> cells = {title};
   for (const double seconds : {account.waiting_s, account.startup_s, account.productive_s, account.checkpoint_s,
                                account.lost_s, account.shutdown_s, account.total_s()})
-    cells.push_back(rundir::clock_text(seconds));
+    cells.push_back(clock_text(seconds));
   cells.push_back(fmt::format("{:.1f} %", 100 * account.goodput()));
   return cells;
 }
@@ -170,7 +70,7 @@ std::vector<std::string> share_cells(const rundir::TimeAccount& account) {
   return cells;
 }
 
-void print_time(const RunState& standing) {
+void print_time(const RunSummary& summary) {
   Table table({{"attempt", true},
                {"waiting", true},
                {"start-up", true},
@@ -180,27 +80,66 @@ void print_time(const RunState& standing) {
                {"shutdown", true},
                {"total", true},
                {"goodput", true}});
-  for (std::size_t i = 0; i < standing.attempts.size(); ++i)
-    table.add(time_cells(std::to_string(standing.attempts[i].number), standing.accounts[i]));
-  const auto all = rundir::sum_of(standing.accounts);
+  for (std::size_t i = 0; i < summary.attempts.size(); ++i)
+    table.add(time_cells(std::to_string(summary.attempts[i].number), summary.accounts[i]));
+  const auto all = rundir::sum_of(summary.accounts);
   table.add(time_cells("all", all));
   table.add(share_cells(all));
   fmt::print("time\n{}", table.text());
 }
 
-void print_text(const std::string& run_dir, const RunState& standing) {
-  fmt::print("run         {} ({})\nstate       {}\ndirectory   {}\niterations  {}\n", standing.record.name,
-             standing.record.function, standing.record.state, run_dir, standing.reports.size());
-  if (!standing.contradiction.empty())
-    fmt::print("WARNING     {}: the same command again would be refused, until they are back\n", standing.contradiction);
-  if (!standing.reports.empty()) print_metrics("last metrics", standing.reports.back());
-  if (standing.best != nullptr) print_metrics("best metrics", *standing.best);
+void print_run(const RunSummary& summary) {
+  fmt::print("run         {} ({})\nstate       {}\ndirectory   {}\niterations  {}\n", summary.record.name,
+             summary.record.function, summary.record.state, summary.run_dir, summary.reports.size());
+  if (!summary.contradiction.empty())
+    fmt::print("WARNING     {}: the same command again would be refused, until they are back\n", summary.contradiction);
+  if (summary.last() != nullptr) print_metrics("last metrics", *summary.last());
+  if (summary.best() != nullptr) print_metrics("best metrics", *summary.best());
   fmt::print("checkpoints\n");
-  for (const auto& meta : standing.checkpoints)
+  for (const auto& meta : summary.checkpoints)
     fmt::print("  {}  step {}  iteration {}  {}\n", checkpoint::directory_name(meta.number), meta.step, meta.iteration,
                meta.created);
-  print_attempts(standing.attempts, standing.attempt_count);
-  print_time(standing);
+  print_attempts(summary.attempts, summary.attempt_count);
+  print_time(summary);
+}
+
+// --- the runs of a folder ---------------------------------------------------------------------------------------------
+
+/// Its run directories, by name.
+std::vector<std::string> run_dirs_in(const std::string& storage) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(storage, error))
+    if (io::exists(entry.path() / "run.json")) found.push_back(entry.path());
+  if (error) throw UsageError(fmt::format("'{}' cannot be listed: {}", storage, error.message()));
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+/// A run that cannot be read is warned of and left out.
+std::vector<RunSummary> summaries_of(const std::vector<std::string>& run_dirs) {
+  std::vector<RunSummary> summaries;
+  for (const auto& run_dir : run_dirs) try {
+      summaries.push_back(summary_of(run_dir));
+    } catch (const Error& error) {
+      log::warning(fmt::format("{}: {}", run_dir, error.what()));
+    }
+  return summaries;
+}
+
+ExitCode result_of_storage(const std::string& storage, bool json) {
+  const auto run_dirs = run_dirs_in(storage);
+  if (run_dirs.empty())
+    throw UsageError(storage + " is neither a run directory (run.json) nor a folder with run directories in it");
+  const auto runs = summaries_of(run_dirs);
+  if (json) {
+    auto all = Json::array();
+    for (const auto& run : runs) all.push_back(as_json(run));
+    fmt::print("{}\n", all.dump(2));
+  } else {
+    fmt::print("{}", comparison_of(runs));
+  }
+  return runs.size() == run_dirs.size() ? ExitCode::finished : ExitCode::failed;
 }
 
 ExitCode result_command(std::span<const std::string> words) {
@@ -209,30 +148,27 @@ ExitCode result_command(std::span<const std::string> words) {
                                                  .least_operands = 1,
                                                  .most_operands = 1,
                                                  .usage = std::string(result_usage)});
-  const auto run_dir = std::filesystem::absolute(arguments.operands[0]).lexically_normal().string();
-  const auto record = rundir::read_run_record(run_dir);
-  if (!record) throw UsageError(run_dir + " is no run directory: it has no run.json");
-  RunState standing{*record, metrics::read_results(run_dir), checkpoint::list(run_dir), rundir::read_attempts(run_dir), {},
-                    nullptr};
-  tell_killed_from_running(run_dir, standing);
-  standing.contradiction = rundir::contradiction_in(rundir::gather_evidence(run_dir));
-  standing.attempt_count = std::max(rundir::numbers_of_attempts(run_dir).size(), standing.attempts.size());
-  standing.accounts = rundir::accounts_of(standing.attempts);
-  standing.best = best_of(standing);
+  const auto path = std::filesystem::absolute(arguments.operands[0]).lexically_normal().string();
+  if (!io::exists(std::filesystem::path(path) / "run.json")) return result_of_storage(path, arguments.has("json"));
+  const auto summary = summary_of(path);
   if (arguments.has("json"))
-    fmt::print("{}\n", as_json(run_dir, standing).dump(2));
+    fmt::print("{}\n", as_json(summary).dump(2));
   else
-    print_text(run_dir, standing);
+    print_run(summary);
   return ExitCode::finished;
 }
 
 }  // namespace
 
 extern const Command result;
-const Command result{.name = "result",
-                     .usage = result_usage,
-                     .help = "state, last and best metrics, checkpoints and attempts of a run, and where its time went",
-                     .details = "--json prints one JSON object, for programs.\n",
-                     .run = result_command};
+const Command result{
+    .name = "result",
+    .usage = result_usage,
+    .help = "state, last and best metrics, checkpoints and attempts of a run, and where its time went",
+    .details =
+        "Of a folder with run directories in it (run.storage_path): a table of its runs, with the [loop] keys that "
+        "differ\nand each run's best metrics by checkpoint.score_attribute, or its last. --json prints one JSON "
+        "object, or\nof several runs an array of them, for programs.\n",
+    .run = result_command};
 
 }  // namespace trainrt::cli::plugins

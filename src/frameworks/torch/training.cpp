@@ -79,10 +79,11 @@ void warn_of_slow_blas(const Context& ctx) {
 
 void tell_overlap(const Context& ctx, const Gradients& gradients, double overlapped, std::int64_t steps) {
   if (ctx.world_rank() != 0 || ctx.world_size() == 1 || steps == 0) return;
-  const auto buckets = gradients.bucket_count();
+  const auto parts = gradients.bucket_count();
   std::fprintf(stderr,
-               "trainrt: torch: gradients in %zu bucket%s; %.0f %% of their bytes were averaged during backward passes\n",
-               buckets, buckets == 1 ? "" : "s", 100 * overlapped / static_cast<double>(steps));
+               "trainrt: torch: gradients were averaged in %zu part%s (scaling.bucket_size), %.0f %% of their bytes while "
+               "backward passes were still going on\n",
+               parts, parts == 1 ? "" : "s", 100 * overlapped / static_cast<double>(steps));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // One process: a world of size 1, not a special case.
 #include <unistd.h>
 
+#include "core/terminal.hpp"
 #include "launch/launcher.hpp"
 
 namespace trainrt::launch::plugins {
@@ -10,7 +11,10 @@ namespace {
 class AloneLaunch : public Launch {
  public:
   AloneLaunch() { world_.node_of_rank = {0}; }
-  void abort(int code) noexcept override { _exit(code); }
+  void abort(int code) noexcept override {
+    last_row::give_back_at_exit();
+    _exit(code);
+  }
 };
 
 }  // namespace

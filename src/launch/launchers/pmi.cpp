@@ -2,6 +2,7 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include "core/terminal.hpp"
 #include "launch/launcher.hpp"
 #include "launch/launchers/end_within.hpp"
 
@@ -23,6 +24,7 @@ class PmiLaunch : public Launch {
   }
 
   void abort(int code) noexcept override {
+    last_row::give_back_at_exit();
     end_within(std::chrono::seconds(10), code);
     int started = 0;
     int ended = 0;

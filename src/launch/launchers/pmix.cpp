@@ -3,6 +3,7 @@
 
 #include <trainrt/error.hpp>
 #include "core/log.hpp"
+#include "core/terminal.hpp"
 #include "launch/launcher.hpp"
 #include "launch/launchers/end_within.hpp"
 #include "launch/mpi_library.hpp"
@@ -55,6 +56,7 @@ class PmixLaunch : public Launch {
   }
 
   void abort(int code) noexcept override {
+    last_row::give_back_at_exit();
     end_within(std::chrono::seconds(10), code);
     client_.abort(code);
     _exit(code);

@@ -9,3 +9,17 @@ TEST_CASE("the hash of a name is FNV-1a and stays it") {
   CHECK(stable_hash("a") == 0xaf63dc4c8601ec8c);
   CHECK(stable_hash("foobar") == 0x85944171f73967e8);
 }
+
+TEST_CASE("seconds are shown as hours, minutes and seconds") {
+  CHECK(clock_text(0) == "0:00:00");
+  CHECK(clock_text(3723.4) == "1:02:03");
+  CHECK(clock_text(59.6) == "0:01:00");
+  CHECK(clock_text(26 * 3600) == "26:00:00");
+  CHECK(clock_text(-1) == "0:00:00");
+}
+
+TEST_CASE("one of a thing has no s") {
+  CHECK(counted(0, "step") == "0 steps");
+  CHECK(counted(1, "step") == "1 step");
+  CHECK(counted(2, "step") == "2 steps");
+}

@@ -1,6 +1,9 @@
 #include "metrics/progress.hpp"
 
 #include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -11,11 +14,14 @@ namespace {
 
 struct Watched {
   double now = 100;
+  std::optional<trainrt::TerminalSize> size;
   std::vector<std::string> written;
   Progress progress;
 
-  explicit Watched(bool terminal, std::size_t width = 80)
-      : progress("demo", {terminal, width, [this](std::string_view text) { written.emplace_back(text); }},
+  explicit Watched(bool terminal, std::size_t width = 80, bool every_report = false)
+      : size(terminal ? std::optional(trainrt::TerminalSize{24, width}) : std::nullopt),
+        progress("demo",
+                 {[this] { return size; }, [this](std::string_view text) { written.emplace_back(text); }, every_report},
                  [this] { return now; }) {
     progress.begin({});
   }
@@ -94,14 +100,77 @@ TEST_CASE("a log holds no control codes but line ends") {
     for (const char c : text) CHECK((c >= 0x20 || c == '\n'));
 }
 
-TEST_CASE("a terminal has one line, written anew in place, narrower than it and ends at the end") {
+TEST_CASE("steps are shown with their own rate, unless nobody counts them or each report is one") {
+  Watched watched(false);
+  watched.progress.at_step(500);
+  watched.report_after(2, 1);
+  CHECK(watched.written.back() == "demo: iteration 1  step 500  loss=0.1235  2 s/it  250 steps/s\n");
+  watched.progress.at_step(501);
+  watched.report_after(10, 2);
+  CHECK(watched.written.back() == "demo: iteration 2  step 501  loss=0.1235  10 s/it  10 s/step\n");
+  Watched alike(false);
+  alike.progress.at_step(1);
+  alike.report_after(2, 1);
+  CHECK(alike.written.back() == "demo: iteration 1  loss=0.1235  2 s/it\n");
+}
+
+TEST_CASE("steps of earlier attempts do not count in the rate of steps") {
+  Watched watched(false);
+  watched.progress.at_step(500);
+  watched.progress.begin({});
+  watched.progress.at_step(600);
+  watched.report_after(2, 6);
+  CHECK_THAT(watched.written.back(), Contains("  50 steps/s"));
+}
+
+TEST_CASE("the time left is that of the iterations that are left, as long as they took in this attempt") {
+  Watched watched(false);
+  watched.progress.expect(100);
+  watched.report_after(40, 10);
+  CHECK_THAT(watched.written.back(), Contains("  1:00:00 left\n"));
+  watched.report_after(20, 99);
+  CHECK_THAT(watched.written.back(), Contains("  0:00:30 left\n"));
+  watched.report_after(30, 100);
+  CHECK_THAT(watched.written.back(), !Contains("left"));
+}
+
+TEST_CASE("every report has its line if that is asked for, on a terminal too") {
+  for (const bool terminal : {true, false}) {
+    Watched watched(terminal, 80, true);
+    for (int i = 1; i <= 5; ++i) watched.report_after(0.01, i);
+    watched.progress.end();
+    REQUIRE(watched.written.size() == 5);
+    for (const auto& line : watched.written) CHECK((line.starts_with("demo: iteration ") && line.ends_with("\n")));
+  }
+}
+
+TEST_CASE("on a terminal the last row is taken once, written anew in place, cut to the width, and given back at the end") {
+  const std::string take = "\x1b\x44\x1b\x4d\x1b\x37\x1b[1;23r\x1b\x38";
+  const std::string row = "\x1b\x37\x1b[24;1H";
   Watched watched(true, 24);
   watched.report_after(1, 1);
   watched.report_after(0.05, 2);
   watched.report_after(0.06, 3);
   REQUIRE(watched.written.size() == 2);
-  CHECK(watched.written[0] == "\rdemo: iteration 1  loss\x1b[K");
-  CHECK_THAT(watched.written[1], Contains("iteration 3"));
+  CHECK(watched.written[0] == take + row + "demo: iteration 1  loss\x1b[K\x1b\x38");
+  CHECK(watched.written[1] == row + "demo: iteration 3  loss\x1b[K\x1b\x38");
   watched.progress.end();
-  CHECK(watched.written.back() == "\n");
+  REQUIRE(watched.written.size() == 4);
+  CHECK(watched.written[2] == "\x1b\x37\x1b[r\x1b[24;1H\x1b[K\x1b\x38");
+  CHECK_THAT(watched.written[3], Contains("demo: iteration 3  loss=0.1235") && !Contains("\x1b"));
+}
+
+TEST_CASE("a window of another size is taken anew; an attempt that fails gives the row back") {
+  std::vector<std::string> written;
+  std::optional<trainrt::TerminalSize> size({24, 80});
+  {
+    Progress progress("demo", {[&] { return size; }, [&](std::string_view text) { written.emplace_back(text); }, false},
+                      [] { return 1.0; });
+    progress.begin({});
+    progress.write({1, {}});
+    size = {{40, 80}};
+    progress.write({2, {}});
+    CHECK_THAT(written.back(), Contains("\x1b[r\x1b[24;1H") && Contains("\x1b[1;39r") && Contains("\x1b[40;1H"));
+  }
+  CHECK(written.back() == "\x1b\x37\x1b[r\x1b[40;1H\x1b[K\x1b\x38");
 }

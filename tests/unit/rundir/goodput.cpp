@@ -120,11 +120,3 @@ TEST_CASE("goodput is the productive part of all time, waiting included") {
   CHECK(all.goodput() == Approx(0.75));
   CHECK(TimeAccount{}.goodput() == 0);
 }
-
-TEST_CASE("times are shown as hours, minutes and seconds") {
-  CHECK(clock_text(0) == "0:00:00");
-  CHECK(clock_text(3723.4) == "1:02:03");
-  CHECK(clock_text(59.6) == "0:01:00");
-  CHECK(clock_text(26 * 3600) == "26:00:00");
-  CHECK(clock_text(-1) == "0:00:00");
-}

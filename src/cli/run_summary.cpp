@@ -1,0 +1,124 @@
+#include "cli/run_summary.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+#include <trainrt/error.hpp>
+
+#include "checkpoint/format/listing.hpp"
+#include "checkpoint/format/names.hpp"
+#include "metrics/record_json.hpp"
+#include "metrics/result_log.hpp"
+#include "rundir/attempt_files.hpp"
+#include "rundir/run_evidence.hpp"
+
+namespace trainrt::cli {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+/// A run whose last attempt was killed, and that nobody has continued yet, still says that it runs.
+void tell_killed_from_running(RunSummary& summary) {
+  if (summary.attempts.empty()) return;
+  auto& last = summary.attempts.back();
+  if (!last.end.empty() || rundir::attempt_is_alive(summary.run_dir, last)) return;
+  last.end = last.seen.empty() ? last.start : last.seen;
+  last.why = rundir::why_without_end(last.owner, {});
+  summary.record.state = "killed";
+}
+
+Json as_json(const rundir::TimeAccount& account) {
+  return {{"waiting_s", account.waiting_s},       {"startup_s", account.startup_s}, {"productive_s", account.productive_s},
+          {"checkpoint_s", account.checkpoint_s}, {"lost_s", account.lost_s},       {"shutdown_s", account.shutdown_s},
+          {"total_s", account.total_s()},         {"goodput", account.goodput()}};
+}
+
+Json as_json(const rundir::AttemptRecord& attempt, const rundir::TimeAccount& account) {
+  const auto or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
+  return {{"attempt", attempt.number},
+          {"state", rundir::state_of(attempt)},
+          {"start", attempt.start},
+          {"end", or_null(attempt.end)},
+          {"seen", or_null(attempt.seen)},
+          {"why", or_null(attempt.why)},
+          {"exit_code", attempt.exit_code < 0 ? Json() : Json(attempt.exit_code)},
+          {"ranks", attempt.ranks},
+          {"nodes", attempt.nodes},
+          {"first_step", attempt.first_step},
+          {"last_step", attempt.last_step},
+          {"saved_step", attempt.saved_step < 0 ? Json() : Json(attempt.saved_step)},
+          {"first_iteration", attempt.first_iteration},
+          {"saved_iteration", attempt.saved_iteration < 0 ? Json() : Json(attempt.saved_iteration)},
+          {"iteration", attempt.iteration},
+          {"job_id", attempt.owner.job_id},
+          {"restart_count", attempt.owner.restart_count},
+          {"time", as_json(account)}};
+}
+
+}  // namespace
+
+const metrics::Record* RunSummary::best() const {
+  const auto attribute = record.spec.find("checkpoint.score_attribute");
+  if (attribute == record.spec.end()) return nullptr;
+  const bool maximize = record.spec.at("checkpoint.score_order") == "max";
+  const metrics::Record* best = nullptr;
+  double best_score = 0;
+  for (const auto& report : reports) {
+    const auto* value = report.find(attribute->second);
+    const auto* score = value != nullptr ? std::get_if<double>(value) : nullptr;
+    if (score == nullptr || std::isnan(*score)) continue;
+    if (best == nullptr || (maximize ? *score > best_score : *score < best_score)) {
+      best = &report;
+      best_score = *score;
+    }
+  }
+  return best;
+}
+
+RunSummary summary_of(const std::string& run_dir) {
+  const auto record = rundir::read_run_record(run_dir);
+  if (!record) throw UsageError(run_dir + " is no run directory: it has no run.json");
+  RunSummary summary;
+  summary.run_dir = run_dir;
+  summary.record = *record;
+  summary.reports = metrics::read_results(run_dir);
+  summary.checkpoints = checkpoint::list(run_dir);
+  summary.attempts = rundir::read_attempts(run_dir);
+  tell_killed_from_running(summary);
+  summary.contradiction = rundir::contradiction_in(rundir::gather_evidence(run_dir));
+  summary.attempt_count = std::max(rundir::numbers_of_attempts(run_dir).size(), summary.attempts.size());
+  summary.accounts = rundir::accounts_of(summary.attempts);
+  return summary;
+}
+
+Json as_json(const RunSummary& summary) {
+  Json attempts = Json::array();
+  for (std::size_t i = 0; i < summary.attempts.size(); ++i)
+    attempts.push_back(as_json(summary.attempts[i], summary.accounts[i]));
+  Json checkpoints = Json::array();
+  for (const auto& meta : summary.checkpoints)
+    checkpoints.push_back({{"directory", summary.run_dir + "/" + checkpoint::directory_name(meta.number)},
+                           {"iteration", meta.iteration},
+                           {"step", meta.step}});
+  const auto report = [](const metrics::Record* record) {
+    return record != nullptr ? Json::parse(metrics::to_json(*record)) : Json();
+  };
+  return {{"name", summary.record.name},
+          {"run_id", summary.record.run_id},
+          {"state", summary.record.state},
+          {"train_function", summary.record.function},
+          {"config", summary.record.loop},
+          {"path", summary.run_dir},
+          {"iterations", summary.reports.size()},
+          {"metrics", report(summary.last())},
+          {"best_metrics", report(summary.best())},
+          {"checkpoints", checkpoints},
+          {"contradiction", summary.contradiction.empty() ? Json() : Json(summary.contradiction)},
+          {"attempts", attempts},
+          {"attempt_count", summary.attempt_count},
+          {"time", as_json(rundir::sum_of(summary.accounts))}};
+}
+
+}  // namespace trainrt::cli

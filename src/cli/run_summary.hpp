@@ -1,0 +1,37 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "checkpoint/format/manifest.hpp"
+#include "metrics/record.hpp"
+#include "rundir/attempt_record.hpp"
+#include "rundir/goodput.hpp"
+#include "rundir/run_record.hpp"
+
+namespace trainrt::cli {
+
+/// How a run stands, as its directory tells.
+struct RunSummary {
+  std::string run_dir;
+  rundir::RunRecord record;
+  std::vector<metrics::Record> reports;
+  std::vector<checkpoint::Meta> checkpoints;
+  std::vector<rundir::AttemptRecord> attempts;
+  std::vector<rundir::TimeAccount> accounts;  ///< of each attempt
+  std::string contradiction = {};              ///< what in the run directory cannot be; "" = nothing
+  std::size_t attempt_count = 0;               ///< records that can be read or not
+
+  const metrics::Record* last() const { return reports.empty() ? nullptr : &reports.back(); }
+  /// By checkpoint.score_attribute; nullptr if the run has none, or no report has it.
+  const metrics::Record* best() const;
+};
+
+/// Reads the run directory. UsageError if it has no run.json.
+RunSummary summary_of(const std::string& run_dir);
+
+/// For programs.
+nlohmann::ordered_json as_json(const RunSummary& summary);
+
+}  // namespace trainrt::cli

@@ -1,0 +1,114 @@
+#!/usr/bin/python3
+"""What a person sees while a run goes on: on a terminal, through mpiexec, and in a log."""
+import fcntl
+import pty
+import struct
+import sys
+import termios
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from harness import *  # noqa: E402,F403
+
+ROWS, COLUMNS = 30, 100
+TAKEN, GIVEN_BACK = f"\x1b[1;{ROWS - 1}r", "\x1b[r"
+
+
+def on_a_terminal(command, term="xterm"):
+    """Runs a command with a terminal as its output, and returns what that got."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+    process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.PIPE,
+                               env={**os.environ, "TERM": term})
+    os.close(theirs)
+    shown = b""
+    try:
+        while chunk := os.read(ours, 65536):
+            shown += chunk
+    except OSError:  # EIO: nobody has it open any more
+        pass
+    os.close(ours)
+    error = process.communicate(timeout=60)[1].decode()
+    equal(process.returncode, FINISHED, f"exit code: {error}")
+    return shown.decode()
+
+
+class Screen:
+    """So much of a terminal as is needed to see what stands in its last row, and what scrolls above it."""
+
+    def __init__(self, text):
+        self.lines, self.last, self.column, self.saved, self.in_last = [""], "", 0, None, False
+        for part in re.findall(r"\x1b\[[0-9;]*[A-Za-z]|\x1b.|[^\x1b]+", text):
+            self.take(part)
+
+    def take(self, part):
+        if part == "\x1b7":
+            self.saved = self.in_last
+        elif part == "\x1b8":
+            self.in_last = self.saved
+        elif part == f"\x1b[{ROWS};1H":
+            self.in_last, self.last = True, ""
+        elif part.startswith("\x1b"):
+            return
+        elif self.in_last:
+            self.last += part
+        else:
+            self.lines = "".join(["\n".join(self.lines), part.replace("\r", "")]).split("\n")
+
+
+PROGRAM = """
+import time, trainrt
+ctx = trainrt.init()
+ctx.restore()
+ctx.expect_iterations(4)
+for i in range(4):
+    ctx.step(); ctx.step()
+    print(f"my own words {i}", flush=True)
+    ctx.report({"loss": 1 / (i + 1)})
+    time.sleep(0.15)
+"""
+
+
+def program_config(folder):
+    (folder / "train.py").write_text(PROGRAM)
+    return write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder / "runs"},
+                                             "train": {"program": f"/usr/bin/python3 {folder}/train.py"}})
+
+
+@test
+def what_a_program_prints_stays_apart_from_the_bar():
+    shown = on_a_terminal([TRAINRT, "--config", program_config(scratch())])
+    screen = Screen(shown)
+    for i in range(4):
+        check(f"my own words {i}" in screen.lines, f"line {i} is not alone: {screen.lines}")
+    check("[#####---------------]  25%" in shown and "step 2" in shown, f"no bar: {shown!r}")
+    check(screen.last == "" and shown.count(TAKEN) == 1 and shown.count(GIVEN_BACK) == 1, f"the last row: {shown!r}")
+    check(any(line.startswith("run: iteration 4  step 8") for line in screen.lines), f"the last report: {screen.lines}")
+
+
+@test
+def there_is_a_bar_through_mpiexec_too():
+    config = linear_config(scratch(), "run", {"epochs": 3})
+    shown = on_a_terminal([MPIEXEC, "-n", 2, TRAINRT, "--config", config])
+    check(TAKEN in shown and "33%" in shown and GIVEN_BACK in shown, f"no bar: {shown!r}")
+
+
+@test
+def a_dumb_terminal_and_a_log_get_lines_without_control_codes():
+    config = linear_config(scratch(), "run", {"epochs": 3})
+    shown = on_a_terminal([TRAINRT, "--config", config], term="dumb")
+    check("\x1b" not in shown and "run: iteration 1" in shown, f"a dumb terminal: {shown!r}")
+    job = run([MPIEXEC, "-n", 2, TRAINRT, "--config", linear_config(scratch(), "log", {"epochs": 3})])
+    check("\x1b" not in job.out and "log: iteration 1" in job.out, "a log", job)
+
+
+@test
+def a_log_has_every_report_if_asked():
+    config = linear_config(scratch(), "run", {"epochs": 30})
+    job = run([TRAINRT, "--config", config, "--metrics.progress=all"])
+    check_exit(job, FINISHED)
+    for i in range(1, 31):
+        equal(len(re.findall(rf"^run: iteration {i} ", job.out, re.M)), 1, f"lines of iteration {i}", job)
+
+
+main()
