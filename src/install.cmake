@@ -2,9 +2,17 @@
 install(TARGETS trainrt RUNTIME DESTINATION bin)
 install(TARGETS trainrt_shared LIBRARY DESTINATION lib COMPONENT library NAMELINK_COMPONENT library)
 install(DIRECTORY include/trainrt DESTINATION include COMPONENT library)
-install(DIRECTORY jobs/ DESTINATION share/trainrt/jobs USE_SOURCE_PERMISSIONS)
+install(DIRECTORY jobs/ DESTINATION share/trainrt/jobs USE_SOURCE_PERMISSIONS PATTERN "README.md" EXCLUDE)
 install(DIRECTORY hdf5_schemas/ DESTINATION share/trainrt/hdf5_schemas FILES_MATCHING PATTERN "*.json")
 install(PROGRAMS slurm/minicluster/minicluster DESTINATION share/trainrt/slurm)
+# The guides keep their folders, and so their links to each other. The manual pages are the program's own help.
+file(GLOB_RECURSE guides RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS src/*.md jobs/*.md slurm/*.md hdf5_schemas/*.md tests/*.md)
+foreach(guide README.md ${guides})
+  get_filename_component(folder ${guide} DIRECTORY)
+  install(FILES ${guide} DESTINATION share/doc/trainrt/${folder})
+endforeach()
+install(CODE "execute_process(COMMAND \"$<TARGET_FILE:trainrt>\" help --man-pages \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/share/man/man1\"
+                              COMMAND_ERROR_IS_FATAL ANY)")
 # The module file and the pkg-config file carry the prefix of the installation, which is known only when it is installed.
 install(CODE "
   set(TRAINRT_PREFIX \"\${CMAKE_INSTALL_PREFIX}\")

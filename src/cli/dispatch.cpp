@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
+#include "cli/help.hpp"
 #include "cli/parts.hpp"
 #include "core/environment.hpp"
 #include "core/log.hpp"
@@ -19,27 +20,6 @@
 namespace trainrt::cli {
 
 namespace {
-
-void print_general_help() {
-  fmt::print(
-      "trainrt {}: runs a training function on every rank of a batch job, and makes the run survive the batch system.\n\n",
-      version);
-  fmt::print("usage: srun trainrt --config FILE [--section.key=value ...]\n       trainrt COMMAND ...\n\ncommands\n");
-  for (const auto* command : command_table()) fmt::print("  {:<10} {}\n", command->name, command->help);
-  fmt::print(
-      "\n  trainrt COMMAND --help tells more of one; trainrt --version shows which version this is, and those of its "
-      "parts.\n\n"
-      "A config is an INI file; `trainrt list` shows its keys and the train functions. The least of one:\n\n"
-      "  [run]\n  name         = first\n  storage_path = runs\n  [train]\n  function     = linear\n  [data.train]\n  "
-      "format       = synthetic\n\n"
-      "Exit codes: 0 finished; 64 bad usage or config; 70 failed; 75 stopped on purpose, run the same command again; 76 "
-      "attempts get no further.\n");
-}
-
-void print_help_of(const Command& command) {
-  fmt::print("usage: trainrt {}\n\n{}\n", command.usage, command.help);
-  if (!command.details.empty()) fmt::print("\n{}", command.details);
-}
 
 /// `number`: errno, 0 if it is not known any more.
 std::string output_lost(int number) {
@@ -56,8 +36,8 @@ struct Done {
 };
 
 Done run_command(std::vector<std::string>& words) {
-  if (words.empty() || is_help(words[0]) || words[0] == "help") {
-    print_general_help();
+  if (words.empty() || is_help(words[0])) {
+    fmt::print("{}", general_help());
     return {words.empty() ? ExitCode::usage : ExitCode::finished};
   }
   if (words[0] == "--version") {
@@ -72,7 +52,7 @@ Done run_command(std::vector<std::string>& words) {
   const auto& command = find_plugin(command_table(), name, "command");
   for (const auto& word : words)
     if (is_help(word)) {
-      print_help_of(command);
+      fmt::print("{}", help_of(command));
       return {ExitCode::finished};
     }
   return {command.run(words), command.output_is_result};

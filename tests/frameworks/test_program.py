@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from guides import block  # noqa: E402
 from training import *  # noqa: E402,F403
 
 PYTHON = "/usr/bin/python3"
@@ -302,9 +303,7 @@ def a_state_of_empty_tensors_and_one_of_nothing_are_states_too():
 
 @test
 def the_program_of_the_README_learns_and_ends_with_the_same_bits():
-    example = re.search(r"```python\n([^`]*trainrt\.context\(\)[^`]*)```", (SOURCE / "README.md").read_text())
-    check(example, "the README has no Python program")
-    command = f"{PYTHON} {program_file(example[1])}"
+    command = f"{PYTHON} {program_file(block('python', 'trainrt.context()'))}"
     whole, stopped = (program_config(command, name, {"epochs": 25}, {"every": "10 reports"}) for name in ("whole", "stopped"))
     check_exit(run_program(2, whole), FINISHED)
     job = start_program(2, stopped)

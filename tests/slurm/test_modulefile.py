@@ -7,6 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from cluster import *  # noqa: E402,F403
+from guides import GUIDES  # noqa: E402
 from harness import *  # noqa: E402,F403
 
 CLUSTER = Cluster("mod")
@@ -107,7 +108,9 @@ for name, system in (("environment_modules", environment_modules), ("lmod", lmod
 @test
 def what_a_user_needs_is_installed():
     for path in ("bin/trainrt", "include/trainrt/trainrt.hpp", "share/trainrt/jobs/train.sbatch", "share/trainrt/jobs/fashion_mnist.ini",
-                 "share/trainrt/hdf5_schemas/shard.json", "share/trainrt/hdf5_schemas/metrics.json", "share/trainrt/slurm/minicluster"):
+                 "share/trainrt/jobs/examples/train_function.cpp", "share/trainrt/hdf5_schemas/shard.json", "share/trainrt/hdf5_schemas/metrics.json",
+                 "share/trainrt/slurm/minicluster", "share/man/man1/trainrt.1", "share/man/man1/trainrt-export.1",
+                 *(f"share/doc/trainrt/{path.relative_to(SOURCE)}" for path in GUIDES)):
         check((PREFIX / path).exists(), f"{path} is not installed")
     check(os.access(PREFIX / "share/trainrt/slurm/minicluster", os.X_OK), "minicluster is not executable")
 

@@ -25,11 +25,16 @@ def install_library():
     return prefix
 
 
-def build_heat(prefix):
-    """The program."""
-    heat = prefix / "heat"
+def build_own_main(prefix, source, name):
+    """The program of that source file, which has its own main."""
+    program = prefix / name
     compiler = shutil.which("mpicxx.mpich") or shutil.which("mpicxx")
     if compiler is None:
         skip("mpicxx.mpich is not there (package libmpich-dev)")
-    must([compiler, "-O2", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", SOURCE / "tests/support/heat.cpp", *pkg_config(prefix, "--cflags", "--libs"), "-o", heat])
-    return heat
+    must([compiler, "-O2", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", source, *pkg_config(prefix, "--cflags", "--libs"), "-o", program])
+    return program
+
+
+def build_heat(prefix):
+    """The program."""
+    return build_own_main(prefix, SOURCE / "tests/support/heat.cpp", "heat")

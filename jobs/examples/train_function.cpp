@@ -1,0 +1,79 @@
+// A train function of your own, as a plug-in: linear regression by SGD with momentum, data-parallel.
+//   g++ -std=c++20 -O2 -shared -fPIC $(pkg-config --cflags trainrt) train_function.cpp -o libmine.so
+//   mpiexec.mpich -n 2 trainrt --config train_function.ini --train.library=./libmine.so
+#include <trainrt/trainrt.hpp>
+
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace {
+
+/// Adds the gradient of this rank's mean squared error to `gradient`, which has one element a feature. Returns the error's
+/// sum over the samples.
+double add_gradient(const trainrt::Batch& batch, const std::vector<float>& weights, std::vector<float>& gradient) {
+  const auto* x = static_cast<const float*>(batch.field("x").data);  // [size, features]
+  const auto* y = static_cast<const float*>(batch.field("y").data);  // [size]
+  const auto features = weights.size();
+  // weight(): 1, unless the ranks' batches differ in size (an elastic run).
+  const auto scale = static_cast<float>(2 * batch.weight() / static_cast<double>(batch.size()));
+  double sum = 0;
+  for (std::size_t sample = 0; sample < batch.size(); ++sample) {
+    float error = -y[sample];
+    for (std::size_t i = 0; i < features; ++i) error += x[sample * features + i] * weights[i];
+    for (std::size_t i = 0; i < features; ++i) gradient[i] += scale * error * x[sample * features + i];
+    sum += static_cast<double>(error) * error;
+  }
+  return sum;
+}
+
+void train(trainrt::Context& ctx) {
+  const auto lr = static_cast<float>(ctx.config<double>("lr"));
+  const auto momentum = static_cast<float>(ctx.config<double>("momentum"));
+  const auto batch_size = static_cast<std::size_t>(ctx.config<int>("batch_size"));
+  const int epochs = ctx.config<int>("epochs");
+  const auto data = ctx.dataset("train");
+  const auto features = static_cast<std::size_t>(data.fields().at(0).sample_shape.at(0));
+  std::vector<float> weights(features), velocity(features);
+  int epoch = 0;
+  double loss_sum = 0;  // of this rank, since the last report
+  double seen = 0;
+
+  // All that later steps and reports depend on. Random numbers and the position in the data need not be named.
+  trainrt::State state;
+  state.tensor("model/weights", weights);
+  state.tensor("optimizer/velocity", velocity);
+  state.value("epoch", epoch);
+  state.tensor("sums/loss", std::span(&loss_sum, 1)).part_of_sum();
+  state.tensor("sums/seen", std::span(&seen, 1)).part_of_sum();
+  ctx.restore(state);  // loads the last checkpoint, if there is one
+
+  while (epoch < epochs) {
+    for (const auto& batch : data.epoch(epoch).batches(batch_size)) {  // after a restart: from where it was
+      std::vector<float> gradient(features);
+      loss_sum += add_gradient(batch, weights, gradient);
+      seen += static_cast<double>(batch.size());
+      ctx.communicator().all_reduce(gradient, trainrt::Op::mean);  // the same bits on every rank
+      for (std::size_t i = 0; i < features; ++i) {
+        velocity[i] = momentum * velocity[i] + gradient[i];
+        weights[i] -= lr * velocity[i];
+      }
+      ctx.step();  // the state is consistent: the run may stop here
+    }
+    ++epoch;  // the state is complete before it is reported
+    const trainrt::Metrics metrics = {{"loss", trainrt::ratio(std::exchange(loss_sum, 0), std::exchange(seen, 0))}};
+    ctx.report(metrics);  // a checkpoint if one is due
+  }
+  ctx.save();  // the last checkpoint, if the last report took none
+}
+
+// Declared keys are checked before a run starts, and `trainrt check` checks them too.
+constexpr trainrt::LoopKey keys[] = {
+    {.key = "epochs", .type = trainrt::LoopType::integer, .default_value = "4", .help = "passes over the data", .least = 0},
+    {.key = "batch_size", .type = trainrt::LoopType::integer, .default_value = "32", .help = "samples a rank", .least = 1},
+    {.key = "lr", .type = trainrt::LoopType::real, .default_value = "0.01", .help = "learning rate", .least = 0},
+    {.key = "momentum", .type = trainrt::LoopType::real, .default_value = "0.9", .help = "of SGD", .least = 0}};
+
+}  // namespace
+
+TRAINRT_TRAIN_FUNCTION("my_regression", train, .loop = keys, .datasets = "train")

@@ -1,0 +1,38 @@
+// What there is to say of the commands, on the terminal or as manual pages.
+#include <fmt/format.h>
+
+#include "cli/arguments.hpp"
+#include "cli/command.hpp"
+#include "cli/help.hpp"
+#include "cli/manual.hpp"
+
+namespace trainrt::cli::plugins {
+
+namespace {
+
+constexpr std::string_view usage = "help [COMMAND] [--man-pages DIR]";
+
+ExitCode help_command(std::span<const std::string> words) {
+  const auto arguments =
+      parse_arguments(words, {.with_value = {"man-pages"}, .most_operands = 1, .usage = std::string(usage)});
+  if (arguments.has("man-pages"))
+    write_manual(arguments.options.at("man-pages"));
+  else if (arguments.operands.empty())
+    fmt::print("{}", general_help());
+  else
+    fmt::print("{}", help_of(find_plugin(command_table(), arguments.operands[0], "command")));
+  return ExitCode::finished;
+}
+
+}  // namespace
+
+extern const Command help;
+const Command help{.name = "help",
+                   .usage = usage,
+                   .help = "what the commands do; `trainrt help COMMAND` is `trainrt COMMAND --help`",
+                   .details =
+                       "--man-pages DIR writes a manual page of trainrt and one of each command into the folder DIR, "
+                       "as `make install` does:\n`man -l DIR/trainrt-export.1` shows one.\n",
+                   .run = help_command};
+
+}  // namespace trainrt::cli::plugins

@@ -1,0 +1,116 @@
+#!/usr/bin/python3
+"""What a user copies first: the examples of jobs/examples and the README's function and config are built as their first lines say,
+against what is installed, and trained on 2 ranks; stopped and continued they end with the bits of the run that was not stopped."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from guides import block  # noqa: E402
+from own_mpi import build_own_main, install_library, must, pkg_config  # noqa: E402
+from training import *  # noqa: E402,F403
+
+EXAMPLES = SOURCE / "jobs/examples"
+ONE_THREAD = {"OMP_NUM_THREADS": 1, "OPENBLAS_NUM_THREADS": 1}
+PREFIX = None
+
+
+def setup():
+    global PREFIX
+    PREFIX = install_library()
+
+
+def config_of(text, name, **keys):
+    """A config of the docs as a file of a new folder, with other keys of [run] and those given."""
+    path = scratch() / f"{name}.ini"
+    path.write_text(text)
+    return path, [f"--run.name={name}", f"--run.storage_path={path.parent}/runs", *(f"--{key.replace('__', '.')}={value}" for key, value in keys.items())]
+
+
+def finished(config, words, cwd=None):
+    job = start_ranks(2, config, *words, env=ONE_THREAD, cwd=cwd)
+    job.code = job.wait(120)
+    check_exit(job, FINISHED)
+
+
+def stopped(config, words, cwd=None):
+    """Stopped by a signal after a report or two."""
+    job = start_ranks(2, config, *words, env=ONE_THREAD, cwd=cwd)
+    wait_for_reports(run_dir_of(config), 2, job, 60)
+    check(not job.ended(), "the run ended before it could be stopped: make it longer", job)
+    kill([job.ranks()[1]], signal.SIGUSR1)
+    job.code = job.wait(60)
+    check_exit(job, STOPPED)
+
+
+def learns_and_continues(text, cwd=None, **keys):
+    """The config's run, whole and stopped, ends with the same bits, and its loss falls."""
+    whole, whole_words = config_of(text, "whole", **keys)
+    finished(whole, whole_words, cwd)
+    rows = reports(run_dir_of(whole))
+    check(rows[-1]["loss"] < 0.5 * rows[0]["loss"], f"it does not learn: {rows[0]['loss']} to {rows[-1]['loss']}")
+    broken, broken_words = config_of(text, "broken", **keys)
+    stopped(broken, broken_words, cwd)
+    finished(broken, broken_words, cwd)
+    check_same_bits(run_dir_of(broken), run_dir_of(whole))
+
+
+def plugin(source, flags):
+    library = scratch() / "libmine.so"
+    must(["g++", "-shared", "-fPIC", "-Wall", "-Werror", source, *flags, "-o", library])
+    return library
+
+
+@test
+def the_function_of_the_README_is_built_checked_and_run_as_its_config_says():
+    source = scratch() / "mine.cpp"
+    source.write_text(block("cpp", "TRAINRT_TRAIN_FUNCTION"))
+    library = plugin(source, ["-Wno-unused", *pkg_config(PREFIX, "--cflags")])
+    config, words = config_of(block("ini", "libmine.so"), "first")
+    shutil.copy(library, config.parent)
+    job = run([TRAINRT, "check", "--config", config, words[1]], cwd=config.parent)
+    check_exit(job, FINISHED)
+    finished(config, words, config.parent)
+    check_iterations(run_dir_of(config), 10)
+
+
+@test
+def the_train_function_learns_and_continues():
+    library = plugin(EXAMPLES / "train_function.cpp", ["-O2", "-Wextra", *pkg_config(PREFIX, "--cflags")])
+    text = (EXAMPLES / "train_function.ini").read_text()
+    config, words = config_of(text, "checked")
+    check_exit(run([TRAINRT, "check", "--config", config, *words, f"--train.library={library}"]), FINISHED)
+    learns_and_continues(text, train__library=library, loop__epochs=300)
+
+
+@test
+def the_torch_model_learns_and_continues():
+    if not (BUILD / "modules/torch.so").exists():
+        skip("the torch module is not built (package libtorch-dev)")
+    must(["cmake", "--install", BUILD, "--prefix", PREFIX, "--component", "torch"])
+    flags = must(["pkg-config", "--cflags", "--libs", "trainrt-torch"], env={**os.environ, "PKG_CONFIG_PATH": str(PREFIX / "lib/pkgconfig")})
+    library = plugin(EXAMPLES / "torch_model.cpp", ["-O1", *flags.split()])
+    learns_and_continues((EXAMPLES / "train_function.ini").read_text(), train__library=library, loop__epochs=12)
+
+
+def program_learns_and_continues(name, module):
+    if run(["/usr/bin/python3", "-c", f"import {module}"]).code != 0:
+        skip(f"python3 has no {module}")
+    learns_and_continues((EXAMPLES / "program.ini").read_text(), EXAMPLES, train__program=f"/usr/bin/python3 {name}", loop__epochs=20)
+
+
+add_test("the_program_in_numpy_learns_and_continues", program_learns_and_continues, "numpy_program.py", "numpy")
+add_test("the_program_in_torch_learns_and_continues", program_learns_and_continues, "torch_program.py", "torch")
+
+
+@test
+def the_program_with_its_own_main_continues_on_another_number_of_ranks_with_the_same_bits():
+    program = build_own_main(PREFIX, EXAMPLES / "own_main.cpp", "heat")
+    folder = scratch()
+    must([program, folder / "whole", 1000])
+    must([MPIEXEC, "-n", 2, program, folder / "broken", 400])
+    said = must([MPIEXEC, "-n", 3, program, folder / "broken", 1000])
+    check("continuing from step 400, saved by 2 ranks" in said, f"it says {said!r}")
+    check(state_of(folder / "broken") == state_of(folder / "whole"), "other bits")
+
+
+main(setup)

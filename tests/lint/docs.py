@@ -1,0 +1,353 @@
+#!/usr/bin/python3
+"""The documentation is true: links, commands, config keys, paths, messages and code of README.md and of every guide are checked against
+the program, and each command has a manual page without warnings."""
+import ast
+import configparser
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from guides import GUIDES, block, blocks, guide, name_of, prose, spans  # noqa: E402
+from harness import *  # noqa: E402,F403
+
+SECTIONS = ("run", "train", "scaling", "checkpoint", "metrics", "failure", "stop")
+FILE_ENDINGS = ("ini", "py", "sbatch", "cpp", "json", "h5", "csv")  # train.ini is no key
+FASHION = Path("/usr/share/datasets/fashion-mnist")
+
+
+def none(findings):
+    check(not findings, "\n  " + "\n  ".join(findings))
+
+
+def output(*words):
+    return subprocess.run([str(TRAINRT), *words], capture_output=True, text=True, timeout=60).stdout
+
+
+_known = {}
+
+
+def known():
+    """What `trainrt list` and `trainrt help` know: keys, keys of [stop], keys of [data.NAME], commands with their usage."""
+    if not _known:
+        parts = {part.splitlines()[0].split(":")[0].split(" (")[0]: re.findall(r"^  ([\w.]+) ", part, re.M) for part in output("list").split("\n\n")}
+        _known["keys"] = set(parts["config keys"])
+        _known["stop"] = set(parts["keys of [stop]"]) - {"METRIC"}
+        _known["data"] = {key for title, keys in parts.items() if "data" in title and "[stop]" not in title for key in keys}
+        names = re.findall(r"^  (\w+) ", output("help").split("commands\n")[1].split("\n\n")[0], re.M)
+        _known["commands"] = {name: output("help", name) for name in names}
+        check(len(_known["keys"]) > 30 and len(_known["commands"]) > 8 and _known["stop"] and _known["data"], f"they are not found: {_known}")
+    return _known
+
+
+def is_key(section, key):
+    if section == "loop":
+        return True
+    if section == "stop":
+        return not key.startswith("patience") or key in known()["stop"]
+    if section.startswith("data."):
+        return key in known()["data"]
+    return f"{section}.{key}" in known()["keys"]
+
+
+# ---- the guides --------------------------------------------------------------------------------------------------------------
+
+
+@test
+def the_README_is_read_in_ten_minutes():
+    lines = (SOURCE / "README.md").read_text().splitlines()
+    check(len(lines) <= 160, f"README.md has {len(lines)} lines, 160 at most")
+    none([f"README.md:{number}: {len(line)} characters" for number, line in enumerate(lines, 1) if len(line) > 125 and line[:1] not in "|T"])
+
+
+def anchor_of(heading):
+    """As GitHub makes it."""
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+def anchors(path):
+    return {anchor_of(heading) for heading in re.findall(r"^#+ (.+)$", prose(path), re.M)}
+
+
+def links(path):
+    """(line, target) of the links that are no addresses."""
+    text = prose(path)
+    return [(text.count("\n", 0, match.start()) + 1, match[1]) for match in re.finditer(r"\[[^\]]*\]\(([^)\s]+)\)", text) if "://" not in match[1]]
+
+
+@test
+def every_link_leads_to_a_guide_and_so_does_it_where_the_guides_are_installed():
+    findings = []
+    for path in GUIDES:
+        for line, link in links(path):
+            target, _, anchor = link.partition("#")
+            aim = (path.parent / target).resolve() if target else path
+            if aim not in GUIDES:
+                findings.append(f"{name_of(path)}:{line}: {link} is no guide")
+            elif anchor and anchor not in anchors(aim):
+                findings.append(f"{name_of(path)}:{line}: {link}: there is no such heading")
+    none(findings)
+
+
+@test
+def every_guide_is_linked_from_the_README():
+    linked = {(SOURCE / link.partition("#")[0]).resolve() for _, link in links(SOURCE / "README.md")}
+    none([f"{name_of(path)} is not" for path in GUIDES if path.name == "README.md" and path.parent != SOURCE and path not in linked])
+    check(len(GUIDES) > 12, f"only {len(GUIDES)} guides were found")
+
+
+@test
+def every_path_that_is_named_is_there():
+    findings = []
+    for path in GUIDES:
+        for line, span in spans(path):
+            for word in span.split():
+                named = re.fullmatch(r"(?:src|include|tests|jobs|slurm|hdf5_schemas)/[\w./-]*\w", word)
+                if named and not (SOURCE / word).exists():
+                    findings.append(f"{name_of(path)}:{line}: {word}")
+    none(findings)
+
+
+@test
+def the_picture_of_the_house_has_every_folder():
+    picture = block("", "src/core ", "src/core")
+    none([f"src/{path.name}" for path in sorted((SOURCE / "src").iterdir()) if path.is_dir() and not re.search(rf"^src/{path.name} ", picture, re.M)])
+
+
+@test
+def every_target_of_make_that_is_named_is_there():
+    text = (SOURCE / "Makefile").read_text()
+    targets = set(re.findall(r"^([\w-]+):", text, re.M)) | {f"bench-{path.stem[6:]}" for path in (SOURCE / "tests/bench").glob("bench_*.py")}
+    findings = []
+    for path in GUIDES:
+        codes = [span for _, span in spans(path)] + [line for item in blocks("sh", [path]) for line in item.text.splitlines()]
+        for code in codes:
+            target = re.match(r"make ([a-z][\w-]*)", code)
+            if target and target[1] not in targets and target[1] != "bench-NAME":
+                findings.append(f"{name_of(path)}: make {target[1]}")
+    none(findings)
+
+
+# ---- commands and keys -------------------------------------------------------------------------------------------------------
+
+
+def command_lines(path):
+    """(line, words) of what a guide shows of trainrt's command line, from the word trainrt on."""
+    for line, span in spans(path):
+        words = span.split()
+        if words[0].endswith("trainrt") or words[0] in ("srun", "exec", "sbatch"):
+            yield line, words
+    for language in ("sh", "sbatch"):
+        for item in blocks(language, [path]):
+            for number, line in enumerate(item.text.splitlines()):
+                yield item.line + 1 + number, line.split("#")[0].split() if not line.startswith("#") else []
+
+
+def takes(name, option):
+    return re.search(rf"(?<![\w-]){option}(?![\w-])", known()["commands"][name])
+
+
+def trouble_with(words):
+    """What is not so in a command line; "" where it is well, or is none of trainrt's."""
+    for word in words:
+        override = re.match(r"\[?--(\w+(?:\.\w+)+)", word)
+        if override and override[1] != "section.key" and not is_key(*override[1].rsplit(".", 1)):
+            return f"there is no key {override[1]}"
+    at = [number for number, word in enumerate(words) if word == "trainrt"]
+    if not at or at[0] + 1 >= len(words):
+        return ""
+    name, *rest = words[at[0] + 1:]
+    if name.startswith(("-", "[-")):
+        name, rest = "run", [name, *rest]
+    if not re.fullmatch(r"[a-z]+", name):
+        return ""  # COMMAND
+    if name not in known()["commands"]:
+        return f"there is no command {name}"
+    for word in rest:
+        option = re.match(r"\[?(--[\w-]+|-o\b)", word)
+        if option and "." not in word.split("=")[0] and option[1] not in ("--help", "--version") and not takes(name, option[1]):
+            return f"trainrt {name} has no {option[1]}"
+    return ""
+
+
+@test
+def every_command_that_is_shown_exists_with_its_options():
+    findings = []
+    count = 0
+    for path in GUIDES:
+        for line, words in command_lines(path):
+            count += "trainrt" in words
+            trouble = trouble_with(words)
+            if trouble:
+                findings.append(f"{name_of(path)}:{line}: {trouble}")
+    check(count > 40, f"only {count} commands were found")
+    none(findings)
+
+
+@test
+def wrong_commands_are_found():
+    """Otherwise the test above proves nothing."""
+    for line, words in (("srun trainrt chekc", "no command chekc"), ("trainrt verify X --thread 2", "no --thread"),
+                        ("trainrt --config x --loop.a=1 --run.nam=2", "no key run.nam"), ("trainrt --confg x", "no --confg")):
+        check(words.split()[-1] in trouble_with(line.split()), f"{line}: {trouble_with(line.split())!r}")
+
+
+@test
+def every_command_is_in_the_guide():
+    text = guide("src/cli")
+    none([f"trainrt {name}" for name in known()["commands"] if not re.search(rf"trainrt {name}\b", text)])
+
+
+@test
+def every_key_that_is_named_exists():
+    findings = []
+    for path in GUIDES:
+        for line, span in spans(path):
+            for section, key in re.findall(rf"(?<![\w./-])({'|'.join(SECTIONS)})\.([a-z]\w*)", span):
+                if key not in FILE_ENDINGS and not is_key(section, key):
+                    findings.append(f"{name_of(path)}:{line}: {section}.{key}")
+    none(findings)
+
+
+def keys_of(text):
+    """(number of the line, section, key) of a config, with those that are commented out."""
+    section = ""
+    for number, line in enumerate(text.splitlines()):
+        if match := re.match(r"\[([\w.]+)\]", line):
+            section = match[1]
+        elif match := re.match(r"#?(\w+) *=", line):
+            yield number, section, match[1]
+
+
+@test
+def every_key_of_the_configs_exists():
+    findings = [f"{item.guide}:{item.line + 1 + number}: {section}.{key}" for item in blocks("ini") for number, section, key in keys_of(item.text)
+                if not is_key(section, key)]
+    check(len(blocks("ini")) > 4, "the configs are not found")
+    none(findings)
+
+
+@test
+def the_guide_to_the_config_has_every_key_with_its_default():
+    config = block("ini", "[failure]", "src/config")
+    named = {f"{section}.{key}" for _, section, key in keys_of(config)}
+    stop = {key for key in known()["stop"] if f"stop.{key}" not in named}
+    none(sorted(known()["keys"] - named) + sorted(stop))
+    reader = configparser.ConfigParser(inline_comment_prefixes=("#",), interpolation=None)
+    reader.read_string(config)
+    defaults = dict(re.findall(r"^  (\w+\.\w+) .*\(default (.*)\)$", output("list"), re.M))
+    deliberate = {"checkpoint.num_to_keep"}
+    none([f"{key} = {reader[key.split('.')[0]][key.split('.')[1]]}, and the default is {default}" for key, default in defaults.items() if key not in deliberate
+          and key in known()["keys"] and reader.has_option(*key.split(".")) and reader[key.split(".")[0]][key.split(".")[1]] != default])
+
+
+def check_config(text, *overrides):
+    folder = scratch()
+    (folder / "train.ini").write_text(text)
+    job = run([TRAINRT, "check", "--config", folder / "train.ini", f"--run.storage_path={folder}/runs", *overrides])
+    check_exit(job, FINISHED)
+    check("config          ok" in job.out, "it does not say that all is well", job)
+
+
+@test
+def check_accepts_the_config_with_every_key():
+    if not FASHION.exists() or "fashion_mnist" not in output("list"):
+        skip("it needs libtorch and the package dataset-fashion-mnist")
+    check_config(block("ini", "[failure]", "src/config"))
+
+
+@test
+def check_accepts_the_configs_of_jobs():
+    check_config((SOURCE / "jobs/linear.ini").read_text())
+    if FASHION.exists() and "fashion_mnist" in output("list"):
+        check_config((SOURCE / "jobs/fashion_mnist.ini").read_text())
+
+
+# ---- messages ----------------------------------------------------------------------------------------------------------------
+
+
+def literals():
+    """All texts of the sources: those that stand behind each other are one."""
+    texts = []
+    for path in (SOURCE / "src").rglob("*"):
+        if path.suffix in (".cpp", ".hpp"):
+            texts += re.findall(r'"((?:\\.|[^"\\\n])*)"', re.sub(r'"\s*\n\s*"', "", path.read_text()))
+    return "\n".join(texts)
+
+
+@test
+def every_message_in_the_guide_is_printed_so():
+    text = literals()
+    messages = re.findall(r"^\| `([^`]+)` \|", guide("src/cli").split("## Messages")[1], re.M)
+    check(len(messages) > 25, f"only {len(messages)} messages were found")
+    none([f"{message}: {piece!r} stands nowhere" for message in messages for piece in re.split("…", message) if piece.strip(" ,;:'") and piece not in text])
+
+
+# ---- code --------------------------------------------------------------------------------------------------------------------
+
+
+@test
+def code_in_cpp_compiles():
+    compiler = shutil.which("mpicxx.mpich") or shutil.which("mpicxx")
+    if compiler is None:
+        skip("mpicxx.mpich is not there (package libmpich-dev)")
+    found = blocks("cpp")
+    check(len(found) >= 3, f"only {len(found)} blocks in C++ were found")
+    for item in found:
+        unit = scratch() / "block.cpp"
+        unit.write_text(item.text)
+        done = subprocess.run([compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-I", str(SOURCE / "include"), str(unit)], capture_output=True, text=True)
+        check(done.returncode == 0, f"{item.guide}:{item.line}: {done.stderr[:800]}")
+
+
+@test
+def code_in_python_and_for_the_shell_can_be_parsed():
+    found = blocks("python")
+    check(len(found) >= 3, f"only {len(found)} blocks in Python were found")
+    for item in found:
+        try:
+            ast.parse(item.text)
+        except SyntaxError as error:
+            check(False, f"{item.guide}:{item.line}: {error}")
+    for item in blocks("sh") + blocks("sbatch"):
+        done = subprocess.run(["bash", "-n"], input=item.text, capture_output=True, text=True)
+        check(done.returncode == 0, f"{item.guide}:{item.line}: {done.stderr}")
+
+
+# ---- manual pages ------------------------------------------------------------------------------------------------------------
+
+
+@test
+def every_command_has_a_manual_page_without_warnings():
+    folder = scratch() / "man1"
+    check_exit(run([TRAINRT, "help", "--man-pages", folder]), FINISHED)
+    equal({path.name for path in folder.iterdir()}, {"trainrt.1", *(f"trainrt-{name}.1" for name in known()["commands"])}, "pages")
+    text = (folder / "trainrt.1").read_text()
+    none([f"trainrt.1 lacks {key}" for key in known()["keys"] if f"\\fB{key}\\fR" not in text])
+    groff = shutil.which("groff")
+    if groff is None:
+        skip("groff is not there: pages are not tried")
+    for page in sorted(folder.iterdir()):
+        done = subprocess.run([groff, "-man", "-Tutf8", "-ww", str(page)], capture_output=True, text=True)
+        if "cannot load" in done.stderr or "can't find" in done.stderr:
+            skip(f"groff has no macros for manual pages here: {done.stderr.splitlines()[0]}")
+        check(done.returncode == 0 and not done.stderr, f"{page.name}: {done.stderr[:500]}")
+        shown = re.sub(r"\x1b\[[\d;]*m|.\x08", "", done.stdout)
+        check("NAME" in shown and "SYNOPSIS" in shown and f"{page.stem} - " in shown, f"{page.name} shows\n{shown[:500]}")
+
+
+@test
+def a_folder_for_manual_pages_that_cannot_be_made_is_an_error():
+    job = run([TRAINRT, "help", "--man-pages", "/proc/nowhere"])
+    check_exit(job, USAGE)
+    check("/proc/nowhere" in job.err, "the message does not name it", job)
+
+
+@test
+def help_of_a_command_is_what_its_option_prints():
+    for name in known()["commands"]:
+        equal(output(name, "--help"), known()["commands"][name], f"trainrt {name} --help")
+    check_exit(run([TRAINRT, "help", "nothing"]), USAGE)
+
+
+main()

@@ -1,0 +1,48 @@
+"""The guides (README.md, and those in the folders that they describe), and the code in them."""
+import re
+from collections import namedtuple
+
+from harness import SOURCE
+
+FOLDERS = ("src", "jobs", "slurm", "hdf5_schemas", "tests")  # what CMakeLists.txt installs guides from
+GUIDES = [SOURCE / "README.md", *sorted(path for folder in FOLDERS for path in (SOURCE / folder).rglob("*.md"))]
+
+Block = namedtuple("Block", "guide line language text")
+
+
+def name_of(path):
+    return str(path.relative_to(SOURCE))
+
+
+def guide(name):
+    """The text of one, by its folder ("" is README.md)."""
+    return (SOURCE / name / "README.md").read_text()
+
+
+def blocks(language, guides=GUIDES):
+    """The fenced blocks of a language."""
+    found = []
+    for path in guides:
+        text = path.read_text()
+        for match in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.M | re.S):
+            if match[1] == language:
+                found.append(Block(name_of(path), text.count("\n", 0, match.start()) + 1, match[1], match[2]))
+    return found
+
+
+def block(language, word, name=""):
+    """The text of the one block of a guide that holds the word."""
+    found = [item.text for item in blocks(language, [SOURCE / name / "README.md"]) if word in item.text]
+    assert len(found) == 1, f"{name or '.'}/README.md has {len(found)} {language} blocks with {word!r}"
+    return found[0]
+
+
+def prose(path):
+    """A guide without its fenced blocks, with the same lines."""
+    return re.sub(r"^```\w*\n.*?^```$", lambda match: "\n" * match[0].count("\n"), path.read_text(), flags=re.M | re.S)
+
+
+def spans(path):
+    """(line, text) of the code spans of a guide's prose."""
+    text = prose(path)
+    return [(text.count("\n", 0, match.start()) + 1, " ".join(match[1].split())) for match in re.finditer(r"`([^`]+)`", text)]
