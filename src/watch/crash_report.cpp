@@ -45,7 +45,7 @@ constexpr unsigned last_resort_s = 20;
 constexpr time_t end_step_s = 5;
 constexpr int exit_code_of_signals = 128;
 
-std::atomic<CrashFacts*> current = nullptr;
+std::atomic<CrashFacts*> current_facts = nullptr;
 std::atomic<pid_t> crashing_thread = 0;
 
 /// What std::terminate was called for; filled before abort().
@@ -183,7 +183,7 @@ void on_crash(int number, siginfo_t* info, void*) {
   signal(SIGALRM, SIG_DFL);
   alarm(last_resort_s);
   last_row::give_back_at_exit();
-  if (auto* place = current.load(); place != nullptr) {
+  if (auto* place = current_facts.load(); place != nullptr) {
     Line what;
     describe_crash(what, *place, number, info);
     write_reports(*place, what.text(), interrupted_stack());
@@ -239,12 +239,12 @@ CrashPlace::CrashPlace(CrashFiles files, int attempt, int rank, const LifeSigns&
       }
       if (const int number = facts->signal_number; number != 0) facts->end_step(exit_code_of_signals + number);
     });
-  current = facts_.get();
+  current_facts = facts_.get();
 }
 
 CrashPlace::~CrashPlace() {
   auto* mine = facts_.get();
-  current.compare_exchange_strong(mine, nullptr);
+  current_facts.compare_exchange_strong(mine, nullptr);
   sem_post(&facts_->crashed);
   if (helper_.joinable()) helper_.join();
   sem_destroy(&facts_->crashed);

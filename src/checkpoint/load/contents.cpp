@@ -41,15 +41,15 @@ std::uint64_t measure(const Shape& offset, const Shape& shape) {
 }
 
 /// The state's entries, as the items that they would be saved as.
-struct Wanted {
+struct WantedItem {
   Item item;
   bool optional = false;
 };
 
-std::map<std::string, Wanted> wanted_by(const State& state) {
-  std::map<std::string, Wanted> wanted;
+std::map<std::string, WantedItem> wanted_by(const State& state) {
+  std::map<std::string, WantedItem> wanted;
   for (const auto& entry : state.tensors()) {
-    auto& slot = wanted.try_emplace(entry.name, Wanted{item_of(entry), true}).first->second;
+    auto& slot = wanted.try_emplace(entry.name, WantedItem{item_of(entry), true}).first->second;
     slot.optional = slot.optional && entry.optional;
   }
   for (const auto& entry : state.values()) wanted[entry.name] = {item_of(entry), entry.optional};

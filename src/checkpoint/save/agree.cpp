@@ -131,7 +131,7 @@ void unpack_slabs(std::string_view bytes, int rank, std::vector<std::vector<Slab
 constexpr std::int64_t gathered_bytes = std::int64_t{16} << 20;
 
 /// 60 bits of a digest.
-std::int64_t number_of(const std::string& digest, std::size_t first = 0) {
+std::int64_t number_in_digest(const std::string& digest, std::size_t first = 0) {
   return std::stoll(digest.substr(first, 15), nullptr, 16);
 }
 
@@ -179,14 +179,14 @@ std::int64_t values_of(const State& state) {
   for (const auto& entry : state.values()) values[entry.name] = bytes_of(entry);
   Fingerprint print;
   for (const auto& [name, bytes] : values) print.add(name).add(bytes);
-  return number_of(print.digest());
+  return number_in_digest(print.digest());
 }
 
 }  // namespace
 
 void require_alike(const State& state, Communicator& communicator) {
   const auto mine = io::digest_of(std::string_view(pack(describe(state, Agreement::For::plan))));
-  const auto a = number_of(mine), b = number_of(mine, 15);
+  const auto a = number_in_digest(mine), b = number_in_digest(mine, 15);
   std::array<std::int64_t, 4> most = {a, -a, b, -b};
   communicator.all_reduce(most, Op::max);
   if (most[0] != -most[1] || most[2] != -most[3]) fail(communicator, state, Agreement::For::plan);
