@@ -57,17 +57,17 @@ class TRAINRT_API CheckpointStore {
   CheckpointStore& operator=(const CheckpointStore&) = delete;
 
   /// Loads the newest checkpoint that is whole, of any number of ranks, into the state's memory; damaged ones are passed
-  /// over and said. nullopt where there is none. Error where all are damaged; UsageError, with every name, where the
+  /// over and said. nullopt if there is none. Error if all are damaged; UsageError, with every name, if the
   /// checkpoint holds other tensors than the state, which stays as it is then.
   std::optional<CheckpointInfo> restore(const State& state);
 
-  /// Takes a checkpoint: copies the state, and returns when it may change. Waits for the save before this one; where that
+  /// Takes a checkpoint: copies the state, and returns when it may change. Waits for the save before this one; if that
   /// failed, throws its Error and takes none: call again. A failed save leaves nothing and harms no committed checkpoint.
   /// `metrics` and `metadata` (a JSON object): rank 0's are kept.
   void save(const State& state, const std::map<std::string, double>& metrics = {}, const std::string& metadata = "{}");
 
   /// Waits until the last save is committed, state.h5 written and what num_to_keep does not keep deleted. Throws the Error
-  /// of a save that failed, once. Returns the newest checkpoint that this store committed, nullopt where there is none.
+  /// of a save that failed, once. Returns the newest checkpoint that this store committed, nullopt if there is none.
   std::optional<CheckpointInfo> wait();
 
  private:

@@ -105,7 +105,7 @@ class TRAINRT_API Communicator {
   /// not. To one collective either all ranks pass such memory, or none. UsageError for a device that it cannot reach.
   virtual Memory allocate(std::size_t bytes, Device device = Device::host);
 
-  /// This rank begins that step: where others wait for it they can say so. Not collective.
+  /// This rank begins that step: if others wait for it they can say so. Not collective.
   virtual void at_step(std::int64_t) {}
 
  private:

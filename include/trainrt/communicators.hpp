@@ -20,7 +20,7 @@ TRAINRT_API std::unique_ptr<Communicator> self_communicator();
 TRAINRT_API void prepare_mpi(double timeout_seconds = 20);
 
 /// All ranks of MPI_COMM_WORLD. The program has called MPI_Init or MPI_Init_thread (MPI_THREAD_FUNNELED or more is what the
-/// MPI standard asks for where a program has threads; trainrt's own never call MPI), and this is the thread that did so;
+/// MPI standard asks for if a program has threads; trainrt's own never call MPI), and this is the thread that did so;
 /// else UsageError, as if MPI formed a world of fewer ranks than the launch promised. Collective, as is its end, which
 /// comes before MPI_Finalize; that stays the program's own. Messages never mix with the program's. A call that some rank
 /// does not join for `timeout_seconds` throws Error.

@@ -50,7 +50,7 @@ class TRAINRT_API Context final {
   Communicator& communicator();
   GradientOptions gradient_options() const;  ///< as [scaling] says
 
-  /// Attaches the state that checkpoints hold, and loads the last checkpoint into it where there is one (returns true); for
+  /// Attaches the state that checkpoints hold, and loads the last checkpoint into it if there is one (returns true); for
   /// a new run with run.resume_from_checkpoint, that one. Replicated tensors that none fills become rank 0's on all ranks.
   /// Once, before the first step() or report(). The data must live until the train function returns.
   bool restore(State& state);
@@ -65,9 +65,9 @@ class TRAINRT_API Context final {
   /// keys on some rank are an error that names key and rank.
   void report(const Metrics& metrics);
 
-  /// A point inside long work between two steps (evaluation, loading, warm-up) where the run may stop too: call it every
+  /// A point inside long work between two steps (evaluation, loading, warm-up) if the run may stop too: call it every
   /// few seconds. Nothing is counted. What a State holds must be as it was at the last step() or report(): that is the
-  /// place that a stop is saved as, and the work around this call is done again after a restart. Collective: where ranks
+  /// place that a stop is saved as, and the work around this call is done again after a restart. Collective: if ranks
   /// have different numbers of batches, call it as often as the one with the fewest.
   void stop_point();
 
@@ -76,7 +76,7 @@ class TRAINRT_API Context final {
   /// [stop] do the same at a report.
   void request_stop(std::string_view reason);
 
-  /// Takes a checkpoint now, where something happened since the last one, and waits until it is committed. Collective. The
+  /// Takes a checkpoint now, if something happened since the last one, and waits until it is committed. Collective. The
   /// last call of a train function, so that what came after the last due checkpoint is kept too: once the function has
   /// returned its data is gone.
   void save();

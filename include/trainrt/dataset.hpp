@@ -25,8 +25,8 @@ class TRAINRT_API Batch {
   std::size_t size() const { return indices_.size(); }
   std::span<const std::uint64_t> indices() const { return indices_; }  ///< global sample numbers
   /// What this rank's mean over the batch has to be multiplied by for the mean over the ranks to be the mean over the
-  /// global batch's samples: own samples * ranks / samples of the global batch. Exactly 1 where all ranks have as many, 0
-  /// where this one has none.
+  /// global batch's samples: own samples * ranks / samples of the global batch. Exactly 1 if all ranks have as many, 0
+  /// if this one has none.
   double weight() const { return weight_; }
   /// The samples of one field, shape [size, sample shape...]. An unknown field throws UsageError with the valid names.
   TensorView field(std::string_view name) const;
@@ -68,7 +68,7 @@ class TRAINRT_API Epoch {
   Epoch(std::shared_ptr<struct DatasetImpl> dataset, std::int64_t number) : dataset_(std::move(dataset)), number_(number) {}
   /// `batch_size` samples a rank and batch. Of an elastic run (scaling.min_workers) a global batch stays what it is with
   /// all workers, and is split as evenly as possible over the ranks that are there: a batch may be larger than batch_size
-  /// then, differ by one from rank to rank (Batch::weight() makes up for it), and be empty where there are more ranks than
+  /// then, differ by one from rank to rank (Batch::weight() makes up for it), and be empty if there are more ranks than
   /// workers. All ranks get as many batches, but of `uneven`, which leaves empty ones out.
   Batches batches(std::size_t batch_size, Remainder remainder = Remainder::pad) const;
 

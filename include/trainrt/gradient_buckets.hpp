@@ -34,7 +34,7 @@ class TRAINRT_API GradientBuckets {
   ~GradientBuckets();
   GradientBuckets(const GradientBuckets&) = delete;
 
-  void* gradient(std::size_t parameter) const;  ///< where the gradient of that parameter lies; 64-byte aligned
+  void* gradient(std::size_t parameter) const;  ///< if the gradient of that parameter lies; 64-byte aligned
   void zero();
 
   /// The gradient of that parameter is complete for this step. Collective in effect: buckets start in one order everywhere.
@@ -43,7 +43,7 @@ class TRAINRT_API GradientBuckets {
   /// Replaces every gradient by its mean over the ranks: starts what ready() has not, and waits for all. Collective.
   void average();
 
-  /// After average(): scales all gradients down to the global L2 norm `max_norm` where theirs is greater (Pascanu et al.,
+  /// After average(): scales all gradients down to the global L2 norm `max_norm` if theirs is greater (Pascanu et al.,
   /// 2013). Returns the norm before; a norm that is not finite scales nothing.
   double clip(double max_norm);
 

@@ -56,7 +56,7 @@ struct ValueEntry {
 };
 
 /// A file of the user's that goes into every checkpoint (files/NAME) and that a restore puts back at its path. It is read
-/// when a checkpoint is taken, which is an error where it is not there.
+/// when a checkpoint is taken, which is an error if it is not there.
 struct FileEntry {
   std::string name;        ///< in the checkpoint, a path below files/
   std::string path;        ///< on this node

@@ -21,7 +21,7 @@ class Lease {
   /// Asked in that thread; should return soon once `cancelled` is true.
   using Ask = std::function<Answer(const std::atomic<bool>& cancelled)>;
 
-  /// Seconds from SIGTERM to SIGKILL; nullopt where nobody can tell. Asked once.
+  /// Seconds from SIGTERM to SIGKILL; nullopt if nobody can tell. Asked once.
   using AskNotice = std::function<std::optional<double>(const std::atomic<bool>& cancelled)>;
 
   explicit Lease(Ask ask, AskNotice ask_notice = {}, double every_seconds = 60);
@@ -29,9 +29,9 @@ class Lease {
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
 
-  /// Seconds; nullopt where there is no limit, or none is known yet. From any thread; costs a look at the clock.
+  /// Seconds; nullopt if there is no limit, or none is known yet. From any thread; costs a look at the clock.
   std::optional<double> remaining() const;
-  /// The time that a preempted job has to save, in seconds; nullopt where it is not known (yet). From any thread.
+  /// The time that a preempted job has to save, in seconds; nullopt if it is not known (yet). From any thread.
   std::optional<double> notice() const;
 
  private:
@@ -39,14 +39,14 @@ class Lease {
   std::shared_ptr<Shared> shared_;
 };
 
-/// Asks Slurm for the job of this process: squeue, and where there is none (a container), SLURM_JOB_END_TIME. Empty outside
+/// Asks Slurm for the job of this process: squeue, and if there is none (a container), SLURM_JOB_END_TIME. Empty outside
 /// of a job.
 Lease::Ask ask_slurm(const Environment& environment);
 
 /// Asks Slurm: KillWait of its configuration, and the partition's GraceTime (slurm.conf(5)). Empty outside of a job.
 Lease::AskNotice ask_slurm_notice(const Environment& environment);
 
-/// The number of seconds behind "KEY = 30 sec" or "KEY=30" of `scontrol show`; nullopt where there is none.
+/// The number of seconds behind "KEY = 30 sec" or "KEY=30" of `scontrol show`; nullopt if there is none.
 std::optional<double> parse_setting_seconds(std::string_view shown, std::string_view key);
 
 /// What `squeue --format=%L` prints (squeue(1), TimeLeft): "[days-][hours:]minutes:seconds", UNLIMITED, NOT_SET, INVALID.

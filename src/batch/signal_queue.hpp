@@ -13,9 +13,9 @@ class SignalQueue {
 
   /// Readable while a signal waits (poll).
   int fd() const { return fd_; }
-  /// The next one, 0 where none waits.
+  /// The next one, 0 if none waits.
   int take();
-  /// Waits so long for a stop signal (not SIGCHLD); 0 where none came.
+  /// Waits so long for a stop signal (not SIGCHLD); 0 if none came.
   int wait(double seconds);
 
  private:

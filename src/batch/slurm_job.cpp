@@ -28,7 +28,7 @@ std::vector<std::string> split(std::string_view text, std::string_view separator
   return words;
 }
 
-/// The value of " KEY=value ", "" where there is none.
+/// The value of " KEY=value ", "" if there is none.
 std::string field(std::string_view line, std::string_view key) {
   for (std::size_t at = 0; (at = line.find(key, at)) != std::string_view::npos; at += key.size()) {
     const auto end = at + key.size();
@@ -50,7 +50,7 @@ constexpr double longest_question_s = 20;
 constexpr double steps_save_within_s = 20;
 constexpr double steps_end_within_s = 60;
 
-/// What a Slurm command answers; "" where it is not there, fails, or takes too long.
+/// What a Slurm command answers; "" if it is not there, fails, or takes too long.
 std::string ask(const std::vector<std::string>& command) {
   const auto answer = run_child(command, longest_question_s);
   return answer && answer->exit_code == 0 ? answer->text : "";

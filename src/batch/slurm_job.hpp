@@ -18,13 +18,13 @@ struct JobFacts {
   std::string nodes;   ///< "n[1,3]": of the allocation now; nodes that failed have left it (sbatch --no-kill)
 };
 
-/// nullopt where it is no such line. Pure.
+/// nullopt if it is no such line. Pure.
 std::optional<JobFacts> parse_job(std::string_view text);
 
 /// By name, whether a step can run there, from `sinfo --Node --format="%N %T"`. Pure.
 std::map<std::string, bool> parse_node_states(std::string_view text);
 
-/// "2(x3),1" of SLURM_TASKS_PER_NODE as 2, 2, 2, 1; none where it is malformed. Pure.
+/// "2(x3),1" of SLURM_TASKS_PER_NODE as 2, 2, 2, 1; none if it is malformed. Pure.
 std::vector<int> parse_tasks_per_node(std::string_view text);
 
 /// "12.0" and "12.3" of `squeue --steps --format=%i`: those that srun started, not "12.batch" and "12.extern". Pure.
@@ -32,16 +32,16 @@ std::vector<std::string> parse_steps(std::string_view text);
 
 /// What is seen of how the job ends.
 struct EndingFacts {
-  int signal = 0;               ///< stop signal at supervise, 0 where none came
+  int signal = 0;               ///< stop signal at supervise, 0 if none came
   std::string due_to;           ///< StepLines::due_to()
-  std::optional<JobFacts> job;  ///< nullopt where Slurm could not be asked
+  std::optional<JobFacts> job;  ///< nullopt if Slurm could not be asked
   int restart_count = 0;        ///< SLURM_RESTART_COUNT
 };
 /// Who ends the job. The state alone does not tell (it is COMPLETING for every cause): Restarts above SLURM_RESTART_COUNT
 /// says that the job returns, the reason or slurmstepd's words say that its time is over. Pure.
 Ending ending_of(const EndingFacts& facts);
 
-/// True where `scontrol requeue` did it, or found that it was done already. Pure.
+/// True if `scontrol requeue` did it, or found that it was done already. Pure.
 bool requeue_succeeded(int exit_code, std::string_view text);
 
 /// The job that this process runs in. Its questions cost an RPC each, and wait 20 s at most.
@@ -56,12 +56,12 @@ class SlurmJob {
 
   std::optional<JobFacts> show() const;
   /// The nodes of the allocation as it was given. Without those that `sinfo` and `facts` know to be usable all count as
-  /// healthy where nobody can be asked.
+  /// healthy if nobody can be asked.
   std::vector<Node> nodes(const std::optional<JobFacts>& facts) const;
-  /// Ends what still runs of the job's steps, as where their srun was killed: asked to stop and save first, then killed.
+  /// Ends what still runs of the job's steps, as if their srun was killed: asked to stop and save first, then killed.
   /// Returns when none is left, or after a minute.
   void end_steps() const;
-  /// "" where the job is requeued, else why not.
+  /// "" if the job is requeued, else why not.
   std::string requeue() const;
 
  private:

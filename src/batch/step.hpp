@@ -9,7 +9,7 @@ namespace trainrt::batch {
 
 /// How a step ended.
 struct StepEnd {
-  int exit_code = 0;  ///< of srun; 128 + N where signal N ended it
+  int exit_code = 0;  ///< of srun; 128 + N if signal N ended it
   int signal = 0;     ///< the first stop signal that came to this process meanwhile, 0 for none
   StepLines lines;
 };
@@ -17,13 +17,13 @@ struct StepEnd {
 /// Runs srun as a child, to its end, which this process outlives. Its standard error passes through here, at once and
 /// unchanged; standard output is its own.
 ///
-/// A task that dies ends the step everywhere: where it was alone on its node Slurm's PMIx plugin tells nobody. It has 3 s
+/// A task that dies ends the step everywhere: if it was alone on its node Slurm's PMIx plugin tells nobody. It has 3 s
 /// to end by itself, then srun gets SIGTERM, on which it kills all tasks.
 ///
 /// Stop signals that come to this process are passed on as USR1 (or USR2), which srun forwards to its tasks, and again
 /// every 5 s: a task that starts meanwhile would miss the first. SIGTERM and SIGINT are passed on as USR1 too, after half a
 /// second in which Slurm's own signal reaches the tasks: srun would kill them on the former and ask back on the latter.
-/// Throws Error where the command cannot be started.
+/// Throws Error if the command cannot be started.
 StepEnd run_step(const std::vector<std::string>& command, SignalQueue& signals);
 
 }  // namespace trainrt::batch

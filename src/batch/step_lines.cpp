@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view exited = "Exited with exit code ";
 
-/// What stands behind `mark` in `line`, nullopt where it is not there.
+/// What stands behind `mark` in `line`, nullopt if it is not there.
 std::optional<std::string_view> behind(std::string_view line, std::string_view mark) {
   const auto at = line.find(mark);
   if (at == std::string_view::npos) return std::nullopt;
@@ -34,7 +34,7 @@ bool ends_by_itself(std::string_view how) {
   return code && std::ranges::find(agreed, *code) != agreed.end();
 }
 
-/// The signal that srun names in words, 0 where it is none.
+/// The signal that srun names in words, 0 if it is none.
 int signal_of(std::string_view how) {
   for (int signal = 1; signal < 32; ++signal)
     if (how.starts_with(strsignal(signal))) return signal;

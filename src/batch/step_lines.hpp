@@ -24,7 +24,7 @@ class StepLines {
   const std::vector<std::string>& failed_nodes() const { return failed_nodes_; }
   /// srun could not start the step, whatever it ends with.
   bool launch_failed() const { return launch_failed_; }
-  /// Why Slurm ends the step, in slurmstepd's words: "PREEMPTION", "TIME LIMIT", "JOB REQUEUE", "NODE FAILURE"; "" where it
+  /// Why Slurm ends the step, in slurmstepd's words: "PREEMPTION", "TIME LIMIT", "JOB REQUEUE", "NODE FAILURE"; "" if it
   /// does not say.
   const std::string& due_to() const { return due_to_; }
   bool out_of_memory() const { return out_of_memory_; }

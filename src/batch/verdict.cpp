@@ -48,7 +48,7 @@ Usable usable_of(const Situation& situation, const Limits& limits) {
   return usable;
 }
 
-/// What stands against any further attempt; nullopt where nothing does.
+/// What stands against any further attempt; nullopt if nothing does.
 std::optional<Verdict> refused(const Situation& situation, const Limits& limits) {
   if (limits.max_no_progress > 0 && situation.no_progress >= limits.max_no_progress)
     return give_up(ExitCode::no_progress,
@@ -71,7 +71,7 @@ Verdict requeue(const Situation& situation, const Limits& limits, const std::str
           .why = fmt::format("{}: requeueing, to continue from the last checkpoint", reason)};
 }
 
-/// A node is gone: on with those that are left where they suffice, else in another allocation.
+/// A node is gone: on with those that are left if they suffice, else in another allocation.
 Verdict after_loss(const Situation& situation, const Limits& limits, const Usable& usable) {
   const auto lost = fmt::format("{}; {} of the allocation {} lost", situation.how, fmt::join(usable.lost, ","),
                                 usable.lost.size() == 1 ? "is" : "are");
@@ -107,7 +107,7 @@ Verdict after_failure(const Situation& situation, const Limits& limits) {
                              situation.how, wait_s, situation.failures, limits.max_failures)};
 }
 
-/// Where the job itself ends, or is asked to stop; nullopt where it goes on.
+/// Where the job itself ends, or is asked to stop; nullopt if it goes on.
 std::optional<Verdict> by_ending(const Situation& situation, const Limits& limits) {
   switch (situation.ending) {
     case Ending::none:

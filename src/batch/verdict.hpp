@@ -28,10 +28,10 @@ enum class Ending {
 
 /// How an attempt ended and how the job stands then: all that a verdict depends on.
 struct Situation {
-  int exit_code = 0;  ///< of the step; exit_of_srun where srun failed, 128 + N where signal N ended it
+  int exit_code = 0;  ///< of the step; exit_of_srun if srun failed, 128 + N if signal N ended it
   std::string how;    ///< how the attempt ended, in words
   Ending ending = Ending::none;
-  std::vector<Node> nodes;  ///< of the whole allocation; none where Slurm could not be asked
+  std::vector<Node> nodes;  ///< of the whole allocation; none if Slurm could not be asked
   int failures = 0;         ///< in this allocation, this attempt with them; a node that was lost is none
   int no_progress = 0;      ///< attempts in a row that got no further, this one with them
   int requeues = 0;         ///< so far: SLURM_RESTART_COUNT
@@ -50,7 +50,7 @@ struct Limits {
 struct Verdict {
   enum class Action { done, restart, requeue, leave_to_slurm, give_up };
   Action action = Action::done;
-  int exit_code = 0;               ///< that supervise ends with, where it ends
+  int exit_code = 0;               ///< that supervise ends with, if it ends
   double wait_s = 0;               ///< before a restart
   std::vector<std::string> nodes;  ///< of a restart on a part of the allocation; none: on all of it
   int tasks = 0;                   ///< of such a restart

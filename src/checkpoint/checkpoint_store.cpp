@@ -153,7 +153,7 @@ class CheckpointStore::Impl {
     return saver;
   }
 
-  /// Waits for the save in flight; throws where it failed.
+  /// Waits for the save in flight; throws if it failed.
   void settle() {
     if (!broken_.empty()) throw Error(broken_);
     std::optional<checkpoint::SaveResult> result;

@@ -72,7 +72,7 @@ std::string from_root(Communicator& communicator, const std::function<std::strin
 /// on every rank that names each failed rank and its host. So no rank waits for one that failed. Collective.
 std::vector<std::string> on_every_rank(Communicator& communicator, const std::function<std::string()>& work);
 
-/// The same, where failures are no exception: texts of the ranks that did it, and who could not and why. CannotRead on any
+/// The same, if failures are no exception: texts of the ranks that did it, and who could not and why. CannotRead on any
 /// rank is thrown on all.
 struct Gathered {
   std::vector<std::string> texts;     ///< one a rank

@@ -5,7 +5,7 @@
 
 namespace trainrt::checkpoint {
 
-/// The GPU whose memory the entry's tensor lies in, -1 for memory of the host. UsageError that names the tensor where it is
+/// The GPU whose memory the entry's tensor lies in, -1 for memory of the host. UsageError that names the tensor if it is
 /// said to lie on a GPU and does not. An empty tensor lies nowhere: -1.
 int gpu_of(const TensorEntry& entry, device::Runtime& runtime);
 

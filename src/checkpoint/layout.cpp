@@ -62,7 +62,7 @@ std::vector<Slab> distinct(std::vector<Slab> slabs) {
   return slabs;
 }
 
-/// Empty slabs go, but for one where there are no others: an empty tensor is one all the same.
+/// Empty slabs go, but for one if there are no others: an empty tensor is one all the same.
 void keep_one_empty(std::vector<Slab>& slabs) {
   const auto is_empty = [](const Slab& slab) { return element_count(slab.shape) == 0; };
   const bool all = std::all_of(slabs.begin(), slabs.end(), is_empty);

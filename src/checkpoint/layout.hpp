@@ -18,7 +18,7 @@ struct Slab {
   std::size_t number = 0;  ///< among all slabs of the tensor; the planner gives it
 };
 
-/// Who writes what of a tensor: replicated: slabs in row-major order that tile it, one where it is small; sharded: slabs
+/// Who writes what of a tensor: replicated: slabs in row-major order that tile it, one if it is small; sharded: slabs
 /// that tile it; per_rank: each rank's own, in rank order. In a layout that is not complete, only some of these.
 struct TensorLayout {
   std::string name;
@@ -53,10 +53,10 @@ std::vector<TensorGroup> tensors_by_name(const State& state);
 /// Equal items and loads go by number, so every rank computes the same. Pure.
 std::vector<int> assign_writers(std::span<const std::uint64_t> item_bytes, const std::vector<std::uint64_t>& load);
 
-/// Replicated tensors of at least so many bytes are split where that evens out what the writers write.
+/// Replicated tensors of at least so many bytes are split if that evens out what the writers write.
 inline constexpr std::uint64_t splittable_bytes = std::uint64_t{4} << 20;
 
-/// The box of `count` rows from `first` on, where a row is what one index of the tensor's first axis longer than 1 holds.
+/// The box of `count` rows from `first` on, if a row is what one index of the tensor's first axis longer than 1 holds.
 /// Contiguous in a row-major tensor. Pure.
 Slab rows_of(const Shape& shape, std::int64_t first, std::int64_t count, int writer);
 std::int64_t row_count(const Shape& shape);

@@ -10,14 +10,14 @@
 
 namespace trainrt::checkpoint {
 
-/// What a rank's file is called in a checkpoint: "files/NAME", or "files/rank-00003/NAME" where every rank has its own.
+/// What a rank's file is called in a checkpoint: "files/NAME", or "files/rank-00003/NAME" if every rank has its own.
 std::string file_name(const FileEntry& entry, int rank);
 
-/// "" where the file is in the checkpoint whole; else what is wrong, with its path. `read` hears of bytes that were read.
+/// "" if the file is in the checkpoint whole; else what is wrong, with its path. `read` hears of bytes that were read.
 std::string damage_of(const std::string& checkpoint_dir, const FileRecord& file,
                       const std::function<void(std::uint64_t bytes)>& read = {});
 
-/// The file that this rank gets for an entry; nullptr where the checkpoint has none.
+/// The file that this rank gets for an entry; nullptr if the checkpoint has none.
 const FileRecord* find_file(const Manifest& manifest, const FileEntry& entry, int rank);
 
 /// Files that the state needs and the checkpoint lacks, one line each. Pure.
@@ -30,7 +30,7 @@ void restore_files(const State& state, const std::string& checkpoint_dir, const 
 /// The whole view is derived, and written when the checkpoint is whole already: one may lack it.
 bool has_view(const std::string& checkpoint_dir);
 
-/// "" where state.h5 ends with the digest of all before; else what is wrong. `read` hears of bytes that were read.
+/// "" if state.h5 ends with the digest of all before; else what is wrong. `read` hears of bytes that were read.
 std::string view_damage(const std::string& checkpoint_dir, const std::function<void(std::uint64_t bytes)>& read = {});
 
 }  // namespace trainrt::checkpoint

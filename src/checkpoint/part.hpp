@@ -21,10 +21,10 @@ struct PartRef {
 /// All parts of a checkpoint, in the order of files and places.
 std::vector<PartRef> parts_of(const Manifest& manifest);
 
-/// Opens a shard for reading; Error where it has not the size that the manifest says.
+/// Opens a shard for reading; Error if it has not the size that the manifest says.
 io::PositionalFile open_shard(const std::string& checkpoint_dir, const ShardRecord& shard, io::PositionalFile::Cache cache);
 
-/// The text of a part's index, without the blanks that fill it up. Error where it cannot be read or is damaged.
+/// The text of a part's index, without the blanks that fill it up. Error if it cannot be read or is damaged.
 std::string read_part(const std::string& checkpoint_dir, const ShardRecord& shard, const PartRecord& part);
 
 /// What so many bytes are read into: room for their pages, wherever they begin.

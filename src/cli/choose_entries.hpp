@@ -13,7 +13,7 @@ struct Chosen {
 };
 
 /// The entries that the patterns take in (load.hpp: Selection), all without a pattern. UsageError, with the nearest
-/// name, where a pattern that takes in matches nothing.
+/// name, if a pattern that takes in matches nothing.
 Chosen choose_entries(const checkpoint::PieceReader& reader, const std::vector<std::string>& patterns);
 
 /// The parts of "a,b,c" that are not empty.

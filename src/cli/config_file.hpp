@@ -6,7 +6,7 @@
 namespace trainrt::cli {
 
 /// Reads an INI file: [section] lines, `key = value` lines, comments from '#' or ';' at the start of a line or after a
-/// blank to its end, values in "double quotes" where they hold those. A byte-order mark at the start is skipped. Every
+/// blank to its end, values in "double quotes" if they hold those. A byte-order mark at the start is skipped. Every
 /// value knows its line. Throws UsageError with file and line: no such file, not of that form, a key before any section, a
 /// repeated key, a quote that is not closed.
 Options read_config_file(const std::string& path);

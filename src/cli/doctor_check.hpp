@@ -14,7 +14,7 @@ std::string_view name_of(Grade grade);
 struct Finding {
   Grade grade = Grade::ok;
   std::string text;
-  std::string advice;             ///< what to do: never empty where the grade is not ok
+  std::string advice;             ///< what to do: never empty if the grade is not ok
   Json figures = Json::object();  ///< the numbers of the text, for programs
 };
 Finding ok(std::string text, Json figures = Json::object());
@@ -23,7 +23,7 @@ Finding error(std::string text, std::string advice, Json figures = Json::object(
 
 /// A plug-in: one file in cli/doctor. `run` is collective: it throws on all ranks or on none, but for an Error of the
 /// Communicator, which ends the visit. Work that may fail on one rank belongs into Examination::ask. It waits for nothing
-/// without a limit; the command ends the step where a system call that hangs holds a check for longer than a collective's
+/// without a limit; the command ends the step if a system call that hangs holds a check for longer than a collective's
 /// limit and check_limit_seconds.
 struct Check {
   std::string_view name;

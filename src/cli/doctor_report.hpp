@@ -13,11 +13,11 @@ namespace trainrt::cli::doctor {
 class Report {
  public:
   virtual ~Report() = default;
-  virtual void begin(const Examination&) {}  ///< left out where the ranks have not met
+  virtual void begin(const Examination&) {}  ///< left out if the ranks have not met
   void add(std::string_view check, const Finding& finding);
   virtual void end() {}
 
-  /// failed where an error was found.
+  /// failed if an error was found.
   ExitCode code() const { return count(Grade::error) > 0 ? ExitCode::failed : ExitCode::finished; }
 
  protected:

@@ -21,7 +21,7 @@ struct Trouble {
 
 /// What the ranks said. The same on every rank, so that all take the same way from here.
 struct Answers {
-  std::vector<Json> of_rank;  ///< null where there is trouble
+  std::vector<Json> of_rank;  ///< null if there is trouble
   std::vector<Trouble> troubles;
   bool well() const { return troubles.empty(); }
 };
@@ -50,7 +50,7 @@ class Examination {
   bool leads_node() const { return world_.local_rank == 0; }
 
   /// Has every rank answer; what `work` throws is that rank's trouble. Collective. Throws AgreedError (exit 75) on all
-  /// ranks where a stop signal has come to one of them.
+  /// ranks if a stop signal has come to one of them.
   Answers ask(const std::function<Json()>& work) const;
   /// The same of the nodes' leaders, whose answers come by node.
   Answers ask_nodes(const std::function<Json()>& work) const;

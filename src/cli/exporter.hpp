@@ -52,7 +52,7 @@ struct Exporter {
 
 PluginTable<Exporter> exporter_table();
 
-/// The exporter for a file's name; UsageError that lists the extensions where there is none.
+/// The exporter for a file's name; UsageError that lists the extensions if there is none.
 const Exporter& exporter_for(const std::string& path);
 
 }  // namespace trainrt::cli

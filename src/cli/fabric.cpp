@@ -5,7 +5,7 @@
 namespace trainrt::cli::doctor {
 
 bool has_fabric() {
-  std::error_code error;  // where the folder is not there the iterator is at its end
+  std::error_code error;  // if the folder is not there the iterator is at its end
   return std::filesystem::directory_iterator("/sys/class/infiniband", error) != std::filesystem::directory_iterator();
 }
 

@@ -29,7 +29,8 @@ std::string general_help() {
       version, summary);
   for (const auto* command : command_table()) text += fmt::format("  {:<10} {}\n", command->name, command->help);
   text += fmt::format(
-      "\n  trainrt COMMAND --help tells more of one; trainrt --version shows which version this is, and those of its parts.\n\n"
+      "\n  trainrt COMMAND --help tells more of one; trainrt --version shows which version this is, and those of its "
+      "parts.\n\n"
       "A config is an INI file; `trainrt list` shows its keys and the train functions. The least of one:\n\n{}\n"
       "Exit codes:",
       smallest_config);

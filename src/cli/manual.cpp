@@ -11,11 +11,11 @@
 #include <trainrt/error.hpp>
 
 #include "cli/help.hpp"
+#include "config/run_options.hpp"
+#include "config/stop_rules.hpp"
 #include "core/options.hpp"
 #include "core/version.hpp"
 #include "data/open_dataset.hpp"
-#include "trainer/run_options.hpp"
-#include "trainer/stop_rules.hpp"
 
 namespace trainrt::cli {
 
@@ -66,8 +66,8 @@ std::string config_section() {
       "\\-\\-section.key=value, which beats the file. The smallest config that runs:\n.PP\n";
   text += as_it_stands(smallest_config);
   text += ".PP\nThe section [loop] takes the train function's own keys, which\n.B trainrt list\nshows.\n";
-  text += keys("Keys of a run", trainer::run_options());
-  text += keys("Keys of [stop]", trainer::stop_options());
+  text += keys("Keys of a run", config::run_options());
+  text += keys("Keys of [stop]", config::stop_options());
   text += keys("Keys of every [data.NAME]", data::common_options());
   for (const auto* format : data::format_table())
     text += keys(fmt::format("Keys of the data format {}", format->name), format->options);

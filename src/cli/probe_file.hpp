@@ -4,7 +4,7 @@
 
 namespace trainrt::cli::doctor {
 
-/// The name of a file of the doctor's in the storage; the file, where there is one, goes with this object.
+/// The name of a file of the doctor's in the storage; the file, if there is one, goes with this object.
 class ProbeFile {
  public:
   /// `what`: for what, one word. The name tells this host and process: what a killed one leaves is known by it.

@@ -20,8 +20,8 @@ struct RunSummary {
   std::vector<checkpoint::Meta> checkpoints;
   std::vector<rundir::AttemptRecord> attempts;
   std::vector<rundir::TimeAccount> accounts;  ///< of each attempt
-  std::string contradiction = {};              ///< what in the run directory cannot be; "" = nothing
-  std::size_t attempt_count = 0;               ///< records that can be read or not
+  std::string contradiction = {};             ///< what in the run directory cannot be; "" = nothing
+  std::size_t attempt_count = 0;              ///< records that can be read or not
 
   const metrics::Record* last() const { return reports.empty() ? nullptr : &reports.back(); }
   /// By checkpoint.score_attribute; nullptr if the run has none, or no report has it.

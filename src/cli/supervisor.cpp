@@ -31,7 +31,7 @@ std::string brief(const std::string& text) {
   return line.size() <= longest ? line : line.substr(0, longest) + "...";
 }
 
-/// Why Slurm ends the job, in a few words; "" where it does not.
+/// Why Slurm ends the job, in a few words; "" if it does not.
 std::string cause_of(const batch::StepLines& lines, batch::Ending ending) {
   auto cause = lines.due_to();
   std::ranges::transform(cause, cause.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -61,7 +61,7 @@ ExitCode Supervisor::run() {
   do {
     const int before = last_number();
     auto end = batch::run_step(command(verdict), signals_);
-    // srun of Slurm 22.05 ends with 0 where a node dies while the step is being launched.
+    // srun of Slurm 22.05 ends with 0 if a node dies while the step is being launched.
     if (end.exit_code == 0 && !has_finished()) end.exit_code = batch::exit_of_srun;
     verdict = after(end, before);
     say(verdict.why);
@@ -126,7 +126,7 @@ batch::Limits Supervisor::limits() const {
 /// `shape` names the nodes of a step on a part of the allocation; what the user says of the step's shape holds for the
 /// whole.
 std::vector<std::string> Supervisor::command(const batch::Verdict& shape) const {
-  // --kill-on-bad-exit=0: an exit code of 75 comes through. --wait: where a rank ends early, and well, the others do not
+  // --kill-on-bad-exit=0: an exit code of 75 comes through. --wait: if a rank ends early, and well, the others do not
   // wait for it for ever. --immediate: nor does srun for nodes that Slurm takes to be busy.
   std::vector<std::string> command = {"srun", "--kill-on-bad-exit=0", "--wait=20", "--immediate=300"};
   std::istringstream given(Environment::of_process().text("TRAINRT_SRUN_ARGS").value_or(""));
@@ -209,7 +209,7 @@ void Supervisor::write_state(const std::string& state) const {
     auto record = rundir::read_run_record(spec_.run_dir);
     if (!record || record->state != "running") return;
     record->state = state;
-    // As the attempt that was killed would have written it: where a newer one has taken the run over, this loses.
+    // As the attempt that was killed would have written it: if a newer one has taken the run over, this loses.
     const int newest = rundir::read_attempts(spec_.run_dir, 1).back().number;
     rundir::write_run_record(io::FencedDirectory(spec_.run_dir, rundir::private_directory(spec_.run_dir, newest)), *record);
   } catch (const std::exception& error) {

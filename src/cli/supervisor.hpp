@@ -13,7 +13,7 @@
 namespace trainrt::cli {
 
 /// Keeps one run going inside a Slurm allocation: starts the step, and after each attempt does what batch::decide() says.
-/// It writes into the attempts' records how they ended where they could not do it themselves, and says each decision on
+/// It writes into the attempts' records how they ended if they could not do it themselves, and says each decision on
 /// standard error.
 class Supervisor {
  public:

@@ -22,7 +22,7 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// A name as it is where all of it can be shown; else as a JSON text, with its control characters escaped.
+/// A name as it is if all of it can be shown; else as a JSON text, with its control characters escaped.
 std::string printable(const std::string& name);
 
 }  // namespace trainrt::cli

@@ -16,7 +16,7 @@ struct TensorStatistics {
   std::uint64_t nan = 0;
   std::uint64_t infinite = 0;
   std::uint64_t zero = 0;
-  // Of the finite ones; nullopt where there is none.
+  // Of the finite ones; nullopt if there is none.
   std::optional<Number> min, max;
   std::optional<double> mean;
   std::optional<double> deviation;  ///< the population's: the root of the mean squared distance from the mean

@@ -26,7 +26,7 @@ struct Batch {
   std::size_t bytes = 0;  // of the buffer, padding included
 };
 
-/// Packs pieces into batches of a buffer each. Pieces begin on page boundaries where they are not small, so that they may
+/// Packs pieces into batches of a buffer each. Pieces begin on page boundaries if they are not small, so that they may
 /// go to the disk directly.
 std::vector<Batch> batches_of(const Tensors& tensors, std::size_t buffer_bytes) {
   std::vector<Batch> batches(1);

@@ -11,7 +11,7 @@ namespace trainrt::cli {
 std::string take_declared(config::RunSpec& spec);
 
 /// What [train] names: a train function that is built in, in a module or in a user's library, or a program. UsageError
-/// where it is not there.
+/// if it is not there.
 trainer::TrainCall train_call(const config::RunSpec& spec);
 
 /// For people: "train function linear", "program python3 train.py".

@@ -7,7 +7,7 @@
 
 namespace trainrt::cli {
 
-/// Ends the step (exit 70) where this process is held longer than a limit: a system call on a file system that does not
+/// Ends the step (exit 70) if this process is held longer than a limit: a system call on a file system that does not
 /// answer never returns by itself. One for the life of a command.
 class Watchdog {
  public:

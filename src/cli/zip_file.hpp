@@ -29,7 +29,7 @@ class ZipFile {
   NewFile& file_;
   void* zip_ = nullptr;
   bool in_entry_ = false;
-  std::uint64_t at_ = 0;      // where minizip writes next
+  std::uint64_t at_ = 0;      // if minizip writes next
   std::exception_ptr error_;  // minizip is C: what was thrown below it waits here
 };
 

@@ -34,7 +34,7 @@ std::string message_of(const std::string& outcome) {
 
 void agreed(Communicator& communicator, const std::function<void()>& work) {
   const auto mine = outcome_of(work);
-  // What all ranks would have to hear of each other is not even asked for where all is well.
+  // What all ranks would have to hear of each other is not even asked for if all is well.
   if (communicator.all_reduced(std::int64_t{!mine.empty()}, Op::max) == 0) return;
   const auto outcomes = communicator.all_gather(mine);
   const auto first = std::ranges::find_if(outcomes, [](const auto& outcome) { return !outcome.empty(); });

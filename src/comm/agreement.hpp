@@ -12,8 +12,8 @@ class AgreedError : public Error {
   using Error::Error;
 };
 
-/// Runs `work` on this rank. Collective: where it throws on any rank, all ranks throw the same AgreedError: the lowest
-/// failing rank's, with its rank and host where it is not the same on all.
+/// Runs `work` on this rank. Collective: if it throws on any rank, all ranks throw the same AgreedError: the lowest
+/// failing rank's, with its rank and host if it is not the same on all.
 void agreed(Communicator& communicator, const std::function<void()>& work);
 
 }  // namespace trainrt::comm

@@ -25,7 +25,7 @@ struct Backend {
   std::string_view name;
   std::string_view help;
   int preference;
-  /// Why it cannot serve this launch; "" where it can.
+  /// Why it cannot serve this launch; "" if it can.
   std::string (*obstacle)(const launch::Launch&);
   std::unique_ptr<Communicator> (*open)(launch::Launch&, const CommOptions&);
 };
@@ -38,7 +38,7 @@ const Backend* find_backend(const std::string& name);
 /// What auto takes.
 const Backend& best_backend(const launch::Launch& launch);
 
-/// Opens the backend that is asked for, or the best one, and completes the launch's world. UsageError where the one that is
+/// Opens the backend that is asked for, or the best one, and completes the launch's world. UsageError if the one that is
 /// asked for cannot serve.
 std::unique_ptr<Communicator> open_communicator(launch::Launch& launch, const CommOptions& options);
 

@@ -28,7 +28,7 @@ struct BucketPlan {
   std::size_t bytes = 0;
 };
 
-/// Throws UsageError for a type that gradients do not have, and where there is no parameter.
+/// Throws UsageError for a type that gradients do not have, and if there is no parameter.
 BucketPlan plan_buckets(std::span<const GradientBuckets::Parameter> parameters, std::size_t bucket_bytes);
 
 }  // namespace trainrt::comm

@@ -42,7 +42,7 @@ class DeviceCommunicator : public Communicator {
  protected:
   /// Everything lies on this communicator's GPU, and is valid.
   virtual std::unique_ptr<Flight> flight_of(const Collective& collective) = 0;
-  /// Throws where a failure has left this communicator useless.
+  /// Throws if a failure has left this communicator useless.
   virtual void require_whole() {}
 
   Communicator& host() { return *host_; }

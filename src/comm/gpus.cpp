@@ -86,7 +86,7 @@ void require_all_or_none(const std::vector<device::Binding>& bindings, const std
                   all[lacking].why_none.empty() ? "others of its node have taken them" : all[lacking].why_none));
 }
 
-/// Why NCCL refuses these ranks; "" where it does not.
+/// Why NCCL refuses these ranks; "" if it does not.
 std::string sharing(const std::vector<device::Binding>& bindings) {
   std::map<std::string, std::size_t> taken;
   for (std::size_t rank = 0; rank < bindings.size(); ++rank)

@@ -13,7 +13,7 @@ class MpiRollCall {
  public:
   explicit MpiRollCall(MPI_Comm parent);
   void close();  ///< collective
-  /// What the ranks are called in messages, where that is not their number in MPI.
+  /// What the ranks are called in messages, if that is not their number in MPI.
   void call_them(std::vector<int> numbers) { numbers_ = std::move(numbers); }
 
   /// What others are told while this rank waits.

@@ -139,7 +139,7 @@ void QueuedCommunicator::advance() {
   }
 }
 
-/// One wait further with the oldest collective; false where there is none or it has to wait.
+/// One wait further with the oldest collective; false if there is none or it has to wait.
 bool QueuedCommunicator::advance_front() {
   if (queue_.empty()) return false;
   auto& task = queue_.front().task;

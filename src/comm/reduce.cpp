@@ -179,7 +179,7 @@ void reduce_two(T* lower, T* upper, std::size_t count, Op op) {
   with_op(op, [&](auto operation) { loop<CombineBoth<decltype(operation)>>(count, lower, upper); });
 }
 
-/// Elements that are combined at a time: fewer where there are many parts, so that the scratch of a thread stays small.
+/// Elements that are combined at a time: fewer if there are many parts, so that the scratch of a thread stays small.
 std::size_t block_of(std::size_t parts) {
   constexpr std::size_t most = 64 * block_elements;
   return std::clamp<std::size_t>(most / (parts + 1), 64, block_elements);

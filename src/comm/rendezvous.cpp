@@ -50,7 +50,7 @@ bool Rendezvous::knows_room(bool for_slot) const {
   return slot_free && !passed(number_ + 1, known_finished_ + Board::ring);
 }
 
-/// Looks at the others' counters only where it must: they are in the others' caches.
+/// Looks at the others' counters only if it must: they are in the others' caches.
 bool Rendezvous::has_room(const Collective& c) {
   const bool for_slot = may_take_slot(c);
   if (knows_room(for_slot)) return true;
@@ -76,7 +76,7 @@ Rendezvous::Meeting Rendezvous::announce(const Collective& c, const void* data, 
   return Meeting(*this, segments, number_, place);
 }
 
-/// Copies the data to the board where that is its place.
+/// Copies the data to the board if that is its place.
 Place Rendezvous::find_place(const void* data, std::size_t bytes, const Segments& segments) {
   if (bytes == 0) return {};
   if (bytes <= Board::inline_bytes) {

@@ -12,7 +12,7 @@ namespace trainrt::comm {
 class Segments {
  public:
   virtual ~Segments() = default;
-  /// Where these bytes lie, in words that every rank understands; nothing where the others cannot reach them.
+  /// Where these bytes lie, in words that every rank understands; nothing if the others cannot reach them.
   virtual std::optional<Place> find(const void* data, std::size_t bytes) const = 0;
   virtual std::byte* at(const Place& place) const = 0;
 };
@@ -40,9 +40,9 @@ class Rendezvous {
 
     // Once the ranks that are asked for have announced it.
 
-    /// Throws Error where a rank of the board came with something else: its size, type or operation differs.
+    /// Throws Error if a rank of the board came with something else: its size, type or operation differs.
     void require_alike(const Collective& collective, std::int64_t step, int only_rank = -1) const;
-    /// A rank's data; nullptr where it will pass in pieces, or there is none.
+    /// A rank's data; nullptr if it will pass in pieces, or there is none.
     std::byte* place_of(int rank) const;
     /// Every rank's; valid up to the next call, of any meeting.
     const std::vector<std::byte*>& places() const;
@@ -62,7 +62,7 @@ class Rendezvous {
   /// Of the collective that was announced last.
   std::uint32_t number() const { return number_; }
 
-  /// Tells the others of the collective and of `bytes` of data at `data`, which are copied where they are small. There must
+  /// Tells the others of the collective and of `bytes` of data at `data`, which are copied if they are small. There must
   /// be room.
   Meeting announce(const Collective& collective, const void* data, std::size_t bytes, const Segments& segments);
 

@@ -8,7 +8,7 @@
 namespace trainrt::comm {
 
 /// Collectives of ranks that share memory: each rank reads the others' data where it lies, reduces one stretch of it, and
-/// writes the result where the others want it. Small data, and data that the others cannot reach, passes through the board.
+/// writes the result if the others want it. Small data, and data that the others cannot reach, passes through the board.
 class SharedCommunicator : public QueuedCommunicator {
  public:
   /// The ranks of the board are `ranks` (ascending) of `size`; rank board.self() of them is this one.
@@ -24,7 +24,7 @@ class SharedCommunicator : public QueuedCommunicator {
   Task task_of(Collective collective) override;
   virtual const Segments& segments() const = 0;
 
-  /// Makes sure that announce() can go ahead: completes older collectives where the board is full.
+  /// Makes sure that announce() can go ahead: completes older collectives if the board is full.
   void make_room(const Collective& collective);
   Rendezvous::Meeting announce(const Collective& collective, const void* data, std::size_t bytes) {
     return meetings_.announce(collective, data, bytes, segments());

@@ -5,7 +5,7 @@
 
 namespace trainrt::comm {
 
-/// Collectives on a GPU's memory without NCCL, for ranks that share a GPU (NCCL refuses these) and where NCCL is missing:
+/// Collectives on a GPU's memory without NCCL, for ranks that share a GPU (NCCL refuses these) and if NCCL is missing:
 /// copied into pinned memory of the host, done there, copied back. Same bits as on the host. One rank alone copies nothing.
 class StagedCommunicator : public DeviceCommunicator {
  public:

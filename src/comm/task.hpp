@@ -10,12 +10,12 @@ namespace trainrt::comm {
 class Awaited {
  public:
   virtual ~Awaited() = default;
-  virtual bool ready() = 0;  ///< cheap; makes progress where that is needed
+  virtual bool ready() = 0;  ///< cheap; makes progress if that is needed
   /// Gives the core away for at most that long, or until it may be ready. Where waits get long.
   virtual void sleep(double most_seconds) = 0;
-  virtual std::string lost() { return {}; }  ///< why it will never be ready, where that is known
+  virtual std::string lost() { return {}; }  ///< why it will never be ready, if that is known
   virtual std::string missing() = 0;         ///< who does not come, for the message: "rank 3 (last seen at step 12)"
-  /// ", for rank 3 (last seen at step 12)": the same where it costs nothing to know; else "".
+  /// ", for rank 3 (last seen at step 12)": the same if it costs nothing to know; else "".
   virtual std::string awaited_now() { return {}; }
 };
 

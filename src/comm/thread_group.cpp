@@ -10,7 +10,7 @@ namespace trainrt::comm {
 
 namespace {
 
-/// Zeroed, and taken only where it is touched.
+/// Zeroed, and taken only if it is touched.
 Memory pages(std::size_t bytes) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();

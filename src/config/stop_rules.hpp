@@ -40,7 +40,7 @@ class StopRules {
   /// The run ends early; the checkpoints from now on know it: a run that is killed before its end is on record must not go
   /// on.
   void note_end(const std::string& reason);
-  /// After a restore: why the run had ended early, under the same settings; "" where it had not.
+  /// After a restore: why the run had ended early, under the same settings; "" if it had not.
   std::string noted_end() const { return ended_under_ == settings_ ? end_reason_ : ""; }
 
  private:

@@ -40,7 +40,7 @@ struct Pipe {
   }
 };
 
-/// Starts it in a process group of its own; the error number where that fails.
+/// Starts it in a process group of its own; the error number if that fails.
 int spawn(pid_t& pid, const std::vector<std::string>& command, int output, ChildErrors errors) {
   std::vector<char*> words;
   for (const auto& word : command) words.push_back(const_cast<char*>(word.c_str()));
@@ -69,7 +69,7 @@ int spawn(pid_t& pid, const std::vector<std::string>& command, int output, Child
   return error;
 }
 
-/// True at the end of the output; false where time is over.
+/// True at the end of the output; false if time is over.
 bool read_all(int fd, std::string& text, double deadline, const std::atomic<bool>& cancelled) {
   constexpr std::size_t most = 1 << 20;
   std::array<char, 4096> buffer{};
@@ -84,7 +84,7 @@ bool read_all(int fd, std::string& text, double deadline, const std::atomic<bool
   return false;
 }
 
-/// nullopt where the child does not end in time.
+/// nullopt if the child does not end in time.
 std::optional<int> wait_for(pid_t pid, double deadline, const std::atomic<bool>& cancelled) {
   int status = 0;
   for (;;) {

@@ -13,7 +13,7 @@ class Environment {
 
   std::optional<std::string> text(const std::string& name) const;
   bool has(const std::string& name) const { return values_.contains(name); }
-  /// A whole number; an Error that names the variable where it holds something else.
+  /// A whole number; an Error that names the variable if it holds something else.
   std::optional<int> number(const std::string& name) const;
 
  private:

@@ -9,14 +9,14 @@ std::string host_name();
 /// compare process numbers.
 std::string pid_scope();
 
-/// Start time of a process in clock ticks since boot (field 22 of /proc/PID/stat), 0 where there is no such process.
+/// Start time of a process in clock ticks since boot (field 22 of /proc/PID/stat), 0 if there is no such process.
 /// With the process number it names a process for good: numbers are reused, start times are not.
 unsigned long long process_start_time(int pid);
 
 /// UTC, "2026-11-21T01:02:03Z".
 std::string utc_now();
 
-/// Seconds from one such text to a later one, negative where it is earlier; throws Error where one is no such text.
+/// Seconds from one such text to a later one, negative if it is earlier; throws Error if one is no such text.
 double seconds_between(const std::string& from, const std::string& to);
 
 /// Such a text for a moment so many seconds ago.

@@ -3,7 +3,7 @@
 
 namespace trainrt::log {
 
-/// Lines go to standard error: "trainrt: text", with the level and the rank where they matter.
+/// Lines go to standard error: "trainrt: text", with the level and the rank if they matter.
 /// Rank 0 alone writes info(); warnings and errors are written by whoever calls, marked with the rank.
 void set_rank(int rank, int size);
 

@@ -53,7 +53,7 @@ class Options {
   bool has(std::string_view key) const { return values_.contains(std::string(key)); }
   const OptionValue* find(std::string_view key) const;
 
-  std::string text(std::string_view key) const;  ///< "" where it is not set
+  std::string text(std::string_view key) const;  ///< "" if it is not set
   std::int64_t integer(std::string_view key) const;
   double real(std::string_view key) const;
   bool boolean(std::string_view key) const;
@@ -68,7 +68,7 @@ class Options {
   std::map<std::string, OptionValue> values_;
 };
 
-/// Typed readings of a config value; nullopt where the text is not of that type. Booleans: true/false, yes/no, on/off, 1/0.
+/// Typed readings of a config value; nullopt if the text is not of that type. Booleans: true/false, yes/no, on/off, 1/0.
 std::optional<std::int64_t> parse_integer(std::string_view text);
 std::optional<double> parse_real(std::string_view text);
 std::optional<bool> parse_boolean(std::string_view text);
@@ -76,7 +76,7 @@ std::optional<bool> parse_boolean(std::string_view text);
 std::optional<std::uint64_t> parse_bytes(std::string_view text);
 
 /// Checks the values against the specs and fills in the defaults. Throws UsageError that names the key, where it stands,
-/// what is wrong and what is valid. `where` names the section for messages about keys ("[data.train]").
+/// what is wrong and what is valid. `if` names the section for messages about keys ("[data.train]").
 Options checked(const Options& given, std::span<const OptionSpec> specs, std::string_view where);
 
 }  // namespace trainrt

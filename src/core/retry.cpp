@@ -23,7 +23,7 @@ class Wait {
         now_(patience.now ? patience.now : monotonic_seconds),
         pause_s_(patience.first_pause_s) {}
 
-  /// Sleeps, once it has said why; false where there is no patience left.
+  /// Sleeps, once it has said why; false if there is no patience left.
   bool go_on(const std::exception& error) {
     if (began_s_ < 0) began_s_ = now_();
     const double left_s = patience_.limit_s - (now_() - began_s_);

@@ -48,7 +48,7 @@ void answer(int) {
   errno = error;
 }
 
-/// A real-time signal that nobody uses; 0 where there is none.
+/// A real-time signal that nobody uses; 0 if there is none.
 int install_answer() {
   stack_here();  // loads the unwinder: not in the handler
   for (int number = SIGRTMAX - 5; number > SIGRTMIN; --number) {

@@ -28,7 +28,7 @@ StackFrames interrupted_stack() noexcept;
 std::string describe(const StackFrames& frames);
 
 /// The stack of a thread of this process, which is interrupted by a signal for a moment; wherever it is: computing, in a
-/// system call, asleep on a lock. No frames where it does not answer within the limit (it blocks signals, or the kernel
+/// system call, asleep on a lock. No frames if it does not answer within the limit (it blocks signals, or the kernel
 /// holds it). Any thread but that one may call; calls take turns.
 StackFrames stack_of(pid_t thread, double limit_seconds);
 

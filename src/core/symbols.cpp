@@ -39,7 +39,7 @@ class Mapped {
   }
   Mapped(const Mapped&) = delete;
 
-  /// `count` records at `offset`; nullptr where the file is too short.
+  /// `count` records at `offset`; nullptr if the file is too short.
   template <class T>
   const T* at(std::uint64_t offset, std::uint64_t count = 1) const noexcept {
     if (data_ == nullptr || offset > size_ || count > (size_ - offset) / sizeof(T)) return nullptr;

@@ -21,7 +21,7 @@ std::string trim(std::string_view text);
 /// Up to the first line break.
 std::string first_line(std::string_view text);
 
-/// The candidate with the smallest edit distance (Levenshtein), or "" where none is near enough to be what was meant.
+/// The candidate with the smallest edit distance (Levenshtein), or "" if none is near enough to be what was meant.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
 /// As one word of a command that a shell reads (POSIX): in single quotes if it holds anything but letters, digits and
@@ -37,7 +37,7 @@ std::string clock_text(double seconds);
 /// "1 step", "2 steps": for nouns that take an s.
 std::string counted(std::int64_t count, std::string_view noun);
 
-/// " (did you mean 'x'?)", or "" where nothing is near.
+/// " (did you mean 'x'?)", or "" if nothing is near.
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
 
 }  // namespace trainrt

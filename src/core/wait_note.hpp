@@ -4,7 +4,7 @@
 
 namespace trainrt {
 
-/// What a thread waits for other ranks in, left for another thread to read. It is written only where a wait gets long.
+/// What a thread waits for other ranks in, left for another thread to read. It is written only if a wait gets long.
 class WaitNote {
  public:
   /// The calling thread's; lives as long as that thread.

@@ -27,7 +27,7 @@ struct BatchesImpl {
   BatchesImpl(const BatchesImpl&) = delete;
   ~BatchesImpl() { release_cursor(); }
 
-  bool begin();    ///< false where there is no batch
+  bool begin();    ///< false if there is no batch
   bool advance();  ///< false at the end
   const Batch& batch() const { return batch_; }
   TensorView field(const Batch& asked, std::string_view name);

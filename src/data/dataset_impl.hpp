@@ -24,7 +24,7 @@ struct Cursor {
 /// Behind the public Dataset: the source, this rank's shard and the cursor.
 /// A Batches range sets cursor.in_progress at begin(), and clears it when it reaches its end or is destroyed.
 /// While the loop body runs, `position` counts the batch in hand as done. The first begin() after the cursor was restored
-/// continues at its position where the epoch is the same and it was in progress; every later one starts at 0.
+/// continues at its position if the epoch is the same and it was in progress; every later one starts at 0.
 /// A cursor that nobody holds has position 0. A range that begins while another one over the same dataset is being walked
 /// (a nested evaluation) always starts at 0 and leaves the outer one's cursor alone.
 struct DatasetImpl {

@@ -43,7 +43,7 @@ class Reader {
     return done;
   }
 
-  /// Reads on to the end of the file, where gzip keeps its checksum; returns how many bytes there were, `limit` at most.
+  /// Reads on to the end of the file, if gzip keeps its checksum; returns how many bytes there were, `limit` at most.
   std::uint64_t skip(std::uint64_t limit) {
     std::vector<std::byte> scratch(1 << 18);
     std::uint64_t done = 0;
@@ -128,7 +128,7 @@ IdxHeader read_header(const std::string& path, Reader& reader) {
                 to_string(header.shape) + "); copy it here again");
 }
 
-/// The length that gzip notes in the last four bytes, where the file is compressed.
+/// The length that gzip notes in the last four bytes, if the file is compressed.
 std::optional<std::uint32_t> gzip_length(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::array<unsigned char, 4> b{};

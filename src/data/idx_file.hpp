@@ -25,7 +25,7 @@ struct IdxData {
 };
 
 /// Looks at the file without reading the data: there, readable, an IDX header, long enough. A plain file is measured by its
-/// size, a compressed one by the length in its gzip trailer (RFC 1952; modulo 2^32). Only where that trailer does not fit
+/// size, a compressed one by the length in its gzip trailer (RFC 1952; modulo 2^32). Only if that trailer does not fit
 /// (a truncated file, but also one of several gzip members) the file is decompressed to tell. Throws UsageError that names
 /// the file, what is wrong and what is expected.
 IdxHeader check_idx(const std::string& path);

@@ -8,7 +8,7 @@
 
 namespace trainrt::data {
 
-/// A [data.NAME] section has the keys `format` (may be left out where the file name tells it), `shuffle` (boolean, default
+/// A [data.NAME] section has the keys `format` (may be left out if the file name tells it), `shuffle` (boolean, default
 /// false), and those of its format. `options` holds the section's keys without the section's name, as the user gave them.
 /// Unknown keys, bad values and files that will not do are UsageErrors that say [data.NAME].
 

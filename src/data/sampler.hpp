@@ -64,12 +64,12 @@ class BatchPlan {
     int ranks = 1;                 ///< > 0, that are there
     int workers = 0;               ///< that the global batch is made for; 0: as many as ranks
   };
-  /// The global batches are the same for any number of ranks, where `workers` is.
+  /// The global batches are the same for any number of ranks, if `workers` is.
   BatchPlan(std::uint64_t samples, std::uint64_t start, Split split, Remainder remainder);
   BatchPlan(std::uint64_t samples, std::uint64_t start, std::uint64_t batch_size, int ranks, Remainder remainder)
       : BatchPlan(samples, start, Split{batch_size, ranks}, remainder) {}
 
-  /// Global batches; of `uneven` the last one may leave some ranks without samples, as may any where there are more ranks
+  /// Global batches; of `uneven` the last one may leave some ranks without samples, as may any if there are more ranks
   /// than workers.
   std::uint64_t batch_count() const;
   /// Empty from batch_count() on.
@@ -78,7 +78,7 @@ class BatchPlan {
 
  private:
   std::uint64_t start_;
-  std::uint64_t end_;           ///< behind the last position; greater than the number of samples where padded
+  std::uint64_t end_;           ///< behind the last position; greater than the number of samples if padded
   std::uint64_t global_batch_;  ///< positions of a full global batch
   std::uint64_t ranks_;
 };

@@ -7,7 +7,7 @@ namespace trainrt::device {
 
 /// scaling.gpus_per_worker.
 struct GpuRequest {
-  bool automatic = true;  ///< what the node has, shared out evenly; none where it has none
+  bool automatic = true;  ///< what the node has, shared out evenly; none if it has none
   double each = 0;        ///< else so many a worker; a fraction: several workers share one
 };
 /// "auto" or a number: whole, or a fraction below 1. Throws UsageError for other text.
@@ -24,7 +24,7 @@ struct Binding {
 };
 
 /// Which GPUs each rank of a node takes. `visible`: of the node's ranks, by local rank; ranks that see the same GPUs share
-/// them out by their order. Where there are fewer GPUs than ranks, auto lets ranks share one. UsageError where the request
+/// them out by their order. Where there are fewer GPUs than ranks, auto lets ranks share one. UsageError if the request
 /// cannot be met, with what to do; `why_none` is the reason of a rank that sees no GPU, for that message.
 std::vector<Binding> bind_gpus(const std::vector<Visible>& visible, const GpuRequest& request,
                                std::string_view why_none = {});

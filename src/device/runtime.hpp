@@ -24,7 +24,7 @@ class Event {
 };
 using Events = std::vector<std::shared_ptr<Event>>;
 
-/// Asks until it has come, with naps that grow with the wait; false where limit_seconds pass.
+/// Asks until it has come, with naps that grow with the wait; false if limit_seconds pass.
 bool wait_within(Event& event, double limit_seconds);
 
 /// Parts of as many ranks, one behind the other, to be reduced element by element along the one tree over rank numbers.
@@ -67,18 +67,18 @@ class Runtime {
   virtual ~Runtime() = default;
   virtual std::string_view name() const = 0;
   virtual int count() = 0;             ///< GPUs that this process sees; asked once, at the first call
-  virtual std::string why_none() = 0;  ///< where there are none, for messages; else ""
+  virtual std::string why_none() = 0;  ///< if there are none, for messages; else ""
   virtual std::string versions() = 0;  ///< "runtime 13.0, driver 13.0", for people
   virtual Gpu describe(int gpu) = 0;
 
   /// The GPU that the memory belongs to; nullopt for memory of the host.
   virtual std::optional<int> owner_of(const void* memory) = 0;
-  /// The GPU that libraries take in this thread where they are told of none.
+  /// The GPU that libraries take in this thread if they are told of none.
   virtual void use(int gpu) = 0;
 
   virtual Memory allocate(int gpu, std::size_t bytes) = 0;  ///< zeroed, at least 256-byte aligned
   virtual Memory allocate_pinned(std::size_t bytes) = 0;  ///< of the host, that the GPUs can copy from and to by themselves
-  /// Makes memory of the host such memory; false where the system does not let it.
+  /// Makes memory of the host such memory; false if the system does not let it.
   virtual bool pin(std::span<std::byte> memory) = 0;
   virtual void unpin(std::span<std::byte> memory) noexcept = 0;
 

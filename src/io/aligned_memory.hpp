@@ -13,8 +13,8 @@ inline constexpr std::size_t io_alignment = 4096;
 constexpr std::uint64_t align_down(std::uint64_t value) { return value / io_alignment * io_alignment; }
 constexpr std::uint64_t align_up(std::uint64_t value) { return align_down(value + io_alignment - 1); }
 
-/// Memory for direct I/O, in huge pages where the system has them. What is touched is there: copying into it costs what
-/// memcpy costs. The rest is addresses only. Throws Error where the system has no more.
+/// Memory for direct I/O, in huge pages if the system has them. What is touched is there: copying into it costs what
+/// memcpy costs. The rest is addresses only. Throws Error if the system has no more.
 class AlignedMemory {
  public:
   AlignedMemory() = default;

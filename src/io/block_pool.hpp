@@ -40,9 +40,9 @@ class Block {
   std::span<std::byte> bytes_;
 };
 
-/// Aligned buffers of one size, never more memory than the limit (but always two of them): where all are out, take() waits
+/// Aligned buffers of one size, never more memory than the limit (but always two of them): if all are out, take() waits
 /// until one comes back. Buffers are made when they are first needed and kept; of each, what was never asked for takes no
-/// memory. Thread-safe. Outlives its blocks. Throws Error where the system has no memory for one more.
+/// memory. Thread-safe. Outlives its blocks. Throws Error if the system has no memory for one more.
 class BlockPool {
  public:
   static constexpr std::size_t whole = std::numeric_limits<std::size_t>::max();
@@ -56,7 +56,7 @@ class BlockPool {
 
   /// So many bytes of a buffer, in whole pages, at most all of it.
   Block take(std::size_t bytes = whole);
-  /// nullopt where none came back within so many seconds.
+  /// nullopt if none came back within so many seconds.
   std::optional<Block> take_within(double seconds, std::size_t bytes = whole);
   /// Makes so many buffers now, as far as the limit goes, so that the first save does not pay for it: with memory for so
   /// many bytes each.

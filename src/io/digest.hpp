@@ -30,7 +30,7 @@ struct FileDigest {
   std::uint64_t bytes = 0;
   std::string hex;
 };
-/// Reads the file in pieces. Throws Error where it cannot be read.
+/// Reads the file in pieces. Throws Error if it cannot be read.
 FileDigest digest_of_file(const std::string& path);
 
 }  // namespace trainrt::io

@@ -3,7 +3,7 @@
 
 namespace trainrt::io {
 
-/// Makes `path` with this content, whole or not at all, durably; false where it exists already. Of several processes on
+/// Makes `path` with this content, whole or not at all, durably; false if it exists already. Of several processes on
 /// several nodes exactly one gets true: the file appears by link(2), which is atomic on POSIX file systems, NFS included.
 bool create_exclusive(const std::string& path, const std::string& content);
 

@@ -13,7 +13,7 @@ class FencedOff : public Error {
   using Error::Error;
 };
 
-/// A directory whose owners follow one another, where an older one may still be at work when the next has begun: a run
+/// A directory whose owners follow one another, if an older one may still be at work when the next has begun: a run
 /// directory, and its attempts. Each owner has a private directory inside it, made once, before anybody can know of it,
 /// and never again. Whatever an owner puts into the directory it writes in its private directory first and moves out by
 /// rename(2) or link(2); whatever it takes away it moves in. So taking the private directory away (fence_off()) makes
@@ -38,18 +38,18 @@ class FencedDirectory {
   /// Where `name` of the directory ("attempts/000003.json" too) is written before it is moved to its place.
   std::string aside(std::string_view name) const;
 
-  // These throw FencedOff where a newer owner has taken the private directory away, else StorageError. Where the directory
+  // These throw FencedOff if a newer owner has taken the private directory away, else StorageError. Where the directory
   // itself is gone (not mounted any more, say) it is one that may pass.
 
   /// Puts these bytes in the place of `name`, durable and atomic.
   void replace(std::string_view name, std::string_view bytes) const;
-  /// Writes these bytes, durable, to aside(name), which is not there afterwards where it throws.
+  /// Writes these bytes, durable, to aside(name), which is not there afterwards if it throws.
   void write_aside(std::string_view name, std::string_view bytes) const;
   /// Moves what was written to aside(name) to its place, durable.
   void move_out(std::string_view name) const;
-  /// A new file, whole and durable; false where there is one by that name.
+  /// A new file, whole and durable; false if there is one by that name.
   bool create(std::string_view name, std::string_view bytes) const;
-  /// Moves a file or a directory away and removes it; nothing where there is none.
+  /// Moves a file or a directory away and removes it; nothing if there is none.
   void remove(std::string_view name) const;
 
   /// The private directory is gone though the directory is there: there is a newer owner. For messages and for ending, not

@@ -72,13 +72,13 @@ void sync_directory(const std::string& path);
 /// Makes a directory and its missing parents.
 void make_directories(const std::string& path);
 
-/// Makes one directory, whose parent is there; false where something has that name already.
+/// Makes one directory, whose parent is there; false if something has that name already.
 bool make_directory(const std::string& path);
 
 /// Makes a directory and its missing parents below `base`, which is there and is never made.
 void make_directories_below(const std::string& base, const std::string& path);
 
-/// Renames where nothing has the new name yet; false where something has.
+/// Renames if nothing has the new name yet; false if something has.
 bool rename_to_new(const std::string& from, const std::string& to);
 
 /// Removes what lies there, if anything does. Symbolic links are removed, never followed.

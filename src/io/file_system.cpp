@@ -67,7 +67,7 @@ FileSystem file_system_of(const std::string& path) {
   // f_type is signed in some C libraries: only its 32 bits are the number.
   auto file_system = file_system_from_magic(static_cast<std::uint32_t>(info.f_type));
   file_system.block_bytes = static_cast<std::uint64_t>(info.f_bsize);
-  // Free blocks are counted in f_frsize, which older systems leave at 0 where it is f_bsize.
+  // Free blocks are counted in f_frsize, which older systems leave at 0 if it is f_bsize.
   file_system.free_bytes = static_cast<std::uint64_t>(info.f_bavail) *
                            static_cast<std::uint64_t>(info.f_frsize > 0 ? info.f_frsize : info.f_bsize);
   return file_system;

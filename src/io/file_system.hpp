@@ -14,7 +14,7 @@ struct FileSystem {
   std::uint64_t block_bytes = 0;  ///< the size that it likes to be written in
   std::uint64_t free_bytes = 0;   ///< for us
 };
-/// Throws Error where the path cannot be looked at.
+/// Throws Error if the path cannot be looked at.
 FileSystem file_system_of(const std::string& path);
 
 /// Same, from the magic number alone (linux/magic.h; Lustre, GPFS and BeeGFS from their sources). Pure.

@@ -25,7 +25,7 @@ void h5_start();
 /// Throws Error "cannot WHAT: HDF5 says ..." with HDF5's own error stack folded in.
 [[noreturn]] void h5_fail(std::string_view what, std::source_location where);
 
-/// The one error check: passes a result on, throws Error where it is negative. `what` completes "cannot ...".
+/// The one error check: passes a result on, throws Error if it is negative. `what` completes "cannot ...".
 template <class T>
 requires std::signed_integral<T> || std::is_enum_v<T> T
 h5_check(T result, std::string_view what, std::source_location where = std::source_location::current()) {
@@ -65,7 +65,7 @@ class H5Id {
 H5Id h5_open(const std::string& path);
 
 /// Builds a file in memory and returns its bytes: `fill` gets the open, empty file. The bytes reach the target file system
-/// by file.hpp, never by HDF5, which cannot survive a full disk. HDF5 1.8 and newer read the file (1.10 where it holds
+/// by file.hpp, never by HDF5, which cannot survive a full disk. HDF5 1.8 and newer read the file (1.10 if it holds
 /// virtual datasets).
 std::string h5_image(const std::function<void(hid_t file)>& fill);
 
@@ -79,7 +79,7 @@ void h5_write(hid_t parent, const std::string& name, std::span<const std::string
 void h5_write_attribute(hid_t object, const std::string& name, std::int64_t value);
 void h5_write_attribute(hid_t object, const std::string& name, std::string_view text);
 void h5_write_attribute(hid_t object, const std::string& name, std::span<const std::int64_t> values);
-/// A text of fixed length, which h5py gives as bytes. It lies in the object's own header, where the other kind of text lies
+/// A text of fixed length, which h5py gives as bytes. It lies in the object's own header, if the other kind of text lies
 /// among the data: for many datasets and H5Memory.
 void h5_write_word(hid_t object, const std::string& name, std::string_view text);
 

@@ -16,7 +16,7 @@
 namespace trainrt::io {
 
 // The usual file has one descriptor, the direct one: opening costs a metadata server a request. The buffered one is opened
-// when the first ragged end comes, or at once where direct I/O cannot be had.
+// when the first ragged end comes, or at once if direct I/O cannot be had.
 struct PositionalFile::Handles {
   int flags = 0;                  // of both
   std::atomic<int> direct{-1};    // -1: not asked for, or refused
@@ -98,7 +98,7 @@ void PositionalFile::write(std::uint64_t offset, std::span<const std::byte> byte
   write_buffered(offset + done, bytes.subspan(done));
 }
 
-/// Returns how much of it is written: all, or less where the rest must go by the page cache.
+/// Returns how much of it is written: all, or less if the rest must go by the page cache.
 std::size_t PositionalFile::write_direct(std::uint64_t offset, std::span<const std::byte> pages) const {
   std::size_t done = 0;
   while (done < pages.size() && on_page(done) && handles_->direct_works) {
@@ -143,7 +143,7 @@ std::span<const std::byte> PositionalFile::read(std::uint64_t offset, std::size_
   return into.bytes().subspan(lead, count);
 }
 
-/// Reads at least what is needed of these pages; returns less where the rest must come by the page cache.
+/// Reads at least what is needed of these pages; returns less if the rest must come by the page cache.
 std::size_t PositionalFile::read_direct(std::uint64_t offset, std::span<std::byte> pages, std::size_t needed) const {
   std::size_t done = 0;
   while (done < needed && on_page(done) && handles_->direct_works) {

@@ -12,15 +12,15 @@
 namespace trainrt::io {
 
 /// A file that is written or read at given offsets, by several threads and (at disjoint offsets) several processes at once.
-/// Whole pages go by direct I/O (O_DIRECT, past the page cache) where the file system takes it, and by the page cache where
+/// Whole pages go by direct I/O (O_DIRECT, past the page cache) if the file system takes it, and by the page cache if
 /// it does not; what is no whole page always goes by the page cache. Nothing is mapped, nothing is locked. Interrupted and
 /// short calls are continued. Errors name the operation, the offset, the path, the reason and what to do.
 class PositionalFile {
  public:
-  /// Opens for writing, makes the file where it is not there and keeps what is in it where it is. A symbolic link in its
+  /// Opens for writing, makes the file if it is not there and keeps what is in it if it is. A symbolic link in its
   /// place is an error. `expected_bytes`: space
   /// that is reserved at once, the file being as long from then on, so that parallel writes need not extend it one after
-  /// the other and a full disk is known early (0: none; where the file system cannot reserve, none is).
+  /// the other and a full disk is known early (0: none; if the file system cannot reserve, none is).
   static PositionalFile create(const std::string& path, std::uint64_t expected_bytes = 0);
   enum class Cache { bypass, use };
   /// Opens for reading. use: through the page cache, for what several ranks of a node read.
@@ -30,7 +30,7 @@ class PositionalFile {
   PositionalFile& operator=(PositionalFile&&) noexcept;
   ~PositionalFile();
 
-  /// Direct where `bytes` starts on a page boundary of memory and `offset` on one of the file.
+  /// Direct if `bytes` starts on a page boundary of memory and `offset` on one of the file.
   void write(std::uint64_t offset, std::span<const std::byte> bytes) const;
 
   /// Reads `count` bytes at `offset` into a block that is large enough for all pages they touch, and returns where in the

@@ -101,7 +101,7 @@ std::vector<std::string> differences(const Entry& entry, const Seen& seen) {
   return findings;
 }
 
-/// What is wrong with an object: nothing where some entry fits it whole, else what the nearest entry says.
+/// What is wrong with an object: nothing if some entry fits it whole, else what the nearest entry says.
 std::vector<std::string> judge(std::vector<Entry>& entries, const std::string& path, const Seen& seen) {
   std::optional<std::vector<std::string>> nearest_findings;
   for (auto& entry : entries) {

@@ -16,7 +16,7 @@ struct Striping {
 Striping striping_for(std::uint64_t file_bytes, int files);
 
 /// Sets what files that are made in `directory` from now on get, by the program `lfs`, which every Lustre client has (its
-/// library's interface for a directory's default varies with its version). Returns "" where it worked; else why not (it
+/// library's interface for a directory's default varies with its version). Returns "" if it worked; else why not (it
 /// took longer than the limit, for one): the file system's default then stays.
 std::string set_striping(const std::string& directory, const Striping& striping, double limit_seconds = 10);
 

@@ -12,7 +12,7 @@ namespace trainrt::launch {
 /// How long the ranks wait for each other while they start.
 struct LaunchOptions {
   double timeout_seconds = 20;
-  /// A directory that all nodes share, "" where none is known: where ranks are missing, those that are there sign up in it,
+  /// A directory that all nodes share, "" if none is known: where ranks are missing, those that are there sign up in it,
   /// to find out who is not. Nothing is written while all is well, and nothing stays.
   std::string shared_dir;
   /// MPI is the program's own: the launcher's end follows its MPI_Finalize, and nobody calls finalize().
@@ -31,10 +31,10 @@ class Launch {
   virtual void before_mpi() {}
   virtual void after_mpi() {}
 
-  /// Ends every process of the step with this code; from any thread. Does not return where the launcher can do it.
+  /// Ends every process of the step with this code; from any thread. Does not return if the launcher can do it.
   virtual void abort(int code) noexcept = 0;
 
-  /// The orderly end: all ranks leave together. After MPI_Finalize, where MPI was started.
+  /// The orderly end: all ranks leave together. After MPI_Finalize, if MPI was started.
   virtual void finalize() {}
 
  protected:
@@ -52,7 +52,7 @@ struct Launcher {
 
 PluginTable<Launcher> launcher_table();
 
-/// Finds the ranks. UsageError if the launch promised more ranks than it made, or where a batch shell of several tasks
+/// Finds the ranks. UsageError if the launch promised more ranks than it made, or if a batch shell of several tasks
 /// started the program without srun: never N lonely runs.
 std::unique_ptr<Launch> discover(const Environment& environment, const LaunchOptions& options);
 

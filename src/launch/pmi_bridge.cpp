@@ -46,7 +46,7 @@ PmiBridge::PmiBridge(BridgeStore store) : store_(std::move(store)) {}
 
 PmiBridge::~PmiBridge() {
   if (server_socket_ < 0) return;
-  shutdown(server_socket_, SHUT_RDWR);  // ends the conversation where MPI has not
+  shutdown(server_socket_, SHUT_RDWR);  // ends the conversation if MPI has not
   thread_.join();
   close(server_socket_);
 }

@@ -11,7 +11,7 @@ struct BridgeStore {
   int rank = 0;
   int size = 1;
   std::string space;
-  std::string process_mapping;  ///< "" where unknown
+  std::string process_mapping;  ///< "" if unknown
   std::function<void(const std::string& key, const std::string& value)> put;
   std::function<void()> fence;
   std::function<std::string(int rank, const std::string& key)> get;
@@ -51,7 +51,7 @@ class PmiBridge {
   std::map<std::string, std::string> shared_;  ///< of all ranks, from the barriers so far
 };
 
-/// True where this MPI speaks only PMI-1, judged by MPI_Get_library_version(): MPICH not configured --with-pmix.
+/// True if this MPI speaks only PMI-1, judged by MPI_Get_library_version(): MPICH not configured --with-pmix.
 bool needs_bridge(const std::string& library_version);
 
 }  // namespace trainrt::launch

@@ -123,7 +123,7 @@ void PmixClient::fence(const std::string& what) {
   check(arrival->status, "fence (" + what + ")");
 }
 
-// PMIx cannot tell: asking it for what a rank put blocks Slurm's plugin for half a minute where that rank's node has no
+// PMIx cannot tell: asking it for what a rank put blocks Slurm's plugin for half a minute if that rank's node has no
 // task left.
 std::vector<int> PmixClient::missing_ranks() const { return missing_by_roll_call(shared_dir_, space(), rank(), size_); }
 

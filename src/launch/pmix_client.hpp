@@ -18,7 +18,7 @@ class PmixClient {
   int rank() const;
   int size() const { return size_; }
   std::string space() const;                           ///< PMIx namespace
-  std::optional<std::string> process_mapping() const;  ///< PMIX_ANL_MAP, where the server gives it
+  std::optional<std::string> process_mapping() const;  ///< PMIX_ANL_MAP, if the server gives it
 
   void put(const std::string& key, const std::string& value);
   /// Publishes what was put and waits for all ranks. Error that names the missing ranks when the limit passes.

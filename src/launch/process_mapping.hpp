@@ -6,7 +6,7 @@ namespace trainrt::launch {
 
 /// Node of every rank from a PMI process mapping such as "(vector,(0,1,3),(1,2,1))": triples of first node, number of nodes
 /// and ranks a node, laid out in order and repeated until every rank has its place (MPICH's PMI_process_mapping;
-/// PMIX_ANL_MAP). Empty where the text is not of that form.
+/// PMIX_ANL_MAP). Empty if the text is not of that form.
 std::vector<int> nodes_from_mapping(std::string_view mapping, int size);
 
 }  // namespace trainrt::launch

@@ -22,7 +22,7 @@ std::string text_of(const sockaddr_in& address) {
   return text.data();
 }
 
-/// The address of the first network interface that is up and not the loopback; "127.0.0.1" where there is none.
+/// The address of the first network interface that is up and not the loopback; "127.0.0.1" if there is none.
 std::string node_address() {
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) return "127.0.0.1";

@@ -24,7 +24,7 @@ struct TimeSoFar {
 
 /// The keys that the runtime adds to every record, with Ray Train's names and meanings: _timestamp (Unix seconds),
 /// _time_this_iter_s (since the last report; without the time between two attempts, and what a restart repeats),
-/// _training_iteration (from 1); and the detailed set, where asked for: _date ("2026-11-21_01-02-03", local time),
+/// _training_iteration (from 1); and the detailed set, if asked for: _date ("2026-11-21_01-02-03", local time),
 /// _hostname, _node_ip, _pid, _time_total_s (all iterations of the run, earlier attempts included, the time between
 /// attempts not), and of this attempt so far _time_startup_s, _time_checkpoint_s and _goodput (the share of its time that
 /// went into steps, from 0 to 1).

@@ -21,7 +21,7 @@ namespace {
 /// What follows the HDF5 file.
 std::string seal(std::string_view image) { return "trainrt metrics xxh3_128 " + io::digest_of(image) + "\n"; }
 
-using Cells = std::vector<const Record::Value*>;  ///< one a record, null where it lacks the key
+using Cells = std::vector<const Record::Value*>;  ///< one a record, null if it lacks the key
 
 template <class T>
 bool holds(const Record::Value* value) {

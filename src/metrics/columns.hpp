@@ -7,12 +7,12 @@
 
 namespace trainrt::metrics {
 
-/// One key over all records, of one type: i64 where every record has it as a whole number, f64 (NaN where a record lacks
-/// it) where all there are numbers that it can hold, else texts ("" where a record lacks it).
+/// One key over all records, of one type: i64 if every record has it as a whole number, f64 (NaN if a record lacks
+/// it) if all there are numbers that it can hold, else texts ("" if a record lacks it).
 struct Column {
   std::string key;
   std::variant<std::vector<double>, std::vector<std::int64_t>, std::vector<std::string>> values;
-  /// What each record really has, where that is not the column's type in all: a letter each, 'r' a real, 'w' a whole
+  /// What each record really has, if that is not the column's type in all: a letter each, 'r' a real, 'w' a whole
   /// number, 't' a text, '-' nothing, 'x' a text that HDF5 cannot hold whole. Empty: all have it, of the column's type.
   std::string kinds = {};
 };
@@ -29,7 +29,7 @@ std::vector<std::string> hdf5_names(const std::vector<Column>& columns);
 /// there in order, /kinds for each its Column::kinds. Behind the HDF5 file stands its digest, which HDF5 does not see.
 std::string metrics_image(const std::vector<Record>& records);
 
-/// The records of such a file, bit for bit (keys in the order of csv_records()). Throws Error where it is damaged, of an
+/// The records of such a file, bit for bit (keys in the order of csv_records()). Throws Error if it is damaged, of an
 /// older version that does not tell all, or no such file. The digest is looked at first: HDF5 itself may crash on a damaged
 /// file.
 std::vector<Record> metrics_records(const std::string& path);

@@ -64,7 +64,7 @@ class Rows {
  public:
   explicit Rows(std::string_view text) : rest_(text) {}
 
-  /// nullopt at the end, and where the row has no end.
+  /// nullopt at the end, and if the row has no end.
   std::optional<std::vector<Cell>> next() {
     std::vector<Cell> cells;
     while (auto cell = next_cell()) {

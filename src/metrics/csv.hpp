@@ -7,8 +7,8 @@
 
 namespace trainrt::metrics {
 
-// progress.csv as text: RFC 4180 with lines that end in \n. What a cell holds can be told from it: nothing where a record
-// lacks the key, whole numbers as digits, others with a point or an exponent, nan, inf, -inf; texts are quoted where they
+// progress.csv as text: RFC 4180 with lines that end in \n. What a cell holds can be told from it: nothing if a record
+// lacks the key, whole numbers as digits, others with a point or an exponent, nan, inf, -inf; texts are quoted if they
 // would read as one of those.
 
 std::string csv_header(const std::vector<std::string>& columns);

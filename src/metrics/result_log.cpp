@@ -103,7 +103,7 @@ class ResultLog::Impl {
     recent_ += std::exchange(waiting_, {});
   }
 
-  /// First by the open file; where that is of no use (a server that lost it, say) by a new one.
+  /// First by the open file; if that is of no use (a server that lost it, say) by a new one.
   void make_durable() {
     if (!is_synced()) write_anew();
     durable_ += recent_.size();
@@ -111,7 +111,7 @@ class ResultLog::Impl {
     in_file_ = 0;
   }
 
-  /// False where the open file is of no use.
+  /// False if the open file is of no use.
   bool is_synced() try {
     if (is_lost_) return false;
     write_waiting();

@@ -21,7 +21,7 @@ class ResultLog {
   struct Opened;
   /// Opens the log of the run with exactly the records of iterations 1 to `keep_iterations` in it: what the restored
   /// checkpoint includes. Each must be there once and in order, else UsageError that says which is not; what is missing is
-  /// taken from metrics.h5 and progress.csv where they hold it (recovery.hpp). Later, torn and foreign lines are dropped.
+  /// taken from metrics.h5 and progress.csv if they hold it (recovery.hpp). Later, torn and foreign lines are dropped.
   /// The file is written anew in the private directory, made durable, and renamed over result.json: what an older attempt
   /// still appends goes to a file without a name.
   static Opened open(const io::FencedDirectory& run_dir, std::int64_t keep_iterations);
@@ -29,11 +29,11 @@ class ResultLog {
   ResultLog(ResultLog&&) noexcept;
   ~ResultLog();
 
-  /// One line, whole or not at all; visible to readers at once where the storage takes it, durable after sync(). Where it
-  /// does not, this is said once. Throws Error where more than 256 MiB wait.
+  /// One line, whole or not at all; visible to readers at once if the storage takes it, durable after sync(). Where it
+  /// does not, this is said once. Throws Error if more than 256 MiB wait.
   void append(const Record& record);
   /// All that has been appended is in the file, durable, in order and without half a line. Tries again while the storage
-  /// is away (io/patience.hpp). Throws Error where the file cannot be made complete: then no commit may follow.
+  /// is away (io/patience.hpp). Throws Error if the file cannot be made complete: then no commit may follow.
   void sync();
 
  private:
@@ -48,7 +48,7 @@ struct ResultLog::Opened {
 };
 
 /// The records in a run's result.json, in the file's order, for those who only look: lines that are torn (a run may be
-/// writing just now) are passed over. None where there is no such file.
+/// writing just now) are passed over. None if there is no such file.
 std::vector<Record> read_results(const std::string& run_dir);
 
 }  // namespace trainrt::metrics

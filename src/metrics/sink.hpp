@@ -24,7 +24,7 @@ class Sink {
   virtual void at_step(std::int64_t) {}
   /// Where it fails the record is kept all the same, and a later call brings the file up to date.
   virtual void write(const Record& record) = 0;
-  /// At commits: bring files up to date where that is cheap enough to do now.
+  /// At commits: bring files up to date if that is cheap enough to do now.
   virtual void sync() {}
   /// Once, last: files are complete.
   virtual void end() {}

@@ -44,7 +44,7 @@ void close_for(const io::FencedDirectory& files, const AttemptRecord& me, Attemp
   write_end(files, gone);
 }
 
-/// Gives the attempt before `me`, and any that left a pulse, an end where it has none.
+/// Gives the attempt before `me`, and any that left a pulse, an end if it has none.
 void close_earlier(const io::FencedDirectory& files, const AttemptRecord& me, const std::optional<AttemptRecord>& before) {
   const auto& run_dir = files.path();
   if (before) close_for(files, me, *before);
@@ -63,7 +63,7 @@ bool is_own(const std::string& run_dir, int number, const Owner& me) {
          record->owner.pid == me.pid && record->owner.pid_start_time == me.pid_start_time;
 }
 
-/// Another process has the private directory of an attempt and is about to write its record: waits for that. False where
+/// Another process has the private directory of an attempt and is about to write its record: waits for that. False if
 /// it takes so long that the process must have been killed in between.
 bool is_being_claimed(const std::string& private_dir, const std::string& record) {
   constexpr double patience_s = 5;
@@ -127,7 +127,7 @@ void Attempt::pause_between_claims(int tries) const {
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
 }
 
-/// Touches the record even where the pulse cannot be written: a full disk is no reason to look dead.
+/// Touches the record even if the pulse cannot be written: a full disk is no reason to look dead.
 void Attempt::beat() {
   const auto path = record_path(files_.path(), record_.number);
   do {

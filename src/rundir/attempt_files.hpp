@@ -17,14 +17,14 @@ namespace trainrt::rundir {
 std::vector<AttemptRecord> read_attempts(const std::string& run_dir,
                                          std::size_t newest = std::numeric_limits<std::size_t>::max());
 
-/// True where an attempt without an end can be shown to run still (is_alive()).
+/// True if an attempt without an end can be shown to run still (is_alive()).
 bool attempt_is_alive(const std::string& run_dir, const AttemptRecord& attempt);
 
 /// Writes the end of an attempt into its record: by any rank, when it takes the step down.
 void mark_failed(const std::string& run_dir, int number, const std::string& why, int exit_code, std::int64_t last_step);
 
 /// Writes the end of an attempt that could not do it itself (it was killed), as somebody else saw it, with the numbers of
-/// its last sign of life. Does nothing where the record has an end, or does not exist.
+/// its last sign of life. Does nothing if the record has an end, or does not exist.
 void close_attempt(const std::string& run_dir, int number, const std::string& why, int exit_code);
 
 /// Adds what an attempt could not know of its own end: "stopped by SIGTERM" becomes "stopped by SIGTERM (preemption)".
@@ -34,7 +34,7 @@ void note_cause(const std::string& run_dir, int number, const std::string& cause
 std::string crash_report_path(const std::string& run_dir, int attempt, int rank);
 std::string hang_folder(int attempt);  ///< "logs/hang-attempt-000003", in the run directory
 
-/// What the crash reports of an attempt say, in a line: "rank 2 on n2 died of SIGSEGV at step 812 (training)"; "" where
+/// What the crash reports of an attempt say, in a line: "rank 2 on n2 died of SIGSEGV at step 812 (training)"; "" if
 /// none crashed.
 std::string crash_of(const std::string& run_dir, int attempt);
 
@@ -46,11 +46,11 @@ std::string pulse_path(const std::string& run_dir, int number);
 /// Numbers of the attempts that have a file of this kind, readable or not, in order. None if the folder is not there.
 std::vector<int> numbers_of_attempts(const std::string& run_dir, std::string_view extension = ".json");
 
-/// nullopt, with a warning (once in a process), where the record cannot be read, or is another attempt's: then nobody can
+/// nullopt, with a warning (once in a process), if the record cannot be read, or is another attempt's: then nobody can
 /// be shown to be alive by it.
 std::optional<AttemptRecord> read_record(const std::string& run_dir, int number);
 
-/// A record without an end gets the numbers of its last sign of life, where there is one that can be read.
+/// A record without an end gets the numbers of its last sign of life, if there is one that can be read.
 void take_pulse(AttemptRecord& record, const std::string& run_dir);
 
 /// Puts a record that has its end now in its place, and removes the pulse, whose numbers it has taken up.

@@ -29,7 +29,7 @@ struct AttemptRecord {
   int ranks = 0;
   std::vector<std::string> nodes;
   std::string start;   ///< UTC; of rank 0's process
-  std::string end;     ///< UTC; "" while it runs, or where it was killed and nobody has noticed yet
+  std::string end;     ///< UTC; "" while it runs, or if it was killed and nobody has noticed yet
   std::string why;     ///< why it ended: "finished", "stopped by SIGUSR1", "failed: ...", "killed: ..."
   int exit_code = -1;  ///< -1 = nobody saw one
   std::int64_t first_step = 0;
@@ -40,7 +40,7 @@ struct AttemptRecord {
   std::int64_t saved_iteration = -1;
   std::int64_t iteration = 0;
   Timing timing;
-  std::string seen;  ///< UTC; its last sign of life with these numbers; "" where it has left none
+  std::string seen;  ///< UTC; its last sign of life with these numbers; "" if it has left none
   /// run.missing_checkpoints = accept let it begin: what earlier attempts say they had saved counts no more.
   bool accepted_missing = false;
 };
@@ -59,7 +59,7 @@ std::string why_without_end(const Owner& gone, const Owner& me);
 std::string to_text(const AttemptRecord& record);
 AttemptRecord attempt_record_from(const std::string& text);
 
-/// The numbers of a sign of life as JSON, and back into a record, which stays as it was where reading throws a
+/// The numbers of a sign of life as JSON, and back into a record, which stays as it was if reading throws a
 /// std::exception.
 std::string pulse_text(const AttemptRecord& record);
 void take_pulse_text(AttemptRecord& record, const std::string& text);

@@ -16,7 +16,7 @@ namespace {
 // Starts and ends are kept in whole seconds.
 constexpr double resolution_s = 2;
 
-/// From where to where an attempt went, and what of it was saved last: in steps, or in reports where it makes no steps.
+/// From where to where an attempt went, and what of it was saved last: in steps, or in reports if it makes no steps.
 struct Way {
   std::int64_t first = 0;
   std::int64_t last = 0;

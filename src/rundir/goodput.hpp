@@ -18,14 +18,14 @@ struct TimeAccount {
   double shutdown_s = 0;    ///< after the train function
 
   double total_s() const;
-  /// The productive part of the total; 0 where there is no time yet.
+  /// The productive part of the total; 0 if there is no time yet.
   double goodput() const;
   TimeAccount& operator+=(const TimeAccount& other);
 };
 
 /// One account an attempt, in the order of the records (oldest first). Pure.
 ///
-/// Steps of an attempt are lost where a later attempt began before its end; of the last attempt where it failed or was
+/// Steps of an attempt are lost if a later attempt began before its end; of the last attempt if it failed or was
 /// killed, and they are in no checkpoint. The time of its steps is shared out evenly among them. What an attempt
 /// did between its last sign of life and an end that somebody else saw counts as lost, too. An attempt that runs has lost
 /// nothing so far.

@@ -19,19 +19,19 @@ struct Owner {
 /// This process as an owner.
 Owner this_owner();
 
-/// How the world looks, asked only where it is needed.
+/// How the world looks, asked only if it is needed.
 struct OwnerFacts {
   std::function<unsigned long long(int pid)> start_time_of;                 ///< 0 = no such process
   std::function<std::optional<bool>(const std::string& job)> job_is_alive;  ///< nullopt = Slurm cannot tell
   double heartbeat_age_s = 0;
 };
 
-/// True where `other` can be shown to be alive, so that `me` must not take the run: by its process where both see the same
-/// process numbers, by Slurm where it is another job, else by a heartbeat younger than 30 s. A requeue of the same job
+/// True if `other` can be shown to be alive, so that `me` must not take the run: by its process if both see the same
+/// process numbers, by Slurm if it is another job, else by a heartbeat younger than 30 s. A requeue of the same job
 /// always takes over, and what is left of the job before a requeue never does.
 bool is_alive(const Owner& other, const Owner& me, const OwnerFacts& facts);
 
-/// Asks squeue; nullopt where it cannot be asked.
+/// Asks squeue; nullopt if it cannot be asked.
 std::optional<bool> slurm_job_is_alive(const std::string& job_id);
 
 }  // namespace trainrt::rundir

@@ -33,7 +33,7 @@ void on_first_rank(Communicator& communicator, const std::function<void()>& work
       communicator, communicator.rank() == 0 ? work : [] {});
 }
 
-/// True where the config's path is to blame, not the storage's state: a full disk has room again some day.
+/// True if the config's path is to blame, not the storage's state: a full disk has room again some day.
 bool is_for_the_user(const io::StorageError& error) {
   static constexpr std::array numbers = {EACCES, EPERM, EROFS, ENOTDIR, EEXIST, ELOOP, EINVAL, ENAMETOOLONG};
   return std::ranges::find(numbers, error.error_number()) != numbers.end();
@@ -130,7 +130,7 @@ void discard_run_directory(const io::FencedDirectory& run_dir, int attempt, cons
   io::fence_off(run_dir.private_dir(), run_dir.private_dir() + ".discarded");  // its heart may beat still
   std::error_code ignored;
   fs::remove(path / (record + ".pulse"), ignored);
-  fs::remove(path / "attempts", ignored);  // where it is empty; so are the others
+  fs::remove(path / "attempts", ignored);  // if it is empty; so are the others
   remove_made(path, there_before);
 }
 

@@ -22,7 +22,7 @@ struct RunEvidence {
   bool has_run_record = false;  ///< run.json
   bool has_attempts = false;    ///< at least one record of an attempt, readable or not
   std::optional<SavedPoint> saved;
-  std::int64_t newest_known = -1;         ///< number of the newest checkpoint of any record, also where that counts no more
+  std::int64_t newest_known = -1;         ///< number of the newest checkpoint of any record, also if that counts no more
   std::vector<std::int64_t> checkpoints;  ///< numbers of all that are listed, damaged ones too, ascending
   std::optional<SavedPoint> newest;       ///< by its manifest, if `saved` tells no number and the manifest can be read
 

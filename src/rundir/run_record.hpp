@@ -30,7 +30,7 @@ std::string to_text(const RunRecord& record);
 RunRecord run_record_from(const std::string& text, const std::string& path);
 
 std::optional<RunRecord> read_run_record(const std::string& run_dir);
-/// The same where run.json has been seen: one that is missing now is waited for, and a StorageError then.
+/// The same if run.json has been seen: one that is missing now is waited for, and a StorageError then.
 RunRecord read_seen_run_record(const std::string& run_dir);
 void write_run_record(const io::FencedDirectory& run_dir, const RunRecord& record);
 
@@ -50,7 +50,7 @@ std::vector<RunRecord::Change> take_changes(RunRecord& record, const ConfigTexts
 /// [loop] as a JSON object, for params.json.
 std::string loop_as_json(const RunRecord& record);
 
-/// True where the record's run finished and nothing in [loop] and [stop] differs now.
+/// True if the record's run finished and nothing in [loop] and [stop] differs now.
 bool is_finished_as_is(const RunRecord& record, const ConfigTexts& config);
 
 }  // namespace trainrt::rundir

@@ -8,7 +8,7 @@
 namespace trainrt::trainer {
 
 /// The checkpoint interval that wastes least, in seconds of work between the end of one save and the start of the next,
-/// where a save costs `cost_s` and a failure comes every `mtbf_s` on average: J. T. Daly, "A higher order estimate of the
+/// if a save costs `cost_s` and a failure comes every `mtbf_s` on average: J. T. Daly, "A higher order estimate of the
 /// optimum checkpoint interval for restart dumps", FGCS 22 (2006) 303-312, eq. 37; its first term is J. W. Young's,
 /// CACM 17 (1974) 530-531:
 ///   sqrt(2 C M) (1 + sqrt(C / 2M) / 3 + (C / 2M) / 9) - C  for C < 2M, else M.
@@ -43,7 +43,7 @@ class AutoInterval {
   bool is_due(double since_s, bool reported) const;
 
   /// What a save cost: the train thread stood still for `stall_s`, and it was under way for `duration_s`; the attempt has
-  /// run for `running_s`. Returns a sentence for the log where the interval changed much.
+  /// run for `running_s`. Returns a sentence for the log if the interval changed much.
   std::optional<std::string> learn(double stall_s, double duration_s, double running_s);
 
   double interval_s() const { return interval_s_; }  ///< 0 = not known yet

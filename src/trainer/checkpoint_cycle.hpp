@@ -63,7 +63,7 @@ class CheckpointCycle {
   CheckpointCycle(Parts parts, const World& world, Communicator& communicator);
 
   // --- collective ---
-  /// Does what the first save of this state would have to, where checkpoints are taken at all.
+  /// Does what the first save of this state would have to, if checkpoints are taken at all.
   void prepare(const State& state);
   /// Starts a checkpoint, after the one on its way has been waited for.
   void start(const Content& content);
@@ -91,7 +91,7 @@ class CheckpointCycle {
   void outdate() { saved_ = {}; }
   /// "its last checkpoint, of step 12"
   std::string newest() const;
-  /// Waits for what follows the last commit in the background. Throws Error where that takes too long.
+  /// Waits for what follows the last commit in the background. Throws Error if that takes too long.
   void drain() { saver_.drain(); }
 
  private:

@@ -21,13 +21,13 @@ namespace trainrt::trainer {
 namespace {
 
 /// A config that the train function cannot use is found before anything happened: such a new run leaves nothing behind.
-/// Attempt 1 alone does not tell: where somebody removed the attempts' records, the checkpoints must stay.
+/// Attempt 1 alone does not tell: if somebody removed the attempts' records, the checkpoints must stay.
 bool leaves_nothing(const AttemptPlace& place, const Session& session, const Error& error) {
   return error.code() == ExitCode::usage && place.is_new && place.attempt == 1 && session.step_count() == 0 &&
          session.iteration() == 0 && checkpoint::highest_number(place.spec.run_dir) < 0;
 }
 
-/// Of the exception that is being handled: its type, where it was thrown, and the rest of a message of several lines.
+/// Of the exception that is being handled: its type, if it was thrown, and the rest of a message of several lines.
 std::string details_of_exception(const std::string& message) {
   auto text = fmt::format("thrown as {}, at\n{}", watch::thrown_type(), describe(watch::thrown_at()));
   if (message.find('\n') != std::string::npos) text += "the message in full\n" + message + "\n";
@@ -67,7 +67,7 @@ void fail_everywhere(const AttemptPlace& place, const Session& session, launch::
                      const std::string& whole_message) {
   if (place.files.is_fenced()) {
     end_as_fenced(place.attempt, launch);
-    throw Error(fenced_text(place.attempt));  // where the ranks are threads, abort() returns
+    throw Error(fenced_text(place.attempt));  // if the ranks are threads, abort() returns
   }
   const auto details = details_of_exception(whole_message);
   // Where all ranks fail alike, rank 0 says it and the others are ended before they speak.
@@ -84,7 +84,7 @@ void fail_everywhere(const AttemptPlace& place, const Session& session, launch::
     log::error(std::string("and that could not be written down: ") + second.what());
   }
   launch.abort(static_cast<int>(error.code()));
-  throw error;  // where the ranks are threads, abort() returns
+  throw error;  // if the ranks are threads, abort() returns
 }
 
 }  // namespace trainrt::trainer

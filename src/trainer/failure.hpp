@@ -28,12 +28,12 @@ struct Failure {
   std::int64_t step = 0;
 };
 
-/// Puts it into error.txt, the attempt's record and run.json, where no other rank has done so. Any rank and thread may
+/// Puts it into error.txt, the attempt's record and run.json, if no other rank has done so. Any rank and thread may
 /// call. Throws StorageError.
 void write_down(const AttemptPlace& place, const Failure& failure);
 
 /// One rank's train function failed, and the others wait for it somewhere: says it, writes it down, ends the step. Called
-/// where the exception is handled. `whole_message`: of the exception, of any number of lines. Throws `error` where the
+/// if the exception is handled. `whole_message`: of the exception, of any number of lines. Throws `error` if the
 /// ranks are threads, which no abort() ends.
 [[noreturn]] void fail_everywhere(const AttemptPlace& place, const Session& session, launch::Launch& launch,
                                   const Error& error, const std::string& whole_message);

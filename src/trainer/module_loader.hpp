@@ -26,7 +26,7 @@ std::vector<FunctionEntry> available_functions(PluginTable<TrainFunction> built_
 /// that knows the function (libmine.json beside libmine.so). UsageError as there.
 FunctionEntry find_function(PluginTable<TrainFunction> built_in, const std::string& name, const std::string& library);
 
-/// Finds a function by name, loading its module, or the one in a user's `library` (its first, where `name` is ""). Throws
+/// Finds a function by name, loading its module, or the one in a user's `library` (its first, if `name` is ""). Throws
 /// UsageError that lists the names there are, or says why a library cannot be loaded.
 TrainFunction load_function(PluginTable<TrainFunction> built_in, const std::string& name, const std::string& library);
 

@@ -39,7 +39,7 @@ class Reporter {
 std::unique_ptr<Reporter> make_reporter(const config::RunSpec& spec, const io::FencedDirectory& run_dir, int rank);
 
 /// The record of one report: its numbers over all ranks (metrics/aggregate.hpp has the rules). Collective. AgreedError that
-/// names key and rank where the ranks' keys differ.
+/// names key and rank if the ranks' keys differ.
 metrics::Record aggregate_report(const Metrics& metrics, std::int64_t iteration, Communicator& communicator);
 
 }  // namespace trainrt::trainer

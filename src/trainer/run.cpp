@@ -80,7 +80,7 @@ std::vector<std::string> node_names(const World& world, Communicator& communicat
   return names;
 }
 
-/// When this attempt began, by monotonic_seconds(): with the process, where it is the first in it.
+/// When this attempt began, by monotonic_seconds(): with the process, if it is the first in it.
 double attempt_start_s() {
   static std::atomic<bool> is_first = true;
   return monotonic_seconds() - (is_first.exchange(false) ? seconds_since_process_start() : 0);

@@ -23,7 +23,7 @@ struct TrainCall {
 };
 
 /// Runs one attempt of a run: opens the run directory, continues from the last checkpoint, calls the train function, and
-/// leaves the records. Collective. AgreedError where it cannot start; a train function that fails on some rank ends the
+/// leaves the records. Collective. AgreedError if it cannot start; a train function that fails on some rank ends the
 /// whole step from here (Launch::abort).
 RunOutcome run(const config::RunSpec& spec, const TrainCall& function, launch::Launch& launch, Communicator& communicator);
 

@@ -19,7 +19,7 @@ class RunDatasets {
   /// `spec` must live longer.
   RunDatasets(const config::RunSpec& spec, Shard shard);
 
-  /// The same one each time. UsageError where the config has none of that name.
+  /// The same one each time. UsageError if the config has none of that name.
   Dataset open(const std::string& name);
 
   /// The places become part of the state.

@@ -79,7 +79,7 @@ StopVote::Voice Session::voice() const {
   return {.stop = stops_.cause(), .checkpoint_wanted = saves_.is_due_by_clock(reported_), .saves = saves_.standing()};
 }
 
-/// What a checkpoint of the stop takes as the place in the data, where the run stops between here and the next step.
+/// What a checkpoint of the stop takes as the place in the data, if the run stops between here and the next step.
 void Session::note_place() {
   datasets_.note_places();
   stops_.note_point();

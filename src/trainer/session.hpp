@@ -47,7 +47,7 @@ class Session {
   void step();
   void report(const Metrics& metrics);
   void stop_point();
-  /// Stops at once where somebody was asked to: before the train function starts, and after a load. Collective.
+  /// Stops at once if somebody was asked to: before the train function starts, and after a load. Collective.
   void stop_if_asked();
   void request_stop(std::string_view reason) { stops_.request(reason); }
   void save_now();
@@ -58,7 +58,7 @@ class Session {
   std::int64_t step_count() const { return progress_.step; }
   std::int64_t iteration() const { return progress_.iteration; }
 
-  /// After the train function returned: waits for the checkpoint on its way, and warns where something is left unsaved. The
+  /// After the train function returned: waits for the checkpoint on its way, and warns if something is left unsaved. The
   /// function's data is gone, so nothing can be saved here.
   void finish();
   /// The sinks' files are complete; also after a stop.
@@ -66,9 +66,9 @@ class Session {
   batch::StopCause stopped_by() const { return stopped_by_; }
   /// What stopped it, in words: "SIGUSR1", or of a run that ended early the rule that was met.
   std::string stop_reason() const { return stops_.describe(stopped_by_); }
-  /// False where the train function was stopped before it had restored, stepped or reported.
+  /// False if the train function was stopped before it had restored, stepped or reported.
   bool has_begun() const { return attached_ || has_progress(); }
-  /// Nothing is lost when the run goes on from its newest checkpoint, or from its beginning where it has made no step.
+  /// Nothing is lost when the run goes on from its newest checkpoint, or from its beginning if it has made no step.
   bool loses_nothing() const { return !has_progress() || is_saved(); }
   /// There is a State: a function that calls no restore() keeps nothing, and has nothing to lose at its end.
   bool has_state() const { return attached_; }
@@ -117,7 +117,7 @@ class Session {
   State state_;
   Progress progress_;
   std::string metadata_ = "{}";
-  std::map<std::string, double> last_metrics_;  // of the last report, also where an earlier attempt made it
+  std::map<std::string, double> last_metrics_;  // of the last report, also if an earlier attempt made it
   double iteration_at_s_;                       // monotonic: when the iteration under way began, had no attempt ended in it
   bool reports_begun_ = false;
   bool reported_ = false;  // in this attempt

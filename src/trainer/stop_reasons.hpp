@@ -71,7 +71,7 @@ class StopReasons {
 
   /// The run is done; the first reason counts.
   void request(std::string_view reason);
-  /// True where the numbers of a report meet a rule, which is a request. Once a report.
+  /// True if the numbers of a report meet a rule, which is a request. Once a report.
   bool meets_rule(std::int64_t iteration, const std::map<std::string, double>& metrics);
   /// The run may stop here: the longest time between two such points is part of the margin.
   void note_point();
@@ -80,7 +80,7 @@ class StopReasons {
   /// The weightiest cause that this rank has.
   batch::StopCause cause() const;
   /// The run ends early: of the ranks that ask for that, the first one's reason counts, and belongs into the checkpoint.
-  /// Collective. True where the state has changed by that.
+  /// Collective. True if the state has changed by that.
   bool agree_on_end(Communicator& communicator);
   /// Says how much time is left, on the rank that knows.
   void say_time_is_up() const;

@@ -10,7 +10,7 @@ namespace trainrt::trainer {
 
 /// The vote by which all ranks stop, and save, at the same step, and learn how far everybody's checkpoint is. It starts at
 /// one step and is waited for and obeyed at the next, so that it overlaps with the step between. It also finds ranks that
-/// do not do the same: one that reports where others step.
+/// do not do the same: one that reports while others step.
 class StopVote {
  public:
   struct Outcome {
@@ -28,10 +28,10 @@ class StopVote {
 
   explicit StopVote(Communicator& communicator) : communicator_(communicator) {}
 
-  /// Waits for the vote that the last step started; nothing where there is none.
+  /// Waits for the vote that the last step started; nothing if there is none.
   Outcome finish();
   void start(const Voice& voice, Call call);
-  /// Both at once, where the ranks meet anyway.
+  /// Both at once, if the ranks meet anyway.
   Outcome now(const Voice& voice, Call call);
 
  private:

@@ -10,7 +10,7 @@ namespace trainrt::watch {
 
 /// What a process says that is about to die of SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT (of std::terminate, too, with its
 /// exception): one line on standard error, logs/crash-attempt-000003-rank-00002.txt in the run directory with the stack,
-/// and error.txt where no other rank has written it. Then it dies of that signal, as it would have.
+/// and error.txt if no other rank has written it. Then it dies of that signal, as it would have.
 ///
 /// Names in the stack are as the linker knows them: `c++filt` shows them as people write them.
 
@@ -25,13 +25,13 @@ struct CrashFiles {
   std::string error_aside;  ///< where that is written first, in the attempt's private directory
 };
 
-/// From now on, while it lives, a crash belongs to this attempt. One at a time; where the ranks are threads the last one
+/// From now on, while it lives, a crash belongs to this attempt. One at a time; if the ranks are threads the last one
 /// counts. The handlers need nothing but what is prepared here.
 class CrashPlace {
  public:
-  /// `life` must outlive it. `end_step`, where there is one, ends the step everywhere with the exit code that it gets: for
+  /// `life` must outlive it. `end_step`, if there is one, ends the step everywhere with the exit code that it gets: for
   /// launchers that let the other ranks wait when one dies. A thread made beforehand calls it, and the crashed rank dies by
-  /// itself where that takes more than a few seconds.
+  /// itself if that takes more than a few seconds.
   CrashPlace(CrashFiles files, int attempt, int rank, const LifeSigns& life, std::function<void(int)> end_step);
   ~CrashPlace();
   CrashPlace(const CrashPlace&) = delete;

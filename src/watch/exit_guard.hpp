@@ -5,7 +5,7 @@
 
 namespace trainrt::watch {
 
-/// While the train function runs: ends the step where it calls exit(), which would look like a good end of this rank.
+/// While the train function runs: ends the step if it calls exit(), which would look like a good end of this rank.
 class ExitGuard {
  public:
   explicit ExitGuard(launch::Launch& launch);

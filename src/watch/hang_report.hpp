@@ -21,7 +21,7 @@ struct RankReport {
 
 std::string to_text(const RankReport& report);
 
-/// The report at the beginning of a file; nullopt where it is not whole.
+/// The report at the beginning of a file; nullopt if it is not whole.
 std::optional<RankReport> parse_rank_report(const std::string& text);
 
 /// What the reports tell of whom the others wait for.

@@ -104,7 +104,7 @@ void HangWatch::watch() {
   }
 }
 
-/// False where it was taken back.
+/// False if it was taken back.
 bool HangWatch::raise_alarm(const StallMeter& meter) {
   const LastResort last_resort;
   const auto signs = life_.seen().signs;
@@ -126,7 +126,7 @@ bool HangWatch::raise_alarm(const StallMeter& meter) {
   return true;
 }
 
-/// True where the step is to be ended. One rank finds the verdict, and all keep to it.
+/// True if the step is to be ended. One rank finds the verdict, and all keep to it.
 bool HangWatch::decide(double quiet_s, std::uint64_t signs) {
   const bool gone_on = ends_within(grace_of(option_)) || life_.seen().signs != signs;
   const auto verdict = judge_hang(read_reports(folder_, scene_.host_of_rank.size()), scene_.host_of_rank);
@@ -144,7 +144,7 @@ bool HangWatch::decide(double quiet_s, std::uint64_t signs) {
   return true;
 }
 
-/// The rank that found the verdict acts on it; true where it has not ended the step in time.
+/// The rank that found the verdict acts on it; true if it has not ended the step in time.
 bool HangWatch::follow_others() {
   const auto end = monotonic_seconds() + others_end_after_s;
   while (monotonic_seconds() < end && !ends_within(0.1))

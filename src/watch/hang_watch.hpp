@@ -21,9 +21,9 @@ namespace trainrt::watch {
 /// Every rank has one, with a thread that wakes about once a second. Where the train thread gives no sign of progress, each
 /// rank writes logs/hang-attempt-000003/rank-00002.txt: where it is, what it waits in, its threads' stacks. A few seconds
 /// later the rank that makes verdict.txt there first says who is behind, writes it down, and ends the step; the others end
-/// it where that rank does not. Ranks that wrote nothing are those that are stopped, dead or on a lost node. Where all have
+/// it if that rank does not. Ranks that wrote nothing are those that are stopped, dead or on a lost node. Where all have
 /// written and one is at something that may take long, or has gone on, the same rank takes the alarm back. No rank relies
-/// on another: where even the storage does not answer, SIGALRM ends the process.
+/// on another: if even the storage does not answer, SIGALRM ends the process.
 class HangWatch {
  public:
   struct Limits {
@@ -39,7 +39,7 @@ class HangWatch {
   /// What the rank that speaks for all does, and how a rank ends the step. Called by the watch's thread.
   struct Actions {
     std::function<void(const std::string& why, std::int64_t step)> write_down;
-    std::function<void()> end_step;  ///< returns where the ranks are threads
+    std::function<void()> end_step;  ///< returns if the ranks are threads
   };
 
   /// On the train thread, which it watches from now on. `life` must outlive it.

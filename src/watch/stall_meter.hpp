@@ -9,13 +9,13 @@ namespace trainrt::watch {
 ///
 /// auto: the first step() or report() may take failure.collective_timeout and a little more, so that a collective that
 /// waits too long speaks first. From the second on the limit is 600 s, or 20 times the longest time between two signs so
-/// far where that is more; a rank that does not wait for others but computes has failure.collective_timeout where that is
-/// longer still: a first evaluation may be long, and where one rank is really lost the others, which wait, raise the alarm.
+/// far if that is more; a rank that does not wait for others but computes has failure.collective_timeout if that is
+/// longer still: a first evaluation may be long, and if one rank is really lost the others, which wait, raise the alarm.
 /// N s: N seconds.
 /// off: never.
 /// A rank that is busy in another phase than training (its start and its first step, loading, a checkpoint, the end) is
 /// excused for as long as auto gives the first step: after 600 s, or N, the alarm only finds out whether every rank
-/// answers, and is taken back where they do. There ranks wait for one that is busy with good reason, and nothing else
+/// answers, and is taken back if they do. There ranks wait for one that is busy with good reason, and nothing else
 /// tells a slow disk from a lost rank.
 ///
 /// Time in which the process itself did not run (SIGSTOP, a suspended job) does not count.

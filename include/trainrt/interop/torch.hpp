@@ -84,10 +84,10 @@ class Gradients {
   /// Replaces every gradient by its mean over the ranks. Collective. A grad that was replaced or reset after its backward
   /// pass is an Error that names the parameter.
   void average();
-  /// After average(): scales all down to the global L2 norm `max_norm` where theirs is greater, as GradientBuckets::clip.
+  /// After average(): scales all down to the global L2 norm `max_norm` if theirs is greater, as GradientBuckets::clip.
   /// On a GPU the host does not wait for it.
   void clip(double max_norm);
-  /// Theirs before the last clip(); 0 where there was none. Waits for the GPU.
+  /// Theirs before the last clip(); 0 if there was none. Waits for the GPU.
   double norm() const;
 
   std::size_t bucket_count() const;
@@ -99,7 +99,7 @@ class Gradients {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Makes a model train on all ranks: moves it to this worker's first GPU, where it has one (ctx.gpus()), gives every rank
+/// Makes a model train on all ranks: moves it to this worker's first GPU, if it has one (ctx.gpus()), gives every rank
 /// rank 0's parameters and buffers, and averages its gradients with the options of the run (scaling.bucket_size,
 /// scaling.gradient_wire). Collective; before the first forward pass and before ctx.restore(). The result owns the
 /// gradients and must live as long as the model is trained.

@@ -61,7 +61,7 @@ IndexEntry entry_from(JsonCursor& cursor) {
   return entry;
 }
 
-/// Bytes of so many elements; nullopt where that is no number of bytes that a file can have. A shape with a 0 is counted
+/// Bytes of so many elements; nullopt if that is no number of bytes that a file can have. A shape with a 0 is counted
 /// without it too, so that nothing that is computed from its other axes overflows.
 std::optional<std::uint64_t> bytes_of(const Shape& shape, std::uint64_t element_bytes) {
   std::int64_t bytes = static_cast<std::int64_t>(element_bytes);

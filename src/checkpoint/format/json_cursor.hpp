@@ -18,7 +18,7 @@ class JsonCursor {
   void expect(char c, std::string_view what);
   /// The same for the next key of an object, with its colon.
   void expect_key(std::string_view key);
-  /// Takes it where it is next.
+  /// Takes it if it is next.
   bool take(char c);
   /// Only blanks are left.
   void end();

@@ -17,7 +17,7 @@ std::vector<Meta> list(const std::string& run_dir);
 /// The newest of them; nullopt if there is none. Reads no older manifest unless the newer ones are damaged. Not collective.
 std::optional<Meta> newest(const std::string& run_dir);
 
-/// Highest NNNNNN of any checkpoint_NNNNNN in the run, damaged ones too; -1 where there is none.
+/// Highest NNNNNN of any checkpoint_NNNNNN in the run, damaged ones too; -1 if there is none.
 std::int64_t highest_number(const std::string& run_dir);
 
 /// The number of the checkpoint that follows `highest`. UsageError if that is beyond all that a run can reach: then

@@ -17,7 +17,7 @@ struct Meta {
   int ranks = 0;                          ///< that wrote it
   int attempt = 0;                        ///< 0: a CheckpointStore's, which counts neither reports nor steps
   std::string created;                    ///< UTC
-  std::map<std::string, double> metrics;  ///< numbers of the last report (NaN where it was NaN)
+  std::map<std::string, double> metrics;  ///< numbers of the last report (NaN if it was NaN)
   std::string metadata = "{}";            ///< a JSON object of the user's
   bool at_stop = false;                   ///< taken only because the run stopped there: a quiet run has none
   double iteration_s = 0;                 ///< time that the iteration under way has taken up to here, in all attempts
@@ -63,7 +63,7 @@ std::string to_text(const Manifest& manifest);
 /// that leave a gap, and each file name that is absolute or leaves the directory throws Error naming `path`.
 Manifest manifest_from(const std::string& text, const std::string& path);
 
-/// The manifest of a checkpoint directory; Error where there is none that can be trusted.
+/// The manifest of a checkpoint directory; Error if there is none that can be trusted.
 Manifest read_manifest(const std::string& checkpoint_dir);
 
 /// Throws UsageError if a text of the user's, which a manifest is to carry as its metadata, is no JSON object, or

@@ -14,7 +14,7 @@ struct Item {
   std::string name;
   std::string dtype;      ///< "f32", ...; "string"
   std::string placement;  ///< "replicated", "sharded", "per_rank", "value"
-  Shape shape;            ///< of the whole tensor, of one rank's where it is per_rank; [] for values
+  Shape shape;            ///< of the whole tensor, of one rank's if it is per_rank; [] for values
 };
 
 /// What a checkpoint holds, gathered from the indices of all its parts, one at a time. It grows with names, not with ranks.

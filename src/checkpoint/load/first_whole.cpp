@@ -147,7 +147,7 @@ Accept same_model(const State& state, Communicator& communicator) {
 
 LoadResult finish_load(const State& state, Loaded loaded, Communicator& communicator) {
   auto& result = loaded.result;
-  // Rank 0 goes first: where all ranks see one file the others find it there.
+  // Rank 0 goes first: if all ranks see one file the others find it there.
   for (const bool first : {true, false})
     on_every_rank(communicator, [&] {
       if ((communicator.rank() == 0) == first) restore_files(state, result.directory, loaded.manifest, communicator.rank());

@@ -30,7 +30,7 @@ struct Loaded {
   Contents contents;
 };
 
-/// Loads what is wanted from the first candidate that is whole. Collective. nullopt where none is: `skipped` says why.
+/// Loads what is wanted from the first candidate that is whole. Collective. nullopt if none is: `skipped` says why.
 /// Every byte of the checkpoint is checked by some rank; what is wrong on any rank is known to all.
 std::optional<Loaded> load_first_whole(const std::vector<Candidate>& candidates, Wanted wanted, const Accept& accept,
                                        Communicator& communicator, std::vector<std::string>& skipped);

@@ -19,7 +19,7 @@ class LoadedValues {
   LoadedValues(const std::vector<const ValueEntry*>& entries, ReadPlan& plan);
   LoadedValues(const LoadedValues&) = delete;
 
-  /// Turns what was read into values of the state's types; those that the checkpoint lacks are left out. UsageError where
+  /// Turns what was read into values of the state's types; those that the checkpoint lacks are left out. UsageError if
   /// one does not fit.
   void decode(const Contents& contents);
   void install() const;

@@ -21,7 +21,7 @@ struct LoadResult {
   std::set<std::string> untouched;    ///< tensors of the state that were left as they were
 };
 
-/// Loads the newest checkpoint of `run_dir` that is whole. Collective. nullopt where there is none at all. Where there are
+/// Loads the newest checkpoint of `run_dir` that is whole. Collective. nullopt if there is none at all. Where there are
 /// some but all are damaged: Error that names them. A checkpoint of a different model (missing, extra or differing tensors)
 /// throws UsageError that names every tensor that differs; nothing is loaded then.
 ///
@@ -40,7 +40,7 @@ struct Selection {
   /// names out. Empty: everything, as load_latest().
   std::vector<std::string> patterns;
 };
-/// The patterns take this name in: the last that matches decides; where none does, only patterns that begin with one that
+/// The patterns take this name in: the last that matches decides; if none does, only patterns that begin with one that
 /// keeps names out let it pass. Names below "trainrt/" are the runtime's own: only patterns that begin so speak of them.
 /// Without patterns every name. Pure.
 bool selects(const Selection& selection, const std::string& name);

@@ -40,7 +40,7 @@ class PieceReader {
   const Manifest& manifest() const { return manifest_; }
   const std::vector<Tensor>& tensors() const { return tensors_; }    ///< by name
   const std::vector<NamedValue>& values() const { return values_; }  ///< by name
-  const Tensor& tensor(const std::string& name) const;               ///< UsageError where there is none
+  const Tensor& tensor(const std::string& name) const;               ///< UsageError if there is none
 
   /// A box of a tensor, and as many bytes for it: it is put there row-major.
   struct Request {

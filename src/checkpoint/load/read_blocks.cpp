@@ -57,7 +57,7 @@ class FileReading {
     }
   }
 
-  /// What a block holds, in a buffer; nullptr where this file cannot be read.
+  /// What a block holds, in a buffer; nullptr if this file cannot be read.
   struct Filled {
     io::Block buffer;
     std::span<const std::byte> bytes;

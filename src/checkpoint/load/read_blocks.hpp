@@ -22,7 +22,7 @@ struct BlockReading {
 
 /// Reads blocks by several threads, four for each of `threads` in memory, checks each against its digest, and copies what
 /// is wanted of those that are whole. Some threads only read, so that the disk never waits for a digest. Files follow each
-/// other; one of which a single block or little is read is the caller's own to read, and where all are such no thread is
+/// other; one of which a single block or little is read is the caller's own to read, and if all are such no thread is
 /// started.
 /// Returns what is not whole: damaged bytes, neighbours together, and files that cannot be read, of which the rest is not
 /// tried. Throws nothing that a file could cause.

@@ -37,7 +37,7 @@ class Survey {
   const std::vector<PartRef>& parts() const { return parts_; }
   bool is_home(std::size_t number) const { return number % readers_ == reader_; }
 
-  /// The text of the index of that part, which has the right digest. Parts come in order. Error where it does not fit.
+  /// The text of the index of that part, which has the right digest. Parts come in order. Error if it does not fit.
   /// Returns the index for whoever keeps it.
   Index add(std::size_t number, const std::string& text);
 

@@ -70,7 +70,7 @@ Descriptions unpack(std::string_view bytes) {
 
 std::string shortened(const std::string& text) { return text.size() <= 80 ? text : text.substr(0, 77) + "..."; }
 
-/// "'epoch': value 3 on rank 0; value 4 on ranks 1, 2", or "" where all ranks say the same.
+/// "'epoch': value 3 on rank 0; value 4 on ranks 1, 2", or "" if all ranks say the same.
 std::string difference(const std::string& name, const std::vector<Descriptions>& ranks) {
   std::map<std::string, std::vector<std::string>> said;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
@@ -135,7 +135,7 @@ std::int64_t number_in_digest(const std::string& digest, std::size_t first = 0) 
   return std::stoll(digest.substr(first, 15), nullptr, 16);
 }
 
-/// Bytes that differ where anything of an entry but its data does. Cheap: it is made at every save.
+/// Bytes that differ if anything of an entry but its data does. Cheap: it is made at every save.
 class Fingerprint {
  public:
   template <class T>

@@ -14,7 +14,7 @@ namespace trainrt::checkpoint {
 void require_alike(const State& state, Communicator& communicator);
 
 /// What the ranks agree on about the State before each save: the same entries, dtypes, shapes and placements, and the same
-/// values. While names and shapes stay as they were this is one small reduction; where they changed, ranks exchange their
+/// values. While names and shapes stay as they were this is one small reduction; if they changed, ranks exchange their
 /// slabs, some tensors at a time, and the layout is made anew. What a rank keeps of it grows with the tensors and with the
 /// ranks of its own file, not with all ranks times tensors.
 class Agreement {
@@ -28,7 +28,7 @@ class Agreement {
     bool alike = true;      ///< all ranks gave the same number
   };
   /// Collective. What differs between ranks throws one Error, the same on all, that names the entries and the ranks.
-  /// `obstacle`: this rank cannot save now; it is passed on, so that all know. Values are compared only where a save
+  /// `obstacle`: this rank cannot save now; it is passed on, so that all know. Values are compared only if a save
   /// begins. `number` is compared besides.
   enum class For { plan, save };
   Outcome update(const State& state, For purpose, bool obstacle = false, std::int64_t number = 0);

@@ -50,7 +50,7 @@ std::optional<Owner> owner_of(const std::string& name) {
   return Owner{rest, static_cast<int>(*pid), static_cast<unsigned long long>(*start), fields[2]};
 }
 
-/// nullopt where it cannot be told: another host's process, or one of another boot or pid namespace.
+/// nullopt if it cannot be told: another host's process, or one of another boot or pid namespace.
 std::optional<bool> is_alive(const Owner& owner, const Owner& me) {
   if (owner.host != me.host || owner.scope != me.scope || me.start == 0) return std::nullopt;
   return process_start_time(owner.pid) == owner.start;

@@ -23,7 +23,7 @@ struct Sealed {
 struct SaveResult {
   std::int64_t number = -1;
   bool committed = false;
-  std::string directory;      ///< where committed
+  std::string directory;      ///< if committed
   std::string error;          ///< else why not, with rank, host and file
   bool lost = false;          ///< another attempt owns the run now
   bool may_pass = false;      ///< the storage was away, and may be back by itself

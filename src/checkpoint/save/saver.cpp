@@ -113,7 +113,7 @@ std::optional<SaveResult> Saver::start(const State& state, Request request) {
   return std::nullopt;
 }
 
-/// Once: where it is gone later, it has been taken away.
+/// Once: if it is gone later, it has been taken away.
 void Saver::make_private_dir() {
   if (options_.makes_private_dir) io::make_directories(options_.private_dir);
   options_.makes_private_dir = false;

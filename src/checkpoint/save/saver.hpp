@@ -47,7 +47,7 @@ class Saver {
   /// and staging memory is taken in the background.
   void prepare(const State& state);
 
-  /// What the ranks compare of the state that is about to be saved, where `number` is set.
+  /// What the ranks compare of the state that is about to be saved, if `number` is set.
   struct Comparison {
     std::function<std::int64_t()> number;      ///< of this rank, once the state is up to date
     std::function<void(bool alike)> conclude;  ///< all ranks had the same. If it throws, on all ranks, nothing is saved
@@ -57,7 +57,7 @@ class Saver {
     std::function<void()> before_commit;  ///< rank 0's writer calls it: what must be durable first
     Comparison comparison;
   };
-  /// Takes a checkpoint. Nothing may be in flight. Returns a result where it failed at once. Values that differ between
+  /// Takes a checkpoint. Nothing may be in flight. Returns a result if it failed at once. Values that differ between
   /// ranks throw Error (it is a bug of the train function).
   std::optional<SaveResult> start(const State& state, Request request);
 
@@ -74,10 +74,10 @@ class Saver {
   Standing standing() const;  ///< not collective
   std::optional<SaveResult> advance(Standing of_all);
 
-  /// Waits for what is in flight. nullopt where nothing is.
+  /// Waits for what is in flight. nullopt if nothing is.
   std::optional<SaveResult> finish();
   /// Waits for what follows a commit in the background: the whole view, deletions; views that could not be written are
-  /// tried once more. Not collective. Says that it waits where that takes long; throws Error after writer.stuck_s.
+  /// tried once more. Not collective. Says that it waits if that takes long; throws Error after writer.stuck_s.
   void drain();
 
  private:

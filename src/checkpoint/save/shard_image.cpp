@@ -63,7 +63,7 @@ device::Events ShardImage::copy(std::span<std::byte> into, std::uint64_t window)
   return from_gpus ? copier_.mark() : device::Events{};
 }
 
-/// True where a GPU does it.
+/// True if a GPU does it.
 bool ShardImage::overlay_source(std::span<std::byte> into, std::uint64_t window, const TensorSource& source) const {
   const auto& entry = state_.tensors()[source.tensor];
   const auto gpu = gpus_[source.tensor];

@@ -39,7 +39,7 @@ class ShardWriter {
   /// Returns when the state may change. The earlier part must be sealed. Failures show in wait().
   void begin(std::shared_ptr<const ShardPlan> plan, const State& state, const std::string& directory);
   bool is_sealed() const;
-  /// Waits for the part that was begun last. Throws Error where no byte is written for stuck_s.
+  /// Waits for the part that was begun last. Throws Error if no byte is written for stuck_s.
   Sealed wait();
   /// Takes the staging memory that such a plan needs, in the background, so that no save has to wait for the system to find
   /// it. What cannot be had now a save will ask for.

@@ -21,7 +21,7 @@ void write_view(const std::string& checkpoint_dir, const std::string& aside, con
 /// Where a view is written that goes out of this private directory.
 std::string view_aside(const std::string& private_dir);
 
-/// Makes the view of a committed checkpoint anew, from the indices of its shards, where a run was killed before it was
+/// Makes the view of a committed checkpoint anew, from the indices of its shards, if a run was killed before it was
 /// written. Does nothing if there is one, or if `checkpoint_dir` is a symbolic link: what lies elsewhere stays as it is.
 void restore_view(const std::string& checkpoint_dir, const std::string& aside);
 

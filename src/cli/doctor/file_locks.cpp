@@ -52,7 +52,7 @@ Json try_all(const io::Descriptor& file) {
   return answers;
 }
 
-/// Rank 0's lock first, then those that another rank tried to take while it was held: null where none did.
+/// Rank 0's lock first, then those that another rank tried to take while it was held: null if none did.
 std::vector<Json> try_on_ranks(const Examination& examination) {
   const auto& world = examination.world();
   const bool tries = world.rank != 0 && (examination.leads_node() || (world.node_rank == 0 && world.local_rank == 1));
@@ -71,7 +71,7 @@ std::vector<Json> try_on_ranks(const Examination& examination) {
   return others.of_rank;
 }
 
-/// "" where that kind works as it should.
+/// "" if that kind works as it should.
 std::string trouble_of(const Kind& kind, const Examination& examination, const std::vector<Json>& locks) {
   const std::string first = locks.front().at(kind.name);
   if (first != "locked") return fmt::format("{} does not work: {}", kind.name, first);

@@ -1,4 +1,4 @@
-// NCCL is loaded when it is asked for: is it there, where there are GPUs?
+// NCCL is loaded when it is asked for: is it there, if there are GPUs?
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
@@ -14,7 +14,7 @@ Json look_at_nccl() {
   Json answer = {{"gpus", device::runtime().count()}};
   try {
     answer["version"] = comm::nccl::load()->version_text();
-  } catch (const Error& error) {  // plain where there is no GPU
+  } catch (const Error& error) {  // plain if there is no GPU
     answer["why_none"] = error.what();
   }
   return answer;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t longest_word = 60000;  // an object header has 64 KiB, for all its parts
 
-/// Where in the file the bytes of the new dataset belong; 0 where it has none.
+/// Where in the file the bytes of the new dataset belong; 0 if it has none.
 std::uint64_t add(io::H5Placer& placer, const std::string& name, hid_t type, const Shape& shape,
                   std::string_view placement) {
   std::uint64_t at = 0;

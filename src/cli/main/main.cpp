@@ -9,8 +9,8 @@
 
 namespace {
 
-/// A file that is opened must not become a standard stream that was closed: what is printed would land in it. What stands in
-/// its place here cannot be written, so that lost output is noticed.
+/// A file that is opened must not become a standard stream that was closed: what is printed would land in it. What stands
+/// in its place here cannot be written, so that lost output is noticed.
 void occupy_standard_streams() {
   for (const int number : {0, 1, 2})
     if (fcntl(number, F_GETFD) < 0) open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY);

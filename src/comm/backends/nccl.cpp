@@ -1,4 +1,4 @@
-// NCCL between the ranks' GPUs, on top of the best backend for the host. `auto` takes it by itself where it can be had
+// NCCL between the ranks' GPUs, on top of the best backend for the host. `auto` takes it by itself if it can be had
 // (put_on_gpus()); by name it is an order.
 #include "comm/backend.hpp"
 

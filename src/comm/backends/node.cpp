@@ -236,7 +236,7 @@ Memory NodeCommunicator::allocate(std::size_t bytes, Device device) {
   return Communicator::allocate(bytes, device);
 }
 
-/// Backend node where the ranks can have it, else mpi.
+/// Backend node if the ranks can have it, else mpi.
 std::unique_ptr<Communicator> over(std::unique_ptr<MpiCommunicator> mpi, std::vector<int> node_of_rank) {
   std::map<int, int> ranks_on;
   for (const int node : node_of_rank) ++ranks_on[node];

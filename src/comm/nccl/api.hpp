@@ -9,7 +9,7 @@ namespace trainrt::comm::nccl {
 
 // What of NCCL's binary interface is used. NCCL is loaded when it is asked for, never linked, so that one program runs
 // where it is and where it is not; these declarations are those of nccl.h, which is not needed to build. A test compares
-// the two where nccl.h is there.
+// the two if nccl.h is there.
 
 inline constexpr int oldest_version = 21800;  ///< 2.18: the first with all fields of Config
 
@@ -71,7 +71,7 @@ struct Api {
 
 inline constexpr std::string_view library_name = "libnccl.so.2";
 
-/// Loads the library, by its name or path. UsageError where it is not there, lacks a function or is too old, with what to
+/// Loads the library, by its name or path. UsageError if it is not there, lacks a function or is too old, with what to
 /// do.
 std::shared_ptr<const Api> load(std::string_view library = library_name);
 

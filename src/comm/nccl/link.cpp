@@ -78,7 +78,7 @@ void Link::require_whole() {
   if (comm_ == nullptr) throw Error(broken_);
 }
 
-/// What the call before has come to; in_progress where it takes too long.
+/// What the call before has come to; in_progress if it takes too long.
 Result Link::settled(double limit_seconds) {
   const auto start = monotonic_seconds();
   double waited = 0;

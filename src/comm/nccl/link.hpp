@@ -14,7 +14,7 @@
 namespace trainrt::comm::nccl {
 
 /// One rank's end of an NCCL communicator. NCCL never blocks here: its calls return at once, and what they have come to is
-/// asked for, with a limit. A thread watches what is under way on the GPU: where NCCL reports an error, or the first of it
+/// asked for, with a limit. A thread watches what is under way on the GPU: if NCCL reports an error, or the first of it
 /// takes longer than the limit, it aborts the communicator. The kernels that wait for other ranks end then, so that nothing
 /// that waits for the GPU waits for ever, and every later call throws Error with the reason.
 class Link {
@@ -26,7 +26,7 @@ class Link {
     double limit_seconds = 1800;
   };
   /// On the train thread, which outlives it. Joins the others of that id; the thread's current GPU is Member::gpu. Error
-  /// where that fails or takes too long.
+  /// if that fails or takes too long.
   Link(std::shared_ptr<const Api> api, const UniqueId& id, const Member& place);
   /// Waits a while for what is under way; what does not end is aborted.
   ~Link();
@@ -34,9 +34,9 @@ class Link {
 
   /// The calls, as one group of NCCL's. Returns when they are on their stream.
   void enqueue(const std::string& what, const std::function<Result(const Api&, Comm*)>& calls);
-  /// Watches until the event comes. `what` is said where it does not.
+  /// Watches until the event comes. `what` is said if it does not.
   void watch(std::shared_ptr<device::Event> event, std::string what);
-  /// Throws Error with the reason where it was aborted.
+  /// Throws Error with the reason if it was aborted.
   void require_whole();
 
  private:
@@ -57,7 +57,7 @@ class Link {
   Member place_;
   WaitNote& note_;  // the train thread's
 
-  std::mutex comm_mutex_;  // held where NCCL is called
+  std::mutex comm_mutex_;  // held if NCCL is called
   Comm* comm_ = nullptr;   // nullptr: aborted
   std::string broken_;     // why
 

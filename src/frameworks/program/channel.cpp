@@ -79,7 +79,7 @@ std::optional<std::string> Channel::next_line() {
   return line;
 }
 
-/// False where nothing came.
+/// False if nothing came.
 bool Channel::read_more(double limit_s) {
   pollfd ready{.fd = socket_.number(), .events = POLLIN, .revents = 0};
   if (poll(&ready, 1, static_cast<int>(limit_s * 1000)) <= 0) return false;

@@ -10,7 +10,7 @@ namespace trainrt::program {
 
 using Json = nlohmann::ordered_json;
 
-/// What the program sent: an object with a field "op", and a file where one travelled with it.
+/// What the program sent: an object with a field "op", and a file if one travelled with it.
 struct Message {
   std::string op;
   Json body;
@@ -25,7 +25,7 @@ class Channel {
   /// Makes both ends. The program's is `theirs`.
   explicit Channel(Descriptor& theirs);
 
-  /// The next message; nothing where none comes within so many seconds, or where the program has closed its end. What is no
+  /// The next message; nothing if none comes within so many seconds, or where the program has closed its end. What is no
   /// message throws UsageError.
   std::optional<Message> receive(double limit_s);
   /// Does some process hold the other end?

@@ -71,7 +71,7 @@ void close_files_at_exec() {
   for (int number = 3; number < most; ++number) fcntl(number, F_SETFD, FD_CLOEXEC);
 }
 
-/// errno where the program could not be started.
+/// errno if the program could not be started.
 [[noreturn]] void become(const ChildPlan& plan, char** words, char** environment, int input, pid_t parent, Life life,
                          volatile int& failure) {
   setpgid(0, 0);

@@ -31,7 +31,7 @@ struct ChildPlan {
 /// this process. Only that thread uses it.
 class Child {
  public:
-  explicit Child(const ChildPlan& plan);  ///< throws Error where it cannot be started
+  explicit Child(const ChildPlan& plan);  ///< throws Error if it cannot be started
   ~Child();                               ///< kills the whole group
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
@@ -41,7 +41,7 @@ class Child {
   const std::optional<Ending>& ending();
   bool ended_by_stop_signal() { return ending() && ending()->signal == stop_signal_; }
   void signal(int number) const;  ///< to the whole group
-  /// False where it still runs after so long.
+  /// False if it still runs after so long.
   bool ends_within(double seconds);
 
  private:
@@ -54,7 +54,7 @@ class Child {
   std::optional<Ending> ending_;
 };
 
-/// The path of an executable file as execvp() would find it; "" where there is none.
+/// The path of an executable file as execvp() would find it; "" if there is none.
 std::string find_executable(const std::string& name);
 
 }  // namespace trainrt::program

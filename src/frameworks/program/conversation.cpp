@@ -68,7 +68,7 @@ void Conversation::hold(Message first) {
   for (std::optional<Message> message = std::move(first); message; message = next()) answer(*message);
 }
 
-/// Nothing where the program has ended well.
+/// Nothing if the program has ended well.
 std::optional<Message> Conversation::next() {
   constexpr double look_s = 0.1;
   for (;;) {

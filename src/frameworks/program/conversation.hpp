@@ -13,7 +13,7 @@ namespace trainrt::program {
 /// program asks, the runtime answers:
 ///
 ///   {"ok": {...}}        what the message returns
-///   {"error": "text"}    it failed, and the attempt ends; with "usage": true where the message or the config was wrong
+///   {"error": "text"}    it failed, and the attempt ends; with "usage": true if the message or the config was wrong
 ///   {"stop": "text"}     the run stops here, with everything saved: the program ends now
 ///   {"save": true}       the state is about to be saved or compared, the true answer comes later: the program brings its
 ///   memory and
@@ -40,16 +40,16 @@ namespace trainrt::program {
 /// axis, first and global_extent; `at` is its place in the memory, a memfd of `memory` bytes with F_SEAL_SHRINK that
 /// travels with the message (SCM_RIGHTS) and holds what the tensors are before; after the answer, what was restored, or of
 /// a new run what rank 0 has in the replicated ones. `sums` names the values that are parts of a sum over the ranks. A file
-/// is {name, path, per_rank}. all_reduce, broadcast and all_gather bring a memory of their own, with `memory`, where they
+/// is {name, path, per_rank}. all_reduce, broadcast and all_gather bring a memory of their own, with `memory`, if they
 /// have none of that size yet.
-/// A program whose hello has its pid says 'done' where its exit code may not reach the runtime: behind a script or a pipe.
+/// A program whose hello has its pid says 'done' if its exit code may not reach the runtime: behind a script or a pipe.
 /// Numbers that JSON lacks are {"float": "nan" | "inf" | "-inf"}.
 class Conversation {
  public:
   Conversation(Context& ctx, Channel& channel, Child& child) : ctx_(ctx), channel_(channel), child_(child) {}
 
   /// From the program's first message to its end. Throws what the Context throws (a stop is for the caller to pass on),
-  /// UsageError for bad messages, and Error where the program fails.
+  /// UsageError for bad messages, and Error if the program fails.
   void hold(Message first);
 
  private:
@@ -74,7 +74,7 @@ class Conversation {
   Child& child_;
   std::optional<MirroredState> state_;
   SharedMemory exchanged_;  ///< of the collectives
-  pid_t speaker_ = 0;       ///< of whom the runtime hears, where it is known
+  pid_t speaker_ = 0;       ///< of whom the runtime hears, if it is known
   bool is_done_ = false;
 };
 

@@ -9,8 +9,8 @@ namespace trainrt::program {
 
 /// Fields of a message. A missing one, or one of another type, throws UsageError that names it.
 std::string text_field(const Json& body, const char* name);
-std::string text_field(const Json& body, const char* name, std::string otherwise);  ///< where it is missing
-bool flag_field(const Json& body, const char* name);                                ///< false where it is missing
+std::string text_field(const Json& body, const char* name, std::string otherwise);  ///< if it is missing
+bool flag_field(const Json& body, const char* name);                                ///< false if it is missing
 std::int64_t number_field(const Json& body, const char* name, std::int64_t least = 0);
 const Json& field(const Json& body, const char* name, Json::value_t type);
 Shape shape_field(const Json& body, const std::string& what);  ///< "shape", of what messages call so

@@ -17,7 +17,7 @@ struct ProgramOptions {
 
 /// A train function that starts the program on every rank and waits for it. A program that speaks (protocol in
 /// conversation.hpp; trainrt.py is a client) steps, reports and restores through the Context; one that says nothing runs
-/// until it ends, and gets the stop signal where the run stops. UsageError if there is no such executable, or an
+/// until it ends, and gets the stop signal if the run stops. UsageError if there is no such executable, or an
 /// interpreter's script is not there.
 std::function<void(Context&)> program_function(ProgramOptions options);
 

@@ -10,7 +10,7 @@ namespace trainrt::program {
 class SharedMemory {
  public:
   SharedMemory() = default;
-  /// UsageError where `file` is no memfd of at least so many bytes with F_SEAL_SHRINK.
+  /// UsageError if `file` is no memfd of at least so many bytes with F_SEAL_SHRINK.
   SharedMemory(const Descriptor& file, std::size_t bytes);
   ~SharedMemory();
   SharedMemory(SharedMemory&& other) noexcept;

@@ -32,7 +32,7 @@ std::string slow_blas() {
   char* real = realpath(where.dli_fname, nullptr);
   const std::string file = real ? real : where.dli_fname;
   free(real);
-  const bool reference = file.find("/blas/libblas.so") != std::string::npos;  // where Debian keeps the reference BLAS
+  const bool reference = file.find("/blas/libblas.so") != std::string::npos;  // if Debian keeps the reference BLAS
   return reference ? file : "";
 }
 

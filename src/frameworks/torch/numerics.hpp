@@ -7,7 +7,7 @@ namespace trainrt::frameworks {
 /// For the whole process.
 void set_numerics(int threads);
 
-/// The file of a BLAS that is known to be slow (the reference one, tens of times), "" where there is none to complain
+/// The file of a BLAS that is known to be slow (the reference one, tens of times), "" if there is none to complain
 /// about.
 std::string slow_blas();
 

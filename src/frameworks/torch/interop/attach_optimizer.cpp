@@ -20,7 +20,7 @@ using frameworks::view_of;
 using torch::optim::Optimizer;
 using torch::optim::OptimizerOptions;
 
-/// Adds the entries of one parameter under `name`, the optimizer's state of it made where it is missing.
+/// Adds the entries of one parameter under `name`, the optimizer's state of it made if it is missing.
 using AttachParameter =
     std::function<void(State&, Optimizer&, const OptimizerOptions&, const at::Tensor&, const std::string&)>;
 

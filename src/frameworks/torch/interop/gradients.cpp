@@ -143,7 +143,7 @@ struct Gradients::Impl {
     if (way == Way::views || way == Way::copies) buckets->ready(number);
   }
 
-  /// torch made a tensor of its own where there was none.
+  /// torch made a tensor of its own if there was none.
   static void put_in_place(Slot& slot) {
     auto& gradient = slot.parameter.mutable_grad();
     if (is_in_place(slot)) return;

@@ -64,7 +64,7 @@ void broadcast_model(Communicator& communicator, TorchModel model) {
   torch::NoGradGuard no_grad;
   const auto send = [&](const std::string& name, const at::Tensor& tensor) {
     frameworks::view_of(tensor, name);  // is it one that can be sent?
-    const auto on_host = tensor.cpu();  // itself, where it is there
+    const auto on_host = tensor.cpu();  // itself, if it is there
     const auto view = frameworks::view_of(on_host, name);
     communicator.broadcast(Buffer{view.data, static_cast<std::size_t>(tensor.numel()), view.dtype}, 0, name);
     if (!tensor.is_cpu()) tensor.copy_(on_host);
