@@ -166,7 +166,7 @@ std::string hang_folder(int attempt) { return "logs/hang-attempt-" + attempt_nam
 std::string crash_of(const std::string& run_dir, int attempt) try {
   std::string text;
   for (const auto& name : io::list_directory(run_dir + "/logs")) {
-    if (!name.starts_with("crash-attempt-" + attempt_name(attempt) + "-")) continue;
+    if (!name.starts_with(crash_prefix(attempt))) continue;
     const auto line = first_line(io::read_file(run_dir + "/logs/" + name));
     text += (text.empty() ? "" : "; ") + line.substr(std::min(line.size(), line.find(' ') + 1));
   }

@@ -31,6 +31,7 @@ inline constexpr std::size_t block_bytes = std::size_t{4} << 20;
 inline constexpr std::uint64_t most_index_bytes = std::uint64_t{512} << 20;
 
 std::string directory_name(std::int64_t number);  ///< "checkpoint_000012"
+
 /// NNNNNN of "checkpoint_NNNNNN", nullopt for any other name.
 std::optional<std::int64_t> number_of(const std::string& directory_name);
 

@@ -68,7 +68,7 @@ CheckpointStoreOptions saying(Findings& findings) {
 TEST_CASE("a store restores what it saved, on another number of ranks and in every layout of files") {
   for (const auto layout : {FileLayout::rank, FileLayout::node, FileLayout::single})
     for (const int readers : {1, 3, 4}) {
-      INFO(checkpoint::name_of(layout) << " -> " << readers << " ranks");
+      INFO(static_cast<int>(layout) << " -> " << readers << " ranks");
       Scratch run;
       Findings findings;
       run_ranks(3, [&](Communicator& communicator) {
