@@ -68,10 +68,10 @@ bench-%: configure-tests all ## one benchmark: bench-train, bench-comm, bench-st
 LEAN = -DTRAINRT_TORCH=OFF -DTRAINRT_CUDA=OFF
 CCACHE = $(if $(shell command -v ccache),-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 
-asan: test-packages ## the unit and contract tests under AddressSanitizer and UBSan
+asan: test-packages ## the unit and contract tests under AddressSanitizer, with its search for leaks, and UBSan
 	@cmake -S . -B $(BUILD)-asan -G Ninja $(CCACHE) -DTRAINRT_SANITIZE=address,undefined $(LEAN) >/dev/null
 	@cmake --build $(BUILD)-asan --parallel $(JOBS) --target unit_and_contract
-	@ASAN_OPTIONS=detect_leaks=0 tests/run.sh $(BUILD)-asan unit contract
+	@tests/run.sh $(BUILD)-asan unit contract
 
 tsan: test-packages ## the unit and contract tests under ThreadSanitizer
 	@cmake -S . -B $(BUILD)-tsan -G Ninja $(CCACHE) -DTRAINRT_SANITIZE=thread $(LEAN) >/dev/null

@@ -20,13 +20,13 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 /// A run whose last attempt was killed, and that nobody has continued yet, still says that it runs.
-void tell_killed_from_running(RunSummary& summary) {
-  if (summary.attempts.empty()) return;
-  auto& last = summary.attempts.back();
-  if (!last.end.empty() || rundir::attempt_is_alive(summary.run_dir, last)) return;
+void tell_killed_from_running(RunSummary& run) {
+  if (run.attempts.empty()) return;
+  auto& last = run.attempts.back();
+  if (!last.end.empty() || rundir::attempt_is_alive(run.run_dir, last)) return;
   last.end = last.seen.empty() ? last.start : last.seen;
   last.why = rundir::why_without_end(last.owner, {});
-  summary.record.state = "killed";
+  run.record.state = "killed";
 }
 
 Json as_json(const rundir::TimeAccount& account) {
@@ -80,45 +80,45 @@ const metrics::Record* RunSummary::best() const {
 RunSummary summary_of(const std::string& run_dir) {
   const auto record = rundir::read_run_record(run_dir);
   if (!record) throw UsageError(run_dir + " is no run directory: it has no run.json");
-  RunSummary summary;
-  summary.run_dir = run_dir;
-  summary.record = *record;
-  summary.reports = metrics::read_results(run_dir);
-  summary.checkpoints = checkpoint::list(run_dir);
-  summary.attempts = rundir::read_attempts(run_dir);
-  tell_killed_from_running(summary);
-  summary.contradiction = rundir::contradiction_in(rundir::gather_evidence(run_dir));
-  summary.attempt_count = std::max(rundir::numbers_of_attempts(run_dir).size(), summary.attempts.size());
-  summary.accounts = rundir::accounts_of(summary.attempts);
-  return summary;
+  RunSummary run;
+  run.run_dir = run_dir;
+  run.record = *record;
+  run.reports = metrics::read_results(run_dir);
+  run.checkpoints = checkpoint::list(run_dir);
+  run.attempts = rundir::read_attempts(run_dir);
+  tell_killed_from_running(run);
+  run.contradiction = rundir::contradiction_in(rundir::gather_evidence(run_dir));
+  run.attempt_count = std::max(rundir::numbers_of_attempts(run_dir).size(), run.attempts.size());
+  run.accounts = rundir::accounts_of(run.attempts);
+  return run;
 }
 
-Json as_json(const RunSummary& summary) {
+Json as_json(const RunSummary& run) {
   Json attempts = Json::array();
-  for (std::size_t i = 0; i < summary.attempts.size(); ++i)
-    attempts.push_back(as_json(summary.attempts[i], summary.accounts[i]));
+  for (std::size_t i = 0; i < run.attempts.size(); ++i)
+    attempts.push_back(as_json(run.attempts[i], run.accounts[i]));
   Json checkpoints = Json::array();
-  for (const auto& meta : summary.checkpoints)
-    checkpoints.push_back({{"directory", summary.run_dir + "/" + checkpoint::directory_name(meta.number)},
+  for (const auto& meta : run.checkpoints)
+    checkpoints.push_back({{"directory", run.run_dir + "/" + checkpoint::directory_name(meta.number)},
                            {"iteration", meta.iteration},
                            {"step", meta.step}});
   const auto report = [](const metrics::Record* record) {
     return record != nullptr ? Json::parse(metrics::to_json(*record)) : Json();
   };
-  return {{"name", summary.record.name},
-          {"run_id", summary.record.run_id},
-          {"state", summary.record.state},
-          {"train_function", summary.record.function},
-          {"config", summary.record.loop},
-          {"path", summary.run_dir},
-          {"iterations", summary.reports.size()},
-          {"metrics", report(summary.last())},
-          {"best_metrics", report(summary.best())},
+  return {{"name", run.record.name},
+          {"run_id", run.record.run_id},
+          {"state", run.record.state},
+          {"train_function", run.record.function},
+          {"config", run.record.loop},
+          {"path", run.run_dir},
+          {"iterations", run.reports.size()},
+          {"metrics", report(run.last())},
+          {"best_metrics", report(run.best())},
           {"checkpoints", checkpoints},
-          {"contradiction", summary.contradiction.empty() ? Json() : Json(summary.contradiction)},
+          {"contradiction", run.contradiction.empty() ? Json() : Json(run.contradiction)},
           {"attempts", attempts},
-          {"attempt_count", summary.attempt_count},
-          {"time", as_json(rundir::sum_of(summary.accounts))}};
+          {"attempt_count", run.attempt_count},
+          {"time", as_json(rundir::sum_of(run.accounts))}};
 }
 
 }  // namespace trainrt::cli
