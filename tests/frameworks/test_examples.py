@@ -79,7 +79,7 @@ def the_train_function_learns_and_continues():
     text = (EXAMPLES / "train_function.ini").read_text()
     config, words = config_of(text, "checked")
     check_exit(run([TRAINRT, "check", "--config", config, *words, f"--train.library={library}"]), FINISHED)
-    learns_and_continues(text, train__library=library, loop__epochs=300)
+    learns_and_continues(text, train__library=library, loop__epochs=60)
 
 
 @test
