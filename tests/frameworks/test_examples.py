@@ -79,7 +79,7 @@ def the_train_function_learns_and_continues():
     text = (EXAMPLES / "train_function.ini").read_text()
     config, words = config_of(text, "checked")
     check_exit(run([TRAINRT, "check", "--config", config, *words, f"--train.library={library}"]), FINISHED)
-    learns_and_continues(text, train__library=library, loop__epochs=300)
+    learns_and_continues(text, train__library=library, loop__epochs=60)
 
 
 @test
@@ -88,7 +88,7 @@ def the_torch_model_learns_and_continues():
         skip("the torch module is not built (package libtorch-dev)")
     must(["cmake", "--install", BUILD, "--prefix", PREFIX, "--component", "torch"])
     flags = must(["pkg-config", "--cflags", "--libs", "trainrt-torch"], env={**os.environ, "PKG_CONFIG_PATH": str(PREFIX / "lib/pkgconfig")})
-    library = plugin(EXAMPLES / "torch_model.cpp", ["-O1", *flags.split()])
+    library = plugin(EXAMPLES / "torch_model.cpp", flags.split())
     learns_and_continues((EXAMPLES / "train_function.ini").read_text(), train__library=library, loop__epochs=12)
 
 
