@@ -163,9 +163,10 @@ TEST_CASE("on a terminal the last row is taken once, written anew in place, cut 
 TEST_CASE("a window of another size is taken anew; an attempt that fails gives the row back") {
   std::vector<std::string> written;
   std::optional<trainrt::TerminalSize> size({24, 80});
+  double now = 1;
   {
     Progress progress("demo", {[&] { return size; }, [&](std::string_view text) { written.emplace_back(text); }, false},
-                      [] { return 1.0; });
+                      [&] { return ++now; });
     progress.begin({});
     progress.write({1, {}});
     size = {{40, 80}};
