@@ -179,10 +179,10 @@ void SlurmJob::end_steps() const {
        std::this_thread::sleep_for(std::chrono::seconds(1))) {
     const auto steps = parse_steps(ask({"squeue", "--noheader", "--steps", "--jobs=" + id_, "--format=%i"}));
     if (steps.empty()) return;
-    const bool patient = monotonic_seconds() - start < steps_save_within_s;
-    if (patient && asked > 0) continue;
+    const bool may_save = monotonic_seconds() - start < steps_save_within_s;
+    if (may_save && asked > 0) continue;
     asked = monotonic_seconds();
-    for (const auto& step : steps) ask({"scancel", patient ? "--signal=USR1" : "--signal=KILL", step});
+    for (const auto& step : steps) ask({"scancel", may_save ? "--signal=USR1" : "--signal=KILL", step});
   }
 }
 

@@ -15,8 +15,8 @@
 #include "checkpoint/format/names.hpp"
 #include "io/digest.hpp"
 #include "io/file.hpp"
-#include "io/patience.hpp"
 #include "io/storage_error.hpp"
+#include "io/storage_retry.hpp"
 #include "io/temporary.hpp"
 
 namespace trainrt::checkpoint {
@@ -79,7 +79,7 @@ void restore(const std::string& from, const FileRecord& record, const std::strin
 std::string damage_of(const std::string& checkpoint_dir, const FileRecord& file,
                       const std::function<void(std::uint64_t bytes)>& read) try {
   const auto path = checkpoint_dir + "/" + file.name;
-  const auto found = io::patiently_in(run_of(checkpoint_dir), [&] {
+  const auto found = io::retried_in(run_of(checkpoint_dir), [&] {
     return read_through(path, [&](std::span<const std::byte> piece) {
       if (read) read(piece.size());
     });
@@ -145,7 +145,7 @@ bool has_view(const std::string& checkpoint_dir) { return io::exists(checkpoint_
 
 std::string view_damage(const std::string& checkpoint_dir, const std::function<void(std::uint64_t bytes)>& read) try {
   const auto path = checkpoint_dir + "/" + view_name;
-  const bool whole = io::patiently_in(run_of(checkpoint_dir), [&] { return ends_with_its_digest(path, read); });
+  const bool whole = io::retried_in(run_of(checkpoint_dir), [&] { return ends_with_its_digest(path, read); });
   return whole ? "" : "'" + path + "' is damaged: it does not end with its digest";
 } catch (const std::exception& error) {
   rethrow_if_no_damage(error);

@@ -95,8 +95,7 @@ RunSummary summary_of(const std::string& run_dir) {
 
 Json as_json(const RunSummary& run) {
   Json attempts = Json::array();
-  for (std::size_t i = 0; i < run.attempts.size(); ++i)
-    attempts.push_back(as_json(run.attempts[i], run.accounts[i]));
+  for (std::size_t i = 0; i < run.attempts.size(); ++i) attempts.push_back(as_json(run.attempts[i], run.accounts[i]));
   Json checkpoints = Json::array();
   for (const auto& meta : run.checkpoints)
     checkpoints.push_back({{"directory", run.run_dir + "/" + checkpoint::directory_name(meta.number)},

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int question_tag = 1;
 constexpr int reply_tag = 2;
-constexpr double patience_seconds = 2;
+constexpr double longest_roll_call_s = 2;
 
 }  // namespace
 
@@ -56,7 +56,7 @@ std::string MpiRollCall::missing() {
       check_mpi(MPI_Isend(&question_, sizeof(Reply) / 2, MPI_BYTE, other, question_tag, comm_, &sent_.emplace_back()));
   std::vector<std::optional<Reply>> heard(static_cast<std::size_t>(size_));
   const auto start = monotonic_seconds();
-  for (int left = size_ - 1; left > 0 && monotonic_seconds() - start < patience_seconds; sched_yield()) {
+  for (int left = size_ - 1; left > 0 && monotonic_seconds() - start < longest_roll_call_s; sched_yield()) {
     answer();
     Reply reply;
     int from = 0;

@@ -104,31 +104,31 @@ void QueuedCommunicator::wait(Ticket ticket) {
   while (completed_ < std::min(ticket, started_)) {
     if (advance_front()) continue;
     auto& front = queue_.front();
-    if (!front.task.awaited()->ready()) wait_patiently(*front.task.awaited(), described(front.collective));
+    if (!front.task.awaited()->ready()) wait_with_limit(*front.task.awaited(), described(front.collective));
   }
 }
 
 void QueuedCommunicator::wait_for(Awaited& awaited, std::string_view what) {
   require_whole();
-  if (!awaited.ready()) wait_patiently(awaited, std::string(what));
+  if (!awaited.ready()) wait_with_limit(awaited, std::string(what));
 }
 
-void QueuedCommunicator::wait_patiently(Awaited& awaited, const std::string& what) {
+void QueuedCommunicator::wait_with_limit(Awaited& awaited, const std::string& what) {
   constexpr double worth_saying_seconds = 0.5;
-  Wait patience;
+  Wait wait;
   Waiting waiting;
   while (!awaited.ready()) {
-    if (!patience.is_long()) {
-      patience.wait_a_little();
+    if (!wait.is_long()) {
+      wait.wait_a_little();
       continue;
     }
-    if (!waiting.said() && patience.waited() > worth_saying_seconds)
+    if (!waiting.said() && wait.waited() > worth_saying_seconds)
       waiting.say(fmt::format("{} at step {}{}", what, step_, awaited.awaited_now()));
     // A rank may come, and then end: look once more, after it was seen to be gone.
     if (const auto why = awaited.lost(); !why.empty() && !awaited.ready()) give_up(what, why);
-    if (patience.waited() > timeout_seconds_)
+    if (wait.waited() > timeout_seconds_)
       give_up(what, fmt::format("waited {} s (failure.collective_timeout) for {}", timeout_seconds_, awaited.missing()));
-    awaited.sleep(std::clamp(timeout_seconds_ - patience.waited(), 0.001, idle()));
+    awaited.sleep(std::clamp(timeout_seconds_ - wait.waited(), 0.001, idle()));
   }
 }
 

@@ -49,7 +49,7 @@ class QueuedCommunicator : public Communicator {
   void advance();
   bool advance_front();
   void run(Task& task);
-  void wait_patiently(Awaited& awaited, const std::string& what);
+  void wait_with_limit(Awaited& awaited, const std::string& what);
   void require_whole() const;
   [[noreturn]] void give_up(const std::string& what, const std::string& why);
 

@@ -17,23 +17,20 @@ void sleep_for(double seconds) { std::this_thread::sleep_for(std::chrono::durati
 /// One wait for something to be well again.
 class Wait {
  public:
-  Wait(const std::string& what, const Patience& patience)
-      : what_(what),
-        patience_(patience),
-        now_(patience.now ? patience.now : monotonic_seconds),
-        pause_s_(patience.first_pause_s) {}
+  Wait(const std::string& what, const RetryLimits& limits)
+      : what_(what), limits_(limits), now_(limits.now ? limits.now : monotonic_seconds), pause_s_(limits.first_pause_s) {}
 
-  /// Sleeps, once it has said why; false if there is no patience left.
+  /// Sleeps, once it has said why; false once the limit is reached.
   bool go_on(const std::exception& error) {
     if (began_s_ < 0) began_s_ = now_();
-    const double left_s = patience_.limit_s - (now_() - began_s_);
+    const double left_s = limits_.limit_s - (now_() - began_s_);
     if (left_s <= 0) return false;
     if (!told_)
-      tell(fmt::format("{} does not answer: {}; trying again for {:.0f} s", what_, error.what(), patience_.limit_s));
+      tell(fmt::format("{} does not answer: {}; trying again for {:.0f} s", what_, error.what(), limits_.limit_s));
     told_ = true;
     const double pause_s = std::min(pause_s_, left_s);
-    patience_.pause ? patience_.pause(pause_s) : sleep_for(pause_s);
-    pause_s_ = std::min(2 * pause_s_, patience_.longest_pause_s);
+    limits_.pause ? limits_.pause(pause_s) : sleep_for(pause_s);
+    pause_s_ = std::min(2 * pause_s_, limits_.longest_pause_s);
     return true;
   }
 
@@ -43,11 +40,11 @@ class Wait {
 
  private:
   void tell(const std::string& text) const {
-    if (patience_.tell) patience_.tell(text);
+    if (limits_.tell) limits_.tell(text);
   }
 
   const std::string& what_;
-  const Patience& patience_;
+  const RetryLimits& limits_;
   std::function<double()> now_;
   double pause_s_;
   double began_s_ = -1;
@@ -57,8 +54,8 @@ class Wait {
 }  // namespace
 
 void retry(const std::string& what, const std::function<void()>& work,
-           const std::function<bool(const std::exception&)>& may_pass, const Patience& patience) {
-  for (Wait wait(what, patience);;) {
+           const std::function<bool(const std::exception&)>& may_pass, const RetryLimits& limits) {
+  for (Wait wait(what, limits);;) {
     try {
       work();
       wait.is_well();

@@ -6,7 +6,7 @@
 namespace trainrt {
 
 /// How long something is tried again that may pass. Pauses double from the first to the longest.
-struct Patience {
+struct RetryLimits {
   double limit_s = 0;  ///< from the first failure on; 0: not at all
   double first_pause_s = 0.1;
   double longest_pause_s = 2;
@@ -15,9 +15,9 @@ struct Patience {
   std::function<void(const std::string& text)> tell;  ///< once when it starts to wait, and once when it is well again
 };
 
-/// Calls `work` again while it throws what `may_pass`, until the patience is at an end: then the last error goes on.
+/// Calls `work` again while it throws what `may_pass`, until the limit is reached: then the last error goes on.
 /// `what` is said in the messages: "storage". From any thread.
 void retry(const std::string& what, const std::function<void()>& work,
-           const std::function<bool(const std::exception&)>& may_pass, const Patience& patience);
+           const std::function<bool(const std::exception&)>& may_pass, const RetryLimits& limits);
 
 }  // namespace trainrt

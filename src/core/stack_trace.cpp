@@ -125,7 +125,7 @@ StackFrames stack_of(pid_t thread, double limit_seconds) {
 
 std::string stacks_of_other_threads(pid_t left_out) {
   constexpr int most = 64;
-  constexpr double patience_seconds = 0.2;
+  constexpr double limit_seconds = 0.2;
   std::string text;
   int count = 0;
   std::error_code none;
@@ -134,7 +134,7 @@ std::string stacks_of_other_threads(pid_t left_out) {
     if (!number || *number == left_out || *number == own_thread()) continue;
     if (++count > most) return text + "further threads are left out\n";
     const auto thread = static_cast<pid_t>(*number);
-    const auto frames = stack_of(thread, patience_seconds);
+    const auto frames = stack_of(thread, limit_seconds);
     text += fmt::format("thread {} ({}){}\n{}", thread, first_line_of(entry.path() / "comm"),
                         frames.count == 0 ? ": does not answer" : "", describe(frames));
   }

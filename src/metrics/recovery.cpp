@@ -9,7 +9,7 @@
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "io/file.hpp"
-#include "io/patience.hpp"
+#include "io/storage_retry.hpp"
 #include "metrics/columns.hpp"
 #include "metrics/csv.hpp"
 
@@ -20,9 +20,9 @@ namespace {
 /// A derived file of the run. None if it cannot be read: then it is of no use here.
 std::vector<Record> records_in(const std::string& run_dir, const std::string& name) try {
   const auto path = run_dir + "/" + name;
-  if (!io::patiently([&] { return io::exists(path); })) return {};
+  if (!io::retried([&] { return io::exists(path); })) return {};
   if (name == "metrics.h5") return metrics_records(path);
-  return csv_records(io::patiently([&] { return io::read_file(path); }));
+  return csv_records(io::retried([&] { return io::read_file(path); }));
 } catch (const Error& error) {
   log::warning(fmt::format("{} cannot make up for result.json: {}", name, error.what()));
   return {};

@@ -9,8 +9,8 @@
 #include "core/fault_point.hpp"
 #include "core/log.hpp"
 #include "io/file.hpp"
-#include "io/patience.hpp"
 #include "io/storage_error.hpp"
+#include "io/storage_retry.hpp"
 #include "metrics/append_file.hpp"
 #include "metrics/record_json.hpp"
 #include "metrics/recovery.hpp"
@@ -70,7 +70,7 @@ class ResultLog::Impl {
 
   void sync() {
     const std::lock_guard file(io_);
-    io::patiently_in(run_dir_.path(), [this] { make_durable(); });
+    io::retried_in(run_dir_.path(), [this] { make_durable(); });
     try_to_write();  // what came meanwhile
   }
 
@@ -164,7 +164,7 @@ ResultLog::Opened ResultLog::open(const io::FencedDirectory& run_dir, std::int64
   auto history = kept(std::move(found), keep_iterations, path_in(run_dir.path()));
   std::string lines;
   for (const auto& record : history) lines += to_json(record) + "\n";
-  auto impl = io::patiently([&] { return std::make_unique<Impl>(run_dir, lines); });
+  auto impl = io::retried([&] { return std::make_unique<Impl>(run_dir, lines); });
   return {ResultLog(std::move(impl)), std::move(history)};
 }
 
@@ -181,8 +181,8 @@ void ResultLog::sync() { impl_->sync(); }
 
 std::vector<Record> read_results(const std::string& run_dir) {
   const auto path = path_in(run_dir);
-  if (!io::patiently([&] { return io::exists(path); })) return {};
-  const auto text = io::patiently([&] { return io::read_file(path); });
+  if (!io::retried([&] { return io::exists(path); })) return {};
+  const auto text = io::retried([&] { return io::read_file(path); });
   std::vector<Record> records;
   for (std::size_t at = 0; at < text.size();) {
     const auto end = std::min(text.find('\n', at), text.size());

@@ -33,7 +33,7 @@ class ResultLog {
   /// does not, this is said once. Throws Error if more than 256 MiB wait.
   void append(const Record& record);
   /// All that has been appended is in the file, durable, in order and without half a line. Tries again while the storage
-  /// is away (io/patience.hpp). Throws Error if the file cannot be made complete: then no commit may follow.
+  /// is away (io/storage_retry.hpp). Throws Error if the file cannot be made complete: then no commit may follow.
   void sync();
 
  private:

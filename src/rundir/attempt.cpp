@@ -13,7 +13,7 @@
 #include "core/text.hpp"
 #include "io/exclusive.hpp"
 #include "io/file.hpp"
-#include "io/patience.hpp"
+#include "io/storage_retry.hpp"
 #include "rundir/attempt_files.hpp"
 #include "rundir/run_directory.hpp"
 
@@ -37,14 +37,14 @@ void refuse_if_alive(const AttemptRecord& last, const std::string& run_dir) {
 void close_for(const io::FencedDirectory& files, const AttemptRecord& me, AttemptRecord gone) {
   if (!gone.end.empty()) return;
   const auto& run_dir = files.path();
-  take_pulse(gone, run_dir);
+  take_heartbeat(gone, run_dir);
   gone.end = gone.seen.empty() ? gone.start : gone.seen;
   const auto crash = crash_of(run_dir, gone.number);
   gone.why = crash.empty() ? why_without_end(gone.owner, me.owner) : "failed: " + crash;
   write_end(files, gone);
 }
 
-/// Gives the attempt before `me`, and any that left a pulse, an end if it has none.
+/// Gives the attempt before `me`, and any that left a heartbeat, an end if it has none.
 void close_earlier(const io::FencedDirectory& files, const AttemptRecord& me, const std::optional<AttemptRecord>& before) {
   const auto& run_dir = files.path();
   if (before) close_for(files, me, *before);
@@ -52,7 +52,7 @@ void close_earlier(const io::FencedDirectory& files, const AttemptRecord& me, co
     if (number >= me.number) continue;
     const bool has_record = io::exists(record_path(run_dir, number));
     if (const auto gone = has_record ? read_record(run_dir, number) : std::nullopt) close_for(files, me, *gone);
-    io::remove_tree(pulse_path(run_dir, number));
+    io::remove_tree(heartbeat_path(run_dir, number));
   }
 }
 
@@ -66,10 +66,10 @@ bool is_own(const std::string& run_dir, int number, const Owner& me) {
 /// Another process has the private directory of an attempt and is about to write its record: waits for that. False if
 /// it takes so long that the process must have been killed in between.
 bool is_being_claimed(const std::string& private_dir, const std::string& record) {
-  constexpr double patience_s = 5;
+  constexpr double limit_s = 5;
   while (!io::exists(record)) {
     if (!io::exists(private_dir)) return true;  // it saw that the number is taken
-    if (io::age_seconds(private_dir) > patience_s) return false;
+    if (io::age_seconds(private_dir) > limit_s) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   return true;
@@ -87,7 +87,7 @@ Attempt::Attempt(const std::string& run_dir, int ranks, std::vector<std::string>
   const auto before = claim();
   fault_point("claimed");
   fence_off_older(run_dir, record_.number);
-  heart_ = std::thread([this] { beat(); });
+  heartbeats_ = std::thread([this] { send_heartbeats(); });
   try {
     close_earlier(files_, record_, before);
   } catch (const Error& error) {
@@ -99,17 +99,17 @@ std::optional<AttemptRecord> Attempt::claim() {
   const auto& run_dir = files_.path();
   for (int tries = 0;; ++tries) {
     pause_between_claims(tries);
-    const auto numbers = io::patiently([&] { return numbers_of_attempts(run_dir); });
+    const auto numbers = io::retried([&] { return numbers_of_attempts(run_dir); });
     const int last = numbers.empty() ? 0 : numbers.back();
     const auto before = last > 0 ? read_record(run_dir, last) : std::nullopt;
     if (before) refuse_if_alive(*before, run_dir);
-    const int started = io::patiently([&] { return newest_private_directory(run_dir); });
+    const int started = io::retried([&] { return newest_private_directory(run_dir); });
     if (started > last && is_being_claimed(private_directory(run_dir, started), record_path(run_dir, started))) continue;
     record_.number = std::max(last, started) + 1;
     files_ = {run_dir, private_directory(run_dir, record_.number)};
-    if (!io::patiently([&] { return io::make_directory(files_.private_dir()); })) continue;
+    if (!io::retried([&] { return io::make_directory(files_.private_dir()); })) continue;
     const auto path = record_path(run_dir, record_.number);
-    const bool is_new = io::patiently([&] { return io::create_exclusive(path, to_text(record_)); });
+    const bool is_new = io::retried([&] { return io::create_exclusive(path, to_text(record_)); });
     if (is_new || is_own(run_dir, record_.number, record_.owner)) return before;
     io::remove_tree(files_.private_dir());
   }
@@ -127,13 +127,13 @@ void Attempt::pause_between_claims(int tries) const {
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
 }
 
-/// Touches the record even if the pulse cannot be written: a full disk is no reason to look dead.
-void Attempt::beat() {
+/// Touches the record even if the heartbeat cannot be written: a full disk is no reason to look dead.
+void Attempt::send_heartbeats() {
   const auto path = record_path(files_.path(), record_.number);
   do {
     io::touch(path);
     try {
-      write_pulse();
+      write_heartbeat();
     } catch (const Error&) {
       // The next one may fit; what it is for is told as well without it, less exactly.
     }
@@ -153,11 +153,11 @@ void Attempt::take_reading(AttemptRecord& record) const {
   record.seen = utc_now();
 }
 
-void Attempt::write_pulse() const {
+void Attempt::write_heartbeat() const {
   AttemptRecord now;
   now.number = record_.number;
   take_reading(now);
-  io::replace_file_lightly(pulse_path(files_.path(), record_.number), files_.aside("pulse"), pulse_text(now));
+  io::replace_file_lightly(heartbeat_path(files_.path(), record_.number), files_.aside("heartbeat"), heartbeat_text(now));
 }
 
 /// Where srun has left before the ranks came to their end, `trainrt supervise` has closed the record already, and knows
@@ -169,20 +169,20 @@ std::string Attempt::with_cause(const std::string& why) const {
 }
 
 void Attempt::end(const std::string& why, int exit_code, std::int64_t last_step) {
-  stop_heart();
+  stop_heartbeats();
   take_reading(record_);
   record_.end = utc_now();
   record_.why = with_cause(why);
   record_.exit_code = exit_code;
   record_.last_step = last_step;
-  io::patiently([&] { write_end(files_, record_); });
+  io::retried([&] { write_end(files_, record_); });
 }
 
-void Attempt::stop_heart() {
+void Attempt::stop_heartbeats() {
   meter_.release();
-  if (heart_.joinable()) heart_.join();
+  if (heartbeats_.joinable()) heartbeats_.join();
 }
 
-Attempt::~Attempt() { stop_heart(); }
+Attempt::~Attempt() { stop_heartbeats(); }
 
 }  // namespace trainrt::rundir

@@ -37,16 +37,16 @@ class Attempt {
  private:
   std::optional<AttemptRecord> claim();
   void pause_between_claims(int tries) const;
-  void beat();
-  void write_pulse() const;
+  void send_heartbeats();
+  void write_heartbeat() const;
   std::string with_cause(const std::string& why) const;
   void take_reading(AttemptRecord& record) const;
-  void stop_heart();
+  void stop_heartbeats();
 
   io::FencedDirectory files_;
   Meter& meter_;
   AttemptRecord record_;
-  std::thread heart_;
+  std::thread heartbeats_;
 };
 
 }  // namespace trainrt::rundir

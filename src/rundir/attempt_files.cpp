@@ -16,7 +16,7 @@
 #include "core/text.hpp"
 #include "io/exclusive.hpp"
 #include "io/file.hpp"
-#include "io/patience.hpp"
+#include "io/storage_retry.hpp"
 #include "rundir/run_directory.hpp"
 
 namespace trainrt::rundir {
@@ -45,7 +45,7 @@ double by_file_clock(const fs::path& path) {
 
 std::string record_path(const std::string& run_dir, int number) { return run_dir + "/" + record_name(number); }
 
-std::string pulse_path(const std::string& run_dir, int number) {
+std::string heartbeat_path(const std::string& run_dir, int number) {
   return run_dir + "/attempts/" + attempt_name(number) + ".pulse";
 }
 
@@ -63,7 +63,7 @@ std::vector<int> numbers_of_attempts(const std::string& run_dir, std::string_vie
 std::optional<AttemptRecord> read_record(const std::string& run_dir, int number) {
   const auto path = record_path(run_dir, number);
   try {
-    auto record = attempt_record_from(io::patiently([&] { return io::read_file(path); }));
+    auto record = attempt_record_from(io::retried([&] { return io::read_file(path); }));
     if (record.number != number) throw Error(fmt::format("it says that it is of attempt {}", record.number));
     return record;
   } catch (const std::exception& error) {
@@ -72,11 +72,11 @@ std::optional<AttemptRecord> read_record(const std::string& run_dir, int number)
   }
 }
 
-void take_pulse(AttemptRecord& record, const std::string& run_dir) {
-  const auto path = pulse_path(run_dir, record.number);
+void take_heartbeat(AttemptRecord& record, const std::string& run_dir) {
+  const auto path = heartbeat_path(run_dir, record.number);
   if (!record.end.empty() || !io::exists(path)) return;
   try {
-    take_pulse_text(record, io::read_file(path));
+    take_heartbeat_text(record, io::read_file(path));
   } catch (const std::exception&) {
     // It was just merged by somebody else, or a crash of the node cut it: the record alone has to do.
   }
@@ -84,7 +84,7 @@ void take_pulse(AttemptRecord& record, const std::string& run_dir) {
 
 void write_end(const io::FencedDirectory& files, const AttemptRecord& record) {
   files.replace(record_name(record.number), to_text(record));
-  io::remove_tree(pulse_path(files.path(), record.number));
+  io::remove_tree(heartbeat_path(files.path(), record.number));
 }
 
 double heartbeat_age_s(const std::string& run_dir, int number) {
@@ -96,8 +96,8 @@ double heartbeat_age_s(const std::string& run_dir, int number) {
     age = std::chrono::duration<double>(fs::file_time_type::clock::now() - fs::last_write_time(path)).count();
   }
   std::error_code gone;
-  if (const auto pulse = pulse_path(run_dir, number); fs::exists(pulse, gone)) try {
-      age -= std::max(0.0, by_file_clock(pulse) - by_file_clock(path));
+  if (const auto heartbeat = heartbeat_path(run_dir, number); fs::exists(heartbeat, gone)) try {
+      age -= std::max(0.0, by_file_clock(heartbeat) - by_file_clock(path));
     } catch (const fs::filesystem_error&) {
       // merged this moment
     }
@@ -110,7 +110,7 @@ std::vector<AttemptRecord> read_attempts(const std::string& run_dir, std::size_t
   if (numbers.size() > newest) numbers.erase(numbers.begin(), numbers.end() - static_cast<std::ptrdiff_t>(newest));
   for (const int number : numbers)
     if (auto record = read_record(run_dir, number)) {
-      take_pulse(*record, run_dir);
+      take_heartbeat(*record, run_dir);
       records.push_back(std::move(*record));
     }
   return records;
@@ -127,7 +127,7 @@ bool attempt_is_alive(const std::string& run_dir, const AttemptRecord& attempt) 
 void mark_failed(const std::string& run_dir, int number, const std::string& why, int exit_code, std::int64_t last_step) {
   auto record = attempt_record_from(io::read_file(record_path(run_dir, number)));
   if (!record.end.empty()) return;  // the first to fail has told
-  take_pulse(record, run_dir);
+  take_heartbeat(record, run_dir);
   record.end = utc_now();
   record.why = why;
   record.exit_code = exit_code;
@@ -140,13 +140,13 @@ void close_attempt(const std::string& run_dir, int number, const std::string& wh
   if (!io::exists(path)) return;
   auto record = read_record(run_dir, number);
   if (!record || !record->end.empty()) return;
-  take_pulse(*record, run_dir);
+  take_heartbeat(*record, run_dir);
   const bool of_an_earlier_job = record->owner.restart_count < this_owner().restart_count;
   record->end = of_an_earlier_job && !record->seen.empty() ? record->seen : utc_now();
   record->why = why;
   record->exit_code = exit_code;
   io::replace_file(path, to_text(*record));
-  io::remove_tree(pulse_path(run_dir, number));
+  io::remove_tree(heartbeat_path(run_dir, number));
 }
 
 void note_cause(const std::string& run_dir, int number, const std::string& cause) {

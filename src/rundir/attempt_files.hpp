@@ -41,7 +41,7 @@ std::string crash_of(const std::string& run_dir, int attempt);
 // --- for the attempts themselves ---
 
 std::string record_path(const std::string& run_dir, int number);
-std::string pulse_path(const std::string& run_dir, int number);
+std::string heartbeat_path(const std::string& run_dir, int number);
 
 /// Numbers of the attempts that have a file of this kind, readable or not, in order. None if the folder is not there.
 std::vector<int> numbers_of_attempts(const std::string& run_dir, std::string_view extension = ".json");
@@ -51,12 +51,12 @@ std::vector<int> numbers_of_attempts(const std::string& run_dir, std::string_vie
 std::optional<AttemptRecord> read_record(const std::string& run_dir, int number);
 
 /// A record without an end gets the numbers of its last sign of life, if there is one that can be read.
-void take_pulse(AttemptRecord& record, const std::string& run_dir);
+void take_heartbeat(AttemptRecord& record, const std::string& run_dir);
 
-/// Puts a record that has its end now in its place, and removes the pulse, whose numbers it has taken up.
+/// Puts a record that has its end now in its place, and removes the heartbeat, whose numbers it has taken up.
 void write_end(const io::FencedDirectory& files, const AttemptRecord& record);
 
-/// Seconds since an attempt gave its last sign of life: touched its record, or wrote a pulse.
+/// Seconds since an attempt gave its last sign of life: touched its record, or wrote a heartbeat.
 double heartbeat_age_s(const std::string& run_dir, int number);
 
 }  // namespace trainrt::rundir

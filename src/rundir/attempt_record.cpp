@@ -87,7 +87,7 @@ Owner owner_from(const Json& json) {
           .pid_start_time = start_time};
 }
 
-/// What record and pulse have in common.
+/// What record and heartbeat have in common.
 Json numbers_of(const AttemptRecord& record) {
   const auto or_null = [](std::int64_t number) { return number < 0 ? Json() : Json(number); };
   return {{"first_step", record.first_step},
@@ -183,13 +183,13 @@ AttemptRecord attempt_record_from(const std::string& text) {
   return record;
 }
 
-std::string pulse_text(const AttemptRecord& record) {
+std::string heartbeat_text(const AttemptRecord& record) {
   Json json = {{"attempt", record.number}};
   json.update(numbers_of(record));
   return json.dump(2) + "\n";
 }
 
-void take_pulse_text(AttemptRecord& record, const std::string& text) {
+void take_heartbeat_text(AttemptRecord& record, const std::string& text) {
   auto merged = record;
   take_numbers(merged, parsed(text));
   check_times(merged);

@@ -61,7 +61,7 @@ AttemptRecord attempt_record_from(const std::string& text);
 
 /// The numbers of a sign of life as JSON, and back into a record, which stays as it was if reading throws a
 /// std::exception.
-std::string pulse_text(const AttemptRecord& record);
-void take_pulse_text(AttemptRecord& record, const std::string& text);
+std::string heartbeat_text(const AttemptRecord& record);
+void take_heartbeat_text(AttemptRecord& record, const std::string& text);
 
 }  // namespace trainrt::rundir

@@ -17,7 +17,7 @@
 #include "core/log.hpp"
 #include "core/options.hpp"
 #include "io/file.hpp"
-#include "io/patience.hpp"
+#include "io/storage_retry.hpp"
 #include "io/temporary.hpp"
 #include "rundir/attempt_record.hpp"
 
@@ -40,7 +40,7 @@ bool is_for_the_user(const io::StorageError& error) {
 }
 
 void make_directories(const std::string& path) try {
-  io::patiently([&] { io::make_directories(path); });
+  io::retried([&] { io::make_directories(path); });
 } catch (const io::StorageError& error) {
   if (!is_for_the_user(error)) throw;
   throw UsageError(
@@ -96,7 +96,7 @@ std::string require_shared_storage(const std::string& storage_path, double timeo
     on_first_rank(communicator, [&] {
       make_directories(storage_path);
       try {
-        io::patiently([&] {
+        io::retried([&] {
           io::remove_tree(probe);
           io::write_file(probe, "is this directory shared by all ranks?\n");
         });
@@ -160,11 +160,11 @@ int newest_private_directory(const std::string& run_dir) {
 void fence_off_older(const std::string& run_dir, int attempt) {
   std::set<int> older;
   if (attempt > 1) older.insert(attempt - 1);  // whatever the listing shows: it is the one that may run still
-  for (const auto& name : io::patiently([&] { return io::list_directory(run_dir); }))
+  for (const auto& name : io::retried([&] { return io::list_directory(run_dir); }))
     if (const int number = attempt_of(name); number > 0 && number < attempt) older.insert(number);
   for (const int number : older) {
     const auto fenced = run_dir + "/" + std::string(fenced_prefix) + attempt_name(number);
-    const auto left = io::patiently([&] { return io::fence_off(private_directory(run_dir, number), fenced); });
+    const auto left = io::retried([&] { return io::fence_off(private_directory(run_dir, number), fenced); });
     if (!left.empty()) log::warning("what an earlier attempt left stays: " + left);
   }
 }

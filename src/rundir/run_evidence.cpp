@@ -12,7 +12,7 @@
 #include "core/log.hpp"
 #include "core/retry.hpp"
 #include "io/file.hpp"
-#include "io/patience.hpp"
+#include "io/limits.hpp"
 #include "rundir/attempt_files.hpp"
 
 namespace trainrt::rundir {
@@ -33,7 +33,7 @@ void take_saved(RunEvidence& evidence, const std::vector<int>& numbers) {
   for (const int number : std::views::reverse(numbers)) {
     auto record = read_record(evidence.run_dir, number);
     if (!record) continue;
-    io::patiently([&] { take_pulse(*record, evidence.run_dir); });
+    io::retried([&] { take_heartbeat(*record, evidence.run_dir); });
     if (record->saved_step >= 0) {
       evidence.newest_known = record->saved_checkpoint;
       if (counts)
@@ -69,8 +69,8 @@ bool lacks_newest(const RunEvidence& evidence) {
 RunEvidence gather_evidence(const std::string& run_dir) {
   RunEvidence evidence;
   evidence.run_dir = run_dir;
-  evidence.has_run_record = io::patiently([&] { return io::exists(run_dir + "/run.json"); });
-  const auto numbers = io::patiently([&] { return numbers_of_attempts(run_dir); });
+  evidence.has_run_record = io::retried([&] { return io::exists(run_dir + "/run.json"); });
+  const auto numbers = io::retried([&] { return numbers_of_attempts(run_dir); });
   evidence.has_attempts = !numbers.empty();
   take_saved(evidence, numbers);
   evidence.checkpoints = checkpoint::numbers_in(run_dir);
@@ -104,18 +104,18 @@ void refuse_contradiction(const RunEvidence& evidence, const std::string& contra
       contradiction, where));
 }
 
-CheckedEvidence checked_evidence(const std::string& run_dir, bool accepts_missing, double patience_s) {
+CheckedEvidence checked_evidence(const std::string& run_dir, bool accepts_missing, double limit_s) {
   CheckedEvidence checked;
   const auto look = [&] {
     checked.evidence = gather_evidence(run_dir);
     const auto text = contradiction_in(checked.evidence);
     if (!text.empty()) throw Contradiction(text);
   };
-  Patience patience;
-  patience.limit_s = patience_s;
-  patience.tell = log::warning;
+  RetryLimits limits;
+  limits.limit_s = limit_s;
+  limits.tell = log::warning;
   try {
-    retry("storage", look, is_contradiction, patience);
+    retry("storage", look, is_contradiction, limits);
   } catch (const Contradiction& contradiction) {
     if (!accepts_missing) refuse_contradiction(checked.evidence, contradiction.what());
     checked.accepted = contradiction.what();

@@ -46,6 +46,6 @@ struct CheckedEvidence {
 };
 /// Reads the evidence, for so long again as it contradicts itself, and refuses it then unless `accepts_missing`. Changes
 /// nothing.
-CheckedEvidence checked_evidence(const std::string& run_dir, bool accepts_missing, double patience_s);
+CheckedEvidence checked_evidence(const std::string& run_dir, bool accepts_missing, double limit_s);
 
 }  // namespace trainrt::rundir

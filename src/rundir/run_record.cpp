@@ -12,8 +12,8 @@
 #include "core/host.hpp"
 #include "core/json_depth.hpp"
 #include "io/file.hpp"
-#include "io/patience.hpp"
 #include "io/storage_error.hpp"
+#include "io/storage_retry.hpp"
 
 namespace trainrt::rundir {
 
@@ -79,12 +79,12 @@ RunRecord run_record_from(const std::string& text, const std::string& path) try 
 
 std::optional<RunRecord> read_run_record(const std::string& run_dir) {
   const auto path = run_dir + "/" + file_name;
-  if (!io::patiently([&] { return io::exists(path); })) return std::nullopt;
-  return run_record_from(io::patiently([&] { return io::read_file(path); }), path);
+  if (!io::retried([&] { return io::exists(path); })) return std::nullopt;
+  return run_record_from(io::retried([&] { return io::read_file(path); }), path);
 }
 
 RunRecord read_seen_run_record(const std::string& run_dir) {
-  return io::patiently([&] {
+  return io::retried([&] {
     auto record = read_run_record(run_dir);
     if (!record) throw io::StorageError(run_dir + "/" + file_name + " was there a moment ago and is not now", ESTALE);
     return std::move(*record);
@@ -92,7 +92,7 @@ RunRecord read_seen_run_record(const std::string& run_dir) {
 }
 
 void write_run_record(const io::FencedDirectory& run_dir, const RunRecord& record) {
-  io::patiently([&, text = to_text(record)] { run_dir.replace(file_name, text); });
+  io::retried([&, text = to_text(record)] { run_dir.replace(file_name, text); });
 }
 
 RunRecord new_run_record(const std::string& name, const std::string& function, const ConfigTexts& config) {

@@ -9,7 +9,7 @@
 #include "checkpoint/format/listing.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
-#include "io/patience.hpp"
+#include "io/storage_retry.hpp"
 #include "rundir/run_directory.hpp"
 #include "trainer/resize.hpp"
 
@@ -26,8 +26,8 @@ Records::Records(const config::RunSpec& spec, const std::string& function, int r
     : attempt_(spec.run_dir, ranks, std::move(nodes), meter, accepts) {
   look_again(spec);
   begin_record(spec, function, ranks);
-  io::patiently([&] { files().replace("params.json", rundir::loop_as_json(record_)); });
-  io::patiently([&] { files().remove("error.txt"); });  // of an earlier attempt; its record keeps the text
+  io::retried([&] { files().replace("params.json", rundir::loop_as_json(record_)); });
+  io::retried([&] { files().remove("error.txt"); });  // of an earlier attempt; its record keeps the text
   rundir::sweep(spec.run_dir);
 }
 

@@ -22,7 +22,7 @@
 #include "core/text.hpp"
 #include "data/open_dataset.hpp"
 #include "io/file.hpp"
-#include "io/patience.hpp"
+#include "io/storage_retry.hpp"
 #include "rundir/attempt_files.hpp"
 #include "rundir/fence_watch.hpp"
 #include "rundir/progress.hpp"
@@ -250,7 +250,7 @@ RunOutcome run(const config::RunSpec& spec, const TrainCall& function, launch::L
   rundir::Meter meter(attempt_start_s());  // before what uses it: the attempt's heart, in `start`
   Start start;
   start.start_watch.emplace(launch, watch::StartTimes{spec.hang_timeout, spec.launch_timeout_s, spec.storage_timeout_s});
-  io::set_patience(spec.storage_timeout_s);
+  io::set_storage_timeout(spec.storage_timeout_s);
   start.there_before = rundir::require_shared_storage(spec.storage_path, spec.storage_timeout_s, communicator);
   start.existing = find_existing_run(spec, function.name, communicator);
   if (start.existing.is_finished)

@@ -75,7 +75,7 @@ trainer::CheckpointCycle::Content Session::content() const {
           .iteration_s = monotonic_seconds() - iteration_at_s_};
 }
 
-StopVote::Voice Session::voice() const {
+StopVote::Ballot Session::ballot() const {
   return {.stop = stops_.cause(), .checkpoint_wanted = saves_.is_due_by_clock(reported_), .saves = saves_.standing()};
 }
 
@@ -117,7 +117,7 @@ void Session::step() {
   saves_.advance(outcome.saves);
   if (replicas_.is_due_at(progress_.step)) compare_replicas();
   obey(outcome, spec_.checkpoint_every.due_at_step(progress_.step));
-  vote_.start(voice(), StopVote::Call::step);
+  vote_.start(ballot(), StopVote::Call::step);
 }
 
 void Session::compare_replicas() {
@@ -133,12 +133,12 @@ void Session::stop_point() {
   const auto outcome = vote_.finish();
   saves_.advance(outcome.saves);
   obey(outcome, false);
-  vote_.start(voice(), StopVote::Call::stop_point);
+  vote_.start(ballot(), StopVote::Call::stop_point);
 }
 
 void Session::stop_if_asked() {
   vote_.finish();
-  obey(vote_.now(voice(), StopVote::Call::stop_point), false);
+  obey(vote_.now(ballot(), StopVote::Call::stop_point), false);
 }
 
 void Session::report(const Metrics& metrics) {
@@ -149,7 +149,7 @@ void Session::report(const Metrics& metrics) {
   life_.progress(progress_.step, Phase::training);
   if (!reports_begun_) begin_reports(0);
   const auto earlier = vote_.finish();
-  auto outcome = vote_.now(voice(), StopVote::Call::report);
+  auto outcome = vote_.now(ballot(), StopVote::Call::report);
   outcome.stop = std::max(outcome.stop, earlier.stop);
   outcome.checkpoint_wanted = outcome.checkpoint_wanted || earlier.checkpoint_wanted;
 

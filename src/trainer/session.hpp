@@ -95,7 +95,7 @@ class Session {
   void compare_replicas();
   metrics::TimeSoFar time_so_far() const;
   void obey(const trainer::StopVote::Outcome& outcome, bool checkpoint_due);
-  trainer::StopVote::Voice voice() const;
+  trainer::StopVote::Ballot ballot() const;
   void note_place();
   [[noreturn]] void stop(batch::StopCause cause);
   void throw_if_stopped() const;

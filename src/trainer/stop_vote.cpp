@@ -17,15 +17,15 @@ StopVote::Outcome StopVote::finish() {
           .saves = {.sealed = -result[4], .concluded = result[5]}};
 }
 
-void StopVote::start(const Voice& voice, Call call) {
+void StopVote::start(const Ballot& ballot, Call call) {
   const auto tag = 4 * calls_++ + static_cast<std::int64_t>(call);
   communicator_.start_vote(
-      {voice.stop, voice.checkpoint_wanted ? 1 : 0, tag, -tag, -voice.saves.sealed, voice.saves.concluded});
+      {ballot.stop, ballot.checkpoint_wanted ? 1 : 0, tag, -tag, -ballot.saves.sealed, ballot.saves.concluded});
   pending_ = true;
 }
 
-StopVote::Outcome StopVote::now(const Voice& voice, Call call) {
-  start(voice, call);
+StopVote::Outcome StopVote::now(const Ballot& ballot, Call call) {
+  start(ballot, call);
   return finish();
 }
 

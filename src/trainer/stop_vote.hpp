@@ -19,7 +19,7 @@ class StopVote {
     checkpoint::Saver::Standing saves;  ///< sealed by all; concluded by rank 0
   };
   /// What one rank has to say.
-  struct Voice {
+  struct Ballot {
     batch::StopCause stop = batch::no_stop;
     bool checkpoint_wanted = false;
     checkpoint::Saver::Standing saves;
@@ -30,9 +30,9 @@ class StopVote {
 
   /// Waits for the vote that the last step started; nothing if there is none.
   Outcome finish();
-  void start(const Voice& voice, Call call);
+  void start(const Ballot& ballot, Call call);
   /// Both at once, if the ranks meet anyway.
-  Outcome now(const Voice& voice, Call call);
+  Outcome now(const Ballot& ballot, Call call);
 
  private:
   Communicator& communicator_;

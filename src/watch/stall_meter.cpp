@@ -14,14 +14,14 @@ constexpr double automatic_gaps = 20;
 
 StallMeter::StallMeter(const config::LimitOption& option, double collective_timeout, double tick)
     : option_(option),
-      patient_(std::max(option.seconds, collective_timeout + collective_margin)),
+      long_limit_(std::max(option.seconds, collective_timeout + collective_margin)),
       collective_timeout_(collective_timeout),
       tick_(tick) {}
 
 double StallMeter::limit(bool waits) const {
   const bool by_user = option_.kind == config::LimitOption::Kind::seconds;
   if (last_.training_signs == 0) return by_user ? option_.seconds : automatic_least;
-  if (last_.training_signs < (by_user ? 1U : 2U)) return patient_;
+  if (last_.training_signs < (by_user ? 1U : 2U)) return long_limit_;
   if (by_user) return option_.seconds;
   const auto measured = std::max(automatic_least, automatic_gaps * longest_gap_);
   const bool computes = !waits && last_.phase == Phase::training;

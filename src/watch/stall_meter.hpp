@@ -34,7 +34,7 @@ class StallMeter {
 
   double quiet() const { return quiet_; }  ///< seconds without a sign of progress
   /// What it is at may take long, and it does it itself.
-  bool is_excused(bool waits) const { return !waits && last_.phase != Phase::training && quiet_ <= patient_; }
+  bool is_excused(bool waits) const { return !waits && last_.phase != Phase::training && quiet_ <= long_limit_; }
   /// The alarm was taken back: the next one has the whole limit again.
   void postpone() { postponed_ = quiet_; }
 
@@ -42,7 +42,7 @@ class StallMeter {
   double limit(bool waits) const;
 
   config::LimitOption option_;
-  double patient_;
+  double long_limit_;
   double collective_timeout_;
   double tick_;
   LifeSigns::Seen last_;

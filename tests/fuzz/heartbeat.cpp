@@ -10,11 +10,11 @@ std::vector<std::string> seeds() {
   record.last_step = 12;
   record.timing = {0.5, 1.5, 0, 0};
   record.seen = "2026-11-21T02:02:02Z";
-  return {rundir::pulse_text(record),
-          rundir::pulse_text({}),
-          with_number(rundir::pulse_text(record), "last_step", "1e300"),
-          with_number(rundir::pulse_text(record), "iteration", "18446744073709551615"),
-          with_number(rundir::pulse_text(record), "steps_s", "-1e300"),
+  return {rundir::heartbeat_text(record),
+          rundir::heartbeat_text({}),
+          with_number(rundir::heartbeat_text(record), "last_step", "1e300"),
+          with_number(rundir::heartbeat_text(record), "iteration", "18446744073709551615"),
+          with_number(rundir::heartbeat_text(record), "steps_s", "-1e300"),
           "{}",
           "[]",
           deep_json()};
@@ -45,14 +45,14 @@ void read(const std::string& input) {
   rundir::AttemptRecord record;
   record.number = 1;
   const auto before = rundir::to_text(record);
-  const auto taken = unless_refused<AnyException>([&] { return rundir::take_pulse_text(record, input), true; });
+  const auto taken = unless_refused<AnyException>([&] { return rundir::take_heartbeat_text(record, input), true; });
   if (!taken) {
     require(rundir::to_text(record) == before, "a heartbeat that cannot be read leaves the record as it was");
     return;
   }
   auto again = record;
-  const auto written = rundir::pulse_text(record);
-  rundir::take_pulse_text(again, written);
+  const auto written = rundir::heartbeat_text(record);
+  rundir::take_heartbeat_text(again, written);
   require(rundir::to_text(again) == rundir::to_text(record), "a heartbeat that is read and written again stays the same");
 }
 

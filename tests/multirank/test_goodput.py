@@ -48,7 +48,7 @@ def check_standing(run_dir, state, attempt_states):
     return shown
 
 
-def pulse(run_dir, number=1):
+def heartbeat(run_dir, number=1):
     path = Path(run_dir) / f"attempts/{number:06}.pulse"
     try:
         return json.loads(path.read_text())
@@ -89,27 +89,27 @@ def result_of_a_killed_run_reads_right_and_tells_what_was_lost():
     config = linear_config(scratch(), "run", slow(), DATA, {"every": "10 reports"})
     run_dir = run_dir_of(config)
     job = start_ranks(2, config)
-    wait_until(lambda: pulse(run_dir)["saved_step"] or job.ended(), 60, "a checkpoint in the pulse", job)
+    wait_until(lambda: heartbeat(run_dir)["saved_step"] or job.ended(), 60, "a checkpoint in the heartbeat", job)
     kill(job.ranks().values())
     job.wait(30)
-    told = pulse(run_dir)
+    numbers = heartbeat(run_dir)
     killed = check_standing(run_dir, "killed", ["killed"])["attempts"][0]
     check("killed: it wrote no end" in killed["why"], killed["why"])
-    equal((killed["first_step"], killed["last_step"], killed["saved_step"]), (0, told["last_step"], told["saved_step"]), "its steps")
+    equal((killed["first_step"], killed["last_step"], killed["saved_step"]), (0, numbers["last_step"], numbers["saved_step"]), "its steps")
     check(killed["saved_step"] >= 50 and killed["last_step"] >= killed["saved_step"], f"its steps: {killed}")
 
     job = start_ranks(2, config)
-    wait_until(lambda: pulse(run_dir, 2)["last_step"] or job.ended(), 60, "the first step of the second attempt", job)
+    wait_until(lambda: heartbeat(run_dir, 2)["last_step"] or job.ended(), 60, "the first step of the second attempt", job)
     kill([job.process.pid], signal.SIGTERM)
     job.wait(60)
     shown = check_standing(run_dir, "stopped", ["killed", "stopped"])
     first, second = shown["attempts"]
-    equal((first["end"], first["exit_code"]), (told["seen"], None), "the end of the first attempt, as the second saw it")
-    equal((first["last_step"], first["saved_step"]), (told["last_step"], told["saved_step"]), "its numbers stay")
-    # A commit may come moments before the kill, and find no time to be told.
-    check(second["first_step"] >= told["saved_step"], f"the second began before what the first had saved: {second}, {told}")
+    equal((first["end"], first["exit_code"]), (numbers["seen"], None), "the end of the first attempt, as the second saw it")
+    equal((first["last_step"], first["saved_step"]), (numbers["last_step"], numbers["saved_step"]), "its numbers stay")
+    # A commit may come moments before the kill, and find no time to be written there.
+    check(second["first_step"] >= numbers["saved_step"], f"the second began before what the first had saved: {second}, {numbers}")
     check(first["time"]["productive_s"] > 0, f"its time: {first['time']}")
-    check((first["time"]["lost_s"] > 0) == (told["last_step"] > second["first_step"]), f"its lost time: {first['time']}, {told}")
+    check((first["time"]["lost_s"] > 0) == (numbers["last_step"] > second["first_step"]), f"its lost time: {first['time']}, {numbers}")
     check_no_debris(run_dir)
     check_verifies(run_dir)
 

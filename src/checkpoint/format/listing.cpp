@@ -7,13 +7,13 @@
 #include "checkpoint/format/manifest.hpp"
 #include "checkpoint/format/names.hpp"
 #include "io/file.hpp"
-#include "io/patience.hpp"
+#include "io/storage_retry.hpp"
 
 namespace trainrt::checkpoint {
 
 std::vector<std::int64_t> numbers_in(const std::string& run_dir) {
   std::vector<std::int64_t> numbers;
-  for (const auto& name : io::patiently([&] { return io::list_if_there(run_dir); }))
+  for (const auto& name : io::retried([&] { return io::list_if_there(run_dir); }))
     if (const auto number = number_of(name)) numbers.push_back(*number);
   std::sort(numbers.begin(), numbers.end());
   return numbers;

@@ -12,7 +12,7 @@
 #include "core/json_depth.hpp"
 #include "io/digest.hpp"
 #include "io/file.hpp"
-#include "io/patience.hpp"
+#include "io/storage_retry.hpp"
 
 namespace trainrt::checkpoint {
 
@@ -192,7 +192,7 @@ Manifest manifest_from(const std::string& text, const std::string& path) {
 
 Manifest read_manifest(const std::string& checkpoint_dir) {
   const auto path = checkpoint_dir + "/" + manifest_name;
-  return manifest_from(io::patiently_in(run_of(checkpoint_dir), [&] { return io::read_file(path); }), path);
+  return manifest_from(io::retried_in(run_of(checkpoint_dir), [&] { return io::read_file(path); }), path);
 }
 
 namespace {

@@ -14,7 +14,7 @@
 #include "device/copier.hpp"
 #include "io/block_pool.hpp"
 #include "io/digest.hpp"
-#include "io/patience.hpp"
+#include "io/storage_retry.hpp"
 #include "io/workers.hpp"
 
 namespace trainrt::checkpoint {
@@ -50,8 +50,8 @@ class FileReading {
     path_ = checkpoint_dir + "/" + shard.name;
     try {
       using Cache = io::PositionalFile::Cache;
-      io::patiently_in(run_of(checkpoint_dir),
-                       [&] { file_.emplace(open_shard(checkpoint_dir, shard, file.shared ? Cache::use : Cache::bypass)); });
+      io::retried_in(run_of(checkpoint_dir),
+                     [&] { file_.emplace(open_shard(checkpoint_dir, shard, file.shared ? Cache::use : Cache::bypass)); });
     } catch (const std::exception& error) {
       fail(error);
     }
@@ -66,7 +66,7 @@ class FileReading {
     if (failed_) return nullptr;
     try {
       auto filled = std::make_shared<Filled>(Filled{pool.take(read_buffer_for(read.block.bytes)), {}});
-      filled->bytes = io::patiently([&] { return file_->read(read.block.at, read.block.bytes, filled->buffer); });
+      filled->bytes = io::retried([&] { return file_->read(read.block.at, read.block.bytes, filled->buffer); });
       return filled;
     } catch (const std::exception& error) {
       fail(error);

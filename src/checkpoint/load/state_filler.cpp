@@ -8,7 +8,7 @@
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/load/read_blocks.hpp"
 #include "checkpoint/other_files.hpp"
-#include "io/patience.hpp"
+#include "io/storage_retry.hpp"
 
 namespace trainrt::checkpoint {
 
@@ -103,8 +103,8 @@ Gathered StateFiller::read_round(std::size_t begin, std::size_t end) const {
     for (auto number = begin; number < end; ++number) {
       const auto& part = survey_.parts()[number];
       if (survey_.is_home(number))
-        text = io::patiently_in(run_of(directory_),
-                                [&] { return read_part(directory_, part.shard_of(manifest_), part.record(manifest_)); });
+        text = io::retried_in(run_of(directory_),
+                              [&] { return read_part(directory_, part.shard_of(manifest_), part.record(manifest_)); });
     }
     return text;
   });

@@ -11,7 +11,7 @@
 #include "io/fenced_directory.hpp"
 #include "io/file.hpp"
 #include "io/file_system.hpp"
-#include "io/patience.hpp"
+#include "io/storage_retry.hpp"
 #include "io/striping.hpp"
 
 namespace trainrt::checkpoint {
@@ -108,7 +108,7 @@ std::uint64_t commit(const Commit& commit, const Observer& observer) try {
   if (commit.before) commit.before();
   const auto manifest = manifest_of(commit);
   const auto text = to_text(manifest);
-  io::patiently_in(commit.paths.run_dir, [&] {
+  io::retried_in(commit.paths.run_dir, [&] {
     io::remove_tree(commit.paths.work + "/" + manifest_name);
     io::write_file(commit.paths.work + "/" + manifest_name, text);
   });

@@ -48,7 +48,7 @@ struct Commit {
 /// Writes the manifest and renames the directory to its final name: the only commit point. Returns the checkpoint's bytes.
 /// LostRun if that name is taken or the private directory is gone; Error if anything fails: then the checkpoint is
 /// dropped, and what it left is removed. A StorageError of a kind that may pass if the storage was away for longer than
-/// io::set_patience().
+/// io::set_storage_timeout().
 std::uint64_t commit(const Commit& commit, const Observer& observer);
 
 /// Off the commit path: writes state.h5 into the committed checkpoint.

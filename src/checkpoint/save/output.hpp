@@ -7,8 +7,8 @@
 
 #include "checkpoint/format/index.hpp"
 #include "checkpoint/format/names.hpp"
-#include "io/patience.hpp"
 #include "io/positional_file.hpp"
+#include "io/storage_retry.hpp"
 
 namespace trainrt::checkpoint {
 
@@ -20,7 +20,7 @@ class Output {
 
   const io::PositionalFile& file() {
     const std::lock_guard lock(mutex_);
-    if (!file_) io::patiently_in(run_dir_, [&] { file_ = io::PositionalFile::create(path_, expected_bytes_); });
+    if (!file_) io::retried_in(run_dir_, [&] { file_ = io::PositionalFile::create(path_, expected_bytes_); });
     return *file_;
   }
   void finish() {

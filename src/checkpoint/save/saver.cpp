@@ -13,8 +13,8 @@
 #include "checkpoint/save/whole_view.hpp"
 #include "core/host.hpp"
 #include "io/file.hpp"
-#include "io/patience.hpp"
 #include "io/storage_error.hpp"
+#include "io/storage_retry.hpp"
 
 namespace trainrt::checkpoint {
 
@@ -85,8 +85,8 @@ std::optional<SaveResult> Saver::start(const State& state, Request request) {
   if (communicator_.rank() == 0) try {
       make_private_dir();
       const auto file_bytes = plan_ ? plan_->file_bytes : 0;
-      io::patiently_in(options_.run_dir,
-                       [&] { prepare_work(paths, file_bytes, static_cast<int>(options_.file_of_rank.size())); });
+      io::retried_in(options_.run_dir,
+                     [&] { prepare_work(paths, file_bytes, static_cast<int>(options_.file_of_rank.size())); });
       options_.writer.observer(Phase::prepared);
     } catch (const std::exception& error) {
       const auto lost = options_.makes_private_dir ? std::string() : lost_text(paths);
@@ -248,13 +248,13 @@ SaveResult Saver::conclude() {
 }
 
 void Saver::drain() {
-  constexpr double patience_s = 30;
+  constexpr double limit_s = 30;
   if (communicator_.rank() == 0 && !options_.makes_private_dir)
     writer_.workers().submit([this] {
       const std::lock_guard one_at_a_time(commit_mutex_);
       if (!owed_views_.is_settled()) settle_views();
     });
-  if (writer_.workers().drain_within(std::min(patience_s, options_.writer.stuck_s))) return;
+  if (writer_.workers().drain_within(std::min(limit_s, options_.writer.stuck_s))) return;
   options_.writer.say(
       "waiting for the storage: the whole view of the last checkpoint, or deletions of old ones, take long");
   if (!writer_.workers().drain_within(options_.writer.stuck_s))

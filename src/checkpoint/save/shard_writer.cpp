@@ -19,9 +19,9 @@
 #include "core/host.hpp"
 #include "io/digest.hpp"
 #include "io/file.hpp"
-#include "io/patience.hpp"
 #include "io/positional_file.hpp"
 #include "io/storage_error.hpp"
+#include "io/storage_retry.hpp"
 
 namespace trainrt::checkpoint {
 
@@ -313,12 +313,12 @@ bool ShardWriter::is_sealed() const { return job_ == nullptr || job_->is_sealed(
 Sealed ShardWriter::wait() { return job_->wait(options_.stuck_s); }
 
 io::Block ShardWriter::staging_block(const Job& job, std::size_t bytes) {
-  constexpr double patience_s = 2;
-  if (auto block = pool_.take_within(patience_s, bytes)) return std::move(*block);
+  constexpr double limit_s = 2;
+  if (auto block = pool_.take_within(limit_s, bytes)) return std::move(*block);
   options_.say("the save waits for the disk: its staging memory is full (checkpoint.staging_limit)");
   auto since = monotonic_seconds();
   for (auto seen = job.done_bytes();;) {
-    if (auto block = pool_.take_within(patience_s, bytes)) return std::move(*block);
+    if (auto block = pool_.take_within(limit_s, bytes)) return std::move(*block);
     if (job.done_bytes() != seen) since = monotonic_seconds();
     seen = job.done_bytes();
     if (monotonic_seconds() - since > options_.stuck_s)

@@ -21,7 +21,7 @@ constexpr double farewell_s = 30;  ///< for what is under way when a run ends
 bool is_fine(Result result) { return result == Result::success || result == Result::in_progress; }
 
 /// Waits on the host name the ranks that are missing, NCCL does not: they are given the time to speak first.
-double patience(double limit_seconds) { return limit_seconds + std::min(10.0, limit_seconds / 10); }
+double with_margin(double limit_seconds) { return limit_seconds + std::min(10.0, limit_seconds / 10); }
 
 constexpr double worth_saying_s = 0.5;
 
@@ -142,7 +142,7 @@ std::string Link::trouble() try {
   if (watched_.empty()) return "";
   const auto& first = watched_.front();
   const auto where = fmt::format("{} on rank {} ({})", first.what, place_.rank, host_name());
-  if (monotonic_seconds() - since_ > patience(place_.limit_seconds))
+  if (monotonic_seconds() - since_ > with_margin(place_.limit_seconds))
     return fmt::format(
         "{}: not done on GPU {} after {} s (failure.collective_timeout): some rank has not joined it; NCCL "
         "does not tell which",

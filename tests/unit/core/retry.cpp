@@ -10,24 +10,24 @@ using Catch::Contains;
 
 namespace {
 
-/// A patience whose clock is moved by its pauses alone.
+/// A limits whose clock is moved by its pauses alone.
 struct Clock {
   double now_s = 0;
   std::vector<double> pauses;
   std::vector<std::string> said;
 
-  Patience patience(double limit_s) {
-    Patience patience;
-    patience.limit_s = limit_s;
-    patience.first_pause_s = 1;
-    patience.longest_pause_s = 4;
-    patience.now = [this] { return now_s; };
-    patience.pause = [this](double seconds) {
+  RetryLimits limits(double limit_s) {
+    RetryLimits limits;
+    limits.limit_s = limit_s;
+    limits.first_pause_s = 1;
+    limits.longest_pause_s = 4;
+    limits.now = [this] { return now_s; };
+    limits.pause = [this](double seconds) {
       pauses.push_back(seconds);
       now_s += seconds;
     };
-    patience.tell = [this](const std::string& text) { said.push_back(text); };
-    return patience;
+    limits.tell = [this](const std::string& text) { said.push_back(text); };
+    return limits;
   }
 };
 
@@ -39,7 +39,7 @@ TEST_CASE("work that goes well at once is done once, and nothing is said") {
   Clock clock;
   int calls = 0;
   retry(
-      "storage", [&] { ++calls; }, always, clock.patience(10));
+      "storage", [&] { ++calls; }, always, clock.limits(10));
   CHECK(calls == 1);
   CHECK(clock.said.empty());
 }
@@ -50,7 +50,7 @@ TEST_CASE("work that fails for a while is done again with growing pauses, and bo
   const auto work = [&] {
     if (++calls < 6) throw std::runtime_error("gone");
   };
-  retry("storage", work, always, clock.patience(30));
+  retry("storage", work, always, clock.limits(30));
   CHECK(calls == 6);
   CHECK(clock.pauses == std::vector<double>{1, 2, 4, 4, 4});
   REQUIRE(clock.said.size() == 2);
@@ -58,26 +58,26 @@ TEST_CASE("work that fails for a while is done again with growing pauses, and bo
   CHECK(clock.said.back() == "storage answers again, after 15.0 s");
 }
 
-TEST_CASE("the patience ends at its limit, with a last try, and the last error goes on") {
+TEST_CASE("the limits ends at its limit, with a last try, and the last error goes on") {
   Clock clock;
   int calls = 0;
   const auto work = [&] { throw std::runtime_error(std::to_string(++calls)); };
-  CHECK_THROWS_WITH(retry("storage", work, always, clock.patience(5)), "4");
+  CHECK_THROWS_WITH(retry("storage", work, always, clock.limits(5)), "4");
   CHECK(clock.now_s == 5);
   CHECK(clock.pauses == std::vector<double>{1, 2, 2});
   CHECK(clock.said.size() == 1);
 }
 
-TEST_CASE("without patience, or for what does not pass, there is one try") {
+TEST_CASE("without limits, or for what does not pass, there is one try") {
   Clock clock;
   int calls = 0;
   const auto work = [&] {
     ++calls;
     throw std::runtime_error("gone");
   };
-  CHECK_THROWS(retry("storage", work, always, clock.patience(0)));
+  CHECK_THROWS(retry("storage", work, always, clock.limits(0)));
   CHECK_THROWS(retry(
-      "storage", work, [](const std::exception&) { return false; }, clock.patience(10)));
+      "storage", work, [](const std::exception&) { return false; }, clock.limits(10)));
   CHECK(calls == 2);
   CHECK(clock.said.empty());
 }

@@ -44,7 +44,7 @@ bool comes_true(Condition&& condition) {
   return false;
 }
 
-/// Leaves what an attempt leaves that was killed: a record whose process is gone, and its pulse.
+/// Leaves what an attempt leaves that was killed: a record whose process is gone, and its heartbeat.
 void leave_killed(const RunFolder& run, int number, const char* job, int restart) {
   nlohmann::json record = {{"attempt", number},
                            {"start", "2026-11-21T12:00:00Z"},
@@ -57,7 +57,7 @@ void leave_killed(const RunFolder& run, int number, const char* job, int restart
                              {"pid_scope", pid_scope()},
                              {"pid", 1},
                              {"pid_start_time", 1}}}};
-  nlohmann::json pulse = {
+  nlohmann::json heartbeat = {
       {"attempt", number},
       {"seen", "2026-11-21T12:30:00Z"},
       {"first_step", 100},
@@ -67,10 +67,10 @@ void leave_killed(const RunFolder& run, int number, const char* job, int restart
       {"timing", {{"startup_s", 1.5}, {"steps_s", 1700.0}, {"checkpoint_s", 90.0}, {"shutdown_s", 0.0}}}};
   const auto name = run.path() + "/attempts/" + attempt_name(number);
   std::ofstream(name + ".json") << record.dump();
-  std::ofstream(name + ".pulse") << pulse.dump();
+  std::ofstream(name + ".pulse") << heartbeat.dump();
 }
 
-void check_pulse_taken(const AttemptRecord& record) {
+void check_heartbeat_taken(const AttemptRecord& record) {
   CHECK(record.first_step == 100);
   CHECK(record.last_step == 250);
   CHECK(record.saved_step == 200);
@@ -121,12 +121,12 @@ TEST_CASE("a record without an end shows the numbers of its last sign of life") 
   leave_killed(run, 1, "", 0);
   const auto records = read_attempts(run.path());
   REQUIRE(records.size() == 1);
-  check_pulse_taken(records[0]);
+  check_heartbeat_taken(records[0]);
   CHECK(records[0].end.empty());
   CHECK_FALSE(attempt_is_alive(run.path(), records[0]));
 }
 
-TEST_CASE("a pulse that is damaged is no reason to pass over the record") {
+TEST_CASE("a heartbeat that is damaged is no reason to pass over the record") {
   RunFolder run;
   leave_killed(run, 1, "", 0);
   for (const auto* text : {"", "{", R"({"seen": "tomorrow", "last_step": 9})"}) {
@@ -174,7 +174,7 @@ TEST_CASE("the next attempt gives those that were killed an end, with what can b
   const auto records = read_attempts(run.path());
   REQUIRE(records.size() == 3);
   for (int i = 0; i < 2; ++i) {
-    check_pulse_taken(records[i]);
+    check_heartbeat_taken(records[i]);
     CHECK(records[i].end == "2026-11-21T12:30:00Z");
     CHECK(records[i].exit_code == -1);
     CHECK(state_of(records[i]) == "killed");
@@ -191,7 +191,7 @@ TEST_CASE("an end that somebody else wrote stays, with the numbers of the last s
   close_attempt(run.path(), 1, "something else", 1);
   mark_failed(run.path(), 1, "something else", 1, 9);
   const auto record = read_attempts(run.path()).at(0);
-  check_pulse_taken(record);
+  check_heartbeat_taken(record);
   CHECK(record.why == "killed: rank 3 ran out of memory");
   CHECK(record.exit_code == 137);
   CHECK(state_of(record) == "killed");

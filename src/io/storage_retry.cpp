@@ -1,4 +1,4 @@
-#include "io/patience.hpp"
+#include "io/limits.hpp"
 
 #include <sys/stat.h>
 
@@ -13,7 +13,7 @@ namespace trainrt::io {
 
 namespace {
 
-std::atomic<double> patience_s{0};
+std::atomic<double> timeout_s{0};
 
 /// Something was not found, and neither was the directory that it belongs in.
 class StorageAway : public StorageError {
@@ -47,19 +47,19 @@ void do_inside(const std::string& directory, const std::function<void()>& work) 
 bool is_away(const std::exception& error) { return dynamic_cast<const StorageAway*>(&error) != nullptr; }
 
 void retry_while(bool (*passes)(const std::exception&), const std::function<void()>& work) {
-  Patience patience;
-  patience.limit_s = patience_s;
-  patience.tell = log::warning;
-  retry("storage", work, passes, patience);
+  RetryLimits limits;
+  limits.limit_s = timeout_s;
+  limits.tell = log::warning;
+  retry("storage", work, passes, limits);
 }
 
 }  // namespace
 
-void set_patience(double seconds) { patience_s = seconds; }
+void set_storage_timeout(double seconds) { timeout_s = seconds; }
 
-void patiently(const std::function<void()>& work) { retry_while(may_pass, work); }
+void retried(const std::function<void()>& work) { retry_while(may_pass, work); }
 
-void patiently_in(const std::string& directory, const std::function<void()>& work) {
+void retried_in(const std::string& directory, const std::function<void()>& work) {
   retry_while(may_pass, [&] { do_inside(directory, work); });
 }
 

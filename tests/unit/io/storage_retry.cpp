@@ -1,4 +1,4 @@
-#include "io/patience.hpp"
+#include "io/storage_retry.hpp"
 
 #include <atomic>
 #include <cerrno>
@@ -18,11 +18,11 @@ using test::Scratch;
 namespace {
 
 /// For one test; none is left after it.
-class WithPatience {
+class WithStorageTimeout {
  public:
-  explicit WithPatience(double seconds) { set_patience(seconds); }
-  ~WithPatience() { set_patience(0); }
-  WithPatience(const WithPatience&) = delete;
+  explicit WithStorageTimeout(double seconds) { set_storage_timeout(seconds); }
+  ~WithStorageTimeout() { set_storage_timeout(0); }
+  WithStorageTimeout(const WithStorageTimeout&) = delete;
 };
 
 int error_number_of(const std::function<void()>& work) {
@@ -39,7 +39,7 @@ int error_number_of(const std::function<void()>& work) {
 TEST_CASE("work inside a directory waits until the directory is back, and is done then") {
   Scratch at;
   make_directory(at / "run");
-  const WithPatience patience(60);
+  const WithStorageTimeout timeout(60);
   for (const bool with_fsync : {false, true}) {
     const auto file = at / (with_fsync ? "run/b" : "run/a");
     std::rename((at / "run").c_str(), (at / "away").c_str());
@@ -48,7 +48,7 @@ TEST_CASE("work inside a directory waits until the directory is back, and is don
       if (++tries == 2) std::rename((at / "away").c_str(), (at / "run").c_str());
       write_file(file, "x");
     };
-    with_fsync ? while_there(at / "run", work) : patiently_in(at / "run", work);
+    with_fsync ? while_there(at / "run", work) : retried_in(at / "run", work);
     CHECK(tries == 2);
     CHECK(read_file(file) == "x");
   }
@@ -57,16 +57,16 @@ TEST_CASE("work inside a directory waits until the directory is back, and is don
 TEST_CASE("a directory that comes back between the work and the look at it costs nothing") {
   Scratch at;
   int tries = 0;
-  patiently_in(at.path(), [&] {
+  retried_in(at.path(), [&] {
     if (++tries == 1) fail("open", at / "file", ENOENT);
   });
   CHECK(tries == 2);
 }
 
-TEST_CASE("what does not exist in a directory that is there is an error at once, whatever the patience") {
+TEST_CASE("what does not exist in a directory that is there is an error at once, whatever the timeout") {
   Scratch at;
-  const WithPatience patience(3600);
-  CHECK(error_number_of([&] { patiently_in(at.path(), [&] { return read_file(at / "none"); }); }) == ENOENT);
+  const WithStorageTimeout timeout(3600);
+  CHECK(error_number_of([&] { retried_in(at.path(), [&] { return read_file(at / "none"); }); }) == ENOENT);
   CHECK(error_number_of([&] { while_there(at.path(), [&] { read_file(at / "none"); }); }) == ENOENT);
 }
 
@@ -74,7 +74,7 @@ TEST_CASE("a directory that stays away is an error of a kind that may pass, with
   Scratch at;
   for (const bool with_fsync : {false, true}) try {
       const auto work = [&] { write_file(at / "run/file", ""); };
-      with_fsync ? while_there(at / "run", work) : patiently_in(at / "run", work);
+      with_fsync ? while_there(at / "run", work) : retried_in(at / "run", work);
       FAIL("it was written");
     } catch (const StorageError& error) {
       CHECK(is_transient(error.error_number()));
@@ -84,7 +84,7 @@ TEST_CASE("a directory that stays away is an error of a kind that may pass, with
 
 TEST_CASE("work with an fsync is not done again after other errors, other work is") {
   Scratch at;
-  const WithPatience patience(60);
+  const WithStorageTimeout timeout(60);
   int tries = 0;
   const auto work = [&] {
     if (++tries == 1) fail("make durable (fsync)", at / "file", EIO);
@@ -92,6 +92,6 @@ TEST_CASE("work with an fsync is not done again after other errors, other work i
   CHECK(error_number_of([&] { while_there(at.path(), work); }) == EIO);
   CHECK(tries == 1);
   tries = 0;
-  patiently_in(at.path(), work);
+  retried_in(at.path(), work);
   CHECK(tries == 2);
 }
