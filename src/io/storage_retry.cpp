@@ -1,4 +1,4 @@
-#include "io/limits.hpp"
+#include "io/storage_retry.hpp"
 
 #include <sys/stat.h>
 

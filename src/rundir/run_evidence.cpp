@@ -12,7 +12,7 @@
 #include "core/log.hpp"
 #include "core/retry.hpp"
 #include "io/file.hpp"
-#include "io/limits.hpp"
+#include "io/storage_retry.hpp"
 #include "rundir/attempt_files.hpp"
 
 namespace trainrt::rundir {
