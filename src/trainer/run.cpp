@@ -27,6 +27,7 @@
 #include "rundir/fence_watch.hpp"
 #include "rundir/progress.hpp"
 #include "rundir/run_directory.hpp"
+#include "trainer/ending.hpp"
 #include "trainer/existing_run.hpp"
 #include "trainer/failure.hpp"
 #include "trainer/records.hpp"
@@ -115,42 +116,12 @@ void call_train_function(const AttemptPlace& place, const TrainCall& function, S
   } catch (const std::exception& error) {
     fail_everywhere(place, session, launch, Error(first_line(error.what())), error.what());
   } catch (const StopRun&) {
-    // stopped_by() tells
+    // ending() says why
   } catch (...) {
     fail_everywhere(
         place, session, launch,
         Error(fmt::format("the train function threw something that is no std::exception: {}", watch::thrown_type())), "");
   }
-}
-
-bool has_finished(const Session& session) {
-  return session.stopped_by() == batch::no_stop || session.stopped_by() == batch::ended_early;
-}
-
-std::string why_ended(const Session& session) {
-  if (session.stopped_by() == batch::no_stop) return "finished";
-  return (has_finished(session) ? "finished early: " : "stopped by ") + session.stop_reason();
-}
-
-RunOutcome outcome_of(const config::RunSpec& spec, const Session& session) {
-  const bool early = session.stopped_by() == batch::ended_early;
-  if (has_finished(session) && (!early || session.loses_nothing() || !session.has_state()))
-    return {ExitCode::finished,
-            fmt::format("finished{}: {}, {}. Results: {} (trainrt result {})",
-                        early ? " early (" + session.stop_reason() + ")" : "", counted(session.iteration(), "iteration"),
-                        counted(session.step_count(), "step"), spec.run_dir, shell_quoted(spec.run_dir))};
-  const auto again = fmt::format("Run the same command again to continue (exit {})", static_cast<int>(ExitCode::stopped));
-  if (!session.has_begun())
-    return {ExitCode::stopped,
-            fmt::format("{} before the training began; nothing has changed. {}", why_ended(session), again)};
-  const auto stopped = fmt::format("{} at step {}", why_ended(session), session.step_count());
-  if (!session.loses_nothing())
-    return {
-        ExitCode::failed,
-        stopped + fmt::format(", but this could not be saved: starting again repeats what came after the last checkpoint "
-                              "(trainrt result {}; exit {})",
-                              shell_quoted(spec.run_dir), static_cast<int>(ExitCode::failed))};
-  return {ExitCode::stopped, stopped + "; everything up to there is saved. " + again};
 }
 
 /// Slurm's PMIx lets the others wait when a rank dies of a signal that makes a core; mpiexec ends them.
@@ -196,11 +167,8 @@ void leave_nothing(const std::string& private_dir) try { io::remove_tree(private
   log::warning(std::string("what this attempt leaves behind is swept by the next: ") + error.what());
 }
 
-void record_end(Records& records, const RunOutcome& outcome, const Session& session) {
-  const auto why = why_ended(session);
-  const bool lost = outcome.code == ExitCode::failed;
-  records.end(has_finished(session) && !lost ? "finished" : "stopped", lost ? why + ", not saved" : why, outcome.code,
-              session.step_count());
+void record_end(Records& records, const Conclusion& conclusion, std::int64_t step) {
+  records.end(std::string(conclusion.state), conclusion.why, conclusion.code, step);
   leave_nothing(records.files().private_dir());
 }
 
@@ -233,11 +201,12 @@ RunOutcome run_attempt(const config::RunSpec& spec, const TrainCall& function, l
     if (records != nullptr) records->fail(error, session.step_count());
     throw;
   }
-  const auto outcome = outcome_of(spec, session);
+  const auto ending = session.ending();
+  const auto conclusion = conclude(ending, spec.run_dir);
   comm::agreed(communicator, [&] {
-    if (records != nullptr) record_end(*records, outcome, session);
+    if (records != nullptr) record_end(*records, conclusion, ending.step);
   });
-  return outcome;
+  return {conclusion.code, conclusion.message};
 }
 
 }  // namespace
@@ -247,7 +216,7 @@ void check_datasets(const config::RunSpec& spec) {
 }
 
 RunOutcome run(const config::RunSpec& spec, const TrainCall& function, launch::Launch& launch, Communicator& communicator) {
-  rundir::Meter meter(attempt_start_s());  // before what uses it: the attempt's heart, in `start`
+  rundir::Meter meter(attempt_start_s());  // before what uses it: the attempt's heartbeats, in `start`
   Start start;
   start.start_watch.emplace(launch, watch::StartTimes{spec.hang_timeout, spec.launch_timeout_s, spec.storage_timeout_s});
   io::set_storage_timeout(spec.storage_timeout_s);

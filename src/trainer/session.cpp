@@ -228,6 +228,18 @@ void Session::finish() {
         progress_.step, saves_.newest()));
 }
 
+trainer::Ending Session::ending() const {
+  using Kind = trainer::Ending::Kind;
+  const bool early = stopped_by_ == batch::ended_early;
+  const bool has_nothing_to_lose = early && !attached_;  // a function without a State keeps nothing
+  const auto kind = stopped_by_ == batch::no_stop ? Kind::finished
+                    : early                       ? Kind::finished_early
+                    : has_begun()                 ? Kind::stopped
+                                                  : Kind::not_begun;
+  return {kind, kind == Kind::finished ? "" : stops_.describe(stopped_by_), loses_nothing() || has_nothing_to_lose,
+          progress_.step, progress_.iteration};
+}
+
 void Session::close() {
   fault_point("close");
   if (has_begun()) warn_of_unread_keys("its end");

@@ -17,6 +17,7 @@
 #include "launch/world.hpp"
 #include "trainer/attempt_info.hpp"
 #include "trainer/checkpoint_cycle.hpp"
+#include "trainer/ending.hpp"
 #include "trainer/replica_watch.hpp"
 #include "trainer/reporter.hpp"
 #include "trainer/run_datasets.hpp"
@@ -63,15 +64,8 @@ class Session {
   void finish();
   /// The sinks' files are complete; also after a stop.
   void close();
-  batch::StopCause stopped_by() const { return stopped_by_; }
-  /// What stopped it, in words: "SIGUSR1", or of a run that ended early the rule that was met.
-  std::string stop_reason() const { return stops_.describe(stopped_by_); }
-  /// False if the train function was stopped before it had restored, stepped or reported.
-  bool has_begun() const { return attached_ || has_progress(); }
-  /// Nothing is lost when the run goes on from its newest checkpoint, or from its beginning if it has made no step.
-  bool loses_nothing() const { return !has_progress() || is_saved(); }
-  /// There is a State: a function that calls no restore() keeps nothing, and has nothing to lose at its end.
-  bool has_state() const { return attached_; }
+  /// After finish(), or after the train function was left by StopRun.
+  trainer::Ending ending() const;
 
  private:
   /// Part of every checkpoint.
@@ -82,6 +76,10 @@ class Session {
     std::int64_t seed = 0;
   };
   bool has_progress() const { return progress_.step > 0 || progress_.iteration > 0; }
+  /// False if the train function was stopped before it had restored, stepped or reported.
+  bool has_begun() const { return attached_ || has_progress(); }
+  /// Nothing is lost when the run goes on from its newest checkpoint, or from its beginning if it has made no step.
+  bool loses_nothing() const { return !has_progress() || is_saved(); }
   trainer::RunPoint point() const { return {progress_.iteration, progress_.step}; }
   bool is_saved() const { return saves_.holds(point()); }
   trainer::CheckpointCycle::Content content() const;

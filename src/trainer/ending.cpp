@@ -1,0 +1,54 @@
+#include "trainer/ending.hpp"
+
+#include <fmt/format.h>
+
+#include "core/text.hpp"
+
+namespace trainrt::trainer {
+
+namespace {
+
+using Kind = Ending::Kind;
+
+bool is_finished(const Ending& ending) { return ending.kind == Kind::finished || ending.kind == Kind::finished_early; }
+
+/// What an early end could not save is lost; what a function that returned has not saved it did not want.
+bool is_lost(const Ending& ending) {
+  return !ending.saved && ending.kind != Kind::finished && ending.kind != Kind::not_begun;
+}
+
+std::string why_of(const Ending& ending) {
+  if (ending.kind == Kind::finished) return "finished";
+  return (is_finished(ending) ? "finished early: " : "stopped by ") + ending.reason;
+}
+
+std::string finished_message(const Ending& ending, const std::string& run_dir) {
+  return fmt::format("finished{}: {}, {}. Results: {} (trainrt result {})",
+                     ending.kind == Kind::finished_early ? " early (" + ending.reason + ")" : "",
+                     counted(ending.iteration, "iteration"), counted(ending.step, "step"), run_dir, shell_quoted(run_dir));
+}
+
+std::string lost_message(const Ending& ending, const std::string& run_dir) {
+  return fmt::format(
+      "{} at step {}, but this could not be saved: starting again repeats what came after the last "
+      "checkpoint (trainrt result {}; exit {})",
+      why_of(ending), ending.step, shell_quoted(run_dir), static_cast<int>(ExitCode::failed));
+}
+
+std::string stopped_message(const Ending& ending) {
+  const auto again = fmt::format("Run the same command again to continue (exit {})", static_cast<int>(ExitCode::stopped));
+  if (ending.kind == Kind::not_begun)
+    return fmt::format("{} before the training began; nothing has changed. {}", why_of(ending), again);
+  return fmt::format("{} at step {}; everything up to there is saved. {}", why_of(ending), ending.step, again);
+}
+
+}  // namespace
+
+Conclusion conclude(const Ending& ending, const std::string& run_dir) {
+  const auto why = why_of(ending);
+  if (is_lost(ending)) return {ExitCode::failed, "stopped", why + ", not saved", lost_message(ending, run_dir)};
+  if (is_finished(ending)) return {ExitCode::finished, "finished", why, finished_message(ending, run_dir)};
+  return {ExitCode::stopped, "stopped", why, stopped_message(ending)};
+}
+
+}  // namespace trainrt::trainer

@@ -1,0 +1,35 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <trainrt/error.hpp>
+
+namespace trainrt::trainer {
+
+/// How the session of an attempt ended; the same on all ranks.
+struct Ending {
+  enum class Kind : std::uint8_t {
+    finished,        ///< the train function returned
+    finished_early,  ///< a stop rule was met, or the train function asked for the end
+    stopped,         ///< by a signal, or before the job's time is over
+    not_begun,       ///< stopped before the train function had restored, stepped or reported
+  };
+  Kind kind = Kind::finished;
+  std::string reason;  ///< what stopped it: "SIGUSR1", or the rule that was met; "" if it returned
+  bool saved = true;   ///< nothing is lost when the run goes on from its newest checkpoint
+  std::int64_t step = 0;
+  std::int64_t iteration = 0;
+};
+
+/// What is concluded from it.
+struct Conclusion {
+  ExitCode code = ExitCode::finished;
+  std::string_view state;  ///< of the run, for its record: "finished" or "stopped"
+  std::string why;         ///< for the attempt's record: "stopped by SIGTERM"
+  std::string message;     ///< for people: what happened, and what to do next
+};
+/// Pure.
+Conclusion conclude(const Ending& ending, const std::string& run_dir);
+
+}  // namespace trainrt::trainer

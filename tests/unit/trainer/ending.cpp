@@ -1,0 +1,79 @@
+#include "trainer/ending.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace trainrt;
+using namespace trainrt::trainer;
+using Kind = Ending::Kind;
+
+namespace {
+
+struct Row {
+  const char* story;
+  Ending ending;
+  ExitCode code;
+  const char* state;
+  const char* why;
+  const char* message;
+};
+
+const Row table[] = {
+    {"the train function returned",
+     {Kind::finished, "", true, 20, 2},
+     ExitCode::finished,
+     "finished",
+     "finished",
+     "finished: 2 iterations, 20 steps. Results: /runs/a (trainrt result /runs/a)"},
+    {"it returned without a save of its last steps: it was warned of, and is its own decision",
+     {Kind::finished, "", false, 1, 1},
+     ExitCode::finished,
+     "finished",
+     "finished",
+     "finished: 1 iteration, 1 step. Results: /runs/a (trainrt result /runs/a)"},
+    {"a stop rule was met",
+     {Kind::finished_early, "loss <= 0.1", true, 20, 2},
+     ExitCode::finished,
+     "finished",
+     "finished early: loss <= 0.1",
+     "finished early (loss <= 0.1): 2 iterations, 20 steps. Results: /runs/a (trainrt result /runs/a)"},
+    {"a stop rule was met, and the last checkpoint failed",
+     {Kind::finished_early, "loss <= 0.1", false, 20, 2},
+     ExitCode::failed,
+     "stopped",
+     "finished early: loss <= 0.1, not saved",
+     "finished early: loss <= 0.1 at step 20, but this could not be saved: starting again repeats what came after the last "
+     "checkpoint (trainrt result /runs/a; exit 70)"},
+    {"a signal",
+     {Kind::stopped, "SIGTERM", true, 20, 2},
+     ExitCode::stopped,
+     "stopped",
+     "stopped by SIGTERM",
+     "stopped by SIGTERM at step 20; everything up to there is saved. Run the same command again to continue (exit 75)"},
+    {"a signal, and no space for the checkpoint",
+     {Kind::stopped, "SIGTERM", false, 20, 2},
+     ExitCode::failed,
+     "stopped",
+     "stopped by SIGTERM, not saved",
+     "stopped by SIGTERM at step 20, but this could not be saved: starting again repeats what came after the last "
+     "checkpoint "
+     "(trainrt result /runs/a; exit 70)"},
+    {"a signal during the start",
+     {Kind::not_begun, "SIGUSR1", true, 0, 0},
+     ExitCode::stopped,
+     "stopped",
+     "stopped by SIGUSR1",
+     "stopped by SIGUSR1 before the training began; nothing has changed. Run the same command again to continue (exit 75)"},
+};
+
+}  // namespace
+
+TEST_CASE("what is concluded from how a session ended") {
+  for (const auto& row : table) {
+    INFO(row.story);
+    const auto conclusion = conclude(row.ending, "/runs/a");
+    CHECK(conclusion.code == row.code);
+    CHECK(conclusion.state == row.state);
+    CHECK(conclusion.why == row.why);
+    CHECK(conclusion.message == row.message);
+  }
+}
