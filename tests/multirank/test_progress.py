@@ -58,13 +58,16 @@ class Screen:
 
 PROGRAM = """
 import time, trainrt
-ctx = trainrt.init()
-ctx.restore()
+ctx = trainrt.context()
+state = trainrt.State()
+state["i"] = 0
+ctx.restore(state)
 ctx.expect_iterations(4)
-for i in range(4):
+while state["i"] < 4:
     ctx.step(); ctx.step()
-    print(f"my own words {i}", flush=True)
-    ctx.report({"loss": 1 / (i + 1)})
+    print(f"my own words {state['i']}", flush=True)
+    state["i"] += 1
+    ctx.report({"loss": 1 / state["i"]})
     time.sleep(0.15)
 """
 

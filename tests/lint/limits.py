@@ -1,0 +1,90 @@
+#!/usr/bin/python3
+"""What keeps the house readable, as numbers: the length of files and functions, and where a rank asks whether it is rank 0. What is
+beyond a limit stands here with its reason."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from harness import *  # noqa: E402,F403
+
+FILE_LINES = 300
+FUNCTION_LINES = 50
+LONG_FILES = {"src/checkpoint/save/shard_writer.cpp": (330, "staging, writing and sealing share one set of buffers and threads"),
+              "src/comm/reduce.cpp": (307, "the loops of all types, compiled with their own options")}
+LONG_FUNCTIONS = {"src/config/run_options.cpp: run_options": (167, "a table: one entry a key"),
+                  "src/frameworks/builtin/linear.cpp: train": (60, "an example, to be read from top to bottom")}
+# Rank-specific behaviour is decided at construction (an object that does nothing on the other ranks). These ask along the way.
+RANK_0 = {path: (int(count), reason) for reason, places in {
+    "only rank 0 writes or reads what is there once":
+        "src/checkpoint/checkpoint_store.cpp 3, src/checkpoint/load/first_whole.cpp 1, "
+        "src/checkpoint/save/saver.cpp 3, src/checkpoint/save/shard_writer.cpp 1, src/rundir/run_directory.cpp 1, "
+        "src/trainer/session_restore.cpp 1, src/trainer/existing_run.cpp 1",
+    "the root of a collective gives what the others get":
+        "src/checkpoint/collective.cpp 1, src/checkpoint/replicas.cpp 2, src/checkpoint/save/agree.cpp 1, "
+        "src/comm/nccl/nccl_communicator.cpp 1, src/comm/backends/node.cpp 2",
+    "decided once, at construction":
+        "src/cli/doctor_report.cpp 1, src/trainer/reporter.cpp 1, src/trainer/run.cpp 2",
+    "one rank speaks for all, and the others wait for it":
+        "src/cli/commands/doctor.cpp 2, src/cli/commands/run.cpp 3, src/cli/doctor/file_locks.cpp 2, "
+        "src/data/dataset.cpp 1, src/trainer/failure.cpp 1, src/watch/start_watch.cpp 1",
+    "one clock decides for all":
+        "src/trainer/checkpoint_cycle.cpp 2",
+}.items() for path, count in (place.split() for place in places.split(", "))}
+ASKS = re.compile(r"\brank(?:\(\))? *(?:==|!=) *0\b")
+
+
+def sources():
+    return sorted(path for root in ("src", "include") for path in (SOURCE / root).rglob("*") if path.suffix in (".cpp", ".hpp", ".cu"))
+
+
+def name_of(path):
+    return str(path.relative_to(SOURCE))
+
+
+def functions(lines):
+    """(first line, name, length) of each definition, by its braces: the code is formatted, so a body ends with a brace at the indent
+    of its first line."""
+    for number, line in enumerate(lines):
+        start = re.match(r"( *)(?![ /#}])(?!(?:namespace|class|struct|enum|union|extern)\b).*\)[^;]*\{$", line)
+        if not start or re.match(r" *(?::|\w+_\()", line) or re.match(r" *(?:if|for|while|switch|else|do|try|catch|return|case)\b", line):
+            continue
+        end = next((i for i in range(number + 1, len(lines)) if re.match(rf"{start[1]}\}}", lines[i])), None)
+        if end is not None:
+            yield number + 1, line.strip(), end - number + 1
+
+
+def beyond(found, allowed, limit, what):
+    """`found`: name -> number."""
+    wrong = [f"{name}: {number} {what}, {allowed.get(name, (limit,))[0]} at most"
+             for name, number in sorted(found.items()) if number > allowed.get(name, (limit,))[0]]
+    wrong += [f"{name}: is listed with {most}, and needs it no more" for name, (most, _) in sorted(allowed.items())
+              if found.get(name, 0) <= limit]
+    check(not wrong, "\n  " + "\n  ".join(wrong))
+
+
+@test
+def no_file_is_too_long():
+    beyond({name_of(path): len(path.read_text().splitlines()) for path in sources()}, LONG_FILES, FILE_LINES, "lines")
+
+
+@test
+def no_function_is_too_long():
+    found = {}
+    for path in sources():
+        for _, text, length in functions(path.read_text().splitlines()):
+            name = f"{name_of(path)}: {re.split(r'[(]', text)[0].split()[-1] if '(' in text else text}"
+            found[name] = max(found.get(name, 0), length)
+    check(len(found) > 500, f"only {len(found)} functions were found")
+    beyond(found, LONG_FUNCTIONS, FUNCTION_LINES, "lines")
+
+
+@test
+def few_places_ask_for_rank_0():
+    found = {}
+    for path in sources():
+        if count := len(ASKS.findall(path.read_text())):
+            found[name_of(path)] = count
+    beyond(found, RANK_0, 0, "places that ask for rank 0")
+
+
+main()
