@@ -475,7 +475,8 @@ state.value("seen", 0, part_of_sum=True)
 state.value("loss", 0.0, part_of_sum=True)
 ctx.restore(state)
 total = ctx.all_gather(numpy.array([state["seen"], state["loss"]], float))
-print("total", sum(part[0] for part in total), sum(part[1] for part in total), type(state["seen"]).__name__)
+sums = [sum(part[i] for part in total) for i in (0, 1)]
+print(f"total {sums[0]} {sums[1]} {type(state['seen']).__name__}\\n", end="")  # in one piece, beside the other ranks'
 state["seen"] += ctx.world_rank + 1
 state["loss"] += 0.5
 ctx.step()

@@ -17,6 +17,8 @@
 #include "checkpoint/save/shard_image.hpp"
 #include "checkpoint/value_bytes.hpp"
 #include "core/host.hpp"
+#include "core/log.hpp"
+#include "core/retry.hpp"
 #include "io/digest.hpp"
 #include "io/file.hpp"
 #include "io/positional_file.hpp"
@@ -27,15 +29,24 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-/// A directory that another node made a moment ago shows up late on network file systems.
+/// A directory that another node made a moment ago shows up late on network file systems. More than a second is worth a
+/// word. If the run directory is not there either, the storage is away: that may pass.
 void await_directory(const std::string& path, double limit_s) {
-  const auto until = monotonic_seconds() + limit_s;
-  while (!io::exists(path)) {
-    if (monotonic_seconds() > until)
-      throw Error("cannot see '" + path + "', which rank 0 made " + std::to_string(static_cast<int>(limit_s)) +
-                  " s ago: is storage_path on a file system that all nodes share?");
+  constexpr double usual_s = 1;
+  for (const auto until = monotonic_seconds() + usual_s; monotonic_seconds() < until;) {
+    if (io::exists(path)) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
+  const auto look = [&] {
+    if (io::exists(path)) return;
+    const auto text = "cannot see '" + path + "', which rank 0 made: is storage_path on a file system that all nodes share?";
+    if (io::exists(run_of(run_of(path)))) throw Error(text);
+    throw io::StorageError(text, ESTALE);
+  };
+  RetryLimits limits;
+  limits.limit_s = limit_s - usual_s;
+  limits.tell = log::warning;
+  retry("storage", look, [](const std::exception&) { return true; }, limits);
 }
 
 }  // namespace
@@ -169,6 +180,7 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
   /// Folders of user files are made by who needs them.
   void await_place(const Output& output) {
     const std::lock_guard lock(place_mutex_);
+    if (failed_) throw Error("another part of the checkpoint was not written");  // what failed first is what is told
     if (!directory_seen_) await_directory(directory_, writer_.options_.visible_s);
     directory_seen_ = true;
     const auto folder = output.path().substr(0, output.path().rfind('/'));
