@@ -71,5 +71,5 @@ def points_of(stage, seed, errors=None):
 
 
 def sample(points, count, seed):
-    """So many of them, all if count is None, in an order by chance: where the time ends early, those before are a sample too."""
+    """So many of them, all if count is None, in an order by chance: if the time ends early, those before are a sample too."""
     return random.Random(seed).sample(points, len(points) if count is None else min(count, len(points)))

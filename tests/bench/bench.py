@@ -39,7 +39,7 @@ def skip(reason):
 
 
 def need(path, what):
-    """Ends as skipped where a file is not there."""
+    """Ends as skipped if a file is not there."""
     if path is None or not Path(path).exists():
         skip(f"{what} is not there ({path})")
 

@@ -89,7 +89,7 @@ def epoch_seconds(run):
 
 
 def claim_ratio(bench, name, over, under, relation, target):
-    """A difference of two runs may come out as nothing where other work disturbs them."""
+    """A difference of two runs may come out as nothing if other work disturbs them."""
     if min(over + under) <= 0:
         print(f"skipped: {name}: the machine is too busy to time an epoch", flush=True)
     else:

@@ -1,4 +1,4 @@
-"""FashionMNIST for the benches: the installed files, or their first samples where all of them would take too long."""
+"""FashionMNIST for the benches: the installed files, or their first samples if all of them would take too long."""
 import gzip
 import struct
 

@@ -71,7 +71,7 @@ class Arena:
         return self._quiet[key]
 
     def small_disk(self):
-        """A folder on a disk of its own; None where one cannot be made."""
+        """A folder on a disk of its own; None if one cannot be made."""
         if self.disk is None and os.geteuid() == 0:
             folder = scratch("disk")
             if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK_MIB}m", "trainrt-chaos", folder], capture_output=True).returncode == 0:

@@ -1,4 +1,4 @@
-"""One run under jobs/train.sbatch while a plan breaks things, and the user who starts it again where Slurm does not."""
+"""One run under jobs/train.sbatch while a plan breaks things, and the user who starts it again if Slurm does not."""
 import os
 import re
 import shutil
@@ -102,7 +102,7 @@ class BrokenRun:
         return self.shown.get("JobState", "")
 
     def over(self):
-        """The run is what counts: where the job's time ends just as the run does, Slurm calls the job TIMEOUT, and nobody needs it any more."""
+        """The run is what counts: if the job's time ends just as the run does, Slurm calls the job TIMEOUT, and nobody needs it any more."""
         return self.state() == "COMPLETED" or (self.state() == "TIMEOUT" and self.has_finished())
 
     def has_finished(self):
@@ -112,7 +112,7 @@ class BrokenRun:
             return False  # before its first attempt, or on a disk that is full
 
     def wait(self, condition, timeout, what):
-        """Until the condition holds, or the run is over; tends to the job meanwhile. A Failure where either takes too long."""
+        """Until the condition holds, or the run is over; tends to the job meanwhile. A Failure if either takes too long."""
         limit = min(time.monotonic() + timeout, self._limit)
         while not condition():
             self.tend()
@@ -185,7 +185,7 @@ class BrokenRun:
     # ---- the plan ----
 
     def wait_for_moment(self, when):
-        """False where the run ended before."""
+        """False if the run ended before."""
         if "after" in when:
             self.pause(when["after"])
         elif "phase" in when:

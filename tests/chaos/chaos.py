@@ -65,7 +65,7 @@ def disturb(broken, each):
 
 
 def run_plan(arena, plan, tally):
-    """True where every promise was kept."""
+    """True if every promise was kept."""
     begin = time.monotonic()
     broken, kept = None, False
     try:

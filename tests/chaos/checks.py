@@ -76,7 +76,7 @@ def check_lost_work(broken):
 
 
 def check_by_hand(broken):
-    """The user was needed only where the plan explains it."""
+    """The user was needed only if the plan explains it."""
     check(not broken.by_hand or any(map(_needs_user, broken.events)), f"the job had ended as {broken.by_hand}, and nothing of the plan explains it")
 
 

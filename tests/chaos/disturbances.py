@@ -1,4 +1,4 @@
-"""What is done to a run, by the name of its kind. Each takes the run and its options, and says what it did; "" where there was
+"""What is done to a run, by the name of its kind. Each takes the run and its options, and says what it did; "" if there was
 nothing to disturb. What lasts is undone later by the run."""
 import os
 import signal

@@ -3,7 +3,7 @@
 // number of ranks; nothing half-written may be visible; the next attempt sweeps what is left; a view that is missing is
 // made anew.
 //
-//   checkpoint_kill [KILLS]            the driver: prints a table, exits 1 where a promise was broken (default 200 kills)
+//   checkpoint_kill [KILLS]            the driver: prints a table, exits 1 if a promise was broken (default 200 kills)
 //   checkpoint_kill save RUN ATTEMPT PHASE SAVES FD     what it kills: kills itself at PHASE (-1: never) once SAVES saves
 //   have begun
 
@@ -198,7 +198,7 @@ std::string loading_error(const std::string& run_dir, std::int64_t least) {
   return finding;
 }
 
-/// What the next attempt leaves when it has swept; "" where that is checkpoints only.
+/// What the next attempt leaves when it has swept; "" if that is checkpoints only.
 std::string debris_in(const std::string& run_dir) {
   std::string said;
   checkpoint::remove_abandoned(run_dir, [&](const std::string& text) { said = text; });
@@ -208,7 +208,7 @@ std::string debris_in(const std::string& run_dir) {
   return "";
 }
 
-/// What is broken after a kill, "" where nothing is.
+/// What is broken after a kill, "" if nothing is.
 std::string broken(const std::string& run_dir, std::int64_t least, int& views_made) {
   auto finding = loading_error(run_dir, least);
   if (finding.empty()) finding = damage_in(run_dir, views_made);
@@ -246,7 +246,7 @@ int drive(int kills) {
   int views_made = 0;
   const auto started = monotonic_seconds();
   for (int n = 0; n < kills; ++n) {
-    // Every phase twice, in the first save (where it can be) and in a later one; then at random.
+    // Every phase twice, in the first save (if it can be) and in a later one; then at random.
     const bool at_random = n >= 2 * checkpoint::phase_count;
     const int phase = at_random ? -1 : n % checkpoint::phase_count;
     const int save = phase >= static_cast<int>(Phase::retired) || n >= checkpoint::phase_count ? 3 : 1;

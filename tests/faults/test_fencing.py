@@ -48,7 +48,7 @@ def changed_since(before, config):
 
 
 def frozen_at(config, phase, times=1):
-    """Attempt 1, all of its ranks stopped once rank 0 has reached the phase; None where it ends before."""
+    """Attempt 1, all of its ranks stopped once rank 0 has reached the phase; None if it ends before."""
     first = start_ranks(RANKS, config, first_env={"TRAINRT_STOP_AT": f"{phase}:{times}"}, env=job(0))
     wait_until(lambda: first.ended() or is_stopped(first.ranks().get(0, 0)), 60, f"rank 0 to reach {phase} for the {times}. time", first)
     if first.ended():
@@ -81,7 +81,7 @@ def check_run(config):
 
 
 def a_zombie(phase, times=1):
-    """False where attempt 1 does not reach that phase so often."""
+    """False if attempt 1 does not reach that phase so often."""
     config = config_of(scratch(), "run")
     first = frozen_at(config, phase, times)
     if first is None:

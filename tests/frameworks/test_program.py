@@ -338,7 +338,7 @@ state["reported"] = 0
 if ctx.restore(state):
     optimizer.load_state_dict(torch.load(path))
 while True:
-    if state["reported"] < ctx.step_count:  # also where a run stopped between the two
+    if state["reported"] < ctx.step_count:  # also if a run stopped between the two
         state["reported"] += 1
         ctx.report({"loss": losses})
     if ctx.step_count == ctx.config("steps", 80):
@@ -907,7 +907,7 @@ def a_program_that_ignores_the_stop_is_killed_after_stop_timeout():
 
 @test
 def a_mute_program_that_dies_of_the_stop_signal_itself_is_stopped():
-    """As sleep does; and where the batch system signals the programs first."""
+    """As sleep does; and if the batch system signals the programs first."""
     config = program_config("sleep 1000")
     for children_first in (False, True):
         job = start_program(2, config)

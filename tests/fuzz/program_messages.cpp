@@ -193,7 +193,7 @@ std::vector<std::string> batches_of(const std::string& input) {
   return batches;
 }
 
-/// True where the conversation may go on.
+/// True if the conversation may go on.
 bool hold(program::Conversation& conversation, program::Channel& channel) try {
   auto first = channel.receive(1);
   require(first.has_value(), "what was sent is received");

@@ -6,7 +6,7 @@
 
 namespace trainrt::test {
 
-/// False, and says so, where there are fewer GPUs.
+/// False, and says so, if there are fewer GPUs.
 inline bool have_gpus(int wanted, const std::string& what) {
   const int count = device::runtime().count();
   if (count >= wanted) return true;

@@ -1,4 +1,4 @@
-// What trainrt declares of NCCL's binary interface against NCCL's own header. Compiled where nccl.h is found; nothing to
+// What trainrt declares of NCCL's binary interface against NCCL's own header. Compiled if nccl.h is found; nothing to
 // run.
 #include <cstddef>
 

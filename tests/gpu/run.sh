@@ -8,7 +8,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../.." && pwd)
 
-build() { # build BUILD: false where this build knows no GPUs
+build() { # build BUILD: false if this build knows no GPUs
   [ -f "$1/build.ninja" ] || cmake -S "$source" -B "$1" -G Ninja >/dev/null
   cmake --build "$1" --target help | grep -q '^test_gpu:' || return 1
   cmake --build "$1" --target test_gpu >/dev/null

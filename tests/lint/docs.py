@@ -148,7 +148,7 @@ def takes(name, option):
 
 
 def trouble_with(words):
-    """What is not so in a command line; "" where it is well, or is none of trainrt's."""
+    """What is not so in a command line; "" if it is well, or is none of trainrt's."""
     for word in words:
         override = re.match(r"\[?--(\w+(?:\.\w+)+)", word)
         if override and override[1] != "section.key" and not is_key(*override[1].rsplit(".", 1)):

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""`trainrt doctor` examines what the ranks find: a line a check, what to do where something is wrong, the rank and host where it is
+"""`trainrt doctor` examines what the ranks find: a line a check, what to do if something is wrong, the rank and host where it is
 not the same on all, exit 70 for an error, and nothing left behind."""
 import json
 import os
@@ -16,7 +16,7 @@ GRADES = ("ok", "warning", "error")
 
 
 def doctor(ranks, *words, code=FINISHED, timeout=60, before=(), **options):
-    """Runs it: alone where `ranks` is 0."""
+    """Runs it: alone if `ranks` is 0."""
     command = [TRAINRT, "doctor", *words]
     if ranks > 0:
         if MPIEXEC is None:

@@ -132,7 +132,7 @@ def checkpoints_every_auto_come_by_their_cost_and_leave_the_same_bits():
     folder = scratch()
     whole = linear_config(folder, "whole", {**STEPS, "epochs": 50}, DATA, {"every": "7 steps"})
     check_exit(run_ranks(2, whole), FINISHED)
-    # 500 steps in over 15 s: the first checkpoint after the first report, the next 10 s later, where a save costs next to nothing.
+    # 500 steps in over 15 s: the first checkpoint after the first report, the next 10 s later, if a save costs next to nothing.
     config = linear_config(folder, "auto", {**slow(0.03), "epochs": 50}, DATA, {"every": "auto", "num_to_keep": 0})
     job = start_ranks(2, config)
     job.wait_for(r"checkpoint every \d+ s: a save costs .* s, one failure in .* expected", 60)

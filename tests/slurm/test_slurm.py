@@ -23,7 +23,7 @@ DATA = {"samples": 384, "features": 200}
 
 
 def long_loop(ranks, **more):
-    """Long enough to be stopped on the way, in few collectives where there are more ranks than cores."""
+    """Long enough to be stopped on the way, in few collectives if there are more ranks than cores."""
     epochs = {2: 150, 6: 24}[ranks]
     return {"epochs": epochs, "batch_size": 16, "dropout": 0.1, "optimizer": "adamw", "lr": 0.005, **more}
 

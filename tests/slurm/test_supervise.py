@@ -97,7 +97,7 @@ add_test("a_rank_that_is_killed_alone_on_its_node_is_restarted_in_the_allocation
 
 @test
 def ranks_that_outlive_their_srun_are_ended_before_the_next_attempt_begins():
-    """Slurm ends them itself, but not where srun is killed while it launches them."""
+    """Slurm ends them itself, but not if srun is killed while it launches them."""
     whole = reference()
     config = config_of(loop={"step_pause": 0.02})
     run_dir = run_dir_of(config)
@@ -115,7 +115,7 @@ def ranks_that_outlive_their_srun_are_ended_before_the_next_attempt_begins():
 
 @test
 def an_srun_that_ends_with_0_and_has_run_nothing_is_no_good_end():
-    """As Slurm's does where a node dies while it launches the step."""
+    """As Slurm's does if a node dies while it launches the step."""
     folder = scratch("bin")
     wrapper = folder / "srun"
     wrapper.write_text(f'#!/bin/sh\nmkdir {folder}/once 2>/dev/null && exit 0\nexec {shutil.which("srun")} "$@"\n')
@@ -129,7 +129,7 @@ def an_srun_that_ends_with_0_and_has_run_nothing_is_no_good_end():
 
 @test
 def cpus_that_slurm_keeps_for_a_step_that_is_gone_do_not_hold_up_the_restart():
-    """As it does where slurmstepd is killed and slurmd comes back: another step of the job has the node here, and does not end."""
+    """As it does if slurmstepd is killed and slurmd comes back: another step of the job has the node here, and does not end."""
     config = config_of(loop={"step_pause": 0.02})
     folder = scratch("bin")
     wrapper = folder / "srun"

@@ -311,7 +311,7 @@ inline std::string bucket_findings(Communicator& c) {
   return {};
 }
 
-/// Everything that the header of Communicator promises; "" where it is kept. Collective.
+/// Everything that the header of Communicator promises; "" if it is kept. Collective.
 inline std::string communicator_findings(Communicator& c) {
   std::string findings;
   for (const std::size_t count : {0UL, 1UL, 7UL, 4096UL, 4097UL, 100001UL}) {

@@ -129,7 +129,7 @@ struct Comm {
     group->posted[key] = std::move(bytes);
     group->changed.notify_all();
   }
-  /// nullopt where the communicator is aborted first.
+  /// nullopt if the communicator is aborted first.
   std::optional<Bytes> await(const std::string& key) {
     std::unique_lock lock(group->mutex);
     while (!group->posted.contains(key)) {

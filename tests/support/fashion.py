@@ -10,7 +10,7 @@ _FILES = {"train": ("train-images-idx3-ubyte", "train-labels-idx1-ubyte"), "test
 
 
 def require_fashion():
-    """Skips where it cannot be trained on."""
+    """Skips if it cannot be trained on."""
     if not (BUILD / "modules/torch.so").exists():
         skip("the torch module is not built")
     if not (_DATA / f"{_FILES['train'][0]}.gz").exists():

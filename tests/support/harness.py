@@ -178,7 +178,7 @@ def environment_of(pid):
 
 
 def parent_of(pid):
-    """0 where there is no such process."""
+    """0 if there is no such process."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             return int(file.read().rsplit(b")", 1)[1].split()[1])
@@ -187,7 +187,7 @@ def parent_of(pid):
 
 
 def name_of_process(pid):
-    """Its command line, or "" where there is none."""
+    """Its command line, or "" if there is none."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
     except OSError:
@@ -229,7 +229,7 @@ def _end_processes(token):
 
 
 def _clean_environment():
-    """Without what would steer trainrt or a launcher where the tests themselves run in a job."""
+    """Without what would steer trainrt or a launcher if the tests themselves run in a job."""
     return {key: value for key, value in os.environ.items() if not re.match(r"SLURM|SBATCH_|SRUN_|PMI|OMPI_|TRAINRT_|HYDRA_", key)}
 
 
@@ -269,7 +269,7 @@ class Job:
         return self.process.poll() is not None
 
     def wait(self, timeout=60):
-        """Its exit code; a Failure where it takes longer."""
+        """Its exit code; a Failure if it takes longer."""
         try:
             code = self.process.wait(timeout)
         except subprocess.TimeoutExpired:

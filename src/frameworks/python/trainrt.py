@@ -8,7 +8,7 @@
     state = trainrt.State()                          # names all that a checkpoint holds
     state.tensor("weights", weights)                 # NumPy, array.array, or torch: filled in place by restore()
     state["epoch"] = state["batch"] = 0
-    ctx.restore(state)                               # loads the last checkpoint, where there is one
+    ctx.restore(state)                               # loads the last checkpoint, if there is one
 
     while state["epoch"] < ctx.config("epochs", 10):
         while state["batch"] < 100:                  # after a restart: from where it was
@@ -19,7 +19,7 @@
             ctx.step()                               # the state is consistent: here the run may stop, and lose nothing
         state["batch"] = 0
         state["epoch"] += 1                          # the state is complete before it is reported
-        ctx.report({"loss": loss})                   # mean over the ranks; a checkpoint where one is due
+        ctx.report({"loss": loss})                   # mean over the ranks; a checkpoint if one is due
 
 restore(), step(), report(), stop_point(), save(), all_reduce(), broadcast(), all_gather() and barrier() are collective: every
 rank calls them in the same order. When the run stops (a signal, the end of the job's time), the call takes the checkpoint and
@@ -399,7 +399,7 @@ class _Channel:
         self._socket.sendall(line)
 
     def receive(self):
-        """The next message; EOFError where the runtime is gone."""
+        """The next message; EOFError if the runtime is gone."""
         while b"\n" not in self._received:
             data = self._socket.recv(1 << 16)
             if not data:
@@ -470,7 +470,7 @@ class Context:
             raise ValueError(f"[loop] {key} is '{text}'; the program expects {_TYPE_WORDS[kind]}") from None
 
     def restore(self, state):
-        """Attaches the State that checkpoints hold, and loads the last one into it, where there is one: then True. In a new run
+        """Attaches the State that checkpoints hold, and loads the last one into it, if there is one: then True. In a new run
         tensors of which every rank holds the same become those of rank 0. Collective; once, before the first step() and
         report()."""
         if not isinstance(state, State):
@@ -505,7 +505,7 @@ class Context:
         self._ask("stop_point")
 
     def save(self):
-        """Takes a checkpoint where something happened since the last one, and waits until it is committed: a program's last
+        """Takes a checkpoint if something happened since the last one, and waits until it is committed: a program's last
         call. Collective."""
         self._ask("save")
 
@@ -625,7 +625,7 @@ class Context:
         self._channel.send(_line_of({"op": "state", "values": values}))
 
     def _failed(self, kind, error, trace):
-        """Tells the runtime of an exception that ends the program: it prints and keeps it. False where the runtime knows that
+        """Tells the runtime of an exception that ends the program: it prints and keeps it. False if the runtime knows that
         the run ends, of another reason, or is gone."""
         if self._told is error:
             return True
@@ -641,7 +641,7 @@ class Context:
         return True
 
     def _done(self):
-        """Tells the runtime of a good end, where it asks: a script or a pipeline around the program may hide how it ended."""
+        """Tells the runtime of a good end, if it asks: a script or a pipeline around the program may hide how it ended."""
         if self._end is None:
             self._end = lambda: RuntimeError("the program has ended")
             try:
@@ -669,7 +669,7 @@ _context = None
 
 
 def context():
-    """The Context of this program; the same at each call. RuntimeError where trainrt did not start the program. The first call
+    """The Context of this program; the same at each call. RuntimeError if trainrt did not start the program. The first call
     is the main thread's.
 
     From the first call on, the signals that stop a run (SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2) are ignored and blocked

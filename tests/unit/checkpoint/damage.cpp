@@ -127,7 +127,7 @@ TEST_CASE("files that the manifest does not list are named, and are no damage") 
 
 namespace {
 
-/// Saves on 2 ranks where rank 1's shard is large; what became of it.
+/// Saves on 2 ranks if rank 1's shard is large; what became of it.
 checkpoint::SaveResult save_large(const std::string& run_dir, std::int64_t index) {
   checkpoint::SaveResult result;
   run_ranks(2, [&](Communicator& communicator) {

@@ -90,7 +90,7 @@ class Model {
   }
   Model(const Model&) = delete;
 
-  /// This rank's bytes of tensor i, where rank `source` wrote per_rank tensors.
+  /// This rank's bytes of tensor i, if rank `source` wrote per_rank tensors.
   std::string expected(std::size_t i, std::uint64_t seed, int source) const {
     const auto& spec = specs_[i];
     const auto whole = whole_bytes(spec, seed, source);
@@ -123,7 +123,7 @@ class Model {
     nothing.clear();
   }
 
-  /// "" where the state is what fill(seed) made on `writers` ranks; else the first entry that is not.
+  /// "" if the state is what fill(seed) made on `writers` ranks; else the first entry that is not.
   std::string difference(std::uint64_t seed, int writers) const {
     for (std::size_t i = 0; i < specs_.size(); ++i)
       if (memory_[i] != expected(i, seed, rank_ % writers)) return specs_[i].name;

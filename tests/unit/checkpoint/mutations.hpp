@@ -41,7 +41,7 @@ inline std::string mutated(std::string text, std::mt19937_64& random) {
         text.resize(at);
         break;
       default: {
-        // In the place of a number, where there is one.
+        // In the place of a number, if there is one.
         const auto digit = text.find_first_of("0123456789", at);
         if (digit == std::string::npos) break;
         const auto behind = std::min(text.find_first_not_of("0123456789", digit), text.size());

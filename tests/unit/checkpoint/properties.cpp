@@ -83,7 +83,7 @@ Case some_case(Random& random) {
   return made;
 }
 
-/// What is wrong after saving and loading, "" where nothing is.
+/// What is wrong after saving and loading, "" if nothing is.
 std::string wrong(const Case& made, const std::string& run_dir) {
   Findings findings;
   run_ranks(made.writers, [&](Communicator& communicator) {

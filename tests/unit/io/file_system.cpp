@@ -62,7 +62,7 @@ TEST_CASE("a path's file system is looked up, with its free space") {
   CHECK(here.block_bytes >= 512);
   CHECK(here.free_bytes == std::filesystem::space(at.path()).available);
   CHECK_THAT(error_of([&] { io::file_system_of(at / "none"); }), Catch::Contains("cannot look at the file system of"));
-  // The kernel's own word for it; /dev/shm is a tmpfs where it is mounted.
+  // The kernel's own word for it; /dev/shm is a tmpfs if it is mounted.
   if (std::ifstream mounts("/proc/mounts");
       std::string(std::istreambuf_iterator<char>(mounts), {}).find(" /dev/shm tmpfs ") != std::string::npos) {
     CHECK(io::file_system_of("/dev/shm").name == "tmpfs");

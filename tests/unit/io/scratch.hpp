@@ -28,7 +28,7 @@ class Scratch {
   std::string path_;
 };
 
-/// The message of the Error that `work` throws; "" where it throws none.
+/// The message of the Error that `work` throws; "" if it throws none.
 inline std::string error_of(const std::function<void()>& work) {
   try {
     work();

@@ -27,7 +27,7 @@ Record loss(std::int64_t iteration, double value) {
   return {iteration, {{"loss", value}, {"_training_iteration", iteration}}};
 }
 
-/// What Debian's Python prints for a script; nullopt, said aloud, where h5py is missing.
+/// What Debian's Python prints for a script; nullopt, said aloud, if h5py is missing.
 std::optional<std::string> python(const Scratch& dir, const std::string& script) {
   if (std::system("/usr/bin/python3 -c 'import h5py' 2>/dev/null") != 0) {
     test::skip("/usr/bin/python3 has no h5py");
