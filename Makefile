@@ -3,7 +3,7 @@ BUILD   ?= build
 PREFIX  ?= /usr/local
 JOBS    ?= $(shell nproc)
 RANKS   ?= 2
-BUILD_CPU_MINUTES := 6# about: of the program and its modules from nothing
+BUILD_CPU_MINUTES := 7# about: of the program and its modules from nothing
 
 # What lets ccache, if it is the compiler's launcher, take precompiled headers.
 export CCACHE_SLOPPINESS ?= pch_defines,time_macros
