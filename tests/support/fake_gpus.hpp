@@ -71,8 +71,9 @@ class FakeGpus : public device::Runtime {
   }
   bool pin(std::span<std::byte> memory) override {
     const std::lock_guard lock(mutex_);
+    if (!can_pin) return false;
     if (!pinned_.insert(memory.data()).second) throw Error("pinned twice");
-    return can_pin;
+    return true;
   }
   void unpin(std::span<std::byte> memory) noexcept override {
     const std::lock_guard lock(mutex_);
