@@ -74,7 +74,8 @@ def a_rank_other_than_the_first_asks_a_few_things_however_many_ranks_there_are()
 def the_first_rank_asks_as_much_with_many_ranks_as_with_one():
     for layout in ("rank", "node", "single"):
         found = {ranks: table()[layout, ranks][0][0] for ranks in RANKS}
-        check(max(found.values()) <= min(found.values()) + 1, f"layout {layout}: calls of rank 0 a checkpoint by number of ranks: {found}")
+        # 2: heartbeats come by time, and fall into one run or the other. What grew with the ranks would be 7 at least.
+        check(max(found.values()) <= min(found.values()) + 2, f"layout {layout}: calls of rank 0 a checkpoint by number of ranks: {found}")
         check(max(found.values()) <= MOST_OF_FIRST, f"layout {layout}: rank 0 makes {max(found.values())} calls a checkpoint")
 
 
