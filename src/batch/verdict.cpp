@@ -107,7 +107,7 @@ Verdict after_failure(const Situation& situation, const Limits& limits) {
                              situation.how, wait_s, situation.failures, limits.max_failures)};
 }
 
-/// Where the job itself ends, or is asked to stop; nullopt if it goes on.
+/// The verdict if the job itself ends, or is asked to stop; nullopt if it goes on.
 std::optional<Verdict> by_ending(const Situation& situation, const Limits& limits) {
   switch (situation.ending) {
     case Ending::none:

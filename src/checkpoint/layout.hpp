@@ -62,7 +62,7 @@ Slab rows_of(const Shape& shape, std::int64_t first, std::int64_t count, int wri
 std::int64_t row_count(const Shape& shape);
 
 /// The layout of a state whose ranks hold these slabs: `held[rank][i]` are the slabs of the i-th sharded tensor by name.
-/// Where several ranks hold the same slab the lowest writes it. Slabs that overlap otherwise or leave a gap throw
+/// If several ranks hold the same slab the lowest writes it. Slabs that overlap otherwise or leave a gap throw
 /// UsageError. Pure.
 Layout plan_layout(const State& state, const std::vector<std::vector<std::vector<Slab>>>& held,
                    std::vector<int> file_of_rank);

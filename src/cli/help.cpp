@@ -6,7 +6,7 @@
 
 namespace trainrt::cli {
 
-const std::string_view summary =
+const std::string_view what_trainrt_does =
     "runs a training function on every rank of a batch job, and makes the run survive the batch system";
 
 const std::string_view smallest_config =
@@ -26,7 +26,7 @@ std::string general_help() {
   auto text = fmt::format(
       "trainrt {}: {}.\n\nusage: srun trainrt --config FILE [--section.key=value ...]\n       trainrt COMMAND ...\n\n"
       "commands\n",
-      version, summary);
+      version, what_trainrt_does);
   for (const auto* command : command_table()) text += fmt::format("  {:<10} {}\n", command->name, command->help);
   text += fmt::format(
       "\n  trainrt COMMAND --help tells more of one; trainrt --version shows which version this is, and those of its "

@@ -17,7 +17,7 @@ struct ExitMeaning {
 std::span<const ExitMeaning> exit_meanings();
 
 /// What trainrt does, in a clause that goes on from its name.
-extern const std::string_view summary;
+extern const std::string_view what_trainrt_does;
 
 /// The smallest config that runs, indented.
 extern const std::string_view smallest_config;

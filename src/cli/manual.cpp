@@ -137,7 +137,7 @@ std::string roff(std::string_view text) {
 std::string manual() {
   auto text = head("trainrt", "distributed training on an HPC batch system");
   text += bold_line("srun trainrt --config FILE [--section.key=value ...]") + ".br\n" + bold_line("trainrt COMMAND ...");
-  text += fmt::format(".SH DESCRIPTION\ntrainrt {}.\n.SH COMMANDS\n", roff(summary));
+  text += fmt::format(".SH DESCRIPTION\ntrainrt {}.\n.SH COMMANDS\n", roff(what_trainrt_does));
   std::vector<std::string> pages;
   for (const auto* command : command_table()) {
     text += entry(command->name, command->help);

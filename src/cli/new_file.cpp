@@ -44,7 +44,7 @@ void NewFile::reserve(std::uint64_t bytes) {
   file_.emplace(io::PositionalFile::create(aside_));
   if (bytes == 0) return;
   *file_ = io::PositionalFile::create(aside_, bytes);
-  // Where the file system cannot reserve, the file gets its length by this.
+  // If the file system cannot reserve, the file gets its length by this.
   write(bytes - 1, std::string_view("\0", 1));
 }
 

@@ -13,7 +13,7 @@ namespace trainrt::cli {
 /// nothing is left.
 class NewFile {
  public:
-  /// UsageError if something has the name already, unless it is to be replaced, and where its directory is not there.
+  /// UsageError if something has the name already, unless it is to be replaced, or if its directory is not there.
   NewFile(std::string path, bool replace);
   ~NewFile();
   NewFile(const NewFile&) = delete;

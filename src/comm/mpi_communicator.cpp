@@ -148,7 +148,7 @@ Task MpiCommunicator::all_reduce_task(Collective c, int tag) {
 }
 
 /// Recursive doubling in blocks of ranks: at each level a rank exchanges its block's sum with the neighbouring block.
-/// Where the right block is cut short by the number of ranks, its members serve several ranks of the left one.
+/// If the right block is cut short by the number of ranks, its members serve several ranks of the left one.
 Task MpiCommunicator::reduce_short(Buffer buffer, Op op, int tag) {
   const auto type = accumulator_of(buffer.dtype);
   std::vector<std::byte> own(buffer.count * size_of(type)), other(own.size());

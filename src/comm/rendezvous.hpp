@@ -55,7 +55,7 @@ class Rendezvous {
     Place mine_;
   };
 
-  /// The board has room for one more. Where it has none, all that this rank came to has to be completed by all ranks first,
+  /// The board has room for one more. If it has none, all that this rank came to has to be completed by all ranks first,
   /// and all_have_finished() told so.
   bool has_room(const Collective& collective);
   void all_have_finished();

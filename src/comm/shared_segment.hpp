@@ -19,7 +19,7 @@ struct SharedSegment {
 };
 
 /// Makes a segment on every node with at least `bytes`, zeroed, for each rank. `node_of_rank` says who is on which node.
-/// Where some node cannot, none gets one: `obstacle` then says who cannot and why. Collective.
+/// If some node cannot, none gets one: `obstacle` then says who cannot and why. Collective.
 SharedSegment share_segment(Communicator& communicator, std::span<const int> node_of_rank, std::size_t bytes,
                             std::string& obstacle);
 

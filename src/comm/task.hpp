@@ -11,7 +11,7 @@ class Awaited {
  public:
   virtual ~Awaited() = default;
   virtual bool ready() = 0;  ///< cheap; makes progress if that is needed
-  /// Gives the core away for at most that long, or until it may be ready. Where waits get long.
+  /// Gives the core away for at most that long, or until it may be ready: for waits that get long.
   virtual void sleep(double most_seconds) = 0;
   virtual std::string lost() { return {}; }  ///< why it will never be ready, if that is known
   virtual std::string missing() = 0;         ///< who does not come, for the message: "rank 3 (last seen at step 12)"

@@ -6,7 +6,7 @@
 namespace trainrt::comm {
 
 // The one binary tree over rank numbers that every sum follows: neighbours first, then pairs of pairs,
-// (((0+1)+(2+3))+((4+5)+...)). Where the number of ranks is no power of two, a right half may be cut short or missing.
+// (((0+1)+(2+3))+((4+5)+...)). If the number of ranks is no power of two, a right half may be cut short or missing.
 
 /// parts[into] = parts[into] (op) parts[from].
 struct TreeStep {

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -32,20 +33,28 @@ std::string status_of(int pid, std::string_view key) {
   return {};
 }
 
-/// The mpiexec that passes this process's output on: an ancestor, a proxy or two away. 0 if there is none.
+/// Standard output is a pipe or a socket: somebody may read it who passes it on.
+bool output_is_read() {
+  struct stat info {};
+  return fstat(STDOUT_FILENO, &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode));
+}
+
+/// The mpiexec that started this process by itself or by its own proxies (MPICH's hydra_pmi_proxy); 0 if there is none. A
+/// shell in between may have sent the output elsewhere.
 int mpiexec_above() {
   constexpr int most_generations = 4;
   int pid = getppid();
   for (int i = 0; i < most_generations && pid > 1; ++i) {
     const auto name = status_of(pid, "Name:");
     if (name.starts_with("mpiexec") || name.starts_with("mpirun")) return pid;
+    if (name.find("pmi_proxy") == std::string::npos) return 0;
     pid = std::atoi(status_of(pid, "PPid:").c_str());
   }
   return 0;
 }
 
 std::optional<TerminalSize> terminal_of_mpiexec() {
-  const int pid = mpiexec_above();
+  const int pid = output_is_read() ? mpiexec_above() : 0;
   if (pid == 0) return std::nullopt;
   const auto link = fmt::format("/proc/{}/fd/1", pid);
   std::error_code error;

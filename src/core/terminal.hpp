@@ -12,8 +12,9 @@ struct TerminalSize {
   bool operator==(const TerminalSize&) const = default;
 };
 
-/// The terminal that shows this process's standard output: its own, or that of an mpiexec on this host which it goes
-/// through. None if the output goes elsewhere (a file, srun), or the terminal knows no control sequences (TERM=dumb).
+/// The terminal that shows this process's standard output: its own, or that of the mpiexec on this host that started it
+/// and reads its output from a pipe. None if the output goes elsewhere (a file, srun), or the terminal knows no control
+/// sequences (TERM=dumb).
 std::optional<TerminalSize> terminal_of_output();
 
 /// Control sequences (ECMA-48, and the DEC VT100's for the scrolling region) that keep a terminal's last row apart, so that

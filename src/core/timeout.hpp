@@ -6,7 +6,7 @@
 
 namespace trainrt {
 
-/// Where it still lives after so many seconds it calls `act`, once, in a thread of its own. The destructor waits for a call
+/// If it still lives after so many seconds it calls `act`, once, in a thread of its own. The destructor waits for a call
 /// that is under way.
 class Timeout {
  public:

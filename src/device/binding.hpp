@@ -24,7 +24,7 @@ struct Binding {
 };
 
 /// Which GPUs each rank of a node takes. `visible`: of the node's ranks, by local rank; ranks that see the same GPUs share
-/// them out by their order. Where there are fewer GPUs than ranks, auto lets ranks share one. UsageError if the request
+/// them out by their order. If there are fewer GPUs than ranks, auto lets ranks share one. UsageError if the request
 /// cannot be met, with what to do; `why_none` is the reason of a rank that sees no GPU, for that message.
 std::vector<Binding> bind_gpus(const std::vector<Visible>& visible, const GpuRequest& request,
                                std::string_view why_none = {});

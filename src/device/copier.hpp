@@ -33,7 +33,7 @@ class Copier {
   Events mark();
 
   /// Locks memory of the host in place, so that copies from and to it need no other memory and do not hold the caller; for
-  /// as long as this object lives, which ends before the memory. Once is enough. Where the system refuses, copies are only
+  /// as long as this object lives, which ends before the memory. Once is enough. If the system refuses, copies are only
   /// slower.
   void pin(std::span<std::byte> memory);
 

@@ -24,7 +24,7 @@ void rename_over(const std::string& from, const std::string& to) {
     fail("rename '" + from + "' to", to, errno);
 }
 
-/// False if there is nothing of that name, or where the directory to move into is gone.
+/// False if there is nothing of that name, or if the directory to move into is gone.
 bool moved(const std::string& from, const std::string& to) {
   if (uninterrupted([&] { return std::rename(from.c_str(), to.c_str()); }) == 0) return true;
   if (errno == ENOENT) return false;

@@ -38,7 +38,7 @@ class FencedDirectory {
   /// Where `name` of the directory ("attempts/000003.json" too) is written before it is moved to its place.
   std::string aside(std::string_view name) const;
 
-  // These throw FencedOff if a newer owner has taken the private directory away, else StorageError. Where the directory
+  // These throw FencedOff if a newer owner has taken the private directory away, else StorageError. If the directory
   // itself is gone (not mounted any more, say) it is one that may pass.
 
   /// Puts these bytes in the place of `name`, durable and atomic.

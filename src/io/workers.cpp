@@ -72,7 +72,7 @@ bool Workers::drain_within(double seconds) {
 }
 
 void Workers::work(Priority priority) {
-  // Of this thread alone (Linux; setpriority(2), "C library/kernel differences"). Where it fails the thread only is as
+  // Of this thread alone (Linux; setpriority(2), "C library/kernel differences"). If it fails the thread only is as
   // others.
   constexpr int background_nice = 10;
   if (priority == Priority::yield_to_others) ::setpriority(PRIO_PROCESS, 0, background_nice);

@@ -12,7 +12,7 @@ namespace trainrt::launch {
 /// How long the ranks wait for each other while they start.
 struct LaunchOptions {
   double timeout_seconds = 20;
-  /// A directory that all nodes share, "" if none is known: where ranks are missing, those that are there sign up in it,
+  /// A directory that all nodes share, "" if none is known: if ranks are missing, those that are there sign up in it,
   /// to find out who is not. Nothing is written while all is well, and nothing stays.
   std::string shared_dir;
   /// MPI is the program's own: the launcher's end follows its MPI_Finalize, and nobody calls finalize().

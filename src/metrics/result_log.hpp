@@ -29,7 +29,7 @@ class ResultLog {
   ResultLog(ResultLog&&) noexcept;
   ~ResultLog();
 
-  /// One line, whole or not at all; visible to readers at once if the storage takes it, durable after sync(). Where it
+  /// One line, whole or not at all; visible to readers at once if the storage takes it, durable after sync(). If it
   /// does not, this is said once. Throws Error if more than 256 MiB wait.
   void append(const Record& record);
   /// All that has been appended is in the file, durable, in order and without half a line. Tries again while the storage

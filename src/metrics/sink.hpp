@@ -22,7 +22,7 @@ class Sink {
   virtual void expect(std::int64_t) {}
   /// How many steps the run has made: before begin(), and before each write().
   virtual void at_step(std::int64_t) {}
-  /// Where it fails the record is kept all the same, and a later call brings the file up to date.
+  /// If it fails the record is kept all the same, and a later call brings the file up to date.
   virtual void write(const Record& record) = 0;
   /// At commits: bring files up to date if that is cheap enough to do now.
   virtual void sync() {}

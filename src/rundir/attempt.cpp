@@ -160,7 +160,7 @@ void Attempt::write_heartbeat() const {
   io::replace_file_lightly(heartbeat_path(files_.path(), record_.number), files_.aside("heartbeat"), heartbeat_text(now));
 }
 
-/// Where srun has left before the ranks came to their end, `trainrt supervise` has closed the record already, and knows
+/// If srun has left before the ranks came to their end, `trainrt supervise` has closed the record already, and knows
 /// from Slurm what they cannot know: that is kept.
 std::string Attempt::with_cause(const std::string& why) const {
   const auto closed = read_record(files_.path(), record_.number);

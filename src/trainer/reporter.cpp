@@ -9,6 +9,7 @@
 
 #include "comm/agreement.hpp"
 #include "core/log.hpp"
+#include "core/text.hpp"
 #include "metrics/aggregate.hpp"
 #include "metrics/autofill.hpp"
 #include "metrics/result_log.hpp"
@@ -75,9 +76,8 @@ class FileReporter : public Reporter {
   void say_what_is_repeated(std::int64_t iteration) const {
     const auto there = static_cast<std::int64_t>(metrics::read_results(run_dir_.path()).size());
     if (there <= iteration) return;
-    const auto text =
-        fmt::format("the {} reports after iteration {} are dropped, and made again: no checkpoint includes them",
-                    there - iteration, iteration);
+    const auto text = fmt::format("dropped, and made again, since no checkpoint includes it: {} after iteration {}",
+                                  counted(there - iteration, "report"), iteration);
     iteration == 0 ? log::warning(text + ". The run begins anew") : log::info(text);
   }
 

@@ -30,7 +30,7 @@ class Reporter {
   virtual void write(metrics::Record record, std::int64_t step, const metrics::TimeSoFar& time) = 0;
   /// The log of record is on disk when it returns. Before every commit.
   virtual void sync() = 0;
-  /// Derived files are brought up to date, after a commit. Where that fails it is said, and the run goes on: they can be
+  /// Derived files are brought up to date, after a commit. If that fails it is said, and the run goes on: they can be
   /// made anew from the log of record.
   virtual void update_derived() = 0;
   virtual void end() = 0;

@@ -138,8 +138,8 @@ void Session::take_restored(const std::string& directory, const checkpoint::Meta
   datasets_.put_back();
   log::info(fmt::format("continuing from {} (step {}, iteration {})", directory, progress_.step, progress_.iteration));
   if (meta.ranks != communicator_.size())
-    log::info(fmt::format("it was saved by {} ranks and is loaded by {}: sums have another order now, and bits may differ",
-                          meta.ranks, communicator_.size()));
+    log::info(fmt::format("it was saved by {} and is loaded by {}: sums have another order now, and bits may differ",
+                          counted(meta.ranks, "rank"), communicator_.size()));
   begin_reports(progress_.iteration, meta.iteration_s);
 }
 

@@ -18,10 +18,10 @@ namespace trainrt::watch {
 
 /// Ends an attempt in which ranks hang, and says which ones (failure.hang_timeout; StallMeter has the limits).
 ///
-/// Every rank has one, with a thread that wakes about once a second. Where the train thread gives no sign of progress, each
+/// Every rank has one, with a thread that wakes about once a second. If the train thread gives no sign of progress, each
 /// rank writes logs/hang-attempt-000003/rank-00002.txt: where it is, what it waits in, its threads' stacks. A few seconds
 /// later the rank that makes verdict.txt there first says who is behind, writes it down, and ends the step; the others end
-/// it if that rank does not. Ranks that wrote nothing are those that are stopped, dead or on a lost node. Where all have
+/// it if that rank does not. Ranks that wrote nothing are those that are stopped, dead or on a lost node. If all have
 /// written and one is at something that may take long, or has gone on, the same rank takes the alarm back. No rank relies
 /// on another: if even the storage does not answer, SIGALRM ends the process.
 class HangWatch {

@@ -59,7 +59,7 @@ class TorchModel {
   torch::jit::Module* script_ = nullptr;
 };
 
-/// The gradients of a model's parameters, averaged over the ranks. Where the communicator reduces the memory that they lie
+/// The gradients of a model's parameters, averaged over the ranks. If the communicator reduces the memory that they lie
 /// in, a parameter's grad is a view of a bucket (GradientBuckets), reduced in place; on a GPU that the communicator does
 /// not reach, and for bf16 on the wire from a GPU, they are copied to the buckets and back. While backward() runs, each
 /// bucket's reduction starts as soon as it is full (on the host: once the copies allow it), in one order on all ranks.

@@ -67,7 +67,7 @@ BoxCopy::BoxCopy(const Box& from, const Box& to, std::size_t element_bytes) {
   std::reverse(axes_.begin(), axes_.end());
 }
 
-/// One more axis further out. Where it goes on as the one before it does they are one.
+/// One more axis further out. If it goes on as the one before it does they are one.
 void BoxCopy::add_axis(Axis axis) {
   runs_ *= axis.count;
   if (axis.count == 1) return;

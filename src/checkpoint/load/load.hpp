@@ -21,12 +21,12 @@ struct LoadResult {
   std::set<std::string> untouched;    ///< tensors of the state that were left as they were
 };
 
-/// Loads the newest checkpoint of `run_dir` that is whole. Collective. nullopt if there is none at all. Where there are
+/// Loads the newest checkpoint of `run_dir` that is whole. Collective. nullopt if there is none at all. If there are
 /// some but all are damaged: Error that names them. A checkpoint of a different model (missing, extra or differing tensors)
 /// throws UsageError that names every tensor that differs; nothing is loaded then.
 ///
 /// Each rank reads what it holds, into the state's memory, and a block or two more; all ranks together check every byte of
-/// the checkpoint. Where the state has optional tensors everything is checked before anything is copied: what a damaged
+/// the checkpoint. If the state has optional tensors everything is checked before anything is copied: what a damaged
 /// checkpoint has of them an older one may lack.
 std::optional<LoadResult> load_latest(const State& state, const std::string& run_dir, Communicator& communicator);
 

@@ -99,7 +99,7 @@ std::string lost_text(const SavePaths& paths) {
 void prepare_work(const SavePaths& paths, std::uint64_t file_bytes, int files) {
   if (io::exists(paths.work)) io::remove_tree(paths.work);
   if (!io::make_directory(paths.work)) io::fail("make directory", paths.work, EEXIST);
-  // Where striping cannot be set the file system's default does.
+  // If striping cannot be set the file system's default does.
   if (io::file_system_of(paths.work).name == "lustre") io::set_striping(paths.work, io::striping_for(file_bytes, files));
 }
 

@@ -21,7 +21,7 @@ namespace trainrt::checkpoint {
 struct SaverOptions {
   std::string run_dir;
   std::string private_dir;             ///< of this attempt, inside run_dir
-  bool makes_private_dir = true;       ///< at the first save. Where it is gone later, or is not there: LostRun
+  bool makes_private_dir = true;       ///< at the first save. If it is gone later, or is not there: LostRun
   std::vector<int> file_of_rank;       ///< which shard file each rank writes into; empty: each its own
   std::optional<Retention> retention;  ///< applied after every commit, in the background
   std::set<std::int64_t> known;        ///< earlier checkpoints that it may count and delete besides own ones (retain())

@@ -17,8 +17,6 @@
 #include "checkpoint/save/shard_image.hpp"
 #include "checkpoint/value_bytes.hpp"
 #include "core/host.hpp"
-#include "core/log.hpp"
-#include "core/retry.hpp"
 #include "io/digest.hpp"
 #include "io/file.hpp"
 #include "io/positional_file.hpp"
@@ -26,30 +24,6 @@
 #include "io/storage_retry.hpp"
 
 namespace trainrt::checkpoint {
-
-namespace {
-
-/// A directory that another node made a moment ago shows up late on network file systems. More than a second is worth a
-/// word. If the run directory is not there either, the storage is away: that may pass.
-void await_directory(const std::string& path, double limit_s) {
-  constexpr double usual_s = 1;
-  for (const auto until = monotonic_seconds() + usual_s; monotonic_seconds() < until;) {
-    if (io::exists(path)) return;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  const auto look = [&] {
-    if (io::exists(path)) return;
-    const auto text = "cannot see '" + path + "', which rank 0 made: is storage_path on a file system that all nodes share?";
-    if (io::exists(run_of(run_of(path)))) throw Error(text);
-    throw io::StorageError(text, ESTALE);
-  };
-  RetryLimits limits;
-  limits.limit_s = limit_s - usual_s;
-  limits.tell = log::warning;
-  retry("storage", look, [](const std::exception&) { return true; }, limits);
-}
-
-}  // namespace
 
 /// One rank's part of one checkpoint, on its way to the disk. Begun by the train thread, ended by the last task.
 class ShardWriter::Job : public std::enable_shared_from_this<Job> {
@@ -181,7 +155,7 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
   void await_place(const Output& output) {
     const std::lock_guard lock(place_mutex_);
     if (failed_) throw Error("another part of the checkpoint was not written");  // what failed first is what is told
-    if (!directory_seen_) await_directory(directory_, writer_.options_.visible_s);
+    if (!directory_seen_) await_directory(directory_, writer_.options_.visible_s, writer_.options_.say);
     directory_seen_ = true;
     const auto folder = output.path().substr(0, output.path().rfind('/'));
     if (folder != directory_ && folders_.insert(folder).second) io::make_directories_below(directory_, folder);

@@ -28,7 +28,7 @@ struct WriterOptions {
 
 /// Writes one rank's part of checkpoints, one after the other. begin() copies the state into staging memory, block by block
 /// as the blocks lie in the file, and digests what it copies while that is in the cache; background threads write each
-/// block as soon as it is copied. Where staging memory is full, begin() waits for the disk. Tensors on GPUs are copied by
+/// block as soon as it is copied. If staging memory is full, begin() waits for the disk. Tensors on GPUs are copied by
 /// these, beside what else they do, into pinned staging memory, and the background threads digest them: what the default
 /// streams have been given before begin() is in the copy, and nothing that comes after it.
 class ShardWriter {

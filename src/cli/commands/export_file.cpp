@@ -12,6 +12,7 @@
 #include "cli/exporter.hpp"
 #include "cli/find_checkpoint.hpp"
 #include "core/log.hpp"
+#include "core/text.hpp"
 
 namespace trainrt::cli::plugins {
 
@@ -45,8 +46,8 @@ ExitCode export_command(std::span<const std::string> words) {
   file.commit();
   progress.end();
   for (const auto& note : notes) log::info(note);
-  fmt::print("{}: {} tensors and {} values of {}, {}\n", path, chosen.tensors.size(), chosen.values.size(), directory,
-             bytes_text(file.bytes()));
+  fmt::print("{}: {} and {} of {}, {}\n", path, counted(static_cast<std::int64_t>(chosen.tensors.size()), "tensor"),
+             counted(static_cast<std::int64_t>(chosen.values.size()), "value"), directory, bytes_text(file.bytes()));
   return ExitCode::finished;
 }
 

@@ -135,7 +135,7 @@ ExitCode run_command(std::span<const std::string> words) {
     launch->finalize();
     return code;
   } catch (const UsageError& error) {  // of the communicator's opening
-    // Where all ranks fail alike, the first says it, and ends the others before they speak.
+    // If all ranks fail alike, the first says it, and ends the others before they speak.
     if (launch->world().rank != 0) std::this_thread::sleep_for(std::chrono::seconds(1));
     log::error(error.what());
     launch->abort(static_cast<int>(error.code()));

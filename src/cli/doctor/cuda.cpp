@@ -19,7 +19,7 @@ Finding examine_cuda(const Examination& examination) {
   const auto answers = examination.ask(look_at_cuda);
   if (!answers.well())
     return error(examination.told(answers.troubles),
-                 "look_at_cuda at nvidia-smi there; scaling.gpus_per_worker = 0 trains "
+                 "look at nvidia-smi there; scaling.gpus_per_worker = 0 trains "
                  "on the CPU");
   std::vector<Trouble> without;
   const Json* with = nullptr;

@@ -110,7 +110,7 @@ class NodeCommunicator : public SharedCommunicator {
     if (leaders) exchange_ = std::make_unique<LeaderExchange>(std::move(leaders), node_of_rank_);
   }
 
-  /// Where the ranks have lost each other, MPI has too.
+  /// If the ranks have lost each other, MPI has too.
   ~NodeCommunicator() override {
     if (!is_broken()) return;
     mpi_->abandon();

@@ -25,12 +25,12 @@ class Channel {
   /// Makes both ends. The program's is `theirs`.
   explicit Channel(Descriptor& theirs);
 
-  /// The next message; nothing if none comes within so many seconds, or where the program has closed its end. What is no
+  /// The next message; nothing if none comes within so many seconds, or if the program has closed its end. What is no
   /// message throws UsageError.
   std::optional<Message> receive(double limit_s);
   /// Does some process hold the other end?
   bool is_open() const;
-  /// Where the program is gone, nothing happens: its end tells why.
+  /// If the program is gone, nothing happens: its end tells why.
   void send(const Json& answer);
 
  private:

@@ -128,7 +128,7 @@ Child::Child(const ChildPlan& plan) : stop_signal_(plan.stop_signal) {
   start_guard();
 }
 
-/// The kernel ends the child alone with this process. Where a guard cannot be had, that must do.
+/// The kernel ends the child alone with this process. If a guard cannot be had, that must do.
 void Child::start_guard() {
   std::array<int, 2> ends{-1, -1};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return;

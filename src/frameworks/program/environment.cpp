@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Where trainrt.py lies: beside the program that was built, or if it was installed; "" if it is not there.
+/// Where trainrt.py lies: beside the program that was built, or where it was installed; "" if it is not there.
 std::string client_folder() {
   std::error_code none;
   const auto here = fs::read_symlink("/proc/self/exe", none).parent_path();

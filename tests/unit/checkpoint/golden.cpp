@@ -1,7 +1,7 @@
 // A checkpoint of format version 2 that lies in the source tree, tests/golden/run: what is stored today must be read for
 // ever. It was written by three ranks on two nodes (two shard files) with
 //   build/tests/test_unit_checkpoint "[golden-write]"
-// which refuses to write over one. Where the format changes its version, keep this directory as it is, say in the test what
+// which refuses to write over one. If the format changes its version, keep this directory as it is, say in the test what
 // this trainrt answers to it, and write a new one beside it.
 #include <array>
 #include <catch2/catch.hpp>
