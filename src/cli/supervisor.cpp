@@ -112,14 +112,14 @@ batch::Verdict Supervisor::told_to_end(int signal) {
 }
 
 batch::Limits Supervisor::limits() const {
-  int workers = spec_.num_workers;
+  int workers = spec_.scaling.num_workers;
   if (workers == 0)
     for (const auto& attempt : rundir::read_attempts(spec_.run_dir, rundir::attempts_that_matter))
       if (attempt.owner.job_id == job_.id()) workers = std::max(workers, attempt.ranks);
-  return {.max_failures = spec_.max_failures,
-          .max_requeues = spec_.max_requeues,
-          .max_no_progress = spec_.max_no_progress,
-          .min_workers = spec_.min_workers,
+  return {.max_failures = spec_.failure.max_failures,
+          .max_requeues = spec_.failure.max_requeues,
+          .max_no_progress = spec_.failure.max_no_progress,
+          .min_workers = spec_.scaling.min_workers,
           .workers = workers};
 }
 

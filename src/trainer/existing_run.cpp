@@ -39,7 +39,8 @@ ExistingRun look_at_existing(const config::RunSpec& spec, const std::string& fun
   if (!io::exists(run_dir + "/run.json") && fs::exists(run_dir) && !fs::is_directory(run_dir + "/attempts") &&
       !fs::is_empty(run_dir))
     throw UsageError(run_dir + " exists and is no run of trainrt: choose another run.name or run.storage_path");
-  const auto checked = rundir::checked_evidence(spec.run_dir, spec.accepts_missing_checkpoints, spec.storage_timeout_s);
+  const auto checked =
+      rundir::checked_evidence(spec.run_dir, spec.run.accepts_missing_checkpoints, spec.failure.storage_timeout_s);
   ExistingRun existing;
   existing.accepts_missing = !checked.accepted.empty();
   if (existing.accepts_missing) say_accepted(checked);

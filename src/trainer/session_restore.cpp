@@ -102,14 +102,14 @@ void Session::follow_up(const checkpoint::LoadResult& loaded) const {
 }
 
 bool Session::resume_from_other() {
-  if (spec_.resume_from.empty()) return false;
-  const auto partial =
-      agreed_load([&] { return checkpoint::load_from(state_, spec_.resume_from, {spec_.resume_tensors}, communicator_); });
+  if (spec_.run.resume_from.empty()) return false;
+  const auto partial = agreed_load(
+      [&] { return checkpoint::load_from(state_, spec_.run.resume_from, {spec_.run.resume_tensors}, communicator_); });
   for (const auto& reason : partial.loaded.skipped) log::run_warning(reason);
   make_alike(&partial.loaded);
   progress_.iteration = 0;  // of this run
   progress_.ranks = communicator_.size();
-  progress_.seed = static_cast<std::int64_t>(spec_.seed);
+  progress_.seed = static_cast<std::int64_t>(spec_.run.seed);
   attempt_.meter.restored(progress_.step, progress_.iteration, -1);
   datasets_.put_back();
   log::info(fmt::format("a new run, started from {} ({} entries taken, step {})", partial.loaded.directory,
@@ -124,12 +124,12 @@ bool Session::resume_from_other() {
 }
 
 void Session::take_restored(const std::string& directory, const checkpoint::Meta& meta) {
-  if (progress_.seed != static_cast<std::int64_t>(spec_.seed))
+  if (progress_.seed != static_cast<std::int64_t>(spec_.run.seed))
     throw AgreedError(
         fmt::format(
             "run.seed is {}, but the run began with {}: a run keeps its seed (give it back, or start a run of another "
             "name)",
-            spec_.seed, progress_.seed),
+            spec_.run.seed, progress_.seed),
         ExitCode::usage);
   progress_.ranks = communicator_.size();
   last_metrics_ = meta.metrics;

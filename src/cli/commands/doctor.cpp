@@ -37,7 +37,7 @@ Arguments parse(std::span<const std::string> words) {
 /// The folder to examine: the one that is named, the config's (as much of it as is there: a run makes the rest), or this
 /// one.
 std::string storage_of(const Arguments& arguments, const std::optional<config::RunSpec>& spec) {
-  std::filesystem::path path = spec ? spec->storage_path : ".";
+  std::filesystem::path path = spec ? spec->run.storage_path : ".";
   std::error_code error;
   if (arguments.has("storage"))
     path = arguments.options.at("storage");
@@ -63,10 +63,10 @@ Plan plan_of(const Arguments& arguments) {
     if (arguments.has("config")) spec = load_spec(arguments, std::string(doctor_usage));
     plan.subject.storage = storage_of(arguments, spec);
     if (!spec) return plan;
-    plan.launch.timeout_seconds = spec->launch_timeout_s;
+    plan.launch.timeout_seconds = spec->failure.launch_timeout_s;
     plan.comm = comm_options_of(*spec);
     plan.comm.timeout_seconds = std::min(plan.comm.timeout_seconds, collective_limit_seconds);
-    plan.subject.gpus_per_worker = spec->gpus_per_worker;
+    plan.subject.gpus_per_worker = spec->scaling.gpus_per_worker;
   } catch (const Error&) {
     plan.error = std::current_exception();
   }

@@ -55,15 +55,15 @@ std::string launched(int ranks) { return fmt::format("{} rank{} launched", ranks
 
 /// Elastic runs take any number of ranks in a range, others the one that was promised.
 void require_workers(const config::RunSpec& spec, int size) {
-  const int promised = spec.num_workers;
-  if (spec.min_workers > 0) {
-    if (size < spec.min_workers)
-      throw UsageError(
-          fmt::format("scaling.min_workers = {}, but {}: start with at least so many", spec.min_workers, launched(size)));
+  const int promised = spec.scaling.num_workers;
+  if (spec.scaling.min_workers > 0) {
+    if (size < spec.scaling.min_workers)
+      throw UsageError(fmt::format("scaling.min_workers = {}, but {}: start with at least so many",
+                                   spec.scaling.min_workers, launched(size)));
     if (promised > 0 && size > promised)
       throw UsageError(fmt::format(
           "scaling.num_workers = {}, but {}: an elastic run takes {} to {} (scaling.min_workers to scaling.num_workers)",
-          promised, launched(size), spec.min_workers, promised));
+          promised, launched(size), spec.scaling.min_workers, promised));
     return;
   }
   if (promised > 0 && promised != size)
@@ -72,7 +72,7 @@ void require_workers(const config::RunSpec& spec, int size) {
 }
 
 watch::StartTimes start_times_of(const config::RunSpec& spec) {
-  return {spec.hang_timeout, spec.launch_timeout_s, spec.storage_timeout_s};
+  return {spec.failure.hang_timeout, spec.failure.launch_timeout_s, spec.failure.storage_timeout_s};
 }
 
 ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOptions& comm_options) {
@@ -87,7 +87,7 @@ ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOpti
       if (prepared.error) std::rethrow_exception(prepared.error);
       require_workers(*prepared.spec, world.size);
       take_declared(*prepared.spec);
-      trainer::check_datasets(*prepared.spec);
+      trainer::check_spec(*prepared.spec);
       function = train_call(*prepared.spec);
     });
     comm::agreed(*communicator, [&] { comm::put_on_gpus(communicator, launch.world(), comm_options); });
@@ -116,8 +116,8 @@ ExitCode run_command(std::span<const std::string> words) {
   launch::LaunchOptions launch_options;
   comm::CommOptions comm_options;
   if (prepared.spec) {
-    launch_options.timeout_seconds = prepared.spec->launch_timeout_s;
-    launch_options.shared_dir = deepest_folder(prepared.spec->storage_path);
+    launch_options.timeout_seconds = prepared.spec->failure.launch_timeout_s;
+    launch_options.shared_dir = deepest_folder(prepared.spec->run.storage_path);
     comm_options = comm_options_of(*prepared.spec);
   }
   std::unique_ptr<launch::Launch> launch;

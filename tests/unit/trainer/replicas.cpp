@@ -176,8 +176,8 @@ TEST_CASE("checkpoint.replicas_every must be a number of steps or off") {
     CHECK_THROWS_WITH(
         spec_in("/tmp", {{"checkpoint.replicas_every", value}}),
         Contains("test: checkpoint.replicas_every is '") && Contains(value) && Contains("'N steps' or 'off'"));
-  CHECK(spec_in("/tmp", {{"checkpoint.replicas_every", "5 steps"}}).replicas_every == 5);
-  CHECK(spec_in("/tmp").replicas_every == 0);
+  CHECK(spec_in("/tmp", {{"checkpoint.replicas_every", "5 steps"}}).checkpoint.replicas_every.steps == 5);
+  CHECK(spec_in("/tmp").checkpoint.replicas_every.steps == 0);
   CHECK_THROWS_WITH(spec_in("/tmp", {{"checkpoint.replicas", "maybe"}}), Contains("error") && Contains("warn"));
 }
 

@@ -157,7 +157,7 @@ TEST_CASE("a run stopped anywhere keeps the checkpoints that a quiet run keeps, 
     INFO("by '" << attribute << "'");
     const auto spec_of = [&](const TemporaryFolder& folder) {
       auto spec = spec_in(folder.path(), {{"checkpoint.every", "3 steps"}, {"checkpoint.num_to_keep", "3"}});
-      spec.score_attribute = attribute;
+      spec.checkpoint.score_attribute = attribute;
       return spec;
     };
     TemporaryFolder quiet;
