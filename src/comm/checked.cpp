@@ -54,12 +54,13 @@ class CheckedCommunicator : public Communicator {
   }
   bool test(Ticket ticket) override { return inner_->test(ticket); }
   void wait(Ticket ticket) override { inner_->wait(ticket); }
-  void start_vote(const Vote& mine) override { inner_->start_vote(mine); }
-  Vote finish_vote() override { return inner_->finish_vote(); }
+  void start_maximum(const Maximum& mine) override { inner_->start_maximum(mine); }
+  Maximum finish_maximum(std::string_view name) override { return inner_->finish_maximum(name); }
   std::unique_ptr<Communicator> split(int color, int key) override {
     auto part = inner_->split(color, key);
     return part ? checked(std::move(part)) : nullptr;
   }
+  bool reaches(Device device) const override { return inner_->reaches(device); }
   Memory allocate(std::size_t bytes, Device device) override { return inner_->allocate(bytes, device); }
   void at_step(std::int64_t step) override {
     step_ = step;

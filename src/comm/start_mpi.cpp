@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "comm/errors.hpp"
 #include "comm/mpi_call.hpp"
 #include "comm/mpi_transports.hpp"
 #include "comm/own_mpi.hpp"
@@ -41,10 +42,7 @@ std::unique_ptr<MpiCommunicator> start_mpi(launch::Launch& launch, const CommOpt
   const auto chosen = communicator->all_gather(backend);
   for (std::size_t other = 1; other < chosen.size(); ++other)
     if (chosen[other] != chosen[0])
-      throw UsageError(
-          fmt::format("rank 0 is to open the backend '{}', rank {} '{}': give all ranks the same scaling.backend "
-                      "(one that cannot read the config takes auto)",
-                      chosen[0], other, chosen[other]));
+      throw BackendsDiffer(chosen[0], other, chosen[other]);
   return communicator;
 }
 

@@ -7,6 +7,7 @@
 #include "cli/doctor_check.hpp"
 #include "cli/exporter.hpp"
 #include "comm/backend.hpp"
+#include "comm/gpu_backend.hpp"
 #include "config/run_options.hpp"
 #include "data/open_dataset.hpp"
 #include "data/source.hpp"
@@ -47,6 +48,7 @@ void check_options(std::span<const OptionSpec> options, bool with_section) {
 TEST_CASE("every plug-in has a name of its own and help") {
   check_names(launch::launcher_table());
   check_names(comm::backend_table());
+  check_names(comm::gpu_backend_table());
   check_names(data::format_table());
   check_names(metrics::sink_table());
   check_names(builtin_functions());

@@ -46,7 +46,7 @@ LIBRARIES = {
     "xxhash": {"io"}, "zlib": {"data"}, "minizip/": {"cli"}, "slurm/": {"batch"}, "nccl": {"comm"}, "cuda": {"device"}, "torch/": {"frameworks"}, "ATen/": {"frameworks"},
     "c10/": {"frameworks"}, "xgboost/": {"frameworks"}, "LightGBM/": {"frameworks"}, "Python.h": {"frameworks"},
 }
-PLUGIN_FOLDERS = ("launch/launchers", "comm/backends", "data/formats", "metrics/sinks", "trainer/callbacks", "cli/commands", "cli/doctor", "cli/exporters",
+PLUGIN_FOLDERS = ("launch/launchers", "comm/backends", "comm/gpu_backends", "data/formats", "metrics/sinks", "trainer/callbacks", "cli/commands", "cli/doctor", "cli/exporters",
                   "frameworks/builtin", "tune/searchers", "tune/schedulers")
 MAY_EXIT = ("src/cli/main/", "src/launch/launchers/", "src/frameworks/program/child.cpp")  # the last: a child before it is a program
 STANDARD = set("""algorithm any array atomic barrier bit bitset charconv chrono codecvt compare complex concepts condition_variable

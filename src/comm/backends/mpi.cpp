@@ -20,7 +20,10 @@ const Backend mpi{.name = "mpi",
                     return launch.world().size > 1 ? "" : "it takes more than one rank";
                   },
                   .open = [](launch::Launch& launch, const CommOptions& options) -> std::unique_ptr<Communicator> {
-                    return start_mpi(launch, options, "mpi");
+                    return start_mpi(launch, options, mpi.name);
+                  },
+                  .explained = [](const World& world) -> std::string {
+                    return world.node_count == world.size ? "one rank a node" : "";
                   }};
 
 }  // namespace comm::plugins
