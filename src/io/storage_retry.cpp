@@ -18,7 +18,7 @@ std::atomic<double> timeout_s{0};
 /// Something was not found, and neither was the directory that it belongs in.
 class StorageAway : public StorageError {
  public:
-  explicit StorageAway(const StorageError& cause) : StorageError(cause.what(), ESTALE) {}
+  explicit StorageAway(const StorageError& cause) : StorageError(cause.what(), ESTALE, cause.path()) {}
 };
 
 bool is_gone(const std::string& directory) {

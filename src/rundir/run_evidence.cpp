@@ -14,6 +14,7 @@
 #include "io/file.hpp"
 #include "io/storage_retry.hpp"
 #include "rundir/attempt_files.hpp"
+#include "rundir/run_error.hpp"
 
 namespace trainrt::rundir {
 
@@ -97,11 +98,11 @@ void refuse_contradiction(const RunEvidence& evidence, const std::string& contra
   const auto where = evidence.checkpoints.empty()
                          ? std::string("begin this run anew, at step 0,")
                          : "go on from " + checkpoint::directory_name(evidence.newest_checkpoint());
-  throw UsageError(fmt::format(
-      "{}. To start now would {} and drop what came after; nothing has been changed. If the storage is not well, start the "
-      "same command again later; if files were moved away, bring them back. To do it on purpose, add "
-      "--run.missing_checkpoints=accept to the command once, or give the run another name with --run.name=NAME",
-      contradiction, where));
+  throw CheckpointsMissing(
+      fmt::format("{}. To start now would {} and drop what came after; nothing has been changed. If the storage is not "
+                  "well, start the same command again later; if files were moved away, bring them back",
+                  contradiction, where),
+      evidence.run_dir, evidence.newest_checkpoint());
 }
 
 CheckedEvidence checked_evidence(const std::string& run_dir, bool accepts_missing, double limit_s) {

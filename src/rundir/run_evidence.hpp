@@ -36,13 +36,13 @@ RunEvidence gather_evidence(const std::string& run_dir);
 /// What in the evidence cannot be: "attempt 2 saved checkpoint_000005 (step 56), but ..."; "" if nothing. Pure.
 std::string contradiction_in(const RunEvidence& evidence);
 
-/// UsageError: what `contradiction` means for the run, and what to do.
+/// Throws CheckpointsMissing: what `contradiction` means for the run, and what to do.
 [[noreturn]] void refuse_contradiction(const RunEvidence& evidence, const std::string& contradiction);
 
 /// Evidence that a start may rest on.
 struct CheckedEvidence {
   RunEvidence evidence;
-  std::string accepted;  ///< the contradiction that run.missing_checkpoints = accept passes over; "" = there is none
+  std::string accepted;  ///< the contradiction that `accepts_missing` passes over; "" = there is none
 };
 /// Reads the evidence, for so long again as it contradicts itself, and refuses it then unless `accepts_missing`. Changes
 /// nothing.

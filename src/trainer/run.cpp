@@ -223,14 +223,14 @@ RunOutcome run(const config::RunSpec& spec, const TrainCall& function, launch::L
   Start start;
   start.start_watch.emplace(launch, watch::StartTimes{spec.hang_timeout, spec.launch_timeout_s, spec.storage_timeout_s});
   io::set_storage_timeout(spec.storage_timeout_s);
-  start.there_before = rundir::require_shared_storage(spec.storage_path, spec.storage_timeout_s, communicator);
+  start.there_before = rundir::require_shared_storage(spec.storage_path, spec.storage_timeout_s, communicator, with_advice);
   start.existing = find_existing_run(spec, function.name, communicator);
   if (start.existing.is_finished)
     return {ExitCode::finished,
             fmt::format("the run '{}' has finished already; nothing to do. Results: {}. More epochs in [loop] continue it; "
                         "another run.name starts a new one",
                         spec.name, spec.run_dir)};
-  rundir::make_run_directory(spec.run_dir, spec.storage_timeout_s, communicator);
+  rundir::make_run_directory(spec.run_dir, spec.storage_timeout_s, communicator, with_advice);
   start.nodes = node_names(launch.world(), communicator);
   const auto begin = [&] {
     if (communicator.rank() != 0) return;

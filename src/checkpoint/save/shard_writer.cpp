@@ -7,8 +7,11 @@
 #include <mutex>
 #include <set>
 #include <thread>
+
+#include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "checkpoint/checkpoint_error.hpp"
 #include "checkpoint/device_memory.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/other_files.hpp"
@@ -58,8 +61,9 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
       if (done_bytes_ != seen) since = monotonic_seconds();
       seen = done_bytes_;
       if (!sealed_ && monotonic_seconds() - since > stuck_s)
-        throw Error("writing '" + directory_ + "/" + plan_->file + "' has come to a halt: no byte in " +
-                    std::to_string(static_cast<int>(stuck_s)) + " s (failure.collective_timeout)");
+        throw SaveStalled(
+            fmt::format("writing '{}/{}' has come to a halt: no byte in {:.0f} s", directory_, plan_->file, stuck_s),
+            stuck_s);
     }
     return result_;
   }
@@ -235,7 +239,7 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
     try {
       action();
     } catch (const std::exception& error) {
-      fail(error.what(), io::may_pass(error));
+      fail(writer_.options_.explain(error), io::may_pass(error));
     }
   }
   void fail(const std::string& why, bool may_pass) {
@@ -301,15 +305,17 @@ Sealed ShardWriter::wait() { return job_->wait(options_.stuck_s); }
 io::Block ShardWriter::staging_block(const Job& job, std::size_t bytes) {
   constexpr double limit_s = 2;
   if (auto block = pool_.take_within(limit_s, bytes)) return std::move(*block);
-  options_.say("the save waits for the disk: its staging memory is full (checkpoint.staging_limit)");
+  const auto limit = options_.staging_limit.empty() ? std::string() : " (" + options_.staging_limit + ")";
+  options_.say("the save waits for the disk: its staging memory is full" + limit);
   auto since = monotonic_seconds();
   for (auto seen = job.done_bytes();;) {
     if (auto block = pool_.take_within(limit_s, bytes)) return std::move(*block);
     if (job.done_bytes() != seen) since = monotonic_seconds();
     seen = job.done_bytes();
     if (monotonic_seconds() - since > options_.stuck_s)
-      throw Error("the checkpoint's files have come to a halt: no byte was written in " +
-                  std::to_string(static_cast<int>(options_.stuck_s)) + " s (failure.collective_timeout)");
+      throw SaveStalled(
+          fmt::format("the checkpoint's files have come to a halt: no byte was written in {:.0f} s", options_.stuck_s),
+          options_.stuck_s);
   }
 }
 

@@ -1,0 +1,18 @@
+#pragma once
+#include <string>
+
+#include <trainrt/error.hpp>
+
+namespace trainrt::device {
+
+/// A GPU has not done what it was given within the limit.
+class GpuStalled : public Error {
+ public:
+  GpuStalled(const std::string& message, double waited_s) : Error(message), waited_s_(waited_s) {}
+  double waited_s() const { return waited_s_; }  ///< seconds
+
+ private:
+  double waited_s_;
+};
+
+}  // namespace trainrt::device
