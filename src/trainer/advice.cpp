@@ -5,7 +5,11 @@
 
 #include <trainrt/error.hpp>
 
+#include "checkpoint/checkpoint_error.hpp"
+#include "comm/comm_error.hpp"
+#include "device/device_error.hpp"
 #include "io/storage_error.hpp"
+#include "rundir/run_error.hpp"
 
 namespace trainrt::trainer {
 
@@ -29,6 +33,21 @@ struct Row {
 
 /// The first that applies counts.
 constexpr Row rows[] = {
+    {is<comm::CollectiveTimeout>, "failure.collective_timeout sets this limit"},
+    {is<device::GpuStalled>, "failure.collective_timeout sets this limit"},
+    {is<checkpoint::SaveStalled>, "failure.collective_timeout sets this limit"},
+    {is<checkpoint::DirectoryNotSeen>,
+     "run.storage_path must lie on one; if it does, and is slow, a higher failure.storage_timeout helps"},
+    {is<checkpoint::AllDamaged>, "Or choose another run.name to start anew."},
+    {is<checkpoint::StateDiffers>, "Or choose another run.name to start anew."},
+    {is<rundir::PathNotShared>,
+     "set run.storage_path to such a directory; if it is one, and is slow, a higher failure.storage_timeout helps"},
+    {is<rundir::PathNotWritable>, "choose a run.storage_path that you may write"},
+    {is<rundir::RunIsOwned>, "or give this run another run.name"},
+    {is<rundir::CheckpointsMissing>,
+     "to do it on purpose, add --run.missing_checkpoints=accept to the command once, or give the run another name with "
+     "--run.name=NAME"},
+    {is<rundir::NoProgress>, "or add --failure.max_no_progress=0 to try all the same"},
     {is_storage<ENOSPC, EDQUOT>, "a lower checkpoint.num_to_keep needs less of it"},
     {is_storage<EROFS>, "choose another run.storage_path"},
     {is_storage<ENAMETOOLONG>, "a shorter run.storage_path or run.name makes it shorter"},

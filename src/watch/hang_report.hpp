@@ -36,6 +36,6 @@ struct HangVerdict {
 HangVerdict judge_hang(std::span<const std::optional<RankReport>> reports, std::span<const std::string> hosts);
 
 /// "rank 3", "ranks 0-2,5"; ascending.
-std::string spoken_ranks(std::span<const int> ranks);
+std::string ranks_text(std::span<const int> ranks);
 
 }  // namespace trainrt::watch
