@@ -62,7 +62,7 @@ Gathered try_on_every_rank(Communicator& communicator, const std::function<std::
   auto mine = attempt(work, explain);
   if (mine.failed) mine.text = who(communicator) + ": " + mine.text;
   Gathered gathered;
-  if (communicator.all_reduced(std::int64_t{mine.failed || !mine.text.empty()}, Op::max) == 0) {  // nothing to tell
+  if (communicator.all_reduced(std::int64_t{mine.failed || !mine.text.empty()}, Op::max) == 0) {  // nothing to send
     gathered.texts.resize(static_cast<std::size_t>(communicator.size()));
     return gathered;
   }

@@ -15,7 +15,7 @@
 
 namespace trainrt::checkpoint {
 
-/// What ranks tell each other, as bytes: numbers and texts one after the other.
+/// What ranks send each other, as bytes: numbers and texts one after the other.
 class Packer {
  public:
   Packer& put(std::integral auto value) {

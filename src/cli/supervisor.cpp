@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "batch/signals.hpp"
+#include "cli/verdict_text.hpp"
 #include "core/environment.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
@@ -23,31 +24,6 @@ using Action = batch::Verdict::Action;
 namespace {
 
 void say(const std::string& text) { fmt::print(stderr, "trainrt supervise: {}\n", text); }
-
-/// What the config calls the limit that decided.
-std::string_view key_of(batch::Verdict::Limit limit) {
-  using Limit = batch::Verdict::Limit;
-  switch (limit) {
-    case Limit::max_failures:
-      return "failure.max_failures";
-    case Limit::max_requeues:
-      return "failure.max_requeues";
-    case Limit::max_no_progress:
-      return "failure.max_no_progress";
-    case Limit::min_workers:
-      return "scaling.min_workers";
-    case Limit::no_min_workers:
-      return "scaling.min_workers = N and sbatch --no-kill would let the run go on without what is lost";
-    case Limit::none:
-      break;
-  }
-  return {};
-}
-
-void say(const batch::Verdict& verdict) {
-  const auto key = key_of(verdict.limit);
-  say(verdict.why + (key.empty() ? "" : fmt::format(" ({})", key)) + (verdict.advice.empty() ? "" : ". " + verdict.advice));
-}
 
 /// The first line, short enough for a sentence.
 std::string brief(const std::string& text) {
@@ -89,11 +65,11 @@ ExitCode Supervisor::run() {
     // srun of Slurm 22.05 ends with 0 if a node dies while the step is being launched.
     if (end.exit_code == 0 && !has_finished()) end.exit_code = batch::exit_of_srun;
     verdict = after(end, before);
-    say(verdict);
+    say(text_of(verdict));
     if (verdict.action != Action::restart) break;
     if (const int signal = signals_.wait(verdict.wait_s); signal != 0) {
       verdict = told_to_end(signal);
-      say(verdict);
+      say(text_of(verdict));
     }
     // A node that lost its slurmstepd never says that the last step has ended there, and Slurm keeps the CPUs for it. By
     // the environment, since Slurm before 20.11 does not know the option.

@@ -49,7 +49,7 @@ bool is_away(const std::exception& error) { return dynamic_cast<const StorageAwa
 void retry_while(bool (*passes)(const std::exception&), const std::function<void()>& work) {
   RetryLimits limits;
   limits.limit_s = timeout_s;
-  limits.tell = log::warning;
+  limits.notify = log::warning;
   retry("storage", work, passes, limits);
 }
 

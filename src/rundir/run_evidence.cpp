@@ -28,7 +28,7 @@ class Contradiction : public Error {
 
 bool is_contradiction(const std::exception& error) { return dynamic_cast<const Contradiction*>(&error) != nullptr; }
 
-/// From the newest attempt that tells: each began with what those before it had saved.
+/// From the newest attempt whose record has it: each began with what those before it had saved.
 void take_saved(RunEvidence& evidence, const std::vector<int>& numbers) {
   bool counts = true;
   for (const int number : std::views::reverse(numbers)) {
@@ -114,7 +114,7 @@ CheckedEvidence checked_evidence(const std::string& run_dir, bool accepts_missin
   };
   RetryLimits limits;
   limits.limit_s = limit_s;
-  limits.tell = log::warning;
+  limits.notify = log::warning;
   try {
     retry("storage", look, is_contradiction, limits);
   } catch (const Contradiction& contradiction) {

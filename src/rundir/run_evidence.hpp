@@ -9,12 +9,12 @@ namespace trainrt::rundir {
 /// What an attempt's record or heartbeat says of the newest checkpoint that it committed, or began from.
 struct SavedPoint {
   int attempt = 0;
-  std::int64_t checkpoint = -1;  ///< its number; -1: not told (an older record)
+  std::int64_t checkpoint = -1;  ///< its number; -1: not known (an older record)
   std::int64_t step = 0;
   std::int64_t iteration = -1;
 };
 
-/// What a run directory tells of the run in it. Its parts bear each other out: checkpoints are removed only when a newer
+/// What a run directory shows of the run in it. Its parts confirm each other: checkpoints are removed only when a newer
 /// one is committed, records never, and run.json comes after the first record. A listing that is empty, old or cut short
 /// is found by that.
 struct RunEvidence {
@@ -24,7 +24,7 @@ struct RunEvidence {
   std::optional<SavedPoint> saved;
   std::int64_t newest_known = -1;         ///< number of the newest checkpoint of any record, also if that counts no more
   std::vector<std::int64_t> checkpoints;  ///< numbers of all that are listed, damaged ones too, ascending
-  std::optional<SavedPoint> newest;       ///< by its manifest, if `saved` tells no number and the manifest can be read
+  std::optional<SavedPoint> newest;       ///< by its manifest, if `saved` has no number and the manifest can be read
 
   std::int64_t newest_checkpoint() const { return checkpoints.empty() ? -1 : checkpoints.back(); }
 };

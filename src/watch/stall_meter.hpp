@@ -8,8 +8,8 @@ namespace trainrt::watch {
 /// outside.
 ///
 /// auto: the first step() or report() may take failure.collective_timeout and a little more, so that a collective that
-/// waits too long speaks first. From the second on the limit is 600 s, or 20 times the longest time between two signs so
-/// far if that is more; a rank that does not wait for others but computes has failure.collective_timeout if that is
+/// waits too long reports it first. From the second on the limit is 600 s, or 20 times the longest time between two signs
+/// so far if that is more; a rank that does not wait for others but computes has failure.collective_timeout if that is
 /// longer still: a first evaluation may be long, and if one rank is really lost the others, which wait, raise the alarm.
 /// N s: N seconds.
 /// off: never.

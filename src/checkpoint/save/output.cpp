@@ -26,7 +26,7 @@ void await_directory(const std::string& path, double limit_s, const std::functio
   };
   RetryLimits limits;
   limits.limit_s = limit_s - usual_s;
-  limits.tell = say;
+  limits.notify = say;
   retry(
       "storage", look, [](const std::exception&) { return true; }, limits);
 }

@@ -39,7 +39,7 @@ struct Saver::Flight {
   bool gathered = false;
 };
 
-/// What rank 0's writer tells its train thread.
+/// What rank 0's writer reports to its train thread.
 struct Saver::Conclusion {
   std::mutex mutex;
   std::condition_variable changed;
