@@ -41,7 +41,7 @@ struct AttemptRecord {
   std::int64_t iteration = 0;
   Timing timing;
   std::string seen;  ///< UTC; its last sign of life with these numbers; "" if it has left none
-  /// run.missing_checkpoints = accept let it begin: what earlier attempts say they had saved counts no more.
+  /// The user let it begin all the same: what earlier attempts say they had saved counts no more.
   bool accepted_missing = false;
 };
 

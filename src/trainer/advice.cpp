@@ -31,26 +31,28 @@ struct Row {
   std::string_view advice;
 };
 
+constexpr std::string_view collective_limit = "failure.collective_timeout sets this limit";
+constexpr std::string_view share_storage =
+    "set run.storage_path to a folder on one; if it is on one that is slow, raise failure.storage_timeout";
+
 /// The first that applies counts.
 constexpr Row rows[] = {
-    {is<comm::CollectiveTimeout>, "failure.collective_timeout sets this limit"},
-    {is<device::GpuStalled>, "failure.collective_timeout sets this limit"},
-    {is<checkpoint::SaveStalled>, "failure.collective_timeout sets this limit"},
-    {is<checkpoint::DirectoryNotSeen>,
-     "run.storage_path must lie on one; if it does, and is slow, a higher failure.storage_timeout helps"},
+    {is<comm::CollectiveTimeout>, collective_limit},
+    {is<device::GpuStalled>, collective_limit},
+    {is<checkpoint::SaveStalled>, collective_limit},
+    {is<checkpoint::DirectoryNotSeen>, share_storage},
     {is<checkpoint::AllDamaged>, "Or choose another run.name to start anew."},
     {is<checkpoint::StateDiffers>, "Or choose another run.name to start anew."},
-    {is<rundir::PathNotShared>,
-     "set run.storage_path to such a directory; if it is one, and is slow, a higher failure.storage_timeout helps"},
+    {is<rundir::PathNotShared>, share_storage},
     {is<rundir::PathNotWritable>, "choose a run.storage_path that you may write"},
     {is<rundir::RunIsOwned>, "or give this run another run.name"},
     {is<rundir::CheckpointsMissing>,
      "to do it on purpose, add --run.missing_checkpoints=accept to the command once, or give the run another name with "
      "--run.name=NAME"},
     {is<rundir::NoProgress>, "or add --failure.max_no_progress=0 to try all the same"},
-    {is_storage<ENOSPC, EDQUOT>, "a lower checkpoint.num_to_keep needs less of it"},
+    {is_storage<ENOSPC, EDQUOT>, "a lower checkpoint.num_to_keep needs less"},
     {is_storage<EROFS>, "choose another run.storage_path"},
-    {is_storage<ENAMETOOLONG>, "a shorter run.storage_path or run.name makes it shorter"},
+    {is_storage<ENAMETOOLONG>, "run.storage_path and run.name are parts of it"},
 };
 
 }  // namespace

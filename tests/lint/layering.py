@@ -245,6 +245,17 @@ def below_the_trainer_nobody_names_a_config_key():
 
 
 @test
+def every_typed_error_has_its_row_of_advice():
+    """What an error of a type of its own means in terms of the config is in one table, with tests/unit/trainer/advice.cpp beside it."""
+    table, rows = ((SOURCE / path).read_text() for path in ("src/trainer/advice.cpp", "tests/unit/trainer/advice.cpp"))
+    types = [(path, name) for layer in WITHOUT_KEYS for path in sorted((SOURCE / "src" / layer).rglob("*_error.hpp"))
+             for name in re.findall(r"^class (\w+) : public", path.read_text(), re.M)]
+    check(len(types) > 8, f"only {len(types)} types were found")
+    none([f"{name_of(path)}: {name} is not in {where}" for path, name in types
+          for where, text in (("trainer/advice.cpp", table), ("its test", rows)) if not re.search(rf"::{name}\b", text)])
+
+
+@test
 def a_text_that_names_a_config_key_is_found():
     example = scratch() / "example.cpp"
     example.write_text('#include "run.name"\n// "failure.collective_timeout"\nthrow Error("waited too long (failure."\n            "collective_timeout)");\n')

@@ -21,7 +21,7 @@ void await_directory(const std::string& path, double limit_s, const std::functio
   const auto look = [&] {
     if (io::exists(path)) return;
     const bool storage_is_there = io::exists(run_of(run_of(path)));
-    throw DirectoryNotSeen("cannot see '" + path + "', which rank 0 made: do all nodes share that file system?",
+    throw DirectoryNotSeen("cannot see '" + path + "', which rank 0 made: it must be on a file system that all nodes share",
                            storage_is_there ? ENOENT : ESTALE, path, limit_s);
   };
   RetryLimits limits;
