@@ -30,7 +30,8 @@ struct Backend {
   /// Why it cannot serve this launch; "" if it can.
   std::string (*obstacle)(const launch::Launch&);
   std::unique_ptr<Communicator> (*open)(launch::Launch&, const CommOptions&);
-  /// What it does for ranks that are placed so, for the line that names it; "" if there is nothing to say, nullptr if never.
+  /// What it does for ranks that are placed so, for the line that names it; "" if there is nothing to say, nullptr if
+  /// never.
   std::string (*explained)(const World&) = nullptr;
 };
 

@@ -30,7 +30,7 @@ Call call_of(const Collective& c) {
   return call;
 }
 
-std::string spoken(const Call& call) {
+std::string described(const Call& call) {
   const auto kind = static_cast<Collective::Kind>(call.kind);
   auto text = fmt::format("{} of {} {}", name_of(kind), call.count, name_of(static_cast<DType>(call.dtype)));
   if (kind == Collective::Kind::all_reduce || kind == Collective::Kind::reduce_scatter)
@@ -77,7 +77,7 @@ class CheckedCommunicator : public Communicator {
       if (std::memcmp(&all[other], &all[0], sizeof mine) != 0)
         throw Error(fmt::format(
             "the ranks do not make the same call at step {}: rank 0 came with {}, rank {} with {} (this is rank {})", step_,
-            spoken(all[0]), other, spoken(all[other]), rank()));
+            described(all[0]), other, described(all[other]), rank()));
   }
 
   std::unique_ptr<Communicator> inner_;

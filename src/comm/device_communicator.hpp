@@ -20,8 +20,8 @@ class Flight {
   virtual bool has_passed_host() const { return true; }
 };
 
-/// A communicator for memory on one GPU and on the host. All that is on the host, texts and maxima too, goes through another
-/// communicator underneath; what is on the GPU is up to the classes derived from this.
+/// A communicator for memory on one GPU and on the host. All that is on the host, texts and maxima too, goes through
+/// another communicator underneath; what is on the GPU is up to the classes derived from this.
 ///
 /// Order on the GPU: a collective reads and writes its memory after all that the GPU's default stream had been given before
 /// start(). wait() returns when what the default stream is given from then on comes after the collective; the GPU itself

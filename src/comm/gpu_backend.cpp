@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "comm/errors.hpp"
+#include "comm/comm_error.hpp"
 
 namespace trainrt::comm {
 
@@ -28,10 +28,15 @@ std::string why_passed_over(const GpuBackend& backend, const Backend* host_backe
 
 }  // namespace
 
+void refuse_gpu_backend(const GpuBackend& backend, const std::string& why) {
+  throw BackendRefused(fmt::format("the backend '{}' cannot serve here: {}", backend.name, why), std::string(backend.name),
+                       why);
+}
+
 GpuChoice choose_gpu_backend(Communicator& host, const GpuRanks& ranks) {
   const auto asked = backends_of_name(ranks.options.backend);
   if (asked.gpu != nullptr) {
-    if (const auto why = asked.gpu->obstacle(host, ranks); !why.empty()) throw BackendRefused(asked.gpu->name, why);
+    if (const auto why = asked.gpu->obstacle(host, ranks); !why.empty()) refuse_gpu_backend(*asked.gpu, why);
     return {*asked.gpu, asked.gpu->explained(host, ranks)};
   }
   std::vector<std::string> reasons;

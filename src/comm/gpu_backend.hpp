@@ -19,14 +19,14 @@ struct GpuRanks {
   std::string_view library;  ///< for tests: loaded in place of the backend's own; "" otherwise
 };
 
-/// A plug-in: one file in comm/gpu_backends. Reduces memory of GPUs, on top of a backend that reduces the host's. auto takes
-/// the one with the highest preference that nothing stands in the way of.
+/// A plug-in: one file in comm/gpu_backends. Reduces memory of GPUs, on top of a backend that reduces the host's. auto
+/// takes the one with the highest preference that nothing stands in the way of.
 struct GpuBackend {
   std::string_view name;
   std::string_view help;
   int preference;
-  /// Reduces through the host's backend. Only such a one goes with a host's backend that is asked for by name, and only such
-  /// a one is put on a rank alone by itself.
+  /// Reduces through the host's backend. Only such a one goes with a host's backend that is asked for by name, and only
+  /// such a one is put on a rank alone by itself.
   bool through_host;
   /// Why it cannot serve these ranks; "" if it can. Collective, with the same answer on all ranks.
   std::string (*obstacle)(Communicator& host, const GpuRanks&);
@@ -43,6 +43,9 @@ struct GpuChoice {
   const GpuBackend& backend;
   std::string explanation;
 };
+
+/// Throws BackendRefused: it was asked for by name.
+[[noreturn]] void refuse_gpu_backend(const GpuBackend& backend, const std::string& why);
 
 /// Chooses for these ranks, as the options ask. Collective, as is its BackendRefused, if they name a GPU backend that
 /// cannot serve.

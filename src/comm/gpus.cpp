@@ -7,12 +7,12 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "comm/errors.hpp"
 #include "comm/gpu_backend.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "device/binding.hpp"
+#include "device/device_error.hpp"
 #include "device/runtime.hpp"
 
 namespace trainrt::comm {
@@ -84,12 +84,8 @@ void require_all_or_none(const std::vector<device::Binding>& bindings, const std
                   all[lacking].why_none.empty() ? "others of its node have taken them" : all[lacking].why_none));
 }
 
-std::string counted_gpus(const device::Binding& mine) { return counted(static_cast<std::int64_t>(mine.gpus.size()), "GPU"); }
-
-/// Of a GPU backend that is asked for by name.
-[[noreturn]] void refuse_without_gpus(const GpuBackend& backend, const Sight& sight) {
-  throw BackendRefused(backend.name, sight.why_none.empty() ? "the workers are to have no GPUs"
-                                                            : "no GPU can be used: " + sight.why_none);
+std::string counted_gpus(const device::Binding& mine) {
+  return counted(static_cast<std::int64_t>(mine.gpus.size()), "GPU");
 }
 
 }  // namespace
@@ -104,13 +100,15 @@ void put_on_gpus(std::unique_ptr<Communicator>& communicator, World& world, cons
   require_all_or_none(bindings, all);
   const auto& mine = bindings[static_cast<std::size_t>(host.rank())];
   if (const auto* asked = backends_of_name(options.backend).gpu; mine.gpus.empty() && asked != nullptr)
-    refuse_without_gpus(*asked, all.front());
+    refuse_gpu_backend(*asked, all.front().why_none.empty() ? "the workers are to have no GPUs"
+                                                            : "no GPU can be used: " + all.front().why_none);
   world.gpus = mine.gpus;
   if (mine.gpus.empty()) return;
 
   const GpuRanks ranks{bindings, runtime, mine.gpus.front(), options, library};
   const auto [backend, explanation] = choose_gpu_backend(host, ranks);
-  if (ranks.gpu != 0) runtime.use(ranks.gpu);  // 0 is what libraries take by themselves, and telling them so would cost a context
+  if (ranks.gpu != 0)
+    runtime.use(ranks.gpu);  // 0 is what libraries take by themselves, and telling them so would cost a context
   log::info(fmt::format("{} a worker; {}", counted_gpus(mine), explanation));
   communicator = backend.open(std::move(communicator), ranks);
   if (options.check) communicator = checked(std::move(communicator));

@@ -114,8 +114,8 @@ std::unique_ptr<MpiCommunicator> MpiCommunicator::split_mpi(int color, int key) 
 void MpiCommunicator::start_maximum(const Maximum& mine) {
   my_maximum_ = mine;
   maximum_requests_ = std::make_unique<MpiRequests>(*roll_call_);
-  check_mpi(MPI_Iallreduce(my_maximum_.data(), maximum_.data(), static_cast<int>(maximum_.size()), MPI_INT64_T, MPI_MAX, maximum_comm_,
-                           maximum_requests_->add()));
+  check_mpi(MPI_Iallreduce(my_maximum_.data(), maximum_.data(), static_cast<int>(maximum_.size()), MPI_INT64_T, MPI_MAX,
+                           maximum_comm_, maximum_requests_->add()));
 }
 
 MpiCommunicator::Maximum MpiCommunicator::finish_maximum(std::string_view name) {

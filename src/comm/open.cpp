@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "comm/backend.hpp"
-#include "comm/errors.hpp"
+#include "comm/comm_error.hpp"
 #include "comm/gpu_backend.hpp"
 #include "core/environment.hpp"
 #include "core/host.hpp"
@@ -31,7 +31,9 @@ const Backend& backend_for(const launch::Launch& launch, const std::string& name
   const auto* backend = backends_of_name(name).host;
   if (backend == nullptr) return best_backend(launch);
   if (const auto obstacle = backend->obstacle(launch); !obstacle.empty())
-    throw BackendRefused(name, obstacle, best_backend(launch).name);
+    throw BackendRefused(
+        fmt::format("the backend '{}' cannot serve here: {}; auto takes {}", name, obstacle, best_backend(launch).name),
+        name, obstacle);
   return *backend;
 }
 
@@ -52,7 +54,9 @@ AskedBackends backends_of_name(const std::string& name) {
     if (backend->name == name) return {.host = backend};
   for (const auto* backend : gpu_backend_table())
     if (backend->name == name) return {.gpu = backend};
-  throw UnknownBackend(name, valid_names());
+  const auto names = valid_names();
+  throw UnknownBackend(
+      fmt::format("there is no such backend: '{}'{}; there are: {}", name, did_you_mean(name, names), join(names)), name);
 }
 
 const Backend& best_backend(const launch::Launch& launch) {

@@ -39,7 +39,8 @@ void SharedCommunicator::at_step(std::int64_t step) {
   board().note_step(step);
 }
 
-// --- the maximum -----------------------------------------------------------------------------------------------------------
+// --- the maximum
+// -----------------------------------------------------------------------------------------------------------
 
 /// Two have room: who starts the next but one has seen all start the next, so all have read this one.
 void SharedCommunicator::start_maximum(const Maximum& mine) {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "comm/errors.hpp"
+#include "comm/comm_error.hpp"
 #include "comm/mpi_call.hpp"
 #include "comm/mpi_transports.hpp"
 #include "comm/own_mpi.hpp"
@@ -42,7 +42,8 @@ std::unique_ptr<MpiCommunicator> start_mpi(launch::Launch& launch, const CommOpt
   const auto chosen = communicator->all_gather(backend);
   for (std::size_t other = 1; other < chosen.size(); ++other)
     if (chosen[other] != chosen[0])
-      throw BackendsDiffer(chosen[0], other, chosen[other]);
+      throw BackendsDiffer(fmt::format("rank 0 is to open the backend '{}', rank {} '{}'", chosen[0], other, chosen[other]),
+                           static_cast<int>(other));
   return communicator;
 }
 

@@ -16,14 +16,14 @@ bool every(std::int64_t number, double count) { return number % static_cast<std:
 
 LimitOption parse_limit(const Options& options, std::string_view key) {
   const auto* value = options.find(key);
-  if (value->text == "auto") return {LimitOption::Kind::automatic, 0};
-  if (value->text == "off") return {LimitOption::Kind::off, 0};
+  if (value->text == "auto") return {LimitOption::Kind::automatic, 0, std::string(key)};
+  if (value->text == "off") return {LimitOption::Kind::off, 0, std::string(key)};
   std::istringstream in(value->text);
   std::string number, unit, rest;
   in >> number >> unit >> rest;
   const auto seconds = parse_real(number);
   if (seconds && any_time.holds(*seconds) && (unit.empty() || unit == "s") && rest.empty())
-    return {LimitOption::Kind::seconds, *seconds};
+    return {LimitOption::Kind::seconds, *seconds, std::string(key)};
   throw UsageError(fmt::format("{}: {} is '{}'; it must be auto, 'N s' (a number{}) or off", value->origin, key,
                                value->text, any_time.in_words()));
 }

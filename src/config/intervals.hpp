@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "core/options.hpp"
@@ -11,9 +12,10 @@ struct LimitOption {
   enum class Kind { automatic, seconds, off };
   Kind kind = Kind::automatic;
   double seconds = 0;
+  std::string key = {};  ///< what the config calls it, for messages
 };
 
-/// "auto", "90 s" or "off". Throws UsageError with the place.
+/// "auto", "90 s" or "off", of that key. Throws UsageError with the place.
 LimitOption parse_limit(const Options& options, std::string_view key);
 
 /// When a checkpoint is due, besides at a stop and at the end. `automatic` is AutoInterval's business.

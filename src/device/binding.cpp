@@ -5,9 +5,9 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <trainrt/error.hpp>
 
 #include "core/text.hpp"
+#include "device/device_error.hpp"
 
 namespace trainrt::device {
 
@@ -75,15 +75,14 @@ void require_enough(const Peers& peers, const GpuRequest& request, std::string_v
     throw GpusRefused(
         fmt::format("asked for {} a worker: local rank {} sees no GPU{}{}. Ask the batch system for GPUs (srun "
                     "--gpus-per-node=N)",
-                    gpus_text(request.each), peers.ranks.front(),
-                    why_none.empty() ? "" : ": ", why_none));
+                    gpus_text(request.each), peers.ranks.front(), why_none.empty() ? "" : ": ", why_none));
   const auto per_gpu = request.each < 1 ? static_cast<int>(1 / request.each + 1e-9) : 1;
   const int needed = request.each < 1 ? (ranks + per_gpu - 1) / per_gpu : ranks * static_cast<int>(request.each);
   if (needed > gpus)
-    throw GpusRefused(fmt::format(
-        "asked for {} a worker: {} of a node need{} {}, and {} there. Start fewer workers on a node",
-        gpus_text(request.each), counted(ranks, "worker"), ranks == 1 ? "s" : "",
-        gpus_text(needed), gpus == 1 ? "1 is" : fmt::format("{} are", gpus)));
+    throw GpusRefused(
+        fmt::format("asked for {} a worker: {} of a node need{} {}, and {} there. Start fewer workers on a node",
+                    gpus_text(request.each), counted(ranks, "worker"), ranks == 1 ? "s" : "", gpus_text(needed),
+                    gpus == 1 ? "1 is" : fmt::format("{} are", gpus)));
 }
 
 }  // namespace

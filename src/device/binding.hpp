@@ -3,8 +3,6 @@
 #include <string_view>
 #include <vector>
 
-#include <trainrt/error.hpp>
-
 namespace trainrt::device {
 
 /// How many GPUs a worker asks for.
@@ -12,11 +10,6 @@ struct GpuRequest {
   bool automatic = true;  ///< what the node has, shared out evenly; none if it has none
   double each = 0;        ///< else so many a worker; a fraction: several workers share one
 };
-/// A request for GPUs that is not valid, or that cannot be met.
-struct GpusRefused : UsageError {
-  using UsageError::UsageError;
-};
-
 /// "auto" or a number: whole, or a fraction below 1. Throws GpusRefused for other text.
 GpuRequest gpu_request_from(std::string_view text);
 

@@ -182,9 +182,7 @@ class DeviceContract {
                                                                            : "a part of a split reduces wrongly on a GPU; ";
   }
 
-  std::string reached() {
-    return c_.reaches(Device::cuda) ? reach_findings(c_) : "memory of GPUs is not reached; ";
-  }
+  std::string reached() { return c_.reaches(Device::cuda) ? reach_findings(c_) : "memory of GPUs is not reached; "; }
 
   std::string zeroed() {
     const auto memory = c_.allocate(1000, Device::cuda);

@@ -124,9 +124,7 @@ Json Conversation::reply(const Message& message) {
          return self.ctx_.request_stop(text_field(request.body, "reason")), Json::object();
        }},
       {"log",
-       [](Conversation& self, const Message& log) {
-         return self.ctx_.log(text_field(log.body, "text")), Json::object();
-       }},
+       [](Conversation& self, const Message& log) { return self.ctx_.log(text_field(log.body, "text")), Json::object(); }},
       {"expect_iterations",
        [](Conversation& self, const Message& expected) {
          return self.ctx_.expect_iterations(number_field(expected.body, "total")), Json::object();
