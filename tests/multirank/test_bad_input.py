@@ -67,7 +67,8 @@ def an_unknown_backend_is_refused_by_check_and_by_run_with_those_there_are():
     for command in ([TRAINRT, "check"], [TRAINRT]):
         job = run([*command, "--config", config, "--scaling.backend=gloo"])
         check_exit(job, USAGE)
-        check("there is no such backend: 'gloo'; there are: auto, mpi, nccl, node, self, staged, thread; set scaling.backend" in job.err, "the valid ones are not named", job)
+        names = sorted([*listed("communicator backends"), *listed("communicator backends for GPUs")])
+        check(f"there is no such backend: 'gloo'; there are: auto, {', '.join(names)}; set scaling.backend" in job.err, "the valid ones are not named", job)
 
 
 # ---- the config ----------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "comm/comm_error.hpp"
+#include "comm/gpu_backend.hpp"
 #include "comm/gpus.hpp"
 #include "core/log.hpp"
 #include "support/device_contract.hpp"
@@ -64,6 +65,20 @@ TEST_CASE("NCCL keeps the contract on memory of GPUs") {
     CHECK(findings_of(size, asking_for("auto", "1"), test::Sums::near, "nccl") == "");
   }
   CHECK(findings_of(1, asking_for("nccl"), test::Sums::near, "nccl") == "");
+}
+
+TEST_CASE("every GPU backend that can serve keeps the contract, asked for by its name") {
+  test::FakeGpus gpus(3, std::chrono::microseconds(20));
+  const device::ReplacedRuntime replaced(gpus);
+  for (const auto* backend : comm::gpu_backend_table()) {
+    CAPTURE(backend->name);
+    const auto host_name = backend->through_host ? "thread" : backend->name;
+    try {
+      CHECK(findings_of(3, asking_for(std::string(backend->name), "1"), test::Sums::near, host_name) == "");
+    } catch (const comm::BackendRefused& error) {
+      CHECK_FALSE(error.why().empty());  // its library is not there
+    }
+  }
 }
 
 TEST_CASE("deterministic sums by NCCL have the bits of the CPU's tree") {
