@@ -93,16 +93,21 @@ class TRAINRT_API Communicator {
   virtual bool test(Ticket ticket) = 0;
   virtual void wait(Ticket ticket) = 0;
 
-  /// An element-wise maximum that overlaps with work: at most one in flight, finish_vote() waits for it.
-  using Vote = std::array<std::int64_t, 6>;
-  virtual void start_vote(const Vote& mine) = 0;
-  virtual Vote finish_vote() = 0;
+  /// An element-wise maximum over all ranks that overlaps with work: at most one in flight, finish_maximum() waits for it.
+  /// `name` is what messages call it.
+  using Maximum = std::array<std::int64_t, 6>;
+  virtual void start_maximum(const Maximum& mine) = 0;
+  virtual Maximum finish_maximum(std::string_view name = "maximum") = 0;
 
   /// The ranks with the same color, numbered by key, then by rank here. A negative color belongs to none: nullptr.
   virtual std::unique_ptr<Communicator> split(int color, int key) = 0;
 
+  /// Whether it takes memory of that device, and allocate() has some: every communicator reaches the host. The same on all
+  /// ranks; not collective.
+  virtual bool reaches(Device device) const { return device == Device::host; }
+
   /// 64-byte aligned, zeroed memory that this backend reduces best: in place, without a copy. Collective; giving it back is
-  /// not. To one collective either all ranks pass such memory, or none. UsageError for a device that it cannot reach.
+  /// not. To one collective either all ranks pass such memory, or none. UsageError for a device that it does not reach.
   virtual Memory allocate(std::size_t bytes, Device device = Device::host);
 
   /// This rank begins that step: if others wait for it they can say so. Not collective.

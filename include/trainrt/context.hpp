@@ -1,9 +1,10 @@
 #pragma once
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 
 #include <trainrt/communicator.hpp>
 #include <trainrt/dataset.hpp>
@@ -14,6 +15,9 @@
 #include <trainrt/state.hpp>
 
 namespace trainrt {
+
+/// What a [loop] key can be read as.
+using LoopValue = std::variant<std::int32_t, std::int64_t, double, bool, std::string>;
 
 /// What a train function sees of the run. It lives as long as the train function; only its thread may use it.
 ///
@@ -85,6 +89,10 @@ class TRAINRT_API Context final {
   /// manifest; `trainrt inspect` shows it. Rank 0's counts. Anything but a JSON object throws UsageError.
   void checkpoint_metadata(std::string_view json);
 
+  /// Writes each line of the text as a line of this worker into the run's log (standard error), marked with its rank as
+  /// trainrt's own lines are; a progress bar stays whole, and control characters are shown as escapes. Not collective.
+  void log(std::string_view text) const;
+
   /// Tells how many iterations (reports) the run will have in all, for the progress bar.
   void expect_iterations(std::int64_t total);
 
@@ -94,29 +102,24 @@ class TRAINRT_API Context final {
   std::uint64_t step_seed() const;
 
  private:
-  std::optional<std::string> loop_value(std::string_view key) const;
+  /// Puts the [loop] key into the value, as the type that it has; leaves it if the config lacks the key.
+  void read(std::string_view key, LoopValue& value, bool required) const;
+
   class Session& session_;
 };
 
-template <>
-TRAINRT_API std::int32_t Context::config<std::int32_t>(std::string_view) const;
-template <>
-TRAINRT_API std::int64_t Context::config<std::int64_t>(std::string_view) const;
-template <>
-TRAINRT_API double Context::config<double>(std::string_view) const;
-template <>
-TRAINRT_API bool Context::config<bool>(std::string_view) const;
-template <>
-TRAINRT_API std::string Context::config<std::string>(std::string_view) const;
-template <>
-TRAINRT_API std::int32_t Context::config<std::int32_t>(std::string_view, std::int32_t) const;
-template <>
-TRAINRT_API std::int64_t Context::config<std::int64_t>(std::string_view, std::int64_t) const;
-template <>
-TRAINRT_API double Context::config<double>(std::string_view, double) const;
-template <>
-TRAINRT_API bool Context::config<bool>(std::string_view, bool) const;
-template <>
-TRAINRT_API std::string Context::config<std::string>(std::string_view, std::string) const;
+template <class T>
+T Context::config(std::string_view key) const {
+  LoopValue value(std::in_place_type<T>);
+  read(key, value, true);
+  return std::get<T>(std::move(value));
+}
+
+template <class T>
+T Context::config(std::string_view key, T fallback) const {
+  LoopValue value(std::in_place_type<T>, std::move(fallback));
+  read(key, value, false);
+  return std::get<T>(std::move(value));
+}
 
 }  // namespace trainrt

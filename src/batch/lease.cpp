@@ -68,8 +68,8 @@ Lease::Ask ask_slurm(const Environment& environment) {
   if (is_number(array) && is_number(task)) job = array + "_" + task;
   const auto end_time = environment.text("SLURM_JOB_END_TIME").value_or("");
   return [job, end_time](const std::atomic<bool>& cancelled) {
-    const auto told = run_child({"squeue", "--noheader", "--job=" + job, "--format=%L"}, 20, cancelled);
-    const auto answer = told && told->exit_code == 0 ? parse_time_left(told->text) : Lease::Answer();
+    const auto output = run_child({"squeue", "--noheader", "--job=" + job, "--format=%L"}, 20, cancelled);
+    const auto answer = output && output->exit_code == 0 ? parse_time_left(output->text) : Lease::Answer();
     return answer.known ? answer : from_end_time(end_time);
   };
 }
@@ -93,8 +93,8 @@ Lease::AskNotice ask_slurm_notice(const Environment& environment) {
   if (!environment.has("SLURM_JOB_ID")) return {};
   return [partition](const std::atomic<bool>& cancelled) -> std::optional<double> {
     const auto shown = [&](const std::vector<std::string>& command) {
-      const auto told = run_child(command, 20, cancelled);
-      return told && told->exit_code == 0 ? told->text : std::string();
+      const auto output = run_child(command, 20, cancelled);
+      return output && output->exit_code == 0 ? output->text : std::string();
     };
     const auto wait = parse_setting_seconds(shown({"scontrol", "show", "config"}), "KillWait");
     if (!wait || partition.empty()) return wait;

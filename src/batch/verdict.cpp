@@ -10,14 +10,22 @@ namespace trainrt::batch {
 namespace {
 
 using Action = Verdict::Action;
+using Limit = Verdict::Limit;
 
 constexpr double longest_wait_s = 60;
 constexpr int killed_by_term = 128 + 15;  // as Slurm counts it; never 75, which a batch script answers with a requeue
 
 int code_of(ExitCode code) { return static_cast<int>(code); }
 
-Verdict give_up(ExitCode code, std::string why) {
-  return {.action = Action::give_up, .exit_code = code_of(code), .why = std::move(why)};
+constexpr const char* mend_and_submit =
+    "Mend what the errors above say and submit the job again: it continues from its last checkpoint";
+
+Verdict give_up(ExitCode code, std::string why, std::string advice, Limit limit = Limit::none) {
+  return {.action = Action::give_up,
+          .exit_code = code_of(code),
+          .why = std::move(why),
+          .advice = std::move(advice),
+          .limit = limit};
 }
 
 Verdict leave(std::string why) {
@@ -52,23 +60,22 @@ Usable usable_of(const Situation& situation, const Limits& limits) {
 std::optional<Verdict> refused(const Situation& situation, const Limits& limits) {
   if (limits.max_no_progress > 0 && situation.no_progress >= limits.max_no_progress)
     return give_up(ExitCode::no_progress,
-                   fmt::format("{}; {} attempts in a row got no further than the checkpoint they began with "
-                               "(failure.max_no_progress). Mend what the errors above say and submit the job again: it "
-                               "continues from its last checkpoint",
-                               situation.how, situation.no_progress));
+                   fmt::format("{}; {} attempts in a row got no further than the checkpoint they began with", situation.how,
+                               situation.no_progress),
+                   mend_and_submit, Limit::max_no_progress);
   return std::nullopt;
 }
 
-Verdict requeue(const Situation& situation, const Limits& limits, const std::string& reason) {
+Verdict requeue(const Situation& situation, const Limits& limits, const std::string& reason, Limit limit = Limit::none) {
   if (auto verdict = refused(situation, limits)) return *verdict;
   if (situation.requeues >= limits.max_requeues)
     return give_up(ExitCode::failed,
-                   fmt::format("{}; the job was requeued {} already (failure.max_requeues). Submit it again: it continues "
-                               "from its last checkpoint",
-                               situation.how, times(situation.requeues)));
+                   fmt::format("{}; the job was requeued {} already", situation.how, times(situation.requeues)),
+                   "Submit it again: it continues from its last checkpoint", Limit::max_requeues);
   return {.action = Action::requeue,
           .exit_code = code_of(ExitCode::stopped),
-          .why = fmt::format("{}: requeueing, to continue from the last checkpoint", reason)};
+          .why = fmt::format("{}: requeueing, to continue from the last checkpoint", reason),
+          .limit = limit};
 }
 
 /// A node is gone: on with those that are left if they suffice, else in another allocation.
@@ -83,28 +90,26 @@ Verdict after_loss(const Situation& situation, const Limits& limits, const Usabl
             .tasks = usable.tasks,
             .why = fmt::format("{}: going on with {} of {} workers, on {}", lost, usable.tasks, usable.wanted,
                                fmt::join(usable.healthy, ","))};
-  const auto too_few =
-      limits.min_workers > 0
-          ? fmt::format("{} workers are left, and scaling.min_workers is {}", usable.tasks, limits.min_workers)
-          : std::string("scaling.min_workers = N and sbatch --no-kill would let the run go on with the others");
-  return requeue(situation, limits, fmt::format("{} ({})", lost, too_few));
+  if (limits.min_workers == 0) return requeue(situation, limits, lost, Limit::no_min_workers);
+  return requeue(situation, limits,
+                 fmt::format("{} ({} workers are left, at least {} are needed)", lost, usable.tasks, limits.min_workers),
+                 Limit::min_workers);
 }
 
 Verdict after_failure(const Situation& situation, const Limits& limits) {
   if (situation.failures > limits.max_failures)
-    return give_up(
-        ExitCode::failed,
-        fmt::format("{}; it was started again {} in this allocation (failure.max_failures). Mend what the errors "
-                    "above say and submit the job again: it continues from its last checkpoint",
-                    situation.how, times(limits.max_failures)));
+    return give_up(ExitCode::failed,
+                   fmt::format("{}; it was started again {} in this allocation", situation.how, times(limits.max_failures)),
+                   mend_and_submit, Limit::max_failures);
   if (auto verdict = refused(situation, limits)) return *verdict;
   const auto usable = usable_of(situation, limits);
   if (!usable.lost.empty()) return after_loss(situation, limits, usable);
   const double wait_s = std::min(longest_wait_s, std::exp2(std::clamp(situation.failures, 1, 10) - 1));
   return {.action = Action::restart,
           .wait_s = wait_s,
-          .why = fmt::format("{}: starting the step again in {:.0f} s, restart {} of {} (failure.max_failures)",
-                             situation.how, wait_s, situation.failures, limits.max_failures)};
+          .why = fmt::format("{}: starting the step again in {:.0f} s, restart {} of {}", situation.how, wait_s,
+                             situation.failures, limits.max_failures),
+          .limit = Limit::max_failures};
 }
 
 /// The verdict if the job itself ends, or is asked to stop; nullopt if it goes on.
@@ -143,10 +148,11 @@ Verdict decide(const Situation& situation, const Limits& limits) {
     case 0:
       return done(situation.ending);
     case static_cast<int>(ExitCode::usage):
-      return give_up(ExitCode::usage,
-                     "the step cannot run as it is: mend what the error above says, and submit the job again");
+      return give_up(ExitCode::usage, "the step cannot run as it is",
+                     "Mend what the error above says, and submit the job again");
     case static_cast<int>(ExitCode::no_progress):
-      return give_up(ExitCode::no_progress, "mend what the errors above say, and submit the job again");
+      return give_up(ExitCode::no_progress, "restarts do not move the run forward",
+                     "Mend what the errors above say, and submit the job again");
     default:
       break;
   }

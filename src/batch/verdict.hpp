@@ -7,7 +7,7 @@
 
 namespace trainrt::batch {
 
-/// What srun itself ends with when it fails (SLURM_EXIT_ERROR), told from what the program ends with.
+/// What srun itself ends with when it fails (SLURM_EXIT_ERROR), as against what the program ends with.
 constexpr int exit_of_srun = 99;
 
 /// A node of the allocation as it was given.
@@ -49,12 +49,23 @@ struct Limits {
 /// What to do after an attempt.
 struct Verdict {
   enum class Action { done, restart, requeue, leave_to_slurm, give_up };
+  /// Of Limits: the one that a verdict depends on.
+  enum class Limit {
+    none,
+    max_failures,
+    max_requeues,
+    max_no_progress,
+    min_workers,     ///< so few workers are not enough
+    no_min_workers,  ///< all workers are needed, since no least number of them is set
+  };
   Action action = Action::done;
   int exit_code = 0;               ///< that supervise ends with, if it ends
   double wait_s = 0;               ///< before a restart
   std::vector<std::string> nodes;  ///< of a restart on a part of the allocation; none: on all of it
   int tasks = 0;                   ///< of such a restart
-  std::string why;                 ///< a sentence: what was decided, why, and what the user can do
+  std::string why;                 ///< what was decided, and why: a sentence without its full stop
+  std::string advice;              ///< a sentence: what the user can do; "" = nothing
+  Limit limit = Limit::none;       ///< that decided, for whoever knows what it is called
 };
 
 /// Pure.

@@ -33,7 +33,7 @@ void check_input(const std::string& directory, const CheckpointStoreOptions& opt
     throw UsageError("CheckpointStoreOptions::num_to_keep is " + std::to_string(options.num_to_keep) + ": 0 (all) or more");
 }
 
-std::function<void(const std::string&)> teller(const CheckpointStoreOptions& options, const Communicator& communicator) {
+std::function<void(const std::string&)> sink_of(const CheckpointStoreOptions& options, const Communicator& communicator) {
   if (options.say) return options.say;
   if (communicator.size() == 1) return log::warning;
   return [who = checkpoint::who(communicator)](const std::string& text) { log::warning(who + ": " + text); };
@@ -55,7 +55,7 @@ CheckpointInfo info_of(const checkpoint::Meta& meta, std::string directory) {
 class CheckpointStore::Impl {
  public:
   Impl(const std::string& directory, Communicator& communicator, const CheckpointStoreOptions& options)
-      : communicator_(communicator), say_(teller(options, communicator)) {
+      : communicator_(communicator), say_(sink_of(options, communicator)) {
     check_input(directory, options);
     meet(directory);
     const auto files = checkpoint::files_of_ranks(options.files, comm::nodes_of_ranks(communicator));
@@ -150,6 +150,7 @@ class CheckpointStore::Impl {
     saver.writer.read_back = options.read_back;
     saver.writer.observer = [](checkpoint::Phase phase) { fault_point(checkpoint::name_of(phase)); };
     saver.writer.say = say_;
+    saver.writer.staging_limit = "CheckpointStoreOptions::staging_bytes";
     return saver;
   }
 

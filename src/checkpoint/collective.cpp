@@ -33,15 +33,15 @@ struct Attempt {
   }
 };
 
-Attempt attempt(const std::function<std::string()>& work) {
+Attempt attempt(const std::function<std::string()>& work, const Explain& explain) {
   try {
     return {false, false, ExitCode::finished, work()};
   } catch (const CannotRead& error) {
-    return {true, true, error.code(), error.what()};
+    return {true, true, error.code(), explain(error)};
   } catch (const Error& error) {
-    return {true, false, error.code(), error.what()};
+    return {true, false, error.code(), explain(error)};
   } catch (const std::exception& error) {
-    return {true, false, ExitCode::failed, error.what()};
+    return {true, false, ExitCode::failed, explain(error)};
   }
 }
 
@@ -51,18 +51,18 @@ std::string who(const Communicator& communicator) {
   return "rank " + std::to_string(communicator.rank()) + " on " + host_name();
 }
 
-std::string from_root(Communicator& communicator, const std::function<std::string()>& work) {
-  const auto mine = communicator.rank() == 0 ? attempt(work).packed() : std::string();
+std::string from_root(Communicator& communicator, const std::function<std::string()>& work, const Explain& explain) {
+  const auto mine = communicator.rank() == 0 ? attempt(work, explain).packed() : std::string();
   const auto outcome = Attempt::unpacked(communicator.broadcast_text(mine, 0));
   if (outcome.failed) throw Error(outcome.text, outcome.code);
   return outcome.text;
 }
 
-Gathered try_on_every_rank(Communicator& communicator, const std::function<std::string()>& work) {
-  auto mine = attempt(work);
+Gathered try_on_every_rank(Communicator& communicator, const std::function<std::string()>& work, const Explain& explain) {
+  auto mine = attempt(work, explain);
   if (mine.failed) mine.text = who(communicator) + ": " + mine.text;
   Gathered gathered;
-  if (communicator.all_reduced(std::int64_t{mine.failed || !mine.text.empty()}, Op::max) == 0) {  // nothing to tell
+  if (communicator.all_reduced(std::int64_t{mine.failed || !mine.text.empty()}, Op::max) == 0) {  // nothing to send
     gathered.texts.resize(static_cast<std::size_t>(communicator.size()));
     return gathered;
   }
@@ -77,8 +77,9 @@ Gathered try_on_every_rank(Communicator& communicator, const std::function<std::
   return gathered;
 }
 
-std::vector<std::string> on_every_rank(Communicator& communicator, const std::function<std::string()>& work) {
-  auto gathered = try_on_every_rank(communicator, work);
+std::vector<std::string> on_every_rank(Communicator& communicator, const std::function<std::string()>& work,
+                                       const Explain& explain) {
+  auto gathered = try_on_every_rank(communicator, work, explain);
   if (!gathered.failures.empty()) throw Error(join(gathered.failures, "; "));
   return std::move(gathered.texts);
 }

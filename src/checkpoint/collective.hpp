@@ -11,9 +11,11 @@
 #include <trainrt/error.hpp>
 #include <trainrt/tensor.hpp>
 
+#include "core/explain.hpp"
+
 namespace trainrt::checkpoint {
 
-/// What ranks tell each other, as bytes: numbers and texts one after the other.
+/// What ranks send each other, as bytes: numbers and texts one after the other.
 class Packer {
  public:
   Packer& put(std::integral auto value) {
@@ -65,12 +67,14 @@ class Unpacker {
 };
 
 /// Runs `work` on rank 0 and gives its text to every rank. An exception there is thrown as Error on every rank, with the
-/// same message and exit code. Collective.
-std::string from_root(Communicator& communicator, const std::function<std::string()>& work);
+/// same exit code and the message that `explain` makes of it. Collective.
+std::string from_root(Communicator& communicator, const std::function<std::string()>& work,
+                      const Explain& explain = message_of);
 
 /// Runs `work` on every rank and gives everybody's texts to every rank, in rank order. Exceptions are thrown as one Error
 /// on every rank that names each failed rank and its host. So no rank waits for one that failed. Collective.
-std::vector<std::string> on_every_rank(Communicator& communicator, const std::function<std::string()>& work);
+std::vector<std::string> on_every_rank(Communicator& communicator, const std::function<std::string()>& work,
+                                       const Explain& explain = message_of);
 
 /// The same, if failures are no exception: texts of the ranks that did it, and who could not and why. CannotRead on any
 /// rank is thrown on all.
@@ -78,7 +82,8 @@ struct Gathered {
   std::vector<std::string> texts;     ///< one a rank
   std::vector<std::string> failures;  ///< "rank 1 on n2: cannot ..."
 };
-Gathered try_on_every_rank(Communicator& communicator, const std::function<std::string()>& work);
+Gathered try_on_every_rank(Communicator& communicator, const std::function<std::string()>& work,
+                           const Explain& explain = message_of);
 
 /// The lines of all ranks, each once; a rank whose work throws has that as its line. CannotRead on any rank is thrown on
 /// all. Collective.

@@ -16,6 +16,7 @@
 #include "core/memory.hpp"
 #include "core/version.hpp"
 #include "launch/launcher.hpp"
+#include "trainer/advice.hpp"
 
 namespace trainrt::cli {
 
@@ -63,15 +64,15 @@ Done run_and_report(std::vector<std::string>& words) {
     return run_command(words);
   } catch (const Error& error) {
     // Commands other than run know no ranks: in a step of many, one of them speaks.
-    if (launch::claimed_rank(Environment::of_process()) == 0) log::error(error.what());
+    if (launch::claimed_rank(Environment::of_process()) == 0) log::error(trainer::with_advice(error));
     return {error.code()};
   } catch (const std::bad_alloc&) {
     log::error(out_of_memory_text());
   } catch (const std::system_error& error) {
     if (std::ferror(stdout) != 0) return {ExitCode::failed, true, error.code().value()};
-    log::error(error.what());
+    log::error(trainer::with_advice(error));
   } catch (const std::exception& error) {
-    log::error(error.what());
+    log::error(trainer::with_advice(error));
   }
   return {ExitCode::failed};
 }

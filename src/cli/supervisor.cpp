@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "batch/signals.hpp"
+#include "cli/verdict_text.hpp"
 #include "core/environment.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
@@ -64,11 +65,11 @@ ExitCode Supervisor::run() {
     // srun of Slurm 22.05 ends with 0 if a node dies while the step is being launched.
     if (end.exit_code == 0 && !has_finished()) end.exit_code = batch::exit_of_srun;
     verdict = after(end, before);
-    say(verdict.why);
+    say(text_of(verdict));
     if (verdict.action != Action::restart) break;
     if (const int signal = signals_.wait(verdict.wait_s); signal != 0) {
       verdict = told_to_end(signal);
-      say(verdict.why);
+      say(text_of(verdict));
     }
     // A node that lost its slurmstepd never says that the last step has ended there, and Slurm keeps the CPUs for it. By
     // the environment, since Slurm before 20.11 does not know the option.

@@ -13,35 +13,33 @@ namespace trainrt::comm {
 namespace {
 
 /// "" = well; else "CODE HOST\nmessage".
-std::string outcome_of(const std::function<void()>& work) {
+std::string outcome_of(const std::function<void()>& work, const Explain& explain) {
   try {
     work();
     return {};
   } catch (const Error& error) {
-    return fmt::format("{} {}\n{}", static_cast<int>(error.code()), host_name(), error.what());
+    return fmt::format("{} {}\n{}", static_cast<int>(error.code()), host_name(), explain(error));
   } catch (const std::bad_alloc&) {
     return fmt::format("{} {}\n{}", static_cast<int>(ExitCode::failed), host_name(), out_of_memory_text());
   } catch (const std::exception& error) {
-    return fmt::format("{} {}\n{}", static_cast<int>(ExitCode::failed), host_name(), error.what());
+    return fmt::format("{} {}\n{}", static_cast<int>(ExitCode::failed), host_name(), explain(error));
   }
 }
 
-std::string message_of(const std::string& outcome) {
-  return outcome.substr(std::min(outcome.size(), outcome.find('\n') + 1));
-}
+std::string text_in(const std::string& outcome) { return outcome.substr(std::min(outcome.size(), outcome.find('\n') + 1)); }
 
 }  // namespace
 
-void agreed(Communicator& communicator, const std::function<void()>& work) {
-  const auto mine = outcome_of(work);
+void agreed(Communicator& communicator, const std::function<void()>& work, const Explain& explain) {
+  const auto mine = outcome_of(work, explain);
   // What all ranks would have to hear of each other is not even asked for if all is well.
   if (communicator.all_reduced(std::int64_t{!mine.empty()}, Op::max) == 0) return;
   const auto outcomes = communicator.all_gather(mine);
   const auto first = std::ranges::find_if(outcomes, [](const auto& outcome) { return !outcome.empty(); });
   const auto code = static_cast<ExitCode>(std::stoi(*first));
-  const auto message = message_of(*first);
-  const bool same_everywhere = std::ranges::all_of(
-      outcomes, [&](const auto& outcome) { return !outcome.empty() && message_of(outcome) == message; });
+  const auto message = text_in(*first);
+  const bool same_everywhere =
+      std::ranges::all_of(outcomes, [&](const auto& outcome) { return !outcome.empty() && text_in(outcome) == message; });
   if (same_everywhere) throw AgreedError(message, code);
   std::string where;
   for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {

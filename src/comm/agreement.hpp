@@ -4,6 +4,8 @@
 #include <trainrt/communicator.hpp>
 #include <trainrt/error.hpp>
 
+#include "core/explain.hpp"
+
 namespace trainrt::comm {
 
 /// An error that every rank throws at the same point: all of them can leave in order, and rank 0 alone says it.
@@ -13,7 +15,7 @@ class AgreedError : public Error {
 };
 
 /// Runs `work` on this rank. Collective: if it throws on any rank, all ranks throw the same AgreedError: the lowest
-/// failing rank's, with its rank and host if it is not the same on all.
-void agreed(Communicator& communicator, const std::function<void()>& work);
+/// failing rank's, worded by `explain`, with its rank and host if it is not the same on all.
+void agreed(Communicator& communicator, const std::function<void()>& work, const Explain& explain = message_of);
 
 }  // namespace trainrt::comm

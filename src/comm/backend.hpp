@@ -11,16 +11,18 @@
 
 namespace trainrt::comm {
 
+struct GpuBackend;
+
 struct CommOptions {
-  double timeout_seconds = 1800;  ///< failure.collective_timeout
-  std::string backend;            ///< scaling.backend: a name; "" or auto takes the best
-  bool check = false;             ///< scaling.check: compare the ranks' calls before each one
-  bool deterministic = false;     ///< scaling.deterministic: the one tree on the GPU too
-  std::string gpus_per_worker;    ///< scaling.gpus_per_worker: auto or a number
+  double timeout_seconds = 1800;  ///< how long a collective waits for ranks
+  std::string backend;            ///< a name of a Backend or GpuBackend; "" or auto takes the best
+  bool check = false;             ///< compare the ranks' calls before each one
+  bool deterministic = false;     ///< the one tree on the GPU too
+  std::string gpus_per_worker;    ///< auto or a number; "" is auto
 };
 
-/// A plug-in: one file in comm/backends. The one with the highest preference that nothing stands in the way of is taken,
-/// one of preference 0 only by its name.
+/// A plug-in: one file in comm/backends. The one with the highest preference that nothing stands in the way of is taken.
+/// GPUs have plug-ins of their own, which are put on these: comm/gpu_backends.
 struct Backend {
   std::string_view name;
   std::string_view help;
@@ -28,18 +30,26 @@ struct Backend {
   /// Why it cannot serve this launch; "" if it can.
   std::string (*obstacle)(const launch::Launch&);
   std::unique_ptr<Communicator> (*open)(launch::Launch&, const CommOptions&);
+  /// What it does for ranks that are placed so, for the line that names it; "" if there is nothing to say, nullptr if
+  /// never.
+  std::string (*explained)(const World&) = nullptr;
 };
 
 PluginTable<Backend> backend_table();
 
-/// The backend of that name; nullptr for "" and auto. UsageError, with those there are, for a name that is none.
-const Backend* find_backend(const std::string& name);
+/// What a name asks for: a backend of the host, or one of GPUs (then the host's is the best), or neither, for "" and auto.
+struct AskedBackends {
+  const Backend* host = nullptr;
+  const GpuBackend* gpu = nullptr;
+};
+/// UnknownBackend, with those there are, for a name that is none.
+AskedBackends backends_of_name(const std::string& name);
 
-/// What auto takes.
+/// What auto takes for the host.
 const Backend& best_backend(const launch::Launch& launch);
 
-/// Opens the backend that is asked for, or the best one, and completes the launch's world. UsageError if the one that is
-/// asked for cannot serve.
+/// Opens the host's backend that is asked for, or the best one, and completes the launch's world. BackendRefused if the one
+/// that is asked for cannot serve.
 std::unique_ptr<Communicator> open_communicator(launch::Launch& launch, const CommOptions& options);
 
 /// Compares the ranks' calls before each one: other kinds, sizes, types, operations or names throw an Error on all ranks

@@ -51,7 +51,7 @@ struct alignas(64) Board::Line {
   std::atomic<std::int64_t> step;
   std::atomic<std::uint32_t> abandoned;
   char why[256];
-  Communicator::Vote votes[2];
+  Communicator::Maximum maxima[2];
   Said said[ring];
 };
 
@@ -79,7 +79,7 @@ Announcement& Board::announcement(int rank, std::uint32_t number) const {
   return line(rank).said[number % ring].announcement;
 }
 std::byte* Board::inlined(int rank, std::uint32_t number) const { return line(rank).said[number % ring].inlined; }
-Communicator::Vote& Board::vote(int rank, std::uint32_t number) const { return line(rank).votes[number % 2]; }
+Communicator::Maximum& Board::maximum(int rank, std::uint32_t number) const { return line(rank).maxima[number % 2]; }
 
 std::byte* Board::slot(int rank, std::size_t index) const {
   return reinterpret_cast<std::byte*>(&line(rank)) + rounded(sizeof(Line)) + index * slot_bytes;
@@ -140,7 +140,7 @@ std::string Arrivals::missing() {
   std::string names;
   for (int rank = next_; rank < end_; ++rank)
     if (!board_.has_reached(rank, counter_, value_)) names += (names.empty() ? "" : ", ") + board_.seen(rank);
-  if (counter_ != Board::announced && counter_ != Board::voted) names += ", which came but did not take its part";
+  if (counter_ != Board::announced && counter_ != Board::maximum_given) names += ", which came but did not take its part";
   return names;
 }
 

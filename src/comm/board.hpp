@@ -42,7 +42,7 @@ class Board {
     copied,     ///< collectives whose result it has taken from the leader
     piece_in,   ///< pieces that lie in its slot
     piece_out,  ///< pieces whose share it has done
-    voted,
+    maximum_given,
     counters
   };
   static constexpr std::size_t ring = 64;  ///< collectives that may be in flight
@@ -66,7 +66,7 @@ class Board {
   std::byte* inlined(int rank, std::uint32_t number) const;
   std::byte* slot(int rank, std::size_t index) const;
   std::byte* piece(int rank, std::size_t index) const;
-  Communicator::Vote& vote(int rank, std::uint32_t number) const;
+  Communicator::Maximum& maximum(int rank, std::uint32_t number) const;
 
   /// Sets this rank's counter, and wakes who waits for it.
   void reach(Counter counter, std::uint32_t value);

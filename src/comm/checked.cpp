@@ -30,7 +30,7 @@ Call call_of(const Collective& c) {
   return call;
 }
 
-std::string spoken(const Call& call) {
+std::string described(const Call& call) {
   const auto kind = static_cast<Collective::Kind>(call.kind);
   auto text = fmt::format("{} of {} {}", name_of(kind), call.count, name_of(static_cast<DType>(call.dtype)));
   if (kind == Collective::Kind::all_reduce || kind == Collective::Kind::reduce_scatter)
@@ -54,12 +54,13 @@ class CheckedCommunicator : public Communicator {
   }
   bool test(Ticket ticket) override { return inner_->test(ticket); }
   void wait(Ticket ticket) override { inner_->wait(ticket); }
-  void start_vote(const Vote& mine) override { inner_->start_vote(mine); }
-  Vote finish_vote() override { return inner_->finish_vote(); }
+  void start_maximum(const Maximum& mine) override { inner_->start_maximum(mine); }
+  Maximum finish_maximum(std::string_view name) override { return inner_->finish_maximum(name); }
   std::unique_ptr<Communicator> split(int color, int key) override {
     auto part = inner_->split(color, key);
     return part ? checked(std::move(part)) : nullptr;
   }
+  bool reaches(Device device) const override { return inner_->reaches(device); }
   Memory allocate(std::size_t bytes, Device device) override { return inner_->allocate(bytes, device); }
   void at_step(std::int64_t step) override {
     step_ = step;
@@ -76,7 +77,7 @@ class CheckedCommunicator : public Communicator {
       if (std::memcmp(&all[other], &all[0], sizeof mine) != 0)
         throw Error(fmt::format(
             "the ranks do not make the same call at step {}: rank 0 came with {}, rank {} with {} (this is rank {})", step_,
-            spoken(all[0]), other, spoken(all[other]), rank()));
+            described(all[0]), other, described(all[other]), rank()));
   }
 
   std::unique_ptr<Communicator> inner_;

@@ -20,8 +20,8 @@ class Flight {
   virtual bool has_passed_host() const { return true; }
 };
 
-/// A communicator for memory on one GPU and on the host. All that is on the host, votes and texts too, goes through another
-/// communicator underneath; what is on the GPU is up to the classes derived from this.
+/// A communicator for memory on one GPU and on the host. All that is on the host, texts and maxima too, goes through
+/// another communicator underneath; what is on the GPU is up to the classes derived from this.
 ///
 /// Order on the GPU: a collective reads and writes its memory after all that the GPU's default stream had been given before
 /// start(). wait() returns when what the default stream is given from then on comes after the collective; the GPU itself
@@ -34,8 +34,9 @@ class DeviceCommunicator : public Communicator {
   Ticket start(const Collective& collective) final;
   bool test(Ticket ticket) final;
   void wait(Ticket ticket) final;
-  void start_vote(const Vote& mine) override { host_->start_vote(mine); }
-  Vote finish_vote() override { return host_->finish_vote(); }
+  void start_maximum(const Maximum& mine) override { host_->start_maximum(mine); }
+  Maximum finish_maximum(std::string_view name) override { return host_->finish_maximum(name); }
+  bool reaches(Device) const override { return true; }
   Memory allocate(std::size_t bytes, Device device) override;
   void at_step(std::int64_t step) override;
 

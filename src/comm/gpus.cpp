@@ -2,18 +2,17 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <sstream>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "comm/nccl/nccl_communicator.hpp"
-#include "comm/staged_communicator.hpp"
+#include "comm/gpu_backend.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "device/binding.hpp"
+#include "device/device_error.hpp"
 #include "device/runtime.hpp"
 
 namespace trainrt::comm {
@@ -32,7 +31,7 @@ std::string one_line(std::string text) {
   return text;
 }
 
-std::string told(device::Runtime& runtime) {
+std::string described(device::Runtime& runtime) {
   std::string lines = host_name() + "\n";
   try {
     lines += one_line(runtime.why_none()) + "\n";
@@ -45,7 +44,7 @@ std::string told(device::Runtime& runtime) {
 
 std::vector<Sight> seen_by_all(Communicator& host, device::Runtime& runtime) {
   std::vector<Sight> all;
-  for (const auto& lines : host.all_gather(told(runtime))) {
+  for (const auto& lines : host.all_gather(described(runtime))) {
     auto& sight = all.emplace_back();
     std::istringstream stream(lines);
     std::getline(stream, sight.host);
@@ -67,8 +66,8 @@ std::vector<device::Binding> bind_all(const std::vector<Sight>& all, const World
     try {
       auto here = device::bind_gpus(visible, request, all[ranks.front()].why_none);
       for (std::size_t i = 0; i < ranks.size(); ++i) bindings[ranks[i]] = std::move(here[i]);
-    } catch (const UsageError& error) {
-      throw UsageError(fmt::format("on {}: {}", all[ranks.front()].host, error.what()));
+    } catch (const device::GpusRefused& error) {
+      throw device::GpusRefused(fmt::format("on {}: {}", all[ranks.front()].host, error.what()));
     }
   }
   return bindings;
@@ -79,78 +78,20 @@ void require_all_or_none(const std::vector<device::Binding>& bindings, const std
   const auto without = std::find_if(bindings.begin(), bindings.end(), [](const auto& b) { return b.gpus.empty(); });
   if (with == bindings.end() || without == bindings.end()) return;
   const auto lacking = static_cast<std::size_t>(without - bindings.begin());
-  throw UsageError(
-      fmt::format("rank {} has a GPU and rank {} on {} has none: {}. Ask the batch system for GPUs on every node, or set "
-                  "scaling.gpus_per_worker = 0 to train on the CPU",
+  throw device::GpusRefused(
+      fmt::format("rank {} has a GPU and rank {} on {} has none: {}. Ask the batch system for GPUs on every node",
                   with - bindings.begin(), lacking, all[lacking].host,
                   all[lacking].why_none.empty() ? "others of its node have taken them" : all[lacking].why_none));
 }
 
-/// Why NCCL refuses these ranks; "" if it does not.
-std::string sharing(const std::vector<device::Binding>& bindings) {
-  std::map<std::string, std::size_t> taken;
-  for (std::size_t rank = 0; rank < bindings.size(); ++rank)
-    if (const auto [found, is_new] = taken.try_emplace(bindings[rank].uuids.front(), rank); !is_new)
-      return fmt::format(
-          "ranks {} and {} share a GPU, and NCCL refuses two ranks on one (start as many workers on a node as "
-          "it has GPUs)",
-          found->second, rank);
-  return "";
-}
-
-struct Loaded {
-  std::shared_ptr<const nccl::Api> api;
-  std::string failure;  ///< of the first rank that has one
-};
-Loaded load_everywhere(Communicator& host, std::string_view library) {
-  Loaded loaded;
-  std::string failure;
-  try {
-    loaded.api = nccl::load(library);
-  } catch (const Error& error) {
-    failure = fmt::format("rank {} on {}: {}", host.rank(), host_name(), error.what());
-  }
-  for (const auto& text : host.all_gather(failure))
-    if (loaded.failure.empty()) loaded.failure = text;
-  return loaded;
-}
-
-std::string explained(const device::Binding& mine, const std::string& way) {
-  return fmt::format("{} a worker; {}", mine.gpus.size() == 1 ? "1 GPU" : fmt::format("{} GPUs", mine.gpus.size()), way);
-}
-
-void say_nccl(const nccl::Api& api, const device::Binding& mine, bool deterministic) {
-  log::info(explained(
-      mine, fmt::format("NCCL {} reduces between them{}", api.version_text(),
-                        deterministic ? ", along the one tree over ranks: the same bits on any layout"
-                                      : ": bits hold for one layout of ranks over GPUs and nodes (scaling.deterministic = "
-                                        "true makes them hold for any)")));
-}
-
-[[noreturn]] void refuse(const std::string& why) {
-  throw UsageError(fmt::format("scaling.backend = nccl cannot serve here: {}. Set it to auto for the best that can", why));
-}
-
-bool must_be_nccl(const CommOptions& options) { return options.backend == "nccl"; }
-bool may_be_nccl(const CommOptions& options, const Communicator& host) {
-  return must_be_nccl(options) || (host.size() > 1 && (options.backend.empty() || options.backend == "auto"));
-}
-
-/// NCCL's library, or why it is not to be used, the same on all ranks.
-Loaded nccl_for(Communicator& host, const std::vector<device::Binding>& bindings, const CommOptions& options,
-                std::string_view library) {
-  if (!may_be_nccl(options, host))
-    return {nullptr, host.size() == 1 ? "there is nothing to reduce with" : "scaling.backend says " + options.backend};
-  Loaded loaded{nullptr, sharing(bindings)};
-  if (loaded.failure.empty()) loaded = load_everywhere(host, library);
-  if (!loaded.failure.empty() && must_be_nccl(options)) refuse(loaded.failure);
-  return loaded;
+std::string counted_gpus(const device::Binding& mine) {
+  return counted(static_cast<std::int64_t>(mine.gpus.size()), "GPU");
 }
 
 }  // namespace
 
 void put_on_gpus(std::unique_ptr<Communicator>& communicator, World& world, const CommOptions& options,
-                 std::string_view nccl_library) {
+                 std::string_view library) {
   auto& host = *communicator;
   auto& runtime = device::runtime();
   const auto request = device::gpu_request_from(options.gpus_per_worker.empty() ? "auto" : options.gpus_per_worker);
@@ -158,24 +99,18 @@ void put_on_gpus(std::unique_ptr<Communicator>& communicator, World& world, cons
   const auto bindings = bind_all(all, world, request);
   require_all_or_none(bindings, all);
   const auto& mine = bindings[static_cast<std::size_t>(host.rank())];
-  if (mine.gpus.empty() && must_be_nccl(options))
-    refuse(all.front().why_none.empty() ? "scaling.gpus_per_worker = 0 leaves the workers without GPUs"
-                                        : "no GPU can be used: " + all.front().why_none);
+  if (const auto* asked = backends_of_name(options.backend).gpu; mine.gpus.empty() && asked != nullptr)
+    refuse_gpu_backend(*asked, all.front().why_none.empty() ? "the workers are to have no GPUs"
+                                                            : "no GPU can be used: " + all.front().why_none);
   world.gpus = mine.gpus;
   if (mine.gpus.empty()) return;
 
-  const auto loaded = nccl_for(host, bindings, options, nccl_library);
-  const auto gpu = mine.gpus.front();
-  if (gpu != 0) runtime.use(gpu);  // 0 is what libraries take by themselves, and telling them so would cost a context
-  if (loaded.failure.empty()) {
-    say_nccl(*loaded.api, mine, options.deterministic);
-    communicator = std::make_unique<nccl::NcclCommunicator>(
-        std::move(communicator), loaded.api, runtime, gpu,
-        nccl::NcclOptions{.deterministic = options.deterministic, .timeout_seconds = options.timeout_seconds});
-  } else {
-    log::info(explained(mine, loaded.failure + (host.size() == 1 ? "" : ": what is on GPUs is reduced through the host")));
-    communicator = std::make_unique<StagedCommunicator>(std::move(communicator), runtime, gpu, options.timeout_seconds);
-  }
+  const GpuRanks ranks{bindings, runtime, mine.gpus.front(), options, library};
+  const auto [backend, explanation] = choose_gpu_backend(host, ranks);
+  if (ranks.gpu != 0)
+    runtime.use(ranks.gpu);  // 0 is what libraries take by themselves, and telling them so would cost a context
+  log::info(fmt::format("{} a worker; {}", counted_gpus(mine), explanation));
+  communicator = backend.open(std::move(communicator), ranks);
   if (options.check) communicator = checked(std::move(communicator));
 }
 

@@ -75,7 +75,7 @@ MpiCommunicator::MpiCommunicator(MPI_Comm parent, double timeout_seconds, Finali
     : QueuedCommunicator(rank_in(parent), size_of_comm(parent), timeout_seconds),
       finalize_(finalize),
       comm_(duplicate(parent)),
-      vote_comm_(duplicate(parent)),
+      maximum_comm_(duplicate(parent)),
       roll_call_(std::make_unique<MpiRollCall>(parent)) {}
 
 /// Finalizes MPI when all is well and nobody else does. While an exception flies the other ranks are not there:
@@ -86,12 +86,12 @@ MpiCommunicator::~MpiCommunicator() {
   if (MPI_Finalized(&finalized) != MPI_SUCCESS || finalized != 0) return;  // the program was faster
   try {
     drain();
-    if (vote_requests_) wait_for(*vote_requests_, "stop vote");
+    if (maximum_requests_) wait_for(*maximum_requests_, "maximum");
   } catch (const std::exception&) {
     return;
   }
   roll_call_->close();
-  MPI_Comm_free(&vote_comm_);
+  MPI_Comm_free(&maximum_comm_);
   MPI_Comm_free(&comm_);
   if (finalize_ == Finalize::with_communicator) MPI_Finalize();
 }
@@ -111,16 +111,16 @@ std::unique_ptr<MpiCommunicator> MpiCommunicator::split_mpi(int color, int key) 
   return communicator;
 }
 
-void MpiCommunicator::start_vote(const Vote& mine) {
-  my_vote_ = mine;
-  vote_requests_ = std::make_unique<MpiRequests>(*roll_call_);
-  check_mpi(MPI_Iallreduce(my_vote_.data(), vote_.data(), static_cast<int>(vote_.size()), MPI_INT64_T, MPI_MAX, vote_comm_,
-                           vote_requests_->add()));
+void MpiCommunicator::start_maximum(const Maximum& mine) {
+  my_maximum_ = mine;
+  maximum_requests_ = std::make_unique<MpiRequests>(*roll_call_);
+  check_mpi(MPI_Iallreduce(my_maximum_.data(), maximum_.data(), static_cast<int>(maximum_.size()), MPI_INT64_T, MPI_MAX,
+                           maximum_comm_, maximum_requests_->add()));
 }
 
-MpiCommunicator::Vote MpiCommunicator::finish_vote() {
-  wait_for(*vote_requests_, "stop vote");
-  return vote_;
+MpiCommunicator::Maximum MpiCommunicator::finish_maximum(std::string_view name) {
+  wait_for(*maximum_requests_, name);
+  return maximum_;
 }
 
 // --- the collectives -----------------------------------------------------------------------------------------------------

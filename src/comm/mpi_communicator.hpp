@@ -42,8 +42,8 @@ class MpiCommunicator : public QueuedCommunicator {
 
   std::string_view name() const override { return "mpi"; }
   void at_step(std::int64_t step) override;
-  void start_vote(const Vote& mine) override;
-  Vote finish_vote() override;
+  void start_maximum(const Maximum& mine) override;
+  Maximum finish_maximum(std::string_view name) override;
   std::unique_ptr<Communicator> split(int color, int key) override { return split_mpi(color, key); }
   std::unique_ptr<MpiCommunicator> split_mpi(int color, int key);
 
@@ -68,11 +68,11 @@ class MpiCommunicator : public QueuedCommunicator {
   Finalize finalize_;
   bool abandoned_ = false;
   MPI_Comm comm_ = MPI_COMM_NULL;
-  MPI_Comm vote_comm_ = MPI_COMM_NULL;
+  MPI_Comm maximum_comm_ = MPI_COMM_NULL;
   std::unique_ptr<MpiRollCall> roll_call_;
-  std::unique_ptr<MpiRequests> vote_requests_;
-  Vote my_vote_{};
-  Vote vote_{};
+  std::unique_ptr<MpiRequests> maximum_requests_;
+  Maximum my_maximum_{};
+  Maximum maximum_{};
   std::int64_t collectives_ = 0;
 };
 

@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "comm/backend.hpp"
+#include "comm/comm_error.hpp"
+#include "comm/gpu_backend.hpp"
 #include "core/environment.hpp"
 #include "core/host.hpp"
 
@@ -25,22 +28,35 @@ std::string node_identity() {
 }
 
 const Backend& backend_for(const launch::Launch& launch, const std::string& name) {
-  const auto* backend = find_backend(name);
+  const auto* backend = backends_of_name(name).host;
   if (backend == nullptr) return best_backend(launch);
   if (const auto obstacle = backend->obstacle(launch); !obstacle.empty())
-    throw UsageError(fmt::format("scaling.backend = {} cannot serve here: {}; auto takes {}", name, obstacle,
-                                 best_backend(launch).name));
+    throw BackendRefused(
+        fmt::format("the backend '{}' cannot serve here: {}; auto takes {}", name, obstacle, best_backend(launch).name),
+        name, obstacle);
   return *backend;
+}
+
+/// auto, then those of both tables in the order of their names.
+std::vector<std::string> valid_names() {
+  auto names = names_of(backend_table());
+  for (const auto* backend : gpu_backend_table()) names.emplace_back(backend->name);
+  std::ranges::sort(names);
+  names.insert(names.begin(), "auto");
+  return names;
 }
 
 }  // namespace
 
-const Backend* find_backend(const std::string& name) {
-  if (name.empty() || name == "auto") return nullptr;
+AskedBackends backends_of_name(const std::string& name) {
+  if (name.empty() || name == "auto") return {};
   for (const auto* backend : backend_table())
-    if (backend->name == name) return backend;
-  throw UsageError(fmt::format("scaling.backend = {}: there is no such backend; there are: auto, {}", name,
-                               join(names_of(backend_table()))));
+    if (backend->name == name) return {.host = backend};
+  for (const auto* backend : gpu_backend_table())
+    if (backend->name == name) return {.gpu = backend};
+  const auto names = valid_names();
+  throw UnknownBackend(
+      fmt::format("there is no such backend: '{}'{}; there are: {}", name, did_you_mean(name, names), join(names)), name);
 }
 
 const Backend& best_backend(const launch::Launch& launch) {
@@ -73,11 +89,12 @@ std::unique_ptr<Communicator> open_communicator(launch::Launch& launch, const Co
 }
 
 std::string choice_explained(const World& world, const Communicator& communicator) {
-  const std::string name(communicator.name());
-  if (name == "mpi" && world.node_count == world.size && world.size > 1) return name + ": one rank a node";
-  if (name == "node")
-    return name + (world.node_count == 1 ? ": in shared memory" : ": in shared memory, MPI between nodes");
-  return name;
+  std::string text(communicator.name());
+  for (const auto* backend : backend_table()) {
+    if (backend->name != communicator.name() || backend->explained == nullptr) continue;
+    if (const auto words = backend->explained(world); !words.empty()) text += ": " + words;
+  }
+  return text;
 }
 
 }  // namespace trainrt::comm

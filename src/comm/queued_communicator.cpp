@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <trainrt/error.hpp>
 
+#include "comm/comm_error.hpp"
 #include "comm/reduce.hpp"
 #include "core/host.hpp"
 #include "core/wait_note.hpp"
@@ -126,8 +127,7 @@ void QueuedCommunicator::wait_with_limit(Awaited& awaited, const std::string& wh
       waiting.say(fmt::format("{} at step {}{}", what, step_, awaited.awaited_now()));
     // A rank may come, and then end: look once more, after it was seen to be gone.
     if (const auto why = awaited.lost(); !why.empty() && !awaited.ready()) give_up(what, why);
-    if (wait.waited() > timeout_seconds_)
-      give_up(what, fmt::format("waited {} s (failure.collective_timeout) for {}", timeout_seconds_, awaited.missing()));
+    if (wait.waited() > timeout_seconds_) give_up_overdue(what, awaited.missing());
     awaited.sleep(std::clamp(timeout_seconds_ - wait.waited(), 0.001, idle()));
   }
 }
@@ -168,8 +168,17 @@ void QueuedCommunicator::run(Task& task) {
 }
 
 void QueuedCommunicator::give_up(const std::string& what, const std::string& why) {
-  broken_ = fmt::format("{} on rank {} ({}) at step {}: {}", what, rank(), host_name(), step_, why);
+  note_broken(what, why);
   throw Error(broken_);
+}
+
+void QueuedCommunicator::give_up_overdue(const std::string& what, const std::string& missing) {
+  note_broken(what, fmt::format("waited {} s for {}", timeout_seconds_, missing));
+  throw CollectiveTimeout(broken_, what, timeout_seconds_, missing);
+}
+
+void QueuedCommunicator::note_broken(const std::string& what, const std::string& why) {
+  broken_ = fmt::format("{} on rank {} ({}) at step {}: {}", what, rank(), host_name(), step_, why);
 }
 
 }  // namespace trainrt::comm

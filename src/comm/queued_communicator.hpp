@@ -52,6 +52,8 @@ class QueuedCommunicator : public Communicator {
   void wait_with_limit(Awaited& awaited, const std::string& what);
   void require_whole() const;
   [[noreturn]] void give_up(const std::string& what, const std::string& why);
+  [[noreturn]] void give_up_overdue(const std::string& what, const std::string& missing);
+  void note_broken(const std::string& what, const std::string& why);
 
   double timeout_seconds_;
   std::int64_t step_ = 0;

@@ -25,7 +25,7 @@ std::size_t bytes_of_announcement(const Collective& c, int rank) {
   return c.buffer.bytes();
 }
 
-std::string spoken(const Announcement& a) {
+std::string described(const Announcement& a) {
   if (a.kind == Collective::Kind::barrier) return "barrier";
   auto text = fmt::format("{} of {} {}", name_of(a.kind), a.count, name_of(a.dtype));
   if (a.kind == Collective::Kind::all_reduce || a.kind == Collective::Kind::reduce_scatter)
@@ -101,8 +101,8 @@ void Rendezvous::Meeting::require_alike(const Collective& c, std::int64_t step, 
     const auto& theirs = board.announcement(other, number_);
     if (!alike(mine, theirs))
       throw Error(fmt::format("{}: the ranks do not make the same call: rank {} came with {}, rank {} with {} (step {})",
-                              described(c), board.number_of(board.self()), spoken(mine), board.number_of(other),
-                              spoken(theirs), step));
+                              described(c), board.number_of(board.self()), described(mine), board.number_of(other),
+                              described(theirs), step));
   }
 }
 

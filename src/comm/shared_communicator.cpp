@@ -39,22 +39,23 @@ void SharedCommunicator::at_step(std::int64_t step) {
   board().note_step(step);
 }
 
-// --- votes ---------------------------------------------------------------------------------------------------------------
+// --- the maximum
+// -----------------------------------------------------------------------------------------------------------
 
-/// Two votes have room: who starts the next but one has seen all start the next, so all have read this one.
-void SharedCommunicator::start_vote(const Vote& mine) {
-  board().vote(board().self(), ++votes_) = mine;
-  board().reach(Board::voted, votes_);
+/// Two have room: who starts the next but one has seen all start the next, so all have read this one.
+void SharedCommunicator::start_maximum(const Maximum& mine) {
+  board().maximum(board().self(), ++maxima_) = mine;
+  board().reach(Board::maximum_given, maxima_);
 }
 
-SharedCommunicator::Vote SharedCommunicator::finish_vote() {
-  Arrivals all(board(), Board::voted, votes_);
-  wait_for(all, "stop vote");
-  Vote result;
+SharedCommunicator::Maximum SharedCommunicator::finish_maximum(std::string_view name) {
+  Arrivals all(board(), Board::maximum_given, maxima_);
+  wait_for(all, name);
+  Maximum result;
   result.fill(std::numeric_limits<std::int64_t>::min());
   for (int other = 0; other < board().size(); ++other) {
-    const auto& vote = board().vote(other, votes_);
-    for (std::size_t i = 0; i < result.size(); ++i) result[i] = std::max(result[i], vote[i]);
+    const auto& theirs = board().maximum(other, maxima_);
+    for (std::size_t i = 0; i < result.size(); ++i) result[i] = std::max(result[i], theirs[i]);
   }
   return result;
 }

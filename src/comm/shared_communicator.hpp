@@ -16,8 +16,8 @@ class SharedCommunicator : public QueuedCommunicator {
 
   ~SharedCommunicator() override { forget(); }
 
-  void start_vote(const Vote& mine) override;
-  Vote finish_vote() override;
+  void start_maximum(const Maximum& mine) override;
+  Maximum finish_maximum(std::string_view name) override;
   void at_step(std::int64_t step) override;
 
  protected:
@@ -59,7 +59,7 @@ class SharedCommunicator : public QueuedCommunicator {
   std::vector<std::byte*> parts_;
   std::vector<std::byte*> moved_;
   std::uint32_t pieces_ = 0;  ///< that passed through the board
-  std::uint32_t votes_ = 0;
+  std::uint32_t maxima_ = 0;
 };
 
 }  // namespace trainrt::comm

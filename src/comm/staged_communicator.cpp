@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "comm/comm_error.hpp"
 #include "comm/queued_communicator.hpp"
 #include "core/host.hpp"
 
@@ -157,8 +158,10 @@ StagedCommunicator::Staging StagedCommunicator::take(std::size_t bytes) {
 
 void StagedCommunicator::await(device::Event& event, const Collective& collective) {
   if (device::wait_within(event, timeout_seconds_)) return;
-  throw Error(fmt::format("{} on rank {} ({}) at step {}: waited {} s (failure.collective_timeout) for GPU {} to reach it",
-                          described(collective), rank(), host_name(), step(), timeout_seconds_, gpu()));
+  const auto awaited = fmt::format("GPU {} to reach it", gpu());
+  throw CollectiveTimeout(fmt::format("{} on rank {} ({}) at step {}: waited {} s for {}", described(collective), rank(),
+                                      host_name(), step(), timeout_seconds_, awaited),
+                          described(collective), timeout_seconds_, awaited);
 }
 
 }  // namespace trainrt::comm

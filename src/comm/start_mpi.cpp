@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "comm/comm_error.hpp"
 #include "comm/mpi_call.hpp"
 #include "comm/mpi_transports.hpp"
 #include "comm/own_mpi.hpp"
@@ -41,10 +42,8 @@ std::unique_ptr<MpiCommunicator> start_mpi(launch::Launch& launch, const CommOpt
   const auto chosen = communicator->all_gather(backend);
   for (std::size_t other = 1; other < chosen.size(); ++other)
     if (chosen[other] != chosen[0])
-      throw UsageError(
-          fmt::format("rank 0 is to open the backend '{}', rank {} '{}': give all ranks the same scaling.backend "
-                      "(one that cannot read the config takes auto)",
-                      chosen[0], other, chosen[other]));
+      throw BackendsDiffer(fmt::format("rank 0 is to open the backend '{}', rank {} '{}'", chosen[0], other, chosen[other]),
+                           static_cast<int>(other));
   return communicator;
 }
 

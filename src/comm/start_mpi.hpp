@@ -7,7 +7,7 @@
 namespace trainrt::comm {
 
 /// Starts MPI and checks that it formed the world that the launcher announced, and that all ranks are to open the same
-/// `backend` (UsageError). MPI ends with the communicator.
+/// `backend` (UsageError, BackendsDiffer). MPI ends with the communicator.
 std::unique_ptr<MpiCommunicator> start_mpi(launch::Launch& launch, const CommOptions& options, std::string_view backend);
 
 /// MPI that the program has started, and will end.

@@ -13,6 +13,7 @@ struct LimitOption {
   enum class Kind { automatic, seconds, off };
   Kind kind = Kind::automatic;
   double seconds = 0;
+  std::string key = {};  ///< what the config calls it, for messages
 
   static std::string form();
   static std::optional<LimitOption> parse(std::string_view text);

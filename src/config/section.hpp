@@ -80,6 +80,13 @@ OptionSpec completed(OptionSpec option) {
   return option;
 }
 
+/// A value that messages are made of knows what the config calls it.
+template <class T>
+T of_key(T value, const std::string& key) {
+  if constexpr (requires { value.key; }) value.key = key;
+  return value;
+}
+
 /// The value of a text that is valid.
 template <class T>
 T value_from(const OptionSpec& option, const std::string& text) {
@@ -91,7 +98,7 @@ T value_from(const OptionSpec& option, const std::string& text) {
   else if constexpr (std::floating_point<T>)
     return parse_real(text).value();
   else if constexpr (HasForm<T>)
-    return T::parse(text).value();
+    return of_key(T::parse(text).value(), option.key);
   else if constexpr (std::same_as<T, std::vector<std::string>>)
     return words_in(text);
   else

@@ -5,6 +5,8 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "core/text.hpp"
+
 namespace trainrt::log {
 
 namespace {
@@ -38,6 +40,10 @@ void set_quiet(bool quiet) { logger().set_level(quiet ? spdlog::level::warn : sp
 
 void info(const std::string& text) {
   if (the_rank == 0) logger().info("trainrt: {}", text);
+}
+
+void worker(std::string_view text) {
+  for (const auto& line : printable_lines(text)) logger().info("{}{}", prefix(), line);
 }
 
 void warning(const std::string& text) { logger().warn("{}warning: {}", prefix(), text); }

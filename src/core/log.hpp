@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <string_view>
 
 namespace trainrt::log {
 
@@ -11,6 +12,9 @@ void set_rank(int rank, int size);
 void set_quiet(bool quiet);
 
 void info(const std::string& text);
+/// What a worker says of itself, from any rank: each line of the text is one here, marked with the rank. What could move a
+/// terminal's cursor is escaped.
+void worker(std::string_view text);
 void warning(const std::string& text);
 /// About the run as a whole: all ranks know it, rank 0 says it.
 void run_warning(const std::string& text);

@@ -25,9 +25,9 @@ class Wait {
     if (began_s_ < 0) began_s_ = now_();
     const double left_s = limits_.limit_s - (now_() - began_s_);
     if (left_s <= 0) return false;
-    if (!told_)
-      tell(fmt::format("{} does not answer: {}; trying again for {:.0f} s", what_, error.what(), limits_.limit_s));
-    told_ = true;
+    if (!notified_)
+      notify(fmt::format("{} does not answer: {}; trying again for {:.0f} s", what_, error.what(), limits_.limit_s));
+    notified_ = true;
     const double pause_s = std::min(pause_s_, left_s);
     limits_.pause ? limits_.pause(pause_s) : sleep_for(pause_s);
     pause_s_ = std::min(2 * pause_s_, limits_.longest_pause_s);
@@ -35,12 +35,12 @@ class Wait {
   }
 
   void is_well() const {
-    if (told_) tell(fmt::format("{} answers again, after {:.1f} s", what_, now_() - began_s_));
+    if (notified_) notify(fmt::format("{} answers again, after {:.1f} s", what_, now_() - began_s_));
   }
 
  private:
-  void tell(const std::string& text) const {
-    if (limits_.tell) limits_.tell(text);
+  void notify(const std::string& text) const {
+    if (limits_.notify) limits_.notify(text);
   }
 
   const std::string& what_;
@@ -48,7 +48,7 @@ class Wait {
   std::function<double()> now_;
   double pause_s_;
   double began_s_ = -1;
-  bool told_ = false;
+  bool notified_ = false;
 };
 
 }  // namespace

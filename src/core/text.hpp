@@ -13,6 +13,10 @@ std::string join(std::span<const std::string> parts, std::string_view separator 
 /// Well-formed UTF-8 (RFC 3629): no stray or missing continuation bytes, no overlong forms, no surrogates.
 bool is_utf8(std::string_view text);
 
+/// The lines of a text, as a terminal or a log can take them: control characters but tabs, and what is no UTF-8, are
+/// escaped, byte by byte as \x1b. A last line break, and the \r before any, are not part of them.
+std::vector<std::string> printable_lines(std::string_view text);
+
 /// "a, b" as its words; empty ones are left out.
 std::vector<std::string> words_in(std::string_view list);
 

@@ -1,7 +1,6 @@
 #include "data/open_dataset.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include <trainrt/error.hpp>
 
@@ -26,19 +25,6 @@ namespace {
 
 std::string section_of(const std::string& name) { return "[data." + name + "]"; }
 
-/// "train-images-idx3-ubyte", "x.idx1-ubyte.gz": the names of LeCun's files.
-bool is_idx_name(std::string_view name) {
-  for (const std::string_view ending : {".gz", "-ubyte"}) {
-    if (name.ends_with(ending))
-      name.remove_suffix(ending.size());
-    else if (ending == "-ubyte")
-      return false;
-  }
-  if (name.empty() || !std::isdigit(static_cast<unsigned char>(name.back()))) return false;
-  while (!name.empty() && std::isdigit(static_cast<unsigned char>(name.back()))) name.remove_suffix(1);
-  return name.ends_with("idx");
-}
-
 const Format& format_of(const std::string& name, const Options& options) {
   if (const auto* given = options.find("format")) {
     try {
@@ -48,7 +34,8 @@ const Format& format_of(const std::string& name, const Options& options) {
     }
   }
   const auto source = options.text("source");
-  if (is_idx_name(source)) return find_plugin(format_table(), "idx", "data format");
+  for (const auto* format : format_table())
+    if (format->is_name_of != nullptr && format->is_name_of(source)) return *format;
   const auto names = names_of(format_table());
   throw UsageError("the key format in " + section_of(name) + " is missing" +
                    (source.empty() ? "" : ", and the name of the source '" + source + "' does not tell it") +

@@ -33,6 +33,8 @@ struct Format {
   void (*check)(const Options& options);
   /// Reads or maps the data. Throws UsageError as check() does.
   std::unique_ptr<Source> (*open)(const Options& options);
+  /// Whether a source of that name is of this format, if the section names none; nullptr if no name tells.
+  bool (*is_name_of)(std::string_view source) = nullptr;
 };
 
 PluginTable<Format> format_table();

@@ -5,13 +5,13 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <trainrt/error.hpp>
+
+#include "core/text.hpp"
+#include "device/device_error.hpp"
 
 namespace trainrt::device {
 
 namespace {
-
-constexpr const char* key = "scaling.gpus_per_worker";
 
 /// Ranks of a node that see the same GPUs.
 struct Peers {
@@ -39,7 +39,7 @@ void require_apart(const std::vector<Peers>& groups) {
   for (const auto& group : groups)
     for (const auto& gpu : group.gpus)
       if (const auto [found, is_new] = seen_by.try_emplace(gpu, group.ranks.front()); !is_new)
-        throw UsageError(
+        throw GpusRefused(
             fmt::format("local ranks {} and {} see some GPUs in common and others not: set CUDA_VISIBLE_DEVICES "
                         "alike for all ranks of a node, or give each its own (srun --gpus-per-task)",
                         found->second, group.ranks.front()));
@@ -64,23 +64,25 @@ Binding share_of(const Peers& peers, int number, const GpuRequest& request) {
   return binding_of(peers, number * static_cast<int>(request.each), static_cast<int>(request.each));
 }
 
+/// "1 GPU", "2 GPUs", "0.5 GPU"
+std::string gpus_text(double count) { return fmt::format("{} GPU{}", count, count > 1 ? "s" : ""); }
+
 void require_enough(const Peers& peers, const GpuRequest& request, std::string_view why_none) {
   if (request.automatic) return;
   const int gpus = peers.gpu_count();
   const int ranks = peers.rank_count();
   if (gpus == 0)
-    throw UsageError(
-        fmt::format("{} = {}: local rank {} sees no GPU{}{}. Ask the batch system for GPUs (srun "
-                    "--gpus-per-node=N), or set {} = 0 to train on the CPU",
-                    key, request.each, peers.ranks.front(), why_none.empty() ? "" : ": ", why_none, key));
+    throw GpusRefused(
+        fmt::format("asked for {} a worker: local rank {} sees no GPU{}{}. Ask the batch system for GPUs (srun "
+                    "--gpus-per-node=N)",
+                    gpus_text(request.each), peers.ranks.front(), why_none.empty() ? "" : ": ", why_none));
   const auto per_gpu = request.each < 1 ? static_cast<int>(1 / request.each + 1e-9) : 1;
   const int needed = request.each < 1 ? (ranks + per_gpu - 1) / per_gpu : ranks * static_cast<int>(request.each);
   if (needed > gpus)
-    throw UsageError(fmt::format(
-        "{} = {}: {} of a node need {}, and {} there. Start fewer workers on a node, lower "
-        "{}, or set it to auto",
-        key, request.each, ranks == 1 ? "1 worker" : fmt::format("{} workers", ranks),
-        needed == 1 ? "1 GPU" : fmt::format("{} GPUs", needed), gpus == 1 ? "1 is" : fmt::format("{} are", gpus), key));
+    throw GpusRefused(
+        fmt::format("asked for {} a worker: {} of a node need{} {}, and {} there. Start fewer workers on a node",
+                    gpus_text(request.each), counted(ranks, "worker"), ranks == 1 ? "s" : "", gpus_text(needed),
+                    gpus == 1 ? "1 is" : fmt::format("{} are", gpus)));
 }
 
 }  // namespace
@@ -96,8 +98,9 @@ GpuRequest gpu_request_from(std::string_view text) {
   constexpr double most = 1024;
   const bool is_number = end == text.size() && each >= 0 && each <= most;
   if (!is_number || (each > 1 && each != std::floor(each)))
-    throw UsageError(fmt::format(
-        "{} = {}: it is auto, a whole number, or a fraction below 1 (0.5: two workers share a GPU)", key, text));
+    throw GpusRefused(fmt::format(
+        "asked for '{}' GPUs a worker: it is auto, a whole number, or a fraction below 1 (0.5: two workers share a GPU)",
+        text));
   return {.automatic = false, .each = each};
 }
 

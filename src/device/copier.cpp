@@ -1,7 +1,8 @@
 #include "device/copier.hpp"
 
 #include <fmt/format.h>
-#include <trainrt/error.hpp>
+
+#include "device/device_error.hpp"
 
 namespace trainrt::device {
 
@@ -49,8 +50,8 @@ Stream& Copier::stream_of(int gpu) {
 void wait_all(const Events& events, double limit_seconds, std::string_view what) {
   for (const auto& event : events)
     if (!wait_within(*event, limit_seconds))
-      throw Error(fmt::format("{} come to a halt: the GPU did not finish in {} s (failure.collective_timeout)", what,
-                              limit_seconds));
+      throw GpuStalled(fmt::format("{} come to a halt: the GPU did not finish in {} s", what, limit_seconds),
+                       limit_seconds);
 }
 
 }  // namespace trainrt::device

@@ -55,7 +55,7 @@ class Copier {
 /// So long may a GPU take for the copies that are waited for at once.
 inline constexpr double most_copy_s = 300;
 
-/// Waits for all; throws Error that says `what` has come to a halt if limit_seconds pass.
+/// Waits for all; throws GpuStalled that says `what` has come to a halt if limit_seconds pass.
 void wait_all(const Events& events, double limit_seconds, std::string_view what);
 
 }  // namespace trainrt::device

@@ -27,7 +27,7 @@ constexpr int populate_write = 23;  // Linux 5.14; older headers do not name it,
       fmt::format("cannot get {} bytes of memory for input and output: {}; give the job more memory, or start fewer "
                   "ranks on a node",
                   bytes, std::generic_category().message(reason)),
-      reason);
+      reason, "");
 }
 
 /// nullptr if there is none.

@@ -61,7 +61,7 @@ void FencedDirectory::explain(std::string_view name, const StorageError& error) 
   if (is_fenced())
     throw FencedOff("cannot change '" + place_of(name) + "': the directory '" + private_dir_ +
                     "' has been taken away, so another attempt owns this run now; this one must end");
-  throw StorageError(error.what(), is_there(path_) ? ENOENT : ESTALE);
+  throw StorageError(error.what(), is_there(path_) ? ENOENT : ESTALE, error.path());
 }
 
 void FencedDirectory::write_aside(std::string_view name, std::string_view bytes) const {

@@ -19,12 +19,12 @@ struct Advice {
   std::string_view text;
 };
 constexpr Advice advices[] = {
-    {ENOSPC, "free space there, or lower checkpoint.num_to_keep"},
+    {ENOSPC, "free space there"},
     {EDQUOT, "your quota there is used up: free space, or ask for more"},
     {EFBIG, "a file may not be that large: raise the limit (ulimit -f), or ask for the file system's own"},
     {EACCES, "check the owner and the permissions of the directories on that path"},
     {EPERM, "check the owner and the permissions of the directories on that path"},
-    {EROFS, "the file system is mounted read-only there: choose another storage_path"},
+    {EROFS, "the file system is mounted read-only there"},
     {EIO, "the storage failed: tell those who run this file system"},
     {ESTALE, "the file server lost it: tell those who run this file system"},
     {ELOOP, "a symbolic link stands there, and is not followed: remove it"},
@@ -32,7 +32,7 @@ constexpr Advice advices[] = {
     {EMFILE, "too many open files: raise ulimit -n"},
     {ENFILE, "this machine has too many open files: tell those who run it (fs.file-max)"},
     {ENOMEM, "this machine or job is out of memory: give the job more, or start fewer ranks on a node"},
-    {ENAMETOOLONG, "choose a shorter storage_path or run.name"},
+    {ENAMETOOLONG, "choose a shorter path"},
 };
 
 std::string_view advice_for(int error_number) {
@@ -61,7 +61,7 @@ void fail(std::string_view operation, const std::string& path, int error_number)
   std::string text = "cannot ";
   text.append(operation).append(" '").append(path).append("': ");
   text.append(std::generic_category().message(error_number)).append("; ").append(advice_for(error_number));
-  throw StorageError(text, error_number);
+  throw StorageError(text, error_number, path);
 }
 
 Descriptor::~Descriptor() {

@@ -1,6 +1,7 @@
 #pragma once
 #include <exception>
 #include <string>
+#include <utility>
 
 #include <trainrt/error.hpp>
 
@@ -9,11 +10,14 @@ namespace trainrt::io {
 /// A system call on a file failed.
 class StorageError : public Error {
  public:
-  StorageError(const std::string& message, int error_number) : Error(message), error_number_(error_number) {}
+  StorageError(const std::string& message, int error_number, std::string path)
+      : Error(message), error_number_(error_number), path_(std::move(path)) {}
   int error_number() const { return error_number_; }  ///< errno
+  const std::string& path() const { return path_; }  ///< of the file or directory; "" if it is about none, or about several
 
  private:
   int error_number_;
+  std::string path_;
 };
 
 /// Errors that a file system gives while its server is away, and that may be gone a minute later. The one list of them. A

@@ -18,7 +18,7 @@ std::atomic<double> timeout_s{0};
 /// Something was not found, and neither was the directory that it belongs in.
 class StorageAway : public StorageError {
  public:
-  explicit StorageAway(const StorageError& cause) : StorageError(cause.what(), ESTALE) {}
+  explicit StorageAway(const StorageError& cause) : StorageError(cause.what(), ESTALE, cause.path()) {}
 };
 
 bool is_gone(const std::string& directory) {
@@ -49,7 +49,7 @@ bool is_away(const std::exception& error) { return dynamic_cast<const StorageAwa
 void retry_while(bool (*passes)(const std::exception&), const std::function<void()>& work) {
   RetryLimits limits;
   limits.limit_s = timeout_s;
-  limits.tell = log::warning;
+  limits.notify = log::warning;
   retry("storage", work, passes, limits);
 }
 

@@ -16,22 +16,24 @@
 #include "io/storage_retry.hpp"
 #include "rundir/attempt_files.hpp"
 #include "rundir/run_directory.hpp"
+#include "rundir/run_error.hpp"
 
 namespace trainrt::rundir {
 
 namespace {
 
-/// Between signs of life: a young attempt gives them more often, so that one that is killed soon has told how far it was.
+/// Between signs of life: a young attempt gives them more often, so that one that is killed soon has left how far it was.
 double beat_s(double age_s) { return std::clamp(age_s / 4, 1.0, 10.0); }
 
 void refuse_if_alive(const AttemptRecord& last, const std::string& run_dir) {
   if (!attempt_is_alive(run_dir, last)) return;
   const auto& owner = last.owner;
-  throw UsageError(fmt::format(
-      "the run in {} is already being run: attempt {}, {}process {} on {}, last sign of life {:.0f} s ago. Wait for "
-      "it to end, stop it, or give this run another run.name",
-      run_dir, last.number, owner.job_id.empty() ? "" : "job " + owner.job_id + ", ", owner.pid, owner.host,
-      std::max(0.0, heartbeat_age_s(run_dir, last.number))));
+  throw RunIsOwned(
+      fmt::format("the run in {} is already being run: attempt {}, {}process {} on {}, last sign of life {:.0f} s ago. "
+                  "Wait for it to end, or stop it",
+                  run_dir, last.number, owner.job_id.empty() ? "" : "job " + owner.job_id + ", ", owner.pid, owner.host,
+                  std::max(0.0, heartbeat_age_s(run_dir, last.number))),
+      run_dir, last.number);
 }
 
 void close_for(const io::FencedDirectory& files, const AttemptRecord& me, AttemptRecord gone) {
@@ -135,7 +137,7 @@ void Attempt::send_heartbeats() {
     try {
       write_heartbeat();
     } catch (const Error&) {
-      // The next one may fit; what it is for is told as well without it, less exactly.
+      // The next one may fit; what it is for is known without it too, less exactly.
     }
   } while (meter_.wait_for_news(beat_s(monotonic_seconds() - meter_.started_s())));
 }

@@ -19,7 +19,7 @@ class Attempt {
  public:
   /// Claims the next number, and fences off all older attempts (io/fenced_directory.hpp): what is in the run directory
   /// when it returns changes no more but by this attempt. Earlier attempts that wrote no end get one; of the old records
-  /// only the last is read, and those that have no end. Throws UsageError if the last attempt's owner is alive, and
+  /// only the last is read, and those that have no end. Throws RunIsOwned if the last attempt's owner is alive, and
   /// StorageError if an older one cannot be fenced off. `meter` must live longer than this. `accepts_missing`:
   /// AttemptRecord::accepted_missing.
   Attempt(const std::string& run_dir, int ranks, std::vector<std::string> nodes, Meter& meter,

@@ -35,13 +35,13 @@ struct AttemptRecord {
   std::int64_t first_step = 0;
   std::int64_t last_step = 0;
   std::int64_t saved_step = -1;        ///< of its newest committed checkpoint, or of the one that it began from; -1 = none
-  std::int64_t saved_checkpoint = -1;  ///< that checkpoint's number; -1 = none, or not told (an older record)
+  std::int64_t saved_checkpoint = -1;  ///< that checkpoint's number; -1 = none, or not known (an older record)
   std::int64_t first_iteration = 0;    ///< the same in reports: a train function may make no steps
   std::int64_t saved_iteration = -1;
   std::int64_t iteration = 0;
   Timing timing;
   std::string seen;  ///< UTC; its last sign of life with these numbers; "" if it has left none
-  /// run.missing_checkpoints = accept let it begin: what earlier attempts say they had saved counts no more.
+  /// The user let it begin all the same: what earlier attempts say they had saved counts no more.
   bool accepted_missing = false;
 };
 
@@ -51,7 +51,7 @@ std::string attempt_name(int number);
 /// "running" (no end), "finished", "stopped", "failed" or "killed".
 std::string_view state_of(const AttemptRecord& attempt);
 
-/// Why an attempt of `gone` wrote no end, as far as `me`, its successor, can tell: "killed: it wrote no end (...)".
+/// Why an attempt of `gone` wrote no end, as far as `me`, its successor, knows: "killed: it wrote no end (...)".
 std::string why_without_end(const Owner& gone, const Owner& me);
 
 /// The record as JSON, and back. Reading throws a std::exception that says what is wrong, a number that no attempt can

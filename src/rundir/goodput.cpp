@@ -52,7 +52,7 @@ double lost_share(const AttemptRecord& attempt, std::span<const AttemptRecord> l
   return static_cast<double>(way.last - survived(attempt, later, way_of)) / static_cast<double>(way.last - way.first);
 }
 
-/// Between the last that the attempt told and its end.
+/// Between the last that the attempt reported and its end.
 double unseen_s(const AttemptRecord& attempt) {
   if (attempt.start.empty() || attempt.end.empty()) return 0;
   const double gap = seconds_between(attempt.start, attempt.end) - attempt.timing.total_s();

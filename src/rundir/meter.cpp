@@ -37,19 +37,19 @@ void Meter::reported(std::int64_t iteration) {
 
 void Meter::begin_steps() {
   steps_at_s_.store(monotonic_seconds(), relaxed);
-  tell();
+  notify();
 }
 
 void Meter::committed(std::int64_t step, std::int64_t iteration, std::int64_t checkpoint) {
   saved_step_.store(step, relaxed);
   saved_checkpoint_.store(checkpoint, relaxed);
   saved_iteration_.store(iteration, relaxed);
-  tell();
+  notify();
 }
 
 void Meter::training_ended() { ended_at_s_.store(monotonic_seconds(), relaxed); }
 
-void Meter::tell() {
+void Meter::notify() {
   {
     const std::lock_guard lock(mutex_);
     has_news_ = true;

@@ -8,7 +8,7 @@
 
 namespace trainrt::rundir {
 
-/// How an attempt goes on one rank. The train thread tells; any other thread may read. A step costs one store, without a
+/// How an attempt goes on one rank. The train thread writes; any other thread may read. A step costs one store, without a
 /// lock: a reader may see the step of one moment beside the iteration of the next.
 class Meter {
  public:
@@ -61,7 +61,7 @@ class Meter {
 
  private:
   void begin_steps();
-  void tell();
+  void notify();
 
   const double started_s_;
   std::atomic<std::int64_t> first_step_{0}, last_step_{0}, saved_step_{-1}, saved_checkpoint_{-1};

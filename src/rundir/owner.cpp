@@ -36,9 +36,9 @@ bool is_alive(const Owner& other, const Owner& me, const OwnerFacts& facts) {
 
 std::optional<bool> slurm_job_is_alive(const std::string& job_id) {
   if (job_id.empty() || !std::ranges::all_of(job_id, [](unsigned char c) { return std::isdigit(c); })) return std::nullopt;
-  const auto told = run_child({"squeue", "--noheader", "--job=" + job_id, "--format=%T"}, 20, ChildErrors::with_output);
-  if (!told) return std::nullopt;
-  const auto& text = told->text;
+  const auto squeue = run_child({"squeue", "--noheader", "--job=" + job_id, "--format=%T"}, 20, ChildErrors::with_output);
+  if (!squeue) return std::nullopt;
+  const auto& text = squeue->text;
   const auto state = trim(text);
   if (state.empty() || state.find("Invalid job id") != std::string::npos) return false;
   for (const auto* alive : {"RUNNING", "SUSPENDED", "COMPLETING", "STOPPED", "SIGNALING", "RESIZING"})

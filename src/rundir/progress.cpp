@@ -3,10 +3,10 @@
 #include <ranges>
 
 #include <fmt/format.h>
-#include <trainrt/error.hpp>
 
 #include "core/text.hpp"
 #include "rundir/attempt_files.hpp"
+#include "rundir/run_error.hpp"
 
 namespace trainrt::rundir {
 
@@ -36,12 +36,11 @@ void require_progress(const std::string& run_dir, int max_no_progress) {
   if (max_no_progress == 0 || job_id.empty()) return;
   const int count = attempts_without_progress(read_attempts(run_dir, attempts_that_matter), job_id);
   if (count < max_no_progress) return;
-  throw Error(
-      fmt::format("the last {} attempts of job {} at the run in {} got no further than the checkpoint they began with "
-                  "(failure.max_no_progress = {}): trainrt result {} shows why. Mend that and submit a new job, or "
-                  "add --failure.max_no_progress=0 to try all the same",
-                  count, job_id, run_dir, max_no_progress, shell_quoted(run_dir)),
-      ExitCode::no_progress);
+  throw NoProgress(
+      fmt::format("the last {} attempts of job {} at the run in {} got no further than the checkpoint they began with: "
+                  "trainrt result {} shows why. Mend that and submit a new job",
+                  count, job_id, run_dir, shell_quoted(run_dir)),
+      run_dir, count);
 }
 
 }  // namespace trainrt::rundir

@@ -14,8 +14,8 @@ inline constexpr std::size_t attempts_that_matter = 200;
 /// `attempts` are in order. Pure.
 int attempts_without_progress(std::span<const AttemptRecord> attempts, const std::string& job_id);
 
-/// Refuses (exit 76) if so many attempts of this Slurm job (failure.max_no_progress; 0: any number) got no further:
-/// somebody requeues it in a circle. Does nothing outside Slurm. One rank calls, before it starts an attempt.
+/// Throws NoProgress if `max_no_progress` attempts of this Slurm job (0: any number) got no further: somebody requeues it
+/// in a circle. Does nothing outside Slurm. One rank calls, before it starts an attempt.
 void require_progress(const std::string& run_dir, int max_no_progress);
 
 }  // namespace trainrt::rundir

@@ -20,6 +20,7 @@
 #include "io/storage_retry.hpp"
 #include "io/temporary.hpp"
 #include "rundir/attempt_record.hpp"
+#include "rundir/run_error.hpp"
 
 namespace trainrt::rundir {
 
@@ -28,9 +29,9 @@ namespace fs = std::filesystem;
 namespace {
 
 /// The work that one rank does for all.
-void on_first_rank(Communicator& communicator, const std::function<void()>& work) {
+void on_first_rank(Communicator& communicator, const std::function<void()>& work, const Explain& explain = message_of) {
   comm::agreed(
-      communicator, communicator.rank() == 0 ? work : [] {});
+      communicator, communicator.rank() == 0 ? work : [] {}, explain);
 }
 
 /// True if the config's path is to blame, not the storage's state: a full disk has room again some day.
@@ -43,8 +44,17 @@ void make_directories(const std::string& path) try {
   io::retried([&] { io::make_directories(path); });
 } catch (const io::StorageError& error) {
   if (!is_for_the_user(error)) throw;
-  throw UsageError(
-      fmt::format("run.storage_path: {} (on {}); choose a folder that you may write", error.what(), host_name()));
+  throw PathNotWritable(fmt::format("{} (on {})", error.what(), host_name()), error.path());
+}
+
+void write_probe(const std::string& path) try {
+  io::retried([&] {
+    io::remove_tree(path);
+    io::write_file(path, "is this directory shared by all ranks?\n");
+  });
+} catch (const io::StorageError& error) {
+  if (!is_for_the_user(error)) throw;
+  throw PathNotWritable(error.what(), error.path());
 }
 
 void wait_until_seen(const std::string& path, double timeout_s) {
@@ -52,9 +62,9 @@ void wait_until_seen(const std::string& path, double timeout_s) {
   const auto start = monotonic_seconds();
   while (access(path.c_str(), F_OK) != 0) {
     if (monotonic_seconds() - start > timeout_s)
-      throw UsageError(
-          fmt::format("{} is not seen on {} after {} s: run.storage_path must be a directory that all nodes share", path,
-                      host_name(), timeout_s));
+      throw PathNotShared(fmt::format("{} is not seen on {} after {} s: it must be on a file system that all nodes share",
+                                      path, host_name(), timeout_s),
+                          path, host_name(), timeout_s);
     std::this_thread::sleep_for(100ms);
   }
 }
@@ -89,23 +99,18 @@ void remove_made(fs::path path, const fs::path& stop) {
 
 }  // namespace
 
-std::string require_shared_storage(const std::string& storage_path, double timeout_s, Communicator& communicator) {
+std::string require_shared_storage(const std::string& storage_path, double timeout_s, Communicator& communicator,
+                                   const Explain& explain) {
   const auto before = existing_part(storage_path);
   const auto probe = communicator.broadcast_text(io::temporary_beside(storage_path + "/probe"), 0);
+  const auto make_probe = [&] {
+    make_directories(storage_path);
+    write_probe(probe);
+  };
   try {
-    on_first_rank(communicator, [&] {
-      make_directories(storage_path);
-      try {
-        io::retried([&] {
-          io::remove_tree(probe);
-          io::write_file(probe, "is this directory shared by all ranks?\n");
-        });
-      } catch (const io::StorageError& error) {
-        if (!is_for_the_user(error)) throw;
-        throw UsageError(std::string("run.storage_path cannot be written: ") + error.what());
-      }
-    });
-    comm::agreed(communicator, [&] { wait_until_seen(probe, timeout_s); });
+    on_first_rank(communicator, make_probe, explain);
+    comm::agreed(
+        communicator, [&] { wait_until_seen(probe, timeout_s); }, explain);
   } catch (const comm::AgreedError&) {
     on_first_rank(communicator, [&] {
       std::error_code ignored;
@@ -134,8 +139,8 @@ void discard_run_directory(const io::FencedDirectory& run_dir, int attempt, cons
   remove_made(path, there_before);
 }
 
-void make_run_directory(const std::string& run_dir, double timeout_s, Communicator& communicator) {
-  on_first_rank(communicator, [&] {
+void make_run_directory(const std::string& run_dir, double timeout_s, Communicator& communicator, const Explain& explain) {
+  const auto make = [&] {
     for (const auto* folder : {"", "/attempts", "/artifacts", "/logs"}) make_directories(run_dir + folder);
     if (const auto records = run_dir + "/attempts"; io::is_link(records))
       throw UsageError(
@@ -143,8 +148,10 @@ void make_run_directory(const std::string& run_dir, double timeout_s, Communicat
                       "be a link. Move the link's target there",
                       records));
     io::sync_directory(fs::path(run_dir).parent_path().string());
-  });
-  comm::agreed(communicator, [&] { wait_until_seen(run_dir + "/logs", timeout_s); });
+  };
+  on_first_rank(communicator, make, explain);
+  comm::agreed(
+      communicator, [&] { wait_until_seen(run_dir + "/logs", timeout_s); }, explain);
 }
 
 std::string private_directory(const std::string& run_dir, int attempt) {

@@ -3,21 +3,24 @@
 
 #include <trainrt/communicator.hpp>
 
+#include "core/explain.hpp"
 #include "io/fenced_directory.hpp"
 
 namespace trainrt::rundir {
 
 /// Makes sure that `storage_path` can be written and that every rank sees the same one. Collective. AgreedError that names
-/// the hosts otherwise; what this call made is removed again then. Returns the deepest part of the path that was there
-/// before.
-std::string require_shared_storage(const std::string& storage_path, double timeout_s, Communicator& communicator);
+/// the hosts otherwise, of a PathNotShared, PathNotWritable or StorageError that `explain` words; what this call made is
+/// removed again then. Returns the deepest part of the path that was there before.
+std::string require_shared_storage(const std::string& storage_path, double timeout_s, Communicator& communicator,
+                                   const Explain& explain = message_of);
 
 /// Removes a run directory in which nothing has happened yet but this attempt, and the empty folders above it down from
 /// `there_before`. What another attempt has brought there stays, and so does any checkpoint. One rank calls.
 void discard_run_directory(const io::FencedDirectory& run_dir, int attempt, const std::string& there_before);
 
-/// Makes the run directory and its folders, and waits until every rank sees it. Collective.
-void make_run_directory(const std::string& run_dir, double timeout_s, Communicator& communicator);
+/// Makes the run directory and its folders, and waits until every rank sees it. Collective. AgreedError as above.
+void make_run_directory(const std::string& run_dir, double timeout_s, Communicator& communicator,
+                        const Explain& explain = message_of);
 
 /// Private directory of an attempt inside the run directory; what is in there does not exist until it is renamed out of it.
 std::string private_directory(const std::string& run_dir, int attempt);

@@ -14,6 +14,7 @@
 #include "io/file.hpp"
 #include "io/storage_retry.hpp"
 #include "rundir/attempt_files.hpp"
+#include "rundir/run_error.hpp"
 
 namespace trainrt::rundir {
 
@@ -27,7 +28,7 @@ class Contradiction : public Error {
 
 bool is_contradiction(const std::exception& error) { return dynamic_cast<const Contradiction*>(&error) != nullptr; }
 
-/// From the newest attempt that tells: each began with what those before it had saved.
+/// From the newest attempt whose record has it: each began with what those before it had saved.
 void take_saved(RunEvidence& evidence, const std::vector<int>& numbers) {
   bool counts = true;
   for (const int number : std::views::reverse(numbers)) {
@@ -97,11 +98,11 @@ void refuse_contradiction(const RunEvidence& evidence, const std::string& contra
   const auto where = evidence.checkpoints.empty()
                          ? std::string("begin this run anew, at step 0,")
                          : "go on from " + checkpoint::directory_name(evidence.newest_checkpoint());
-  throw UsageError(fmt::format(
-      "{}. To start now would {} and drop what came after; nothing has been changed. If the storage is not well, start the "
-      "same command again later; if files were moved away, bring them back. To do it on purpose, add "
-      "--run.missing_checkpoints=accept to the command once, or give the run another name with --run.name=NAME",
-      contradiction, where));
+  throw CheckpointsMissing(
+      fmt::format("{}. To start now would {} and drop what came after; nothing has been changed. If the storage is not "
+                  "well, start the same command again later; if files were moved away, bring them back",
+                  contradiction, where),
+      evidence.run_dir, evidence.newest_checkpoint());
 }
 
 CheckedEvidence checked_evidence(const std::string& run_dir, bool accepts_missing, double limit_s) {
@@ -113,7 +114,7 @@ CheckedEvidence checked_evidence(const std::string& run_dir, bool accepts_missin
   };
   RetryLimits limits;
   limits.limit_s = limit_s;
-  limits.tell = log::warning;
+  limits.notify = log::warning;
   try {
     retry("storage", look, is_contradiction, limits);
   } catch (const Contradiction& contradiction) {

@@ -86,7 +86,8 @@ std::optional<RunRecord> read_run_record(const std::string& run_dir) {
 RunRecord read_seen_run_record(const std::string& run_dir) {
   return io::retried([&] {
     auto record = read_run_record(run_dir);
-    if (!record) throw io::StorageError(run_dir + "/" + file_name + " was there a moment ago and is not now", ESTALE);
+    const auto path = run_dir + "/" + file_name;
+    if (!record) throw io::StorageError(path + " was there a moment ago and is not now", ESTALE, path);
     return std::move(*record);
   });
 }

@@ -13,6 +13,7 @@
 #include "core/fault_point.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
+#include "trainer/advice.hpp"
 
 namespace trainrt::trainer {
 
@@ -35,6 +36,8 @@ checkpoint::SaverOptions saver_options(const config::RunSpec& spec, const World&
   options.writer.visible_s = spec.failure.storage_timeout_s;
   options.writer.observer = [](checkpoint::Phase phase) { fault_point(checkpoint::name_of(phase)); };
   options.writer.say = [](const std::string& text) { log::run_warning(text); };
+  options.writer.explain = with_advice;
+  options.writer.staging_limit = "checkpoint.staging_limit";
   return options;
 }
 

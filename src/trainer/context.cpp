@@ -1,8 +1,12 @@
 #include <trainrt/context.hpp>
 
+#include <limits>
+#include <utility>
+
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "core/log.hpp"
 #include "trainer/session.hpp"
 
 namespace trainrt {
@@ -34,6 +38,7 @@ void Context::request_stop(std::string_view reason) { session_.request_stop(reas
 
 void Context::save() { session_.save_now(); }
 void Context::checkpoint_metadata(std::string_view json) { session_.set_metadata(json); }
+void Context::log(std::string_view text) const { trainrt::log::worker(text); }
 void Context::expect_iterations(std::int64_t total) { session_.expect_iterations(total); }
 
 std::uint64_t Context::step_seed() const {
@@ -44,85 +49,48 @@ Random Context::random(std::uint64_t stream) const { return Random(step_seed(), 
 
 namespace {
 
-template <class T>
-std::optional<T> parse(const std::string& text) {
-  if constexpr (std::is_same_v<T, std::string>) return text;
-  if constexpr (std::is_same_v<T, bool>) return parse_boolean(text);
-  if constexpr (std::is_same_v<T, double>) return parse_real(text);
-  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+/// Reads a text as the type that the value has; false if it is none of that type.
+struct LoopParser {
+  const std::string& text;
+
+  bool operator()(std::string& value) const { return take(value, std::optional(text)); }
+  bool operator()(bool& value) const { return take(value, parse_boolean(text)); }
+  bool operator()(double& value) const { return take(value, parse_real(text)); }
+  bool operator()(std::int64_t& value) const { return take(value, parse_integer(text)); }
+  bool operator()(std::int32_t& value) const {
     const auto number = parse_integer(text);
-    if (number && std::in_range<T>(*number)) return static_cast<T>(*number);
-    return std::nullopt;
+    return number && std::in_range<std::int32_t>(*number) && take(value, number);
   }
-}
 
-template <class T>
-const char* type_name() {
-  if constexpr (std::is_same_v<T, bool>) return "true or false";
-  if constexpr (std::is_integral_v<T>) return "a whole number";
-  if constexpr (std::is_floating_point_v<T>) return "a number";
-  return "a text";
-}
+ private:
+  template <class T, class Parsed>
+  static bool take(T& value, const std::optional<Parsed>& parsed) {
+    if (parsed) value = static_cast<T>(*parsed);
+    return parsed.has_value();
+  }
+};
 
-template <class T>
-std::optional<T> look_up(Session& session, std::string_view key) {
-  const auto* value = session.loop_value(key);
-  if (value == nullptr) return std::nullopt;
-  if (const auto parsed = parse<T>(value->text)) return parsed;
-  throw UsageError(
-      fmt::format("{}: [loop] {} is '{}'; the train function expects {}", value->origin, key, value->text, type_name<T>()));
-}
-
-template <class T>
-T required(Session& session, std::string_view key) {
-  if (auto value = look_up<T>(session, key)) return *value;
-  throw UsageError(
-      fmt::format("the config lacks the key {} in [loop], which the train function needs ({})", key, type_name<T>()));
-}
+struct LoopTypeInWords {
+  std::string operator()(const std::string&) const { return "a text"; }
+  std::string operator()(bool) const { return "true or false"; }
+  std::string operator()(double) const { return "a number"; }
+  std::string operator()(std::int64_t) const { return "a whole number"; }
+  std::string operator()(std::int32_t) const {
+    using Limits = std::numeric_limits<std::int32_t>;
+    return fmt::format("a whole number from {} to {}", Limits::min(), Limits::max());
+  }
+};
 
 }  // namespace
 
-std::optional<std::string> Context::loop_value(std::string_view key) const { return look_up<std::string>(session_, key); }
-
-template <>
-std::int32_t Context::config(std::string_view key) const {
-  return required<std::int32_t>(session_, key);
-}
-template <>
-std::int64_t Context::config(std::string_view key) const {
-  return required<std::int64_t>(session_, key);
-}
-template <>
-double Context::config(std::string_view key) const {
-  return required<double>(session_, key);
-}
-template <>
-bool Context::config(std::string_view key) const {
-  return required<bool>(session_, key);
-}
-template <>
-std::string Context::config(std::string_view key) const {
-  return required<std::string>(session_, key);
-}
-template <>
-std::int32_t Context::config(std::string_view key, std::int32_t fallback) const {
-  return look_up<std::int32_t>(session_, key).value_or(fallback);
-}
-template <>
-std::int64_t Context::config(std::string_view key, std::int64_t fallback) const {
-  return look_up<std::int64_t>(session_, key).value_or(fallback);
-}
-template <>
-double Context::config(std::string_view key, double fallback) const {
-  return look_up<double>(session_, key).value_or(fallback);
-}
-template <>
-bool Context::config(std::string_view key, bool fallback) const {
-  return look_up<bool>(session_, key).value_or(fallback);
-}
-template <>
-std::string Context::config(std::string_view key, std::string fallback) const {
-  return look_up<std::string>(session_, key).value_or(fallback);
+void Context::read(std::string_view key, LoopValue& value, bool required) const {
+  const auto* given = session_.loop_value(key);
+  if (given == nullptr && required)
+    throw UsageError(fmt::format("the config lacks the key {} in [loop], which the train function needs ({})", key,
+                                 std::visit(LoopTypeInWords{}, value)));
+  if (given == nullptr || std::visit(LoopParser{given->text}, value)) return;
+  throw UsageError(fmt::format("{}: [loop] {} is '{}'; the train function expects {}", given->origin, key, given->text,
+                               std::visit(LoopTypeInWords{}, value)));
 }
 
 }  // namespace trainrt

@@ -18,6 +18,7 @@
 #include "rundir/run_directory.hpp"
 #include "rundir/run_evidence.hpp"
 #include "rundir/run_record.hpp"
+#include "trainer/advice.hpp"
 #include "trainer/resize.hpp"
 
 namespace trainrt::trainer {
@@ -64,7 +65,7 @@ void tidy_finished(const std::string& run_dir) try {
   checkpoint::OwedViews views(run_dir, io::temporary_beside(checkpoint::view_aside(run_dir)));
   for (const auto& line : views.settle()) log::warning(line);
 } catch (const Error& error) {
-  log::warning(std::string("what the last attempt left stays: ") + error.what());
+  log::warning(std::string("what the last attempt left stays: ") + with_advice(error));
 }
 
 }  // namespace
@@ -72,9 +73,10 @@ void tidy_finished(const std::string& run_dir) try {
 ExistingRun find_existing_run(const config::RunSpec& spec, const std::string& function, Communicator& communicator) {
   const bool looks = communicator.rank() == 0;
   ExistingRun existing;
-  comm::agreed(communicator, [&] {
+  const auto look = [&] {
     if (looks) existing = look_at_existing(spec, function, communicator.size());
-  });
+  };
+  comm::agreed(communicator, look, with_advice);
   std::array<std::int64_t, 2> told = {existing.is_new, existing.is_finished};
   communicator.broadcast(Buffer{told.data(), told.size(), DType::i64}, 0, "what there is of the run");
   existing.is_new = told[0] != 0;

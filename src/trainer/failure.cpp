@@ -13,6 +13,7 @@
 #include "rundir/attempt_files.hpp"
 #include "rundir/run_directory.hpp"
 #include "rundir/run_record.hpp"
+#include "trainer/advice.hpp"
 #include "watch/exit_guard.hpp"
 #include "watch/thrown.hpp"
 
@@ -81,7 +82,7 @@ void fail_everywhere(const AttemptPlace& place, const Session& session, launch::
     else
       write_down(place, {text, details, error.code(), session.step_count()});
   } catch (const std::exception& second) {
-    log::error(std::string("and that could not be written down: ") + second.what());
+    log::error(std::string("and that could not be written down: ") + with_advice(second));
   }
   launch.abort(static_cast<int>(error.code()));
   throw error;  // if the ranks are threads, abort() returns

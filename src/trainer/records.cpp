@@ -11,6 +11,7 @@
 #include "core/log.hpp"
 #include "io/storage_retry.hpp"
 #include "rundir/run_directory.hpp"
+#include "trainer/advice.hpp"
 #include "trainer/resize.hpp"
 
 namespace trainrt::trainer {
@@ -35,7 +36,7 @@ void Records::look_again(const config::RunSpec& spec) try {
   evidence_ =
       rundir::checked_evidence(spec.run_dir, spec.run.accepts_missing_checkpoints, spec.failure.storage_timeout_s).evidence;
 } catch (const Error& error) {
-  attempt_.end(std::string("failed: ") + error.what(), static_cast<int>(error.code()), 0);
+  attempt_.end("failed: " + with_advice(error), static_cast<int>(error.code()), 0);
   throw;
 }
 
@@ -74,7 +75,7 @@ void Records::fail(const Error& error, std::int64_t step) try {
   files().create("error.txt", utc_now() + " " + error.what() + "\n");
   end("failed", std::string("failed: ") + error.what(), error.code(), step);
 } catch (const Error& second) {
-  log::error(std::string("and that could not be written down: ") + second.what());
+  log::error(std::string("and that could not be written down: ") + with_advice(second));
 }
 
 void Records::set_state(const std::string& state) {

@@ -27,6 +27,7 @@
 #include "rundir/fence_watch.hpp"
 #include "rundir/progress.hpp"
 #include "rundir/run_directory.hpp"
+#include "trainer/advice.hpp"
 #include "trainer/ending.hpp"
 #include "trainer/existing_run.hpp"
 #include "trainer/failure.hpp"
@@ -110,7 +111,8 @@ void call_train_function(const AttemptPlace& place, const TrainCall& function, S
   } catch (const comm::AgreedError&) {
     throw;
   } catch (const Error& error) {
-    fail_everywhere(place, session, launch, error, error.what());
+    const auto text = with_advice(error);
+    fail_everywhere(place, session, launch, Error(text, error.code()), text);
   } catch (const std::bad_alloc&) {
     fail_everywhere(place, session, launch, Error(out_of_memory_text()), "");
   } catch (const std::exception& error) {
@@ -164,7 +166,7 @@ watch::HangWatch watch_for_hangs(const AttemptPlace& place, const Session& sessi
 }
 
 void leave_nothing(const std::string& private_dir) try { io::remove_tree(private_dir); } catch (const Error& error) {
-  log::warning(std::string("what this attempt leaves behind is swept by the next: ") + error.what());
+  log::warning(std::string("what this attempt leaves behind is swept by the next: ") + with_advice(error));
 }
 
 void record_end(Records& records, const Conclusion& conclusion, std::int64_t step) {
@@ -203,9 +205,10 @@ RunOutcome run_attempt(const config::RunSpec& spec, const TrainCall& function, l
   }
   const auto ending = session.ending();
   const auto conclusion = conclude(ending, spec.run_dir);
-  comm::agreed(communicator, [&] {
+  const auto end = [&] {
     if (records != nullptr) record_end(*records, conclusion, ending.step);
-  });
+  };
+  comm::agreed(communicator, end, with_advice);
   return {conclusion.code, conclusion.message};
 }
 
@@ -221,22 +224,25 @@ RunOutcome run(const config::RunSpec& spec, const TrainCall& function, launch::L
   Start start;
   start.start_watch.emplace(
       launch, watch::StartTimes{spec.failure.hang_timeout, spec.failure.launch_timeout_s, spec.failure.storage_timeout_s});
-  io::set_storage_timeout(spec.failure.storage_timeout_s);
-  start.there_before = rundir::require_shared_storage(spec.run.storage_path, spec.failure.storage_timeout_s, communicator);
+  const double storage_timeout_s = spec.failure.storage_timeout_s;
+  io::set_storage_timeout(storage_timeout_s);
+  start.there_before =
+      rundir::require_shared_storage(spec.run.storage_path, storage_timeout_s, communicator, with_advice);
   start.existing = find_existing_run(spec, function.name, communicator);
   if (start.existing.is_finished)
     return {ExitCode::finished,
             fmt::format("the run '{}' has finished already; nothing to do. Results: {}. More epochs in [loop] continue it; "
                         "another run.name starts a new one",
                         spec.run.name, spec.run_dir)};
-  rundir::make_run_directory(spec.run_dir, spec.failure.storage_timeout_s, communicator);
+  rundir::make_run_directory(spec.run_dir, storage_timeout_s, communicator, with_advice);
   start.nodes = node_names(launch.world(), communicator);
-  comm::agreed(communicator, [&] {
+  const auto begin = [&] {
     if (communicator.rank() != 0) return;
     rundir::require_progress(spec.run_dir, spec.failure.max_no_progress);
     start.records = std::make_unique<Records>(spec, function.name, communicator.size(), start.nodes, meter,
                                               start.existing.accepts_missing);
-  });
+  };
+  comm::agreed(communicator, begin, with_advice);
   tell_numbers(start, communicator);
   return run_attempt(spec, function, launch, communicator, start, meter);
 }

@@ -12,6 +12,7 @@
 #include "core/fault_point.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
+#include "trainer/advice.hpp"
 #include "trainer/reporter.hpp"
 
 namespace trainrt {
@@ -62,7 +63,12 @@ void Session::set_metadata(std::string_view json) {
 }
 
 void Session::begin_reports(std::int64_t iteration, double iteration_s) {
-  comm::agreed(communicator_, [&] { reporter_->begin({progress_.step, iteration, iteration_s}); });
+  comm::agreed(
+      communicator_,
+      [&] {
+        reporter_->begin({progress_.step, iteration, iteration_s});
+      },
+      trainer::with_advice);
   reports_begun_ = true;
   iteration_at_s_ = monotonic_seconds() - iteration_s;
 }
@@ -164,7 +170,8 @@ void Session::report(const Metrics& metrics) {
   warn_of_missing_score();
   if (stops_.meets_rule(progress_.iteration, last_metrics_)) outcome.stop = batch::ended_early;
   note_place();
-  comm::agreed(communicator_, [&] { reporter_->write(std::move(record), progress_.step, time_so_far()); });
+  comm::agreed(
+      communicator_, [&] { reporter_->write(std::move(record), progress_.step, time_so_far()); }, trainer::with_advice);
   fault_point("reported");
   saves_.advance(outcome.saves);
   obey(outcome, spec_.checkpoint.every.due_at_report(progress_.iteration));
@@ -247,12 +254,13 @@ void Session::close() {
   life_.progress(progress_.step, Phase::finishing);
   // A run that was stopped before it restored has reports that nobody has read yet: they stay as they are.
   if (!reports_begun_ && stopped_by_ == batch::no_stop) begin_reports(0);
-  comm::agreed(communicator_, [&] {
+  const auto settle = [&] {
     saves_.drain();
     if (!reports_begun_) return;
     reporter_->sync();
     reporter_->end();
-  });
+  };
+  comm::agreed(communicator_, settle, trainer::with_advice);
 }
 
 }  // namespace trainrt

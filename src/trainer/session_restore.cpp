@@ -17,6 +17,7 @@
 #include "core/fault_point.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
+#include "trainer/advice.hpp"
 #include "trainer/session.hpp"
 
 namespace trainrt {
@@ -33,7 +34,7 @@ auto agreed_load(Load&& load) {
   try {
     return load();
   } catch (const Error& error) {
-    throw AgreedError(error.what(), error.code());
+    throw AgreedError(trainer::with_advice(error), error.code());
   }
 }
 
@@ -97,7 +98,7 @@ void Session::follow_up(const checkpoint::LoadResult& loaded) const {
       checkpoint::retain(spec_.run_dir, attempt_.private_dir, trainer::retention_of(spec_), known, loaded.damaged,
                          pass_phase);
     } catch (const Error& error) {
-      log::warning(std::string("what an earlier attempt left undone stays so: ") + error.what());
+      log::warning(std::string("what an earlier attempt left undone stays so: ") + trainer::with_advice(error));
     }
 }
 

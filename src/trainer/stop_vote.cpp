@@ -7,7 +7,7 @@ namespace trainrt::trainer {
 StopVote::Outcome StopVote::finish() {
   if (!pending_) return {};
   pending_ = false;
-  const auto result = communicator_.finish_vote();
+  const auto result = communicator_.finish_maximum("stop vote");
   if (result[2] != -result[3])
     throw Error(
         "the ranks do not make the same calls: some call report() or stop_point() where others call step(). They are "
@@ -19,7 +19,7 @@ StopVote::Outcome StopVote::finish() {
 
 void StopVote::start(const Ballot& ballot, Call call) {
   const auto tag = 4 * calls_++ + static_cast<std::int64_t>(call);
-  communicator_.start_vote(
+  communicator_.start_maximum(
       {ballot.stop, ballot.checkpoint_wanted ? 1 : 0, tag, -tag, -ballot.saves.sealed, ballot.saves.concluded});
   pending_ = true;
 }

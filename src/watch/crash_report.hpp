@@ -18,7 +18,7 @@ namespace trainrt::watch {
 /// is reported too. Last of all that installs handlers: UCX does so before main, MPI_Init may.
 void install_crash_reports();
 
-/// Where a crash of this rank is told of; paths.
+/// Where a crash of this rank is reported; paths.
 struct CrashFiles {
   std::string report;
   std::string error;        ///< of the run, if no other rank has written it

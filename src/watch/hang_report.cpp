@@ -93,7 +93,7 @@ class Judge {
       if (report && !report->waits_in.empty()) ranks_in[report->waits_in].push_back(report->rank);
     std::vector<std::string> parts;
     for (const auto& [operation, ranks] : ranks_in)
-      parts.push_back(fmt::format("{} {} in {}", spoken_ranks(ranks), ranks.size() == 1 ? "waits" : "wait", operation));
+      parts.push_back(fmt::format("{} {} in {}", ranks_text(ranks), ranks.size() == 1 ? "waits" : "wait", operation));
     return joined(parts);
   }
 
@@ -128,7 +128,7 @@ HangVerdict judge_hang(std::span<const std::optional<RankReport>> reports, std::
   return {judge.text(), judge.newest_step(), !(all_answered && one_excused)};
 }
 
-std::string spoken_ranks(std::span<const int> ranks) {
+std::string ranks_text(std::span<const int> ranks) {
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
   for (std::size_t first = 0; first < ranks.size();) {
     auto last = first;

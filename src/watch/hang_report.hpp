@@ -24,7 +24,7 @@ std::string to_text(const RankReport& report);
 /// The report at the beginning of a file; nullopt if it is not whole.
 std::optional<RankReport> parse_rank_report(const std::string& text);
 
-/// What the reports tell of whom the others wait for.
+/// What the reports show of whom the others wait for.
 struct HangVerdict {
   std::string text;       ///< "rank 3 on n2 did not answer (...) while others are at step 812; ranks 0-2 wait in ..."
   std::int64_t step = 0;  ///< the last one that a rank has come to
@@ -36,6 +36,6 @@ struct HangVerdict {
 HangVerdict judge_hang(std::span<const std::optional<RankReport>> reports, std::span<const std::string> hosts);
 
 /// "rank 3", "ranks 0-2,5"; ascending.
-std::string spoken_ranks(std::span<const int> ranks);
+std::string ranks_text(std::span<const int> ranks);
 
 }  // namespace trainrt::watch

@@ -131,8 +131,8 @@ bool HangWatch::decide(double quiet_s, std::uint64_t signs) {
   const bool gone_on = ends_within(grace_of(option_)) || life_.seen().signs != signs;
   const auto verdict = judge_hang(read_reports(folder_, scene_.host_of_rank.size()), scene_.host_of_rank);
   const bool hangs = verdict.hangs && !gone_on;
-  const auto why = fmt::format("hang: no step, report or stop point for {:.0f} s (failure.hang_timeout): {}. Stacks: {}",
-                               quiet_s, verdict.text, scene_.folder);
+  const auto why = fmt::format("hang: no step, report or stop point for {:.0f} s ({}): {}. Stacks: {}", quiet_s,
+                               option_.key, verdict.text, scene_.folder);
   if (!io::create_exclusive(folder_ + "/verdict.txt", (hangs ? why : std::string(taken_back_text)) + "\n"))
     return follow_others();
   if (!hangs) {
@@ -154,9 +154,10 @@ bool HangWatch::follow_others() {
 
 void HangWatch::take_back(bool gone_on) {
   if (gone_on)
-    log::warning(
-        "ranks were taken to hang and have gone on: the train function may take longer between two steps than "
-        "failure.hang_timeout allows; set it higher, or let the function call stop_point()");
+    log::warning(fmt::format(
+        "ranks were taken to hang and have gone on: the train function may take longer between two steps than {} allows; "
+        "set it higher, or let the function call stop_point()",
+        option_.key));
   ends_within(others_read_s);
   io::remove_tree(folder_);
 }

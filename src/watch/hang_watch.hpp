@@ -16,7 +16,7 @@
 
 namespace trainrt::watch {
 
-/// Ends an attempt in which ranks hang, and says which ones (failure.hang_timeout; StallMeter has the limits).
+/// Ends an attempt in which ranks hang, and says which ones (StallMeter has the limits).
 ///
 /// Every rank has one, with a thread that wakes about once a second. If the train thread gives no sign of progress, each
 /// rank writes logs/hang-attempt-000003/rank-00002.txt: where it is, what it waits in, its threads' stacks. A few seconds
@@ -36,7 +36,7 @@ class HangWatch {
     int rank = 0;
     std::vector<std::string> host_of_rank;  ///< as many as there are ranks
   };
-  /// What the rank that speaks for all does, and how a rank ends the step. Called by the watch's thread.
+  /// What the rank that found the verdict does, and how a rank ends the step. Called by the watch's thread.
   struct Actions {
     std::function<void(const std::string& why, std::int64_t step)> write_down;
     std::function<void()> end_step;  ///< returns if the ranks are threads

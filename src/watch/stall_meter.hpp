@@ -4,12 +4,11 @@
 
 namespace trainrt::watch {
 
-/// Decides when a rank that gives no sign of progress raises an alarm (failure.hang_timeout). Pure: time comes from
-/// outside.
+/// Decides when a rank that gives no sign of progress raises an alarm. Pure: time comes from outside.
 ///
-/// auto: the first step() or report() may take failure.collective_timeout and a little more, so that a collective that
-/// waits too long speaks first. From the second on the limit is 600 s, or 20 times the longest time between two signs so
-/// far if that is more; a rank that does not wait for others but computes has failure.collective_timeout if that is
+/// auto: the first step() or report() may take the collective timeout and a little more, so that a collective that
+/// waits too long reports it first. From the second on the limit is 600 s, or 20 times the longest time between two signs
+/// so far if that is more; a rank that does not wait for others but computes has the collective timeout if that is
 /// longer still: a first evaluation may be long, and if one rank is really lost the others, which wait, raise the alarm.
 /// N s: N seconds.
 /// off: never.

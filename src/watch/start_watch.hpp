@@ -25,7 +25,7 @@ class StartWatch {
   std::optional<Timeout> timeout_;
 };
 
-/// How long a start may take, in seconds; 0: any time. With failure.hang_timeout = auto 5 minutes and what the ranks may
+/// How long a start may take, in seconds; 0: any time. With hang_timeout = auto 5 minutes and what the ranks may
 /// wait for each other and for storage; with N s that, but a minute at least.
 double start_limit(const StartTimes& times);
 

@@ -2,6 +2,7 @@
 // ranks. The same checks run over MPI in tests/multirank.
 #include <catch2/catch.hpp>
 
+#include "comm/gpu_backend.hpp"
 #include "support/communicator_contract.hpp"
 #include "support/ranks.hpp"
 
@@ -20,6 +21,33 @@ TEST_CASE("self and thread keep the contract of a communicator on 1 to 8 ranks")
     CHECK(findings.empty());
     if (!findings.empty()) WARN(findings);
   }
+}
+
+TEST_CASE("every backend that serves one rank alone keeps the contract, and answers to its name") {
+  const auto launch = launch::discover(Environment(), {});
+  int served = 0;
+  for (const auto* backend : comm::backend_table()) {
+    INFO(backend->name);
+    if (!backend->obstacle(*launch).empty()) continue;
+    const auto communicator = comm::open_communicator(*launch, {.backend = std::string(backend->name)});
+    CHECK(communicator->name() == backend->name);
+    CHECK(test::communicator_findings(*communicator) == "");
+    ++served;
+  }
+  CHECK(served > 0);
+}
+
+TEST_CASE("a backend is asked for by a name of either table, and others are answered with those there are") {
+  for (const auto* backend : comm::backend_table())
+    CHECK(comm::backends_of_name(std::string(backend->name)).host == backend);
+  for (const auto* backend : comm::gpu_backend_table()) {
+    const auto asked = comm::backends_of_name(std::string(backend->name));
+    CHECK(asked.gpu == backend);
+    CHECK(asked.host == nullptr);  // one name, one record
+    CHECK_THROWS_WITH(comm::backends_of_name(std::string(backend->name) + "x"),
+                      Catch::Matchers::Contains("did you mean '" + std::string(backend->name) + "'"));
+  }
+  CHECK(comm::backends_of_name("auto").host == nullptr);
 }
 
 TEST_CASE("one rank alone gets the backend self") {

@@ -6,7 +6,9 @@
 #include "cli/command.hpp"
 #include "cli/doctor_check.hpp"
 #include "cli/exporter.hpp"
+#include "cli/help.hpp"
 #include "comm/backend.hpp"
+#include "comm/gpu_backend.hpp"
 #include "config/section.hpp"
 #include "data/open_dataset.hpp"
 #include "data/source.hpp"
@@ -47,6 +49,7 @@ void check_options(std::span<const OptionSpec> options, bool with_section) {
 TEST_CASE("every plug-in has a name of its own and help") {
   check_names(launch::launcher_table());
   check_names(comm::backend_table());
+  check_names(comm::gpu_backend_table());
   check_names(data::format_table());
   check_names(metrics::sink_table());
   check_names(config::section_table());
@@ -54,6 +57,15 @@ TEST_CASE("every plug-in has a name of its own and help") {
   check_names(cli::command_table());
   check_names(cli::exporter_table());
   check_names(cli::doctor::check_table());
+}
+
+TEST_CASE("the help of every command shows its usage, and what it is for in one line") {
+  for (const auto* command : cli::command_table()) {
+    INFO(command->name);
+    CHECK(command->help.find('\n') == std::string_view::npos);
+    CHECK(cli::help_of(*command).find(command->usage) != std::string::npos);
+    CHECK(cli::help_of(*command).find(command->help) != std::string::npos);
+  }
 }
 
 TEST_CASE("every exporter is chosen by an ending of its own") {

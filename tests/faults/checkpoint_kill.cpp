@@ -62,9 +62,9 @@ void tell(int fd, unsigned char mark) {
 checkpoint::SaveResult train_until_concluded(checkpoint::Saver& saver, Communicator& communicator, std::mt19937& random) {
   for (;;) {
     const auto mine = saver.standing();
-    communicator.start_vote({0, 0, 0, 0, -mine.sealed, mine.concluded});
+    communicator.start_maximum({0, 0, 0, 0, -mine.sealed, mine.concluded});
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 3000));
-    const auto all = communicator.finish_vote();
+    const auto all = communicator.finish_maximum();
     if (auto result = saver.advance({-all[4], all[5]})) return *result;
   }
 }

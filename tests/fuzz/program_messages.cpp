@@ -37,8 +37,8 @@ class Alone final : public Communicator {
   }
   bool test(Ticket) override { return true; }
   void wait(Ticket) override {}
-  void start_vote(const Vote&) override {}
-  Vote finish_vote() override { return {}; }
+  void start_maximum(const Maximum&) override {}
+  Maximum finish_maximum(std::string_view) override { return {}; }
   std::unique_ptr<Communicator> split(int, int) override { return nullptr; }
 };
 
@@ -95,9 +95,13 @@ void Context::request_stop(std::string_view) {}
 void Context::save() { session_.save(); }
 void Context::stop_point() { session_.save(); }
 
-template <>
-std::string Context::config<std::string>(std::string_view key, std::string fallback) const {
-  return key == "lr" ? "0.1" : fallback;
+void Context::log(std::string_view text) const {
+  for (const auto& line : printable_lines(text))
+    if (!is_utf8(line)) std::abort();
+}
+
+void Context::read(std::string_view key, LoopValue& value, bool) const {
+  if (key == "lr") value = "0.1";
 }
 
 void Context::step() {

@@ -110,7 +110,7 @@ TEST_CASE("ranks that share a GPU reduce through the host with its bits") {
   CHECK(findings_of(device::runtime().count() + 2, options_of("auto", false), Sums::exact) == "");
 }
 
-TEST_CASE("two ranks on one GPU are refused by scaling.backend = nccl, by name") {
+TEST_CASE("two ranks on one GPU are refused to NCCL by name") {
   if (!have_gpus(1, "two ranks on one GPU")) return;
   if (device::runtime().count() > 1) return;
   CHECK_THROWS_WITH(on_ranks(2, options_of("nccl", false), [](Communicator&, int) {}),

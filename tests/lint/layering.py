@@ -46,7 +46,9 @@ LIBRARIES = {
     "xxhash": {"io"}, "zlib": {"data"}, "minizip/": {"cli"}, "slurm/": {"batch"}, "nccl": {"comm"}, "cuda": {"device"}, "torch/": {"frameworks"}, "ATen/": {"frameworks"},
     "c10/": {"frameworks"}, "xgboost/": {"frameworks"}, "LightGBM/": {"frameworks"}, "Python.h": {"frameworks"},
 }
-PLUGIN_FOLDERS = ("launch/launchers", "comm/backends", "data/formats", "metrics/sinks", "trainer/callbacks", "cli/commands", "cli/doctor", "cli/exporters",
+# Layers whose texts name no config key.
+WITHOUT_KEYS = ("core", "io", "comm", "device", "checkpoint", "launch", "batch", "rundir", "watch", "metrics", "data")
+PLUGIN_FOLDERS = ("launch/launchers", "comm/backends", "comm/gpu_backends", "data/formats", "metrics/sinks", "trainer/callbacks", "cli/commands", "cli/doctor", "cli/exporters",
                   "frameworks/builtin", "tune/searchers", "tune/schedulers")
 MAY_EXIT = ("src/cli/main/", "src/launch/launchers/", "src/frameworks/program/child.cpp")  # the last: a child before it is a program
 STANDARD = set("""algorithm any array atomic barrier bit bitset charconv chrono codecvt compare complex concepts condition_variable
@@ -81,6 +83,30 @@ def code_of(path):
     text = path.read_text()
     text = re.sub(r'R"(\w*)\((?s:.*?)\)\1"', blank, text)
     return re.sub(r'//[^\n]*|/\*(?s:.*?)\*/|"(?:\\.|[^"\\\n])*"', blank, text)
+
+
+def texts_of(path):
+    """(line, text) of each literal of a file that is no name of a header; parts that stand one after the other are one."""
+    source = path.read_text()
+    texts = []
+    end = None
+    for match in re.finditer(r'//[^\n]*|/\*(?s:.*?)\*/|#\s*include[^\n]*|"((?:\\.|[^"\\\n])*)"', source):
+        if match[1] is None:
+            continue
+        if end is not None and not source[end:match.start()].strip():
+            texts[-1] = (texts[-1][0], texts[-1][1] + match[1])
+        else:
+            texts.append((source.count("\n", 0, match.start()) + 1, match[1]))
+        end = match.end()
+    return texts
+
+
+def keys_in(text):
+    """Config keys that a text names: "run.name", or without their section those that can be nothing else: "storage_path"."""
+    declared = re.findall(r'\.key = "([\w.]+)"', (SOURCE / "src/config/run_options.cpp").read_text())
+    check(len(declared) > 30, f"only {len(declared)} keys were found")
+    names = declared + [name for name in (key.split(".")[1] for key in declared) if "_" in name]
+    return re.findall(rf"(?<![\w./:])({'|'.join(map(re.escape, names))})(?!\w)", text)
 
 
 def layer_of(path):
@@ -200,6 +226,40 @@ def every_plugin_file_defines_the_record_named_after_it():
                 findings.append(f"{name_of(path)}: defines {sorted(declared) or 'no record'}, expected {path.stem}")
     check(count > 10, f"only {count} plug-ins were found")
     none(findings)
+
+
+@test
+def below_the_trainer_nobody_names_a_config_key():
+    """Errors carry types and fields; who has the config adds keys and advice (trainer/advice.hpp)."""
+    findings = []
+    count = 0
+    for path in sources(*(f"src/{layer}" for layer in WITHOUT_KEYS), "include"):
+        for line, text in texts_of(path):
+            count += 1
+            findings += [f"{name_of(path)}:{line}: {key}" for key in keys_in(text)]
+    check(count > 1000, f"only {count} texts were found")
+    none(findings)
+
+
+@test
+def every_typed_error_has_its_row_of_advice():
+    """What an error of a type of its own means in terms of the config is in one table, with tests/unit/trainer/advice.cpp beside it."""
+    table, rows = ((SOURCE / path).read_text() for path in ("src/trainer/advice.cpp", "tests/unit/trainer/advice.cpp"))
+    types = [(path, name) for layer in WITHOUT_KEYS for path in sorted((SOURCE / "src" / layer).rglob("*_error.hpp"))
+             for name in re.findall(r"^class (\w+) : public", path.read_text(), re.M)]
+    check(len(types) > 8, f"only {len(types)} types were found")
+    none([f"{name_of(path)}: {name} is not in {where}" for path, name in types
+          for where, text in (("trainer/advice.cpp", table), ("its test", rows)) if not re.search(rf"::{name}\b", text)])
+
+
+@test
+def a_text_that_names_a_config_key_is_found():
+    example = scratch() / "example.cpp"
+    example.write_text('#include "run.name"\n// "failure.collective_timeout"\nthrow Error("waited too long (failure."\n            "collective_timeout)");\n')
+    equal([(line, keys_in(text)) for line, text in texts_of(example)], [(3, ["failure.collective_timeout"])], "what is found")
+    for text, keys in (("choose another run.name", ["run.name"]), ("--run.name=NAME", ["run.name"]), ("is storage_path shared?", ["storage_path"]),
+                       ("{}/run.json", []), ("metrics.h5", []), ("Options::num_to_keep is {}", []), ("state.step", [])):
+        equal(keys_in(text), keys, text)
 
 
 @test

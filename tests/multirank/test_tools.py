@@ -31,6 +31,10 @@ def copy_of(run_dir):
     return copy
 
 
+def commands():
+    return re.findall(r"^  (\w+) ", run([TRAINRT, "help"]).out.split("\ncommands\n")[1].split("\n\n")[0], re.M)
+
+
 def tool(*words, code=FINISHED):
     job = run([TRAINRT, *words])
     check(job.code == code, f"trainrt {' '.join(map(str, words))}: exit {job.code}, expected {code}", job)
@@ -227,6 +231,29 @@ def an_npz_export_is_read_by_numpy_without_pickle():
 
 
 @test
+def every_exporter_writes_one_file_that_only_force_replaces():
+    run_dir = both_layouts()[0]
+    for extension in listed("export formats"):
+        path = scratch() / f"state.{extension}"
+        tool("export", run_dir, "-o", path)
+        first = path.read_bytes()
+        check(len(first) > 1000, f"{path.name} holds {len(first)} bytes")
+        job = tool("export", run_dir, "-o", path, code=USAGE)
+        check("--force" in job.err and path.read_bytes() == first, "refused", job)
+        tool("export", run_dir, "-o", path, "--force")
+        equal([entry.name for entry in path.parent.iterdir()], [path.name], "only the file is left")
+
+
+@test
+def every_command_has_help_and_refuses_what_it_does_not_know():
+    for name in commands():
+        check(tool(name, "--help").out.startswith("usage: "), f"trainrt {name} --help")
+        equal(tool("help", name).out, tool(name, "--help").out, f"trainrt help {name}")
+        job = tool(name, "--no-such-switch", code=USAGE)
+        check("no-such-switch" in job.err, "the switch is not named", job)
+
+
+@test
 def an_existing_target_is_replaced_only_by_force():
     import numpy
     run_dir = both_layouts()[0]
@@ -260,7 +287,7 @@ def damage_ends_export_and_statistics_by_name_and_leaves_no_file():
             if at:
                 flip_a_byte(shard, at + 100)
                 damaged = shard
-        for extension in ("h5", "safetensors", "npz"):
+        for extension in listed("export formats"):
             path = scratch() / f"state.{extension}"
             job = tool("export", newest, "-o", path, code=FAILED)
             check(str(damaged) in job.err, "the file is not named", job)
@@ -284,7 +311,7 @@ def a_disk_that_is_full_leaves_no_file():
     if mount.code != 0:
         skip("mounting a small tmpfs is not allowed here")
     try:
-        for extension in ("h5", "safetensors", "npz"):
+        for extension in listed("export formats"):
             job = tool("export", both_layouts()[0], "-o", folder / f"state.{extension}", code=FAILED)
             check("No space left" in job.err, "the reason", job)
             equal(list(folder.iterdir()), [], "what is left")
@@ -295,7 +322,7 @@ def a_disk_that_is_full_leaves_no_file():
 @test
 def a_limit_on_file_sizes_ends_an_export_by_name_and_leaves_no_file():
     folder = scratch()
-    for extension in ("h5", "safetensors", "npz"):
+    for extension in listed("export formats"):
         job = run(["prlimit", "--fsize=1024", TRAINRT, "export", both_layouts()[0], "-o", folder / f"state.{extension}"])
         check_exit(job, FAILED)
         check("File too large" in job.err and "ulimit -f" in job.err, "the reason", job)
@@ -341,7 +368,7 @@ def output_that_cannot_be_written_fails_every_command():
     run_dir = a_run("ranks", "--checkpoint.layout=rank")
     config = run_dir.parent.parent / "ranks.ini"
     commands = [[], ["--help"], ["--version"], ["help"], ["list"], ["result", run_dir], ["result", run_dir, "--json"], ["inspect", run_dir],
-                ["verify", run_dir], ["check", "--config", config], ["result", "--help"], ["doctor"]]
+                ["verify", run_dir], ["check", "--config", config], ["doctor"], *([name, "--help"] for name in commands())]
     for words in commands:
         quoted = " ".join(f"'{word}'" for word in (TRAINRT, *words))
         for target in ("> /dev/full", ">&-"):

@@ -209,7 +209,7 @@ def attempts_that_get_no_further_end_with_76_by_supervise_and_by_the_run_itself(
 
 @test
 def a_config_that_cannot_work_is_not_repeated():
-    gives_up(config_of(loop={"optimizer": "none"}), USAGE, 0, "mend what the error above says")
+    gives_up(config_of(loop={"optimizer": "none"}), USAGE, 0, "Mend what the error above says")
 
 
 @test

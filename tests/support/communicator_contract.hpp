@@ -77,13 +77,13 @@ inline std::string exchange_findings(Communicator& c) {
   return {};
 }
 
-inline std::string vote_findings(Communicator& c) {
+inline std::string maximum_findings(Communicator& c) {
   for (int round = 0; round < 5; ++round) {
-    c.start_vote({c.rank(), -c.rank(), round, c.rank() == round ? 7 : 0});
-    double work = c.all_reduced(1.0, Op::sum);  // other collectives may run while a vote is in flight
-    if (work != c.size()) return "all_reduce during a vote is wrong; ";
-    const auto result = c.finish_vote();
-    if (result != Communicator::Vote{c.size() - 1, 0, round, round < c.size() ? 7 : 0}) return "vote is wrong; ";
+    c.start_maximum({c.rank(), -c.rank(), round, c.rank() == round ? 7 : 0});
+    double work = c.all_reduced(1.0, Op::sum);  // other collectives may run while a maximum is in flight
+    if (work != c.size()) return "all_reduce during a maximum is wrong; ";
+    const auto result = c.finish_maximum();
+    if (result != Communicator::Maximum{c.size() - 1, 0, round, round < c.size() ? 7 : 0}) return "maximum is wrong; ";
   }
   return {};
 }
@@ -220,7 +220,7 @@ inline std::string pace_findings(Communicator& c) {
   for (int round = 0; round < 20; ++round) {
     std::vector<Communicator::Ticket> tickets;
     for (auto& each : values) each.assign(each.size(), 1.0F);
-    c.start_vote({c.rank()});
+    c.start_maximum({c.rank()});
     for (auto& each : values) {
       tickets.push_back(c.start(
           {.kind = Collective::Kind::all_reduce, .buffer = {each.data(), each.size(), DType::f32}, .name = "pace"}));
@@ -228,11 +228,11 @@ inline std::string pace_findings(Communicator& c) {
     }
     const auto memory = c.allocate(4096);  // while they are under way
     if ((c.rank() + round) % 2 == 0) c.wait(tickets.back());
-    if (c.finish_vote()[0] != c.size() - 1) return "a vote among collectives is wrong; ";
+    if (c.finish_maximum()[0] != c.size() - 1) return "a maximum among collectives is wrong; ";
     for (const auto ticket : tickets) c.wait(ticket);
     for (const auto& each : values)
       if (each.front() != static_cast<float>(c.size()) || each.back() != each.front())
-        return "a sum among votes is wrong; ";
+        return "a sum among maxima is wrong; ";
   }
   return {};
 }
@@ -295,6 +295,24 @@ inline std::string split_findings(Communicator& c) {
   return texts.back() == std::to_string(color == 5 ? 0 : 1) ? "" : "all_gather in a part is wrong; ";
 }
 
+/// allocate() has memory of the devices that it reaches, and refuses the others; on all ranks alike.
+inline std::string reach_findings(Communicator& c) {
+  if (!c.reaches(Device::host)) return "the host is not reached; ";
+  for (const auto device : {Device::host, Device::cuda}) {
+    const auto about = " on " + std::string(name_of(device)) + "; ";
+    if (c.all_reduced(c.reaches(device) ? 1 : 0, Op::sum) != (c.reaches(device) ? c.size() : 0))
+      return "the ranks differ in what they reach" + about;
+    try {
+      const auto memory = c.allocate(64, device);
+      if (!c.reaches(device)) return "memory that is not reached is given" + about;
+      if (memory == nullptr) return "no memory is given" + about;
+    } catch (const UsageError&) {
+      if (c.reaches(device)) return "memory that is reached is refused" + about;
+    }
+  }
+  return {};
+}
+
 inline std::string bucket_findings(Communicator& c) {
   const std::vector<GradientBuckets::Parameter> parameters = {{"a", 1000}, {"b", 3}, {"c", 0}, {"d", 70000}};
   GradientBuckets buckets(c, parameters, {.bucket_bytes = 4096});
@@ -330,7 +348,7 @@ inline std::string communicator_findings(Communicator& c) {
   for (const std::size_t unit : {0UL, 10UL, 3000UL, 70000UL}) findings += part_findings(c, unit);
   findings += flight_findings(c) + window_findings(c) + split_findings(c);
   findings += overtaking_findings(c) + pace_findings(c) + given_back_findings(c);
-  return findings + exchange_findings(c) + vote_findings(c) + nan_findings(c) + bucket_findings(c);
+  return findings + exchange_findings(c) + maximum_findings(c) + reach_findings(c) + nan_findings(c) + bucket_findings(c);
 }
 
 }  // namespace trainrt::test

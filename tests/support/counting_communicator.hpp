@@ -12,15 +12,15 @@ struct Tally {
   std::int64_t reductions = 0;  ///< all_reduce, reduce_scatter
   std::int64_t gathers = 0;     ///< all_gather: every rank hears from every other
   std::int64_t others = 0;      ///< broadcast, barrier
-  std::int64_t votes = 0;
+  std::int64_t maxima = 0;
   std::int64_t gathered_bytes = 0;  ///< that gathers and broadcasts put into this rank's memory
 
-  std::int64_t collectives() const { return reductions + gathers + others + votes; }
+  std::int64_t collectives() const { return reductions + gathers + others + maxima; }
   friend Tally operator-(Tally a, const Tally& b) {
     a.reductions -= b.reductions;
     a.gathers -= b.gathers;
     a.others -= b.others;
-    a.votes -= b.votes;
+    a.maxima -= b.maxima;
     a.gathered_bytes -= b.gathered_bytes;
     return a;
   }
@@ -41,12 +41,13 @@ class CountingCommunicator : public Communicator {
   }
   bool test(Ticket ticket) override { return inner_->test(ticket); }
   void wait(Ticket ticket) override { inner_->wait(ticket); }
-  void start_vote(const Vote& mine) override {
-    ++tally_.votes;
-    inner_->start_vote(mine);
+  void start_maximum(const Maximum& mine) override {
+    ++tally_.maxima;
+    inner_->start_maximum(mine);
   }
-  Vote finish_vote() override { return inner_->finish_vote(); }
+  Maximum finish_maximum(std::string_view name) override { return inner_->finish_maximum(name); }
   std::unique_ptr<Communicator> split(int color, int key) override { return inner_->split(color, key); }
+  bool reaches(Device device) const override { return inner_->reaches(device); }
   Memory allocate(std::size_t bytes, Device device) override { return inner_->allocate(bytes, device); }
   void at_step(std::int64_t step) override { inner_->at_step(step); }
 

@@ -78,7 +78,7 @@ class DeviceContract {
         for (const auto op : {Op::sum, Op::mean, Op::max}) all += parts(dtype, unit, op);
     }
     for (int root = 0; root < c_.size(); ++root) all += broadcast(root);
-    return all + nans() + in_flight() + split() + zeroed() + refused();
+    return all + reached() + nans() + in_flight() + split() + zeroed() + refused();
   }
 
  private:
@@ -181,6 +181,8 @@ class DeviceContract {
     return memory.bytes() == bytes_of(std::vector<std::int32_t>{expected}) ? ""
                                                                            : "a part of a split reduces wrongly on a GPU; ";
   }
+
+  std::string reached() { return c_.reaches(Device::cuda) ? reach_findings(c_) : "memory of GPUs is not reached; "; }
 
   std::string zeroed() {
     const auto memory = c_.allocate(1000, Device::cuda);

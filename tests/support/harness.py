@@ -4,6 +4,7 @@ the comparison of runs bit for bit.
 A test file is run as `python3 tests/.../test_x.py BUILD_DIR [WORD ...]`; with words only tests whose name holds one of them.
 """
 import atexit
+import fnmatch
 import itertools
 import json
 import os
@@ -487,11 +488,28 @@ def check_same_bits(run_dir, reference):
         check(pair[0] == pair[1], f"report {number} differs from the uninterrupted run: {pair[0]}, expected {pair[1]}")
 
 
+def listed(title):
+    """The plug-ins under that title of `trainrt list`, with their help: {name: help}."""
+    part = next(part for part in run([TRAINRT, "list"]).out.split("\n\n") if part.startswith(title + "\n"))
+    return dict(re.findall(r"^  ([\w.-]+) +(.*)$", part, re.M))
+
+
+_sink_files = []
+
+
+def is_file_of_a_sink(name):
+    """The help of a sink that writes a file begins with the file's name: "progress.csv: one row a report"."""
+    if not _sink_files:
+        _sink_files.extend(help.split(":")[0] for help in listed("metric sinks").values())
+    return any(fnmatch.fnmatchcase(name, pattern) for pattern in _sink_files)
+
+
 def check_no_debris(run_dir, keep=None):
     """Only what belongs into a run directory that nobody works in; with num_to_keep = keep, no more checkpoints than that."""
     run_dir = Path(run_dir)
-    plain = {"run.json", "params.json", "result.json", "progress.csv", "metrics.h5", "attempts", "artifacts", "logs"}
-    left = [path.name for path in run_dir.iterdir() if path.name not in plain and not re.fullmatch(r"checkpoint_\d{6}", path.name)]
+    plain = {"run.json", "params.json", "result.json", "attempts", "artifacts", "logs"}
+    left = [path.name for path in run_dir.iterdir() if path.name not in plain and not is_file_of_a_sink(path.name) and
+            not re.fullmatch(r"checkpoint_\d{6}", path.name)]
     left += [f"attempts/{path.name}" for path in (run_dir / "attempts").iterdir() if not re.fullmatch(r"\d{6}\.json", path.name)]
     left += [path.name for path in run_dir.parent.glob(".trainrt*")]
     check(not left, f"debris in {run_dir}: {left}")

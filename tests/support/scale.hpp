@@ -32,7 +32,7 @@ inline std::int64_t tree_depth(int ranks) {
   return depth.front();
 }
 inline std::int64_t rounds_of(const Tally& tally, int ranks) {
-  return (tally.reductions + tally.votes + tally.others) * (2 + tree_depth(ranks)) + tally.gathers * 3;
+  return (tally.reductions + tally.maxima + tally.others) * (2 + tree_depth(ranks)) + tally.gathers * 3;
 }
 
 /// What is saved: replicated tensors, and so many sharded ones and ones of each rank's own.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <trainrt/error.hpp>
 
+#include "checkpoint/checkpoint_error.hpp"
 #include "checkpoint/collective.hpp"
 #include "checkpoint/damage.hpp"
 #include "checkpoint/device_memory.hpp"
@@ -140,8 +141,9 @@ Accept same_model(const State& state, Communicator& communicator) {
       return mine;
     });
     if (lines.empty()) return;
-    throw UsageError("cannot restore from '" + directory + "': it is of another model than the State:\n  " +
-                     join(lines, "\n  ") + "\nRun the model that wrote it, or choose another run.name.");
+    const auto text = "cannot restore from '" + directory + "': it is of another model than the State:\n  " +
+                      join(lines, "\n  ") + "\nRun the model that wrote it.";
+    throw StateDiffers(text, directory, lines);
   };
 }
 

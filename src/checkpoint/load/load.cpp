@@ -8,6 +8,7 @@
 #include <fnmatch.h>
 #include <trainrt/error.hpp>
 
+#include "checkpoint/checkpoint_error.hpp"
 #include "checkpoint/collective.hpp"
 #include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/names.hpp"
@@ -43,9 +44,10 @@ std::optional<LoadResult> load_newest(const State& state, const std::string& run
     return finish_load(state, std::move(*loaded), communicator);
   }
   if (skipped.empty()) return std::nullopt;
-  throw Error("cannot restore from '" + run_dir + "': all its checkpoints are damaged:\n  " +
-              join(summed_up(skipped), "\n  ") +
-              "\nBring one back from a backup, or choose another run.name to start anew.");
+  auto damages = summed_up(skipped);
+  const auto text = "cannot restore from '" + run_dir + "': all its checkpoints are damaged:\n  " + join(damages, "\n  ") +
+                    "\nBring one back from a backup.";
+  throw AllDamaged(text, run_dir, std::move(damages));
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ std::string difference(const std::string& name, const std::vector<Descriptions>&
   return "'" + name + "': " + join(parts, "; ");
 }
 
-/// Collective: ranks tell each other what they have, and every rank throws what differs.
+/// Collective: ranks exchange what they have, and every rank throws what differs.
 [[noreturn]] void fail(Communicator& communicator, const State& state, Agreement::For purpose) {
   std::vector<Descriptions> ranks;
   for (const auto& bytes : communicator.all_gather(pack(describe(state, purpose)))) ranks.push_back(unpack(bytes));

@@ -79,7 +79,7 @@ void throw_failures(const std::vector<Sealed>& parts) {
   }
   if (failures.empty()) return;
   const auto text = join(failures, "; ");
-  if (may_pass) throw io::StorageError(text, EIO);
+  if (may_pass) throw io::StorageError(text, EIO, "");
   throw Error(text);
 }
 
@@ -123,7 +123,7 @@ std::uint64_t commit(const Commit& commit, const Observer& observer) try {
   throw;
 } catch (const io::StorageError& error) {
   if (const auto lost = lost_text(commit.paths); !lost.empty()) throw LostRun(lost);
-  throw io::StorageError(drop(commit.paths, error.what()), error.error_number());
+  throw io::StorageError(drop(commit.paths, error.what()), error.error_number(), error.path());
 } catch (const std::exception& error) {
   if (const auto lost = lost_text(commit.paths); !lost.empty()) throw LostRun(lost);
   throw Error(drop(commit.paths, error.what()));

@@ -5,12 +5,10 @@
 #include <chrono>
 #include <thread>
 
-#include <trainrt/error.hpp>
-
+#include "checkpoint/checkpoint_error.hpp"
 #include "core/host.hpp"
 #include "core/retry.hpp"
 #include "io/file.hpp"
-#include "io/storage_error.hpp"
 
 namespace trainrt::checkpoint {
 
@@ -22,14 +20,13 @@ void await_directory(const std::string& path, double limit_s, const std::functio
   }
   const auto look = [&] {
     if (io::exists(path)) return;
-    const auto text =
-        "cannot see '" + path + "', which rank 0 made: is storage_path on a file system that all nodes share?";
-    if (io::exists(run_of(run_of(path)))) throw Error(text);
-    throw io::StorageError(text, ESTALE);
+    const bool storage_is_there = io::exists(run_of(run_of(path)));
+    throw DirectoryNotSeen("cannot see '" + path + "', which rank 0 made: it must be on a file system that all nodes share",
+                           storage_is_there ? ENOENT : ESTALE, path, limit_s);
   };
   RetryLimits limits;
   limits.limit_s = limit_s - usual_s;
-  limits.tell = say;
+  limits.notify = say;
   retry(
       "storage", look, [](const std::exception&) { return true; }, limits);
 }

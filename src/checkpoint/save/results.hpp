@@ -8,7 +8,7 @@
 
 namespace trainrt::checkpoint {
 
-// What becomes of a save, and how ranks tell each other.
+// What becomes of a save, and how ranks send it to each other.
 
 /// What became of one rank's part of a checkpoint.
 struct Sealed {

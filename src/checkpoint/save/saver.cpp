@@ -7,6 +7,7 @@
 
 #include <trainrt/error.hpp>
 
+#include "checkpoint/checkpoint_error.hpp"
 #include "checkpoint/collective.hpp"
 #include "checkpoint/save/agree.hpp"
 #include "checkpoint/save/commit.hpp"
@@ -38,7 +39,7 @@ struct Saver::Flight {
   bool gathered = false;
 };
 
-/// What rank 0's writer tells its train thread.
+/// What rank 0's writer reports to its train thread.
 struct Saver::Conclusion {
   std::mutex mutex;
   std::condition_variable changed;
@@ -58,8 +59,7 @@ struct Saver::Conclusion {
   SaveResult wait(std::int64_t save, double limit_s) {
     std::unique_lock lock(mutex);
     if (!changed.wait_for(lock, std::chrono::duration<double>(limit_s), [&] { return number >= save; }))
-      throw Error(
-          "the commit of a checkpoint has come to a halt: the storage does not answer (failure.collective_timeout)");
+      throw SaveStalled("the commit of a checkpoint has come to a halt: the storage does not answer", limit_s);
     return result;
   }
 };
@@ -91,7 +91,7 @@ std::optional<SaveResult> Saver::start(const State& state, Request request) {
     } catch (const std::exception& error) {
       const auto lost = options_.makes_private_dir ? std::string() : lost_text(paths);
       obstacle.lost = !lost.empty();
-      obstacle.error = obstacle.lost ? lost : who(communicator_) + ": " + error.what();
+      obstacle.error = obstacle.lost ? lost : who(communicator_) + ": " + options_.writer.explain(error);
       obstacle.may_pass = io::may_pass(error);
       obstacle.began_ms = began_ms;
       obstacle.ended_ms = now_ms();
@@ -165,11 +165,12 @@ std::optional<SaveResult> Saver::finish() {
 
 /// Storage that has come to a halt is an Error, on all ranks.
 void Saver::gather() {
-  const auto sealed = on_every_rank(communicator_, [&] {
+  const auto wait = [&] {
     auto mine = writer_.wait();
     if (!mine.failure.empty()) mine.failure = who(communicator_) + ": " + mine.failure;
     return packed(mine);
-  });
+  };
+  const auto sealed = on_every_rank(communicator_, wait, options_.writer.explain);
   std::vector<Sealed> parts;
   for (const auto& bytes : sealed) parts.push_back(unpacked_sealed(bytes));
   flight_->gathered = true;
@@ -203,7 +204,7 @@ void Saver::commit_in_background(std::shared_ptr<const Commit> work, std::int64_
       result.lost = true;
       result.error = error.what();
     } catch (const std::exception& error) {
-      result.error = error.what();
+      result.error = options_.writer.explain(error);
       result.may_pass = io::may_pass(error);
       const bool own =
           std::all_of(work->parts.begin(), work->parts.end(), [](const Sealed& p) { return p.failure.empty(); });
@@ -223,7 +224,7 @@ void Saver::follow_up(const Commit& work) {
     settle_views();
   } catch (const std::exception& error) {
     options_.writer.say("the whole view of a checkpoint is missing, and is written again later: " +
-                        std::string(error.what()));
+                        options_.writer.explain(error));
     owed_views_.owe(work.paths.final);
   }
   try {
@@ -231,7 +232,7 @@ void Saver::follow_up(const Commit& work) {
       retain(options_.run_dir, options_.private_dir, *options_.retention, options_.known, damaged_,
              options_.writer.observer);
   } catch (const std::exception& error) {
-    options_.writer.say("an old checkpoint stays: " + std::string(error.what()));
+    options_.writer.say("an old checkpoint stays: " + options_.writer.explain(error));
   }
 }
 
@@ -240,8 +241,8 @@ void Saver::settle_views() {
 }
 
 SaveResult Saver::conclude() {
-  const auto result = unpacked_result(
-      from_root(communicator_, [&] { return packed(conclusion_->wait(started_, options_.writer.stuck_s)); }));
+  const auto wait = [&] { return packed(conclusion_->wait(started_, options_.writer.stuck_s)); };
+  const auto result = unpacked_result(from_root(communicator_, wait, options_.writer.explain));
   flight_.reset();
   if (result.lost) throw LostRun(result.error);
   return result;
@@ -258,9 +259,10 @@ void Saver::drain() {
   options_.writer.say(
       "waiting for the storage: the whole view of the last checkpoint, or deletions of old ones, take long");
   if (!writer_.workers().drain_within(options_.writer.stuck_s))
-    throw Error(
+    throw SaveStalled(
         "what follows a checkpoint's commit (state.h5, deletions of old ones) has come to a halt: the storage does "
-        "not answer. The checkpoint itself is whole; start the same command again when the storage is well");
+        "not answer. The checkpoint itself is whole; start the same command again when the storage is well",
+        options_.writer.stuck_s);
 }
 
 SaveResult save(const State& state, const SaverOptions& options, const Meta& meta, Communicator& communicator) {

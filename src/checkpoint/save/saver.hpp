@@ -77,7 +77,7 @@ class Saver {
   /// Waits for what is in flight. nullopt if nothing is.
   std::optional<SaveResult> finish();
   /// Waits for what follows a commit in the background: the whole view, deletions; views that could not be written are
-  /// tried once more. Not collective. Says that it waits if that takes long; throws Error after writer.stuck_s.
+  /// tried once more. Not collective. Says that it waits if that takes long; throws SaveStalled after writer.stuck_s.
   void drain();
 
  private:

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <set>
 #include <thread>
+
 #include <trainrt/error.hpp>
 
 #include "checkpoint/device_memory.hpp"
@@ -15,8 +16,8 @@
 #include "checkpoint/part.hpp"
 #include "checkpoint/save/output.hpp"
 #include "checkpoint/save/shard_image.hpp"
+#include "checkpoint/save/stall_check.hpp"
 #include "checkpoint/value_bytes.hpp"
-#include "core/host.hpp"
 #include "io/digest.hpp"
 #include "io/file.hpp"
 #include "io/positional_file.hpp"
@@ -51,15 +52,10 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
 
   Sealed wait(double stuck_s) {
     std::unique_lock lock(mutex_);
-    auto seen = done_bytes_.load();
-    auto since = monotonic_seconds();
+    StallCheck check("writing '" + directory_ + "/" + plan_->file + "'", stuck_s, done_bytes_);
     while (!sealed_) {
       changed_.wait_for(lock, std::chrono::milliseconds(200));
-      if (done_bytes_ != seen) since = monotonic_seconds();
-      seen = done_bytes_;
-      if (!sealed_ && monotonic_seconds() - since > stuck_s)
-        throw Error("writing '" + directory_ + "/" + plan_->file + "' has come to a halt: no byte in " +
-                    std::to_string(static_cast<int>(stuck_s)) + " s (failure.collective_timeout)");
+      if (!sealed_) check.require_progress(done_bytes_);
     }
     return result_;
   }
@@ -154,7 +150,7 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
   /// Folders of user files are made by who needs them.
   void await_place(const Output& output) {
     const std::lock_guard lock(place_mutex_);
-    if (failed_) throw Error("another part of the checkpoint was not written");  // what failed first is what is told
+    if (failed_) throw Error("another part of the checkpoint was not written");  // what failed first is reported
     if (!directory_seen_) await_directory(directory_, writer_.options_.visible_s, writer_.options_.say);
     directory_seen_ = true;
     const auto folder = output.path().substr(0, output.path().rfind('/'));
@@ -235,7 +231,7 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
     try {
       action();
     } catch (const std::exception& error) {
-      fail(error.what(), io::may_pass(error));
+      fail(writer_.options_.explain(error), io::may_pass(error));
     }
   }
   void fail(const std::string& why, bool may_pass) {
@@ -301,15 +297,11 @@ Sealed ShardWriter::wait() { return job_->wait(options_.stuck_s); }
 io::Block ShardWriter::staging_block(const Job& job, std::size_t bytes) {
   constexpr double limit_s = 2;
   if (auto block = pool_.take_within(limit_s, bytes)) return std::move(*block);
-  options_.say("the save waits for the disk: its staging memory is full (checkpoint.staging_limit)");
-  auto since = monotonic_seconds();
-  for (auto seen = job.done_bytes();;) {
+  const auto limit = options_.staging_limit.empty() ? std::string() : " (" + options_.staging_limit + ")";
+  options_.say("the save waits for the disk: its staging memory is full" + limit);
+  for (StallCheck check("writing a checkpoint", options_.stuck_s, job.done_bytes());;) {
     if (auto block = pool_.take_within(limit_s, bytes)) return std::move(*block);
-    if (job.done_bytes() != seen) since = monotonic_seconds();
-    seen = job.done_bytes();
-    if (monotonic_seconds() - since > options_.stuck_s)
-      throw Error("the checkpoint's files have come to a halt: no byte was written in " +
-                  std::to_string(static_cast<int>(options_.stuck_s)) + " s (failure.collective_timeout)");
+    check.require_progress(job.done_bytes());
   }
 }
 

@@ -10,6 +10,7 @@
 #include "checkpoint/save/phases.hpp"
 #include "checkpoint/save/results.hpp"
 #include "checkpoint/save/shard_plan.hpp"
+#include "core/explain.hpp"
 #include "device/copier.hpp"
 #include "io/block_pool.hpp"
 #include "io/workers.hpp"
@@ -24,6 +25,8 @@ struct WriterOptions {
   double visible_s = 30;   ///< so long may a directory take to be seen here
   Observer observer = [](Phase) {};
   std::function<void(const std::string&)> say = [](const std::string&) {};  ///< what the user should know of waits
+  Explain explain = message_of;                                             ///< words errors in what becomes of a save
+  std::string staging_limit;  ///< what the user knows staging_bytes as, for messages; "": nothing
 };
 
 /// Writes one rank's part of checkpoints, one after the other. begin() copies the state into staging memory, block by block
@@ -39,7 +42,7 @@ class ShardWriter {
   /// Returns when the state may change. The earlier part must be sealed. Failures show in wait().
   void begin(std::shared_ptr<const ShardPlan> plan, const State& state, const std::string& directory);
   bool is_sealed() const;
-  /// Waits for the part that was begun last. Throws Error if no byte is written for stuck_s.
+  /// Waits for the part that was begun last. Throws SaveStalled if no byte is written for stuck_s.
   Sealed wait();
   /// Takes the staging memory that such a plan needs, in the background, so that no save has to wait for the system to find
   /// it. What cannot be had now a save will ask for.

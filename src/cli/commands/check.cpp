@@ -88,7 +88,7 @@ ExitCode check_command(std::span<const std::string> words) {
   const auto function = take_declared(spec);
   trainer::check_spec(spec);
   check_resume(spec);
-  comm::find_backend(spec.scaling.backend);
+  comm::backends_of_name(spec.scaling.backend);
   check_run_dir(spec);
   if (!spec.train.program.empty()) static_cast<void>(train_call(spec));  // looks for the program
   fmt::print("config          ok\n");

@@ -15,6 +15,7 @@
 #include "comm/agreement.hpp"
 #include "comm/backend.hpp"
 #include "core/log.hpp"
+#include "trainer/advice.hpp"
 
 namespace trainrt::cli::plugins {
 
@@ -95,9 +96,10 @@ ExitCode examine(launch::Launch& launch, const Environment& environment, const P
   const auto communicator = comm::open_communicator(launch, plan.comm);
   batch::install_stop_signals();  // again: MPI_Init takes SIGUSR1
   try {
-    comm::agreed(*communicator, [&] {
+    const auto prepare = [&] {
       if (plan.error) std::rethrow_exception(plan.error);
-    });
+    };
+    comm::agreed(*communicator, prepare, trainer::with_advice);
     run_checks({launch.world(), *communicator, environment, plan.subject}, plan, visit, watchdog);
     communicator->barrier();
     return visit.report->code();
@@ -109,8 +111,8 @@ ExitCode examine(launch::Launch& launch, const Environment& environment, const P
 }
 
 void add_failure(Visit& visit, const Error& failure) {
-  visit.report->add(visit.check,
-                    doctor::error(failure.what(), "nothing could be examined from here on: mend this, and run it again"));
+  visit.report->add(visit.check, doctor::error(trainer::with_advice(failure),
+                                               "nothing could be examined from here on: mend this, and run it again"));
   visit.report->end();
 }
 
@@ -139,7 +141,7 @@ ExitCode doctor_command(std::span<const std::string> words) {
       add_failure(visit, failure);
     } else {
       std::this_thread::sleep_for(time_to_speak);  // rank 0 has met the same, or is where it cannot say a word
-      log::error(failure.what());
+      log::error(trainer::with_advice(failure));
     }
     launch->abort(static_cast<int>(ExitCode::failed));
   }

@@ -5,6 +5,7 @@
 #include "cli/command.hpp"
 #include "cli/exporter.hpp"
 #include "comm/backend.hpp"
+#include "comm/gpu_backend.hpp"
 #include "config/section.hpp"
 #include "config/stop_rules.hpp"
 #include "core/text.hpp"
@@ -64,6 +65,7 @@ ExitCode list_command(std::span<const std::string> words) {
   print_table("export formats", exporter_table());
   print_table("launchers", launch::launcher_table());
   print_table("communicator backends", comm::backend_table());
+  print_table("communicator backends for GPUs", comm::gpu_backend_table());
   return ExitCode::finished;
 }
 

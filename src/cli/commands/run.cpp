@@ -18,6 +18,7 @@
 #include "core/fault_point.hpp"
 #include "core/log.hpp"
 #include "core/memory.hpp"
+#include "trainer/advice.hpp"
 #include "trainer/run.hpp"
 #include "watch/crash_report.hpp"
 #include "watch/start_watch.hpp"
@@ -83,14 +84,16 @@ ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOpti
     trainer::TrainCall function;
     std::optional<watch::StartWatch> start_watch;
     if (prepared.spec) start_watch.emplace(launch, start_times_of(*prepared.spec));
-    comm::agreed(*communicator, [&] {
+    const auto prepare = [&] {
       if (prepared.error) std::rethrow_exception(prepared.error);
       require_workers(*prepared.spec, world.size);
       take_declared(*prepared.spec);
       trainer::check_spec(*prepared.spec);
       function = train_call(*prepared.spec);
-    });
-    comm::agreed(*communicator, [&] { comm::put_on_gpus(communicator, launch.world(), comm_options); });
+    };
+    const auto take_gpus = [&] { comm::put_on_gpus(communicator, launch.world(), comm_options); };
+    comm::agreed(*communicator, prepare, trainer::with_advice);
+    comm::agreed(*communicator, take_gpus, trainer::with_advice);
     log::info(fmt::format("{} rank{} on {} node{} ({}, {}), {}", world.size, world.size == 1 ? "" : "s", world.node_count,
                           world.node_count == 1 ? "" : "s", world.launcher, comm::choice_explained(world, *communicator),
                           described(*prepared.spec, function)));
@@ -125,7 +128,7 @@ ExitCode run_command(std::span<const std::string> words) {
     launch = launch::discover(environment, launch_options);
   } catch (const Error& error) {
     // No rank can talk to another: the one that calls itself the first speaks.
-    if (launch::claimed_rank(environment) == 0) log::error(error.what());
+    if (launch::claimed_rank(environment) == 0) log::error(trainer::with_advice(error));
     return error.code();
   }
   log::set_rank(launch->world().rank, launch->world().size);
@@ -137,14 +140,14 @@ ExitCode run_command(std::span<const std::string> words) {
   } catch (const UsageError& error) {  // of the communicator's opening
     // If all ranks fail alike, the first says it, and ends the others before they speak.
     if (launch->world().rank != 0) std::this_thread::sleep_for(std::chrono::seconds(1));
-    log::error(error.what());
+    log::error(trainer::with_advice(error));
     launch->abort(static_cast<int>(error.code()));
     return error.code();
   } catch (const std::bad_alloc&) {  // as below
     log::error(out_of_memory_text());
     launch->abort(static_cast<int>(ExitCode::failed));
   } catch (const std::exception& error) {  // not agreed on: the others wait somewhere
-    log::error(error.what());
+    log::error(trainer::with_advice(error));
     launch->abort(static_cast<int>(ExitCode::failed));
   }
   return ExitCode::failed;

@@ -9,6 +9,7 @@
 #include "cli/doctor_check.hpp"
 #include "device/binding.hpp"
 #include "device/runtime.hpp"
+#include "trainer/advice.hpp"
 
 namespace trainrt::cli::doctor::plugins {
 
@@ -57,8 +58,9 @@ Finding examine_gpus(const Examination& examination) {
     try {
       use.add(bind_node(examination, answers, node));
     } catch (const UsageError& failure) {
-      return error(fmt::format("{}: {}", examination.host_of_node(static_cast<std::size_t>(node)), failure.what()),
-                   "a run with this config cannot start here");
+      return error(
+          fmt::format("{}: {}", examination.host_of_node(static_cast<std::size_t>(node)), trainer::with_advice(failure)),
+          "a run with this config cannot start here");
     }
   }
   const Json figures = {{"least_gpus_a_rank", use.least}, {"most_gpus_a_rank", use.most}, {"shared", use.shared}};

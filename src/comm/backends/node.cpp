@@ -123,15 +123,15 @@ class NodeCommunicator : public SharedCommunicator {
     mpi_->at_step(step);
   }
 
-  void start_vote(const Vote& mine) override {
-    if (nodes_ == 1) return SharedCommunicator::start_vote(mine);
-    mpi_->start_vote(mine);
+  void start_maximum(const Maximum& mine) override {
+    if (nodes_ == 1) return SharedCommunicator::start_maximum(mine);
+    mpi_->start_maximum(mine);
   }
   /// Between nodes MPI carries it, and makes no headway for those that wait on the board: what is under way comes first.
-  Vote finish_vote() override {
-    if (nodes_ == 1) return SharedCommunicator::finish_vote();
+  Maximum finish_maximum(std::string_view name) override {
+    if (nodes_ == 1) return SharedCommunicator::finish_maximum(name);
     drain();
-    return mpi_->finish_vote();
+    return mpi_->finish_maximum(name);
   }
 
   Memory allocate(std::size_t bytes, Device device) override;
@@ -261,21 +261,29 @@ std::unique_ptr<Communicator> NodeCommunicator::split(int color, int key) {
   return over(std::move(part), std::move(nodes));
 }
 
-std::unique_ptr<Communicator> open(launch::Launch& launch, const CommOptions& options) {
-  auto mpi = start_mpi(launch, options, "node");
+}  // namespace
+
+extern const Backend node;
+
+namespace {
+
+std::unique_ptr<Communicator> open_node(launch::Launch& launch, const CommOptions& options) {
+  auto mpi = start_mpi(launch, options, node.name);
   complete_topology(launch.world(), *mpi);
   return over(std::move(mpi), launch.world().node_of_rank);
 }
 
 }  // namespace
 
-extern const Backend node;
 const Backend node{.name = "node",
                    .help = "the ranks of a node reduce in shared memory; one rank a node talks to the others over MPI",
                    .preference = 20,
                    .obstacle = [](const launch::Launch& launch) -> std::string {
                      return launch.world().size > 1 ? "" : "it takes more than one rank";
                    },
-                   .open = open};
+                   .open = open_node,
+                   .explained = [](const World& world) -> std::string {
+                     return world.node_count == 1 ? "in shared memory" : "in shared memory, MPI between nodes";
+                   }};
 
 }  // namespace trainrt::comm::plugins

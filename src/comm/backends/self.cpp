@@ -16,8 +16,8 @@ class SelfCommunicator : public QueuedCommunicator {
  public:
   SelfCommunicator() : QueuedCommunicator(0, 1, 0) {}
   std::string_view name() const override { return "self"; }
-  void start_vote(const Vote& mine) override { vote_ = mine; }
-  Vote finish_vote() override { return vote_; }
+  void start_maximum(const Maximum& mine) override { maximum_ = mine; }
+  Maximum finish_maximum(std::string_view) override { return maximum_; }
   std::unique_ptr<Communicator> split(int color, int) override {
     return color < 0 ? nullptr : std::make_unique<SelfCommunicator>();
   }
@@ -31,7 +31,7 @@ class SelfCommunicator : public QueuedCommunicator {
   }
 
  private:
-  Vote vote_{};
+  Maximum maximum_{};
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "comm/comm_error.hpp"
 #include "core/host.hpp"
 #include "core/thread.hpp"
 
@@ -44,7 +45,7 @@ Link::~Link() {
   }
   changed_.notify_all();
   if (watchdog_.joinable()) watchdog_.join();
-  if (told_) note_.set_on_device("");
+  if (noted_) note_.set_on_device("");
   const std::lock_guard lock(comm_mutex_);
   if (comm_ == nullptr) return;
   if (in_order && is_fine(api_->comm_finalize(comm_)) && settled(farewell_s) == Result::success)
@@ -55,7 +56,7 @@ Link::~Link() {
 
 void Link::enqueue(const std::string& what, const std::function<Result(const Api&, Comm*)>& calls) {
   const std::lock_guard lock(comm_mutex_);
-  if (comm_ == nullptr) throw Error(broken_);
+  if (comm_ == nullptr) refuse();
   api_->group_start();
   const auto called = calls(*api_, comm_);
   const auto ended = api_->group_end();
@@ -75,7 +76,7 @@ void Link::watch(std::shared_ptr<device::Event> event, std::string what) {
 
 void Link::require_whole() {
   const std::lock_guard lock(comm_mutex_);
-  if (comm_ == nullptr) throw Error(broken_);
+  if (comm_ == nullptr) refuse();
 }
 
 /// What the call before has come to; in_progress if it takes too long.
@@ -91,22 +92,28 @@ Result Link::settled(double limit_seconds) {
 }
 
 std::string Link::text_of(Result result) const {
-  if (result == Result::in_progress)
-    return fmt::format("it took more than {} s (failure.collective_timeout)", place_.limit_seconds);
+  if (result == Result::in_progress) return fmt::format("it took more than {} s", place_.limit_seconds);
   const char* detail = comm_ == nullptr ? nullptr : api_->get_last_error(comm_);
   return fmt::format("{}{}{}", api_->get_error_string(result), detail == nullptr || *detail == '\0' ? "" : ": ",
                      detail == nullptr ? "" : detail);
 }
 
 void Link::fail(const std::string& what, Result result) {
-  break_off(fmt::format("{} on rank {} ({}, GPU {}): NCCL {} failed: {}", what, place_.rank, host_name(), place_.gpu,
-                        api_->version_text(), text_of(result)));
-  throw Error(broken_);
+  break_off({fmt::format("{} on rank {} ({}, GPU {}): NCCL {} failed: {}", what, place_.rank, host_name(), place_.gpu,
+                         api_->version_text(), text_of(result)),
+             result == Result::in_progress ? what : ""});
+  refuse();
 }
 
 /// comm_mutex_ is held.
-void Link::break_off(const std::string& why) {
-  broken_ = why;
+void Link::refuse() const {
+  if (broken_.overdue.empty()) throw Error(broken_.text);
+  throw CollectiveTimeout(broken_.text, broken_.overdue, place_.limit_seconds, "");
+}
+
+/// comm_mutex_ is held.
+void Link::break_off(Trouble why) {
+  broken_ = std::move(why);
   if (comm_ != nullptr) api_->comm_abort(std::exchange(comm_, nullptr));
 }
 
@@ -117,9 +124,9 @@ void Link::watch_loop() {
   for (;;) {
     changed_.wait(lock, [&] { return ending_ || !watched_.empty(); });
     if (ending_) return;
-    const auto why = trouble();
-    tell();
-    if (why.empty()) {
+    auto why = trouble();
+    note_wait();
+    if (why.text.empty()) {
       changed_.wait_for(lock, poll_interval, [&] { return ending_; });
       continue;
     }
@@ -127,40 +134,40 @@ void Link::watch_loop() {
     lock.unlock();
     {
       const std::lock_guard comm_lock(comm_mutex_);
-      if (comm_ != nullptr) break_off(why);
+      if (comm_ != nullptr) break_off(std::move(why));
     }
     lock.lock();
   }
 }
 
-/// Forgets what is done; says what is wrong with the first that is not, "" for nothing. watch_mutex_ is held.
-std::string Link::trouble() try {
+/// Forgets what is done; returns what is wrong with the first that is not. watch_mutex_ is held.
+Link::Trouble Link::trouble() try {
   while (!watched_.empty() && watched_.front().event->test()) {
     watched_.pop_front();
     since_ = monotonic_seconds();
   }
-  if (watched_.empty()) return "";
+  if (watched_.empty()) return {};
   const auto& first = watched_.front();
   const auto where = fmt::format("{} on rank {} ({})", first.what, place_.rank, host_name());
   if (monotonic_seconds() - since_ > with_margin(place_.limit_seconds))
-    return fmt::format(
-        "{}: not done on GPU {} after {} s (failure.collective_timeout): some rank has not joined it; NCCL "
-        "does not tell which",
-        where, place_.gpu, place_.limit_seconds);
+    return {fmt::format("{}: not done on GPU {} after {} s: some rank has not joined it; NCCL does not tell which", where,
+                        place_.gpu, place_.limit_seconds),
+            first.what};
   const std::unique_lock comm_lock(comm_mutex_, std::try_to_lock);
-  if (!comm_lock || comm_ == nullptr) return "";  // who holds it looks himself
+  if (!comm_lock || comm_ == nullptr) return {};  // who holds it looks himself
   auto state = Result::success;
   api_->comm_get_async_error(comm_, &state);
-  return is_fine(state) ? "" : fmt::format("{}: NCCL {} failed: {}", where, api_->version_text(), text_of(state));
+  if (is_fine(state)) return {};
+  return {fmt::format("{}: NCCL {} failed: {}", where, api_->version_text(), text_of(state)), ""};
 } catch (const Error& error) {  // the GPU's
-  return error.what();
+  return {error.what(), ""};
 }
 
 /// What the GPU has been at for a while, for whoever looks at the train thread. watch_mutex_ is held.
-void Link::tell() {
+void Link::note_wait() {
   const bool is_long = !watched_.empty() && monotonic_seconds() - since_ > worth_saying_s;
-  if (is_long || told_) note_.set_on_device(is_long ? watched_.front().what + ", on the GPU" : "");
-  told_ = is_long;
+  if (is_long || noted_) note_.set_on_device(is_long ? watched_.front().what + ", on the GPU" : "");
+  noted_ = is_long;
 }
 
 bool Link::all_done_within(double seconds) {

@@ -16,7 +16,8 @@ namespace trainrt::comm::nccl {
 /// One rank's end of an NCCL communicator. NCCL never blocks here: its calls return at once, and what they have come to is
 /// asked for, with a limit. A thread watches what is under way on the GPU: if NCCL reports an error, or the first of it
 /// takes longer than the limit, it aborts the communicator. The kernels that wait for other ranks end then, so that nothing
-/// that waits for the GPU waits for ever, and every later call throws Error with the reason.
+/// that waits for the GPU waits for ever, and every later call throws Error with the reason (CollectiveTimeout, if that is
+/// time).
 class Link {
  public:
   struct Member {
@@ -34,9 +35,9 @@ class Link {
 
   /// The calls, as one group of NCCL's. Returns when they are on their stream.
   void enqueue(const std::string& what, const std::function<Result(const Api&, Comm*)>& calls);
-  /// Watches until the event comes. `what` is said if it does not.
+  /// Watches until the event comes. `what` is in the error if it does not.
   void watch(std::shared_ptr<device::Event> event, std::string what);
-  /// Throws Error with the reason if it was aborted.
+  /// Throws Error with the reason, CollectiveTimeout if that is time, if it was aborted.
   void require_whole();
 
  private:
@@ -47,10 +48,16 @@ class Link {
   Result settled(double limit_seconds);
   std::string text_of(Result result) const;
   [[noreturn]] void fail(const std::string& what, Result result);
-  void break_off(const std::string& why);
+  /// Why the communicator is of no use any more.
+  struct Trouble {
+    std::string text;     ///< "" = it is whole
+    std::string overdue;  ///< the operation, if that took longer than the limit
+  };
+  void break_off(Trouble why);
+  [[noreturn]] void refuse() const;
   void watch_loop();
-  std::string trouble();
-  void tell();
+  Trouble trouble();
+  void note_wait();
   bool all_done_within(double seconds);
 
   std::shared_ptr<const Api> api_;
@@ -59,12 +66,12 @@ class Link {
 
   std::mutex comm_mutex_;  // held if NCCL is called
   Comm* comm_ = nullptr;   // nullptr: aborted
-  std::string broken_;     // why
+  Trouble broken_;
 
   std::mutex watch_mutex_;
   std::condition_variable changed_;
   std::deque<Watched> watched_;
-  bool told_ = false;
+  bool noted_ = false;
   double since_ = 0;  // when the first of these became the first
   bool ending_ = false;
   std::thread watchdog_;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "comm/comm_error.hpp"
 #include "comm/queued_communicator.hpp"
 #include "core/host.hpp"
 #include "core/text.hpp"
@@ -104,6 +105,7 @@ void NcclCommunicator::connect() {
   if (link_) return;
   UniqueId id{};
   std::string failure;
+  bool overdue = false;
   if (rank() == 0 && api_->get_unique_id(&id) != Result::success)
     failure = "NCCL makes no id: is there a network interface?";
   host().broadcast(Buffer{id.bytes, sizeof id.bytes, DType::u8}, 0, "NCCL's id");
@@ -114,11 +116,16 @@ void NcclCommunicator::connect() {
       link = std::make_unique<Link>(api_, id, Link::Member{rank(), size(), gpu(), options_.timeout_seconds});
     } catch (const Error& error) {
       failure = error.what();
+      overdue = dynamic_cast<const CollectiveTimeout*>(&error) != nullptr;
     }
   std::vector<std::string> failures;
   for (const auto& text : host().all_gather(failure))
     if (!text.empty()) failures.push_back(text);
-  if (!failures.empty()) throw Error(join(failures, "\n"));
+  if (!failures.empty()) {
+    const auto text = join(failures, "\n");
+    if (host().all_reduced(std::int64_t{overdue}, Op::max) == 0) throw Error(text);
+    throw CollectiveTimeout(text, "joining the NCCL communicator", options_.timeout_seconds, "");
+  }
   link_ = std::move(link);
 }
 

@@ -1,3 +1,4 @@
+#include <cctype>
 #include <cstring>
 #include <utility>
 
@@ -50,6 +51,19 @@ void check_idx_options(const Options& options) {
   if (options.has("labels")) check_counts(options, images, check_idx(options.text("labels")));
 }
 
+/// "train-images-idx3-ubyte", "x.idx1-ubyte.gz": the names of LeCun's files.
+bool is_idx_name(std::string_view name) {
+  for (const std::string_view ending : {".gz", "-ubyte"}) {
+    if (name.ends_with(ending))
+      name.remove_suffix(ending.size());
+    else if (ending == "-ubyte")
+      return false;
+  }
+  if (name.empty() || !std::isdigit(static_cast<unsigned char>(name.back()))) return false;
+  while (!name.empty() && std::isdigit(static_cast<unsigned char>(name.back()))) name.remove_suffix(1);
+  return name.ends_with("idx");
+}
+
 std::unique_ptr<Source> open_idx(const Options& options) {
   check_idx_options(options);
   std::vector<std::pair<std::string, IdxData>> files;
@@ -71,7 +85,8 @@ extern const Format idx{
     .options = {{.key = "source", .default_value = "", .help = "IDX file with the images", .required = true},
                 {.key = "labels", .default_value = "", .help = "IDX file with the labels"}},
     .check = check_idx_options,
-    .open = open_idx};
+    .open = open_idx,
+    .is_name_of = is_idx_name};
 
 }  // namespace plugins
 

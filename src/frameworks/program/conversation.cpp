@@ -123,6 +123,8 @@ Json Conversation::reply(const Message& message) {
        [](Conversation& self, const Message& request) {
          return self.ctx_.request_stop(text_field(request.body, "reason")), Json::object();
        }},
+      {"log",
+       [](Conversation& self, const Message& log) { return self.ctx_.log(text_field(log.body, "text")), Json::object(); }},
       {"expect_iterations",
        [](Conversation& self, const Message& expected) {
          return self.ctx_.expect_iterations(number_field(expected.body, "total")), Json::object();

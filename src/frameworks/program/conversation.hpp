@@ -29,6 +29,7 @@ namespace trainrt::program {
 ///   stop_point, save, barrier
 ///   request_stop {reason}
 ///   expect_iterations {total}
+///   log {text}                           lines of this worker
 ///   metadata {json}                      an object
 ///   all_reduce {dtype, count, reduce = sum | mean | min | max}    the memory's first elements, in place
 ///   broadcast {dtype, shape, root}       the same: rank root's are on every rank then

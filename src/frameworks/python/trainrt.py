@@ -514,6 +514,12 @@ class Context:
         Any rank may ask."""
         self._ask("request_stop", reason=str(reason))
 
+    def log(self, text):
+        """Writes each line of str(text) as a line of this worker into the run's log (standard error), marked with its rank as
+        trainrt's own lines are. Unlike print() it leaves a progress bar whole and shows control characters as escapes. Not
+        collective."""
+        self._ask("log", text=_utf8(str(text)))
+
     def expect_iterations(self, total):
         """Tells how many reports the run will have, for the progress bar."""
         self._ask("expect_iterations", total=int(total))

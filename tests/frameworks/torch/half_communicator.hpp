@@ -23,8 +23,8 @@ class HalfCommunicator : public trainrt::Communicator {
   }
   bool test(Ticket) override { return true; }
   void wait(Ticket) override {}
-  void start_vote(const Vote& mine) override { vote_ = mine; }
-  Vote finish_vote() override { return vote_; }
+  void start_maximum(const Maximum& mine) override { maximum_ = mine; }
+  Maximum finish_maximum(std::string_view) override { return maximum_; }
   std::unique_ptr<Communicator> split(int, int) override { return nullptr; }
 
   std::vector<std::string> started;  ///< reductions
@@ -40,7 +40,7 @@ class HalfCommunicator : public trainrt::Communicator {
   }
 
   Ticket tickets_ = 0;
-  Vote vote_{};
+  Maximum maximum_{};
 };
 
 }  // namespace trainrt::test

@@ -6,6 +6,7 @@
 
 using namespace trainrt::batch;
 using Action = Verdict::Action;
+using Limit = Verdict::Limit;
 
 namespace {
 
@@ -34,6 +35,7 @@ struct Row {
   std::vector<std::string> on;  ///< nodes of a restart
   int tasks;
   const char* says;
+  Limit limit = Limit::none;
 };
 
 Situation after(int code, Ending ending = Ending::none) {
@@ -64,14 +66,22 @@ TEST_CASE("what to do after an attempt follows from how it ended and how the job
   const std::vector<Row> rows = {
       {"finished", after(0), usual, Action::done, 0, {}, 0, "done"},
       {"finished while it was cancelled", after(0, Ending::for_good), usual, Action::done, 0, {}, 0, "done"},
-      {"a config that cannot work", after(64), usual, Action::give_up, 64, {}, 0, "mend"},
-      {"no progress, seen by the run", after(76), usual, Action::give_up, 76, {}, 0, "mend"},
-      {"it failed", after(70), usual, Action::restart, 0, {}, 0, "restart 1 of 3"},
-      {"a rank was killed", after(137), usual, Action::restart, 0, {}, 0, "so it ended"},
-      {"a rank crashed", after(139), usual, Action::restart, 0, {}, 0, "in 1 s"},
-      {"a code of its own", after(3), usual, Action::restart, 0, {}, 0, "in 1 s"},
-      {"srun failed", after(exit_of_srun), usual, Action::restart, 0, {}, 0, "in 1 s"},
-      {"it failed for the last time", with(after(70), &S::failures, 4), usual, Action::give_up, 70, {}, 0, "3 times"},
+      {"a config that cannot work", after(64), usual, Action::give_up, 64, {}, 0, "cannot run as it is"},
+      {"no progress, seen by the run", after(76), usual, Action::give_up, 76, {}, 0, "forward"},
+      {"it failed", after(70), usual, Action::restart, 0, {}, 0, "restart 1 of 3", Limit::max_failures},
+      {"a rank was killed", after(137), usual, Action::restart, 0, {}, 0, "so it ended", Limit::max_failures},
+      {"a rank crashed", after(139), usual, Action::restart, 0, {}, 0, "in 1 s", Limit::max_failures},
+      {"a code of its own", after(3), usual, Action::restart, 0, {}, 0, "in 1 s", Limit::max_failures},
+      {"srun failed", after(exit_of_srun), usual, Action::restart, 0, {}, 0, "in 1 s", Limit::max_failures},
+      {"it failed for the last time",
+       with(after(70), &S::failures, 4),
+       usual,
+       Action::give_up,
+       70,
+       {},
+       0,
+       "3 times",
+       Limit::max_failures},
       {"it may not fail at all",
        after(70),
        with(usual, &Limits::max_failures, 0),
@@ -79,7 +89,8 @@ TEST_CASE("what to do after an attempt follows from how it ended and how the job
        70,
        {},
        0,
-       "failure.max_failures"},
+       "started again",
+       Limit::max_failures},
       {"it fails where it began",
        with(with(after(70), &S::failures, 3), &S::no_progress, 3),
        usual,
@@ -87,7 +98,8 @@ TEST_CASE("what to do after an attempt follows from how it ended and how the job
        76,
        {},
        0,
-       "failure.max_no_progress"},
+       "got no further",
+       Limit::max_no_progress},
       {"the same, and any number is allowed",
        with(after(70), &S::no_progress, 30),
        with(usual, &Limits::max_no_progress, 0),
@@ -95,9 +107,18 @@ TEST_CASE("what to do after an attempt follows from how it ended and how the job
        0,
        {},
        0,
-       "starting"},
+       "starting",
+       Limit::max_failures},
       {"it stopped by itself", after(75), usual, Action::requeue, 75, {}, 0, "requeueing"},
-      {"it stops at once, each time", with(after(75), &S::no_progress, 3), usual, Action::give_up, 76, {}, 0, "no further"},
+      {"it stops at once, each time",
+       with(after(75), &S::no_progress, 3),
+       usual,
+       Action::give_up,
+       76,
+       {},
+       0,
+       "no further",
+       Limit::max_no_progress},
       {"it was requeued too often",
        with(after(75), &S::requeues, 100),
        usual,
@@ -105,7 +126,8 @@ TEST_CASE("what to do after an attempt follows from how it ended and how the job
        70,
        {},
        0,
-       "failure.max_requeues"},
+       "was requeued 100 times already",
+       Limit::max_requeues},
       {"preempted, and saved", after(75, Ending::returns), usual, Action::leave_to_slurm, 143, {}, 0, "Slurm requeues"},
       {"preempted, and killed", after(137, Ending::returns), usual, Action::leave_to_slurm, 143, {}, 0, "Slurm requeues"},
       {"preempted too often for a requeue of its own",
@@ -148,7 +170,8 @@ TEST_CASE("what to do after an attempt follows from how it ended and how the job
        75,
        {},
        0,
-       "scaling.min_workers = N and sbatch --no-kill"},
+       "n3 of the allocation is lost: requeueing",
+       Limit::no_min_workers},
       {"a node is lost, and fewer will do",
        with_lost({"n3"}),
        elastic(4),
@@ -165,8 +188,24 @@ TEST_CASE("what to do after an attempt follows from how it ended and how the job
        {"n1", "n2"},
        4,
        "4 of 4"},
-      {"too few are left", with_lost({"n1", "n3"}), elastic(4), Action::requeue, 75, {}, 0, "2 workers are left"},
-      {"none is left", with_lost({"n1", "n2", "n3"}), elastic(1), Action::requeue, 75, {}, 0, "0 workers"},
+      {"too few are left",
+       with_lost({"n1", "n3"}),
+       elastic(4),
+       Action::requeue,
+       75,
+       {},
+       0,
+       "2 workers are left, at least 4 are needed",
+       Limit::min_workers},
+      {"none is left",
+       with_lost({"n1", "n2", "n3"}),
+       elastic(1),
+       Action::requeue,
+       75,
+       {},
+       0,
+       "0 workers",
+       Limit::min_workers},
       {"a node is lost, and failures are used up",
        with(with_lost({"n3"}), &S::failures, 4),
        elastic(4),
@@ -174,7 +213,8 @@ TEST_CASE("what to do after an attempt follows from how it ended and how the job
        70,
        {},
        0,
-       "failure.max_failures"},
+       "started again",
+       Limit::max_failures},
       {"a node is lost, and was requeued too often",
        with(with_lost({"n3"}), &S::requeues, 100),
        usual,
@@ -182,7 +222,8 @@ TEST_CASE("what to do after an attempt follows from how it ended and how the job
        70,
        {},
        0,
-       "failure.max_requeues"},
+       "was requeued 100 times already",
+       Limit::max_requeues},
       {"nobody knows the nodes",
        {.exit_code = 137, .how = "so it ended", .failures = 1},
        elastic(4),
@@ -190,7 +231,8 @@ TEST_CASE("what to do after an attempt follows from how it ended and how the job
        0,
        {},
        0,
-       "starting"}};
+       "starting",
+       Limit::max_failures}};
   for (const auto& row : rows) {
     INFO(row.story);
     const auto verdict = decide(row.situation, row.limits);
@@ -200,6 +242,8 @@ TEST_CASE("what to do after an attempt follows from how it ended and how the job
     CHECK(verdict.nodes == row.on);
     CHECK(verdict.tasks == row.tasks);
     CHECK(verdict.why.find(row.says) != std::string::npos);
+    CHECK(verdict.limit == row.limit);
+    CHECK(verdict.advice.empty() == (verdict.action != Action::give_up));
   }
 }
 

@@ -1,6 +1,7 @@
 #include <unistd.h>
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <regex>
 #include <trainrt/checkpoint_store.hpp>
 
 #include "checkpoint/layout.hpp"
@@ -57,6 +58,13 @@ void save_steps(const std::string& directory, int ranks, int first, int last, co
   });
 }
 
+/// A config key in a text, "" if there is none; names of files are none.
+std::string key_in(const std::string& text) {
+  static const std::regex key(R"(\b((run|train|scaling|checkpoint|failure)\.(?!json|h5)[a-z_]+|storage_path)\b)");
+  std::smatch match;
+  return std::regex_search(text, match, key) ? match.str() : "";
+}
+
 CheckpointStoreOptions saying(Findings& findings) {
   CheckpointStoreOptions options;
   options.say = [&](const std::string& text) { findings.add(text); };
@@ -98,6 +106,35 @@ TEST_CASE("a store restores what it saved, on another number of ranks and in eve
       });
       CHECK(findings.take() == std::vector<std::string>{});
     }
+}
+
+TEST_CASE("what a store says to a program without a config names no config key") {
+  Scratch run;
+  save_steps(run.path(), 2, 1, 2);
+  std::string differs, damaged;
+  run_ranks(1, [&](Communicator& communicator) {
+    Field field(communicator);
+    State other;
+    other.tensor("another field", field.cells);
+    CheckpointStore store(run.path(), communicator);
+    differs = error_of([&] { store.restore(other); });
+  });
+  for (const auto* number : {"0", "1"}) {
+    const auto manifest = run / "checkpoint_00000" + number + "/manifest.json";
+    io::remove_tree(manifest);
+    io::write_file(manifest, "{}");
+  }
+  run_ranks(2, [&](Communicator& communicator) {
+    Field field(communicator);
+    CheckpointStore store(run.path(), communicator);
+    const auto text = error_of([&] { store.restore(field.state); });
+    if (communicator.rank() == 0) damaged = text;
+  });
+  CHECK_THAT(differs, Contains("another model") && Contains("'another field'"));
+  CHECK_THAT(damaged, Contains("all its checkpoints are damaged") && Contains("checkpoint_000000"));
+  CHECK(key_in(differs) == "");
+  CHECK(key_in(damaged) == "");
+  CHECK(key_in("choose another run.name") == "run.name");
 }
 
 TEST_CASE("ranks of a node share a file, numbered by their lowest rank") {

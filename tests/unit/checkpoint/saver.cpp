@@ -36,9 +36,9 @@ checkpoint::SaveResult step_until_concluded(checkpoint::Saver& saver, Communicat
   for (;;) {
     ++steps;
     const auto mine = saver.standing();
-    communicator.start_vote({0, 0, 0, 0, -mine.sealed, mine.concluded});
+    communicator.start_maximum({0, 0, 0, 0, -mine.sealed, mine.concluded});
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    const auto all = communicator.finish_vote();
+    const auto all = communicator.finish_maximum();
     if (auto result = saver.advance({-all[4], all[5]})) return *result;
   }
 }

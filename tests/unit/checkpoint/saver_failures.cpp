@@ -107,6 +107,10 @@ std::vector<std::string> saving_while_stuck(int rank, checkpoint::Phase where) {
     Model model(small, communicator.rank(), communicator.size());
     auto options = options_for(run.path(), 0).saver;
     options.writer.stuck_s = 0.3;
+    options.writer.explain = [](const std::exception& error) {
+      const bool typed = dynamic_cast<const checkpoint::SaveStalled*>(&error) != nullptr;
+      return std::string(error.what()) + (typed ? "; more stuck_s" : "");
+    };
     if (communicator.rank() == rank)
       options.writer.observer = [&, where](checkpoint::Phase phase) {
         if (phase == where) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
@@ -121,9 +125,9 @@ std::vector<std::string> saving_while_stuck(int rank, checkpoint::Phase where) {
 
 TEST_CASE("storage that has come to a halt on one rank is an error on all, and nobody waits for ever") {
   for (const auto& said : saving_while_stuck(1, checkpoint::Phase::shard_written))
-    CHECK_THAT(said, Contains("come to a halt"));
+    CHECK_THAT(said, Contains("come to a halt") && Contains("; more stuck_s"));
   for (const auto& said : saving_while_stuck(0, checkpoint::Phase::manifest_written))
-    CHECK_THAT(said, Contains("come to a halt"));
+    CHECK_THAT(said, Contains("come to a halt") && Contains("; more stuck_s"));
 }
 
 TEST_CASE("a file of all ranks cannot lie where those of a rank do") {

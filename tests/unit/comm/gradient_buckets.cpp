@@ -102,8 +102,8 @@ class Recorder : public Communicator {
   }
   bool test(Ticket ticket) override { return ticket <= completed; }
   void wait(Ticket ticket) override { completed = std::max(completed, ticket); }
-  void start_vote(const Vote&) override {}
-  Vote finish_vote() override { return {}; }
+  void start_maximum(const Maximum&) override {}
+  Maximum finish_maximum(std::string_view) override { return {}; }
   std::unique_ptr<Communicator> split(int, int) override { return nullptr; }
 
   std::vector<std::string> started;

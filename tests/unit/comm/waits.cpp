@@ -50,11 +50,11 @@ TEST_CASE("a wait that ends names the operation, the tensor, the missing ranks a
   CHECK(errors[1].empty());
 }
 
-TEST_CASE("a vote that a rank does not join ends too") {
+TEST_CASE("a maximum that a rank does not join ends too") {
   const auto errors = errors_of(2, 0.2, [](Communicator& c) {
     if (c.rank() == 1) return;
-    c.start_vote({});
-    c.finish_vote();
+    c.start_maximum({});
+    c.finish_maximum("stop vote");
   });
   CHECK_THAT(errors[0], Contains("stop vote") && Contains("rank 1"));
 }
@@ -151,8 +151,8 @@ class WaitsFor : public comm::QueuedCommunicator {
   explicit WaitsFor(comm::Awaited& awaited) : QueuedCommunicator(0, 2, 5), awaited_(awaited) {}
   ~WaitsFor() override { forget(); }
   std::string_view name() const override { return "test"; }
-  void start_vote(const Vote&) override {}
-  Vote finish_vote() override { return {}; }
+  void start_maximum(const Maximum&) override {}
+  Maximum finish_maximum(std::string_view) override { return {}; }
   std::unique_ptr<Communicator> split(int, int) override { return nullptr; }
 
  protected:

@@ -26,7 +26,7 @@ struct Clock {
       pauses.push_back(seconds);
       now_s += seconds;
     };
-    limits.tell = [this](const std::string& text) { said.push_back(text); };
+    limits.notify = [this](const std::string& text) { said.push_back(text); };
     return limits;
   }
 };

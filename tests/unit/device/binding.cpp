@@ -77,18 +77,18 @@ TEST_CASE("ranks that see the same GPUs share these, others theirs") {
 
 TEST_CASE("a request that the node cannot meet says what to do") {
   CHECK_THROWS_WITH(numbers(all_see(2, 1), "1"),
-                    Contains("scaling.gpus_per_worker = 1: 2 workers of a node need 2 GPUs, and 1 is there") &&
+                    Contains("asked for 1 GPU a worker: 2 workers of a node need 2 GPUs, and 1 is there") &&
                         Contains("Start fewer workers on a node"));
   CHECK_THROWS_AS(numbers(all_see(2, 1), "1"), UsageError);
   CHECK_THROWS_AS(numbers(all_see(2, 3), "2"), UsageError);
   CHECK_THROWS_AS(numbers(all_see(5, 2), "0.5"), UsageError);
   CHECK_THROWS_WITH(bind_gpus(all_see(1, 0), gpu_request_from("1"), "no driver"),
-                    Contains("local rank 0 sees no GPU: no driver") && Contains("scaling.gpus_per_worker = 0"));
+                    Contains("asked for 1 GPU a worker: local rank 0 sees no GPU: no driver"));
   const std::vector<Visible> overlapping = {{"a", "b"}, {"b", "c"}};
   CHECK_THROWS_WITH(numbers(overlapping, "auto"), Contains("local ranks 0 and 1 see some GPUs in common"));
 }
 
-TEST_CASE("scaling.gpus_per_worker is auto, a whole number, or a fraction below 1") {
+TEST_CASE("the GPUs of a worker are auto, a whole number, or a fraction below 1") {
   CHECK(gpu_request_from("auto").automatic);
   CHECK(gpu_request_from("2").each == 2);
   CHECK(gpu_request_from("0.25").each == 0.25);

@@ -30,7 +30,7 @@ TEST_CASE(
       CHECK(many.at(name).tally.gathers == operation.tally.gathers);
     }
     CHECK(many.at("two_steps").tally.collectives() == 2);
-    CHECK(many.at("two_steps").tally.votes == 2);
+    CHECK(many.at("two_steps").tally.maxima == 2);
     CHECK(many.at("report").tally.gathers == 0);
   }
 }

@@ -212,5 +212,5 @@ TEST_CASE("what is said of thousands of ranks stays short") {
   const auto text = judge_hang(reports, hosts).text;
   CHECK(text.size() < 2000);
   CHECK_THAT(text, Contains("ranks 0-1999 wait in barrier") && Contains("and 2088 more"));
-  CHECK(spoken_ranks(std::vector{0, 1, 2, 5, 7, 8}) == "ranks 0-2,5,7-8");
+  CHECK(ranks_text(std::vector{0, 1, 2, 5, 7, 8}) == "ranks 0-2,5,7-8");
 }

@@ -49,19 +49,10 @@ struct Slot {
   bool is_copied = false;  // to the bucket
 };
 
-bool reaches_gpus(Communicator& communicator) {
-  try {
-    communicator.allocate(64, Device::cuda);
-    return true;
-  } catch (const UsageError&) {
-    return false;
-  }
-}
-
 Way way_for(Communicator& communicator, const at::Tensor& parameter, const GradientOptions& options) {
   if (parameter.is_cpu()) return Way::views;
   if (communicator.size() == 1) return Way::alone;
-  if (!reaches_gpus(communicator)) return Way::host_copies;
+  if (!communicator.reaches(Device::cuda)) return Way::host_copies;
   return options.bf16_on_the_wire ? Way::copies : Way::views;
 }
 

@@ -1,0 +1,54 @@
+#include "comm/gpu_backend.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "comm/comm_error.hpp"
+
+namespace trainrt::comm {
+
+namespace {
+
+std::vector<const GpuBackend*> by_preference() {
+  const auto table = gpu_backend_table();
+  std::vector<const GpuBackend*> backends(table.begin(), table.end());
+  std::ranges::stable_sort(backends, [](const auto* a, const auto* b) { return a->preference > b->preference; });
+  return backends;
+}
+
+/// Why auto passes over a backend; "" if it does not. Collective.
+std::string why_passed_over(const GpuBackend& backend, const Backend* host_backend, Communicator& host,
+                            const GpuRanks& ranks) {
+  if (!backend.through_host && host.size() == 1) return "there is nothing to reduce with";
+  if (!backend.through_host && host_backend != nullptr)
+    return fmt::format("the backend '{}' is asked for", host_backend->name);
+  return backend.obstacle(host, ranks);
+}
+
+}  // namespace
+
+void refuse_gpu_backend(const GpuBackend& backend, const std::string& why) {
+  throw BackendRefused(fmt::format("the backend '{}' cannot serve here: {}", backend.name, why), std::string(backend.name),
+                       why);
+}
+
+GpuChoice choose_gpu_backend(Communicator& host, const GpuRanks& ranks) {
+  const auto asked = backends_of_name(ranks.options.backend);
+  if (asked.gpu != nullptr) {
+    if (const auto why = asked.gpu->obstacle(host, ranks); !why.empty()) refuse_gpu_backend(*asked.gpu, why);
+    return {*asked.gpu, asked.gpu->explained(host, ranks)};
+  }
+  std::vector<std::string> reasons;
+  for (const auto* backend : by_preference()) {
+    const auto why = why_passed_over(*backend, asked.host, host, ranks);
+    if (why.empty()) {
+      const auto words = backend->explained(host, ranks);
+      return {*backend, join(reasons) + (reasons.empty() || words.empty() ? "" : ": ") + words};
+    }
+    if (std::ranges::find(reasons, why) == reasons.end()) reasons.push_back(why);
+  }
+  throw Error(fmt::format("no GPU backend can join {} ranks: {}", host.size(), join(reasons, "; ")));
+}
+
+}  // namespace trainrt::comm

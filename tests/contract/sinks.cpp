@@ -1,0 +1,81 @@
+// What every metric sink promises, whichever there are.
+#include <filesystem>
+#include <map>
+
+#include <fnmatch.h>
+
+#include <catch2/catch.hpp>
+
+#include "metrics/record.hpp"
+#include "metrics/sink.hpp"
+#include "unit/metrics/scratch.hpp"
+
+using namespace trainrt;
+
+namespace {
+
+std::vector<metrics::Record> history_of(std::int64_t iterations) {
+  std::vector<metrics::Record> history;
+  for (std::int64_t i = 1; i <= iterations; ++i)
+    history.push_back({i, {{"loss", 1.0 / static_cast<double>(i)}, {"note", "text"}, {"_training_iteration", i}}});
+  return history;
+}
+
+/// The files that a sink has left, by name.
+std::map<std::string, std::string> files_in(const Scratch& dir) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(dir.path()))
+    if (entry.path().filename() != ".private") files[entry.path().filename()] = read(entry.path());
+  return files;
+}
+
+/// After `before` reports of an earlier attempt and the others of this one.
+void attempt(const metrics::SinkKind& kind, const Scratch& dir, std::int64_t before, std::int64_t all) {
+  const auto sink = kind.open({dir.run(), "demo"});
+  sink->at_step(before);
+  sink->begin(history_of(before));
+  sink->expect(all);
+  for (const auto& record : history_of(all)) {
+    if (record.iteration <= before) continue;
+    sink->at_step(record.iteration);
+    sink->write(record);
+    sink->sync();
+  }
+  sink->end();
+}
+
+}  // namespace
+
+TEST_CASE("every sink leaves the same files after restarts as without, and none of its working") {
+  for (const auto* kind : metrics::sink_table()) {
+    INFO(kind->name);
+    const Scratch whole, parts;
+    attempt(*kind, whole, 0, 4);
+    attempt(*kind, parts, 0, 3);
+    attempt(*kind, parts, 2, 4);
+    const auto wanted = files_in(whole);
+    const auto found = files_in(parts);
+    CHECK(found.size() == wanted.size());
+    for (const auto& [name, bytes] : wanted) {
+      INFO(name);
+      CHECK(found.contains(name));
+      const std::string pattern(kind->help.substr(0, kind->help.find(':')));
+      CHECK(fnmatch(pattern.c_str(), name.c_str(), 0) == 0);  // "progress.csv: one row a report": so tests know its files
+    }
+  }
+}
+
+TEST_CASE("every sink writes anew what it finds damaged") {
+  for (const auto* kind : metrics::sink_table()) {
+    const Scratch dir;
+    attempt(*kind, dir, 0, 2);
+    for (const auto& [name, bytes] : files_in(dir)) {
+      INFO(kind->name << ": " << name);
+      write(dir / name, "rubbish");
+      attempt(*kind, dir, 2, 3);
+      const auto now = files_in(dir).at(name);
+      CHECK(now.size() >= bytes.size());
+      CHECK(now.find("rubbish") == std::string::npos);
+    }
+  }
+}

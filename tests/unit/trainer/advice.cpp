@@ -1,0 +1,90 @@
+#include <cerrno>
+#include <memory>
+#include <vector>
+
+#include <catch2/catch.hpp>
+#include <trainrt/error.hpp>
+
+#include "checkpoint/checkpoint_error.hpp"
+#include "comm/comm_error.hpp"
+#include "device/device_error.hpp"
+#include "io/storage_error.hpp"
+#include "rundir/run_error.hpp"
+#include "trainer/advice.hpp"
+
+using namespace trainrt;
+using Catch::Contains;
+
+namespace {
+
+struct Row {
+  std::shared_ptr<const Error> error;
+  std::vector<std::string> keys;  ///< that the advice names
+};
+
+template <class E, class... Fields>
+std::shared_ptr<const Error> an(Fields... fields) {
+  return std::make_shared<const E>("it failed", fields...);
+}
+
+std::vector<Row> rows() {
+  return {{an<comm::CollectiveTimeout>("all_reduce", 2, "rank 1"), {"failure.collective_timeout"}},
+          {an<comm::UnknownBackend>("gloo"), {"scaling.backend"}},
+          {an<comm::BackendRefused>("nccl", "no GPU"), {"scaling.backend = auto"}},
+          {an<comm::BackendsDiffer>(1), {"scaling.backend"}},
+          {an<device::GpusRefused>(), {"scaling.gpus_per_worker"}},
+          {an<device::GpuStalled>(2), {"failure.collective_timeout"}},
+          {an<checkpoint::SaveStalled>(2), {"failure.collective_timeout"}},
+          {an<checkpoint::DirectoryNotSeen>(ENOENT, "/d", 2), {"run.storage_path", "failure.storage_timeout"}},
+          {an<checkpoint::DirectoryNotSeen>(ESTALE, "/d", 2), {"run.storage_path", "failure.storage_timeout"}},
+          {an<checkpoint::AllDamaged>("/d", std::vector<std::string>{"a"}), {"run.name"}},
+          {an<checkpoint::StateDiffers>("/d", std::vector<std::string>{"a"}), {"run.name"}},
+          {an<rundir::PathNotShared>("/d", "n1", 2), {"run.storage_path", "failure.storage_timeout"}},
+          {an<rundir::PathNotWritable>("/d"), {"run.storage_path"}},
+          {an<rundir::RunIsOwned>("/d", 3), {"run.name"}},
+          {an<rundir::CheckpointsMissing>("/d", 3), {"--run.missing_checkpoints=accept", "--run.name=NAME"}},
+          {an<rundir::NoProgress>("/d", 3), {"--failure.max_no_progress=0"}},
+          {an<io::StorageError>(ENOSPC, "/d"), {"checkpoint.num_to_keep"}},
+          {an<io::StorageError>(EDQUOT, "/d"), {"checkpoint.num_to_keep"}},
+          {an<io::StorageError>(EROFS, "/d"), {"run.storage_path"}},
+          {an<io::StorageError>(ENAMETOOLONG, "/d"), {"run.storage_path", "run.name"}},
+          {an<io::StorageError>(EIO, "/d"), {}},
+          {an<Error>(), {}},
+          {an<UsageError>(), {}}};
+}
+
+}  // namespace
+
+TEST_CASE("the advice on an error names the config keys that matter for its type") {
+  for (const auto& row : rows()) {
+    const auto advice = trainer::advice_for(*row.error);
+    INFO(advice);
+    CHECK(advice.empty() == row.keys.empty());
+    for (const auto& key : row.keys) CHECK_THAT(advice, Contains(key));
+  }
+}
+
+TEST_CASE("advice follows the message, on a line of its own if that has several") {
+  CHECK(trainer::with_advice(rundir::RunIsOwned("it is run", "/d", 3)) == "it is run; or give this run another run.name");
+  CHECK(trainer::with_advice(checkpoint::AllDamaged("all:\n  a\nBring one back.", "/d", {"a"})) ==
+        "all:\n  a\nBring one back.\nOr choose another run.name to start anew.");
+  CHECK(trainer::with_advice(Error("it failed")) == "it failed");
+  CHECK(trainer::with_advice(std::runtime_error("it failed")) == "it failed");
+}
+
+TEST_CASE("an error that work throws goes on with the advice in its text, and the same exit code") {
+  for (const auto& row : rows()) try {
+      trainer::advised([&] { throw Error(trainer::with_advice(*row.error), row.error->code()); });
+    } catch (const Error& error) {
+      CHECK(error.what() == trainer::with_advice(*row.error));
+      CHECK(error.code() == row.error->code());
+    }
+  try {
+    trainer::advised([] { throw rundir::NoProgress("no further", "/d", 3); });
+    FAIL("it did not throw");
+  } catch (const Error& error) {
+    CHECK_THAT(error.what(), Contains("no further; or add --failure.max_no_progress=0"));
+    CHECK(error.code() == ExitCode::no_progress);
+  }
+  CHECK_THROWS_AS(trainer::advised([] { throw std::bad_alloc(); }), std::bad_alloc);
+}
