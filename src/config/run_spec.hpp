@@ -5,8 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include <trainrt/checkpoint_store.hpp>
-#include <trainrt/gradient_buckets.hpp>
+#include <trainrt/options.hpp>
 
 #include "config/intervals.hpp"
 #include "core/options.hpp"
