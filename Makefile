@@ -82,7 +82,7 @@ install: all ## lay down program, library, modules, headers, jobs, schemas and t
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
 format: ## clang-format over everything
-	@git ls-files '*.cpp' '*.hpp' | xargs clang-format -i
+	@git ls-files '*.cpp' '*.hpp' '*.cu' | xargs clang-format -i
 
 clean: ## remove what was built
 	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz
