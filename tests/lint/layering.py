@@ -216,6 +216,15 @@ def libraries_are_seen_only_where_they_belong():
 
 
 @test
+def tests_make_their_folders_in_one_way():
+    """Scratch of tests/support/scratch.hpp, scratch() of tests/support/harness.py: both remove what they made."""
+    another = re.compile(r"mkdtemp|mkstemp|temp_directory_path|tempfile|tmpnam|XXXXXX")
+    allowed = ("tests/support/scratch.hpp", "tests/support/harness.py", name_of(Path(__file__).resolve()))
+    none([f"{name_of(path)}: {match[0]}" for path in sorted((SOURCE / "tests").rglob("*")) if path.suffix in (".cpp", ".hpp", ".py")
+          and name_of(path) not in allowed for match in another.finditer(path.read_text())])
+
+
+@test
 def only_main_and_the_launchers_end_the_process():
     call = re.compile(r"(?<![\w.>:~])(?:std::|::)?(?:_?exit|_Exit|quick_exit|abort|terminate)\s*\(")
     declaration = re.compile(r"\b(?:void|int|bool|auto)\s+$")

@@ -13,7 +13,7 @@
 #include "metrics/record_json.hpp"
 #include "metrics/result_log.hpp"
 #include "metrics/sink.hpp"
-#include "unit/metrics/scratch.hpp"
+#include "unit/metrics/support.hpp"
 
 using namespace trainrt;
 using namespace trainrt::metrics;

@@ -12,7 +12,7 @@
 #include "metrics/columns.hpp"
 #include "metrics/sink.hpp"
 #include "support/skip.hpp"
-#include "unit/metrics/scratch.hpp"
+#include "unit/metrics/support.hpp"
 
 using namespace trainrt;
 using namespace trainrt::metrics;
