@@ -73,7 +73,7 @@ std::unique_ptr<Communicator> open_communicator(launch::Launch& launch, const Co
 }
 
 std::string choice_explained(const World& world, const Communicator& communicator) {
-  const std::string name(communicator.name());
+  std::string name(communicator.name());
   if (name == "mpi" && world.node_count == world.size && world.size > 1) return name + ": one rank a node";
   if (name == "node")
     return name + (world.node_count == 1 ? ": in shared memory" : ": in shared memory, MPI between nodes");

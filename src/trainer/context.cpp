@@ -1,5 +1,7 @@
 #include <trainrt/context.hpp>
 
+#include <utility>
+
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
@@ -65,7 +67,7 @@ template <class T>
 std::optional<T> look_up(Session& session, std::string_view key) {
   const auto* value = session.loop_value(key);
   if (value == nullptr) return std::nullopt;
-  if (const auto parsed = parse<T>(value->text)) return parsed;
+  if (auto parsed = parse<T>(value->text)) return parsed;
   throw UsageError(
       fmt::format("{}: [loop] {} is '{}'; the train function expects {}", value->origin, key, value->text, type_name<T>()));
 }
@@ -119,7 +121,7 @@ bool Context::config(std::string_view key, bool fallback) const {
 }
 template <>
 std::string Context::config(std::string_view key, std::string fallback) const {
-  return look_up<std::string>(session_, key).value_or(fallback);
+  return look_up<std::string>(session_, key).value_or(std::move(fallback));
 }
 
 }  // namespace trainrt

@@ -240,7 +240,7 @@ void Saver::settle_views() {
 }
 
 SaveResult Saver::conclude() {
-  const auto result = unpacked_result(
+  auto result = unpacked_result(
       from_root(communicator_, [&] { return packed(conclusion_->wait(started_, options_.writer.stuck_s)); }));
   flight_.reset();
   if (result.lost) throw LostRun(result.error);

@@ -26,7 +26,7 @@ constexpr double start_seconds = 10;  // of MPI itself, once the ranks are there
 constexpr std::chrono::seconds time_to_speak(5);
 
 Arguments parse(std::span<const std::string> words) {
-  const auto arguments = parse_arguments(
+  auto arguments = parse_arguments(
       words,
       {.with_value = {"config", "storage"}, .switches = {"json"}, .overrides = true, .usage = std::string(doctor_usage)});
   if (!arguments.overrides.empty() && !arguments.has("config"))
@@ -116,7 +116,7 @@ void add_failure(Visit& visit, const Error& failure) {
 
 ExitCode doctor_command(std::span<const std::string> words) {
   batch::install_stop_signals();
-  const auto arguments = parse(words);
+  auto arguments = parse(words);
   const auto plan = plan_of(arguments);
   const auto environment = Environment::of_process();
   const auto form = arguments.has("json") ? doctor::Form::json : doctor::Form::text;

@@ -85,7 +85,8 @@ class ProgramRun {
     if (first_) return speaking;
     const auto& ending = child_.ending();
     if (!ending) return silent;
-    if ((first_ = channel_.receive(0))) return speaking;  // its last words
+    first_ = channel_.receive(0);  // its last words
+    if (first_) return speaking;
     return ending->is_good() ? ended : failed;
   }
 
