@@ -5,7 +5,6 @@
 
 #include "comm/mpi_call.hpp"
 #include "comm/mpi_transports.hpp"
-#include "comm/own_mpi.hpp"
 #include "core/environment.hpp"
 #include "launch/promise.hpp"
 

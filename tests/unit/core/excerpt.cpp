@@ -1,4 +1,4 @@
-#include "core/excerpt.hpp"
+#include "core/text.hpp"
 
 #include <catch2/catch.hpp>
 
