@@ -45,15 +45,17 @@ std::vector<Piece> pieces_of(std::span<const TensorEntry* const> tensors, const 
 /// Takes pieces from rank 0 to the others, one after the other through one staging memory.
 class Courier {
  public:
-  explicit Courier(Communicator& communicator) : communicator_(communicator) { copier_.follow_default_streams(); }
+  explicit Courier(Communicator& communicator) : communicator_(communicator), sends_(communicator.rank() == 0) {
+    copier_.follow_default_streams();
+  }
 
   void carry(const Piece& piece) {
     std::size_t bytes = 0;
     for (const auto& run : piece) bytes += run.bytes;
     if (staging_.size() < bytes) staging_.resize(bytes);
-    if (communicator_.rank() == 0) each(piece, [this](std::byte* staged, const Extent& run) { collect(staged, run); });
+    if (sends_) each(piece, [this](std::byte* staged, const Extent& run) { collect(staged, run); });
     communicator_.broadcast(Buffer{staging_.data(), bytes, DType::u8}, 0, "replicated tensors");
-    if (communicator_.rank() != 0) each(piece, [this](std::byte* staged, const Extent& run) { deliver(staged, run); });
+    if (!sends_) each(piece, [this](std::byte* staged, const Extent& run) { deliver(staged, run); });
   }
 
  private:
@@ -84,6 +86,7 @@ class Courier {
   }
 
   Communicator& communicator_;
+  bool sends_;
   std::vector<std::byte> staging_;
   device::Copier copier_;
 };

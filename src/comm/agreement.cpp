@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/first_rank.hpp"
 #include "core/host.hpp"
 #include "core/memory.hpp"
 
@@ -52,6 +53,10 @@ void agreed(Communicator& communicator, const std::function<void()>& work) {
                          outcome.substr(host_at, outcome.find('\n') - host_at));
   }
   throw AgreedError(message + " (seen by " + where + ")", code);
+}
+
+void agreed_on_first(Communicator& communicator, const std::function<void()>& work) {
+  agreed(communicator, [&, first = FirstRank(communicator.rank())] { first.does(work); });
 }
 
 }  // namespace trainrt::comm

@@ -15,5 +15,7 @@ class AgreedError : public Error {
 /// Runs `work` on this rank. Collective: if it throws on any rank, all ranks throw the same AgreedError: the lowest
 /// failing rank's, with its rank and host if it is not the same on all.
 void agreed(Communicator& communicator, const std::function<void()>& work);
+/// The same for work that rank 0 does for all.
+void agreed_on_first(Communicator& communicator, const std::function<void()>& work);
 
 }  // namespace trainrt::comm

@@ -27,12 +27,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The work that one rank does for all.
-void on_first_rank(Communicator& communicator, const std::function<void()>& work) {
-  comm::agreed(
-      communicator, communicator.rank() == 0 ? work : [] {});
-}
-
 /// True if the config's path is to blame, not the storage's state: a full disk has room again some day.
 bool is_for_the_user(const io::StorageError& error) {
   static constexpr std::array numbers = {EACCES, EPERM, EROFS, ENOTDIR, EEXIST, ELOOP, EINVAL, ENAMETOOLONG};
@@ -93,7 +87,7 @@ std::string require_shared_storage(const std::string& storage_path, double timeo
   const auto before = existing_part(storage_path);
   const auto probe = communicator.broadcast_text(io::temporary_beside(storage_path + "/probe"), 0);
   try {
-    on_first_rank(communicator, [&] {
+    comm::agreed_on_first(communicator, [&] {
       make_directories(storage_path);
       try {
         io::retried([&] {
@@ -107,14 +101,14 @@ std::string require_shared_storage(const std::string& storage_path, double timeo
     });
     comm::agreed(communicator, [&] { wait_until_seen(probe, timeout_s); });
   } catch (const comm::AgreedError&) {
-    on_first_rank(communicator, [&] {
+    comm::agreed_on_first(communicator, [&] {
       std::error_code ignored;
       fs::remove(probe, ignored);
       remove_made(storage_path, before);
     });
     throw;
   }
-  on_first_rank(communicator, [&] {
+  comm::agreed_on_first(communicator, [&] {
     std::error_code ignored;
     fs::remove(probe, ignored);
   });
@@ -135,7 +129,7 @@ void discard_run_directory(const io::FencedDirectory& run_dir, int attempt, cons
 }
 
 void make_run_directory(const std::string& run_dir, double timeout_s, Communicator& communicator) {
-  on_first_rank(communicator, [&] {
+  comm::agreed_on_first(communicator, [&] {
     for (const auto* folder : {"", "/attempts", "/artifacts", "/logs"}) make_directories(run_dir + folder);
     if (const auto records = run_dir + "/attempts"; io::is_link(records))
       throw UsageError(

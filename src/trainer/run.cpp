@@ -16,6 +16,7 @@
 #include "batch/lease.hpp"
 #include "comm/agreement.hpp"
 #include "core/environment.hpp"
+#include "core/first_rank.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
 #include "core/memory.hpp"
@@ -94,8 +95,8 @@ FailureHistory failure_history(const config::RunSpec& spec) {
 }
 
 /// For the start-up benchmark.
-void say_when_started(int rank) {
-  if (rank == 0 && Environment::of_process().has("TRAINRT_TIMING"))
+void say_when_started() {
+  if (Environment::of_process().has("TRAINRT_TIMING"))
     fmt::print(stderr, "timing: train_function_started_s={:.3f}\n", seconds_since_process_start());
 }
 
@@ -103,7 +104,7 @@ void call_train_function(const AttemptPlace& place, const TrainCall& function, S
   try {
     session.stop_if_asked();  // asked during the start-up: nothing has begun
     Context context(session);
-    say_when_started(launch.world().rank);
+    FirstRank(launch.world().rank).does(say_when_started);
     const watch::ExitGuard guard(launch);
     function.train(context);
     session.finish();
@@ -229,8 +230,7 @@ RunOutcome run(const config::RunSpec& spec, const TrainCall& function, launch::L
                         spec.name, spec.run_dir)};
   rundir::make_run_directory(spec.run_dir, spec.storage_timeout_s, communicator);
   start.nodes = node_names(launch.world(), communicator);
-  comm::agreed(communicator, [&] {
-    if (communicator.rank() != 0) return;
+  comm::agreed_on_first(communicator, [&] {
     rundir::require_progress(spec.run_dir, spec.max_no_progress);
     start.records = std::make_unique<Records>(spec, function.name, communicator.size(), start.nodes, meter,
                                               start.existing.accepts_missing);
