@@ -108,7 +108,7 @@ def main():
     except Skipped as reason:
         print(f"skipped: {reason}\n0 passed, 0 failed")
         return
-    tally.tell()
+    tally.print_report()
     sys.exit(1 if tally.missed else 0)
 
 
