@@ -50,6 +50,7 @@ checkpoint::Retention retention_of(const config::RunSpec& spec) {
 CheckpointCycle::CheckpointCycle(Parts parts, const World& world, Communicator& communicator)
     : parts_(parts),
       communicator_(communicator),
+      by_clock_(communicator.rank() == 0 ? parts.spec.checkpoint.every : config::CheckpointInterval{}),
       auto_interval_(parts.attempt.history, world.node_count),
       next_number_(parts.attempt.earlier.next),
       last_start_s_(monotonic_seconds()),
@@ -149,8 +150,7 @@ void CheckpointCycle::warn_of_short_notice() {
 
 /// Learns from a save that was not waited for on purpose what one costs.
 std::optional<checkpoint::SaveResult> CheckpointCycle::measured(std::optional<checkpoint::SaveResult> result) {
-  const bool decides = communicator_.rank() == 0 && parts_.spec.checkpoint.every.unit == Unit::automatic;
-  if (!result || !decides) return result;
+  if (!result || by_clock_.unit != Unit::automatic) return result;
   const auto& meter = parts_.attempt.meter;
   const double now = monotonic_seconds();
   const auto changed =
@@ -160,10 +160,8 @@ std::optional<checkpoint::SaveResult> CheckpointCycle::measured(std::optional<ch
 }
 
 bool CheckpointCycle::is_due_by_clock(bool reported) const {
-  const auto& every = parts_.spec.checkpoint.every;
-  if (communicator_.rank() != 0) return false;  // One clock decides; the vote tells the others.
-  if (every.unit == Unit::seconds) return every.due_after(monotonic_seconds() - last_start_s_);
-  if (every.unit != Unit::automatic || saver_.in_flight()) return false;
+  if (by_clock_.unit == Unit::seconds) return by_clock_.due_after(monotonic_seconds() - last_start_s_);
+  if (by_clock_.unit != Unit::automatic || saver_.in_flight()) return false;
   const double since = std::max(last_start_s_, parts_.attempt.meter.steps_begun_s());
   return auto_interval_.is_due(monotonic_seconds() - since, reported);
 }

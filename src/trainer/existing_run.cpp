@@ -11,6 +11,7 @@
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/save/whole_view.hpp"
 #include "comm/agreement.hpp"
+#include "core/first_rank.hpp"
 #include "core/log.hpp"
 #include "io/file.hpp"
 #include "io/temporary.hpp"
@@ -71,17 +72,14 @@ void tidy_finished(const std::string& run_dir) try {
 }  // namespace
 
 ExistingRun find_existing_run(const config::RunSpec& spec, const std::string& function, Communicator& communicator) {
-  const bool looks = communicator.rank() == 0;
   ExistingRun existing;
-  const auto look = [&] {
-    if (looks) existing = look_at_existing(spec, function, communicator.size());
-  };
-  comm::agreed(communicator, look, with_advice);
+  const auto look = [&] { existing = look_at_existing(spec, function, communicator.size()); };
+  comm::agreed_on_first(communicator, look, with_advice);
   std::array<std::int64_t, 2> told = {existing.is_new, existing.is_finished};
   communicator.broadcast(Buffer{told.data(), told.size(), DType::i64}, 0, "what there is of the run");
   existing.is_new = told[0] != 0;
   existing.is_finished = told[1] != 0;
-  if (existing.is_finished && looks) tidy_finished(spec.run_dir);
+  if (existing.is_finished) FirstRank(communicator.rank()).does([&] { tidy_finished(spec.run_dir); });
   return existing;
 }
 

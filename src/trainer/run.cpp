@@ -16,6 +16,7 @@
 #include "batch/lease.hpp"
 #include "comm/agreement.hpp"
 #include "core/environment.hpp"
+#include "core/first_rank.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
 #include "core/memory.hpp"
@@ -95,8 +96,8 @@ FailureHistory failure_history(const config::RunSpec& spec) {
 }
 
 /// For the start-up benchmark.
-void say_when_started(int rank) {
-  if (rank == 0 && Environment::of_process().has("TRAINRT_TIMING"))
+void say_when_started() {
+  if (Environment::of_process().has("TRAINRT_TIMING"))
     fmt::print(stderr, "timing: train_function_started_s={:.3f}\n", seconds_since_process_start());
 }
 
@@ -104,7 +105,7 @@ void call_train_function(const AttemptPlace& place, const TrainCall& function, S
   try {
     session.stop_if_asked();  // asked during the start-up: nothing has begun
     Context context(session);
-    say_when_started(launch.world().rank);
+    FirstRank(launch.world().rank).does(say_when_started);
     const watch::ExitGuard guard(launch);
     function.train(context);
     session.finish();
@@ -237,12 +238,11 @@ RunOutcome run(const config::RunSpec& spec, const TrainCall& function, launch::L
   rundir::make_run_directory(spec.run_dir, storage_timeout_s, communicator, with_advice);
   start.nodes = node_names(launch.world(), communicator);
   const auto begin = [&] {
-    if (communicator.rank() != 0) return;
     rundir::require_progress(spec.run_dir, spec.failure.max_no_progress);
     start.records = std::make_unique<Records>(spec, function.name, communicator.size(), start.nodes, meter,
                                               start.existing.accepts_missing);
   };
-  comm::agreed(communicator, begin, with_advice);
+  comm::agreed_on_first(communicator, begin, with_advice);
   tell_numbers(start, communicator);
   return run_attempt(spec, function, launch, communicator, start, meter);
 }

@@ -15,6 +15,7 @@
 #include "checkpoint/save/whole_view.hpp"
 #include "comm/agreement.hpp"
 #include "core/fault_point.hpp"
+#include "core/first_rank.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "trainer/advice.hpp"
@@ -72,7 +73,7 @@ bool Session::restore_own() {
       agreed_load([&] { return checkpoint::load_latest(state_, spec_.run_dir, attempt_.earlier.listed, communicator_); });
   if (!loaded) return false;
   for (const auto& reason : loaded->skipped) log::run_warning(reason);
-  follow_up(*loaded);
+  FirstRank(communicator_.rank()).does([&] { follow_up(*loaded); });
   make_alike(&*loaded);
   take_restored(loaded->directory, loaded->meta);
   saves_.know_as_damaged(loaded->damaged);
@@ -91,15 +92,15 @@ void Session::make_alike(const checkpoint::LoadResult* loaded) {
 
 /// What a run that was killed after a commit had no time for: its view, and deletions.
 void Session::follow_up(const checkpoint::LoadResult& loaded) const {
-  if (communicator_.rank() == 0) try {
-      checkpoint::restore_view(loaded.directory, checkpoint::view_aside(attempt_.private_dir));
-      const auto& listed = attempt_.earlier.listed;
-      std::set<std::int64_t> known(listed.begin(), std::ranges::upper_bound(listed, loaded.meta.number));
-      checkpoint::retain(spec_.run_dir, attempt_.private_dir, trainer::retention_of(spec_), known, loaded.damaged,
-                         pass_phase);
-    } catch (const Error& error) {
-      log::warning(std::string("what an earlier attempt left undone stays so: ") + trainer::with_advice(error));
-    }
+  try {
+    checkpoint::restore_view(loaded.directory, checkpoint::view_aside(attempt_.private_dir));
+    const auto& listed = attempt_.earlier.listed;
+    std::set<std::int64_t> known(listed.begin(), std::ranges::upper_bound(listed, loaded.meta.number));
+    checkpoint::retain(spec_.run_dir, attempt_.private_dir, trainer::retention_of(spec_), known, loaded.damaged,
+                       pass_phase);
+  } catch (const Error& error) {
+    log::warning(std::string("what an earlier attempt left undone stays so: ") + trainer::with_advice(error));
+  }
 }
 
 bool Session::resume_from_other() {

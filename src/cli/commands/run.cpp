@@ -16,6 +16,7 @@
 #include "comm/backend.hpp"
 #include "comm/gpus.hpp"
 #include "core/fault_point.hpp"
+#include "core/first_rank.hpp"
 #include "core/log.hpp"
 #include "core/memory.hpp"
 #include "trainer/advice.hpp"
@@ -105,7 +106,7 @@ ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOpti
     communicator->barrier();
     return outcome.code;
   } catch (const comm::AgreedError& error) {
-    if (world.rank == 0) log::error(error.what());
+    log::run_error(error.what());
     communicator->barrier();
     return error.code();
   }
@@ -132,14 +133,13 @@ ExitCode run_command(std::span<const std::string> words) {
     return error.code();
   }
   log::set_rank(launch->world().rank, launch->world().size);
-  if (launch->world().rank == 0) batch::acknowledge_stop_signals();
+  FirstRank(launch->world().rank).does(batch::acknowledge_stop_signals);
   try {
     const auto code = run_on(*launch, prepared, comm_options);
     launch->finalize();
     return code;
   } catch (const UsageError& error) {  // of the communicator's opening
-    // If all ranks fail alike, the first says it, and ends the others before they speak.
-    if (launch->world().rank != 0) std::this_thread::sleep_for(std::chrono::seconds(1));
+    std::this_thread::sleep_for(std::chrono::duration<double>(behind_first_s(launch->world(), 1)));
     log::error(trainer::with_advice(error));
     launch->abort(static_cast<int>(error.code()));
     return error.code();

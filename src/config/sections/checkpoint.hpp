@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string>
 
-#include <trainrt/checkpoint_store.hpp>
+#include <trainrt/options.hpp>
 
 #include "config/intervals.hpp"
 

@@ -14,7 +14,7 @@
 #include "metrics/result_log.hpp"
 #include "metrics/sink.hpp"
 #include "unit/metrics/open_sink.hpp"
-#include "unit/metrics/scratch.hpp"
+#include "unit/metrics/support.hpp"
 
 using namespace trainrt;
 using namespace trainrt::metrics;

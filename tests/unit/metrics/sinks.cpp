@@ -15,7 +15,7 @@
 #include "metrics/sink.hpp"
 #include "support/skip.hpp"
 #include "unit/metrics/open_sink.hpp"
-#include "unit/metrics/scratch.hpp"
+#include "unit/metrics/support.hpp"
 
 using namespace trainrt;
 using namespace trainrt::metrics;
