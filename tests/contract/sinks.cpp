@@ -8,7 +8,7 @@
 
 #include "metrics/record.hpp"
 #include "metrics/sink.hpp"
-#include "unit/metrics/scratch.hpp"
+#include "unit/metrics/support.hpp"
 
 using namespace trainrt;
 
