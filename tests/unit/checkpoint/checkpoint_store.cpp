@@ -130,8 +130,8 @@ TEST_CASE("what a store says to a program without a config names no config key")
     const auto text = error_of([&] { store.restore(field.state); });
     if (communicator.rank() == 0) damaged = text;
   });
-  CHECK_THAT(differs, Contains("another model") && Contains("'another field'"));
-  CHECK_THAT(damaged, Contains("all its checkpoints are damaged") && Contains("checkpoint_000000"));
+  CHECK_THAT(differs, Catch::Contains("another model") && Catch::Contains("'another field'"));
+  CHECK_THAT(damaged, Catch::Contains("all its checkpoints are damaged") && Catch::Contains("checkpoint_000000"));
   CHECK(key_in(differs) == "");
   CHECK(key_in(damaged) == "");
   CHECK(key_in("choose another run.name") == "run.name");

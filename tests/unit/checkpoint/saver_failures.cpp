@@ -2,6 +2,7 @@
 #include <chrono>
 #include <thread>
 
+#include "checkpoint/checkpoint_error.hpp"
 #include "checkpoint/layout.hpp"
 #include "checkpoint/save/results.hpp"
 #include "checkpoint/save/saver.hpp"

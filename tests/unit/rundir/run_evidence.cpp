@@ -11,6 +11,7 @@
 #include <trainrt/error.hpp>
 
 #include "rundir/attempt_record.hpp"
+#include "rundir/run_error.hpp"
 
 using namespace trainrt;
 using namespace trainrt::rundir;
@@ -131,14 +132,20 @@ TEST_CASE("what the newest attempt that restored or saved tells is what must be 
   CHECK(contradiction_in(evidence).empty());
 }
 
-TEST_CASE("a contradiction is refused with the command that starts anew on purpose") {
+TEST_CASE("a contradiction is refused, with what a start would drop") {
   const Folder folder;
   folder.add_attempt(1, 5);
   folder.add_checkpoint(4);
-  CHECK_THROWS_WITH(checked_evidence(folder.path(), false, 0),
-                    Contains("attempt 1 had saved checkpoint_000005 (step 50)") &&
-                        Contains("--run.missing_checkpoints=accept") && Contains("go on from checkpoint_000004"));
+  CHECK_THROWS_WITH(
+      checked_evidence(folder.path(), false, 0),
+      Contains("attempt 1 had saved checkpoint_000005 (step 50)") && Contains("go on from checkpoint_000004"));
   CHECK_THROWS_AS(checked_evidence(folder.path(), false, 0), UsageError);
+  try {
+    checked_evidence(folder.path(), false, 0);
+  } catch (const CheckpointsMissing& error) {
+    CHECK(error.run_dir() == folder.path());
+    CHECK(error.newest() == 4);
+  }
   CHECK_THAT(checked_evidence(folder.path(), true, 0).accepted, Contains("checkpoint_000005"));
 }
 
