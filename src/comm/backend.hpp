@@ -21,8 +21,8 @@ struct CommOptions {
   std::string gpus_per_worker;    ///< auto or a number; "" is auto
 };
 
-/// A plug-in: one file in comm/backends. The one with the highest preference that nothing stands in the way of is taken.
-/// GPUs have plug-ins of their own, which are put on these: comm/gpu_backends.
+/// A plug-in: one file in comm/backends. The one with the highest preference that nothing stands in the way of is taken,
+/// one of preference 0 only by its name. GPUs have plug-ins of their own, which are put on these: comm/gpu_backends.
 struct Backend {
   std::string_view name;
   std::string_view help;

@@ -41,10 +41,11 @@ GpuChoice choose_gpu_backend(Communicator& host, const GpuRanks& ranks) {
   }
   std::vector<std::string> reasons;
   for (const auto* backend : by_preference()) {
+    if (backend->preference == 0) continue;
     const auto why = why_passed_over(*backend, asked.host, host, ranks);
     if (why.empty()) {
       const auto words = backend->explained(host, ranks);
-      return {*backend, join(reasons) + (reasons.empty() || words.empty() ? "" : ": ") + words};
+      return {*backend, join(reasons, "; ") + (reasons.empty() || words.empty() ? "" : ": ") + words};
     }
     if (std::ranges::find(reasons, why) == reasons.end()) reasons.push_back(why);
   }

@@ -20,7 +20,7 @@ struct GpuRanks {
 };
 
 /// A plug-in: one file in comm/gpu_backends. Reduces memory of GPUs, on top of a backend that reduces the host's. auto
-/// takes the one with the highest preference that nothing stands in the way of.
+/// takes the one with the highest preference that nothing stands in the way of, and one of preference 0 only by its name.
 struct GpuBackend {
   std::string_view name;
   std::string_view help;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -51,12 +50,9 @@ void SharedCommunicator::start_maximum(const Maximum& mine) {
 SharedCommunicator::Maximum SharedCommunicator::finish_maximum(std::string_view name) {
   Arrivals all(board(), Board::maximum_given, maxima_);
   wait_for(all, name);
-  Maximum result;
-  result.fill(std::numeric_limits<std::int64_t>::min());
-  for (int other = 0; other < board().size(); ++other) {
-    const auto& theirs = board().maximum(other, maxima_);
-    for (std::size_t i = 0; i < result.size(); ++i) result[i] = std::max(result[i], theirs[i]);
-  }
+  auto result = board().maximum(0, maxima_);
+  for (int other = 1; other < board().size(); ++other)
+    for (std::size_t i = 0; i < result.size(); ++i) result[i] = std::max(result[i], board().maximum(other, maxima_)[i]);
   return result;
 }
 

@@ -42,6 +42,6 @@ int main(int argc, char** argv) {
     std::printf("rank %d: %s\n", c.rank(), error.what());
   }
   std::fflush(stdout);
-  sleep(mode == "late" ? 3 : 0);  // the first to end takes the others with it
+  sleep(mode == "late" ? 3 : 1);  // the first to end takes the others with it
   _exit(0);
 }

@@ -14,11 +14,12 @@ ROWS, COLUMNS = 30, 100
 TAKEN, GIVEN_BACK = f"\x1b[1;{ROWS - 1}r", "\x1b[r"
 
 
-def on_a_terminal(command, term="xterm"):
-    """Runs a command with a terminal as its output, and returns what that got."""
+def on_a_terminal(command, term="xterm", with_errors=False):
+    """Runs a command with a terminal as its output, and returns what that got; with_errors: standard error too."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
-    process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.PIPE,
+    process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=theirs,
+                               stderr=theirs if with_errors else subprocess.PIPE,
                                env={**os.environ, "TERM": term})
     os.close(theirs)
     shown = b""
@@ -28,7 +29,7 @@ def on_a_terminal(command, term="xterm"):
     except OSError:  # EIO: nobody has it open any more
         pass
     os.close(ours)
-    error = process.communicate(timeout=60)[1].decode()
+    error = (process.communicate(timeout=60)[1] or b"").decode()
     equal(process.returncode, FINISHED, f"exit code: {error}")
     return shown.decode()
 
@@ -66,6 +67,7 @@ ctx.expect_iterations(4)
 while state["i"] < 4:
     ctx.step(); ctx.step()
     print(f"my own words {state['i']}", flush=True)
+    ctx.log(f"logged {state['i']}\\x1b[r")
     state["i"] += 1
     ctx.report({"loss": 1 / state["i"]})
     time.sleep(0.15)
@@ -87,6 +89,15 @@ def what_a_program_prints_stays_apart_from_the_bar():
     check("[#####---------------]  25%" in shown and "step 2" in shown, f"no bar: {shown!r}")
     check(screen.last == "" and shown.count(TAKEN) == 1 and shown.count(GIVEN_BACK) == 1, f"the last row: {shown!r}")
     check(any(line.startswith("run: iteration 4  step 8") for line in screen.lines), f"the last report: {screen.lines}")
+
+
+@test
+def what_a_program_logs_stays_apart_from_the_bar_and_moves_no_cursor():
+    shown = on_a_terminal([TRAINRT, "--config", program_config(scratch())], with_errors=True)
+    screen = Screen(shown)
+    for i in range(4):
+        check(rf"trainrt: logged {i}\x1b[r" in screen.lines, f"line {i} is not alone: {screen.lines}")
+    check("25%" in shown and screen.last == "" and shown.count(GIVEN_BACK) == 1, f"the last row: {shown!r}")
 
 
 @test

@@ -1,4 +1,4 @@
-// What there is to choose from: train functions, config keys, formats, backends.
+// What there is to choose from: train functions, config keys, and the plug-ins of each kind.
 #include <fmt/format.h>
 
 #include "cli/arguments.hpp"

@@ -14,7 +14,8 @@ TEST_CASE("the keys of a [data.NAME] section are checked, and errors name it and
   CHECK_THROWS_WITH(open({{"format", "synthetic"}, {"shuffle", "maybe"}}), section && Contains("true or false"));
   CHECK_THROWS_WITH(open({{"format", "synthetik"}}),
                     section && Contains("train.ini:7") && Contains("did you mean 'synthetic'"));
-  CHECK_THROWS_WITH(open({{"source", "x.h5"}}), section && Contains("'x.h5'") && Contains("there are: " + join(names_of(data::format_table()))));
+  CHECK_THROWS_WITH(open({{"source", "x.h5"}}),
+                    section && Contains("'x.h5'") && Contains("there are: " + join(names_of(data::format_table()))));
   CHECK_THROWS_WITH(open({{"samples", "4"}}), section && Contains("format") && Contains("missing"));
   CHECK_THROWS_WITH(open({{"format", "idx"}}), section && Contains("source"));
   CHECK_THROWS_AS(open({{"source", "x.h5"}}), UsageError);
