@@ -11,6 +11,7 @@
 #include <trainrt/context.hpp>
 
 #include "checkpoint/format/manifest.hpp"
+#include "core/text.hpp"
 #include "frameworks/program/child.hpp"
 #include "frameworks/program/conversation.hpp"
 #include "metrics/record_json.hpp"
