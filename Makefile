@@ -10,7 +10,7 @@ export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 
 .DEFAULT_GOAL := all
 .NOTPARALLEL:  # a goal configures what the next one builds
-.PHONY: all help packages test-packages configure configure-tests quickstart test chaos attack fuzz bench bench-% asan tsan install format clean
+.PHONY: all help packages test-packages configure configure-tests quickstart test lint chaos attack fuzz bench bench-% asan tsan install format clean
 
 all: configure ## build the program and its modules
 	@cmake --build $(BUILD) --parallel $(JOBS) --target trainrt trainrt_shared modules
@@ -43,6 +43,11 @@ quickstart: ## install, build, and train FashionMNIST on 2 ranks, without Slurm
 test: configure-tests ## install, build, and run every test
 	@cmake --build $(BUILD) --parallel $(JOBS)
 	@tests/run.sh $(BUILD)
+
+lint: all ## clang-tidy over src (needs the package clang-tidy-16), and the tests of tests/lint
+	@cmake -S . -B $(BUILD)-lint -G Ninja -DTRAINRT_TESTS=OFF -DTRAINRT_PCH=OFF -DCMAKE_UNITY_BUILD_BATCH_SIZE=30 $(LEAN) >/dev/null
+	@nice /usr/bin/python3 tests/support/clang_tidy.py $(BUILD)-lint $(JOBS)
+	@tests/run.sh $(BUILD) lint
 
 chaos: test-packages all ## break runs under Slurm by seeded plans: make chaos SEED=7 PLANS=100 TIME=seconds, or one again: SEED=7 PLAN=31
 	@/usr/bin/python3 tests/chaos/chaos.py $(BUILD) $(if $(SEED),--seed $(SEED)) $(if $(PLANS),--plans $(PLANS)) \
@@ -82,7 +87,7 @@ install: all ## lay down program, library, modules, headers, jobs, schemas and t
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
 format: ## clang-format over everything
-	@git ls-files '*.cpp' '*.hpp' | xargs clang-format -i
+	@git ls-files '*.cpp' '*.hpp' '*.cu' | xargs clang-format -i
 
 clean: ## remove what was built
-	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz
+	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz $(BUILD)-lint

@@ -1,20 +1,27 @@
 #!/usr/bin/env bash
 # Runs the tests that are built under BUILD, or only the named suites, and ends with "N passed, N failed, N skipped".
 #   tests/run.sh build [lint] [unit] [contract] [fuzz] [multirank] [faults] [frameworks] [gpu] [slurm]
-# Suites that mostly wait (for Slurm) run beside the others, which keep the cores busy one after the other.
+# What mostly waits (for Slurm, for limits of time) runs beside the others, which keep the cores busy one after the other.
 # A Catch2 program counts its test cases, and one that asserts nothing as failed; a Python test its checks; "skipped: reason"
 # lines count as skipped.
 set -u
 build=$(cd "$1" && pwd)
 shift
 suites=${*:-lint unit contract fuzz multirank faults frameworks gpu slurm}
-waiting=" slurm "
 here=$(cd "$(dirname "$0")" && pwd)
 logs=$build/test-logs
 mkdir -p "$logs"
 totals=$(mktemp -d)
 trap 'rm -rf "$totals"' EXIT
 child=
+
+lane_of() { # lane_of NAME: one of the lanes that run side by side
+  case $1 in
+    slurm/*) lane=slurm ;;
+    multirank/test_hang | faults/test_storage_away | frameworks/test_program_attacks) lane=waiting ;;
+    *) lane=busy ;;
+  esac
+}
 
 count() { # count NAME LOG EXIT_CODE SECONDS: reads the last totals of a program, and prints them with its failures
   local name=$1 log=$2 code=$3 seconds=$4 good bad skip
@@ -40,8 +47,10 @@ count() { # count NAME LOG EXIT_CODE SECONDS: reads the last totals of a program
   echo "$good $bad $skip" >>"$totals/$BASHPID"
 }
 
-run() { # run NAME COMMAND...
-  local name=$1 code
+run() { # run NAME COMMAND...: in its lane
+  local name=$1 code lane
+  lane_of "$name"
+  [ "$lane" = "$this_lane" ] || return 0
   shift
   local log="$logs/${name//\//_}.log"
   SECONDS=0
@@ -70,20 +79,18 @@ run_suite() {
   done
 }
 
-lane() { # lane YES|NO: the suites that wait, or the others
-  local suite waits
+run_lane() { # run_lane NAME
+  local suite this_lane=$1
   trap 'trap "" TERM; [ -z "$child" ] || { kill "$child"; wait "$child"; }; exit 143' TERM
-  for suite in $suites; do
-    case $waiting in *" $suite "*) waits=yes ;; *) waits=no ;; esac
-    [ "$waits" = "$1" ] && run_suite "$suite"
-  done
+  for suite in $suites; do run_suite "$suite"; done
   return 0
 }
 
-lane yes &
-lanes=$!
-lane no &
-lanes="$lanes $!"
+lanes=
+for lane in slurm waiting busy; do
+  run_lane "$lane" &
+  lanes="$lanes $!"
+done
 trap 'kill $lanes 2>/dev/null; wait; exit 130' INT TERM
 for pid in $lanes; do
   wait "$pid" || echo "0 1 0" >>"$totals/0" # it did not come to its end

@@ -8,12 +8,10 @@
 
 #include <trainrt/communicator.hpp>
 #include <trainrt/export.hpp>
+#include <trainrt/options.hpp>
 #include <trainrt/state.hpp>
 
 namespace trainrt {
-
-/// How many shard files a checkpoint has: one a rank, one a node, or one.
-enum class FileLayout : std::uint8_t { rank, node, single };
 
 /// What is on record of a checkpoint.
 struct CheckpointInfo {

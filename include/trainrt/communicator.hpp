@@ -14,13 +14,6 @@
 
 namespace trainrt {
 
-enum class Op : std::uint8_t { sum, mean, min, max };
-
-TRAINRT_API std::string_view name_of(Op op);
-
-/// Memory that a backend can reduce in place. It is given back when the last owner goes, the communicator before it or not.
-using Memory = std::shared_ptr<std::byte[]>;
-
 /// One collective, as data. What it refers to (memory, counts, name) must live, and the memory be left alone, until it is
 /// complete.
 struct Collective {

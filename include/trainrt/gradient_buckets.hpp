@@ -6,14 +6,9 @@
 
 #include <trainrt/communicator.hpp>
 #include <trainrt/export.hpp>
+#include <trainrt/options.hpp>
 
 namespace trainrt {
-
-struct GradientOptions {
-  std::size_t bucket_bytes = std::size_t{4} << 20;  ///< scaling.bucket_size
-  bool bf16_on_the_wire =
-      false;  ///< scaling.gradient_wire: f32 gradients are rounded to bf16, summed in f32, rounded again
-};
 
 /// Gradients in one run of memory that the communicator reduces in place: the parameters' grads are views of it, so
 /// averaging copies nothing. Buckets are filled in the reverse order of the parameters, the order in which a backward pass

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,6 +63,9 @@ enum class Device : std::uint8_t { host, cuda };
 
 TRAINRT_API std::string_view name_of(Device device);
 
+/// Memory that a backend can reduce in place. It is given back when the last owner goes, the communicator before it or not.
+using Memory = std::shared_ptr<std::byte[]>;
+
 /// A view of a contiguous, row-major tensor. It never owns.
 struct TensorView {
   void* data = nullptr;
@@ -81,5 +85,10 @@ struct Buffer {
 
   std::size_t bytes() const { return count * size_of(dtype); }
 };
+
+/// How elements of several ranks become one.
+enum class Op : std::uint8_t { sum, mean, min, max };
+
+TRAINRT_API std::string_view name_of(Op op);
 
 }  // namespace trainrt

@@ -4,9 +4,11 @@
 #include <span>
 #include <string_view>
 
-#include <trainrt/context.hpp>
+#include <trainrt/export.hpp>
 
 namespace trainrt {
+
+class Context;
 
 enum class LoopType : std::uint8_t { text, integer, real, boolean };
 

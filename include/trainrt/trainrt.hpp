@@ -8,6 +8,7 @@
 #include <trainrt/error.hpp>
 #include <trainrt/gradient_buckets.hpp>
 #include <trainrt/metrics.hpp>
+#include <trainrt/options.hpp>
 #include <trainrt/random.hpp>
 #include <trainrt/state.hpp>
 #include <trainrt/tensor.hpp>

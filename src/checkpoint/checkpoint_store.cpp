@@ -18,6 +18,7 @@
 #include "checkpoint/save/saver.hpp"
 #include "comm/backend.hpp"
 #include "core/fault_point.hpp"
+#include "core/first_rank.hpp"
 #include "core/log.hpp"
 #include "io/file.hpp"
 
@@ -55,7 +56,7 @@ CheckpointInfo info_of(const checkpoint::Meta& meta, std::string directory) {
 class CheckpointStore::Impl {
  public:
   Impl(const std::string& directory, Communicator& communicator, const CheckpointStoreOptions& options)
-      : communicator_(communicator), say_(sink_of(options, communicator)) {
+      : communicator_(communicator), first_(communicator.rank()), say_(sink_of(options, communicator)) {
     check_input(directory, options);
     meet(directory);
     const auto files = checkpoint::files_of_ranks(options.files, comm::nodes_of_ranks(communicator));
@@ -70,16 +71,11 @@ class CheckpointStore::Impl {
     try {
       if (all_here && saver_->in_flight() && broken_.empty()) settle();
     } catch (const std::exception& error) {
-      if (communicator_.rank() == 0) say_(error.what());
+      first_.does([&] { say_(error.what()); });
     }
     const bool ended = !saver_->in_flight();
     saver_.reset();  // waits for what follows a commit
-    if (communicator_.rank() != 0 || !ended) return;
-    try {
-      io::remove_tree(private_dir_);
-    } catch (const std::exception& error) {
-      say_(error.what());
-    }
+    if (ended) first_.does([&] { remove_private_dir(); });
   }
 
   std::optional<CheckpointInfo> restore(const State& state) {
@@ -89,10 +85,10 @@ class CheckpointStore::Impl {
     saver_->restored(loaded->meta.number);
     saver_->know_as_damaged(loaded->damaged);
     next_number_ = std::max(next_number_, loaded->meta.number + 1);
-    if (communicator_.rank() == 0) {
+    first_.does([&] {
       for (const auto& text : loaded->skipped) say_(text);
       for (const auto& text : loaded->notes) say_(text);
-    }
+    });
     return info_of(loaded->meta, loaded->directory);
   }
 
@@ -154,6 +150,14 @@ class CheckpointStore::Impl {
     return saver;
   }
 
+  void remove_private_dir() const {
+    try {
+      io::remove_tree(private_dir_);
+    } catch (const std::exception& error) {
+      say_(error.what());
+    }
+  }
+
   /// Waits for the save in flight; throws if it failed.
   void settle() {
     if (!broken_.empty()) throw Error(broken_);
@@ -184,6 +188,7 @@ class CheckpointStore::Impl {
   }
 
   Communicator& communicator_;
+  FirstRank first_;
   std::function<void(const std::string&)> say_;
   int exceptions_ = std::uncaught_exceptions();
   std::string directory_;
@@ -196,7 +201,7 @@ class CheckpointStore::Impl {
 };
 
 CheckpointStore::CheckpointStore(std::string directory, Communicator& communicator, CheckpointStoreOptions options)
-    : impl_(std::make_unique<Impl>(directory, communicator, options)) {}
+    : impl_(std::make_unique<Impl>(std::move(directory), communicator, std::move(options))) {}
 
 CheckpointStore::~CheckpointStore() = default;
 

@@ -7,6 +7,7 @@
 #include <trainrt/error.hpp>
 
 #include "checkpoint/damage.hpp"
+#include "core/first_rank.hpp"
 #include "core/host.hpp"
 #include "core/text.hpp"
 
@@ -52,7 +53,8 @@ std::string who(const Communicator& communicator) {
 }
 
 std::string from_root(Communicator& communicator, const std::function<std::string()>& work, const Explain& explain) {
-  const auto mine = communicator.rank() == 0 ? attempt(work, explain).packed() : std::string();
+  std::string mine;
+  FirstRank(communicator.rank()).does([&] { mine = attempt(work, explain).packed(); });
   const auto outcome = Attempt::unpacked(communicator.broadcast_text(mine, 0));
   if (outcome.failed) throw Error(outcome.text, outcome.code);
   return outcome.text;

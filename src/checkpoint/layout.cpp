@@ -12,7 +12,7 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-std::uint64_t bytes_of(const Shape& shape, DType dtype) {
+std::uint64_t tensor_bytes(const Shape& shape, DType dtype) {
   return static_cast<std::uint64_t>(element_count(shape)) * size_of(dtype);
 }
 
@@ -89,7 +89,7 @@ class RowDealer {
 
   void deal(TensorLayout& tensor) {
     const auto rows = row_count(tensor.global_shape);
-    const auto row_bytes = bytes_of(tensor.global_shape, tensor.dtype) / static_cast<std::uint64_t>(rows);
+    const auto row_bytes = tensor_bytes(tensor.global_shape, tensor.dtype) / static_cast<std::uint64_t>(rows);
     const auto least_rows = static_cast<std::int64_t>(1 + least_piece / row_bytes);
     tensor.slabs.clear();
     for (std::int64_t first = 0; first < rows;) {
@@ -124,7 +124,7 @@ void balance(Layout& layout, std::vector<std::uint64_t> load) {
   std::uint64_t large_bytes = 0;
   for (auto& tensor : layout.tensors) {
     if (tensor.placement != Placement::replicated) continue;
-    const auto bytes = bytes_of(tensor.global_shape, tensor.dtype);
+    const auto bytes = tensor_bytes(tensor.global_shape, tensor.dtype);
     if (layout.ranks > 1 && bytes >= splittable_bytes && row_count(tensor.global_shape) > 1) {
       large.push_back(&tensor);
       large_bytes += bytes;
@@ -222,7 +222,7 @@ void LayoutPlanner::keep(TensorLayout& tensor) {
   for (std::size_t number = 0; number < tensor.slabs.size(); ++number) {
     auto& slab = tensor.slabs[number];
     slab.number = number;
-    load_[static_cast<std::size_t>(slab.writer)] += bytes_of(slab.shape, tensor.dtype);
+    load_[static_cast<std::size_t>(slab.writer)] += tensor_bytes(slab.shape, tensor.dtype);
   }
   if (own_file_ < 0) return;
   if (tensor.slabs.size() <= slabs_left_) {

@@ -20,7 +20,7 @@ namespace trainrt::checkpoint {
 namespace {
 
 constexpr std::uint64_t least_part_bytes = std::uint64_t{16} << 20;
-constexpr std::uint64_t parts = 16;
+constexpr std::uint64_t sample_parts = 16;
 constexpr std::uint64_t bytes_worth_threads = std::uint64_t{64} << 20;
 constexpr std::size_t most_named = 16;  // tensors of which the ranks are found out
 
@@ -86,7 +86,7 @@ ReplicaCheck::Indices ReplicaCheck::all() const {
 ReplicaCheck::Indices ReplicaCheck::rotating_part() {
   std::uint64_t total = 0;
   for (const auto& block : blocks_) total += block.bytes.size();
-  const auto enough = std::max(least_part_bytes, total / parts);
+  const auto enough = std::max(least_part_bytes, total / sample_parts);
   Indices indices;
   for (std::uint64_t bytes = 0; bytes < enough && indices.size() < blocks_.size(); next_ = (next_ + 1) % blocks_.size()) {
     indices.push_back(next_);

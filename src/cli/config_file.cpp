@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/excerpt.hpp"
 #include "core/text.hpp"
 
 namespace trainrt::cli {

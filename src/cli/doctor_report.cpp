@@ -1,9 +1,13 @@
 #include "cli/doctor_report.hpp"
 
+#include <chrono>
 #include <cstdio>
+#include <thread>
 
 #include <fmt/format.h>
 
+#include "core/log.hpp"
+#include "trainer/advice.hpp"
 #include "core/version.hpp"
 
 namespace trainrt::cli::doctor {
@@ -79,10 +83,18 @@ class JsonReport : public Report {
   Json checks_ = Json::array();
 };
 
+class SilentReport : public Report {
+ public:
+  void fail_unseen(const Error& failure) override {
+    std::this_thread::sleep_for(std::chrono::seconds(5));
+    log::error(trainer::with_advice(failure));
+  }
+};
+
 }  // namespace
 
 std::unique_ptr<Report> make_report(int rank, Form form) {
-  if (rank != 0) return std::make_unique<Report>();
+  if (rank != 0) return std::make_unique<SilentReport>();
   if (form == Form::json) return std::make_unique<JsonReport>();
   return std::make_unique<TextReport>();
 }

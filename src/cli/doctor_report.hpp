@@ -16,6 +16,8 @@ class Report {
   virtual void begin(const Examination&) {}  ///< left out if the ranks have not met
   void add(std::string_view check, const Finding& finding);
   virtual void end() {}
+  /// What this rank could not add to the report that is shown: rank 0 has met the same, or is where it cannot say a word.
+  virtual void fail_unseen(const Error&) {}
 
   /// failed if an error was found.
   ExitCode code() const { return count(Grade::error) > 0 ? ExitCode::failed : ExitCode::finished; }
@@ -31,6 +33,7 @@ class Report {
 
 enum class Form { text, json };
 
+/// Of rank 0 in that form; of the others, which show nothing.
 std::unique_ptr<Report> make_report(int rank, Form form);
 
 }  // namespace trainrt::cli::doctor

@@ -10,7 +10,7 @@ Finding compare_versions(const Examination& examination, LibraryVersion (*versio
     return Json{{"compiled", mine.compiled}, {"loaded", mine.loaded}};
   });
   if (!answers.well())
-    return error(examination.told(answers.troubles), "load the library's module on every node, or install it there");
+    return error(examination.describe(answers.troubles), "load the library's module on every node, or install it there");
   const auto& first = answers.of_rank.front();
   const std::string compiled = first.at("compiled");
   const std::string loaded = first.at("loaded");
@@ -19,7 +19,7 @@ Finding compare_versions(const Examination& examination, LibraryVersion (*versio
     if (answers.of_rank[rank] != first)
       others.push_back({static_cast<int>(rank), answers.of_rank[rank].at("loaded").get<std::string>()});
   if (!others.empty())
-    return error(fmt::format("rank 0 on {}: {}; {}", examination.hosts().front(), loaded, examination.told(others)),
+    return error(fmt::format("rank 0 on {}: {}; {}", examination.hosts().front(), loaded, examination.describe(others)),
                  "load the same modules on every node (srun hands on the environment of the shell it is typed in)", first);
   if (compiled != loaded)
     return warning(fmt::format("{} is loaded, and trainrt is compiled against {}", loaded, compiled),

@@ -1,6 +1,7 @@
 #include "cli/examination.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -74,7 +75,7 @@ Answers Examination::ask_nodes(const std::function<Json()>& work) const {
   return answers;
 }
 
-std::string Examination::told(const std::vector<Trouble>& troubles) const {
+std::string Examination::describe(const std::vector<Trouble>& troubles) const {
   std::vector<Group> groups;
   for (const auto& trouble : troubles) {
     auto group = std::ranges::find(groups, trouble.text, &Group::text);
@@ -94,6 +95,11 @@ std::string Examination::told(const std::vector<Trouble>& troubles) const {
     }
   }
   return join(parts, "; ");
+}
+
+bool has_fabric() {
+  std::error_code error;  // if the folder is not there the iterator is at its end
+  return std::filesystem::directory_iterator("/sys/class/infiniband", error) != std::filesystem::directory_iterator();
 }
 
 std::string ranks_text(const std::vector<int>& ranks) {

@@ -56,7 +56,7 @@ class Examination {
   Answers ask_nodes(const std::function<Json()>& work) const;
 
   /// "rank 1 on n2: cannot ...; ranks 3, 4 on n3: ...": the same words once.
-  std::string told(const std::vector<Trouble>& troubles) const;
+  std::string describe(const std::vector<Trouble>& troubles) const;
 
  private:
   const World& world_;
@@ -66,6 +66,9 @@ class Examination {
   std::vector<std::string> hosts_;
   std::vector<int> leaders_;
 };
+
+/// An InfiniBand, RoCE or Omni-Path card is in this node (or what else offers remote direct memory access).
+bool has_fabric();
 
 /// "rank 3", "ranks 1, 3, 5", "ranks 0, 1, 2, 3 and 96 more".
 std::string ranks_text(const std::vector<int>& ranks);

@@ -19,11 +19,11 @@ config::RunSpec load_spec(const Arguments& arguments, const std::string& usage) 
 }
 
 comm::CommOptions comm_options_of(const config::RunSpec& spec) {
-  return {.timeout_seconds = spec.collective_timeout_s,
-          .backend = spec.backend,
-          .check = spec.check_calls,
-          .deterministic = spec.deterministic,
-          .gpus_per_worker = spec.gpus_per_worker};
+  return {.timeout_seconds = spec.failure.collective_timeout_s,
+          .backend = spec.scaling.backend,
+          .check = spec.scaling.check,
+          .deterministic = spec.scaling.deterministic,
+          .gpus_per_worker = spec.scaling.gpus_per_worker};
 }
 
 }  // namespace trainrt::cli

@@ -11,11 +11,12 @@
 #include <trainrt/error.hpp>
 
 #include "cli/help.hpp"
-#include "config/run_options.hpp"
+#include "config/section.hpp"
 #include "config/stop_rules.hpp"
 #include "core/options.hpp"
 #include "core/version.hpp"
 #include "data/open_dataset.hpp"
+#include "metrics/sink.hpp"
 
 namespace trainrt::cli {
 
@@ -46,17 +47,12 @@ std::string entry(std::string_view term, std::string_view text) {
 
 std::string as_it_stands(std::string_view text) { return fmt::format(".nf\n{}.fi\n", roff(text)); }
 
-std::string facts_of(const OptionSpec& option) {
-  std::vector<std::string> facts;
-  if (option.type != OptionType::text || !option.choices.empty()) facts.push_back(what_is_valid(option));
-  if (option.required) facts.emplace_back("required");
-  if (!option.default_value.empty()) facts.push_back("default " + option.default_value);
-  return facts.empty() ? option.help : fmt::format("{} ({})", option.help, fmt::join(facts, "; "));
-}
-
 std::string keys(std::string_view title, std::span<const OptionSpec> options) {
   auto text = fmt::format(".SS {}\n", roff(title));
-  for (const auto& option : options) text += entry(option.key, facts_of(option));
+  for (const auto& option : options) {
+    const auto facts = facts_of(option);
+    text += entry(option.key, facts.empty() ? option.help : fmt::format("{} ({})", option.help, facts));
+  }
   return text;
 }
 
@@ -66,11 +62,13 @@ std::string config_section() {
       "\\-\\-section.key=value, which beats the file. The smallest config that runs:\n.PP\n";
   text += as_it_stands(smallest_config);
   text += ".PP\nThe section [loop] takes the train function's own keys, which\n.B trainrt list\nshows.\n";
-  text += keys("Keys of a run", config::run_options());
+  text += keys("Keys of a run", config::declared_options());
   text += keys("Keys of [stop]", config::stop_options());
   text += keys("Keys of every [data.NAME]", data::common_options());
   for (const auto* format : data::format_table())
     text += keys(fmt::format("Keys of the data format {}", format->name), format->options);
+  for (const auto* sink : metrics::sink_table())
+    if (!sink->options.empty()) text += keys(fmt::format("Keys of [sink.{}]", sink->name), sink->options);
   return text;
 }
 

@@ -4,12 +4,11 @@
 #include <boost/version.hpp>
 #include <trainrt/error.hpp>
 
-#include "comm/mpi_version.hpp"
 #include "comm/nccl/api.hpp"
 #include "core/library_version.hpp"
 #include "device/runtime.hpp"
 #include "io/hdf5_version.hpp"
-#include "launch/pmix_version.hpp"
+#include "launch/library_versions.hpp"
 
 namespace trainrt::cli {
 
@@ -35,7 +34,7 @@ std::string nccl_text() {
 
 std::string parts_text() {
   auto& gpus = device::runtime();
-  return line("MPI", comm::mpi_version()) + line("PMIx", launch::pmix_version()) + line("HDF5", io::hdf5_version()) +
+  return line("MPI", launch::mpi_version()) + line("PMIx", launch::pmix_version()) + line("HDF5", io::hdf5_version()) +
          line("CUDA", gpus.versions().empty() ? fmt::format("none ({})", gpus.why_none()) : gpus.versions()) +
          line("NCCL", nccl_text()) +
          line("Boost", fmt::format("{}.{}.{}", BOOST_VERSION / 100000, BOOST_VERSION / 100 % 1000, BOOST_VERSION % 100));

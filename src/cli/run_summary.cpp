@@ -20,7 +20,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 /// A run whose last attempt was killed, and that nobody has continued yet, still says that it runs.
-void tell_killed_from_running(RunSummary& run) {
+void mark_if_killed(RunSummary& run) {
   if (run.attempts.empty()) return;
   auto& last = run.attempts.back();
   if (!last.end.empty() || rundir::attempt_is_alive(run.run_dir, last)) return;
@@ -86,7 +86,7 @@ RunSummary summary_of(const std::string& run_dir) {
   run.reports = metrics::read_results(run_dir);
   run.checkpoints = checkpoint::list(run_dir);
   run.attempts = rundir::read_attempts(run_dir);
-  tell_killed_from_running(run);
+  mark_if_killed(run);
   run.contradiction = rundir::contradiction_in(rundir::gather_evidence(run_dir));
   run.attempt_count = std::max(rundir::numbers_of_attempts(run_dir).size(), run.attempts.size());
   run.accounts = rundir::accounts_of(run.attempts);

@@ -68,7 +68,7 @@ ExitCode Supervisor::run() {
     say(text_of(verdict));
     if (verdict.action != Action::restart) break;
     if (const int signal = signals_.wait(verdict.wait_s); signal != 0) {
-      verdict = told_to_end(signal);
+      verdict = asked_to_end(signal);
       say(text_of(verdict));
     }
     // A node that lost its slurmstepd never says that the last step has ended there, and Slurm keeps the CPUs for it. By
@@ -81,8 +81,8 @@ ExitCode Supervisor::run() {
 batch::Verdict Supervisor::after(const batch::StepEnd& end, int before) {
   const bool srun_was_killed = end.exit_code > 128 && end.lines.dead().empty() && end.lines.failed_nodes().empty();
   if (srun_was_killed) job_.end_steps();  // its ranks may live on, and the run takes one attempt at a time
-  const bool slurm_is_silent = end.signal == 0 && end.lines.due_to().empty();
-  const auto facts = is_final(end.exit_code) && slurm_is_silent ? std::nullopt : job_.show();
+  const bool slurm_says_nothing = end.signal == 0 && end.lines.due_to().empty();
+  const auto facts = is_final(end.exit_code) && slurm_says_nothing ? std::nullopt : job_.show();
   const int signal = end.signal == 0 && end.lines.stop_signal_killed() ? SIGUSR1 : end.signal;
   batch::Situation situation{.exit_code = end.exit_code};
   situation.ending = batch::ending_of(
@@ -102,7 +102,7 @@ batch::Verdict Supervisor::after(const batch::StepEnd& end, int before) {
 }
 
 /// Between two attempts: everything that is committed is safe.
-batch::Verdict Supervisor::told_to_end(int signal) {
+batch::Verdict Supervisor::asked_to_end(int signal) {
   const auto ending =
       batch::ending_of({.signal = signal, .due_to = "", .job = job_.show(), .restart_count = job_.restart_count()});
   return batch::decide({.exit_code = static_cast<int>(ExitCode::stopped),
@@ -113,14 +113,14 @@ batch::Verdict Supervisor::told_to_end(int signal) {
 }
 
 batch::Limits Supervisor::limits() const {
-  int workers = spec_.num_workers;
+  int workers = spec_.scaling.num_workers;
   if (workers == 0)
     for (const auto& attempt : rundir::read_attempts(spec_.run_dir, rundir::attempts_that_matter))
       if (attempt.owner.job_id == job_.id()) workers = std::max(workers, attempt.ranks);
-  return {.max_failures = spec_.max_failures,
-          .max_requeues = spec_.max_requeues,
-          .max_no_progress = spec_.max_no_progress,
-          .min_workers = spec_.min_workers,
+  return {.max_failures = spec_.failure.max_failures,
+          .max_requeues = spec_.failure.max_requeues,
+          .max_no_progress = spec_.failure.max_no_progress,
+          .min_workers = spec_.scaling.min_workers,
           .workers = workers};
 }
 

@@ -25,7 +25,7 @@ class Supervisor {
 
  private:
   batch::Verdict after(const batch::StepEnd& end, int last_number);
-  batch::Verdict told_to_end(int signal);
+  batch::Verdict asked_to_end(int signal);
   batch::Limits limits() const;
   std::vector<std::string> command(const batch::Verdict& shape) const;
   std::vector<batch::Node> nodes_after(const batch::StepEnd& end, const std::optional<batch::JobFacts>& facts) const;

@@ -30,25 +30,25 @@ std::vector<std::string> words_of(const std::string& program) {
 }  // namespace
 
 std::string take_declared(config::RunSpec& spec) {
-  if (!spec.program.empty()) return {};
-  const auto entry = trainer::find_function(builtin_functions(), spec.function, spec.library);
+  if (!spec.train.program.empty()) return {};
+  const auto entry = trainer::find_function(builtin_functions(), spec.train.function, spec.train.library);
   config::take_declared(entry.declared, entry.name, spec);
   return entry.name;
 }
 
 trainer::TrainCall train_call(const config::RunSpec& spec) {
-  if (spec.program.empty()) {
-    const auto function = trainer::load_function(builtin_functions(), spec.function, spec.library);
+  if (spec.train.program.empty()) {
+    const auto function = trainer::load_function(builtin_functions(), spec.train.function, spec.train.library);
     return {std::string(function.name), function.train};
   }
-  return {"program", program::program_function({.command = words_of(spec.program),
-                                                .stop_signal = stop_signals.at(spec.stop_signal),
-                                                .stop_timeout_s = spec.stop_timeout_s,
-                                                .speak_timeout_s = spec.collective_timeout_s})};
+  return {"program", program::program_function({.command = words_of(spec.train.program),
+                                                .stop_signal = stop_signals.at(spec.train.stop_signal),
+                                                .stop_timeout_s = spec.train.stop_timeout_s,
+                                                .contact_timeout_s = spec.failure.collective_timeout_s})};
 }
 
 std::string described(const config::RunSpec& spec, const trainer::TrainCall& call) {
-  return spec.program.empty() ? "train function " + call.name : "program " + spec.program;
+  return spec.train.program.empty() ? "train function " + call.name : "program " + spec.train.program;
 }
 
 }  // namespace trainrt::cli

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/first_rank.hpp"
 #include "core/host.hpp"
 #include "core/memory.hpp"
 
@@ -50,6 +51,11 @@ void agreed(Communicator& communicator, const std::function<void()>& work, const
                          outcome.substr(host_at, outcome.find('\n') - host_at));
   }
   throw AgreedError(message + " (seen by " + where + ")", code);
+}
+
+void agreed_on_first(Communicator& communicator, const std::function<void()>& work, const Explain& explain) {
+  const auto mine = [&, first = FirstRank(communicator.rank())] { first.does(work); };
+  agreed(communicator, mine, explain);
 }
 
 }  // namespace trainrt::comm

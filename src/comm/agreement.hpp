@@ -17,5 +17,7 @@ class AgreedError : public Error {
 /// Runs `work` on this rank. Collective: if it throws on any rank, all ranks throw the same AgreedError: the lowest
 /// failing rank's, worded by `explain`, with its rank and host if it is not the same on all.
 void agreed(Communicator& communicator, const std::function<void()>& work, const Explain& explain = message_of);
+/// The same for work that rank 0 does for all.
+void agreed_on_first(Communicator& communicator, const std::function<void()>& work, const Explain& explain = message_of);
 
 }  // namespace trainrt::comm

@@ -11,8 +11,8 @@ std::vector<int> ranks_of_color(Communicator& communicator, int color, int key) 
   communicator.all_gather(mine, counts, Buffer{all.data(), all.size(), DType::i32}, "split");
   std::vector<int> ranks;
   for (int rank = 0; color >= 0 && rank < communicator.size(); ++rank)
-    if (all[static_cast<std::size_t>(2 * rank)] == color) ranks.push_back(rank);
-  std::ranges::stable_sort(ranks, {}, [&](int rank) { return all[static_cast<std::size_t>(2 * rank + 1)]; });
+    if (all[2 * static_cast<std::size_t>(rank)] == color) ranks.push_back(rank);
+  std::ranges::stable_sort(ranks, {}, [&](int rank) { return all[2 * static_cast<std::size_t>(rank) + 1]; });
   return ranks;
 }
 

@@ -9,11 +9,6 @@
 
 namespace trainrt {
 
-std::string_view name_of(Op op) {
-  constexpr std::string_view names[] = {"sum", "mean", "min", "max"};
-  return names[static_cast<std::size_t>(op)];
-}
-
 std::string_view name_of(Collective::Kind kind) {
   constexpr std::string_view names[] = {"all_reduce", "reduce_scatter", "all_gather", "broadcast", "barrier"};
   return names[static_cast<std::size_t>(kind)];

@@ -1,5 +1,5 @@
 // MPI that a program starts and ends by itself.
-#include "comm/own_mpi.hpp"
+#include "comm/start_mpi.hpp"
 
 #include <memory>
 
@@ -11,7 +11,7 @@
 #include "comm/mpi_transports.hpp"
 #include "core/plugin.hpp"
 #include "launch/launcher.hpp"
-#include "launch/mpi_library.hpp"
+#include "launch/library_versions.hpp"
 #include "launch/pmi_bridge.hpp"
 #include "launch/promise.hpp"
 
@@ -30,7 +30,7 @@ Preparation* the_preparation = nullptr;
 
 bool needs_pmix(const Environment& environment) {
   const bool has_pmi = environment.has("PMI_FD") || environment.has("PMI_PORT");  // an mpiexec inside the step
-  return environment.has("PMIX_NAMESPACE") && !has_pmi && launch::needs_bridge(launch::mpi_library_version());
+  return environment.has("PMIX_NAMESPACE") && !has_pmi && launch::needs_bridge(launch::mpi_library_text());
 }
 
 /// The ranks as the environment promises them, if nobody else tells.

@@ -6,7 +6,6 @@
 #include "comm/comm_error.hpp"
 #include "comm/mpi_call.hpp"
 #include "comm/mpi_transports.hpp"
-#include "comm/own_mpi.hpp"
 #include "core/environment.hpp"
 #include "launch/promise.hpp"
 

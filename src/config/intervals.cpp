@@ -4,28 +4,59 @@
 #include <sstream>
 
 #include <fmt/format.h>
-#include <trainrt/error.hpp>
+
+#include "core/options.hpp"
 
 namespace trainrt::config {
 
 namespace {
 
+std::string seconds_in_words() { return fmt::format(" with N from {} to {}", any_time.least, any_time.most); }
+
 bool every(std::int64_t number, double count) { return number % static_cast<std::int64_t>(count) == 0; }
+
+/// "12 s": a number and its unit, and nothing else.
+struct Quantity {
+  std::string number, unit;
+};
+
+std::optional<Quantity> quantity_in(std::string_view text) {
+  std::istringstream in{std::string(text)};
+  Quantity quantity;
+  std::string rest;
+  in >> quantity.number >> quantity.unit >> rest;
+  return rest.empty() ? std::optional(quantity) : std::nullopt;
+}
 
 }  // namespace
 
-LimitOption parse_limit(const Options& options, std::string_view key) {
-  const auto* value = options.find(key);
-  if (value->text == "auto") return {LimitOption::Kind::automatic, 0, std::string(key)};
-  if (value->text == "off") return {LimitOption::Kind::off, 0, std::string(key)};
-  std::istringstream in(value->text);
-  std::string number, unit, rest;
-  in >> number >> unit >> rest;
-  const auto seconds = parse_real(number);
-  if (seconds && any_time.holds(*seconds) && (unit.empty() || unit == "s") && rest.empty())
-    return {LimitOption::Kind::seconds, *seconds, std::string(key)};
-  throw UsageError(fmt::format("{}: {} is '{}'; it must be auto, 'N s' (a number{}) or off", value->origin, key,
-                               value->text, any_time.in_words()));
+std::string LimitOption::form() { return "auto, off, or 'N s'" + seconds_in_words(); }
+
+std::optional<LimitOption> LimitOption::parse(std::string_view text) {
+  if (text == "auto") return LimitOption{Kind::automatic, 0};
+  if (text == "off") return LimitOption{Kind::off, 0};
+  const auto quantity = quantity_in(text);
+  if (!quantity || !(quantity->unit.empty() || quantity->unit == "s")) return std::nullopt;
+  const auto seconds = parse_real(quantity->number);
+  if (!seconds || !any_time.holds(*seconds)) return std::nullopt;
+  return LimitOption{Kind::seconds, *seconds};
+}
+
+std::string CheckpointInterval::form() { return "auto, off, 'N reports', 'N steps', or 'N s'" + seconds_in_words(); }
+
+std::optional<CheckpointInterval> CheckpointInterval::parse(std::string_view text) {
+  if (text == "off") return CheckpointInterval{Unit::off, 1};
+  if (text == "auto") return CheckpointInterval{Unit::automatic, 1};
+  const auto quantity = quantity_in(text);
+  const auto count = quantity ? parse_real(quantity->number) : std::nullopt;
+  if (!count) return std::nullopt;
+  constexpr Range any_count = {.least = 1, .most = 0x1p53};
+  const bool whole = std::floor(*count) == *count && any_count.holds(*count);
+  const auto& unit = quantity->unit;
+  if (whole && (unit == "reports" || unit == "report")) return CheckpointInterval{Unit::reports, *count};
+  if (whole && (unit == "steps" || unit == "step")) return CheckpointInterval{Unit::steps, *count};
+  if (unit == "s" && any_time.holds(*count)) return CheckpointInterval{Unit::seconds, *count};
+  return std::nullopt;
 }
 
 bool CheckpointInterval::due_at_report(std::int64_t iteration) const {
@@ -34,33 +65,14 @@ bool CheckpointInterval::due_at_report(std::int64_t iteration) const {
 bool CheckpointInterval::due_at_step(std::int64_t step) const { return unit == Unit::steps && every(step, count); }
 bool CheckpointInterval::due_after(double seconds) const { return unit == Unit::seconds && seconds >= count; }
 
-CheckpointInterval parse_checkpoint_interval(const OptionValue& value) {
-  using Unit = CheckpointInterval::Unit;
-  if (value.text == "off") return {Unit::off, 1};
-  if (value.text == "auto") return {Unit::automatic, 1};
-  std::istringstream in(value.text);
-  std::string number, unit, rest;
-  in >> number >> unit >> rest;
-  const auto count = parse_real(number);
-  constexpr Range any_count = {.least = 1, .most = 0x1p53};
-  if (count && rest.empty()) {
-    const bool whole = std::floor(*count) == *count && any_count.holds(*count);
-    if (whole && (unit == "reports" || unit == "report")) return {Unit::reports, *count};
-    if (whole && (unit == "steps" || unit == "step")) return {Unit::steps, *count};
-    if (unit == "s" && any_time.holds(*count)) return {Unit::seconds, *count};
-  }
-  throw UsageError(value.origin + ": checkpoint.every is '" + value.text +
-                   "'; it must be 'N reports', 'N steps', 'N s' (a number" + any_time.in_words() + "), 'auto' or 'off'");
-}
+std::string StepInterval::form() { return "'N steps' or 'off'"; }
 
-std::int64_t parse_steps(const OptionValue& value, std::string_view key) {
-  if (value.text == "off") return 0;
-  std::istringstream in(value.text);
-  std::string number, unit, rest;
-  in >> number >> unit >> rest;
-  const auto count = parse_integer(number);
-  if (count && *count > 0 && (unit == "steps" || unit == "step") && rest.empty()) return *count;
-  throw UsageError(value.origin + ": " + std::string(key) + " is '" + value.text + "'; it must be 'N steps' or 'off'");
+std::optional<StepInterval> StepInterval::parse(std::string_view text) {
+  if (text == "off") return StepInterval{0};
+  const auto quantity = quantity_in(text);
+  if (!quantity || (quantity->unit != "steps" && quantity->unit != "step")) return std::nullopt;
+  const auto count = parse_integer(quantity->number);
+  return count && *count > 0 ? std::optional(StepInterval{*count}) : std::nullopt;
 }
 
 }  // namespace trainrt::config

@@ -54,4 +54,8 @@ void run_warning(const std::string& text) {
 
 void error(const std::string& text) { logger().error("{}error: {}", prefix(), text); }
 
+void run_error(const std::string& text) {
+  if (the_rank == 0) error(text);
+}
+
 }  // namespace trainrt::log

@@ -19,5 +19,7 @@ void warning(const std::string& text);
 /// About the run as a whole: all ranks know it, rank 0 says it.
 void run_warning(const std::string& text);
 void error(const std::string& text);
+/// The same as run_warning: all ranks have met it.
+void run_error(const std::string& text);
 
 }  // namespace trainrt::log

@@ -93,12 +93,14 @@ std::string Range::in_words() const {
 }
 
 std::string what_is_valid(const OptionSpec& spec) {
+  if (!spec.form.empty()) return spec.form;
   if (!spec.choices.empty()) return "one of: " + join(spec.choices);
+  const auto unit = spec.unit.empty() ? std::string() : " of " + std::string(spec.unit);
   switch (spec.type) {
     case OptionType::integer:
-      return "a whole number" + spec.range.in_words();
+      return "a whole number" + unit + spec.range.in_words();
     case OptionType::real:
-      return "a number" + spec.range.in_words();
+      return "a number" + unit + spec.range.in_words();
     case OptionType::boolean:
       return "true or false";
     case OptionType::bytes:
@@ -109,11 +111,21 @@ std::string what_is_valid(const OptionSpec& spec) {
   return "";
 }
 
+std::string facts_of(const OptionSpec& spec) {
+  const bool any_text = spec.type == OptionType::text && spec.choices.empty() && spec.form.empty();
+  std::vector<std::string> facts;
+  if (!any_text) facts.push_back(what_is_valid(spec));
+  if (spec.required) facts.emplace_back("required");
+  if (!spec.default_value.empty()) facts.push_back("default " + spec.default_value);
+  return join(facts, "; ");
+}
+
 namespace {
 
 bool is_in_range(const OptionSpec& spec, std::optional<double> value) { return value && spec.range.holds(*value); }
 
 bool is_valid(const OptionSpec& spec, const std::string& text) {
+  if (spec.fits != nullptr) return spec.fits(text);
   if (!spec.choices.empty()) return std::ranges::find(spec.choices, text) != spec.choices.end();
   switch (spec.type) {
     case OptionType::integer:

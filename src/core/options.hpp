@@ -21,15 +21,18 @@ struct Range {
   std::string in_words() const;  ///< ", 1 or more"; "" if there is no limit
 };
 
-/// A config key, declared once, as plain data; --help, `trainrt list`, errors and the README's table come from it.
+/// A config key, declared once, as plain data; --help, `trainrt list`, errors and the guide come from it.
 struct OptionSpec {
   std::string key;  ///< "section.key"; for a data format the key inside [data.NAME]
   OptionType type = OptionType::text;
   std::string default_value;  ///< "" = no default
   std::string help;
   bool required = false;
-  std::vector<std::string> choices = {};  ///< if only these words are valid
-  Range range = {};                       ///< of a number
+  std::vector<std::string> choices = {};          ///< if only these words are valid
+  Range range = {};                               ///< of a number
+  std::string_view unit = {};                     ///< of a number: "seconds"
+  std::string form = {};                          ///< in words, if what is valid is more than a number or a word
+  bool (*fits)(std::string_view text) = nullptr;  ///< whether a text has that form
 };
 
 /// A number of seconds that a clock can measure, up to 30 years.
@@ -39,6 +42,9 @@ constexpr double largest_int = std::numeric_limits<int>::max();
 
 /// In words: "a whole number, 1 or more".
 std::string what_is_valid(const OptionSpec& spec);
+
+/// What is to be known of a key beside its help: "a whole number, 1 or more; default 3"; "" for any text.
+std::string facts_of(const OptionSpec& spec);
 
 /// Where a value was written, for messages: "train.ini:12" or "command line".
 struct OptionValue {

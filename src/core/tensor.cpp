@@ -61,4 +61,9 @@ std::string to_string(const Shape& shape) {
   return "[" + join(parts) + "]";
 }
 
+std::string_view name_of(Op op) {
+  constexpr std::string_view names[] = {"sum", "mean", "min", "max"};
+  return names[static_cast<std::size_t>(op)];
+}
+
 }  // namespace trainrt

@@ -87,6 +87,13 @@ std::vector<std::string> printable_lines(std::string_view text) {
 
 std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
 
+std::string excerpt(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return std::string(text);
+  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
+  while (most > 0 && continues(text[most])) --most;
+  return fmt::format("{}... ({} bytes)", text.substr(0, most), text.size());
+}
+
 std::string trim(std::string_view text) {
   const auto blank = " \t\r\n";
   const auto first = text.find_first_not_of(blank);

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -24,6 +25,10 @@ std::string trim(std::string_view text);
 
 /// Up to the first line break.
 std::string first_line(std::string_view text);
+
+/// A text for an error message, if it may come from outside and be of any length: as it is up to `most` bytes, else its
+/// beginning and "... (N bytes)". UTF-8 stays whole.
+std::string excerpt(std::string_view text, std::size_t most = 300);
 
 /// The candidate with the smallest edit distance (Levenshtein), or "" if none is near enough to be what was meant.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);

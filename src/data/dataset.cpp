@@ -184,10 +184,10 @@ data::BatchPlan whole_epoch(const DatasetImpl& dataset, std::size_t batch_size, 
 
 Batches Epoch::batches(std::size_t batch_size, Remainder remainder) const {
   const auto plan = whole_epoch(*dataset_, batch_size, remainder);
-  if (plan.batch_count() == 0 && dataset_->shard.rank == 0)
-    log::warning("dataset '" + dataset_->name + "' (" + std::to_string(dataset_->source->size()) +
-                 " samples) gives no batch of " + std::to_string(batch_size) + " samples on each of " +
-                 std::to_string(dataset_->shard.size) + " ranks");
+  if (plan.batch_count() == 0)
+    log::run_warning("dataset '" + dataset_->name + "' (" + std::to_string(dataset_->source->size()) +
+                     " samples) gives no batch of " + std::to_string(batch_size) + " samples on each of " +
+                     std::to_string(dataset_->shard.size) + " ranks");
   return Batches(std::make_shared<BatchesImpl>(dataset_, number_, batch_size, remainder));
 }
 

@@ -166,7 +166,7 @@ void swap_bytes(std::vector<std::byte>& values, std::size_t element) {
 IdxHeader check_idx(const std::string& path) {
   check_there(path);
   Reader reader(path);
-  const auto header = read_header(path, reader);
+  auto header = read_header(path, reader);
   const auto needed = header.header_bytes + header.data_bytes;
   if (const auto length = gzip_length(path)) {
     if (*length == static_cast<std::uint32_t>(needed) && may_hold(path, needed)) return header;

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include <trainrt/communicator.hpp>
 #include <trainrt/tensor.hpp>
 
 namespace trainrt::device {

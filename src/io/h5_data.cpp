@@ -128,7 +128,7 @@ std::string h5_read_text(hid_t object, const std::string& name) {
   }
   char* pointer = nullptr;
   h5_check(H5Aread(attribute, text_type(), &pointer), what);
-  const std::string text = pointer == nullptr ? "" : pointer;
+  std::string text = pointer == nullptr ? "" : pointer;
   H5free_memory(pointer);
   return text;
 }

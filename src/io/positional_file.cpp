@@ -36,7 +36,7 @@ namespace {
 bool on_page(std::uint64_t offset) { return offset % io_alignment == 0; }
 bool on_page(const std::byte* address) { return on_page(reinterpret_cast<std::uintptr_t>(address)); }
 
-bool refuses_direct(int reason) { return reason == EINVAL || reason == ENOTSUP || reason == EOPNOTSUPP; }
+bool refuses_direct(int reason) { return reason == EINVAL || reason == EOPNOTSUPP; }
 
 void require_regular(int fd, const std::string& path) {
   struct stat info {};

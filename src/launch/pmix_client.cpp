@@ -109,7 +109,7 @@ void PmixClient::fence(const std::string& what) {
   auto arrival = std::make_shared<Arrival>();
   auto passed = std::make_unique<SharedArrival>(arrival);
   check(PMIx_Fence_nb(&proc, 1, &info, 1, on_fence, passed.get()), "fence (" + what + ")");
-  passed.release();  // the callback owns it now
+  static_cast<void>(passed.release());  // the callback owns it now
   if (!arrival->wait_until(in_seconds(timeout_seconds_))) {
     std::vector<std::string> missing;
     for (const auto rank : missing_ranks()) missing.push_back(std::to_string(rank));

@@ -18,4 +18,6 @@ void derive_topology(World& world) {
   }
 }
 
+double behind_first_s(const World& world, double others_wait_s) { return world.rank == 0 ? 0 : others_wait_s; }
+
 }  // namespace trainrt

@@ -55,7 +55,7 @@ class ResultLog::Impl {
     put_in_place(lines);
   }
 
-  void append(std::string line) {
+  void append(const std::string& line) {
     {
       const std::lock_guard lock(mutex_);
       if (waiting_.size() + line.size() > most_waiting)

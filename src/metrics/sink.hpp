@@ -1,10 +1,13 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/options.hpp"
 #include "core/plugin.hpp"
 #include "io/fenced_directory.hpp"
 #include "metrics/record.hpp"
@@ -34,15 +37,27 @@ struct SinkContext {
   io::FencedDirectory run_dir;
   std::string run_name;
   bool every_report = false;  ///< for people: show all of them, one after the other
+  Options options = {};       ///< [sink.NAME], checked, with the defaults of what is not given
 };
 
-/// A plug-in: one file in metrics/sinks.
+/// A plug-in: one file in metrics/sinks. Its options are the keys of [sink.NAME].
 struct SinkKind {
   std::string_view name;
   std::string_view help;
+  std::vector<OptionSpec> options;
   std::unique_ptr<Sink> (*open)(const SinkContext&);
 };
 
 PluginTable<SinkKind> sink_table();
+
+/// A sink that a run is to have.
+struct ChosenSink {
+  const SinkKind* kind;
+  Options options;
+};
+
+/// The sinks of these names, with their options checked. `sections`: [sink.NAME] by name, also of sinks that are not
+/// chosen. UsageError for a name or a section that no sink has, a name that comes twice, and an option that is not valid.
+std::vector<ChosenSink> choose_sinks(std::span<const std::string> names, const std::map<std::string, Options>& sections);
 
 }  // namespace trainrt::metrics

@@ -103,7 +103,7 @@ std::optional<AttemptRecord> Attempt::claim() {
     pause_between_claims(tries);
     const auto numbers = io::retried([&] { return numbers_of_attempts(run_dir); });
     const int last = numbers.empty() ? 0 : numbers.back();
-    const auto before = last > 0 ? read_record(run_dir, last) : std::nullopt;
+    auto before = last > 0 ? read_record(run_dir, last) : std::nullopt;
     if (before) refuse_if_alive(*before, run_dir);
     const int started = io::retried([&] { return newest_private_directory(run_dir); });
     if (started > last && is_being_claimed(private_directory(run_dir, started), record_path(run_dir, started))) continue;

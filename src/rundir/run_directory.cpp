@@ -28,12 +28,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The work that one rank does for all.
-void on_first_rank(Communicator& communicator, const std::function<void()>& work, const Explain& explain = message_of) {
-  comm::agreed(
-      communicator, communicator.rank() == 0 ? work : [] {}, explain);
-}
-
 /// True if the config's path is to blame, not the storage's state: a full disk has room again some day.
 bool is_for_the_user(const io::StorageError& error) {
   static constexpr std::array numbers = {EACCES, EPERM, EROFS, ENOTDIR, EEXIST, ELOOP, EINVAL, ENAMETOOLONG};
@@ -108,18 +102,18 @@ std::string require_shared_storage(const std::string& storage_path, double timeo
     write_probe(probe);
   };
   try {
-    on_first_rank(communicator, make_probe, explain);
+    comm::agreed_on_first(communicator, make_probe, explain);
     comm::agreed(
         communicator, [&] { wait_until_seen(probe, timeout_s); }, explain);
   } catch (const comm::AgreedError&) {
-    on_first_rank(communicator, [&] {
+    comm::agreed_on_first(communicator, [&] {
       std::error_code ignored;
       fs::remove(probe, ignored);
       remove_made(storage_path, before);
     });
     throw;
   }
-  on_first_rank(communicator, [&] {
+  comm::agreed_on_first(communicator, [&] {
     std::error_code ignored;
     fs::remove(probe, ignored);
   });
@@ -149,7 +143,7 @@ void make_run_directory(const std::string& run_dir, double timeout_s, Communicat
                       records));
     io::sync_directory(fs::path(run_dir).parent_path().string());
   };
-  on_first_rank(communicator, make, explain);
+  comm::agreed_on_first(communicator, make, explain);
   comm::agreed(
       communicator, [&] { wait_until_seen(run_dir + "/logs", timeout_s); }, explain);
 }

@@ -26,14 +26,14 @@ checkpoint::SaverOptions saver_options(const config::RunSpec& spec, const World&
   options.run_dir = spec.run_dir;
   options.private_dir = attempt.private_dir;
   options.makes_private_dir = false;
-  options.file_of_rank = checkpoint::files_of_ranks(spec.checkpoint_layout, world.node_of_rank);
+  options.file_of_rank = checkpoint::files_of_ranks(spec.checkpoint.layout, world.node_of_rank);
   options.retention = retention_of(spec);
   options.known = {attempt.earlier.listed.begin(), attempt.earlier.listed.end()};
-  options.writer.staging_bytes = spec.checkpoint_staging_bytes;
-  options.writer.threads = spec.checkpoint_io_threads;
-  options.writer.read_back = spec.checkpoint_read_back;
-  options.writer.stuck_s = spec.collective_timeout_s;
-  options.writer.visible_s = spec.storage_timeout_s;
+  options.writer.staging_bytes = spec.checkpoint.staging_bytes;
+  options.writer.threads = spec.checkpoint.io_threads;
+  options.writer.read_back = spec.checkpoint.read_back;
+  options.writer.stuck_s = spec.failure.collective_timeout_s;
+  options.writer.visible_s = spec.failure.storage_timeout_s;
   options.writer.observer = [](checkpoint::Phase phase) { fault_point(checkpoint::name_of(phase)); };
   options.writer.say = [](const std::string& text) { log::run_warning(text); };
   options.writer.explain = with_advice;
@@ -44,19 +44,20 @@ checkpoint::SaverOptions saver_options(const config::RunSpec& spec, const World&
 }  // namespace
 
 checkpoint::Retention retention_of(const config::RunSpec& spec) {
-  return {spec.checkpoint_num_to_keep, spec.score_attribute, spec.score_is_maximized};
+  return {spec.checkpoint.num_to_keep, spec.checkpoint.score_attribute, spec.checkpoint.score_is_maximized};
 }
 
 CheckpointCycle::CheckpointCycle(Parts parts, const World& world, Communicator& communicator)
     : parts_(parts),
       communicator_(communicator),
+      by_clock_(communicator.rank() == 0 ? parts.spec.checkpoint.every : config::CheckpointInterval{}),
       auto_interval_(parts.attempt.history, world.node_count),
       next_number_(parts.attempt.earlier.next),
       last_start_s_(monotonic_seconds()),
       saver_(saver_options(parts.spec, world, parts.attempt), communicator) {}
 
 void CheckpointCycle::prepare(const State& state) {
-  if (parts_.spec.checkpoint_every.unit != Unit::off) saver_.prepare(state);
+  if (parts_.spec.checkpoint.every.unit != Unit::off) saver_.prepare(state);
 }
 
 void CheckpointCycle::start(const Content& content) {
@@ -79,7 +80,7 @@ void CheckpointCycle::start(const Content& content) {
   stalled_before_s_ = parts_.attempt.meter.stalled_s();
   flying_number_ = request.meta.number;
   conclude(saver_.start(content.state, std::move(request)));
-  if (!parts_.spec.checkpoint_async) conclude(measured(saver_.finish()));
+  if (!parts_.spec.checkpoint.async) conclude(measured(saver_.finish()));
 }
 
 void CheckpointCycle::advance(const checkpoint::Saver::Standing& of_all) {
@@ -126,8 +127,8 @@ void CheckpointCycle::note_failure(const checkpoint::SaveResult& result) {
   const auto text =
       fmt::format("the checkpoint at step {} could not be written and is dropped: {}", flying_.step, result.error);
   const double failing_s = static_cast<double>(result.ended_ms - failing_since_ms_) / 1000;
-  const bool may_pass = result.may_pass && failing_s < parts_.spec.storage_timeout_s;
-  const auto most = parts_.spec.checkpoint_max_failed;
+  const bool may_pass = result.may_pass && failing_s < parts_.spec.failure.storage_timeout_s;
+  const auto most = parts_.spec.checkpoint.max_failed;
   if (most > 0 && failed_in_a_row_ >= most && !may_pass)
     throw comm::AgreedError(
         fmt::format("{}. That is the {}. in a row (checkpoint.max_failed): mend the storage, and start the "
@@ -149,8 +150,7 @@ void CheckpointCycle::warn_of_short_notice() {
 
 /// Learns from a save that was not waited for on purpose what one costs.
 std::optional<checkpoint::SaveResult> CheckpointCycle::measured(std::optional<checkpoint::SaveResult> result) {
-  const bool decides = communicator_.rank() == 0 && parts_.spec.checkpoint_every.unit == Unit::automatic;
-  if (!result || !decides) return result;
+  if (!result || by_clock_.unit != Unit::automatic) return result;
   const auto& meter = parts_.attempt.meter;
   const double now = monotonic_seconds();
   const auto changed =
@@ -160,10 +160,8 @@ std::optional<checkpoint::SaveResult> CheckpointCycle::measured(std::optional<ch
 }
 
 bool CheckpointCycle::is_due_by_clock(bool reported) const {
-  const auto& every = parts_.spec.checkpoint_every;
-  if (communicator_.rank() != 0) return false;  // One clock decides; the vote tells the others.
-  if (every.unit == Unit::seconds) return every.due_after(monotonic_seconds() - last_start_s_);
-  if (every.unit != Unit::automatic || saver_.in_flight()) return false;
+  if (by_clock_.unit == Unit::seconds) return by_clock_.due_after(monotonic_seconds() - last_start_s_);
+  if (by_clock_.unit != Unit::automatic || saver_.in_flight()) return false;
   const double since = std::max(last_start_s_, parts_.attempt.meter.steps_begun_s());
   return auto_interval_.is_due(monotonic_seconds() - since, reported);
 }

@@ -103,6 +103,7 @@ class CheckpointCycle {
 
   Parts parts_;
   Communicator& communicator_;
+  config::CheckpointInterval by_clock_;  // rank 0's clock decides, and the vote tells the others: theirs is never due by it
   AutoInterval auto_interval_;
   RunPoint saved_;
   RunPoint flying_;  // of the checkpoint that is on its way

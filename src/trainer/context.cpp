@@ -16,12 +16,15 @@ int Context::world_size() const { return session_.world().size; }
 int Context::local_rank() const { return session_.world().local_rank; }
 int Context::local_world_size() const { return session_.world().local_size; }
 int Context::node_rank() const { return session_.world().node_rank; }
-const std::string& Context::run_name() const { return session_.spec().name; }
+const std::string& Context::run_name() const { return session_.spec().run.name; }
 const std::string& Context::run_dir() const { return session_.spec().run_dir; }
-std::uint64_t Context::seed() const { return session_.spec().seed; }
+std::uint64_t Context::seed() const { return session_.spec().run.seed; }
 
 std::span<const int> Context::gpus() const { return session_.world().gpus; }
-GradientOptions Context::gradient_options() const { return session_.spec().gradients; }
+GradientOptions Context::gradient_options() const {
+  const auto& scaling = session_.spec().scaling;
+  return {.bucket_bytes = scaling.bucket_bytes, .bf16_on_the_wire = scaling.bf16_on_the_wire};
+}
 
 Dataset Context::dataset(std::string_view name) { return session_.dataset(std::string(name)); }
 bool Context::has_dataset(std::string_view name) const { return session_.spec().data.contains(std::string(name)); }

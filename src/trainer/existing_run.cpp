@@ -11,6 +11,7 @@
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/save/whole_view.hpp"
 #include "comm/agreement.hpp"
+#include "core/first_rank.hpp"
 #include "core/log.hpp"
 #include "io/file.hpp"
 #include "io/temporary.hpp"
@@ -40,7 +41,8 @@ ExistingRun look_at_existing(const config::RunSpec& spec, const std::string& fun
   if (!io::exists(run_dir + "/run.json") && fs::exists(run_dir) && !fs::is_directory(run_dir + "/attempts") &&
       !fs::is_empty(run_dir))
     throw UsageError(run_dir + " exists and is no run of trainrt: choose another run.name or run.storage_path");
-  const auto checked = rundir::checked_evidence(spec.run_dir, spec.accepts_missing_checkpoints, spec.storage_timeout_s);
+  const auto checked =
+      rundir::checked_evidence(spec.run_dir, spec.run.accepts_missing_checkpoints, spec.failure.storage_timeout_s);
   ExistingRun existing;
   existing.accepts_missing = !checked.accepted.empty();
   if (existing.accepts_missing) say_accepted(checked);
@@ -70,17 +72,14 @@ void tidy_finished(const std::string& run_dir) try {
 }  // namespace
 
 ExistingRun find_existing_run(const config::RunSpec& spec, const std::string& function, Communicator& communicator) {
-  const bool looks = communicator.rank() == 0;
   ExistingRun existing;
-  const auto look = [&] {
-    if (looks) existing = look_at_existing(spec, function, communicator.size());
-  };
-  comm::agreed(communicator, look, with_advice);
+  const auto look = [&] { existing = look_at_existing(spec, function, communicator.size()); };
+  comm::agreed_on_first(communicator, look, with_advice);
   std::array<std::int64_t, 2> told = {existing.is_new, existing.is_finished};
   communicator.broadcast(Buffer{told.data(), told.size(), DType::i64}, 0, "what there is of the run");
   existing.is_new = told[0] != 0;
   existing.is_finished = told[1] != 0;
-  if (existing.is_finished && looks) tidy_finished(spec.run_dir);
+  if (existing.is_finished) FirstRank(communicator.rank()).does([&] { tidy_finished(spec.run_dir); });
   return existing;
 }
 

@@ -71,8 +71,7 @@ void fail_everywhere(const AttemptPlace& place, const Session& session, launch::
     throw Error(fenced_text(place.attempt));  // if the ranks are threads, abort() returns
   }
   const auto details = details_of_exception(whole_message);
-  // If all ranks fail alike, rank 0 says it and the others are ended before they speak.
-  if (launch.world().rank != 0) std::this_thread::sleep_for(std::chrono::seconds(1));
+  std::this_thread::sleep_for(std::chrono::duration<double>(behind_first_s(launch.world(), 1)));
   const auto text = fmt::format("rank {} on {} failed at step {} (attempt {}): {}", launch.world().rank, host_name(),
                                 session.step_count(), place.attempt, first_line(error.what()));
   log::error(error.what());

@@ -33,7 +33,8 @@ Records::Records(const config::RunSpec& spec, const std::string& function, int r
 }
 
 void Records::look_again(const config::RunSpec& spec) try {
-  evidence_ = rundir::checked_evidence(spec.run_dir, spec.accepts_missing_checkpoints, spec.storage_timeout_s).evidence;
+  evidence_ =
+      rundir::checked_evidence(spec.run_dir, spec.run.accepts_missing_checkpoints, spec.failure.storage_timeout_s).evidence;
 } catch (const Error& error) {
   attempt_.end("failed: " + with_advice(error), static_cast<int>(error.code()), 0);
   throw;
@@ -49,13 +50,13 @@ void Records::begin_record(const config::RunSpec& spec, const std::string& funct
   if (evidence_.has_run_record) existing = rundir::read_seen_run_record(spec.run_dir);
   const auto batch = global_batch(spec, existing, ranks);
   const rundir::ConfigTexts texts{spec.loop.texts(), spec.texts};
-  record_ = existing ? std::move(*existing) : rundir::new_run_record(spec.name, function, texts);
+  record_ = existing ? std::move(*existing) : rundir::new_run_record(spec.run.name, function, texts);
   for (const auto& change : rundir::take_changes(record_, texts, attempt_.number()))
     log::info(fmt::format("{} was {}, is {} from attempt {} on", change.key, shown(change.from), shown(change.to),
                           change.attempt));
   record_.spec = spec.texts;
   record_.workers = batch.now;
-  if (spec.on_resize == config::OnResize::keep_global_batch) workers_ = batch.now;
+  if (spec.scaling.on_resize() == config::OnResize::keep_global_batch) workers_ = batch.now;
   if (batch.changes())
     log::info(fmt::format("the global batch is {} from attempt {} on; it has been {}", in_words(spec, batch.now),
                           attempt_.number(), in_words(spec, batch.before)));

@@ -50,9 +50,9 @@ std::string described(const std::vector<Parted>& all, std::int64_t began_at, std
 }  // namespace
 
 void ReplicaWatch::begin(const State& state, std::int64_t step) {
-  if (spec_.replicas == config::RunSpec::Replicas::off || communicator_.size() == 1) return;
+  if (spec_.checkpoint.replicas == config::Replicas::off || communicator_.size() == 1) return;
   began_at_ = step;
-  check_.emplace(state, communicator_, step, spec_.checkpoint_io_threads);
+  check_.emplace(state, communicator_, step, spec_.checkpoint.io_threads);
 }
 
 checkpoint::Saver::Comparison ReplicaWatch::comparison(std::int64_t step) {
@@ -65,7 +65,7 @@ checkpoint::Saver::Comparison ReplicaWatch::comparison(std::int64_t step) {
 }
 
 bool ReplicaWatch::is_due_at(std::int64_t step) const {
-  return check_ && spec_.replicas_every > 0 && step % spec_.replicas_every == 0;
+  return check_ && spec_.checkpoint.replicas_every.steps > 0 && step % spec_.checkpoint.replicas_every.steps == 0;
 }
 
 void ReplicaWatch::compare_all(std::int64_t step) {
@@ -74,7 +74,7 @@ void ReplicaWatch::compare_all(std::int64_t step) {
 
 void ReplicaWatch::judge(const std::vector<Parted>& parted, std::int64_t step) const {
   const auto what = described(parted, began_at_, step);
-  if (spec_.replicas == config::RunSpec::Replicas::warn)
+  if (spec_.checkpoint.replicas == config::Replicas::warn)
     return log::run_warning(what + "; the run goes on (checkpoint.replicas = warn), and these are not compared any more");
   throw comm::AgreedError(
       what +

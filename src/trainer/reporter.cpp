@@ -32,8 +32,9 @@ class SilentReporter : public Reporter {
 class FileReporter : public Reporter {
  public:
   FileReporter(const config::RunSpec& spec, io::FencedDirectory run_dir)
-      : run_dir_(std::move(run_dir)), detailed_(spec.detailed_metrics) {
-    for (const auto* kind : metrics::sink_table()) sinks_.push_back({kind->open({run_dir_, spec.name, spec.every_report})});
+      : run_dir_(std::move(run_dir)), detailed_(spec.metrics.detailed) {
+    for (const auto& [kind, options] : chosen_sinks(spec))
+      sinks_.push_back({kind->open({run_dir_, spec.run.name, spec.metrics.every_report, options})});
   }
 
   void begin(const Start& start) override {
@@ -107,6 +108,12 @@ class FileReporter : public Reporter {
 };
 
 }  // namespace
+
+std::vector<metrics::ChosenSink> chosen_sinks(const config::RunSpec& spec) try {
+  return metrics::choose_sinks(spec.metrics.sinks, spec.sink);
+} catch (const UsageError& error) {
+  throw UsageError(fmt::format("metrics.sinks = {}: {}", join(spec.metrics.sinks), error.what()));
+}
 
 std::unique_ptr<Reporter> make_reporter(const config::RunSpec& spec, const io::FencedDirectory& run_dir, int rank) {
   if (rank != 0) return std::make_unique<SilentReporter>();

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include <trainrt/communicator.hpp>
 #include <trainrt/metrics.hpp>
@@ -9,6 +10,7 @@
 #include "io/fenced_directory.hpp"
 #include "metrics/autofill.hpp"
 #include "metrics/record.hpp"
+#include "metrics/sink.hpp"
 
 namespace trainrt::trainer {
 
@@ -35,6 +37,9 @@ class Reporter {
   virtual void update_derived() = 0;
   virtual void end() = 0;
 };
+
+/// The sinks that the config names. UsageError if there is no such sink, or its section is not valid.
+std::vector<metrics::ChosenSink> chosen_sinks(const config::RunSpec& spec);
 
 std::unique_ptr<Reporter> make_reporter(const config::RunSpec& spec, const io::FencedDirectory& run_dir, int rank);
 

@@ -29,8 +29,8 @@ int workers_before(const config::RunSpec& spec, const std::optional<rundir::RunR
 }
 
 int workers_now(const config::RunSpec& spec, const std::optional<rundir::RunRecord>& recorded, int before, int ranks) {
-  if (spec.on_resize != config::OnResize::keep_global_batch) return ranks;
-  if (spec.min_workers > 0 && spec.num_workers > 0) return spec.num_workers;
+  if (spec.scaling.on_resize() != config::OnResize::keep_global_batch) return ranks;
+  if (spec.scaling.min_workers > 0 && spec.scaling.num_workers > 0) return spec.scaling.num_workers;
   if (before > 0) return before;
   return recorded && recorded->workers > 0 ? recorded->workers : ranks;
 }
@@ -59,7 +59,7 @@ std::string in_words(const config::RunSpec& spec, int workers) {
 }
 
 void require_same_global_batch(const config::RunSpec& spec, const GlobalBatch& batch) {
-  if (spec.on_resize != config::OnResize::refuse || !batch.changes()) return;
+  if (spec.scaling.on_resize() != config::OnResize::refuse || !batch.changes()) return;
   throw UsageError(
       fmt::format("the global batch of the run in {} has been {}; on {} rank{} it would be {}, which is another training. "
                   "Start it on {}, "

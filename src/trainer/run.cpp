@@ -16,6 +16,7 @@
 #include "batch/lease.hpp"
 #include "comm/agreement.hpp"
 #include "core/environment.hpp"
+#include "core/first_rank.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
 #include "core/memory.hpp"
@@ -90,13 +91,13 @@ double attempt_start_s() {
 
 /// What checkpoint.every = auto knows of the attempts before this one.
 FailureHistory failure_history(const config::RunSpec& spec) {
-  if (spec.checkpoint_every.unit != config::CheckpointInterval::Unit::automatic) return {};
+  if (spec.checkpoint.every.unit != config::CheckpointInterval::Unit::automatic) return {};
   return history_of(rundir::read_attempts(spec.run_dir, history_attempts));
 }
 
 /// For the start-up benchmark.
-void say_when_started(int rank) {
-  if (rank == 0 && Environment::of_process().has("TRAINRT_TIMING"))
+void say_when_started() {
+  if (Environment::of_process().has("TRAINRT_TIMING"))
     fmt::print(stderr, "timing: train_function_started_s={:.3f}\n", seconds_since_process_start());
 }
 
@@ -104,7 +105,7 @@ void call_train_function(const AttemptPlace& place, const TrainCall& function, S
   try {
     session.stop_if_asked();  // asked during the start-up: nothing has begun
     Context context(session);
-    say_when_started(launch.world().rank);
+    FirstRank(launch.world().rank).does(say_when_started);
     const watch::ExitGuard guard(launch);
     function.train(context);
     session.finish();
@@ -151,7 +152,7 @@ watch::HangWatch watch_for_hangs(const AttemptPlace& place, const Session& sessi
     if (!host_of_node.contains(node)) host_of_node[node] = nodes.at(host_of_node.size());
     scene.host_of_rank.push_back(host_of_node[node]);
   }
-  return {{place.spec.hang_timeout, place.spec.collective_timeout_s},
+  return {{place.spec.failure.hang_timeout, place.spec.failure.collective_timeout_s},
           std::move(scene),
           session.life(),
           {.write_down =
@@ -214,31 +215,34 @@ RunOutcome run_attempt(const config::RunSpec& spec, const TrainCall& function, l
 
 }  // namespace
 
-void check_datasets(const config::RunSpec& spec) {
+void check_spec(const config::RunSpec& spec) {
+  static_cast<void>(chosen_sinks(spec));
   for (const auto& [name, options] : spec.data) data::check_dataset(name, options);
 }
 
 RunOutcome run(const config::RunSpec& spec, const TrainCall& function, launch::Launch& launch, Communicator& communicator) {
   rundir::Meter meter(attempt_start_s());  // before what uses it: the attempt's heartbeats, in `start`
   Start start;
-  start.start_watch.emplace(launch, watch::StartTimes{spec.hang_timeout, spec.launch_timeout_s, spec.storage_timeout_s});
-  io::set_storage_timeout(spec.storage_timeout_s);
-  start.there_before = rundir::require_shared_storage(spec.storage_path, spec.storage_timeout_s, communicator, with_advice);
+  start.start_watch.emplace(
+      launch, watch::StartTimes{spec.failure.hang_timeout, spec.failure.launch_timeout_s, spec.failure.storage_timeout_s});
+  const double storage_timeout_s = spec.failure.storage_timeout_s;
+  io::set_storage_timeout(storage_timeout_s);
+  start.there_before =
+      rundir::require_shared_storage(spec.run.storage_path, storage_timeout_s, communicator, with_advice);
   start.existing = find_existing_run(spec, function.name, communicator);
   if (start.existing.is_finished)
     return {ExitCode::finished,
             fmt::format("the run '{}' has finished already; nothing to do. Results: {}. More epochs in [loop] continue it; "
                         "another run.name starts a new one",
-                        spec.name, spec.run_dir)};
-  rundir::make_run_directory(spec.run_dir, spec.storage_timeout_s, communicator, with_advice);
+                        spec.run.name, spec.run_dir)};
+  rundir::make_run_directory(spec.run_dir, storage_timeout_s, communicator, with_advice);
   start.nodes = node_names(launch.world(), communicator);
   const auto begin = [&] {
-    if (communicator.rank() != 0) return;
-    rundir::require_progress(spec.run_dir, spec.max_no_progress);
+    rundir::require_progress(spec.run_dir, spec.failure.max_no_progress);
     start.records = std::make_unique<Records>(spec, function.name, communicator.size(), start.nodes, meter,
                                               start.existing.accepts_missing);
   };
-  comm::agreed(communicator, begin, with_advice);
+  comm::agreed_on_first(communicator, begin, with_advice);
   tell_numbers(start, communicator);
   return run_attempt(spec, function, launch, communicator, start, meter);
 }

@@ -27,7 +27,7 @@ struct TrainCall {
 /// whole step from here (Launch::abort).
 RunOutcome run(const config::RunSpec& spec, const TrainCall& function, launch::Launch& launch, Communicator& communicator);
 
-/// Before any directory is made: are the datasets of the config there and whole? UsageError otherwise.
-void check_datasets(const config::RunSpec& spec);
+/// Before any directory is made: are the datasets of the config there and whole, and are its sinks? UsageError otherwise.
+void check_spec(const config::RunSpec& spec);
 
 }  // namespace trainrt::trainer

@@ -25,7 +25,7 @@ Dataset RunDatasets::open(const std::string& name) {
         fmt::format("the train function asks for the dataset '{}', and the config has no [data.{}]{}; it has: {}", name,
                     name, did_you_mean(name, names), names.empty() ? "none" : join(names)));
   }
-  auto impl = data::open_dataset(name, section->second, shard_, spec_.seed);
+  auto impl = data::open_dataset(name, section->second, shard_, spec_.run.seed);
   put_back(*impl, cursors_[name]);
   opened_.emplace(name, impl);
   return Dataset(impl);

@@ -35,7 +35,7 @@ Session::Session(const config::RunSpec& spec, const World& world, Communicator& 
       replicas_(spec_, communicator),
       saves_({spec_, attempt_, *reporter_, stops_.margin(), life_, replicas_}, world, communicator) {
   progress_.ranks = communicator.size();
-  progress_.seed = static_cast<std::int64_t>(spec.seed);
+  progress_.seed = static_cast<std::int64_t>(spec.run.seed);
 }
 
 Session::~Session() = default;
@@ -102,7 +102,7 @@ void Session::warn_if_unattached() {
 }
 
 void Session::warn_of_missing_score() {
-  const auto& attribute = spec_.score_attribute;
+  const auto& attribute = spec_.checkpoint.score_attribute;
   if (attribute.empty() || last_metrics_.contains(attribute) || std::exchange(score_warned_, true)) return;
   log::run_warning(fmt::format(
       "checkpoint.score_attribute is '{}', and the report has no number of that name: such checkpoints rank worst",
@@ -122,7 +122,7 @@ void Session::step() {
   const auto outcome = vote_.finish();
   saves_.advance(outcome.saves);
   if (replicas_.is_due_at(progress_.step)) compare_replicas();
-  obey(outcome, spec_.checkpoint_every.due_at_step(progress_.step));
+  obey(outcome, spec_.checkpoint.every.due_at_step(progress_.step));
   vote_.start(ballot(), StopVote::Call::step);
 }
 
@@ -174,7 +174,7 @@ void Session::report(const Metrics& metrics) {
       communicator_, [&] { reporter_->write(std::move(record), progress_.step, time_so_far()); }, trainer::with_advice);
   fault_point("reported");
   saves_.advance(outcome.saves);
-  obey(outcome, spec_.checkpoint_every.due_at_report(progress_.iteration));
+  obey(outcome, spec_.checkpoint.every.due_at_report(progress_.iteration));
 }
 
 metrics::TimeSoFar Session::time_so_far() const {

@@ -15,6 +15,7 @@
 #include "checkpoint/save/whole_view.hpp"
 #include "comm/agreement.hpp"
 #include "core/fault_point.hpp"
+#include "core/first_rank.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "trainer/advice.hpp"
@@ -72,7 +73,7 @@ bool Session::restore_own() {
       agreed_load([&] { return checkpoint::load_latest(state_, spec_.run_dir, attempt_.earlier.listed, communicator_); });
   if (!loaded) return false;
   for (const auto& reason : loaded->skipped) log::run_warning(reason);
-  follow_up(*loaded);
+  FirstRank(communicator_.rank()).does([&] { follow_up(*loaded); });
   make_alike(&*loaded);
   take_restored(loaded->directory, loaded->meta);
   saves_.know_as_damaged(loaded->damaged);
@@ -91,26 +92,26 @@ void Session::make_alike(const checkpoint::LoadResult* loaded) {
 
 /// What a run that was killed after a commit had no time for: its view, and deletions.
 void Session::follow_up(const checkpoint::LoadResult& loaded) const {
-  if (communicator_.rank() == 0) try {
-      checkpoint::restore_view(loaded.directory, checkpoint::view_aside(attempt_.private_dir));
-      const auto& listed = attempt_.earlier.listed;
-      std::set<std::int64_t> known(listed.begin(), std::ranges::upper_bound(listed, loaded.meta.number));
-      checkpoint::retain(spec_.run_dir, attempt_.private_dir, trainer::retention_of(spec_), known, loaded.damaged,
-                         pass_phase);
-    } catch (const Error& error) {
-      log::warning(std::string("what an earlier attempt left undone stays so: ") + trainer::with_advice(error));
-    }
+  try {
+    checkpoint::restore_view(loaded.directory, checkpoint::view_aside(attempt_.private_dir));
+    const auto& listed = attempt_.earlier.listed;
+    std::set<std::int64_t> known(listed.begin(), std::ranges::upper_bound(listed, loaded.meta.number));
+    checkpoint::retain(spec_.run_dir, attempt_.private_dir, trainer::retention_of(spec_), known, loaded.damaged,
+                       pass_phase);
+  } catch (const Error& error) {
+    log::warning(std::string("what an earlier attempt left undone stays so: ") + trainer::with_advice(error));
+  }
 }
 
 bool Session::resume_from_other() {
-  if (spec_.resume_from.empty()) return false;
-  const auto partial =
-      agreed_load([&] { return checkpoint::load_from(state_, spec_.resume_from, {spec_.resume_tensors}, communicator_); });
+  if (spec_.run.resume_from.empty()) return false;
+  const auto partial = agreed_load(
+      [&] { return checkpoint::load_from(state_, spec_.run.resume_from, {spec_.run.resume_tensors}, communicator_); });
   for (const auto& reason : partial.loaded.skipped) log::run_warning(reason);
   make_alike(&partial.loaded);
   progress_.iteration = 0;  // of this run
   progress_.ranks = communicator_.size();
-  progress_.seed = static_cast<std::int64_t>(spec_.seed);
+  progress_.seed = static_cast<std::int64_t>(spec_.run.seed);
   attempt_.meter.restored(progress_.step, progress_.iteration, -1);
   datasets_.put_back();
   log::info(fmt::format("a new run, started from {} ({} entries taken, step {})", partial.loaded.directory,
@@ -125,12 +126,12 @@ bool Session::resume_from_other() {
 }
 
 void Session::take_restored(const std::string& directory, const checkpoint::Meta& meta) {
-  if (progress_.seed != static_cast<std::int64_t>(spec_.seed))
+  if (progress_.seed != static_cast<std::int64_t>(spec_.run.seed))
     throw AgreedError(
         fmt::format(
             "run.seed is {}, but the run began with {}: a run keeps its seed (give it back, or start a run of another "
             "name)",
-            spec_.seed, progress_.seed),
+            spec_.run.seed, progress_.seed),
         ExitCode::usage);
   progress_.ranks = communicator_.size();
   last_metrics_ = meta.metrics;

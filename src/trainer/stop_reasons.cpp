@@ -50,7 +50,7 @@ double expected_save_seconds(const State& state) {
 StopReasons::StopReasons(const config::RunSpec& spec, const batch::Lease* lease)
     : lease_(lease),
       rules_(spec.stop, settings_text(spec)),
-      margin_(spec.stop_before_end, spec.program.empty() ? 0 : spec.stop_timeout_s) {}
+      margin_(spec.failure.stop_before_end, spec.train.program.empty() ? 0 : spec.train.stop_timeout_s) {}
 
 void StopReasons::take_restored(const State& state) {
   if (const auto reason = rules_.noted_end(); !reason.empty()) request(reason);

@@ -11,7 +11,6 @@ import argparse
 import os
 import shutil
 import sys
-import tempfile
 import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +19,7 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "support"), str(Path(__file__).resolve().parent)]
 from attacked_run import AttackedRun  # noqa: E402
 from checks import check_attacked, check_finished  # noqa: E402
-from harness import BUILD, Failure, Skipped  # noqa: E402
+from harness import BUILD, Failure, Skipped, put_scratch_into  # noqa: E402
 from points import ALL_ERRORS, point_of, points_of, sample  # noqa: E402
 from scenes import SCENES, Stage, require_tracing  # noqa: E402
 from tally import Progress, Tally  # noqa: E402
@@ -71,7 +70,7 @@ def attack_points(points, stages, jobs=2, time_s=None):
 def work_in_memory():
     """What a killed process has written stays in the kernel, so a disk would only cost time."""
     if "TMPDIR" not in os.environ and os.access("/dev/shm", os.W_OK) and shutil.disk_usage("/dev/shm").free > 1 << 30:
-        tempfile.tempdir = "/dev/shm"
+        put_scratch_into("/dev/shm")
 
 
 def run(seed, count=None, scenes=None, errors=None, jobs=2, time_s=None):
@@ -109,7 +108,7 @@ def main():
     except Skipped as reason:
         print(f"skipped: {reason}\n0 passed, 0 failed")
         return
-    tally.tell()
+    tally.print_report()
     sys.exit(1 if tally.missed else 0)
 
 

@@ -39,7 +39,7 @@ class Tally:
             rows.append((scene or "all", *cells))
         return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
-    def tell(self):
+    def print_report(self):
         print(self.table())
         late = f"; {self.late} calls were not made again" if self.late else ""
         of = f" of {self.total}, then the time was over" if self.count() < self.total else ""

@@ -90,7 +90,7 @@ def claim_all_reduce(bench, series):
         bench.claim(f"all_reduce_{name_of(size)}_vs_two_threads", ratio(methods["two_threads"], methods["allocated"]), ">=", target)
 
 
-def tell_the_rest(series):
+def print_the_rest(series):
     """For information: nothing is claimed of these."""
     for (kind, treatment, size), methods in series.items():
         ours, name = methods["allocated"], f"{kind} {name_of(size)} {treatment}"
@@ -120,7 +120,7 @@ def main():
     for case, methods in series.items():
         describe(case, methods)
         bench.record["figures"][" ".join(map(str, case))] = methods
-    tell_the_rest(series)
+    print_the_rest(series)
     claim_all_reduce(bench, series)
     bench.finish()
 

@@ -77,9 +77,9 @@ def run_plan(arena, plan, tally):
         check_plan(broken)
         kept = True
     except Failure as failure:
-        tell_miss(arena, plan, broken, str(failure))
+        print_miss(arena, plan, broken, str(failure))
     except Exception:  # noqa: BLE001  an error of the harness is a miss too, and the next plan is to run
-        tell_miss(arena, plan, broken, traceback.format_exc())
+        print_miss(arena, plan, broken, traceback.format_exc())
     if broken is not None:
         count(tally, broken)
         broken.tear_down()
@@ -97,7 +97,7 @@ def count(tally, broken):
     tally.by_hand += len(broken.by_hand)
 
 
-def tell_miss(arena, plan, broken, why):
+def print_miss(arena, plan, broken, why):
     print(f"FAILED {plan}: {why}\n    as JSON: {plan.as_json()}\n    again:   make chaos SEED={plan.seed} PLAN={plan.number}")
     if broken is None:
         return
@@ -128,7 +128,7 @@ def run_plans(plans, arena, time_s=None):
     return tally
 
 
-def tell(tally):
+def print_report(tally):
     for (kind, reason), times in tally.skipped.items():
         print(f"skipped: {kind} ({times} times): {reason}")
     print(tally.line())
@@ -153,7 +153,7 @@ def main():
     except Skipped as reason:
         print(f"skipped: {reason}\n0 passed, 0 failed")
         return
-    tell(tally)
+    print_report(tally)
     sys.exit(1 if tally.missed else 0)
 
 

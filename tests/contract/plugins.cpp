@@ -9,7 +9,7 @@
 #include "cli/help.hpp"
 #include "comm/backend.hpp"
 #include "comm/gpu_backend.hpp"
-#include "config/run_options.hpp"
+#include "config/section.hpp"
 #include "data/open_dataset.hpp"
 #include "data/source.hpp"
 #include "frameworks/builtin_functions.hpp"
@@ -52,6 +52,7 @@ TEST_CASE("every plug-in has a name of its own and help") {
   check_names(comm::gpu_backend_table());
   check_names(data::format_table());
   check_names(metrics::sink_table());
+  check_names(config::section_table());
   check_names(builtin_functions());
   check_names(cli::command_table());
   check_names(cli::exporter_table());
@@ -75,9 +76,10 @@ TEST_CASE("every exporter is chosen by an ending of its own") {
 }
 
 TEST_CASE("every config key is declared once, with help") {
-  check_options(config::run_options(), true);
+  check_options(config::declared_options(), true);
   check_options(data::common_options(), false);
   for (const auto* format : data::format_table()) check_options(format->options, false);
+  for (const auto* sink : metrics::sink_table()) check_options(sink->options, false);
 }
 
 TEST_CASE("a wrong name lists the valid ones and the nearest") {

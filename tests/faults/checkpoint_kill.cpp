@@ -54,7 +54,7 @@ std::vector<Spec> model_specs() {
 
 // --- what is killed -----------------------------------------------------------------------------------------------------
 
-void tell(int fd, unsigned char mark) {
+void send_mark(int fd, unsigned char mark) {
   if (write(fd, &mark, 1) != 1) _exit(3);
 }
 
@@ -84,7 +84,7 @@ int save_for_ever(const std::string& run_dir, int attempt, int kill_phase, int k
   const auto private_dir = run_dir + "/" + checkpoint::private_directory_name();
   auto options = saver_options(run_dir, private_dir, attempt);
   options.writer.observer = [&](Phase phase) {
-    tell(fd, static_cast<unsigned char>(phase));
+    send_mark(fd, static_cast<unsigned char>(phase));
     if (static_cast<int>(phase) == kill_phase && saves >= kill_save) kill(getpid(), SIGKILL);
   };
   const auto first = checkpoint::highest_number(run_dir) + 1;
@@ -95,7 +95,7 @@ int save_for_ever(const std::string& run_dir, int attempt, int kill_phase, int k
     for (auto number = first;; ++number) {
       if (communicator.rank() == 0) {
         ++saves;
-        tell(fd, started_mark);
+        send_mark(fd, started_mark);
       }
       communicator.barrier();
       model.fill(static_cast<std::uint64_t>(number));
@@ -108,7 +108,7 @@ int save_for_ever(const std::string& run_dir, int attempt, int kill_phase, int k
         std::fprintf(stderr, "a save failed: %s\n", result.error.c_str());
         _exit(4);
       }
-      if (communicator.rank() == 0) tell(fd, saved_mark);
+      if (communicator.rank() == 0) send_mark(fd, saved_mark);
     }
   });
   return 0;

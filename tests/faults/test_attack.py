@@ -39,7 +39,7 @@ def an_attack_hits_the_call_that_it_names_and_no_other():
 @test
 def an_attack_at_any_system_call_leaves_no_trace_in_the_results():
     tally = attack.run(SEED, POINTS, time_s=TIME_S)
-    tally.tell()
+    tally.print_report()
     check(tally.count(), "no point was attacked")
     check(tally.late <= tally.count() // 5, f"{tally.late} of {tally.count()} calls were not made again: the points are not those of a quiet run any more")
     check(not tally.missed, f"{len(tally.missed)} points of seed {SEED} went wrong, see above")

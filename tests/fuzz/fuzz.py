@@ -56,7 +56,7 @@ class Outcome:
         self.executions = int(executions[1]) if executions else 0
         self.findings = sorted(artifacts.iterdir())
 
-    def tell(self, passed):
+    def print_report(self, passed):
         print(f"{'ok' if passed else 'FAILED'} {self.name}: {self.executions} executions, {self.edges} edges", flush=True)
         if passed:
             return
@@ -109,7 +109,7 @@ def main():
     failed = 0
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for outcome, passed in pool.map(lambda name: fuzz(name, chosen.seed, each_s), targets):
-            outcome.tell(passed)
+            outcome.print_report(passed)
             failed += not passed
     print(f"{len(targets) - failed} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0

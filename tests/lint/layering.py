@@ -40,6 +40,11 @@ ABOVE_THE_ROOMS = "src/checkpoint/checkpoint_store.cpp"  # the store of the publ
 # What a single file may include beyond that.
 EXCEPTIONS = {"src/frameworks/builtin_functions.hpp": {"core/plugin.hpp"},  # the table of those that are built in
               "src/frameworks/program/channel.cpp": {"core/json_depth.hpp"}}  # the one limit for all JSON from outside
+# A public header belongs to a layer as well: a file may include those of its own layer and of the layers that it may know, and a public
+# header besides only what stands before it here. Frameworks know them all.
+PUBLIC = {"export": "core", "error": "core", "options": "core", "random": "core", "tensor": "core", "state": "core", "train_function": "core",
+          "communicator": "comm", "communicators": "comm", "gradient_buckets": "comm", "checkpoint_store": "checkpoint", "metrics": "metrics",
+          "dataset": "data", "context": "trainer", "trainrt": "cli"}
 # Libraries, by the beginning of the included name, and the folders that may see them.
 LIBRARIES = {
     "boost/": {"cli"}, "mpi.h": {"launch", "comm"}, "pmix": {"launch"}, "hdf5": {"io"}, "H5": {"io"}, "spdlog/": {"core"},
@@ -144,6 +149,44 @@ def includes_follow_the_arrows():
     none(findings)
 
 
+def public_includes(path):
+    """(line, name) of the public headers that it includes: ("tensor", not "interop/torch")."""
+    return [(line, included[len("trainrt/"):-len(".hpp")]) for line, included, _ in includes(path)
+            if included.startswith("trainrt/") and not included.startswith("trainrt/interop/")]
+
+
+@test
+def every_public_header_belongs_to_a_layer():
+    headers = {path.stem for path in (SOURCE / "include/trainrt").glob("*.hpp")}
+    none(sorted(f"{name}.hpp: not in PUBLIC, or no longer there" for name in headers ^ set(PUBLIC)))
+
+
+@test
+def includes_of_public_headers_follow_the_arrows():
+    findings = []
+    count = 0
+    for path in sources("src"):
+        layer = layer_of(path)
+        for line, name in public_includes(path):
+            count += 1
+            if layer != "frameworks" and PUBLIC.get(name) != layer and PUBLIC.get(name) not in ARROWS[layer]:
+                findings.append(f"{name_of(path)}:{line}: {layer} must not know trainrt/{name}.hpp of {PUBLIC.get(name)}")
+    check(count > 150, f"only {count} includes were found")
+    none(findings)
+
+
+@test
+def public_headers_follow_the_arrows_too():
+    findings = []
+    order = list(PUBLIC)
+    for path in sorted((SOURCE / "include/trainrt").glob("*.hpp")):
+        layer = PUBLIC.get(path.stem, "core")
+        for line, name in public_includes(path):
+            if PUBLIC.get(name) not in ARROWS[layer] | {layer} or path.stem in order and order.index(name) >= order.index(path.stem):
+                findings.append(f"{name_of(path)}:{line}: {layer} must not know trainrt/{name}.hpp of {PUBLIC.get(name)}")
+    none(findings)
+
+
 @test
 def rooms_of_the_checkpoint_follow_their_arrows():
     findings = []
@@ -196,6 +239,15 @@ def libraries_are_seen_only_where_they_belong():
                 if included.startswith(beginning) and folder not in allowed and not name_of(path).startswith("include/trainrt/interop/"):
                     findings.append(f"{name_of(path)}:{line}: {included} belongs to {', '.join(sorted(allowed))}")
     none(findings)
+
+
+@test
+def tests_make_their_folders_in_one_way():
+    """Scratch of tests/support/scratch.hpp, scratch() of tests/support/harness.py: both remove what they made."""
+    another = re.compile(r"mkdtemp|mkstemp|temp_directory_path|tempfile|tmpnam|XXXXXX")
+    allowed = ("tests/support/scratch.hpp", "tests/support/harness.py", name_of(Path(__file__).resolve()))
+    none([f"{name_of(path)}: {match[0]}" for path in sorted((SOURCE / "tests").rglob("*")) if path.suffix in (".cpp", ".hpp", ".py")
+          and name_of(path) not in allowed for match in another.finditer(path.read_text())])
 
 
 @test

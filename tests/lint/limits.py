@@ -11,24 +11,19 @@ FILE_LINES = 300
 FUNCTION_LINES = 50
 LONG_FILES = {"src/checkpoint/save/shard_writer.cpp": (308, "staging, writing and sealing share one set of buffers and threads"),
               "src/comm/reduce.cpp": (307, "the loops of all types, compiled with their own options")}
-LONG_FUNCTIONS = {"src/config/run_options.cpp: run_options": (167, "a table: one entry a key"),
-                  "src/frameworks/builtin/linear.cpp: train": (60, "an example, to be read from top to bottom")}
-# Rank-specific behaviour is decided at construction (an object that does nothing on the other ranks). These ask along the way.
+LONG_FUNCTIONS = {"src/frameworks/builtin/linear.cpp: train": (60, "an example, to be read from top to bottom")}
+# Rank-specific behaviour is decided at construction (an object that does nothing on the other ranks): FirstRank, log's run_warning and
+# run_error, comm::agreed_on_first, behind_first_s. These ask by themselves.
 RANK_0 = {path: (int(count), reason) for reason, places in {
-    "only rank 0 writes or reads what is there once":
-        "src/checkpoint/checkpoint_store.cpp 3, src/checkpoint/load/first_whole.cpp 1, "
-        "src/checkpoint/save/saver.cpp 3, src/checkpoint/save/shard_writer.cpp 1, src/rundir/run_directory.cpp 1, "
-        "src/trainer/session_restore.cpp 1, src/trainer/existing_run.cpp 1",
-    "the root of a collective gives what the others get":
-        "src/checkpoint/collective.cpp 1, src/checkpoint/replicas.cpp 2, src/checkpoint/save/agree.cpp 1, "
-        "src/comm/nccl/nccl_communicator.cpp 1, src/comm/backends/node.cpp 2",
     "decided once, at construction":
-        "src/cli/doctor_report.cpp 1, src/trainer/reporter.cpp 1, src/trainer/run.cpp 2",
-    "one rank speaks for all, and the others wait for it":
-        "src/cli/commands/doctor.cpp 2, src/cli/commands/run.cpp 3, src/cli/doctor/file_locks.cpp 2, "
-        "src/data/dataset.cpp 1, src/trainer/failure.cpp 1, src/watch/start_watch.cpp 1",
-    "one clock decides for all":
-        "src/trainer/checkpoint_cycle.cpp 2",
+        "src/core/first_rank.hpp 1, src/cli/doctor_report.cpp 1, src/checkpoint/replicas.cpp 1, src/trainer/checkpoint_cycle.cpp 1, "
+        "src/trainer/reporter.cpp 1",
+    "one rank acts first, and the others wait for it":
+        "src/launch/world.cpp 1, src/checkpoint/load/first_whole.cpp 1, src/cli/doctor/file_locks.cpp 1",
+    "only rank 0 writes what is there once":
+        "src/checkpoint/save/shard_writer.cpp 1",
+    "the root of a collective gives what the others get":
+        "src/checkpoint/save/agree.cpp 1, src/comm/nccl/nccl_communicator.cpp 1",
 }.items() for path, count in (place.split() for place in places.split(", "))}
 ASKS = re.compile(r"\brank(?:\(\))? *(?:==|!=) *0\b")
 

@@ -24,7 +24,7 @@ def hang_folder(config, job):
     return folders[0]
 
 
-def check_told(config, job, folder, words):
+def check_named(config, job, folder, words):
     """In all the places where a person looks."""
     texts = {"verdict.txt": (folder / "verdict.txt").read_text(), "the output": job.err, "error.txt": (run_dir_of(config) / "error.txt").read_text(),
              "the attempt's record": attempts(run_dir_of(config))[-1]["why"]}
@@ -48,7 +48,7 @@ def a_rank_frozen_by_sigstop_is_named_and_the_attempt_ends():
     check(took < LIMIT + 15, f"it took {took:.1f} s", job)
     folder = hang_folder(config, job)
     equal(sorted(path.name for path in folder.glob("rank-*")), ["rank-00000.txt", "rank-00002.txt"], "ranks that wrote where they are", job)
-    check_told(config, job, folder, ("rank 1 on ", "did not answer", " in all_reduce"))
+    check_named(config, job, folder, ("rank 1 on ", "did not answer", " in all_reduce"))
     for rank in (0, 2):
         text = (folder / f"rank-{rank:05}.txt").read_text()
         check(re.search(r"waits_in: \S+.* at step \d+, for rank [012]", text), f"no word of what it waits in: {text}")
@@ -66,7 +66,7 @@ def a_rank_frozen_in_a_checkpoint_is_named_too():
     job.code = job.wait(LIMIT + 60)
     check_exit(job, FAILED)
     check(time.monotonic() - start < LIMIT + 15, f"it took {time.monotonic() - start:.1f} s", job)
-    check_told(config, job, hang_folder(config, job), ("rank 0 on ", "did not answer"))
+    check_named(config, job, hang_folder(config, job), ("rank 0 on ", "did not answer"))
 
 
 @test
@@ -75,7 +75,7 @@ def a_rank_that_loops_for_ever_in_its_own_code_is_named_with_its_step_and_functi
     job = run_ranks(RANKS, config, timeout=90)
     check_exit(job, FAILED)
     folder = hang_folder(config, job)
-    check_told(config, job, folder, ("rank 2 on ", "has been busy", "at step 3 (training)", "ranks 0-1 wait in "))
+    check_named(config, job, folder, ("rank 2 on ", "has been busy", "at step 3 (training)", "ranks 0-1 wait in "))
     equal(len(list(folder.glob("rank-*"))), RANKS, "ranks that wrote where they are", job)
     text = (folder / "rank-00002.txt").read_text()
     for word in ("loops_for_ever", "train(trainrt::Context&)"):
@@ -87,7 +87,7 @@ def one_rank_alone_that_loops_for_ever_is_ended_too():
     config = trouble_config({"trouble": "loop", "at_step": 2}, failure=FAILURE)
     job = run([TRAINRT, "--config", config], timeout=90)
     check_exit(job, FAILED)
-    check_told(config, job, hang_folder(config, job), ("rank 0 on ", "at step 2 (training)"))
+    check_named(config, job, hang_folder(config, job), ("rank 0 on ", "at step 2 (training)"))
 
 
 def is_no_false_alarm(loop, checkpoint=None, env=None):

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in ("chaos", "support")]
-from chaos import run_plans, tell  # noqa: E402
+from chaos import print_report, run_plans  # noqa: E402
 from arena import Arena  # noqa: E402
 from plans import make_plan  # noqa: E402
 from harness import *  # noqa: E402,F403
@@ -17,7 +17,7 @@ PLANS = (0, 1, 2)
 @test
 def chaos_leaves_no_trace_in_the_results():
     tally = run_plans([make_plan(SEED, number) for number in PLANS], Arena("chaos", BUILD / "chaos"))
-    tell(tally)
+    print_report(tally)
     check(not tally.missed, f"plans {tally.missed} of seed {SEED} went wrong, see above")
 
 

@@ -27,8 +27,8 @@ class Cluster:
                               env={key: value for key, value in os.environ.items() if not key.startswith(("SLURM", "SBATCH"))})
         if done.returncode != 0:
             raise Failure(f"minicluster up: exit {done.returncode}\n{done.stdout}{done.stderr}")
-        told = subprocess.run([_SCRIPT, "env", "--name", self.name], capture_output=True, text=True, check=True).stdout
-        self.env = {key: shlex.split(value)[0] for key, value in re.findall(r"^export (\w+)=(.*)$", told, re.M)}
+        printed = subprocess.run([_SCRIPT, "env", "--name", self.name], capture_output=True, text=True, check=True).stdout
+        self.env = {key: shlex.split(value)[0] for key, value in re.findall(r"^export (\w+)=(.*)$", printed, re.M)}
 
     def down(self):
         subprocess.run([_SCRIPT, "down", "--name", self.name], capture_output=True)

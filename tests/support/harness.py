@@ -142,6 +142,11 @@ def scratch(name=""):
     return Path(tempfile.mkdtemp(prefix=(name or "t") + "-", dir=_scratch))
 
 
+def put_scratch_into(folder):
+    """Directories that scratch() makes from now on lie in `folder`; none has been made yet."""
+    tempfile.tempdir = str(folder)
+
+
 def program_file(text, name="program.py"):
     """An executable file of that text, in a new directory."""
     path = scratch("program") / name
@@ -248,6 +253,7 @@ class Job:
         environment = {**_clean_environment(), **(env or {})}
         for mark in (_TOKEN, self.token):
             environment.__setitem__(*mark.split("=", 1))
+        environment["TEST_SCRATCH"] = _scratch  # for programs that need a folder of their own
         with open(self._folder / "out", "wb") as out, open(self._folder / "err", "wb") as err:
             self.process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=out, stderr=err,
                                             env={key: str(value) for key, value in environment.items()}, cwd=cwd, start_new_session=True)

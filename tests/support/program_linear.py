@@ -3,10 +3,9 @@ dropout. It keeps what any training has to keep: weights, optimizer, running sum
 
 [loop] keys: epochs, steps (in all; 0: as the epochs say), batch_size (per rank), report_every (steps; 0: epochs), step_pause,
 restore_pause and pieces (of an evaluation before each report) with piece_pause, in seconds. PROGRAM_IMPORT_PAUSE: seconds before it
-knows of trainrt.
+knows of trainrt. TEST_SCRATCH: a folder that the test removes.
 """
 import os
-import tempfile
 import time
 
 time.sleep(float(os.environ.get("PROGRAM_IMPORT_PAUSE", 0)))
@@ -37,7 +36,9 @@ first_row, end_row = RANK * ROWS // RANKS, (RANK + 1) * ROWS // RANKS
 largest = numpy.zeros((end_row - first_row, FEATURES), numpy.float32)  # gradients that this rank has seen, in each of its rows
 last_kept = numpy.zeros(FEATURES, bool)  # inputs of the last batch that this rank did not drop out
 history = []  # epochs that this rank has completed, kept in a file
-history_path = os.path.join(tempfile.mkdtemp(prefix="program-linear-"), "history")
+folder = os.path.join(os.environ["TEST_SCRATCH"], f"program-linear-{os.getpid()}")
+os.makedirs(folder, exist_ok=True)
+history_path = os.path.join(folder, "history")
 
 state = trainrt.State()
 state.tensor("model/weights", weights)

@@ -63,7 +63,7 @@ IndexEntry entry_from(JsonCursor& cursor) {
 
 /// Bytes of so many elements; nullopt if that is no number of bytes that a file can have. A shape with a 0 is counted
 /// without it too, so that nothing that is computed from its other axes overflows.
-std::optional<std::uint64_t> bytes_of(const Shape& shape, std::uint64_t element_bytes) {
+std::optional<std::uint64_t> slab_bytes(const Shape& shape, std::uint64_t element_bytes) {
   std::int64_t bytes = static_cast<std::int64_t>(element_bytes);
   bool empty = false;
   for (const auto extent : shape) {
@@ -82,7 +82,7 @@ bool lies_inside(const IndexEntry& entry) {
   return true;
 }
 
-DType dtype_of(const IndexEntry& entry, const JsonCursor& cursor) try {
+DType known_dtype(const IndexEntry& entry, const JsonCursor& cursor) try {
   return dtype_from(entry.dtype);
 } catch (const UsageError&) {
   cursor.fail("has the unknown dtype '" + entry.dtype + "'");
@@ -94,13 +94,13 @@ void check_place(const IndexEntry& entry, const JsonCursor& cursor) {
 
 IndexEntry tensor_from(JsonCursor& cursor) {
   auto entry = entry_from(cursor);
-  const auto element = size_of(dtype_of(entry, cursor));
+  const auto element = size_of(known_dtype(entry, cursor));
   if (entry.placement != "replicated" && entry.placement != "sharded" && entry.placement != "per_rank")
     cursor.fail("has the unknown placement '" + entry.placement + "'");
   if (!lies_inside(entry)) cursor.fail("has a slab that is not inside its tensor");
   if (entry.placement == "per_rank" && entry.shape != entry.global_shape) cursor.fail("is a rank's own, but not whole");
-  if (!bytes_of(entry.global_shape, element)) cursor.fail("has a global shape that is too large");
-  if (bytes_of(entry.shape, element) != entry.bytes) cursor.fail("has a size that does not fit its shape");
+  if (!slab_bytes(entry.global_shape, element)) cursor.fail("has a global shape that is too large");
+  if (slab_bytes(entry.shape, element) != entry.bytes) cursor.fail("has a size that does not fit its shape");
   check_place(entry, cursor);
   return entry;
 }
@@ -112,7 +112,7 @@ IndexEntry value_from(JsonCursor& cursor) {
   if (entry.dtype != "string") {
     if (entry.dtype != "i64" && entry.dtype != "f64" && entry.dtype != "bool")
       cursor.fail("has the dtype '" + entry.dtype + "', which no value has");
-    if (entry.bytes != size_of(dtype_of(entry, cursor))) cursor.fail("has a size that does not fit its dtype");
+    if (entry.bytes != size_of(known_dtype(entry, cursor))) cursor.fail("has a size that does not fit its dtype");
   }
   check_place(entry, cursor);
   return entry;

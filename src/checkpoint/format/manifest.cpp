@@ -8,8 +8,8 @@
 #include <trainrt/error.hpp>
 
 #include "checkpoint/format/strict_json.hpp"
-#include "core/excerpt.hpp"
 #include "core/json_depth.hpp"
+#include "core/text.hpp"
 #include "io/digest.hpp"
 #include "io/file.hpp"
 #include "io/storage_retry.hpp"

@@ -3,8 +3,8 @@
 #include <limits>
 #include <trainrt/error.hpp>
 
-#include "core/excerpt.hpp"
 #include "core/json_depth.hpp"
+#include "core/text.hpp"
 
 namespace trainrt::checkpoint {
 

@@ -67,6 +67,7 @@ struct Saver::Conclusion {
 Saver::Saver(SaverOptions options, Communicator& communicator)
     : options_(std::move(options)),
       communicator_(communicator),
+      first_(communicator.rank()),
       conclusion_(std::make_shared<Conclusion>()),
       owed_views_(options_.run_dir, view_aside(options_.private_dir)),
       writer_(options_.writer) {
@@ -82,7 +83,8 @@ std::optional<SaveResult> Saver::start(const State& state, Request request) {
   const auto began_ms = now_ms();
   SaveResult obstacle;  // rank 0's
   obstacle.number = request.meta.number;
-  if (communicator_.rank() == 0) try {
+  first_.does([&] {
+    try {
       make_private_dir();
       const auto file_bytes = plan_ ? plan_->file_bytes : 0;
       io::retried_in(options_.run_dir,
@@ -96,6 +98,7 @@ std::optional<SaveResult> Saver::start(const State& state, Request request) {
       obstacle.began_ms = began_ms;
       obstacle.ended_ms = now_ms();
     }
+  });
   const auto& [number, conclude] = request.comparison;
   const auto agreed = agreement_->update(state, Agreement::For::save, !obstacle.error.empty(), number ? number() : 0);
   if (number) conclude(agreed.alike);
@@ -171,11 +174,14 @@ void Saver::gather() {
     return packed(mine);
   };
   const auto sealed = on_every_rank(communicator_, wait, options_.writer.explain);
-  std::vector<Sealed> parts;
-  for (const auto& bytes : sealed) parts.push_back(unpacked_sealed(bytes));
   flight_->gathered = true;
   options_.writer.observer(Phase::gathered);
-  if (communicator_.rank() != 0) return;
+  first_.does([&] { commit_gathered(sealed); });
+}
+
+void Saver::commit_gathered(const std::vector<std::string>& sealed) {
+  std::vector<Sealed> parts;
+  for (const auto& bytes : sealed) parts.push_back(unpacked_sealed(bytes));
   auto work = std::make_shared<Commit>();
   work->paths = flight_->paths;
   work->meta = flight_->request.meta;
@@ -240,9 +246,16 @@ void Saver::settle_views() {
   for (const auto& line : owed_views_.settle()) options_.writer.say(line);
 }
 
+void Saver::settle_views_in_background() {
+  writer_.workers().submit([this] {
+    const std::lock_guard one_at_a_time(commit_mutex_);
+    if (!owed_views_.is_settled()) settle_views();
+  });
+}
+
 SaveResult Saver::conclude() {
   const auto wait = [&] { return packed(conclusion_->wait(started_, options_.writer.stuck_s)); };
-  const auto result = unpacked_result(from_root(communicator_, wait, options_.writer.explain));
+  auto result = unpacked_result(from_root(communicator_, wait, options_.writer.explain));
   flight_.reset();
   if (result.lost) throw LostRun(result.error);
   return result;
@@ -250,11 +263,7 @@ SaveResult Saver::conclude() {
 
 void Saver::drain() {
   constexpr double limit_s = 30;
-  if (communicator_.rank() == 0 && !options_.makes_private_dir)
-    writer_.workers().submit([this] {
-      const std::lock_guard one_at_a_time(commit_mutex_);
-      if (!owed_views_.is_settled()) settle_views();
-    });
+  if (!options_.makes_private_dir) first_.does([this] { settle_views_in_background(); });
   if (writer_.workers().drain_within(std::min(limit_s, options_.writer.stuck_s))) return;
   options_.writer.say(
       "waiting for the storage: the whole view of the last checkpoint, or deletions of old ones, take long");

@@ -15,6 +15,7 @@
 #include "checkpoint/save/retention.hpp"
 #include "checkpoint/save/shard_writer.hpp"
 #include "checkpoint/save/whole_view.hpp"
+#include "core/first_rank.hpp"
 
 namespace trainrt::checkpoint {
 
@@ -86,13 +87,16 @@ class Saver {
   void plan(const State& state);
   void make_private_dir();
   void gather();
+  void commit_gathered(const std::vector<std::string>& sealed);
   SaveResult conclude();
   void commit_in_background(std::shared_ptr<const struct Commit> work, std::int64_t began_ms);
   void follow_up(const struct Commit& work);
   void settle_views();
+  void settle_views_in_background();
 
   SaverOptions options_;
   Communicator& communicator_;
+  FirstRank first_;
   std::unique_ptr<class Agreement> agreement_;
   std::shared_ptr<const ShardPlan> plan_;
   std::vector<std::string> value_names_;

@@ -25,10 +25,10 @@ constexpr std::string_view check_usage = "check --config FILE [--section.key=val
 
 /// UsageError if the run directory contradicts itself: a start would be refused as well.
 std::string standing(const config::RunSpec& spec) {
-  const auto checked = rundir::checked_evidence(spec.run_dir, spec.accepts_missing_checkpoints, 0);
+  const auto checked = rundir::checked_evidence(spec.run_dir, spec.run.accepts_missing_checkpoints, 0);
   const auto record = rundir::read_run_record(spec.run_dir);
-  if (!record && spec.resume_from.empty()) return "a new run";
-  if (!record) return fmt::format("a new run, to start from {}", spec.resume_from);
+  if (!record && spec.run.resume_from.empty()) return "a new run";
+  if (!record) return fmt::format("a new run, to start from {}", spec.run.resume_from);
   const auto& missing = checked.accepted;
   if (missing.empty() && rundir::is_finished_as_is(*record, {spec.loop.texts(), spec.texts}))
     return "a run that has finished: starting it would change nothing";
@@ -46,12 +46,12 @@ std::filesystem::path existing_part(std::filesystem::path path) {
 
 /// What the run's files will lie on, and what that means for them.
 std::string storage_of(const config::RunSpec& spec) {
-  const auto there = existing_part(spec.storage_path).string();
+  const auto there = existing_part(spec.run.storage_path).string();
   if (access(there.c_str(), W_OK | X_OK) != 0)
     throw UsageError(
         fmt::format("run.storage_path: you may not write in {} on this node: choose a folder of your own", there));
   const auto system = io::file_system_of(there);
-  auto text = fmt::format("{} on {}, {:.1f} GiB free", spec.storage_path, system.name,
+  auto text = fmt::format("{} on {}, {:.1f} GiB free", spec.run.storage_path, system.name,
                           static_cast<double>(system.free_bytes) / (1 << 30));
   if (!system.durable) text += "; WARNING: it is memory of this node, and gone with it";
   if (system.durable && !system.shared) text += "; other nodes do not see it";
@@ -76,25 +76,26 @@ void check_run_dir(const config::RunSpec& spec) {
 }
 
 void check_resume(const config::RunSpec& spec) {
-  if (spec.resume_from.empty() || checkpoint::highest_number(spec.run_dir) >= 0) return;
-  if (!io::exists(spec.resume_from + "/manifest.json") && checkpoint::highest_number(spec.resume_from) < 0)
-    throw UsageError(fmt::format(
-        "run.resume_from_checkpoint: {} is neither a checkpoint nor a run directory with checkpoints", spec.resume_from));
+  if (spec.run.resume_from.empty() || checkpoint::highest_number(spec.run_dir) >= 0) return;
+  if (!io::exists(spec.run.resume_from + "/manifest.json") && checkpoint::highest_number(spec.run.resume_from) < 0)
+    throw UsageError(
+        fmt::format("run.resume_from_checkpoint: {} is neither a checkpoint nor a run directory with checkpoints",
+                    spec.run.resume_from));
 }
 
 ExitCode check_command(std::span<const std::string> words) {
   auto spec = load_spec(words, std::string(check_usage));
   const auto function = take_declared(spec);
-  trainer::check_datasets(spec);
+  trainer::check_spec(spec);
   check_resume(spec);
-  comm::backends_of_name(spec.backend);
+  comm::backends_of_name(spec.scaling.backend);
   check_run_dir(spec);
-  if (!spec.program.empty()) static_cast<void>(train_call(spec));  // looks for the program
+  if (!spec.train.program.empty()) static_cast<void>(train_call(spec));  // looks for the program
   fmt::print("config          ok\n");
-  if (spec.program.empty())
+  if (spec.train.program.empty())
     fmt::print("train function  {}\n", function);
   else
-    fmt::print("program         {}\n", spec.program);
+    fmt::print("program         {}\n", spec.train.program);
   for (const auto& [name, options] : spec.data) fmt::print("dataset         {} ok\n", name);
   fmt::print("storage         {}\n", storage_of(spec));
   fmt::print("run directory   {}: {}\n", spec.run_dir, standing(spec));

@@ -1,9 +1,7 @@
 // Under srun: what launcher, MPI, PMIx, HDF5, CUDA, NCCL, cores and file system do the ranks find, and is it all well?
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <optional>
-#include <thread>
 
 #include "batch/signals.hpp"
 #include "cli/arguments.hpp"
@@ -24,10 +22,9 @@ namespace {
 constexpr std::string_view doctor_usage = "doctor [--storage PATH] [--json] [--config FILE [--section.key=value ...]]";
 constexpr double collective_limit_seconds = 30;
 constexpr double start_seconds = 10;  // of MPI itself, once the ranks are there
-constexpr std::chrono::seconds time_to_speak(5);
 
 Arguments parse(std::span<const std::string> words) {
-  const auto arguments = parse_arguments(
+  auto arguments = parse_arguments(
       words,
       {.with_value = {"config", "storage"}, .switches = {"json"}, .overrides = true, .usage = std::string(doctor_usage)});
   if (!arguments.overrides.empty() && !arguments.has("config"))
@@ -38,7 +35,7 @@ Arguments parse(std::span<const std::string> words) {
 /// The folder to examine: the one that is named, the config's (as much of it as is there: a run makes the rest), or this
 /// one.
 std::string storage_of(const Arguments& arguments, const std::optional<config::RunSpec>& spec) {
-  std::filesystem::path path = spec ? spec->storage_path : ".";
+  std::filesystem::path path = spec ? spec->run.storage_path : ".";
   std::error_code error;
   if (arguments.has("storage"))
     path = arguments.options.at("storage");
@@ -64,10 +61,10 @@ Plan plan_of(const Arguments& arguments) {
     if (arguments.has("config")) spec = load_spec(arguments, std::string(doctor_usage));
     plan.subject.storage = storage_of(arguments, spec);
     if (!spec) return plan;
-    plan.launch.timeout_seconds = spec->launch_timeout_s;
+    plan.launch.timeout_seconds = spec->failure.launch_timeout_s;
     plan.comm = comm_options_of(*spec);
     plan.comm.timeout_seconds = std::min(plan.comm.timeout_seconds, collective_limit_seconds);
-    plan.subject.gpus_per_worker = spec->gpus_per_worker;
+    plan.subject.gpus_per_worker = spec->scaling.gpus_per_worker;
   } catch (const Error&) {
     plan.error = std::current_exception();
   }
@@ -104,7 +101,7 @@ ExitCode examine(launch::Launch& launch, const Environment& environment, const P
     communicator->barrier();
     return visit.report->code();
   } catch (const comm::AgreedError& error) {
-    if (communicator->rank() == 0) log::error(error.what());
+    log::run_error(error.what());
     communicator->barrier();
     return error.code();
   }
@@ -118,7 +115,7 @@ void add_failure(Visit& visit, const Error& failure) {
 
 ExitCode doctor_command(std::span<const std::string> words) {
   batch::install_stop_signals();
-  const auto arguments = parse(words);
+  auto arguments = parse(words);
   const auto plan = plan_of(arguments);
   const auto environment = Environment::of_process();
   const auto form = arguments.has("json") ? doctor::Form::json : doctor::Form::text;
@@ -137,12 +134,8 @@ ExitCode doctor_command(std::span<const std::string> words) {
     launch->finalize();
     return code;
   } catch (const Error& failure) {  // not agreed on: the others wait somewhere
-    if (world.rank == 0) {
-      add_failure(visit, failure);
-    } else {
-      std::this_thread::sleep_for(time_to_speak);  // rank 0 has met the same, or is where it cannot say a word
-      log::error(trainer::with_advice(failure));
-    }
+    add_failure(visit, failure);
+    visit.report->fail_unseen(failure);
     launch->abort(static_cast<int>(ExitCode::failed));
   }
   return ExitCode::failed;

@@ -3,6 +3,7 @@
 
 #include "cli/arguments.hpp"
 #include "cli/command.hpp"
+#include "cli/config_page.hpp"
 #include "cli/help.hpp"
 #include "cli/manual.hpp"
 
@@ -10,7 +11,7 @@ namespace trainrt::cli::plugins {
 
 namespace {
 
-constexpr std::string_view usage = "help [COMMAND] [--man-pages DIR]";
+constexpr std::string_view usage = "help [COMMAND | config] [--man-pages DIR]";
 
 ExitCode help_command(std::span<const std::string> words) {
   const auto arguments =
@@ -19,6 +20,8 @@ ExitCode help_command(std::span<const std::string> words) {
     write_manual(arguments.options.at("man-pages"));
   else if (arguments.operands.empty())
     fmt::print("{}", general_help());
+  else if (arguments.operands[0] == "config")
+    fmt::print("{}", config_page());
   else
     fmt::print("{}", help_of(find_plugin(command_table(), arguments.operands[0], "command")));
   return ExitCode::finished;
@@ -27,12 +30,15 @@ ExitCode help_command(std::span<const std::string> words) {
 }  // namespace
 
 extern const Command help;
-const Command help{.name = "help",
-                   .usage = usage,
-                   .help = "what the commands do; `trainrt help COMMAND` is `trainrt COMMAND --help`",
-                   .details =
-                       "--man-pages DIR writes a manual page of trainrt and one of each command into the folder DIR, "
-                       "as `make install` does:\n`man -l DIR/trainrt-export.1` shows one.\n",
-                   .run = help_command};
+const Command help{
+    .name = "help",
+    .usage = usage,
+    .help =
+        "what the commands do; `trainrt help COMMAND` is `trainrt COMMAND --help`, and `trainrt help config` shows a "
+        "config with every key",
+    .details =
+        "--man-pages DIR writes a manual page of trainrt and one of each command into the folder DIR, "
+        "as `make install` does:\n`man -l DIR/trainrt-export.1` shows one.\n",
+    .run = help_command};
 
 }  // namespace trainrt::cli::plugins

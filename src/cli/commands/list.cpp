@@ -6,7 +6,7 @@
 #include "cli/exporter.hpp"
 #include "comm/backend.hpp"
 #include "comm/gpu_backend.hpp"
-#include "config/run_options.hpp"
+#include "config/section.hpp"
 #include "config/stop_rules.hpp"
 #include "core/text.hpp"
 #include "data/open_dataset.hpp"
@@ -21,13 +21,13 @@ namespace {
 
 constexpr std::string_view list_usage = "list";
 
-std::string fallback_of(const OptionSpec& option) {
-  if (option.required) return " (required)";
-  return option.default_value.empty() ? "" : fmt::format(" (default {})", option.default_value);
+std::string facts_in_brackets(const OptionSpec& option) {
+  const auto facts = facts_of(option);
+  return facts.empty() ? "" : " (" + facts + ")";
 }
 
 void print_options(std::span<const OptionSpec> options) {
-  for (const auto& option : options) fmt::print("  {:<28} {}{}\n", option.key, option.help, fallback_of(option));
+  for (const auto& option : options) fmt::print("  {:<28} {}{}\n", option.key, option.help, facts_in_brackets(option));
 }
 
 template <class Record>
@@ -42,12 +42,12 @@ ExitCode list_command(std::span<const std::string> words) {
   for (const auto& function : trainer::available_functions(builtin_functions())) {
     fmt::print("  {:<28} {}\n", function.name, function.help);
     for (const auto& key : function.declared.loop)
-      fmt::print("      loop.{:<21} {}: {}{}\n", key.key, key.help, what_is_valid(key), fallback_of(key));
+      fmt::print("      loop.{:<21} {}{}\n", key.key, key.help, facts_in_brackets(key));
     if (!function.declared.datasets.empty())
       fmt::print("      needs {}\n", "[data." + join(function.declared.datasets, "], [data.") + "]");
   }
   fmt::print("\nconfig keys ([section] key, or --section.key=value); [loop] takes the train function's own\n");
-  print_options(config::run_options());
+  print_options(config::declared_options());
   fmt::print("\nkeys of [stop]: when the run is done before its train function says so\n");
   print_options(config::stop_options());
   fmt::print("\nkeys of every [data.NAME]\n");
@@ -57,6 +57,11 @@ ExitCode list_command(std::span<const std::string> words) {
     print_options(format->options);
   }
   print_table("metric sinks", metrics::sink_table());
+  for (const auto* sink : metrics::sink_table()) {
+    if (sink->options.empty()) continue;
+    fmt::print("\nkeys of [sink.{}]\n", sink->name);
+    print_options(sink->options);
+  }
   print_table("export formats", exporter_table());
   print_table("launchers", launch::launcher_table());
   print_table("communicator backends", comm::backend_table());

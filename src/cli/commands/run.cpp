@@ -16,6 +16,7 @@
 #include "comm/backend.hpp"
 #include "comm/gpus.hpp"
 #include "core/fault_point.hpp"
+#include "core/first_rank.hpp"
 #include "core/log.hpp"
 #include "core/memory.hpp"
 #include "trainer/advice.hpp"
@@ -56,15 +57,15 @@ std::string launched(int ranks) { return fmt::format("{} rank{} launched", ranks
 
 /// Elastic runs take any number of ranks in a range, others the one that was promised.
 void require_workers(const config::RunSpec& spec, int size) {
-  const int promised = spec.num_workers;
-  if (spec.min_workers > 0) {
-    if (size < spec.min_workers)
-      throw UsageError(
-          fmt::format("scaling.min_workers = {}, but {}: start with at least so many", spec.min_workers, launched(size)));
+  const int promised = spec.scaling.num_workers;
+  if (spec.scaling.min_workers > 0) {
+    if (size < spec.scaling.min_workers)
+      throw UsageError(fmt::format("scaling.min_workers = {}, but {}: start with at least so many",
+                                   spec.scaling.min_workers, launched(size)));
     if (promised > 0 && size > promised)
       throw UsageError(fmt::format(
           "scaling.num_workers = {}, but {}: an elastic run takes {} to {} (scaling.min_workers to scaling.num_workers)",
-          promised, launched(size), spec.min_workers, promised));
+          promised, launched(size), spec.scaling.min_workers, promised));
     return;
   }
   if (promised > 0 && promised != size)
@@ -73,7 +74,7 @@ void require_workers(const config::RunSpec& spec, int size) {
 }
 
 watch::StartTimes start_times_of(const config::RunSpec& spec) {
-  return {spec.hang_timeout, spec.launch_timeout_s, spec.storage_timeout_s};
+  return {spec.failure.hang_timeout, spec.failure.launch_timeout_s, spec.failure.storage_timeout_s};
 }
 
 ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOptions& comm_options) {
@@ -88,7 +89,7 @@ ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOpti
       if (prepared.error) std::rethrow_exception(prepared.error);
       require_workers(*prepared.spec, world.size);
       take_declared(*prepared.spec);
-      trainer::check_datasets(*prepared.spec);
+      trainer::check_spec(*prepared.spec);
       function = train_call(*prepared.spec);
     };
     const auto take_gpus = [&] { comm::put_on_gpus(communicator, launch.world(), comm_options); };
@@ -105,7 +106,7 @@ ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOpti
     communicator->barrier();
     return outcome.code;
   } catch (const comm::AgreedError& error) {
-    if (world.rank == 0) log::error(error.what());
+    log::run_error(error.what());
     communicator->barrier();
     return error.code();
   }
@@ -119,8 +120,8 @@ ExitCode run_command(std::span<const std::string> words) {
   launch::LaunchOptions launch_options;
   comm::CommOptions comm_options;
   if (prepared.spec) {
-    launch_options.timeout_seconds = prepared.spec->launch_timeout_s;
-    launch_options.shared_dir = deepest_folder(prepared.spec->storage_path);
+    launch_options.timeout_seconds = prepared.spec->failure.launch_timeout_s;
+    launch_options.shared_dir = deepest_folder(prepared.spec->run.storage_path);
     comm_options = comm_options_of(*prepared.spec);
   }
   std::unique_ptr<launch::Launch> launch;
@@ -132,14 +133,13 @@ ExitCode run_command(std::span<const std::string> words) {
     return error.code();
   }
   log::set_rank(launch->world().rank, launch->world().size);
-  if (launch->world().rank == 0) batch::acknowledge_stop_signals();
+  FirstRank(launch->world().rank).does(batch::acknowledge_stop_signals);
   try {
     const auto code = run_on(*launch, prepared, comm_options);
     launch->finalize();
     return code;
   } catch (const UsageError& error) {  // of the communicator's opening
-    // If all ranks fail alike, the first says it, and ends the others before they speak.
-    if (launch->world().rank != 0) std::this_thread::sleep_for(std::chrono::seconds(1));
+    std::this_thread::sleep_for(std::chrono::duration<double>(behind_first_s(launch->world(), 1)));
     log::error(trainer::with_advice(error));
     launch->abort(static_cast<int>(error.code()));
     return error.code();

@@ -41,7 +41,7 @@ struct Findings {
 };
 
 /// `summary` follows the path.
-bool tell(const std::string& path, const Findings& findings, std::string_view summary = "") {
+bool print_findings(const std::string& path, const Findings& findings, std::string_view summary = "") {
   fmt::print("{}  {}{}\n", findings.damage.empty() ? "ok      " : "DAMAGED ", path, summary);
   for (const auto& line : findings.damage) fmt::print("          {}\n", line);
   for (const auto& line : findings.notes) fmt::print("          note: {}\n", line);
@@ -57,16 +57,16 @@ bool verify_checkpoint(const fs::path& directory, const How& how) {
   progress.end();
   try {
     findings.notes = checkpoint::unlisted_files(directory);
-  } catch (const Error&) {  // the manifest's damage is told already
+  } catch (const Error&) {  // the manifest's damage is among the findings already
   }
   const bool without_view = !checkpoint::has_view(directory);
   if (without_view)
     findings.notes.emplace_back(
         "state.h5, the whole view for HDF5 tools, is missing. No data is: the next start of the run makes it");
-  return tell(directory, findings, without_view ? " (without state.h5)" : "");
+  return print_findings(directory, findings, without_view ? " (without state.h5)" : "");
 }
 
-bool verify_metrics(const fs::path& path) { return tell(path, {io::check_schema(path, "metrics"), {}}); }
+bool verify_metrics(const fs::path& path) { return print_findings(path, {io::check_schema(path, "metrics"), {}}); }
 
 Findings check_run_record(const fs::path& run) try {
   rundir::read_run_record(run);
@@ -115,9 +115,10 @@ bool verify_run(const fs::path& run, const How& how) {
   bool whole = true;
   for (const auto number : checkpoint::numbers_in(run))
     whole = verify_checkpoint(run / checkpoint::directory_name(number), how) && whole;
-  if (const auto path = run / "run.json"; io::exists(path)) whole = tell(path, check_run_record(run)) && whole;
-  if (const auto path = run / "result.json"; io::exists(path)) whole = tell(path, check_result_log(path)) && whole;
-  if (const auto path = run / "attempts"; io::exists(path)) whole = tell(path, check_attempts(run)) && whole;
+  if (const auto path = run / "run.json"; io::exists(path)) whole = print_findings(path, check_run_record(run)) && whole;
+  if (const auto path = run / "result.json"; io::exists(path))
+    whole = print_findings(path, check_result_log(path)) && whole;
+  if (const auto path = run / "attempts"; io::exists(path)) whole = print_findings(path, check_attempts(run)) && whole;
   if (const auto path = run / "metrics.h5"; io::exists(path)) whole = verify_metrics(path) && whole;
   return whole;
 }

@@ -3,7 +3,6 @@
 
 #include "cli/all_reduce_speed.hpp"
 #include "cli/doctor_check.hpp"
-#include "cli/fabric.hpp"
 
 namespace trainrt::cli::doctor::plugins {
 
@@ -25,7 +24,7 @@ Finding examine_all_reduce_between_nodes(const Examination& examination) {
     answer["fabric"] = has_fabric();
     return answer;
   });
-  if (!answers.well()) return error(examination.told(answers.troubles), "start the doctor again");
+  if (!answers.well()) return error(examination.describe(answers.troubles), "start the doctor again");
   auto figures = answers.of_rank.front();  // the slowest rank's times: the same on all
   figures["nodes"] = world.node_count;
   speed = speed_of(figures);

@@ -19,7 +19,7 @@ Finding examine_all_reduce_in_node(const Examination& examination) {
   AllReduceSpeed mine;
   if (node->size() > 1) mine = measure_all_reduce(*node);
   const auto answers = examination.ask_nodes([&] { return node->size() > 1 ? to_json(mine) : Json(); });
-  if (!answers.well()) return error(examination.told(answers.troubles), "start the doctor again");
+  if (!answers.well()) return error(examination.describe(answers.troubles), "start the doctor again");
   Json nodes = Json::array();
   std::vector<AllReduceSpeed> speeds;
   double best = 0;

@@ -36,7 +36,7 @@ Finding examine_clocks(const Examination& examination) {
   if (examination.world().node_count == 1) return ok("one node, one clock");
   const auto mine = read_clock(examination.communicator());
   const auto answers = examination.ask_nodes([&] { return Json(mine); });
-  if (!answers.well()) return error(examination.told(answers.troubles), "start the doctor again");
+  if (!answers.well()) return error(examination.describe(answers.troubles), "start the doctor again");
   const auto first = answers.of_rank.front().get<Readings>();
   double largest = 0;
   std::vector<Trouble> off;
@@ -49,7 +49,7 @@ Finding examine_clocks(const Examination& examination) {
   }
   const Json figures = {{"largest_difference_seconds", largest}};
   if (!off.empty())
-    return warning(examination.told(off),
+    return warning(examination.describe(off),
                    "times in logs and files mislead, and munge fails at 5 minutes: have chrony or ntpd run there", figures);
   return ok(fmt::format("{} nodes agree within {:.1f} ms", examination.world().node_count, std::max(0.1, largest * 1000)),
             figures);

@@ -38,7 +38,7 @@ constexpr const char* share_advice =
 
 Finding examine_cores(const Examination& examination) {
   const auto answers = examination.ask([] { return Json(own_cores()); });
-  if (!answers.well()) return error(examination.told(answers.troubles), "look at the limits of the job's cgroup");
+  if (!answers.well()) return error(examination.describe(answers.troubles), "look at the limits of the job's cgroup");
   std::vector<NodeUse> nodes(static_cast<std::size_t>(examination.world().node_count));
   std::size_t least = SIZE_MAX;
   std::size_t most = 0;

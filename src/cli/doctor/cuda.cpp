@@ -18,7 +18,7 @@ Json look_at_cuda() {
 Finding examine_cuda(const Examination& examination) {
   const auto answers = examination.ask(look_at_cuda);
   if (!answers.well())
-    return error(examination.told(answers.troubles),
+    return error(examination.describe(answers.troubles),
                  "look at nvidia-smi there; scaling.gpus_per_worker = 0 trains "
                  "on the CPU");
   std::vector<Trouble> without;
@@ -30,11 +30,11 @@ Finding examine_cuda(const Examination& examination) {
     else if (with == nullptr)
       with = &answer;
   }
-  if (with == nullptr) return ok(examination.told(without), answers.of_rank.front());
+  if (with == nullptr) return ok(examination.describe(without), answers.of_rank.front());
   const auto about =
       fmt::format("{}, {}", with->at("gpus").front().get<std::string>(), with->at("versions").get<std::string>());
   if (!without.empty())
-    return warning(fmt::format("{}; but {}", about, examination.told(without)),
+    return warning(fmt::format("{}; but {}", about, examination.describe(without)),
                    "ask for GPUs for all ranks alike (srun --gpus-per-node or "
                    "--gpus-per-task)",
                    *with);

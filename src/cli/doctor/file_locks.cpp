@@ -55,11 +55,12 @@ Json try_all(const io::Descriptor& file) {
 /// Rank 0's lock first, then those that another rank tried to take while it was held: null if none did.
 std::vector<Json> try_on_ranks(const Examination& examination) {
   const auto& world = examination.world();
-  const bool tries = world.rank != 0 && (examination.leads_node() || (world.node_rank == 0 && world.local_rank == 1));
+  const bool holds = world.rank == 0;
+  const bool tries = !holds && (examination.leads_node() || (world.node_rank == 0 && world.local_rank == 1));
   const ProbeFile probe(examination.storage(), "lock");
   std::optional<io::Descriptor> held;
   auto answers = examination.ask([&] {
-    if (world.rank != 0) return Json();
+    if (!holds) return Json();
     held.emplace(open_file(probe.path(), O_CREAT));
     return Json{{"path", probe.path()}, {"locks", try_all(*held)}};
   });
@@ -81,7 +82,7 @@ std::string trouble_of(const Kind& kind, const Examination& examination, const s
     const std::string found = locks[rank].at(kind.name);
     troubles.push_back({static_cast<int>(rank), found == "locked" ? "does not see rank 0's lock" : found});
   }
-  return troubles.empty() ? "" : fmt::format("{}: {}", kind.name, examination.told(troubles));
+  return troubles.empty() ? "" : fmt::format("{}: {}", kind.name, examination.describe(troubles));
 }
 
 Finding examine_file_locks(const Examination& examination) {

@@ -21,7 +21,7 @@ Finding examine_file_system(const Examination& examination) {
                 {"durable", system.durable},
                 {"free_bytes", system.free_bytes}};
   });
-  if (!answers.well()) return error(examination.told(answers.troubles), "see `storage`");
+  if (!answers.well()) return error(examination.describe(answers.troubles), "see `storage`");
   const auto& first = answers.of_rank.front();
   const std::string kind = first.at("kind");
   std::vector<Trouble> others;
@@ -29,7 +29,7 @@ Finding examine_file_system(const Examination& examination) {
     if (answers.of_rank[node].at("kind") != kind)
       others.push_back({examination.leaders()[node], answers.of_rank[node].at("kind").get<std::string>()});
   if (!others.empty())
-    return warning(fmt::format("{} on rank 0's node, but {}", kind, examination.told(others)),
+    return warning(fmt::format("{} on rank 0's node, but {}", kind, examination.describe(others)),
                    "is it the same folder everywhere? See `storage`, and the mounts of the nodes", first);
   const auto free_bytes = first.at("free_bytes").get<std::uint64_t>();
   const auto text = fmt::format("{}, {:.1f} GiB free{}", kind, static_cast<double>(free_bytes) / (1 << 30),

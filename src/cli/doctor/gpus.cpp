@@ -52,7 +52,7 @@ struct Use {
 
 Finding examine_gpus(const Examination& examination) {
   const auto answers = examination.ask(look_at_gpus);
-  if (!answers.well()) return error(examination.told(answers.troubles), "see `cuda`");
+  if (!answers.well()) return error(examination.describe(answers.troubles), "see `cuda`");
   Use use;
   for (int node = 0; node < examination.world().node_count; ++node) {
     try {

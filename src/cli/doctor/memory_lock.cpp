@@ -8,7 +8,6 @@
 #include <trainrt/error.hpp>
 
 #include "cli/doctor_check.hpp"
-#include "cli/fabric.hpp"
 
 namespace trainrt::cli::doctor::plugins {
 
@@ -25,7 +24,7 @@ std::uint64_t limit() {
 
 Finding examine_memory_lock(const Examination& examination) {
   const auto answers = examination.ask([] { return Json{{"limit", limit()}, {"fabric", has_fabric()}}; });
-  if (!answers.well()) return error(examination.told(answers.troubles), "look at `ulimit -l` there");
+  if (!answers.well()) return error(examination.describe(answers.troubles), "look at `ulimit -l` there");
   std::uint64_t least = unlimited;
   std::vector<Trouble> limited;
   for (std::size_t rank = 0; rank < answers.of_rank.size(); ++rank) {
@@ -36,7 +35,7 @@ Finding examine_memory_lock(const Examination& examination) {
   }
   const Json figures = {{"least_bytes", least == unlimited ? Json("unlimited") : Json(least)}};
   if (!limited.empty())
-    return warning(fmt::format("there is an RDMA card, and {}", examination.told(limited)),
+    return warning(fmt::format("there is an RDMA card, and {}", examination.describe(limited)),
                    "MPI and NCCL may fall back to TCP or fail: `ulimit -l unlimited`, or LimitMEMLOCK=infinity for slurmd",
                    figures);
   if (least == unlimited) return ok("no limit", figures);

@@ -1,12 +1,12 @@
 // The MPI library, as it is loaded on every rank.
 #include "cli/doctor_versions.hpp"
-#include "comm/mpi_version.hpp"
+#include "launch/library_versions.hpp"
 
 namespace trainrt::cli::doctor::plugins {
 
 namespace {
 
-Finding examine_mpi(const Examination& examination) { return compare_versions(examination, comm::mpi_version); }
+Finding examine_mpi(const Examination& examination) { return compare_versions(examination, launch::mpi_version); }
 
 }  // namespace
 

@@ -22,7 +22,7 @@ Json look_at_nccl() {
 
 Finding examine_nccl(const Examination& examination) {
   const auto answers = examination.ask(look_at_nccl);
-  if (!answers.well()) return error(examination.told(answers.troubles), "see `cuda`");
+  if (!answers.well()) return error(examination.describe(answers.troubles), "see `cuda`");
   const auto& first = answers.of_rank.front();
   std::vector<Trouble> missing;
   std::vector<Trouble> others;
@@ -34,9 +34,9 @@ Finding examine_nccl(const Examination& examination) {
       others.push_back({static_cast<int>(rank), answer.at("version").get<std::string>()});
   }
   if (!missing.empty())
-    return warning(examination.told(missing), "without NCCL the GPUs cannot average gradients among themselves", first);
+    return warning(examination.describe(missing), "without NCCL the GPUs cannot average gradients among themselves", first);
   if (!others.empty())
-    return error(fmt::format("rank 0: {}; {}", first.at("version").get<std::string>(), examination.told(others)),
+    return error(fmt::format("rank 0: {}; {}", first.at("version").get<std::string>(), examination.describe(others)),
                  "load the same NCCL on every node", first);
   if (!first.contains("version")) return ok("not there; no rank has a GPU that needs it", first);
   return ok(fmt::format("{} is there{}", first.at("version").get<std::string>(),

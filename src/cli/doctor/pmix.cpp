@@ -1,6 +1,6 @@
 // The PMIx client library, and whether the launch used it.
 #include "cli/doctor_versions.hpp"
-#include "launch/pmix_version.hpp"
+#include "launch/library_versions.hpp"
 
 namespace trainrt::cli::doctor::plugins {
 

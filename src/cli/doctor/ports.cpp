@@ -16,7 +16,8 @@ std::string host_of(const std::string& address) { return address.substr(0, addre
 Finding examine_ports(const Examination& examination) {
   const auto answers = examination.ask([] { return Json(listening_ports()); });
   if (!answers.well())
-    return warning(examination.told(answers.troubles), "have /proc mounted, to see what listens: `ss -lntp` tells it too");
+    return warning(examination.describe(answers.troubles),
+                   "have /proc mounted, to see what listens: `ss -lntp` tells it too");
   std::set<std::string> addresses;
   std::size_t count = 0;
   for (const auto& ports : answers.of_rank)

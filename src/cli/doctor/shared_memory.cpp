@@ -58,7 +58,7 @@ std::vector<Trouble> troubles_of_sharing(const Examination& examination) {
 Finding examine_shared_memory(const Examination& examination) {
   if (const auto troubles = troubles_of_sharing(examination); !troubles.empty())
     return warning(
-        examination.told(troubles),
+        examination.describe(troubles),
         "the ranks of that node talk over MPI, slower: start all of a node in one container and as one user, and "
         "without hidepid on /proc");
   const auto answers = examination.ask_nodes([&] {
@@ -67,7 +67,8 @@ Finding examine_shared_memory(const Examination& examination) {
     if (trouble.empty() && free_bytes < enough) trouble = fmt::format("/dev/shm has {} MiB free", free_bytes >> 20);
     return Json{{"free_bytes", free_bytes}, {"trouble", trouble}};
   });
-  if (!answers.well()) return warning(examination.told(answers.troubles), "MPI and NCCL want it: have it mounted there");
+  if (!answers.well())
+    return warning(examination.describe(answers.troubles), "MPI and NCCL want it: have it mounted there");
   std::uint64_t least = ~std::uint64_t{0};
   std::vector<Trouble> small;
   for (std::size_t node = 0; node < answers.of_rank.size(); ++node) {
@@ -79,7 +80,7 @@ Finding examine_shared_memory(const Examination& examination) {
   const Json figures = {{"least_free_bytes_in_dev_shm", least}};
   if (!small.empty())
     return warning(
-        examination.told(small),
+        examination.describe(small),
         "NCCL fails if it is full, and MPI goes without it, by System V shared memory: remove what lies there, or "
         "start the container with a larger --shm-size",
         figures);

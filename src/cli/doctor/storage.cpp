@@ -64,7 +64,7 @@ Finding examine_storage(const Examination& examination) {
   auto troubles = written.troubles;
   troubles.insert(troubles.end(), seen.troubles.begin(), seen.troubles.end());
   const Json figures = {{"path", storage}, {"ranks_in_trouble", troubles.size()}};
-  if (!troubles.empty()) return error(fmt::format("{}: {}", storage, examination.told(troubles)), advice, figures);
+  if (!troubles.empty()) return error(fmt::format("{}: {}", storage, examination.describe(troubles)), advice, figures);
   return ok(fmt::format("{}: every rank sees it and writes there", storage), figures);
 }
 

@@ -51,7 +51,7 @@ Finding examine_storage_rate(const Examination& examination) {
   examination.communicator().barrier();
   const auto answers = examination.ask_nodes([&] { return write(examination.storage()); });
   if (!answers.well())
-    return error(examination.told(answers.troubles), "name a folder that takes what a run writes, or make room there");
+    return error(examination.describe(answers.troubles), "name a folder that takes what a run writes, or make room there");
   double together = 0;  // bytes
   double longest = 0;
   double slowest = 1e300;

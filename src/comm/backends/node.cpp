@@ -16,6 +16,7 @@
 #include "comm/shared_communicator.hpp"
 #include "comm/shared_segment.hpp"
 #include "comm/start_mpi.hpp"
+#include "core/first_rank.hpp"
 #include "core/log.hpp"
 
 namespace trainrt::comm::plugins {
@@ -230,9 +231,10 @@ Memory NodeCommunicator::allocate(std::size_t bytes, Device device) {
   std::string obstacle;
   auto segment = share_segment(*mpi_, node_of_rank_, bytes, obstacle);
   if (obstacle.empty()) return windows_.add(std::move(segment));
-  if (rank() == 0)
+  FirstRank(rank()).does([&] {
     log::warning(fmt::format("{} bytes a rank do not lie in shared memory, so that reducing them takes copies: {}", bytes,
                              obstacle));
+  });
   return Communicator::allocate(bytes, device);
 }
 
@@ -245,7 +247,9 @@ std::unique_ptr<Communicator> over(std::unique_ptr<MpiCommunicator> mpi, std::ve
   auto board = share_segment(*mpi, node_of_rank, Board::bytes_for(1), obstacle);
   if (obstacle.empty())
     return std::make_unique<NodeCommunicator>(std::move(mpi), std::move(node_of_rank), std::move(board));
-  if (mpi->rank() == 0) log::warning("the ranks of a node cannot share memory, so that all goes over MPI: " + obstacle);
+  FirstRank(mpi->rank()).does([&] {
+    log::warning("the ranks of a node cannot share memory, so that all goes over MPI: " + obstacle);
+  });
   return mpi;
 }
 

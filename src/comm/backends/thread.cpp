@@ -1,6 +1,7 @@
 // Ranks that are threads of one process: most of the distributed logic is tested with it, in milliseconds. They reach all
 // of one another's memory, and go through the same steps as the ranks of a node.
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <numeric>
 
@@ -41,12 +42,12 @@ class ThreadCommunicator : public SharedCommunicator {
     std::shared_ptr<ThreadGroup> group;
     if (place == members.begin() && !members.empty())
       group = std::make_shared<ThreadGroup>(static_cast<int>(members.size()), timeout_seconds());
-    const auto* mine = &group;
+    const auto mine = reinterpret_cast<std::uintptr_t>(&group);
     const auto all = all_gather(std::string_view(reinterpret_cast<const char*>(&mine), sizeof mine));
     if (!members.empty() && !group) {
-      const std::shared_ptr<ThreadGroup>* theirs = nullptr;
-      std::memcpy(static_cast<void*>(&theirs), all[static_cast<std::size_t>(members.front())].data(), sizeof theirs);
-      group = *theirs;
+      std::uintptr_t theirs = 0;
+      std::memcpy(&theirs, all[static_cast<std::size_t>(members.front())].data(), sizeof theirs);
+      group = *reinterpret_cast<const std::shared_ptr<ThreadGroup>*>(theirs);
     }
     barrier("split");
     if (members.empty()) return nullptr;

@@ -13,7 +13,7 @@ namespace {
 
 class IdxSource final : public Source {
  public:
-  explicit IdxSource(std::vector<std::pair<std::string, IdxData>> files) {
+  explicit IdxSource(std::vector<std::pair<std::string, IdxData>>&& files) {
     for (auto& [name, data] : files) {
       fields_.push_back({name, data.header.dtype, data.header.sample_shape()});
       files_.push_back(std::move(data));

@@ -51,7 +51,7 @@ MetricValue metric_from(const std::string& name, const Json& value) {
                           ranks[0], other, ranks[other]));
 }
 
-[[noreturn]] void fail_as_told(const Message& message) {
+[[noreturn]] void fail_as_reported(const Message& message) {
   const auto traceback = text_field(message.body, "traceback", "");
   throw Error(text_field(message.body, "error") + (traceback.empty() ? "" : "\n" + traceback));
 }
@@ -86,16 +86,16 @@ std::optional<Message> Conversation::next() {
 void Conversation::require_good_end() {
   if (is_done_ && child_.ended_by_stop_signal()) return;
   program::require_good_end(*child_.ending(), ctx_, child_.pid());
-  if (is_done_ || speaker_ == 0 || speaker_ == child_.pid()) return;
+  if (is_done_ || sender_ == 0 || sender_ == child_.pid()) return;
   throw Error(
       fmt::format("the program of rank {} (process {}) ended without a last word: it was killed, or called os._exit(). The "
                   "command of train.program around it exited with 0 all the same (in a pipeline of bash, 'set -o pipefail' "
                   "keeps the exit code)",
-                  ctx_.world_rank(), speaker_));
+                  ctx_.world_rank(), sender_));
 }
 
 void Conversation::answer(const Message& message) {
-  if (message.op == "failed") fail_as_told(message);
+  if (message.op == "failed") fail_as_reported(message);
   if (message.op == "done") {
     is_done_ = true;
     return;
@@ -149,7 +149,7 @@ Json Conversation::hello(const Json& body) {
         fmt::format("train.program: the program speaks protocol {}, this is {}: take the client that came with "
                     "this version",
                     theirs, protocol));
-  if (body.contains("pid")) speaker_ = static_cast<pid_t>(number_field(body, "pid"));
+  if (body.contains("pid")) sender_ = static_cast<pid_t>(number_field(body, "pid"));
   auto fields = step_fields();
   fields.update({{"protocol", protocol},
                  {"world_rank", ctx_.world_rank()},
@@ -188,7 +188,7 @@ void Conversation::bring_up_to_date() {
   channel_.send({{"save", true}});
   const auto message = next();
   if (!message) throw Error("the program ended in the middle of a checkpoint");
-  if (message->op == "failed") fail_as_told(*message);
+  if (message->op == "failed") fail_as_reported(*message);
   if (message->op != "state")
     throw UsageError(fmt::format("train.program: the program was asked for its state and sent '{}'", message->op));
   state_->take_values(field(message->body, "values", Json::value_t::object));

@@ -75,7 +75,7 @@ class Conversation {
   Child& child_;
   std::optional<MirroredState> state_;
   SharedMemory exchanged_;  ///< of the collectives
-  pid_t speaker_ = 0;       ///< of whom the runtime hears, if it is known
+  pid_t sender_ = 0;        ///< who sends the messages, if it is known
   bool is_done_ = false;
 };
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -32,7 +33,7 @@ std::string text_field(const Json& body, const char* name) {
 }
 
 std::string text_field(const Json& body, const char* name, std::string otherwise) {
-  return body.contains(name) ? text_field(body, name) : otherwise;
+  return body.contains(name) ? text_field(body, name) : std::move(otherwise);
 }
 
 bool flag_field(const Json& body, const char* name) {

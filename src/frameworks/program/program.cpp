@@ -30,7 +30,7 @@ class ProgramRun {
 
   void run() {
     try {
-      if (all_speak()) Conversation(ctx_, channel_, child_).hold(std::move(*first_));
+      if (all_connect()) Conversation(ctx_, channel_, child_).hold(std::move(*first_));
     } catch (const std::exception&) {
       child_.ends_within(0.5);  // it may have something to say
       throw;
@@ -41,8 +41,8 @@ class ProgramRun {
   }
 
  private:
-  /// How the programs of all ranks stand, before they speak: how many of each.
-  enum Standing : std::size_t { silent, speaking, ended, failed, standings };
+  /// How the programs of all ranks stand, before all are connected: how many of each.
+  enum Standing : std::size_t { running, connected, ended, failed, standings };
   using Census = std::array<std::int64_t, standings>;
 
   ChildPlan plan(const std::string& executable) const {
@@ -53,39 +53,40 @@ class ProgramRun {
             .stop_signal = options_.stop_signal};
   }
 
-  /// Waits until the programs of all ranks have said their first word, or have ended without one (false). The ranks go on
-  /// together, look by look, so that a run whose programs say nothing can stop too.
-  bool all_speak() {
+  /// Waits until the programs of all ranks have sent their first message, or have ended without one (false). The ranks go
+  /// on together, look by look, so that a run whose programs send nothing can stop too.
+  bool all_connect() {
     constexpr double most_s = 0.5;
-    std::optional<Clock::time_point> spoken;  // by one of them
+    std::optional<Clock::time_point> first_message;  // when, of any of them
     for (double look_s = 0.01;; look_s = std::min(2 * look_s, most_s)) {
       if (!first_) first_ = channel_.receive(look_s);
       const auto census = census_with(standing());
       if (census[failed] > 0) stop_or_fail();
-      if (census[speaking] == ctx_.world_size()) return true;
+      if (census[connected] == ctx_.world_size()) return true;
       if (census[ended] == ctx_.world_size()) return look_for_stop(0.3), false;
-      if (census[ended] > 0 && census[speaking] > 0) refuse_mixture(census);
-      if (census[speaking] > 0 && !spoken) spoken = Clock::now();
-      if (spoken && !first_) require_word_since(*spoken);
+      if (census[ended] > 0 && census[connected] > 0) refuse_mixture(census);
+      if (census[connected] > 0 && !first_message) first_message = Clock::now();
+      if (first_message && !first_) require_message_since(*first_message);
       ctx_.stop_point();
     }
   }
 
-  /// One that is frozen, or trains without the client, would hold those that speak for ever.
-  void require_word_since(Clock::time_point spoken) const {
-    if (std::chrono::duration<double>(Clock::now() - spoken).count() < options_.speak_timeout_s) return;
+  /// One that is frozen, or trains without the client, would hold the others for ever.
+  void require_message_since(Clock::time_point first_message) const {
+    if (std::chrono::duration<double>(Clock::now() - first_message).count() < options_.contact_timeout_s) return;
     throw Error(
         fmt::format("the program of rank {} (train.program, process {}) has said nothing for {:g} s "
                     "(failure.collective_timeout), while those of other ranks have called trainrt.context(): it hangs, or "
                     "does not use trainrt's client",
-                    ctx_.world_rank(), child_.pid(), options_.speak_timeout_s));
+                    ctx_.world_rank(), child_.pid(), options_.contact_timeout_s));
   }
 
   Standing standing() {
-    if (first_) return speaking;
+    if (first_) return connected;
     const auto& ending = child_.ending();
-    if (!ending) return silent;
-    if ((first_ = channel_.receive(0))) return speaking;  // its last words
+    if (!ending) return running;
+    first_ = channel_.receive(0);  // its last words
+    if (first_) return connected;
     return ending->is_good() ? ended : failed;
   }
 
@@ -96,8 +97,8 @@ class ProgramRun {
     return census;
   }
 
-  /// The batch system signals programs too, and may have done so before this process heard of it: then the end of a silent
-  /// program, a good or a bad one, is the answer to a stop.
+  /// The batch system signals programs too, and may have done so before this process heard of it: then the end of a program
+  /// that is not connected, a good or a bad one, is the answer to a stop.
   void look_for_stop(double seconds) {
     constexpr std::chrono::milliseconds pause(100);
     for (auto left = std::chrono::duration<double>(seconds); left.count() > 0; left -= pause) {
@@ -116,10 +117,10 @@ class ProgramRun {
   [[noreturn]] static void refuse_mixture(const Census& census) {
     throw Error(
         fmt::format("train.program: the programs of {} ranks use trainrt's client, and those of {} ended without it",
-                    census[speaking], census[ended]));
+                    census[connected], census[ended]));
   }
 
-  /// A program that has spoken knows that the run stops; another is told by the signal.
+  /// A program that is connected gets a message that the run stops; another gets the signal.
   void let_end() {
     if (first_)
       channel_.send({{"stop", "the run stops here, and everything is saved"}});

@@ -12,7 +12,7 @@ struct ProgramOptions {
   std::vector<std::string> command;  ///< the program, found on the PATH, and its words
   int stop_signal = 0;               ///< for a program that says nothing, when the run stops
   double stop_timeout_s = 0;         ///< that a program may take to end after a stop
-  double speak_timeout_s = 0;        ///< that it may say nothing after those of other ranks have spoken
+  double contact_timeout_s = 0;      ///< until its first message, after the first of another rank
 };
 
 /// A train function that starts the program on every rank and waits for it. A program that speaks (protocol in

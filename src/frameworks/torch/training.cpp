@@ -77,7 +77,7 @@ void warn_of_slow_blas(const Context& ctx) {
                  file.c_str());
 }
 
-void tell_overlap(const Context& ctx, const Gradients& gradients, double overlapped, std::int64_t steps) {
+void log_overlap(const Context& ctx, const Gradients& gradients, double overlapped, std::int64_t steps) {
   if (ctx.world_rank() != 0 || ctx.world_size() == 1 || steps == 0) return;
   const auto parts = gradients.bucket_count();
   std::fprintf(stderr,
@@ -143,7 +143,7 @@ void train(Context& ctx, const TrainingSettings& s, const Task& task) {
     ++epoch;
     ctx.report(metrics);
   }
-  tell_overlap(ctx, gradients, overlapped, steps);
+  log_overlap(ctx, gradients, overlapped, steps);
   ctx.save();
 }
 

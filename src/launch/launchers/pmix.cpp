@@ -6,7 +6,7 @@
 #include "core/terminal.hpp"
 #include "launch/launcher.hpp"
 #include "launch/launchers/end_within.hpp"
-#include "launch/mpi_library.hpp"
+#include "launch/library_versions.hpp"
 #include "launch/pmi_bridge.hpp"
 #include "launch/pmix_client.hpp"
 #include "launch/process_mapping.hpp"
@@ -33,7 +33,7 @@ class PmixLaunch : public Launch {
   }
 
   void before_mpi() override {
-    if (!needs_bridge(mpi_library_version())) return;
+    if (!needs_bridge(mpi_library_text())) return;
     bridge_ = std::make_unique<PmiBridge>(
         BridgeStore{.rank = world_.rank,
                     .size = world_.size,

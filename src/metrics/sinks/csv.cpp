@@ -71,6 +71,7 @@ namespace plugins {
 extern const SinkKind csv{
     .name = "csv",
     .help = "progress.csv: one row a report",
+    .options = {},
     .open = [](const SinkContext& context) -> std::unique_ptr<Sink> { return std::make_unique<CsvSink>(context); }};
 
 }  // namespace plugins

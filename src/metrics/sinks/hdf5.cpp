@@ -7,11 +7,10 @@ namespace trainrt::metrics {
 
 namespace {
 
-constexpr double min_seconds_between_writes = 30;
-
 class Hdf5Sink final : public Sink {
  public:
-  explicit Hdf5Sink(const SinkContext& context) : run_dir_(context.run_dir) {}
+  explicit Hdf5Sink(const SinkContext& context)
+      : run_dir_(context.run_dir), interval_s_(context.options.real("interval")) {}
 
   void begin(const std::vector<Record>& history) override {
     records_ = history;
@@ -23,7 +22,7 @@ class Hdf5Sink final : public Sink {
     changed_ = true;
   }
   void sync() override {
-    if (changed_ && monotonic_seconds() - written_s_ >= min_seconds_between_writes) write_file();
+    if (changed_ && monotonic_seconds() - written_s_ >= interval_s_) write_file();
   }
   void end() override {
     if (changed_) write_file();
@@ -37,6 +36,7 @@ class Hdf5Sink final : public Sink {
   }
 
   io::FencedDirectory run_dir_;
+  double interval_s_;
   std::vector<Record> records_;
   bool changed_ = false;
   double written_s_ = 0;
@@ -49,6 +49,12 @@ namespace plugins {
 extern const SinkKind hdf5{
     .name = "hdf5",
     .help = "metrics.h5: /iteration and one dataset a key under /metrics",
+    .options = {{.key = "interval",
+                 .type = OptionType::real,
+                 .default_value = "30",
+                 .help = "how long at least between two writes of the file while the run goes on",
+                 .range = any_time,
+                 .unit = "seconds"}},
     .open = [](const SinkContext& context) -> std::unique_ptr<Sink> { return std::make_unique<Hdf5Sink>(context); }};
 
 }  // namespace plugins

@@ -20,6 +20,7 @@ namespace plugins {
 extern const SinkKind progress{
     .name = "progress",
     .help = "how the run gets on, on standard output",
+    .options = {},
     .open = [](const SinkContext& context) -> std::unique_ptr<Sink> {
       return std::make_unique<Progress>(
           context.run_name, Screen{terminal_of_output, write_to_standard_output, context.every_report}, monotonic_seconds);

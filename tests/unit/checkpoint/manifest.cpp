@@ -7,7 +7,8 @@
 
 #include "io/digest.hpp"
 #include "mutations.hpp"
-#include "unit/io/scratch.hpp"
+#include "support/error_of.hpp"
+#include "support/scratch.hpp"
 
 using namespace trainrt;
 using namespace trainrt::test;

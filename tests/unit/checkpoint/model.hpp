@@ -13,7 +13,8 @@
 #include "checkpoint/load/verify.hpp"
 #include "checkpoint/save/results.hpp"
 #include "checkpoint/save/saver.hpp"
-#include "unit/io/scratch.hpp"
+#include "support/error_of.hpp"
+#include "support/scratch.hpp"
 
 namespace trainrt::test {
 

@@ -1,4 +1,3 @@
-#include <filesystem>
 #include <fstream>
 
 #include <catch2/catch.hpp>
@@ -6,8 +5,8 @@
 #include "cli/arguments.hpp"
 #include "cli/config_file.hpp"
 #include "config/run_spec.hpp"
+#include "support/scratch.hpp"
 
-#include <unistd.h>
 #include <trainrt/error.hpp>
 
 using namespace trainrt;
@@ -18,15 +17,11 @@ namespace {
 
 class ConfigFile {
  public:
-  explicit ConfigFile(const std::string& text)
-      : path_(std::filesystem::temp_directory_path() / ("trainrt-test-" + std::to_string(getpid()) + ".ini")) {
-    std::ofstream(path_) << text;
-  }
-  ~ConfigFile() { std::filesystem::remove(path_); }
-  Options read() const { return read_config_file(path_.string()); }
+  explicit ConfigFile(const std::string& text) { std::ofstream(folder_ / "train.ini") << text; }
+  Options read() const { return read_config_file(folder_ / "train.ini"); }
 
  private:
-  std::filesystem::path path_;
+  test::Scratch folder_;
 };
 
 }  // namespace

@@ -58,11 +58,11 @@ TEST_CASE("nodes answer by their lowest ranks, wherever those are") {
   CHECK(answers.of_rank == std::vector<Json>{0, 1, 4});
 }
 
-TEST_CASE("a trouble that several ranks have is told once, with their number where they are many") {
-  const auto told = visit<std::string>({0, 0}, [](const Examination& examination) {
-    return examination.told({{0, "no folder"}, {1, "no folder"}});
+TEST_CASE("a trouble that several ranks have is described once, with their number where they are many") {
+  const auto text = visit<std::string>({0, 0}, [](const Examination& examination) {
+    return examination.describe({{0, "no folder"}, {1, "no folder"}});
   });
-  CHECK_THAT(told, StartsWith("ranks 0, 1 on ") && Contains(": no folder"));
+  CHECK_THAT(text, StartsWith("ranks 0, 1 on ") && Contains(": no folder"));
   CHECK(ranks_text({3}) == "rank 3");
   CHECK(ranks_text({0, 1, 2, 3, 4, 5}) == "ranks 0, 1, 2, 3 and 2 more");
 }

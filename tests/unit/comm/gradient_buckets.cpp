@@ -44,21 +44,21 @@ Values values(const GradientBuckets& buckets, const Parameters& parameters) {
   return all;
 }
 
-/// What each rank has after one step in which it calls tell(buckets, rank).
+/// What each rank has after one step in which it calls announce(buckets, rank).
 std::vector<Values> averaged(int ranks, const GradientOptions& options,
-                             const std::function<void(GradientBuckets&, int)>& tell) {
+                             const std::function<void(GradientBuckets&, int)>& announce) {
   std::vector<Values> found(static_cast<std::size_t>(ranks));
   test::run_ranks(ranks, [&](Communicator& communicator) {
     GradientBuckets buckets(communicator, model, options);
     fill(buckets, model, communicator.rank());
-    tell(buckets, communicator.rank());
+    announce(buckets, communicator.rank());
     buckets.average();
     found[static_cast<std::size_t>(communicator.rank())] = values(buckets, model);
   });
   return found;
 }
 
-void tell_in_reverse(GradientBuckets& buckets, int) {
+void announce_in_reverse(GradientBuckets& buckets, int) {
   for (auto p = model.size(); p-- > 0;) buckets.ready(p);
 }
 
@@ -117,23 +117,23 @@ TEST_CASE("any bucket size gives the same bits, the mean along the tree") {
     const auto expected = reference(ranks, [](float value) { return value; });
     for (const std::size_t bytes : {0UL, 256UL, 2048UL, 4UL << 20}) {
       INFO(ranks << " ranks, buckets of " << bytes);
-      for (const auto& found : averaged(ranks, {.bucket_bytes = bytes}, tell_in_reverse)) CHECK(found == expected);
+      for (const auto& found : averaged(ranks, {.bucket_bytes = bytes}, announce_in_reverse)) CHECK(found == expected);
     }
   }
 }
 
 TEST_CASE("the order in which gradients become ready does not matter, nor whether they are told of") {
   const auto expected = reference(3, [](float value) { return value; });
-  const auto tell = [](GradientBuckets& buckets, int rank) {
-    if (rank == 0) return tell_in_reverse(buckets, rank);
+  const auto announce = [](GradientBuckets& buckets, int rank) {
+    if (rank == 0) return announce_in_reverse(buckets, rank);
     if (rank == 1)  // the other way round, and one is missing
       for (std::size_t p = 1; p < model.size(); ++p) buckets.ready(p);
   };
-  for (const auto& found : averaged(3, {.bucket_bytes = 256}, tell)) CHECK(found == expected);
+  for (const auto& found : averaged(3, {.bucket_bytes = 256}, announce)) CHECK(found == expected);
 }
 
 TEST_CASE("bf16 on the wire rounds to nearest even, sums in f32 and rounds again") {
-  for (const auto& found : averaged(3, {.bucket_bytes = 2048, .bf16_on_the_wire = true}, tell_in_reverse))
+  for (const auto& found : averaged(3, {.bucket_bytes = 2048, .bf16_on_the_wire = true}, announce_in_reverse))
     CHECK(found == reference(3, as_bf16));
 }
 
@@ -208,7 +208,7 @@ TEST_CASE("gradients accumulate until they are averaged") {
   const auto add_twice = [](GradientBuckets& buckets, int rank) {
     for (std::size_t p = 0; p < model.size(); ++p)
       for (std::size_t i = 0; i < model[p].count; ++i) floats(buckets, p)[i] += value_of(rank, p, i);
-    tell_in_reverse(buckets, rank);
+    announce_in_reverse(buckets, rank);
   };
   auto expected = reference(2, [](float value) { return value + value; });
   for (auto& values : expected)

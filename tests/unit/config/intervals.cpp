@@ -5,7 +5,7 @@
 using namespace trainrt::config;
 
 TEST_CASE("checkpoint.every understands reports, steps and seconds, and nothing else") {
-  const auto parse = [](const char* text) { return parse_checkpoint_interval({text, "x.ini:3"}); };
+  const auto parse = [](const char* text) { return CheckpointInterval::parse(text).value(); };
   CHECK(parse("2 reports").due_at_report(4));
   CHECK_FALSE(parse("2 reports").due_at_report(3));
   CHECK_FALSE(parse("2 reports").due_at_step(4));
@@ -14,6 +14,6 @@ TEST_CASE("checkpoint.every understands reports, steps and seconds, and nothing 
   CHECK_FALSE(parse("off").due_at_report(1));
   for (const auto* bad : {"", "2", "reports", "0 steps", "-1 s", "1.5 steps", "2 weeks", "2 steps more"}) {
     INFO(bad);
-    CHECK_THROWS_WITH(parse(bad), Catch::Matchers::Contains("x.ini:3") && Catch::Matchers::Contains("N steps"));
+    CHECK_FALSE(CheckpointInterval::parse(bad));
   }
 }

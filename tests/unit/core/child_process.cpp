@@ -12,24 +12,24 @@
 using trainrt::run_child;
 
 TEST_CASE("a child's output and exit code come back") {
-  const auto told = run_child({"sh", "-c", "echo one; echo unseen >&2; echo two; exit 3"}, 20);
-  REQUIRE(told);
-  CHECK(told->exit_code == 3);
-  CHECK(told->text == "one\ntwo\n");
+  const auto output = run_child({"sh", "-c", "echo one; echo unseen >&2; echo two; exit 3"}, 20);
+  REQUIRE(output);
+  CHECK(output->exit_code == 3);
+  CHECK(output->text == "one\ntwo\n");
   CHECK(run_child({"sh", "-c", "kill -9 $$"}, 20)->exit_code == 128 + SIGKILL);
 }
 
 TEST_CASE("a child's errors come with its output where they are asked for") {
-  const auto told = run_child({"sh", "-c", "echo one; echo two >&2; echo three"}, 20, trainrt::ChildErrors::with_output);
-  REQUIRE(told);
-  CHECK(told->text == "one\ntwo\nthree\n");
+  const auto output = run_child({"sh", "-c", "echo one; echo two >&2; echo three"}, 20, trainrt::ChildErrors::with_output);
+  REQUIRE(output);
+  CHECK(output->text == "one\ntwo\nthree\n");
 }
 
 TEST_CASE("a program that is not there ends as a shell would have it, and says why") {
-  const auto told = run_child({"/no/such/program"}, 5);
-  REQUIRE(told);
-  CHECK(told->exit_code == 127);
-  CHECK(told->text == "No such file or directory");
+  const auto output = run_child({"/no/such/program"}, 5);
+  REQUIRE(output);
+  CHECK(output->exit_code == 127);
+  CHECK(output->text == "No such file or directory");
 }
 
 TEST_CASE("a child that takes too long is killed, with its own children") {
@@ -50,8 +50,8 @@ TEST_CASE("a question that nobody waits for any more is given up") {
 
 TEST_CASE("a child holds none of our files") {
   const int file = open("/dev/null", O_RDONLY);  // without O_CLOEXEC
-  const auto told = run_child({"sh", "-c", "ls /proc/self/fd | wc -l"}, 20);
+  const auto output = run_child({"sh", "-c", "ls /proc/self/fd | wc -l"}, 20);
   close(file);
-  REQUIRE(told);
-  CHECK(std::stoi(told->text) <= 4);  // 0, 1, 2 and ls's own
+  REQUIRE(output);
+  CHECK(std::stoi(output->text) <= 4);  // 0, 1, 2 and ls's own
 }

@@ -97,9 +97,9 @@ TEST_CASE("a printed command can be typed as it is: a shell takes every word as 
   for (const std::string word :
        {"", "my runs/x", "it's", "$HOME", "a\"b", "a\\b", "*", "line\nbreak", "~", "!x", "caf\xc3\xa9"}) {
     CAPTURE(word);
-    const auto told = run_child({"sh", "-c", "printf %s " + shell_quoted(word)}, 20, ChildErrors::with_output);
-    REQUIRE(told);
-    CHECK(told->text == word);
+    const auto output = run_child({"sh", "-c", "printf %s " + shell_quoted(word)}, 20, ChildErrors::with_output);
+    REQUIRE(output);
+    CHECK(output->text == word);
   }
 }
 

@@ -29,7 +29,7 @@ pid_t this_thread() { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
 std::atomic<bool> end_computing = false;
 
-[[gnu::noinline]] void compute_until_told() {
+[[gnu::noinline]] void compute_until_released() {
   while (!end_computing) asm volatile("" ::: "memory");
 }
 
@@ -37,7 +37,7 @@ std::mutex mutex;
 std::condition_variable changed;
 bool end_waiting = false;
 
-[[gnu::noinline]] void sleep_on_a_lock_until_told() {
+[[gnu::noinline]] void sleep_on_a_lock_until_released() {
   std::unique_lock lock(mutex);
   changed.wait(lock, [] { return end_waiting; });
   asm volatile("" ::: "memory");
@@ -84,16 +84,16 @@ TEST_CASE("an address that is no code has no symbol") {
 }
 
 TEST_CASE("another thread's stack is seen while it computes and while it sleeps on a lock") {
-  CHECK_THAT(stack_of_a_thread_in(compute_until_told, "compute_until_told"), Contains("compute_until_told"));
-  CHECK_THAT(stack_of_a_thread_in(sleep_on_a_lock_until_told, "sleep_on_a_lock_until_told"),
-             Contains("sleep_on_a_lock_until_told"));
+  CHECK_THAT(stack_of_a_thread_in(compute_until_released, "compute_until_released"), Contains("compute_until_released"));
+  CHECK_THAT(stack_of_a_thread_in(sleep_on_a_lock_until_released, "sleep_on_a_lock_until_released"),
+             Contains("sleep_on_a_lock_until_released"));
 }
 
 TEST_CASE("a thread that is gone has no stack, and the one after it has") {
   pid_t id = 0;
   std::thread([&] { id = this_thread(); }).join();
   CHECK(stack_of(id, 0.01).count == 0);
-  CHECK_THAT(stack_of_a_thread_in(compute_until_told, "compute_until_told"), Contains("compute_until_told"));
+  CHECK_THAT(stack_of_a_thread_in(compute_until_released, "compute_until_released"), Contains("compute_until_released"));
 }
 
 TEST_CASE("a wait is told only while it lasts") {

@@ -1,5 +1,4 @@
 #pragma once
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -8,26 +7,14 @@
 #include <catch2/catch.hpp>
 
 #include "data/open_dataset.hpp"
+#include "support/scratch.hpp"
 
 namespace data_test {
 
 using namespace trainrt;
 namespace fs = std::filesystem;
 
-/// A directory of its own for each test.
-class Scratch {
- public:
-  Scratch() {
-    std::string name = (fs::temp_directory_path() / "trainrt-data-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~Scratch() { fs::remove_all(path_); }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-};
+using test::Scratch;
 
 inline void write(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
 

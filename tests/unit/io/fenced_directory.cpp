@@ -10,7 +10,8 @@
 
 #include "io/file.hpp"
 #include "io/storage_error.hpp"
-#include "unit/io/scratch.hpp"
+#include "support/error_of.hpp"
+#include "support/scratch.hpp"
 
 using namespace trainrt;
 using namespace trainrt::io;

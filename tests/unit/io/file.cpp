@@ -8,7 +8,8 @@
 #include <trainrt/error.hpp>
 
 #include "io/digest.hpp"
-#include "scratch.hpp"
+#include "support/error_of.hpp"
+#include "support/scratch.hpp"
 
 using namespace trainrt;
 using trainrt::test::error_of;

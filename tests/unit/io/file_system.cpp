@@ -10,7 +10,8 @@
 
 #include "io/file.hpp"
 #include "io/striping.hpp"
-#include "scratch.hpp"
+#include "support/error_of.hpp"
+#include "support/scratch.hpp"
 
 using namespace trainrt;
 using trainrt::test::error_of;

@@ -9,7 +9,8 @@
 #include "io/h5_memory.hpp"
 #include "io/h5_types.hpp"
 #include "io/schema.hpp"
-#include "scratch.hpp"
+#include "support/error_of.hpp"
+#include "support/scratch.hpp"
 
 using namespace trainrt;
 using trainrt::test::error_of;

@@ -12,7 +12,8 @@
 #include <thread>
 #include <trainrt/error.hpp>
 
-#include "scratch.hpp"
+#include "support/error_of.hpp"
+#include "support/scratch.hpp"
 
 using namespace trainrt;
 using trainrt::io::PositionalFile;

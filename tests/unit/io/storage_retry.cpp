@@ -9,7 +9,7 @@
 
 #include "io/file.hpp"
 #include "io/storage_error.hpp"
-#include "unit/io/scratch.hpp"
+#include "support/scratch.hpp"
 
 using namespace trainrt;
 using namespace trainrt::io;

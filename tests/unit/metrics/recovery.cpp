@@ -13,7 +13,8 @@
 #include "metrics/record_json.hpp"
 #include "metrics/result_log.hpp"
 #include "metrics/sink.hpp"
-#include "unit/metrics/scratch.hpp"
+#include "unit/metrics/open_sink.hpp"
+#include "unit/metrics/support.hpp"
 
 using namespace trainrt;
 using namespace trainrt::metrics;
@@ -69,7 +70,7 @@ void check_same(const std::vector<Record>& found, const std::vector<Record>& exp
 }
 
 void write_sink(const Scratch& dir, const char* name, const std::vector<Record>& records) {
-  auto sink = find_plugin(sink_table(), name, "sink").open({dir.run(), "demo"});
+  auto sink = open_sink(name, dir.run());
   sink->begin({});
   for (const auto& record : records) sink->write(record);
   sink->end();

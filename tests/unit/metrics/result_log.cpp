@@ -13,7 +13,7 @@
 #include <trainrt/random.hpp>
 
 #include "metrics/record_json.hpp"
-#include "unit/metrics/scratch.hpp"
+#include "unit/metrics/support.hpp"
 
 using namespace trainrt;
 using namespace trainrt::metrics;

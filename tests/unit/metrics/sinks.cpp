@@ -1,6 +1,8 @@
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <optional>
+#include <thread>
 
 #include <sys/resource.h>
 #include <catch2/catch.hpp>
@@ -12,16 +14,15 @@
 #include "metrics/columns.hpp"
 #include "metrics/sink.hpp"
 #include "support/skip.hpp"
-#include "unit/metrics/scratch.hpp"
+#include "unit/metrics/open_sink.hpp"
+#include "unit/metrics/support.hpp"
 
 using namespace trainrt;
 using namespace trainrt::metrics;
 
 namespace {
 
-std::unique_ptr<Sink> open(const char* name, const Scratch& dir) {
-  return find_plugin(sink_table(), name, "sink").open({dir.run(), "demo"});
-}
+std::unique_ptr<Sink> open(const char* name, const Scratch& dir) { return open_sink(name, dir.run()); }
 
 Record loss(std::int64_t iteration, double value) {
   return {iteration, {{"loss", value}, {"_training_iteration", iteration}}};
@@ -39,6 +40,47 @@ std::optional<std::string> python(const Scratch& dir, const std::string& script)
 }
 
 }  // namespace
+
+TEST_CASE("sinks are chosen by name, in the order in which they are named, with their options") {
+  const std::vector<std::string> names = {"hdf5", "csv"};
+  const auto chosen = choose_sinks(names, {{"hdf5", {}}, {"progress", {}}});
+  REQUIRE(chosen.size() == 2);
+  CHECK((chosen[0].kind->name == "hdf5" && chosen[1].kind->name == "csv"));
+  CHECK(chosen[0].options.real("interval") == 30);
+  Options options;
+  options.set("interval", {"0.5", "x.ini:3"});
+  CHECK(choose_sinks(names, {{"hdf5", options}})[0].options.real("interval") == 0.5);
+  CHECK(choose_sinks({}, {{"hdf5", options}}).empty());
+}
+
+TEST_CASE("a sink that there is not, that is named twice, and an option that is not valid are refused by name") {
+  using Catch::Matchers::Contains;
+  const auto choose = [](std::vector<std::string> names, std::map<std::string, Options> sections = {}) {
+    return choose_sinks(names, sections);
+  };
+  CHECK_THROWS_WITH(choose({"cvs"}), Contains("'cvs'") && Contains("did you mean 'csv'"));
+  CHECK_THROWS_WITH(choose({"csv", "csv"}), Contains("'csv' is named twice"));
+  Options wrong;
+  wrong.set("intervall", {"3", "x.ini:3"});
+  CHECK_THROWS_WITH(choose({"csv"}, {{"hdf5", wrong}}),
+                    Contains("x.ini:3") && Contains("[sink.hdf5]") && Contains("interval"));
+  CHECK_THROWS_WITH(choose({"csv"}, {{"hdf4", {}}}), Contains("'hdf4'") && Contains("did you mean 'hdf5'"));
+}
+
+TEST_CASE("metrics.h5 is written no more often than its option says") {
+  Scratch dir;
+  Options often, seldom;
+  often.set("interval", {"0.001", "test"});
+  for (const auto& [options, is_due] : {std::pair(often, true), std::pair(seldom, false)}) {
+    auto sink = open_sink("hdf5", dir.run(), options);
+    sink->begin({loss(1, 0.5)});
+    sink->write(loss(2, 0.25));
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    const auto text = read(dir / "metrics.h5");
+    sink->sync();
+    CHECK((read(dir / "metrics.h5") != text) == is_due);
+  }
+}
 
 TEST_CASE("progress.csv has a row a report, as it is written") {
   Scratch dir;

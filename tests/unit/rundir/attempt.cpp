@@ -13,6 +13,7 @@
 
 #include "core/host.hpp"
 #include "io/file.hpp"
+#include "support/scratch.hpp"
 
 using namespace trainrt;
 using namespace trainrt::rundir;
@@ -22,17 +23,12 @@ namespace {
 
 class RunFolder {
  public:
-  RunFolder() {
-    char name[] = "/tmp/trainrt-attempt-XXXXXX";
-    path_ = mkdtemp(name);
-    std::filesystem::create_directory(path_ + "/attempts");
-  }
-  ~RunFolder() { std::filesystem::remove_all(path_); }
-  const std::string& path() const { return path_; }
-  std::string file(const char* name) const { return path_ + "/attempts/" + name; }
+  RunFolder() { std::filesystem::create_directory(folder_ / "attempts"); }
+  const std::string& path() const { return folder_.path(); }
+  std::string file(const char* name) const { return path() + "/attempts/" + name; }
 
  private:
-  std::string path_;
+  test::Scratch folder_;
 };
 
 template <class Condition>

@@ -12,6 +12,7 @@
 #include "rundir/attempt.hpp"
 #include "rundir/attempt_files.hpp"
 #include "rundir/run_directory.hpp"
+#include "support/scratch.hpp"
 
 using namespace trainrt;
 using rundir::FenceWatch;
@@ -21,15 +22,11 @@ namespace {
 constexpr FenceWatch::Times often{.between_looks_s = 0.002, .before_second_look_s = 0.002};
 
 class Run {
+  test::Scratch folder_;
+
  public:
-  Run() {
-    std::string name = (std::filesystem::temp_directory_path() / "trainrt-fence-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path = name;
-    io::make_directory(path + "/attempts");
-  }
-  ~Run() { std::filesystem::remove_all(path); }
-  std::string path;
+  Run() { io::make_directory(folder_ / "attempts"); }
+  const std::string& path = folder_.path();
 };
 
 void wait_a_little() { std::this_thread::sleep_for(std::chrono::milliseconds(30)); }

@@ -5,13 +5,13 @@
 #include <fstream>
 #include <thread>
 
-#include <unistd.h>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
 #include "rundir/attempt_record.hpp"
 #include "rundir/run_error.hpp"
+#include "support/scratch.hpp"
 
 using namespace trainrt;
 using namespace trainrt::rundir;
@@ -71,13 +71,10 @@ const std::vector<Row> table = {
 class Folder {
  public:
   Folder() {
-    char name[] = "/tmp/trainrt-evidence-XXXXXX";
-    path_ = mkdtemp(name);
-    std::filesystem::create_directory(path_ + "/attempts");
-    std::ofstream(path_ + "/run.json") << "{}";
+    std::filesystem::create_directory(folder_ / "attempts");
+    std::ofstream(folder_ / "run.json") << "{}";
   }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  const std::string& path() const { return path_; }
+  const std::string& path() const { return folder_.path(); }
 
   void add_attempt(int number, std::int64_t saved, bool accepted = false) const {
     AttemptRecord record;
@@ -86,14 +83,14 @@ class Folder {
     record.saved_step = saved < 0 ? -1 : 10 * saved;
     record.saved_checkpoint = saved;
     record.accepted_missing = accepted;
-    std::ofstream(path_ + "/attempts/" + attempt_name(number) + ".json") << to_text(record);
+    std::ofstream(path() + "/attempts/" + attempt_name(number) + ".json") << to_text(record);
   }
   void add_checkpoint(int number) const {
-    std::filesystem::create_directory(path_ + "/checkpoint_00000" + std::to_string(number));
+    std::filesystem::create_directory(path() + "/checkpoint_00000" + std::to_string(number));
   }
 
  private:
-  std::string path_;
+  test::Scratch folder_;
 };
 
 }  // namespace

@@ -102,7 +102,7 @@ std::string parts(const config::RunSpec& spec, int at, void (*function)(Context&
 TEST_CASE("ranks that fill replicated tensors differently train one model, and a restart changes no bit of it") {
   batch::install_stop_signals();
   batch::forget_stop_signal();
-  TemporaryFolder quiet, stopped;
+  Scratch quiet, stopped;
   REQUIRE(run_on(3, spec_in(quiet.path()), train).code == ExitCode::finished);
   const auto wanted = ends.take();
   REQUIRE(wanted.size() == 3);
@@ -118,7 +118,7 @@ TEST_CASE("ranks that fill replicated tensors differently train one model, and a
 
 TEST_CASE("a replica that parts is named with its rank and the step since when, and no checkpoint is taken of it") {
   for (const auto* async : {"true", "false"}) {
-    TemporaryFolder folder;
+    Scratch folder;
     const auto spec = spec_in(folder.path(), {{"checkpoint.async", async}});
     const auto said = parts(spec, 7);
     CHECK_THAT(said, Contains("at step 9: 'model/w' on rank 2 differs from the others' (equal at step 6)"));
@@ -131,7 +131,7 @@ TEST_CASE("a replica that parts is named with its rank and the step since when, 
 }
 
 TEST_CASE("a replica that parts in the first steps of an attempt was equal when that began") {
-  TemporaryFolder folder;
+  Scratch folder;
   CHECK_THAT(parts(spec_in(folder.path()), 0), Contains("(equal when this attempt began, at step 0)"));
   const auto spec = spec_in(folder.path());
   CHECK_THAT(parts(spec, 10), Contains("equal at step 9"));
@@ -142,7 +142,7 @@ TEST_CASE("replicas are compared at save() and at the checkpoint of a stop too")
   batch::install_stop_signals();
   batch::forget_stop_signal();
   for (const bool stops : {false, true}) {
-    TemporaryFolder folder;
+    Scratch folder;
     const auto spec = spec_in(folder.path(), {{"checkpoint.every", "off"}});
     stop_at = stops ? 9 : -1;
     const auto said = parts(spec, 7);
@@ -156,7 +156,7 @@ TEST_CASE("replicas are compared at save() and at the checkpoint of a stop too")
 TEST_CASE("checkpoint.replicas = warn and off let a run go on with replicas that have parted") {
   const Parting parting(7);
   for (const auto* choice : {"warn", "off"}) {
-    TemporaryFolder folder;
+    Scratch folder;
     const auto spec = spec_in(folder.path(), {{"checkpoint.replicas", choice}, {"checkpoint.replicas_every", "2 steps"}});
     CHECK(run_on(2, spec, train).code == ExitCode::finished);
     CHECK(saved_steps(spec) == std::vector<std::int64_t>{3, 6, 9, 12});
@@ -166,7 +166,7 @@ TEST_CASE("checkpoint.replicas = warn and off let a run go on with replicas that
 }
 
 TEST_CASE("checkpoint.replicas_every finds replicas that part before the next checkpoint does") {
-  TemporaryFolder folder;
+  Scratch folder;
   const auto spec = spec_in(folder.path(), {{"checkpoint.replicas_every", "2 steps"}, {"checkpoint.every", "4 reports"}});
   CHECK_THAT(parts(spec, 6), Contains("at step 8: 'model/w' on rank 2") && Contains("equal at step 6"));
 }
@@ -176,14 +176,14 @@ TEST_CASE("checkpoint.replicas_every must be a number of steps or off") {
     CHECK_THROWS_WITH(
         spec_in("/tmp", {{"checkpoint.replicas_every", value}}),
         Contains("test: checkpoint.replicas_every is '") && Contains(value) && Contains("'N steps' or 'off'"));
-  CHECK(spec_in("/tmp", {{"checkpoint.replicas_every", "5 steps"}}).replicas_every == 5);
-  CHECK(spec_in("/tmp").replicas_every == 0);
+  CHECK(spec_in("/tmp", {{"checkpoint.replicas_every", "5 steps"}}).checkpoint.replicas_every.steps == 5);
+  CHECK(spec_in("/tmp").checkpoint.replicas_every.steps == 0);
   CHECK_THROWS_WITH(spec_in("/tmp", {{"checkpoint.replicas", "maybe"}}), Contains("error") && Contains("warn"));
 }
 
 TEST_CASE("ranks with other tensors are told so when they restore, before anything is sent") {
   for (const auto* every : {"1 reports", "off"}) {
-    TemporaryFolder folder;
+    Scratch folder;
     CHECK_THROWS_WITH(run_on(2, spec_in(folder.path(), {{"checkpoint.every", every}}),
                              [](Context& ctx) {
                                std::vector<float> w(ctx.world_rank() == 1 ? 4'000'000 : 5);
@@ -227,7 +227,7 @@ std::vector<std::vector<float>> backbone_and_rank_0s_head() {
 }  // namespace
 
 TEST_CASE("what a run does not take from another one's checkpoint is rank 0's on all ranks") {
-  TemporaryFolder folder;
+  Scratch folder;
   run_on(2, spec_in(folder.path()), save_backbone);
   const auto from = folder.path() + "/r";
   run_on(2, spec_in(folder.path(), {{"run.name", "whole"}, {"run.resume_from_checkpoint", from.c_str()}}), fine_tune);
@@ -241,7 +241,7 @@ TEST_CASE("what a run does not take from another one's checkpoint is rank 0's on
 }
 
 TEST_CASE("an optional tensor that the run's own checkpoint lacks is rank 0's on all ranks") {
-  TemporaryFolder folder;
+  Scratch folder;
   run_on(2, spec_in(folder.path()), save_backbone);
   run_on(2, spec_in(folder.path(), {{"loop.more", "1"}}), fine_tune);
   CHECK(ends.take() == backbone_and_rank_0s_head());

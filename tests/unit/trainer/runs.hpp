@@ -1,29 +1,15 @@
 #pragma once
-#include <filesystem>
 #include <initializer_list>
 #include <string>
 #include <utility>
 
-#include <unistd.h>
 #include <trainrt/trainrt.hpp>
 
 #include "support/ranks.hpp"
+#include "support/scratch.hpp"
 #include "trainer/run.hpp"
 
 namespace trainrt::test {
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    char name[] = "/tmp/trainrt-session-XXXXXX";
-    path_ = mkdtemp(name);
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 inline config::RunSpec spec_in(const std::string& folder,
                                std::initializer_list<std::pair<const char*, const char*>> more = {}) {

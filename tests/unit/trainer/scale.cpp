@@ -1,20 +1,16 @@
 // What the parts of a run that all ranks take part in cost as the ranks become many; bench_scale.py goes on to 1,024.
-#include <filesystem>
-
 #include <catch2/catch.hpp>
 
 #include "support/scale.hpp"
+#include "support/scratch.hpp"
 
 using namespace trainrt;
 
 namespace {
 
 std::map<std::string, test::Operation> measured(int ranks, test::Tensors tensors) {
-  char name[] = "/tmp/trainrt-scale-XXXXXX";
-  const std::string folder = mkdtemp(name);
-  const auto operations = test::ScaleRun(ranks, tensors, folder).measure();
-  std::filesystem::remove_all(folder);
-  return operations;
+  const test::Scratch folder;
+  return test::ScaleRun(ranks, tensors, folder.path()).measure();
 }
 
 }  // namespace

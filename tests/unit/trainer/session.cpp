@@ -59,13 +59,13 @@ std::vector<std::string> reported_hashes(const std::string& run_dir) {
 TEST_CASE("a run stopped at any step by one rank ends with the same metrics as one never stopped") {
   batch::install_stop_signals();
   for (const int size : {1, 2, 3}) {
-    TemporaryFolder quiet;
+    Scratch quiet;
     stop_at_step = -1;
     REQUIRE(run_on(size, spec_in(quiet.path()), hash_samples).code == ExitCode::finished);
     const auto expected = reported_hashes(quiet.path() + "/r");
     REQUIRE(expected.size() == 3);
 
-    TemporaryFolder stopped;
+    Scratch stopped;
     int attempts = 0;
     for (int step = 0; step < 50; step += 3) {
       stop_at_step = step;
@@ -84,7 +84,7 @@ TEST_CASE("a run stopped at any step by one rank ends with the same metrics as o
 }
 
 TEST_CASE("a finished run does nothing when started again, and goes on when [loop] changes") {
-  TemporaryFolder folder;
+  Scratch folder;
   REQUIRE(run_on(2, spec_in(folder.path()), hash_samples).code == ExitCode::finished);
   const auto again = run_on(2, spec_in(folder.path()), hash_samples);
   CHECK(again.code == ExitCode::finished);
@@ -95,7 +95,7 @@ TEST_CASE("a finished run does nothing when started again, and goes on when [loo
 }
 
 TEST_CASE("a stop that user code swallows is thrown again by the next call") {
-  TemporaryFolder folder;
+  Scratch folder;
   batch::install_stop_signals();
   batch::forget_stop_signal();
   const auto outcome = run_on(2, spec_in(folder.path()), [](Context& ctx) {
@@ -155,18 +155,18 @@ TEST_CASE("a run stopped anywhere keeps the checkpoints that a quiet run keeps, 
   batch::install_stop_signals();
   for (const char* attribute : {"score", ""}) {
     INFO("by '" << attribute << "'");
-    const auto spec_of = [&](const TemporaryFolder& folder) {
+    const auto spec_of = [&](const Scratch& folder) {
       auto spec = spec_in(folder.path(), {{"checkpoint.every", "3 steps"}, {"checkpoint.num_to_keep", "3"}});
-      spec.score_attribute = attribute;
+      spec.checkpoint.score_attribute = attribute;
       return spec;
     };
-    TemporaryFolder quiet;
+    Scratch quiet;
     stop_at_step = -1;
     REQUIRE(run_on(2, spec_of(quiet), reports_seldom).code == ExitCode::finished);
     const auto expected = kept_steps(quiet.path() + "/r");
     REQUIRE(expected.size() >= 3);
     for (const int stride : {1, 2, 5}) {
-      TemporaryFolder stopped;
+      Scratch stopped;
       for (int step = 1; step < 24; step += stride) {
         stop_at_step = step;
         run_on(2, spec_of(stopped), reports_seldom);
@@ -182,7 +182,7 @@ TEST_CASE("a run stopped anywhere keeps the checkpoints that a quiet run keeps, 
 TEST_CASE("an iteration that a stop cuts takes the time of both attempts") {
   batch::install_stop_signals();
   batch::forget_stop_signal();
-  TemporaryFolder folder;
+  Scratch folder;
   const auto slow_then_stopped = [](Context& ctx) {
     int step = 0;
     State state;
@@ -240,11 +240,11 @@ void evaluate_between(Context& ctx) {
 
 TEST_CASE("a run stopped inside an evaluation repeats that evaluation, and no step") {
   batch::install_stop_signals();
-  TemporaryFolder quiet;
+  Scratch quiet;
   stop_in_evaluation = -1;
   REQUIRE(run_on(2, spec_in(quiet.path()), evaluate_between).code == ExitCode::finished);
   for (const int point : {0, 3, 7}) {
-    TemporaryFolder stopped;
+    Scratch stopped;
     stop_in_evaluation = point;
     batch::forget_stop_signal();
     const auto first = run_on(2, spec_in(stopped.path()), evaluate_between);
@@ -261,7 +261,7 @@ TEST_CASE("a run stopped inside an evaluation repeats that evaluation, and no st
 TEST_CASE("a run that is asked to stop before its train function begins leaves its metrics and checkpoints as they are") {
   batch::install_stop_signals();
   batch::forget_stop_signal();
-  TemporaryFolder folder;
+  Scratch folder;
   stop_at_step = 20;
   REQUIRE(run_on(2, spec_in(folder.path()), hash_samples).code == ExitCode::stopped);
   stop_at_step = -1;
@@ -276,7 +276,7 @@ TEST_CASE("a run that is asked to stop before its train function begins leaves i
 }
 
 TEST_CASE("a rule of [stop] ends the run at its report, as finished, until the rule changes") {
-  TemporaryFolder folder;
+  Scratch folder;
   const auto outcome = run_on(2, spec_in(folder.path(), {{"stop.training_iteration", "2"}}), hash_samples);
   CHECK(outcome.code == ExitCode::finished);
   CHECK_THAT(outcome.message, Contains("finished early (training_iteration = 2 >= 2): 2 iterations"));
@@ -287,7 +287,7 @@ TEST_CASE("a rule of [stop] ends the run at its report, as finished, until the r
 }
 
 TEST_CASE("a run without a State that a rule of [stop] ends has finished: it has nothing to save") {
-  TemporaryFolder folder;
+  Scratch folder;
   const auto spec = spec_in(folder.path(), {{"stop.training_iteration", "2"}});
   const auto only_reports = [](Context& ctx) {
     for (int i = 0; i < 100; ++i) ctx.report({{"i", i}});
@@ -299,7 +299,7 @@ TEST_CASE("a run without a State that a rule of [stop] ends has finished: it has
 }
 
 TEST_CASE("a run that ended early and was killed before that was on record does not go on") {
-  TemporaryFolder folder;
+  Scratch folder;
   const auto spec = spec_in(folder.path(), {{"stop.training_iteration", "2"}});
   REQUIRE(run_on(2, spec, hash_samples).code == ExitCode::finished);
   auto record = *rundir::read_run_record(folder.path() + "/r");
@@ -312,7 +312,7 @@ TEST_CASE("a run that ended early and was killed before that was on record does 
 }
 
 TEST_CASE("the end of a run belongs to its last checkpoint, also where one of the same report is on its way") {
-  TemporaryFolder folder;
+  Scratch folder;
   const auto spec = spec_in(folder.path());
   const auto asks_after_report = [](Context& ctx) {
     int i = 0;
@@ -336,7 +336,7 @@ TEST_CASE("the end of a run belongs to its last checkpoint, also where one of th
 }
 
 TEST_CASE("one rank may ask for the end of the run, and all ranks end at the same step") {
-  TemporaryFolder folder;
+  Scratch folder;
   const auto outcome = run_on(3, spec_in(folder.path()), [](Context& ctx) {
     std::int64_t steps = 0;
     State state;
@@ -353,7 +353,7 @@ TEST_CASE("one rank may ask for the end of the run, and all ranks end at the sam
 }
 
 TEST_CASE("reports with other keys on some rank name key and rank") {
-  TemporaryFolder folder;
+  Scratch folder;
   CHECK_THROWS_WITH(run_on(3, spec_in(folder.path()),
                            [](Context& ctx) {
                              if (ctx.world_rank() == 2) ctx.report({{"loss", 1.0}, {"extra", 1.0}});
@@ -363,7 +363,7 @@ TEST_CASE("reports with other keys on some rank name key and rank") {
 }
 
 TEST_CASE("numbers are averaged over the ranks, weighted where asked, and texts are rank 0's") {
-  TemporaryFolder folder;
+  Scratch folder;
   run_on(3, spec_in(folder.path()), [](Context& ctx) {
     const double r = ctx.world_rank();
     ctx.report({{"mean", r},
@@ -383,7 +383,7 @@ TEST_CASE("numbers are averaged over the ranks, weighted where asked, and texts 
 }
 
 TEST_CASE("another model is refused with the names of the tensors that differ") {
-  TemporaryFolder folder;
+  Scratch folder;
   run_on(2, spec_in(folder.path()), [](Context& ctx) {
     std::vector<float> w(4), gone(2);
     State state;
@@ -405,7 +405,7 @@ TEST_CASE("another model is refused with the names of the tensors that differ") 
 }
 
 TEST_CASE("an exception of the train function is kept in error.txt with its rank, and the run can go on") {
-  TemporaryFolder folder;
+  Scratch folder;
   CHECK_THROWS_WITH(run_on(2, spec_in(folder.path()),
                            [](Context& ctx) {
                              if (ctx.world_rank() == 0) throw std::runtime_error("no such luck");
@@ -420,7 +420,7 @@ TEST_CASE("an exception of the train function is kept in error.txt with its rank
 }
 
 TEST_CASE("checkpoints come every so many steps when asked, and the best and the latest are kept") {
-  TemporaryFolder folder;
+  Scratch folder;
   run_on(2, spec_in(folder.path(), {{"checkpoint.every", "2 steps"}, {"checkpoint.num_to_keep", "3"}}), [](Context& ctx) {
     double x = 0;
     State state;
@@ -440,7 +440,7 @@ TEST_CASE("checkpoints come every so many steps when asked, and the best and the
 }
 
 TEST_CASE("a dataset that the config lacks, and a [loop] value of the wrong type, are errors that say so") {
-  TemporaryFolder folder;
+  Scratch folder;
   CHECK_THROWS_WITH(run_on(1, spec_in(folder.path()), [](Context& ctx) { ctx.dataset("trian"); }),
                     Contains("trian") && Contains("'train'"));
   CHECK_THROWS_WITH(
@@ -450,7 +450,7 @@ TEST_CASE("a dataset that the config lacks, and a [loop] value of the wrong type
 }
 
 TEST_CASE("a stop that nothing could save is no success: a train function without restore() exits 70") {
-  TemporaryFolder folder;
+  Scratch folder;
   batch::install_stop_signals();
   batch::forget_stop_signal();
   const auto outcome = run_on(2, spec_in(folder.path()), [](Context& ctx) {
@@ -463,7 +463,7 @@ TEST_CASE("a stop that nothing could save is no success: a train function withou
 }
 
 TEST_CASE("changes of [loop] and of [data.NAME] between attempts are kept in run.json") {
-  TemporaryFolder folder;
+  Scratch folder;
   run_on(1, spec_in(folder.path(), {{"loop.lr", "1"}}), hash_samples);
   run_on(1, spec_in(folder.path(), {{"loop.lr", "2"}, {"data.train.noise", "0.5"}}), hash_samples);
   const auto changes = rundir::read_run_record(folder.path() + "/r")->changes;
@@ -474,14 +474,14 @@ TEST_CASE("changes of [loop] and of [data.NAME] between attempts are kept in run
 }
 
 TEST_CASE("a damaged record of an earlier attempt does not keep a run from going on") {
-  TemporaryFolder folder;
+  Scratch folder;
   run_on(1, spec_in(folder.path()), hash_samples);
   std::ofstream(folder.path() + "/r/attempts/000001.json") << "{";
   CHECK(run_on(1, spec_in(folder.path(), {{"loop.more", "1"}}), hash_samples).code == ExitCode::finished);
 }
 
 TEST_CASE("a bad [loop] value never removes a run that has checkpoints, not even where its attempts' records are gone") {
-  TemporaryFolder folder;
+  Scratch folder;
   const auto wants_number = [](Context& ctx) { ctx.config<int>("epochs"); };
   CHECK_THROWS(run_on(1, spec_in(folder.path(), {{"loop.epochs", "many"}}), wants_number));
   CHECK_FALSE(std::filesystem::exists(folder.path() + "/r"));
@@ -523,7 +523,7 @@ std::string content_of(const std::string& path) {
 
 TEST_CASE(
     "metadata and the train function's own files are in every checkpoint; a restart puts the files back as they were") {
-  TemporaryFolder folder;
+  Scratch folder;
   const auto spec = spec_in(folder.path());
   batch::install_stop_signals();
   batch::forget_stop_signal();
@@ -541,7 +541,7 @@ TEST_CASE(
 }
 
 TEST_CASE("metadata that is no JSON object is refused") {
-  TemporaryFolder folder;
+  Scratch folder;
   CHECK_THROWS_WITH(run_on(1, spec_in(folder.path()), [](Context& ctx) { ctx.checkpoint_metadata("[1]"); }),
                     Contains("JSON object"));
 }

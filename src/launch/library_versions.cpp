@@ -1,11 +1,13 @@
-#include "comm/mpi_version.hpp"
+#include "launch/library_versions.hpp"
 
 #include <array>
 #include <sstream>
 
-#include "comm/mpi_call.hpp"
+#include <fmt/format.h>
+#include <mpi.h>
+#include <pmix.h>
 
-namespace trainrt::comm {
+namespace trainrt::launch {
 
 namespace {
 
@@ -34,11 +36,21 @@ std::string short_form(const std::string& text) {
 
 }  // namespace
 
-LibraryVersion mpi_version() {
+std::string mpi_library_text() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;
-  check_mpi(MPI_Get_library_version(text.data(), &length));  // allowed before MPI_Init (MPI 3.1, section 8.1.1)
-  return {compiled_version(), short_form({text.data(), static_cast<std::size_t>(length)})};
+  MPI_Get_library_version(text.data(), &length);  // allowed before MPI_Init (MPI 3.1, section 8.1.1)
+  return {text.data(), static_cast<std::size_t>(length)};
 }
 
-}  // namespace trainrt::comm
+LibraryVersion mpi_version() { return {compiled_version(), short_form(mpi_library_text())}; }
+
+LibraryVersion pmix_version() {
+  // "OpenPMIx 4.2.2rc2 (PMIx Standard: 4.2, Stable ABI: 0.0, ...)", "OpenPMIx 4.1.2, repo rev: ...": the headers tell only
+  // the three numbers.
+  const std::string loaded = PMIx_Get_version();
+  return {fmt::format("OpenPMIx {}.{}.{}", PMIX_VERSION_MAJOR, PMIX_VERSION_MINOR, PMIX_VERSION_RELEASE),
+          loaded.substr(0, loaded.find_first_not_of("0123456789.", loaded.find(' ') + 1))};
+}
+
+}  // namespace trainrt::launch

@@ -1,0 +1,26 @@
+#include "config/section.hpp"
+
+#include <algorithm>
+
+namespace trainrt::config {
+
+std::vector<const Section*> sections() {
+  const auto table = section_table();
+  std::vector<const Section*> sorted(table.begin(), table.end());
+  std::ranges::sort(sorted, {}, &Section::order);
+  return sorted;
+}
+
+std::vector<OptionSpec> declared_options() {
+  std::vector<OptionSpec> options;
+  for (const auto* section : sections())
+    for (const auto& key : section->keys) options.push_back(key.option);
+  return options;
+}
+
+bool is_plain_name(std::string_view text) {
+  return !text.empty() && text.size() <= 200 && text.front() != '.' && text.find('/') == std::string_view::npos &&
+         std::ranges::all_of(text, [](unsigned char c) { return c >= ' '; });
+}
+
+}  // namespace trainrt::config

@@ -1,0 +1,54 @@
+#include "config/section.hpp"
+
+namespace trainrt::config {
+
+namespace plugins {
+
+extern const Section failure;
+const Section failure{
+    .name = "failure",
+    .order = 6,
+    .help = "how often to try again, and how long to wait",
+    .keys = {key(&FailureKeys::max_failures,
+                 {.key = "failure.max_failures",
+                  .default_value = "3",
+                  .help = "so often `trainrt supervise` starts the step again in one allocation after a failure",
+                  .range = {.least = 0, .most = 1e9}}),
+             key(&FailureKeys::max_requeues, {.key = "failure.max_requeues",
+                                              .default_value = "100",
+                                              .help = "so often a job is requeued; then `trainrt supervise` gives up",
+                                              .range = {.least = 0, .most = 1e9}}),
+             key(&FailureKeys::max_no_progress,
+                 {.key = "failure.max_no_progress",
+                  .default_value = "5",
+                  .help = "so many attempts of a job in a row that get no further end it with exit 76; 0: any number",
+                  .range = {.least = 0, .most = 1e9}}),
+             key(&FailureKeys::stop_before_end,
+                 {.key = "failure.stop_before_end",
+                  .default_value = "auto",
+                  .help = "stop and save so long before the job's time is over; auto: as the last saves took"}),
+             key(&FailureKeys::hang_timeout,
+                 {.key = "failure.hang_timeout",
+                  .default_value = "auto",
+                  .help = "end the attempt after so long without a step, report or stop point, and say who hangs"}),
+             key(&FailureKeys::launch_timeout_s, {.key = "failure.launch_timeout",
+                                                  .default_value = "20",
+                                                  .help = "how long the ranks wait for each other at the start",
+                                                  .range = any_time,
+                                                  .unit = "seconds"}),
+             key(&FailureKeys::collective_timeout_s,
+                 {.key = "failure.collective_timeout",
+                  .default_value = "1800",
+                  .help = "how long a rank waits in a collective that another does not join; then it is an error",
+                  .range = any_time,
+                  .unit = "seconds"}),
+             key(&FailureKeys::storage_timeout_s,
+                 {.key = "failure.storage_timeout",
+                  .default_value = "30",
+                  .help = "how long a node may take to see a new directory, and the storage may be away",
+                  .range = any_time,
+                  .unit = "seconds"})}};
+
+}  // namespace plugins
+
+}  // namespace trainrt::config

@@ -1,0 +1,18 @@
+#pragma once
+#include "config/intervals.hpp"
+
+namespace trainrt::config {
+
+/// The values of [failure]. Times are in seconds.
+struct FailureKeys {
+  int max_failures = 0;     ///< restarts in one allocation
+  int max_requeues = 0;     ///< of one job
+  int max_no_progress = 0;  ///< attempts in a row that get no further
+  LimitOption stop_before_end;
+  LimitOption hang_timeout;
+  double launch_timeout_s = 0;
+  double collective_timeout_s = 0;
+  double storage_timeout_s = 0;
+};
+
+}  // namespace trainrt::config

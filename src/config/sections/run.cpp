@@ -1,0 +1,66 @@
+#include <filesystem>
+
+#include <trainrt/error.hpp>
+
+#include "config/section.hpp"
+
+namespace trainrt::config {
+
+namespace {
+
+bool is_written_out(std::string_view path) { return !path.empty() && !path.starts_with('~'); }
+
+std::string absolute_path(const std::string& path) { return std::filesystem::absolute(path).lexically_normal().string(); }
+
+void check_run(const Options& options, const RunSpec& spec) {
+  if (!spec.run.resume_tensors.empty() && spec.run.resume_from.empty())
+    throw UsageError(options.find("run.resume_tensors")->origin +
+                     ": run.resume_tensors says what to take of run.resume_from_checkpoint, which is missing");
+}
+
+}  // namespace
+
+namespace plugins {
+
+extern const Section run;
+const Section run{
+    .name = "run",
+    .order = 1,
+    .help = "which run it is, and where it starts",
+    .keys = {key(&RunKeys::name, {.key = "run.name",
+                                  .help = "what a restart continues; the run directory is storage_path/name",
+                                  .required = true,
+                                  .form = std::string(plain_name_form),
+                                  .fits = is_plain_name}),
+             key(&RunKeys::storage_path,
+                 {.key = "run.storage_path",
+                  .help = "folder of run directories, seen by all nodes",
+                  .required = true,
+                  .form = "a path, written out: no shell expands '~' here",
+                  .fits = is_written_out},
+                 absolute_path),
+             key(&RunKeys::seed, {.key = "run.seed",
+                                  .default_value = "1",
+                                  .help = "all random numbers derive from seed, epoch, step and worker",
+                                  .range = {.least = 0}}),
+             key(&RunKeys::resume_from,
+                 {.key = "run.resume_from_checkpoint",
+                  .help = "a new run starts from this checkpoint, or from the newest of this run directory",
+                  .form = "a path, written out: no shell expands '~' here",
+                  .fits = is_written_out},
+                 absolute_path),
+             key(&RunKeys::resume_tensors,
+                 {.key = "run.resume_tensors",
+                  .help = "take only these of it: names with * and ?, separated by commas, '!NAME' keeps out; steps count "
+                          "from 0 then"}),
+             key(&RunKeys::accepts_missing_checkpoints,
+                 {.key = "run.missing_checkpoints",
+                  .default_value = "refuse",
+                  .help = "whether to go on, from the newest that is there or from the beginning, if checkpoints that an "
+                          "attempt had saved are not there; accept is given once, on the command line"},
+                 {{"refuse", false}, {"accept", true}})},
+    .check = check_run};
+
+}  // namespace plugins
+
+}  // namespace trainrt::config

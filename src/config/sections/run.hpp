@@ -1,0 +1,18 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace trainrt::config {
+
+/// The values of [run].
+struct RunKeys {
+  std::string name;
+  std::string storage_path;  ///< absolute
+  std::uint64_t seed = 0;
+  std::string resume_from;                  ///< a checkpoint of another run, absolute; "" = none
+  std::vector<std::string> resume_tensors;  ///< patterns of names: what to take of it; empty: everything
+  bool accepts_missing_checkpoints = false;
+};
+
+}  // namespace trainrt::config

@@ -1,0 +1,19 @@
+#pragma once
+#include <functional>
+#include <string>
+
+#include <trainrt/error.hpp>
+
+namespace trainrt::test {
+
+/// The message of the Error that `work` throws; "" if it throws none.
+inline std::string error_of(const std::function<void()>& work) {
+  try {
+    work();
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+}  // namespace trainrt::test

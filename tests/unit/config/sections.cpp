@@ -1,0 +1,147 @@
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+#include <trainrt/error.hpp>
+
+#include "config/run_spec.hpp"
+#include "config/section.hpp"
+
+using namespace trainrt;
+using namespace trainrt::config;
+using Catch::Matchers::Contains;
+
+namespace {
+
+using Texts = std::map<std::string, std::string>;
+
+RunSpec spec_of(Texts more, Texts texts = {{"run.name", "n"}, {"run.storage_path", "/s"}, {"train.function", "f"}}) {
+  more.merge(texts);  // it beats them
+  Options options;
+  for (const auto& [key, text] : more) options.set(key, {text, "x.ini:7"});
+  return make_run_spec(options);
+}
+
+}  // namespace
+
+TEST_CASE("every value of the config reaches its own place") {
+  const Texts given = {{"run.name", "other"},
+                       {"run.storage_path", "/a/../b"},
+                       {"run.seed", "5"},
+                       {"run.resume_from_checkpoint", "/old/x"},
+                       {"run.resume_tensors", "a, b/*"},
+                       {"run.missing_checkpoints", "accept"},
+                       {"train.function", "g"},
+                       {"train.library", "lib.so"},
+                       {"train.stop_signal", "INT"},
+                       {"train.stop_timeout", "31"},
+                       {"scaling.num_workers", "8"},
+                       {"scaling.min_workers", "4"},
+                       {"scaling.on_resize", "keep_batch"},
+                       {"scaling.backend", "mpi"},
+                       {"scaling.bucket_size", "5 MiB"},
+                       {"scaling.gradient_wire", "bf16"},
+                       {"scaling.deterministic", "yes"},
+                       {"scaling.gpus_per_worker", "0.5"},
+                       {"scaling.check", "true"},
+                       {"checkpoint.every", "7 steps"},
+                       {"checkpoint.num_to_keep", "6"},
+                       {"checkpoint.score_attribute", "loss"},
+                       {"checkpoint.score_order", "min"},
+                       {"checkpoint.layout", "single"},
+                       {"checkpoint.async", "false"},
+                       {"checkpoint.staging_limit", "2 GiB"},
+                       {"checkpoint.max_failed", "9"},
+                       {"checkpoint.io_threads", "10"},
+                       {"checkpoint.read_back", "on"},
+                       {"checkpoint.replicas", "warn"},
+                       {"checkpoint.replicas_every", "11 steps"},
+                       {"metrics.sinks", "csv, other"},
+                       {"metrics.detailed", "true"},
+                       {"metrics.progress", "all"},
+                       {"failure.max_failures", "12"},
+                       {"failure.max_requeues", "13"},
+                       {"failure.max_no_progress", "14"},
+                       {"failure.stop_before_end", "15 s"},
+                       {"failure.hang_timeout", "16 s"},
+                       {"failure.launch_timeout", "17"},
+                       {"failure.collective_timeout", "18"},
+                       {"failure.storage_timeout", "19"}};
+  for (const auto& option : declared_options()) {
+    INFO(option.key);
+    CHECK((given.contains(option.key) || option.key == "train.program"));
+  }
+  const auto spec = spec_of({}, given);
+  CHECK(spec.run_dir == "/b/other");
+  CHECK((spec.run.name == "other" && spec.run.storage_path == "/b" && spec.run.seed == 5));
+  CHECK((spec.run.resume_from == "/old/x" && spec.run.resume_tensors == std::vector<std::string>{"a", "b/*"}));
+  CHECK(spec.run.accepts_missing_checkpoints);
+  CHECK((spec.train.function == "g" && spec.train.library == "lib.so" && spec.train.program.empty()));
+  CHECK((spec.train.stop_signal == "INT" && spec.train.stop_timeout_s == 31));
+  const auto& scaling = spec.scaling;
+  CHECK((scaling.num_workers == 8 && scaling.min_workers == 4 && scaling.on_resize() == OnResize::keep_batch));
+  CHECK((scaling.backend == "mpi" && scaling.bucket_bytes == std::uint64_t{5} << 20 && scaling.bf16_on_the_wire));
+  CHECK((scaling.deterministic && scaling.gpus_per_worker == "0.5" && scaling.check));
+  const auto& checkpoint = spec.checkpoint;
+  CHECK((checkpoint.every.unit == CheckpointInterval::Unit::steps && checkpoint.every.count == 7));
+  CHECK((checkpoint.num_to_keep == 6 && checkpoint.score_attribute == "loss" && !checkpoint.score_is_maximized));
+  CHECK((checkpoint.layout == FileLayout::single && !checkpoint.async));
+  CHECK((checkpoint.staging_bytes == std::uint64_t{2} << 30 && checkpoint.max_failed == 9 && checkpoint.io_threads == 10));
+  CHECK((checkpoint.read_back && checkpoint.replicas == Replicas::warn && checkpoint.replicas_every.steps == 11));
+  CHECK((spec.metrics.sinks == std::vector<std::string>{"csv", "other"} && spec.metrics.detailed &&
+         spec.metrics.every_report));
+  const auto& failure = spec.failure;
+  CHECK((failure.max_failures == 12 && failure.max_requeues == 13 && failure.max_no_progress == 14));
+  CHECK((failure.stop_before_end.seconds == 15 && failure.hang_timeout.seconds == 16));
+  CHECK((failure.launch_timeout_s == 17 && failure.collective_timeout_s == 18 && failure.storage_timeout_s == 19));
+  CHECK(spec.texts.at("failure.hang_timeout") == "16 s");
+}
+
+TEST_CASE("every default is a valid value") {
+  for (const auto& option : declared_options()) {
+    if (option.default_value.empty()) continue;
+    INFO(option.key);
+    CHECK_NOTHROW(spec_of({{option.key, option.default_value}}));
+  }
+}
+
+TEST_CASE("a value that is not valid is named with its key, its place and what is valid") {
+  for (const auto& [key, bad, valid] :
+       std::vector<std::array<const char*, 3>>{{"run.name", "a/b", "one plain name"},
+                                               {"run.storage_path", "~/runs", "no shell expands '~'"},
+                                               {"run.resume_from_checkpoint", "~/runs", "no shell expands '~'"},
+                                               {"run.missing_checkpoints", "maybe", "refuse, accept"},
+                                               {"train.stop_timeout", "0", "a number of seconds, from 0.001"},
+                                               {"scaling.num_workers", "-1", "a whole number, from 0"},
+                                               {"scaling.bucket_size", "0 MiB", "more than 0"},
+                                               {"scaling.gpus_per_worker", "many", "auto, 0, or a number"},
+                                               {"checkpoint.every", "2 weeks", "'N steps'"},
+                                               {"failure.hang_timeout", "soon", "'N s' with N from 0.001"}}) {
+    INFO(key);
+    CHECK_THROWS_WITH(spec_of({{key, bad}}),
+                      Contains("x.ini:7: ") && Contains(key) && Contains(bad) && Contains("must be") && Contains(valid));
+  }
+}
+
+TEST_CASE("keys that do not go together are named") {
+  CHECK_THROWS_WITH(spec_of({{"train.program", "p"}}), Contains("x.ini:7") && Contains("give one of them"));
+  CHECK_THROWS_WITH(spec_of({{"run.resume_tensors", "a"}}), Contains("x.ini:7") && Contains("resume_from_checkpoint"));
+  CHECK_THROWS_WITH(spec_of({{"scaling.num_workers", "2"}, {"scaling.min_workers", "3"}}),
+                    Contains("x.ini:7") && Contains("more than scaling.num_workers = 2"));
+  CHECK_THROWS_WITH(spec_of({{"scaling.min_workers", "3"}, {"scaling.on_resize", "refuse"}}),
+                    Contains("leave one of them out"));
+  CHECK(spec_of({{"scaling.min_workers", "3"}}).scaling.on_resize() == OnResize::keep_global_batch);
+  CHECK(spec_of({}).scaling.on_resize() == OnResize::refuse);
+}
+
+TEST_CASE("sections with free keys are kept as they are, by name") {
+  const auto spec = spec_of({{"sink.hdf5.interval", "3"}, {"data.train.source", "s"}, {"loop.lr", "1"}});
+  CHECK(spec.sink.at("hdf5").text("interval") == "3");
+  CHECK(spec.data.at("train").text("source") == "s");
+  CHECK(spec.texts.at("sink.hdf5.interval") == "3");
+  CHECK_THROWS_WITH(spec_of({{"sink.hdf5", "3"}}), Contains("x.ini:7") && Contains("sink.NAME.key"));
+  CHECK_THROWS_WITH(spec_of({{"data./etc.source", "3"}}), Contains("x.ini:7") && Contains("[data.NAME]"));
+  CHECK(spec_of({{"metrics.sinks", "none"}}).metrics.sinks.empty());
+}

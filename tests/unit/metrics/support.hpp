@@ -1,0 +1,24 @@
+#pragma once
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "io/fenced_directory.hpp"
+#include "support/scratch.hpp"
+
+/// A directory of its own for each test.
+class Scratch : public trainrt::test::Scratch {
+ public:
+  /// As an attempt's run directory.
+  trainrt::io::FencedDirectory run() const {
+    std::filesystem::create_directory(path() + "/.private");
+    return {path(), path() + "/.private"};
+  }
+};
+
+inline std::string read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline void write(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
