@@ -367,9 +367,9 @@ def verify_says_what_is_whole_and_what_is_not():
 def output_that_cannot_be_written_fails_every_command():
     run_dir = a_run("ranks", "--checkpoint.layout=rank")
     config = run_dir.parent.parent / "ranks.ini"
-    commands = [[], ["--help"], ["--version"], ["help"], ["list"], ["result", run_dir], ["result", run_dir, "--json"], ["inspect", run_dir],
-                ["verify", run_dir], ["check", "--config", config], ["doctor"], *([name, "--help"] for name in commands())]
-    for words in commands:
+    lines = [[], ["--help"], ["--version"], ["help"], ["list"], ["result", run_dir], ["result", run_dir, "--json"], ["inspect", run_dir],
+             ["verify", run_dir], ["check", "--config", config], ["doctor"], *([name, "--help"] for name in commands())]
+    for words in lines:
         quoted = " ".join(f"'{word}'" for word in (TRAINRT, *words))
         for target in ("> /dev/full", ">&-"):
             job = run(["sh", "-c", f"{quoted} {target}"])
