@@ -2,6 +2,7 @@
 #include <mutex>
 
 #include "comm/gpus.hpp"
+#include "comm/nccl/api.hpp"
 #include "gpu/gpu_test.hpp"
 #include "support/device_contract.hpp"
 #include "support/ranks.hpp"

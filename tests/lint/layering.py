@@ -108,7 +108,7 @@ def texts_of(path):
 
 def keys_in(text):
     """Config keys that a text names: "run.name", or without their section those that can be nothing else: "storage_path"."""
-    declared = re.findall(r'\.key = "([\w.]+)"', (SOURCE / "src/config/run_options.cpp").read_text())
+    declared = [key for path in sorted((SOURCE / "src/config/sections").glob("*.cpp")) for key in re.findall(r'\.key = "([\w.]+)"', path.read_text())]
     check(len(declared) > 30, f"only {len(declared)} keys were found")
     names = declared + [name for name in (key.split(".")[1] for key in declared) if "_" in name]
     return re.findall(rf"(?<![\w./:])({'|'.join(map(re.escape, names))})(?!\w)", text)
