@@ -28,7 +28,7 @@ namespace trainrt::cli::plugins {
 
 namespace {
 
-constexpr std::string_view run_usage = "--config FILE [--section.key=value ...]";
+constexpr std::string_view run_usage = "[--config FILE] [--section.key=value ...] [-- COMMAND ARGS]";
 
 /// The deepest folder of a path that is there already.
 std::string deepest_folder(std::filesystem::path path) {
@@ -77,8 +77,15 @@ watch::StartTimes start_times_of(const config::RunSpec& spec) {
   return {spec.failure.hang_timeout, spec.failure.launch_timeout_s, spec.failure.storage_timeout_s};
 }
 
+/// A name with a date may differ from rank to rank.
+void take_name_of_first(Prepared& prepared, Communicator& communicator) {
+  const auto name = communicator.broadcast_text(prepared.spec ? prepared.spec->run.name : "", 0);
+  if (prepared.spec && prepared.spec->run.is_name_default && !name.empty()) config::rename(*prepared.spec, name);
+}
+
 ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOptions& comm_options) {
   auto communicator = comm::open_communicator(launch, comm_options);
+  take_name_of_first(prepared, *communicator);
   batch::install_stop_signals();  // again: MPI_Init takes SIGUSR1
   const auto& world = launch.world();
   try {
@@ -98,6 +105,9 @@ ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOpti
     log::info(fmt::format("{} rank{} on {} node{} ({}, {}), {}", world.size, world.size == 1 ? "" : "s", world.node_count,
                           world.node_count == 1 ? "" : "s", world.launcher, comm::choice_explained(world, *communicator),
                           described(*prepared.spec, function)));
+    if (prepared.spec->run.is_name_default)
+      log::info(
+          fmt::format("the run is in {}; --run.name={} continues it", prepared.spec->run_dir, prepared.spec->run.name));
     watch::install_crash_reports();  // last: UCX, MPI and libraries of the train function may install handlers too
     start_watch.reset();             // run() has its own
     const auto outcome = trainer::run(*prepared.spec, function, launch, *communicator);
@@ -156,18 +166,22 @@ ExitCode run_command(std::span<const std::string> words) {
 }  // namespace
 
 extern const Command run;
-const Command run{.name = "run",
-                  .usage = run_usage,
-                  .help = "run, or continue, the run that the config names (the word `run` may be left out)",
-                  .details =
-                      "Started under srun or mpiexec it is one rank of many; by hand it is a run of one rank. SIGUSR1, "
-                      "SIGUSR2, SIGTERM,\n"
-                      "SIGINT or SIGHUP on any rank stop all ranks at one step, with everything saved; so does the end of "
-                      "the Slurm job's time.\n"
-                      "Exit codes: 0 finished, 64 bad usage or config, 70 the train function failed or a stop could not be "
-                      "saved, 75 stopped: run the "
-                      "same command again, 76 the last attempts of this Slurm job got no further.\n",
-                  .run = run_command,
-                  .output_is_result = false};
+const Command run{
+    .name = "run",
+    .usage = run_usage,
+    .help = "run, or continue, the run that the config names, or a program (the word `run` may be left out)",
+    .details =
+        "What stands behind -- is a program with its arguments, and needs no config: run.name is made of it and of "
+        "the Slurm\njob, so that a requeue of the job continues the run, and run.storage_path is `runs` in the "
+        "folder of submission.\n"
+        "Started under srun or mpiexec it is one rank of many; by hand it is a run of one rank. SIGUSR1, "
+        "SIGUSR2, SIGTERM,\n"
+        "SIGINT or SIGHUP on any rank stop all ranks at one step, with everything saved; so does the end of "
+        "the Slurm job's time.\n"
+        "Exit codes: 0 finished, 64 bad usage or config, 70 the train function failed or a stop could not be "
+        "saved, 75 stopped: run the "
+        "same command again, 76 the last attempts of this Slurm job got no further.\n",
+    .run = run_command,
+    .output_is_result = false};
 
 }  // namespace trainrt::cli::plugins
