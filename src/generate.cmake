@@ -2,8 +2,9 @@
 
 # trainrt_plugins(<layer> <folder> <header> <record type> <namespace of the table> <table function>): every .cpp of the folder
 # defines one `extern const <record>` named after its file in namespace <namespace>::plugins; the table is generated here.
+# TRAINRT_SOURCE: the checkout.
 function(trainrt_plugins layer folder header record namespace table)
-  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp)
+  file(GLOB files CONFIGURE_DEPENDS ${TRAINRT_SOURCE}/src/${folder}/*.cpp)
   list(SORT files)
   set(declarations "")
   set(entries "")
@@ -32,7 +33,7 @@ endfunction()
 
 # trainrt_schemas(<layer>): hdf5_schemas/*.json, compiled in.
 function(trainrt_schemas layer)
-  file(GLOB schemas CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/hdf5_schemas/*.json)
+  file(GLOB schemas CONFIGURE_DEPENDS ${TRAINRT_SOURCE}/hdf5_schemas/*.json)
   set(schema_entries "")
   foreach(schema ${schemas})
     get_filename_component(stem ${schema} NAME_WE)

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "core/log.hpp"
-#include "trainer/advice.hpp"
 #include "core/version.hpp"
+#include "trainer/advice.hpp"
 
 namespace trainrt::cli::doctor {
 

@@ -227,8 +227,7 @@ RunOutcome run(const config::RunSpec& spec, const TrainCall& function, launch::L
       launch, watch::StartTimes{spec.failure.hang_timeout, spec.failure.launch_timeout_s, spec.failure.storage_timeout_s});
   const double storage_timeout_s = spec.failure.storage_timeout_s;
   io::set_storage_timeout(storage_timeout_s);
-  start.there_before =
-      rundir::require_shared_storage(spec.run.storage_path, storage_timeout_s, communicator, with_advice);
+  start.there_before = rundir::require_shared_storage(spec.run.storage_path, storage_timeout_s, communicator, with_advice);
   start.existing = find_existing_run(spec, function.name, communicator);
   if (start.existing.is_finished)
     return {ExitCode::finished,
