@@ -26,7 +26,7 @@ TEST_CASE("the lines of a text can be shown: control characters and what is no U
   CHECK(printable_lines("a\tb") == Lines{"a\tb"});
   CHECK(printable_lines("\x1b[2J\x7f 50 %\r60 %") == Lines{R"(\x1b[2J\x7f 50 %\x0d60 %)"});
   CHECK(printable_lines("\xc3\xb6 \xc2\x9b; \xff \xe2\x82") == Lines{"\xc3\xb6 "
-                                                                      R"(\xc2\x9b; \xff \xe2\x82)"});
+                                                                     R"(\xc2\x9b; \xff \xe2\x82)"});
   CHECK(printable_lines(std::string_view("a\0b", 3)) == Lines{R"(a\x00b)"});
 }
 
