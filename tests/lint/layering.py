@@ -281,6 +281,15 @@ def every_plugin_file_defines_the_record_named_after_it():
 
 
 @test
+def no_backend_is_compared_by_its_name():
+    """What differs between backends is in their records."""
+    names = "|".join(path.stem for folder in ("backends", "gpu_backends") for path in (SOURCE / "src/comm" / folder).glob("*.cpp"))
+    found = re.compile(rf'[=!]=\s*"({names})"|"({names})"\s*[=!]=')
+    none([f"{name_of(path)}: {match[0]}" for path in sources("src/comm", "src/cli", "src/trainer", "src/frameworks")
+          for match in found.finditer(path.read_text())])
+
+
+@test
 def below_the_trainer_nobody_names_a_config_key():
     """Errors carry types and fields; who has the config adds keys and advice (trainer/advice.hpp)."""
     findings = []
