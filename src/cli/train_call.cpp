@@ -33,7 +33,9 @@ trainer::TrainCall train_call(const config::RunSpec& spec) {
   return {"program", program::program_function({.command = spec.train.command,
                                                 .stop_signal = stop_signals.at(spec.train.stop_signal),
                                                 .stop_timeout_s = spec.train.stop_timeout_s,
-                                                .contact_timeout_s = spec.failure.collective_timeout_s})};
+                                                .contact_timeout_s = spec.failure.collective_timeout_s,
+                                                .environments = spec.program.environments,
+                                                .interface = spec.program.interface})};
 }
 
 std::string described(const config::RunSpec& spec, const trainer::TrainCall& call) {

@@ -6,6 +6,7 @@
 #include "config/sections/checkpoint.hpp"
 #include "config/sections/failure.hpp"
 #include "config/sections/metrics.hpp"
+#include "config/sections/program.hpp"
 #include "config/sections/run.hpp"
 #include "config/sections/scaling.hpp"
 #include "config/sections/train.hpp"
@@ -21,6 +22,7 @@ struct RunSpec {
   CheckpointKeys checkpoint;
   MetricsKeys metrics;
   FailureKeys failure;
+  ProgramKeys program;
 
   // Sections with free keys, which somebody else declares: the train function, the format of the data, the sink.
   Options loop;                         ///< [loop], keys without the section
@@ -51,6 +53,8 @@ template <>
 inline constexpr auto values_of<MetricsKeys> = &RunSpec::metrics;
 template <>
 inline constexpr auto values_of<FailureKeys> = &RunSpec::failure;
+template <>
+inline constexpr auto values_of<ProgramKeys> = &RunSpec::program;
 
 /// Gives the run another name, before anything was made for it.
 void rename(RunSpec& spec, const std::string& name);

@@ -13,6 +13,7 @@
 #include "data/open_dataset.hpp"
 #include "data/source.hpp"
 #include "frameworks/builtin_functions.hpp"
+#include "frameworks/program/framework_environment.hpp"
 #include "launch/launcher.hpp"
 #include "metrics/sink.hpp"
 
@@ -54,6 +55,7 @@ TEST_CASE("every plug-in has a name of its own and help") {
   check_names(metrics::sink_table());
   check_names(config::section_table());
   check_names(builtin_functions());
+  check_names(program::environment_table());
   check_names(cli::command_table());
   check_names(cli::exporter_table());
   check_names(cli::doctor::check_table());

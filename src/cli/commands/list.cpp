@@ -11,6 +11,7 @@
 #include "core/text.hpp"
 #include "data/open_dataset.hpp"
 #include "frameworks/builtin_functions.hpp"
+#include "frameworks/program/framework_environment.hpp"
 #include "launch/launcher.hpp"
 #include "metrics/sink.hpp"
 #include "trainer/module_loader.hpp"
@@ -62,6 +63,7 @@ ExitCode list_command(std::span<const std::string> words) {
     fmt::print("\nkeys of [sink.{}]\n", sink->name);
     print_options(sink->options);
   }
+  print_table("frameworks whose variables programs get (program.env)", program::environment_table());
   print_table("export formats", exporter_table());
   print_table("launchers", launch::launcher_table());
   print_table("communicator backends", comm::backend_table());
@@ -72,10 +74,11 @@ ExitCode list_command(std::span<const std::string> words) {
 }  // namespace
 
 extern const Command list;
-const Command list{.name = "list",
-                   .usage = list_usage,
-                   .help = "train functions, config keys, data formats, sinks, export formats, launchers, backends",
-                   .details = "",
-                   .run = list_command};
+const Command list{
+    .name = "list",
+    .usage = list_usage,
+    .help = "train functions, config keys, data formats, sinks, frameworks, export formats, launchers, backends",
+    .details = "",
+    .run = list_command};
 
 }  // namespace trainrt::cli::plugins

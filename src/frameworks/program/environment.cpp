@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -28,31 +27,76 @@ bool is_of_launcher(std::string_view name) {
   return std::ranges::any_of(beginnings, [&](auto beginning) { return name.starts_with(beginning); });
 }
 
-}  // namespace
+/// Whether a program would find a GPU, also one that this build knows nothing of.
+bool program_has_gpu(const Context& ctx) {
+  if (!ctx.gpus().empty()) return true;
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (visible != nullptr && (*visible == '\0' || *visible == '-')) return false;
+  std::error_code none;
+  return fs::exists("/dev/nvidiactl", none) || fs::exists("/dev/kfd", none);  // NVIDIA's, AMD's
+}
 
-std::vector<std::string> program_environment(const Context& ctx, int socket) {
-  std::map<std::string, std::string> values;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string text(*entry);
-    const auto equals = text.find('=');
-    if (equals != std::string::npos && !is_of_launcher(text)) values[text.substr(0, equals)] = text.substr(equals + 1);
-  }
-  const auto number = [](auto value) { return std::to_string(value); };
-  values["RANK"] = number(ctx.world_rank());
-  values["WORLD_SIZE"] = number(ctx.world_size());
-  values["LOCAL_RANK"] = number(ctx.local_rank());
-  values["LOCAL_WORLD_SIZE"] = number(ctx.local_world_size());
-  values["NODE_RANK"] = values["GROUP_RANK"] = number(ctx.node_rank());
-  values["TRAINRT_RUN_NAME"] = ctx.run_name();
-  values["TRAINRT_RUN_DIR"] = ctx.run_dir();
-  values["TRAINRT_FD"] = number(socket);
+void add_numbers(const Meeting& meeting, Variables& variables) {
+  variables["RANK"] = std::to_string(meeting.rank);
+  variables["WORLD_SIZE"] = std::to_string(meeting.size);
+  variables["LOCAL_RANK"] = std::to_string(meeting.local_rank);
+  variables["LOCAL_WORLD_SIZE"] = std::to_string(meeting.local_size);
+  variables["NODE_RANK"] = std::to_string(meeting.node_rank);
+  variables.emplace("OMP_NUM_THREADS", std::to_string(meeting.cpus));
+}
+
+void add_client(const Context& ctx, int socket, Variables& variables) {
+  variables["TRAINRT_RUN_NAME"] = ctx.run_name();
+  variables["TRAINRT_RUN_DIR"] = ctx.run_dir();
+  variables["TRAINRT_FD"] = std::to_string(socket);
   if (const auto folder = client_folder(); !folder.empty()) {
-    auto& path = values["PYTHONPATH"];
+    auto& path = variables["PYTHONPATH"];
     path = path.empty() ? folder : folder + ":" + path;
   }
-  std::vector<std::string> environment;
-  for (const auto& [name, value] : values) environment.push_back(name + "=" + value);
-  return environment;
+}
+
+}  // namespace
+
+Variables inherited_environment() {
+  Variables variables;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text(*entry);
+    if (const auto equals = text.find('='); equals != std::string::npos)
+      variables[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  return variables;
+}
+
+Variables environment_with(Variables inherited, const Meeting& meeting, const Frameworks& frameworks) {
+  auto variables = std::move(inherited);
+  std::erase_if(variables, [](const auto& variable) { return is_of_launcher(variable.first); });
+  add_numbers(meeting, variables);
+  for (const auto* framework : frameworks) {
+    const auto ports = meeting.ports.find(framework->name);
+    const auto of_ranks = ports == meeting.ports.end() ? std::span<const int>() : std::span<const int>(ports->second);
+    for (const auto& [name, value, is_choice] : framework->variables(meeting, of_ranks))
+      if (!is_choice || !variables.contains(name)) variables[name] = value;
+  }
+  return variables;
+}
+
+Meeting known_of(const Context& ctx) {
+  Meeting known;
+  known.local_rank = ctx.local_rank();
+  known.local_size = ctx.local_world_size();
+  known.node_rank = ctx.node_rank();
+  known.run_name = ctx.run_name();
+  known.has_gpu = program_has_gpu(ctx);
+  return known;
+}
+
+std::vector<std::string> program_environment(const Context& ctx, int socket, const Meeting& meeting,
+                                             const Frameworks& frameworks) {
+  auto variables = environment_with(inherited_environment(), meeting, frameworks);
+  add_client(ctx, socket, variables);
+  std::vector<std::string> words;
+  for (const auto& [name, value] : variables) words.push_back(fmt::format("{}={}", name, value));
+  return words;
 }
 
 }  // namespace trainrt::program

@@ -1,14 +1,31 @@
 #pragma once
+#include <map>
 #include <string>
 #include <vector>
 
 #include <trainrt/context.hpp>
 
+#include "frameworks/program/framework_environment.hpp"
+#include "frameworks/program/meeting.hpp"
+
 namespace trainrt::program {
 
-/// The environment of a program, as NAME=value: this process's without what would let it take this rank's place in MPI or
-/// PMIx; with the rank's numbers under torchrun's names, TRAINRT_RUN_NAME, TRAINRT_RUN_DIR, TRAINRT_FD = `socket`, and the
-/// folder of the Python client in front of PYTHONPATH.
-std::vector<std::string> program_environment(const Context& ctx, int socket);
+using Variables = std::map<std::string, std::string>;
+
+/// The environment of a program: what this process has inherited, without what would let the program take this rank's
+/// place in MPI or PMIx; RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, NODE_RANK; OMP_NUM_THREADS and other choices if
+/// they are not set; and the variables of the frameworks. Pure.
+Variables environment_with(Variables inherited, const Meeting& meeting, const Frameworks& frameworks);
+
+/// Those of this process.
+Variables inherited_environment();
+
+/// What is known of this rank without the others, for an Arrangement.
+Meeting known_of(const Context& ctx);
+
+/// environment_with() of this process's as NAME=value, with what the client needs: TRAINRT_RUN_NAME, TRAINRT_RUN_DIR,
+/// TRAINRT_FD = `socket`, and its folder in front of PYTHONPATH.
+std::vector<std::string> program_environment(const Context& ctx, int socket, const Meeting& meeting,
+                                             const Frameworks& frameworks);
 
 }  // namespace trainrt::program

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "frameworks/program/arrangement.hpp"
 #include "frameworks/program/conversation.hpp"
 #include "frameworks/program/environment.hpp"
 #include "frameworks/program/script.hpp"
@@ -23,8 +24,12 @@ using Clock = std::chrono::steady_clock;
 /// The program of one rank, from its start to its end.
 class ProgramRun {
  public:
-  ProgramRun(Context& ctx, const ProgramOptions& options, const std::string& executable)
-      : ctx_(ctx), options_(options), channel_(theirs_), child_(plan(executable)) {
+  ProgramRun(Context& ctx, const ProgramOptions& options, const std::string& executable, const Frameworks& frameworks)
+      : ctx_(ctx),
+        options_(options),
+        arrangement_(ctx.communicator(), known_of(ctx), frameworks, options.interface),
+        channel_(theirs_),
+        child_(plan(executable, frameworks)) {
     theirs_ = {};
   }
 
@@ -45,10 +50,10 @@ class ProgramRun {
   enum Standing : std::size_t { running, connected, ended, failed, standings };
   using Census = std::array<std::int64_t, standings>;
 
-  ChildPlan plan(const std::string& executable) const {
+  ChildPlan plan(const std::string& executable, const Frameworks& frameworks) const {
     return {.executable = executable,
             .words = options_.command,
-            .environment = program_environment(ctx_, theirs_.number()),
+            .environment = program_environment(ctx_, theirs_.number(), arrangement_.meeting(), frameworks),
             .socket = theirs_.number(),
             .stop_signal = options_.stop_signal};
   }
@@ -137,11 +142,18 @@ class ProgramRun {
 
   Context& ctx_;
   const ProgramOptions& options_;
+  Arrangement arrangement_;  ///< its ports are kept as long as the program runs
   Descriptor theirs_;
   Channel channel_;
   Child child_;
   std::optional<Message> first_;  ///< that the program said, also when it has been answered
 };
+
+Frameworks frameworks_of(const ProgramOptions& options) try {
+  return chosen_frameworks(options.environments);
+} catch (const UsageError& error) {
+  throw UsageError(fmt::format("program.env: {}", error.what()));
+}
 
 }  // namespace
 
@@ -153,7 +165,10 @@ std::function<void(Context&)> program_function(ProgramOptions options) {
         fmt::format("train.program: there is no executable '{}' {}", options.command.front(),
                     options.command.front().find('/') == std::string::npos ? "on the PATH of this node" : "on this node"));
   require_script(options.command);
-  return [options = std::move(options), executable](Context& ctx) { ProgramRun(ctx, options, executable).run(); };
+  auto frameworks = frameworks_of(options);
+  return [options = std::move(options), executable, frameworks = std::move(frameworks)](Context& ctx) {
+    ProgramRun(ctx, options, executable, frameworks).run();
+  };
 }
 
 }  // namespace trainrt::program

@@ -9,16 +9,18 @@ namespace trainrt::program {
 
 /// [train] program: any executable as a train function.
 struct ProgramOptions {
-  std::vector<std::string> command;  ///< the program, found on the PATH, and its words
-  int stop_signal = 0;               ///< for a program that says nothing, when the run stops
-  double stop_timeout_s = 0;         ///< that a program may take to end after a stop
-  double contact_timeout_s = 0;      ///< until its first message, after the first of another rank
+  std::vector<std::string> command;       ///< the program, found on the PATH, and its words
+  int stop_signal = 0;                    ///< for a program that says nothing, when the run stops
+  double stop_timeout_s = 0;              ///< that a program may take to end after a stop
+  double contact_timeout_s = 0;           ///< until its first message, after the first of another rank
+  std::vector<std::string> environments;  ///< the frameworks whose variables it gets; {"all"}: all of them
+  std::string interface;                  ///< of the first rank's node, where the programs meet; "": any that is reached
 };
 
 /// A train function that starts the program on every rank and waits for it. A program that speaks (protocol in
 /// conversation.hpp; trainrt.py is a client) steps, reports and restores through the Context; one that says nothing runs
 /// until it ends, and gets the stop signal if the run stops. UsageError if there is no such executable, or an
-/// interpreter's script is not there.
+/// interpreter's script is not there, or for a framework that there is not.
 std::function<void(Context&)> program_function(ProgramOptions options);
 
 }  // namespace trainrt::program

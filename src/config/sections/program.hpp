@@ -1,0 +1,13 @@
+#pragma once
+#include <string>
+#include <vector>
+
+namespace trainrt::config {
+
+/// The values of [program]: what a program finds where it is started.
+struct ProgramKeys {
+  std::vector<std::string> environments;  ///< of frameworks; {"all"}: of all of them
+  std::string interface;                  ///< "" = whichever the other nodes reach
+};
+
+}  // namespace trainrt::config

@@ -1,0 +1,53 @@
+#include "frameworks/program/beacon.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <random>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <trainrt/error.hpp>
+
+#include "core/thread.hpp"
+#include "frameworks/program/any_address.hpp"
+
+namespace trainrt::program {
+
+namespace {
+
+std::string made_up_word() {
+  std::random_device device;
+  std::string word;
+  for (int part = 0; part < 4; ++part) word += fmt::format("{:08x}", device());
+  return word;
+}
+
+}  // namespace
+
+Beacon::Beacon() : socket_(socket_on_any_address()), end_(eventfd(0, EFD_CLOEXEC)), word_(made_up_word()) {
+  port_ = port_of(socket_);
+  if (port_ == 0 || !end_ || listen(socket_.number(), SOMAXCONN) != 0 || fcntl(socket_.number(), F_SETFL, O_NONBLOCK) != 0)
+    throw Error(fmt::format("this node cannot listen for the others: {}", std::strerror(errno)));
+  thread_ = thread_without_signals([this] { answer(); });
+}
+
+Beacon::~Beacon() {
+  constexpr std::uint64_t one = 1;
+  static_cast<void>(!write(end_.number(), &one, sizeof one));
+  thread_.join();
+}
+
+void Beacon::answer() const {
+  std::array<pollfd, 2> waited{pollfd{socket_.number(), POLLIN, 0}, pollfd{end_.number(), POLLIN, 0}};
+  while (poll(waited.data(), waited.size(), -1) > 0 && waited[1].revents == 0) {
+    const Descriptor caller(accept4(socket_.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (caller) static_cast<void>(send(caller.number(), word_.data(), word_.size(), MSG_NOSIGNAL));
+  }
+}
+
+}  // namespace trainrt::program

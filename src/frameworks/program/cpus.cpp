@@ -1,0 +1,32 @@
+#include "frameworks/program/cpus.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <vector>
+
+#include <sched.h>
+
+namespace trainrt::program {
+
+std::string affinity_of_this_thread() {
+  constexpr std::size_t most_sets = 64;  // 65536 CPUs
+  for (std::size_t sets = 1; sets <= most_sets; sets *= 2) {
+    std::vector<cpu_set_t> mask(sets);
+    const auto bytes = sets * sizeof(cpu_set_t);
+    if (sched_getaffinity(0, bytes, mask.data()) == 0) {
+      std::string cpus;
+      for (std::size_t cpu = 0; cpu < 8 * bytes; ++cpu) cpus += CPU_ISSET_S(cpu, bytes, mask.data()) ? '1' : '0';
+      cpus.erase(cpus.find_last_of('1') + 1);
+      return cpus;
+    }
+    if (errno != EINVAL) break;  // else the kernel knows more CPUs than fit
+  }
+  return {};
+}
+
+int cpus_each(const std::string& mine, std::span<const std::string> of_node) {
+  const auto sharers = std::max<std::ptrdiff_t>(std::ranges::count(of_node, mine), 1);
+  return static_cast<int>(std::max<std::ptrdiff_t>(std::ranges::count(mine, '1') / sharers, 1));
+}
+
+}  // namespace trainrt::program

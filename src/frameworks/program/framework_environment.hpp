@@ -1,0 +1,41 @@
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/plugin.hpp"
+#include "frameworks/program/meeting.hpp"
+
+namespace trainrt::program {
+
+/// An environment variable of a program.
+struct Variable {
+  std::string name;
+  std::string value;
+  bool is_choice =
+      false;  ///< what the user has set wins; else it is a fact of this attempt, and nothing that was set counts
+};
+
+/// Which ranks a port is kept for.
+enum class PortsOf { nobody, first_rank, every_rank };
+
+/// A plug-in: one file in frameworks/program/environments. What an unchanged script of that framework finds in its
+/// environment, beside RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE and NODE_RANK, which every program has. No two
+/// frameworks set the same variable, and none disturbs another.
+struct FrameworkEnvironment {
+  std::string_view name;
+  std::string_view help;  ///< the variables, and who reads them
+  PortsOf ports_of;
+  /// Pure. `ports` are of all ranks; 0 for those that have none, empty if nobody has one.
+  std::vector<Variable> (*variables)(const Meeting& meeting, std::span<const int> ports);
+};
+
+PluginTable<FrameworkEnvironment> environment_table();
+
+using Frameworks = std::vector<const FrameworkEnvironment*>;
+
+/// Those of the names, {"all"} being all of them. UsageError for one that is not there, or is named twice.
+Frameworks chosen_frameworks(std::span<const std::string> names);
+
+}  // namespace trainrt::program

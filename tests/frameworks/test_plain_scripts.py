@@ -1,0 +1,128 @@
+#!/usr/bin/python3
+"""Scripts that know no trainrt find what they need in their environment and train together: on one node, several at a time."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from plain_scripts import *  # noqa: E402,F403
+from training import *  # noqa: E402,F403
+
+# Binds its port as TensorFlow does, waits for the others, and says who it is to the next.
+CLUSTER_MEMBER = """import json, os, socket, sys, time
+config = json.loads(os.environ["TF_CONFIG"])
+workers, mine = config["cluster"]["worker"], config["task"]["index"]
+server = socket.socket()
+server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+server.bind(("", int(workers[mine].rsplit(":", 1)[1])))
+server.listen()
+server.settimeout(60)
+host, port = workers[(mine + 1) % len(workers)].rsplit(":", 1)
+for _ in range(600):
+    try:
+        other = socket.create_connection((host, int(port)), timeout=60)
+        break
+    except ConnectionRefusedError:
+        time.sleep(0.1)
+other.sendall(str(mine).encode())
+other.shutdown(socket.SHUT_WR)
+caller = server.accept()[0].recv(10).decode()
+with open(f"{sys.argv[1]}/{mine}.json", "w") as file:
+    json.dump({"caller": int(caller), "workers": workers, "type": config["task"]["type"], "rank": int(os.environ["RANK"])}, file)
+"""
+
+
+def ddp_trains_together(ranks):
+    require_torch()
+    config, out = ddp_config()
+    job = run_ranks(ranks, config, timeout=240)
+    check_exit(job, FINISHED)
+    for each in check_trained_together(out, ranks, job):
+        equal((each["env"]["MASTER_ADDR"], each["env"]["GLOO_SOCKET_IFNAME"]), ("127.0.0.1", "lo"), "where the ranks meet", job)
+        equal(each["env"]["LOCAL_WORLD_SIZE"], str(ranks), "ranks on this node", job)
+        check(1 <= each["threads"] <= max(1, len(os.sched_getaffinity(0)) // ranks), f"{each['threads']} threads a rank are too many", job)
+
+
+for count in (1, 2, 3):
+    add_test(f"an_unchanged_DDP_script_trains_together_on_{count}_ranks", ddp_trains_together, count)
+
+
+@test
+def two_runs_at_the_same_time_do_not_collide():
+    require_torch()
+    started = [(*ddp_config(), []) for _ in range(2)]
+    for config, _, jobs in started:
+        jobs.append(start_ranks(2, config))
+    ports = set()
+    for _, out, (job,) in started:
+        job.code = job.wait(240)
+        check_exit(job, FINISHED)
+        ports |= {each["env"]["MASTER_PORT"] for each in check_trained_together(out, 2, job)}
+    equal(len(ports), 2, f"ports of two runs: {ports}")
+
+
+@test
+def workers_of_TF_CONFIG_bind_their_ports_and_reach_each_other():
+    config, out = plain_config(f"{PYTHON} {program_file(CLUSTER_MEMBER)} {{out}}")
+    job = run_ranks(3, config, timeout=120)
+    check_exit(job, FINISHED)
+    found = found_by(out, 3, job)
+    for rank, each in enumerate(found):
+        equal((each["rank"], each["caller"], each["type"]), (rank, (rank - 1) % 3, "worker"), "who is who", job)
+        equal(each["workers"], found[0]["workers"], "workers", job)
+    equal(len(set(found[0]["workers"])), 3, "addresses of workers", job)
+
+
+def variables_of(*overrides, env=None):
+    """Of a program's environment."""
+    config, out = plain_config("/bin/sh -c 'env > {out}/env'")
+    job = Job([TRAINRT, "--config", config, *overrides], env=env)
+    job.code = job.wait(60)
+    check_exit(job, FINISHED)
+    return dict(line.split("=", 1) for line in (out / "env").read_text().splitlines() if "=" in line)
+
+
+@test
+def the_frameworks_whose_variables_are_set_can_be_chosen():
+    seen = variables_of("--program.env=jax, keras", env={"MASTER_ADDR": "mine"})
+    check("JAX_COORDINATOR_ADDRESS" in seen and "KERAS_DISTRIBUTION_PROCESS_ID" in seen, f"what was chosen is missing: {seen}")
+    check("TF_CONFIG" not in seen and seen["MASTER_ADDR"] == "mine", f"what was not chosen is there: {seen}")
+    seen = variables_of("--program.env=none")
+    check("MASTER_ADDR" not in seen and seen["WORLD_SIZE"] == "1", f"without a framework: {seen}")
+
+
+@test
+def what_the_user_has_set_wins_for_choices_only():
+    seen = variables_of(env={"MASTER_PORT": "1", "OMP_NUM_THREADS": "7", "GLOO_SOCKET_IFNAME": "eth9", "DS_ACCELERATOR": "mine"})
+    equal((seen["OMP_NUM_THREADS"], seen["GLOO_SOCKET_IFNAME"], seen["DS_ACCELERATOR"]), ("7", "eth9", "mine"), "choices")
+    check(seen["MASTER_PORT"] != "1", "MASTER_PORT is not this attempt's")
+
+
+@test
+def a_framework_that_there_is_not_is_refused_before_the_run_starts():
+    config, out = plain_config("/bin/sh -c 'touch {out}/started'")
+    for command in ([], ["check"]):
+        job = run([TRAINRT, *command, "--config", config, "--program.env=torch, tensorflo"])
+        check_exit(job, USAGE)
+        for word in ("program.env", "no such framework: 'tensorflo'", "did you mean 'tensorflow'"):
+            check(word in job.err, f"the message lacks {word!r}", job)
+    equal((list(out.iterdir()), run_dir_of(config).exists()), ([], False), "what is left")
+
+
+@test
+def an_interface_that_there_is_not_is_an_error_that_lists_those_there_are():
+    config, out = plain_config("/bin/sh -c 'touch {out}/started'")
+    job = run_ranks(2, config, "--program.interface=ib7")
+    check_exit(job, USAGE)
+    for word in ("program.interface = ib7", "there are: "):
+        check(word in job.err, f"the message lacks {word!r}", job)
+    equal(list(out.iterdir()), [], "programs that were started")
+
+
+@test
+def the_list_shows_the_frameworks():
+    listed = run([TRAINRT, "list"]).out
+    for word in ("torch", "TF_CONFIG", "JAX_COORDINATOR_ADDRESS", "program.env"):
+        check(word in listed, f"`trainrt list` lacks {word!r}")
+
+
+main()

@@ -1,0 +1,40 @@
+#!/usr/bin/python3
+"""Scripts that know no trainrt train together on the nodes of a real Slurm, evenly laid out or not, two steps at the same time too."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from cluster import *  # noqa: E402,F403
+from plain_scripts import *  # noqa: E402,F403
+
+CLUSTER = Cluster("plain")
+
+
+def nodes_train_together(ranks, *layout):
+    require_torch()
+    config, out = ddp_config()
+    job = CLUSTER.run_srun([f"-n{ranks}", *layout], config, timeout=240)
+    check_exit(job, FINISHED)
+    found = check_trained_together(out, ranks, job)
+    equal([each["env"]["GROUP_WORLD_SIZE"] for each in found], ["2"] * ranks, "nodes", job)
+    equal(found[-1]["env"]["GROUP_RANK"], "1", "node of the last rank", job)
+    addresses = {each["env"]["MASTER_ADDR"] for each in found}
+    check(len(addresses) == 1 and "127.0.1.1" not in addresses, f"where the ranks meet: {addresses}", job)
+
+
+add_test("an_unchanged_DDP_script_trains_together_on_2_nodes", nodes_train_together, 2, "-N2", "--ntasks-per-node=1", "-c1")
+add_test("and_with_2_ranks_on_one_of_them_and_1_on_the_other", nodes_train_together, 3, "-N2", "-m", "plane=2", "-c1")
+
+
+@test
+def two_steps_at_the_same_time_do_not_collide():
+    require_torch()
+    started = [ddp_config() for _ in range(2)]
+    jobs = [CLUSTER.srun(["-N2", "-n2", "-c1"], config) for config, _ in started]
+    for (_, out), job in zip(started, jobs):
+        job.code = job.wait(300)
+        check_exit(job, FINISHED)
+        check_trained_together(out, 2, job)
+
+
+main(setup=lambda: CLUSTER.up(2), teardown=CLUSTER.down)

@@ -1,0 +1,156 @@
+#include "frameworks/program/environment.hpp"
+
+#include <set>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <trainrt/error.hpp>
+
+#include "frameworks/program/cpus.hpp"
+
+using namespace trainrt;
+using namespace trainrt::program;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// Ranks 0 and 1 on the first node, rank 2 on the second.
+Meeting three_ranks_on_two_nodes(int rank) {
+  Meeting meeting;
+  meeting.rank = rank;
+  meeting.size = 3;
+  meeting.local_rank = rank % 2;
+  meeting.local_size = rank < 2 ? 2 : 1;
+  meeting.node_rank = rank < 2 ? 0 : 1;
+  meeting.node_count = 2;
+  meeting.run_name = "mine";
+  meeting.cpus = 4;
+  meeting.interface = "ib0";
+  meeting.addresses = {"10.0.0.1", "10.0.0.1", "10.0.0.2"};
+  meeting.ports = {
+      {"torch", {2001, 0, 0}}, {"tensorflow", {2002, 2003, 2004}}, {"jax", {2005, 0, 0}}, {"keras", {2006, 0, 0}}};
+  return meeting;
+}
+
+Frameworks all_frameworks() { return chosen_frameworks(std::vector<std::string>{"all"}); }
+
+Variables of_rank(int rank, Variables inherited = {}) {
+  return environment_with(std::move(inherited), three_ranks_on_two_nodes(rank), all_frameworks());
+}
+
+}  // namespace
+
+TEST_CASE("ranks of an uneven layout get what torchrun would give them") {
+  const auto last = of_rank(2);
+  const Variables expected = {
+      {"RANK", "2"},       {"WORLD_SIZE", "3"},         {"LOCAL_RANK", "0"},     {"LOCAL_WORLD_SIZE", "1"},
+      {"GROUP_RANK", "1"}, {"GROUP_WORLD_SIZE", "2"},   {"ROLE_RANK", "2"},      {"ROLE_WORLD_SIZE", "3"},
+      {"NODE_RANK", "1"},  {"MASTER_ADDR", "10.0.0.1"}, {"MASTER_PORT", "2001"}, {"TORCHELASTIC_RUN_ID", "mine"}};
+  for (const auto& [name, value] : expected) {
+    INFO(name);
+    CHECK(last.at(name) == value);
+  }
+  CHECK_FALSE(last.contains("TORCHELASTIC_USE_AGENT_STORE"));
+  const auto second = of_rank(1);
+  CHECK(second.at("LOCAL_RANK") == "1");
+  CHECK(second.at("LOCAL_WORLD_SIZE") == "2");
+  CHECK(second.at("GROUP_RANK") == "0");
+}
+
+TEST_CASE("TF_CONFIG has the address and port of every rank, and this rank's place") {
+  const auto config = nlohmann::json::parse(of_rank(2).at("TF_CONFIG"));
+  CHECK(config["cluster"]["worker"] == nlohmann::json{"10.0.0.1:2002", "10.0.0.1:2003", "10.0.0.2:2004"});
+  CHECK(config["task"] == nlohmann::json{{"type", "worker"}, {"index", 2}});
+}
+
+TEST_CASE("frameworks that meet at an address each have a port of their own") {
+  const auto variables = of_rank(1);
+  CHECK(variables.at("JAX_COORDINATOR_ADDRESS") == "10.0.0.1:2005");
+  CHECK(variables.at("KERAS_DISTRIBUTION_JOB_ADDRESSES") == "10.0.0.1:2006");
+  CHECK(variables.at("KERAS_DISTRIBUTION_NUM_PROCESSES") == "3");
+  CHECK(variables.at("KERAS_DISTRIBUTION_PROCESS_ID") == "1");
+}
+
+TEST_CASE("an IPv6 address stands in brackets before a port, and bare where there is none") {
+  auto meeting = three_ranks_on_two_nodes(0);
+  meeting.addresses = {"fd00::1", "fd00::1", "fd00::2"};
+  const auto variables = environment_with({}, meeting, all_frameworks());
+  CHECK(variables.at("MASTER_ADDR") == "fd00::1");
+  CHECK(variables.at("JAX_COORDINATOR_ADDRESS") == "[fd00::1]:2005");
+}
+
+TEST_CASE("what the user has set wins for choices, and never for what the attempt is") {
+  const auto variables = of_rank(0, {{"RANK", "7"},
+                                     {"MASTER_ADDR", "elsewhere"},
+                                     {"TF_CONFIG", "{}"},
+                                     {"GLOO_SOCKET_IFNAME", "eth7"},
+                                     {"OMP_NUM_THREADS", "13"},
+                                     {"ACCELERATE_USE_CPU", "false"},
+                                     {"PMI_RANK", "0"},
+                                     {"HOME", "/home/me"}});
+  CHECK(variables.at("RANK") == "0");
+  CHECK(variables.at("MASTER_ADDR") == "10.0.0.1");
+  CHECK(variables.at("TF_CONFIG") != "{}");
+  CHECK(variables.at("GLOO_SOCKET_IFNAME") == "eth7");
+  CHECK(variables.at("TP_SOCKET_IFNAME") == "ib0");
+  CHECK(variables.at("NCCL_SOCKET_IFNAME") == "=ib0");
+  CHECK(variables.at("OMP_NUM_THREADS") == "13");
+  CHECK(variables.at("ACCELERATE_USE_CPU") == "false");
+  CHECK(variables.at("HOME") == "/home/me");
+  CHECK_FALSE(variables.contains("PMI_RANK"));
+}
+
+TEST_CASE("without a GPU frameworks are told so, with one they are not") {
+  CHECK(of_rank(0).at("ACCELERATE_USE_CPU") == "true");
+  CHECK(of_rank(0).at("DS_ACCELERATOR") == "cpu");
+  auto meeting = three_ranks_on_two_nodes(0);
+  meeting.has_gpu = true;
+  const auto variables = environment_with({}, meeting, all_frameworks());
+  CHECK_FALSE(variables.contains("ACCELERATE_USE_CPU"));
+  CHECK_FALSE(variables.contains("DS_ACCELERATOR"));
+}
+
+TEST_CASE("an interface that is not known is not named") {
+  auto meeting = three_ranks_on_two_nodes(0);
+  meeting.interface.clear();
+  CHECK_FALSE(environment_with({}, meeting, all_frameworks()).contains("GLOO_SOCKET_IFNAME"));
+}
+
+TEST_CASE("only the frameworks that are chosen set their variables, and what the user has set stays for the others") {
+  const std::vector<std::string> names = {"jax"};
+  const auto variables =
+      environment_with({{"MASTER_ADDR", "elsewhere"}}, three_ranks_on_two_nodes(0), chosen_frameworks(names));
+  CHECK(variables.contains("JAX_COORDINATOR_ADDRESS"));
+  CHECK(variables.at("MASTER_ADDR") == "elsewhere");
+  CHECK_FALSE(variables.contains("TF_CONFIG"));
+  CHECK(variables.at("WORLD_SIZE") == "3");
+  CHECK(chosen_frameworks({}).empty());
+}
+
+TEST_CASE("a framework that there is not, or that is named twice, is refused") {
+  CHECK_THROWS_WITH(chosen_frameworks(std::vector<std::string>{"tensorflo"}),
+                    Contains("did you mean 'tensorflow'") && Contains("torch"));
+  CHECK_THROWS_WITH(chosen_frameworks(std::vector<std::string>{"jax", "jax"}), Contains("named twice"));
+}
+
+TEST_CASE("no two frameworks set the same variable") {
+  std::set<std::string> names;
+  for (const auto* framework : environment_table()) {
+    const auto meeting = three_ranks_on_two_nodes(0);
+    const auto ports = meeting.ports.find(framework->name);
+    CHECK((framework->ports_of == PortsOf::nobody) == (ports == meeting.ports.end()));
+    const auto numbers = ports == meeting.ports.end() ? std::vector<int>() : ports->second;
+    for (const auto& variable : framework->variables(meeting, numbers)) {
+      INFO(variable.name);
+      CHECK(names.insert(variable.name).second);
+    }
+  }
+}
+
+TEST_CASE("ranks with the same CPUs share them, those with CPUs of their own have them all, and none has less than one") {
+  CHECK(cpus_each("1111", std::vector<std::string>{"1111", "1111"}) == 2);
+  CHECK(cpus_each("0011", std::vector<std::string>{"1100", "0011"}) == 2);
+  CHECK(cpus_each("11", std::vector<std::string>{"11", "11", "11"}) == 1);
+  CHECK(cpus_each("1111", std::vector<std::string>{"1111", "0011", "1111"}) == 2);
+  CHECK(cpus_each(affinity_of_this_thread(), {}) >= 1);
+}

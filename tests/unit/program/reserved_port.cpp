@@ -1,0 +1,86 @@
+#include "frameworks/program/reserved_port.hpp"
+
+#include <set>
+#include <vector>
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <catch2/catch.hpp>
+
+#include "frameworks/program/any_address.hpp"
+
+using namespace trainrt::program;
+
+namespace {
+
+sockaddr_in loopback(int port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+/// A socket that listens there; an empty one if it may not.
+Descriptor listener(int port, bool with_reuse) {
+  const int reuse = with_reuse ? 1 : 0;
+  const auto address = loopback(port);
+  Descriptor found(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  setsockopt(found.number(), SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse);
+  if (bind(found.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return {};
+  return listen(found.number(), 10) == 0 ? std::move(found) : Descriptor();
+}
+
+Descriptor connection_to(int port) {
+  const auto address = loopback(port);
+  Descriptor found(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  return connect(found.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ? std::move(found)
+                                                                                                   : Descriptor();
+}
+
+}  // namespace
+
+TEST_CASE("nobody who asks for any port, or connects, gets one that is reserved") {
+  std::vector<ReservedPort> reserved(20);
+  std::set<int> numbers;
+  for (const auto& port : reserved) numbers.insert(port.number());
+  CHECK(numbers.size() == 20);
+  const auto server = listener(0, true);
+  std::vector<Descriptor> others;
+  int stolen = 0;
+  for (int turn = 0; turn < 200; ++turn) {
+    others.push_back(listener(0, turn % 2 == 0));
+    others.push_back(connection_to(port_of(server)));
+    REQUIRE(Descriptor(accept(server.number(), nullptr, nullptr)));
+    stolen += static_cast<int>(numbers.count(port_of(others.end()[-1])) + numbers.count(port_of(others.end()[-2])));
+    if (others.size() > 100) others.clear();
+  }
+  CHECK(stolen == 0);
+}
+
+TEST_CASE("who names a reserved port and sets SO_REUSEADDR listens on it, by IPv4 and by IPv6, time after time") {
+  const ReservedPort reserved;
+  for (int turn = 0; turn < 3; ++turn) {
+    const auto server = listener(reserved.number(), true);
+    REQUIRE(server);
+    CHECK(connection_to(reserved.number()));
+    CHECK_FALSE(listener(reserved.number(), true));  // one at a time
+  }
+  sockaddr_in6 address{};
+  address.sin6_family = AF_INET6;
+  address.sin6_port = htons(static_cast<std::uint16_t>(reserved.number()));
+  const Descriptor server(socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!server) return;  // a node without IPv6
+  constexpr int on = 1;
+  setsockopt(server.number(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  CHECK(bind(server.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+  CHECK(listen(server.number(), 10) == 0);
+  CHECK(connection_to(reserved.number()));
+}
+
+TEST_CASE("a reserved port is silent, and cannot be taken without SO_REUSEADDR") {
+  const ReservedPort reserved;
+  CHECK_FALSE(connection_to(reserved.number()));
+  CHECK_FALSE(listener(reserved.number(), false));
+}
