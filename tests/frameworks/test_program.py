@@ -930,6 +930,67 @@ def one_silent_program_among_others_that_speak_is_an_error():
     fails(program_config(f"{PYTHON} {program_file(text)}"), "trainrt's client", ranks=3)
 
 
+# ---- programs that never speak: what is known of them, and what is not ----------------------------------------------------------
+
+
+@test
+def of_a_silent_program_it_is_said_that_its_progress_is_not_known():
+    """In its record, also if it was killed, and in all words about it; its time counts as training, its goodput as unknown."""
+    folder = scratch()
+    config = program_config(f"/bin/sh -c 'touch {folder}/$RANK; while [ ! -e {folder}/go ]; do sleep 0.05; done'")
+    run_dir = run_dir_of(config)
+    job = start_program(2, config)
+    wait_for_programs(job, 2)
+    pulse = run_dir / "attempts/000001.pulse"
+    wait_until(lambda: job.ended() or (pulse.exists() and json.loads(pulse.read_text())["timing"]["steps_s"] > 1), 60, "a heartbeat of its training", job)
+    equal(json.loads(pulse.read_text()).get("silent"), True, "what the heartbeat says", job)
+    kill(job.ranks().values())
+    job.wait(30)
+    (folder / "go").touch()
+    job = run_program(2, config)
+    check_exit(job, FINISHED)
+    check("does not report progress" in (job.out + job.err).splitlines()[-1] and "0 steps" not in job.out + job.err, "the last line", job)
+    equal([(record["silent"], record["saved_step"]) for record in attempts(run_dir)], [(True, None)] * 2, "the records")
+    shown = run([TRAINRT, "result", run_dir])
+    for words in ("not known: the program does not report progress", "not reported", "unknown", "The goodput is not known"):
+        check(words in shown.out, f"the result lacks {words!r}", shown)
+    check("0 to 0" not in shown.out, "steps that nobody counted", shown)
+    found = json.loads(run([TRAINRT, "result", run_dir, "--json"]).out)
+    equal((found["iterations"], found["time"]["goodput"], found["time"]["lost_s"]), (None, None, 0), "the run as JSON", shown)
+    for attempt in found["attempts"]:
+        equal((attempt["silent"], attempt["last_step"], attempt["time"]["goodput"]), (True, None, None), "the attempt as JSON", shown)
+    check(found["attempts"][0]["time"]["productive_s"] > 1, "its time is no training", shown)
+    check(re.search("run .* unknown", run([TRAINRT, "result", run_dir.parent]).out), "the table of runs", shown)
+    inspected = run([TRAINRT, "inspect", run_dir])
+    check("does not report progress" in inspected.err, "inspect promises a checkpoint", inspected)
+
+
+@test
+def a_program_that_speaks_is_silent_up_to_its_first_word():
+    config = linear_program(loop={"epochs": 4, "restore_pause": 3})
+    job = start_program(2, config)
+    pulse = run_dir_of(config) / "attempts/000001.pulse"
+    wait_until(lambda: job.ended() or pulse.exists() and json.loads(pulse.read_text()).get("silent"), 60, "a heartbeat before it restores", job)
+    check(not job.ended(), "it ended, and no heartbeat had called it silent", job)
+    job.code = job.wait(60)
+    check_exit(job, FINISHED)
+    check("silent" not in attempts(run_dir_of(config))[0], f"the record: {attempts(run_dir_of(config))[0]}", job)
+    check(json.loads(run([TRAINRT, "result", run_dir_of(config), "--json"]).out)["time"]["goodput"] > 0, "its goodput", job)
+
+
+@test
+def a_silent_program_is_no_hang_and_a_rank_that_hangs_around_it_is():
+    config = program_config("sleep 7", failure={"hang_timeout": "3 s"})
+    check_exit(run_program(2, config), FINISHED)
+    config = program_config("sleep 1000", failure={"hang_timeout": "3 s"})
+    job = start_program(2, config)
+    wait_for_programs(job, 2)
+    kill([job.ranks()[1]], signal.SIGSTOP)
+    job.code = job.wait(60)
+    check_exit(job, FAILED)
+    check("hang: " in error_of(config) and "rank 1" in error_of(config), f"error.txt: {error_of(config)}", job)
+
+
 def bad_usage(command, named):
     config = program_config(command)
     job = run_program(2, config)
