@@ -991,6 +991,52 @@ def a_silent_program_is_no_hang_and_a_rank_that_hangs_around_it_is():
     check("hang: " in error_of(config) and "rank 1" in error_of(config), f"error.txt: {error_of(config)}", job)
 
 
+# ---- which program fell first ---------------------------------------------------------------------------------------------------
+
+
+def falls_first(config, folder, first, *words):
+    """Rank 1's program ends as `first` lets it, those of the others a moment later with 1: the error names rank 1, and once."""
+    job = start_program(3, config)
+    wait_until(lambda: all((folder / str(rank)).exists() for rank in range(3)) or job.ended(), 60, "the programs", job)
+    first(programs(job)[1])
+    time.sleep(0.3)
+    (folder / "go").touch()
+    job.code = job.wait(60)
+    check_exit(job, FAILED)
+    text = error_of(config)
+    for word in ("rank 1 on ", *words):
+        check(word in text.splitlines()[0], f"error.txt lacks {word!r}: {text}", job)
+    check("rank 1" in attempts(run_dir_of(config))[0]["why"], f"the record: {attempts(run_dir_of(config))[0]}", job)
+
+
+def silent_falls_first(ending, *words):
+    folder = scratch()
+    program = program_file(f"#!/bin/sh\ntrap 'exit 9' ALRM\ntouch {folder}/$RANK\nwhile [ ! -e {folder}/go ]; do sleep 0.02; done\nexit 1\n", "mute.sh")
+    falls_first(program_config(program), folder, lambda pid: kill([pid], ending), *words)
+
+
+add_test("of_silent_programs_the_one_that_was_killed_is_named", silent_falls_first, signal.SIGKILL, "SIGKILL", "those of 2 other ranks after it")
+add_test("of_silent_programs_the_one_that_ended_first_is_named", silent_falls_first, signal.SIGALRM, "exited with 9", "those of 2 other ranks after it")
+
+
+def speaking_falls_first(ending, *words):
+    folder = scratch()
+    text = f"""
+import os, signal, time
+signal.signal(signal.SIGALRM, lambda *_: os._exit(9))
+ctx.restore(trainrt.State())
+open(f"{folder}/{{ctx.world_rank}}", "w").close()
+while not os.path.exists("{folder}/go"):
+    time.sleep(0.02)
+raise ConnectionResetError("connection reset by peer")
+"""
+    falls_first(program_config(python(text)), folder, lambda pid: kill([pid], ending), *words)
+
+
+add_test("of_programs_that_speak_the_one_that_was_killed_is_named", speaking_falls_first, signal.SIGKILL, "SIGKILL")
+add_test("of_programs_that_speak_the_one_that_ended_first_is_named", speaking_falls_first, signal.SIGALRM, "exited with 9")
+
+
 def bad_usage(command, named):
     config = program_config(command)
     job = run_program(2, config)
