@@ -30,12 +30,14 @@ trainer::TrainCall train_call(const config::RunSpec& spec) {
     const auto function = trainer::load_function(builtin_functions(), spec.train.function, spec.train.library);
     return {std::string(function.name), function.train};
   }
-  return {"program", program::program_function({.command = spec.train.command,
-                                                .stop_signal = stop_signals.at(spec.train.stop_signal),
-                                                .stop_timeout_s = spec.train.stop_timeout_s,
-                                                .contact_timeout_s = spec.failure.collective_timeout_s,
-                                                .environments = spec.program.environments,
-                                                .interface = spec.program.interface})};
+  return {"program",
+          program::program_function({.command = spec.train.command,
+                                     .stop_signal = stop_signals.at(spec.train.stop_signal),
+                                     .stop_timeout_s = spec.train.stop_timeout_s,
+                                     .contact_timeout_s = spec.failure.collective_timeout_s,
+                                     .environments = spec.program.environments,
+                                     .interface = spec.program.interface}),
+          true};
 }
 
 std::string described(const config::RunSpec& spec, const trainer::TrainCall& call) {
