@@ -57,6 +57,11 @@ class MeetingPoint {
     changed_.wait(lock, [&] { return generation_ != mine || !broken_.empty(); });
     if (generation_ == mine) throw Error(broken_);
   }
+  /// Returns once it is given up.
+  void outlast() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return !broken_.empty(); });
+  }
   void give_up(const std::string& why) {
     const std::lock_guard lock(mutex_);
     broken_ = why;
@@ -202,10 +207,11 @@ class RankGroup::Impl {
     rank.server = std::thread([store = std::move(store), socket = rank.socket] { PmiServer(store).serve(socket); });
   }
 
-  /// The first one counts.
+  /// The first one counts. The rank gets no answer: MPI would complain before it is killed.
   void abort(int rank, int code) {
     auto nobody = GroupEnd{};
     aborted_.compare_exchange_strong(nobody, GroupEnd{code, rank});
+    meeting_.outlast();
   }
 
   void look_at(int number) {
