@@ -17,8 +17,15 @@ constexpr int killed_by_term = 128 + 15;  // as Slurm counts it; never 75, which
 
 int code_of(ExitCode code) { return static_cast<int>(code); }
 
-constexpr const char* mend_and_submit =
-    "Mend what the errors above say and submit the job again: it continues from its last checkpoint";
+/// What a further attempt does.
+std::string continuation(const Situation& situation) {
+  return situation.silent ? "its program, which does not report progress, goes on from what it saved by itself"
+                          : "it continues from its last checkpoint";
+}
+
+std::string mend_and_submit(const Situation& situation) {
+  return "Mend what the errors above say and submit the job again: " + continuation(situation);
+}
 
 Verdict give_up(ExitCode code, std::string why, std::string advice, Limit limit = Limit::none) {
   return {.action = Action::give_up,
@@ -62,7 +69,7 @@ std::optional<Verdict> refused(const Situation& situation, const Limits& limits)
     return give_up(ExitCode::no_progress,
                    fmt::format("{}; {} attempts in a row got no further than the checkpoint they began with", situation.how,
                                situation.no_progress),
-                   mend_and_submit, Limit::max_no_progress);
+                   mend_and_submit(situation), Limit::max_no_progress);
   return std::nullopt;
 }
 
@@ -71,10 +78,10 @@ Verdict requeue(const Situation& situation, const Limits& limits, const std::str
   if (situation.requeues >= limits.max_requeues)
     return give_up(ExitCode::failed,
                    fmt::format("{}; the job was requeued {} already", situation.how, times(situation.requeues)),
-                   "Submit it again: it continues from its last checkpoint", Limit::max_requeues);
+                   "Submit it again: " + continuation(situation), Limit::max_requeues);
   return {.action = Action::requeue,
           .exit_code = code_of(ExitCode::stopped),
-          .why = fmt::format("{}: requeueing, to continue from the last checkpoint", reason),
+          .why = fmt::format("{}: requeueing; {}", reason, continuation(situation)),
           .limit = limit};
 }
 
@@ -100,7 +107,7 @@ Verdict after_failure(const Situation& situation, const Limits& limits) {
   if (situation.failures > limits.max_failures)
     return give_up(ExitCode::failed,
                    fmt::format("{}; it was started again {} in this allocation", situation.how, times(limits.max_failures)),
-                   mend_and_submit, Limit::max_failures);
+                   mend_and_submit(situation), Limit::max_failures);
   if (auto verdict = refused(situation, limits)) return *verdict;
   const auto usable = usable_of(situation, limits);
   if (!usable.lost.empty()) return after_loss(situation, limits, usable);
@@ -118,11 +125,10 @@ std::optional<Verdict> by_ending(const Situation& situation, const Limits& limit
     case Ending::none:
       return std::nullopt;
     case Ending::returns:
-      return leave(situation.how + "; Slurm requeues the job by itself, and it continues from its last checkpoint");
+      return leave(situation.how + "; Slurm requeues the job by itself, and " + continuation(situation));
     case Ending::for_good:
       return leave(situation.how +
-                   "; the job is cancelled and does not return. Submit it again to continue from the last "
-                   "checkpoint");
+                   "; the job is cancelled and does not return. Submit it again: " + continuation(situation));
     case Ending::stop_asked:
     case Ending::time_is_over:
       return requeue(situation, limits, situation.how);

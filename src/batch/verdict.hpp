@@ -35,6 +35,7 @@ struct Situation {
   int failures = 0;         ///< in this allocation, this attempt with them; a node that was lost is none
   int no_progress = 0;      ///< attempts in a row that got no further, this one with them
   int requeues = 0;         ///< so far: SLURM_RESTART_COUNT
+  bool silent = false;      ///< the attempt was a program's that does not report progress: nobody knows what it saved
 };
 
 /// What the config and the batch script allow.

@@ -56,9 +56,9 @@ std::string comparison_of(const std::vector<RunSummary>& runs) {
   for (const auto& name : metrics) columns.push_back({printable(name), true});
   Table table(columns);
   for (const auto& run : runs) {
-    std::vector<std::string> cells = {run.record.name, run.record.state, std::to_string(run.reports.size()),
-                                      std::to_string(run.attempt_count),
-                                      fmt::format("{:.1f} %", 100 * rundir::sum_of(run.accounts).goodput())};
+    std::vector<std::string> cells = {run.record.name, run.record.state,
+                                      run.is_silent() ? "-" : std::to_string(run.reports.size()),
+                                      std::to_string(run.attempt_count), goodput_text(rundir::sum_of(run.accounts))};
     for (const auto& key : keys) cells.push_back(run.record.loop.contains(key) ? run.record.loop.at(key) : "-");
     const auto* shown = shown_of(run);
     cells.push_back(shown == nullptr ? "-"

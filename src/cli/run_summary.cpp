@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
@@ -30,13 +31,20 @@ void mark_if_killed(RunSummary& run) {
 }
 
 Json as_json(const rundir::TimeAccount& account) {
-  return {{"waiting_s", account.waiting_s},       {"startup_s", account.startup_s}, {"productive_s", account.productive_s},
-          {"checkpoint_s", account.checkpoint_s}, {"lost_s", account.lost_s},       {"shutdown_s", account.shutdown_s},
-          {"total_s", account.total_s()},         {"goodput", account.goodput()}};
+  const auto goodput = account.goodput();
+  return {{"waiting_s", account.waiting_s},
+          {"startup_s", account.startup_s},
+          {"productive_s", account.productive_s},
+          {"checkpoint_s", account.checkpoint_s},
+          {"lost_s", account.lost_s},
+          {"shutdown_s", account.shutdown_s},
+          {"total_s", account.total_s()},
+          {"goodput", goodput ? Json(*goodput) : Json()}};
 }
 
 Json as_json(const rundir::AttemptRecord& attempt, const rundir::TimeAccount& account) {
   const auto or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
+  const auto if_known = [&](std::int64_t number) { return attempt.silent ? Json() : Json(number); };
   return {{"attempt", attempt.number},
           {"state", rundir::state_of(attempt)},
           {"start", attempt.start},
@@ -46,18 +54,23 @@ Json as_json(const rundir::AttemptRecord& attempt, const rundir::TimeAccount& ac
           {"exit_code", attempt.exit_code < 0 ? Json() : Json(attempt.exit_code)},
           {"ranks", attempt.ranks},
           {"nodes", attempt.nodes},
-          {"first_step", attempt.first_step},
-          {"last_step", attempt.last_step},
+          {"silent", attempt.silent},
+          {"first_step", if_known(attempt.first_step)},
+          {"last_step", if_known(attempt.last_step)},
           {"saved_step", attempt.saved_step < 0 ? Json() : Json(attempt.saved_step)},
-          {"first_iteration", attempt.first_iteration},
+          {"first_iteration", if_known(attempt.first_iteration)},
           {"saved_iteration", attempt.saved_iteration < 0 ? Json() : Json(attempt.saved_iteration)},
-          {"iteration", attempt.iteration},
+          {"iteration", if_known(attempt.iteration)},
           {"job_id", attempt.owner.job_id},
           {"restart_count", attempt.owner.restart_count},
           {"time", as_json(account)}};
 }
 
 }  // namespace
+
+bool RunSummary::is_silent() const {
+  return !attempts.empty() && reports.empty() && std::ranges::all_of(attempts, &rundir::AttemptRecord::silent);
+}
 
 const metrics::Record* RunSummary::best() const {
   const auto attribute = record.spec.find("checkpoint.score_attribute");
@@ -93,6 +106,11 @@ RunSummary summary_of(const std::string& run_dir) {
   return run;
 }
 
+std::string goodput_text(const rundir::TimeAccount& account) {
+  const auto goodput = account.goodput();
+  return goodput ? fmt::format("{:.1f} %", 100 * *goodput) : "unknown";
+}
+
 Json as_json(const RunSummary& run) {
   Json attempts = Json::array();
   for (std::size_t i = 0; i < run.attempts.size(); ++i) attempts.push_back(as_json(run.attempts[i], run.accounts[i]));
@@ -110,7 +128,7 @@ Json as_json(const RunSummary& run) {
           {"train_function", run.record.function},
           {"config", run.record.loop},
           {"path", run.run_dir},
-          {"iterations", run.reports.size()},
+          {"iterations", run.is_silent() ? Json() : Json(run.reports.size())},
           {"metrics", report(run.last())},
           {"best_metrics", report(run.best())},
           {"checkpoints", checkpoints},

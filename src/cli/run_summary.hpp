@@ -23,6 +23,8 @@ struct RunSummary {
   std::string contradiction = {};             ///< what in the run directory cannot be; "" = nothing
   std::size_t attempt_count = 0;              ///< records that can be read or not
 
+  /// No attempt was of anything but a program that said nothing: how far it came is not known.
+  bool is_silent() const;
   const metrics::Record* last() const { return reports.empty() ? nullptr : &reports.back(); }
   /// By checkpoint.score_attribute; nullptr if the run has none, or no report has it.
   const metrics::Record* best() const;
@@ -30,6 +32,9 @@ struct RunSummary {
 
 /// Reads the run directory. UsageError if it has no run.json.
 RunSummary summary_of(const std::string& run_dir);
+
+/// "87.5 %", or "unknown".
+std::string goodput_text(const rundir::TimeAccount& account);
 
 /// For programs.
 nlohmann::ordered_json as_json(const RunSummary& summary);

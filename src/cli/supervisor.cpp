@@ -88,6 +88,7 @@ batch::Verdict Supervisor::after(const batch::StepEnd& end, int before) {
   situation.ending = batch::ending_of(
       {.signal = signal, .due_to = end.lines.due_to(), .job = facts, .restart_count = job_.restart_count()});
   situation.how = write_down(end, situation.ending, before);
+  situation.silent = was_silent();
   if (is_final(end.exit_code)) return batch::decide(situation, limits());
   situation.nodes = nodes_after(end, facts);
   const auto lost = static_cast<std::size_t>(std::ranges::count(situation.nodes, false, &batch::Node::healthy));
@@ -108,7 +109,8 @@ batch::Verdict Supervisor::asked_to_end(int signal) {
   return batch::decide({.exit_code = static_cast<int>(ExitCode::stopped),
                         .how = batch::signal_name(signal) + " came between two attempts",
                         .ending = ending,
-                        .requeues = job_.restart_count()},
+                        .requeues = job_.restart_count(),
+                        .silent = was_silent()},
                        limits());
 }
 
@@ -179,6 +181,12 @@ bool Supervisor::has_finished() const {
   } catch (const std::exception&) {
     return false;
   }
+}
+
+/// The last attempt was of a program that said nothing.
+bool Supervisor::was_silent() const {
+  const auto attempts = rundir::read_attempts(spec_.run_dir, 1);
+  return !attempts.empty() && attempts.back().silent;
 }
 
 int Supervisor::last_number() const {

@@ -56,6 +56,9 @@ inline constexpr auto values_of<FailureKeys> = &RunSpec::failure;
 template <>
 inline constexpr auto values_of<ProgramKeys> = &RunSpec::program;
 
+/// Gives the run another name, before anything was made for it.
+void rename(RunSpec& spec, const std::string& name);
+
 /// Checks the keys of a config file and command line. Throws UsageError that names key, place and what is valid.
 RunSpec make_run_spec(const Options& given);
 

@@ -85,6 +85,7 @@ Attempt::Attempt(const std::string& run_dir, int ranks, std::vector<std::string>
   record_.owner = this_owner();
   record_.ranks = ranks;
   record_.nodes = std::move(nodes);
+  record_.silent = meter.is_silent();
   record_.start = utc_before(monotonic_seconds() - meter.started_s());
   const auto before = claim();
   fault_point("claimed");
@@ -152,6 +153,7 @@ void Attempt::take_reading(AttemptRecord& record) const {
   record.saved_iteration = reading.saved_iteration;
   record.iteration = reading.iteration;
   record.timing = reading.timing;
+  record.silent = reading.silent;
   record.seen = utc_now();
 }
 

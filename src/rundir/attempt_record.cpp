@@ -90,15 +90,17 @@ Owner owner_from(const Json& json) {
 /// What record and heartbeat have in common.
 Json numbers_of(const AttemptRecord& record) {
   const auto or_null = [](std::int64_t number) { return number < 0 ? Json() : Json(number); };
-  return {{"first_step", record.first_step},
-          {"last_step", record.last_step},
-          {"saved_step", or_null(record.saved_step)},
-          {"saved_checkpoint", or_null(record.saved_checkpoint)},
-          {"first_iteration", record.first_iteration},
-          {"saved_iteration", or_null(record.saved_iteration)},
-          {"iteration", record.iteration},
-          {"timing", to_json(record.timing)},
-          {"seen", record.seen.empty() ? Json() : Json(record.seen)}};
+  Json json = {{"first_step", record.first_step},
+               {"last_step", record.last_step},
+               {"saved_step", or_null(record.saved_step)},
+               {"saved_checkpoint", or_null(record.saved_checkpoint)},
+               {"first_iteration", record.first_iteration},
+               {"saved_iteration", or_null(record.saved_iteration)},
+               {"iteration", record.iteration},
+               {"timing", to_json(record.timing)},
+               {"seen", record.seen.empty() ? Json() : Json(record.seen)}};
+  if (record.silent) json["silent"] = true;
+  return json;
 }
 
 /// The same, read again.
@@ -114,6 +116,7 @@ void take_numbers(AttemptRecord& record, const Json& json) {
   record.first_iteration = count_or("first_iteration", record.iteration);
   record.saved_iteration = count_or("saved_iteration", -1);
   record.seen = value_or<std::string>(json, "seen", "");
+  record.silent = value_or(json, "silent", false);
   const auto timing = value_or(json, "timing", Json::object());
   record.timing = {.startup_s = seconds_or(timing, "startup_s"),
                    .steps_s = seconds_or(timing, "steps_s"),

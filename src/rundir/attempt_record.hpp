@@ -11,7 +11,8 @@ namespace trainrt::rundir {
 /// Where the time of one attempt went, by rank 0's clock, from the start of its process on. Seconds.
 struct Timing {
   double startup_s = 0;     ///< up to the first step or report: launch, restore, first data
-  double steps_s = 0;       ///< from there to the end of the train function, without the saves
+  double steps_s = 0;       ///< from there to the end of the train function, without the saves; of a program that has said
+                            ///< nothing, from its start
   double checkpoint_s = 0;  ///< the train thread stood still for a save
   double shutdown_s = 0;    ///< after the train function
 
@@ -41,6 +42,8 @@ struct AttemptRecord {
   std::int64_t iteration = 0;
   Timing timing;
   std::string seen;  ///< UTC; its last sign of life with these numbers; "" if it has left none
+  /// Of a program that has not restored, stepped or reported so far: how far it came is not known.
+  bool silent = false;
   /// The user let it begin all the same: what earlier attempts say they had saved counts no more.
   bool accepted_missing = false;
 };

@@ -71,7 +71,10 @@ double wait_between(const AttemptRecord& before, const AttemptRecord& attempt) {
 
 double TimeAccount::total_s() const { return waiting_s + startup_s + productive_s + checkpoint_s + lost_s + shutdown_s; }
 
-double TimeAccount::goodput() const { return total_s() > 0 ? productive_s / total_s() : 0; }
+std::optional<double> TimeAccount::goodput() const {
+  if (silent) return std::nullopt;
+  return total_s() > 0 ? productive_s / total_s() : 0;
+}
 
 TimeAccount& TimeAccount::operator+=(const TimeAccount& other) {
   waiting_s += other.waiting_s;
@@ -80,6 +83,7 @@ TimeAccount& TimeAccount::operator+=(const TimeAccount& other) {
   checkpoint_s += other.checkpoint_s;
   lost_s += other.lost_s;
   shutdown_s += other.shutdown_s;
+  silent = silent || other.silent;
   return *this;
 }
 
@@ -88,12 +92,14 @@ std::vector<TimeAccount> accounts_of(std::span<const AttemptRecord> attempts) {
   for (std::size_t i = 0; i < attempts.size(); ++i) {
     const auto& attempt = attempts[i];
     const double lost_steps_s = attempt.timing.steps_s * lost_share(attempt, attempts.subspan(i + 1));
+    const double trained_unseen_s = attempt.silent ? unseen_s(attempt) : 0;
     accounts.push_back({.waiting_s = i > 0 ? wait_between(attempts[i - 1], attempt) : 0,
                         .startup_s = attempt.timing.startup_s,
-                        .productive_s = attempt.timing.steps_s - lost_steps_s,
+                        .productive_s = attempt.timing.steps_s - lost_steps_s + trained_unseen_s,
                         .checkpoint_s = attempt.timing.checkpoint_s,
-                        .lost_s = lost_steps_s + unseen_s(attempt),
-                        .shutdown_s = attempt.timing.shutdown_s});
+                        .lost_s = lost_steps_s + unseen_s(attempt) - trained_unseen_s,
+                        .shutdown_s = attempt.timing.shutdown_s,
+                        .silent = attempt.silent});
   }
   return accounts;
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,10 +17,11 @@ struct TimeAccount {
   double checkpoint_s = 0;  ///< the train thread stood still for a save
   double lost_s = 0;        ///< in steps that were done again later, or that nobody saw survive
   double shutdown_s = 0;    ///< after the train function
+  bool silent = false;      ///< a program's that said nothing: what of its productive time survived is not known
 
   double total_s() const;
-  /// The productive part of the total; 0 if there is no time yet.
-  double goodput() const;
+  /// The productive part of the total; 0 if there is no time yet, and nullopt if it is not known.
+  std::optional<double> goodput() const;
   TimeAccount& operator+=(const TimeAccount& other);
 };
 
@@ -28,7 +30,7 @@ struct TimeAccount {
 /// Steps of an attempt are lost if a later attempt began before its end; of the last attempt if it failed or was
 /// killed, and they are in no checkpoint. The time of its steps is shared out evenly among them. What an attempt
 /// did between its last sign of life and an end that somebody else saw counts as lost, too. An attempt that runs has lost
-/// nothing so far.
+/// nothing so far. All time of a program that says nothing counts as productive from its start on, until its end.
 std::vector<TimeAccount> accounts_of(std::span<const AttemptRecord> attempts);
 
 TimeAccount sum_of(std::span<const TimeAccount> accounts);

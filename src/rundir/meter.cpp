@@ -13,7 +13,16 @@ constexpr auto relaxed = std::memory_order_relaxed;
 
 }  // namespace
 
-Meter::Meter(double started_s) : started_s_(started_s) {}
+Meter::Meter(double started_s, bool silent) : started_s_(started_s), silent_(silent) {}
+
+void Meter::train_function_began() {
+  began_at_s_.store(monotonic_seconds(), relaxed);
+  if (is_silent()) notify();
+}
+
+void Meter::spoke() {
+  if (silent_.exchange(false, relaxed)) notify();
+}
 
 void Meter::restored(std::int64_t step, std::int64_t iteration, std::int64_t checkpoint) {
   first_step_.store(step, relaxed);
@@ -80,11 +89,12 @@ Meter::Reading Meter::read() const {
                   .first_iteration = first_iteration_.load(relaxed),
                   .saved_iteration = saved_iteration_.load(relaxed),
                   .iteration = iteration_.load(relaxed),
+                  .silent = is_silent(),
                   .timing = {}};
   const double now = monotonic_seconds();
   const double ended = ended_at_s_.load(relaxed);
   const double train_end = ended < 0 ? now : std::min(ended, now);
-  const double begun = steps_at_s_.load(relaxed);
+  const double begun = (reading.silent ? began_at_s_ : steps_at_s_).load(relaxed);
   const double steps_begin = begun < 0 ? train_end : std::min(begun, train_end);
   auto& timing = reading.timing;
   timing.checkpoint_s = stalled_s();

@@ -21,13 +21,18 @@ class Meter {
     std::int64_t first_iteration = 0;
     std::int64_t saved_iteration = -1;
     std::int64_t iteration = 0;
+    bool silent = false;
     Timing timing;
   };
 
-  /// `started_s`: when the attempt began, by monotonic_seconds().
-  explicit Meter(double started_s);
+  /// `started_s`: when the attempt began, by monotonic_seconds(). `silent`: of a program that may train without a word;
+  /// it counts as silent until the first restore, step or report.
+  explicit Meter(double started_s, bool silent = false);
 
   // --- the train thread ---
+  void train_function_began();
+  bool train_function_has_begun() const { return began_at_s_.load(std::memory_order_relaxed) >= 0; }
+  void spoke();  ///< it is not silent: it restores, steps or reports
   /// Where the attempt begins, and the number of this run's checkpoint that holds that; -1: none does.
   void restored(std::int64_t step, std::int64_t iteration, std::int64_t checkpoint);
   void stepped(std::int64_t step);
@@ -35,6 +40,7 @@ class Meter {
   void committed(std::int64_t step, std::int64_t iteration, std::int64_t checkpoint);
   void training_ended();
   double stalled_s() const;  ///< in all saves so far, the one under way included
+  bool is_silent() const { return silent_.load(std::memory_order_relaxed); }
   bool steps_begun() const { return steps_at_s_.load(std::memory_order_relaxed) >= 0; }
   double steps_begun_s() const { return steps_at_s_.load(std::memory_order_relaxed); }
 
@@ -52,8 +58,8 @@ class Meter {
 
   // --- any thread ---
   Reading read() const;
-  /// Until something is worth writing down at once (the first step, a commit) or so many seconds have passed; false once
-  /// release() was called.
+  /// Until something is worth writing down at once (the first word or step, a commit) or so many seconds have passed; false
+  /// once release() was called.
   bool wait_for_news(double seconds);
   /// Ends the waiting, for good.
   void release();
@@ -66,7 +72,8 @@ class Meter {
   const double started_s_;
   std::atomic<std::int64_t> first_step_{0}, last_step_{0}, saved_step_{-1}, saved_checkpoint_{-1};
   std::atomic<std::int64_t> first_iteration_{0}, saved_iteration_{-1}, iteration_{0};
-  std::atomic<double> steps_at_s_{-1}, ended_at_s_{-1};  // < 0: not yet
+  std::atomic<bool> silent_;
+  std::atomic<double> began_at_s_{-1}, steps_at_s_{-1}, ended_at_s_{-1};  // < 0: not yet
   std::atomic<double> stalled_s_{0}, stall_at_s_{-1};
   int stalls_ = 0;
   std::mutex mutex_;

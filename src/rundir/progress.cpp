@@ -15,7 +15,7 @@ namespace {
 bool has_code(const AttemptRecord& attempt, ExitCode code) { return attempt.exit_code == static_cast<int>(code); }
 
 bool says_nothing(const AttemptRecord& attempt) {
-  return has_code(attempt, ExitCode::usage) || attempt.why.starts_with(ended_by_slurm) ||
+  return attempt.silent || has_code(attempt, ExitCode::usage) || attempt.why.starts_with(ended_by_slurm) ||
          attempt.why.starts_with("stopped by SIGTERM");
 }
 

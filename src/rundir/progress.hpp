@@ -10,7 +10,8 @@ namespace trainrt::rundir {
 inline constexpr std::size_t attempts_that_matter = 200;
 
 /// How many of a job's last attempts, in a row, committed no checkpoint beyond the one they began with. Those that failed,
-/// were killed, or stopped by themselves count; those that Slurm ended, and those whose config was wrong, are passed over.
+/// were killed, or stopped by themselves count; those that Slurm ended, those whose config was wrong, and those of programs
+/// that said nothing, are passed over.
 /// `attempts` are in order. Pure.
 int attempts_without_progress(std::span<const AttemptRecord> attempts, const std::string& job_id);
 

@@ -22,10 +22,15 @@ std::string why_of(const Ending& ending) {
   return (is_finished(ending) ? "finished early: " : "stopped by ") + ending.reason;
 }
 
+std::string way_of(const Ending& ending) {
+  if (ending.silent) return "the program ended well, and does not report progress";
+  return counted(ending.iteration, "iteration") + ", " + counted(ending.step, "step");
+}
+
 std::string finished_message(const Ending& ending, const std::string& run_dir) {
-  return fmt::format("finished{}: {}, {}. Results: {} (trainrt result {})",
-                     ending.kind == Kind::finished_early ? " early (" + ending.reason + ")" : "",
-                     counted(ending.iteration, "iteration"), counted(ending.step, "step"), run_dir, shell_quoted(run_dir));
+  return fmt::format("finished{}: {}. Results: {} (trainrt result {})",
+                     ending.kind == Kind::finished_early ? " early (" + ending.reason + ")" : "", way_of(ending), run_dir,
+                     shell_quoted(run_dir));
 }
 
 std::string lost_message(const Ending& ending, const std::string& run_dir) {
@@ -39,6 +44,9 @@ std::string stopped_message(const Ending& ending) {
   const auto again = fmt::format("Run the same command again to continue (exit {})", static_cast<int>(ExitCode::stopped));
   if (ending.kind == Kind::not_begun)
     return fmt::format("{} before the training began; nothing has changed. {}", why_of(ending), again);
+  if (ending.silent)
+    return fmt::format("{}; the program had reported no progress, and goes on from what it saved by itself. {}",
+                       why_of(ending), again);
   return fmt::format("{} at step {}; everything up to there is saved. {}", why_of(ending), ending.step, again);
 }
 

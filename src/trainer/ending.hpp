@@ -13,13 +13,14 @@ struct Ending {
     finished,        ///< the train function returned
     finished_early,  ///< a stop rule was met, or the train function asked for the end
     stopped,         ///< by a signal, or before the job's time is over
-    not_begun,       ///< stopped before the train function had restored, stepped or reported
+    not_begun,       ///< stopped before the train function had restored, stepped or reported, or the program was started
   };
   Kind kind = Kind::finished;
   std::string reason;  ///< what stopped it: "SIGUSR1", or the rule that was met; "" if it returned
   bool saved = true;   ///< nothing is lost when the run goes on from its newest checkpoint
   std::int64_t step = 0;
   std::int64_t iteration = 0;
+  bool silent = false;  ///< a program's that has not restored, stepped or reported: how far it came is not known
 };
 
 /// What is concluded from it.

@@ -46,10 +46,10 @@ void write_down(const AttemptPlace& place, const Failure& failure) {
     record->state = "failed";
     rundir::write_run_record(place.files, *record);
   }
-  log::info(fmt::format(
-      "the error is kept in {}/error.txt; mend what it says and start the same command again: the run continues from "
-      "its last checkpoint",
-      run_dir));
+  log::info(fmt::format("the error is kept in {}/error.txt; mend what it says and start the same command again: {}",
+                        run_dir,
+                        failure.silent ? "the program is started again, and goes on from what it saved by itself"
+                                       : "the run continues from its last checkpoint"));
 }
 
 std::string fenced_text(int attempt) {
@@ -72,14 +72,15 @@ void fail_everywhere(const AttemptPlace& place, const Session& session, launch::
   }
   const auto details = details_of_exception(whole_message);
   std::this_thread::sleep_for(std::chrono::duration<double>(behind_first_s(launch.world(), 1)));
-  const auto text = fmt::format("rank {} on {} failed at step {} (attempt {}): {}", launch.world().rank, host_name(),
-                                session.step_count(), place.attempt, first_line(error.what()));
+  const auto at_step = session.is_silent() ? "" : fmt::format(" at step {}", session.step_count());
+  const auto text = fmt::format("rank {} on {} failed{} (attempt {}): {}", launch.world().rank, host_name(), at_step,
+                                place.attempt, first_line(error.what()));
   log::error(error.what());
   try {
     if (leaves_nothing(place, session, error))
       rundir::discard_run_directory(place.files, place.attempt, place.there_before);
     else
-      write_down(place, {text, details, error.code(), session.step_count()});
+      write_down(place, {text, details, error.code(), session.step_count(), session.is_silent()});
   } catch (const std::exception& second) {
     log::error(std::string("and that could not be written down: ") + with_advice(second));
   }

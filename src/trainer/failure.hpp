@@ -26,6 +26,7 @@ struct Failure {
   std::string details;  ///< lines that only error.txt gets
   ExitCode code = ExitCode::failed;
   std::int64_t step = 0;
+  bool silent = false;  ///< of a program that has reported no progress
 };
 
 /// Puts it into error.txt, the attempt's record and run.json, if no other rank has done so. Any rank and thread may

@@ -101,10 +101,12 @@ void say_when_started() {
     fmt::print(stderr, "timing: train_function_started_s={:.3f}\n", seconds_since_process_start());
 }
 
-void call_train_function(const AttemptPlace& place, const TrainCall& function, Session& session, launch::Launch& launch) {
+void call_train_function(const AttemptPlace& place, const TrainCall& function, Session& session, launch::Launch& launch,
+                         rundir::Meter& meter) {
   try {
     session.stop_if_asked();  // asked during the start-up: nothing has begun
     Context context(session);
+    meter.train_function_began();
     FirstRank(launch.world().rank).does(say_when_started);
     const watch::ExitGuard guard(launch);
     function.train(context);
@@ -156,8 +158,8 @@ watch::HangWatch watch_for_hangs(const AttemptPlace& place, const Session& sessi
           std::move(scene),
           session.life(),
           {.write_down =
-               [&place](const std::string& why, std::int64_t step) {
-                 write_down(place, {why, "", ExitCode::failed, step});
+               [&place, &session](const std::string& why, std::int64_t step) {
+                 write_down(place, {why, "", ExitCode::failed, step, session.is_silent()});
                },
            .end_step =
                [&launch] {
@@ -196,7 +198,7 @@ RunOutcome run_attempt(const config::RunSpec& spec, const TrainCall& function, l
   const auto hang_watch = watch_for_hangs(place, session, launch, start.nodes);
   start.start_watch.reset();
   try {
-    call_train_function(place, function, session, launch);
+    call_train_function(place, function, session, launch, meter);
     fence_watch.stop();  // rank 0 removes the private directory once all ranks have closed
     session.close();
   } catch (const comm::AgreedError& error) {
@@ -221,7 +223,8 @@ void check_spec(const config::RunSpec& spec) {
 }
 
 RunOutcome run(const config::RunSpec& spec, const TrainCall& function, launch::Launch& launch, Communicator& communicator) {
-  rundir::Meter meter(attempt_start_s());  // before what uses it: the attempt's heartbeats, in `start`
+  rundir::Meter meter(attempt_start_s(),
+                      function.may_be_silent);  // before what uses it: the attempt's heartbeats, in `start`
   Start start;
   start.start_watch.emplace(
       launch, watch::StartTimes{spec.failure.hang_timeout, spec.failure.launch_timeout_s, spec.failure.storage_timeout_s});

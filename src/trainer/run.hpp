@@ -20,6 +20,7 @@ struct RunOutcome {
 struct TrainCall {
   std::string name;
   std::function<void(Context&)> train;
+  bool may_be_silent = false;  ///< a program, which may train without a call of the Context
 };
 
 /// Runs one attempt of a run: opens the run directory, continues from the last checkpoint, calls the train function, and

@@ -112,6 +112,7 @@ void Session::warn_of_missing_score() {
 void Session::step() {
   throw_if_stopped();
   fault_point("step");
+  attempt_.meter.spoke();
   warn_if_unattached();
   warn_of_unread_keys("its first step");
   note_place();
@@ -150,6 +151,7 @@ void Session::stop_if_asked() {
 void Session::report(const Metrics& metrics) {
   throw_if_stopped();
   fault_point("report");
+  attempt_.meter.spoke();
   warn_if_unattached();
   warn_of_unread_keys("its first report");
   life_.progress(progress_.step, Phase::training);
@@ -235,16 +237,23 @@ void Session::finish() {
         progress_.step, saves_.newest()));
 }
 
+/// One that was started.
+bool Session::is_silent_program() const { return is_silent() && attempt_.meter.train_function_has_begun(); }
+
 trainer::Ending Session::ending() const {
   using Kind = trainer::Ending::Kind;
   const bool early = stopped_by_ == batch::ended_early;
   const bool has_nothing_to_lose = early && !attached_;  // a function without a State keeps nothing
-  const auto kind = stopped_by_ == batch::no_stop ? Kind::finished
-                    : early                       ? Kind::finished_early
-                    : has_begun()                 ? Kind::stopped
-                                                  : Kind::not_begun;
-  return {kind, kind == Kind::finished ? "" : stops_.describe(stopped_by_), loses_nothing() || has_nothing_to_lose,
-          progress_.step, progress_.iteration};
+  const auto kind = stopped_by_ == batch::no_stop        ? Kind::finished
+                    : early                              ? Kind::finished_early
+                    : has_begun() || is_silent_program() ? Kind::stopped
+                                                         : Kind::not_begun;
+  return {kind,
+          kind == Kind::finished ? "" : stops_.describe(stopped_by_),
+          loses_nothing() || has_nothing_to_lose,
+          progress_.step,
+          progress_.iteration,
+          is_silent()};
 }
 
 void Session::close() {

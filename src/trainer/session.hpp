@@ -58,6 +58,8 @@ class Session {
   const watch::LifeSigns& life() const { return life_; }
   std::int64_t step_count() const { return progress_.step; }
   std::int64_t iteration() const { return progress_.iteration; }
+  /// A program's that has not restored, stepped or reported so far.
+  bool is_silent() const { return attempt_.meter.is_silent(); }
 
   /// After the train function returned: waits for the checkpoint on its way, and warns if something is left unsaved. The
   /// function's data is gone, so nothing can be saved here.
@@ -78,6 +80,7 @@ class Session {
   bool has_progress() const { return progress_.step > 0 || progress_.iteration > 0; }
   /// False if the train function was stopped before it had restored, stepped or reported.
   bool has_begun() const { return attached_ || has_progress(); }
+  bool is_silent_program() const;
   /// Nothing is lost when the run goes on from its newest checkpoint, or from its beginning if it has made no step.
   bool loses_nothing() const { return !has_progress() || is_saved(); }
   trainer::RunPoint point() const { return {progress_.iteration, progress_.step}; }

@@ -56,6 +56,7 @@ void Session::attach(const State& user) {
 bool Session::restore(State& state) {
   if (has_progress()) throw UsageError("restore() comes before the first step() and report()");
   fault_point("load");
+  attempt_.meter.spoke();
   const watch::InPhase loading(life_, watch::Phase::loading);
   attach(state);
   const bool restored = restore_own() || resume_from_other();

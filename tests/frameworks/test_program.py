@@ -930,6 +930,113 @@ def one_silent_program_among_others_that_speak_is_an_error():
     fails(program_config(f"{PYTHON} {program_file(text)}"), "trainrt's client", ranks=3)
 
 
+# ---- programs that never speak: what is known of them, and what is not ----------------------------------------------------------
+
+
+@test
+def of_a_silent_program_it_is_said_that_its_progress_is_not_known():
+    """In its record, also if it was killed, and in all words about it; its time counts as training, its goodput as unknown."""
+    folder = scratch()
+    config = program_config(f"/bin/sh -c 'touch {folder}/$RANK; while [ ! -e {folder}/go ]; do sleep 0.05; done'")
+    run_dir = run_dir_of(config)
+    job = start_program(2, config)
+    wait_for_programs(job, 2)
+    pulse = run_dir / "attempts/000001.pulse"
+    wait_until(lambda: job.ended() or (pulse.exists() and json.loads(pulse.read_text())["timing"]["steps_s"] > 1), 60, "a heartbeat of its training", job)
+    equal(json.loads(pulse.read_text()).get("silent"), True, "what the heartbeat says", job)
+    kill(job.ranks().values())
+    job.wait(30)
+    (folder / "go").touch()
+    job = run_program(2, config)
+    check_exit(job, FINISHED)
+    check("does not report progress" in (job.out + job.err).splitlines()[-1] and "0 steps" not in job.out + job.err, "the last line", job)
+    equal([(record["silent"], record["saved_step"]) for record in attempts(run_dir)], [(True, None)] * 2, "the records")
+    shown = run([TRAINRT, "result", run_dir])
+    for words in ("not known: the program does not report progress", "not reported", "unknown", "The goodput is not known"):
+        check(words in shown.out, f"the result lacks {words!r}", shown)
+    check("0 to 0" not in shown.out, "steps that nobody counted", shown)
+    found = json.loads(run([TRAINRT, "result", run_dir, "--json"]).out)
+    equal((found["iterations"], found["time"]["goodput"], found["time"]["lost_s"]), (None, None, 0), "the run as JSON", shown)
+    for attempt in found["attempts"]:
+        equal((attempt["silent"], attempt["last_step"], attempt["time"]["goodput"]), (True, None, None), "the attempt as JSON", shown)
+    check(found["attempts"][0]["time"]["productive_s"] > 1, "its time is no training", shown)
+    check(re.search("run .* unknown", run([TRAINRT, "result", run_dir.parent]).out), "the table of runs", shown)
+    inspected = run([TRAINRT, "inspect", run_dir])
+    check("does not report progress" in inspected.err, "inspect promises a checkpoint", inspected)
+
+
+@test
+def a_program_that_speaks_is_silent_up_to_its_first_word():
+    config = linear_program(loop={"epochs": 4, "restore_pause": 3})
+    job = start_program(2, config)
+    pulse = run_dir_of(config) / "attempts/000001.pulse"
+    wait_until(lambda: job.ended() or pulse.exists() and json.loads(pulse.read_text()).get("silent"), 60, "a heartbeat before it restores", job)
+    check(not job.ended(), "it ended, and no heartbeat had called it silent", job)
+    job.code = job.wait(60)
+    check_exit(job, FINISHED)
+    check("silent" not in attempts(run_dir_of(config))[0], f"the record: {attempts(run_dir_of(config))[0]}", job)
+    check(json.loads(run([TRAINRT, "result", run_dir_of(config), "--json"]).out)["time"]["goodput"] > 0, "its goodput", job)
+
+
+@test
+def a_silent_program_is_no_hang_and_a_rank_that_hangs_around_it_is():
+    config = program_config("sleep 7", failure={"hang_timeout": "3 s"})
+    check_exit(run_program(2, config), FINISHED)
+    config = program_config("sleep 1000", failure={"hang_timeout": "3 s"})
+    job = start_program(2, config)
+    wait_for_programs(job, 2)
+    kill([job.ranks()[1]], signal.SIGSTOP)
+    job.code = job.wait(60)
+    check_exit(job, FAILED)
+    check("hang: " in error_of(config) and "rank 1" in error_of(config), f"error.txt: {error_of(config)}", job)
+
+
+# ---- which program fell first ---------------------------------------------------------------------------------------------------
+
+
+def falls_first(config, folder, first, *words):
+    """Rank 1's program ends as `first` lets it, those of the others a moment later with 1: the error names rank 1, and once."""
+    job = start_program(3, config)
+    wait_until(lambda: all((folder / str(rank)).exists() for rank in range(3)) or job.ended(), 60, "the programs", job)
+    first(programs(job)[1])
+    time.sleep(0.3)
+    (folder / "go").touch()
+    job.code = job.wait(60)
+    check_exit(job, FAILED)
+    text = error_of(config)
+    for word in ("rank 1 on ", *words):
+        check(word in text.splitlines()[0], f"error.txt lacks {word!r}: {text}", job)
+    check("rank 1" in attempts(run_dir_of(config))[0]["why"], f"the record: {attempts(run_dir_of(config))[0]}", job)
+
+
+def silent_falls_first(ending, *words):
+    folder = scratch()
+    program = program_file(f"#!/bin/sh\ntrap 'exit 9' ALRM\ntouch {folder}/$RANK\nwhile [ ! -e {folder}/go ]; do sleep 0.02; done\nexit 1\n", "mute.sh")
+    falls_first(program_config(program), folder, lambda pid: kill([pid], ending), *words)
+
+
+add_test("of_silent_programs_the_one_that_was_killed_is_named", silent_falls_first, signal.SIGKILL, "SIGKILL", "those of 2 other ranks after it")
+add_test("of_silent_programs_the_one_that_ended_first_is_named", silent_falls_first, signal.SIGALRM, "exited with 9", "those of 2 other ranks after it")
+
+
+def speaking_falls_first(ending, *words):
+    folder = scratch()
+    text = f"""
+import os, signal, time
+signal.signal(signal.SIGALRM, lambda *_: os._exit(9))
+ctx.restore(trainrt.State())
+open(f"{folder}/{{ctx.world_rank}}", "w").close()
+while not os.path.exists("{folder}/go"):
+    time.sleep(0.02)
+raise ConnectionResetError("connection reset by peer")
+"""
+    falls_first(program_config(python(text)), folder, lambda pid: kill([pid], ending), *words)
+
+
+add_test("of_programs_that_speak_the_one_that_was_killed_is_named", speaking_falls_first, signal.SIGKILL, "SIGKILL")
+add_test("of_programs_that_speak_the_one_that_ended_first_is_named", speaking_falls_first, signal.SIGALRM, "exited with 9")
+
+
 def bad_usage(command, named):
     config = program_config(command)
     job = run_program(2, config)

@@ -92,20 +92,23 @@ def a_program_that_is_killed_is_started_again_in_the_allocation():
 
 
 @test
-def a_program_that_says_nothing_saves_by_itself_and_is_requeued():
-    """It continues from a file of its own, as any program that knows neither trainrt nor Slurm."""
+def a_program_that_says_nothing_saves_by_itself_and_is_requeued_more_often_than_max_no_progress():
+    """It continues from a file of its own, as any program that knows neither trainrt nor Slurm. Nobody sees its progress: a requeue
+    and a failure, in a row, are no verdict of that there is none."""
     folder = scratch()
     program = folder / "mute.sh"
     program.write_text(f"""#!/bin/sh
 file={folder}/$RANK
 count=$(cat $file 2>/dev/null || echo 0)
+if [ $RANK = 1 ] && [ $count != 0 ] && [ ! -e $file.failed ]; then touch $file.failed; exit 3; fi
 trap 'echo $count > $file; exit 0' TERM
 echo "rank $RANK of $WORLD_SIZE from $count"
 while [ $count -lt 300 ]; do sleep 0.05; count=$((count + 1)); done
 echo $count > $file
 """)
     program.chmod(0o755)
-    job = CLUSTER.sbatch(ALLOCATION, config_of(program))
+    config = config_of(program, failure={"max_no_progress": 1})
+    job = CLUSTER.sbatch(ALLOCATION, config)
     job.wait_for("rank 1 of 2 from 0")
     time.sleep(3)
     CLUSTER.call("scancel", "--signal=USR1", f"{job.id}.0")
@@ -113,8 +116,31 @@ echo $count > $file
     equal(job.wait_for_state("COMPLETED", "FAILED", "CANCELLED", timeout=120), "COMPLETED", "end of the job", job)
     for rank in range(2):
         again = re.findall(rf"rank {rank} of 2 from (\d+)", job.text)
-        check(len(again) == 2 and 0 < int(again[1]) < 300, f"where rank {rank} began: {again}", job)
+        check(len(again) in (2, 3) and again[0] == "0" and all(0 < int(count) < 300 for count in again[1:]), f"where rank {rank} began: {again}", job)
         equal((folder / str(rank)).read_text(), "300\n", f"file of rank {rank}", job)
+    records = attempts(run_dir_of(config))
+    equal([(record["exit_code"], record.get("silent")) for record in records], [(75, True), (70, True), (0, True)], "the attempts", job)
+    check("does not report progress" in job.text and "last checkpoint" not in job.text, "what supervise says", job)
+
+
+@test
+def a_program_without_a_config_is_requeued_into_its_own_run():
+    """jobs/program.sbatch: the requeued job continues the run, which is named after script, job and words."""
+    folder = scratch()
+    (folder / "linear.py").symlink_to(PROGRAM)
+    loop = [f"--loop.{key}={value}" for key, value in {**LOOP, "step_pause": 0.02}.items()]
+    keys = ["--run.seed=5", "--checkpoint.num_to_keep=2", "--checkpoint.every=2 reports", *loop]
+    job = CLUSTER.sbatch(ALLOCATION, *keys, "--", "/usr/bin/python3", "linear.py", script="program.sbatch", cwd=folder)
+    wait_until(lambda: list((folder / "runs").glob("*/result.json")), 60, "the first report", job)
+    run_dir = next((folder / "runs").iterdir())
+    check(re.fullmatch(rf"linear-{job.id}-[0-9a-f]{{8}}", run_dir.name), f"the run's name: {run_dir.name}", job)
+    wait_until(lambda: report_count(run_dir) >= 4, 60, "report 4", job)
+    one_rank(job)
+    job.wait_for_restart(1, timeout=90)
+    equal(job.wait_for_state("COMPLETED", "FAILED", "CANCELLED", timeout=120), "COMPLETED", "end of the job", job)
+    equal([path.name for path in (folder / "runs").iterdir()], [run_dir.name], "runs", job)
+    equal(len(attempts(run_dir)), 2, "attempts", job)
+    check_same_bits(run_dir, reference())
 
 
 main(setup=CLUSTER.up, teardown=CLUSTER.down)

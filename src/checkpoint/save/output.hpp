@@ -15,8 +15,10 @@ namespace trainrt::checkpoint {
 
 /// Returns when a checkpoint's directory is seen, which another node may have made a moment ago: it shows up late on
 /// network file systems. More than a second is said. DirectoryNotSeen if it is not seen within the limit; of a kind that
-/// may pass if the run directory is not there either: the storage is away.
-void await_directory(const std::string& path, double limit_s, const std::function<void(const std::string&)>& say);
+/// may pass if the run directory is not there either: the storage is away. If only the directory around it is gone, and was
+/// seen before, another attempt has taken it: an Error at once.
+void await_directory(const std::string& path, bool parent_was_seen, double limit_s,
+                     const std::function<void(const std::string&)>& say);
 
 /// A file of the checkpoint, opened by the first thread that has bytes for it.
 class Output {

@@ -142,8 +142,7 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
   void write(Output& output, BlockRecord& record, std::span<const std::byte> bytes) {
     if (record.digest.empty()) record.digest = io::digest_of(bytes);
     await_place(output);
-    io::while_there(run_of(run_of(directory_)),
-                    [&] { output.file().write(record.at, bytes); });  // it may open the file once more
+    io::while_there(run_of(run_of(directory_)), [&] { output.file().write(record.at, bytes); });  // it may reopen the file
     done_bytes_ += bytes.size();
   }
 
@@ -151,8 +150,9 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
   void await_place(const Output& output) {
     const std::lock_guard lock(place_mutex_);
     if (failed_) throw Error("another part of the checkpoint was not written");  // what failed first is reported
-    if (!directory_seen_) await_directory(directory_, writer_.options_.visible_s, writer_.options_.say);
-    directory_seen_ = true;
+    if (!directory_seen_)
+      await_directory(directory_, writer_.parent_seen_, writer_.options_.visible_s, writer_.options_.say);
+    directory_seen_ = writer_.parent_seen_ = true;
     const auto folder = output.path().substr(0, output.path().rfind('/'));
     if (folder != directory_ && folders_.insert(folder).second) io::make_directories_below(directory_, folder);
   }

@@ -55,7 +55,8 @@ class ShardWriter {
   class Job;
   io::Block staging_block(const Job& job, std::size_t bytes);
   WriterOptions options_;
-  std::atomic<bool> pins_{false};  // some state had tensors on GPUs
+  std::atomic<bool> pins_{false};         // some state had tensors on GPUs
+  std::atomic<bool> parent_seen_{false};  // this rank has seen the directory that checkpoints are written in
   io::BlockPool pool_;
   device::Copier copier_;  // ends before the memory that it has pinned
   std::shared_ptr<Job> job_;

@@ -43,7 +43,7 @@ void print_attempts(const std::vector<rundir::AttemptRecord>& attempts, std::siz
   for (const auto& attempt : attempts)
     table.add({std::to_string(attempt.number), std::string(rundir::state_of(attempt)), attempt.start,
                std::to_string(attempt.ranks), nodes_text(attempt.nodes),
-               fmt::format("{} to {}", attempt.first_step, attempt.last_step),
+               attempt.silent ? "not reported" : fmt::format("{} to {}", attempt.first_step, attempt.last_step),
                attempt.saved_step < 0 ? "-" : std::to_string(attempt.saved_step), first_line(attempt.why)});
   const auto unreadable = attempt_count - attempts.size();
   fmt::print(
@@ -57,7 +57,7 @@ std::vector<std::string> time_cells(const std::string& title, const rundir::Time
   for (const double seconds : {account.waiting_s, account.startup_s, account.productive_s, account.checkpoint_s,
                                account.lost_s, account.shutdown_s, account.total_s()})
     cells.push_back(clock_text(seconds));
-  cells.push_back(fmt::format("{:.1f} %", 100 * account.goodput()));
+  cells.push_back(goodput_text(account));
   return cells;
 }
 
@@ -86,11 +86,16 @@ void print_time(const RunSummary& summary) {
   table.add(time_cells("all", all));
   table.add(share_cells(all));
   fmt::print("time\n{}", table.text());
+  if (all.silent)
+    fmt::print(
+        "The goodput is not known: the program of an attempt did not report progress, and its time counts as productive\n");
 }
 
 void print_run(const RunSummary& summary) {
-  fmt::print("run         {} ({})\nstate       {}\ndirectory   {}\niterations  {}\n", summary.record.name,
-             summary.record.function, summary.record.state, summary.run_dir, summary.reports.size());
+  fmt::print(
+      "run         {} ({})\nstate       {}\ndirectory   {}\niterations  {}\n", summary.record.name, summary.record.function,
+      summary.record.state, summary.run_dir,
+      summary.is_silent() ? "not known: the program does not report progress" : std::to_string(summary.reports.size()));
   if (!summary.contradiction.empty())
     fmt::print("WARNING     {}: the same command again would be refused, until they are back\n", summary.contradiction);
   if (summary.last() != nullptr) print_metrics("last metrics", *summary.last());

@@ -113,6 +113,8 @@ bool is_executable(const std::filesystem::path& path) {
 
 }  // namespace
 
+bool Ending::is_kill() const { return signal != 0 && signal != SIGABRT; }
+
 std::string Ending::in_words() const {
   if (signal == 0) return fmt::format("exited with {}", exit_code);
   const char* name = sigabbrev_np(signal);
@@ -125,6 +127,7 @@ Child::Child(const ChildPlan& plan) : stop_signal_(plan.stop_signal) {
   if (started.failure != 0)
     throw Error(fmt::format("train.program: {} cannot be started: {}", plan.executable, std::strerror(started.failure)));
   pid_ = started.pid;
+  watch_ = std::make_unique<EndWatch>(pid_);
   start_guard();
 }
 
@@ -144,6 +147,7 @@ Child::~Child() {
   const bool runs = !ending();
   kill(-pid_, SIGKILL);  // the group outlives its first process
   if (runs) waitpid(pid_, nullptr, 0);
+  watch_.reset();
   if (guard_ < 0) return;
   kill(guard_, SIGKILL);
   waitpid(guard_, nullptr, 0);

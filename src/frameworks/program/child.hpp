@@ -1,11 +1,13 @@
 #pragma once
 #include <sys/types.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "frameworks/program/descriptor.hpp"
+#include "frameworks/program/end_watch.hpp"
 
 namespace trainrt::program {
 
@@ -14,6 +16,7 @@ struct Ending {
   int exit_code = 0;
   int signal = 0;  ///< that ended it; 0: none
   bool is_good() const { return exit_code == 0 && signal == 0; }
+  bool is_kill() const;          ///< by a signal that it did not raise itself, as abort() does
   std::string in_words() const;  ///< "exited with 3", "was ended by SIGKILL"
 };
 
@@ -39,6 +42,7 @@ class Child {
   pid_t pid() const { return pid_; }
   /// Does not wait. Nothing while it runs.
   const std::optional<Ending>& ending();
+  double end_age_s() const { return watch_->age_s(); }  ///< seconds since it ended; 0 while it runs
   bool ended_by_stop_signal() { return ending() && ending()->signal == stop_signal_; }
   void signal(int number) const;  ///< to the whole group
   /// False if it still runs after so long.
@@ -52,6 +56,7 @@ class Child {
   Descriptor lifeline_;  ///< whose end the guard sees
   int stop_signal_ = 0;
   std::optional<Ending> ending_;
+  std::unique_ptr<EndWatch> watch_;
 };
 
 /// The path of an executable file as execvp() would find it; "" if there is none.

@@ -12,6 +12,7 @@
 
 #include "frameworks/program/arrangement.hpp"
 #include "frameworks/program/conversation.hpp"
+#include "frameworks/program/endings.hpp"
 #include "frameworks/program/environment.hpp"
 #include "frameworks/program/script.hpp"
 
@@ -38,6 +39,7 @@ class ProgramRun {
       if (all_connect()) Conversation(ctx_, channel_, child_).hold(std::move(*first_));
     } catch (const std::exception&) {
       child_.ends_within(0.5);  // it may have something to say
+      give_way();
       throw;
     } catch (...) {
       let_end();  // the run stops
@@ -112,11 +114,26 @@ class ProgramRun {
     }
   }
 
+  /// Of all ranks together: when one program falls others fall with it, and the run's error is to name the first.
   [[noreturn]] void stop_or_fail() {
     look_for_stop(2);
-    if (child_.ending()) require_good_end(*child_.ending(), ctx_, child_.pid());
-    std::this_thread::sleep_for(std::chrono::seconds(5));  // the rank whose program it is has the word
-    throw Error("the program of another rank failed");
+    const auto endings = gather_endings(ctx_.communicator(), child_);
+    const int first = first_to_fall(endings);
+    const Error error(fall_in_words(endings, first));
+    if (first != ctx_.world_rank())
+      std::this_thread::sleep_for(std::chrono::seconds(5));  // the rank whose program it is has the word
+    throw error;
+  }
+
+  /// The ranks of programs that speak cannot look together. One whose program fell because another did, "connection reset
+  /// by peer", leaves the word to the rank that it began at: to one whose program was killed, else to the first.
+  void give_way() {
+    constexpr double others_speak_s = 1;
+    constexpr double first_rank_speaks_at_once_s = 1;  // where others wait as long, in case that all fail alike
+    if (!first_ || ctx_.world_size() == 1 || !child_.ending()) return;
+    if (child_.ending()->is_good() || child_.ending()->is_kill()) return;
+    const double pause_s = others_speak_s + (ctx_.world_rank() == 0 ? first_rank_speaks_at_once_s : 0);
+    std::this_thread::sleep_for(std::chrono::duration<double>(pause_s - child_.end_age_s()));
   }
 
   [[noreturn]] static void refuse_mixture(const Census& census) {

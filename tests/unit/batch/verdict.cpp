@@ -247,6 +247,21 @@ TEST_CASE("what to do after an attempt follows from how it ended and how the job
   }
 }
 
+TEST_CASE("a verdict promises no checkpoint to a program that does not report progress") {
+  auto failed_for_good = with(after(70), &Situation::failures, 4);
+  for (auto situation : {after(75), after(75, Ending::returns), after(75, Ending::for_good), failed_for_good,
+                         with(after(75), &Situation::requeues, 100), after(137, Ending::time_is_over)}) {
+    const auto spoken = decide(situation, usual);
+    situation.silent = true;
+    const auto silent = decide(situation, usual);
+    const auto text = silent.why + silent.advice;
+    INFO(text);
+    CHECK(silent.action == spoken.action);
+    CHECK_THAT(spoken.why + spoken.advice, Catch::Contains("checkpoint"));
+    CHECK_THAT(text, !Catch::Contains("checkpoint") && Catch::Contains("does not report progress"));
+  }
+}
+
 TEST_CASE("the waits between restarts double, from one second to one minute") {
   const auto wait_after = [](int failures) {
     return decide(with(after(70), &Situation::failures, failures), with(usual, &Limits::max_failures, 1000)).wait_s;

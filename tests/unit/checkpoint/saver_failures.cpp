@@ -4,6 +4,7 @@
 
 #include "checkpoint/checkpoint_error.hpp"
 #include "checkpoint/layout.hpp"
+#include "checkpoint/save/output.hpp"
 #include "checkpoint/save/results.hpp"
 #include "checkpoint/save/saver.hpp"
 #include "io/fenced_directory.hpp"
@@ -177,4 +178,19 @@ TEST_CASE("an attempt that is fenced off while a save is on its way commits noth
     CHECK(findings.take() == std::vector<std::string>{});
     CHECK(io::list_directory(run.path()) == std::vector<std::string>{});
   }
+}
+
+TEST_CASE("a directory that another attempt has taken away is not waited for, one that was never seen is") {
+  Scratch run;
+  const auto parent = run / ".attempt_000001";
+  const auto path = parent + "/checkpoint_000001";
+  const auto wait = [&](bool parent_was_seen) {
+    checkpoint::await_directory(path, parent_was_seen, 1.5, [](const auto&) {});
+  };
+  CHECK_THROWS_WITH(wait(true), Contains(parent) && Contains("another attempt owns this run now"));
+  CHECK_THROWS_AS(wait(false), checkpoint::DirectoryNotSeen);
+  fs::create_directory(parent);
+  CHECK_THROWS_AS(wait(true), checkpoint::DirectoryNotSeen);
+  fs::create_directory(path);
+  CHECK_NOTHROW(wait(true));
 }

@@ -205,6 +205,34 @@ TEST_CASE("what Slurm did to an attempt stays on record where its ranks end afte
   CHECK(record.exit_code == 75);
 }
 
+TEST_CASE("an attempt of a program is silent until its first word, also if it is killed") {
+  RunFolder run;
+  Meter meter(monotonic_seconds() - 5, true);
+  Attempt attempt(run.path(), 2, {"a"}, meter);
+  const auto now = [&] { return read_attempts(run.path()).back(); };
+  CHECK(read_record(run.path(), 1)->silent);  // also without a heartbeat
+  meter.train_function_began();
+  CHECK(comes_true([&] { return now().timing.startup_s >= 5 && now().timing.steps_s > 0; }));  // it trains, for all we know
+  CHECK(now().silent);
+  meter.spoke();
+  CHECK(comes_true([&] { return !now().silent; }));
+  CHECK(now().timing.steps_s == 0);  // it was on its way to its first step
+  meter.stepped(1);
+  attempt.end("finished", 0, 1);
+  CHECK_FALSE(now().silent);
+}
+
+TEST_CASE("an end that somebody else wrote keeps that the attempt was silent; older records spoke") {
+  RunFolder run;
+  leave_killed(run, 1, "17", 0);
+  CHECK_FALSE(read_attempts(run.path()).at(0).silent);
+  auto heartbeat = nlohmann::json::parse(std::ifstream(run.file("000001.pulse")));
+  heartbeat["silent"] = true;
+  std::ofstream(run.file("000001.pulse"), std::ios::trunc) << heartbeat.dump();
+  close_attempt(run.path(), 1, "killed: rank 3 ran out of memory", 137);
+  CHECK(read_attempts(run.path()).at(0).silent);
+}
+
 TEST_CASE("why an attempt has no end is told by who came after it") {
   const auto owner = [](const char* job, int restart, const char* step) {
     return Owner{.job_id = job,

@@ -39,6 +39,13 @@ AttemptRecord reporting(int start, int end, int exit_code, Steps reports, Timing
   return record;
 }
 
+/// Of a program that says nothing.
+AttemptRecord silent(int start, int end, int exit_code, Timing timing) {
+  auto record = attempt(start, end, exit_code, {0, 0, -1}, timing);
+  record.silent = true;
+  return record;
+}
+
 struct Row {
   const char* story;
   std::vector<AttemptRecord> attempts;
@@ -85,6 +92,9 @@ const std::vector<Row> table = {
     {"a train function without steps is measured by its reports",
      {reporting(0, 10, -1, {0, 10, 8}, {0, 600, 0, 0}), reporting(10, 20, -1, {8, 18, 13}, {0, 600, 0, 0})},
      {{0, 0, 480, 0, 120, 0}, {0, 0, 300, 0, 300, 0}}},
+    {"a silent program: nobody knows what of its time is lost, also of that after its last sign of life",
+     {silent(0, 10, 137, {10, 530, 0, 0}), silent(11, 21, 0, {20, 570, 0, 10})},
+     {{0, 10, 590, 0, 0, 0}, {60, 20, 570, 0, 0, 10}}},
     {"the whole seconds of starts and ends make up no lost time",
      {attempt(0, 10, 0, {0, 100, 100}, {0, 598.5, 0, 0})},
      {{0, 0, 598.5, 0, 0, 0}}},
@@ -117,6 +127,17 @@ TEST_CASE("goodput is the productive part of all time, waiting included") {
   const std::vector<TimeAccount> accounts = {{0, 10, 400, 20, 60, 10}, {100, 20, 350, 20, 0, 10}};
   const auto all = sum_of(accounts);
   CHECK(all.total_s() == Approx(1000));
-  CHECK(all.goodput() == Approx(0.75));
+  REQUIRE(all.goodput());
+  CHECK(*all.goodput() == Approx(0.75));
   CHECK(TimeAccount{}.goodput() == 0);
+}
+
+TEST_CASE("the goodput of a run is not known if that of one of its attempts is not") {
+  const std::vector<AttemptRecord> attempts = {silent(0, 10, 137, {10, 590, 0, 0}),
+                                               attempt(10, 20, 0, {0, 100, 100}, {0, 600, 0, 0})};
+  const auto accounts = accounts_of(attempts);
+  CHECK_FALSE(accounts[0].goodput());
+  CHECK(accounts[1].goodput() == 1);
+  CHECK_FALSE(sum_of(accounts).goodput());
+  CHECK(sum_of(accounts).productive_s == Approx(1190));
 }

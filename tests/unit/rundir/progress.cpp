@@ -41,6 +41,8 @@ TEST_CASE("attempts that fail, or stop by themselves, where they began are count
   auto reports_moved = reports_only;
   reports_only.saved_iteration = 5;
   reports_moved.saved_iteration = 9;
+  auto silent = killed;
+  silent.silent = true;
   const auto of_another_job = attempt(70, "failed: no such luck", 24, 24, "6");
   const std::vector<Row> rows = {
       {"nothing yet", {}, 0},
@@ -50,6 +52,8 @@ TEST_CASE("attempts that fail, or stop by themselves, where they began are count
       {"one before them moved", {failed, moved, failed, failed}, 2},
       {"what Slurm ended, and what could not begin, says nothing", {failed, cancelled, preempted, misused}, 1},
       {"a train function without steps moves by its reports", {failed, reports_moved, reports_only}, 1},
+      {"nobody saw a silent program's progress", {silent, silent, silent}, 0},
+      {"silent attempts are passed over", {failed, moved, failed, silent, failed, silent}, 2},
       {"another job's", {of_another_job, of_another_job, failed}, 1},
       {"more epochs after the end", {failed, finished, failed}, 1}};
   for (const auto& row : rows) {

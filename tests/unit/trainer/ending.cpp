@@ -57,6 +57,19 @@ const Row table[] = {
      "stopped by SIGTERM at step 20, but this could not be saved: starting again repeats what came after the last "
      "checkpoint "
      "(trainrt result /runs/a; exit 70)"},
+    {"a program that said nothing ended",
+     {Kind::finished, "", true, 0, 0, true},
+     ExitCode::finished,
+     "finished",
+     "finished",
+     "finished: the program ended well, and does not report progress. Results: /runs/a (trainrt result /runs/a)"},
+    {"a program that said nothing was stopped",
+     {Kind::stopped, "SIGTERM", true, 0, 0, true},
+     ExitCode::stopped,
+     "stopped",
+     "stopped by SIGTERM",
+     "stopped by SIGTERM; the program had reported no progress, and goes on from what it saved by itself. Run the same "
+     "command again to continue (exit 75)"},
     {"a signal during the start",
      {Kind::not_begun, "SIGUSR1", true, 0, 0},
      ExitCode::stopped,

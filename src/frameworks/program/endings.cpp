@@ -1,0 +1,83 @@
+#include "frameworks/program/endings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+
+#include <fmt/format.h>
+#include <unistd.h>
+#include <nlohmann/json.hpp>
+
+namespace trainrt::program {
+
+namespace {
+
+std::string this_host() {
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "an unknown host";
+}
+
+bool fell(const RankEnding& rank) { return rank.has_ended && !rank.ending.is_good(); }
+
+bool was_killed(const RankEnding& rank) { return fell(rank) && rank.ending.is_kill(); }
+
+std::string text_of(const RankEnding& rank) {
+  return nlohmann::json{{"host", rank.host},
+                        {"pid", rank.pid},
+                        {"has_ended", rank.has_ended},
+                        {"exit_code", rank.ending.exit_code},
+                        {"signal", rank.ending.signal},
+                        {"age_s", rank.age_s}}
+      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+RankEnding ending_from(const std::string& text) {
+  const auto json = nlohmann::json::parse(text);
+  return {.host = json.at("host"),
+          .pid = json.at("pid"),
+          .has_ended = json.at("has_ended"),
+          .ending = {.exit_code = json.at("exit_code"), .signal = json.at("signal")},
+          .age_s = json.at("age_s")};
+}
+
+}  // namespace
+
+std::vector<RankEnding> gather_endings(Communicator& communicator, Child& child) {
+  communicator.barrier("how the programs ended");  // which all ranks leave at about the same moment
+  RankEnding mine{.host = this_host(), .pid = child.pid(), .age_s = child.end_age_s()};
+  if (const auto& ending = child.ending()) {
+    mine.has_ended = true;
+    mine.ending = *ending;
+  }
+  std::vector<RankEnding> ranks;
+  for (const auto& text : communicator.all_gather(text_of(mine))) ranks.push_back(ending_from(text));
+  return ranks;
+}
+
+int first_to_fall(std::span<const RankEnding> ranks) {
+  int first = -1;
+  for (int rank = 0; rank < static_cast<int>(ranks.size()); ++rank) {
+    const auto& mine = ranks[static_cast<std::size_t>(rank)];
+    if (!fell(mine)) continue;
+    if (first < 0) {
+      first = rank;
+      continue;
+    }
+    const auto& other = ranks[static_cast<std::size_t>(first)];
+    const bool sooner = was_killed(mine) == was_killed(other) ? mine.age_s > other.age_s : was_killed(mine);
+    if (sooner) first = rank;
+  }
+  return first;
+}
+
+std::string fall_in_words(std::span<const RankEnding> ranks, int first) {
+  const auto& fallen = ranks[static_cast<std::size_t>(first)];
+  auto text = fmt::format("the program of rank {} on {} (train.program, process {}) {}", first, fallen.host, fallen.pid,
+                          fallen.ending.in_words());
+  const auto others = std::ranges::count_if(ranks, fell) - 1;
+  if (others == 1) text += ", and that of 1 other rank after it";
+  if (others > 1) text += fmt::format(", and those of {} other ranks after it", others);
+  return text + (fallen.ending.is_kill() ? "" : "; its own output says why");
+}
+
+}  // namespace trainrt::program

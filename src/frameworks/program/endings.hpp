@@ -1,0 +1,33 @@
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include <trainrt/communicator.hpp>
+
+#include "frameworks/program/child.hpp"
+
+namespace trainrt::program {
+
+/// How the program of one rank stands, for the ranks to find out together which one fell first.
+struct RankEnding {
+  std::string host;
+  std::int64_t pid = 0;
+  bool has_ended = false;
+  Ending ending;     ///< if it has ended
+  double age_s = 0;  ///< of its end, at a moment that all ranks share
+};
+
+/// This rank's to all, in the order of the ranks. Collective.
+std::vector<RankEnding> gather_endings(Communicator& communicator, Child& child);
+
+/// The rank whose program took the others with it: that the first death by a signal befell, if there was one, since its
+/// peers can be quicker to see its connections break than the kernel is to end it. Else the one that was the first to end
+/// badly. SIGABRT is no such signal: a program that finds its peers gone may raise it itself. -1 if none has ended badly.
+/// Pure.
+int first_to_fall(std::span<const RankEnding> ranks);
+
+/// "the program of rank 1 on n2 (process 7) was ended by SIGKILL, and those of 2 other ranks ended after it". Pure.
+std::string fall_in_words(std::span<const RankEnding> ranks, int first);
+
+}  // namespace trainrt::program
