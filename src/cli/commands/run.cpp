@@ -212,7 +212,9 @@ const Command run{
         "the Slurm job's time.\n"
         "Exit codes: 0 finished, 64 bad usage or config, 70 the train function failed or a stop could not be "
         "saved, 75 stopped: run the "
-        "same command again, 76 the last attempts of this Slurm job got no further.\n",
+        "same command again, 76 the last attempts of this Slurm job got no further.\n"
+        "What listens: between nodes MPI, and rank 0 for a moment before train.program starts; then what the program "
+        "opens.\n",
     .run = run_command,
     .output_is_result = false};
 

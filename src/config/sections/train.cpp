@@ -31,7 +31,7 @@ const Section train{
                  {.key = "train.library", .help = "a shared library with a train function of your own"}),
              key(&TrainKeys::program, {.key = "train.program",
                                        .help = "any executable with its arguments, started on every rank: python3 train.py "
-                                               "(`import trainrt` in it)"}),
+                                               "(as it is, or with `import trainrt` in it)"}),
              key(&TrainKeys::stop_signal, {.key = "train.stop_signal",
                                            .default_value = "TERM",
                                            .help = "what a program gets that does not talk to trainrt, when the run stops",

@@ -68,7 +68,9 @@ TEST_CASE("every value of the config reaches its own place") {
                        {"failure.hang_timeout", "16 s"},
                        {"failure.launch_timeout", "17"},
                        {"failure.collective_timeout", "18"},
-                       {"failure.storage_timeout", "19"}};
+                       {"failure.storage_timeout", "19"},
+                       {"program.env", "jax, torch"},
+                       {"program.interface", "ib0"}};
   for (const auto& option : declared_options()) {
     INFO(option.key);
     CHECK((given.contains(option.key) || option.key == "train.program"));
@@ -92,6 +94,7 @@ TEST_CASE("every value of the config reaches its own place") {
   CHECK((checkpoint.read_back && checkpoint.replicas == Replicas::warn && checkpoint.replicas_every.steps == 11));
   CHECK((spec.metrics.sinks == std::vector<std::string>{"csv", "other"} && spec.metrics.detailed &&
          spec.metrics.every_report));
+  CHECK((spec.program.environments == std::vector<std::string>{"jax", "torch"} && spec.program.interface == "ib0"));
   const auto& failure = spec.failure;
   CHECK((failure.max_failures == 12 && failure.max_requeues == 13 && failure.max_no_progress == 14));
   CHECK((failure.stop_before_end.seconds == 15 && failure.hang_timeout.seconds == 16));
