@@ -68,7 +68,7 @@ std::string advice_for(const std::exception& error) {
 }
 
 std::string with_advice(const std::exception& error) {
-  const std::string message = error.what();
+  std::string message = error.what();
   const auto advice = advice_for(error);
   if (advice.empty()) return message;
   return message + (message.find('\n') == std::string::npos ? "; " : "\n") + advice;

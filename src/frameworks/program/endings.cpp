@@ -21,7 +21,7 @@ bool fell(const RankEnding& rank) { return rank.has_ended && !rank.ending.is_goo
 
 bool was_killed(const RankEnding& rank) { return fell(rank) && rank.ending.is_kill(); }
 
-std::string text_of(const RankEnding& rank) {
+std::string ending_text(const RankEnding& rank) {
   return nlohmann::json{{"host", rank.host},
                         {"pid", rank.pid},
                         {"has_ended", rank.has_ended},
@@ -50,7 +50,7 @@ std::vector<RankEnding> gather_endings(Communicator& communicator, Child& child)
     mine.ending = *ending;
   }
   std::vector<RankEnding> ranks;
-  for (const auto& text : communicator.all_gather(text_of(mine))) ranks.push_back(ending_from(text));
+  for (const auto& text : communicator.all_gather(ending_text(mine))) ranks.push_back(ending_from(text));
   return ranks;
 }
 
