@@ -18,7 +18,7 @@ child=
 lane_of() { # lane_of NAME: one of the lanes that run side by side
   case $1 in
     slurm/*) lane=slurm ;;
-    multirank/test_crash | multirank/test_doctor | multirank/test_hang | multirank/test_launch | multirank/test_lease) lane=waiting ;;
+    multirank/test_crash | multirank/test_doctor | multirank/test_hang | multirank/test_launch | multirank/test_lease | multirank/test_local_ranks) lane=waiting ;;
     faults/test_fencing | frameworks/test_program_attacks) lane=waiting ;;
     *) lane=busy ;;
   esac

@@ -201,7 +201,7 @@ class CheckpointStore::Impl {
 };
 
 CheckpointStore::CheckpointStore(std::string directory, Communicator& communicator, CheckpointStoreOptions options)
-    : impl_(std::make_unique<Impl>(std::move(directory), communicator, std::move(options))) {}
+    : impl_(std::make_unique<Impl>(directory, communicator, options)) {}
 
 CheckpointStore::~CheckpointStore() = default;
 

@@ -13,14 +13,14 @@ namespace {
 constexpr std::size_t piece_bytes = std::size_t{8} << 20;
 
 /// A part of a tensor.
-struct Extent {
+struct CopyRange {
   std::byte* data = nullptr;
   std::size_t bytes = 0;
   int gpu = -1;  ///< -1: it lies on the host
 };
 
 /// Runs that travel together: many small tensors, or a part of a large one.
-using Piece = std::vector<Extent>;
+using Piece = std::vector<CopyRange>;
 
 std::vector<Piece> pieces_of(std::span<const TensorEntry* const> tensors, const std::vector<int>& gpus) {
   std::vector<Piece> pieces;
@@ -53,9 +53,9 @@ class Courier {
     std::size_t bytes = 0;
     for (const auto& run : piece) bytes += run.bytes;
     if (staging_.size() < bytes) staging_.resize(bytes);
-    if (sends_) each(piece, [this](std::byte* staged, const Extent& run) { collect(staged, run); });
+    if (sends_) each(piece, [this](std::byte* staged, const CopyRange& run) { collect(staged, run); });
     communicator_.broadcast(Buffer{staging_.data(), bytes, DType::u8}, 0, "replicated tensors");
-    if (!sends_) each(piece, [this](std::byte* staged, const Extent& run) { deliver(staged, run); });
+    if (!sends_) each(piece, [this](std::byte* staged, const CopyRange& run) { deliver(staged, run); });
   }
 
  private:
@@ -72,13 +72,13 @@ class Courier {
     if (on_gpus)
       device::wait_all(copier_.mark(), device::most_copy_s, "copies of replicated tensors from or to a GPU have");
   }
-  void collect(std::byte* staged, const Extent& run) {
+  void collect(std::byte* staged, const CopyRange& run) {
     if (run.gpu < 0)
       std::memcpy(staged, run.data, run.bytes);
     else
       copier_.to_host(staged, run.data, run.gpu, run.bytes);
   }
-  void deliver(const std::byte* staged, const Extent& run) {
+  void deliver(const std::byte* staged, const CopyRange& run) {
     if (run.gpu < 0)
       std::memcpy(run.data, staged, run.bytes);
     else

@@ -1,5 +1,7 @@
 #include "cli/arguments.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <boost/program_options.hpp>
 #include <trainrt/error.hpp>
@@ -31,6 +33,11 @@ po::options_description describe(const ArgumentSpec& spec) {
 Arguments parse_arguments(std::span<const std::string> words, const ArgumentSpec& spec) {
   const auto description = describe(spec);
   Arguments arguments;
+  if (spec.program) {
+    const auto dashes = std::ranges::find(words, "--");
+    if (dashes != words.end()) arguments.program.emplace(dashes + 1, words.end());
+    words = words.first(static_cast<std::size_t>(dashes - words.begin()));
+  }
   try {
     namespace style = po::command_line_style;
     const auto parsed = po::command_line_parser(std::vector<std::string>(words.begin(), words.end()))

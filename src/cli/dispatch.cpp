@@ -1,9 +1,11 @@
 #include "cli/dispatch.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <ranges>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -51,11 +53,11 @@ Done run_command(std::vector<std::string>& words) {
     words.erase(words.begin());
   }
   const auto& command = find_plugin(command_table(), name, "command");
-  for (const auto& word : words)
-    if (is_help(word)) {
-      fmt::print("{}", help_of(command));
-      return {ExitCode::finished};
-    }
+  const auto ours = std::ranges::subrange(words.begin(), std::ranges::find(words, "--"));  // the rest is a program's
+  if (std::ranges::any_of(ours, is_help)) {
+    fmt::print("{}", help_of(command));
+    return {ExitCode::finished};
+  }
   return {command.run(words), command.output_is_result};
 }
 

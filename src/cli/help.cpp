@@ -24,7 +24,8 @@ std::span<const ExitMeaning> exit_meanings() {
 
 std::string general_help() {
   auto text = fmt::format(
-      "trainrt {}: {}.\n\nusage: srun trainrt --config FILE [--section.key=value ...]\n       trainrt COMMAND ...\n\n"
+      "trainrt {}: {}.\n\nusage: srun trainrt --config FILE [--section.key=value ...]\n       srun trainrt "
+      "[--section.key=value ...] -- PROGRAM ARGS\n       trainrt COMMAND ...\n\n"
       "commands\n",
       version, what_trainrt_does);
   for (const auto* command : command_table()) text += fmt::format("  {:<10} {}\n", command->name, command->help);

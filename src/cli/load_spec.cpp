@@ -1,21 +1,66 @@
 #include "cli/load_spec.hpp"
 
+#include <fmt/format.h>
+#include <boost/program_options/parsers.hpp>
 #include <trainrt/error.hpp>
 
 #include "cli/config_file.hpp"
+#include "cli/program_defaults.hpp"
+#include "core/environment.hpp"
+#include "core/text.hpp"
 
 namespace trainrt::cli {
 
+namespace {
+
+/// As a shell splits them.
+std::vector<std::string> words_of(const OptionValue& program) {
+  try {
+    return boost::program_options::split_unix(program.text);
+  } catch (const std::exception& error) {
+    throw UsageError(fmt::format(
+        "{}: train.program: '{}' cannot be split into words: {} (a backslash stands before a quote or a backslash only)",
+        program.origin, program.text, error.what()));
+  }
+}
+
+std::string as_one_text(const std::vector<std::string>& words) {
+  std::vector<std::string> quoted;
+  for (const auto& word : words) quoted.push_back(shell_quoted(word));
+  return join(quoted, " ");
+}
+
+/// The program's words: those behind `--`, else those of train.program; none for a train function.
+std::vector<std::string> command_of(const Arguments& arguments, Options& options, const std::string& usage) {
+  if (arguments.program && arguments.program->empty())
+    throw UsageError("no program stands behind --; usage: trainrt " + usage);
+  if (arguments.program) {
+    options.set("train.program", {as_one_text(*arguments.program), "command line"});
+    return *arguments.program;
+  }
+  const auto* program = options.find("train.program");
+  return program == nullptr ? std::vector<std::string>() : words_of(*program);
+}
+
+}  // namespace
+
 config::RunSpec load_spec(std::span<const std::string> words, const std::string& usage) {
-  return load_spec(parse_arguments(words, {.with_value = {"config"}, .switches = {}, .overrides = true, .usage = usage}),
+  return load_spec(parse_arguments(words, {.with_value = {"config"}, .overrides = true, .program = true, .usage = usage}),
                    usage);
 }
 
 config::RunSpec load_spec(const Arguments& arguments, const std::string& usage) {
-  if (!arguments.has("config")) throw UsageError("--config FILE is missing; usage: trainrt " + usage);
-  auto options = read_config_file(arguments.options.at("config"));
+  if (!arguments.has("config") && !arguments.program)
+    throw UsageError("--config FILE is missing, or -- and a program; usage: trainrt " + usage);
+  Options options;
+  if (arguments.has("config")) options = read_config_file(arguments.options.at("config"));
   for (const auto& word : arguments.overrides) take_override(options, word);
-  return config::make_run_spec(options);
+  const auto command = command_of(arguments, options, usage);
+  const bool is_named_here = !command.empty() && add_program_defaults(options, command, Environment::of_process());
+  auto spec = config::make_run_spec(options);
+  spec.train.command = command;
+  spec.run.is_name_default = is_named_here;
+  return spec;
 }
 
 comm::CommOptions comm_options_of(const config::RunSpec& spec) {

@@ -134,7 +134,8 @@ std::string roff(std::string_view text) {
 
 std::string manual() {
   auto text = head("trainrt", "distributed training on an HPC batch system");
-  text += bold_line("srun trainrt --config FILE [--section.key=value ...]") + ".br\n" + bold_line("trainrt COMMAND ...");
+  text += bold_line("srun trainrt --config FILE [--section.key=value ...]") + ".br\n" +
+          bold_line("srun trainrt [--section.key=value ...] -- PROGRAM ARGS") + ".br\n" + bold_line("trainrt COMMAND ...");
   text += fmt::format(".SH DESCRIPTION\ntrainrt {}.\n.SH COMMANDS\n", roff(what_trainrt_does));
   std::vector<std::string> pages;
   for (const auto* command : command_table()) {

@@ -3,7 +3,6 @@
 #include <csignal>
 #include <map>
 
-#include <boost/program_options/parsers.hpp>
 #include <trainrt/error.hpp>
 
 #include "frameworks/builtin_functions.hpp"
@@ -16,16 +15,6 @@ namespace {
 
 const std::map<std::string, int> stop_signals = {
     {"TERM", SIGTERM}, {"INT", SIGINT}, {"HUP", SIGHUP}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2}};
-
-/// As a shell splits them.
-std::vector<std::string> words_of(const std::string& program) {
-  try {
-    return boost::program_options::split_unix(program);
-  } catch (const std::exception& error) {
-    throw UsageError("train.program: '" + program + "' cannot be split into words: " + error.what() +
-                     " (a backslash stands before a quote or a backslash only)");
-  }
-}
 
 }  // namespace
 
@@ -42,7 +31,7 @@ trainer::TrainCall train_call(const config::RunSpec& spec) {
     return {std::string(function.name), function.train};
   }
   return {"program",
-          program::program_function({.command = words_of(spec.train.program),
+          program::program_function({.command = spec.train.command,
                                      .stop_signal = stop_signals.at(spec.train.stop_signal),
                                      .stop_timeout_s = spec.train.stop_timeout_s,
                                      .contact_timeout_s = spec.failure.collective_timeout_s}),

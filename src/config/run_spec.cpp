@@ -71,13 +71,19 @@ const OptionValue* RunSpec::loop_value(std::string_view key) const {
   return given != nullptr ? given : loop_defaults.find(key);
 }
 
+void rename(RunSpec& spec, const std::string& name) {
+  spec.run.name = name;
+  spec.texts["run.name"] = name;
+  spec.run_dir = (std::filesystem::path(spec.run.storage_path) / name).string();
+}
+
 RunSpec make_run_spec(const Options& given) {
   RunSpec spec;
   const auto options = checked(take_free_sections(given, spec), declared_options(), "");
   take_declared_sections(options, spec);
-  spec.run_dir = (std::filesystem::path(spec.run.storage_path) / spec.run.name).string();
-  static_cast<void>(StopRules(spec.stop));  // checks them
   note_texts(options, spec);
+  rename(spec, spec.run.name);
+  static_cast<void>(StopRules(spec.stop));  // checks them
   return spec;
 }
 

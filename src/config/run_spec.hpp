@@ -52,6 +52,9 @@ inline constexpr auto values_of<MetricsKeys> = &RunSpec::metrics;
 template <>
 inline constexpr auto values_of<FailureKeys> = &RunSpec::failure;
 
+/// Gives the run another name, before anything was made for it.
+void rename(RunSpec& spec, const std::string& name);
+
 /// Checks the keys of a config file and command line. Throws UsageError that names key, place and what is valid.
 RunSpec make_run_spec(const Options& given);
 

@@ -17,10 +17,13 @@ std::optional<Promise> promised_ranks(const Environment& environment) {
   return best;
 }
 
+bool is_in_step(const Environment& environment) {
+  return environment.has("SLURM_STEP_NUM_TASKS") || environment.has("PMI_SIZE") || environment.has("PMIX_NAMESPACE") ||
+         environment.has("OMPI_COMM_WORLD_SIZE");
+}
+
 bool is_shell_of_parallel_job(const Environment& environment) {
-  const bool in_step = environment.has("SLURM_STEP_NUM_TASKS") || environment.has("PMI_SIZE") ||
-                       environment.has("PMIX_NAMESPACE") || environment.has("OMPI_COMM_WORLD_SIZE");
-  return !in_step && environment.has("SLURM_JOB_ID") && environment.number("SLURM_NTASKS").value_or(1) > 1;
+  return !is_in_step(environment) && environment.has("SLURM_JOB_ID") && environment.number("SLURM_NTASKS").value_or(1) > 1;
 }
 
 void check_promise(const Environment& environment, int formed, const std::string& launcher) {

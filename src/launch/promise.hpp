@@ -16,6 +16,9 @@ struct Promise {
 /// job has too.
 std::optional<Promise> promised_ranks(const Environment& environment);
 
+/// True in a process that srun or mpiexec has started as one of a step's ranks.
+bool is_in_step(const Environment& environment);
+
 /// True in the batch shell (or the salloc shell) of a job of several tasks, outside any srun step.
 bool is_shell_of_parallel_job(const Environment& environment);
 

@@ -98,7 +98,7 @@ void Context::stop_point() { session_.save(); }
 
 void Context::log(std::string_view text) const {
   for (const auto& line : printable_lines(text))
-    if (!is_utf8(line)) std::abort();
+    fuzz::require(is_utf8(line) && line.find('\x1b') == std::string::npos, "what is logged can be shown");
 }
 
 void Context::read(std::string_view key, LoopValue& value, bool) const {
@@ -223,7 +223,7 @@ std::vector<std::string> seeds() {
       "{\"op\":\"state\",\"values\":{\"epoch\":2,\"x\":1.5,\"b\":false,\"t\":\"v\"}}",
       "{\"op\":\"all_reduce\",\"memory\":4096,\"dtype\":\"f32\",\"count\":16,\"reduce\":\"mean\"}\n\n"
       "{\"op\":\"metadata\",\"json\":{\"a\":[1,{}]}}\n{\"op\":\"request_stop\",\"reason\":\"r\"}\n{\"op\":\"barrier\"}\n"
-      "{\"op\":\"expect_iterations\",\"total\":3}\n{\"op\":\"stop_point\"}",
+      "{\"op\":\"expect_iterations\",\"total\":3}\n{\"op\":\"log\",\"text\":\"a\\u001b[2J\\nb\"}\n{\"op\":\"stop_point\"}",
       "{\"op\":\"broadcast\",\"memory\":4096,\"dtype\":\"f32\",\"shape\":[4,4],\"root\":0}\n\n"
       "{\"op\":\"all_gather\",\"memory\":4096,\"dtype\":\"i64\",\"shape\":[8]}\n{\"op\":\"step\"}",
       "{\"op\":\"restore\",\"tensors\":[],\"values\":{\"seen\":1,\"loss\":0.5},\"sums\":[\"seen\",\"loss\"],"
@@ -243,6 +243,7 @@ std::vector<std::string> words() {
           "\"save\"",
           "\"barrier\"",
           "\"request_stop\"",
+          "\"log\"",
           "\"expect_iterations\"",
           "\"metadata\"",
           "\"all_reduce\"",

@@ -151,7 +151,8 @@ def takes(name, option):
 
 
 def trouble_with(words):
-    """What is not so in a command line; "" if it is well, or is none of trainrt's."""
+    """What is not so in a command line; "" if it is well, or is none of trainrt's. Words behind -- are a program's."""
+    words = words[:words.index("--")] if "--" in words else words
     for word in words:
         override = re.match(r"\[?--(\w+(?:\.\w+)+)", word)
         if override and override[1] != "section.key" and not is_key(*override[1].rsplit(".", 1)):
@@ -191,7 +192,7 @@ def every_command_that_is_shown_exists_with_its_options():
 def wrong_commands_are_found():
     """Otherwise the test above proves nothing."""
     for line, words in (("srun trainrt chekc", "no command chekc"), ("trainrt verify X --thread 2", "no --thread"),
-                        ("trainrt --config x --loop.a=1 --run.nam=2", "no key run.nam"), ("trainrt --confg x", "no --confg")):
+                        ("trainrt --config x --loop.a=1 --run.nam=2", "no key run.nam"), ("trainrt --confg x", "no --confg"), ("trainrt --confg x -- y", "no --confg")):
         check(words.split()[-1] in trouble_with(line.split()), f"{line}: {trouble_with(line.split())!r}")
 
 

@@ -118,7 +118,7 @@ def ranks_that_are_suspended_for_longer_than_the_limits_go_on():
                            failure={"hang_timeout": "5 s", "collective_timeout": 4})
     job = start_ranks(2, config)
     wait_for_reports(run_dir_of(config), 2, job)
-    ranks = job.ranks()
+    ranks = job.wait_for_ranks(2)
     for rank in (1, 0):  # rank 0 waits for the other when it is stopped, and when it goes on
         kill([ranks[rank]], signal.SIGSTOP)
         time.sleep(0.5)

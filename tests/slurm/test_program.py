@@ -123,4 +123,24 @@ echo $count > $file
     check("does not report progress" in job.text and "last checkpoint" not in job.text, "what supervise says", job)
 
 
+@test
+def a_program_without_a_config_is_requeued_into_its_own_run():
+    """jobs/program.sbatch: the requeued job continues the run, which is named after script, job and words."""
+    folder = scratch()
+    (folder / "linear.py").symlink_to(PROGRAM)
+    loop = [f"--loop.{key}={value}" for key, value in {**LOOP, "step_pause": 0.02}.items()]
+    keys = ["--run.seed=5", "--checkpoint.num_to_keep=2", "--checkpoint.every=2 reports", *loop]
+    job = CLUSTER.sbatch(ALLOCATION, *keys, "--", "/usr/bin/python3", "linear.py", script="program.sbatch", cwd=folder)
+    wait_until(lambda: list((folder / "runs").glob("*/result.json")), 60, "the first report", job)
+    run_dir = next((folder / "runs").iterdir())
+    check(re.fullmatch(rf"linear-{job.id}-[0-9a-f]{{8}}", run_dir.name), f"the run's name: {run_dir.name}", job)
+    wait_until(lambda: report_count(run_dir) >= 4, 60, "report 4", job)
+    one_rank(job)
+    job.wait_for_restart(1, timeout=90)
+    equal(job.wait_for_state("COMPLETED", "FAILED", "CANCELLED", timeout=120), "COMPLETED", "end of the job", job)
+    equal([path.name for path in (folder / "runs").iterdir()], [run_dir.name], "runs", job)
+    equal(len(attempts(run_dir)), 2, "attempts", job)
+    check_same_bits(run_dir, reference())
+
+
 main(setup=CLUSTER.up, teardown=CLUSTER.down)

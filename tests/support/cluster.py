@@ -71,10 +71,10 @@ class Cluster:
 
     # ---- batch jobs ----
 
-    def sbatch(self, arguments, config, *words, srun_args="", partition="main"):
-        """jobs/train.sbatch with a config and overrides."""
+    def sbatch(self, arguments, *words, script="train.sbatch", srun_args="", partition="main", cwd=None):
+        """jobs/train.sbatch with a config and overrides, or another script of jobs with its words."""
         output = scratch("sbatch") / "out"
-        job = run(["sbatch", "--parsable", "-p", partition, f"--output={output}", *arguments, SOURCE / "jobs/train.sbatch", config, *words],
+        job = run(["sbatch", "--parsable", "-p", partition, f"--output={output}", *arguments, SOURCE / "jobs" / script, *words], cwd=cwd,
                   env={**self.env, "TRAINRT": TRAINRT, "TRAINRT_JOBS": SOURCE / "jobs", "TRAINRT_SRUN_ARGS": srun_args})
         check(job.code == 0, f"sbatch: exit {job.code}", job)
         return BatchJob(self, job.out.strip(), output, job.token)

@@ -311,8 +311,15 @@ class Job:
 
     def wait_for_ranks(self, count, timeout=30):
         """pid by rank, once that many run."""
-        wait_until(lambda: len(self.ranks()) == count or self.ended(), timeout, f"{count} ranks to start", self)
-        return self.ranks()
+        found = {}
+
+        def all_there():
+            found.clear()
+            found.update(self.ranks())  # one look: the next may miss a process that is busy just then
+            return len(found) == count or self.ended()
+
+        wait_until(all_there, timeout, f"{count} ranks to start", self)
+        return found
 
     def wait_for(self, pattern, timeout=30):
         """Until its output matches, or a Failure."""

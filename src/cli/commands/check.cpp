@@ -21,7 +21,7 @@ namespace trainrt::cli::plugins {
 
 namespace {
 
-constexpr std::string_view check_usage = "check --config FILE [--section.key=value ...]";
+constexpr std::string_view check_usage = "check [--config FILE] [--section.key=value ...] [-- COMMAND ARGS]";
 
 /// UsageError if the run directory contradicts itself: a start would be refused as well.
 std::string standing(const config::RunSpec& spec) {

@@ -1,4 +1,5 @@
 // srun trainrt --config train.ini: run, or continue, the run that the config names.
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "batch/signals.hpp"
 #include "cli/command.hpp"
 #include "cli/load_spec.hpp"
+#include "cli/local_run.hpp"
 #include "cli/train_call.hpp"
 #include "comm/agreement.hpp"
 #include "comm/backend.hpp"
@@ -19,6 +21,8 @@
 #include "core/first_rank.hpp"
 #include "core/log.hpp"
 #include "core/memory.hpp"
+#include "core/options.hpp"
+#include "launch/promise.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/run.hpp"
 #include "watch/crash_report.hpp"
@@ -28,7 +32,8 @@ namespace trainrt::cli::plugins {
 
 namespace {
 
-constexpr std::string_view run_usage = "--config FILE [--section.key=value ...]";
+constexpr int most_local_ranks = 4096;
+constexpr std::string_view run_usage = "[-n N] [--config FILE] [--section.key=value ...] [-- COMMAND ARGS]";
 
 /// The deepest folder of a path that is there already.
 std::string deepest_folder(std::filesystem::path path) {
@@ -77,8 +82,15 @@ watch::StartTimes start_times_of(const config::RunSpec& spec) {
   return {spec.failure.hang_timeout, spec.failure.launch_timeout_s, spec.failure.storage_timeout_s};
 }
 
+/// A name with a date may differ from rank to rank.
+void take_name_of_first(Prepared& prepared, Communicator& communicator) {
+  const auto name = communicator.broadcast_text(prepared.spec ? prepared.spec->run.name : "", 0);
+  if (prepared.spec && prepared.spec->run.is_name_default && !name.empty()) config::rename(*prepared.spec, name);
+}
+
 ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOptions& comm_options) {
   auto communicator = comm::open_communicator(launch, comm_options);
+  take_name_of_first(prepared, *communicator);
   batch::install_stop_signals();  // again: MPI_Init takes SIGUSR1
   const auto& world = launch.world();
   try {
@@ -98,6 +110,9 @@ ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOpti
     log::info(fmt::format("{} rank{} on {} node{} ({}, {}), {}", world.size, world.size == 1 ? "" : "s", world.node_count,
                           world.node_count == 1 ? "" : "s", world.launcher, comm::choice_explained(world, *communicator),
                           described(*prepared.spec, function)));
+    if (prepared.spec->run.is_name_default)
+      log::info(
+          fmt::format("the run is in {}; --run.name={} continues it", prepared.spec->run_dir, prepared.spec->run.name));
     watch::install_crash_reports();  // last: UCX, MPI and libraries of the train function may install handlers too
     start_watch.reset();             // run() has its own
     const auto outcome = trainer::run(*prepared.spec, function, launch, *communicator);
@@ -112,7 +127,7 @@ ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOpti
   }
 }
 
-ExitCode run_command(std::span<const std::string> words) {
+ExitCode run_as_rank(std::span<const std::string> words) {
   batch::install_stop_signals();
   fault_point("start");
   const auto environment = Environment::of_process();
@@ -153,21 +168,52 @@ ExitCode run_command(std::span<const std::string> words) {
   return ExitCode::failed;
 }
 
+/// N of `-n N`, which is cut out; nullopt if it is not there. Words behind `--` are a program's.
+std::optional<int> take_ranks(std::vector<std::string>& words) {
+  const auto end = std::ranges::find(words, "--");
+  const auto option = std::find(words.begin(), end, "-n");
+  if (option == end) return std::nullopt;
+  const auto number = option + 1 == end ? std::nullopt : parse_integer(*(option + 1));
+  if (!number || *number < 1 || *number > most_local_ranks)
+    throw UsageError(
+        fmt::format("-n takes a number of ranks, from 1 to {}; usage: trainrt {}", most_local_ranks, run_usage));
+  words.erase(option, option + 2);
+  return static_cast<int>(*number);
+}
+
+ExitCode start_ranks_here(int ranks, const std::vector<std::string>& words, const Environment& environment) {
+  if (launch::is_in_step(environment))
+    throw UsageError("-n starts ranks on this node by itself, and this is a rank of a step already: leave -n out");
+  const auto spec = load_spec(words, std::string(run_usage));
+  if (spec.scaling.num_workers > 0 || spec.scaling.min_workers > 0) require_workers(spec, ranks);
+  return run_on_this_node(spec, ranks, words);
+}
+
+ExitCode run_command(std::span<const std::string> given) {
+  std::vector<std::string> words(given.begin(), given.end());
+  if (const auto ranks = take_ranks(words)) return start_ranks_here(*ranks, words, Environment::of_process());
+  return run_as_rank(words);
+}
+
 }  // namespace
 
 extern const Command run;
-const Command run{.name = "run",
-                  .usage = run_usage,
-                  .help = "run, or continue, the run that the config names (the word `run` may be left out)",
-                  .details =
-                      "Started under srun or mpiexec it is one rank of many; by hand it is a run of one rank. SIGUSR1, "
-                      "SIGUSR2, SIGTERM,\n"
-                      "SIGINT or SIGHUP on any rank stop all ranks at one step, with everything saved; so does the end of "
-                      "the Slurm job's time.\n"
-                      "Exit codes: 0 finished, 64 bad usage or config, 70 the train function failed or a stop could not be "
-                      "saved, 75 stopped: run the "
-                      "same command again, 76 the last attempts of this Slurm job got no further.\n",
-                  .run = run_command,
-                  .output_is_result = false};
+const Command run{
+    .name = "run",
+    .usage = run_usage,
+    .help = "run, or continue, the run that the config names, or a program (the word `run` may be left out)",
+    .details =
+        "What stands behind -- is a program with its arguments, and needs no config: run.name is made of it and of "
+        "the Slurm\njob, so that a requeue of the job continues the run, and run.storage_path is `runs` in the "
+        "folder of submission.\n"
+        "Started under srun or mpiexec it is one rank of many; by hand it is a run of one rank, or with -n of N on this "
+        "machine,\nwhich are started again after a failure, up to failure.max_failures times. SIGUSR1, SIGUSR2, SIGTERM,\n"
+        "SIGINT or SIGHUP on any rank stop all ranks at one step, with everything saved; so does the end of "
+        "the Slurm job's time.\n"
+        "Exit codes: 0 finished, 64 bad usage or config, 70 the train function failed or a stop could not be "
+        "saved, 75 stopped: run the "
+        "same command again, 76 the last attempts of this Slurm job got no further.\n",
+    .run = run_command,
+    .output_is_result = false};
 
 }  // namespace trainrt::cli::plugins

@@ -12,7 +12,7 @@ namespace trainrt::cli::plugins {
 
 namespace {
 
-constexpr std::string_view supervise_usage = "supervise --config FILE [--section.key=value ...]";
+constexpr std::string_view supervise_usage = "supervise [--config FILE] [--section.key=value ...] [-- COMMAND ARGS]";
 
 batch::SlurmJob this_job(const Environment& environment) {
   if (environment.has("SLURM_STEP_NUM_TASKS"))
@@ -52,7 +52,7 @@ const Command supervise{
     .usage = supervise_usage,
     .help = "in a batch script: starts the run with srun, and restarts or requeues it after a failure",
     .details =
-        "Starts `srun $TRAINRT_SRUN_ARGS trainrt --config FILE ...` and watches over it. A rank that dies ends the step "
+        "Starts `srun $TRAINRT_SRUN_ARGS trainrt` with the same words and watches over it. A rank that dies ends the step "
         "within "
         "seconds, and\nthe step is started again in the same allocation, up to failure.max_failures times. A stop (exit "
         "75) "

@@ -8,7 +8,8 @@ namespace trainrt::config {
 /// The values of [run].
 struct RunKeys {
   std::string name;
-  std::string storage_path;  ///< absolute
+  bool is_name_default = false;  ///< it was made up: rank 0's counts
+  std::string storage_path;      ///< absolute
   std::uint64_t seed = 0;
   std::string resume_from;                  ///< a checkpoint of another run, absolute; "" = none
   std::vector<std::string> resume_tensors;  ///< patterns of names: what to take of it; empty: everything

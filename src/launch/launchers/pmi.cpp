@@ -1,4 +1,5 @@
-// mpiexec (hydra) and `srun --mpi=pmi2`: MPICH's own PMI-1 client talks to the launcher; we only read who we are.
+// mpiexec (hydra), `srun --mpi=pmi2`, and `trainrt -n`: MPICH's own PMI-1 client talks to the launcher; we only read who we
+// are.
 #include <mpi.h>
 #include <unistd.h>
 
@@ -39,7 +40,7 @@ class PmiLaunch : public Launch {
 
 extern const Launcher pmi;
 const Launcher pmi{.name = "pmi",
-                   .help = "mpiexec, or srun --mpi=pmi2",
+                   .help = "mpiexec, srun --mpi=pmi2, or trainrt -n",
                    .preference = 10,
                    .viable =
                        [](const Environment& environment) {

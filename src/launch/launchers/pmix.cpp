@@ -35,19 +35,19 @@ class PmixLaunch : public Launch {
   void before_mpi() override {
     if (!needs_bridge(mpi_library_text())) return;
     bridge_ = std::make_unique<PmiBridge>(
-        BridgeStore{.rank = world_.rank,
-                    .size = world_.size,
-                    .space = client_.space(),
-                    .process_mapping = mapping_,
-                    .put = [this](const std::string& key, const std::string& value) { client_.put(key, value); },
-                    .fence = [this] { client_.fence("start of MPI"); },
-                    .get = [this](int rank, const std::string& key) { return client_.get(rank, key); },
-                    .finalize =
-                        [this] {
-                          if (ends_with_mpi_) finalize();
-                        },
-                    .abort = [this](int code) { abort(code); },
-                    .fail = [this](const std::string& why) { fail(why); }});
+        PmiStore{.rank = world_.rank,
+                 .size = world_.size,
+                 .space = client_.space(),
+                 .process_mapping = mapping_,
+                 .put = [this](const std::string& key, const std::string& value) { client_.put(key, value); },
+                 .fence = [this] { client_.fence("start of MPI"); },
+                 .get = [this](int rank, const std::string& key) { return client_.get(rank, key); },
+                 .finalize =
+                     [this] {
+                       if (ends_with_mpi_) finalize();
+                     },
+                 .abort = [this](int code) { abort(code); },
+                 .fail = [this](const std::string& why) { fail(why); }});
     bridge_->start();
   }
 

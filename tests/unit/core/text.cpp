@@ -18,6 +18,18 @@ TEST_CASE("seconds are shown as hours, minutes and seconds") {
   CHECK(clock_text(-1) == "0:00:00");
 }
 
+TEST_CASE("the lines of a text can be shown: control characters and what is no UTF-8 are escaped") {
+  using Lines = std::vector<std::string>;
+  CHECK(printable_lines("one") == Lines{"one"});
+  CHECK(printable_lines("") == Lines{""});
+  CHECK(printable_lines("one\r\n\ntwo\n") == Lines{"one", "", "two"});
+  CHECK(printable_lines("a\tb") == Lines{"a\tb"});
+  CHECK(printable_lines("\x1b[2J\x7f 50 %\r60 %") == Lines{R"(\x1b[2J\x7f 50 %\x0d60 %)"});
+  CHECK(printable_lines("\xc3\xb6 \xc2\x9b; \xff \xe2\x82") == Lines{"\xc3\xb6 "
+                                                                     R"(\xc2\x9b; \xff \xe2\x82)"});
+  CHECK(printable_lines(std::string_view("a\0b", 3)) == Lines{R"(a\x00b)"});
+}
+
 TEST_CASE("one of a thing has no s") {
   CHECK(counted(0, "step") == "0 steps");
   CHECK(counted(1, "step") == "1 step");

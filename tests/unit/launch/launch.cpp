@@ -93,7 +93,7 @@ TEST_CASE("only an MPICH without PMIx gets the bridge") {
 namespace {
 
 /// The store of two ranks in memory: what rank 1 put is made up.
-BridgeStore fake_store(std::map<std::string, std::string>& mine) {
+PmiStore fake_store(std::map<std::string, std::string>& mine) {
   return {.rank = 0,
           .size = 2,
           .space = "job.1",
@@ -107,22 +107,22 @@ BridgeStore fake_store(std::map<std::string, std::string>& mine) {
 
 }  // namespace
 
-TEST_CASE("the bridge speaks PMI-1: what one rank puts all can get after the barrier, and not before") {
+TEST_CASE("PMI-1 is served: what one rank puts all can get after the barrier, and not before") {
   std::map<std::string, std::string> mine;
-  PmiBridge bridge(fake_store(mine));
-  CHECK(bridge.answer("cmd=init pmi_version=1 pmi_subversion=1") ==
+  PmiServer server(fake_store(mine));
+  CHECK(server.answer("cmd=init pmi_version=1 pmi_subversion=1") ==
         "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0");
-  CHECK(bridge.answer("cmd=get_my_kvsname") == "cmd=my_kvsname kvsname=job.1");
-  CHECK(bridge.answer("cmd=get_universe_size") == "cmd=universe_size size=2");
-  CHECK(bridge.answer("cmd=put kvsname=job.1 key=card-0 value=address$zero#=") == "cmd=put_result rc=0 msg=success");
-  CHECK_THAT(bridge.answer("cmd=get kvsname=job.1 key=card-1"), Contains("rc=-1"));
-  CHECK(bridge.answer("cmd=barrier_in") == "cmd=barrier_out rc=0");
-  CHECK(bridge.answer("cmd=get kvsname=job.1 key=card-0") == "cmd=get_result rc=0 msg=success value=address$zero#=");
-  CHECK(bridge.answer("cmd=get kvsname=job.1 key=card-1") == "cmd=get_result rc=0 msg=success value=address$one#");
-  CHECK(bridge.answer("cmd=get kvsname=job.1 key=PMI_process_mapping") ==
+  CHECK(server.answer("cmd=get_my_kvsname") == "cmd=my_kvsname kvsname=job.1");
+  CHECK(server.answer("cmd=get_universe_size") == "cmd=universe_size size=2");
+  CHECK(server.answer("cmd=put kvsname=job.1 key=card-0 value=address$zero#=") == "cmd=put_result rc=0 msg=success");
+  CHECK_THAT(server.answer("cmd=get kvsname=job.1 key=card-1"), Contains("rc=-1"));
+  CHECK(server.answer("cmd=barrier_in") == "cmd=barrier_out rc=0");
+  CHECK(server.answer("cmd=get kvsname=job.1 key=card-0") == "cmd=get_result rc=0 msg=success value=address$zero#=");
+  CHECK(server.answer("cmd=get kvsname=job.1 key=card-1") == "cmd=get_result rc=0 msg=success value=address$one#");
+  CHECK(server.answer("cmd=get kvsname=job.1 key=PMI_process_mapping") ==
         "cmd=get_result rc=0 msg=success value=(vector,(0,2,1))");
-  CHECK_THAT(bridge.answer("cmd=spawn"), Contains("rc=-1"));
-  CHECK(bridge.answer("cmd=finalize") == "cmd=finalize_ack");
+  CHECK_THAT(server.answer("cmd=spawn"), Contains("rc=-1"));
+  CHECK(server.answer("cmd=finalize") == "cmd=finalize_ack");
 }
 
 TEST_CASE("MPI's goodbye ends PMIx first, if MPI is the program's own") {
@@ -130,8 +130,8 @@ TEST_CASE("MPI's goodbye ends PMIx first, if MPI is the program's own") {
   auto store = fake_store(mine);
   bool ended = false;
   store.finalize = [&ended] { ended = true; };
-  PmiBridge bridge(std::move(store));
-  CHECK(bridge.answer("cmd=finalize") == "cmd=finalize_ack");
+  PmiServer server(std::move(store));
+  CHECK(server.answer("cmd=finalize") == "cmd=finalize_ack");
   CHECK(ended);
 }
 

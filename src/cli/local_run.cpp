@@ -1,0 +1,109 @@
+#include "cli/local_run.hpp"
+
+#include <csignal>
+#include <filesystem>
+#include <optional>
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include "batch/signal_queue.hpp"
+#include "batch/verdict.hpp"
+#include "cli/verdict_text.hpp"
+#include "core/log.hpp"
+#include "core/text.hpp"
+#include "launch/rank_group.hpp"
+#include "rundir/attempt_files.hpp"
+
+namespace trainrt::cli {
+
+namespace {
+
+class LocalRun {
+ public:
+  LocalRun(const config::RunSpec& spec, int ranks, std::vector<std::string> command)
+      : spec_(spec), ranks_(ranks), command_(std::move(command)) {}
+
+  ExitCode run() {
+    for (;;) {
+      const int before = last_number();
+      const auto end = attempt();
+      const auto verdict = batch::decide(situation_of(end, before), {.max_failures = spec_.failure.max_failures});
+      if (verdict.action == batch::Verdict::Action::give_up && end.exit_code != static_cast<int>(ExitCode::usage))
+        give_up();
+      if (verdict.action != batch::Verdict::Action::restart || stop_signal_ != 0)
+        return static_cast<ExitCode>(end.exit_code);
+      log::warning(text_of(verdict));
+      stop_signal_ = signals_.wait(verdict.wait_s);
+      if (stop_signal_ != 0) return ExitCode::stopped;  // everything that is committed is safe
+    }
+  }
+
+ private:
+  launch::GroupEnd attempt() {
+    launch::RankGroup group(command_, ranks_);
+    while (!group.ended()) {
+      pollfd waiting{.fd = signals_.fd(), .events = POLLIN, .revents = 0};
+      poll(&waiting, 1, 100);
+      for (int signal = signals_.take(); signal != 0; signal = signals_.take()) {
+        if (signal == SIGCHLD) continue;
+        stop_signal_ = signal;
+        group.signal(signal);
+      }
+    }
+    return group.end();
+  }
+
+  batch::Situation situation_of(const launch::GroupEnd& end, int before) {
+    batch::Situation situation{.exit_code = end.exit_code, .how = write_down(end, before)};
+    if (end.exit_code == static_cast<int>(ExitCode::stopped)) situation.ending = batch::Ending::for_good;
+    situation.failures = end.exit_code == 0 ? failures_ : ++failures_;
+    return situation;
+  }
+
+  int last_number() const {
+    const auto attempts = rundir::read_attempts(spec_.run_dir, 1);
+    return attempts.empty() ? 0 : attempts.back().number;
+  }
+
+  /// Closes the record of an attempt that was killed. Returns how it ended.
+  std::string write_down(const launch::GroupEnd& end, int before) const {
+    const auto seen = end.exit_code > 128 ? fmt::format("killed: signal {} ended rank {}", end.exit_code - 128, end.rank)
+                                          : fmt::format("failed: rank {} ended with {}", end.rank, end.exit_code);
+    const auto attempts = rundir::read_attempts(spec_.run_dir, 1);
+    if (attempts.empty() || attempts.back().number <= before) return seen + " before an attempt had begun";
+    const auto& last = attempts.back();
+    if (!last.end.empty()) return fmt::format("attempt {}: {}", last.number, first_line(last.why));
+    rundir::close_attempt(spec_.run_dir, last.number, seen, end.exit_code);
+    return fmt::format("attempt {}: {}", last.number, seen);
+  }
+
+  void give_up() const {
+    log::error(fmt::format(
+        "given up after {} (failure.max_failures = {}). Mend what the errors above say and start the same run again, with "
+        "--run.name={}: it continues from its last checkpoint",
+        counted(failures_, "failure"), spec_.failure.max_failures, spec_.run.name));
+  }
+
+  const config::RunSpec& spec_;
+  int ranks_;
+  std::vector<std::string> command_;
+  batch::SignalQueue signals_;
+  int failures_ = 0;
+  int stop_signal_ = 0;
+};
+
+}  // namespace
+
+ExitCode run_on_this_node(const config::RunSpec& spec, int ranks, const std::vector<std::string>& words) {
+  std::vector<std::string> command{std::filesystem::read_symlink("/proc/self/exe").string(), "run"};
+  // A name that was made of the moment must be the same after a restart.
+  if (spec.run.is_name_default) {
+    command.push_back("--run.name=" + spec.run.name);
+    log::info(fmt::format("the run is in {}; --run.name={} continues it", spec.run_dir, spec.run.name));
+  }
+  command.insert(command.end(), words.begin(), words.end());
+  return LocalRun(spec, ranks, std::move(command)).run();
+}
+
+}  // namespace trainrt::cli

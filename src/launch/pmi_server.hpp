@@ -1,0 +1,43 @@
+#pragma once
+#include <functional>
+#include <map>
+#include <string>
+
+namespace trainrt::launch {
+
+/// What one rank's PMI-1 client is served from: a PMIx client, the process that started all ranks, or a test's fake.
+struct PmiStore {
+  int rank = 0;
+  int size = 1;
+  std::string space;
+  std::string process_mapping;  ///< "" if unknown
+  std::function<void(const std::string& key, const std::string& value)> put;
+  std::function<void()> fence;  ///< waits for all ranks; throws if one cannot come
+  std::function<std::string(int rank, const std::string& key)> get;
+  std::function<void()> finalize;  ///< MPI_Finalize has said goodbye; may be empty
+  std::function<void(int code)> abort;
+  std::function<void(const std::string& why)> fail;  ///< a fence failed: nothing can go on
+};
+
+/// Serves the PMI-1 wire protocol to one rank: "Simple PMI" (Flux RFC 13; MPICH src/pmi/simple).
+class PmiServer {
+ public:
+  explicit PmiServer(PmiStore store);
+
+  /// Answers what comes from the socket, until the client says goodbye or is gone. The socket stays the caller's, shut
+  /// down.
+  void serve(int socket);
+  /// The answer to one line, without its newline; "" ends the conversation.
+  std::string answer(const std::string& line);
+
+ private:
+  void converse(int socket);
+  std::string barrier();
+
+  PmiStore store_;
+  int epoch_ = 0;
+  std::map<std::string, std::string> mine_;    ///< put since the last barrier
+  std::map<std::string, std::string> shared_;  ///< of all ranks, from the barriers so far
+};
+
+}  // namespace trainrt::launch

@@ -1,0 +1,237 @@
+#include "launch/rank_group.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <condition_variable>
+#include <csignal>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <trainrt/error.hpp>
+
+#include "core/host.hpp"
+#include "launch/pmi_server.hpp"
+
+namespace trainrt::launch {
+
+namespace {
+
+constexpr double grace_s = 3;
+
+/// What the ranks have put, and their barrier.
+class MeetingPoint {
+ public:
+  explicit MeetingPoint(int size) : size_(size) {}
+
+  void put(int rank, const std::string& key, const std::string& value) {
+    const std::lock_guard lock(mutex_);
+    values_[{rank, key}] = value;
+  }
+  std::string get(int rank, const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    const auto found = values_.find({rank, key});
+    return found == values_.end() ? "" : found->second;
+  }
+  /// Waits for all ranks; Error once one of them cannot come any more.
+  void fence() {
+    std::unique_lock lock(mutex_);
+    const int mine = generation_;
+    if (++arrived_ == size_) {
+      arrived_ = 0;
+      ++generation_;
+      changed_.notify_all();
+    }
+    changed_.wait(lock, [&] { return generation_ != mine || !broken_.empty(); });
+    if (generation_ == mine) throw Error(broken_);
+  }
+  void give_up(const std::string& why) {
+    const std::lock_guard lock(mutex_);
+    broken_ = why;
+    changed_.notify_all();
+  }
+
+ private:
+  const int size_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::pair<int, std::string>, std::string> values_;
+  int arrived_ = 0;
+  int generation_ = 0;
+  std::string broken_;
+};
+
+bool is_of_another_launcher(std::string_view entry) {
+  static constexpr std::array names = {"PMI_", "PMIX_", "MPI_LOCAL"};
+  return std::ranges::any_of(names, [&](std::string_view name) { return entry.starts_with(name); });
+}
+
+std::vector<std::string> environment_of(int rank, int size, int socket) {
+  std::vector<std::string> entries;
+  for (char** entry = environ; *entry != nullptr; ++entry)
+    if (!is_of_another_launcher(*entry)) entries.emplace_back(*entry);
+  for (const auto& [name, value] : std::initializer_list<std::pair<const char*, int>>{{"PMI_FD", socket},
+                                                                                      {"PMI_RANK", rank},
+                                                                                      {"PMI_SIZE", size},
+                                                                                      {"MPI_LOCALRANKID", rank},
+                                                                                      {"MPI_LOCALNRANKS", size}})
+    entries.push_back(fmt::format("{}={}", name, value));
+  return entries;
+}
+
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (const auto& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// In the new process: only what is safe after fork() in a program of several threads.
+[[noreturn]] void become(char* const* words, char* const* environment, int socket, pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != parent) _exit(127);
+  setpgid(0, 0);
+  sigset_t none;
+  sigemptyset(&none);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD, SIGPIPE}) signal(number, SIG_DFL);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  fcntl(socket, F_SETFD, 0);
+  const int nothing = open("/dev/null", O_RDONLY);
+  if (nothing >= 0) dup2(nothing, STDIN_FILENO);
+  execve(words[0], words, environment);
+  _exit(127);
+}
+
+int shell_code(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
+
+/// One rank: its process, and the conversation with its MPI.
+struct RankProcess {
+  pid_t pid = -1;
+  int socket = -1;  ///< this process's end
+  std::optional<int> code;
+  std::atomic<bool> said_goodbye = false;
+  std::thread server;
+};
+
+}  // namespace
+
+class RankGroup::Impl {
+ public:
+  Impl(const std::vector<std::string>& command, int size) : meeting_(size), ranks_(static_cast<std::size_t>(size)) {
+    try {
+      for (int rank = 0; rank < size; ++rank) start(command, rank);
+    } catch (...) {
+      kill_all();
+      throw;
+    }
+    for (int rank = 0; rank < size; ++rank) serve(rank);
+  }
+
+  ~Impl() {
+    kill_all();
+    meeting_.give_up("the group has ended");
+    for (auto& rank : ranks_) {
+      if (rank.pid > 0 && !rank.code) waitpid(rank.pid, nullptr, 0);
+      if (rank.socket >= 0) shutdown(rank.socket, SHUT_RDWR);
+      if (rank.server.joinable()) rank.server.join();
+      if (rank.socket >= 0) close(rank.socket);
+    }
+  }
+
+  void signal(int number) const {
+    for (const auto& rank : ranks_)
+      if (rank.pid > 0 && !rank.code) kill(rank.pid, number);
+  }
+
+  bool ended() {
+    std::size_t gone = 0;
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      if (!ranks_[rank].code) look_at(static_cast<int>(rank));
+      if (ranks_[rank].code) ++gone;
+    }
+    if (gone == ranks_.size()) return true;
+    if (aborted_.load().rank >= 0 || monotonic_seconds() >= kill_at_) kill_all();
+    return false;
+  }
+
+  GroupEnd end() const { return aborted_.load().rank >= 0 ? aborted_.load() : first_; }
+
+ private:
+  void start(const std::vector<std::string>& command, int number) {
+    std::array<int, 2> pair{};
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) != 0)
+      throw Error(std::string("no socket can be made for a rank: ") + std::strerror(errno));
+    auto& rank = ranks_[static_cast<std::size_t>(number)];
+    rank.socket = pair[0];
+    const auto entries = environment_of(number, static_cast<int>(ranks_.size()), pair[1]);
+    const auto words = pointers_to(command);
+    const auto environment = pointers_to(entries);
+    const auto parent = getpid();
+    rank.pid = fork();
+    if (rank.pid == 0) become(words.data(), environment.data(), pair[1], parent);
+    const int error = errno;
+    close(pair[1]);
+    if (rank.pid < 0) throw Error(fmt::format("rank {} cannot be started: {}", number, std::strerror(error)));
+  }
+
+  void serve(int number) {
+    auto& rank = ranks_[static_cast<std::size_t>(number)];
+    const int size = static_cast<int>(ranks_.size());
+    PmiStore store{.rank = number,
+                   .size = size,
+                   .space = fmt::format("trainrt.{}", getpid()),
+                   .process_mapping = fmt::format("(vector,(0,1,{}))", size),
+                   .put = [this, number](const auto& key, const auto& value) { meeting_.put(number, key, value); },
+                   .fence = [this] { meeting_.fence(); },
+                   .get = [this](int other, const auto& key) { return meeting_.get(other, key); },
+                   .finalize = [&rank] { rank.said_goodbye = true; },
+                   .abort = [this, number](int code) { abort(number, code); },
+                   .fail = [](const std::string&) {}};  // MPI finds that nobody answers, and ends its process
+    rank.server = std::thread([store = std::move(store), socket = rank.socket] { PmiServer(store).serve(socket); });
+  }
+
+  /// The first one counts.
+  void abort(int rank, int code) {
+    auto nobody = GroupEnd{};
+    aborted_.compare_exchange_strong(nobody, GroupEnd{code, rank});
+  }
+
+  void look_at(int number) {
+    auto& rank = ranks_[static_cast<std::size_t>(number)];
+    int status = 0;
+    if (waitpid(rank.pid, &status, WNOHANG) != rank.pid) return;
+    rank.code = shell_code(status);
+    if (*rank.code != 0 && first_.exit_code == 0) first_ = {*rank.code, number};
+    if (rank.said_goodbye) return;
+    meeting_.give_up(fmt::format("rank {} has ended", number));
+    kill_at_ = std::min(kill_at_, monotonic_seconds() + grace_s);
+  }
+
+  void kill_all() const { signal(SIGKILL); }
+
+  MeetingPoint meeting_;
+  std::vector<RankProcess> ranks_;
+  GroupEnd first_;  ///< that ended badly
+  std::atomic<GroupEnd> aborted_{GroupEnd{}};
+  double kill_at_ = 1e300;
+};
+
+RankGroup::RankGroup(const std::vector<std::string>& command, int size) : impl_(std::make_unique<Impl>(command, size)) {}
+RankGroup::~RankGroup() = default;
+void RankGroup::signal(int number) const { impl_->signal(number); }
+bool RankGroup::ended() { return impl_->ended(); }
+GroupEnd RankGroup::end() const { return impl_->end(); }
+
+}  // namespace trainrt::launch

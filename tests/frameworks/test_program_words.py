@@ -1,0 +1,109 @@
+#!/usr/bin/python3
+"""trainrt [keys] -- COMMAND ARGS: a program without a config. What stands behind -- is the program's, word for word."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from harness import *  # noqa: E402,F403
+
+PYTHON = "/usr/bin/python3"
+SHOW = "import json, os, sys\nprint(f'rank {os.environ[\"RANK\"]}: ' + json.dumps(sys.argv[1:]), flush=True)\n"
+
+
+def folder_with(text=SHOW, name="train.py"):
+    folder = scratch()
+    (folder / name).write_text(text)
+    return folder
+
+
+def start(ranks, folder, *words, **options):
+    launcher = [MPIEXEC, "-n", ranks] if ranks > 1 else []
+    return run([*launcher, TRAINRT, *words], cwd=folder, **options)
+
+
+def runs_in(folder):
+    return sorted(path.name for path in (folder / "runs").iterdir()) if (folder / "runs").exists() else []
+
+
+@test
+def a_program_needs_no_config_and_gets_its_words_as_they_are():
+    words = ["--help", "", "two words", "--", "it's", '"quoted"', "back\\slash", "line\nbreak", "--run.name=x", "-n", "*", "$HOME"]
+    folder = folder_with()
+    job = start(2, folder, "--", PYTHON, "train.py", *words)
+    check_exit(job, FINISHED)
+    for rank in range(2):
+        check(f"rank {rank}: {json.dumps(words)}" in job.out, f"the words of rank {rank}", job)
+    names = runs_in(folder)
+    equal(len(names), 1, f"runs of both ranks: {names}", job)
+    check(re.fullmatch(r"train-\d{8}-\d{6}-\d{3}", names[0]), f"the name {names[0]}", job)
+    check(f"{folder}/runs/{names[0]}" in job.err and f"--run.name={names[0]}" in job.err, "where the run is was not said", job)
+    equal(json.loads((folder / "runs" / names[0] / "run.json").read_text())["state"], "finished", "state of the run", job)
+
+
+@test
+def keys_stand_in_front_of_the_dashes():
+    folder = folder_with()
+    job = start(2, folder, "--run.name=mine", f"--run.storage_path={folder}/here", "--", PYTHON, "train.py")
+    check_exit(job, FINISHED)
+    check((folder / "here/mine/run.json").exists() and not runs_in(folder), "the run is elsewhere", job)
+
+
+@test
+def a_requeue_of_the_job_continues_the_run_and_another_job_or_other_words_are_another():
+    folder = folder_with()
+    in_job = lambda number, *words, **more: start(1, folder, "--", PYTHON, "train.py", *words, env={"SLURM_JOB_ID": number, "SLURM_SUBMIT_DIR": folder, **more})
+    check_exit(in_job("7"), FINISHED)
+    job = in_job("7", SLURM_RESTART_COUNT="1")
+    check_exit(job, FINISHED)
+    check("has finished already" in job.err, "it is not the same run", job)
+    equal(len(runs_in(folder)), 1, "runs")
+    check_exit(in_job("8"), FINISHED)
+    check_exit(in_job("7", "--lr"), FINISHED)
+    check_exit(in_job("9", SLURM_ARRAY_JOB_ID="7", SLURM_ARRAY_TASK_ID="0"), FINISHED)
+    names = runs_in(folder)
+    equal([len(names), sorted({name.split("-")[1] for name in names})], [4, ["7", "7_0", "8"]], f"runs: {names}")
+
+
+@test
+def a_program_behind_dashes_beats_the_one_of_the_config():
+    folder = folder_with()
+    config = write_config(folder / "a.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"program": "no-such-program"}})
+    job = start(1, folder, "--config", config, "--", PYTHON, "train.py")
+    check_exit(job, FINISHED)
+    equal(runs_in(folder), ["run"], "runs", job)
+    config = write_config(folder / "b.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"function": "linear"}})
+    job = start(1, folder, "--config", config, "--", PYTHON, "train.py")
+    check_exit(job, USAGE)
+    check("give one of them" in job.err, "the message", job)
+
+
+def refused(words, *named, ranks=2, env=None):
+    folder = folder_with()
+    for command in ([], ["check"]):
+        job = start(ranks if not command else 1, folder, *command, *words, env=env)
+        check_exit(job, USAGE)
+        equal(job.err.count("error:"), 1, "number of messages", job)
+        for word in named:
+            check(word in job.err, f"the message lacks {word!r}", job)
+        equal(runs_in(folder), [], "what is left behind", job)
+
+
+add_test("dashes_without_a_program_are_refused", refused, ["--"], "no program stands behind --", "-- COMMAND ARGS")
+add_test("an_empty_word_is_no_program", refused, ["--", ""], "''")
+add_test("neither_config_nor_program_is_refused", refused, ["--loop.a=1"], "--config FILE is missing, or -- and a program")
+add_test("a_program_that_is_not_there_is_named", refused, ["--", "no-such-program"], "'no-such-program' on the PATH")
+add_test("a_script_that_is_not_there_is_named", refused, ["--", PYTHON, "absent.py"], "'absent.py'", "No such file")
+add_test("a_file_that_is_not_executable_is_named", refused, ["--", "./train.py"], "'./train.py'", "no executable")
+add_test("an_unknown_key_in_front_is_named", refused, ["--run.nam=x", "--", PYTHON, "train.py"], "run.nam", "did you mean 'run.name'")
+
+
+@test
+def in_the_shell_of_a_job_of_several_tasks_the_line_with_srun_is_shown():
+    folder = folder_with()
+    job = start(1, folder, "--", PYTHON, "train.py", env={"SLURM_JOB_ID": "7", "SLURM_NTASKS": "4"})
+    check_exit(job, USAGE)
+    check("srun trainrt" in job.err and "4 tasks" in job.err, "the message", job)
+    equal(runs_in(folder), [], "what is left behind", job)
+
+
+main()

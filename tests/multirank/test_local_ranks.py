@@ -1,0 +1,156 @@
+#!/usr/bin/python3
+"""trainrt -n N: ranks on this node without mpiexec, started again after a failure, stopped by signals, and never left behind."""
+import signal
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from harness import *  # noqa: E402,F403
+
+RANKS = 3
+LOOP = {"epochs": 60, "step_pause": 0.01, "dropout": 0.1}
+PYTHON = "/usr/bin/python3"
+
+
+def start_here(config, *words, ranks=RANKS, **options):
+    return Job([TRAINRT, "-n", ranks, "--config", config, *words], **options)
+
+
+def ended_with(job, code, timeout=60):
+    job.code = job.wait(timeout)
+    check_exit(job, code)
+    return job
+
+
+def ranks_of(job):
+    """Process of each rank, once all are there."""
+    return job.wait_for_ranks(RANKS)
+
+
+_references = []
+
+
+def reference():
+    """The run that mpiexec starts, and nothing happens to."""
+    if not _references:
+        config = linear_config(scratch(), "whole", LOOP)
+        check_exit(run_ranks(RANKS, config), FINISHED)
+        _references.append(run_dir_of(config))
+    return _references[0]
+
+
+def nobody_is_left(job):
+    wait_until(lambda: not processes_with(job.token), 20, "all processes to be gone", job)
+
+
+@test
+def the_ranks_train_together_with_the_bits_of_mpiexec():
+    config = linear_config(scratch(), "run", LOOP)
+    job = ended_with(start_here(config), FINISHED)
+    check(f"{RANKS} ranks on 1 node" in job.err, "the number of ranks", job)
+    check_same_bits(run_dir_of(config), reference())
+    check_verifies(run_dir_of(config))
+
+
+@test
+def a_rank_that_is_killed_is_started_again_with_the_others():
+    config = linear_config(scratch(), "run", LOOP)
+    job = start_here(config)
+    wait_for_reports(run_dir_of(config), 4, job)
+    kill([ranks_of(job)[1]])
+    ended_with(job, FINISHED)
+    check("restart 1 of 3 (failure.max_failures)" in job.err, "the restart was not said", job)
+    equal(len(attempts(run_dir_of(config))), 2, "attempts", job)
+    check(attempts(run_dir_of(config))[1]["first_step"] > 0, "it began anew", job)
+    check_same_bits(run_dir_of(config), reference())
+    nobody_is_left(job)
+
+
+def stopped_by(number):
+    config = linear_config(scratch(), "run", LOOP)
+    job = start_here(config)
+    wait_for_reports(run_dir_of(config), 4, job)
+    job.process.send_signal(number)
+    ended_with(job, STOPPED)
+    equal(len(attempts(run_dir_of(config))), 1, "attempts", job)
+    nobody_is_left(job)
+    ended_with(start_here(config), FINISHED)
+    check_same_bits(run_dir_of(config), reference())
+
+
+for name in ("SIGTERM", "SIGINT", "SIGUSR1", "SIGHUP"):
+    add_test(f"{name}_stops_the_run_and_the_same_command_continues_it", stopped_by, getattr(signal, name))
+
+
+@test
+def ranks_whose_starter_is_killed_save_and_end():
+    config = linear_config(scratch(), "run", LOOP)
+    job = start_here(config)
+    wait_for_reports(run_dir_of(config), 4, job)
+    ranks_of(job)
+    job.process.kill()
+    job.process.wait(10)
+    nobody_is_left(job)
+    equal(attempts(run_dir_of(config))[0]["exit_code"], STOPPED, "how the attempt ended", job)
+    ended_with(start_here(config), FINISHED)
+    check_same_bits(run_dir_of(config), reference())
+
+
+@test
+def what_fails_each_time_is_given_up():
+    folder = scratch()
+    (folder / "train.py").write_text("import os, sys, time\nif os.environ['RANK'] == '1':\n    sys.exit(9)\ntime.sleep(100)\n")
+    job = ended_with(Job([TRAINRT, "-n", 2, "--failure.max_failures=1", "--", PYTHON, "train.py"], cwd=folder), FAILED)
+    runs = list((folder / "runs").iterdir())
+    equal(len(runs), 1, "runs: a restart continues the same", job)
+    equal(len(attempts(runs[0])), 2, "attempts", job)
+    check("exited with 9" in job.err and "given up after 2 failures" in job.err and f"--run.name={runs[0].name}" in job.err, "the message", job)
+    nobody_is_left(job)
+
+
+@test
+def a_config_that_cannot_work_is_refused_once_and_not_tried_again():
+    config = linear_config(scratch(), "run", {**LOOP, "epochs": "many"})
+    job = ended_with(start_here(config), USAGE)
+    equal(job.err.count("error:"), 1, "number of messages", job)
+    check("'many'" in job.err and "restart" not in job.err, "the message", job)
+    check(not run_dir_of(config).exists(), "a run directory is left behind", job)
+
+
+def refused(words, *named, env=None):
+    folder = scratch()
+    (folder / "train.py").write_text("")
+    job = run([TRAINRT, *words], cwd=folder, env=env)
+    check_exit(job, USAGE)
+    for word in named:
+        check(word in job.err, f"the message lacks {word!r}", job)
+    check(not (folder / "runs").exists(), "something is left behind", job)
+
+
+PROGRAM = ["--", PYTHON, "train.py"]
+for title, number in (("no_ranks", ["-n", "0"]), ("a_word", ["-n", "two"]), ("nothing", ["-n"]), ("too_many", ["-n", "1000000"])):
+    add_test(f"{title}_is_no_number_of_ranks", refused, [*number, *PROGRAM], "-n takes a number of ranks, from 1")
+
+
+@test
+def a_rank_of_a_step_starts_no_ranks():
+    refused(["-n", "2", *PROGRAM], "leave -n out", env={"SLURM_JOB_ID": "7", "SLURM_STEP_NUM_TASKS": "2"})
+
+
+@test
+def another_number_of_ranks_than_the_config_promises_is_refused():
+    config = linear_config(scratch(), "run", LOOP, scaling={"num_workers": 2})
+    job = ended_with(start_here(config), USAGE)
+    check("scaling.num_workers = 2" in job.err, "the message", job)
+
+
+@test
+def the_programs_own_n_stays_its_own():
+    folder = scratch()
+    (folder / "train.py").write_text("import os, sys\nprint(f'rank {os.environ[\"RANK\"]} of {os.environ[\"WORLD_SIZE\"]}: {sys.argv[1:]}', flush=True)\n")
+    job = ended_with(Job([TRAINRT, "-n", 2, *PROGRAM, "-n", "5"], cwd=folder), FINISHED)
+    for rank in range(2):
+        check(f"rank {rank} of 2: ['-n', '5']" in job.out, f"rank {rank}", job)
+
+
+main()

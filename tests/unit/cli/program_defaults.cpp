@@ -1,0 +1,66 @@
+#include <set>
+
+#include <catch2/catch.hpp>
+
+#include "cli/program_defaults.hpp"
+
+using namespace trainrt;
+using namespace trainrt::cli;
+using Catch::Matchers::Matches;
+using Catch::Matchers::StartsWith;
+
+namespace {
+
+using Command = std::vector<std::string>;
+
+std::string name(const Command& command, const std::map<std::string, std::string>& environment = {{"SLURM_JOB_ID", "12"}}) {
+  return name_of_run(command, Environment(environment));
+}
+
+}  // namespace
+
+TEST_CASE("a run is named after the script, the job and all words") {
+  const Command train = {"python3", "-u", "code/train.py", "--lr", "0.1"};
+  CHECK_THAT(name(train), Matches("train-12-[0-9a-f]{8}"));
+  CHECK(name(train) == name(train));
+  CHECK_THAT(name(train, {{"SLURM_JOB_ID", "14"}, {"SLURM_ARRAY_JOB_ID", "12"}, {"SLURM_ARRAY_TASK_ID", "3"}}),
+             StartsWith("train-12_3-"));
+  std::set<std::string> names;
+  for (const auto& command : {train, Command{"python3", "-u", "code/train.py", "--lr", "0.2"},
+                              Command{"python3", "-u", "code/train.py", "--lr 0.1"}, Command{"train", "--lr", "0.1"},
+                              Command{"python3", "-u", "code/train.py", "--lr", "0.1", ""}})
+    names.insert(name(command));
+  CHECK(names.size() == 5);
+}
+
+TEST_CASE("outside a job a run is named after the script and the moment") {
+  CHECK_THAT(name({"python3", "train.py"}, {}), Matches("train-[0-9]{8}-[0-9]{6}-[0-9]{3}"));
+}
+
+TEST_CASE("the name of a run is a plain name whatever the command is") {
+  for (const auto& [command, stem] :
+       std::vector<std::pair<Command, std::string>>{{{"/opt/my solver.x"}, "my_solver-"},
+                                                    {{"python3", "-m", "pkg.train"}, "pkg-"},
+                                                    {{"sh", "-c", "exit 3"}, "sh-"},
+                                                    {{"./..."}, "__-"},
+                                                    {{"./.hidden"}, "_hidden-"},
+                                                    {{"/"}, "program-"},
+                                                    {{std::string(300, 'x') + ".py"}, std::string(40, 'x') + "-"}}) {
+    INFO(command.front());
+    CHECK_THAT(name(command), StartsWith(stem));
+  }
+}
+
+TEST_CASE("what is given is kept, and the rest is filled in") {
+  const Environment environment({{"SLURM_JOB_ID", "12"}, {"SLURM_SUBMIT_DIR", "/home/me"}});
+  Options options;
+  CHECK(add_program_defaults(options, {"./solver"}, environment));
+  CHECK(options.text("run.storage_path") == "/home/me/runs");
+  CHECK_THAT(options.text("run.name"), StartsWith("solver-12-"));
+  Options given;
+  given.set("run.name", {"mine", "command line"});
+  given.set("run.storage_path", {"/else", "command line"});
+  CHECK_FALSE(add_program_defaults(given, {"./solver"}, environment));
+  CHECK(given.text("run.name") == "mine");
+  CHECK(given.text("run.storage_path") == "/else");
+}
