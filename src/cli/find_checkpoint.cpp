@@ -9,22 +9,12 @@
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/save/retention.hpp"
 #include "io/file.hpp"
-#include "rundir/attempt_files.hpp"
+#include "rundir/progress.hpp"
 #include "rundir/run_record.hpp"
 
 namespace trainrt::cli {
 
 namespace fs = std::filesystem;
-
-namespace {
-
-/// Its last attempt was of a program that said nothing.
-bool is_silent_run(const std::string& run_dir) {
-  const auto attempts = rundir::read_attempts(run_dir, 1);
-  return !attempts.empty() && attempts.back().silent;
-}
-
-}  // namespace
 
 std::string find_checkpoint(const std::string& path) {
   std::error_code error;
@@ -35,9 +25,10 @@ std::string find_checkpoint(const std::string& path) {
   const auto newest = checkpoint::highest_number(directory);
   if (newest >= 0) return directory / checkpoint::directory_name(newest);
   if (io::exists(directory / "run.json"))
-    throw UsageError(
-        fmt::format("the run '{}' has no checkpoint{}", path,
-                    is_silent_run(directory) ? ": its program does not report progress, and saves by itself" : " yet"));
+    throw UsageError(fmt::format("the run '{}' has no checkpoint{}", path,
+                                 rundir::last_attempt_was_silent(directory)
+                                     ? ": its program does not report progress, and saves by itself"
+                                     : " yet"));
   throw UsageError(
       fmt::format("'{}' is neither a checkpoint (manifest.json) nor a run directory (run.json, checkpoint_000000)", path));
 }

@@ -14,6 +14,7 @@
 #include "core/text.hpp"
 #include "launch/rank_group.hpp"
 #include "rundir/attempt_files.hpp"
+#include "rundir/progress.hpp"
 
 namespace trainrt::cli {
 
@@ -56,6 +57,7 @@ class LocalRun {
 
   batch::Situation situation_of(const launch::GroupEnd& end, int before) {
     batch::Situation situation{.exit_code = end.exit_code, .how = write_down(end, before)};
+    situation.silent = rundir::last_attempt_was_silent(spec_.run_dir);
     if (end.exit_code == static_cast<int>(ExitCode::stopped)) situation.ending = batch::Ending::for_good;
     situation.failures = end.exit_code == 0 ? failures_ : ++failures_;
     return situation;
@@ -81,8 +83,11 @@ class LocalRun {
   void give_up() const {
     log::error(fmt::format(
         "given up after {} (failure.max_failures = {}). Mend what the errors above say and start the same run again, with "
-        "--run.name={}: it continues from its last checkpoint",
-        counted(failures_, "failure"), spec_.failure.max_failures, spec_.run.name));
+        "--run.name={}: {}",
+        counted(failures_, "failure"), spec_.failure.max_failures, spec_.run.name,
+        rundir::last_attempt_was_silent(spec_.run_dir)
+            ? "its program, which does not report progress, goes on from what it saved by itself"
+            : "it continues from its last checkpoint"));
   }
 
   const config::RunSpec& spec_;

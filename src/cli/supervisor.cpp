@@ -88,7 +88,7 @@ batch::Verdict Supervisor::after(const batch::StepEnd& end, int before) {
   situation.ending = batch::ending_of(
       {.signal = signal, .due_to = end.lines.due_to(), .job = facts, .restart_count = job_.restart_count()});
   situation.how = write_down(end, situation.ending, before);
-  situation.silent = was_silent();
+  situation.silent = rundir::last_attempt_was_silent(spec_.run_dir);
   if (is_final(end.exit_code)) return batch::decide(situation, limits());
   situation.nodes = nodes_after(end, facts);
   const auto lost = static_cast<std::size_t>(std::ranges::count(situation.nodes, false, &batch::Node::healthy));
@@ -110,7 +110,7 @@ batch::Verdict Supervisor::asked_to_end(int signal) {
                         .how = batch::signal_name(signal) + " came between two attempts",
                         .ending = ending,
                         .requeues = job_.restart_count(),
-                        .silent = was_silent()},
+                        .silent = rundir::last_attempt_was_silent(spec_.run_dir)},
                        limits());
 }
 
@@ -181,12 +181,6 @@ bool Supervisor::has_finished() const {
   } catch (const std::exception&) {
     return false;
   }
-}
-
-/// The last attempt was of a program that said nothing.
-bool Supervisor::was_silent() const {
-  const auto attempts = rundir::read_attempts(spec_.run_dir, 1);
-  return !attempts.empty() && attempts.back().silent;
 }
 
 int Supervisor::last_number() const {

@@ -31,7 +31,6 @@ class Supervisor {
   std::vector<batch::Node> nodes_after(const batch::StepEnd& end, const std::optional<batch::JobFacts>& facts) const;
   std::string write_down(const batch::StepEnd& end, batch::Ending ending, int last_number) const;
   bool has_finished() const;
-  bool was_silent() const;
   int last_number() const;
   void close_what_was_killed_with_the_job() const;
   ExitCode carry_out(const batch::Verdict& verdict) const;

@@ -31,6 +31,11 @@ int attempts_without_progress(std::span<const AttemptRecord> attempts, const std
   return count;
 }
 
+bool last_attempt_was_silent(const std::string& run_dir) {
+  const auto attempts = read_attempts(run_dir, 1);
+  return !attempts.empty() && attempts.back().silent;
+}
+
 void require_progress(const std::string& run_dir, int max_no_progress) {
   const auto job_id = this_owner().job_id;
   if (max_no_progress == 0 || job_id.empty()) return;

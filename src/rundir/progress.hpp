@@ -15,6 +15,9 @@ inline constexpr std::size_t attempts_that_matter = 200;
 /// `attempts` are in order. Pure.
 int attempts_without_progress(std::span<const AttemptRecord> attempts, const std::string& job_id);
 
+/// The newest attempt was a program's that said nothing: what it saved is not known.
+bool last_attempt_was_silent(const std::string& run_dir);
+
 /// Throws NoProgress if `max_no_progress` attempts of this Slurm job (0: any number) got no further: somebody requeues it
 /// in a circle. Does nothing outside Slurm. One rank calls, before it starts an attempt.
 void require_progress(const std::string& run_dir, int max_no_progress);
