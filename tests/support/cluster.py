@@ -147,16 +147,17 @@ class BatchJob:
         return [pid for pid in processes_with(f"SLURM_JOB_ID={self.id}") if environment_of(pid).get("SLURM_CONF") == self.cluster.env["SLURM_CONF"]]
 
     def ranks(self):
-        """pids of its trainrt processes, by rank; `trainrt supervise`, outside the step, is none."""
-        found = {}
+        """pids of its trainrt processes, by rank; `trainrt supervise`, outside the step, is none, nor is one that is about to become
+        another program (vfork) and looks like its parent."""
+        rank_of = {}
         for pid in self.processes():
             env = environment_of(pid)
             try:
                 if "SLURM_STEP_NUM_TASKS" in env and os.path.realpath(f"/proc/{pid}/exe") == os.path.realpath(TRAINRT):
-                    found[int(env.get("SLURM_PROCID", 0))] = pid
+                    rank_of[pid] = int(env.get("SLURM_PROCID", 0))
             except OSError:
                 continue
-        return found
+        return {rank: pid for pid, rank in rank_of.items() if rank_of.get(parent_of(pid)) != rank}
 
     def cancel(self):
         self.cluster.call("scancel", self.id)

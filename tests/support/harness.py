@@ -296,8 +296,9 @@ class Job:
             _running.remove(self)
 
     def ranks(self):
-        """pid by rank of the trainrt processes of this job that live now."""
-        found = {}
+        """pid by rank of the trainrt processes of this job that live now. One that is about to become another program (vfork) looks like
+        its parent, and what `trainrt -n` starts the ranks from has no rank."""
+        rank_of = {}
         for pid in processes_with(self.token):
             try:
                 if os.path.realpath(f"/proc/{pid}/exe") != self._trainrt:
@@ -305,9 +306,10 @@ class Job:
             except OSError:
                 continue
             env = environment_of(pid)
-            rank = next((env[key] for key in ("PMIX_RANK", "PMI_RANK", "SLURM_PROCID") if key in env), 0)
-            found[int(rank)] = pid
-        return found
+            rank_of[pid] = next((int(env[key]) for key in ("PMIX_RANK", "PMI_RANK", "SLURM_PROCID") if key in env), None)
+        if any(rank is not None for rank in rank_of.values()):
+            rank_of = {pid: rank for pid, rank in rank_of.items() if rank is not None}
+        return {rank or 0: pid for pid, rank in rank_of.items() if rank_of.get(parent_of(pid), -1) != rank}
 
     def wait_for_ranks(self, count, timeout=30):
         """pid by rank, once that many run."""
