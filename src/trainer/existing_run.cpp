@@ -75,10 +75,10 @@ ExistingRun find_existing_run(const config::RunSpec& spec, const std::string& fu
   ExistingRun existing;
   const auto look = [&] { existing = look_at_existing(spec, function, communicator.size()); };
   comm::agreed_on_first(communicator, look, with_advice);
-  std::array<std::int64_t, 2> told = {existing.is_new, existing.is_finished};
-  communicator.broadcast(Buffer{told.data(), told.size(), DType::i64}, 0, "what there is of the run");
-  existing.is_new = told[0] != 0;
-  existing.is_finished = told[1] != 0;
+  std::array<std::int64_t, 2> found = {existing.is_new, existing.is_finished};
+  communicator.broadcast(Buffer{found.data(), found.size(), DType::i64}, 0, "what there is of the run");
+  existing.is_new = found[0] != 0;
+  existing.is_finished = found[1] != 0;
   if (existing.is_finished) FirstRank(communicator.rank()).does([&] { tidy_finished(spec.run_dir); });
   return existing;
 }

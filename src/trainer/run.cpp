@@ -57,7 +57,7 @@ struct Start {
 };
 
 /// Rank 0's to all.
-void tell_numbers(Start& start, Communicator& communicator) {
+void share_numbers(Start& start, Communicator& communicator) {
   std::array<std::int64_t, 4> numbers{};
   auto& listed = start.earlier.listed;
   if (start.records) {
@@ -245,7 +245,7 @@ RunOutcome run(const config::RunSpec& spec, const TrainCall& function, launch::L
                                               start.existing.accepts_missing);
   };
   comm::agreed_on_first(communicator, begin, with_advice);
-  tell_numbers(start, communicator);
+  share_numbers(start, communicator);
   return run_attempt(spec, function, launch, communicator, start, meter);
 }
 

@@ -49,7 +49,7 @@ const OptionValue* Session::loop_value(std::string_view key) {
 
 /// Once: what is read is read before the training begins.
 void Session::warn_of_unread_keys(std::string_view until) {
-  if (std::exchange(unread_told_, true)) return;
+  if (std::exchange(unread_reported_, true)) return;
   for (const auto& key : spec_.loop.keys())
     if (!read_keys_.contains(key))
       log::run_warning(fmt::format("[loop] {} was not read by the train function before {} (a typing error?)", key, until));

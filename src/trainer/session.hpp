@@ -125,7 +125,7 @@ class Session {
   batch::StopCause stopped_by_ = batch::no_stop;
   bool warned_ = false;
   bool score_warned_ = false;
-  bool unread_told_ = false;
+  bool unread_reported_ = false;
   trainer::StopReasons stops_;
   trainer::ReplicaWatch replicas_;
   trainer::CheckpointCycle saves_;  // last: its background work uses the rest

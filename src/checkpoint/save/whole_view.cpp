@@ -171,7 +171,7 @@ OwedViews::OwedViews(std::string run_dir, std::string aside) : run_dir_(std::mov
 
 void OwedViews::owe(const std::string& checkpoint_dir) {
   owed_.insert(checkpoint_dir);
-  told_.insert(checkpoint_dir);
+  reported_.insert(checkpoint_dir);
 }
 
 std::vector<std::string> OwedViews::settle() {
@@ -185,7 +185,7 @@ std::vector<std::string> OwedViews::settle() {
       if (io::exists(*owed)) restore_view(*owed, aside_);  // else it was deleted
       owed = owed_.erase(owed);
     } catch (const Error& error) {
-      if (told_.insert(*owed).second)
+      if (reported_.insert(*owed).second)
         lines.push_back("the whole view of a checkpoint is missing: " + std::string(error.what()));
       ++owed;
     }

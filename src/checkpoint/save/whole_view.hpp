@@ -49,7 +49,7 @@ class OwedViews {
   std::string aside_;
   bool has_looked_ = false;
   std::set<std::string> owed_;
-  std::set<std::string> told_;
+  std::set<std::string> reported_;
 };
 
 }  // namespace trainrt::checkpoint
