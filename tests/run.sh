@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs the tests that are built under BUILD, or only the named suites, and ends with "N passed, N failed, N skipped".
 #   tests/run.sh build [lint] [unit] [contract] [fuzz] [multirank] [faults] [frameworks] [gpu] [slurm]
-# What mostly waits (for Slurm, for limits of time) runs beside the others, which keep the cores busy one after the other.
+# What mostly waits (for Slurm, for limits of time, for programs) runs beside the others, which keep the cores busy one after the
+# other: three lanes that take about as long.
 # A Catch2 program counts its test cases, and one that asserts nothing as failed; a Python test its checks; "skipped: reason"
 # lines count as skipped.
 set -u
@@ -19,7 +20,7 @@ lane_of() { # lane_of NAME: one of the lanes that run side by side
   case $1 in
     slurm/*) lane=slurm ;;
     multirank/test_crash | multirank/test_doctor | multirank/test_hang | multirank/test_launch | multirank/test_lease | multirank/test_local_ranks) lane=waiting ;;
-    faults/test_fencing | frameworks/test_program_attacks) lane=waiting ;;
+    faults/test_fencing | frameworks/*) lane=waiting ;;
     *) lane=busy ;;
   esac
 }
