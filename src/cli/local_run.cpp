@@ -30,7 +30,7 @@ class LocalRun {
       const int before = last_number();
       const auto end = attempt();
       const auto verdict = batch::decide(situation_of(end, before), {.max_failures = spec_.failure.max_failures});
-      if (verdict.action == batch::Verdict::Action::give_up && end.exit_code != static_cast<int>(ExitCode::usage))
+      if (verdict.limit == batch::Verdict::Limit::max_failures && verdict.action == batch::Verdict::Action::give_up)
         give_up();
       if (verdict.action != batch::Verdict::Action::restart || stop_signal_ != 0)
         return static_cast<ExitCode>(end.exit_code);
@@ -42,7 +42,7 @@ class LocalRun {
 
  private:
   launch::GroupEnd attempt() {
-    launch::RankGroup group(command_, ranks_);
+    launch::RankGroup group(command_, ranks_, {spec_.failure.launch_timeout_s, spec_.failure.collective_timeout_s});
     while (!group.ended()) {
       pollfd waiting{.fd = signals_.fd(), .events = POLLIN, .revents = 0};
       poll(&waiting, 1, 100);

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <cstring>
@@ -23,6 +24,8 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
+#include "core/log.hpp"
+#include "core/text.hpp"
 #include "launch/pmi_server.hpp"
 
 namespace trainrt::launch {
@@ -34,7 +37,7 @@ constexpr double grace_s = 3;
 /// What the ranks have put, and their barrier.
 class MeetingPoint {
  public:
-  explicit MeetingPoint(int size) : size_(size) {}
+  MeetingPoint(int size, const GroupLimits& limits) : limits_(limits), meetings_(static_cast<std::size_t>(size)) {}
 
   void put(int rank, const std::string& key, const std::string& value) {
     const std::lock_guard lock(mutex_);
@@ -45,17 +48,17 @@ class MeetingPoint {
     const auto found = values_.find({rank, key});
     return found == values_.end() ? "" : found->second;
   }
-  /// Waits for all ranks; Error once one of them cannot come any more.
-  void fence() {
+  /// Waits for all ranks; Error once one of them cannot come any more. Returns who did not come within the limit: "rank 1",
+  /// "" if all did.
+  std::string fence(int rank) {
     std::unique_lock lock(mutex_);
-    const int mine = generation_;
-    if (++arrived_ == size_) {
-      arrived_ = 0;
-      ++generation_;
-      changed_.notify_all();
-    }
-    changed_.wait(lock, [&] { return generation_ != mine || !broken_.empty(); });
-    if (generation_ == mine) throw Error(broken_);
+    const int mine = ++meetings_[static_cast<std::size_t>(rank)];
+    changed_.notify_all();
+    const auto all_came = [&] { return std::ranges::all_of(meetings_, [&](int count) { return count >= mine; }); };
+    const std::chrono::duration<double> limit(mine == 1 ? limits_.start_s : limits_.later_s);
+    if (!changed_.wait_for(lock, limit, [&] { return all_came() || !broken_.empty(); })) return missing(mine);
+    if (!all_came()) throw Error(broken_);
+    return {};
   }
   /// Returns once it is given up.
   void outlast() {
@@ -69,12 +72,18 @@ class MeetingPoint {
   }
 
  private:
-  const int size_;
+  std::string missing(int meeting) const {
+    std::vector<std::string> ranks;
+    for (std::size_t rank = 0; rank < meetings_.size(); ++rank)
+      if (meetings_[rank] < meeting) ranks.push_back(std::to_string(rank));
+    return (ranks.size() == 1 ? "rank " : "ranks ") + join(ranks);
+  }
+
+  const GroupLimits limits_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::pair<int, std::string>, std::string> values_;
-  int arrived_ = 0;
-  int generation_ = 0;
+  std::vector<int> meetings_;  ///< how many each rank has come to
   std::string broken_;
 };
 
@@ -134,7 +143,8 @@ struct RankProcess {
 
 class RankGroup::Impl {
  public:
-  Impl(const std::vector<std::string>& command, int size) : meeting_(size), ranks_(static_cast<std::size_t>(size)) {
+  Impl(const std::vector<std::string>& command, int size, const GroupLimits& limits)
+      : meeting_(size, limits), ranks_(static_cast<std::size_t>(size)) {
     try {
       for (int rank = 0; rank < size; ++rank) start(command, rank);
     } catch (...) {
@@ -199,7 +209,7 @@ class RankGroup::Impl {
                    .space = fmt::format("trainrt.{}", getpid()),
                    .process_mapping = fmt::format("(vector,(0,1,{}))", size),
                    .put = [this, number](const auto& key, const auto& value) { meeting_.put(number, key, value); },
-                   .fence = [this] { meeting_.fence(); },
+                   .fence = [this, number] { fence(number); },
                    .get = [this](int other, const auto& key) { return meeting_.get(other, key); },
                    .finalize = [&rank] { rank.said_goodbye = true; },
                    .abort = [this, number](int code) { abort(number, code); },
@@ -207,11 +217,23 @@ class RankGroup::Impl {
     rank.server = std::thread([store = std::move(store), socket = rank.socket] { PmiServer(store).serve(socket); });
   }
 
-  /// The first one counts. The rank gets no answer: MPI would complain before it is killed.
-  void abort(int rank, int code) {
-    auto nobody = GroupEnd{};
-    aborted_.compare_exchange_strong(nobody, GroupEnd{code, rank});
+  void fence(int rank) {
+    const auto missing = meeting_.fence(rank);
+    if (missing.empty()) return;
+    if (is_first_to_abort(rank, static_cast<int>(ExitCode::failed)))
+      log::error(missing + " did not come to the others in MPI: look for what holds its process");
     meeting_.outlast();
+  }
+
+  /// The rank gets no answer: MPI would complain before it is killed.
+  void abort(int rank, int code) {
+    is_first_to_abort(rank, code);
+    meeting_.outlast();
+  }
+
+  bool is_first_to_abort(int rank, int code) {
+    auto nobody = GroupEnd{};
+    return aborted_.compare_exchange_strong(nobody, GroupEnd{code, rank});
   }
 
   void look_at(int number) {
@@ -234,7 +256,8 @@ class RankGroup::Impl {
   double kill_at_ = 1e300;
 };
 
-RankGroup::RankGroup(const std::vector<std::string>& command, int size) : impl_(std::make_unique<Impl>(command, size)) {}
+RankGroup::RankGroup(const std::vector<std::string>& command, int size, const GroupLimits& limits)
+    : impl_(std::make_unique<Impl>(command, size, limits)) {}
 RankGroup::~RankGroup() = default;
 void RankGroup::signal(int number) const { impl_->signal(number); }
 bool RankGroup::ended() { return impl_->ended(); }

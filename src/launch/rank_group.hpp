@@ -5,6 +5,13 @@
 
 namespace trainrt::launch {
 
+/// How long ranks wait for each other in MPI's start and end, in seconds. Then the missing ones are named, and the group
+/// ends with 70.
+struct GroupLimits {
+  double start_s = 20;    ///< for a rank that has not come at all
+  double later_s = 1800;  ///< for one that has come before
+};
+
 /// How the ranks of a RankGroup ended, all together.
 struct GroupEnd {
   int exit_code = 0;  ///< 0 if all ended well; else that of the first that did not, 128 + N if signal N ended it
@@ -20,7 +27,7 @@ struct GroupEnd {
 class RankGroup {
  public:
   /// Starts `size` processes of `command`, whose first word is a path. Throws Error if that cannot be done.
-  RankGroup(const std::vector<std::string>& command, int size);
+  RankGroup(const std::vector<std::string>& command, int size, const GroupLimits& limits);
   ~RankGroup();  ///< kills what still runs
   RankGroup(const RankGroup&) = delete;
   RankGroup& operator=(const RankGroup&) = delete;

@@ -20,7 +20,7 @@ struct World {
 /// Fills local_rank, local_size, node_rank and node_count from node_of_rank; node numbers become dense, by lowest rank.
 void derive_topology(World& world);
 
-/// Where all ranks may fail alike, rank 0 says it and ends the others before they do: how long this rank waits for that, 0
+/// If all ranks may fail alike, rank 0 says it and ends the others before they do: how long this rank waits for that, 0
 /// s on rank 0.
 double behind_first_s(const World& world, double others_wait_s);
 

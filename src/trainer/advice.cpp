@@ -74,9 +74,4 @@ std::string with_advice(const std::exception& error) {
   return message + (message.find('\n') == std::string::npos ? "; " : "\n") + advice;
 }
 
-void advised(const std::function<void()>& work) try { work(); } catch (const Error& error) {
-  if (advice_for(error).empty()) throw;
-  throw Error(with_advice(error), error.code());
-}
-
 }  // namespace trainrt::trainer

@@ -1,4 +1,4 @@
-// What is on GPUs goes through the host: it serves where nothing else can.
+// What is on GPUs goes through the host: it serves if nothing else can.
 #include "comm/gpu_backend.hpp"
 #include "comm/staged_communicator.hpp"
 

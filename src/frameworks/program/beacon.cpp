@@ -20,16 +20,16 @@ namespace trainrt::program {
 
 namespace {
 
-std::string made_up_word() {
+std::string made_up_nonce() {
   std::random_device device;
-  std::string word;
-  for (int part = 0; part < 4; ++part) word += fmt::format("{:08x}", device());
-  return word;
+  std::string nonce;
+  for (int part = 0; part < 4; ++part) nonce += fmt::format("{:08x}", device());
+  return nonce;
 }
 
 }  // namespace
 
-Beacon::Beacon() : socket_(socket_on_any_address()), end_(eventfd(0, EFD_CLOEXEC)), word_(made_up_word()) {
+Beacon::Beacon() : socket_(socket_on_any_address()), end_(eventfd(0, EFD_CLOEXEC)), nonce_(made_up_nonce()) {
   port_ = port_of(socket_);
   if (port_ == 0 || !end_ || listen(socket_.number(), SOMAXCONN) != 0 || fcntl(socket_.number(), F_SETFL, O_NONBLOCK) != 0)
     throw Error(fmt::format("this node cannot listen for the others: {}", std::strerror(errno)));
@@ -46,7 +46,7 @@ void Beacon::answer() const {
   std::array<pollfd, 2> waited{pollfd{socket_.number(), POLLIN, 0}, pollfd{end_.number(), POLLIN, 0}};
   while (poll(waited.data(), waited.size(), -1) > 0 && waited[1].revents == 0) {
     const Descriptor caller(accept4(socket_.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (caller) static_cast<void>(send(caller.number(), word_.data(), word_.size(), MSG_NOSIGNAL));
+    if (caller) static_cast<void>(send(caller.number(), nonce_.data(), nonce_.size(), MSG_NOSIGNAL));
   }
 }
 

@@ -6,7 +6,7 @@
 
 namespace trainrt::program {
 
-/// Listens on a port of all addresses of this node while it lives, and tells a word to everyone who connects, so that
+/// Listens on a port of all addresses of this node while it lives, and sends a nonce to everyone who connects, so that
 /// they know whom they have reached: another process may listen on the same address and port of another node.
 class Beacon {
  public:
@@ -16,7 +16,7 @@ class Beacon {
   Beacon& operator=(const Beacon&) = delete;
 
   int port() const { return port_; }
-  const std::string& word() const { return word_; }  ///< made up, of 32 characters
+  const std::string& nonce() const { return nonce_; }  ///< made up, of 32 characters
 
  private:
   void answer() const;
@@ -24,7 +24,7 @@ class Beacon {
   Descriptor socket_;
   Descriptor end_;  ///< readable once the thread has to end
   int port_ = 0;
-  std::string word_;
+  std::string nonce_;
   std::thread thread_;
 };
 

@@ -24,7 +24,7 @@ struct Offer {
   std::string host;
   std::vector<InterfaceAddress> addresses;
   int port = 0;
-  std::string word;
+  std::string nonce;
   std::string mistake;  ///< instead of all that
 };
 
@@ -48,7 +48,7 @@ std::vector<InterfaceAddress> addresses_to_offer(const std::string& interface, c
 Offer offer_of_this_node(const std::string& interface, std::unique_ptr<Beacon>& beacon) try {
   auto offered = addresses_to_offer(interface, host_name());
   beacon = std::make_unique<Beacon>();
-  return {host_name(), std::move(offered), beacon->port(), beacon->word(), ""};
+  return {host_name(), std::move(offered), beacon->port(), beacon->nonce(), ""};
 } catch (const Error& error) {
   return {host_name(), {}, 0, "", error.what()};
 }
@@ -59,14 +59,14 @@ std::string text_of_offer(const Offer& offer) {
   return OfferJson{{"host", offer.host},
                    {"addresses", addresses},
                    {"port", offer.port},
-                   {"word", offer.word},
+                   {"nonce", offer.nonce},
                    {"mistake", offer.mistake}}
       .dump();
 }
 
 Offer offer_from(const std::string& text) {
   const auto json = OfferJson::parse(text);
-  Offer offer{json["host"], {}, json["port"], json["word"], json["mistake"]};
+  Offer offer{json["host"], {}, json["port"], json["nonce"], json["mistake"]};
   for (const auto& each : json["addresses"]) offer.addresses.push_back({each[0], each[1]});
   return offer;
 }
@@ -77,10 +77,10 @@ std::vector<std::string> texts_of(const Offer& offer) {
   return texts;
 }
 
-/// What this rank tells the others: nothing, unless it is the one that speaks for its node.
-std::string survey_text(const Offer& offer, bool speaks, Patience patience) {
-  if (!speaks) return {};
-  return OfferJson{{"host", host_name()}, {"from", reached_from(texts_of(offer), offer.port, offer.word, patience)}}.dump();
+/// What this rank tells the others: nothing, unless it is the one that answers for its node.
+std::string survey_text(const Offer& offer, bool answers, ConnectLimits limits) {
+  if (!answers) return {};
+  return OfferJson{{"host", host_name()}, {"from", reached_from(texts_of(offer), offer.port, offer.nonce, limits)}}.dump();
 }
 
 /// Of the nodes after the first, in their order.
@@ -129,10 +129,10 @@ NodeAddresses find_addresses(Communicator& communicator, std::span<const int> no
   const auto offer = offer_from(
       communicator.broadcast_text(rank == 0 ? text_of_offer(offer_of_this_node(interface, beacon)) : std::string(), 0));
   if (!offer.mistake.empty()) throw UsageError(offer.mistake);
-  const bool speaks = node != 0 && std::ranges::find(node_of_rank, node) - node_of_rank.begin() == rank;
+  const bool answers = node != 0 && std::ranges::find(node_of_rank, node) - node_of_rank.begin() == rank;
   std::vector<Survey> surveys;
-  for (const Patience patience : {Patience{2, 0.3}, Patience{10, 10}}) {
-    surveys = surveys_from(communicator.all_gather(survey_text(offer, speaks, patience)));
+  for (const ConnectLimits limits : {ConnectLimits{2, 0.3}, ConnectLimits{10, 10}}) {
+    surveys = surveys_from(communicator.all_gather(survey_text(offer, answers, limits)));
     if (const auto choice = first_reached_by_all(offer.addresses.size(), surveys))
       return addresses_of(offer.addresses[*choice].address, *choice, surveys, node);
   }

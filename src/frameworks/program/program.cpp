@@ -129,7 +129,7 @@ class ProgramRun {
   /// by peer", leaves the word to the rank that it began at: to one whose program was killed, else to the first.
   void give_way() {
     constexpr double others_speak_s = 1;
-    constexpr double first_rank_speaks_at_once_s = 1;  // where others wait as long, in case that all fail alike
+    constexpr double first_rank_speaks_at_once_s = 1;  // while others wait as long: if all fail alike
     if (!first_ || ctx_.world_size() == 1 || !child_.ending()) return;
     if (child_.ending()->is_good() || child_.ending()->is_kill()) return;
     const double pause_s = others_speak_s + (ctx_.world_rank() == 0 ? first_rank_speaks_at_once_s : 0);

@@ -23,7 +23,7 @@ using Moment = std::chrono::steady_clock;
 /// One connection that is tried.
 class Trial {
  public:
-  Trial(const std::string& address, int port, const std::string& word) : word_(word) {
+  Trial(const std::string& address, int port, const std::string& nonce) : nonce_(nonce) {
     sockaddr_in old{AF_INET, htons(static_cast<std::uint16_t>(port)), {}, {}};
     sockaddr_in6 now{AF_INET6, htons(static_cast<std::uint16_t>(port)), 0, {}, 0};
     if (inet_pton(AF_INET, address.c_str(), &old.sin_addr) == 1)
@@ -42,8 +42,8 @@ class Trial {
     const auto count = recv(socket(), bytes.data(), bytes.size(), MSG_DONTWAIT);
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (count > 0) heard_.append(bytes.data(), static_cast<std::size_t>(count));
-    if (count > 0 && heard_.size() < word_.size()) return;
-    if (heard_ == word_) note_own_address();
+    if (count > 0 && heard_.size() < nonce_.size()) return;
+    if (heard_ == nonce_) note_own_address();
     socket_ = Descriptor();
   }
 
@@ -60,7 +60,7 @@ class Trial {
       from_ = text_of(reinterpret_cast<const sockaddr*>(&own));
   }
 
-  const std::string& word_;
+  const std::string& nonce_;
   Descriptor socket_;
   std::string heard_;
   std::string from_;
@@ -84,19 +84,19 @@ bool look_at_all(std::vector<Trial>& trials, double most_s) {
 
 }  // namespace
 
-std::vector<std::string> reached_from(std::span<const std::string> addresses, int port, const std::string& word,
-                                      Patience patience) {
+std::vector<std::string> reached_from(std::span<const std::string> addresses, int port, const std::string& nonce,
+                                      ConnectLimits limits) {
   std::vector<Trial> trials;
-  for (const auto& address : addresses) trials.emplace_back(address, port, word);
+  for (const auto& address : addresses) trials.emplace_back(address, port, nonce);
   const auto seconds = [](double count) {
     return std::chrono::duration_cast<Moment::duration>(std::chrono::duration<double>(count));
   };
-  auto end = Moment::now() + seconds(patience.limit_s);
+  auto end = Moment::now() + seconds(limits.limit_s);
   bool has_reached_one = false;
   while (look_at_all(trials, std::chrono::duration<double>(end - Moment::now()).count())) {
     if (has_reached_one || std::ranges::none_of(trials, [](const Trial& trial) { return !trial.from().empty(); })) continue;
     has_reached_one = true;
-    end = std::min(end, Moment::now() + seconds(patience.after_first_s));
+    end = std::min(end, Moment::now() + seconds(limits.after_first_s));
   }
   std::vector<std::string> from;
   for (const auto& trial : trials) from.push_back(trial.from());

@@ -22,7 +22,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-constexpr Patience short_patience{1, 0.2};
+constexpr ConnectLimits short_limits{1, 0.2};
 
 /// What find_addresses() gives every rank.
 std::vector<NodeAddresses> found_by(const std::vector<int>& node_of_rank, const std::string& interface = "") {
@@ -48,26 +48,26 @@ TEST_CASE("who does not reach which address is said") {
   CHECK(unreached_by(addresses, surveys) == "n2 does not reach 10.0.0.1, 10.1.0.1; n3 does not reach 10.1.0.1");
 }
 
-TEST_CASE("only who tells the word has been reached, and each of several addresses is told apart") {
+TEST_CASE("only who sends the nonce has been reached, and several addresses are kept apart") {
   const Beacon beacon;
   const std::vector<std::string> addresses = {"127.0.0.1", "192.0.2.254", "no address", "::1"};
-  const auto from = reached_from(addresses, beacon.port(), beacon.word(), short_patience);
+  const auto from = reached_from(addresses, beacon.port(), beacon.nonce(), short_limits);
   CHECK(from.at(0) == "127.0.0.1");
   CHECK(from.at(1).empty());
   CHECK(from.at(2).empty());
-  CHECK(reached_from(addresses, beacon.port(), std::string(32, 'x'), short_patience) == std::vector<std::string>(4));
+  CHECK(reached_from(addresses, beacon.port(), std::string(32, 'x'), short_limits) == std::vector<std::string>(4));
 }
 
 TEST_CASE("a beacon that is gone is not reached, and nobody waits for it") {
   int port = 0;
-  std::string word;
+  std::string nonce;
   {
     const Beacon beacon;
     port = beacon.port();
-    word = beacon.word();
+    nonce = beacon.nonce();
   }
   const auto start = std::chrono::steady_clock::now();
-  CHECK(reached_from(std::vector<std::string>{"127.0.0.1"}, port, word, {20, 20}).front().empty());
+  CHECK(reached_from(std::vector<std::string>{"127.0.0.1"}, port, nonce, {20, 20}).front().empty());
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
 }
 
@@ -75,7 +75,7 @@ TEST_CASE("one that listens and says nothing is waited for no longer than it may
   const auto mute = socket_on_any_address();
   REQUIRE(listen(mute.number(), 10) == 0);
   const auto start = std::chrono::steady_clock::now();
-  CHECK(reached_from(std::vector<std::string>{"127.0.0.1"}, port_of(mute), "word", short_patience).front().empty());
+  CHECK(reached_from(std::vector<std::string>{"127.0.0.1"}, port_of(mute), "word", short_limits).front().empty());
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
 }
 

@@ -71,20 +71,3 @@ TEST_CASE("advice follows the message, on a line of its own if that has several"
   CHECK(trainer::with_advice(Error("it failed")) == "it failed");
   CHECK(trainer::with_advice(std::runtime_error("it failed")) == "it failed");
 }
-
-TEST_CASE("an error that work throws goes on with the advice in its text, and the same exit code") {
-  for (const auto& row : rows()) try {
-      trainer::advised([&] { throw Error(trainer::with_advice(*row.error), row.error->code()); });
-    } catch (const Error& error) {
-      CHECK(error.what() == trainer::with_advice(*row.error));
-      CHECK(error.code() == row.error->code());
-    }
-  try {
-    trainer::advised([] { throw rundir::NoProgress("no further", "/d", 3); });
-    FAIL("it did not throw");
-  } catch (const Error& error) {
-    CHECK_THAT(error.what(), Contains("no further; or add --failure.max_no_progress=0"));
-    CHECK(error.code() == ExitCode::no_progress);
-  }
-  CHECK_THROWS_AS(trainer::advised([] { throw std::bad_alloc(); }), std::bad_alloc);
-}
