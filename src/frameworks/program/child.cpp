@@ -18,6 +18,8 @@
 #include <sys/wait.h>
 #include <trainrt/error.hpp>
 
+#include "frameworks/program/signal_targets.hpp"
+
 namespace trainrt::program {
 
 namespace {
@@ -160,7 +162,11 @@ const std::optional<Ending>& Child::ending() {
   return ending_;
 }
 
-void Child::signal(int number) const { kill(-pid_, number); }
+void Child::stop() const {
+  const auto catchers = first_to_catch(members_of_group(pid_, stop_signal_), pid_);
+  for (const pid_t catcher : catchers) kill(catcher, stop_signal_);
+  if (catchers.empty()) kill(-pid_, stop_signal_);
+}
 
 bool Child::ends_within(double seconds) {
   const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);

@@ -44,7 +44,7 @@ class Child {
   const std::optional<Ending>& ending();
   double end_age_s() const { return watch_->age_s(); }  ///< seconds since it ended; 0 while it runs
   bool ended_by_stop_signal() { return ending() && ending()->signal == stop_signal_; }
-  void signal(int number) const;  ///< to the whole group
+  void stop() const;  ///< by the stop signal, to whom first_to_catch() names, else to the whole group
   /// False if it still runs after so long.
   bool ends_within(double seconds);
 

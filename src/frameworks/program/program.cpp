@@ -147,7 +147,7 @@ class ProgramRun {
     if (first_)
       channel_.send({{"stop", "the run stops here, and everything is saved"}});
     else
-      child_.signal(options_.stop_signal);
+      child_.stop();
     const auto has_ended = [this] { return child_.ending() && !(child_.ended_by_stop_signal() && channel_.is_open()); };
     const auto deadline = Clock::now() + std::chrono::duration<double>(options_.stop_timeout_s);
     while (!has_ended() && Clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(10));
