@@ -36,7 +36,8 @@ trainer::TrainCall train_call(const config::RunSpec& spec) {
                                      .stop_timeout_s = spec.train.stop_timeout_s,
                                      .contact_timeout_s = spec.failure.collective_timeout_s,
                                      .environments = spec.program.environments,
-                                     .interface = spec.program.interface}),
+                                     .interface = spec.program.interface,
+                                     .shown = spec.run.shown_output}),
           true};
 }
 

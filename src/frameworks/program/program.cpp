@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "core/host.hpp"
 #include "frameworks/program/arrangement.hpp"
 #include "frameworks/program/conversation.hpp"
 #include "frameworks/program/endings.hpp"
@@ -57,7 +58,9 @@ class ProgramRun {
             .words = options_.command,
             .environment = program_environment(ctx_, theirs_.number(), arrangement_.meeting(), frameworks),
             .socket = theirs_.number(),
-            .stop_signal = options_.stop_signal};
+            .stop_signal = options_.stop_signal,
+            .output = output_plan(options_.shown, ctx_.run_dir(), ctx_.world_rank()),
+            .title = fmt::format("attempt {}, rank {} on {}", ctx_.attempt(), ctx_.world_rank(), host_name())};
   }
 
   /// Waits until the programs of all ranks have sent their first message, or have ended without one (false). The ranks go
@@ -119,7 +122,7 @@ class ProgramRun {
     look_for_stop(2);
     const auto endings = gather_endings(ctx_.communicator(), child_);
     const int first = first_to_fall(endings);
-    const Error error(fall_in_words(endings, first));
+    const Error error(fall_in_words(endings, first, share_output(ctx_.communicator(), child_, first)));
     if (first != ctx_.world_rank())
       std::this_thread::sleep_for(std::chrono::seconds(5));  // the rank whose program it is has the word
     throw error;

@@ -5,6 +5,8 @@
 
 #include <trainrt/context.hpp>
 
+#include "core/output_plan.hpp"
+
 namespace trainrt::program {
 
 /// [train] program: any executable as a train function.
@@ -15,6 +17,7 @@ struct ProgramOptions {
   double contact_timeout_s = 0;           ///< until its first message, after the first of another rank
   std::vector<std::string> environments;  ///< the frameworks whose variables it gets; {"all"}: all of them
   std::string interface;                  ///< of the first rank's node, where the programs meet; "": any that is reached
+  ShownOutput shown = ShownOutput::first_rank;  ///< on the terminal, of the programs' output
 };
 
 /// A train function that starts the program on every rank and waits for it. A program that speaks (protocol in
