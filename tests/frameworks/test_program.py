@@ -1058,7 +1058,7 @@ def silent_falls_first(ending, *words):
 
 
 add_test("of_silent_programs_the_one_that_was_killed_is_named", silent_falls_first, signal.SIGKILL, "SIGKILL", "those of 2 other ranks after it")
-add_test("of_silent_programs_the_one_that_ended_first_is_named", silent_falls_first, signal.SIGALRM, "exited with 9", "those of 2 other ranks after it")
+add_test("of_silent_programs_the_one_that_ended_first_is_named", silent_falls_first, signal.SIGALRM, "exited with 9", "those of 2 other ranks ended after it")
 
 
 def speaking_falls_first(ending, *words):
