@@ -32,6 +32,7 @@ class ProgramRun {
         channel_(theirs_),
         child_(plan(executable, frameworks)) {
     theirs_ = {};
+    arrangement_.program_has_started(child_.pid());
   }
 
   void run() {
@@ -57,6 +58,7 @@ class ProgramRun {
             .words = options_.command,
             .environment = program_environment(ctx_, theirs_.number(), arrangement_.meeting(), frameworks),
             .socket = theirs_.number(),
+            .other_sockets = arrangement_.sockets(),
             .stop_signal = options_.stop_signal};
   }
 
