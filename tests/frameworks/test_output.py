@@ -130,7 +130,7 @@ time.sleep(60)
 @test
 def the_error_has_the_exception_of_the_program_that_failed_first():
     folder = scratch()
-    job = finish(start(2, RAISES, folder=folder), FAILED)
+    job = finish(start(2, RAISES, "--failure.max_failures=0", folder=folder), FAILED)
     for name, text in ("error.txt", (job.run_dir / "error.txt").read_text()), ("the terminal", job.err):
         check(re.search(r"the program of rank 1 on \S+ \(train.program, process \d+\) exited with 1: ValueError: bad batch\n", text + "\n"),
               f"the first line in {name}: {text}", job)

@@ -94,6 +94,7 @@ void close_files_at_exec() {
   dup2(streams.error, STDERR_FILENO);
   close_files_at_exec();
   fcntl(plan.socket, F_SETFD, 0);
+  for (const int socket : plan.other_sockets) fcntl(socket, F_SETFD, 0);
   set_signals(plan.stop_signal);
   execve(plan.executable.c_str(), words, environment);
   failure = errno;

@@ -31,6 +31,7 @@ struct ChildPlan {
   std::vector<std::string> words;        ///< argv
   std::vector<std::string> environment;  ///< NAME=value; the whole of it
   int socket = -1;                       ///< inherited, under the same number
+  std::vector<int> other_sockets;        ///< the same
   int stop_signal = 0;                   ///< has its default action; the other stop signals are ignored
   std::optional<OutputPlan> output;      ///< where its output goes; without one it has this process's
   std::string title;                     ///< of this start, for the output's log: "attempt 3, rank 1 on n2"

@@ -88,6 +88,7 @@ Meeting known_of(const Context& ctx) {
   known.node_rank = ctx.node_rank();
   known.run_name = ctx.run_name();
   known.has_gpu = program_has_gpu(ctx);
+  known.is_in_slurm = std::getenv("SLURM_JOB_ID") != nullptr;
   return known;
 }
 

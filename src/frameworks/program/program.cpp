@@ -34,6 +34,7 @@ class ProgramRun {
         channel_(theirs_),
         child_(plan(executable, frameworks)) {
     theirs_ = {};
+    arrangement_.program_has_started(child_.pid());
   }
 
   void run() {
@@ -61,6 +62,7 @@ class ProgramRun {
             .words = options_.command,
             .environment = program_environment(ctx_, theirs_.number(), arrangement_.meeting(), frameworks),
             .socket = theirs_.number(),
+            .other_sockets = arrangement_.sockets(),
             .stop_signal = options_.stop_signal,
             .output = output_plan(options_.shown, ctx_.run_dir(), ctx_.world_rank()),
             .title = fmt::format("attempt {}, rank {} on {}", ctx_.attempt(), ctx_.world_rank(), host_name())};
