@@ -36,6 +36,9 @@ trainer::TrainCall train_call(const config::RunSpec& spec) {
                                      .stop_timeout_s = spec.train.stop_timeout_s,
                                      .contact_timeout_s = spec.failure.collective_timeout_s,
                                      .environments = spec.program.environments,
+                                     .stage = {.source = spec.program.stage,
+                                               .folder = spec.program.stage_dir,
+                                               .timeout_s = spec.failure.collective_timeout_s},
                                      .interface = spec.program.interface}),
           true};
 }

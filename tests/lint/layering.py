@@ -43,7 +43,12 @@ EXCEPTIONS = {"src/frameworks/builtin_functions.hpp": {"core/plugin.hpp"},  # th
               "src/frameworks/program/framework_environment.hpp": {"core/plugin.hpp"},  # the table of frameworks
               "src/frameworks/program/beacon.cpp": {"core/thread.hpp"},  # a thread that no signal finds
               "src/frameworks/program/end_watch.cpp": {"core/thread.hpp"},  # the same
-              "src/frameworks/program/main_address.cpp": {"core/host.hpp", "core/text.hpp"}}  # what messages are made of
+              "src/frameworks/program/main_address.cpp": {"core/host.hpp", "core/text.hpp"},  # what messages are made of
+              "src/frameworks/program/stage/stage_format.hpp": {"core/plugin.hpp"},  # the table of formats
+              "src/frameworks/program/stage/worker.cpp": {"core/thread.hpp"},  # a thread that no signal finds
+              "src/frameworks/program/stage/formats/squashfs.cpp": {"core/child_process.hpp", "core/host.hpp"},  # unsquashfs
+              **{f"src/frameworks/program/stage/{name}.cpp": {"core/host.hpp", "core/text.hpp", "core/first_rank.hpp"}
+                 for name in ("stage", "stage_format", "staged_tree", "passage")}}  # messages, names, what rank 0 alone does
 # A public header belongs to a layer as well: a file may include those of its own layer and of the layers that it may know, and a public
 # header besides only what stands before it here. Frameworks know them all.
 PUBLIC = {"export": "core", "error": "core", "options": "core", "random": "core", "tensor": "core", "state": "core", "train_function": "core",
@@ -52,13 +57,13 @@ PUBLIC = {"export": "core", "error": "core", "options": "core", "random": "core"
 # Libraries, by the beginning of the included name, and the folders that may see them.
 LIBRARIES = {
     "boost/": {"cli"}, "mpi.h": {"launch", "comm"}, "pmix": {"launch"}, "hdf5": {"io"}, "H5": {"io"}, "spdlog/": {"core"},
-    "xxhash": {"io"}, "zlib": {"data"}, "minizip/": {"cli"}, "slurm/": {"batch"}, "nccl": {"comm"}, "cuda": {"device"}, "torch/": {"frameworks"}, "ATen/": {"frameworks"},
+    "xxhash": {"io"}, "zlib": {"data"}, "minizip/": {"cli"}, "archive": {"frameworks"}, "slurm/": {"batch"}, "nccl": {"comm"}, "cuda": {"device"}, "torch/": {"frameworks"}, "ATen/": {"frameworks"},
     "c10/": {"frameworks"}, "xgboost/": {"frameworks"}, "LightGBM/": {"frameworks"}, "Python.h": {"frameworks"},
 }
 # Layers whose texts name no config key.
 WITHOUT_KEYS = ("core", "io", "comm", "device", "checkpoint", "launch", "batch", "rundir", "watch", "metrics", "data")
 PLUGIN_FOLDERS = ("launch/launchers", "comm/backends", "comm/gpu_backends", "data/formats", "metrics/sinks", "trainer/callbacks", "cli/commands", "cli/doctor", "cli/exporters",
-                  "frameworks/builtin", "frameworks/program/environments", "tune/searchers", "tune/schedulers")
+                  "frameworks/builtin", "frameworks/program/environments", "frameworks/program/stage/formats", "tune/searchers", "tune/schedulers")
 MAY_EXIT = ("src/cli/main/", "src/launch/launchers/", "src/frameworks/program/child.cpp", "src/launch/rank_group.cpp")  # the last two: a child before it is a program
 STANDARD = set("""algorithm any array atomic barrier bit bitset charconv chrono codecvt compare complex concepts condition_variable
 coroutine deque exception execution filesystem format forward_list fstream functional future initializer_list iomanip ios iosfwd
