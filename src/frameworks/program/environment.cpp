@@ -93,8 +93,10 @@ Meeting known_of(const Context& ctx) {
 }
 
 std::vector<std::string> program_environment(const Context& ctx, int socket, const Meeting& meeting,
-                                             const Frameworks& frameworks) {
-  auto variables = environment_with(inherited_environment(), meeting, frameworks);
+                                             const Frameworks& frameworks, const Variables& besides) {
+  auto inherited = inherited_environment();
+  for (const auto& [name, value] : besides) inherited[name] = value;
+  auto variables = environment_with(std::move(inherited), meeting, frameworks);
   add_client(ctx, socket, variables);
   std::vector<std::string> words;
   for (const auto& [name, value] : variables) words.push_back(fmt::format("{}={}", name, value));

@@ -60,7 +60,7 @@ class ProgramRun {
   ChildPlan plan(const std::string& executable, const Frameworks& frameworks) const {
     return {.executable = executable,
             .words = options_.command,
-            .environment = program_environment(ctx_, theirs_.number(), arrangement_.meeting(), frameworks),
+            .environment = program_environment(ctx_, theirs_.number(), arrangement_.meeting(), frameworks, options_.variables),
             .socket = theirs_.number(),
             .other_sockets = arrangement_.sockets(),
             .stop_signal = options_.stop_signal,
@@ -178,22 +178,37 @@ Frameworks frameworks_of(const ProgramOptions& options) try {
   throw UsageError(fmt::format("program.env: {}", error.what()));
 }
 
+/// The path of the program. A tree that is staged may bring it: then it cannot be looked for before.
+std::string required_executable(const ProgramOptions& options, const std::optional<stage::StagedTree>& tree) {
+  const auto& name = options.command.front();
+  const auto executable = tree ? tree->executable(name) : find_executable(name);
+  if (executable.empty())
+    throw UsageError(fmt::format("train.program: there is no executable '{}' {}", name,
+                                 name.find('/') == std::string::npos ? "on the PATH of this node" : "on this node"));
+  return executable;
+}
+
+ProgramOptions in_tree(ProgramOptions options, const stage::StagedTree& tree) {
+  options.command = tree.command_in_tree(std::move(options.command));
+  options.variables = tree.variables(inherited_environment());
+  return options;
+}
+
 }  // namespace
 
 std::function<void(Context&)> program_function(ProgramOptions options) {
   if (options.command.empty()) throw UsageError("train.program is empty: it must name a program");
-  const auto executable = find_executable(options.command.front());
-  if (executable.empty())
-    throw UsageError(
-        fmt::format("train.program: there is no executable '{}' {}", options.command.front(),
-                    options.command.front().find('/') == std::string::npos ? "on the PATH of this node" : "on this node"));
+  if (options.stage.source.empty()) static_cast<void>(required_executable(options, {}));
   require_script(options.command);
   auto frameworks = frameworks_of(options);
-  return [options = std::move(options), executable, frameworks = std::move(frameworks), starts = 0](Context& ctx) mutable {
+  return [options = std::move(options), frameworks = std::move(frameworks), starts = 0](Context& ctx) mutable {
     auto known = known_of(ctx);
     known.restarts = starts++;
     known.max_restarts = options.max_restarts;
-    ProgramRun(ctx, options, executable, frameworks, std::move(known)).run();
+    stage::Stage stage(ctx, options.stage);
+    const auto staged = stage.tree() ? in_tree(options, *stage.tree()) : options;
+    const auto executable = required_executable(staged, stage.tree());
+    stage.run([&] { ProgramRun(ctx, staged, executable, frameworks, std::move(known)).run(); });
   };
 }
 
