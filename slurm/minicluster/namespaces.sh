@@ -95,8 +95,8 @@ furnish_node() { # name state folder...: runs inside the node
 plug_in() { # what pid number interface...: an interface of that pid's network, with its address, at the switch
   local what=$1 pid=$2 number=$3
   shift 3
-  "${switch[@]}" ip link add name "to-$what" type veth peer name "$@" netns "$pid" && "${switch[@]}" ip link set "to-$what" master br0 up &&
-    nsenter -t "$pid" --net -- ip -batch - <<BATCH
+  nsenter -t "$pid" --net -- ip -batch - <<BATCH && "${switch[@]}" ip link set "to-$what" master br0 up
+link add name $* type veth peer name to-$what netns $(pid_of switch)
 addr add $prefix.$number/24 dev $1
 link set $1 up
 BATCH

@@ -70,6 +70,10 @@ class Cluster:
         check(done.returncode == 0, f"on {node}, {command}: exit {done.returncode}: {done.stdout}{done.stderr}")
         return done.stdout
 
+    def address(self, node):
+        """Of a node, as slurm.conf has it."""
+        return re.search(rf"^NodeName={node} .*NodeAddr=(\S+)", Path(self.env["SLURM_CONF"]).read_text(), re.M)[1]
+
     def start_node(self, node):
         self._daemon("start", node)
 
