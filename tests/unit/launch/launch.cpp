@@ -139,6 +139,19 @@ TEST_CASE("PMI-1 is served: what one rank puts all can get after the barrier, an
   CHECK(server.answer("cmd=finalize") == "cmd=finalize_ack");
 }
 
+TEST_CASE("a barrier after MPI_Init waits for nobody: MPI_Finalize would hang in it while others still disconnect") {
+  std::map<std::string, std::string> mine;
+  auto store = fake_store(mine);
+  int fences = 0;
+  store.fence = [&fences] { ++fences; };
+  PmiServer server(std::move(store));
+  CHECK(server.answer("cmd=barrier_in") == "cmd=barrier_out rc=0");
+  CHECK(fences == 1);
+  server.end_start();
+  CHECK(server.answer("cmd=barrier_in") == "cmd=barrier_out rc=0");
+  CHECK(fences == 1);
+}
+
 TEST_CASE("MPI's goodbye ends PMIx first, if MPI is the program's own") {
   std::map<std::string, std::string> mine;
   auto store = fake_store(mine);
