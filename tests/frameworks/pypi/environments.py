@@ -1,6 +1,7 @@
 """The virtual environments of the frameworks: made from the pinned files of ../requirements once, and used again.
 
 They lie in $TRAINRT_FRAMEWORKS, else in trainrt-frameworks of the user's cache folder."""
+import fcntl
 import hashlib
 import os
 import subprocess
@@ -27,11 +28,18 @@ _failed = {}  # (environment, file) -> why
 def ready(framework):
     """The folder of its environment, with all its packages. A Failure with pip's last lines if one cannot be installed."""
     folder = root() / framework.environment
+    root().mkdir(parents=True, exist_ok=True)
+    with open(root() / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # another run may make it just now
+        _make(framework, folder)
+    return folder
+
+
+def _make(framework, folder):
     if not (folder / "bin/pip").exists():
         _must([PYTHON, "-m", "venv", folder], framework.environment, "venv")
     for name in framework.requirements:
         _install(folder, name)
-    return folder
 
 
 def _install(folder, name):
@@ -43,7 +51,7 @@ def _install(folder, name):
         raise Failure(_failed[folder, name])
     print(f"# installing {file.name} into {folder}", flush=True)
     try:
-        _must([folder / "bin/pip", "install", "--disable-pip-version-check", *OPTIONS.get(name, []), "-r", file], folder.name, name, VARIABLES.get(name))
+        _must([folder / "bin/pip", "install", "--disable-pip-version-check", "--no-compile", *OPTIONS.get(name, []), "-r", file], folder.name, name, VARIABLES.get(name))
     except Failure as failure:
         _failed[folder, name] = str(failure)
         raise
