@@ -42,6 +42,7 @@ class LocalRun {
 
  private:
   launch::GroupEnd attempt() {
+    setenv("TRAINRT_FAILURES", std::to_string(failures_).c_str(), 1);
     launch::RankGroup group(command_, ranks_, {spec_.failure.launch_timeout_s, spec_.failure.collective_timeout_s});
     while (!group.ended()) {
       pollfd waiting{.fd = signals_.fd(), .events = POLLIN, .revents = 0};
@@ -59,6 +60,7 @@ class LocalRun {
     batch::Situation situation{.exit_code = end.exit_code, .how = write_down(end, before)};
     situation.silent = rundir::last_attempt_was_silent(spec_.run_dir);
     if (end.exit_code == static_cast<int>(ExitCode::stopped)) situation.ending = batch::Ending::for_good;
+    failures_ += std::max(0, last_number() - before - 1);  // after which the ranks went on by themselves
     situation.failures = end.exit_code == 0 ? failures_ : ++failures_;
     return situation;
   }

@@ -49,6 +49,9 @@ std::string cause_of(const batch::StepLines& lines, batch::Ending ending) {
   }
 }
 
+/// The failures after which the ranks of a step went on by themselves.
+int restarts_within(int attempts) { return std::max(0, attempts - 1); }
+
 bool is_final(int exit_code) { return exit_code == 0 || exit_code == 64 || exit_code == 76; }
 
 }  // namespace
@@ -61,6 +64,7 @@ ExitCode Supervisor::run() {
   batch::Verdict verdict;
   do {
     const int before = last_number();
+    setenv("TRAINRT_FAILURES", std::to_string(failures_).c_str(), 1);
     auto end = batch::run_step(command(verdict), signals_);
     // srun of Slurm 22.05 ends with 0 if a node dies while the step is being launched.
     if (end.exit_code == 0 && !has_finished()) end.exit_code = batch::exit_of_srun;
@@ -91,6 +95,7 @@ batch::Verdict Supervisor::after(const batch::StepEnd& end, int before) {
   situation.silent = rundir::last_attempt_was_silent(spec_.run_dir);
   if (is_final(end.exit_code)) return batch::decide(situation, limits());
   situation.nodes = nodes_after(end, facts);
+  failures_ += restarts_within(last_number() - before);
   const auto lost = static_cast<std::size_t>(std::ranges::count(situation.nodes, false, &batch::Node::healthy));
   const bool stopped = end.exit_code == static_cast<int>(ExitCode::stopped);
   if (!stopped && lost <= lost_nodes_) ++failures_;

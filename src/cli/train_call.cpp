@@ -8,6 +8,7 @@
 #include "frameworks/builtin_functions.hpp"
 #include "frameworks/program/program.hpp"
 #include "trainer/module_loader.hpp"
+#include "trainer/restarts.hpp"
 
 namespace trainrt::cli {
 
@@ -15,6 +16,17 @@ namespace {
 
 const std::map<std::string, int> stop_signals = {
     {"TERM", SIGTERM}, {"INT", SIGINT}, {"HUP", SIGHUP}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2}};
+
+/// What the trainer calls it if programs fell that can be started again.
+std::function<void(Context&)> restartable(std::function<void(Context&)> program) {
+  return [program = std::move(program)](Context& ctx) {
+    try {
+      program(ctx);
+    } catch (const program::ProgramFell& fall) {
+      throw trainer::FailedTogether(fall.what(), fall.code());
+    }
+  };
+}
 
 }  // namespace
 
@@ -31,12 +43,13 @@ trainer::TrainCall train_call(const config::RunSpec& spec) {
     return {std::string(function.name), function.train};
   }
   return {"program",
-          program::program_function({.command = spec.train.command,
-                                     .stop_signal = stop_signals.at(spec.train.stop_signal),
-                                     .stop_timeout_s = spec.train.stop_timeout_s,
-                                     .contact_timeout_s = spec.failure.collective_timeout_s,
-                                     .environments = spec.program.environments,
-                                     .interface = spec.program.interface}),
+          restartable(program::program_function({.command = spec.train.command,
+                                                 .stop_signal = stop_signals.at(spec.train.stop_signal),
+                                                 .stop_timeout_s = spec.train.stop_timeout_s,
+                                                 .contact_timeout_s = spec.failure.collective_timeout_s,
+                                                 .environments = spec.program.environments,
+                                                 .max_restarts = spec.failure.max_failures,
+                                                 .interface = spec.program.interface})),
           true};
 }
 

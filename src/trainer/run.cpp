@@ -2,12 +2,14 @@
 
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <memory>
 #include <new>
 #include <optional>
 #include <set>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -33,6 +35,7 @@
 #include "trainer/existing_run.hpp"
 #include "trainer/failure.hpp"
 #include "trainer/records.hpp"
+#include "trainer/restarts.hpp"
 #include "trainer/session.hpp"
 #include "watch/crash_report.hpp"
 #include "watch/exit_guard.hpp"
@@ -54,6 +57,7 @@ struct Start {
   int attempt = 0;
   int workers = 0;  ///< of an elastic run
   EarlierCheckpoints earlier;
+  double pause_s = 0;  ///< before the train function is called, after a failure
 };
 
 /// Rank 0's to all.
@@ -101,10 +105,20 @@ void say_when_started() {
     fmt::print(stderr, "timing: train_function_started_s={:.3f}\n", seconds_since_process_start());
 }
 
+/// A stop that is asked for meanwhile is obeyed. All ranks look equally often.
+void wait_to_restart(double seconds, Session& session) {
+  constexpr double look_s = 0.25;
+  for (auto looks = std::lround(seconds / look_s); looks > 0; --looks) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(look_s));
+    session.stop_point();
+  }
+}
+
 void call_train_function(const AttemptPlace& place, const TrainCall& function, Session& session, launch::Launch& launch,
-                         rundir::Meter& meter) {
+                         rundir::Meter& meter, double pause_s) {
   try {
     session.stop_if_asked();  // asked during the start-up: nothing has begun
+    wait_to_restart(pause_s, session);
     Context context(session);
     meter.train_function_began();
     FirstRank(launch.world().rank).does(say_when_started);
@@ -198,7 +212,7 @@ RunOutcome run_attempt(const config::RunSpec& spec, const TrainCall& function, l
   const auto hang_watch = watch_for_hangs(place, session, launch, start.nodes);
   start.start_watch.reset();
   try {
-    call_train_function(place, function, session, launch, meter);
+    call_train_function(place, function, session, launch, meter, start.pause_s);
     fence_watch.stop();  // rank 0 removes the private directory once all ranks have closed
     session.close();
   } catch (const comm::AgreedError& error) {
@@ -215,17 +229,12 @@ RunOutcome run_attempt(const config::RunSpec& spec, const TrainCall& function, l
   return {conclusion.code, conclusion.message};
 }
 
-}  // namespace
-
-void check_spec(const config::RunSpec& spec) {
-  static_cast<void>(chosen_sinks(spec));
-  for (const auto& [name, options] : spec.data) data::check_dataset(name, options);
-}
-
-RunOutcome run(const config::RunSpec& spec, const TrainCall& function, launch::Launch& launch, Communicator& communicator) {
+RunOutcome begin_and_run(const config::RunSpec& spec, const TrainCall& function, launch::Launch& launch,
+                         Communicator& communicator, double pause_s) {
   rundir::Meter meter(attempt_start_s(),
                       function.may_be_silent);  // before what uses it: the attempt's heartbeats, in `start`
   Start start;
+  start.pause_s = pause_s;
   start.start_watch.emplace(
       launch, watch::StartTimes{spec.failure.hang_timeout, spec.failure.launch_timeout_s, spec.failure.storage_timeout_s});
   const double storage_timeout_s = spec.failure.storage_timeout_s;
@@ -247,6 +256,22 @@ RunOutcome run(const config::RunSpec& spec, const TrainCall& function, launch::L
   comm::agreed_on_first(communicator, begin, with_advice);
   share_numbers(start, communicator);
   return run_attempt(spec, function, launch, communicator, start, meter);
+}
+
+}  // namespace
+
+void check_spec(const config::RunSpec& spec) {
+  static_cast<void>(chosen_sinks(spec));
+  for (const auto& [name, options] : spec.data) data::check_dataset(name, options);
+}
+
+RunOutcome run(const config::RunSpec& spec, const TrainCall& function, launch::Launch& launch, Communicator& communicator) {
+  Restarts restarts(spec.failure.max_failures, communicator);
+  for (;;) try {
+      return begin_and_run(spec, function, launch, communicator, restarts.pause_s());
+    } catch (const FailedTogether& failure) {
+      restarts.count(failure);
+    }
 }
 
 }  // namespace trainrt::trainer

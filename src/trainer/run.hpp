@@ -23,9 +23,10 @@ struct TrainCall {
   bool may_be_silent = false;  ///< a program, which may train without a call of the Context
 };
 
-/// Runs one attempt of a run: opens the run directory, continues from the last checkpoint, calls the train function, and
-/// leaves the records. Collective. AgreedError if it cannot start; a train function that fails on some rank ends the
-/// whole step from here (Launch::abort).
+/// Runs an attempt of a run: opens the run directory, continues from the last checkpoint, calls the train function, and
+/// leaves the records; and another after each that failed on all ranks together (restarts.hpp). Collective. AgreedError if
+/// it cannot start or fails for good; a train function that fails on some rank ends the whole step from here
+/// (Launch::abort).
 RunOutcome run(const config::RunSpec& spec, const TrainCall& function, launch::Launch& launch, Communicator& communicator);
 
 /// Before any directory is made: are the datasets of the config there and whole, and are its sinks? UsageError otherwise.

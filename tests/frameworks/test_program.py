@@ -921,7 +921,7 @@ def a_mute_program_that_dies_of_the_stop_signal_itself_is_stopped():
 
 @test
 def the_exit_code_of_a_mute_program_that_fails_is_named():
-    fails(program_config("/bin/sh -c 'if [ $RANK = 1 ]; then exit 9; fi; sleep 1000'"), "rank 1", "exited with 9", ranks=3)
+    fails(program_config("/bin/sh -c 'if [ $RANK = 1 ]; then exit 9; fi; sleep 1000'", failure={"max_failures": 0}), "rank 1", "exited with 9", ranks=3)
 
 
 @test
@@ -1012,7 +1012,7 @@ def falls_first(config, folder, first, *words):
 def silent_falls_first(ending, *words):
     folder = scratch()
     program = program_file(f"#!/bin/sh\ntrap 'exit 9' ALRM\ntouch {folder}/$RANK\nwhile [ ! -e {folder}/go ]; do sleep 0.02; done\nexit 1\n", "mute.sh")
-    falls_first(program_config(program), folder, lambda pid: kill([pid], ending), *words)
+    falls_first(program_config(program, failure={"max_failures": 0}), folder, lambda pid: kill([pid], ending), *words)
 
 
 add_test("of_silent_programs_the_one_that_was_killed_is_named", silent_falls_first, signal.SIGKILL, "SIGKILL", "those of 2 other ranks after it")

@@ -197,6 +197,15 @@ def a_train_function_that_always_fails_is_given_up_after_max_failures():
 
 
 @test
+def failures_after_which_the_ranks_went_on_by_themselves_count_too():
+    folder = scratch()
+    config = write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "failure": {"max_failures": 2},
+                                               "train": {"program": f"/bin/sh -c 'echo >> {folder}/starts; exit 3'"}})
+    job = gives_up(config, FAILED, 3, r"exited with 3.*started again 2 times in this allocation \(failure.max_failures\)")
+    equal(len((folder / "starts").read_text().splitlines()), 6, "starts of programs", job)
+
+
+@test
 def attempts_that_get_no_further_end_with_76_by_supervise_and_by_the_run_itself():
     config = trouble_config({"trouble": "throw"}, failure={"max_no_progress": 2})
     gives_up(config, NO_PROGRESS, 2, r"2 attempts in a row got no further.*max_no_progress.*submit the job again")

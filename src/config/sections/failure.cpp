@@ -9,11 +9,12 @@ const Section failure{
     .name = "failure",
     .order = 6,
     .help = "how often to try again, and how long to wait",
-    .keys = {key(&FailureKeys::max_failures,
-                 {.key = "failure.max_failures",
-                  .default_value = "3",
-                  .help = "so often `trainrt supervise` starts the step again in one allocation after a failure",
-                  .range = {.least = 0, .most = 1e9}}),
+    .keys = {key(&FailureKeys::max_failures, {.key = "failure.max_failures",
+                                              .default_value = "3",
+                                              .help = "so often a run is started again in one allocation after a failure: "
+                                                      "by `trainrt supervise`, by `trainrt -n`, or "
+                                                      "by the ranks themselves if a program fell",
+                                              .range = {.least = 0, .most = 1e9}}),
              key(&FailureKeys::max_requeues, {.key = "failure.max_requeues",
                                               .default_value = "100",
                                               .help = "so often a job is requeued; then `trainrt supervise` gives up",

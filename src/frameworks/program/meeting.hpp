@@ -15,6 +15,8 @@ struct Meeting {
   int node_rank = 0;
   int node_count = 1;
   std::string run_name;
+  int restarts = 0;  ///< so often the programs were started before, by the same ranks
+  int max_restarts = 0;
   bool has_gpu = false;
   int cpus = 1;                        ///< that this rank has for itself
   std::string interface;               ///< of this node, by which it reaches the first rank's; "" if it is not known

@@ -25,10 +25,11 @@ using Clock = std::chrono::steady_clock;
 /// The program of one rank, from its start to its end.
 class ProgramRun {
  public:
-  ProgramRun(Context& ctx, const ProgramOptions& options, const std::string& executable, const Frameworks& frameworks)
+  ProgramRun(Context& ctx, const ProgramOptions& options, const std::string& executable, const Frameworks& frameworks,
+             Meeting known)
       : ctx_(ctx),
         options_(options),
-        arrangement_(ctx.communicator(), known_of(ctx), frameworks, options.interface),
+        arrangement_(ctx.communicator(), std::move(known), frameworks, options.interface),
         channel_(theirs_),
         child_(plan(executable, frameworks)) {
     theirs_ = {};
@@ -37,6 +38,8 @@ class ProgramRun {
   void run() {
     try {
       if (all_connect()) Conversation(ctx_, channel_, child_).hold(std::move(*first_));
+    } catch (const ProgramFell&) {
+      throw;  // at once: the others are killed
     } catch (const std::exception&) {
       child_.ends_within(0.5);  // it may have something to say
       give_way();
@@ -63,7 +66,7 @@ class ProgramRun {
   /// Waits until the programs of all ranks have sent their first message, or have ended without one (false). The ranks go
   /// on together, look by look, so that a run whose programs send nothing can stop too.
   bool all_connect() {
-    constexpr double most_s = 0.5;
+    constexpr double most_s = 0.25;
     std::optional<Clock::time_point> first_message;  // when, of any of them
     for (double look_s = 0.01;; look_s = std::min(2 * look_s, most_s)) {
       if (!first_) first_ = channel_.receive(look_s);
@@ -116,13 +119,10 @@ class ProgramRun {
 
   /// Of all ranks together: when one program falls others fall with it, and the run's error is to name the first.
   [[noreturn]] void stop_or_fail() {
-    look_for_stop(2);
+    constexpr double signal_comes_within_s = 0.5;  // the program's and the rank's are sent at the same moment
+    look_for_stop(signal_comes_within_s);
     const auto endings = gather_endings(ctx_.communicator(), child_);
-    const int first = first_to_fall(endings);
-    const Error error(fall_in_words(endings, first));
-    if (first != ctx_.world_rank())
-      std::this_thread::sleep_for(std::chrono::seconds(5));  // the rank whose program it is has the word
-    throw error;
+    throw ProgramFell(fall_in_words(endings, first_to_fall(endings)));
   }
 
   /// The ranks of programs that speak cannot look together. One whose program fell because another did, "connection reset
@@ -183,8 +183,11 @@ std::function<void(Context&)> program_function(ProgramOptions options) {
                     options.command.front().find('/') == std::string::npos ? "on the PATH of this node" : "on this node"));
   require_script(options.command);
   auto frameworks = frameworks_of(options);
-  return [options = std::move(options), executable, frameworks = std::move(frameworks)](Context& ctx) {
-    ProgramRun(ctx, options, executable, frameworks).run();
+  return [options = std::move(options), executable, frameworks = std::move(frameworks), starts = 0](Context& ctx) mutable {
+    auto known = known_of(ctx);
+    known.restarts = starts++;
+    known.max_restarts = options.max_restarts;
+    ProgramRun(ctx, options, executable, frameworks, std::move(known)).run();
   };
 }
 

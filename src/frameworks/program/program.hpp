@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <trainrt/context.hpp>
+#include <trainrt/error.hpp>
 
 namespace trainrt::program {
 
@@ -14,7 +15,15 @@ struct ProgramOptions {
   double stop_timeout_s = 0;              ///< that a program may take to end after a stop
   double contact_timeout_s = 0;           ///< until its first message, after the first of another rank
   std::vector<std::string> environments;  ///< the frameworks whose variables it gets; {"all"}: all of them
+  int max_restarts = 0;                   ///< that TORCHELASTIC_MAX_RESTARTS says; whoever calls the function counts
   std::string interface;                  ///< of the first rank's node, where the programs meet; "": any that is reached
+};
+
+/// The program of some rank fell before all of them used the client. Thrown on all ranks at the same point, when none of
+/// the run's programs is left: the function may be called again.
+class ProgramFell : public Error {
+ public:
+  using Error::Error;
 };
 
 /// A train function that starts the program on every rank and waits for it. A program that speaks (protocol in

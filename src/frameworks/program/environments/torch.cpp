@@ -13,6 +13,8 @@ std::vector<Variable> torch_variables(const Meeting& meeting, std::span<const in
                                      {"ROLE_RANK", number(meeting.rank)},
                                      {"ROLE_WORLD_SIZE", number(meeting.size)},
                                      {"ROLE_NAME", "default"},
+                                     {"TORCHELASTIC_RESTART_COUNT", number(meeting.restarts)},
+                                     {"TORCHELASTIC_MAX_RESTARTS", number(meeting.max_restarts)},
                                      {"TORCHELASTIC_RUN_ID", meeting.run_name}};  // keeps Lightning from taking over Slurm
   if (meeting.interface.empty()) return variables;
   variables.push_back({"GLOO_SOCKET_IFNAME", meeting.interface, true});

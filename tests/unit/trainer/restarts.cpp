@@ -1,0 +1,112 @@
+// Attempts that fail on all ranks together, and the next ones of the same processes, with ranks as threads.
+#include <array>
+#include <atomic>
+#include <cstdlib>
+
+#include <catch2/catch.hpp>
+
+#include "metrics/result_log.hpp"
+#include "rundir/attempt_files.hpp"
+#include "runs.hpp"
+#include "trainer/restarts.hpp"
+
+using namespace trainrt;
+using namespace trainrt::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::atomic<int> failures_to_come;
+
+/// Saves at each step; after step 2 of an attempt all ranks fail, as long as failures are to come.
+void falls_together(Context& ctx) {
+  std::array<double, 1> sum{};
+  State state;
+  state.tensor("sum", sum);
+  ctx.restore(state);
+  const auto begin = ctx.step_count();
+  while (ctx.step_count() < 6) {
+    sum[0] = sum[0] / 3 + static_cast<double>(ctx.step_count());
+    ctx.step();
+    ctx.save();
+    if (ctx.step_count() < begin + 2) continue;
+    ctx.communicator().barrier();
+    const bool falls = failures_to_come > 0;
+    ctx.communicator().barrier();
+    if (falls && ctx.world_rank() == 0) --failures_to_come;
+    if (falls) throw trainer::FailedTogether("the program of rank 1 fell");
+  }
+  ctx.report({{"sum", sum[0]}});
+}
+
+std::vector<rundir::AttemptRecord> attempts_after(const config::RunSpec& spec, int failures) {
+  failures_to_come = failures;
+  run_on(3, spec, falls_together);
+  return rundir::read_attempts(spec.run_dir, 100);
+}
+
+double sum_in(const std::string& run_dir) {
+  const auto records = metrics::read_results(run_dir);
+  REQUIRE(records.size() == 1);
+  return std::get<double>(*records[0].find("sum"));
+}
+
+/// The variable, as long as this lives.
+class FailuresBefore {
+ public:
+  explicit FailuresBefore(const char* count) { setenv("TRAINRT_FAILURES", count, 1); }
+  ~FailuresBefore() { unsetenv("TRAINRT_FAILURES"); }
+  FailuresBefore(const FailuresBefore&) = delete;
+};
+
+}  // namespace
+
+TEST_CASE("a run that fails on all ranks together goes on from its checkpoint in the same processes") {
+  const Scratch folder;
+  const auto attempts = attempts_after(spec_in(folder.path()), 2);
+  REQUIRE(attempts.size() == 3);
+  CHECK_THAT(attempts[0].why, Contains("failed: the program of rank 1 fell"));
+  CHECK(attempts[1].first_step == 2);
+  CHECK(attempts[2].first_step == 4);
+  CHECK(attempts[2].why == "finished");
+
+  const Scratch other;
+  const auto spec = spec_in(other.path());
+  CHECK(attempts_after(spec, 0).size() == 1);
+  CHECK(sum_in(folder / "r") == sum_in(spec.run_dir));
+}
+
+TEST_CASE("it is given up after failure.max_failures restarts, and the message says so") {
+  const Scratch folder;
+  const auto spec = spec_in(folder.path(), {{"failure.max_failures", "1"}});
+  CHECK_THROWS_WITH(attempts_after(spec, 100), Contains("the program of rank 1 fell") &&
+                                                   Contains("given up after 2 failures (failure.max_failures = 1)"));
+  CHECK(rundir::read_attempts(spec.run_dir, 100).size() == 2);
+}
+
+TEST_CASE("failures that whoever started the ranks has counted are among them, and the rest is for it to say") {
+  const FailuresBefore before("2");
+  const Scratch folder;
+  const auto spec = spec_in(folder.path(), {{"failure.max_failures", "3"}});
+  CHECK_THROWS_WITH(attempts_after(spec, 100), "the program of rank 1 fell");
+  CHECK(rundir::read_attempts(spec.run_dir, 100).size() == 2);
+}
+
+TEST_CASE("without restarts the failure is all that is said") {
+  const Scratch folder;
+  CHECK_THROWS_WITH(attempts_after(spec_in(folder.path(), {{"failure.max_failures", "0"}}), 1),
+                    "the program of rank 1 fell");
+}
+
+TEST_CASE("the first restart comes at once, and each later one after a longer pause") {
+  run_launched(1, [](launch::Launch& launch) {
+    const auto communicator = comm::open_communicator(launch, {});
+    trainer::Restarts restarts(100, *communicator);
+    const auto next_pause_s = [&] {
+      restarts.count(trainer::FailedTogether("fell"));
+      return restarts.pause_s();
+    };
+    CHECK(restarts.pause_s() == 0);
+    for (const double pause_s : {0, 1, 2, 4, 8, 16, 32, 60, 60, 60}) CHECK(next_pause_s() == pause_s);
+  });
+}
