@@ -60,7 +60,7 @@ def _install(folder, name):
 
 def _must(command, environment, what, variables=None):
     path = os.pathsep.join([str(root() / environment / "bin"), os.environ["PATH"]])
-    done = subprocess.run(["nice", *map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=INSTALLATION_LIMIT_S,
+    done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=INSTALLATION_LIMIT_S,
                           env={**os.environ, "PATH": path, **(variables or {})})
     if done.returncode != 0:
         raise Failure(f"the environment {environment} cannot be made ({what}): exit {done.returncode}\n{done.stdout[-1500:]}")

@@ -1,61 +1,95 @@
-"""The table of what passed, which a run puts in front of those of earlier runs."""
+"""The table of what passed: a section a day, of which a later run on the same day replaces the cells that it has run again."""
 import datetime
+import fcntl
 import os
 import platform
+import re
 import time
 from pathlib import Path
 
-from harness import Failure, Skipped
+from harness import Skipped
 
 HEAD = """# Results of `make test-frameworks`
 
-Scripts of tests/frameworks/scripts, which know no trainrt, with frameworks of PyPI. A cell has the seconds of a case that passed; the
-first of a framework's cases also holds its run alone, with which it is compared. The newest run stands first.
+Unchanged scripts with frameworks of PyPI. A cell has the seconds of a case that passed, on a machine that did other things meanwhile;
+the first of a framework's cases also holds its run alone, with which it is compared.
 """
+FAILED = "**failed**"
+
+
+class Day:
+    """A section: rows of a version and a cell a case, and an error a line."""
+
+    def __init__(self, text=""):
+        self.rows, self.errors = {}, {}  # {framework: {column: cell}}, {(framework, case): text}
+        table = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| ")]
+        for row in table[1:]:
+            self.rows[row[0]] = dict(zip(table[0][1:], row[1:]))
+        for line in text.splitlines():
+            if found := re.match(r"- (.*?), (.*?): (.*)", line):
+                self.errors[found[1], found[2]] = found[3]
+
+    def note(self, framework, version, case, cell, error):
+        self.rows.setdefault(framework, {"version": version})["version"] = version
+        self.rows[framework][case] = cell
+        self.errors.pop((framework, case), None)
+        if error:
+            self.errors[framework, case] = error
+
+    def text(self, date, python):
+        cases = list(dict.fromkeys(column for row in self.rows.values() for column in row if column != "version"))
+        flat = [row.get(case, "") for row in self.rows.values() for case in cases if row.get(case, "")]
+        failed, skipped = flat.count(FAILED), flat.count("skipped")
+        lines = [f"## {date}: {len(flat) - failed - skipped} passed, {failed} failed, {skipped} skipped", "", python, "",
+                 "| framework | version | " + " | ".join(cases) + " |", "|---" * (len(cases) + 2) + "|"]
+        for name, row in self.rows.items():
+            lines.append(f"| {name} | {row['version']} | " + " | ".join(row.get(case, "") for case in cases) + " |")
+        lines += [""] if self.errors else []
+        return "\n".join(lines + [f"- {name}, {case}: {text}" for (name, case), text in self.errors.items()]) + "\n"
 
 
 class Results:
-    def __init__(self):
-        self._rows = {}  # framework -> (version, {case: cell})
-        self._errors = []
+    """Notes each case in a file as soon as it has ended; in none, if there is no path."""
+
+    def __init__(self, path):
+        self._path = Path(path) if path else None
+        self._versions = {}
 
     def recorded(self, framework, case, version_of, function, *arguments):
         """Runs a case and notes how it ended. `version_of`: makes the environment, and returns the framework's version."""
-        version, cells = self._rows.setdefault(framework.name, ["", {}])
-        start = time.monotonic()
+        start, cell, error = time.monotonic(), FAILED, ""
         try:
-            version = version or version_of(framework)
-            self._rows[framework.name][0] = version
+            if framework.name not in self._versions:
+                self._versions[framework.name] = version_of(framework)
             start = time.monotonic()
             function(framework, *arguments)
-            cells[case] = f"{time.monotonic() - start:.0f}"
+            cell = f"{time.monotonic() - start:.0f} s"
         except Skipped:
-            cells[case] = "skipped"
+            cell = "skipped"
             raise
-        except Failure as failure:
-            cells[case] = "**failed**"
-            self._errors.append((framework.name, case, str(failure)))
+        except Exception as failure:
+            error = _on_one_line(str(failure) or repr(failure))
             raise
+        finally:
+            self._note(framework.name.replace("_", " "), self._versions.get(framework.name, ""), case.replace("_", " "), cell, error)
 
-    def section(self):
-        cases = list(dict.fromkeys(case for _, cells in self._rows.values() for case in cells))
-        flat = [cell for _, cells in self._rows.values() for cell in cells.values()]
-        failed, skipped = flat.count("**failed**"), flat.count("skipped")
-        lines = [f"## {datetime.date.today()}: {len(flat) - failed - skipped} passed, {failed} failed, {skipped} skipped", "",
-                 f"Python {platform.python_version()} on {len(os.sched_getaffinity(0))} cores, load average {os.getloadavg()[0]:.1f} at the end.", "",
-                 "| framework | version | " + " | ".join(case.replace("_", " ") for case in cases) + " |", "|---" * (len(cases) + 2) + "|"]
-        for name, (version, cells) in self._rows.items():
-            lines.append(f"| {name.replace('_', ' ')} | {version} | " + " | ".join(cells.get(case, "") for case in cases) + " |")
-        for name, case, text in self._errors:
-            lines += ["", f"*{name.replace('_', ' ')}, {case.replace('_', ' ')}:*", "", "```", _shortened(text), "```"]
-        return "\n".join(lines) + "\n"
-
-    def write(self, path):
-        path = Path(path)
-        earlier = path.read_text().split("\n## ", 1)[1:] if path.exists() else []
-        path.write_text("\n".join([HEAD, self.section(), *(f"## {text}" for text in earlier)]).rstrip() + "\n")
+    def _note(self, *case):
+        if self._path is None:
+            return
+        with open(self._path, "a+") as file:  # two runs may do different cases at the same time
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.seek(0)
+            sections = dict(re.findall(r"^## (\S+): [^\n]*\n(.*?)(?=^## |\Z)", file.read(), re.M | re.S))
+            today = str(datetime.date.today())
+            day = Day(sections.pop(today, ""))
+            day.note(*case)
+            texts = [day.text(today, f"Python {platform.python_version()} on {len(os.sched_getaffinity(0))} cores.")]
+            texts += [Day(text).text(date, text.strip().splitlines()[0]) for date, text in sections.items()]
+            file.truncate(0)
+            file.write("\n".join([HEAD, *texts]))
 
 
-def _shortened(text, lines=12):
-    every = text.splitlines()
-    return "\n".join(line[:160] for line in (every if len(every) <= lines else [*every[:2], "...", *every[2 - lines:]]))
+def _on_one_line(text):
+    """Its first lines and its last."""
+    lines = [line.strip(" |") for line in text.splitlines() if line.strip(" |")]
+    return " / ".join(line[:200] for line in (lines if len(lines) <= 6 else [*lines[:2], "...", *lines[-4:]]))

@@ -12,21 +12,15 @@ from frameworks import FRAMEWORKS  # noqa: E402
 from harness import *  # noqa: E402,F403
 from results import Results  # noqa: E402
 
-RESULTS = Results()
+RESULTS = Results(os.environ.get("RESULTS"))
 
 
 def version_of(framework):
     return version(framework, ready(framework))
 
 
-def ended():
-    CLUSTER.down()
-    if os.environ.get("RESULTS"):
-        RESULTS.write(os.environ["RESULTS"])
-
-
 for each in FRAMEWORKS:
     for title, function, *arguments in cases_of(each):
         add_test(f"{each.name}_{title}", RESULTS.recorded, each, title, version_of, function, *arguments)
 
-main(teardown=ended)
+main(teardown=CLUSTER.down)
