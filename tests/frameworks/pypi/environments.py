@@ -16,6 +16,9 @@ INSTALLATION_LIMIT_S = 3600
 OPTIONS = {"deepspeed": ["--no-build-isolation"], "tf_keras": ["--no-deps"], "mpi4py": ["--no-binary", "mpi4py"]}
 VARIABLES = {"mpi4py": {"MPICC": "mpicc.mpich"}, "deepspeed": {"DS_ACCELERATOR": "cpu"}}
 
+# What a framework compiles when it is used first: DeepSpeed's, if it is killed meanwhile, leaves a lock that stops every later start.
+FIRST_USE = {"deepspeed": "from deepspeed.ops.op_builder.cpu import ShareMemCommBuilder; ShareMemCommBuilder().load()"}
+
 
 def root():
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
@@ -51,7 +54,10 @@ def _install(folder, name):
         raise Failure(_failed[folder, name])
     print(f"# installing {file.name} into {folder}", flush=True)
     try:
-        _must([folder / "bin/pip", "install", "--disable-pip-version-check", "--no-compile", *OPTIONS.get(name, []), "-r", file], folder.name, name, VARIABLES.get(name))
+        _must([folder / "bin/pip", "install", "--disable-pip-version-check", "--no-compile", *OPTIONS.get(name, []), "-r", file], folder.name, name,
+              VARIABLES.get(name))
+        if name in FIRST_USE:
+            _must([folder / "bin/python3", "-c", FIRST_USE[name]], folder.name, name, {**VARIABLES.get(name, {}), **_extensions()})
     except Failure as failure:
         _failed[folder, name] = str(failure)
         raise
@@ -66,10 +72,14 @@ def _must(command, environment, what, variables=None):
         raise Failure(f"the environment {environment} cannot be made ({what}): exit {done.returncode}\n{done.stdout[-1500:]}")
 
 
+def _extensions():
+    """Where torch puts what it compiles."""
+    return {"TORCH_EXTENSIONS_DIR": str(root() / "torch_extensions")}
+
+
 def activated(framework, folder):
     """Variables as after `source bin/activate`, and those that the framework's users set."""
-    return {"PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "VIRTUAL_ENV": folder, "TORCH_EXTENSIONS_DIR": root() / "torch_extensions",
-            **framework.variables}
+    return {"PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "VIRTUAL_ENV": folder, **_extensions(), **framework.variables}
 
 
 def version(framework, folder):
