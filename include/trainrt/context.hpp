@@ -38,6 +38,7 @@ class TRAINRT_API Context final {
   std::span<const int> gpus() const;  ///< CUDA device numbers of this worker; none on the CPU
   const std::string& run_name() const;
   const std::string& run_dir() const;  ///< <storage_path>/<name>, the same path on every rank
+  int attempt() const;                 ///< how often the run was started, this start included
   std::uint64_t seed() const;          ///< run.seed
 
   /// A [loop] key as int, std::int64_t, double, bool or std::string. If the config lacks it, the default that the train

@@ -49,7 +49,8 @@ trainer::TrainCall train_call(const config::RunSpec& spec) {
                                                  .contact_timeout_s = spec.failure.collective_timeout_s,
                                                  .environments = spec.program.environments,
                                                  .max_restarts = spec.failure.max_failures,
-                                                 .interface = spec.program.interface})),
+                                                 .interface = spec.program.interface,
+                                                 .shown = spec.run.shown_output})),
           true};
 }
 

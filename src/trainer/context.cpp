@@ -18,6 +18,7 @@ int Context::local_world_size() const { return session_.world().local_size; }
 int Context::node_rank() const { return session_.world().node_rank; }
 const std::string& Context::run_name() const { return session_.spec().run.name; }
 const std::string& Context::run_dir() const { return session_.spec().run_dir; }
+int Context::attempt() const { return session_.attempt(); }
 std::uint64_t Context::seed() const { return session_.spec().run.seed; }
 
 std::span<const int> Context::gpus() const { return session_.world().gpus; }

@@ -40,6 +40,7 @@ class Session {
   const config::RunSpec& spec() const { return spec_; }
   const World& world() const { return world_; }
   Communicator& communicator() { return communicator_; }
+  int attempt() const { return attempt_.number; }
 
   const OptionValue* loop_value(std::string_view key);
   Dataset dataset(const std::string& name) { return datasets_.open(name); }

@@ -872,6 +872,48 @@ add_test("a_program_that_says_nothing_gets_TERM_once_and_can_save", mute_program
 add_test("a_program_that_says_nothing_gets_the_signal_of_the_config", mute_program_is_stopped, "USR1", "all")
 
 
+WORKERS = """import os, signal, sys, time
+folder, rank = sys.argv[1], os.environ["RANK"]
+stops = []
+def stop(*_):
+    stops.append(os.getpid())
+    open(f"{folder}/stopped-{rank}-{os.getpid()}", "w").close()
+signal.signal(signal.SIGTERM, stop)
+workers = []
+for _ in range(2):
+    if (pid := os.fork()) == 0:
+        while True:
+            time.sleep(0.05)
+    workers.append(pid)
+open(f"{folder}/began-{rank}", "w").close()
+while not stops:
+    time.sleep(0.02)
+time.sleep(0.3)
+lost = [pid for pid in workers if os.waitpid(pid, os.WNOHANG)[0]]
+for pid in workers:
+    os.kill(pid, signal.SIGKILL)
+with open(f"{folder}/saved-{rank}", "w") as file:
+    file.write(f"{len(stops)} {len(lost)}")
+"""
+
+
+def workers_are_left_to_their_program(command):
+    """Those of a data loader have inherited its handler; a signal to them, or their end, would break the save of the stop."""
+    folder = scratch()
+    config = program_config(command.format(f"{PYTHON} {program_file(WORKERS)} {folder}"))
+    job = start_program(2, config)
+    wait_until(lambda: len(list(folder.glob("began-*"))) == 2 or job.ended(), 30, "the programs", job)
+    kill([job.ranks()[0]], signal.SIGTERM)
+    stopped_by(job, "SIGTERM")
+    equal(len(list(folder.glob("stopped-*"))), 2, "processes that got the signal", job)
+    for rank in range(2):
+        equal((folder / f"saved-{rank}").read_text(), "1 0", f"signals to the program of rank {rank}, workers that it lost", job)
+
+
+add_test("the_stop_signal_goes_to_the_program_and_not_to_its_workers", workers_are_left_to_their_program, "{}")
+add_test("also_behind_a_shell_and_in_front_of_a_pipe", workers_are_left_to_their_program, "/bin/sh -c '{} | cat; true'")
+
+
 def mute_program_answers_the_batch_system(code):
     """Which signals all processes of a step: its program ends before the ranks can say that they stop. That is no end of the run."""
     folder = scratch()
@@ -1016,7 +1058,7 @@ def silent_falls_first(ending, *words):
 
 
 add_test("of_silent_programs_the_one_that_was_killed_is_named", silent_falls_first, signal.SIGKILL, "SIGKILL", "those of 2 other ranks after it")
-add_test("of_silent_programs_the_one_that_ended_first_is_named", silent_falls_first, signal.SIGALRM, "exited with 9", "those of 2 other ranks after it")
+add_test("of_silent_programs_the_one_that_ended_first_is_named", silent_falls_first, signal.SIGALRM, "exited with 9", "those of 2 other ranks ended after it")
 
 
 def speaking_falls_first(ending, *words):

@@ -58,7 +58,13 @@ const Section run{
                   .default_value = "refuse",
                   .help = "whether to go on, from the newest that is there or from the beginning, if checkpoints that an "
                           "attempt had saved are not there; accept is given once, on the command line"},
-                 {{"refuse", false}, {"accept", true}})},
+                 {{"refuse", false}, {"accept", true}}),
+             key(&RunKeys::shown_output,
+                 {.key = "run.output",
+                  .default_value = "rank0",
+                  .help = "of which ranks the terminal shows what train.program prints; all: line by line, behind [RANK]. "
+                          "logs/rank-00000.log and so on have each rank's whole"},
+                 {{"rank0", ShownOutput::first_rank}, {"all", ShownOutput::all_ranks}, {"none", ShownOutput::none}})},
     .check = check_run};
 
 }  // namespace plugins

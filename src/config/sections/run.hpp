@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "core/output_plan.hpp"
+
 namespace trainrt::config {
 
 /// The values of [run].
@@ -14,6 +16,7 @@ struct RunKeys {
   std::string resume_from;                  ///< a checkpoint of another run, absolute; "" = none
   std::vector<std::string> resume_tensors;  ///< patterns of names: what to take of it; empty: everything
   bool accepts_missing_checkpoints = false;
+  ShownOutput shown_output = ShownOutput::first_rank;  ///< on the terminal
 };
 
 }  // namespace trainrt::config

@@ -18,6 +18,9 @@
 #include <sys/wait.h>
 #include <trainrt/error.hpp>
 
+#include "core/output_reader.hpp"
+#include "frameworks/program/signal_targets.hpp"
+
 namespace trainrt::program {
 
 namespace {
@@ -48,6 +51,13 @@ class SignalsBlocked {
 
 enum class Life { ends_with_parent, outlives_parent };
 
+/// What becomes the standard streams of a child.
+struct Streams {
+  int input;
+  int output = STDOUT_FILENO;
+  int error = STDERR_FILENO;
+};
+
 // What follows up to execve() runs in the child, in its parent's memory: system calls only.
 
 void set_signals(int stop_signal) {
@@ -72,14 +82,16 @@ void close_files_at_exec() {
 }
 
 /// errno if the program could not be started.
-[[noreturn]] void become(const ChildPlan& plan, char** words, char** environment, int input, pid_t parent, Life life,
+[[noreturn]] void become(const ChildPlan& plan, char** words, char** environment, Streams streams, pid_t parent, Life life,
                          volatile int& failure) {
   setpgid(0, 0);
   if (life == Life::ends_with_parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(127);  // it died before
   }
-  dup2(input, STDIN_FILENO);
+  dup2(streams.input, STDIN_FILENO);
+  dup2(streams.output, STDOUT_FILENO);
+  dup2(streams.error, STDERR_FILENO);
   close_files_at_exec();
   fcntl(plan.socket, F_SETFD, 0);
   set_signals(plan.stop_signal);
@@ -93,14 +105,14 @@ struct Started {
   int failure = 0;  ///< errno
 };
 
-Started start(const ChildPlan& plan, int input, Life life) {
+Started start(const ChildPlan& plan, Streams streams, Life life) {
   auto words = pointers_to(plan.words);
   auto environment = pointers_to(plan.environment);
   volatile int failure = 0;
   const SignalsBlocked blocked;
   const auto parent = getpid();
   const pid_t pid = vfork();  // not fork(): pages that a network card writes to must stay this process's own
-  if (pid == 0) become(plan, words.data(), environment.data(), input, parent, life, failure);
+  if (pid == 0) become(plan, words.data(), environment.data(), streams, parent, life, failure);
   if (pid < 0) return {pid, errno};
   if (failure != 0) waitpid(pid, nullptr, 0);
   return {pid, failure};
@@ -123,10 +135,16 @@ std::string Ending::in_words() const {
 
 Child::Child(const ChildPlan& plan) : stop_signal_(plan.stop_signal) {
   const Descriptor null(open("/dev/null", O_RDONLY | O_CLOEXEC));
-  const auto started = start(plan, null.number(), Life::ends_with_parent);
+  Streams streams{null.number()};
+  if (plan.output) {
+    output_ = std::make_shared<OutputReader>(*plan.output);
+    streams = {null.number(), output_->output_end(), output_->error_end()};
+  }
+  const auto started = start(plan, streams, Life::ends_with_parent);
   if (started.failure != 0)
     throw Error(fmt::format("train.program: {} cannot be started: {}", plan.executable, std::strerror(started.failure)));
   pid_ = started.pid;
+  if (output_) output_->begin(fmt::format("{}, process {}", plan.title, pid_));
   watch_ = std::make_unique<EndWatch>(pid_);
   start_guard();
 }
@@ -140,7 +158,8 @@ void Child::start_guard() {
   const ChildPlan guard{
       .executable = "/bin/sh",
       .words = {"sh", "-c", "read -r end; kill -s KILL -- \"-$1\" 2>/dev/null", "sh", std::to_string(pid_)}};
-  if (const auto started = start(guard, input.number(), Life::outlives_parent); started.failure == 0) guard_ = started.pid;
+  if (const auto started = start(guard, {input.number()}, Life::outlives_parent); started.failure == 0)
+    guard_ = started.pid;
 }
 
 Child::~Child() {
@@ -148,6 +167,7 @@ Child::~Child() {
   kill(-pid_, SIGKILL);  // the group outlives its first process
   if (runs) waitpid(pid_, nullptr, 0);
   watch_.reset();
+  output_.reset();
   if (guard_ < 0) return;
   kill(guard_, SIGKILL);
   waitpid(guard_, nullptr, 0);
@@ -160,7 +180,13 @@ const std::optional<Ending>& Child::ending() {
   return ending_;
 }
 
-void Child::signal(int number) const { kill(-pid_, number); }
+void Child::stop() const {
+  const auto catchers = first_to_catch(members_of_group(pid_, stop_signal_), pid_);
+  for (const pid_t catcher : catchers) kill(catcher, stop_signal_);
+  if (catchers.empty()) kill(-pid_, stop_signal_);
+}
+
+std::string Child::output_tail() const { return output_ ? output_->tail() : ""; }
 
 bool Child::ends_within(double seconds) {
   const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);

@@ -6,10 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "core/output_plan.hpp"
 #include "frameworks/program/descriptor.hpp"
 #include "frameworks/program/end_watch.hpp"
 
-namespace trainrt::program {
+namespace trainrt {
+
+class OutputReader;
+
+namespace program {
 
 /// How a program ended.
 struct Ending {
@@ -27,15 +32,17 @@ struct ChildPlan {
   std::vector<std::string> environment;  ///< NAME=value; the whole of it
   int socket = -1;                       ///< inherited, under the same number
   int stop_signal = 0;                   ///< has its default action; the other stop signals are ignored
+  std::optional<OutputPlan> output;      ///< where its output goes; without one it has this process's
+  std::string title;                     ///< of this start, for the output's log: "attempt 3, rank 1 on n2"
 };
 
-/// A child process in a process group of its own, without input, with this process's output. It inherits no other open
-/// file, and dies with the thread that started it; its group, which a script or a pipeline has more processes in, dies with
-/// this process. Only that thread uses it.
+/// A child process in a process group of its own, without input, whose output is read by a thread of this process. It
+/// inherits no other open file, and dies with the thread that started it; its group, which a script or a pipeline has more
+/// processes in, dies with this process. Only that thread uses it.
 class Child {
  public:
   explicit Child(const ChildPlan& plan);  ///< throws Error if it cannot be started
-  ~Child();                               ///< kills the whole group
+  ~Child();                               ///< kills the whole group, and reads what is left of its output
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
@@ -44,7 +51,9 @@ class Child {
   const std::optional<Ending>& ending();
   double end_age_s() const { return watch_->age_s(); }  ///< seconds since it ended; 0 while it runs
   bool ended_by_stop_signal() { return ending() && ending()->signal == stop_signal_; }
-  void signal(int number) const;  ///< to the whole group
+  void stop() const;  ///< by the stop signal, to whom first_to_catch() names, else to the whole group
+  /// The end of its output so far; waits a moment for what is in the pipes. "" if its output is not read.
+  std::string output_tail() const;
   /// False if it still runs after so long.
   bool ends_within(double seconds);
 
@@ -55,6 +64,7 @@ class Child {
   pid_t guard_ = -1;     ///< a shell that waits for the end of this process, and ends the group
   Descriptor lifeline_;  ///< whose end the guard sees
   int stop_signal_ = 0;
+  std::shared_ptr<OutputReader> output_;
   std::optional<Ending> ending_;
   std::unique_ptr<EndWatch> watch_;
 };
@@ -62,4 +72,6 @@ class Child {
 /// The path of an executable file as execvp() would find it; "" if there is none.
 std::string find_executable(const std::string& name);
 
-}  // namespace trainrt::program
+}  // namespace program
+
+}  // namespace trainrt

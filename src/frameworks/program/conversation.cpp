@@ -13,6 +13,7 @@
 #include <trainrt/error.hpp>
 
 #include "frameworks/program/fields.hpp"
+#include "frameworks/program/last_output.hpp"
 
 namespace trainrt::program {
 
@@ -58,10 +59,12 @@ MetricValue metric_from(const std::string& name, const Json& value) {
 
 }  // namespace
 
-void require_good_end(const Ending& ending, const Context& ctx, pid_t pid) {
+void require_good_end(Child& child, const Context& ctx) {
+  const auto& ending = *child.ending();
   if (ending.is_good()) return;
-  throw Error(fmt::format("the program of rank {} (train.program, process {}) {}; its own output says why",
-                          ctx.world_rank(), pid, ending.in_words()));
+  const auto output = last_output(child.output_tail());
+  throw Error(fmt::format("the program of rank {} (train.program, process {}) {}{}", ctx.world_rank(), child.pid(),
+                          ending_in_words(ending, output), output_in_words(ctx.world_rank(), output)));
 }
 
 void Conversation::hold(Message first) {
@@ -85,7 +88,7 @@ std::optional<Message> Conversation::next() {
 /// The exit code is that of the command, which may be a script or a pipeline around the program.
 void Conversation::require_good_end() {
   if (is_done_ && child_.ended_by_stop_signal()) return;
-  program::require_good_end(*child_.ending(), ctx_, child_.pid());
+  program::require_good_end(child_, ctx_);
   if (is_done_ || sender_ == 0 || sender_ == child_.pid()) return;
   throw Error(
       fmt::format("the program of rank {} (process {}) ended without a last word: it was killed, or called os._exit(). The "

@@ -79,7 +79,7 @@ class Conversation {
   bool is_done_ = false;
 };
 
-/// Throws Error that says how the program ended, unless it ended well.
-void require_good_end(const Ending& ending, const Context& ctx, pid_t pid);
+/// Throws Error that says how the program, which has ended, did so and what it printed last, unless it ended well.
+void require_good_end(Child& child, const Context& ctx);
 
 }  // namespace trainrt::program

@@ -70,14 +70,20 @@ int first_to_fall(std::span<const RankEnding> ranks) {
   return first;
 }
 
-std::string fall_in_words(std::span<const RankEnding> ranks, int first) {
+LastOutput share_output(Communicator& communicator, const Child& child, int first) {
+  const auto mine = communicator.rank() == first ? last_output(child.output_tail()) : LastOutput{};
+  const auto of_first = static_cast<std::size_t>(first);
+  return {communicator.all_gather(mine.exception).at(of_first), communicator.all_gather(mine.lines).at(of_first)};
+}
+
+std::string fall_in_words(std::span<const RankEnding> ranks, int first, const LastOutput& output) {
   const auto& fallen = ranks[static_cast<std::size_t>(first)];
   auto text = fmt::format("the program of rank {} on {} (train.program, process {}) {}", first, fallen.host, fallen.pid,
-                          fallen.ending.in_words());
+                          ending_in_words(fallen.ending, output));
   const auto others = std::ranges::count_if(ranks, fell) - 1;
-  if (others == 1) text += ", and that of 1 other rank after it";
-  if (others > 1) text += fmt::format(", and those of {} other ranks after it", others);
-  return text + (fallen.ending.is_kill() ? "" : "; its own output says why");
+  if (others == 1) text += "; that of 1 other rank ended after it";
+  if (others > 1) text += fmt::format("; those of {} other ranks ended after it", others);
+  return text + output_in_words(first, output);
 }
 
 }  // namespace trainrt::program

@@ -6,6 +6,7 @@
 #include <trainrt/communicator.hpp>
 
 #include "frameworks/program/child.hpp"
+#include "frameworks/program/last_output.hpp"
 
 namespace trainrt::program {
 
@@ -27,7 +28,11 @@ std::vector<RankEnding> gather_endings(Communicator& communicator, Child& child)
 /// Pure.
 int first_to_fall(std::span<const RankEnding> ranks);
 
-/// "the program of rank 1 on n2 (process 7) was ended by SIGKILL, and those of 2 other ranks ended after it". Pure.
-std::string fall_in_words(std::span<const RankEnding> ranks, int first);
+/// Rank `first`'s, whose program is `child` there, to all. Collective.
+LastOutput share_output(Communicator& communicator, const Child& child, int first);
+
+/// "the program of rank 1 on n2 (process 7) exited with 1: ValueError: bad batch; those of 2 other ranks ended after it",
+/// and the last lines of its output. Pure.
+std::string fall_in_words(std::span<const RankEnding> ranks, int first, const LastOutput& output);
 
 }  // namespace trainrt::program

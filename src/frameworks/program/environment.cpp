@@ -49,6 +49,7 @@ void add_client(const Context& ctx, int socket, Variables& variables) {
   variables["TRAINRT_RUN_NAME"] = ctx.run_name();
   variables["TRAINRT_RUN_DIR"] = ctx.run_dir();
   variables["TRAINRT_FD"] = std::to_string(socket);
+  variables.emplace("PYTHONUNBUFFERED", "1");  // its output is a pipe, which Python writes to in blocks
   if (const auto folder = client_folder(); !folder.empty()) {
     auto& path = variables["PYTHONPATH"];
     path = path.empty() ? folder : folder + ":" + path;

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "core/host.hpp"
 #include "frameworks/program/arrangement.hpp"
 #include "frameworks/program/conversation.hpp"
 #include "frameworks/program/endings.hpp"
@@ -60,7 +61,9 @@ class ProgramRun {
             .words = options_.command,
             .environment = program_environment(ctx_, theirs_.number(), arrangement_.meeting(), frameworks),
             .socket = theirs_.number(),
-            .stop_signal = options_.stop_signal};
+            .stop_signal = options_.stop_signal,
+            .output = output_plan(options_.shown, ctx_.run_dir(), ctx_.world_rank()),
+            .title = fmt::format("attempt {}, rank {} on {}", ctx_.attempt(), ctx_.world_rank(), host_name())};
   }
 
   /// Waits until the programs of all ranks have sent their first message, or have ended without one (false). The ranks go
@@ -122,7 +125,8 @@ class ProgramRun {
     constexpr double signal_comes_within_s = 0.5;  // the program's and the rank's are sent at the same moment
     look_for_stop(signal_comes_within_s);
     const auto endings = gather_endings(ctx_.communicator(), child_);
-    throw ProgramFell(fall_in_words(endings, first_to_fall(endings)));
+    const int first = first_to_fall(endings);
+    throw ProgramFell(fall_in_words(endings, first, share_output(ctx_.communicator(), child_, first)));
   }
 
   /// The ranks of programs that speak cannot look together. One whose program fell because another did, "connection reset
@@ -147,7 +151,7 @@ class ProgramRun {
     if (first_)
       channel_.send({{"stop", "the run stops here, and everything is saved"}});
     else
-      child_.signal(options_.stop_signal);
+      child_.stop();
     const auto has_ended = [this] { return child_.ending() && !(child_.ended_by_stop_signal() && channel_.is_open()); };
     const auto deadline = Clock::now() + std::chrono::duration<double>(options_.stop_timeout_s);
     while (!has_ended() && Clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(10));

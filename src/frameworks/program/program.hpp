@@ -6,6 +6,8 @@
 #include <trainrt/context.hpp>
 #include <trainrt/error.hpp>
 
+#include "core/output_plan.hpp"
+
 namespace trainrt::program {
 
 /// [train] program: any executable as a train function.
@@ -17,6 +19,7 @@ struct ProgramOptions {
   std::vector<std::string> environments;  ///< the frameworks whose variables it gets; {"all"}: all of them
   int max_restarts = 0;                   ///< that TORCHELASTIC_MAX_RESTARTS says; whoever calls the function counts
   std::string interface;                  ///< of the first rank's node, where the programs meet; "": any that is reached
+  ShownOutput shown = ShownOutput::first_rank;  ///< on the terminal, of the programs' output
 };
 
 /// The program of some rank fell before all of them used the client. Thrown on all ranks at the same point, when none of

@@ -43,12 +43,16 @@ TEST_CASE("of the programs that fell, the first is the cause, and one that was k
 }
 
 TEST_CASE("the words for it name rank, host, process and how many fell after it") {
-  const auto words = [](std::vector<RankEnding> ranks) { return fall_in_words(ranks, first_to_fall(ranks)); };
+  const auto words = [](std::vector<RankEnding> ranks, const LastOutput& output = {}) {
+    return fall_in_words(ranks, first_to_fall(ranks), output);
+  };
   CHECK(words({running, killed(SIGKILL, 1)}) ==
         "the program of rank 1 on n (train.program, process 7) was ended by SIGKILL");
   CHECK(words({exited(1, 0.5), killed(SIGKILL, 1), exited(0, 2)}) ==
-        "the program of rank 1 on n (train.program, process 7) was ended by SIGKILL, and that of 1 other rank after it");
+        "the program of rank 1 on n (train.program, process 7) was ended by SIGKILL; that of 1 other rank ended after it");
   CHECK(words({exited(1, 0.5), exited(9, 1), exited(1, 0.2)}) ==
-        "the program of rank 1 on n (train.program, process 7) exited with 9, and those of 2 other ranks after it; its own "
-        "output says why");
+        "the program of rank 1 on n (train.program, process 7) exited with 9; those of 2 other ranks ended after it");
+  CHECK(words({exited(1, 0.5), exited(9, 1)}, {"ValueError: bad batch", "a\nValueError: bad batch"}) ==
+        "the program of rank 1 on n (train.program, process 7) exited with 9: ValueError: bad batch; that of 1 other rank "
+        "ended after it\nits last lines (logs/rank-00001.log has all):\na\nValueError: bad batch");
 }

@@ -33,6 +33,7 @@ TEST_CASE("every value of the config reaches its own place") {
                        {"run.resume_from_checkpoint", "/old/x"},
                        {"run.resume_tensors", "a, b/*"},
                        {"run.missing_checkpoints", "accept"},
+                       {"run.output", "all"},
                        {"train.function", "g"},
                        {"train.library", "lib.so"},
                        {"train.stop_signal", "INT"},
@@ -79,7 +80,7 @@ TEST_CASE("every value of the config reaches its own place") {
   CHECK(spec.run_dir == "/b/other");
   CHECK((spec.run.name == "other" && spec.run.storage_path == "/b" && spec.run.seed == 5));
   CHECK((spec.run.resume_from == "/old/x" && spec.run.resume_tensors == std::vector<std::string>{"a", "b/*"}));
-  CHECK(spec.run.accepts_missing_checkpoints);
+  CHECK((spec.run.accepts_missing_checkpoints && spec.run.shown_output == ShownOutput::all_ranks));
   CHECK((spec.train.function == "g" && spec.train.library == "lib.so" && spec.train.program.empty()));
   CHECK((spec.train.stop_signal == "INT" && spec.train.stop_timeout_s == 31));
   const auto& scaling = spec.scaling;
@@ -116,6 +117,7 @@ TEST_CASE("a value that is not valid is named with its key, its place and what i
                                                {"run.storage_path", "~/runs", "no shell expands '~'"},
                                                {"run.resume_from_checkpoint", "~/runs", "no shell expands '~'"},
                                                {"run.missing_checkpoints", "maybe", "refuse, accept"},
+                                               {"run.output", "rank1", "rank0, all, none"},
                                                {"train.stop_timeout", "0", "a number of seconds, from 0.001"},
                                                {"scaling.num_workers", "-1", "a whole number, from 0"},
                                                {"scaling.bucket_size", "0 MiB", "more than 0"},

@@ -1,0 +1,69 @@
+#pragma once
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/output_log.hpp"
+#include "core/output_plan.hpp"
+#include "core/output_tail.hpp"
+#include "core/output_view.hpp"
+
+namespace trainrt {
+
+/// Reads what is written to a standard output and a standard error from pipes: all of it goes into the log, some to the
+/// terminal (OutputPlan), and the end of it is kept. If both are shown in different places each has a pipe, and the log
+/// has them in the order in which they are read; else one pipe keeps the order of the writes. Memory is bounded: who
+/// writes faster than log and terminal take it waits.
+class OutputReader {
+ public:
+  /// Makes the pipes. Throws Error if they cannot be had.
+  explicit OutputReader(const OutputPlan& plan);
+  /// Reads what is there, and closes the pipes: who still has the other end gets EPIPE.
+  ~OutputReader();
+  OutputReader(const OutputReader&) = delete;
+  OutputReader& operator=(const OutputReader&) = delete;
+
+  /// The ends to write to, until begin(); closed on exec.
+  int output_end() const { return sources_.front().write_end; }
+  int error_end() const { return sources_.back().write_end; }
+  /// Writes a line with `title` into the log and starts to read. If `keeps_ends`, this process keeps the ends to write to.
+  void begin(const std::string& title, bool keeps_ends = false);
+
+  /// Waits until what is in the pipes now has been read, or so long, and returns the end of the output. Any thread.
+  std::string tail(double limit_s = 2);
+  /// How many bytes were read so far. Any thread.
+  std::uint64_t bytes_read() const { return bytes_read_; }
+
+ private:
+  struct Source {
+    int read_end = -1;
+    int write_end = -1;
+    std::unique_ptr<OutputView> view;
+  };
+  void add_source(const OutputPlan& plan, int shown_on);
+  void close_write_ends();
+  void wake() const;
+  void read_all();
+  bool read_from(Source& source);
+  void note_empty(std::uint64_t asked);
+
+  OutputLog log_;
+  std::vector<Source> sources_;  ///< one or two
+  int wake_ = -1;                ///< an eventfd
+  std::vector<char> buffer_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  OutputTail tail_;
+  std::uint64_t asked_ = 0;     ///< times that somebody asked for all that is there
+  std::uint64_t answered_ = 0;  ///< the last of them that has been answered
+  bool stopping_ = false;
+  std::atomic<std::uint64_t> bytes_read_ = 0;
+  std::thread thread_;  // last: it uses the rest
+};
+
+}  // namespace trainrt

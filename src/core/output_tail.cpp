@@ -1,0 +1,48 @@
+#include "core/output_tail.hpp"
+
+#include <algorithm>
+
+namespace trainrt {
+
+namespace {
+
+/// What stands behind the last \r of a line; a \r at its end belongs to the line break.
+std::string_view as_shown(std::string_view line) {
+  while (line.ends_with('\r')) line.remove_suffix(1);
+  const auto start = line.rfind('\r');
+  return start == std::string_view::npos ? line : line.substr(start + 1);
+}
+
+}  // namespace
+
+void OutputTail::add(std::string_view bytes) {
+  if (bytes.size() > most_bytes) bytes.remove_prefix(bytes.size() - most_bytes);
+  bytes_ += bytes;
+  if (bytes_.size() > 2 * most_bytes) bytes_.erase(0, bytes_.size() - most_bytes);
+}
+
+std::string OutputTail::text() const {
+  std::string_view rest = bytes_;
+  rest.remove_prefix(rest.size() - std::min(rest.size(), most_bytes));
+  std::string text;
+  while (!rest.empty()) {
+    const auto end = rest.find('\n');
+    text += as_shown(rest.substr(0, end));
+    if (end == std::string_view::npos) break;
+    text += '\n';
+    rest.remove_prefix(end + 1);
+  }
+  return text;
+}
+
+std::string last_lines(std::string_view text, std::size_t lines, std::size_t bytes) {
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  auto start = text.size();
+  for (std::size_t count = 0; count < lines && start != std::string_view::npos && start > 0; ++count)
+    start = text.rfind('\n', start - 1);
+  if (start != std::string_view::npos && start < text.size() && text[start] == '\n') text.remove_prefix(start + 1);
+  if (text.size() <= bytes) return std::string(text);
+  return "..." + std::string(text.substr(text.size() - bytes));
+}
+
+}  // namespace trainrt

@@ -1,0 +1,178 @@
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <catch2/catch.hpp>
+
+#include "core/output_lines.hpp"
+#include "core/output_log.hpp"
+#include "core/output_plan.hpp"
+#include "core/output_reader.hpp"
+#include "core/output_tail.hpp"
+#include "support/scratch.hpp"
+
+using namespace trainrt;
+using Catch::Matchers::Contains;
+using Catch::Matchers::EndsWith;
+using trainrt::test::Scratch;
+
+namespace {
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void put(int fd, std::string_view text) {
+  REQUIRE(write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+}
+
+/// A terminal's place.
+struct Shown {
+  std::string path;
+  int fd = -1;
+  explicit Shown(const std::string& name) : path(name), fd(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)) {}
+  ~Shown() { close(fd); }
+  Shown(const Shown&) = delete;
+};
+
+}  // namespace
+
+TEST_CASE("the end of an output is kept in bounded memory, with lines as a terminal shows them at last") {
+  OutputTail tail;
+  for (int i = 0; i < 100'000; ++i) tail.add("line " + std::to_string(i) + "\n");
+  CHECK(tail.text().size() <= OutputTail::most_bytes);
+  CHECK_THAT(tail.text(), EndsWith("line 99998\nline 99999\n"));
+  tail.add(std::string(1 << 20, 'x'));
+  CHECK(tail.text() == std::string(OutputTail::most_bytes, 'x'));
+  OutputTail bar;
+  bar.add("start\r\n 10 %\r 20");
+  bar.add(" %\r100 %\nend");
+  CHECK(bar.text() == "start\n100 %\nend");
+}
+
+TEST_CASE("the last lines of a text are so many at most, and so many bytes") {
+  CHECK(last_lines("a\nb\nc\n", 2, 100) == "b\nc");
+  CHECK(last_lines("a\nb\nc", 9, 100) == "a\nb\nc");
+  CHECK(last_lines("a\n\nc\n\n", 2, 100) == "\nc");
+  CHECK(last_lines("", 2, 100).empty());
+  CHECK(last_lines("\n\n", 2, 100).empty());
+  CHECK(last_lines("0123456789", 2, 4) == "...6789");
+}
+
+TEST_CASE("lines stand whole behind their prefix, and a progress bar shows a state from time to time") {
+  std::vector<std::string> lines;
+  OutputLines output("[3] ", [&](std::string_view line) { lines.emplace_back(line); });
+  output.add("a\nb", 10);
+  output.add("c\r\n\nlong ", 10);
+  output.add(std::string(OutputLines::most_bytes, 'x') + "\n", 10);
+  CHECK(lines == std::vector<std::string>{"[3] a\n", "[3] bc\n", "[3] \n",
+                                          "[3] long " + std::string(OutputLines::most_bytes - 5, 'x') + "\n",
+                                          "[3] xxxxx\n"});
+  lines.clear();
+  output.add("\r 1 %\r 2 %", 20);  // the first is shown at once
+  output.add("\r 3 %", 21);
+  output.add("\r 4 %\r 5 %", 26);
+  output.add("\r99 %", 27);
+  output.finish();
+  CHECK(lines == std::vector<std::string>{"[3]  1 %\n", "[3]  3 %\n", "[3] 99 %\n"});
+}
+
+TEST_CASE("a log is appended to, with a line for each start, and storage that fails stops nobody") {
+  const Scratch scratch;
+  const auto path = scratch / "rank.log";
+  {
+    OutputLog log(path);
+    log.begin("attempt 1, rank 3 on n2, process 7");
+    log.add("cut in the mid");
+  }
+  {
+    OutputLog log(path);
+    log.begin("attempt 2, rank 3 on n2, process 8");
+    log.add("end\n");
+  }
+  std::istringstream text(content_of(path));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  REQUIRE(lines.size() == 4);
+  CHECK_THAT(lines[0], Contains("==== 20") && EndsWith("Z attempt 1, rank 3 on n2, process 7 ===="));
+  CHECK(lines[1] == "cut in the mid");
+  CHECK_THAT(lines[2], EndsWith("attempt 2, rank 3 on n2, process 8 ===="));
+  CHECK(lines[3] == "end");
+  OutputLog full("/dev/full");
+  full.begin("x");
+  full.add("y");
+  OutputLog nowhere(scratch / "no/such/folder");
+  nowhere.begin("x");
+  std::filesystem::create_symlink(path, std::string(scratch / "link"));
+  OutputLog link(scratch / "link");
+  link.add("through a link");
+  CHECK_THAT(content_of(path), !Contains("through a link"));
+}
+
+TEST_CASE("what is shown is chosen by rank") {
+  using Terminal = OutputPlan::Terminal;
+  CHECK(output_plan(ShownOutput::first_rank, "/run", 0).terminal == Terminal::bytes);
+  CHECK(output_plan(ShownOutput::first_rank, "/run", 3).terminal == Terminal::nothing);
+  CHECK(output_plan(ShownOutput::none, "/run", 0).terminal == Terminal::nothing);
+  const auto third = output_plan(ShownOutput::all_ranks, "/run", 3);
+  CHECK((third.terminal == Terminal::lines && third.prefix == "[3] " && third.log == "/run/logs/rank-00003.log"));
+}
+
+TEST_CASE("an output is read whole, from one pipe in order, or from two to where each is shown") {
+  const Scratch scratch;
+  const Shown out(scratch / "out");
+  const Shown error(scratch / "error");
+  OutputPlan plan{.log = scratch / "log", .terminal = OutputPlan::Terminal::bytes, .out = out.fd, .error = error.fd};
+  {
+    OutputReader reader(plan);
+    CHECK(reader.output_end() != reader.error_end());
+    reader.begin("x", true);
+    put(reader.output_end(), "to out\r");
+    put(reader.error_end(), "to error\n");
+    CHECK_THAT(reader.tail(), Contains("to error\n"));
+    CHECK(reader.bytes_read() == 16);
+    CHECK(content_of(error.path) == "to error\n");
+  }
+  CHECK(content_of(out.path) == "to out\r");
+  CHECK_THAT(content_of(scratch / "log"), Contains("to out\r") && Contains("to error\n"));
+  plan.error = out.fd;
+  OutputReader reader(plan);
+  CHECK(reader.output_end() == reader.error_end());
+}
+
+TEST_CASE("who still has the other end of the pipe holds nobody up") {
+  const Scratch scratch;
+  int kept = -1;
+  {
+    OutputReader reader({.log = scratch / "log"});
+    kept = dup(reader.output_end());
+    put(kept, "before");
+    reader.begin("x");
+  }
+  CHECK_THAT(content_of(scratch / "log"), EndsWith("\nbefore"));
+  close(kept);
+}
+
+TEST_CASE("a terminal that nobody reads holds nobody up at the end") {
+  const Scratch scratch;
+  std::array<int, 2> terminal{};
+  REQUIRE(pipe(terminal.data()) == 0);
+  {
+    OutputReader reader(
+        {.log = scratch / "log", .terminal = OutputPlan::Terminal::bytes, .out = terminal[1], .error = terminal[1]});
+    const int end = dup(reader.output_end());
+    reader.begin("x");
+    put(end, std::string(60'000, 'x'));
+    CHECK(reader.tail().size() == 60'000);
+    put(end, std::string(20'000, 'y'));
+    close(end);
+  }
+  CHECK_THAT(content_of(scratch / "log"), EndsWith(std::string(20'000, 'y')));
+  for (const int end : terminal) close(end);
+}
