@@ -1,0 +1,149 @@
+#!/usr/bin/python3
+"""An unchanged script under `trainrt -n N -- python3 s.py` beside `torchrun --nproc-per-node N s.py` of PyPI's torch.
+
+start    from the launcher's start to the first line of the last rank, 2 and 8 ranks
+step     a step of DistributedDataParallel over gloo, 2 ranks, one thread each; a ratio within each repetition
+restart  from the kill -9 of a worker to the first line of the last rank, less the start of an interpreter
+cost     CPU time of the trainrt processes of 2 ranks while their programs train, as a share of a core a rank, and their memory (PSS)
+
+torch comes from the environments of `make test-frameworks`, which are made if they are not there.
+"""
+import re
+import sys
+import time
+from pathlib import Path
+
+from bench import BUILD, SOURCE, TRAINRT, Bench, median, need, ratio
+
+sys.argv[1:] = [str(BUILD)]  # the harness of the tests takes it from there
+sys.path.insert(0, str(SOURCE / "tests/support"))
+sys.path.insert(0, str(SOURCE / "tests/frameworks/pypi"))
+import environments  # noqa: E402
+import frameworks  # noqa: E402
+import harness  # noqa: E402
+
+FOLDER = Path(__file__).resolve().parent
+TORCH = next(each for each in frameworks.FRAMEWORKS if each.package == "torch")
+TRAIN_S = 10
+START_LIMIT_S = 120
+
+
+class Launchers:
+    """Both, with the same interpreter, and what is measured of each."""
+
+    def __init__(self, bench):
+        self.bench = bench
+        self.environment = environments.ready(TORCH)
+        self.variables = {**environments.activated(TORCH, self.environment), "OMP_NUM_THREADS": "1"}
+        self.python = self.environment / "bin/python3"
+
+    def command(self, name, ranks, script, *words):
+        program = [FOLDER / script, *map(str, words)]
+        if name == "torchrun":
+            return [self.environment / "bin/torchrun", "--nproc-per-node", ranks, "--max-restarts", 1, *program]
+        return [TRAINRT, "-n", ranks, "--", self.python, *program]
+
+    def job(self, name, ranks, script, *words):
+        command = self.command(name, ranks, script, *words)
+        self.bench.note_command(f"{name} {script}", [str(word) for word in command])
+        return harness.Job(command, env=self.variables, cwd=self.bench.fresh(f"{name}.cwd"))
+
+    def start_s(self, name, ranks):
+        out = self.bench.fresh("starts")
+        start = time.time()
+        job = self.job(name, ranks, "program_starts.py", out, 0)
+        _ended_well(job)
+        return max(_first_lines(out, ranks, 1, job)) - start
+
+    def restart_s(self, name):
+        out = self.bench.fresh("starts")
+        job = self.job(name, 2, "program_starts.py", out, 300)
+        _first_lines(out, 2, 1, job)
+        victim = next(pid for pid in harness.processes_with(job.token)
+                      if harness.environment_of(pid).get("RANK") == "1" and "program_starts.py" in _arguments(pid)[1:2])
+        start = time.time()
+        harness.kill([victim])
+        took = max(_first_lines(out, 2, 2, job)) - start
+        job.end()
+        return took
+
+    def step_ms(self, name):
+        job = self.job(name, 2, "program_ddp.py", TRAIN_S)
+        _ended_well(job)
+        return float(re.search(r"step_ms ([0-9.]+)", job.out)[1])
+
+    def interpreter_s(self):
+        return self.bench.run("interpreter", [self.python, "-c", "pass"])[0]
+
+    def cost_of_a_rank(self):
+        """(share of a core, PSS in MB): means over the ranks while the programs train."""
+        job = self.job("trainrt", 2, "program_ddp.py", 2 * TRAIN_S)
+        job.wait_for("training", START_LIMIT_S)
+        ranks = list(job.ranks().values())
+        before = [_cpu_s(pid) for pid in ranks]
+        time.sleep(TRAIN_S)
+        share = sum(_cpu_s(pid) - earlier for pid, earlier in zip(ranks, before)) / TRAIN_S / len(ranks)
+        memory = sum(_pss_mb(pid) for pid in ranks) / len(ranks)
+        _ended_well(job)
+        return share, memory
+
+
+def _arguments(pid):
+    """The file names of its command line."""
+    return [word.rsplit("/", 1)[-1] for word in harness.name_of_process(pid).split()]
+
+
+def _ended_well(job):
+    code = job.wait(START_LIMIT_S)
+    harness.check(code == 0, f"exit {code}", job)
+
+
+def _first_lines(out, ranks, count, job):
+    """The time of the so-manieth start of each rank, once all are there."""
+    def times():
+        lines = [(out / str(rank)).read_text().split("\n")[:-1] if (out / str(rank)).exists() else [] for rank in range(ranks)]
+        return [float(each[count - 1]) for each in lines if len(each) >= count]
+
+    harness.wait_until(lambda: len(times()) == ranks, START_LIMIT_S, f"start {count} of {ranks} ranks", job)
+    return times()
+
+
+def _cpu_s(pid):
+    fields = Path(f"/proc/{pid}/schedstat").read_text().split()
+    own = int(fields[0])
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        if task.name != str(pid):
+            own += int((task / "schedstat").read_text().split()[0])
+    return own / 1e9
+
+
+def _pss_mb(pid):
+    return int(re.search(r"^Pss: +(\d+)", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.M)[1]) * 1024 / 1e6
+
+
+def main():
+    need(TRAINRT, "trainrt")
+    bench = Bench("program", __doc__.strip())
+    try:
+        launchers = Launchers(bench)
+        figures = {}
+        for ranks, repetitions in ((2, 7), (8, 5)):
+            figures |= bench.interleaved(repetitions, {f"{name}_start_{ranks}_s": lambda name=name: launchers.start_s(name, ranks)
+                                                       for name in ("trainrt", "torchrun")})
+        figures |= bench.interleaved(5, {f"{name}_step_ms": lambda name=name: launchers.step_ms(name) for name in ("trainrt", "torchrun")})
+        figures |= bench.interleaved(5, {"interpreter_s": launchers.interpreter_s, "trainrt_restart_s": lambda: launchers.restart_s("trainrt"),
+                                         "torchrun_restart_s": lambda: launchers.restart_s("torchrun")})
+        costs = [launchers.cost_of_a_rank() for _ in range(3)]
+    except harness.Failure as failure:
+        sys.exit(f"program: {failure}")
+    bench.record["figures"]["share_of_a_core_and_pss_mb"] = costs
+    for ranks in (2, 8):
+        bench.claim(f"start_{ranks}_ranks_vs_torchrun", ratio(figures[f"trainrt_start_{ranks}_s"], figures[f"torchrun_start_{ranks}_s"]), "<=", 1)
+    bench.claim("ddp_step_vs_torchrun", ratio(figures["trainrt_step_ms"], figures["torchrun_step_ms"]), "<=", 1.01)
+    bench.claim("restart_less_interpreter_s", median(figures["trainrt_restart_s"]) - median(figures["interpreter_s"]), "<=", 1)
+    bench.claim("share_of_a_core_a_rank", median(share for share, _ in costs), "<=", 0.001)
+    bench.claim("pss_mb_a_rank", median(memory for _, memory in costs), "<=", 30)
+    bench.finish()
+
+
+main()

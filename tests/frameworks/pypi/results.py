@@ -1,0 +1,95 @@
+"""The table of what passed: a section a day, of which a later run on the same day replaces the cells that it has run again."""
+import datetime
+import fcntl
+import os
+import platform
+import re
+import time
+from pathlib import Path
+
+from harness import Skipped
+
+HEAD = """# Results of `make test-frameworks`
+
+Unchanged scripts with frameworks of PyPI. A cell has the seconds of a case that passed, on a machine that did other things meanwhile;
+the first of a framework's cases also holds its run alone, with which it is compared.
+"""
+FAILED = "**failed**"
+
+
+class Day:
+    """A section: rows of a version and a cell a case, and an error a line."""
+
+    def __init__(self, text=""):
+        self.rows, self.errors = {}, {}  # {framework: {column: cell}}, {(framework, case): text}
+        table = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| ")]
+        for row in table[1:]:
+            self.rows[row[0]] = dict(zip(table[0][1:], row[1:]))
+        for line in text.splitlines():
+            if found := re.match(r"- (.*?), (.*?): (.*)", line):
+                self.errors[found[1], found[2]] = found[3]
+
+    def note(self, framework, version, case, cell, error):
+        self.rows.setdefault(framework, {"version": version})["version"] = version
+        self.rows[framework][case] = cell
+        self.errors.pop((framework, case), None)
+        if error:
+            self.errors[framework, case] = error
+
+    def text(self, date, python):
+        cases = list(dict.fromkeys(column for row in self.rows.values() for column in row if column != "version"))
+        flat = [row.get(case, "") for row in self.rows.values() for case in cases if row.get(case, "")]
+        failed, skipped = flat.count(FAILED), flat.count("skipped")
+        lines = [f"## {date}: {len(flat) - failed - skipped} passed, {failed} failed, {skipped} skipped", "", python, "",
+                 "| framework | version | " + " | ".join(cases) + " |", "|---" * (len(cases) + 2) + "|"]
+        for name, row in self.rows.items():
+            lines.append(f"| {name} | {row['version']} | " + " | ".join(row.get(case, "") for case in cases) + " |")
+        lines += [""] if self.errors else []
+        return "\n".join(lines + [f"- {name}, {case}: {text}" for (name, case), text in self.errors.items()]) + "\n"
+
+
+class Results:
+    """Notes each case in a file as soon as it has ended; in none, if there is no path."""
+
+    def __init__(self, path):
+        self._path = Path(path) if path else None
+        self._versions = {}
+
+    def recorded(self, framework, case, version_of, function, *arguments):
+        """Runs a case and notes how it ended. `version_of`: makes the environment, and returns the framework's version."""
+        start, cell, error = time.monotonic(), FAILED, ""
+        try:
+            if framework.name not in self._versions:
+                self._versions[framework.name] = version_of(framework)
+            start = time.monotonic()
+            function(framework, *arguments)
+            cell = f"{time.monotonic() - start:.0f} s"
+        except Skipped:
+            cell = "skipped"
+            raise
+        except Exception as failure:
+            error = _on_one_line(str(failure) or repr(failure))
+            raise
+        finally:
+            self._note(framework.name.replace("_", " "), self._versions.get(framework.name, ""), case.replace("_", " "), cell, error)
+
+    def _note(self, *case):
+        if self._path is None:
+            return
+        with open(self._path, "a+") as file:  # two runs may do different cases at the same time
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.seek(0)
+            sections = dict(re.findall(r"^## (\S+): [^\n]*\n(.*?)(?=^## |\Z)", file.read(), re.M | re.S))
+            today = str(datetime.date.today())
+            day = Day(sections.pop(today, ""))
+            day.note(*case)
+            texts = [day.text(today, f"Python {platform.python_version()} on {len(os.sched_getaffinity(0))} cores.")]
+            texts += [Day(text).text(date, text.strip().splitlines()[0]) for date, text in sections.items()]
+            file.truncate(0)
+            file.write("\n".join([HEAD, *texts]))
+
+
+def _on_one_line(text):
+    """Its first lines and its last."""
+    lines = [line.strip(" |") for line in text.splitlines() if line.strip(" |")]
+    return " / ".join(line[:200] for line in (lines if len(lines) <= 6 else [*lines[:2], "...", *lines[-4:]]))

@@ -1,0 +1,26 @@
+#!/usr/bin/python3
+"""`make test-frameworks`: unchanged scripts of PyPI's frameworks train together under trainrt, on one node and on two, and go on after
+a worker was killed and after the job was requeued. `python3 run_frameworks.py BUILD_DIR [WORD ...]`, words as Lightning or killed;
+$RESULTS: the file that gets the table."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
+from cases import CLUSTER, cases_of  # noqa: E402
+from environments import ready, version  # noqa: E402
+from frameworks import FRAMEWORKS  # noqa: E402
+from harness import *  # noqa: E402,F403
+from results import Results  # noqa: E402
+
+RESULTS = Results(os.environ.get("RESULTS"))
+
+
+def version_of(framework):
+    return version(framework, ready(framework))
+
+
+for each in FRAMEWORKS:
+    for title, function, *arguments in cases_of(each):
+        add_test(f"{each.name}_{title}", RESULTS.recorded, each, title, version_of, function, *arguments)
+
+main(teardown=CLUSTER.down)
