@@ -7,6 +7,7 @@
 
 #include "frameworks/builtin_functions.hpp"
 #include "frameworks/program/program.hpp"
+#include "rundir/attempt_files.hpp"
 #include "trainer/module_loader.hpp"
 
 namespace trainrt::cli {
@@ -15,6 +16,14 @@ namespace {
 
 const std::map<std::string, int> stop_signals = {
     {"TERM", SIGTERM}, {"INT", SIGINT}, {"HUP", SIGHUP}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2}};
+
+/// Of programs whose progress nobody sees.
+double hang_timeout_s(const config::LimitOption& option) {
+  constexpr double automatic_s = 600;
+  using Kind = config::LimitOption::Kind;
+  if (option.kind == Kind::off) return 0;
+  return option.kind == Kind::seconds ? option.seconds : automatic_s;
+}
 
 }  // namespace
 
@@ -37,6 +46,8 @@ trainer::TrainCall train_call(const config::RunSpec& spec) {
                                      .contact_timeout_s = spec.failure.collective_timeout_s,
                                      .environments = spec.program.environments,
                                      .interface = spec.program.interface,
+                                     .hang_timeout_s = hang_timeout_s(spec.failure.hang_timeout),
+                                     .hang_folder = rundir::hang_folder,
                                      .shown = spec.run.shown_output}),
           true};
 }

@@ -46,6 +46,8 @@ EXCEPTIONS = {"src/frameworks/builtin_functions.hpp": {"core/plugin.hpp"},  # th
               # where output goes, who reads it, and what messages are made of
               "src/frameworks/program/child.hpp": {"core/output_plan.hpp"}, "src/frameworks/program/child.cpp": {"core/output_reader.hpp"},
               "src/frameworks/program/program.hpp": {"core/output_plan.hpp"}, "src/frameworks/program/program.cpp": {"core/host.hpp"},
+              "src/frameworks/program/idle_programs.cpp": {"core/host.hpp", "core/log.hpp", "core/text.hpp"},
+              "src/frameworks/program/activity_meter.cpp": {"core/host.hpp"}, "src/frameworks/program/python_stacks.cpp": {"core/host.hpp"},  # a clock
               "src/frameworks/program/last_output.cpp": {"core/output_plan.hpp", "core/output_tail.hpp", "core/text.hpp"},
               "src/frameworks/program/main_address.cpp": {"core/host.hpp", "core/text.hpp"}}  # what messages are made of
 # A public header belongs to a layer as well: a file may include those of its own layer and of the layers that it may know, and a public

@@ -11,10 +11,12 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
+#include "frameworks/program/activity_meter.hpp"
 #include "frameworks/program/arrangement.hpp"
 #include "frameworks/program/conversation.hpp"
 #include "frameworks/program/endings.hpp"
 #include "frameworks/program/environment.hpp"
+#include "frameworks/program/idle_programs.hpp"
 #include "frameworks/program/script.hpp"
 
 namespace trainrt::program {
@@ -31,7 +33,8 @@ class ProgramRun {
         options_(options),
         arrangement_(ctx.communicator(), known_of(ctx), frameworks, options.interface),
         channel_(theirs_),
-        child_(plan(executable, frameworks)) {
+        child_(plan(executable, frameworks)),
+        activity_(child_.pid(), options.hang_timeout_s) {
     theirs_ = {};
   }
 
@@ -51,7 +54,8 @@ class ProgramRun {
  private:
   /// How the programs of all ranks stand, before all are connected: how many of each.
   enum Standing : std::size_t { running, connected, ended, failed, standings };
-  using Census = std::array<std::int64_t, standings>;
+  static constexpr std::size_t idle = standings;  // how many of those that run
+  using Census = std::array<std::int64_t, standings + 1>;
 
   ChildPlan plan(const std::string& executable, const Frameworks& frameworks) const {
     return {.executable = executable,
@@ -72,6 +76,7 @@ class ProgramRun {
       if (!first_) first_ = channel_.receive(look_s);
       const auto census = census_with(standing());
       if (census[failed] > 0) stop_or_fail();
+      if (census[idle] > 0 && census[idle] + census[ended] == ctx_.world_size()) fail_as_idle();
       if (census[connected] == ctx_.world_size()) return true;
       if (census[ended] == ctx_.world_size()) return look_for_stop(0.3), false;
       if (census[ended] > 0 && census[connected] > 0) refuse_mixture(census);
@@ -103,6 +108,7 @@ class ProgramRun {
   Census census_with(Standing mine) {
     Census census{};
     census[mine] = 1;
+    if (mine == running && activity_.is_idle(child_.output_bytes())) census[idle] = 1;
     ctx_.communicator().all_reduce(census, Op::sum, "how the programs stand");
     return census;
   }
@@ -122,7 +128,16 @@ class ProgramRun {
     look_for_stop(2);
     const auto endings = gather_endings(ctx_.communicator(), child_);
     const int first = first_to_fall(endings);
-    const Error error(fall_in_words(endings, first, share_output(ctx_.communicator(), child_, first)));
+    fail_together(first, Error(fall_in_words(endings, first, share_output(ctx_.communicator(), child_, first))));
+  }
+
+  /// Of all ranks together: they wait for each other, or for something that does not come.
+  [[noreturn]] void fail_as_idle() {
+    const auto verdict = examine_idle(ctx_, child_, options_.hang_folder(ctx_.attempt()), activity_.quiet_s());
+    fail_together(verdict.behind, Error(verdict.text));
+  }
+
+  [[noreturn]] void fail_together(int first, const Error& error) const {
     if (first != ctx_.world_rank())
       std::this_thread::sleep_for(std::chrono::seconds(5));  // the rank whose program it is has the word
     throw error;
@@ -166,6 +181,7 @@ class ProgramRun {
   Descriptor theirs_;
   Channel channel_;
   Child child_;
+  ActivityMeter activity_;
   std::optional<Message> first_;  ///< that the program said, also when it has been answered
 };
 

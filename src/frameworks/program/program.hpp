@@ -17,7 +17,9 @@ struct ProgramOptions {
   double contact_timeout_s = 0;           ///< until its first message, after the first of another rank
   std::vector<std::string> environments;  ///< the frameworks whose variables it gets; {"all"}: all of them
   std::string interface;                  ///< of the first rank's node, where the programs meet; "": any that is reached
-  ShownOutput shown = ShownOutput::first_rank;  ///< on the terminal, of the programs' output
+  double hang_timeout_s = 0;              ///< that all programs may be idle, if they say nothing; 0: any time
+  std::function<std::string(int attempt)> hang_folder;  ///< in the run directory, for their stacks then
+  ShownOutput shown = ShownOutput::first_rank;          ///< on the terminal, of the programs' output
 };
 
 /// A train function that starts the program on every rank and waits for it. A program that speaks (protocol in
