@@ -87,8 +87,10 @@ void freeze(const Child& program) {
 std::string end_with_python_stacks(const Child& program) {
   std::string text;
   std::size_t count = 0;
-  for (const pid_t process : with_descendants(program.pid()))
+  const auto processes = with_descendants(program.pid());
+  for (const pid_t process : processes)
     if (is_python(process) && count++ < most_stacks) text += stacks_of(process, program);
+  for (const pid_t process : processes) kill(process, SIGCONT);  // a daemon that the program has left outlives it
   return text.empty()
              ? fmt::format("process {}: {}\n  (no process of it is Python)\n", program.pid(), command_line(program.pid()))
              : text;

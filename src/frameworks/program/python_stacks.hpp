@@ -9,9 +9,9 @@ namespace trainrt::program {
 /// Stops all processes of a program where they are, so that none of them sees another rank's end.
 void freeze(const Child& program);
 
-/// Lets the Python processes of a program, which may be frozen, print the stacks of all their threads, as Python's faulthandler does at SIGABRT
-/// (PYTHONFAULTHANDLER = 1), and ends them: parents first, each within 2 s, at most 8. Returns what they printed, each
-/// under a line with its process; it is in the program's log too. No core files are written.
+/// Lets the Python processes of a program, which may be frozen, print the stacks of all their threads, as Python's
+/// faulthandler does at SIGABRT (PYTHONFAULTHANDLER = 1), and ends them: parents first, each within 2 s, at most 8. Returns
+/// what they printed, each under a line with its process; it is in the program's log too. No core files are written.
 std::string end_with_python_stacks(const Child& program);
 
 /// Where a program is, by what faulthandler has printed.
