@@ -111,7 +111,8 @@ finally:
     kill(job.ranks().values(), signal.SIGUSR1)
     job.code = job.wait(30)
     check_exit(job, STOPPED)
-    equal(job.out.count("the end of"), 2, "programs that came to their end", job)
+    ends = sum(path.read_text().count("the end of") for path in run_dir.glob("logs/rank-*.log"))
+    equal(ends, 2, "programs that came to their end", job)
     check("hang" not in job.err and not list(run_dir.glob("logs/hang-*")), "it was taken to hang", job)
 
 

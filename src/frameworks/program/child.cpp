@@ -189,6 +189,8 @@ void Child::stop() const {
 
 std::string Child::output_tail() const { return output_ ? output_->tail() : ""; }
 
+std::uint64_t Child::output_bytes() const { return output_ ? output_->bytes_read() : 0; }
+
 bool Child::ends_within(double seconds) {
   const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);
   while (!ending()) {

@@ -50,6 +50,8 @@ void add_client(const Context& ctx, int socket, Variables& variables) {
   variables["TRAINRT_RUN_DIR"] = ctx.run_dir();
   variables["TRAINRT_FD"] = std::to_string(socket);
   variables.emplace("PYTHONUNBUFFERED", "1");  // its output is a pipe, which Python writes to in blocks
+  variables.emplace("PYTHONFAULTHANDLER",
+                    "1");  // its stacks are printed when it crashes, and when it is asked (python_stacks.hpp)
   if (const auto folder = client_folder(); !folder.empty()) {
     auto& path = variables["PYTHONPATH"];
     path = path.empty() ? folder : folder + ":" + path;

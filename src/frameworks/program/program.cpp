@@ -11,10 +11,12 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
+#include "frameworks/program/activity_meter.hpp"
 #include "frameworks/program/arrangement.hpp"
 #include "frameworks/program/conversation.hpp"
 #include "frameworks/program/endings.hpp"
 #include "frameworks/program/environment.hpp"
+#include "frameworks/program/idle_programs.hpp"
 #include "frameworks/program/script.hpp"
 
 namespace trainrt::program {
@@ -32,7 +34,8 @@ class ProgramRun {
         options_(options),
         arrangement_(ctx.communicator(), std::move(known), frameworks, options.interface),
         channel_(theirs_),
-        child_(plan(executable, frameworks)) {
+        child_(plan(executable, frameworks)),
+        activity_(child_.pid(), options.hang_timeout_s) {
     theirs_ = {};
     arrangement_.program_has_started(child_.pid());
   }
@@ -55,7 +58,8 @@ class ProgramRun {
  private:
   /// How the programs of all ranks stand, before all are connected: how many of each.
   enum Standing : std::size_t { running, connected, ended, failed, standings };
-  using Census = std::array<std::int64_t, standings>;
+  static constexpr std::size_t idle = standings;  // how many of those that run
+  using Census = std::array<std::int64_t, standings + 1>;
 
   ChildPlan plan(const std::string& executable, const Frameworks& frameworks) const {
     return {.executable = executable,
@@ -77,6 +81,7 @@ class ProgramRun {
       if (!first_) first_ = channel_.receive(look_s);
       const auto census = census_with(standing());
       if (census[failed] > 0) stop_or_fail();
+      if (census[idle] > 0 && census[idle] + census[ended] == ctx_.world_size()) fail_as_idle();
       if (census[connected] == ctx_.world_size()) return true;
       if (census[ended] == ctx_.world_size()) return look_for_stop(0.3), false;
       if (census[ended] > 0 && census[connected] > 0) refuse_mixture(census);
@@ -108,6 +113,7 @@ class ProgramRun {
   Census census_with(Standing mine) {
     Census census{};
     census[mine] = 1;
+    if (mine == running && activity_.is_idle(child_.output_bytes())) census[idle] = 1;
     ctx_.communicator().all_reduce(census, Op::sum, "how the programs stand");
     return census;
   }
@@ -129,6 +135,11 @@ class ProgramRun {
     const auto endings = gather_endings(ctx_.communicator(), child_);
     const int first = first_to_fall(endings);
     throw ProgramFell(fall_in_words(endings, first, share_output(ctx_.communicator(), child_, first)));
+  }
+
+  /// Of all ranks together: they wait for each other, or for something that does not come.
+  [[noreturn]] void fail_as_idle() {
+    throw ProgramFell(examine_idle(ctx_, child_, options_.hang_folder(ctx_.attempt()), activity_.quiet_s()).text);
   }
 
   /// The ranks of programs that speak cannot look together. One whose program fell because another did, "connection reset
@@ -169,6 +180,7 @@ class ProgramRun {
   Descriptor theirs_;
   Channel channel_;
   Child child_;
+  ActivityMeter activity_;
   std::optional<Message> first_;  ///< that the program said, also when it has been answered
 };
 

@@ -23,7 +23,9 @@ struct ProgramOptions {
   Variables variables;                    ///< that it gets besides those of this process
   int max_restarts = 0;                   ///< that TORCHELASTIC_MAX_RESTARTS says; whoever calls the function counts
   std::string interface;                  ///< of the first rank's node, where the programs meet; "": any that is reached
-  ShownOutput shown = ShownOutput::first_rank;  ///< on the terminal, of the programs' output
+  double hang_timeout_s = 0;              ///< that all programs may be idle, if they say nothing; 0: any time
+  std::function<std::string(int attempt)> hang_folder;  ///< in the run directory, for their stacks then
+  ShownOutput shown = ShownOutput::first_rank;          ///< on the terminal, of the programs' output
 };
 
 /// The program of some rank fell before all of them used the client. Thrown on all ranks at the same point, when none of
