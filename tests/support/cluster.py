@@ -5,7 +5,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import tempfile
 import time
 from pathlib import Path
 
@@ -18,7 +17,8 @@ _NAME = "test-{}-{}"  # and the pid of the test
 
 def _sweep():
     """Ends the clusters of tests that were killed before they could."""
-    homes = {os.environ.get("MINICLUSTER_HOME", ""), f"{tempfile.gettempdir()}/minicluster-{os.getuid()}", f"/tmp/minicluster-{os.getuid()}"} - {""}
+    temporary = os.environ.get("TMPDIR", "/tmp")
+    homes = {os.environ.get("MINICLUSTER_HOME", ""), f"{temporary}/minicluster-{os.getuid()}", f"/tmp/minicluster-{os.getuid()}"} - {""}
     for state in (path for home in homes for path in Path(home).glob(_NAME.format("*", "*"))):
         pid = state.name.rsplit("-", 1)[1]
         if pid.isdigit() and not Path(f"/proc/{pid}").exists():
