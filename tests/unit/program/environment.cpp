@@ -118,6 +118,9 @@ TEST_CASE("in a job of Slurm's its variables say which rank this is, whoever has
   CHECK(inside.at("SLURM_NODEID") == "1");
   CHECK(inside.at("SLURM_NTASKS") == "3");
   CHECK(inside.at("SLURM_JOB_ID") == "7");
+  CHECK(inside.at("SLURM_STEP_NODELIST") == "10.0.0.1,10.0.0.2");
+  CHECK(environment_with({{"SLURM_STEP_NODELIST", "n[1-2]"}}, meeting, all_frameworks()).at("SLURM_STEP_NODELIST") ==
+        "n[1-2]");
   CHECK(inside.at("SLURM_JOB_NAME") == "a");
   for (const auto& [name, value] : of_rank(2)) CHECK_FALSE(name.starts_with("SLURM_"));
 }

@@ -71,8 +71,9 @@ void RendezvousServer::serve(const Peer& peer) {
   if (!request) return;
   const auto reply =
       request->status == 200 ? answer(request->method, request->path, request->body) : Answer{request->status, ""};
-  peer.write(fmt::format("HTTP/1.1 {} \r\nContent-Length: {}\r\nConnection: close\r\n\r\n{}", reply.status,
-                         reply.body.size(), reply.body),
+  const auto reason = http::obsolete_reason(static_cast<http::status>(reply.status));
+  peer.write(fmt::format("HTTP/1.1 {} {}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{}", reply.status,
+                         std::string_view(reason.data(), reason.size()), reply.body.size(), reply.body),
              request_limit_s);
 }
 
