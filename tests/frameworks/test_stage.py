@@ -107,7 +107,7 @@ def the_tree_of_a_failed_attempt_is_taken_again_unless_the_source_has_changed():
             (folder / "data").write_text("other")
         again = run(command(folder, 2, where, PYTHON, "-c", fails_once))
         check_exit(again, FINISHED)
-        equal(again.err.count("staged "), staged, "times that it was staged again", again)
+        equal(again.err.count(": staged "), staged, "times that it was staged again", again)
         equal(staged_folders(where[1]), [], "what is left on the node", again)
         shutil.rmtree(where[0] / "runs")
 
@@ -128,7 +128,7 @@ def what_cannot_be_staged_is_said_before_the_run_starts():
     text = folder / "text.tar"
     text.write_text("no tar")
     for source, words in ((text, ["no kind that can be staged", "squashfs"]), (folder / "away", ["No such file"])):
-        job = run([TRAINRT, "check", f"--run.storage_path={folder}", "--run.name=x", "--train.program=true", f"--program.stage={source}"])
+        job = run([TRAINRT, "check", f"--run.storage_path={folder}", f"--program.stage={source}", "--", "true"])
         check_exit(job, USAGE)
         for word in ("program.stage", str(source), *words):
             check(word in job.err, f"the message lacks {word!r}", job)

@@ -16,7 +16,10 @@ namespace trainrt::program::stage {
 
 std::string why(archive* a) {
   const char* text = archive_error_string(a);
-  return text != nullptr ? text : std::strerror(archive_errno(a));
+  const int number = archive_errno(a);  // less than none: no error of the system's; EILSEQ: of the format
+  const std::string system = number > 0 ? std::strerror(number) : "";
+  if (text == nullptr) return system;
+  return system.empty() || number == EILSEQ ? text : fmt::format("{} ({})", text, system);
 }
 
 FetchedArchive::FetchedArchive(const Fetch& fetch) : fetch_(fetch), archive_(archive_read_new()) {

@@ -118,9 +118,11 @@ void Stage::unpack(const Plan& plan, const StageOptions& options) {
   }
   FirstRank(ctx_.world_rank()).does([&] { part.reads = true; });
   Passed passed;
-  {
-    Passage passage(ctx_, find_plugin(format_table(), plan.format, "format"), plan.source, part, options.timeout_s);
-    passed = passage.run();
+  try {
+    passed = Passage(ctx_, find_plugin(format_table(), plan.format, "format"), plan.source, part, options.timeout_s).run();
+  } catch (...) {
+    if (folder_) folder_->remove();  // it may have filled the storage
+    throw;
   }
   std::int64_t nodes = 0;
   try {
