@@ -10,6 +10,7 @@ from harness import (FINISHED, SOURCE, TRAINRT, Failure, Job, check, check_exit,
 
 SCRIPTS = SOURCE / "tests/frameworks/scripts"
 LIMIT_S = 300
+ONCE = "--failure.max_failures=0"  # where nothing is done to the run, no restart may hide a failure
 PAUSE = ("--pause", 0.2)  # seconds a step, where something is done to the run on its way
 DISTURBED_AT = r"(?m)^(?:.*\] ?)?step 9\b"
 CLUSTER = Cluster("pypi")
@@ -57,7 +58,7 @@ def _undisturbed(framework, ranks):
     if key not in _weights:
         try:
             place = Place(framework)
-            job = place.run([TRAINRT, "-n", ranks])
+            job = place.run([TRAINRT, "-n", ranks, ONCE])
             _weights[key] = place.found(ranks, job)[0]["weights"]
         except Failure as failure:
             _weights[key] = failure
@@ -73,7 +74,7 @@ def ranks_of_a_node(framework, ranks):
 
 def two_nodes(framework):
     place = Place(framework)
-    job = place.run(["srun", "-N2", "-n2", "-c1", TRAINRT], env=_cluster())
+    job = place.run(["srun", "-N2", "-n2", "-c1", TRAINRT, ONCE], env=_cluster())
     _same_as_undisturbed(framework, place.found(2, job), job)
 
 

@@ -13,8 +13,11 @@ REQUIREMENTS = Path(__file__).resolve().parents[1] / "requirements"
 PYTHON = "/usr/bin/python3"
 INSTALLATION_LIMIT_S = 3600
 # Options of pip that a requirements file cannot hold, and what the compilation of a package needs.
-OPTIONS = {"deepspeed": ["--no-build-isolation"], "tf_keras": ["--no-deps"], "mpi4py": ["--no-binary", "mpi4py"]}
-VARIABLES = {"mpi4py": {"MPICC": "mpicc.mpich"}, "deepspeed": {"DS_ACCELERATOR": "cpu"}}
+OPTIONS = {"deepspeed": ["--no-build-isolation"], "horovod": ["--no-build-isolation"], "tf_keras": ["--no-deps"], "mpi4py": ["--no-binary", "mpi4py"]}
+VARIABLES = {"mpi4py": {"MPICC": "mpicc.mpich"}, "deepspeed": {"DS_ACCELERATOR": "cpu"},
+             "horovod": {"HOROVOD_WITH_GLOO": "1", "HOROVOD_WITHOUT_MPI": "1", "HOROVOD_WITH_PYTORCH": "1", "HOROVOD_WITHOUT_TENSORFLOW": "1",
+                         "HOROVOD_WITHOUT_MXNET": "1"}}
+SYSTEM_PACKAGES = ["horovod"]  # environments that use Debian's torch
 
 # What a framework compiles when it is used first: DeepSpeed's, if it is killed meanwhile, leaves a lock that stops every later start.
 FIRST_USE = {"deepspeed": "from deepspeed.ops.op_builder.cpu import ShareMemCommBuilder; ShareMemCommBuilder().load()"}
@@ -40,7 +43,8 @@ def ready(framework):
 
 def _make(framework, folder):
     if not (folder / "bin/pip").exists():
-        _must([PYTHON, "-m", "venv", folder], framework.environment, "venv")
+        system = ["--system-site-packages"] if framework.environment in SYSTEM_PACKAGES else []
+        _must([PYTHON, "-m", "venv", *system, folder], framework.environment, "venv")
     for name in framework.requirements:
         _install(folder, name)
 

@@ -30,5 +30,8 @@ FRAMEWORKS = [
     Framework("Keras_on_torch", "keras_torch.py", *TORCH, "keras"),
     Framework("TensorFlow_own_loop", "tensorflow_loop.py", "tensorflow", ("tensorflow", "tf_keras"), "tensorflow-cpu"),
     Framework("TensorFlow_fit", "tensorflow_fit.py", "tensorflow", ("tensorflow", "tf_keras"), "tf_keras"),
+    Framework("XGBoost", "xgboost_collective.py", *TORCH, "xgboost-cpu"),
+    Framework("LightGBM", "lightgbm_sockets.py", *TORCH, "lightgbm"),
+    Framework("Horovod", "horovod_torch.py", "horovod", ("horovod",), "horovod"),
     Framework("mpi4py", "mpi4py_average.py", "mpi4py", ("mpi4py",), "mpi4py"),
 ]

@@ -1,6 +1,7 @@
 """Hugging Face's Trainer on a small Llama made from its config. It saves every 6 steps, and continues from its last checkpoint."""
 import argparse
 import json
+import os
 import time
 
 import torch
@@ -40,6 +41,7 @@ texts = list(torch.randint(64, (256, 12), generator=torch.Generator().manual_see
 trainer = Trainer(model=model, train_dataset=texts, data_collator=collate, callbacks=[Progress()],
                   args=TrainingArguments(f"{args.out}/checkpoints", max_steps=args.steps, per_device_train_batch_size=4, learning_rate=0.01,
                                          save_steps=6, save_total_limit=2, report_to="none", disable_tqdm=True))
+os.makedirs(f"{args.out}/checkpoints", exist_ok=True)
 trainer.train(resume_from_checkpoint=get_last_checkpoint(f"{args.out}/checkpoints"))
 with open(f"{args.out}/{trainer.args.process_index}.json", "w") as file:
     weights = torch.cat([each.detach().flatten() for each in model.parameters()]).tolist()

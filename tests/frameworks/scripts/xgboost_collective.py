@@ -1,4 +1,4 @@
-"""XGBoost on several workers: each has rows of its own, and the histograms are summed through the tracker's ring."""
+"""XGBoost on several workers: each has rows of its own, and the histograms are summed among them."""
 import argparse
 import json
 import os
@@ -21,7 +21,8 @@ class Progress(xgboost.callback.TrainingCallback):
         return False
 
 
-tracker = {key.lower(): value for key, value in os.environ.items() if key.startswith("DMLC_")}
+tracker = {"dmlc_tracker_uri": os.environ["DMLC_TRACKER_URI"], "dmlc_tracker_port": int(os.environ["DMLC_TRACKER_PORT"]),
+           "dmlc_task_id": os.environ["DMLC_TASK_ID"]}
 with xgboost.collective.CommunicatorContext(**tracker):
     rank, size = xgboost.collective.get_rank(), xgboost.collective.get_world_size()
     random = numpy.random.default_rng(1000 + rank)
