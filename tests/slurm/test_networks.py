@@ -16,7 +16,7 @@ ENVIRONMENT = "/bin/sh -c 'env > {out}/$RANK'"
 
 
 def up():
-    CLUSTER.up(2)
+    CLUSTER.up(2, own_networks=True)
     CLUSTER.need_own_networks()
 
 

@@ -57,4 +57,4 @@ def two_steps_at_the_same_time_do_not_collide():
         check_trained_together(out, 2, job)
 
 
-main(setup=lambda: CLUSTER.up(2), teardown=CLUSTER.down)
+main(setup=lambda: CLUSTER.up(2, own_networks=True), teardown=CLUSTER.down)

@@ -1,5 +1,5 @@
-"""A minicluster of one test file's own: jobs, steps, and what Slurm says of them. Where the machine allows it (root, iproute2), its nodes
-have a network, an address, a host name, a /dev/shm and a /tmp each; only the scratch folders of the test are as outside."""
+"""A minicluster of one test file's own: jobs, steps, and what Slurm says of them. If the test asks for it, and the machine allows it (root,
+iproute2), its nodes have a network, an address, a host name, a /dev/shm and a /tmp each; only the scratch folders are as outside."""
 import os
 import re
 import shlex
@@ -33,12 +33,12 @@ class Cluster:
         self.env = {}
         self.shared_network = ""  # why the nodes have no network of their own; "" if they do
 
-    def up(self, nodes=3, *options):
+    def up(self, nodes=3, *options, own_networks=False):
         missing = [program for program in ("srun", "slurmctld", "munged") if not shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin")]
         if missing:
             skip(f"Slurm is not there: {', '.join(missing)} (packages slurm-wlm, munge)")
         _sweep()
-        network = ["--network", os.environ.get("MINICLUSTER_NETWORK", "auto"), *(word for path in (scratch_root(), BUILD, SOURCE) for word in ("--share", path))]
+        network = ["--network", "auto" if own_networks else "shared", *(word for path in (scratch_root(), BUILD, SOURCE) for word in ("--share", path))]
         done = subprocess.run([_SCRIPT, "up", str(nodes), "--name", self.name, "--wait", "120", *network, *options], capture_output=True, text=True,
                               env={key: value for key, value in os.environ.items() if not key.startswith(("SLURM", "SBATCH"))})
         if done.returncode != 0:
