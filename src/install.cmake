@@ -5,6 +5,7 @@ install(DIRECTORY include/trainrt DESTINATION include COMPONENT library)
 install(DIRECTORY jobs/ DESTINATION share/trainrt/jobs USE_SOURCE_PERMISSIONS PATTERN "README.md" EXCLUDE)
 install(DIRECTORY hdf5_schemas/ DESTINATION share/trainrt/hdf5_schemas FILES_MATCHING PATTERN "*.json")
 install(PROGRAMS slurm/minicluster/minicluster DESTINATION share/trainrt/slurm)
+install(FILES slurm/minicluster/namespaces.sh DESTINATION share/trainrt/slurm)
 # The guides keep their folders, and so their links to each other. The manual pages are the program's own help.
 file(GLOB_RECURSE guides RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS src/*.md jobs/*.md slurm/*.md hdf5_schemas/*.md tests/*.md)
 foreach(guide README.md ${guides})

@@ -7,6 +7,7 @@
 
 #include "frameworks/builtin_functions.hpp"
 #include "frameworks/program/program.hpp"
+#include "rundir/attempt_files.hpp"
 #include "trainer/module_loader.hpp"
 #include "trainer/restarts.hpp"
 
@@ -26,6 +27,14 @@ std::function<void(Context&)> restartable(std::function<void(Context&)> program)
       throw trainer::FailedTogether(fall.what(), fall.code());
     }
   };
+}
+
+/// Of programs whose progress nobody sees.
+double hang_timeout_s(const config::LimitOption& option) {
+  constexpr double automatic_s = 600;
+  using Kind = config::LimitOption::Kind;
+  if (option.kind == Kind::off) return 0;
+  return option.kind == Kind::seconds ? option.seconds : automatic_s;
 }
 
 }  // namespace
@@ -48,8 +57,13 @@ trainer::TrainCall train_call(const config::RunSpec& spec) {
                                                  .stop_timeout_s = spec.train.stop_timeout_s,
                                                  .contact_timeout_s = spec.failure.collective_timeout_s,
                                                  .environments = spec.program.environments,
+                                                 .stage = {.source = spec.program.stage,
+                                                           .folder = spec.program.stage_dir,
+                                                           .timeout_s = spec.failure.collective_timeout_s},
                                                  .max_restarts = spec.failure.max_failures,
                                                  .interface = spec.program.interface,
+                                                 .hang_timeout_s = hang_timeout_s(spec.failure.hang_timeout),
+                                                 .hang_folder = rundir::hang_folder,
                                                  .shown = spec.run.shown_output})),
           true};
 }

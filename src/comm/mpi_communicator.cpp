@@ -87,6 +87,8 @@ MpiCommunicator::~MpiCommunicator() {
   try {
     drain();
     if (maximum_requests_) wait_for(*maximum_requests_, "maximum");
+    // MPI_Finalize of MPICH over UCX's TCP may hang if another rank comes late.
+    if (finalize_ == Finalize::with_communicator) barrier("end");
   } catch (const std::exception&) {
     return;
   }

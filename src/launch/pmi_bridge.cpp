@@ -40,7 +40,8 @@ void PmiBridge::start() {
   thread_ = std::thread([this] { server_.serve(server_socket_); });
 }
 
-void PmiBridge::hide() const {
+void PmiBridge::hide() {
+  server_.end_start();
   for (const auto* variable : {"PMI_FD", "PMI_RANK", "PMI_SIZE"}) unsetenv(variable);
 }
 

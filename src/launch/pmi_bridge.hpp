@@ -17,8 +17,9 @@ class PmiBridge {
 
   /// Sets PMI_FD, PMI_RANK and PMI_SIZE for the MPI_Init that follows, and starts the thread.
   void start();
-  /// After MPI_Init: takes the variables out of the environment, so that no child takes itself for this rank.
-  void hide() const;
+  /// After MPI_Init: takes the variables out of the environment, so that no child takes itself for this rank. From now on a
+  /// barrier does not wait (PmiServer::end_start).
+  void hide();
 
  private:
   int rank_;

@@ -97,6 +97,8 @@ std::string PmiServer::answer(const std::string& line) {
 }
 
 std::string PmiServer::barrier() {
+  constexpr auto done = "cmd=barrier_out rc=0";
+  if (start_is_over_) return done;
   const auto key = fmt::format("trainrt.pmi.{}", epoch_++);
   std::string packed;
   for (const auto& [name, value] : mine_) packed += name + "=" + value + "\n";
@@ -110,7 +112,7 @@ std::string PmiServer::barrier() {
       shared_[pair.substr(0, equals)] = pair.substr(equals + 1);
     }
   }
-  return "cmd=barrier_out rc=0";
+  return done;
 }
 
 }  // namespace trainrt::launch

@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <functional>
 #include <map>
 #include <string>
@@ -29,12 +30,17 @@ class PmiServer {
   void serve(int socket);
   /// The answer to one line, without its newline; "" ends the conversation.
   std::string answer(const std::string& line);
+  /// MPI_Init has returned: the only barrier to come is that of MPI_Finalize, which is answered at once. MPICH before 4.2
+  /// makes no progress in it while other ranks still close their connections to this one, and over UCX's TCP they wait for
+  /// that for ever (pmodels/mpich pull request 6596 removed this barrier). Any thread may call it.
+  void end_start() { start_is_over_ = true; }
 
  private:
   void converse(int socket);
   std::string barrier();
 
   PmiStore store_;
+  std::atomic<bool> start_is_over_ = false;
   int epoch_ = 0;
   std::map<std::string, std::string> mine_;    ///< put since the last barrier
   std::map<std::string, std::string> shared_;  ///< of all ranks, from the barriers so far

@@ -43,6 +43,7 @@ class Arena:
 
     def up(self):
         self._images = scratch("images")
+        self.small_disk()  # nodes with a /tmp of their own see what is mounted there when they start
         self.cluster.up(3, "--kill-wait", "5")
 
     def renew(self):

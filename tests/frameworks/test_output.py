@@ -130,7 +130,7 @@ time.sleep(60)
 @test
 def the_error_has_the_exception_of_the_program_that_failed_first():
     folder = scratch()
-    job = finish(start(2, RAISES, folder=folder), FAILED)
+    job = finish(start(2, RAISES, "--failure.max_failures=0", folder=folder), FAILED)
     for name, text in ("error.txt", (job.run_dir / "error.txt").read_text()), ("the terminal", job.err):
         check(re.search(r"the program of rank 1 on \S+ \(train.program, process \d+\) exited with 1: ValueError: bad batch\n", text + "\n"),
               f"the first line in {name}: {text}", job)
@@ -144,6 +144,45 @@ def the_error_has_the_exception_of_the_program_that_failed_first():
         text = log_of(job, rank).decode("latin-1")
         equal(re.findall(HEADER, text), [("1", str(rank)), ("2", str(rank))], f"headers in the log of rank {rank}", job)
         check(f"\nstep {rank}\n" in text and text.count(f"{rank}: end") == 1, f"the log of rank {rank}", job)
+
+
+# ---- programs that hang ----------------------------------------------------------------------------------------------------------
+
+HANGS = """import os, time
+import torch.distributed as dist
+import torch
+def stuck():
+    time.sleep(1000)
+dist.init_process_group("gloo")
+if dist.get_rank() == 1:
+    stuck()
+dist.all_reduce(torch.ones(1))
+"""
+
+
+@test
+def of_an_unchanged_script_that_hangs_the_stacks_of_all_ranks_are_kept():
+    if run([PYTHON, "-c", "import torch.distributed"]).code != 0:
+        skip("torch is not there (package python3-torch)")
+    job = finish(start(2, HANGS, "--failure.hang_timeout=6 s", env={"OMP_NUM_THREADS": 1}), FAILED)
+    reports = {path.name: path.read_text() for path in (job.run_dir / "logs/hang-attempt-000001").iterdir()}
+    equal(sorted(reports), ["rank-00000.txt", "rank-00001.txt"], "reports", job)
+    check(re.search(r"line \d+ in all_reduce\n", reports["rank-00000.txt"]) and "waits_in: all_reduce\n" in reports["rank-00000.txt"],
+          f"the stack of rank 0: {reports['rank-00000.txt']}", job)
+    check("line 5 in stuck\n" in reports["rank-00001.txt"], f"the stack of rank 1: {reports['rank-00001.txt']}", job)
+    error = (job.run_dir / "error.txt").read_text()
+    for word in ("rank 1 on", "hang: ", "train.py, line 5 in stuck", "1 rank waits in all_reduce", "logs/hang-attempt-000001"):
+        check(word in error.splitlines()[0], f"error.txt lacks {word!r}: {error}", job)
+    check("at step" not in error and not list(job.run_dir.parents[1].glob("core*")), "a step, or a core file", job)
+
+
+@test
+def a_program_that_computes_or_prints_does_not_hang():
+    computes = "import time\nend = time.time() + 5\nwhile time.time() < end:\n    pass\n"
+    prints = "import time\nfor i in range(10):\n    print(i)\n    time.sleep(0.5)\n"
+    for job in [start(1, text, "--failure.hang_timeout=2 s") for text in (computes, prints)]:
+        finish(job)
+        check(not list(job.run_dir.glob("logs/hang-*")), "it was taken to hang", job)
 
 
 @test

@@ -46,6 +46,17 @@ for count in (1, 2, 3):
     add_test(f"an_unchanged_DDP_script_trains_together_on_{count}_ranks", ddp_trains_together, count)
 
 
+def xgboost_trains_together(ranks):
+    config, out = xgboost_config()
+    job = run_ranks(ranks, config, timeout=120)
+    check_exit(job, FINISHED)
+    check_same_trees(out, ranks, job)
+
+
+for count in (1, 2, 3):
+    add_test(f"an_unchanged_XGBoost_script_trains_together_on_{count}_ranks", xgboost_trains_together, count)
+
+
 @test
 def two_runs_at_the_same_time_do_not_collide():
     require_torch()
@@ -121,7 +132,7 @@ def an_interface_that_there_is_not_is_an_error_that_lists_those_there_are():
 @test
 def the_list_shows_the_frameworks():
     listed = run([TRAINRT, "list"]).out
-    for word in ("torch", "TF_CONFIG", "JAX_COORDINATOR_ADDRESS", "program.env"):
+    for word in ("torch", "TF_CONFIG", "JAX_COORDINATOR_ADDRESS", "horovod", "DMLC_TRACKER_URI", "PMI_FD", "slurm", "program.env"):
         check(word in listed, f"`trainrt list` lacks {word!r}")
 
 

@@ -1021,10 +1021,10 @@ def a_program_that_speaks_is_silent_up_to_its_first_word():
 
 
 @test
-def a_silent_program_is_no_hang_and_a_rank_that_hangs_around_it_is():
-    config = program_config("sleep 7", failure={"hang_timeout": "3 s"})
+def a_silent_program_that_prints_is_no_hang_and_a_rank_that_hangs_around_it_is():
+    config = program_config("/bin/sh -c 'for i in 1 2 3 4 5 6 7; do sleep 1; echo $i; done'", failure={"hang_timeout": "3 s"})
     check_exit(run_program(2, config), FINISHED)
-    config = program_config("sleep 1000", failure={"hang_timeout": "3 s"})
+    config = program_config("/bin/sh -c 'while sleep 1; do echo; done'", failure={"hang_timeout": "3 s"})
     job = start_program(2, config)
     wait_for_programs(job, 2)
     kill([job.ranks()[1]], signal.SIGSTOP)

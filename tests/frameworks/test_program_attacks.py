@@ -111,7 +111,8 @@ finally:
     kill(job.ranks().values(), signal.SIGUSR1)
     job.code = job.wait(30)
     check_exit(job, STOPPED)
-    equal(job.out.count("the end of"), 2, "programs that came to their end", job)
+    ends = sum(path.read_text().count("the end of") for path in run_dir.glob("logs/rank-*.log"))
+    equal(ends, 2, "programs that came to their end", job)
     check("hang" not in job.err and not list(run_dir.glob("logs/hang-*")), "it was taken to hang", job)
 
 
@@ -127,14 +128,21 @@ def what_a_program_started_ends_when_the_program_tells_it_to():
 
 @test
 def a_program_sees_nothing_of_how_its_rank_was_launched():
-    """MPI in a program would else take the rank's place, or wait for it."""
-    folder = scratch()
-    ends(2, config_of(program_file(f"#!/bin/sh\nenv > {folder}/$RANK\nls -l /proc/self/fd | grep -c socket: >> {folder}/$RANK\n", "env.sh")), FINISHED)
-    for rank in ("0", "1"):
-        seen = (folder / rank).read_text().splitlines()
-        launcher = [line for line in seen if line.startswith(("PMI", "HYD", "MPI_LOCAL"))]
-        check(f"RANK={rank}" in seen and not launcher, f"rank {rank} sees {launcher}")
-        equal(seen[-1], "1", "sockets")
+    """MPI in a program would else take the rank's place, or wait for it. What it finds of MPI leads to the programs of the others."""
+    for frameworks, sockets in (("none", "1"), ("all", "2")):
+        folder = scratch()
+        script = program_file(f"#!/bin/sh\nenv > {folder}/$RANK\nls -l /proc/self/fd | grep -c socket: >> {folder}/$RANK\n", "env.sh")
+        ends(2, config_of(script, program={"env": frameworks}), FINISHED)
+        for rank in ("0", "1"):
+            seen = (folder / rank).read_text().splitlines()
+            of_mpi = dict(line.split("=", 1) for line in seen if line.startswith(("PMI", "HYD", "MPI_LOCAL")))
+            check(f"RANK={rank}" in seen, f"rank {rank} sees no rank")
+            if frameworks == "all":
+                check(int(of_mpi.pop("PMI_FD")) > 2, "PMI_FD is no socket of its own")
+                equal(of_mpi, {"PMI_RANK": rank, "PMI_SIZE": "2", "MPI_LOCALRANKID": rank, "MPI_LOCALNRANKS": "2"}, f"what rank {rank} sees")
+            else:
+                equal(of_mpi, {}, f"what rank {rank} sees")
+            equal(seen[-1], sockets, "sockets")
 
 
 def a_script_goes_with_its_rank(ranks):

@@ -29,7 +29,7 @@ def runs_in(folder):
 def a_program_needs_no_config_and_gets_its_words_as_they_are():
     words = ["--help", "", "two words", "--", "it's", '"quoted"', "back\\slash", "line\nbreak", "--run.name=x", "-n", "*", "$HOME"]
     folder = folder_with()
-    job = start(2, folder, "--", PYTHON, "train.py", *words)
+    job = start(2, folder, "--run.output=all", "--", PYTHON, "train.py", *words)
     check_exit(job, FINISHED)
     for rank in range(2):
         check(f"rank {rank}: {json.dumps(words)}" in job.out, f"the words of rank {rank}", job)

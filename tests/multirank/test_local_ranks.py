@@ -149,7 +149,7 @@ def another_number_of_ranks_than_the_config_promises_is_refused():
 def the_programs_own_n_stays_its_own():
     folder = scratch()
     (folder / "train.py").write_text("import os, sys\nprint(f'rank {os.environ[\"RANK\"]} of {os.environ[\"WORLD_SIZE\"]}: {sys.argv[1:]}', flush=True)\n")
-    job = ended_with(Job([TRAINRT, "-n", 2, *PROGRAM, "-n", "5"], cwd=folder), FINISHED)
+    job = ended_with(Job([TRAINRT, "-n", 2, "--run.output=all", *PROGRAM, "-n", "5"], cwd=folder), FINISHED)
     for rank in range(2):
         check(f"rank {rank} of 2: ['-n', '5']" in job.out, f"rank {rank}", job)
 

@@ -19,11 +19,31 @@ def nodes_train_together(ranks, *layout):
     equal([each["env"]["GROUP_WORLD_SIZE"] for each in found], ["2"] * ranks, "nodes", job)
     equal(found[-1]["env"]["GROUP_RANK"], "1", "node of the last rank", job)
     addresses = {each["env"]["MASTER_ADDR"] for each in found}
-    check(len(addresses) == 1 and "127.0.1.1" not in addresses, f"where the ranks meet: {addresses}", job)
+    if CLUSTER.shared_network:
+        check(len(addresses) == 1 and "127.0.1.1" not in addresses, f"where the ranks meet: {addresses}", job)
+    else:
+        equal(addresses, {CLUSTER.address("n1")}, "where the ranks meet", job)
 
 
 add_test("an_unchanged_DDP_script_trains_together_on_2_nodes", nodes_train_together, 2, "-N2", "--ntasks-per-node=1", "-c1")
 add_test("and_with_2_ranks_on_one_of_them_and_1_on_the_other", nodes_train_together, 3, "-N2", "-m", "plane=2", "-c1")
+
+
+@test
+def an_MPI_program_in_C_has_one_world_on_2_nodes():
+    program = build_plain_mpi()
+    config, out = plain_config(f"{program} {{out}}")
+    job = CLUSTER.run_srun(["-n3", "-N2", "-m", "plane=2", "-c1"], config, timeout=120)
+    check_exit(job, FINISHED)
+    check_one_world(out, 3, [2, 2, 1], job)
+
+
+@test
+def an_unchanged_XGBoost_script_trains_together_on_2_nodes():
+    config, out = xgboost_config()
+    job = CLUSTER.run_srun(["-n3", "-N2", "-m", "plane=2", "-c1"], config, timeout=120)
+    check_exit(job, FINISHED)
+    check_same_trees(out, 3, job)
 
 
 @test
@@ -37,4 +57,4 @@ def two_steps_at_the_same_time_do_not_collide():
         check_trained_together(out, 2, job)
 
 
-main(setup=lambda: CLUSTER.up(2), teardown=CLUSTER.down)
+main(setup=lambda: CLUSTER.up(2, own_networks=True), teardown=CLUSTER.down)

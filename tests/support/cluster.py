@@ -1,33 +1,51 @@
-"""A minicluster of one test file's own: jobs, steps, and what Slurm says of them."""
+"""A minicluster of one test file's own: jobs, steps, and what Slurm says of them. If the test asks for it, and the machine allows it (root,
+iproute2), its nodes have a network, an address, a host name, a /dev/shm and a /tmp each; only the scratch folders are as outside."""
 import os
 import re
 import shlex
 import shutil
 import subprocess
 import time
+from pathlib import Path
 
 from harness import (BUILD, SOURCE, TRAINRT, Failure, Job, check, environment_of, kill, name_of_process, parent_of, processes_with, reports, run, scratch,
-                     skip, wait_until)
+                     scratch_root, skip, wait_until)
 
 _SCRIPT = SOURCE / "slurm/minicluster/minicluster"
+_NAME = "test-{}-{}"  # and the pid of the test
+
+
+def _sweep():
+    """Ends the clusters of tests that were killed before they could."""
+    temporary = os.environ.get("TMPDIR", "/tmp")
+    homes = {os.environ.get("MINICLUSTER_HOME", ""), f"{temporary}/minicluster-{os.getuid()}", f"/tmp/minicluster-{os.getuid()}"} - {""}
+    for state in (path for home in homes for path in Path(home).glob(_NAME.format("*", "*"))):
+        pid = state.name.rsplit("-", 1)[1]
+        if pid.isdigit() and not Path(f"/proc/{pid}").exists():
+            subprocess.run([_SCRIPT, "down", "--name", state.name], capture_output=True, env={**os.environ, "MINICLUSTER_HOME": str(state.parent)})
 
 
 class Cluster:
     """Up after `up`; `down` in any case."""
 
     def __init__(self, name):
-        self.name = f"{name}{os.getpid()}"
+        self.name = _NAME.format(name, os.getpid())
         self.env = {}
+        self.shared_network = ""  # why the nodes have no network of their own; "" if they do
 
-    def up(self, nodes=3, *options):
+    def up(self, nodes=3, *options, own_networks=False):
         missing = [program for program in ("srun", "slurmctld", "munged") if not shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin")]
         if missing:
             skip(f"Slurm is not there: {', '.join(missing)} (packages slurm-wlm, munge)")
-        done = subprocess.run([_SCRIPT, "up", str(nodes), "--name", self.name, "--wait", "120", *options], capture_output=True, text=True,
+        _sweep()
+        network = ["--network", "auto" if own_networks else "shared", *(word for path in (scratch_root(), BUILD, SOURCE) for word in ("--share", path))]
+        done = subprocess.run([_SCRIPT, "up", str(nodes), "--name", self.name, "--wait", "120", *network, *options], capture_output=True, text=True,
                               env={key: value for key, value in os.environ.items() if not key.startswith(("SLURM", "SBATCH"))})
         if done.returncode != 0:
             raise Failure(f"minicluster up: exit {done.returncode}\n{done.stdout}{done.stderr}")
         printed = subprocess.run([_SCRIPT, "env", "--name", self.name], capture_output=True, text=True, check=True).stdout
+        why = re.search(r"nodes share the network of this machine: (.*)", done.stdout)
+        self.shared_network = why[1] if why else ""
         self.env = {key: shlex.split(value)[0] for key, value in re.findall(r"^export (\w+)=(.*)$", printed, re.M)}
 
     def down(self):
@@ -40,6 +58,21 @@ class Cluster:
         self._daemon("kill", node)
         if with_processes:
             kill(self.processes_on(node))
+
+    def need_own_networks(self):
+        """Skips the test where all nodes share the network of this machine."""
+        if self.shared_network:
+            skip(f"the nodes have no networks of their own: {self.shared_network}")
+
+    def enter(self, node, *command):
+        """Runs a command in the namespaces of a node; its output."""
+        done = subprocess.run([_SCRIPT, "enter", "--name", self.name, node, *command], capture_output=True, text=True, timeout=60)
+        check(done.returncode == 0, f"on {node}, {command}: exit {done.returncode}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def address(self, node):
+        """Of a node, as slurm.conf has it."""
+        return re.search(rf"^NodeName={node} .*NodeAddr=(\S+)", Path(self.env["SLURM_CONF"]).read_text(), re.M)[1]
 
     def start_node(self, node):
         self._daemon("start", node)

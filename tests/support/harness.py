@@ -132,14 +132,19 @@ _TOKEN = f"TRAINRT_TEST={os.getpid()}.{time.time_ns()}"
 _scratch = None
 
 
-def scratch(name=""):
-    """A new directory that goes when the tests end. TRAINRT_KEEP keeps it."""
+def scratch_root():
+    """The directory that all of scratch() lies in. It goes when the tests end; TRAINRT_KEEP keeps it."""
     global _scratch
     if _scratch is None:
         _scratch = Path(tempfile.mkdtemp(prefix="trainrt-" + Path(sys.argv[0]).stem + "-"))
         if "TRAINRT_KEEP" not in os.environ:
             atexit.register(shutil.rmtree, _scratch, ignore_errors=True)
-    return Path(tempfile.mkdtemp(prefix=(name or "t") + "-", dir=_scratch))
+    return _scratch
+
+
+def scratch(name=""):
+    """A new directory in scratch_root()."""
+    return Path(tempfile.mkdtemp(prefix=(name or "t") + "-", dir=scratch_root()))
 
 
 def put_scratch_into(folder):

@@ -15,10 +15,10 @@ def _address(text):
     return f"[{host}]:{int(port, 16)}"
 
 
-def _listening_sockets():
-    """Address by inode, of this network namespace."""
+def _listening_sockets(pid):
+    """Address by inode, of the network namespace that the process is in."""
     found = {}
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+    for table in (f"/proc/{pid}/net/tcp", f"/proc/{pid}/net/tcp6"):
         try:
             lines = open(table).read().splitlines()[1:]
         except OSError:
@@ -45,5 +45,5 @@ def _sockets_of(pid):
 def listens_on(pid):
     """Addresses that a process listens on by its own doing: not those of mpiexec and slurmstepd, which leave theirs open in the
     ranks that they start."""
-    listening = _listening_sockets()
+    listening = _listening_sockets(pid)
     return sorted(listening[inode] for inode in _sockets_of(pid) - _sockets_of(parent_of(pid)) if inode in listening)

@@ -11,6 +11,7 @@
 #include "cli/load_spec.hpp"
 #include "cli/train_call.hpp"
 #include "comm/backend.hpp"
+#include "frameworks/program/stage/stage.hpp"
 #include "io/file.hpp"
 #include "io/file_system.hpp"
 #include "rundir/run_evidence.hpp"
@@ -91,6 +92,7 @@ ExitCode check_command(std::span<const std::string> words) {
   comm::backends_of_name(spec.scaling.backend);
   check_run_dir(spec);
   if (!spec.train.program.empty()) static_cast<void>(train_call(spec));  // looks for the program
+  program::stage::require_source(spec.program.stage);
   fmt::print("config          ok\n");
   if (spec.train.program.empty())
     fmt::print("train function  {}\n", function);

@@ -1,4 +1,5 @@
-// TCP ports that the ranks listen on once MPI has started: trainrt opens none, MPI's transport between nodes does.
+// TCP ports that the ranks listen on once MPI has started: trainrt opens none without a program, MPI's transport between
+// nodes does.
 #include <set>
 
 #include <fmt/format.h>

@@ -31,7 +31,8 @@ const Section failure{
              key(&FailureKeys::hang_timeout,
                  {.key = "failure.hang_timeout",
                   .default_value = "auto",
-                  .help = "end the attempt after so long without a step, report or stop point, and say who hangs"}),
+                  .help = "end the attempt after so long without a step, report or stop point, and say who hangs; of "
+                          "programs that report no progress: without output and CPU time on all ranks"}),
              key(&FailureKeys::launch_timeout_s, {.key = "failure.launch_timeout",
                                                   .default_value = "20",
                                                   .help = "how long the ranks wait for each other at the start",

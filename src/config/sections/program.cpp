@@ -17,16 +17,24 @@ const Section program{
     .name = "program",
     .order = 7,
     .help = "what train.program finds in its environment, to train on several ranks",
-    .keys = {key(&ProgramKeys::environments,
-                 {.key = "program.env",
-                  .default_value = "all",
-                  .help = "the frameworks whose variables are set; `trainrt list` shows them",
-                  .form = "all, none, or names of frameworks, separated by commas"},
-                 names_of_environments),
-             key(&ProgramKeys::interface,
-                 {.key = "program.interface",
-                  .help = "the network interface of the first rank's node whose address the programs meet at (eth0, ib0); "
-                          "without it the first that all other nodes reach"})}};
+    .keys = {
+        key(&ProgramKeys::environments,
+            {.key = "program.env",
+             .default_value = "all",
+             .help = "the frameworks whose variables are set; `trainrt list` shows them",
+             .form = "all, none, or names of frameworks, separated by commas"},
+            names_of_environments),
+        key(&ProgramKeys::interface,
+            {.key = "program.interface",
+             .help = "the network interface of the first rank's node whose address the programs meet at (eth0, ib0); "
+                     "without it the first that all other nodes reach"}),
+        key(&ProgramKeys::stage,
+            {.key = "program.stage",
+             .help = "a folder, a tar or an image of squashfs (a Python environment, or any tree) that every node gets on "
+                     "its own storage before the programs start; rank 0 alone reads it"}),
+        key(&ProgramKeys::stage_dir,
+            {.key = "program.stage_dir",
+             .help = "the folder of each node's own storage for it; without it $SLURM_TMPDIR, else $TMPDIR, else /tmp"})}};
 
 }  // namespace plugins
 

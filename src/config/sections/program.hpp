@@ -8,6 +8,8 @@ namespace trainrt::config {
 struct ProgramKeys {
   std::vector<std::string> environments;  ///< of frameworks; {"all"}: of all of them
   std::string interface;                  ///< "" = whichever the other nodes reach
+  std::string stage;                      ///< a path; "" = nothing is staged
+  std::string stage_dir;                  ///< "" = each node's own choice
 };
 
 }  // namespace trainrt::config

@@ -32,6 +32,15 @@ Descriptor socket_on_any_address() {
   return {};
 }
 
+Descriptor socket_on_loopback() {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  Descriptor found(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (found && is_bound(found.number(), address)) return found;
+  return {};
+}
+
 int port_of(const Descriptor& socket) {
   sockaddr_storage address{};
   socklen_t length = sizeof address;

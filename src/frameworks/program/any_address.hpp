@@ -7,6 +7,9 @@ namespace trainrt::program {
 /// node without the other). An empty one and errno if there is none. Programs do not inherit it.
 Descriptor socket_on_any_address();
 
+/// The same on 127.0.0.1 alone.
+Descriptor socket_on_loopback();
+
 /// The port that it is bound to; 0 and errno if none.
 int port_of(const Descriptor& socket);
 

@@ -6,6 +6,7 @@
 
 #include "frameworks/program/cpus.hpp"
 #include "frameworks/program/main_address.hpp"
+#include "frameworks/program/nonce.hpp"
 
 namespace trainrt::program {
 
@@ -16,14 +17,15 @@ struct RankCard {
   int node = 0;
   std::string cpus;
   std::vector<int> ports;  ///< of the frameworks, in their order
+  std::string nonce;
 };
 
 std::vector<RankCard> exchange(Communicator& communicator, const RankCard& mine) {
-  const nlohmann::json text = {{"node", mine.node}, {"cpus", mine.cpus}, {"ports", mine.ports}};
+  const nlohmann::json text = {{"node", mine.node}, {"cpus", mine.cpus}, {"ports", mine.ports}, {"nonce", mine.nonce}};
   std::vector<RankCard> cards;
   for (const auto& other : communicator.all_gather(text.dump())) {
     const auto json = nlohmann::json::parse(other);
-    cards.push_back({json["node"], json["cpus"], json["ports"]});
+    cards.push_back({json["node"], json["cpus"], json["ports"], json["nonce"]});
   }
   return cards;
 }
@@ -44,9 +46,11 @@ std::vector<std::string> cpus_of_node(const std::vector<RankCard>& cards, int no
 Arrangement::Arrangement(Communicator& communicator, Meeting known, const Frameworks& frameworks,
                          const std::string& interface)
     : meeting_(std::move(known)) {
-  RankCard mine{meeting_.node_rank, affinity_of_this_thread(), {}};
+  RankCard mine{meeting_.node_rank, affinity_of_this_thread(), {}, made_up_nonce()};
+  const bool is_one_node = meeting_.local_size == communicator.size() && interface.empty();  // then all is on 127.0.0.1
+  reserve(frameworks, communicator.rank(), is_one_node ? Reach::this_node : Reach::all_addresses);
   for (const auto* framework : frameworks)
-    mine.ports.push_back(needs_port(*framework, communicator.rank()) ? reserved_.emplace_back().number() : 0);
+    mine.ports.push_back(reserved_.contains(framework) ? reserved_.at(framework).number() : 0);
   const auto cards = exchange(communicator, mine);
   std::vector<int> node_of_rank;
   for (const auto& card : cards) node_of_rank.push_back(card.node);
@@ -54,11 +58,46 @@ Arrangement::Arrangement(Communicator& communicator, Meeting known, const Framew
   meeting_.rank = communicator.rank();
   meeting_.size = communicator.size();
   meeting_.node_count = static_cast<int>(found.of_nodes.size());
+  meeting_.nodes = node_of_rank;
+  meeting_.secret = cards.front().nonce;
   meeting_.cpus = cpus_each(mine.cpus, cpus_of_node(cards, mine.node));
   meeting_.interface = found.interface;
   for (const int node : node_of_rank) meeting_.addresses.push_back(found.of_nodes.at(static_cast<std::size_t>(node)));
   for (std::size_t at = 0; at < frameworks.size(); ++at)
     for (const auto& card : cards) meeting_.ports[std::string(frameworks[at]->name)].push_back(card.ports.at(at));
+  start_services(frameworks);
+}
+
+void Arrangement::reserve(const Frameworks& frameworks, int rank, Reach of_services) {
+  for (const auto* framework : frameworks) {
+    if (!needs_port(*framework, rank)) continue;
+    const bool is_served = framework->serve != nullptr;
+    const auto reserved = reserved_.try_emplace(framework, is_served ? of_services : Reach::all_addresses);
+    if (is_served) reserved.first->second.listen();  // the programs of other ranks may start before it is served
+  }
+}
+
+void Arrangement::start_services(const Frameworks& frameworks) {
+  for (const auto* framework : frameworks) {
+    if (framework->serve == nullptr) continue;
+    const auto reserved = reserved_.find(framework);
+    const std::string name(framework->name);
+    auto service = framework->serve(meeting_, meeting_.ports.at(name),
+                                    reserved == reserved_.end() ? Descriptor() : reserved->second.take());
+    if (!service) continue;
+    if (service->inherited() >= 0) meeting_.sockets[name] = service->inherited();
+    services_.push_back(std::move(service));
+  }
+}
+
+std::vector<int> Arrangement::sockets() const {
+  std::vector<int> numbers;
+  for (const auto& [framework, number] : meeting_.sockets) numbers.push_back(number);
+  return numbers;
+}
+
+void Arrangement::program_has_started(pid_t group) const {
+  for (const auto& service : services_) service->program_has_started(group);
 }
 
 }  // namespace trainrt::program

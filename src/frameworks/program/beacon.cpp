@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <random>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,19 +14,9 @@
 
 #include "core/thread.hpp"
 #include "frameworks/program/any_address.hpp"
+#include "frameworks/program/nonce.hpp"
 
 namespace trainrt::program {
-
-namespace {
-
-std::string made_up_nonce() {
-  std::random_device device;
-  std::string nonce;
-  for (int part = 0; part < 4; ++part) nonce += fmt::format("{:08x}", device());
-  return nonce;
-}
-
-}  // namespace
 
 Beacon::Beacon() : socket_(socket_on_any_address()), end_(eventfd(0, EFD_CLOEXEC)), nonce_(made_up_nonce()) {
   port_ = port_of(socket_);

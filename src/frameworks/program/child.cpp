@@ -94,6 +94,7 @@ void close_files_at_exec() {
   dup2(streams.error, STDERR_FILENO);
   close_files_at_exec();
   fcntl(plan.socket, F_SETFD, 0);
+  for (const int socket : plan.other_sockets) fcntl(socket, F_SETFD, 0);
   set_signals(plan.stop_signal);
   execve(plan.executable.c_str(), words, environment);
   failure = errno;
@@ -187,6 +188,8 @@ void Child::stop() const {
 }
 
 std::string Child::output_tail() const { return output_ ? output_->tail() : ""; }
+
+std::uint64_t Child::output_bytes() const { return output_ ? output_->bytes_read() : 0; }
 
 bool Child::ends_within(double seconds) {
   const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);

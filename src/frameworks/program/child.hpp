@@ -1,6 +1,7 @@
 #pragma once
 #include <sys/types.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +32,7 @@ struct ChildPlan {
   std::vector<std::string> words;        ///< argv
   std::vector<std::string> environment;  ///< NAME=value; the whole of it
   int socket = -1;                       ///< inherited, under the same number
+  std::vector<int> other_sockets;        ///< the same
   int stop_signal = 0;                   ///< has its default action; the other stop signals are ignored
   std::optional<OutputPlan> output;      ///< where its output goes; without one it has this process's
   std::string title;                     ///< of this start, for the output's log: "attempt 3, rank 1 on n2"
@@ -54,6 +56,7 @@ class Child {
   void stop() const;  ///< by the stop signal, to whom first_to_catch() names, else to the whole group
   /// The end of its output so far; waits a moment for what is in the pipes. "" if its output is not read.
   std::string output_tail() const;
+  std::uint64_t output_bytes() const;  ///< how many were read so far
   /// False if it still runs after so long.
   bool ends_within(double seconds);
 

@@ -50,6 +50,8 @@ void add_client(const Context& ctx, int socket, Variables& variables) {
   variables["TRAINRT_RUN_DIR"] = ctx.run_dir();
   variables["TRAINRT_FD"] = std::to_string(socket);
   variables.emplace("PYTHONUNBUFFERED", "1");  // its output is a pipe, which Python writes to in blocks
+  variables.emplace("PYTHONFAULTHANDLER",
+                    "1");  // its stacks are printed when it crashes, and when it is asked (python_stacks.hpp)
   if (const auto folder = client_folder(); !folder.empty()) {
     auto& path = variables["PYTHONPATH"];
     path = path.empty() ? folder : folder + ":" + path;
@@ -88,12 +90,15 @@ Meeting known_of(const Context& ctx) {
   known.node_rank = ctx.node_rank();
   known.run_name = ctx.run_name();
   known.has_gpu = program_has_gpu(ctx);
+  known.is_in_slurm = std::getenv("SLURM_JOB_ID") != nullptr;
   return known;
 }
 
 std::vector<std::string> program_environment(const Context& ctx, int socket, const Meeting& meeting,
-                                             const Frameworks& frameworks) {
-  auto variables = environment_with(inherited_environment(), meeting, frameworks);
+                                             const Frameworks& frameworks, const Variables& besides) {
+  auto inherited = inherited_environment();
+  for (const auto& [name, value] : besides) inherited[name] = value;
+  auto variables = environment_with(std::move(inherited), meeting, frameworks);
   add_client(ctx, socket, variables);
   std::vector<std::string> words;
   for (const auto& [name, value] : variables) words.push_back(fmt::format("{}={}", name, value));

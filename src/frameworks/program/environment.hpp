@@ -23,9 +23,10 @@ Variables inherited_environment();
 /// What is known of this rank without the others, for an Arrangement.
 Meeting known_of(const Context& ctx);
 
-/// environment_with() of this process's as NAME=value, with what the client needs: TRAINRT_RUN_NAME, TRAINRT_RUN_DIR,
-/// TRAINRT_FD = `socket`, and its folder in front of PYTHONPATH; and PYTHONUNBUFFERED = 1 if it is not set.
+/// environment_with() of this process's and those `besides`, as NAME=value, with what the client needs: TRAINRT_RUN_NAME,
+/// TRAINRT_RUN_DIR, TRAINRT_FD = `socket`, and its folder in front of PYTHONPATH; and PYTHONUNBUFFERED = 1 and
+/// PYTHONFAULTHANDLER = 1 if they are not set.
 std::vector<std::string> program_environment(const Context& ctx, int socket, const Meeting& meeting,
-                                             const Frameworks& frameworks);
+                                             const Frameworks& frameworks, const Variables& besides = {});
 
 }  // namespace trainrt::program

@@ -1,11 +1,14 @@
 #pragma once
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/plugin.hpp"
+#include "frameworks/program/descriptor.hpp"
 #include "frameworks/program/meeting.hpp"
+#include "frameworks/program/service.hpp"
 
 namespace trainrt::program {
 
@@ -29,6 +32,9 @@ struct FrameworkEnvironment {
   PortsOf ports_of;
   /// Pure. `ports` are of all ranks; 0 for those that have none, empty if nobody has one.
   std::vector<Variable> (*variables)(const Meeting& meeting, std::span<const int> ports);
+  /// Null, or starts what the runtime serves, on every rank, once the meeting is known but for its sockets. A rank that a
+  /// port is kept for listens on it: `listener`, empty on the others. Null where there is nothing to do.
+  std::unique_ptr<Service> (*serve)(const Meeting& meeting, std::span<const int> ports, Descriptor listener) = nullptr;
 };
 
 PluginTable<FrameworkEnvironment> environment_table();

@@ -11,10 +11,12 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
+#include "frameworks/program/activity_meter.hpp"
 #include "frameworks/program/arrangement.hpp"
 #include "frameworks/program/conversation.hpp"
 #include "frameworks/program/endings.hpp"
 #include "frameworks/program/environment.hpp"
+#include "frameworks/program/idle_programs.hpp"
 #include "frameworks/program/script.hpp"
 
 namespace trainrt::program {
@@ -32,8 +34,10 @@ class ProgramRun {
         options_(options),
         arrangement_(ctx.communicator(), std::move(known), frameworks, options.interface),
         channel_(theirs_),
-        child_(plan(executable, frameworks)) {
+        child_(plan(executable, frameworks)),
+        activity_(child_.pid(), options.hang_timeout_s) {
     theirs_ = {};
+    arrangement_.program_has_started(child_.pid());
   }
 
   void run() {
@@ -54,13 +58,15 @@ class ProgramRun {
  private:
   /// How the programs of all ranks stand, before all are connected: how many of each.
   enum Standing : std::size_t { running, connected, ended, failed, standings };
-  using Census = std::array<std::int64_t, standings>;
+  static constexpr std::size_t idle = standings;  // how many of those that run
+  using Census = std::array<std::int64_t, standings + 1>;
 
   ChildPlan plan(const std::string& executable, const Frameworks& frameworks) const {
     return {.executable = executable,
             .words = options_.command,
-            .environment = program_environment(ctx_, theirs_.number(), arrangement_.meeting(), frameworks),
+            .environment = program_environment(ctx_, theirs_.number(), arrangement_.meeting(), frameworks, options_.variables),
             .socket = theirs_.number(),
+            .other_sockets = arrangement_.sockets(),
             .stop_signal = options_.stop_signal,
             .output = output_plan(options_.shown, ctx_.run_dir(), ctx_.world_rank()),
             .title = fmt::format("attempt {}, rank {} on {}", ctx_.attempt(), ctx_.world_rank(), host_name())};
@@ -75,6 +81,7 @@ class ProgramRun {
       if (!first_) first_ = channel_.receive(look_s);
       const auto census = census_with(standing());
       if (census[failed] > 0) stop_or_fail();
+      if (census[idle] > 0 && census[idle] + census[ended] == ctx_.world_size()) fail_as_idle();
       if (census[connected] == ctx_.world_size()) return true;
       if (census[ended] == ctx_.world_size()) return look_for_stop(0.3), false;
       if (census[ended] > 0 && census[connected] > 0) refuse_mixture(census);
@@ -106,6 +113,7 @@ class ProgramRun {
   Census census_with(Standing mine) {
     Census census{};
     census[mine] = 1;
+    if (mine == running && activity_.is_idle(child_.output_bytes())) census[idle] = 1;
     ctx_.communicator().all_reduce(census, Op::sum, "how the programs stand");
     return census;
   }
@@ -127,6 +135,11 @@ class ProgramRun {
     const auto endings = gather_endings(ctx_.communicator(), child_);
     const int first = first_to_fall(endings);
     throw ProgramFell(fall_in_words(endings, first, share_output(ctx_.communicator(), child_, first)));
+  }
+
+  /// Of all ranks together: they wait for each other, or for something that does not come.
+  [[noreturn]] void fail_as_idle() {
+    throw ProgramFell(examine_idle(ctx_, child_, options_.hang_folder(ctx_.attempt()), activity_.quiet_s()).text);
   }
 
   /// The ranks of programs that speak cannot look together. One whose program fell because another did, "connection reset
@@ -167,6 +180,7 @@ class ProgramRun {
   Descriptor theirs_;
   Channel channel_;
   Child child_;
+  ActivityMeter activity_;
   std::optional<Message> first_;  ///< that the program said, also when it has been answered
 };
 
@@ -176,22 +190,37 @@ Frameworks frameworks_of(const ProgramOptions& options) try {
   throw UsageError(fmt::format("program.env: {}", error.what()));
 }
 
+/// The path of the program. A tree that is staged may bring it: then it cannot be looked for before.
+std::string required_executable(const ProgramOptions& options, const std::optional<stage::StagedTree>& tree) {
+  const auto& name = options.command.front();
+  const auto executable = tree ? tree->executable(name) : find_executable(name);
+  if (executable.empty())
+    throw UsageError(fmt::format("train.program: there is no executable '{}' {}", name,
+                                 name.find('/') == std::string::npos ? "on the PATH of this node" : "on this node"));
+  return executable;
+}
+
+ProgramOptions in_tree(ProgramOptions options, const stage::StagedTree& tree) {
+  options.command = tree.command_in_tree(std::move(options.command));
+  options.variables = tree.variables(inherited_environment());
+  return options;
+}
+
 }  // namespace
 
 std::function<void(Context&)> program_function(ProgramOptions options) {
   if (options.command.empty()) throw UsageError("train.program is empty: it must name a program");
-  const auto executable = find_executable(options.command.front());
-  if (executable.empty())
-    throw UsageError(
-        fmt::format("train.program: there is no executable '{}' {}", options.command.front(),
-                    options.command.front().find('/') == std::string::npos ? "on the PATH of this node" : "on this node"));
+  if (options.stage.source.empty()) static_cast<void>(required_executable(options, {}));
   require_script(options.command);
   auto frameworks = frameworks_of(options);
-  return [options = std::move(options), executable, frameworks = std::move(frameworks), starts = 0](Context& ctx) mutable {
+  return [options = std::move(options), frameworks = std::move(frameworks), starts = 0](Context& ctx) mutable {
     auto known = known_of(ctx);
     known.restarts = starts++;
     known.max_restarts = options.max_restarts;
-    ProgramRun(ctx, options, executable, frameworks, std::move(known)).run();
+    stage::Stage stage(ctx, options.stage);
+    const auto staged = stage.tree() ? in_tree(options, *stage.tree()) : options;
+    const auto executable = required_executable(staged, stage.tree());
+    stage.run([&] { ProgramRun(ctx, staged, executable, frameworks, std::move(known)).run(); });
   };
 }
 

@@ -8,6 +8,8 @@
 
 #include "core/output_plan.hpp"
 
+#include "frameworks/program/stage/stage.hpp"
+
 namespace trainrt::program {
 
 /// [train] program: any executable as a train function.
@@ -17,9 +19,13 @@ struct ProgramOptions {
   double stop_timeout_s = 0;              ///< that a program may take to end after a stop
   double contact_timeout_s = 0;           ///< until its first message, after the first of another rank
   std::vector<std::string> environments;  ///< the frameworks whose variables it gets; {"all"}: all of them
+  stage::StageOptions stage;              ///< a tree that every node has before the programs start
+  Variables variables;                    ///< that it gets besides those of this process
   int max_restarts = 0;                   ///< that TORCHELASTIC_MAX_RESTARTS says; whoever calls the function counts
   std::string interface;                  ///< of the first rank's node, where the programs meet; "": any that is reached
-  ShownOutput shown = ShownOutput::first_rank;  ///< on the terminal, of the programs' output
+  double hang_timeout_s = 0;              ///< that all programs may be idle, if they say nothing; 0: any time
+  std::function<std::string(int attempt)> hang_folder;  ///< in the run directory, for their stacks then
+  ShownOutput shown = ShownOutput::first_rank;          ///< on the terminal, of the programs' output
 };
 
 /// The program of some rank fell before all of them used the client. Thrown on all ranks at the same point, when none of

@@ -4,15 +4,22 @@
 #include <cstring>
 
 #include <fmt/format.h>
+#include <sys/socket.h>
 #include <trainrt/error.hpp>
 
 #include "frameworks/program/any_address.hpp"
 
 namespace trainrt::program {
 
-ReservedPort::ReservedPort() : socket_(socket_on_any_address()) {
+ReservedPort::ReservedPort(Reach reach)
+    : socket_(reach == Reach::this_node ? socket_on_loopback() : socket_on_any_address()) {
   number_ = port_of(socket_);
   if (number_ == 0) throw Error(fmt::format("no TCP port can be had on this node: {}", std::strerror(errno)));
+}
+
+void ReservedPort::listen() const {
+  if (::listen(socket_.number(), SOMAXCONN) != 0)
+    throw Error(fmt::format("this node cannot listen on port {}: {}", number_, std::strerror(errno)));
 }
 
 }  // namespace trainrt::program

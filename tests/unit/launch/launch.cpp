@@ -63,6 +63,20 @@ TEST_CASE("the batch shell of several tasks is told to use srun; a step, or a jo
       is_shell_of_parallel_job(environment({{"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "6"}, {"SLURM_STEP_NUM_TASKS", "6"}})));
 }
 
+TEST_CASE("a mapping that is made of the ranks' nodes gives them back, also a long one") {
+  CHECK(mapping_of_nodes(std::vector{0, 0, 0}) == "(vector,(0,1,3))");
+  CHECK(mapping_of_nodes(std::vector{0, 0, 1, 1, 2}) == "(vector,(0,2,2),(2,1,1))");
+  CHECK(mapping_of_nodes(std::vector{0, 1, 2, 0, 1, 2}) == "(vector,(0,3,1),(0,3,1))");
+  std::vector<int> cyclic;
+  for (int rank = 0; rank < 4000; ++rank) cyclic.push_back(rank % 7);
+  CHECK(mapping_of_nodes(cyclic) == "(vector,(0,7,1))");
+  std::vector<int> jagged;
+  for (int rank = 0; rank < 3000; ++rank) jagged.push_back(rank * rank % 999);
+  CHECK(mapping_of_nodes(jagged).empty());
+  for (const auto& nodes : {std::vector{0}, std::vector{0, 1, 0, 0, 1, 2, 2, 0}, std::vector{0, 0, 1, 2, 2, 1}, cyclic})
+    CHECK(nodes_from_mapping(mapping_of_nodes(nodes), static_cast<int>(nodes.size())) == nodes);
+}
+
 TEST_CASE("process mappings of even, uneven and cyclic layouts give every rank its node") {
   CHECK(nodes_from_mapping("(vector,(0,3,2))", 6) == std::vector{0, 0, 1, 1, 2, 2});
   CHECK(nodes_from_mapping("(vector,(0,1,3),(1,1,2),(2,1,1))", 6) == std::vector{0, 0, 0, 1, 1, 2});
@@ -123,6 +137,19 @@ TEST_CASE("PMI-1 is served: what one rank puts all can get after the barrier, an
         "cmd=get_result rc=0 msg=success value=(vector,(0,2,1))");
   CHECK_THAT(server.answer("cmd=spawn"), Contains("rc=-1"));
   CHECK(server.answer("cmd=finalize") == "cmd=finalize_ack");
+}
+
+TEST_CASE("a barrier after MPI_Init waits for nobody: MPI_Finalize would hang in it while others still disconnect") {
+  std::map<std::string, std::string> mine;
+  auto store = fake_store(mine);
+  int fences = 0;
+  store.fence = [&fences] { ++fences; };
+  PmiServer server(std::move(store));
+  CHECK(server.answer("cmd=barrier_in") == "cmd=barrier_out rc=0");
+  CHECK(fences == 1);
+  server.end_start();
+  CHECK(server.answer("cmd=barrier_in") == "cmd=barrier_out rc=0");
+  CHECK(fences == 1);
 }
 
 TEST_CASE("MPI's goodbye ends PMIx first, if MPI is the program's own") {

@@ -28,7 +28,10 @@ Meeting three_ranks_on_two_nodes(int rank) {
   meeting.interface = "ib0";
   meeting.addresses = {"10.0.0.1", "10.0.0.1", "10.0.0.2"};
   meeting.ports = {
-      {"torch", {2001, 0, 0}}, {"tensorflow", {2002, 2003, 2004}}, {"jax", {2005, 0, 0}}, {"keras", {2006, 0, 0}}};
+      {"torch", {2001, 0, 0}}, {"tensorflow", {2002, 2003, 2004}}, {"jax", {2005, 0, 0}},    {"keras", {2006, 0, 0}},
+      {"mpi", {2007, 0, 0}},   {"horovod", {2008, 0, 0}},          {"xgboost", {2009, 0, 0}}};
+  meeting.nodes = {0, 0, 1};
+  meeting.sockets = {{"mpi", 9}};
   return meeting;
 }
 
@@ -71,6 +74,69 @@ TEST_CASE("frameworks that meet at an address each have a port of their own") {
   CHECK(variables.at("KERAS_DISTRIBUTION_PROCESS_ID") == "1");
 }
 
+TEST_CASE("Horovod's ranks know their place on the node and across the nodes, of an uneven layout too") {
+  const auto last = of_rank(2);
+  const Variables expected = {{"HOROVOD_RANK", "2"},
+                              {"HOROVOD_SIZE", "3"},
+                              {"HOROVOD_LOCAL_RANK", "0"},
+                              {"HOROVOD_LOCAL_SIZE", "1"},
+                              {"HOROVOD_CROSS_RANK", "1"},
+                              {"HOROVOD_CROSS_SIZE", "2"},
+                              {"HOROVOD_HOSTNAME", "node1"},
+                              {"HOROVOD_CONTROLLER", "gloo"},
+                              {"HOROVOD_CPU_OPERATIONS", "gloo"},
+                              {"HOROVOD_GLOO_IFACE", "ib0"},
+                              {"HOROVOD_GLOO_RENDEZVOUS_ADDR", "10.0.0.1"},
+                              {"HOROVOD_GLOO_RENDEZVOUS_PORT", "2008"}};
+  for (const auto& [name, value] : expected) {
+    INFO(name);
+    CHECK(last.at(name) == value);
+  }
+  const auto second = of_rank(1);  // the only one with its local rank
+  CHECK(second.at("HOROVOD_CROSS_RANK") == "0");
+  CHECK(second.at("HOROVOD_CROSS_SIZE") == "1");
+  CHECK(second.at("HOROVOD_HOSTNAME") == of_rank(0).at("HOROVOD_HOSTNAME"));
+}
+
+TEST_CASE("XGBoost's workers find the tracker, and say which rank they are") {
+  const auto variables = of_rank(2);
+  CHECK(variables.at("DMLC_TRACKER_URI") == "10.0.0.1");
+  CHECK(variables.at("DMLC_TRACKER_PORT") == "2009");
+  CHECK(variables.at("DMLC_TASK_ID") == "2");
+  CHECK(variables.at("DMLC_NUM_WORKER") == "3");
+  CHECK(variables.at("DMLC_ROLE") == "worker");
+}
+
+TEST_CASE("in a job of Slurm's its variables say which rank this is, whoever has started it, and nothing outside") {
+  const Variables of_the_batch_script = {
+      {"SLURM_JOB_ID", "7"}, {"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}, {"SLURM_JOB_NAME", "a"}};
+  auto meeting = three_ranks_on_two_nodes(2);
+  meeting.is_in_slurm = true;
+  const auto inside = environment_with(of_the_batch_script, meeting, all_frameworks());
+  CHECK(inside.at("SLURM_PROCID") == "2");
+  CHECK(inside.at("SLURM_LOCALID") == "0");
+  CHECK(inside.at("SLURM_NODEID") == "1");
+  CHECK(inside.at("SLURM_NTASKS") == "3");
+  CHECK(inside.at("SLURM_JOB_ID") == "7");
+  CHECK(inside.at("SLURM_STEP_NODELIST") == "10.0.0.1,10.0.0.2");
+  CHECK(environment_with({{"SLURM_STEP_NODELIST", "n[1-2]"}}, meeting, all_frameworks()).at("SLURM_STEP_NODELIST") ==
+        "n[1-2]");
+  CHECK(inside.at("SLURM_JOB_NAME") == "a");
+  for (const auto& [name, value] : of_rank(2)) CHECK_FALSE(name.starts_with("SLURM_"));
+}
+
+TEST_CASE("MPI finds the socket that its rank serves, and nothing if there is none") {
+  const auto variables = of_rank(2, {{"PMI_FD", "3"}, {"PMI_RANK", "7"}, {"PMIX_RANK", "7"}, {"MPI_LOCALRANKID", "7"}});
+  CHECK(variables.at("PMI_FD") == "9");
+  CHECK(variables.at("PMI_RANK") == "2");
+  CHECK(variables.at("PMI_SIZE") == "3");
+  CHECK(variables.at("MPI_LOCALRANKID") == "0");
+  CHECK(variables.at("MPI_LOCALNRANKS") == "1");
+  CHECK_FALSE(variables.contains("PMIX_RANK"));
+  const auto without = environment_with({{"PMI_FD", "3"}}, three_ranks_on_two_nodes(0), {});
+  CHECK_FALSE(without.contains("PMI_FD"));
+}
+
 TEST_CASE("an IPv6 address stands in brackets before a port, and bare where there is none") {
   auto meeting = three_ranks_on_two_nodes(0);
   meeting.addresses = {"fd00::1", "fd00::1", "fd00::2"};
@@ -86,7 +152,7 @@ TEST_CASE("what the user has set wins for choices, and never for what the attemp
                                      {"GLOO_SOCKET_IFNAME", "eth7"},
                                      {"OMP_NUM_THREADS", "13"},
                                      {"ACCELERATE_USE_CPU", "false"},
-                                     {"PMI_RANK", "0"},
+                                     {"PMIX_RANK", "0"},
                                      {"HOME", "/home/me"}});
   CHECK(variables.at("RANK") == "0");
   CHECK(variables.at("MASTER_ADDR") == "10.0.0.1");
@@ -97,7 +163,7 @@ TEST_CASE("what the user has set wins for choices, and never for what the attemp
   CHECK(variables.at("OMP_NUM_THREADS") == "13");
   CHECK(variables.at("ACCELERATE_USE_CPU") == "false");
   CHECK(variables.at("HOME") == "/home/me");
-  CHECK_FALSE(variables.contains("PMI_RANK"));
+  CHECK_FALSE(variables.contains("PMIX_RANK"));
 }
 
 TEST_CASE("without a GPU frameworks are told so, with one they are not") {
@@ -136,7 +202,8 @@ TEST_CASE("a framework that there is not, or that is named twice, is refused") {
 TEST_CASE("no two frameworks set the same variable") {
   std::set<std::string> names;
   for (const auto* framework : environment_table()) {
-    const auto meeting = three_ranks_on_two_nodes(0);
+    auto meeting = three_ranks_on_two_nodes(0);
+    meeting.is_in_slurm = true;
     const auto ports = meeting.ports.find(framework->name);
     CHECK((framework->ports_of == PortsOf::nobody) == (ports == meeting.ports.end()));
     const auto numbers = ports == meeting.ports.end() ? std::vector<int>() : ports->second;

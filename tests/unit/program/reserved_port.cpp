@@ -9,6 +9,8 @@
 #include <catch2/catch.hpp>
 
 #include "frameworks/program/any_address.hpp"
+#include "frameworks/program/interfaces.hpp"
+#include "frameworks/program/services/tcp_server.hpp"
 
 using namespace trainrt::program;
 
@@ -83,4 +85,15 @@ TEST_CASE("a reserved port is silent, and cannot be taken without SO_REUSEADDR")
   const ReservedPort reserved;
   CHECK_FALSE(connection_to(reserved.number()));
   CHECK_FALSE(listener(reserved.number(), false));
+}
+
+TEST_CASE("a port of this node alone is reached by 127.0.0.1, and at no other address") {
+  const ReservedPort reserved(Reach::this_node);
+  reserved.listen();
+  CHECK(connection_to(reserved.number()));
+  std::vector<std::string> others;
+  for (const auto& each : addresses_of_this_node())
+    if (!each.is_loopback) others.push_back(each.address);
+  const EndSignal never;
+  for (const auto& address : others) CHECK_THROWS(peer_at(address, reserved.number(), never.number(), 1));
 }

@@ -1,0 +1,25 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace trainrt::program {
+
+/// A process and those that it has started, and they, parents first; as they are found at this moment, from /proc. At most
+/// 1,000.
+std::vector<pid_t> with_descendants(pid_t process);
+
+/// The CPU time that a process has used so far, with that of its children that have ended; in clock ticks, 0 if it is gone.
+long cpu_ticks(pid_t process);
+
+/// False if it has ended, whether somebody has asked for its exit code or not.
+bool runs(pid_t process);
+
+/// Whether it is an interpreter of Python, by the name of its executable.
+bool is_python(pid_t process);
+
+/// Its words, for people; "" if it is gone.
+std::string command_line(pid_t process);
+
+}  // namespace trainrt::program

@@ -1,0 +1,63 @@
+#!/usr/bin/python3
+"""Plain MPI programs in C, linked against MPICH, as train.program: MPI_COMM_WORLD is all ranks, and whoever does not call MPI is not
+waited for."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from plain_scripts import *  # noqa: E402,F403
+
+PROGRAM = None
+
+
+def setup():
+    global PROGRAM
+    PROGRAM = build_plain_mpi()
+
+
+def ranks_are_one_world(ranks):
+    config, out = plain_config(f"{PROGRAM} {{out}}")
+    job = run_ranks(ranks, config, timeout=60)
+    check_exit(job, FINISHED)
+    check_one_world(out, ranks, [ranks] * ranks, job)
+
+
+for count in (1, 2, 3):
+    add_test(f"an_MPI_program_in_C_has_a_world_of_{count}_ranks", ranks_are_one_world, count)
+
+
+@test
+def ranks_without_mpiexec_are_one_world_too():
+    out = scratch("out")
+    job = run([TRAINRT, "-n", 3, "--", PROGRAM, out], cwd=scratch())
+    check_exit(job, FINISHED)
+    check_one_world(out, 3, [3] * 3, job)
+
+
+@test
+def without_the_service_each_is_alone_as_before():
+    config, out = plain_config(f"{PROGRAM} {{out}}")
+    job = run_ranks(2, config, "--program.env=torch", timeout=60)
+    check_exit(job, FINISHED)
+    equal([path.name for path in out.iterdir()], ["0.json"], "files of singletons", job)
+
+
+@test
+def a_rank_that_ends_without_MPI_ends_the_wait_of_the_others_and_is_named():
+    config, out = plain_config(f"/bin/sh -c '[ $RANK = 1 ] || exec {PROGRAM} {{out}}'")
+    job = run_ranks(3, config, timeout=60)
+    check_exit(job, FAILED)
+    check("waited in MPI for the others, in vain: the program of rank 1 has ended" in job.err, "who was waited for", job)
+    equal(list(out.iterdir()), [], "files", job)
+
+
+@test
+def MPI_Abort_ends_the_run_and_is_said():
+    config, out = plain_config(f"{PROGRAM} {{out}}/missing")
+    job = run_ranks(2, config, timeout=60)
+    check_exit(job, FAILED)
+    check(re.search(r"the program of rank \d has called MPI_Abort with 3, and is killed", job.err), "who called MPI_Abort", job)
+    check("SIGSEGV" not in job.err, "the program went on after MPI_Abort", job)
+
+
+main(setup)

@@ -1,0 +1,105 @@
+#!/usr/bin/python3
+"""Nodes with a network, a /dev/shm and a host name of their own: programs find an address that all nodes reach, whatever other
+interfaces there are; and a node that is cut off while it trains is missed."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from cluster import *  # noqa: E402,F403
+from plain_scripts import *  # noqa: E402,F403
+
+CLUSTER = Cluster("nets")
+NODES = ("n1", "n2")
+LAYOUT = ["-N2", "-n2", "--ntasks-per-node=1", "-c1"]
+MPI_ON_ETH0 = {"UCX_NET_DEVICES": "eth0"}  # UCX 1.13 may take an interface that other nodes do not reach, and MPI_Init fails
+ENVIRONMENT = "/bin/sh -c 'env > {out}/$RANK'"
+
+
+def up():
+    CLUSTER.up(2, own_networks=True)
+    CLUSTER.need_own_networks()
+
+
+def add_interface(node, name, address, index):
+    """One that no other node is at: its other end is on the same node. A low index is listed before eth0 (10)."""
+    CLUSTER.enter(node, "ip", "link", "add", "name", name, "index", str(index), "type", "veth", "peer", "name", "other-end")
+    CLUSTER.enter(node, "ip", "addr", "add", address, "dev", name)
+    for end in (name, "other-end"):
+        CLUSTER.enter(node, "ip", "link", "set", end, "up")
+
+
+def addresses_of_ranks(*overrides):
+    """MASTER_ADDR and GLOO_SOCKET_IFNAME of each rank's program."""
+    config, out = plain_config(ENVIRONMENT)
+    job = CLUSTER.run_srun(LAYOUT, config, *overrides, env=MPI_ON_ETH0)
+    check_exit(job, FINISHED)
+    found = []
+    for rank in range(2):
+        seen = dict(line.split("=", 1) for line in (out / str(rank)).read_text().splitlines() if "=" in line)
+        found.append((seen["MASTER_ADDR"], seen["GLOO_SOCKET_IFNAME"]))
+    return found
+
+
+@test
+def the_programs_find_each_other_at_the_address_of_the_first_node():
+    equal(addresses_of_ranks(), [(CLUSTER.address("n1"), "eth0")] * 2, "where the ranks meet")
+
+
+@test
+def an_interface_with_the_same_address_on_each_node_is_passed_over():
+    """As docker0: what connects to it arrives at its own node."""
+    for node in NODES:
+        add_interface(node, "docker0", "172.17.0.1/16", 5)
+    try:
+        listed = CLUSTER.enter("n1", "ip", "-4", "-br", "addr")
+        check(-1 < listed.find("docker0@") < listed.find("eth0@"), f"docker0 is not listed first: {listed}")
+        equal(addresses_of_ranks(), [(CLUSTER.address("n1"), "eth0")] * 2, "where the ranks meet")
+    finally:
+        for node in NODES:
+            CLUSTER.enter(node, "ip", "link", "del", "docker0")
+
+
+@test
+def an_interface_that_the_other_node_does_not_reach_is_an_error_that_names_both():
+    add_interface("n1", "lonely0", "198.51.100.7/24", 20)
+    try:
+        config, out = plain_config(ENVIRONMENT)
+        job = CLUSTER.run_srun(LAYOUT, config, "--program.interface=lonely0", env=MPI_ON_ETH0)
+        check_exit(job, FAILED)
+        for words in ("no address of n1, the node of rank 0, is reached by all other nodes", "n2 does not reach 198.51.100.7", "program.interface"):
+            check(words in job.err, f"the message lacks {words!r}", job)
+        equal(list(out.iterdir()), [], "programs that were started")
+    finally:
+        CLUSTER.enter("n1", "ip", "link", "del", "lonely0")
+
+
+@test
+def ranks_of_two_nodes_are_no_neighbours_in_shared_memory():
+    """In turn on both nodes: whoever took all ranks for those of one node would find no memory of theirs in its /dev/shm."""
+    config = linear_config(scratch(), "run", {"epochs": 2, "batch_size": 32})
+    job = CLUSTER.run_srun(["-N2", "-n4", "-m", "cyclic"], config)
+    check_exit(job, FINISHED)
+    check(re.search("4 ranks on 2 nodes .*MPI between nodes", job.err), "how the ranks talk", job)
+    check_iterations(run_dir_of(config), 2)
+    alone = linear_config(scratch(), "run", {"epochs": 2, "batch_size": 32})
+    check_exit(CLUSTER.run_srun(["-N2", "-n4", "-m", "block"], alone), FINISHED)
+    check_same_bits(run_dir_of(config), run_dir_of(alone))
+
+
+@test
+def a_node_that_is_cut_off_while_it_trains_is_missed_within_the_limit():
+    config = linear_config(scratch(), "run", {"epochs": 100000, "step_pause": 0.01}, failure={"collective_timeout": 5})
+    job = CLUSTER.srun(LAYOUT, config)
+    wait_for_reports(run_dir_of(config), 2, job)
+    CLUSTER.enter("n2", "ip", "link", "set", "eth0", "down")
+    try:
+        start = time.monotonic()
+        job.wait_for(r"rank 0: error: .*rank 1", 30)
+        check(time.monotonic() - start < 20, f"it took {time.monotonic() - start:.0f} s", job)
+    finally:
+        CLUSTER.enter("n2", "ip", "link", "set", "eth0", "up")
+    code = job.wait(60)
+    check(code not in (FINISHED, STOPPED), f"exit {code}", job)
+
+
+main(setup=up, teardown=CLUSTER.down)
