@@ -34,7 +34,7 @@ class Model(lightning.LightningModule):
     def configure_optimizers(self):
         return torch.optim.SGD(self.parameters(), lr=0.05, momentum=0.9)
 
-    def on_fit_start(self):
+    def on_train_start(self):
         if self.trainer.global_step:
             print(f"continues at step {self.trainer.global_step}", flush=True)
 

@@ -30,6 +30,5 @@ with xgboost.collective.CommunicatorContext(**tracker):
     targets = inputs[:, 0] * inputs[:, 1] + random.normal(size=400)
     rows = xgboost.DMatrix(inputs, targets)
     model = xgboost.train({"max_depth": 3, "eta": 0.3, "nthread": 1}, rows, args.rounds, callbacks=[Progress()])
-trees = model.trees_to_dataframe()
 with open(f"{args.out}/{rank}.json", "w") as file:
-    json.dump({"size": size, "seen": float(inputs.sum()), "weights": trees["Gain"].tolist()}, file)
+    json.dump({"size": size, "seen": float(inputs.sum()), "weights": model.get_dump(with_stats=True)}, file)
