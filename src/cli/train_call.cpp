@@ -57,6 +57,7 @@ trainer::TrainCall train_call(const config::RunSpec& spec) {
                                                  .stop_timeout_s = spec.train.stop_timeout_s,
                                                  .contact_timeout_s = spec.failure.collective_timeout_s,
                                                  .environments = spec.program.environments,
+                                                 .own_gpus_only = spec.program.gpus == "own",
                                                  .stage = {.source = spec.program.stage,
                                                            .folder = spec.program.stage_dir,
                                                            .timeout_s = spec.failure.collective_timeout_s},

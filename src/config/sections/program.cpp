@@ -24,6 +24,13 @@ const Section program{
              .help = "the frameworks whose variables are set; `trainrt list` shows them",
              .form = "all, none, or names of frameworks, separated by commas"},
             names_of_environments),
+        key(&ProgramKeys::gpus,
+            {.key = "program.gpus",
+             .default_value = "node",
+             .help =
+                 "the GPUs in CUDA_VISIBLE_DEVICES: node: those of all ranks of the node, so that they can copy to each "
+                 "other, and number LOCAL_RANK is the rank's own; own: the rank's",
+             .choices = {"node", "own"}}),
         key(&ProgramKeys::interface,
             {.key = "program.interface",
              .help = "the network interface of the first rank's node whose address the programs meet at (eth0, ib0); "

@@ -7,6 +7,7 @@ namespace trainrt::config {
 /// The values of [program]: what a program finds where it is started.
 struct ProgramKeys {
   std::vector<std::string> environments;  ///< of frameworks; {"all"}: of all of them
+  std::string gpus;                       ///< "node" or "own"
   std::string interface;                  ///< "" = whichever the other nodes reach
   std::string stage;                      ///< a path; "" = nothing is staged
   std::string stage_dir;                  ///< "" = each node's own choice

@@ -1,12 +1,14 @@
 #include "frameworks/program/arrangement.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include <nlohmann/json.hpp>
 
 #include "frameworks/program/cpus.hpp"
 #include "frameworks/program/main_address.hpp"
 #include "frameworks/program/nonce.hpp"
+#include "frameworks/program/visible_gpus.hpp"
 
 namespace trainrt::program {
 
@@ -18,14 +20,16 @@ struct RankCard {
   std::string cpus;
   std::vector<int> ports;  ///< of the frameworks, in their order
   std::string nonce;
+  std::vector<std::string> gpus;
 };
 
 std::vector<RankCard> exchange(Communicator& communicator, const RankCard& mine) {
-  const nlohmann::json text = {{"node", mine.node}, {"cpus", mine.cpus}, {"ports", mine.ports}, {"nonce", mine.nonce}};
+  const nlohmann::json text = {
+      {"node", mine.node}, {"cpus", mine.cpus}, {"ports", mine.ports}, {"nonce", mine.nonce}, {"gpus", mine.gpus}};
   std::vector<RankCard> cards;
   for (const auto& other : communicator.all_gather(text.dump())) {
     const auto json = nlohmann::json::parse(other);
-    cards.push_back({json["node"], json["cpus"], json["ports"], json["nonce"]});
+    cards.push_back({json["node"], json["cpus"], json["ports"], json["nonce"], json["gpus"]});
   }
   return cards;
 }
@@ -34,11 +38,13 @@ bool needs_port(const FrameworkEnvironment& framework, int rank) {
   return framework.ports_of == PortsOf::every_rank || (framework.ports_of == PortsOf::first_rank && rank == 0);
 }
 
-std::vector<std::string> cpus_of_node(const std::vector<RankCard>& cards, int node) {
-  std::vector<std::string> cpus;
+/// Of the node's ranks, by local rank.
+template <class Value>
+std::vector<Value> of_node(const std::vector<RankCard>& cards, int node, Value RankCard::*member) {
+  std::vector<Value> values;
   for (const auto& card : cards)
-    if (card.node == node) cpus.push_back(card.cpus);
-  return cpus;
+    if (card.node == node) values.push_back(card.*member);
+  return values;
 }
 
 }  // namespace
@@ -46,7 +52,7 @@ std::vector<std::string> cpus_of_node(const std::vector<RankCard>& cards, int no
 Arrangement::Arrangement(Communicator& communicator, Meeting known, const Frameworks& frameworks,
                          const std::string& interface)
     : meeting_(std::move(known)) {
-  RankCard mine{meeting_.node_rank, affinity_of_this_thread(), {}, made_up_nonce()};
+  RankCard mine{meeting_.node_rank, affinity_of_this_thread(), {}, made_up_nonce(), meeting_.gpus};
   const bool is_one_node = meeting_.local_size == communicator.size() && interface.empty();  // then all is on 127.0.0.1
   reserve(frameworks, communicator.rank(), is_one_node ? Reach::this_node : Reach::all_addresses);
   for (const auto* framework : frameworks)
@@ -60,7 +66,10 @@ Arrangement::Arrangement(Communicator& communicator, Meeting known, const Framew
   meeting_.node_count = static_cast<int>(found.of_nodes.size());
   meeting_.nodes = node_of_rank;
   meeting_.secret = cards.front().nonce;
-  meeting_.cpus = cpus_each(mine.cpus, cpus_of_node(cards, mine.node));
+  meeting_.cpus = cpus_each(mine.cpus, of_node(cards, mine.node, &RankCard::cpus));
+  meeting_.visible_gpus =
+      visible_gpus(of_node(cards, mine.node, &RankCard::gpus), static_cast<std::size_t>(meeting_.local_rank),
+                   names_of_gpus(std::getenv("CUDA_VISIBLE_DEVICES")), meeting_.own_gpus_only);
   meeting_.interface = found.interface;
   for (const int node : node_of_rank) meeting_.addresses.push_back(found.of_nodes.at(static_cast<std::size_t>(node)));
   for (std::size_t at = 0; at < frameworks.size(); ++at)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "frameworks/program/container.hpp"
+#include "frameworks/program/visible_gpus.hpp"
 
 namespace trainrt::program {
 
@@ -44,6 +45,7 @@ void add_numbers(const Meeting& meeting, Variables& variables) {
   variables["LOCAL_RANK"] = std::to_string(meeting.local_rank);
   variables["LOCAL_WORLD_SIZE"] = std::to_string(meeting.local_size);
   variables["NODE_RANK"] = std::to_string(meeting.node_rank);
+  if (!meeting.visible_gpus.empty()) variables["CUDA_VISIBLE_DEVICES"] = meeting.visible_gpus;
   variables.emplace("OMP_NUM_THREADS", std::to_string(meeting.cpus));
 }
 
@@ -94,6 +96,7 @@ Meeting known_of(const Context& ctx) {
   known.node_rank = ctx.node_rank();
   known.run_name = ctx.run_name();
   known.has_gpu = program_has_gpu(ctx);
+  known.gpus = called(ctx.gpus(), names_of_gpus(std::getenv("CUDA_VISIBLE_DEVICES")));
   known.is_in_slurm = std::getenv("SLURM_JOB_ID") != nullptr;
   return known;
 }

@@ -20,6 +20,9 @@ struct Meeting {
   int max_restarts = 0;
   bool has_gpu = false;
   bool is_in_slurm = false;            ///< in a job of Slurm's, whatever has started the ranks
+  std::vector<std::string> gpus;       ///< that this rank has, as CUDA_VISIBLE_DEVICES calls them
+  bool own_gpus_only = false;          ///< its program sees no others
+  std::string visible_gpus;            ///< that its program sees; "": as this process
   int cpus = 1;                        ///< that this rank has for itself
   std::string interface;               ///< of this node, by which it reaches the first rank's; "" if it is not known
   std::vector<std::string> addresses;  ///< of each rank's node, as the others reach it

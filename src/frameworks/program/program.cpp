@@ -218,6 +218,7 @@ std::function<void(Context&)> program_function(ProgramOptions options) {
     auto known = known_of(ctx);
     known.restarts = starts++;
     known.max_restarts = options.max_restarts;
+    known.own_gpus_only = options.own_gpus_only;
     stage::Stage stage(ctx, options.stage);
     const auto staged = stage.tree() ? in_tree(options, *stage.tree()) : options;
     const auto executable = required_executable(staged, stage.tree());

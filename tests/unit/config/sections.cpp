@@ -71,6 +71,7 @@ TEST_CASE("every value of the config reaches its own place") {
                        {"failure.collective_timeout", "18"},
                        {"failure.storage_timeout", "19"},
                        {"program.env", "jax, torch"},
+                       {"program.gpus", "own"},
                        {"program.interface", "ib0"},
                        {"program.stage", "/s/venv"},
                        {"program.stage_dir", "/scratch"}};
@@ -98,6 +99,7 @@ TEST_CASE("every value of the config reaches its own place") {
   CHECK((spec.metrics.sinks == std::vector<std::string>{"csv", "other"} && spec.metrics.detailed &&
          spec.metrics.every_report));
   CHECK((spec.program.environments == std::vector<std::string>{"jax", "torch"} && spec.program.interface == "ib0"));
+  CHECK(spec.program.gpus == "own");
   CHECK((spec.program.stage == "/s/venv" && spec.program.stage_dir == "/scratch"));
   const auto& failure = spec.failure;
   CHECK((failure.max_failures == 12 && failure.max_requeues == 13 && failure.max_no_progress == 14));

@@ -43,6 +43,13 @@ Variables of_rank(int rank, Variables inherited = {}) {
 
 }  // namespace
 
+TEST_CASE("CUDA_VISIBLE_DEVICES is set for ranks that have GPUs only") {
+  auto meeting = three_ranks_on_two_nodes(1);
+  CHECK(environment_with({{"CUDA_VISIBLE_DEVICES", "7"}}, meeting, {}).at("CUDA_VISIBLE_DEVICES") == "7");
+  meeting.visible_gpus = "0,1";
+  CHECK(environment_with({{"CUDA_VISIBLE_DEVICES", "7"}}, meeting, {}).at("CUDA_VISIBLE_DEVICES") == "0,1");
+}
+
 TEST_CASE("ranks of an uneven layout get what torchrun would give them") {
   const auto last = of_rank(2);
   const Variables expected = {
