@@ -33,8 +33,8 @@ class MpiRequests : public Awaited {
 /// exchange of stretches, local tree and all-gather for long ones.
 class MpiCommunicator : public QueuedCommunicator {
  public:
-  /// Who ends MPI.
-  enum class Finalize { with_communicator, by_program };
+  /// Who ends MPI: this communicator, the program, or nobody: it ends with the process.
+  enum class Finalize { with_communicator, by_program, never };
 
   /// Over the ranks of `parent`, which is duplicated, so that messages never mix. Collective.
   MpiCommunicator(MPI_Comm parent, double timeout_seconds, Finalize finalize);

@@ -21,6 +21,14 @@ void initialize_mpi(launch::Launch& launch) {
   launch.after_mpi();
 }
 
+/// In MPI_Finalize MPICH before 4.2 ends the connections that UCX has over TCP without regard for the ranks at their other
+/// ends: if one comes late it hangs, or fails (pmodels/mpich pull request 6596). After a barrier nothing is left to be
+/// sent, so between nodes the processes end without it where the launcher allows that.
+MpiCommunicator::Finalize who_ends_mpi(const launch::Launch& launch) {
+  using Finalize = MpiCommunicator::Finalize;
+  return launch.world().node_count > 1 && launch.may_leave_mpi() ? Finalize::never : Finalize::with_communicator;
+}
+
 }  // namespace
 
 std::unique_ptr<MpiCommunicator> start_mpi(launch::Launch& launch, const CommOptions& options, std::string_view backend) {
@@ -36,8 +44,7 @@ std::unique_ptr<MpiCommunicator> start_mpi(launch::Launch& launch, const CommOpt
         "this MPI library was not started by that launcher. Start with the mpiexec of the MPI that trainrt is "
         "built with, or with srun --mpi=pmix",
         size, rank, world.launcher, world.rank, world.size));
-  auto communicator = std::make_unique<MpiCommunicator>(MPI_COMM_WORLD, options.timeout_seconds,
-                                                        MpiCommunicator::Finalize::with_communicator);
+  auto communicator = std::make_unique<MpiCommunicator>(MPI_COMM_WORLD, options.timeout_seconds, who_ends_mpi(launch));
   const auto chosen = communicator->all_gather(backend);
   for (std::size_t other = 1; other < chosen.size(); ++other)
     if (chosen[other] != chosen[0])

@@ -30,6 +30,8 @@ class Launch {
   /// Around MPI_Init: what the launcher must offer to MPI, and tidy up afterwards.
   virtual void before_mpi() {}
   virtual void after_mpi() {}
+  /// True if a process that has initialized MPI may end without MPI_Finalize: nobody else takes note of MPI's end.
+  virtual bool may_leave_mpi() const { return false; }
 
   /// Ends every process of the step with this code; from any thread. Does not return if the launcher can do it.
   virtual void abort(int code) noexcept = 0;

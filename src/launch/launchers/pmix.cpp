@@ -55,6 +55,8 @@ class PmixLaunch : public Launch {
     if (bridge_) bridge_->hide();
   }
 
+  bool may_leave_mpi() const override { return bridge_ != nullptr; }
+
   void abort(int code) noexcept override {
     last_row::give_back_at_exit();
     end_within(std::chrono::seconds(10), code);
