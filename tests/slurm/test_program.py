@@ -108,7 +108,7 @@ echo $count > $file
 """)
     program.chmod(0o755)
     config = config_of(program, failure={"max_no_progress": 1})
-    job = CLUSTER.sbatch(ALLOCATION, config)
+    job = CLUSTER.sbatch(ALLOCATION, config, "--run.output=all")
     job.wait_for("rank 1 of 2 from 0")
     time.sleep(3)
     CLUSTER.call("scancel", "--signal=USR1", f"{job.id}.0")
