@@ -51,14 +51,14 @@ def the_source_is_read_by_one_rank_whatever_their_number():
     if shutil.which("strace") is None:
         skip("strace is not there")
     counts = []
-    for ranks in (1, 4):
+    for ranks in (1, 3):
         folder, where = tree(), places()
         log = where[0] / "trace"
         job = importing(folder, ranks, where, prefix=["strace", "-ff", "-e", "trace=open,openat", "-e", "signal=none", "-o", log])
         check_exit(job, FINISHED)
         counts.append(sum(len(re.findall(r'openat\([^,]*, "(?:[^"]*/packages/)?module_\d+\.py", O_RDONLY', path.read_text()))
                           for path in where[0].glob("trace.*")))
-    equal(counts[0], counts[1], "files of the source that were opened, with 1 and 4 ranks")
+    equal(counts[0], counts[1], "files of the source that were opened, with 1 and 3 ranks")
     equal(counts[0], 20, "each is opened once")
 
 

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "frameworks/program/container.hpp"
+
 namespace trainrt::program {
 
 namespace fs = std::filesystem;
@@ -56,6 +58,8 @@ void add_client(const Context& ctx, int socket, Variables& variables) {
     auto& path = variables["PYTHONPATH"];
     path = path.empty() ? folder : folder + ":" + path;
   }
+  const auto stage = variables.find("TRAINRT_STAGE");
+  show_in_containers({ctx.run_dir(), client_folder(), stage == variables.end() ? "" : stage->second}, variables);
 }
 
 }  // namespace

@@ -62,14 +62,15 @@ class ProgramRun {
   using Census = std::array<std::int64_t, standings + 1>;
 
   ChildPlan plan(const std::string& executable, const Frameworks& frameworks) const {
-    return {.executable = executable,
-            .words = options_.command,
-            .environment = program_environment(ctx_, theirs_.number(), arrangement_.meeting(), frameworks, options_.variables),
-            .socket = theirs_.number(),
-            .other_sockets = arrangement_.sockets(),
-            .stop_signal = options_.stop_signal,
-            .output = output_plan(options_.shown, ctx_.run_dir(), ctx_.world_rank()),
-            .title = fmt::format("attempt {}, rank {} on {}", ctx_.attempt(), ctx_.world_rank(), host_name())};
+    return {
+        .executable = executable,
+        .words = options_.command,
+        .environment = program_environment(ctx_, theirs_.number(), arrangement_.meeting(), frameworks, options_.variables),
+        .socket = theirs_.number(),
+        .other_sockets = arrangement_.sockets(),
+        .stop_signal = options_.stop_signal,
+        .output = output_plan(options_.shown, ctx_.run_dir(), ctx_.world_rank()),
+        .title = fmt::format("attempt {}, rank {} on {}", ctx_.attempt(), ctx_.world_rank(), host_name())};
   }
 
   /// Waits until the programs of all ranks have sent their first message, or have ended without one (false). The ranks go

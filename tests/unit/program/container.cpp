@@ -1,0 +1,16 @@
+#include "frameworks/program/container.hpp"
+
+#include <catch2/catch.hpp>
+
+using trainrt::program::show_in_containers;
+using trainrt::program::Variables;
+
+TEST_CASE("what a program needs is shown in containers beside what the user shows, unless it is there anyway") {
+  Variables variables = {{"HOME", "/home/me"}, {"APPTAINER_BINDPATH", "/mine,/b:/c"}};
+  show_in_containers({"/lustre/runs/a", "/home/me/runs", "/tmp/x", "/tmpx", "", "/a,b", "/a:b"}, variables);
+  CHECK(variables.at("APPTAINER_BINDPATH") == "/mine,/b:/c,/lustre/runs/a,/tmpx");
+  CHECK(variables.at("SINGULARITY_BINDPATH") == "/lustre/runs/a,/tmpx");
+  Variables nothing;
+  show_in_containers({"/tmp", "/var/tmp/x"}, nothing);
+  CHECK(nothing.empty());
+}
