@@ -4,10 +4,12 @@
 start    from the launcher's start to the first line of the last rank, 2 and 8 ranks
 step     a step of DistributedDataParallel over gloo, 2 ranks, one thread each; a ratio within each repetition
 restart  from the kill -9 of a worker to the first line of the last rank, less the start of an interpreter
+port     starts of a stub that binds MASTER_PORT, 4 at once, beside a thief that takes every port that the kernel gives away
 cost     CPU time of the trainrt processes of 2 ranks while their programs train, as a share of a core a rank, and their memory (PSS)
 
 torch comes from the environments of `make test-frameworks`, which are made if they are not there.
 """
+import concurrent.futures
 import re
 import sys
 import time
@@ -26,6 +28,7 @@ FOLDER = Path(__file__).resolve().parent
 TORCH = next(each for each in frameworks.FRAMEWORKS if each.package == "torch")
 TRAIN_S = 10
 START_LIMIT_S = 120
+STUBS, AT_ONCE = 500, 4
 
 
 class Launchers:
@@ -70,6 +73,21 @@ class Launchers:
         job = self.job(name, 2, "program_ddp.py", TRAIN_S)
         _ended_well(job)
         return float(re.search(r"step_ms ([0-9.]+)", job.out)[1])
+
+    def failed_binds(self):
+        """Of so many starts."""
+        thief = harness.Job([self.python, FOLDER / "port_thief.py"])
+        thief.wait_for("ready", START_LIMIT_S)
+        folder = self.bench.fresh("binds")
+
+        def ended_well(number):
+            command = [TRAINRT, f"--run.name=stub{number}", "--failure.max_failures=0", "--", self.python, FOLDER / "program_binds.py"]
+            return harness.Job(command, cwd=folder).wait(START_LIMIT_S) == 0
+
+        with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as threads:
+            failed = list(threads.map(ended_well, range(STUBS))).count(False)
+        thief.end()
+        return failed
 
     def interpreter_s(self):
         return self.bench.run("interpreter", [self.python, "-c", "pass"])[0]
@@ -127,6 +145,7 @@ def main():
         figures |= bench.interleaved(5, {f"{name}_step_ms": lambda name=name: launchers.step_ms(name) for name in ("trainrt", "torchrun")})
         figures |= bench.interleaved(5, {"interpreter_s": launchers.interpreter_s, "trainrt_restart_s": lambda: launchers.restart_s("trainrt"),
                                          "torchrun_restart_s": lambda: launchers.restart_s("torchrun")})
+        figures |= bench.interleaved(1, {"failed_binds": launchers.failed_binds})
         costs = [launchers.cost_of_a_rank() for _ in range(3)]
     except harness.Failure as failure:
         sys.exit(f"program: {failure}")
@@ -135,6 +154,7 @@ def main():
         bench.claim(f"start_{ranks}_ranks_vs_torchrun", ratio(figures[f"trainrt_start_{ranks}_s"], figures[f"torchrun_start_{ranks}_s"]), "<=", 1)
     bench.claim("ddp_step_vs_torchrun", ratio(figures["trainrt_step_ms"], figures["torchrun_step_ms"]), "<=", 1.01)
     bench.claim("restart_less_interpreter_s", median(figures["trainrt_restart_s"]) - median(figures["interpreter_s"]), "<=", 1)
+    bench.claim(f"failed_binds_of_{STUBS}", figures["failed_binds"][0], "<=", 0)
     bench.claim("share_of_a_core_a_rank", median(share for share, _ in costs), "<=", 0.001)
     bench.claim("pss_mb_a_rank", median(memory for _, memory in costs), "<=", 30)
     bench.finish()

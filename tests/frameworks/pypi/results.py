@@ -42,7 +42,7 @@ class Day:
         failed, skipped = flat.count(FAILED), flat.count("skipped")
         lines = [f"## {date}: {len(flat) - failed - skipped} passed, {failed} failed, {skipped} skipped", "", python, "",
                  "| framework | version | " + " | ".join(cases) + " |", "|---" * (len(cases) + 2) + "|"]
-        for name, row in self.rows.items():
+        for name, row in sorted(self.rows.items(), key=lambda row: row[0].lower()):
             lines.append(f"| {name} | {row['version']} | " + " | ".join(row.get(case, "") for case in cases) + " |")
         lines += [""] if self.errors else []
         return "\n".join(lines + [f"- {name}, {case}: {text}" for (name, case), text in self.errors.items()]) + "\n"
@@ -90,6 +90,6 @@ class Results:
 
 
 def _on_one_line(text):
-    """Its first lines and its last."""
-    lines = [line.strip(" |") for line in text.splitlines() if line.strip(" |")]
+    """Its first lines and its last, files without their folders."""
+    lines = [re.sub(r"(/[\w.@+-]+)+/", "", line.strip(" |")) for line in text.splitlines() if line.strip(" |^")]
     return " / ".join(line[:200] for line in (lines if len(lines) <= 6 else [*lines[:2], "...", *lines[-4:]]))

@@ -1,5 +1,5 @@
-"""LightGBM on several workers, each with rows of its own, over its sockets. Their hosts come from TF_CONFIG, the ports follow MASTER_PORT:
-LightGBM wants ports that nobody has bound."""
+"""LightGBM on several workers, each with rows of its own, over its sockets. Their hosts come from TF_CONFIG. LightGBM wants
+ports that nobody has bound: below those that the kernel gives away, other ones for each MASTER_PORT."""
 import argparse
 import json
 import os
@@ -16,7 +16,7 @@ args = parser.parse_args()
 
 rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
 hosts = [worker.rsplit(":", 1)[0] for worker in json.loads(os.environ["TF_CONFIG"])["cluster"]["worker"]]
-ports = [int(os.environ["MASTER_PORT"]) + 1 + number for number in range(size)]
+ports = [12400 + int(os.environ["MASTER_PORT"]) % 16000 + number for number in range(size)]
 network = {"num_machines": size, "machines": ",".join(f"{host}:{port}" for host, port in zip(hosts, ports)), "local_listen_port": ports[rank],
            "tree_learner": "data", "pre_partition": True} if size > 1 else {}
 

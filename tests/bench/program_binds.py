@@ -1,0 +1,8 @@
+"""Binds MASTER_PORT as torch's store does, and ends."""
+import os
+import socket
+
+store = socket.socket()
+store.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+store.bind(("", int(os.environ["MASTER_PORT"])))
+store.listen()
