@@ -70,8 +70,9 @@ def _install(folder, name):
 
 def _must(command, environment, what, variables=None):
     path = os.pathsep.join([str(root() / environment / "bin"), os.environ["PATH"]])
+    headers = str(root() / environment / "include")  # of packages that others are compiled with
     done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=INSTALLATION_LIMIT_S,
-                          env={**os.environ, "PATH": path, **(variables or {})})
+                          env={**os.environ, "PATH": path, "CPLUS_INCLUDE_PATH": headers, **(variables or {})})
     if done.returncode != 0:
         raise Failure(f"the environment {environment} cannot be made ({what}): exit {done.returncode}\n{done.stdout[-1500:]}")
 

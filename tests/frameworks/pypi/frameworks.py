@@ -32,6 +32,6 @@ FRAMEWORKS = [
     Framework("TensorFlow_fit", "tensorflow_fit.py", "tensorflow", ("tensorflow", "tf_keras"), "tf_keras"),
     Framework("XGBoost", "xgboost_collective.py", *TORCH, "xgboost-cpu"),
     Framework("LightGBM", "lightgbm_sockets.py", *TORCH, "lightgbm"),
-    Framework("Horovod", "horovod_torch.py", "horovod", ("horovod",), "horovod"),
+    Framework("Horovod", "horovod_torch.py", "horovod", ("pybind11", "horovod"), "horovod"),
     Framework("mpi4py", "mpi4py_average.py", "mpi4py", ("mpi4py",), "mpi4py"),
 ]
