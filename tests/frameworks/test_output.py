@@ -164,7 +164,7 @@ dist.all_reduce(torch.ones(1))
 def of_an_unchanged_script_that_hangs_the_stacks_of_all_ranks_are_kept():
     if run([PYTHON, "-c", "import torch.distributed"]).code != 0:
         skip("torch is not there (package python3-torch)")
-    job = finish(start(2, HANGS, "--failure.hang_timeout=6 s", env={"OMP_NUM_THREADS": 1}), FAILED, 180)
+    job = finish(start(2, HANGS, "--failure.hang_timeout=6 s", "--failure.max_failures=0", env={"OMP_NUM_THREADS": 1}), FAILED, 180)
     reports = {path.name: path.read_text() for path in (job.run_dir / "logs/hang-attempt-000001").iterdir()}
     equal(sorted(reports), ["rank-00000.txt", "rank-00001.txt"], "reports", job)
     check(re.search(r"line \d+ in all_reduce\n", reports["rank-00000.txt"]) and "waits_in: all_reduce\n" in reports["rank-00000.txt"],

@@ -30,15 +30,6 @@ add_test("and_with_2_ranks_on_one_of_them_and_1_on_the_other", nodes_train_toget
 
 
 @test
-def an_MPI_program_in_C_has_one_world_on_2_nodes():
-    program = build_plain_mpi()
-    config, out = plain_config(f"{program} {{out}}")
-    job = CLUSTER.run_srun(["-n3", "-N2", "-m", "plane=2", "-c1"], config, timeout=120)
-    check_exit(job, FINISHED)
-    check_one_world(out, 3, [2, 2, 1], job)
-
-
-@test
 def an_unchanged_XGBoost_script_trains_together_on_2_nodes():
     config, out = xgboost_config()
     job = CLUSTER.run_srun(["-n3", "-N2", "-m", "plane=2", "-c1"], config, timeout=120)

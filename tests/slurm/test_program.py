@@ -8,6 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from cluster import *  # noqa: E402,F403
+from plain_scripts import *  # noqa: E402,F403
 from harness import *  # noqa: E402,F403
 
 CLUSTER = Cluster("prog")
@@ -141,6 +142,16 @@ def a_program_without_a_config_is_requeued_into_its_own_run():
     equal([path.name for path in (folder / "runs").iterdir()], [run_dir.name], "runs", job)
     equal(len(attempts(run_dir)), 2, "attempts", job)
     check_same_bits(run_dir, reference())
+
+
+@test
+def an_MPI_program_in_C_has_one_world_on_2_nodes():
+    """Over shared memory: with networks of their own, over UCX's TCP, MPICH before 4.2 may hang in its MPI_Finalize."""
+    program = build_plain_mpi()
+    config, out = plain_config(f"{program} {{out}}")
+    job = CLUSTER.run_srun(["-n3", "-N2", "-m", "plane=2", "-c1"], config, timeout=120)
+    check_exit(job, FINISHED)
+    check_one_world(out, 3, [2, 2, 1], job)
 
 
 main(setup=CLUSTER.up, teardown=CLUSTER.down)
