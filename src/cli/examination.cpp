@@ -30,6 +30,18 @@ Json answer_of(const std::function<Json()>& work) {
   return answer;
 }
 
+/// Rank 0's, but for the GPUs that this rank asks for: parts that hold no NUL, with one between them.
+Subject subject_of_first(Communicator& communicator, Subject mine) {
+  mine.command.insert(mine.command.begin(), {mine.storage, mine.interface, mine.is_staged ? "staged" : ""});
+  const auto text = communicator.broadcast_text(join(mine.command, std::string_view("\0", 1)), 0);
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+    end = text.find('\0', begin);
+    parts.push_back(text.substr(begin, end - begin));
+  }
+  return {parts.at(0), mine.gpus_per_worker, {parts.begin() + 3, parts.end()}, parts.at(1), !parts.at(2).empty()};
+}
+
 /// The ranks that share a trouble.
 struct Group {
   std::string text;
@@ -43,7 +55,7 @@ Examination::Examination(const World& world, Communicator& communicator, const E
     : world_(world),
       communicator_(communicator),
       environment_(environment),
-      subject_{communicator.broadcast_text(std::move(subject.storage), 0), std::move(subject.gpus_per_worker)},
+      subject_(subject_of_first(communicator, std::move(subject))),
       hosts_(communicator.all_gather(host_name())),
       leaders_(static_cast<std::size_t>(world.node_count), -1) {
   for (int rank = 0; rank < world.size; ++rank) {
