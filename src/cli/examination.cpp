@@ -30,16 +30,17 @@ Json answer_of(const std::function<Json()>& work) {
   return answer;
 }
 
-/// Rank 0's, but for the GPUs that this rank asks for: parts that hold no NUL, with one between them.
+/// Rank 0's, but for the GPUs that this rank asks for. No part holds a NUL, and one ends each.
 Subject subject_of_first(Communicator& communicator, Subject mine) {
   mine.command.insert(mine.command.begin(), {mine.storage, mine.interface, mine.is_staged ? "staged" : ""});
-  const auto text = communicator.broadcast_text(join(mine.command, std::string_view("\0", 1)), 0);
+  std::string text;
+  for (const auto& part : mine.command) text += part + '\0';
+  text = communicator.broadcast_text(text, 0);
   std::vector<std::string> parts;
-  for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
-    end = text.find('\0', begin);
-    parts.push_back(text.substr(begin, end - begin));
-  }
-  return {parts.at(0), mine.gpus_per_worker, {parts.begin() + 3, parts.end()}, parts.at(1), !parts.at(2).empty()};
+  for (std::size_t begin = 0; begin < text.size(); begin += parts.back().size() + 1)
+    parts.push_back(text.substr(begin, text.find('\0', begin) - begin));
+  const std::vector<std::string> command(parts.begin() + 3, parts.end());
+  return {parts[0], mine.gpus_per_worker, command, parts[1], !parts[2].empty()};
 }
 
 /// The ranks that share a trouble.
