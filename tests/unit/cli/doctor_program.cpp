@@ -219,6 +219,7 @@ TEST_CASE("the programs' address is one that the nodes have connected to, and an
   CHECK(judge_command("program_address", {0, 0}, {.command = {"sh"}}).figures.at("address") == "127.0.0.1");
   const auto nodes = judge_command("program_address", {0, 1, 0}, {.command = {"sh"}});
   CHECK(nodes.grade != Grade::error);
+  if (nodes.grade == Grade::warning) CHECK_THAT(nodes.text, Contains("resolves to 127."));
   CHECK(nodes.figures.at("nodes").size() == 2);
   const auto none = judge_command("program_address", {0, 1}, {.command = {"sh"}, .interface = "ib77"});
   CHECK(none.grade == Grade::error);
