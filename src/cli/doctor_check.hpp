@@ -30,6 +30,7 @@ struct Check {
   std::string_view help;
   int place;  ///< in the report
   Finding (*run)(const Examination&);
+  bool of_program = false;  ///< left out unless a program is named
 };
 
 constexpr double check_limit_seconds = 30;

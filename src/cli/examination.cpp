@@ -30,6 +30,19 @@ Json answer_of(const std::function<Json()>& work) {
   return answer;
 }
 
+/// Rank 0's, but for the GPUs that this rank asks for. No part holds a NUL, and one ends each.
+Subject subject_of_first(Communicator& communicator, Subject mine) {
+  mine.command.insert(mine.command.begin(), {mine.storage, mine.interface, mine.is_staged ? "staged" : ""});
+  std::string text;
+  for (const auto& part : mine.command) text += part + '\0';
+  text = communicator.broadcast_text(text, 0);
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin < text.size(); begin += parts.back().size() + 1)
+    parts.push_back(text.substr(begin, text.find('\0', begin) - begin));
+  const std::vector<std::string> command(parts.begin() + 3, parts.end());
+  return {parts[0], mine.gpus_per_worker, command, parts[1], !parts[2].empty()};
+}
+
 /// The ranks that share a trouble.
 struct Group {
   std::string text;
@@ -43,7 +56,7 @@ Examination::Examination(const World& world, Communicator& communicator, const E
     : world_(world),
       communicator_(communicator),
       environment_(environment),
-      subject_{communicator.broadcast_text(std::move(subject.storage), 0), std::move(subject.gpus_per_worker)},
+      subject_(subject_of_first(communicator, std::move(subject))),
       hosts_(communicator.all_gather(host_name())),
       leaders_(static_cast<std::size_t>(world.node_count), -1) {
   for (int rank = 0; rank < world.size; ++rank) {

@@ -30,6 +30,9 @@ struct Answers {
 struct Subject {
   std::string storage;                   ///< a folder, absolute
   std::string gpus_per_worker = "auto";  ///< scaling.gpus_per_worker
+  std::vector<std::string> command;      ///< the program that is to run, with its words; none: a train function, or nothing
+  std::string interface;                 ///< program.interface
+  bool is_staged = false;                ///< the program may come with program.stage
 };
 
 /// What every check of `trainrt doctor` may look at and ask.
@@ -43,6 +46,9 @@ class Examination {
   const Environment& environment() const { return environment_; }
   const std::string& storage() const { return subject_.storage; }
   const std::string& gpus_per_worker() const { return subject_.gpus_per_worker; }
+  const std::vector<std::string>& command() const { return subject_.command; }  ///< empty if no program is named
+  const std::string& interface() const { return subject_.interface; }
+  bool is_staged() const { return subject_.is_staged; }
   const std::vector<std::string>& hosts() const { return hosts_; }  ///< by rank
   const std::string& host_of_node(std::size_t node) const { return hosts_[static_cast<std::size_t>(leaders_[node])]; }
   /// The lowest rank of every node, by node: it answers for what all ranks of a node share.

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """`trainrt doctor` examines what the ranks find: a line a check, what to do if something is wrong, the rank and host where it is
-not the same on all, exit 70 for an error, and nothing left behind."""
+not the same on all, exit 70 for an error, and nothing left behind. With a program it also examines what stops such a program."""
 import json
 import os
 import signal
@@ -11,7 +11,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from harness import *  # noqa: E402,F403
 
-CHECKS = {path.stem for path in (SOURCE / "src/cli/doctor").glob("*.cpp")}
+SOURCES = {path.stem: path.read_text() for path in (SOURCE / "src/cli/doctor").glob("*.cpp")}
+OF_PROGRAM = {name for name, text in SOURCES.items() if ".of_program = true" in text}
+CHECKS = set(SOURCES) - OF_PROGRAM
+PYTHON = "/usr/bin/python3"
 GRADES = ("ok", "warning", "error")
 
 
@@ -146,7 +149,7 @@ def a_config_says_what_storage_is_examined_and_nothing_is_made():
 @test
 def bad_words_and_bad_configs_are_refused_once():
     config = linear_config(scratch(), "run", checkpoint={"num_to_kep": 1})
-    for words in (["--storag", "."], ["word"], ["--config", config], ["--run.seed=1"]):
+    for words in (["--storag", "."], ["word"], ["--config", config], ["--run.seed=1"], ["--"], ["--run.nam=x", "--", "true"]):
         job = doctor(2, *words, code=USAGE)
         equal(job.err.count("error:"), 1, f"number of messages for {words}", job)
         equal(job.out, "", f"findings for {words}", job)
@@ -207,6 +210,127 @@ def a_dev_shm_of_no_use_is_named_with_what_to_do():
         found = checks["shared_memory"]
         equal(found["grade"], "warning", f"grade with {options}")
         check(words in found["text"] and "--shm-size" in found["advice"], f"unlikely: {found}")
+
+
+# ---- with a program ----------------------------------------------------------------------------------------------------------
+
+
+def of_program(*words, ranks=2, code=FINISHED, **options):
+    """The checks of `doctor --json -- WORDS` in a scratch folder with train.py, and the job."""
+    job = doctor(ranks, "--json", "--storage", scratch(), "--", *words, code=code, cwd=options.pop("cwd", None) or program_folder(), **options)
+    return examined(job), job
+
+
+def program_folder(source="import json\nprint(json)\n"):
+    folder = scratch()
+    (folder / "train.py").write_text(source)
+    return folder
+
+
+def unlike_ranks(*environments, words, folder, code=FINISHED):
+    """A rank with each of these variables."""
+    if MPIEXEC is None:
+        skip("mpiexec.mpich is not there (package mpich)")
+    command = [MPIEXEC]
+    for number, variables in enumerate(environments):
+        command += [":"] if number else []
+        command += ["-n", "1", "env", *(f"{name}={value}" for name, value in variables.items()), TRAINRT, "doctor", "--json", "--", *words]
+    job = run(command, timeout=60, cwd=folder)
+    check_exit(job, code)
+    return examined(job)
+
+
+def check_grade(checks, name, grade, *words):
+    found = checks[name]
+    equal(found["grade"], grade, f"grade of {name}: {found}")
+    for word in words:
+        check(word in found["text"] + found["advice"], f"{name} lacks {word!r}: {found}")
+
+
+@test
+def a_program_adds_its_checks_behind_dashes_and_in_a_config_and_does_not_run():
+    folder = program_folder("open('started', 'w')\n")
+    checks, _ = of_program(PYTHON, "train.py", "--lr", "--json", cwd=folder)
+    equal(set(checks), CHECKS | OF_PROGRAM, "checks behind dashes")
+    check_grade(checks, "program", "ok", "train.py", "the same on all ranks")
+    check_grade(checks, "program_address", "ok", "127.0.0.1")
+    check_grade(checks, "python", "ok", PYTHON)
+    config = write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"program": f"{PYTHON} train.py"}})
+    equal(set(examined(doctor(1, "--json", "--config", config, cwd=folder))), CHECKS | OF_PROGRAM, "checks of a config")
+    equal(sorted(os.listdir(folder)), ["run.ini", "train.py"], "what is left behind")
+
+
+@test
+def a_program_or_script_that_is_not_there_is_an_error_that_names_it():
+    checks, job = of_program("no-such-program", code=FAILED)
+    check_grade(checks, "program", "error", "ranks 0, 1 on", "no executable 'no-such-program'")
+    check_grade(checks, "python", "ok")
+    checks, job = of_program(PYTHON, "absent.py", code=FAILED)
+    check_grade(checks, "program", "error", "'absent.py'", "No such file")
+    job = doctor(1, "--", "./train.py", code=FAILED, cwd=program_folder())
+    line, = [line for line in job.out.splitlines() if line.split()[1] == "program"]
+    check(line.startswith("error") and "'./train.py'" in line, f"not executable: {line}", job)
+
+
+@test
+def a_program_that_is_missing_or_another_on_one_rank_is_named_with_the_rank():
+    folder = program_folder()
+    for name in ("a", "b"):
+        (folder / name).mkdir()
+        (folder / name / "tool").write_text("#!/bin/sh\n")
+        (folder / name / "tool").chmod(0o755)
+    paths = [{"PATH": f"{folder / name}:/usr/bin:/bin"} for name in ("a", "b", "c")]
+    checks = unlike_ranks(paths[0], paths[1], words=["tool"], folder=folder)
+    check_grade(checks, "program", "warning", "rank 1 on", str(folder / "b" / "tool"))
+    checks = unlike_ranks(paths[0], paths[2], words=["tool"], folder=folder, code=FAILED)
+    check_grade(checks, "program", "error", f"rank 1 on {socket.gethostname()}: there is no executable 'tool' on the PATH")
+
+
+@test
+def the_python_of_the_program_is_asked_for_what_its_script_imports():
+    folder = program_folder("import os, absent_module.inner\nfrom helper import x\nimport trainrt\ntry:\n    import optional_module\nexcept ImportError:\n    pass\n")
+    (folder / "helper.py").write_text("raise SystemExit('this runs')\n")
+    checks, _ = of_program(PYTHON, "train.py", ranks=1, cwd=folder)
+    check_grade(checks, "python", "warning", "imports absent_module, which")
+    check(re.fullmatch(r"3\.\d+\.\d+", checks["python"]["figures"]["version"]), f"no version: {checks['python']}")
+    checks, _ = of_program(PYTHON, "train.py", ranks=1, cwd=program_folder("import sys\nsys.path.insert(0, 'lib')\nimport absent_module\n"))
+    check_grade(checks, "python", "ok")
+    checks, _ = of_program(PYTHON, "train.py", ranks=1, code=FAILED, cwd=program_folder("print 'old'\n"))
+    check_grade(checks, "python", "error", "train.py is no Python 3")
+    broken = scratch() / "python3"
+    broken.write_text("#!/bin/sh\necho this python is broken >&2\nexit 3\n")
+    broken.chmod(0o755)
+    checks, _ = of_program(broken, "train.py", ranks=1, code=FAILED)
+    check_grade(checks, "python", "error", "exit 3", "this python is broken")
+
+
+@test
+def a_stale_lock_of_torchs_extensions_is_named_with_its_file():
+    folder = scratch()
+    lock = folder / "py311_cpu" / "fused_adam" / "lock"
+    lock.parent.mkdir(parents=True)
+    lock.touch()
+    env = {"TORCH_EXTENSIONS_DIR": folder}
+    checks, _ = of_program("true", env=env)
+    check_grade(checks, "stale_locks", "ok")
+    os.utime(lock, (time.time() - 3 * 3600,) * 2)
+    checks, _ = of_program("true", env=env)
+    check_grade(checks, "stale_locks", "warning", f"{lock} is 3 h old", f"rm {lock}")
+    equal(checks["stale_locks"]["text"].count(str(lock)), 1, "times that it is named")
+
+
+@test
+def a_proxy_limits_and_one_cpu_for_all_are_warnings():
+    proxy = {"http_proxy": "http://me:secret@proxy:3128", "no_proxy": "localhost"}
+    checks, job = of_program("true", env=proxy, before=("prlimit", "--nofile=1024:8192", "--core=0", "taskset", "-c", "0"))
+    check_grade(checks, "proxy", "warning", "http_proxy = http://proxy:3128", "127.0.0.1", "no_proxy")
+    check("secret" not in job.out, "the password is shown", job)
+    check_grade(checks, "limits", "warning", "1024 open files (ulimit -n, ulimit -n 8192 is allowed)")
+    check_grade(checks, "program_cpus", "warning", "2 ranks share CPU 0", "--cpus-per-task")
+    env = {"http_proxy": "http://proxy:3128", "no_proxy": "127.0.0.0/8"}
+    checks, _ = of_program("true", env=env, before=("prlimit", "--nofile=8192:8192", "--nproc=8192:8192"))
+    check_grade(checks, "proxy", "ok")
+    check_grade(checks, "limits", "ok", "8192 open files")
 
 
 main()

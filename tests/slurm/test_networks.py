@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Nodes with a network, a /dev/shm and a host name of their own: programs find an address that all nodes reach, whatever other
 interfaces there are; and a node that is cut off while it trains is missed."""
+import json
 import sys
 from pathlib import Path
 
@@ -43,6 +44,18 @@ def addresses_of_ranks(*overrides):
 @test
 def the_programs_find_each_other_at_the_address_of_the_first_node():
     equal(addresses_of_ranks(), [(CLUSTER.address("n1"), "eth0")] * 2, "where the ranks meet")
+
+
+@test
+def the_doctor_finds_the_same_address_and_a_program_that_is_on_one_node_only():
+    CLUSTER.enter("n1", "cp", "/bin/true", "/tmp/here-alone")
+    job = run(["srun", *LAYOUT, TRAINRT, "doctor", "--json", "--storage", scratch(), "--", "/tmp/here-alone"], env={**CLUSTER.env, **MPI_ON_ETH0}, timeout=90)
+    check_exit(job, FAILED)
+    found = {each["name"]: each for each in json.loads(job.out)["checks"]}
+    equal((found["program_address"]["figures"]["address"], found["program_address"]["figures"]["interface"]), (CLUSTER.address("n1"), "eth0"), "where the ranks meet", job)
+    equal(found["program"]["grade"], "error", "grade of the program", job)
+    check("rank 1 on n2: there is no executable '/tmp/here-alone'" in found["program"]["text"], f"it says: {found['program']}", job)
+    check("rank 0" not in found["program"]["text"], f"rank 0 is well: {found['program']}", job)
 
 
 @test

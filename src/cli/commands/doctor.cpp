@@ -19,16 +19,20 @@ namespace trainrt::cli::plugins {
 
 namespace {
 
-constexpr std::string_view doctor_usage = "doctor [--storage PATH] [--json] [--config FILE [--section.key=value ...]]";
+constexpr std::string_view doctor_usage =
+    "doctor [--storage PATH] [--json] [--config FILE] [--section.key=value ...] [-- COMMAND ARGS]";
 constexpr double collective_limit_seconds = 30;
 constexpr double start_seconds = 10;  // of MPI itself, once the ranks are there
 
 Arguments parse(std::span<const std::string> words) {
-  auto arguments = parse_arguments(
-      words,
-      {.with_value = {"config", "storage"}, .switches = {"json"}, .overrides = true, .usage = std::string(doctor_usage)});
-  if (!arguments.overrides.empty() && !arguments.has("config"))
-    throw UsageError(arguments.overrides.front() + " needs --config FILE; usage: trainrt " + std::string(doctor_usage));
+  auto arguments = parse_arguments(words, {.with_value = {"config", "storage"},
+                                           .switches = {"json"},
+                                           .overrides = true,
+                                           .program = true,
+                                           .usage = std::string(doctor_usage)});
+  if (!arguments.overrides.empty() && !arguments.has("config") && !arguments.program)
+    throw UsageError(arguments.overrides.front() + " needs --config FILE, or -- and a program; usage: trainrt " +
+                     std::string(doctor_usage));
   return arguments;
 }
 
@@ -58,13 +62,16 @@ Plan plan_of(const Arguments& arguments) {
   Plan plan;
   try {
     std::optional<config::RunSpec> spec;
-    if (arguments.has("config")) spec = load_spec(arguments, std::string(doctor_usage));
+    if (arguments.has("config") || arguments.program) spec = load_spec(arguments, std::string(doctor_usage));
     plan.subject.storage = storage_of(arguments, spec);
     if (!spec) return plan;
     plan.launch.timeout_seconds = spec->failure.launch_timeout_s;
     plan.comm = comm_options_of(*spec);
     plan.comm.timeout_seconds = std::min(plan.comm.timeout_seconds, collective_limit_seconds);
     plan.subject.gpus_per_worker = spec->scaling.gpus_per_worker;
+    plan.subject.command = spec->train.command;
+    plan.subject.interface = spec->program.interface;
+    plan.subject.is_staged = !spec->program.stage.empty();
   } catch (const Error&) {
     plan.error = std::current_exception();
   }
@@ -80,6 +87,7 @@ struct Visit {
 void run_checks(const doctor::Examination& examination, const Plan& plan, Visit& visit, Watchdog& watchdog) {
   visit.report->begin(examination);
   for (const auto* check : doctor::checks_in_order()) {
+    if (check->of_program && examination.command().empty()) continue;
     visit.check = check->name;
     watchdog.watch("doctor: " + std::string(check->name), plan.comm.timeout_seconds + doctor::check_limit_seconds);
     visit.report->add(check->name, check->run(examination));
@@ -144,19 +152,23 @@ ExitCode doctor_command(std::span<const std::string> words) {
 }  // namespace
 
 extern const Command doctor;
-const Command doctor{.name = "doctor",
-                     .usage = doctor_usage,
-                     .help = "under srun: launcher, MPI, HDF5, CUDA, cores, network, storage: is it all well?",
-                     .details =
-                         "Start it as the run will be started: the same srun options, or by hand for this machine alone. A "
-                         "line a check begins with\n"
-                         "ok, warning or error, and says what to do. The storage is --storage, the config's "
-                         "run.storage_path, or the current folder:\n"
-                         "every node writes at most 64 MiB there, for at most 3 s, in files named .trainrt-doctor*, which "
-                         "are removed (those of a killed\n"
-                         "doctor by the next one). --json prints one JSON object instead, for programs.\n"
-                         "Exit codes: 0 no error was found, 64 bad usage or config, 70 an error was found, 75 stopped by a "
-                         "signal.\n",
-                     .run = doctor_command};
+const Command doctor{
+    .name = "doctor",
+    .usage = doctor_usage,
+    .help = "under srun: launcher, MPI, HDF5, CUDA, cores, network, storage: is it all well?",
+    .details =
+        "Start it as the run will be started: the same srun options, or by hand for this machine alone. A "
+        "line a check begins with\n"
+        "ok, warning or error, and says what to do. The storage is --storage, the config's "
+        "run.storage_path, or the current folder:\n"
+        "every node writes at most 64 MiB there, for at most 3 s, in files named .trainrt-doctor*, which "
+        "are removed (those of a killed\n"
+        "doctor by the next one). With -- COMMAND ARGS, or a config with train.program, it also looks for what "
+        "stops such a program:\nits files, its Python and frameworks on each node, the address the ranks "
+        "are to meet at, CPUs, proxies, limits, stale locks.\nThe program is not started; its Python "
+        "interpreter is, once a node. --json prints one JSON object instead, for programs.\n"
+        "Exit codes: 0 no error was found, 64 bad usage or config, 70 an error was found, 75 stopped by a "
+        "signal.\n",
+    .run = doctor_command};
 
 }  // namespace trainrt::cli::plugins
