@@ -97,6 +97,14 @@ class TRAINRT_API Context final {
   /// Tells how many iterations (reports) the run will have in all, for the progress bar.
   void expect_iterations(std::int64_t total);
 
+  /// For a function that runs a program without trainrt's client: how far the program is, as its output shows, and its
+  /// metrics, the same on all ranks. seen[position], a number that grows from call to call within an attempt, is the run's
+  /// step; the rest of a record is as report() makes it. After a restart records from the first position on that is seen
+  /// again are dropped. No checkpoint is taken: what the program has saved is not known. Collective.
+  void observe(std::string_view position, const Metrics& seen);
+  /// Nothing more will be seen in this attempt, and no conclusion be drawn from that. Rank 0 calls; not collective.
+  void end_observation();
+
   /// Random numbers of this worker for this step: the same after any restart. `stream` tells several uses apart.
   Random random(std::uint64_t stream = 0) const;
   /// A seed for a framework's own generator, from (run.seed, step, worker).

@@ -66,10 +66,11 @@ Usable usable_of(const Situation& situation, const Limits& limits) {
 /// What stands against any further attempt; nullopt if nothing does.
 std::optional<Verdict> refused(const Situation& situation, const Limits& limits) {
   if (limits.max_no_progress > 0 && situation.no_progress >= limits.max_no_progress)
-    return give_up(ExitCode::no_progress,
-                   fmt::format("{}; {} attempts in a row got no further than the checkpoint they began with", situation.how,
-                               situation.no_progress),
-                   mend_and_submit(situation), Limit::max_no_progress);
+    return give_up(
+        ExitCode::no_progress,
+        fmt::format("{}; {} attempts in a row got no further than {}", situation.how, situation.no_progress,
+                    situation.silent ? "earlier ones, by the program's output" : "the checkpoint they began with"),
+        mend_and_submit(situation), Limit::max_no_progress);
   return std::nullopt;
 }
 

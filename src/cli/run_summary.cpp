@@ -44,7 +44,7 @@ Json as_json(const rundir::TimeAccount& account) {
 
 Json as_json(const rundir::AttemptRecord& attempt, const rundir::TimeAccount& account) {
   const auto or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
-  const auto if_known = [&](std::int64_t number) { return attempt.silent ? Json() : Json(number); };
+  const auto if_known = [&](std::int64_t number) { return attempt.shows_progress() ? Json(number) : Json(); };
   return {{"attempt", attempt.number},
           {"state", rundir::state_of(attempt)},
           {"start", attempt.start},

@@ -65,8 +65,9 @@ trainer::TrainCall train_call(const config::RunSpec& spec) {
                                                  .interface = spec.program.interface,
                                                  .hang_timeout_s = hang_timeout_s(spec.failure.hang_timeout),
                                                  .hang_folder = rundir::hang_folder,
-                                                 .shown = spec.run.shown_output})),
-          true};
+                                                 .shown = spec.run.shown_output,
+                                                 .progress = spec.program.progress})),
+          true, !spec.program.progress.empty()};
 }
 
 std::string described(const config::RunSpec& spec, const trainer::TrainCall& call) {

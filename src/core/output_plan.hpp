@@ -1,5 +1,8 @@
 #pragma once
+#include <cstddef>
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include <unistd.h>
 
@@ -20,6 +23,9 @@ struct OutputPlan {
   std::string prefix;
   int out = STDOUT_FILENO;    ///< where the terminal gets what was written to standard output; not owned
   int error = STDERR_FILENO;  ///< and to standard error
+  /// Gets all of it too, as it is read: of standard output (0) or standard error (1); of both as 0 if is_one_stream(). Must
+  /// neither throw nor wait.
+  std::function<void(std::size_t stream, std::string_view bytes)> listener;
   /// Both lead to the same place, or to none: then one pipe carries both streams, in the order of their writes.
   bool is_one_stream() const;
 };

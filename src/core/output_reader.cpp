@@ -30,7 +30,8 @@ void close_end(int& fd) {
 
 }  // namespace
 
-OutputReader::OutputReader(const OutputPlan& plan) : log_(plan.log), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+OutputReader::OutputReader(const OutputPlan& plan)
+    : log_(plan.log), listener_(plan.listener), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (plan.is_one_stream()) {
     add_source(plan, plan.out);
     return;
@@ -126,6 +127,7 @@ bool OutputReader::read_from(Source& source) {
     tail_.add(bytes);
   }
   bytes_read_ += bytes.size();
+  if (listener_) listener_(static_cast<std::size_t>(&source - sources_.data()), bytes);
   source.view->add(bytes);
   return true;
 }

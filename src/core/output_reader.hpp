@@ -1,9 +1,12 @@
 #pragma once
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -52,6 +55,7 @@ class OutputReader {
   void note_empty(std::uint64_t asked);
 
   OutputLog log_;
+  std::function<void(std::size_t stream, std::string_view bytes)> listener_;
   std::vector<Source> sources_;  ///< one or two
   int wake_ = -1;                ///< an eventfd
   std::vector<char> buffer_;

@@ -86,6 +86,7 @@ Attempt::Attempt(const std::string& run_dir, int ranks, std::vector<std::string>
   record_.ranks = ranks;
   record_.nodes = std::move(nodes);
   record_.silent = meter.is_silent();
+  record_.position = meter.read().position;
   record_.start = utc_before(monotonic_seconds() - meter.started_s());
   const auto before = claim();
   fault_point("claimed");
@@ -154,6 +155,7 @@ void Attempt::take_reading(AttemptRecord& record) const {
   record.iteration = reading.iteration;
   record.timing = reading.timing;
   record.silent = reading.silent;
+  record.position = reading.position;
   record.seen = utc_now();
 }
 

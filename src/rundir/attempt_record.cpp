@@ -75,6 +75,14 @@ double seconds_or(const Json& json, const char* key) {
   return seconds;
 }
 
+std::optional<double> position_from(const Json& json) {
+  const auto found = json.find("position");
+  if (found == json.end() || found->is_null()) return std::nullopt;
+  const auto position = found->get<double>();
+  if (!(position >= -1 && position <= static_cast<double>(most_count))) refuse("position", *found);
+  return position;
+}
+
 Owner owner_from(const Json& json) {
   const auto& start_time = json.at("pid_start_time");
   if (!start_time.is_number_unsigned()) refuse("pid_start_time", start_time);
@@ -100,6 +108,7 @@ Json numbers_of(const AttemptRecord& record) {
                {"timing", to_json(record.timing)},
                {"seen", record.seen.empty() ? Json() : Json(record.seen)}};
   if (record.silent) json["silent"] = true;
+  if (record.silent && record.position) json["position"] = *record.position;
   return json;
 }
 
@@ -117,6 +126,7 @@ void take_numbers(AttemptRecord& record, const Json& json) {
   record.saved_iteration = count_or("saved_iteration", -1);
   record.seen = value_or<std::string>(json, "seen", "");
   record.silent = value_or(json, "silent", false);
+  record.position = position_from(json);
   const auto timing = value_or(json, "timing", Json::object());
   record.timing = {.startup_s = seconds_or(timing, "startup_s"),
                    .steps_s = seconds_or(timing, "steps_s"),

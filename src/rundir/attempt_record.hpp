@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,8 +45,13 @@ struct AttemptRecord {
   std::string seen;  ///< UTC; its last sign of life with these numbers; "" if it has left none
   /// Of a program that has not restored, stepped or reported so far: how far it came is not known.
   bool silent = false;
+  /// Of such a program whose output is looked at: the step, iteration or epoch that it showed last; -1: none so far.
+  std::optional<double> position;
   /// The user let it begin all the same: what earlier attempts say they had saved counts no more.
   bool accepted_missing = false;
+
+  /// Its steps and iterations are known.
+  bool shows_progress() const { return !silent || (position && *position >= 0); }
 };
 
 /// "000003"

@@ -36,7 +36,7 @@ std::int64_t survived(const AttemptRecord& attempt, std::span<const AttemptRecor
   std::int64_t until = way.last;
   bool followed = false;
   for (const auto& other : later) {
-    if (!way_of(other).moved()) continue;
+    if (other.silent || !way_of(other).moved()) continue;
     followed = true;
     until = std::min(until, way_of(other).first);
   }
@@ -48,7 +48,7 @@ std::int64_t survived(const AttemptRecord& attempt, std::span<const AttemptRecor
 double lost_share(const AttemptRecord& attempt, std::span<const AttemptRecord> later) {
   const auto way_of = in_steps(attempt).moved() ? in_steps : in_reports;
   const auto way = way_of(attempt);
-  if (!way.moved()) return 0;
+  if (attempt.silent || !way.moved()) return 0;  // what a silent program has saved is not known
   return static_cast<double>(way.last - survived(attempt, later, way_of)) / static_cast<double>(way.last - way.first);
 }
 

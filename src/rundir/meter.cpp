@@ -13,7 +13,7 @@ constexpr auto relaxed = std::memory_order_relaxed;
 
 }  // namespace
 
-Meter::Meter(double started_s, bool silent) : started_s_(started_s), silent_(silent) {}
+Meter::Meter(double started_s, bool silent, bool observed) : started_s_(started_s), silent_(silent), observed_(observed) {}
 
 void Meter::train_function_began() {
   began_at_s_.store(monotonic_seconds(), relaxed);
@@ -42,6 +42,17 @@ void Meter::stepped(std::int64_t step) {
 void Meter::reported(std::int64_t iteration) {
   iteration_.store(iteration, relaxed);
   if (!steps_begun()) begin_steps();
+}
+
+void Meter::observed(double position, std::int64_t iteration) {
+  const auto step = static_cast<std::int64_t>(position);
+  const bool is_first = position_.exchange(position, relaxed) < 0;
+  last_step_.store(step, relaxed);
+  iteration_.store(iteration, relaxed);
+  if (!is_first) return;
+  first_step_.store(step, relaxed);
+  first_iteration_.store(iteration - 1, relaxed);
+  notify();
 }
 
 void Meter::begin_steps() {
@@ -90,6 +101,7 @@ Meter::Reading Meter::read() const {
                   .saved_iteration = saved_iteration_.load(relaxed),
                   .iteration = iteration_.load(relaxed),
                   .silent = is_silent(),
+                  .position = observed_.load(relaxed) ? std::optional(position_.load(relaxed)) : std::nullopt,
                   .timing = {}};
   const double now = monotonic_seconds();
   const double ended = ended_at_s_.load(relaxed);

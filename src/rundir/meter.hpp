@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 
 #include "rundir/attempt_record.hpp"
 
@@ -22,12 +23,14 @@ class Meter {
     std::int64_t saved_iteration = -1;
     std::int64_t iteration = 0;
     bool silent = false;
+    std::optional<double> position;  ///< AttemptRecord
     Timing timing;
   };
 
   /// `started_s`: when the attempt began, by monotonic_seconds(). `silent`: of a program that may train without a word;
   /// it counts as silent until the first restore, step or report.
-  explicit Meter(double started_s, bool silent = false);
+  /// `observed`: the output of such a program shows how far it is.
+  explicit Meter(double started_s, bool silent = false, bool observed = false);
 
   // --- the train thread ---
   void train_function_began();
@@ -37,6 +40,9 @@ class Meter {
   void restored(std::int64_t step, std::int64_t iteration, std::int64_t checkpoint);
   void stepped(std::int64_t step);
   void reported(std::int64_t iteration);
+  /// A silent program has shown that it is at `position`, which makes the iteration.
+  void observed(double position, std::int64_t iteration);
+  void end_observation() { observed_.store(false, std::memory_order_relaxed); }
   void committed(std::int64_t step, std::int64_t iteration, std::int64_t checkpoint);
   void training_ended();
   double stalled_s() const;  ///< in all saves so far, the one under way included
@@ -72,7 +78,8 @@ class Meter {
   const double started_s_;
   std::atomic<std::int64_t> first_step_{0}, last_step_{0}, saved_step_{-1}, saved_checkpoint_{-1};
   std::atomic<std::int64_t> first_iteration_{0}, saved_iteration_{-1}, iteration_{0};
-  std::atomic<bool> silent_;
+  std::atomic<bool> silent_, observed_;
+  std::atomic<double> position_{-1};                                      // < 0: none seen
   std::atomic<double> began_at_s_{-1}, steps_at_s_{-1}, ended_at_s_{-1};  // < 0: not yet
   std::atomic<double> stalled_s_{0}, stall_at_s_{-1};
   int stalls_ = 0;

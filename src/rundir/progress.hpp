@@ -11,7 +11,8 @@ inline constexpr std::size_t attempts_that_matter = 200;
 
 /// How many of a job's last attempts, in a row, committed no checkpoint beyond the one they began with. Those that failed,
 /// were killed, or stopped by themselves count; those that Slurm ended, those whose config was wrong, and those of programs
-/// that said nothing, are passed over.
+/// that said nothing, are passed over. If such a program's output is looked at, an attempt gets further if that shows it
+/// beyond all earlier attempts.
 /// `attempts` are in order. Pure.
 int attempts_without_progress(std::span<const AttemptRecord> attempts, const std::string& job_id);
 

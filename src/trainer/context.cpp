@@ -40,6 +40,8 @@ void Context::request_stop(std::string_view reason) { session_.request_stop(reas
 void Context::save() { session_.save_now(); }
 void Context::checkpoint_metadata(std::string_view json) { session_.set_metadata(json); }
 void Context::log(std::string_view text) const { trainrt::log::worker(text); }
+void Context::observe(std::string_view position, const Metrics& seen) { session_.observe(position, seen); }
+void Context::end_observation() { session_.end_observation(); }
 void Context::expect_iterations(std::int64_t total) { session_.expect_iterations(total); }
 
 std::uint64_t Context::step_seed() const {

@@ -23,6 +23,8 @@ std::string why_of(const Ending& ending) {
 }
 
 std::string way_of(const Ending& ending) {
+  if (ending.silent && ending.iteration > 0)
+    return fmt::format("the program ended well, last seen at step {} by its output", ending.step);
   if (ending.silent) return "the program ended well, and does not report progress";
   return counted(ending.iteration, "iteration") + ", " + counted(ending.step, "step");
 }
@@ -44,6 +46,9 @@ std::string stopped_message(const Ending& ending) {
   const auto again = fmt::format("Run the same command again to continue (exit {})", static_cast<int>(ExitCode::stopped));
   if (ending.kind == Kind::not_begun)
     return fmt::format("{} before the training began; nothing has changed. {}", why_of(ending), again);
+  if (ending.silent && ending.iteration > 0)
+    return fmt::format("{}; the program's output showed step {} last, and it goes on from what it saved by itself. {}",
+                       why_of(ending), ending.step, again);
   if (ending.silent)
     return fmt::format("{}; the program had reported no progress, and goes on from what it saved by itself. {}",
                        why_of(ending), again);

@@ -72,7 +72,8 @@ void fail_everywhere(const AttemptPlace& place, const Session& session, launch::
   }
   const auto details = details_of_exception(whole_message);
   std::this_thread::sleep_for(std::chrono::duration<double>(behind_first_s(launch.world(), 1)));
-  const auto at_step = session.is_silent() ? "" : fmt::format(" at step {}", session.step_count());
+  const auto at_step =
+      session.is_silent() && session.iteration() == 0 ? "" : fmt::format(" at step {}", session.step_count());
   const auto text = fmt::format("rank {} on {} failed{} (attempt {}): {}", launch.world().rank, host_name(), at_step,
                                 place.attempt, first_line(error.what()));
   log::error(error.what());

@@ -38,7 +38,7 @@ class FileReporter : public Reporter {
   }
 
   void begin(const Start& start) override {
-    say_what_is_repeated(start.iteration);
+    say_what_is_repeated(start);
     auto opened = metrics::ResultLog::open(run_dir_, start.iteration);
     log_.emplace(std::move(opened.log));
     auto first = metrics::Moment::now();
@@ -74,11 +74,14 @@ class FileReporter : public Reporter {
   }
 
  private:
-  void say_what_is_repeated(std::int64_t iteration) const {
+  void say_what_is_repeated(const Start& start) const {
+    const auto iteration = start.iteration;
     const auto there = static_cast<std::int64_t>(metrics::read_results(run_dir_.path()).size());
     if (there <= iteration) return;
-    const auto text = fmt::format("dropped, and made again, since no checkpoint includes it: {} after iteration {}",
-                                  counted(there - iteration, "report"), iteration);
+    const auto text =
+        fmt::format("dropped, and made again, since {}: {} after iteration {}",
+                    start.of_silent_program ? "the program has gone back to before it" : "no checkpoint includes it",
+                    counted(there - iteration, "report"), iteration);
     iteration == 0 ? log::warning(text + ". The run begins anew") : log::info(text);
   }
 

@@ -231,8 +231,8 @@ RunOutcome run_attempt(const config::RunSpec& spec, const TrainCall& function, l
 
 RunOutcome begin_and_run(const config::RunSpec& spec, const TrainCall& function, launch::Launch& launch,
                          Communicator& communicator, double pause_s) {
-  rundir::Meter meter(attempt_start_s(),
-                      function.may_be_silent);  // before what uses it: the attempt's heartbeats, in `start`
+  rundir::Meter meter(attempt_start_s(), function.may_be_silent,
+                      function.is_observed);  // before what uses it: the attempt's heartbeats, in `start`
   Start start;
   start.pause_s = pause_s;
   start.start_watch.emplace(

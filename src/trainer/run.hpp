@@ -21,6 +21,7 @@ struct TrainCall {
   std::string name;
   std::function<void(Context&)> train;
   bool may_be_silent = false;  ///< a program, which may train without a call of the Context
+  bool is_observed = false;    ///< it calls Context::observe() for a silent program
 };
 
 /// Runs an attempt of a run: opens the run directory, continues from the last checkpoint, calls the train function, and

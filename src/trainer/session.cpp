@@ -66,7 +66,7 @@ void Session::begin_reports(std::int64_t iteration, double iteration_s) {
   comm::agreed(
       communicator_,
       [&] {
-        reporter_->begin({progress_.step, iteration, iteration_s});
+        reporter_->begin({progress_.step, iteration, iteration_s, is_silent()});
       },
       trainer::with_advice);
   reports_begun_ = true;
@@ -148,6 +148,14 @@ void Session::stop_if_asked() {
   obey(vote_.now(ballot(), StopVote::Call::stop_point), false);
 }
 
+void Session::take_record(const metrics::Record& record) {
+  progress_.iteration = record.iteration;
+  iteration_at_s_ = monotonic_seconds();
+  last_metrics_.clear();
+  for (const auto& [key, value] : record.values)
+    if (const auto* number = std::get_if<double>(&value)) last_metrics_[key] = *number;
+}
+
 void Session::report(const Metrics& metrics) {
   throw_if_stopped();
   fault_point("report");
@@ -162,13 +170,9 @@ void Session::report(const Metrics& metrics) {
   outcome.checkpoint_wanted = outcome.checkpoint_wanted || earlier.checkpoint_wanted;
 
   auto record = trainer::aggregate_report(metrics, progress_.iteration + 1, communicator_);
-  progress_.iteration = record.iteration;
-  iteration_at_s_ = monotonic_seconds();
+  take_record(record);
   reported_ = true;
   attempt_.meter.reported(progress_.iteration);
-  last_metrics_.clear();
-  for (const auto& [key, value] : record.values)
-    if (const auto* number = std::get_if<double>(&value)) last_metrics_[key] = *number;
   warn_of_missing_score();
   if (stops_.meets_rule(progress_.iteration, last_metrics_)) outcome.stop = batch::ended_early;
   note_place();
@@ -258,11 +262,12 @@ trainer::Ending Session::ending() const {
 
 void Session::close() {
   fault_point("close");
-  if (has_begun()) warn_of_unread_keys("its end");
+  if (has_begun() && !is_silent()) warn_of_unread_keys("its end");
   attempt_.meter.training_ended();
   life_.progress(progress_.step, Phase::finishing);
   // A run that was stopped before it restored has reports that nobody has read yet: they stay as they are.
-  if (!reports_begun_ && stopped_by_ == batch::no_stop) begin_reports(0);
+  // Of a silent program those of earlier attempts are kept: that this one has shown nothing does not undo them.
+  if (!reports_begun_ && stopped_by_ == batch::no_stop) begin_reports(is_silent() ? records_before({}, 0) : 0);
   const auto settle = [&] {
     saves_.drain();
     if (!reports_begun_) return;

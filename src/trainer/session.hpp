@@ -48,6 +48,8 @@ class Session {
   bool restore(State& state);
   void step();
   void report(const Metrics& metrics);
+  void observe(std::string_view position, const Metrics& seen);
+  void end_observation() { attempt_.meter.end_observation(); }
   void stop_point();
   /// Stops at once if somebody was asked to: before the train function starts, and after a load. Collective.
   void stop_if_asked();
@@ -83,11 +85,15 @@ class Session {
   bool has_begun() const { return attached_ || has_progress(); }
   bool is_silent_program() const;
   /// Nothing is lost when the run goes on from its newest checkpoint, or from its beginning if it has made no step.
-  bool loses_nothing() const { return !has_progress() || is_saved(); }
+  /// What a silent program has saved is its own matter.
+  bool loses_nothing() const { return !has_progress() || is_saved() || is_silent(); }
   trainer::RunPoint point() const { return {progress_.iteration, progress_.step}; }
   bool is_saved() const { return saves_.holds(point()); }
   trainer::CheckpointCycle::Content content() const;
   void attach(const State& user);
+  void take_record(const metrics::Record& record);
+  std::int64_t records_before(std::string_view key, double position);
+  void begin_observed(std::string_view position, double first);
   void begin_reports(std::int64_t iteration, double iteration_s = 0);
   bool restore_own();
   bool resume_from_other();
@@ -121,6 +127,7 @@ class Session {
   std::string metadata_ = "{}";
   std::map<std::string, double> last_metrics_;  // of the last report, also if an earlier attempt made it
   double iteration_at_s_;                       // monotonic: when the iteration under way began, had no attempt ended in it
+  double synced_at_s_ = 0;                      // monotonic: when what was observed was last made durable
   bool reports_begun_ = false;
   bool reported_ = false;  // in this attempt
   batch::StopCause stopped_by_ = batch::no_stop;

@@ -37,13 +37,17 @@ std::string nodes_text(const std::vector<std::string>& nodes) {
                                : fmt::format("{} and {} more", nodes[0], nodes.size() - 1);
 }
 
+std::string steps_text(const rundir::AttemptRecord& attempt) {
+  if (!attempt.shows_progress()) return attempt.position ? "none seen" : "not reported";
+  return fmt::format("{} to {}{}", attempt.first_step, attempt.last_step, attempt.silent ? " (seen)" : "");
+}
+
 void print_attempts(const std::vector<rundir::AttemptRecord>& attempts, std::size_t attempt_count) {
   Table table(
       {{"no", true}, {"state"}, {"start"}, {"ranks", true}, {"nodes"}, {"steps"}, {"saved", true}, {"why it ended"}});
   for (const auto& attempt : attempts)
     table.add({std::to_string(attempt.number), std::string(rundir::state_of(attempt)), attempt.start,
-               std::to_string(attempt.ranks), nodes_text(attempt.nodes),
-               attempt.silent ? "not reported" : fmt::format("{} to {}", attempt.first_step, attempt.last_step),
+               std::to_string(attempt.ranks), nodes_text(attempt.nodes), steps_text(attempt),
                attempt.saved_step < 0 ? "-" : std::to_string(attempt.saved_step), first_line(attempt.why)});
   const auto unreadable = attempt_count - attempts.size();
   fmt::print(

@@ -41,7 +41,12 @@ const Section program{
                      "its own storage before the programs start; rank 0 alone reads it"}),
         key(&ProgramKeys::stage_dir,
             {.key = "program.stage_dir",
-             .help = "the folder of each node's own storage for it; without it $SLURM_TMPDIR, else $TMPDIR, else /tmp"})}};
+             .help = "the folder of each node's own storage for it; without it $SLURM_TMPDIR, else $TMPDIR, else /tmp"}),
+        key(&ProgramKeys::progress,
+            {.key = "program.progress",
+             .help = "a regular expression that finds the progress of a program without trainrt's client in lines of rank "
+                     "0's output, by groups with names: step (or iteration, or epoch), and metrics, as in "
+                     R"(step (?<step>\d+) loss (?<loss>\S+))"})}};
 
 }  // namespace plugins
 

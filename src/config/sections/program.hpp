@@ -11,6 +11,7 @@ struct ProgramKeys {
   std::string interface;                  ///< "" = whichever the other nodes reach
   std::string stage;                      ///< a path; "" = nothing is staged
   std::string stage_dir;                  ///< "" = each node's own choice
+  std::string progress;                   ///< a regular expression; "" = the output is not looked at
 };
 
 }  // namespace trainrt::config

@@ -5,11 +5,13 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <memory>
 #include <thread>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "core/first_rank.hpp"
 #include "core/host.hpp"
 #include "frameworks/program/activity_meter.hpp"
 #include "frameworks/program/arrangement.hpp"
@@ -17,6 +19,7 @@
 #include "frameworks/program/endings.hpp"
 #include "frameworks/program/environment.hpp"
 #include "frameworks/program/idle_programs.hpp"
+#include "frameworks/program/progress_watch.hpp"
 #include "frameworks/program/script.hpp"
 
 namespace trainrt::program {
@@ -25,13 +28,24 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+using Progress = std::optional<ProgressPattern>;
+
+/// Rank 0's; nothing on the others.
+std::shared_ptr<ProgressWatch> progress_watch(const Context& ctx, const Progress& progress) {
+  std::shared_ptr<ProgressWatch> watch;
+  if (progress) FirstRank(ctx.world_rank()).does([&] { watch = std::make_shared<ProgressWatch>(*progress); });
+  return watch;
+}
+
 /// The program of one rank, from its start to its end.
 class ProgramRun {
  public:
   ProgramRun(Context& ctx, const ProgramOptions& options, const std::string& executable, const Frameworks& frameworks,
-             Meeting known)
+             const Progress& progress, Meeting known)
       : ctx_(ctx),
         options_(options),
+        progress_(progress),
+        progress_watch_(progress_watch(ctx, progress)),
         arrangement_(ctx.communicator(), std::move(known), frameworks, options.interface),
         channel_(theirs_),
         child_(plan(executable, frameworks)),
@@ -58,8 +72,9 @@ class ProgramRun {
  private:
   /// How the programs of all ranks stand, before all are connected: how many of each.
   enum Standing : std::size_t { running, connected, ended, failed, standings };
-  static constexpr std::size_t idle = standings;  // how many of those that run
-  using Census = std::array<std::int64_t, standings + 1>;
+  static constexpr std::size_t idle = standings;      // how many of those that run
+  static constexpr std::size_t seen = standings + 1;  // whether rank 0's has shown progress
+  using Census = std::array<std::int64_t, standings + 2>;
 
   ChildPlan plan(const std::string& executable, const Frameworks& frameworks) const {
     return {
@@ -69,8 +84,15 @@ class ProgramRun {
         .socket = theirs_.number(),
         .other_sockets = arrangement_.sockets(),
         .stop_signal = options_.stop_signal,
-        .output = output_plan(options_.shown, ctx_.run_dir(), ctx_.world_rank()),
+        .output = plan_of_output(),
         .title = fmt::format("attempt {}, rank {} on {}", ctx_.attempt(), ctx_.world_rank(), host_name())};
+  }
+
+  OutputPlan plan_of_output() const {
+    auto plan = output_plan(options_.shown, ctx_.run_dir(), ctx_.world_rank());
+    if (progress_watch_)
+      plan.listener = [watch = progress_watch_](std::size_t stream, std::string_view bytes) { watch->add(stream, bytes); };
+    return plan;
   }
 
   /// Waits until the programs of all ranks have sent their first message, or have ended without one (false). The ranks go
@@ -81,6 +103,8 @@ class ProgramRun {
     for (double look_s = 0.01;; look_s = std::min(2 * look_s, most_s)) {
       if (!first_) first_ = channel_.receive(look_s);
       const auto census = census_with(standing());
+      if (progress_ && census[connected] > 0) refuse_to_observe();
+      if (census[seen] > 0) ctx_.observe(progress_->position(), shared_progress(ctx_.communicator(), seen_));
       if (census[failed] > 0) stop_or_fail();
       if (census[idle] > 0 && census[idle] + census[ended] == ctx_.world_size()) fail_as_idle();
       if (census[connected] == ctx_.world_size()) return true;
@@ -115,8 +139,17 @@ class ProgramRun {
     Census census{};
     census[mine] = 1;
     if (mine == running && activity_.is_idle(child_.output_bytes())) census[idle] = 1;
+    if (progress_watch_) look_for_progress(mine != running);
+    if (seen_) census[seen] = 1;
     ctx_.communicator().all_reduce(census, Op::sum, "how the programs stand");
     return census;
+  }
+
+  void look_for_progress(bool has_ended) {
+    if (has_ended) static_cast<void>(child_.output_tail());  // all of it has been read then
+    const bool gave_up = progress_watch_->has_given_up();
+    seen_ = progress_watch_->newest(has_ended);
+    if (!gave_up && progress_watch_->has_given_up()) ctx_.end_observation();
   }
 
   /// The batch system signals programs too, and may have done so before this process heard of it: then the end of a program
@@ -154,6 +187,12 @@ class ProgramRun {
     std::this_thread::sleep_for(std::chrono::duration<double>(pause_s - child_.end_age_s()));
   }
 
+  [[noreturn]] static void refuse_to_observe() {
+    throw UsageError(
+        "program.progress is for programs without trainrt's client, and train.program has called trainrt.context(): it "
+        "reports by itself. Leave program.progress out");
+  }
+
   [[noreturn]] static void refuse_mixture(const Census& census) {
     throw Error(
         fmt::format("train.program: the programs of {} ranks use trainrt's client, and those of {} ended without it",
@@ -177,7 +216,10 @@ class ProgramRun {
 
   Context& ctx_;
   const ProgramOptions& options_;
-  Arrangement arrangement_;  ///< its ports are kept as long as the program runs
+  const Progress& progress_;
+  std::shared_ptr<ProgressWatch> progress_watch_;
+  std::optional<SeenNumbers> seen_;  ///< by rank 0, at the last look
+  Arrangement arrangement_;          ///< its ports are kept as long as the program runs
   Descriptor theirs_;
   Channel channel_;
   Child child_;
@@ -189,6 +231,12 @@ Frameworks frameworks_of(const ProgramOptions& options) try {
   return chosen_frameworks(options.environments);
 } catch (const UsageError& error) {
   throw UsageError(fmt::format("program.env: {}", error.what()));
+}
+
+Progress progress_of(const ProgramOptions& options) try {
+  return options.progress.empty() ? Progress() : Progress(options.progress);
+} catch (const UsageError& error) {
+  throw UsageError(fmt::format("program.progress: {}", error.what()));
 }
 
 /// The path of the program. A tree that is staged may bring it: then it cannot be looked for before.
@@ -214,7 +262,9 @@ std::function<void(Context&)> program_function(ProgramOptions options) {
   if (options.stage.source.empty()) static_cast<void>(required_executable(options, {}));
   require_script(options.command);
   auto frameworks = frameworks_of(options);
-  return [options = std::move(options), frameworks = std::move(frameworks), starts = 0](Context& ctx) mutable {
+  auto progress = progress_of(options);
+  return [options = std::move(options), frameworks = std::move(frameworks), progress = std::move(progress),
+          starts = 0](Context& ctx) mutable {
     auto known = known_of(ctx);
     known.restarts = starts++;
     known.max_restarts = options.max_restarts;
@@ -222,7 +272,7 @@ std::function<void(Context&)> program_function(ProgramOptions options) {
     stage::Stage stage(ctx, options.stage);
     const auto staged = stage.tree() ? in_tree(options, *stage.tree()) : options;
     const auto executable = required_executable(staged, stage.tree());
-    stage.run([&] { ProgramRun(ctx, staged, executable, frameworks, std::move(known)).run(); });
+    stage.run([&] { ProgramRun(ctx, staged, executable, frameworks, progress, std::move(known)).run(); });
   };
 }
 

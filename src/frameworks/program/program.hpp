@@ -27,6 +27,7 @@ struct ProgramOptions {
   double hang_timeout_s = 0;              ///< that all programs may be idle, if they say nothing; 0: any time
   std::function<std::string(int attempt)> hang_folder;  ///< in the run directory, for their stacks then
   ShownOutput shown = ShownOutput::first_rank;          ///< on the terminal, of the programs' output
+  std::string progress;  ///< ProgressPattern of programs without the client, in rank 0's output; "": none
 };
 
 /// The program of some rank fell before all of them used the client. Thrown on all ranks at the same point, when none of
@@ -39,7 +40,7 @@ class ProgramFell : public Error {
 /// A train function that starts the program on every rank and waits for it. A program that speaks (protocol in
 /// conversation.hpp; trainrt.py is a client) steps, reports and restores through the Context; one that says nothing runs
 /// until it ends, and gets the stop signal if the run stops. UsageError if there is no such executable, or an
-/// interpreter's script is not there, or for a framework that there is not.
+/// interpreter's script is not there, for a framework that there is not, or for a wrong `progress`.
 std::function<void(Context&)> program_function(ProgramOptions options);
 
 }  // namespace trainrt::program

@@ -74,7 +74,8 @@ TEST_CASE("every value of the config reaches its own place") {
                        {"program.gpus", "own"},
                        {"program.interface", "ib0"},
                        {"program.stage", "/s/venv"},
-                       {"program.stage_dir", "/scratch"}};
+                       {"program.stage_dir", "/scratch"},
+                       {"program.progress", R"(step (?<step>\d+))"}};
   for (const auto& option : declared_options()) {
     INFO(option.key);
     CHECK((given.contains(option.key) || option.key == "train.program"));
@@ -101,6 +102,7 @@ TEST_CASE("every value of the config reaches its own place") {
   CHECK((spec.program.environments == std::vector<std::string>{"jax", "torch"} && spec.program.interface == "ib0"));
   CHECK(spec.program.gpus == "own");
   CHECK((spec.program.stage == "/s/venv" && spec.program.stage_dir == "/scratch"));
+  CHECK(spec.program.progress == R"(step (?<step>\d+))");
   const auto& failure = spec.failure;
   CHECK((failure.max_failures == 12 && failure.max_requeues == 13 && failure.max_no_progress == 14));
   CHECK((failure.stop_before_end.seconds == 15 && failure.hang_timeout.seconds == 16));

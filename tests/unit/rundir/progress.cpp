@@ -43,6 +43,11 @@ TEST_CASE("attempts that fail, or stop by themselves, where they began are count
   reports_moved.saved_iteration = 9;
   auto silent = killed;
   silent.silent = true;
+  const auto seen_at = [&](double position) {
+    auto seen = silent;
+    seen.position = position;
+    return seen;
+  };
   const auto of_another_job = attempt(70, "failed: no such luck", 24, 24, "6");
   const std::vector<Row> rows = {
       {"nothing yet", {}, 0},
@@ -54,6 +59,10 @@ TEST_CASE("attempts that fail, or stop by themselves, where they began are count
       {"a train function without steps moves by its reports", {failed, reports_moved, reports_only}, 1},
       {"nobody saw a silent program's progress", {silent, silent, silent}, 0},
       {"silent attempts are passed over", {failed, moved, failed, silent, failed, silent}, 2},
+      {"the output of silent programs shows no progress", {seen_at(-1), seen_at(-1)}, 2},
+      {"each shows more than those before", {seen_at(3), seen_at(3.5)}, 0},
+      {"later ones show no more than an earlier one", {seen_at(2), seen_at(9), seen_at(5), seen_at(9)}, 2},
+      {"the position 0 is progress at first", {seen_at(0), seen_at(0)}, 1},
       {"another job's", {of_another_job, of_another_job, failed}, 1},
       {"more epochs after the end", {failed, finished, failed}, 1}};
   for (const auto& row : rows) {
