@@ -12,12 +12,11 @@ namespace trainrt::program {
 using SeenNumbers = std::vector<std::pair<std::string, double>>;
 
 /// Finds how far a program is, and its metrics, in a line of its output: a regular expression as ECMAScript has them,
-/// without back references, with named groups, (?<step>\d+) or as Python writes them (?P<step>\d+). Of several matches from
-/// one place on the longest counts. The group step, else iteration,
-/// else epoch, says how far the program is; every other name is a metric.
+/// without back references, with named groups, (?<step>\d+) or as Python writes them (?P<step>\d+). The group step, else
+/// iteration, else epoch, says how far the program is; every other name is a metric.
 class ProgressPattern {
  public:
-  /// UsageError says what is wrong with the text, and where.
+  /// UsageError says what is wrong with the text.
   explicit ProgressPattern(const std::string& text);
 
   /// The name of the group that says how far the program is.

@@ -50,7 +50,7 @@ TEST_CASE("numbers are found in lines as frameworks print them") {
   CHECK(ProgressPattern(R"((?<epoch>\d+) (?<iteration>\d+))").position() == "iteration");
 }
 
-TEST_CASE("a wrong expression is refused with what is wrong and where") {
+TEST_CASE("a wrong expression is refused with what is wrong") {
   const auto refuses = [](const char* pattern, const char* words) {
     INFO(pattern);
     CHECK_THROWS_AS(ProgressPattern(pattern), trainrt::UsageError);
