@@ -5,6 +5,7 @@
 #include <csignal>
 #include <exception>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -107,7 +108,8 @@ void HangWatch::watch() {
 /// False if it was taken back.
 bool HangWatch::raise_alarm(const StallMeter& meter) {
   const LastResort last_resort;
-  const auto signs = life_.seen().signs;
+  const Suspicion suspicion{
+      .quiet_s = meter.quiet(), .signs = life_.seen().signs, .is_excused = meter.is_excused(!note_.text().empty())};
   bool written = false;
   try {
     write_report(meter);
@@ -116,7 +118,7 @@ bool HangWatch::raise_alarm(const StallMeter& meter) {
     log::error(fmt::format("this rank hangs, and cannot write where: {}", error.what()));
   }
   try {
-    if (!decide(meter.quiet(), signs)) return false;
+    if (!decide(suspicion)) return false;
   } catch (const std::exception& error) {
     if (written && !io::exists(folder_)) return false;  // taken back, and cleared away meanwhile
     log::error(fmt::format("ranks hang, and that could not be written down: {}", error.what()));
@@ -127,16 +129,16 @@ bool HangWatch::raise_alarm(const StallMeter& meter) {
 }
 
 /// True if the step is to be ended. One rank finds the verdict, and all keep to it.
-bool HangWatch::decide(double quiet_s, std::uint64_t signs) {
-  const bool gone_on = ends_within(grace_of(option_)) || life_.seen().signs != signs;
+bool HangWatch::decide(const Suspicion& suspicion) {
+  const bool gone_on = ends_within(grace_of(option_)) || life_.seen().signs != suspicion.signs;
   const auto verdict = judge_hang(read_reports(folder_, scene_.host_of_rank.size()), scene_.host_of_rank);
   const bool hangs = verdict.hangs && !gone_on;
-  const auto why = fmt::format("hang: no step, report or stop point for {:.0f} s ({}): {}. Stacks: {}", quiet_s,
+  const auto why = fmt::format("hang: no step, report or stop point for {:.0f} s ({}): {}. Stacks: {}", suspicion.quiet_s,
                                option_.key, verdict.text, scene_.folder);
   if (!io::create_exclusive(folder_ + "/verdict.txt", (hangs ? why : std::string(taken_back_text)) + "\n"))
     return follow_others();
   if (!hangs) {
-    take_back(gone_on);
+    take_back(gone_on && !suspicion.is_excused);
     return false;
   }
   log::error(why);
@@ -152,14 +154,19 @@ bool HangWatch::follow_others() {
   return io::exists(folder_) && !io::read_file(folder_ + "/verdict.txt").starts_with(taken_back_text);
 }
 
-void HangWatch::take_back(bool gone_on) {
-  if (gone_on)
+void HangWatch::take_back(bool says_so) {
+  if (says_so)
     log::warning(fmt::format(
         "ranks were taken to hang and have gone on: the train function may take longer between two steps than {} allows; "
         "set it higher, or let the function call stop_point()",
         option_.key));
   ends_within(others_read_s);
-  io::remove_tree(folder_);
+  for (int tries_left = 20;; --tries_left) try {
+      return io::remove_tree(folder_);
+    } catch (const Error&) {  // a rank that comes late has just written its report
+      if (tries_left == 0) throw;
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
 }
 
 void HangWatch::write_report(const StallMeter& meter) const {

@@ -49,12 +49,18 @@ class HangWatch {
   HangWatch& operator=(const HangWatch&) = delete;
 
  private:
+  /// What this rank raised the alarm for.
+  struct Suspicion {
+    double quiet_s = 0;
+    std::uint64_t signs = 0;  ///< of life, so far
+    bool is_excused = false;  ///< it is at something that may take long: nothing needs to be said if it goes on
+  };
   void watch();
   bool raise_alarm(const StallMeter& meter);
-  bool decide(double quiet_s, std::uint64_t signs);
+  bool decide(const Suspicion& suspicion);
   bool follow_others();
   void write_report(const StallMeter& meter) const;
-  void take_back(bool gone_on);
+  void take_back(bool says_so);
   bool ends_within(double seconds);
 
   Scene scene_;

@@ -484,7 +484,7 @@ ctx.save()
 """
     config = program_config(python(text), scaling={"min_workers": 1})
     for ranks, seen, loss in ((3, 0, 0), (2, 6, 1.5), (1, 9, 2.5), (3, 10, 3)):
-        job = run_program(ranks, config, f"--loop.ranks={ranks}")
+        job = run_program(ranks, config, f"--loop.ranks={ranks}", "--run.output=all")
         check_exit(job, FINISHED)
         check(job.out.count(f"total {seen:.1f} {loss:.1f} int") == ranks, f"not {seen} and {loss}", job)
 
@@ -753,7 +753,7 @@ def a_program_in_a_script_that_waits_for_it_stops_too_and_ends_with_its_rank():
     wrapper = program_file(f"#!/bin/sh\n{PYTHON} {LINEAR}\ncode=$?\necho \"the program ended with $code\"\nexit $code\n", "wrapper.sh")
     config = program_config(wrapper, loop={**BY_STEPS, "step_pause": 0.01}, checkpoint=EVERY)
     for all_processes in (False, True):  # of which the scripts die, and the programs do not
-        job = start_program(2, config)
+        job = start_program(2, config, "--run.output=all")
         wait_for_reports(run_dir_of(config), report_count(run_dir_of(config)) + 2, job, 60)
         if all_processes:
             kill(programs(job).values(), signal.SIGTERM)
@@ -848,7 +848,7 @@ ctx.step()
 def a_program_that_says_nothing_and_ends_well_is_a_finished_run():
     folder = scratch()
     config = program_config(f"/bin/sh -c 'echo $RANK/$WORLD_SIZE $LOCAL_RANK $TRAINRT_RUN_NAME > {folder}/$RANK; env | grep -c ^PMI >> {folder}/$RANK; true'")
-    check_exit(run_program(3, config), FINISHED)
+    check_exit(run_program(3, config, "--program.env=none"), FINISHED)
     for rank in range(3):
         equal((folder / str(rank)).read_text(), f"{rank}/3 {rank} run\n0\n", f"what rank {rank} saw")
     equal(run_state(run_dir_of(config)), "finished", "state")
@@ -1057,7 +1057,7 @@ def silent_falls_first(ending, *words):
     falls_first(program_config(program, failure={"max_failures": 0}), folder, lambda pid: kill([pid], ending), *words)
 
 
-add_test("of_silent_programs_the_one_that_was_killed_is_named", silent_falls_first, signal.SIGKILL, "SIGKILL", "those of 2 other ranks after it")
+add_test("of_silent_programs_the_one_that_was_killed_is_named", silent_falls_first, signal.SIGKILL, "SIGKILL", "those of 2 other ranks ended after it")
 add_test("of_silent_programs_the_one_that_ended_first_is_named", silent_falls_first, signal.SIGALRM, "exited with 9", "those of 2 other ranks ended after it")
 
 
