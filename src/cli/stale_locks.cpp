@@ -13,7 +13,7 @@ constexpr int deepest = 3;  // py311_cpu/fused_adam/lock
 }  // namespace
 
 std::string torch_extensions_folder(const Environment& environment) {
-  if (const auto folder = environment.text("TORCH_EXTENSIONS_DIR").value_or(""); !folder.empty()) return folder;
+  if (auto folder = environment.text("TORCH_EXTENSIONS_DIR").value_or(""); !folder.empty()) return folder;
   if (const auto cache = environment.text("XDG_CACHE_HOME").value_or(""); !cache.empty())
     return cache + "/torch_extensions";
   const auto home = environment.text("HOME").value_or("");

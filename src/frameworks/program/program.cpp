@@ -242,7 +242,7 @@ Progress progress_of(const ProgramOptions& options) try {
 /// The path of the program. A tree that is staged may bring it: then it cannot be looked for before.
 std::string required_executable(const ProgramOptions& options, const std::optional<stage::StagedTree>& tree) {
   const auto& name = options.command.front();
-  const auto executable = tree ? tree->executable(name) : find_executable(name);
+  auto executable = tree ? tree->executable(name) : find_executable(name);
   if (executable.empty())
     throw UsageError(fmt::format("train.program: there is no executable '{}' {}", name,
                                  name.find('/') == std::string::npos ? "on the PATH of this node" : "on this node"));

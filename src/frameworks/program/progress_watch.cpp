@@ -84,7 +84,7 @@ std::optional<SeenNumbers> ProgressWatch::newest(bool at_end) {
   const double begin_s = cpu_seconds();
   for (const auto& line : std::views::reverse(lines)) {
     const double line_s = cpu_seconds();
-    const auto found = numbers_in(line);
+    auto found = numbers_in(line);
     const double now_s = cpu_seconds();
     if (now_s - line_s > most_a_line_s) give_up("a line took more than 0.5 s of CPU time");
     if (found && is_further(*found)) return found;

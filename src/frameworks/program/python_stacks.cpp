@@ -101,7 +101,7 @@ PythonPlace python_place(std::string_view stacks) {
   for (const auto& frames : main_threads(stacks)) {
     if (frames.empty()) continue;
     const auto& [file, place] = frames.front();
-    const PythonPlace here{collective_of(frames), fmt::format("{}, {}", file.substr(file.rfind('/') + 1), place)};
+    PythonPlace here{collective_of(frames), fmt::format("{}, {}", file.substr(file.rfind('/') + 1), place)};
     if (!here.collective.empty()) return here;
     if (first.innermost.empty()) first = here;
   }

@@ -121,10 +121,10 @@ void XgboostTracker::serve(Peer peer) {
   const auto second = int_from(peer);
   std::string object(sizeof second, '\0');
   std::memcpy(object.data(), &second, sizeof second);
-  if (object.starts_with("{\"") && first > static_cast<std::int32_t>(object.size()))
-    serve_json(std::move(peer), object + rest_from(peer, first - static_cast<std::int32_t>(object.size())));
-  else
-    serve_rabit(std::move(peer), second);
+  if (!object.starts_with("{\"") || first <= static_cast<std::int32_t>(object.size()))
+    return serve_rabit(std::move(peer), second);
+  object += rest_from(peer, first - static_cast<std::int32_t>(object.size()));
+  serve_json(std::move(peer), object);
 }
 
 bool XgboostTracker::is_complete(const std::vector<Worker>& workers) const {

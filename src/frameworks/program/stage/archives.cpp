@@ -17,7 +17,7 @@ namespace trainrt::program::stage {
 std::string why(archive* a) {
   const char* text = archive_error_string(a);
   const int number = archive_errno(a);  // less than none: no error of the system's; EILSEQ: of the format
-  const std::string system = number > 0 ? std::strerror(number) : "";
+  std::string system = number > 0 ? std::strerror(number) : "";
   if (text == nullptr) return system;
   return system.empty() || number == EILSEQ ? text : fmt::format("{} ({})", text, system);
 }

@@ -120,7 +120,10 @@ Passage::Turn Passage::turn() {
 }
 
 void Passage::look_at_source(Turn& mine) {
-  if (!next_ && !is_read_ && (next_ = reader_->queue().pop_within(look_s))) last_chunk_s_ = monotonic_seconds();
+  if (!next_ && !is_read_) {
+    next_ = reader_->queue().pop_within(look_s);
+    if (next_) last_chunk_s_ = monotonic_seconds();
+  }
   is_read_ = reader_->queue().is_at_end();
   mine.is_read = is_read_ ? 1 : 0;
   mine.works = is_read_ && !next_ ? 0 : 1;
