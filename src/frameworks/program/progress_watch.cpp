@@ -16,7 +16,6 @@ namespace trainrt::program {
 namespace {
 
 constexpr double most_a_look_s = 0.1;  // the other ranks wait for this one meanwhile
-constexpr double most_a_line_s = 0.5;
 
 /// Of this thread: a machine that is busy with other things says nothing about the expression.
 double cpu_seconds() {
@@ -86,7 +85,7 @@ std::optional<SeenNumbers> ProgressWatch::newest(bool at_end) {
     const double line_s = cpu_seconds();
     auto found = numbers_in(line);
     const double now_s = cpu_seconds();
-    if (now_s - line_s > most_a_line_s) give_up("a line took more than 0.5 s of CPU time");
+    if (now_s - line_s > most_a_line_s_) give_up(fmt::format("a line took more than {:g} s of CPU time", most_a_line_s_));
     if (found && is_further(*found)) return found;
     if (given_up_ || now_s - begin_s > most_a_look_s) break;
   }

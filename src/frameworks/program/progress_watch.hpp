@@ -22,7 +22,9 @@ class ProgressWatch {
   static constexpr std::size_t most_lines = 256;
   static constexpr std::size_t most_bytes = 1024;
 
-  explicit ProgressWatch(ProgressPattern pattern) : pattern_(std::move(pattern)) {}
+  /// `most_a_line_s`: CPU time that looking at one line may take, in seconds.
+  explicit ProgressWatch(ProgressPattern pattern, double most_a_line_s = 0.5)
+      : pattern_(std::move(pattern)), most_a_line_s_(most_a_line_s) {}
 
   /// Of standard output (0) or standard error (1). Any thread; does not wait for a look.
   void add(std::size_t stream, std::string_view bytes);
@@ -42,6 +44,7 @@ class ProgressWatch {
   void give_up(std::string_view why);
 
   const ProgressPattern pattern_;
+  const double most_a_line_s_;
   std::mutex mutex_;
   std::array<std::string, 2> unfinished_;
   std::deque<std::string> lines_;
