@@ -28,6 +28,9 @@ bool leaves_nothing(const AttemptPlace& place, const Session& session, const Err
          session.iteration() == 0 && checkpoint::highest_number(place.spec.run_dir) < 0;
 }
 
+/// Launchers drop what a rank said just before its abort.
+void let_words_arrive() { std::this_thread::sleep_for(std::chrono::milliseconds(300)); }
+
 /// Of the exception that is being handled: its type, if it was thrown, and the rest of a message of several lines.
 std::string details_of_exception(const std::string& message) {
   auto text = fmt::format("thrown as {}, at\n{}", watch::thrown_type(), describe(watch::thrown_at()));
@@ -59,7 +62,7 @@ std::string fenced_text(int attempt) {
 
 void end_as_fenced(int attempt, launch::Launch& launch) {
   log::error(fenced_text(attempt));
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // launchers drop what a rank said just before its abort
+  let_words_arrive();
   watch::ExitGuard::stand_down();
   launch.abort(static_cast<int>(ExitCode::failed));
 }
@@ -85,6 +88,7 @@ void fail_everywhere(const AttemptPlace& place, const Session& session, launch::
   } catch (const std::exception& second) {
     log::error(std::string("and that could not be written down: ") + with_advice(second));
   }
+  let_words_arrive();
   launch.abort(static_cast<int>(error.code()));
   throw error;  // if the ranks are threads, abort() returns
 }

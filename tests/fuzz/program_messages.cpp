@@ -141,8 +141,6 @@ Child::~Child() = default;
 Child::Child(const ChildPlan&) {}
 const std::optional<Ending>& Child::ending() { return ending_; }
 std::string Child::output_tail() const { return "the end\n"; }
-std::string Ending::in_words() const { return "ended"; }
-bool Ending::is_kill() const { return false; }
 
 }  // namespace program
 

@@ -126,14 +126,6 @@ bool is_executable(const std::filesystem::path& path) {
 
 }  // namespace
 
-bool Ending::is_kill() const { return signal != 0 && signal != SIGABRT; }
-
-std::string Ending::in_words() const {
-  if (signal == 0) return fmt::format("exited with {}", exit_code);
-  const char* name = sigabbrev_np(signal);
-  return fmt::format("was ended by {}", name != nullptr ? std::string("SIG") + name : fmt::format("signal {}", signal));
-}
-
 Child::Child(const ChildPlan& plan) : stop_signal_(plan.stop_signal) {
   const Descriptor null(open("/dev/null", O_RDONLY | O_CLOEXEC));
   Streams streams{null.number()};

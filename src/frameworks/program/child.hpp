@@ -10,21 +10,13 @@
 #include "core/output_plan.hpp"
 #include "frameworks/program/descriptor.hpp"
 #include "frameworks/program/end_watch.hpp"
+#include "frameworks/program/ending.hpp"
 
 namespace trainrt {
 
 class OutputReader;
 
 namespace program {
-
-/// How a program ended.
-struct Ending {
-  int exit_code = 0;
-  int signal = 0;  ///< that ended it; 0: none
-  bool is_good() const { return exit_code == 0 && signal == 0; }
-  bool is_kill() const;          ///< by a signal that it did not raise itself, as abort() does
-  std::string in_words() const;  ///< "exited with 3", "was ended by SIGKILL"
-};
 
 /// What a child is started as.
 struct ChildPlan {
