@@ -85,7 +85,7 @@ def an_attempt_that_shows_nothing_new_counts_as_no_progress():
 @test
 def an_expression_that_is_too_slow_stops_nobody_and_is_given_up():
     text = "import time\nfor i in range(8):\n    print('a' * 1000)\n    time.sleep(0.1)\n"
-    config, _ = plain_config(f"{PYTHON} {program_file(text)}", program={"progress": r"(?:.*a){8}(?<step>\d+)"})
+    config, _ = plain_config(f"{PYTHON} {program_file(text)}", program={"progress": r"(?:.*a){40}(?<step>\d+)"})
     job = run_ranks(1, config)
     check_exit(job, FINISHED)
     equal((job.out + job.err).count("program.progress is too slow"), 1, "warnings", job)
