@@ -7,6 +7,7 @@
 
 #include "frameworks/builtin_functions.hpp"
 #include "frameworks/program/program.hpp"
+#include "frameworks/program/program_fell.hpp"
 #include "rundir/attempt_files.hpp"
 #include "trainer/module_loader.hpp"
 #include "trainer/restarts.hpp"

@@ -26,13 +26,16 @@ class Waiting {
  public:
   Waiting() = default;
   Waiting(const Waiting&) = delete;
-  ~Waiting() {
-    if (said_) WaitNote::of_this_thread().set({});
-  }
+  ~Waiting() { clear(); }
   bool said() const { return said_; }
   void say(const std::string& text) {
     said_ = true;
     WaitNote::of_this_thread().set(text);
+  }
+  /// The wait is over.
+  void clear() {
+    if (said_) WaitNote::of_this_thread().set({});
+    said_ = false;
   }
 
  private:

@@ -125,6 +125,9 @@ void call_train_function(const AttemptPlace& place, const TrainCall& function, S
     const watch::ExitGuard guard(launch);
     function.train(context);
     session.finish();
+  } catch (const FailedTogether&) {
+    session.settle();
+    throw;
   } catch (const comm::AgreedError&) {
     throw;
   } catch (const Error& error) {

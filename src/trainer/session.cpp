@@ -241,6 +241,11 @@ void Session::finish() {
         progress_.step, saves_.newest()));
 }
 
+void Session::settle() {
+  vote_.finish();
+  saves_.finish();
+}
+
 /// One that was started.
 bool Session::is_silent_program() const { return is_silent() && attempt_.meter.train_function_has_begun(); }
 

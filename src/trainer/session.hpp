@@ -67,6 +67,9 @@ class Session {
   /// After the train function returned: waits for the checkpoint on its way, and warns if something is left unsaved. The
   /// function's data is gone, so nothing can be saved here.
   void finish();
+  /// After a failure on all ranks at the same point: waits for the vote and the checkpoint that are on their way, so that
+  /// the next attempt in these processes finds none of them under way.
+  void settle();
   /// The sinks' files are complete; also after a stop.
   void close();
   /// After finish(), or after the train function was left by StopRun.

@@ -9,59 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from guides import block  # noqa: E402
-from training import *  # noqa: E402,F403
-
-PYTHON = "/usr/bin/python3"
-LINEAR = SOURCE / "tests/support/program_linear.py"
-ONE_THREAD = {"OMP_NUM_THREADS": 1, "OPENBLAS_NUM_THREADS": 1}
-BY_STEPS = {"epochs": 12, "report_every": 7}
-BY_EPOCHS = {"epochs": 16}
-EVERY = {"every": "2 reports"}
-
-
-def program_config(command, name="run", loop=None, checkpoint=None, train=None, folder=None, **sections):
-    folder = folder or scratch()
-    return write_config(folder / f"{name}.ini", {
-        "run": {"name": name, "storage_path": folder / "runs", "seed": 5}, "train": {"program": command, **(train or {})},
-        "loop": loop or {}, "checkpoint": {"num_to_keep": 2, **(checkpoint or {})}, **sections})
-
-
-def linear_program(name="run", loop=None, **sections):
-    return program_config(f"{PYTHON} {LINEAR}", name, {**BY_STEPS, **(loop or {})}, EVERY, **sections)
-
-
-def start_program(ranks, config, *words, **options):
-    env = {**ONE_THREAD, **options.pop("env", {})}
-    if ranks == 1:
-        return Job([TRAINRT, "--config", config, *words], env=env, **options)
-    return start_ranks(ranks, config, *words, env=env, **options)
-
-
-def run_program(ranks, config, *words, timeout=90, **options):
-    job = start_program(ranks, config, *words, **options)
-    job.code = job.wait(timeout)
-    return job
-
-
-def programs(job):
-    """pid by rank of the programs that the ranks started."""
-    ranks = set(job.ranks().values())
-    return {int(environment_of(pid).get("RANK", -1)): pid for pid in processes_with(job.token) if parent_of(pid) in ranks and pid not in ranks}
-
-
-def wait_for_programs(job, ranks):
-    wait_until(lambda: len(programs(job)) == ranks or job.ended(), 60, f"{ranks} programs", job)
-    return programs(job)
-
-
-def python(text):
-    """A command that runs the lines with a client connected as `ctx`."""
-    return f"{PYTHON} {program_file('import numpy, trainrt' + chr(10) + 'ctx = trainrt.context()' + chr(10) + text)}"
-
-
-def error_of(config):
-    return (run_dir_of(config) / "error.txt").read_text()
-
+from program_runs import *  # noqa: E402,F403
 
 def fails(config, *words, ranks=1, code=FAILED, timeout=60, **options):
     """It ends with that code, and error.txt has those words."""
@@ -963,7 +911,7 @@ def a_mute_program_that_dies_of_the_stop_signal_itself_is_stopped():
 
 @test
 def the_exit_code_of_a_mute_program_that_fails_is_named():
-    fails(program_config("/bin/sh -c 'if [ $RANK = 1 ]; then exit 9; fi; sleep 1000'", failure={"max_failures": 0}), "rank 1", "exited with 9", ranks=3)
+    fails(program_config("/bin/sh -c 'if [ $RANK = 1 ]; then exit 9; fi; sleep 1000'"), "rank 1", "exited with 9", ranks=3)
 
 
 @test
@@ -1054,7 +1002,7 @@ def falls_first(config, folder, first, *words):
 def silent_falls_first(ending, *words):
     folder = scratch()
     program = program_file(f"#!/bin/sh\ntrap 'exit 9' ALRM\ntouch {folder}/$RANK\nwhile [ ! -e {folder}/go ]; do sleep 0.02; done\nexit 1\n", "mute.sh")
-    falls_first(program_config(program, failure={"max_failures": 0}), folder, lambda pid: kill([pid], ending), *words)
+    falls_first(program_config(program), folder, lambda pid: kill([pid], ending), *words)
 
 
 add_test("of_silent_programs_the_one_that_was_killed_is_named", silent_falls_first, signal.SIGKILL, "SIGKILL", "those of 2 other ranks ended after it")

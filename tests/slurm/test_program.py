@@ -48,6 +48,14 @@ def one_rank(job):
     kill([job.ranks()[1]], signal.SIGTERM)
 
 
+def one_program(job):
+    """The second node's. The ranks stay, and with them the step."""
+    ranks = job.ranks()
+    kill([pid for pid in job.processes() if parent_of(pid) == ranks[1] and environment_of(pid).get("RANK") == "1"])
+    wait_until(lambda: "restart 1 of 3 (failure.max_failures)" in job.text, 20, "a restart", job)
+    equal(job.ranks(), ranks, "ranks", job)
+
+
 def leaves_the_same_bits(disturb, why, restarts, loses_nothing):
     """`why`: how the first attempt ended, a pattern."""
     whole = reference()
@@ -77,6 +85,7 @@ def leaves_the_same_bits(disturb, why, restarts, loses_nothing):
 add_test("preempted_it_leaves_the_same_bits", leaves_the_same_bits, preempt, r"stopped by SIGTERM \(preemption\)", 1, True)
 add_test("a_signal_to_one_task_alone_leaves_the_same_bits", leaves_the_same_bits, one_rank, "stopped by SIGTERM", 1, True)
 add_test("a_rank_that_is_killed_is_started_again_with_its_program", leaves_the_same_bits, lambda job: kill([job.ranks()[1]]), "killed|is gone|failed", 0, False)
+add_test("a_program_that_is_killed_is_started_again_in_place", leaves_the_same_bits, one_program, "the program of rank 1 .* was ended by SIGKILL", 0, False)
 
 
 @test

@@ -1,19 +1,22 @@
 #include "frameworks/program/conversation.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <functional>
 #include <limits>
 #include <map>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "core/host.hpp"
 #include "frameworks/program/fields.hpp"
 #include "frameworks/program/last_output.hpp"
+#include "frameworks/program/program_fell.hpp"
 
 namespace trainrt::program {
 
@@ -44,65 +47,94 @@ MetricValue metric_from(const std::string& name, const Json& value) {
   return number;
 }
 
-/// `ranks`: what each rank gave.
-[[noreturn]] void refuse_difference(const std::vector<std::string>& ranks) {
-  std::size_t other = 1;
-  while (ranks.at(other) == ranks[0]) ++other;
-  throw Error(fmt::format("train.program: the ranks do not make the same call: rank 0 came with {}, rank {} with {}",
-                          ranks[0], other, ranks[other]));
-}
-
-[[noreturn]] void fail_as_reported(const Message& message) {
-  const auto traceback = text_field(message.body, "traceback", "");
-  throw Error(text_field(message.body, "error") + (traceback.empty() ? "" : "\n" + traceback));
+std::string reported(const Message& failed) {
+  const auto traceback = text_field(failed.body, "traceback", "");
+  return "failed: " + text_field(failed.body, "error") + (traceback.empty() ? "" : "\n" + traceback);
 }
 
 }  // namespace
 
-void require_good_end(Child& child, const Context& ctx) {
-  const auto& ending = *child.ending();
-  if (ending.is_good()) return;
-  const auto output = last_output(child.output_tail());
-  throw Error(fmt::format("the program of rank {} (train.program, process {}) {}{}", ctx.world_rank(), child.pid(),
-                          ending_in_words(ending, output), output_in_words(ctx.world_rank(), output)));
-}
-
 void Conversation::hold(Message first) {
-  for (std::optional<Message> message = std::move(first); message; message = next()) answer(*message);
+  take(std::move(first));
+  while (come_together()) answer(*std::exchange(call_, std::nullopt));
 }
 
-/// Nothing if the program has ended well.
-std::optional<Message> Conversation::next() {
-  constexpr double look_s = 0.1;
+/// False if the programs of all ranks have ended well, else all have come to the same call.
+bool Conversation::come_together() {
   for (;;) {
-    if (auto message = channel_.receive(look_s)) return message;
-    if (!child_.ending()) continue;
-    if (auto last = channel_.receive(0)) return last;
-    // The batch system signals all processes: a script around the program dies of it, and the program does not.
-    if (child_.ended_by_stop_signal() && channel_.is_open()) continue;
-    require_good_end();
-    return std::nullopt;
+    const auto turn = next_turn();
+    const auto verdict = lockstep_.look(turn, ctx_.step_count());
+    if (verdict == Lockstep::Verdict::fell) fall_together();
+    if (verdict == Lockstep::Verdict::go) return turn.kind == Turn::Kind::calls;
   }
+}
+
+/// What the program comes with within a moment. Messages of its rank alone are answered meanwhile.
+Turn Conversation::next_turn() {
+  constexpr double look_s = 0.2;
+  const double end_s = monotonic_seconds() + look_s;
+  for (;;) {
+    const double left_s = end_s - monotonic_seconds();
+    const double most_s = is_done_ || !channel_.is_open() ? 0.01 : left_s;
+    if (!call_ && !has_ended())
+      if (auto message = channel_.receive(std::max(0.0, std::min(left_s, most_s)))) take(std::move(*message));
+    look_at_end();
+    if (!fault_.text.empty()) return {Turn::Kind::fell, ""};
+    if (call_) return {Turn::Kind::calls, call_->op};
+    if (has_ended()) return {Turn::Kind::ended, ""};
+    if (left_s <= 0) return {};
+  }
+}
+
+void Conversation::take(Message message) {
+  if (message.op == "failed") {
+    fault_ = {reported(message), monotonic_seconds()};
+    child_.ends_within(0.5);  // it may have something to say
+  } else if (message.op == "done") {
+    is_done_ = true;
+  } else if (is_for_all_ranks(message.op)) {
+    call_ = std::move(message);
+  } else {
+    answer(message);
+  }
+}
+
+/// No message comes any more.
+bool Conversation::has_ended() {
+  if (!child_.ending()) return false;
+  // The batch system signals all processes: a script around the program dies of it, and the program does not.
+  if (child_.ended_by_stop_signal() && channel_.is_open()) return false;
+  while (!call_) {
+    auto last = channel_.receive(0);
+    if (!last) break;
+    take(std::move(*last));
+  }
+  return true;
 }
 
 /// The exit code is that of the command, which may be a script or a pipeline around the program.
-void Conversation::require_good_end() {
+void Conversation::look_at_end() {
+  if (!fault_.text.empty() || !has_ended()) return;
+  const auto& ending = *child_.ending();
   if (is_done_ && child_.ended_by_stop_signal()) return;
-  program::require_good_end(child_, ctx_);
-  if (is_done_ || sender_ == 0 || sender_ == child_.pid()) return;
-  throw Error(
-      fmt::format("the program of rank {} (process {}) ended without a last word: it was killed, or called os._exit(). The "
-                  "command of train.program around it exited with 0 all the same (in a pipeline of bash, 'set -o pipefail' "
-                  "keeps the exit code)",
-                  ctx_.world_rank(), sender_));
+  if (!ending.is_good())
+    fault_ = {ending_in_words(ending, last_output(child_.output_tail())), monotonic_seconds() - child_.end_age_s()};
+  else if (!is_done_ && sender_ != 0 && sender_ != child_.pid())
+    fault_ = {fmt::format("ended without a last word: its process {} was killed, or called os._exit(). The command of "
+                          "train.program around it exited with 0 all the same (in a pipeline of bash, 'set -o pipefail' "
+                          "keeps the exit code)",
+                          sender_),
+              monotonic_seconds() - child_.end_age_s()};
+}
+
+void Conversation::fall_together() {
+  auto& communicator = ctx_.communicator();
+  const auto endings = gather_endings(communicator, child_, fault_);
+  const int first = first_to_fall(endings);
+  throw ProgramFell(fall_in_words(endings, first, share_output(communicator, child_, first)));
 }
 
 void Conversation::answer(const Message& message) {
-  if (message.op == "failed") fail_as_reported(message);
-  if (message.op == "done") {
-    is_done_ = true;
-    return;
-  }
   try {
     channel_.send({{"ok", reply(message)}});
   } catch (const Error& error) {
@@ -111,38 +143,46 @@ void Conversation::answer(const Message& message) {
   }
 }
 
-Json Conversation::reply(const Message& message) {
-  using Call = Json (*)(Conversation&, const Message&);
-  static const std::map<std::string_view, Call> calls = {
-      {"hello", [](Conversation& self, const Message& hello) { return self.hello(hello.body); }},
-      {"config", [](Conversation& self, const Message& config) { return self.config(config.body); }},
-      {"restore", [](Conversation& self, const Message& restore) { return self.restore(restore); }},
-      {"step", [](Conversation& self, const Message&) { return self.ctx_.step(), self.step_fields(); }},
-      {"report", [](Conversation& self, const Message& report) { return self.report(report.body); }},
-      {"stop_point", [](Conversation& self, const Message&) { return self.ctx_.stop_point(), Json::object(); }},
-      {"save", [](Conversation& self, const Message&) { return self.ctx_.save(), Json::object(); }},
-      {"barrier", [](Conversation& self, const Message&) { return self.ctx_.communicator().barrier(), Json::object(); }},
+/// The messages that there are.
+const std::map<std::string_view, Conversation::Call>& Conversation::calls() {
+  using Self = Conversation&;
+  using In = const Message&;
+  constexpr bool together = true;
+  static const std::map<std::string_view, Call> all = {
+      {"hello", {[](Self self, In hello) { return self.hello(hello.body); }}},
+      {"config", {[](Self self, In config) { return self.config(config.body); }}},
+      {"restore", {[](Self self, In restore) { return self.restore(restore); }, together}},
+      {"step", {[](Self self, In) { return self.ctx_.step(), self.step_fields(); }, together}},
+      {"report", {[](Self self, In report) { return self.report(report.body); }, together}},
+      {"stop_point", {[](Self self, In) { return self.ctx_.stop_point(), Json::object(); }, together}},
+      {"save", {[](Self self, In) { return self.ctx_.save(), Json::object(); }, together}},
+      {"barrier", {[](Self self, In) { return self.ctx_.communicator().barrier(), Json::object(); }, together}},
       {"request_stop",
-       [](Conversation& self, const Message& request) {
-         return self.ctx_.request_stop(text_field(request.body, "reason")), Json::object();
-       }},
-      {"log",
-       [](Conversation& self, const Message& log) { return self.ctx_.log(text_field(log.body, "text")), Json::object(); }},
-      {"expect_iterations",
-       [](Conversation& self, const Message& expected) {
+       {[](Self self, In request) { return self.ctx_.request_stop(text_field(request.body, "reason")), Json::object(); }}},
+      {"log", {[](Self self, In log) { return self.ctx_.log(text_field(log.body, "text")), Json::object(); }}},
+      {"expect_iterations", {[](Self self, In expected) {
          return self.ctx_.expect_iterations(number_field(expected.body, "total")), Json::object();
-       }},
-      {"metadata",
-       [](Conversation& self, const Message& metadata) {
+       }}},
+      {"metadata", {[](Self self, In metadata) {
          return self.ctx_.checkpoint_metadata(field(metadata.body, "json", Json::value_t::object).dump()), Json::object();
-       }},
-      {"all_reduce", [](Conversation& self, const Message& reduction) { return self.all_reduce(reduction); }},
-      {"broadcast", [](Conversation& self, const Message& root) { return self.broadcast(root); }},
-      {"all_gather", [](Conversation& self, const Message& part) { return self.all_gather(part); }},
+       }}},
+      {"all_reduce", {[](Self self, In reduction) { return self.all_reduce(reduction); }, together}},
+      {"broadcast", {[](Self self, In root) { return self.broadcast(root); }, together}},
+      {"all_gather", {[](Self self, In part) { return self.all_gather(part); }, together}},
   };
-  if (const auto call = calls.find(message.op); call != calls.end()) return call->second(*this, message);
+  return all;
+}
+
+/// While the program is asked for its state nothing else may come, from any rank's.
+bool Conversation::is_for_all_ranks(const std::string& op) const {
+  const auto found = calls().find(op);
+  return is_asked_for_state_ || (found != calls().end() && found->second.is_for_all_ranks);
+}
+
+Json Conversation::reply(const Message& message) {
+  if (const auto found = calls().find(message.op); found != calls().end()) return found->second.make(*this, message);
   std::string names;
-  for (const auto& [name, call] : calls) names += (names.empty() ? "" : ", ") + std::string(name);
+  for (const auto& [name, call] : calls()) names += (names.empty() ? "" : ", ") + std::string(name);
   throw UsageError(fmt::format("train.program: the program's message '{}' is unknown; there are: {}", message.op, names));
 }
 
@@ -189,12 +229,13 @@ Json Conversation::restore(const Message& message) {
 /// The program's part in a checkpoint: it copies what it keeps elsewhere.
 void Conversation::bring_up_to_date() {
   channel_.send({{"save", true}});
-  const auto message = next();
-  if (!message) throw Error("the program ended in the middle of a checkpoint");
-  if (message->op == "failed") fail_as_reported(*message);
-  if (message->op != "state")
-    throw UsageError(fmt::format("train.program: the program was asked for its state and sent '{}'", message->op));
-  state_->take_values(field(message->body, "values", Json::value_t::object));
+  is_asked_for_state_ = true;
+  if (!come_together()) throw Error("train.program: the programs ended in the middle of a checkpoint");
+  is_asked_for_state_ = false;
+  const auto message = *std::exchange(call_, std::nullopt);
+  if (message.op != "state")
+    throw UsageError(fmt::format("train.program: the program was asked for its state and sent '{}'", message.op));
+  state_->take_values(field(message.body, "values", Json::value_t::object));
 }
 
 Json Conversation::report(const Json& body) {

@@ -1,10 +1,15 @@
 #pragma once
+#include <map>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include <trainrt/context.hpp>
 
 #include "frameworks/program/channel.hpp"
 #include "frameworks/program/child.hpp"
+#include "frameworks/program/endings.hpp"
+#include "frameworks/program/lockstep.hpp"
 #include "frameworks/program/mirrored_state.hpp"
 
 namespace trainrt::program {
@@ -47,14 +52,28 @@ namespace trainrt::program {
 /// Numbers that JSON lacks are {"float": "nan" | "inf" | "-inf"}.
 class Conversation {
  public:
-  Conversation(Context& ctx, Channel& channel, Child& child) : ctx_(ctx), channel_(channel), child_(child) {}
+  /// `wait_limit_s`: Lockstep's.
+  Conversation(Context& ctx, Channel& channel, Child& child, double wait_limit_s)
+      : ctx_(ctx), channel_(channel), child_(child), lockstep_(ctx.communicator(), wait_limit_s) {}
 
-  /// From the program's first message to its end. Throws what the Context throws (a stop is for the caller to pass on),
-  /// UsageError for bad messages, and Error if the program fails.
+  /// From the program's first message to the good end of all. Throws what the Context throws (a stop is for the caller to
+  /// pass on), UsageError for bad messages, Error if the programs do not make the same calls, and ProgramFell, on all
+  /// ranks, if one falls.
   void hold(Message first);
 
  private:
-  std::optional<Message> next();
+  struct Call {
+    Json (*make)(Conversation&, const Message&);
+    bool is_for_all_ranks = false;  ///< all ranks make it together
+  };
+  static const std::map<std::string_view, Call>& calls();
+  bool is_for_all_ranks(const std::string& op) const;
+  bool come_together();
+  Turn next_turn();
+  void take(Message message);
+  bool has_ended();
+  void look_at_end();
+  [[noreturn]] void fall_together();
   void answer(const Message& message);
   Json reply(const Message& message);
   Json hello(const Json& body);
@@ -68,7 +87,6 @@ class Conversation {
   Buffer same_on_all_ranks(const Message& message, const std::string& call, std::size_t parts);
   Json step_fields() const;
   void bring_up_to_date();
-  void require_good_end();
 
   Context& ctx_;
   Channel& channel_;
@@ -77,9 +95,10 @@ class Conversation {
   SharedMemory exchanged_;  ///< of the collectives
   pid_t sender_ = 0;        ///< who sends the messages, if it is known
   bool is_done_ = false;
+  Lockstep lockstep_;
+  std::optional<Message> call_;  ///< that the program has come to, and waits in
+  bool is_asked_for_state_ = false;
+  Fault fault_;
 };
-
-/// Throws Error that says how the program, which has ended, did so and what it printed last, unless it ended well.
-void require_good_end(Child& child, const Context& ctx);
 
 }  // namespace trainrt::program

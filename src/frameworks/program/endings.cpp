@@ -8,6 +8,9 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include "core/host.hpp"
+#include "core/text.hpp"
+
 namespace trainrt::program {
 
 namespace {
@@ -17,9 +20,9 @@ std::string this_host() {
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "an unknown host";
 }
 
-bool fell(const RankEnding& rank) { return rank.has_ended && !rank.ending.is_good(); }
+bool fell(const RankEnding& rank) { return !rank.fault.text.empty() || (rank.has_ended && !rank.ending.is_good()); }
 
-bool was_killed(const RankEnding& rank) { return fell(rank) && rank.ending.is_kill(); }
+bool was_killed(const RankEnding& rank) { return fell(rank) && rank.has_ended && rank.ending.is_kill(); }
 
 std::string ending_text(const RankEnding& rank) {
   return nlohmann::json{{"host", rank.host},
@@ -27,6 +30,7 @@ std::string ending_text(const RankEnding& rank) {
                         {"has_ended", rank.has_ended},
                         {"exit_code", rank.ending.exit_code},
                         {"signal", rank.ending.signal},
+                        {"fault", rank.fault.text},
                         {"age_s", rank.age_s}}
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -37,14 +41,16 @@ RankEnding ending_from(const std::string& text) {
           .pid = json.at("pid"),
           .has_ended = json.at("has_ended"),
           .ending = {.exit_code = json.at("exit_code"), .signal = json.at("signal")},
+          .fault = {.text = json.at("fault")},
           .age_s = json.at("age_s")};
 }
 
 }  // namespace
 
-std::vector<RankEnding> gather_endings(Communicator& communicator, Child& child) {
+std::vector<RankEnding> gather_endings(Communicator& communicator, Child& child, const Fault& fault) {
   communicator.barrier("how the programs ended");  // which all ranks leave at about the same moment
-  RankEnding mine{.host = this_host(), .pid = child.pid(), .age_s = child.end_age_s()};
+  RankEnding mine{.host = this_host(), .pid = child.pid(), .fault = fault, .age_s = child.end_age_s()};
+  if (!fault.text.empty()) mine.age_s = std::max(mine.age_s, monotonic_seconds() - fault.found_at_s);
   if (const auto& ending = child.ending()) {
     mine.has_ended = true;
     mine.ending = *ending;
@@ -78,11 +84,13 @@ LastOutput share_output(Communicator& communicator, const Child& child, int firs
 
 std::string fall_in_words(std::span<const RankEnding> ranks, int first, const LastOutput& output) {
   const auto& fallen = ranks[static_cast<std::size_t>(first)];
+  const auto& fault = fallen.fault.text;
   auto text = fmt::format("the program of rank {} on {} (train.program, process {}) {}", first, fallen.host, fallen.pid,
-                          ending_in_words(fallen.ending, output));
+                          fault.empty() ? ending_in_words(fallen.ending, output) : first_line(fault));
   const auto others = std::ranges::count_if(ranks, fell) - 1;
   if (others == 1) text += "; that of 1 other rank ended after it";
   if (others > 1) text += fmt::format("; those of {} other ranks ended after it", others);
+  if (const auto end = fault.find('\n'); end != std::string::npos) text += fault.substr(end);
   return text + output_in_words(first, output);
 }
 

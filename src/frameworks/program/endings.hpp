@@ -10,17 +10,24 @@
 
 namespace trainrt::program {
 
+/// What is wrong with a program besides its exit code.
+struct Fault {
+  std::string text;       ///< its first line says all; "": nothing
+  double found_at_s = 0;  ///< by monotonic_seconds()
+};
+
 /// How the program of one rank stands, for the ranks to find out together which one fell first.
 struct RankEnding {
   std::string host;
   std::int64_t pid = 0;
   bool has_ended = false;
   Ending ending;     ///< if it has ended
-  double age_s = 0;  ///< of its end, at a moment that all ranks share
+  Fault fault;       ///< that it reported, or that was found in it
+  double age_s = 0;  ///< of its end or its fault, at a moment that all ranks share
 };
 
 /// This rank's to all, in the order of the ranks. Collective.
-std::vector<RankEnding> gather_endings(Communicator& communicator, Child& child);
+std::vector<RankEnding> gather_endings(Communicator& communicator, Child& child, const Fault& fault = {});
 
 /// The rank whose program took the others with it: that the first death by a signal befell, if there was one, since its
 /// peers can be quicker to see its connections break than the kernel is to end it. Else the one that was the first to end

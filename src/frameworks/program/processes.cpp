@@ -1,10 +1,13 @@
 #include "frameworks/program/processes.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -21,6 +24,15 @@ std::string content_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+/// Nothing if the text is no number, or more.
+template <class Number>
+std::optional<Number> number_in(std::string_view text, int base = 10) {
+  Number number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
 /// The fields of /proc/PID/stat from the third on, proc(5): the second is a name that may hold anything.
 std::vector<std::string> fields_of(pid_t process) {
   const auto text = content_of(fmt::format("/proc/{}/stat", process));
@@ -29,6 +41,8 @@ std::vector<std::string> fields_of(pid_t process) {
   std::istringstream rest(text.substr(end_of_name + 1));
   return {std::istream_iterator<std::string>(rest), {}};
 }
+
+bool has_ended(const std::string& state) { return state == "Z" || state == "X"; }
 
 void add_children(pid_t process, std::vector<pid_t>& found) {
   std::error_code gone;
@@ -46,17 +60,43 @@ std::vector<pid_t> with_descendants(pid_t process) {
   return found;
 }
 
+std::vector<pid_t> all_processes() {
+  std::vector<pid_t> found;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator("/proc", fs::directory_options::skip_permission_denied, none))
+    if (const auto process = number_in<pid_t>(entry.path().filename().string())) found.push_back(*process);
+  return found;
+}
+
+std::optional<Kinship> kinship(pid_t process) {
+  const auto fields = fields_of(process);
+  if (fields.size() < 3 || has_ended(fields[0])) return std::nullopt;
+  return Kinship{number_in<pid_t>(fields[1]).value_or(0), number_in<pid_t>(fields[2]).value_or(0)};
+}
+
+/// By the mask SigCgt: its lowest bit is signal 1.
+bool catches(pid_t process, int signal) {
+  constexpr std::string_view key = "SigCgt:\t";
+  std::istringstream status(content_of(fmt::format("/proc/{}/status", process)));
+  for (std::string line; std::getline(status, line);) {
+    if (!line.starts_with(key)) continue;
+    const auto mask = number_in<std::uint64_t>(std::string_view(line).substr(key.size()), 16).value_or(0);
+    return (mask >> (signal - 1) & 1) != 0;
+  }
+  return false;
+}
+
 long cpu_ticks(pid_t process) {
   constexpr std::size_t first = 11;  // utime, stime, cutime, cstime: fields 14 to 17
   const auto fields = fields_of(process);
   long ticks = 0;
-  for (std::size_t i = first; i < first + 4 && i < fields.size(); ++i) ticks += std::strtol(fields[i].c_str(), nullptr, 10);
+  for (std::size_t i = first; i < first + 4 && i < fields.size(); ++i) ticks += number_in<long>(fields[i]).value_or(0);
   return ticks;
 }
 
 bool runs(pid_t process) {
   const auto fields = fields_of(process);
-  return !fields.empty() && fields[0] != "Z" && fields[0] != "X";
+  return !fields.empty() && !has_ended(fields[0]);
 }
 
 bool is_python(pid_t process) {

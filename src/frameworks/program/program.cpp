@@ -19,6 +19,7 @@
 #include "frameworks/program/endings.hpp"
 #include "frameworks/program/environment.hpp"
 #include "frameworks/program/idle_programs.hpp"
+#include "frameworks/program/program_fell.hpp"
 #include "frameworks/program/progress_watch.hpp"
 #include "frameworks/program/script.hpp"
 
@@ -56,12 +57,11 @@ class ProgramRun {
 
   void run() {
     try {
-      if (all_connect()) Conversation(ctx_, channel_, child_).hold(std::move(*first_));
+      if (all_connect()) Conversation(ctx_, channel_, child_, options_.contact_timeout_s).hold(std::move(*first_));
     } catch (const ProgramFell&) {
       throw;  // at once: the others are killed
     } catch (const std::exception&) {
       child_.ends_within(0.5);  // it may have something to say
-      give_way();
       throw;
     } catch (...) {
       let_end();  // the run stops
@@ -174,17 +174,6 @@ class ProgramRun {
   /// Of all ranks together: they wait for each other, or for something that does not come.
   [[noreturn]] void fail_as_idle() {
     throw ProgramFell(examine_idle(ctx_, child_, options_.hang_folder(ctx_.attempt()), activity_.quiet_s()).text);
-  }
-
-  /// The ranks of programs that speak cannot look together. One whose program fell because another did, "connection reset
-  /// by peer", leaves the word to the rank that it began at: to one whose program was killed, else to the first.
-  void give_way() {
-    constexpr double others_speak_s = 1;
-    constexpr double first_rank_speaks_at_once_s = 1;  // while others wait as long: if all fail alike
-    if (!first_ || ctx_.world_size() == 1 || !child_.ending()) return;
-    if (child_.ending()->is_good() || child_.ending()->is_kill()) return;
-    const double pause_s = others_speak_s + (ctx_.world_rank() == 0 ? first_rank_speaks_at_once_s : 0);
-    std::this_thread::sleep_for(std::chrono::duration<double>(pause_s - child_.end_age_s()));
   }
 
   [[noreturn]] static void refuse_to_observe() {

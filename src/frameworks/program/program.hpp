@@ -4,10 +4,8 @@
 #include <vector>
 
 #include <trainrt/context.hpp>
-#include <trainrt/error.hpp>
 
 #include "core/output_plan.hpp"
-
 #include "frameworks/program/stage/stage.hpp"
 
 namespace trainrt::program {
@@ -30,17 +28,11 @@ struct ProgramOptions {
   std::string progress;  ///< ProgressPattern of programs without the client, in rank 0's output; "": none
 };
 
-/// The program of some rank fell before all of them used the client. Thrown on all ranks at the same point, when none of
-/// the run's programs is left: the function may be called again.
-class ProgramFell : public Error {
- public:
-  using Error::Error;
-};
-
 /// A train function that starts the program on every rank and waits for it. A program that speaks (protocol in
 /// conversation.hpp; trainrt.py is a client) steps, reports and restores through the Context; one that says nothing runs
-/// until it ends, and gets the stop signal if the run stops. UsageError if there is no such executable, or an
-/// interpreter's script is not there, for a framework that there is not, or for a wrong `progress`.
+/// until it ends, and gets the stop signal if the run stops. ProgramFell if the program of a rank falls. UsageError if
+/// there is no such executable, or an interpreter's script is not there, for a framework that there is not, or for a wrong
+/// `progress`.
 std::function<void(Context&)> program_function(ProgramOptions options);
 
 }  // namespace trainrt::program

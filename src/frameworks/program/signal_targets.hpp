@@ -18,7 +18,7 @@ struct GroupMember {
 /// shell in front of the program passes nothing on. None if no process catches it: then it is for the whole group. Pure.
 std::vector<pid_t> first_to_catch(std::span<const GroupMember> group, pid_t leader);
 
-/// The processes of the group that live now, by /proc (proc(5)); those that cannot be read are left out.
+/// The processes of the group that live now; those that cannot be read are left out.
 std::vector<GroupMember> members_of_group(pid_t leader, int signal);
 
 }  // namespace trainrt::program

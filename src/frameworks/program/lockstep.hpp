@@ -1,0 +1,53 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include <trainrt/communicator.hpp>
+
+#include "core/wait_note.hpp"
+
+namespace trainrt::program {
+
+/// What the program of one rank comes with.
+struct Turn {
+  enum class Kind {
+    computes,  ///< nothing yet
+    calls,     ///< `call`, which all ranks make together
+    ended,     ///< its good end
+    fell,
+  };
+  Kind kind = Kind::computes;
+  std::string call;
+};
+
+/// Brings the programs of all ranks to each collective call together: no rank begins one before all have come to it. So a
+/// program that falls leaves no rank inside a call, and all can leave the attempt at the same point. All ranks look again
+/// and again, several times a second, also while their programs compute; who has come waits in a look for the others.
+class Lockstep {
+ public:
+  enum class Verdict { wait, go, fell };
+
+  /// `limit_s`: how long a program that has come may wait for those of others (failure.collective_timeout).
+  Lockstep(Communicator& communicator, double limit_s) : communicator_(communicator), limit_s_(limit_s) {}
+
+  /// go: all have come to the same call, or to their end. fell: some program did; nothing of the others is under way.
+  /// Throws Error, on all ranks, if they have come to different ones; on one rank if it waits too long. Collective.
+  Verdict look(const Turn& mine, std::int64_t step);
+
+ private:
+  void wait(const Turn& mine, std::int64_t step);
+  std::string missing_programs(const Turn& mine);
+
+  Communicator& communicator_;
+  double limit_s_;
+  int looks_ = 0;  ///< in a row, while some program that has come waits for others
+  double last_s_ = 0;
+  double waited_s_ = 0;  ///< by this rank
+  Waiting note_;
+};
+
+/// `ranks`: what each rank came with, which is not the same. Throws the Error that says so.
+[[noreturn]] void refuse_difference(std::span<const std::string> ranks);
+
+}  // namespace trainrt::program

@@ -1,0 +1,143 @@
+#!/usr/bin/python3
+"""A program that uses the client falls, at any point: the same ranks start all programs again from the last checkpoint, without a new
+start of theirs, and the run ends with the bits of one that nothing happened to."""
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from program_runs import *  # noqa: E402,F403
+
+RESTARTS = {"failure": {"max_failures": 5}}
+FIRST_START = "import os, sys, time\nfirst_start = os.environ['TORCHELASTIC_RESTART_COUNT'] == '0'\n"
+# Ten steps of integers that each depend on the one before, on all ranks.
+COUNTS = FIRST_START + """
+numbers = numpy.zeros(3, numpy.int64)
+state = trainrt.State()
+state.tensor("numbers", numbers)
+{before}
+ctx.restore(state)
+while ctx.step_count < 10:
+    part = numpy.full(3, ctx.step_count + ctx.world_rank, numpy.int64)
+    ctx.all_reduce(part, "sum")
+    numbers[:] = 3 * numbers + part
+    {inside}
+    ctx.step()
+ctx.save()
+"""
+
+
+def counting(name="run", before="", inside="", **sections):
+    text = COUNTS.format(before=before, inside=inside.replace("\n", "\n    "))
+    return program_config(python(text), name, checkpoint={"every": "5 steps"}, **{**RESTARTS, **sections})
+
+
+def check_counted(config, job, ranks):
+    """As a run that nothing happened to, after one restart in place."""
+    check_exit(job, FINISHED)
+    whole = counting("whole")
+    check_exit(run_program(ranks, whole), FINISHED)
+    check_same_bits(run_dir_of(config), run_dir_of(whole))
+    equal([record["exit_code"] for record in attempts(run_dir_of(config))], [FAILED, 0], "attempts", job)
+    check_verifies(run_dir_of(config))
+
+
+def kills_in_place(ranks):
+    config = linear_program(loop={"step_pause": 0.005}, **RESTARTS)
+    run_dir = run_dir_of(config)
+    job = start_program(ranks, config)
+    before = None
+    for _ in range(2):
+        wait_for_reports(run_dir, report_count(run_dir) + random.randint(1, 3), job, 60)
+        time.sleep(random.uniform(0, 0.05))
+        check(not job.ended(), "the run ended before it could be killed: make it longer", job)
+        children = wait_for_programs(job, ranks)
+        before = before or job.ranks()
+        kill([children[random.randrange(ranks)]])
+        wait_until(lambda: job.ended() or not set(children.values()) & set(programs(job).values()), 20, "the end of all programs", job)
+    wait_for_programs(job, ranks)
+    equal(job.ranks(), before, "ranks, which stay", job)
+    job.code = job.wait(90)
+    check_exit(job, FINISHED)
+    equal([record["exit_code"] for record in attempts(run_dir)], [FAILED, FAILED, 0], "attempts", job)
+    check("was ended by SIGKILL" in job.err and "restart 2 of 5 (failure.max_failures)" in job.err, "the restarts are not said", job)
+    whole = linear_program("whole")
+    check_exit(run_program(ranks, whole), FINISHED)
+    check_iterations(run_dir)
+    check_same_bits(run_dir, run_dir_of(whole))
+    check_no_debris(run_dir, keep=2)
+    check_verifies(run_dir)
+
+
+for ranks in (1, 3):
+    add_test(f"kills_of_programs_of_{ranks}_ranks_leave_the_same_bits", kills_in_place, ranks)
+
+
+@test
+def a_program_that_is_killed_in_the_middle_of_a_checkpoint_leaves_no_rank_in_it():
+    folder = scratch()
+    before = f"""
+@state.before_save
+def pause():
+    if first_start and ctx.world_rank == 1:
+        open("{folder}/saving", "w").close()
+        time.sleep(1000)
+"""
+    config = counting(before=before)
+    job = start_program(3, config)
+    wait_until(lambda: (folder / "saving").exists() or job.ended(), 60, "a checkpoint", job)
+    kill([programs(job)[1]])
+    job.code = job.wait(60)
+    check_counted(config, job, 3)
+
+
+@test
+def programs_that_compute_or_wait_are_ended_with_the_one_that_fails():
+    """Rank 0 waits in a collective that rank 1 never comes to, and rank 2 computes for ever."""
+    config = counting(inside="if first_start and ctx.step_count == 6:\n    if ctx.world_rank == 1:\n        raise ValueError('bad batch')\n"
+                             "    time.sleep(1000 * (ctx.world_rank == 2))")
+    job = run_program(3, config)
+    check("rank 1 on " in job.err and "failed: ValueError: bad batch: starting it again, restart 1 of 5" in job.err, "the cause", job)
+    check_counted(config, job, 3)
+
+
+@test
+def what_always_fails_is_given_up_and_named():
+    config = counting(inside="if ctx.world_rank == 1:\n    raise ValueError('bad batch')", failure={"max_failures": 1})
+    job = run_program(2, config)
+    check_exit(job, FAILED)
+    text = error_of(config)
+    for word in ("the program of rank 1 on ", "failed: ValueError: bad batch", "Traceback"):
+        check(word in text, f"error.txt lacks {word!r}: {text}", job)
+    check("given up after 2 failures (failure.max_failures = 1)" in job.err, "the end is not said", job)
+    equal(len(attempts(run_dir_of(config))), 2, "attempts", job)
+
+
+@test
+def a_stop_after_a_restart_loses_nothing():
+    """What was asked of the ranks holds for the programs that were started since."""
+    config = counting(inside="if first_start and ctx.step_count == 6:\n    os._exit(3)\ntime.sleep(0.2)")
+    job = start_program(2, config)
+    wait_until(lambda: job.ended() or len(attempts(run_dir_of(config))) == 2, 60, "a restart", job)
+    wait_for_programs(job, 2)
+    kill([job.ranks()[1]], signal.SIGUSR1)
+    job.code = job.wait(60)
+    check_exit(job, STOPPED)
+    check_exit(run_program(2, config), FINISHED)
+    whole = counting("whole")
+    check_exit(run_program(2, whole), FINISHED)
+    check_same_bits(run_dir_of(config), run_dir_of(whole))
+
+
+@test
+def a_program_that_others_wait_for_too_long_is_named():
+    config = counting(inside="if ctx.world_rank == 1:\n    time.sleep(1000)", failure={"max_failures": 0, "collective_timeout": 2})
+    job = run_program(3, config)
+    check_exit(job, FAILED)
+    text = error_of(config).splitlines()[0]
+    check("has come to step(), and waited 2 s (failure.collective_timeout) for that of rank 1" in text, f"error.txt: {text}", job)
+
+
+main()
