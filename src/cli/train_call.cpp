@@ -2,12 +2,15 @@
 
 #include <csignal>
 #include <map>
+#include <utility>
 
+#include <fmt/format.h>
 #include <trainrt/error.hpp>
 
 #include "frameworks/builtin_functions.hpp"
 #include "frameworks/program/program.hpp"
 #include "frameworks/program/program_fell.hpp"
+#include "frameworks/program/python_stacks.hpp"
 #include "rundir/attempt_files.hpp"
 #include "trainer/module_loader.hpp"
 #include "trainer/restarts.hpp"
@@ -38,6 +41,30 @@ double hang_timeout_s(const config::LimitOption& option) {
   return option.kind == Kind::seconds ? option.seconds : automatic_s;
 }
 
+program::ProgramOptions program_options(const config::RunSpec& spec) {
+  return {.command = spec.train.command,
+          .stop_signal = stop_signals.at(spec.train.stop_signal),
+          .stop_timeout_s = spec.train.stop_timeout_s,
+          .contact_timeout_s = spec.failure.collective_timeout_s,
+          .environments = spec.program.environments,
+          .own_gpus_only = spec.program.gpus == "own",
+          .stage = {.source = spec.program.stage,
+                    .folder = spec.program.stage_dir,
+                    .timeout_s = spec.failure.collective_timeout_s},
+          .max_restarts = spec.failure.max_failures,
+          .interface = spec.program.interface,
+          .hang_timeout_s = hang_timeout_s(spec.failure.hang_timeout),
+          .hang_folder = rundir::hang_folder,
+          .shown = spec.run.shown_output,
+          .progress = spec.program.progress};
+}
+
+watch::StartedProgram started_program(std::string stacks) {
+  const auto place = program::python_place(stacks);
+  const auto& collective = place.collective;
+  return {collective.empty() ? place.innermost : fmt::format("{} of torch.distributed", collective), std::move(stacks)};
+}
+
 }  // namespace
 
 std::string take_declared(config::RunSpec& spec) {
@@ -50,25 +77,14 @@ std::string take_declared(config::RunSpec& spec) {
 trainer::TrainCall train_call(const config::RunSpec& spec) {
   if (spec.train.program.empty()) {
     const auto function = trainer::load_function(builtin_functions(), spec.train.function, spec.train.library);
-    return {std::string(function.name), function.train};
+    return {.name = std::string(function.name), .train = function.train};
   }
-  return {"program",
-          restartable(program::program_function({.command = spec.train.command,
-                                                 .stop_signal = stop_signals.at(spec.train.stop_signal),
-                                                 .stop_timeout_s = spec.train.stop_timeout_s,
-                                                 .contact_timeout_s = spec.failure.collective_timeout_s,
-                                                 .environments = spec.program.environments,
-                                                 .own_gpus_only = spec.program.gpus == "own",
-                                                 .stage = {.source = spec.program.stage,
-                                                           .folder = spec.program.stage_dir,
-                                                           .timeout_s = spec.failure.collective_timeout_s},
-                                                 .max_restarts = spec.failure.max_failures,
-                                                 .interface = spec.program.interface,
-                                                 .hang_timeout_s = hang_timeout_s(spec.failure.hang_timeout),
-                                                 .hang_folder = rundir::hang_folder,
-                                                 .shown = spec.run.shown_output,
-                                                 .progress = spec.program.progress})),
-          true, !spec.program.progress.empty()};
+  auto [train, stacks] = program::program_function(program_options(spec));
+  return {.name = "program",
+          .train = restartable(std::move(train)),
+          .may_be_silent = true,
+          .is_observed = !spec.program.progress.empty(),
+          .program = [ask = std::move(stacks)] { return started_program(ask()); }};
 }
 
 std::string described(const config::RunSpec& spec, const trainer::TrainCall& call) {

@@ -161,8 +161,8 @@ watch::CrashFiles crash_files(const AttemptPlace& place, int rank) {
           .error_aside = fmt::format("{}/error-rank-{:05}.txt", place.files.private_dir(), rank)};
 }
 
-watch::HangWatch watch_for_hangs(const AttemptPlace& place, const Session& session, launch::Launch& launch,
-                                 const std::vector<std::string>& nodes) {
+watch::HangWatch watch_for_hangs(const AttemptPlace& place, const TrainCall& function, const Session& session,
+                                 launch::Launch& launch, const std::vector<std::string>& nodes) {
   const auto& world = launch.world();
   watch::HangWatch::Scene scene{
       .run_dir = place.spec.run_dir, .folder = rundir::hang_folder(place.attempt), .rank = world.rank, .host_of_rank = {}};
@@ -174,7 +174,8 @@ watch::HangWatch watch_for_hangs(const AttemptPlace& place, const Session& sessi
   return {{place.spec.failure.hang_timeout, place.spec.failure.collective_timeout_s},
           std::move(scene),
           session.life(),
-          {.write_down =
+          {.program = function.program,
+           .write_down =
                [&place, &session](const std::string& why, std::int64_t step) {
                  write_down(place, {why, "", ExitCode::failed, step, session.is_silent()});
                },
@@ -212,7 +213,7 @@ RunOutcome run_attempt(const config::RunSpec& spec, const TrainCall& function, l
                    start.workers});
   const watch::CrashPlace crash_place(crash_files(place, communicator.rank()), start.attempt, communicator.rank(),
                                       session.life(), end_of_step_after_crash(launch));
-  const auto hang_watch = watch_for_hangs(place, session, launch, start.nodes);
+  const auto hang_watch = watch_for_hangs(place, function, session, launch, start.nodes);
   start.start_watch.reset();
   try {
     call_train_function(place, function, session, launch, meter, start.pause_s);

@@ -8,6 +8,7 @@
 
 #include "config/run_spec.hpp"
 #include "launch/launcher.hpp"
+#include "watch/hang_report.hpp"
 
 namespace trainrt::trainer {
 
@@ -22,6 +23,7 @@ struct TrainCall {
   std::function<void(Context&)> train;
   bool may_be_silent = false;  ///< a program, which may train without a call of the Context
   bool is_observed = false;    ///< it calls Context::observe() for a silent program
+  std::function<watch::StartedProgram()> program = {};  ///< of this rank, if it is one; any thread
 };
 
 /// Runs an attempt of a run: opens the run directory, continues from the last checkpoint, calls the train function, and

@@ -72,8 +72,9 @@ class Judge {
     std::vector<std::string> parts;
     for (const auto& report : reports_)
       if (report && report->waits_in.empty())
-        parts.push_back(fmt::format("rank {} on {} waits for no rank, but has been busy for {:.0f} s at step {} ({})",
-                                    report->rank, report->host, report->quiet_s, report->step, report->phase));
+        parts.push_back(fmt::format("rank {} on {} waits for no rank, but has been busy for {:.0f} s at step {} ({}){}",
+                                    report->rank, report->host, report->quiet_s, report->step, report->phase,
+                                    report->program.empty() ? "" : ", its program in " + report->program));
     return joined(parts);
   }
 
@@ -105,9 +106,11 @@ class Judge {
 }  // namespace
 
 std::string to_text(const RankReport& report) {
-  return fmt::format("rank: {}\nhost: {}\npid: {}\nstep: {}\nphase: {}\nquiet_s: {:.1f}\nexcused: {}\nwaits_in: {}\n\n",
-                     report.rank, report.host, report.pid, report.step, report.phase, report.quiet_s, report.excused,
-                     on_one_line(report.waits_in));
+  return fmt::format(
+      "rank: {}\nhost: {}\npid: {}\nstep: {}\nphase: {}\nquiet_s: {:.1f}\nexcused: {}\nwaits_in: {}\nprogram: "
+      "{}\n\n",
+      report.rank, report.host, report.pid, report.step, report.phase, report.quiet_s, report.excused,
+      on_one_line(report.waits_in), on_one_line(report.program));
 }
 
 std::optional<RankReport> parse_rank_report(const std::string& text) {
@@ -117,8 +120,8 @@ std::optional<RankReport> parse_rank_report(const std::string& text) {
   const auto step = parse_integer(fields["step"]);
   const auto quiet = parse_real(fields["quiet_s"]);
   if (!rank || !pid || !step || !quiet || !fields.contains("waits_in")) return std::nullopt;
-  return RankReport{static_cast<int>(*rank), fields["host"], static_cast<int>(*pid),      *step,
-                    fields["phase"],         *quiet,         fields["excused"] == "true", fields["waits_in"]};
+  return RankReport{static_cast<int>(*rank),     fields["host"],     static_cast<int>(*pid), *step, fields["phase"], *quiet,
+                    fields["excused"] == "true", fields["waits_in"], fields["program"]};
 }
 
 HangVerdict judge_hang(std::span<const std::optional<RankReport>> reports, std::span<const std::string> hosts) {

@@ -6,6 +6,12 @@
 
 namespace trainrt::watch {
 
+/// A program that the train function of a rank has started.
+struct StartedProgram {
+  std::string place;   ///< where it is: "train.py, line 7 in step"; "" if that is not known
+  std::string stacks;  ///< of all its threads
+};
+
 /// What one rank says of itself when the ranks have come to a halt: logs/hang-attempt-000003/rank-00002.txt, where its
 /// threads' stacks follow.
 struct RankReport {
@@ -17,6 +23,7 @@ struct RankReport {
   double quiet_s = 0;    ///< without a sign of progress
   bool excused = false;  ///< what it is at may take long (StallMeter)
   std::string waits_in;  ///< for other ranks, in which operation; "" = in none
+  std::string program;   ///< StartedProgram::place
 };
 
 std::string to_text(const RankReport& report);

@@ -19,7 +19,6 @@
 #include "core/thread.hpp"
 #include "io/exclusive.hpp"
 #include "io/file.hpp"
-#include "watch/hang_report.hpp"
 
 namespace trainrt::watch {
 
@@ -172,6 +171,7 @@ void HangWatch::take_back(bool says_so) {
 void HangWatch::write_report(const StallMeter& meter) const {
   const auto seen = life_.seen();
   const auto waits_in = note_.text();
+  const auto program = actions_.program ? actions_.program() : StartedProgram{};
   const RankReport report{.rank = scene_.rank,
                           .host = scene_.host_of_rank.at(static_cast<std::size_t>(scene_.rank)),
                           .pid = getpid(),
@@ -179,14 +179,16 @@ void HangWatch::write_report(const StallMeter& meter) const {
                           .phase = std::string(name_of(seen.phase)),
                           .quiet_s = meter.quiet(),
                           .excused = meter.is_excused(!waits_in.empty()),
-                          .waits_in = waits_in};
+                          .waits_in = waits_in,
+                          .program = program.place};
   const auto frames = stack_of(train_thread_, stack_limit_s);
   const auto stack =
       frames.count > 0 ? describe(frames) : "  (it does not answer: the kernel holds it, or it blocks signals)\n";
   io::make_directories(folder_);
   io::replace_file(file_of(folder_, static_cast<std::size_t>(scene_.rank)),
-                   fmt::format("{}stack of the train thread\n{}\nother threads\n{}", to_text(report), stack,
-                               stacks_of_other_threads(train_thread_)));
+                   fmt::format("{}stack of the train thread\n{}\nother threads\n{}{}", to_text(report), stack,
+                               stacks_of_other_threads(train_thread_),
+                               program.stacks.empty() ? "" : "\nstacks of the program\n" + program.stacks));
 }
 
 }  // namespace trainrt::watch

@@ -693,6 +693,23 @@ def a_program_that_hangs_is_named_and_ended():
     start = time.monotonic()
     job = fails(config, "rank 1", ranks=2)
     check(time.monotonic() - start < 30, f"it took {time.monotonic() - start:.0f} s", job)
+    check("its program in program.py, line 9 in <module>" in error_of(config), f"the place is not named: {error_of(config)}", job)
+    for rank, place in enumerate(("trainrt.py", "program.py\", line 9 in <module>")):
+        report = (run_dir_of(config) / f"logs/hang-attempt-000001/rank-{rank:05}.txt").read_text()
+        stacks = report.partition("stacks of the program\n")[2]
+        check("most recent call first" in stacks and place in stacks, f"the stacks of the program of rank {rank}: {report[-2000:]}", job)
+    check("waits_in: step() of the program at step" in (run_dir_of(config) / "logs/hang-attempt-000001/rank-00000.txt").read_text(), "what rank 0 waits in", job)
+
+
+@test
+def a_program_that_is_asked_for_its_stacks_goes_on():
+    """The alarm is taken back: the evaluation was long."""
+    config = program_config(python("import time\nctx.restore(trainrt.State())\nfor step in range(12):\n    ctx.step()\n"
+                                   "    time.sleep(3 if step == 6 and ctx.world_rank == 1 else 0.01)"), failure={"hang_timeout": "2 s"})
+    job = run_program(2, config)
+    check_exit(job, FINISHED)
+    check("were taken to hang and have gone on" in job.err, "no alarm was raised", job)
+    check("most recent call first" in (run_dir_of(config) / "logs/rank-00001.log").read_text(), "the program was not asked", job)
 
 
 @test
@@ -1094,6 +1111,7 @@ for name, text, *words in (
         ("a_number_in_words", "say({'op': 'report', 'metrics': {'loss': {'float': 'many'}}})", "loss"),
         ("a_message_without_op", "say({'key': 1})", "no message"),
         ("an_unknown_op", "say({'op': 'dance'})", "dance", "restore"),
+        ("a_signal_for_stacks_that_ends_programs", "say({'op': 'hello', 'protocol': 1, 'stacks_signal': 9})", "stacks_signal", "real-time"),
         ("another_protocol", "say({'op': 'hello', 'protocol': 99})", "99"),
         ("a_tensor_outside_of_the_memory", "restore(64, memory(64), at=56)", "'w'", "64"),
         ("a_tensor_of_negative_shape", "restore(64, memory(64), shape=[-4])", "'w'"),

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <csignal>
 #include <cstddef>
 #include <functional>
-#include <limits>
 #include <map>
 #include <utility>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "core/host.hpp"
 #include "frameworks/program/fields.hpp"
 #include "frameworks/program/last_output.hpp"
+#include "frameworks/program/metrics_message.hpp"
 #include "frameworks/program/program_fell.hpp"
 
 namespace trainrt::program {
@@ -23,29 +23,6 @@ namespace trainrt::program {
 namespace {
 
 constexpr int protocol = 1;
-
-template <class Kind>
-Kind kind_from(const Json& body, const char* name, const std::map<std::string, Kind>& kinds) {
-  const auto text = text_field(body, name);
-  if (const auto found = kinds.find(text); found != kinds.end()) return found->second;
-  std::string valid;
-  for (const auto& [word, kind] : kinds) valid += (valid.empty() ? "" : ", ") + word;
-  throw UsageError(fmt::format("train.program: \"{}\" is '{}'; it must be one of: {}", name, text, valid));
-}
-
-MetricValue metric_from(const std::string& name, const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_null()) return std::numeric_limits<double>::quiet_NaN();
-  if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
-  const auto what = fmt::format("the metric '{}'", name);
-  if (!value.is_object() || !value.contains("value")) return real_from(value, what);
-  Number number{.value = real_from(value["value"], what)};
-  if (value.contains("reduce"))
-    number.reduce = kind_from<Reduce>(
-        value, "reduce", {{"mean", Reduce::mean}, {"sum", Reduce::sum}, {"min", Reduce::min}, {"max", Reduce::max}});
-  if (value.contains("weight")) number.weight = real_from(value["weight"], what);
-  return number;
-}
 
 std::string reported(const Message& failed) {
   const auto traceback = text_field(failed.body, "traceback", "");
@@ -193,6 +170,7 @@ Json Conversation::hello(const Json& body) {
                     "this version",
                     theirs, protocol));
   if (body.contains("pid")) sender_ = static_cast<pid_t>(number_field(body, "pid"));
+  if (body.contains("stacks_signal")) take_stacks_signal(number_field(body, "stacks_signal"));
   auto fields = step_fields();
   fields.update({{"protocol", protocol},
                  {"world_rank", ctx_.world_rank()},
@@ -205,6 +183,14 @@ Json Conversation::hello(const Json& body) {
                  {"run_dir", ctx_.run_dir()},
                  {"seed", ctx_.seed()}});
   return fields;
+}
+
+/// One that might end the program, or mean something else to it, is none.
+void Conversation::take_stacks_signal(std::int64_t signal) {
+  if (signal < SIGRTMIN || signal > SIGRTMAX)
+    throw UsageError(fmt::format("train.program: \"stacks_signal\" is {}; it must be a real-time signal, {} to {}", signal,
+                                 SIGRTMIN, SIGRTMAX));
+  stacks_.can_be_asked(child_.pid(), static_cast<int>(signal), child_.output());
 }
 
 Json Conversation::config(const Json& body) const {
@@ -239,10 +225,7 @@ void Conversation::bring_up_to_date() {
 }
 
 Json Conversation::report(const Json& body) {
-  Metrics metrics;
-  for (const auto& [name, value] : field(body, "metrics", Json::value_t::object).items())
-    metrics.emplace_back(name, metric_from(name, value));
-  ctx_.report(metrics);
+  ctx_.report(metrics_from(body));
   return Json::object();
 }
 
@@ -259,7 +242,8 @@ Json Conversation::all_reduce(const Message& message) {
   if (count > exchanged_.size() / size_of(dtype))
     throw UsageError(fmt::format("train.program: all_reduce of {} {} elements, in a memory of {} bytes", count,
                                  name_of(dtype), exchanged_.size()));
-  const auto op = kind_from<Op>(body, "reduce", {{"sum", Op::sum}, {"mean", Op::mean}, {"min", Op::min}, {"max", Op::max}});
+  const auto op =
+      choice_field<Op>(body, "reduce", {{"sum", Op::sum}, {"mean", Op::mean}, {"min", Op::min}, {"max", Op::max}});
   ctx_.communicator().all_reduce(Buffer{exchanged_.data(), count, dtype}, op, text_field(body, "name", "the program's"));
   return Json::object();
 }

@@ -9,6 +9,7 @@
 #include "frameworks/program/channel.hpp"
 #include "frameworks/program/child.hpp"
 #include "frameworks/program/endings.hpp"
+#include "frameworks/program/live_stacks.hpp"
 #include "frameworks/program/lockstep.hpp"
 #include "frameworks/program/mirrored_state.hpp"
 
@@ -24,7 +25,8 @@ namespace trainrt::program {
 ///   memory and
 ///                        files up to date, and sends {"op": "state", "values": {...}}
 ///
-///   hello {protocol = 1, client, pid}    returns world_rank, world_size, local_rank, local_world_size, node_rank, gpus,
+///   hello {protocol = 1, client, pid, stacks_signal}    returns world_rank, world_size, local_rank, local_world_size,
+///   node_rank, gpus,
 ///                                        run_name, run_dir, seed, step, step_seed
 ///   config {key}                         returns value: the text of that [loop] key, or null
 ///   restore {tensors, values, files, memory}    returns restored, values, step, step_seed
@@ -48,13 +50,16 @@ namespace trainrt::program {
 /// a new run what rank 0 has in the replicated ones. `sums` names the values that are parts of a sum over the ranks. A file
 /// is {name, path, per_rank}. all_reduce, broadcast and all_gather bring a memory of their own, with `memory`, if they
 /// have none of that size yet.
+/// At stacks_signal, a real-time signal, the program prints its stacks and goes on.
 /// A program whose hello has its pid says 'done' if its exit code may not reach the runtime: behind a script or a pipe.
 /// Numbers that JSON lacks are {"float": "nan" | "inf" | "-inf"}.
 class Conversation {
  public:
-  /// `wait_limit_s`: Lockstep's.
-  Conversation(Context& ctx, Channel& channel, Child& child, double wait_limit_s)
-      : ctx_(ctx), channel_(channel), child_(child), lockstep_(ctx.communicator(), wait_limit_s) {}
+  /// `wait_limit_s`: Lockstep's. `stacks` learns how the program is asked for them.
+  Conversation(Context& ctx, Channel& channel, Child& child, double wait_limit_s, LiveStacks& stacks)
+      : ctx_(ctx), channel_(channel), child_(child), lockstep_(ctx.communicator(), wait_limit_s), stacks_(stacks) {}
+  ~Conversation() { stacks_.forget(); }
+  Conversation(const Conversation&) = delete;
 
   /// From the program's first message to the good end of all. Throws what the Context throws (a stop is for the caller to
   /// pass on), UsageError for bad messages, Error if the programs do not make the same calls, and ProgramFell, on all
@@ -77,6 +82,7 @@ class Conversation {
   void answer(const Message& message);
   Json reply(const Message& message);
   Json hello(const Json& body);
+  void take_stacks_signal(std::int64_t signal);
   Json config(const Json& body) const;
   Json restore(const Message& message);
   Json report(const Json& body);
@@ -96,6 +102,7 @@ class Conversation {
   pid_t sender_ = 0;        ///< who sends the messages, if it is known
   bool is_done_ = false;
   Lockstep lockstep_;
+  LiveStacks& stacks_;
   std::optional<Message> call_;  ///< that the program has come to, and waits in
   bool is_asked_for_state_ = false;
   Fault fault_;

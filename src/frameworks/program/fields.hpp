@@ -1,6 +1,9 @@
 #pragma once
+#include <map>
 #include <string>
 
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
 #include <trainrt/tensor.hpp>
 
 #include "frameworks/program/channel.hpp"
@@ -21,5 +24,15 @@ std::size_t bytes_of(const Shape& shape, DType dtype, const std::string& what);
 double real_from(const Json& value, const std::string& what);
 bool is_real(const Json& value);
 Json json_of(double value);
+
+/// What a text stands for.
+template <class Kind>
+Kind choice_field(const Json& body, const char* name, const std::map<std::string, Kind>& kinds) {
+  const auto text = text_field(body, name);
+  if (const auto found = kinds.find(text); found != kinds.end()) return found->second;
+  std::string valid;
+  for (const auto& [word, kind] : kinds) valid += (valid.empty() ? "" : ", ") + word;
+  throw UsageError(fmt::format("train.program: \"{}\" is '{}'; it must be one of: {}", name, text, valid));
+}
 
 }  // namespace trainrt::program

@@ -42,9 +42,10 @@ std::shared_ptr<ProgressWatch> progress_watch(const Context& ctx, const Progress
 class ProgramRun {
  public:
   ProgramRun(Context& ctx, const ProgramOptions& options, const std::string& executable, const Frameworks& frameworks,
-             const Progress& progress, Meeting known)
+             const Progress& progress, Meeting known, LiveStacks& stacks)
       : ctx_(ctx),
         options_(options),
+        stacks_(stacks),
         progress_(progress),
         progress_watch_(progress_watch(ctx, progress)),
         arrangement_(ctx.communicator(), std::move(known), frameworks, options.interface),
@@ -57,7 +58,7 @@ class ProgramRun {
 
   void run() {
     try {
-      if (all_connect()) Conversation(ctx_, channel_, child_, options_.contact_timeout_s).hold(std::move(*first_));
+      if (all_connect()) Conversation(ctx_, channel_, child_, options_.contact_timeout_s, stacks_).hold(std::move(*first_));
     } catch (const ProgramFell&) {
       throw;  // at once: the others are killed
     } catch (const std::exception&) {
@@ -205,6 +206,7 @@ class ProgramRun {
 
   Context& ctx_;
   const ProgramOptions& options_;
+  LiveStacks& stacks_;
   const Progress& progress_;
   std::shared_ptr<ProgressWatch> progress_watch_;
   std::optional<SeenNumbers> seen_;  ///< by rank 0, at the last look
@@ -246,14 +248,15 @@ ProgramOptions in_tree(ProgramOptions options, const stage::StagedTree& tree) {
 
 }  // namespace
 
-std::function<void(Context&)> program_function(ProgramOptions options) {
+ProgramFunction program_function(ProgramOptions options) {
   if (options.command.empty()) throw UsageError("train.program is empty: it must name a program");
   if (options.stage.source.empty()) static_cast<void>(required_executable(options, {}));
   require_script(options.command);
   auto frameworks = frameworks_of(options);
   auto progress = progress_of(options);
-  return [options = std::move(options), frameworks = std::move(frameworks), progress = std::move(progress),
-          starts = 0](Context& ctx) mutable {
+  auto stacks = std::make_shared<LiveStacks>();
+  auto train = [options = std::move(options), frameworks = std::move(frameworks), progress = std::move(progress), stacks,
+                starts = 0](Context& ctx) mutable {
     auto known = known_of(ctx);
     known.restarts = starts++;
     known.max_restarts = options.max_restarts;
@@ -261,8 +264,9 @@ std::function<void(Context&)> program_function(ProgramOptions options) {
     stage::Stage stage(ctx, options.stage);
     const auto staged = stage.tree() ? in_tree(options, *stage.tree()) : options;
     const auto executable = required_executable(staged, stage.tree());
-    stage.run([&] { ProgramRun(ctx, staged, executable, frameworks, progress, std::move(known)).run(); });
+    stage.run([&] { ProgramRun(ctx, staged, executable, frameworks, progress, std::move(known), *stacks).run(); });
   };
+  return {std::move(train), [stacks] { return stacks->ask(); }};
 }
 
 }  // namespace trainrt::program

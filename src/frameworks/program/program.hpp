@@ -28,11 +28,17 @@ struct ProgramOptions {
   std::string progress;  ///< ProgressPattern of programs without the client, in rank 0's output; "": none
 };
 
+/// What stands behind [train] program.
+struct ProgramFunction {
+  std::function<void(Context&)> train;
+  std::function<std::string()> stacks;  ///< Python stacks of this rank's program, if it uses the client; any thread
+};
+
 /// A train function that starts the program on every rank and waits for it. A program that speaks (protocol in
 /// conversation.hpp; trainrt.py is a client) steps, reports and restores through the Context; one that says nothing runs
 /// until it ends, and gets the stop signal if the run stops. ProgramFell if the program of a rank falls. UsageError if
 /// there is no such executable, or an interpreter's script is not there, for a framework that there is not, or for a wrong
 /// `progress`.
-std::function<void(Context&)> program_function(ProgramOptions options);
+ProgramFunction program_function(ProgramOptions options);
 
 }  // namespace trainrt::program

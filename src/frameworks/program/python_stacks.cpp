@@ -60,7 +60,7 @@ std::vector<std::vector<Frame>> main_threads(std::string_view stacks) {
   std::vector<std::vector<Frame>> threads;
   std::istringstream in{std::string(stacks)};
   for (std::string line; std::getline(in, line);) {
-    if (line.starts_with(fault_headline)) threads.emplace_back();
+    if (line.starts_with(fault_headline) || line == live_headline) threads.emplace_back();
     if (threads.empty()) continue;
     if (line.starts_with("Thread 0x") || line.starts_with("Current thread 0x")) threads.back().clear();
     if (const auto frame = frame_of(line)) threads.back().push_back(*frame);

@@ -14,6 +14,9 @@ void freeze(const Child& program);
 /// what they printed, each under a line with its process; it is in the program's log too. No core files are written.
 std::string end_with_python_stacks(const Child& program);
 
+/// Stands above stacks that LiveStacks has asked for.
+constexpr std::string_view live_headline = "Stacks that it printed at a signal";
+
 /// Where a program is, by what faulthandler has printed.
 struct PythonPlace {
   std::string collective;  ///< the function of torch.distributed or torch.autograd that the main thread is in; "": none

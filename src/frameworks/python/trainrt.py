@@ -437,7 +437,7 @@ class Context:
         self._step = self._step_seed = 0
 
     def _greet(self):
-        self._identity = self._ask("hello", protocol=_PROTOCOL, client=f"Python {platform.python_version()}", pid=os.getpid())
+        self._identity = self._ask("hello", protocol=_PROTOCOL, client=f"Python {platform.python_version()}", pid=os.getpid(), **_stacks_signal())
         self._take_step(self._identity)
 
     # Who am I (Ray Train's names).
@@ -711,6 +711,16 @@ def _leave_stops_to_the_runtime():
     from multiprocessing.popen_fork import Popen
     for kind in (Popen, subprocess.Popen):
         kind.terminate = kind.kill
+
+
+def _stacks_signal():
+    """Lets this process, and those that it forks, print the stacks of all threads at a signal: the runtime asks if the run hangs."""
+    import faulthandler
+    free = [number for number in range(signal.SIGRTMAX, signal.SIGRTMIN - 1, -1) if signal.getsignal(number) is signal.SIG_DFL]
+    if not free:
+        return {}
+    faulthandler.register(free[0], file=2, all_threads=True)
+    return {"stacks_signal": int(free[0])}
 
 
 def _report_failures(ctx):

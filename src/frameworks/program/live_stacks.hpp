@@ -1,0 +1,38 @@
+#pragma once
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include <sys/types.h>
+
+namespace trainrt {
+
+class OutputReader;
+
+namespace program {
+
+/// The Python stacks of a program that goes on: its client lets faulthandler print them, of all threads, at a signal that
+/// nobody else uses. Any thread may call.
+class LiveStacks {
+ public:
+  /// `process` and those that it has started print their stacks to what `output` reads, if they catch the signal.
+  void can_be_asked(pid_t process, int signal, std::shared_ptr<OutputReader> output);
+  /// The process may be gone from now on. Waits for who asks just now.
+  void forget();
+
+  /// What the processes print, each under a line with its process: parents first, at most 8 processes, within 2 s. "" if
+  /// nobody can be asked, or none answers.
+  std::string ask();
+
+ private:
+  std::string stacks_of(pid_t process, double end_s);
+
+  std::mutex mutex_;
+  pid_t process_ = 0;  ///< 0: none
+  int signal_ = 0;
+  std::shared_ptr<OutputReader> output_;
+};
+
+}  // namespace program
+
+}  // namespace trainrt
