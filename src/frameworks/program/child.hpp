@@ -49,7 +49,7 @@ class Child {
   /// The end of its output so far; waits a moment for what is in the pipes. "" if its output is not read.
   std::string output_tail() const;
   std::shared_ptr<OutputReader> output() const { return output_; }  ///< nullptr if its output is not read
-  std::uint64_t output_bytes() const;  ///< how many were read so far
+  std::uint64_t output_bytes() const;                               ///< how many were read so far
   /// False if it still runs after so long.
   bool ends_within(double seconds);
 

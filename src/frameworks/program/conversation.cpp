@@ -97,8 +97,8 @@ void Conversation::look_at_end() {
   if (!ending.is_good())
     fault_ = {ending_in_words(ending, last_output(child_.output_tail())), monotonic_seconds() - child_.end_age_s()};
   else if (!is_done_ && sender_ != 0 && sender_ != child_.pid())
-    fault_ = {fmt::format("ended without a last word: its process {} was killed, or called os._exit(). The command of "
-                          "train.program around it exited with 0 all the same (in a pipeline of bash, 'set -o pipefail' "
+    fault_ = {fmt::format("ended without a last word: it was killed, or called os._exit(). That is process {}; the command "
+                          "of train.program around it exited with 0 all the same (in a pipeline of bash, 'set -o pipefail' "
                           "keeps the exit code)",
                           sender_),
               monotonic_seconds() - child_.end_age_s()};
