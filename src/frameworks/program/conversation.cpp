@@ -70,7 +70,7 @@ void Conversation::take(Message message) {
   } else if (message.op == "done") {
     is_done_ = true;
   } else if (is_for_all_ranks(message.op)) {
-    call_ = std::move(message);
+    if (!call_) call_ = std::move(message);  // else the program has left one, and ended: nobody waits for an answer
   } else {
     answer(message);
   }
@@ -81,17 +81,13 @@ bool Conversation::has_ended() {
   if (!child_.ending()) return false;
   // The batch system signals all processes: a script around the program dies of it, and the program does not.
   if (child_.ended_by_stop_signal() && channel_.is_open()) return false;
-  while (!call_) {
-    auto last = channel_.receive(0);
-    if (!last) break;
-    take(std::move(*last));
-  }
+  while (auto last = channel_.receive(0)) take(std::move(*last));
   return true;
 }
 
 /// The exit code is that of the command, which may be a script or a pipeline around the program.
 void Conversation::look_at_end() {
-  if (!fault_.text.empty() || !has_ended()) return;
+  if (!has_ended() || !fault_.text.empty()) return;  // its last message may have told
   const auto& ending = *child_.ending();
   if (is_done_ && child_.ended_by_stop_signal()) return;
   if (!ending.is_good())
