@@ -22,7 +22,8 @@ def in_a_pipeline(program):
 
 def config_of(command, **sections):
     folder = scratch()
-    return write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"program": command}, **sections})
+    return write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"program": command},
+                                              "failure": {"max_failures": 0}, **sections})
 
 
 def start_program(ranks, config, *words, **options):

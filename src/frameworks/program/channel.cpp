@@ -110,14 +110,12 @@ std::optional<Message> Channel::receive(double limit_s) {
       message.file = std::move(file_);
       return message;
     }
-    const std::chrono::duration<double> left = deadline - std::chrono::steady_clock::now();
+    const double left_s = std::chrono::duration<double>(deadline - std::chrono::steady_clock::now()).count();
     if (closed_) {  // the program ends now, or has closed it and goes on
-      std::this_thread::sleep_for(std::max(left, std::chrono::duration<double>(0)));
+      std::this_thread::sleep_for(std::chrono::duration<double>(std::max(left_s, 0.0)));
       return std::nullopt;
     }
-    if (left.count() < 0 || !read_more(left.count())) {
-      if (!closed_ || left.count() < 0) return std::nullopt;
-    }
+    if (!read_more(std::max(left_s, 0.0)) && !closed_) return std::nullopt;  // also if it is 0: what is there is read
   }
 }
 
