@@ -19,7 +19,7 @@ int code_of(ExitCode code) { return static_cast<int>(code); }
 
 /// What a further attempt does.
 std::string continuation(const Situation& situation) {
-  return situation.silent ? "its program, which does not report progress, goes on from what it saved by itself"
+  return situation.silent ? "its program goes on from what it saved by itself"
                           : "it continues from its last checkpoint";
 }
 

@@ -88,7 +88,7 @@ class LocalRun {
         "--run.name={}: {}",
         counted(failures_, "failure"), spec_.failure.max_failures, spec_.run.name,
         rundir::last_attempt_was_silent(spec_.run_dir)
-            ? "its program, which does not report progress, goes on from what it saved by itself"
+            ? "its program goes on from what it saved by itself"
             : "it continues from its last checkpoint"));
   }
 

@@ -18,7 +18,7 @@ struct ProxyInTheWay {
   std::vector<std::string> addresses;  ///< that go through it
 };
 
-/// The proxy that gRPC, which JAX and TensorFlow talk by, would take to these addresses: the first that is set of
+/// The proxy that gRPC, by which JAX and TensorFlow connect, would take to these addresses: the first that is set of
 /// grpc_proxy, https_proxy and http_proxy, unless no_grpc_proxy, or without it no_proxy, excepts them all
 /// (https://github.com/grpc/grpc/blob/master/doc/environment_variables.md). Pure.
 std::optional<ProxyInTheWay> proxy_in_the_way(const Environment& environment, std::span<const std::string> addresses);

@@ -16,7 +16,7 @@ struct StaleLock {
 };
 
 /// The files of the name `lock` in that folder that are at least so old: torch makes one while it compiles, and waits for
-/// ever where there is one already. Folders that are not there or may not be read have none.
+/// ever if there is one already. Folders that are not there or may not be read have none.
 std::vector<StaleLock> stale_locks_in(const std::string& folder, double least_age_s);
 
 }  // namespace trainrt::cli

@@ -47,6 +47,7 @@ program::ProgramOptions program_options(const config::RunSpec& spec) {
           .stop_timeout_s = spec.train.stop_timeout_s,
           .contact_timeout_s = spec.failure.collective_timeout_s,
           .environments = spec.program.environments,
+          .hides_gpus = spec.scaling.gpus_per_worker == "0",
           .own_gpus_only = spec.program.gpus == "own",
           .stage = {.source = spec.program.stage,
                     .folder = spec.program.stage_dir,

@@ -23,7 +23,7 @@ void initialize_mpi(launch::Launch& launch) {
 
 /// In MPI_Finalize MPICH before 4.2 ends the connections that UCX has over TCP without regard for the ranks at their other
 /// ends: if one comes late it hangs, or fails (pmodels/mpich pull request 6596). After a barrier nothing is left to be
-/// sent, so between nodes the processes end without it where the launcher allows that.
+/// sent, so between nodes the processes end without it if the launcher allows that.
 MpiCommunicator::Finalize who_ends_mpi(const launch::Launch& launch) {
   using Finalize = MpiCommunicator::Finalize;
   return launch.world().node_count > 1 && launch.may_leave_mpi() ? Finalize::never : Finalize::with_communicator;

@@ -11,7 +11,7 @@ namespace trainrt {
 std::string join(std::span<const std::string> parts, std::string_view separator) {
   std::string out;
   for (const auto& part : parts) {
-    if (!out.empty()) out += separator;
+    if (&part != parts.data()) out += separator;
     out += part;
   }
   return out;

@@ -15,7 +15,7 @@ struct PmiStore {
   std::function<void(const std::string& key, const std::string& value)> put;
   std::function<void()> fence;  ///< waits for all ranks; throws if one cannot come
   std::function<std::string(int rank, const std::string& key)> get;
-  std::function<void()> finalize;  ///< MPI_Finalize has said goodbye; may be empty
+  std::function<void()> finalize;  ///< the client is in MPI_Finalize; may be empty
   std::function<void(int code)> abort;
   std::function<void(const std::string& why)> fail;  ///< a fence failed: nothing can go on
 };
@@ -25,7 +25,7 @@ class PmiServer {
  public:
   explicit PmiServer(PmiStore store);
 
-  /// Answers what comes from the socket, until the client says goodbye or is gone. The socket stays the caller's, shut
+  /// Answers what comes from the socket, until the client finalizes or is gone. The socket stays the caller's, shut
   /// down.
   void serve(int socket);
   /// The answer to one line, without its newline; "" ends the conversation.

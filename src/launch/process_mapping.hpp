@@ -11,7 +11,7 @@ namespace trainrt::launch {
 /// PMIX_ANL_MAP). Empty if the text is not of that form.
 std::vector<int> nodes_from_mapping(std::string_view mapping, int size);
 
-/// The same the other way round, of a dense list of nodes; as a period that repeats where the whole is long. "" where that
+/// The same the other way round, of a dense list of nodes; as a period that repeats if the whole is long. "" if that
 /// is too long for a value of PMI-1: MPI then compares host names.
 std::string mapping_of_nodes(std::span<const int> node_of_rank);
 

@@ -135,7 +135,7 @@ struct RankProcess {
   pid_t pid = -1;
   int socket = -1;  ///< this process's end
   std::optional<int> code;
-  std::atomic<bool> said_goodbye = false;
+  std::atomic<bool> finalized = false;
   std::thread server;
 };
 
@@ -211,7 +211,7 @@ class RankGroup::Impl {
                    .put = [this, number](const auto& key, const auto& value) { meeting_.put(number, key, value); },
                    .fence = [this, number] { fence(number); },
                    .get = [this](int other, const auto& key) { return meeting_.get(other, key); },
-                   .finalize = [&rank] { rank.said_goodbye = true; },
+                   .finalize = [&rank] { rank.finalized = true; },
                    .abort = [this, number](int code) { abort(number, code); },
                    .fail = [](const std::string&) {}};  // MPI finds that nobody answers, and ends its process
     rank.server = std::thread([store = std::move(store), socket = rank.socket] { PmiServer(store).serve(socket); });
@@ -242,7 +242,7 @@ class RankGroup::Impl {
     if (waitpid(rank.pid, &status, WNOHANG) != rank.pid) return;
     rank.code = shell_code(status);
     if (*rank.code != 0 && first_.exit_code == 0) first_ = {*rank.code, number};
-    if (rank.said_goodbye) return;
+    if (rank.finalized) return;
     meeting_.give_up(fmt::format("rank {} has ended", number));
     kill_at_ = std::min(kill_at_, monotonic_seconds() + grace_s);
   }

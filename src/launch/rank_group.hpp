@@ -22,7 +22,7 @@ struct GroupEnd {
 /// them, as mpiexec would. They have no input, this process's output, and a process group each, so that a terminal's
 /// signals come through signal() only. If this process dies they get SIGTERM: a run stops and saves.
 ///
-/// If a rank calls MPI_Abort all are killed at once, and its code is the group's; if one ends without MPI's goodbye the
+/// If a rank calls MPI_Abort all are killed at once, and its code is the group's; if one ends without MPI_Finalize the
 /// others are killed 3 s later.
 class RankGroup {
  public:

@@ -213,6 +213,8 @@ const Command run{
         "Exit codes: 0 finished, 64 bad usage or config, 70 the train function failed or a stop could not be "
         "saved, 75 stopped: run the "
         "same command again, 76 the last attempts of this Slurm job got no further.\n"
+        "A program that falls takes those of all ranks with it, and the ranks start all again, up to failure.max_failures\n"
+        "times.\n"
         "What listens: between nodes MPI; for a program rank 0's runtime, which serves MPI, Horovod and XGBoost to it "
         "(program.env),\non 127.0.0.1 if all ranks are on one node; and what the program opens.\n",
     .run = run_command,

@@ -34,7 +34,7 @@ const Section train{
                                                "(as it is, or with `import trainrt` in it)"}),
              key(&TrainKeys::stop_signal, {.key = "train.stop_signal",
                                            .default_value = "TERM",
-                                           .help = "what a program gets that does not talk to trainrt, when the run stops",
+                                           .help = "what a program that does not use trainrt's client gets when the run stops",
                                            .choices = {"TERM", "INT", "HUP", "USR1", "USR2"}}),
              key(&TrainKeys::stop_timeout_s, {.key = "train.stop_timeout",
                                               .default_value = "30",

@@ -45,7 +45,7 @@ void add_numbers(const Meeting& meeting, Variables& variables) {
   variables["LOCAL_RANK"] = std::to_string(meeting.local_rank);
   variables["LOCAL_WORLD_SIZE"] = std::to_string(meeting.local_size);
   variables["NODE_RANK"] = std::to_string(meeting.node_rank);
-  if (!meeting.visible_gpus.empty()) variables["CUDA_VISIBLE_DEVICES"] = meeting.visible_gpus;
+  if (!meeting.visible_gpus.empty() || meeting.hides_gpus) variables["CUDA_VISIBLE_DEVICES"] = meeting.visible_gpus;
   variables.emplace("OMP_NUM_THREADS", std::to_string(meeting.cpus));
 }
 
@@ -89,13 +89,14 @@ Variables environment_with(Variables inherited, const Meeting& meeting, const Fr
   return variables;
 }
 
-Meeting known_of(const Context& ctx) {
+Meeting known_of(const Context& ctx, bool hides_gpus) {
   Meeting known;
   known.local_rank = ctx.local_rank();
   known.local_size = ctx.local_world_size();
   known.node_rank = ctx.node_rank();
   known.run_name = ctx.run_name();
-  known.has_gpu = program_has_gpu(ctx);
+  known.hides_gpus = hides_gpus;
+  known.has_gpu = !hides_gpus && program_has_gpu(ctx);
   known.gpus = called(ctx.gpus(), names_of_gpus(std::getenv("CUDA_VISIBLE_DEVICES")));
   known.is_in_slurm = std::getenv("SLURM_JOB_ID") != nullptr;
   return known;

@@ -20,8 +20,8 @@ Variables environment_with(Variables inherited, const Meeting& meeting, const Fr
 /// Those of this process.
 Variables inherited_environment();
 
-/// What is known of this rank without the others, for an Arrangement.
-Meeting known_of(const Context& ctx);
+/// What is known of this rank without the others, for an Arrangement. `hides_gpus`: the program gets none.
+Meeting known_of(const Context& ctx, bool hides_gpus);
 
 /// environment_with() of this process's and those `besides`, as NAME=value, with what the client needs: TRAINRT_RUN_NAME,
 /// TRAINRT_RUN_DIR, TRAINRT_FD = `socket`, and its folder in front of PYTHONPATH; and PYTHONUNBUFFERED = 1 and

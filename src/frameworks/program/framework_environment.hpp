@@ -33,7 +33,7 @@ struct FrameworkEnvironment {
   /// Pure. `ports` are of all ranks; 0 for those that have none, empty if nobody has one.
   std::vector<Variable> (*variables)(const Meeting& meeting, std::span<const int> ports);
   /// Null, or starts what the runtime serves, on every rank, once the meeting is known but for its sockets. A rank that a
-  /// port is kept for listens on it: `listener`, empty on the others. Null where there is nothing to do.
+  /// port is kept for listens on it: `listener`, empty on the others. Null if there is nothing to do.
   std::unique_ptr<Service> (*serve)(const Meeting& meeting, std::span<const int> ports, Descriptor listener) = nullptr;
 };
 

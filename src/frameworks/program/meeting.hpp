@@ -19,6 +19,7 @@ struct Meeting {
   int restarts = 0;  ///< so often the programs were started before, by the same ranks
   int max_restarts = 0;
   bool has_gpu = false;
+  bool hides_gpus = false;             ///< the program is to train without them, also if the node has some
   bool is_in_slurm = false;            ///< in a job of Slurm's, whatever has started the ranks
   std::vector<std::string> gpus;       ///< that this rank has, as CUDA_VISIBLE_DEVICES calls them
   bool own_gpus_only = false;          ///< its program sees no others

@@ -257,7 +257,7 @@ ProgramFunction program_function(ProgramOptions options) {
   auto stacks = std::make_shared<LiveStacks>();
   auto train = [options = std::move(options), frameworks = std::move(frameworks), progress = std::move(progress), stacks,
                 starts = 0](Context& ctx) mutable {
-    auto known = known_of(ctx);
+    auto known = known_of(ctx, options.hides_gpus);
     known.restarts = starts++;
     known.max_restarts = options.max_restarts;
     known.own_gpus_only = options.own_gpus_only;

@@ -17,6 +17,7 @@ struct ProgramOptions {
   double stop_timeout_s = 0;              ///< that a program may take to end after a stop
   double contact_timeout_s = 0;           ///< until its first message, after the first of another rank
   std::vector<std::string> environments;  ///< the frameworks whose variables it gets; {"all"}: all of them
+  bool hides_gpus = false;                ///< it is to train without GPUs, also if its node has some
   bool own_gpus_only = false;             ///< it sees its rank's GPUs, not those of its node's other ranks
   stage::StageOptions stage;              ///< a tree that every node has before the programs start
   Variables variables;                    ///< that it gets besides those of this process

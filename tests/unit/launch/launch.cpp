@@ -152,7 +152,7 @@ TEST_CASE("a barrier after MPI_Init waits for nobody: MPI_Finalize would hang in
   CHECK(fences == 1);
 }
 
-TEST_CASE("MPI's goodbye ends PMIx first, if MPI is the program's own") {
+TEST_CASE("MPI_Finalize ends PMIx first, if MPI is the program's own") {
   std::map<std::string, std::string> mine;
   auto store = fake_store(mine);
   bool ended = false;
@@ -162,7 +162,7 @@ TEST_CASE("MPI's goodbye ends PMIx first, if MPI is the program's own") {
   CHECK(ended);
 }
 
-TEST_CASE("a bridge whose MPI never says goodbye ends all the same") {
+TEST_CASE("a bridge whose MPI never finalizes ends all the same") {
   std::map<std::string, std::string> mine;
   auto bridge = std::make_unique<PmiBridge>(fake_store(mine));
   bridge->start();

@@ -48,6 +48,9 @@ TEST_CASE("CUDA_VISIBLE_DEVICES is set for ranks that have GPUs only") {
   CHECK(environment_with({{"CUDA_VISIBLE_DEVICES", "7"}}, meeting, {}).at("CUDA_VISIBLE_DEVICES") == "7");
   meeting.visible_gpus = "0,1";
   CHECK(environment_with({{"CUDA_VISIBLE_DEVICES", "7"}}, meeting, {}).at("CUDA_VISIBLE_DEVICES") == "0,1");
+  meeting.visible_gpus = "";
+  meeting.hides_gpus = true;
+  CHECK(environment_with({{"CUDA_VISIBLE_DEVICES", "7"}}, meeting, {}).at("CUDA_VISIBLE_DEVICES") == "");
 }
 
 TEST_CASE("ranks of an uneven layout get what torchrun would give them") {

@@ -7,7 +7,7 @@ namespace trainrt::program::plugins {
 
 namespace {
 
-/// Among the ranks that have the same local rank, one a node; not every node has one where the layout is uneven.
+/// Among the ranks that have the same local rank, one a node; not every node has one if the layout is uneven.
 struct Cross {
   int rank = 0;
   int size = 0;

@@ -12,7 +12,7 @@ namespace trainrt::program {
 
 namespace {
 
-constexpr double talk_limit_s = 20;  // of one who has connected, or is to take an answer
+constexpr double message_limit_s = 20;  // of one who has connected, or is to take an answer
 
 enum class Purpose : std::int32_t { come = 1, leave = 2 };
 
@@ -68,25 +68,25 @@ ExchangeHeader header_of(const ExchangePlace& place, Purpose purpose, int round,
 std::string with_length(const std::string& text) { return bytes_of(static_cast<std::uint32_t>(text.size())) + text; }
 
 std::string text_from(const Peer& peer) {
-  const auto bytes = read_plain<std::uint32_t>(peer, talk_limit_s);
+  const auto bytes = read_plain<std::uint32_t>(peer, message_limit_s);
   if (!bytes || *bytes > ExchangeServer::most_bytes) throw Error("the first rank sent half an answer");
   std::string text(*bytes, '\0');
-  if (!peer.read(text, talk_limit_s)) throw Error("the first rank sent half an answer");
+  if (!peer.read(text, message_limit_s)) throw Error("the first rank sent half an answer");
   return text;
 }
 
 }  // namespace
 
 ExchangeServer::ExchangeServer(Descriptor listener, int size, std::string secret,
-                               std::function<bool(const std::string&)> is_welcome)
+                               std::function<bool(const std::string&)> is_of_this_run)
     : size_(size),
       secret_(std::move(secret)),
-      is_welcome_(std::move(is_welcome)),
+      is_of_this_run_(std::move(is_of_this_run)),
       server_(std::move(listener), [this](Peer peer) { serve(std::move(peer)); }) {}
 
 void ExchangeServer::serve(Peer peer) {
-  if (!is_welcome_(peer.address())) return;
-  const auto header = read_plain<ExchangeHeader>(peer, talk_limit_s);
+  if (!is_of_this_run_(peer.address())) return;
+  const auto header = read_plain<ExchangeHeader>(peer, message_limit_s);
   if (!header || !is_the_same(header->secret, secret_) || header->bytes > most_bytes) return;
   if (header->rank < 0 || header->rank >= size_) return;
   if (header->purpose == Purpose::leave) {
@@ -97,7 +97,7 @@ void ExchangeServer::serve(Peer peer) {
     return;
   }
   std::string text(header->bytes, '\0');
-  if (!peer.read(text, talk_limit_s)) return;
+  if (!peer.read(text, message_limit_s)) return;
   auto& round = rounds_[header->round];
   round.texts[header->rank] = std::move(text);
   round.waiting.push_back(std::move(peer));
@@ -116,14 +116,14 @@ void ExchangeServer::end_round_if_it_is_over(int number) {
   } else {
     return;
   }
-  for (const auto& peer : round.waiting) peer.write(answer, talk_limit_s);
+  for (const auto& peer : round.waiting) peer.write(answer, message_limit_s);
   rounds_.erase(number);
 }
 
 std::vector<std::string> exchange(const ExchangePlace& place, int round, const std::string& mine, double limit_s) {
   if (mine.size() > ExchangeServer::most_bytes) throw Error("too much to exchange");
-  const auto peer = peer_at(place.address, place.port, place.end, talk_limit_s);
-  if (!peer.write(bytes_of(header_of(place, Purpose::come, round, mine.size())) + mine, talk_limit_s))
+  const auto peer = peer_at(place.address, place.port, place.end, message_limit_s);
+  if (!peer.write(bytes_of(header_of(place, Purpose::come, round, mine.size())) + mine, message_limit_s))
     throw Error("the first rank does not listen");
   const auto answer = read_plain<AnswerHeader>(peer, limit_s);
   if (!answer)

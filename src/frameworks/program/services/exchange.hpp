@@ -11,14 +11,14 @@
 namespace trainrt::program {
 
 /// The place where the ranks exchange texts round by round, at whatever time each of them comes, beside the run's own
-/// collectives: a server of the first rank's, which only those talk to who know the secret of this start. One connection a
+/// collectives: a server of the first rank's, which answers only those who know the secret of this start. One connection a
 /// rank and round: a header, the rank's text, then, when all have come, the texts of all ranks.
 ///
 /// A rank whose program has ended is waited for no more: a round that it has not come to fails on all ranks, with its
 /// number in the message.
 class ExchangeServer {
  public:
-  ExchangeServer(Descriptor listener, int size, std::string secret, std::function<bool(const std::string&)> is_welcome);
+  ExchangeServer(Descriptor listener, int size, std::string secret, std::function<bool(const std::string&)> is_of_this_run);
 
   static constexpr std::uint32_t most_bytes = 16U << 20U;  ///< of a rank's text
 
@@ -33,7 +33,7 @@ class ExchangeServer {
 
   int size_;
   std::string secret_;
-  std::function<bool(const std::string&)> is_welcome_;  ///< the address of who connects
+  std::function<bool(const std::string&)> is_of_this_run_;  ///< the address of who connects
   std::map<int, Round> rounds_;
   std::map<int, bool> gone_;  ///< by rank: its program has ended
   TcpServer server_;          // last: its thread uses the rest

@@ -57,7 +57,7 @@ void PmiService::end_program(int rank, int code) const {
 }
 
 void PmiService::serve(const Meeting& meeting) {
-  bool has_said_goodbye = false;
+  bool has_finalized = false;
   std::string mine;
   std::vector<std::string> of_all;
   int round = 0;
@@ -68,7 +68,7 @@ void PmiService::serve(const Meeting& meeting) {
                          .put = [&](const std::string&, const std::string& value) { mine = value; },
                          .fence = [&] { of_all = exchange(place_, round++, mine, barrier_limit_s); },
                          .get = [&](int rank, const std::string&) { return of_all.at(static_cast<std::size_t>(rank)); },
-                         .finalize = [&] { has_said_goodbye = true; },
+                         .finalize = [&] { has_finalized = true; },
                          .abort = [&](int code) { end_program(meeting.rank, code); },
                          .fail =
                              [&](const std::string& why) {
@@ -78,7 +78,7 @@ void PmiService::serve(const Meeting& meeting) {
                                             meeting.rank, why);
                              }};
   launch::PmiServer(std::move(store)).serve(mine_.number());
-  if (!has_said_goodbye) leave_exchange(place_);
+  if (!has_finalized) leave_exchange(place_);
 }
 
 }  // namespace trainrt::program

@@ -39,7 +39,7 @@ TcpServer::~TcpServer() {
 }
 
 void TcpServer::take_connections() const {
-  constexpr int pause_ms = 100;  // where the process has too many files open
+  constexpr int pause_ms = 100;  // if the process has too many files open
   std::array<pollfd, 2> waited{pollfd{listener_.number(), POLLIN, 0}, pollfd{end_.number(), POLLIN, 0}};
   while (poll(waited.data(), waited.size(), -1) >= 0 || errno == EINTR) {
     if (waited[1].revents != 0) return;
@@ -51,7 +51,7 @@ void TcpServer::take_connections() const {
     try {
       serve_(Peer(std::move(caller), end_.number()));
     } catch (const std::exception&) {
-      // a stranger, or one that is gone: its own end of the connection tells it
+      // nobody of this run, or one that is gone: its own end of the connection tells it
     }
   }
 }

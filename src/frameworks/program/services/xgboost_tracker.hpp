@@ -27,7 +27,7 @@ class XgboostTracker : public Service {
   struct Worker {
     Peer peer;
     std::string task;
-    int port = 0;  ///< that it listens on, where it says so at once
+    int port = 0;  ///< that it listens on, if it says so at once
   };
   /// One whose neighbours may connect to it.
   struct Reachable {
