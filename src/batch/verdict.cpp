@@ -19,8 +19,7 @@ int code_of(ExitCode code) { return static_cast<int>(code); }
 
 /// What a further attempt does.
 std::string continuation(const Situation& situation) {
-  return situation.silent ? "its program goes on from what it saved by itself"
-                          : "it continues from its last checkpoint";
+  return situation.silent ? "its program goes on from what it saved by itself" : "it continues from its last checkpoint";
 }
 
 std::string mend_and_submit(const Situation& situation) {

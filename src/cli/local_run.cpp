@@ -87,9 +87,8 @@ class LocalRun {
         "given up after {} (failure.max_failures = {}). Mend what the errors above say and start the same run again, with "
         "--run.name={}: {}",
         counted(failures_, "failure"), spec_.failure.max_failures, spec_.run.name,
-        rundir::last_attempt_was_silent(spec_.run_dir)
-            ? "its program goes on from what it saved by itself"
-            : "it continues from its last checkpoint"));
+        rundir::last_attempt_was_silent(spec_.run_dir) ? "its program goes on from what it saved by itself"
+                                                       : "it continues from its last checkpoint"));
   }
 
   const config::RunSpec& spec_;
