@@ -136,4 +136,16 @@ def the_list_shows_the_frameworks():
         check(word in listed, f"`trainrt list` lacks {word!r}")
 
 
+@test
+def ranks_that_are_all_bound_to_one_CPU_are_told_how_to_get_more():
+    if len(os.sched_getaffinity(0)) < 2:
+        skip("this machine has one CPU")
+    config, _ = plain_config("/bin/sh -c 'echo threads $OMP_NUM_THREADS'")
+    command = ["taskset", "-c", min(os.sched_getaffinity(0)), *ranks_command(3, config), "--run.output=all"]
+    job = run([*command[:4], "-bind-to", "none", *command[4:]])
+    check_exit(job, FINISHED)
+    check(re.search(r"warning: 3 ranks share 1 of the \d+ CPUs of this node.*--cpus-per-task", job.err), "the warning", job)
+    equal(job.out.count("threads 1\n"), 3, "threads", job)
+
+
 main()

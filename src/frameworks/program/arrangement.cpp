@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include "core/first_rank.hpp"
+#include "core/log.hpp"
 #include "frameworks/program/cpus.hpp"
 #include "frameworks/program/main_address.hpp"
 #include "frameworks/program/nonce.hpp"
@@ -66,7 +69,7 @@ Arrangement::Arrangement(Communicator& communicator, Meeting known, const Framew
   meeting_.node_count = static_cast<int>(found.of_nodes.size());
   meeting_.nodes = node_of_rank;
   meeting_.secret = cards.front().nonce;
-  meeting_.cpus = cpus_each(mine.cpus, of_node(cards, mine.node, &RankCard::cpus));
+  take_cpus(mine.cpus, of_node(cards, mine.node, &RankCard::cpus));
   meeting_.visible_gpus =
       visible_gpus(of_node(cards, mine.node, &RankCard::gpus), static_cast<std::size_t>(meeting_.local_rank),
                    names_of_gpus(std::getenv("CUDA_VISIBLE_DEVICES")), meeting_.own_gpus_only);
@@ -75,6 +78,13 @@ Arrangement::Arrangement(Communicator& communicator, Meeting known, const Framew
   for (std::size_t at = 0; at < frameworks.size(); ++at)
     for (const auto& card : cards) meeting_.ports[std::string(frameworks[at]->name)].push_back(card.ports.at(at));
   start_services(frameworks);
+}
+
+/// The first rank of each node says it if they are too few.
+void Arrangement::take_cpus(const std::string& mine, std::span<const std::string> of_node) {
+  meeting_.cpus = cpus_each(mine, of_node);
+  const auto crowding = crowding_in_words(mine, of_node, sysconf(_SC_NPROCESSORS_ONLN));
+  if (!crowding.empty()) FirstRank(meeting_.local_rank).does([&] { log::warning(crowding); });
 }
 
 void Arrangement::reserve(const Frameworks& frameworks, int rank, Reach of_services) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ class Arrangement {
   void program_has_started(pid_t group) const;
 
  private:
+  void take_cpus(const std::string& mine, std::span<const std::string> of_node);
   void reserve(const Frameworks& frameworks, int rank, Reach of_services);
   void start_services(const Frameworks& frameworks);
 

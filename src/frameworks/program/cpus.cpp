@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <vector>
 
+#include <fmt/format.h>
 #include <sched.h>
 
 namespace trainrt::program {
@@ -27,6 +28,16 @@ std::string affinity_of_this_thread() {
 int cpus_each(const std::string& mine, std::span<const std::string> of_node) {
   const auto sharers = std::max<std::ptrdiff_t>(std::ranges::count(of_node, mine), 1);
   return static_cast<int>(std::max<std::ptrdiff_t>(std::ranges::count(mine, '1') / sharers, 1));
+}
+
+std::string crowding_in_words(const std::string& mine, std::span<const std::string> of_node, std::int64_t on_node) {
+  const auto sharers = std::ranges::count(of_node, mine);
+  const auto cpus = std::ranges::count(mine, '1');
+  if (cpus == 0 || cpus >= sharers || cpus >= on_node) return "";
+  return fmt::format(
+      "{} ranks share {} of the {} CPUs of this node, to which the launcher has bound them, with one thread each: srun "
+      "--cpus-per-task=N (also if sbatch has it), or --cpu-bind=none, gives them more",
+      sharers, cpus, on_node);
 }
 
 }  // namespace trainrt::program

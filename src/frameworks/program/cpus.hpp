@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -10,5 +11,9 @@ std::string affinity_of_this_thread();
 /// How many CPUs each of the ranks of a node has for itself that may run on these: their number, divided by the ranks with
 /// the same; at least 1. Pure.
 int cpus_each(const std::string& mine, std::span<const std::string> of_node);
+
+/// That the ranks of a node share fewer CPUs than they are, while the node has `on_node` of them, and what to do: the
+/// launcher has bound them all to the same. "" if that is not so. Pure.
+std::string crowding_in_words(const std::string& mine, std::span<const std::string> of_node, std::int64_t on_node);
 
 }  // namespace trainrt::program

@@ -231,3 +231,12 @@ TEST_CASE("ranks with the same CPUs share them, those with CPUs of their own hav
   CHECK(cpus_each("1111", std::vector<std::string>{"1111", "0011", "1111"}) == 2);
   CHECK(cpus_each(affinity_of_this_thread(), {}) >= 1);
 }
+
+TEST_CASE("ranks that share fewer CPUs than they are, on a node that has more, are told so") {
+  const std::vector<std::string> eight(8, "01");
+  CHECK(crowding_in_words("01", eight, 64).starts_with("8 ranks share 1 of the 64 CPUs of this node"));
+  CHECK(crowding_in_words("1111", std::vector<std::string>(4, "1111"), 64).empty());
+  CHECK(crowding_in_words("1", std::vector<std::string>(8, "1"), 1).empty());
+  CHECK(crowding_in_words("01", std::vector<std::string>{"01", "10"}, 64).empty());
+  CHECK(crowding_in_words("", std::vector<std::string>{"", ""}, 64).empty());
+}
