@@ -5,6 +5,8 @@
 #include <trainrt/error.hpp>
 
 #include "core/log.hpp"
+#include "core/output_tail.hpp"
+#include "core/own_output.hpp"
 
 namespace trainrt::watch {
 
@@ -17,7 +19,10 @@ ExitGuard::ExitGuard(launch::Launch& launch) {
 void ExitGuard::end_badly() {
   auto* launch = training_.load();
   if (launch == nullptr) return;
-  log::error("the train function ended the process with exit(): return from it instead, or throw");
+  OwnOutput::flush();
+  const auto printed = OwnOutput::last();
+  log::error("the train function ended the process with exit(): return from it instead, or throw" +
+             (printed.is_shown ? "" : lines_in_words(launch->world().rank, printed.lines)));
   launch->abort(static_cast<int>(ExitCode::failed));
 }
 

@@ -132,7 +132,7 @@ TEST_CASE("an output is read whole, from one pipe in order, or from two to where
   {
     OutputReader reader(plan);
     CHECK(reader.output_end() != reader.error_end());
-    reader.begin("x", true);
+    reader.begin("x", OutputReader::Writer::this_process);
     put(reader.output_end(), "to out\r");
     put(reader.error_end(), "to error\n");
     CHECK_THAT(reader.tail(), Contains("to error\n"));
