@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <ctime>
 #include <cstring>
+#include <ctime>
 
 #include <fcntl.h>
 #include <fmt/format.h>

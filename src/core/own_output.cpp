@@ -28,14 +28,20 @@ std::atomic<bool> current_is_shown = true;
 std::shared_mutex in_use;  // held alone to take `current` away
 std::mutex saying;
 
+/// Waits until what has been written arrived.
+void settle() {
+  if (const auto* reader = current.load(); reader != nullptr && current_process == getpid()) reader->settle(most_wait_s);
+}
+
 void flush_all() {
   std::fflush(stdout);
   std::cout.flush();
   std::clog.flush();
 }
 
-/// glibc chooses the buffering with the first output, by what descriptor 1 is then, a pipe or a terminal. A new buffer of our
-/// own lets it choose again, at any time, and takes effect at once; a stream that somebody has made unbuffered stays so.
+/// glibc chooses the buffering with the first output, by what descriptor 1 is then, a pipe or a terminal. A new buffer of
+/// our own lets it choose again, at any time, and takes effect at once; a stream that somebody has made unbuffered stays
+/// so.
 void buffer_output_by_lines() {
   static std::array<char, BUFSIZ> buffer;
   constexpr std::size_t unbuffered = 1;
@@ -88,8 +94,10 @@ void OwnOutput::say(Stream stream, std::string_view text) {
 
 void OwnOutput::flush() { flush_all(); }
 
-void OwnOutput::settle() {
-  if (const auto* reader = current.load(); reader != nullptr && current_process == getpid()) reader->settle(most_wait_s);
+void OwnOutput::give_back_at_exit() {
+  if (current == nullptr) return;
+  if (!OutputReader::is_this_thread()) settle();
+  restore_standard_streams();
 }
 
 OwnOutput::Last OwnOutput::last() {

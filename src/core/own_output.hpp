@@ -14,8 +14,8 @@ namespace trainrt {
 /// goes where the process was started to print. One at a time, in a process that is one rank.
 ///
 /// Standard output is line buffered from then on: a crash loses no whole line. What has been written reaches log and
-/// terminal if the process returns, throws, crashes or calls exit(); SIGKILL and _exit() may lose what the reader has not yet
-/// taken out of the pipe, which takes it microseconds.
+/// terminal if the process returns, throws, crashes or calls exit(); SIGKILL and _exit() may lose what the reader has not
+/// yet taken out of the pipe, which takes it microseconds.
 class OwnOutput {
  public:
   /// `title` begins the log with the first output; without any there is no log. The plan's own descriptors do not count.
@@ -35,8 +35,9 @@ class OwnOutput {
   /// Passes on what the C and C++ libraries still have in their buffers. On the thread that prints.
   static void flush();
 
-  /// Waits until what has been written arrived where the plan says, a second at most. Async-signal-safe, for sudden ends.
-  static void settle();
+  /// For ends without destructors: waits until what has been written arrived where the plan says, a second at most, and
+  /// gives 1 and 2 back to whoever ends the process. Async-signal-safe.
+  static void give_back_at_exit();
 
   struct Last {
     std::string lines;     ///< as the error that ends a run has them (printable_end); "" if nothing was printed

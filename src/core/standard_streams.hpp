@@ -2,8 +2,9 @@
 
 namespace trainrt {
 
-/// The descriptors of this process's standard output and standard error as it was started with them: what the runtime itself
-/// says goes there, also while 1 and 2 lead elsewhere (OwnOutput), and there it looks for a terminal. Async-signal-safe.
+/// The descriptors of this process's standard output and standard error as it was started with them: what the runtime
+/// itself says goes there, also while 1 and 2 lead elsewhere (OwnOutput), and there it looks for a terminal.
+/// Async-signal-safe.
 int standard_output();
 int standard_error();
 

@@ -30,9 +30,6 @@ bool leaves_nothing(const AttemptPlace& place, const Session& session, const Err
          session.iteration() == 0 && checkpoint::highest_number(place.spec.run_dir) < 0;
 }
 
-/// Launchers drop what a rank said just before its abort.
-void let_words_arrive() { std::this_thread::sleep_for(std::chrono::milliseconds(300)); }
-
 /// Of the exception that is being handled: its type, if it was thrown, and the rest of a message of several lines.
 std::string details_of_exception(const std::string& message) {
   auto text = fmt::format("thrown as {}, at\n{}", watch::thrown_type(), describe(watch::thrown_at()));

@@ -197,7 +197,7 @@ void on_crash(int number, siginfo_t* info, void*) {
   for (const int each : crash_signals) signal(each, SIG_DFL);
   signal(SIGALRM, SIG_DFL);
   alarm(last_resort_s);
-  OwnOutput::settle();
+  OwnOutput::give_back_at_exit();
   last_row::give_back_at_exit();
   if (auto* place = current_facts.load(); place != nullptr) {
     Line what;

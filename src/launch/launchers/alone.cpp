@@ -13,7 +13,7 @@ class AloneLaunch : public Launch {
  public:
   AloneLaunch() { world_.node_of_rank = {0}; }
   void abort(int code) noexcept override {
-    OwnOutput::settle();
+    OwnOutput::give_back_at_exit();
     last_row::give_back_at_exit();
     _exit(code);
   }

@@ -26,7 +26,7 @@ class PmiLaunch : public Launch {
   }
 
   void abort(int code) noexcept override {
-    OwnOutput::settle();
+    OwnOutput::give_back_at_exit();
     last_row::give_back_at_exit();
     end_within(std::chrono::seconds(10), code);
     int started = 0;

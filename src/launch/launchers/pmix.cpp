@@ -59,7 +59,7 @@ class PmixLaunch : public Launch {
   bool may_leave_mpi() const override { return bridge_ != nullptr; }
 
   void abort(int code) noexcept override {
-    OwnOutput::settle();
+    OwnOutput::give_back_at_exit();
     last_row::give_back_at_exit();
     end_within(std::chrono::seconds(10), code);
     client_.abort(code);
