@@ -81,7 +81,7 @@ void OutputReader::wake() const {
 
 bool OutputReader::is_this_thread() { return reads; }
 
-void OutputReader::settle(double limit_s) const {
+bool OutputReader::settle(double limit_s) const {
   constexpr long first_look_ns = 20'000;
   constexpr long most_look_ns = 2'000'000;
   const auto mine = ++asked_;
@@ -92,6 +92,7 @@ void OutputReader::settle(double limit_s) const {
     const timespec look{0, look_ns};
     nanosleep(&look, nullptr);
   }
+  return answered_ >= mine;
 }
 
 std::string OutputReader::tail(double limit_s) {

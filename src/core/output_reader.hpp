@@ -41,9 +41,9 @@ class OutputReader {
   /// Starts to read. The log gets a line with `title`.
   void begin(const std::string& title, Writer writer = Writer::child);
 
-  /// Waits until what is in the pipes now is in the log and on the terminal, or so long. Any thread but the one that reads;
-  /// async-signal-safe.
-  void settle(double limit_s) const;
+  /// Waits until what is in the pipes now is in the log and on the terminal; false if that takes longer. Any thread but the
+  /// one that reads; async-signal-safe.
+  bool settle(double limit_s) const;
   /// The same, and returns the end of the output.
   std::string tail(double limit_s = 2);
   /// The end of what is in the log: how many bytes of `room` have it. Async-signal-safe.

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <iostream>
 #include <mutex>
@@ -15,6 +16,9 @@
 
 #include "core/output_tail.hpp"
 #include "core/standard_streams.hpp"
+
+/// Of the sanitizers' runtime, if the process has one.
+extern "C" __attribute__((weak)) void __sanitizer_set_report_fd(void* fd);
 
 namespace trainrt {
 
@@ -49,6 +53,13 @@ void buffer_output_by_lines() {
   if (std::setvbuf(stdout, buffer.data(), _IOLBF, buffer.size()) != 0) return;  // it stays as it is
 }
 
+/// They end the process by _exit() as soon as they have reported why.
+void lead_sanitizers() {
+  if (__sanitizer_set_report_fd == nullptr) return;
+  const std::intptr_t fd = standard_error();
+  __sanitizer_set_report_fd(reinterpret_cast<void*>(fd));
+}
+
 void put(int fd, std::string_view text) {
   while (!text.empty()) {
     const auto written = write(fd, text.data(), text.size());
@@ -64,6 +75,7 @@ OwnOutput::OwnOutput(OutputPlan plan, const std::string& title) {
   flush_all();
   keep_standard_streams();
   buffer_output_by_lines();
+  lead_sanitizers();
   plan.out = standard_output();
   plan.error = standard_error();
   reader_ = std::make_unique<OutputReader>(plan);
@@ -75,9 +87,15 @@ OwnOutput::OwnOutput(OutputPlan plan, const std::string& title) {
   current = reader_.get();
 }
 
+/// A terminal that is held up is waited for, as by whoever writes to it; processes that are left behind and go on printing
+/// are not.
 OwnOutput::~OwnOutput() {
+  constexpr std::uint64_t most_left = 1 << 20;  // far more than the pipes hold
   flush_all();
   restore_standard_streams();
+  const auto before = reader_->bytes_read();
+  while (!reader_->settle(most_wait_s) && reader_->bytes_read() - before < most_left) {
+  }
   const std::lock_guard alone(in_use);
   current = nullptr;
 }

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include <unistd.h>
 #include <trainrt/error.hpp>
 
 #include "core/log.hpp"
@@ -13,12 +14,13 @@ namespace trainrt::watch {
 ExitGuard::ExitGuard(launch::Launch& launch) {
   static const int registered = std::atexit(end_badly);
   static_cast<void>(registered);
+  process_ = getpid();
   training_ = &launch;
 }
 
 void ExitGuard::end_badly() {
   auto* launch = training_.load();
-  if (launch == nullptr) return;
+  if (launch == nullptr || process_ != getpid()) return;
   OwnOutput::flush();
   const auto printed = OwnOutput::last();
   log::error("the train function ended the process with exit(): return from it instead, or throw" +

@@ -35,8 +35,8 @@ void print_in_every_way(const std::string& rank) {
   std::cerr << rank << ": cerr\n";
   std::fflush(nullptr);
   if (const auto child = fork(); child == 0) {
-    put(1, rank + ": child\n");
-    _exit(0);
+    std::cout << rank << ": child\n";
+    std::exit(0);
   } else {
     waitpid(child, nullptr, 0);
   }
