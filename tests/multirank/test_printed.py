@@ -163,6 +163,13 @@ def a_child_that_is_left_behind_holds_nobody_up():
 
 
 @test
+def a_terminal_that_takes_nothing_for_a_while_gets_all_at_the_end():
+    config = config_of(lines=8000, steps=0)  # more than a pipe to the terminal holds, and less than that and the rank's own
+    job = run(["sh", "-c", '"$@" 2>/dev/null | (sleep 4; cat)', "sh", TRAINRT, "--config", config])
+    check("".join(f"0: line {i}\n" for i in range(8000)) + "0: end" in job.out, "lines are missing", job)
+
+
+@test
 def a_terminal_that_goes_away_stops_no_rank():
     config = config_of()
     job = run(["sh", "-c", '"$@" 2>/dev/null | head -c 100', "sh", TRAINRT, "--config", config])
