@@ -43,9 +43,9 @@ void flush_all() {
   std::clog.flush();
 }
 
-/// glibc chooses the buffering with the first output, by what descriptor 1 is then, a pipe or a terminal. A new buffer of
-/// our own lets it choose again, at any time, and takes effect at once; a stream that somebody has made unbuffered stays
-/// so.
+/// glibc chooses the buffering with the first output: by lines only if descriptor 1 is a terminal then. The C standard
+/// allows another choice only before; glibc takes one with a new buffer at any time, and it counts at once (without a new
+/// buffer, not before the old one is flushed). A stream that somebody has made unbuffered stays so.
 void buffer_output_by_lines() {
   static std::array<char, BUFSIZ> buffer;
   constexpr std::size_t unbuffered = 1;
