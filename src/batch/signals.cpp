@@ -9,6 +9,8 @@
 
 #include <unistd.h>
 
+#include "core/standard_streams.hpp"
+
 namespace trainrt::batch {
 
 namespace {
@@ -24,7 +26,7 @@ void remember(int signal) {
   if (!first_signal.compare_exchange_strong(none, signal) || !acknowledges) return;
   static constexpr std::string_view text = "trainrt: asked to stop; saving at the next step\n";
   const int before = errno;
-  if (write(STDERR_FILENO, text.data(), text.size()) < 0) errno = before;
+  if (write(standard_error(), text.data(), text.size()) < 0) errno = before;
 }
 
 }  // namespace

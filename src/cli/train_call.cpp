@@ -78,7 +78,7 @@ std::string take_declared(config::RunSpec& spec) {
 trainer::TrainCall train_call(const config::RunSpec& spec) {
   if (spec.train.program.empty()) {
     const auto function = trainer::load_function(builtin_functions(), spec.train.function, spec.train.library);
-    return {.name = std::string(function.name), .train = function.train};
+    return {.name = std::string(function.name), .train = function.train, .prints_here = true};
   }
   auto [train, stacks] = program::program_function(program_options(spec));
   return {.name = "program",

@@ -2,9 +2,11 @@
 
 #include <atomic>
 
-#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/details/null_mutex.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
 
+#include "core/own_output.hpp"
 #include "core/text.hpp"
 
 namespace trainrt::log {
@@ -14,13 +16,17 @@ namespace {
 std::atomic<int> the_rank{0};
 std::atomic<int> the_size{1};
 
+/// Without a lock of its own: say() has one, which it does not hold while it waits.
+class Sink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    std::string line(message.payload.data(), message.payload.size());
+    OwnOutput::say(OwnOutput::Stream::error, line += '\n');
+  }
+  void flush_() override {}
+};
+
 spdlog::logger& logger() {
-  static const auto instance = [] {
-    auto made = std::make_shared<spdlog::logger>("trainrt", std::make_shared<spdlog::sinks::stderr_sink_mt>());
-    made->set_pattern("%v");
-    made->flush_on(spdlog::level::trace);
-    return made;
-  }();
+  static const auto instance = std::make_shared<spdlog::logger>("trainrt", std::make_shared<Sink>());
   return *instance;
 }
 

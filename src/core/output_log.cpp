@@ -1,5 +1,6 @@
 #include "core/output_log.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -23,28 +24,41 @@ bool ends_within_a_line(int fd) {
 
 }  // namespace
 
-OutputLog::OutputLog(std::string path) : path_(std::move(path)) {
-  if (path_.empty()) return;
-  fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
-  if (fd_ < 0) warn(errno);
-}
-
 OutputLog::~OutputLog() {
   if (fd_ >= 0) close(fd_);
 }
 
+bool OutputLog::is_open() {
+  if (!std::exchange(tried_, true) && !path_.empty()) {
+    fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd_ < 0) warn(errno);
+  }
+  return fd_ >= 0;
+}
+
 void OutputLog::begin(const std::string& title) {
-  if (fd_ < 0) return;
+  if (!is_open()) return;
   add(fmt::format("{}==== {} {} ====\n", ends_within_a_line(fd_) ? "\n" : "", utc_now(), title));
+  start_ = lseek(fd_, 0, SEEK_END);
 }
 
 void OutputLog::add(std::string_view bytes) {
-  if (fd_ < 0) return;
+  if (!is_open()) return;
+  if (!title_.empty()) begin(std::exchange(title_, {}));
   if (missing_ > 0 && put(fmt::format("\n==== {} bytes are missing here ====\n", missing_)) > 0) {
     missing_ += bytes.size();
     return;
   }
   missing_ = put(bytes);
+}
+
+std::size_t OutputLog::end(std::span<char> room) const {
+  const int fd = fd_;
+  if (fd < 0) return 0;
+  const auto size = lseek(fd, 0, SEEK_END);  // writes go to the end in any case
+  const auto from = std::max<off_t>(start_, size - static_cast<off_t>(room.size()));
+  const auto length = pread(fd, room.data(), room.size(), from);
+  return length < 0 ? 0 : static_cast<std::size_t>(length);
 }
 
 /// Returns how many bytes could not be written.

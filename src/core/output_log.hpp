@@ -1,5 +1,7 @@
 #pragma once
+#include <atomic>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -10,23 +12,30 @@ namespace trainrt {
 /// when writing works again the file says how much is missing. One thread at a time.
 class OutputLog {
  public:
-  /// Makes the file if it is not there; its folder must be. A symbolic link in its place is not followed.
-  explicit OutputLog(std::string path);
+  /// The first use makes the file if it is not there; its folder must be. A symbolic link in its place is not followed.
+  explicit OutputLog(std::string path) : path_(std::move(path)) {}
   ~OutputLog();
   OutputLog(const OutputLog&) = delete;
   OutputLog& operator=(const OutputLog&) = delete;
 
   /// Says where a new output begins, in a line of its own: "==== 2026-11-22T10:55:52Z TITLE ====".
   void begin(const std::string& title);
+  /// The same as soon as there is something to add.
+  void begin_with_output(std::string title) { title_ = std::move(title); }
   void add(std::string_view bytes);
-  int number() const { return fd_; }  ///< the descriptor; -1 if the file could not be opened
+  /// The end of what has been added: how many bytes of `room` have it. Any thread; async-signal-safe.
+  std::size_t end(std::span<char> room) const;
 
  private:
+  bool is_open();
   std::uint64_t put(std::string_view bytes);
   void warn(int error);
 
   std::string path_;
-  int fd_ = -1;
+  std::string title_;  ///< what stands before the first output
+  bool tried_ = false;
+  std::atomic<int> fd_ = -1;
+  std::atomic<std::int64_t> start_ = 0;  ///< of what has been added, in the file
   std::uint64_t missing_ = 0;
   bool warned_ = false;
 };

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
+#include <ctime>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -22,6 +22,8 @@ namespace {
 
 constexpr std::size_t piece_bytes = std::size_t{64} << 10;  // what a pipe holds
 constexpr double most_at_the_end_s = 2;                     // while a process that was left behind writes and writes
+
+thread_local bool reads = false;
 
 void close_end(int& fd) {
   if (fd >= 0) close(fd);
@@ -50,10 +52,7 @@ void OutputReader::add_source(const OutputPlan& plan, int shown_on) {
 
 OutputReader::~OutputReader() {
   close_write_ends();
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
+  stopping_ = true;
   for (auto& source : sources_) source.view->hurry();
   wake();
   if (thread_.joinable()) thread_.join();
@@ -61,9 +60,13 @@ OutputReader::~OutputReader() {
   close_end(wake_);
 }
 
-void OutputReader::begin(const std::string& title, bool keeps_ends) {
-  if (!keeps_ends) close_write_ends();
-  log_.begin(title);
+void OutputReader::begin(const std::string& title, Writer writer) {
+  if (writer == Writer::child) {
+    close_write_ends();
+    log_.begin(title);
+  } else {
+    log_.begin_with_output(title);
+  }
   thread_ = thread_without_signals([this] { read_all(); });
 }
 
@@ -76,30 +79,40 @@ void OutputReader::wake() const {
   if (write(wake_, &one, sizeof one) < 0) return;  // it is awake
 }
 
-std::string OutputReader::tail(double limit_s) {
-  std::unique_lock lock(mutex_);
+bool OutputReader::is_this_thread() { return reads; }
+
+bool OutputReader::settle(double limit_s) const {
+  constexpr long first_look_ns = 20'000;
+  constexpr long most_look_ns = 2'000'000;
   const auto mine = ++asked_;
   wake();
-  changed_.wait_for(lock, std::chrono::duration<double>(limit_s), [&] { return answered_ >= mine; });
+  const auto until_s = monotonic_seconds() + limit_s;
+  for (auto look_ns = first_look_ns; answered_ < mine && monotonic_seconds() < until_s;
+       look_ns = std::min(2 * look_ns, most_look_ns)) {
+    const timespec look{0, look_ns};
+    nanosleep(&look, nullptr);
+  }
+  return answered_ >= mine;
+}
+
+std::string OutputReader::tail(double limit_s) {
+  settle(limit_s);
+  const std::lock_guard lock(mutex_);
   return tail_.text();
 }
 
 void OutputReader::read_all() {
+  reads = true;
   buffer_.resize(piece_bytes);
   double end_s = 0;  // when it is given up to read on, once this is stopping
   for (;;) {
-    std::uint64_t asked = 0;
-    bool stopping = false;
-    {
-      const std::lock_guard lock(mutex_);
-      asked = asked_;
-      stopping = stopping_;
-    }
+    const auto asked = asked_.load();
+    const bool stopping = stopping_;
     if (stopping && end_s == 0) end_s = monotonic_seconds() + most_at_the_end_s;
     bool found = false;
     for (auto& source : sources_) found = read_from(source) || found;
     if (found && !(stopping && monotonic_seconds() > end_s)) continue;
-    note_empty(asked);
+    answered_ = asked;
     if (stopping) break;
     std::vector<pollfd> ready{{.fd = wake_, .events = POLLIN, .revents = 0}};
     for (const auto& source : sources_) ready.push_back({.fd = source.read_end, .events = POLLIN, .revents = 0});
@@ -130,14 +143,6 @@ bool OutputReader::read_from(Source& source) {
   if (listener_) listener_(static_cast<std::size_t>(&source - sources_.data()), bytes);
   source.view->add(bytes);
   return true;
-}
-
-void OutputReader::note_empty(std::uint64_t asked) {
-  {
-    const std::lock_guard lock(mutex_);
-    answered_ = asked;
-  }
-  changed_.notify_all();
 }
 
 }  // namespace trainrt

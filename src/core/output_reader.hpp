@@ -1,10 +1,11 @@
 #pragma once
-#include <condition_variable>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -30,14 +31,25 @@ class OutputReader {
   OutputReader(const OutputReader&) = delete;
   OutputReader& operator=(const OutputReader&) = delete;
 
-  /// The ends to write to, until begin(); closed on exec.
+  enum class Writer {
+    child,         ///< has the ends to write to already: begin() closes them here
+    this_process,  ///< keeps them; the log gets its title with the first output
+  };
+  /// The ends to write to, until begin() if a child has them; closed on exec.
   int output_end() const { return sources_.front().write_end; }
   int error_end() const { return sources_.back().write_end; }
-  /// Writes a line with `title` into the log and starts to read. If `keeps_ends`, this process keeps the ends to write to.
-  void begin(const std::string& title, bool keeps_ends = false);
+  /// Starts to read. The log gets a line with `title`.
+  void begin(const std::string& title, Writer writer = Writer::child);
 
-  /// Waits until what is in the pipes now has been read, or so long, and returns the end of the output. Any thread.
+  /// Waits until what is in the pipes now is in the log and on the terminal; false if that takes longer. Any thread but the
+  /// one that reads; async-signal-safe.
+  bool settle(double limit_s) const;
+  /// The same, and returns the end of the output.
   std::string tail(double limit_s = 2);
+  /// The end of what is in the log: how many bytes of `room` have it. Async-signal-safe.
+  std::size_t end_of_log(std::span<char> room) const { return log_.end(room); }
+  /// It is the thread of a reader that asks.
+  static bool is_this_thread();
   /// How many bytes were read so far. Any thread.
   std::uint64_t bytes_read() const { return bytes_read_; }
 
@@ -52,7 +64,6 @@ class OutputReader {
   void wake() const;
   void read_all();
   bool read_from(Source& source);
-  void note_empty(std::uint64_t asked);
 
   OutputLog log_;
   std::function<void(std::size_t stream, std::string_view bytes)> listener_;
@@ -61,11 +72,10 @@ class OutputReader {
   std::vector<char> buffer_;
 
   std::mutex mutex_;
-  std::condition_variable changed_;
   OutputTail tail_;
-  std::uint64_t asked_ = 0;     ///< times that somebody asked for all that is there
-  std::uint64_t answered_ = 0;  ///< the last of them that has been answered
-  bool stopping_ = false;
+  mutable std::atomic<std::uint64_t> asked_ = 0;  ///< times that somebody asked for all that is there
+  std::atomic<std::uint64_t> answered_ = 0;       ///< the last of them that has been answered
+  std::atomic<bool> stopping_ = false;
   std::atomic<std::uint64_t> bytes_read_ = 0;
   std::thread thread_;  // last: it uses the rest
 };

@@ -2,6 +2,11 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "core/output_plan.hpp"
+#include "core/text.hpp"
+
 namespace trainrt {
 
 namespace {
@@ -35,14 +40,30 @@ std::string OutputTail::text() const {
   return text;
 }
 
-std::string last_lines(std::string_view text, std::size_t lines, std::size_t bytes) {
+std::string_view end_of_lines(std::string_view text, std::size_t lines) {
   while (text.ends_with('\n')) text.remove_suffix(1);
   auto start = text.size();
   for (std::size_t count = 0; count < lines && start != std::string_view::npos && start > 0; ++count)
     start = text.rfind('\n', start - 1);
   if (start != std::string_view::npos && start < text.size() && text[start] == '\n') text.remove_prefix(start + 1);
-  if (text.size() <= bytes) return std::string(text);
-  return "..." + std::string(text.substr(text.size() - bytes));
+  return text;
+}
+
+std::string last_lines(std::string_view text, std::size_t lines, std::size_t bytes) {
+  const auto end = end_of_lines(text, lines);
+  if (end.size() <= bytes) return std::string(end);
+  return "..." + std::string(end.substr(end.size() - bytes));
+}
+
+std::string printable_end(std::string_view output) {
+  constexpr std::size_t most_lines = 20;
+  constexpr std::size_t most_bytes = std::size_t{8} << 10;
+  return join(printable_lines(last_lines(output, most_lines, most_bytes)), "\n");
+}
+
+std::string lines_in_words(int rank, const std::string& lines) {
+  if (lines.empty()) return "";
+  return fmt::format("\nits last lines ({} has all):\n{}", rank_log_name(rank), lines);
 }
 
 }  // namespace trainrt

@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include "core/standard_streams.hpp"
+
 namespace trainrt {
 
 namespace {
@@ -36,7 +38,7 @@ std::string status_of(int pid, std::string_view key) {
 /// Standard output is a pipe or a socket: somebody may read it who passes it on.
 bool output_is_read() {
   struct stat info {};
-  return fstat(STDOUT_FILENO, &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode));
+  return fstat(standard_output(), &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode));
 }
 
 /// The mpiexec that started this process by itself or by its own proxies (MPICH's hydra_pmi_proxy); 0 if there is none. A
@@ -72,7 +74,7 @@ std::optional<TerminalSize> terminal_of_mpiexec() {
 std::optional<TerminalSize> terminal_of_output() {
   const char* kind = std::getenv("TERM");
   if (kind == nullptr || std::string_view(kind).empty() || std::string_view(kind) == "dumb") return std::nullopt;
-  return isatty(STDOUT_FILENO) == 1 ? size_of_terminal(STDOUT_FILENO) : terminal_of_mpiexec();
+  return isatty(standard_output()) == 1 ? size_of_terminal(standard_output()) : terminal_of_mpiexec();
 }
 
 namespace last_row {
@@ -112,7 +114,7 @@ void give_back_at_exit() {
       "\x1b"
       "7\x1b[r\x1b"
       "8";
-  if (write(STDOUT_FILENO, whole_screen.data(), whole_screen.size()) < 0) return;  // there is nobody to tell
+  if (write(standard_output(), whole_screen.data(), whole_screen.size()) < 0) return;  // there is nobody to tell
 }
 
 }  // namespace last_row

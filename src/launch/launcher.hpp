@@ -33,7 +33,8 @@ class Launch {
   /// True if a process that has initialized MPI may end without MPI_Finalize: nobody else takes note of MPI's end.
   virtual bool may_leave_mpi() const { return false; }
 
-  /// Ends every process of the step with this code; from any thread. Does not return if the launcher can do it.
+  /// Ends every process of the step with this code; from any thread. Does not return if the launcher can do it. It may
+  /// drop what this rank has just said: let_words_arrive().
   virtual void abort(int code) noexcept = 0;
 
   /// The orderly end: all ranks leave together. After MPI_Finalize, if MPI was started.

@@ -1,6 +1,8 @@
 #include "launch/world.hpp"
 
+#include <chrono>
 #include <map>
+#include <thread>
 
 namespace trainrt {
 
@@ -19,5 +21,7 @@ void derive_topology(World& world) {
 }
 
 double behind_first_s(const World& world, double others_wait_s) { return world.rank == 0 ? 0 : others_wait_s; }
+
+void let_words_arrive() { std::this_thread::sleep_for(std::chrono::milliseconds(300)); }
 
 }  // namespace trainrt

@@ -24,4 +24,7 @@ void derive_topology(World& world);
 /// s on rank 0.
 double behind_first_s(const World& world, double others_wait_s);
 
+/// Before Launch::abort: waits as long as launchers take to pass on what a rank has said.
+void let_words_arrive();
+
 }  // namespace trainrt

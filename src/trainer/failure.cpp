@@ -8,6 +8,8 @@
 #include "checkpoint/format/listing.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
+#include "core/output_tail.hpp"
+#include "core/own_output.hpp"
 #include "core/stack_trace.hpp"
 #include "core/text.hpp"
 #include "rundir/attempt_files.hpp"
@@ -27,9 +29,6 @@ bool leaves_nothing(const AttemptPlace& place, const Session& session, const Err
   return error.code() == ExitCode::usage && place.is_new && place.attempt == 1 && session.step_count() == 0 &&
          session.iteration() == 0 && checkpoint::highest_number(place.spec.run_dir) < 0;
 }
-
-/// Launchers drop what a rank said just before its abort.
-void let_words_arrive() { std::this_thread::sleep_for(std::chrono::milliseconds(300)); }
 
 /// Of the exception that is being handled: its type, if it was thrown, and the rest of a message of several lines.
 std::string details_of_exception(const std::string& message) {
@@ -73,13 +72,16 @@ void fail_everywhere(const AttemptPlace& place, const Session& session, launch::
     end_as_fenced(place.attempt, launch);
     throw Error(fenced_text(place.attempt));  // if the ranks are threads, abort() returns
   }
-  const auto details = details_of_exception(whole_message);
+  OwnOutput::flush();
+  const auto printed = OwnOutput::last();
+  const auto lines = lines_in_words(launch.world().rank, printed.lines);
+  const auto details = details_of_exception(whole_message) + (lines.empty() ? "" : lines.substr(1) + "\n");
   std::this_thread::sleep_for(std::chrono::duration<double>(behind_first_s(launch.world(), 1)));
   const auto at_step =
       session.is_silent() && session.iteration() == 0 ? "" : fmt::format(" at step {}", session.step_count());
   const auto text = fmt::format("rank {} on {} failed{} (attempt {}): {}", launch.world().rank, host_name(), at_step,
                                 place.attempt, first_line(error.what()));
-  log::error(error.what());
+  log::error(error.what() + (printed.is_shown ? "" : lines));
   try {
     if (leaves_nothing(place, session, error))
       rundir::discard_run_directory(place.files, place.attempt, place.there_before);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "batch/lease.hpp"
 #include "comm/agreement.hpp"
@@ -22,6 +23,8 @@
 #include "core/host.hpp"
 #include "core/log.hpp"
 #include "core/memory.hpp"
+#include "core/output_plan.hpp"
+#include "core/own_output.hpp"
 #include "core/text.hpp"
 #include "data/open_dataset.hpp"
 #include "io/file.hpp"
@@ -102,7 +105,8 @@ FailureHistory failure_history(const config::RunSpec& spec) {
 /// For the start-up benchmark.
 void say_when_started() {
   if (Environment::of_process().has("TRAINRT_TIMING"))
-    fmt::print(stderr, "timing: train_function_started_s={:.3f}\n", seconds_since_process_start());
+    OwnOutput::say(OwnOutput::Stream::error,
+                   fmt::format("timing: train_function_started_s={:.3f}\n", seconds_since_process_start()));
 }
 
 /// A stop that is asked for meanwhile is obeyed. All ranks look equally often.
@@ -114,12 +118,21 @@ void wait_to_restart(double seconds, Session& session) {
   }
 }
 
+/// If the train function prints here: leads what it prints to the rank's log, and to the terminal if it is shown there.
+void lead_output(std::optional<OwnOutput>& output, const TrainCall& function, const AttemptPlace& place, int rank) {
+  if (!function.prints_here) return;
+  const auto title = fmt::format("attempt {}, rank {} on {}, process {}", place.attempt, rank, host_name(), getpid());
+  output.emplace(output_plan(place.spec.run.shown_output, place.spec.run_dir, rank), title);
+}
+
 void call_train_function(const AttemptPlace& place, const TrainCall& function, Session& session, launch::Launch& launch,
                          rundir::Meter& meter, double pause_s) {
+  std::optional<OwnOutput> output;
   try {
     session.stop_if_asked();  // asked during the start-up: nothing has begun
     wait_to_restart(pause_s, session);
     Context context(session);
+    lead_output(output, function, place, launch.world().rank);
     meter.train_function_began();
     FirstRank(launch.world().rank).does(say_when_started);
     const watch::ExitGuard guard(launch);

@@ -21,8 +21,9 @@ struct RunOutcome {
 struct TrainCall {
   std::string name;
   std::function<void(Context&)> train;
-  bool may_be_silent = false;                           ///< a program, which may train without a call of the Context
-  bool is_observed = false;                             ///< it calls Context::observe() for a silent program
+  bool may_be_silent = false;  ///< a program, which may train without a call of the Context
+  bool is_observed = false;    ///< it calls Context::observe() for a silent program
+  bool prints_here = false;    ///< this process is one rank, and its output that of the train function
   std::function<watch::StartedProgram()> program = {};  ///< of this rank, if it is one; any thread
 };
 

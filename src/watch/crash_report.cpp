@@ -19,7 +19,10 @@
 #include <unistd.h>
 
 #include "core/host.hpp"
+#include "core/output_plan.hpp"
+#include "core/own_output.hpp"
 #include "core/stack_trace.hpp"
+#include "core/standard_streams.hpp"
 #include "core/symbols.hpp"
 #include "core/terminal.hpp"
 #include "core/text.hpp"
@@ -33,6 +36,7 @@ struct CrashFacts {
   CrashFiles files;
   std::string who;      ///< "rank 2 on n2"
   std::string details;  ///< "process 123, attempt 3"
+  std::string printed;  ///< stands before the last lines that the rank has printed
   const LifeSigns* life;
   std::function<void(int)> end_step;
   std::atomic<int> signal_number = 0;  ///< of the crash
@@ -136,10 +140,18 @@ void put_time(int fd) {
   put(fd, line.text());
 }
 
-void put_report(int fd, const CrashFacts& place, std::string_view what, const StackFrames& frames) {
+void put_lines(int fd, const CrashFacts& place, std::string_view lines) {
+  if (lines.empty()) return;
+  put(fd, place.printed);
+  put(fd, lines);
+  put(fd, "\n");
+}
+
+void put_report(int fd, const CrashFacts& place, std::string_view what, const StackFrames& frames, std::string_view lines) {
   put_time(fd);
   put(fd, what);
   put(fd, place.details);
+  put_lines(fd, place, lines);
   put(fd, "stack (c++filt shows the names in full)\n");
   put_stack(fd, frames);
   if (terminate_stack.count > 0) {
@@ -149,12 +161,15 @@ void put_report(int fd, const CrashFacts& place, std::string_view what, const St
 }
 
 void write_reports(const CrashFacts& place, std::string_view what, const StackFrames& frames) {
-  put(STDERR_FILENO, "trainrt: error: ");
-  put(STDERR_FILENO, what);
+  static char room[8 << 10];
+  const auto last = OwnOutput::last_in_handler(room);
+  put(standard_error(), "trainrt: error: ");
+  put(standard_error(), what);
+  if (!last.is_shown) put_lines(standard_error(), place, last.lines);
   for (const auto* path : {&place.files.report, &place.files.error_aside}) {
     const int fd = open(path->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0) continue;
-    put_report(fd, place, what, frames);
+    put_report(fd, place, what, frames, last.lines);
     fsync(fd);
     close(fd);
   }
@@ -182,6 +197,7 @@ void on_crash(int number, siginfo_t* info, void*) {
   for (const int each : crash_signals) signal(each, SIG_DFL);
   signal(SIGALRM, SIG_DFL);
   alarm(last_resort_s);
+  OwnOutput::give_back_at_exit();
   last_row::give_back_at_exit();
   if (auto* place = current_facts.load(); place != nullptr) {
     Line what;
@@ -230,6 +246,7 @@ CrashPlace::CrashPlace(CrashFiles files, int attempt, int rank, const LifeSigns&
   facts_->files = std::move(files);
   facts_->who = fmt::format("rank {} on {}", rank, host_name());
   facts_->details = fmt::format("process {}, attempt {}\n", getpid(), attempt);
+  facts_->printed = fmt::format("its last lines ({} has all):\n", rank_log_name(rank));
   facts_->life = &life;
   facts_->end_step = std::move(end_step);
   sem_init(&facts_->crashed, 0, 0);

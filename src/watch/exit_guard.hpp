@@ -1,11 +1,14 @@
 #pragma once
+#include <sys/types.h>
+
 #include <atomic>
 
 #include "launch/launcher.hpp"
 
 namespace trainrt::watch {
 
-/// While the train function runs: ends the step if it calls exit(), which would look like a good end of this rank.
+/// While the train function runs: ends the step if it calls exit(), which would look like a good end of this rank. A child
+/// that it has forked may.
 class ExitGuard {
  public:
   explicit ExitGuard(launch::Launch& launch);
@@ -18,6 +21,7 @@ class ExitGuard {
  private:
   static void end_badly();
   static inline std::atomic<launch::Launch*> training_ = nullptr;
+  static inline std::atomic<pid_t> process_ = 0;
 };
 
 }  // namespace trainrt::watch

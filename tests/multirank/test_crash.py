@@ -29,7 +29,7 @@ def crashes(trouble, died_of, function, words=()):
     for path in (report, run_dir / "error.txt"):
         check_has((f"rank 1 on {HOST} died of {name}", "at step 3 (training)", function, "libtrouble.so", *words), path.read_text(), path, job)
     check_has((f"trainrt: error: rank 1 on {HOST} died of {name}", *words), job.err, "the output", job)
-    equal([path.name for path in (run_dir / "logs").iterdir()], [report.name], "crash reports", job)
+    equal([path.name for path in (run_dir / "logs").glob("crash-*")], [report.name], "crash reports", job)
     resumed = run_ranks(2, config, "--loop.trouble=none", timeout=60)
     check_exit(resumed, FINISHED)
     check_has((f"rank 1 on {HOST} died of {name}",), attempts(run_dir)[0]["why"] or "", "the record of the attempt that crashed", resumed)

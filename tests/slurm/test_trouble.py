@@ -42,4 +42,18 @@ def a_rank_that_segfaults_ends_the_step_with_139_and_leaves_a_report():
         check(word in text, f"error.txt lacks {word!r}: {text}", job)
 
 
+@test
+def the_last_lines_of_a_hidden_rank_arrive_with_its_error():
+    folder = scratch()
+    config = write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"library": module_of("prints")},
+                                               "loop": {"end": "throw", "rank": 2}})
+    job = CLUSTER.run_srun(SHAPE, config, timeout=60)
+    check_exit(job, FAILED)
+    for where, text in (("srun's output", job.out + job.err), ("error.txt", (run_dir_of(config) / "error.txt").read_text())):
+        for word in ("no such luck", "its last lines (logs/rank-00002.log has all):\n2: line 982\n", "\n2: step 2\n"):
+            check(word in text, f"{where} lacks {word!r}: {text}", job)
+    for rank in range(3):
+        check((run_dir_of(config) / f"logs/rank-{rank:05}.log").read_text(errors="replace").endswith(f"\n{rank}: step 2\n"), f"the log of rank {rank}", job)
+
+
 main(CLUSTER.up, CLUSTER.down)

@@ -1,23 +1,24 @@
-"""The train function of tests/support/trouble.cpp, built once a test file, and its configs."""
+"""Train functions in tests/support, each built once a test file, and the configs of that in trouble.cpp."""
 from harness import *  # noqa: F403
 
-_module = None
+_modules = {}
 
 
-def trouble_module():
-    global _module
-    if _module is None:
+def module_of(name):
+    """tests/support/NAME.cpp as a library."""
+    if name not in _modules:
         if shutil.which("g++") is None:
             skip("g++ is not there")
-        _module = scratch("module") / "libtrouble.so"
-        done = subprocess.run(["g++", "-shared", "-fPIC", "-std=c++20", "-O1", f"-I{SOURCE / 'include'}", str(SOURCE / "tests/support/trouble.cpp"),
-                               "-o", str(_module)], capture_output=True, text=True, timeout=120)
+        library = scratch("module") / f"lib{name}.so"
+        done = subprocess.run(["g++", "-shared", "-fPIC", "-std=c++20", "-O1", f"-I{SOURCE / 'include'}", str(SOURCE / f"tests/support/{name}.cpp"),
+                               "-o", str(library)], capture_output=True, text=True, timeout=120)
         check(done.returncode == 0, f"the module was not built: {done.stderr}")
-    return _module
+        _modules[name] = library
+    return _modules[name]
 
 
 def trouble_config(trouble, name="run", **sections):
     """`trouble`: keys of [loop]."""
     folder = scratch()
-    return write_config(folder / f"{name}.ini", {"run": {"name": name, "storage_path": folder / "runs"}, "train": {"library": trouble_module()},
+    return write_config(folder / f"{name}.ini", {"run": {"name": name, "storage_path": folder / "runs"}, "train": {"library": module_of("trouble")},
                                                  "loop": trouble, **sections})

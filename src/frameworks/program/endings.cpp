@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/host.hpp"
+#include "core/output_tail.hpp"
 #include "core/text.hpp"
 
 namespace trainrt::program {
@@ -91,7 +92,7 @@ std::string fall_in_words(std::span<const RankEnding> ranks, int first, const La
   if (others == 1) text += "; that of 1 other rank ended after it";
   if (others > 1) text += fmt::format("; those of {} other ranks ended after it", others);
   if (const auto end = fault.find('\n'); end != std::string::npos) text += fault.substr(end);
-  return text + output_in_words(first, output);
+  return text + lines_in_words(first, output.lines);
 }
 
 }  // namespace trainrt::program

@@ -21,7 +21,4 @@ LastOutput last_output(std::string_view output);
 /// is the reason. Pure.
 std::string ending_in_words(const Ending& ending, const LastOutput& output);
 
-/// The lines below the message: which they are, and the lines themselves. "" without any. Pure.
-std::string output_in_words(int rank, const LastOutput& output);
-
 }  // namespace trainrt::program

@@ -1,6 +1,7 @@
 // One process: a world of size 1, not a special case.
 #include <unistd.h>
 
+#include "core/own_output.hpp"
 #include "core/terminal.hpp"
 #include "launch/launcher.hpp"
 
@@ -12,6 +13,7 @@ class AloneLaunch : public Launch {
  public:
   AloneLaunch() { world_.node_of_rank = {0}; }
   void abort(int code) noexcept override {
+    OwnOutput::give_back_at_exit();
     last_row::give_back_at_exit();
     _exit(code);
   }

@@ -3,6 +3,7 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include "core/own_output.hpp"
 #include "core/terminal.hpp"
 #include "launch/launcher.hpp"
 #include "launch/launchers/end_within.hpp"
@@ -25,6 +26,7 @@ class PmiLaunch : public Launch {
   }
 
   void abort(int code) noexcept override {
+    OwnOutput::give_back_at_exit();
     last_row::give_back_at_exit();
     end_within(std::chrono::seconds(10), code);
     int started = 0;

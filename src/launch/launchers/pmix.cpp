@@ -3,6 +3,7 @@
 
 #include <trainrt/error.hpp>
 #include "core/log.hpp"
+#include "core/own_output.hpp"
 #include "core/terminal.hpp"
 #include "launch/launcher.hpp"
 #include "launch/launchers/end_within.hpp"
@@ -58,6 +59,7 @@ class PmixLaunch : public Launch {
   bool may_leave_mpi() const override { return bridge_ != nullptr; }
 
   void abort(int code) noexcept override {
+    OwnOutput::give_back_at_exit();
     last_row::give_back_at_exit();
     end_within(std::chrono::seconds(10), code);
     client_.abort(code);

@@ -1,17 +1,13 @@
 #include "metrics/progress.hpp"
 
-#include <cstdio>
-
 #include "core/host.hpp"
+#include "core/own_output.hpp"
 
 namespace trainrt::metrics {
 
 namespace {
 
-void write_to_standard_output(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
-}
+void write_to_standard_output(std::string_view text) { OwnOutput::say(OwnOutput::Stream::output, text); }
 
 }  // namespace
 

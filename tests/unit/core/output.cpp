@@ -1,11 +1,14 @@
 #include <array>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <catch2/catch.hpp>
 
@@ -14,11 +17,14 @@
 #include "core/output_plan.hpp"
 #include "core/output_reader.hpp"
 #include "core/output_tail.hpp"
+#include "core/own_output.hpp"
+#include "core/standard_streams.hpp"
 #include "support/scratch.hpp"
 
 using namespace trainrt;
 using Catch::Matchers::Contains;
 using Catch::Matchers::EndsWith;
+using Catch::Matchers::StartsWith;
 using trainrt::test::Scratch;
 
 namespace {
@@ -132,7 +138,7 @@ TEST_CASE("an output is read whole, from one pipe in order, or from two to where
   {
     OutputReader reader(plan);
     CHECK(reader.output_end() != reader.error_end());
-    reader.begin("x", true);
+    reader.begin("x", OutputReader::Writer::this_process);
     put(reader.output_end(), "to out\r");
     put(reader.error_end(), "to error\n");
     CHECK_THAT(reader.tail(), Contains("to error\n"));
@@ -144,6 +150,120 @@ TEST_CASE("an output is read whole, from one pipe in order, or from two to where
   plan.error = out.fd;
   OutputReader reader(plan);
   CHECK(reader.output_end() == reader.error_end());
+}
+
+TEST_CASE("lines of a rank that failed follow its error as a terminal can take them") {
+  std::string output = "first\n";
+  for (int i = 0; i < 30; ++i) output += "line " + std::to_string(i) + "\n";
+  const auto lines = printable_end(output + "\x1b[31mred");
+  CHECK_THAT(lines, StartsWith("line 11\n") && EndsWith("\nline 29\n\\x1b[31mred"));
+  CHECK(lines_in_words(3, lines) == "\nits last lines (logs/rank-00003.log has all):\n" + lines);
+  CHECK(lines_in_words(3, "").empty());
+  CHECK(printable_end(std::string(100'000, 'x')) == "..." + std::string(8192, 'x'));
+}
+
+namespace {
+
+/// This process's standard streams lead into files meanwhile.
+class StreamsInFiles {
+ public:
+  explicit StreamsInFiles(const Scratch& scratch)
+      : out(scratch / "out"), error(scratch / "error"), before_{dup(STDOUT_FILENO), dup(STDERR_FILENO)} {
+    std::fflush(stdout);
+    dup2(out.fd, STDOUT_FILENO);
+    dup2(error.fd, STDERR_FILENO);
+  }
+  ~StreamsInFiles() {
+    for (const int number : {STDOUT_FILENO, STDERR_FILENO}) {
+      dup2(before_.at(static_cast<std::size_t>(number - 1)), number);
+      close(before_.at(static_cast<std::size_t>(number - 1)));
+    }
+    keep_standard_streams();
+  }
+  StreamsInFiles(const StreamsInFiles&) = delete;
+  Shown out;
+  Shown error;
+
+ private:
+  std::array<int, 2> before_;
+};
+
+/// In every way.
+void print_words() {
+  std::printf("printf\n");
+  std::cout << "cout\n" << std::flush;
+  put(STDOUT_FILENO, "write\n");
+  std::cerr << "cerr\n";
+}
+
+}  // namespace
+
+TEST_CASE("what this process prints is shown between the runtime's words and kept in the log, which these do not enter") {
+  using Stream = OwnOutput::Stream;
+  const Scratch scratch;
+  const StreamsInFiles streams(scratch);
+  for (const int attempt : {1, 2}) {  // the second keeps the numbers of the first
+    const auto title = "attempt " + std::to_string(attempt);
+    {
+      const OwnOutput output({.log = scratch / "log", .terminal = OutputPlan::Terminal::bytes}, title);
+      CHECK(std::filesystem::exists(scratch / "log") == (attempt == 2));
+      print_words();
+      OwnOutput::say(Stream::output, "the runtime\n");
+      OwnOutput::say(Stream::error, "an error\n");
+      std::printf("the end");
+      OwnOutput::flush();
+      CHECK(OwnOutput::last().lines.ends_with("\nthe end"));
+      CHECK(OwnOutput::last().is_shown);
+      std::array<char, 64> room{};
+      CHECK(OwnOutput::last_in_handler(room).lines.ends_with("\nthe end"));
+    }
+    CHECK(OwnOutput::last().lines.empty());
+    CHECK(OwnOutput::last_in_handler({}).lines.empty());
+    print_words();
+    std::fflush(stdout);
+    CHECK(content_of(streams.out.path) == "printf\ncout\nwrite\nthe runtime\nthe endprintf\ncout\nwrite\n");
+    CHECK(content_of(streams.error.path) == "cerr\nan error\ncerr\n");
+    for (const auto& path : {streams.out.path, streams.error.path}) std::filesystem::resize_file(path, 0);
+    for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) lseek(fd, 0, SEEK_SET);
+    const auto log = content_of(scratch / "log");
+    CHECK_THAT(log, Contains(title) && Contains("printf\ncout\nwrite\n") && Contains("cerr\n") && EndsWith("the end"));
+    CHECK_THAT(log, !Contains("the runtime") && !Contains("an error"));
+  }
+}
+
+TEST_CASE("a line that this process prints is in the log at once, and nothing is shown if the rank is hidden") {
+  const Scratch scratch;
+  const StreamsInFiles streams(scratch);
+  {
+    const OwnOutput output({.log = scratch / "log"}, "x");
+    std::printf("a line\n");  // nobody flushes
+    std::cerr << "\x1b[31mred\n";
+    CHECK_FALSE(OwnOutput::last().is_shown);
+    std::array<char, 64> room{};
+    CHECK(OwnOutput::last_in_handler(room).lines == "a line\n?[31mred");
+    OwnOutput::give_back_at_exit();
+    std::printf("of whoever ends the process\n");
+  }
+  CHECK_THAT(content_of(scratch / "log"), EndsWith(" x ====\na line\n\x1b[31mred\n"));
+  CHECK(content_of(streams.out.path) == "of whoever ends the process\n");
+  CHECK(content_of(streams.error.path).empty());
+}
+
+TEST_CASE("a forked child prints to where this process does, and waits for nobody when it says something") {
+  const Scratch scratch;
+  const StreamsInFiles streams(scratch);
+  {
+    const OwnOutput output({.log = scratch / "log"}, "x");
+    if (const auto child = fork(); child == 0) {
+      put(STDOUT_FILENO, "of a child\n");
+      OwnOutput::say(OwnOutput::Stream::error, "said by a child\n");
+      _exit(0);
+    } else {
+      waitpid(child, nullptr, 0);
+    }
+  }
+  CHECK_THAT(content_of(scratch / "log"), EndsWith(" x ====\nof a child\n"));
+  CHECK(content_of(streams.error.path) == "said by a child\n");
 }
 
 TEST_CASE("who still has the other end of the pipe holds nobody up") {
