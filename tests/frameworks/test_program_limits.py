@@ -183,6 +183,18 @@ for _launcher in ("mpiexec", "-n"):
     add_test(f"programs_run_with_a_dev_shm_of_64_KiB_{_name}", dev_shm_of_no_use, "size=64k", _launcher, "/dev/shm has 0.1 MiB free")
 
 
+@test
+def programs_run_without_shared_memory_of_either_kind():
+    prefix = own_mount("/dev/shm", "ro")
+    if subprocess.run(["unshare", "-i", "sh", "-c", "echo 0 > /proc/sys/kernel/shmmni"], capture_output=True).returncode != 0:
+        skip("the limits of System V shared memory cannot be changed here")
+    without_sysv = ["unshare", "-i", "sh", "-c", "echo 0 > /proc/sys/kernel/shmmni && exec \"$@\"", "sh"]
+    job = run([*prefix, *without_sysv, *command(2, "true")], cwd=scratch())
+    check_exit(job, FINISHED)
+    equal(job.err.count("MPI goes without both, by TCP"), 1, "times that it says so", job)
+    check("UCX  ERROR" not in job.err, "UCX complains", job)
+
+
 # ---- one rank among others -------------------------------------------------------------------------------------------------------
 
 
