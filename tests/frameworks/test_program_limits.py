@@ -70,6 +70,8 @@ def killed_for_memory(program, *words):
 
 add_test("a_program_that_eats_all_memory_is_named_with_who_killed_it", killed_for_memory, [PYTHON, "-c", EATS],
          r"the program of rank 1 on \S+ \(train.program, process \d+\) was ended by SIGKILL, by " + KILLER + FIGURES)
+add_test("so_is_one_that_speaks", killed_for_memory, [PYTHON, "-c", f"import trainrt\ntrainrt.context().restore(trainrt.State())\n{EATS}"],
+         r"the program of rank 1 on \S+ \(train.program, process \d+\) was ended by SIGKILL, by " + KILLER + FIGURES)
 add_test("so_is_one_behind_a_shell", killed_for_memory, ["sh", "-c", f"{PYTHON} -c '{EATS}'; exit $?"],
          r"the program of rank 1 on .* exited with 137, after " + KILLER + " had ended a process of its cgroup" + FIGURES)
 
