@@ -69,9 +69,9 @@ fuzz: test-packages ## made-up files, configs and messages for all that reads su
 BENCHES = $(patsubst tests/bench/bench_%.py,bench-%,$(wildcard tests/bench/bench_*.py))
 bench: $(BENCHES) ## all benchmarks, side by side with their peers
 
-bench-%: configure-tests all ## one benchmark: bench-train, bench-comm, bench-start, bench-report, bench-checkpoint, bench-scale, bench-restart, bench-program, bench-gpu
+bench-%: configure-tests all ## one benchmark: bench-train, bench-comm, bench-start, bench-report, bench-checkpoint, bench-scale, bench-restart, bench-program, bench-stage, bench-gpu
 	@cmake --build $(BUILD) --parallel $(JOBS) --target bench_modules
-	@/usr/bin/python3 tests/bench/bench_$*.py $(BUILD)
+	@/usr/bin/python3 tests/bench/bench_$*.py $(BUILD) $(ONLY)
 
 # Built without torch, whose libraries bring their own memory and threads, and without kernels for GPUs.
 LEAN = -DTRAINRT_TORCH=OFF -DTRAINRT_CUDA=OFF

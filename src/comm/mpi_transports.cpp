@@ -5,8 +5,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include <fmt/format.h>
+#include <sys/shm.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -43,22 +46,33 @@ std::string obstacle_in(const std::string& folder, std::uint64_t bytes) {
                      static_cast<double>(free_bytes) / (1 << 20), bytes >> 20);
 }
 
+/// A segment of its own, which is gone at once.
+std::string obstacle_in_sysv(std::uint64_t bytes) {
+  const int segment = shmget(IPC_PRIVATE, bytes, IPC_CREAT | S_IRUSR | S_IWUSR);
+  if (segment < 0) return fmt::format("no System V shared memory can be had: {}", std::strerror(errno));
+  shmctl(segment, IPC_RMID, nullptr);
+  return {};
+}
+
 }  // namespace
 
 NodeFacts node_facts(const World& world, const Environment& environment) {
   const auto ranks_here = launch::ranks_on_this_node(world, environment);
   const auto ranks = static_cast<std::uint64_t>(ranks_here.value_or(world.size));
+  auto shm_obstacle = obstacle_in(environment.text("UCX_POSIX_DIR").value_or("/dev/shm"), ranks * shm_bytes_per_rank);
+  auto sysv_obstacle = shm_obstacle.empty() ? std::string() : obstacle_in_sysv(shm_bytes_per_rank);
   return {.whole_step = ranks_here == world.size,
           .in_container = in_own_namespaces(),
-          .shm_obstacle = obstacle_in(environment.text("UCX_POSIX_DIR").value_or("/dev/shm"), ranks * shm_bytes_per_rank)};
+          .shm_obstacle = std::move(shm_obstacle),
+          .sysv_obstacle = std::move(sysv_obstacle)};
 }
 
 Variables transport_variables(const NodeFacts& facts, const Environment& environment) {
   if (environment.has("UCX_TLS")) return {};
-  const bool posix = facts.shm_obstacle.empty();
-  if (!facts.whole_step) return posix ? Variables{} : Variables{{"UCX_TLS", "^posix"}};
-  const std::string in_node = posix ? "self,sm" : "self,sysv,cma";
-  if (!facts.in_container) return {{"UCX_TLS", in_node}};
+  const bool posix = facts.shm_obstacle.empty(), sysv = facts.sysv_obstacle.empty();
+  if (!facts.whole_step) return posix ? Variables{} : Variables{{"UCX_TLS", sysv ? "^posix" : "^posix,sysv"}};
+  const std::string in_node = posix ? "self,sm" : sysv ? "self,sysv,cma" : "self";
+  if (!facts.in_container && (posix || sysv)) return {{"UCX_TLS", in_node}};
   Variables variables = {{"UCX_TLS", in_node + ",tcp"}};
   if (!environment.has("UCX_NET_DEVICES")) variables.emplace_back("UCX_NET_DEVICES", "lo");
   return variables;
@@ -71,7 +85,9 @@ std::optional<std::string> transport_warning(const NodeFacts& facts, const Envir
       chosen
           ? fmt::format("UCX_TLS={} is yours and stays: if MPI_Init fails now, unset it, or name no posix, sm or all in it",
                         *chosen)
-          : std::string("MPI goes without it, by System V shared memory");
+      : facts.sysv_obstacle.empty()
+          ? std::string("MPI goes without it, by System V shared memory")
+          : fmt::format("{}; MPI goes without both, by TCP, which is slower", facts.sysv_obstacle);
   return fmt::format(
       "{}: {}; {}. To mend it, give the container a larger --shm-size, or set UCX_POSIX_DIR to a folder in memory",
       host_name(), facts.shm_obstacle, then);

@@ -14,6 +14,7 @@ struct NodeFacts {
   bool whole_step = false;    ///< all ranks are known to be on this node
   bool in_container = false;  ///< each rank may be in namespaces of its own, so that only the loopback device joins them
   std::string shm_obstacle;   ///< why the folder of UCX's shared memory cannot take it; "" if it can
+  std::string sysv_obstacle;  ///< why System V shared memory cannot take its place then; "" if it can
 };
 
 NodeFacts node_facts(const World& world, const Environment& environment);

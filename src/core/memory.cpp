@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <trainrt/error.hpp>
 
+#include "core/cgroups.hpp"
 #include "core/host.hpp"
 
 namespace trainrt {
@@ -20,14 +21,14 @@ namespace {
 
 constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
 
-/// The number behind a word in a file of lines "word number ..."; `otherwise` if there is none.
-std::uint64_t number_behind(const fs::path& file, const std::string& wanted, std::uint64_t otherwise) {
+/// The number behind a word in a file of lines "word number ...", if there is one.
+std::optional<std::uint64_t> number_behind(const std::string& wanted, const fs::path& file) {
   std::ifstream in(file);
   for (std::string word; in >> word;) {
     if (std::uint64_t number = 0; word == wanted && in >> number) return number;
     in.clear();
   }
-  return otherwise;
+  return std::nullopt;
 }
 
 /// The number that a file holds; "max", or no such file: unlimited.
@@ -39,34 +40,21 @@ std::uint64_t number_in(const fs::path& file) {
 
 std::uint64_t difference(std::uint64_t limit, std::uint64_t used) { return limit > used ? limit - used : 0; }
 
-/// Of one cgroup. Its page cache counts as used, but can be dropped.
-std::uint64_t left_in(const fs::path& group, const char* limit_name, const char* usage_name) {
-  const auto limit = number_in(group / limit_name), used = number_in(group / usage_name);
+/// Its page cache counts as used, but can be dropped.
+std::uint64_t left_in(const MemoryCgroup& group) {
+  const auto limit = number_in(group.folder / group.files.limit), used = number_in(group.folder / group.files.usage);
   if (limit == unlimited || used == unlimited) return unlimited;
-  return difference(limit, difference(used, number_behind(group / "memory.stat", "inactive_file", 0)));
+  return difference(limit, difference(used, number_behind("inactive_file", group.folder / "memory.stat").value_or(0)));
 }
 
-/// The least of a cgroup and those around it.
-std::uint64_t left_in_groups(const fs::path& root, fs::path inner, const char* limit_name, const char* usage_name) {
-  auto left = unlimited;
-  for (;; inner = inner.parent_path()) {
-    left = std::min(left, left_in(root / inner.relative_path(), limit_name, usage_name));
-    if (!inner.has_relative_path()) return left;
-  }
-}
-
-/// Lines of /proc/self/cgroup: "0::/path" (version 2), "4:memory:/path" (version 1).
 std::uint64_t left_in_cgroups() {
-  std::ifstream in("/proc/self/cgroup");
   auto left = unlimited;
-  for (std::string line; std::getline(in, line);) {
-    if (line.starts_with("0::"))
-      left = std::min(left, left_in_groups("/sys/fs/cgroup", line.substr(3), "memory.max", "memory.current"));
-    if (const auto at = line.find(":memory:"); at != std::string::npos)
-      left = std::min(left, left_in_groups("/sys/fs/cgroup/memory", line.substr(at + 8), "memory.limit_in_bytes",
-                                           "memory.usage_in_bytes"));
-  }
+  for (const auto& group : memory_cgroups()) left = std::min(left, left_in(group));
   return left;
+}
+
+std::uint64_t of_node(const std::string& line) {
+  return number_behind(line, "/proc/meminfo").value_or(unlimited >> 10) << 10;
 }
 
 std::uint64_t left_of_address_space() {
@@ -76,13 +64,22 @@ std::uint64_t left_of_address_space() {
   return difference(limit.rlim_cur, pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)));
 }
 
-std::string gibibytes(std::uint64_t bytes) { return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / 0x1p30); }
-
 }  // namespace
 
 std::uint64_t available_memory() {
-  const auto of_node = number_behind("/proc/meminfo", "MemAvailable:", unlimited >> 10) << 10;
-  return std::min({of_node, left_in_cgroups(), left_of_address_space()});
+  return std::min({of_node("MemAvailable:"), left_in_cgroups(), left_of_address_space()});
+}
+
+std::uint64_t memory_limit() {
+  auto limit = of_node("MemTotal:");
+  for (const auto& group : memory_cgroups()) limit = std::min(limit, number_in(group.folder / group.files.limit));
+  return limit;
+}
+
+MemoryKills memory_kills() {
+  const auto groups = memory_cgroups();
+  const auto file = groups.empty() ? fs::path() : groups.front().folder / groups.front().files.kills;
+  return {.cgroup = number_behind("oom_kill", file), .node = number_behind("oom_kill", "/proc/vmstat")};
 }
 
 void require_memory(std::uint64_t bytes, const std::string& what) {
@@ -96,5 +93,7 @@ std::string out_of_memory_text() {
   return fmt::format("out of memory on {}: more was asked for than there is ({} are left now)", host_name(),
                      gibibytes(available_memory()));
 }
+
+std::string gibibytes(std::uint64_t bytes) { return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / 0x1p30); }
 
 }  // namespace trainrt

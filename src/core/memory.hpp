@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace trainrt {
@@ -8,10 +9,22 @@ namespace trainrt {
 /// limits of the process's cgroups and of `ulimit -v`, if that is less.
 std::uint64_t available_memory();
 
+/// Bytes that the processes of this one's cgroups may have together, or of the node, if that has less.
+std::uint64_t memory_limit();
+
+/// How many processes the kernel has ended for want of memory so far.
+struct MemoryKills {
+  std::optional<std::uint64_t> cgroup;  ///< in the cgroup of this process; nothing if that cannot be known
+  std::optional<std::uint64_t> node;    ///< in all
+};
+MemoryKills memory_kills();
+
 /// Throws UsageError "WHAT takes 16.0 GiB of memory, and 3.1 GiB are left for it on HOST" if it cannot be had.
 void require_memory(std::uint64_t bytes, const std::string& what);
 
 /// What a std::bad_alloc means, as a sentence.
 std::string out_of_memory_text();
+
+std::string gibibytes(std::uint64_t bytes);  ///< "1.5 GiB"
 
 }  // namespace trainrt

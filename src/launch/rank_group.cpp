@@ -187,7 +187,8 @@ class RankGroup::Impl {
   void start(const std::vector<std::string>& command, int number) {
     std::array<int, 2> pair{};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) != 0)
-      throw Error(std::string("no socket can be made for a rank: ") + std::strerror(errno));
+      throw Error(fmt::format("no socket can be made for rank {} of {}: {}{}", number, ranks_.size(), std::strerror(errno),
+                              errno == EMFILE ? "; raise ulimit -n to 100 more than there are ranks" : ""));
     auto& rank = ranks_[static_cast<std::size_t>(number)];
     rank.socket = pair[0];
     const auto entries = environment_of(number, static_cast<int>(ranks_.size()), pair[1]);
@@ -198,7 +199,9 @@ class RankGroup::Impl {
     if (rank.pid == 0) become(words.data(), environment.data(), pair[1], parent);
     const int error = errno;
     close(pair[1]);
-    if (rank.pid < 0) throw Error(fmt::format("rank {} cannot be started: {}", number, std::strerror(error)));
+    if (rank.pid < 0)
+      throw Error(fmt::format("rank {} of {} cannot be started: {}{}", number, ranks_.size(), std::strerror(error),
+                              error == EAGAIN ? "; raise ulimit -u, the number of your processes and threads" : ""));
   }
 
   void serve(int number) {

@@ -1,15 +1,19 @@
 #!/usr/bin/python3
 """An unchanged script under `trainrt -n N -- python3 s.py` beside `torchrun --nproc-per-node N s.py` of PyPI's torch.
 
+    make bench-program ONLY='port --starts 100'     without ONLY all parts, and 500 starts
+
 start    from the launcher's start to the first line of the last rank, 2 and 8 ranks
 step     a step of DistributedDataParallel over gloo, 2 ranks, one thread each; a ratio within each repetition
 restart  from the kill -9 of a worker to the first line of the last rank, less the start of an interpreter
-port     starts of a stub that binds MASTER_PORT, 4 at once, beside a thief that takes every port that the kernel gives away
+port     starts of a program that binds MASTER_PORT and ends, 4 at once, beside a thief that takes every port that the kernel gives away
 cost     CPU time of the trainrt processes of 2 ranks while their programs train, as a share of a core a rank, and their memory (PSS)
 
-torch comes from the environments of `make test-frameworks`, which are made if they are not there.
+torch comes from the environments of `make test-frameworks`, which are made if they are not there; `port` needs none.
 """
+import argparse
 import concurrent.futures
+import functools
 import re
 import sys
 import time
@@ -17,6 +21,7 @@ from pathlib import Path
 
 from bench import BUILD, SOURCE, TRAINRT, Bench, median, need, ratio
 
+WORDS = sys.argv[2:]
 sys.argv[1:] = [str(BUILD)]  # the harness of the tests takes it from there
 sys.path.insert(0, str(SOURCE / "tests/support"))
 sys.path.insert(0, str(SOURCE / "tests/frameworks/pypi"))
@@ -28,7 +33,8 @@ FOLDER = Path(__file__).resolve().parent
 TORCH = next(each for each in frameworks.FRAMEWORKS if each.package == "torch")
 TRAIN_S = 10
 START_LIMIT_S = 120
-STUBS, AT_ONCE = 500, 4
+AT_ONCE = 4
+PYTHON = "/usr/bin/python3"
 
 
 class Launchers:
@@ -74,21 +80,6 @@ class Launchers:
         _ended_well(job)
         return float(re.search(r"step_ms ([0-9.]+)", job.out)[1])
 
-    def failed_binds(self):
-        """Of so many starts."""
-        thief = harness.Job([self.python, FOLDER / "port_thief.py"])
-        thief.wait_for("ready", START_LIMIT_S)
-        folder = self.bench.fresh("binds")
-
-        def ended_well(number):
-            command = [TRAINRT, f"--run.name=stub{number}", "--failure.max_failures=0", "--", self.python, FOLDER / "program_binds.py"]
-            return harness.Job(command, cwd=folder).wait(START_LIMIT_S) == 0
-
-        with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as threads:
-            failed = list(threads.map(ended_well, range(STUBS))).count(False)
-        thief.end()
-        return failed
-
     def interpreter_s(self):
         return self.bench.run("interpreter", [self.python, "-c", "pass"])[0]
 
@@ -103,6 +94,22 @@ class Launchers:
         memory = sum(_pss_mb(pid) for pid in ranks) / len(ranks)
         _ended_well(job)
         return share, memory
+
+
+def failed_binds(bench, starts):
+    """Of so many starts."""
+    thief = harness.Job([PYTHON, FOLDER / "port_thief.py"])
+    thief.wait_for("ready", START_LIMIT_S)
+    folder = bench.fresh("binds")
+
+    def ended_well(number):
+        command = [TRAINRT, f"--run.name=start{number}", "--failure.max_failures=0", "--", PYTHON, FOLDER / "program_binds.py"]
+        return harness.Job(command, cwd=folder).wait(START_LIMIT_S) == 0
+
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as threads:
+        failed = list(threads.map(ended_well, range(starts))).count(False)
+    thief.end()
+    return failed
 
 
 def _ended_well(job):
@@ -133,30 +140,60 @@ def _pss_mb(pid):
     return int(re.search(r"^Pss: +(\d+)", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.M)[1]) * 1024 / 1e6
 
 
-def main():
-    need(TRAINRT, "trainrt")
-    bench = Bench("program", __doc__.strip())
-    try:
-        launchers = Launchers(bench)
-        figures = {}
-        for ranks, repetitions in ((2, 7), (8, 5)):
-            figures |= bench.interleaved(repetitions, {f"{name}_start_{ranks}_s": lambda name=name: launchers.start_s(name, ranks)
-                                                       for name in ("trainrt", "torchrun")})
-        figures |= bench.interleaved(5, {f"{name}_step_ms": lambda name=name: launchers.step_ms(name) for name in ("trainrt", "torchrun")})
-        figures |= bench.interleaved(5, {"interpreter_s": launchers.interpreter_s, "trainrt_restart_s": lambda: launchers.restart_s("trainrt"),
-                                         "torchrun_restart_s": lambda: launchers.restart_s("torchrun")})
-        figures |= bench.interleaved(1, {"failed_binds": launchers.failed_binds})
-        costs = [launchers.cost_of_a_rank() for _ in range(3)]
-    except harness.Failure as failure:
-        sys.exit(f"program: {failure}")
-    bench.record["figures"]["share_of_a_core_and_pss_mb"] = costs
-    for ranks in (2, 8):
+# ---- the parts -------------------------------------------------------------------------------------------------------------------
+
+
+def start(bench, launchers):
+    for ranks, repetitions in ((2, 7), (8, 5)):
+        figures = bench.interleaved(repetitions, {f"{name}_start_{ranks}_s": lambda name=name: launchers.start_s(name, ranks)
+                                                  for name in ("trainrt", "torchrun")})
         bench.claim(f"start_{ranks}_ranks_vs_torchrun", ratio(figures[f"trainrt_start_{ranks}_s"], figures[f"torchrun_start_{ranks}_s"]), "<=", 1)
+
+
+def step(bench, launchers):
+    figures = bench.interleaved(5, {f"{name}_step_ms": lambda name=name: launchers.step_ms(name) for name in ("trainrt", "torchrun")})
     bench.claim("ddp_step_vs_torchrun", ratio(figures["trainrt_step_ms"], figures["torchrun_step_ms"]), "<=", 1.01)
+
+
+def restart(bench, launchers):
+    figures = bench.interleaved(5, {"interpreter_s": launchers.interpreter_s, "trainrt_restart_s": lambda: launchers.restart_s("trainrt"),
+                                    "torchrun_restart_s": lambda: launchers.restart_s("torchrun")})
     bench.claim("restart_less_interpreter_s", median(figures["trainrt_restart_s"]) - median(figures["interpreter_s"]), "<=", 1)
-    bench.claim(f"failed_binds_of_{STUBS}", figures["failed_binds"][0], "<=", 0)
+
+
+def port(bench, starts):
+    name = f"failed_binds_of_{starts}"
+    began = time.monotonic()
+    figures = bench.interleaved(1, {name: lambda: failed_binds(bench, starts)})
+    bench.record["figures"]["seconds_of_all_starts"] = time.monotonic() - began
+    bench.claim(name, figures[name][0], "<=", 0)
+
+
+def cost(bench, launchers):
+    costs = [launchers.cost_of_a_rank() for _ in range(3)]
+    bench.record["figures"]["share_of_a_core_and_pss_mb"] = costs
     bench.claim("share_of_a_core_a_rank", median(share for share, _ in costs), "<=", 0.001)
     bench.claim("pss_mb_a_rank", median(memory for _, memory in costs), "<=", 30)
+
+
+def main():
+    parts = {"start": lambda: start(bench, launchers()), "step": lambda: step(bench, launchers()), "restart": lambda: restart(bench, launchers()),
+             "port": lambda: port(bench, options.starts), "cost": lambda: cost(bench, launchers())}
+    arguments = argparse.ArgumentParser(prog="bench_program.py BUILD")
+    arguments.add_argument("parts", nargs="*", metavar="PART", help=", ".join(parts))
+    arguments.add_argument("--starts", type=int, default=500, help="of the part `port`")
+    options = arguments.parse_args(WORDS)
+    if unknown := set(options.parts) - set(parts):
+        arguments.error(f"there is no part {', '.join(sorted(unknown))}; there are: {', '.join(parts)}")
+    need(TRAINRT, "trainrt")
+    bench = Bench("program", __doc__.strip())
+    launchers = functools.cache(lambda: Launchers(bench))
+    try:
+        for name, measure in parts.items():
+            if name in options.parts or not options.parts:
+                measure()
+    except harness.Failure as failure:
+        sys.exit(f"program: {failure}")
     bench.finish()
 
 

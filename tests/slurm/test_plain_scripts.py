@@ -38,6 +38,17 @@ def an_unchanged_XGBoost_script_trains_together_on_2_nodes():
 
 
 @test
+def many_ranks_on_one_node_start_and_each_program_sees_its_place():
+    ranks, place, out = 48, scratch(), scratch("out")
+    job = Job(["srun", f"-n{ranks}", "-N1", "--overcommit", TRAINRT, f"--run.storage_path={place}", "--", "/bin/sh", "-c",
+               "echo $RANK $LOCAL_RANK $LOCAL_WORLD_SIZE $WORLD_SIZE > $0/$RANK", out], env=CLUSTER.env)
+    job.code = job.wait(120)
+    check_exit(job, FINISHED)
+    found = {path.name: path.read_text() for path in out.iterdir()}
+    equal(found, {str(rank): f"{rank} {rank} {ranks} {ranks}\n" for rank in range(ranks)}, "what the programs see", job)
+
+
+@test
 def two_steps_at_the_same_time_do_not_collide():
     require_torch()
     started = [ddp_config() for _ in range(2)]

@@ -63,7 +63,9 @@ Finding examine_shared_memory(const Examination& examination) {
         "without hidepid on /proc");
   const auto answers = examination.ask_nodes([&] {
     const auto free_bytes = io::file_system_of("/dev/shm").free_bytes;
-    auto trouble = comm::node_facts(examination.world(), examination.environment()).shm_obstacle;
+    const auto facts = comm::node_facts(examination.world(), examination.environment());
+    auto trouble = facts.shm_obstacle;
+    if (!facts.sysv_obstacle.empty()) trouble += "; " + facts.sysv_obstacle;
     if (trouble.empty() && free_bytes < enough) trouble = fmt::format("/dev/shm has {} MiB free", free_bytes >> 20);
     return Json{{"free_bytes", free_bytes}, {"trouble", trouble}};
   });
@@ -79,11 +81,11 @@ Finding examine_shared_memory(const Examination& examination) {
   }
   const Json figures = {{"least_free_bytes_in_dev_shm", least}};
   if (!small.empty())
-    return warning(
-        examination.describe(small),
-        "NCCL fails if it is full, and MPI goes without it, by System V shared memory: remove what lies there, or "
-        "start the container with a larger --shm-size",
-        figures);
+    return warning(examination.describe(small),
+                   "NCCL fails if it is full, and MPI goes without it, by System V shared memory, else by TCP: remove what "
+                   "lies there, or "
+                   "start the container with a larger --shm-size",
+                   figures);
   return ok(
       fmt::format("ranks of a node can share it; /dev/shm has {:.1f} GiB free", static_cast<double>(least) / (1 << 30)),
       figures);

@@ -14,11 +14,13 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <trainrt/error.hpp>
 
 #include "core/output_reader.hpp"
+#include "frameworks/program/memory_kill.hpp"
 #include "frameworks/program/signal_targets.hpp"
 
 namespace trainrt::program {
@@ -168,9 +170,19 @@ Child::~Child() {
 
 const std::optional<Ending>& Child::ending() {
   int status = 0;
-  if (!ending_ && waitpid(pid_, &status, WNOHANG) == pid_)
-    ending_ = WIFSIGNALED(status) ? Ending{0, WTERMSIG(status)} : Ending{WEXITSTATUS(status), 0};
+  rusage used{};
+  if (!ending_ && wait4(pid_, &status, WNOHANG, &used) == pid_)
+    note_end(status, static_cast<std::uint64_t>(used.ru_maxrss) << 10);
   return ending_;
+}
+
+void Child::note_end(int status, std::uint64_t held_bytes) {
+  ending_.emplace();
+  if (WIFSIGNALED(status)) ending_->signal = WTERMSIG(status);
+  if (WIFEXITED(status)) ending_->exit_code = WEXITSTATUS(status);
+  ending_->memory = memory_kill_in_words(
+      *ending_,
+      {.before = memory_kills_, .after = memory_kills(), .held_bytes = held_bytes, .limit_bytes = memory_limit()});
 }
 
 void Child::stop() const {

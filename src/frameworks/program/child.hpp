@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/memory.hpp"
 #include "core/output_plan.hpp"
 #include "frameworks/program/descriptor.hpp"
 #include "frameworks/program/end_watch.hpp"
@@ -55,11 +56,13 @@ class Child {
 
  private:
   void start_guard();
+  void note_end(int status, std::uint64_t held_bytes);
 
   pid_t pid_ = -1;
   pid_t guard_ = -1;     ///< a shell that waits for the end of this process, and ends the group
   Descriptor lifeline_;  ///< whose end the guard sees
   int stop_signal_ = 0;
+  MemoryKills memory_kills_ = memory_kills();  ///< before the start
   std::shared_ptr<OutputReader> output_;
   std::optional<Ending> ending_;
   std::unique_ptr<EndWatch> watch_;

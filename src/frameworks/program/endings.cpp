@@ -32,6 +32,7 @@ std::string ending_text(const RankEnding& rank) {
                         {"exit_code", rank.ending.exit_code},
                         {"signal", rank.ending.signal},
                         {"fault", rank.fault.text},
+                        {"memory", rank.ending.memory},
                         {"age_s", rank.age_s}}
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -41,7 +42,7 @@ RankEnding ending_from(const std::string& text) {
   return {.host = json.at("host"),
           .pid = json.at("pid"),
           .has_ended = json.at("has_ended"),
-          .ending = {.exit_code = json.at("exit_code"), .signal = json.at("signal")},
+          .ending = {.exit_code = json.at("exit_code"), .signal = json.at("signal"), .memory = json.at("memory")},
           .fault = {.text = json.at("fault")},
           .age_s = json.at("age_s")};
 }

@@ -25,12 +25,23 @@ TEST_CASE("without a /dev/shm of use UCX is kept from it, and a line says so") {
   CHECK(transport_warning({}, nothing) == std::nullopt);
 }
 
+TEST_CASE("without shared memory of either kind the ranks of a node get TCP, on the loopback device, and a line says so") {
+  const Environment nothing;
+  const NodeFacts facts{.whole_step = true, .shm_obstacle = "no /dev/shm", .sysv_obstacle = "no shmget"};
+  CHECK(transport_variables(facts, nothing) == Variables{{"UCX_TLS", "self,tcp"}, {"UCX_NET_DEVICES", "lo"}});
+  CHECK(transport_variables({.shm_obstacle = "no /dev/shm", .sysv_obstacle = "no shmget"}, nothing) ==
+        Variables{{"UCX_TLS", "^posix,sysv"}});
+  CHECK_THAT(*transport_warning(facts, nothing), Contains("no /dev/shm; no shmget; MPI goes without both, by TCP"));
+}
+
 TEST_CASE("what the user has set for UCX stays") {
   const Environment chosen(std::map<std::string, std::string>{{"UCX_TLS", "self,posix"}});
   CHECK(transport_variables({.whole_step = true, .in_container = true, .shm_obstacle = "full"}, chosen).empty());
   CHECK_THAT(*transport_warning({.shm_obstacle = "full"}, chosen), Contains("UCX_TLS=self,posix is yours"));
   const Environment device(std::map<std::string, std::string>{{"UCX_NET_DEVICES", "eth0"}});
   CHECK(transport_variables({.whole_step = true, .in_container = true}, device) == Variables{{"UCX_TLS", "self,sm,tcp"}});
+  CHECK(transport_variables({.whole_step = true, .shm_obstacle = "full", .sysv_obstacle = "none"}, device) ==
+        Variables{{"UCX_TLS", "self,tcp"}});
 }
 
 TEST_CASE("a folder that is not there, or full, is an obstacle for UCX's shared memory") {

@@ -1,0 +1,221 @@
+#!/usr/bin/python3
+"""What programs and their ranks come up against: memory, a disk that fills, limits on files, a /dev/shm of no use, many ranks on a
+node, and a rank whose program is missing or has ended before the others."""
+import contextlib
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from harness import *  # noqa: E402,F403
+
+PYTHON = "/usr/bin/python3"
+MANY = int(os.environ.get("TRAINRT_TEST_RANKS", 64))  # on one node; 200 takes about 40 s and 2.5 GB on 2 cores
+
+
+def command(ranks, *words, keys=(), launcher="mpiexec"):
+    """Of a run in the current folder, under mpiexec or `trainrt -n`."""
+    if launcher == "mpiexec":
+        return [MPIEXEC, "-n", ranks, TRAINRT, "--run.name=run", "--failure.max_failures=0", *keys, "--", *words]
+    return [TRAINRT, "-n", ranks, "--run.name=run", "--failure.max_failures=0", *keys, "--", *words]
+
+
+def fails(job, *words, code=FAILED):
+    check_exit(job, code)
+    for word in words:
+        check(re.search(word, job.err), f"its errors lack {word!r}", job)
+
+
+# ---- memory ----------------------------------------------------------------------------------------------------------------------
+
+EATS = """import os, time
+held = []
+while os.environ["RANK"] == "1":
+    held.append(b"x" * (4 << 20))
+time.sleep(60)
+"""
+KILLER = r"the kernel's out-of-memory killer"
+FIGURES = r" \(the largest process of the program held 0\.\d GiB, and the limit is 0\.2 GiB\)"
+
+
+@contextlib.contextmanager
+def memory_cgroup(megabytes):
+    """A command prefix: in a cgroup of its own that may have so much."""
+    name = f"trainrt-test-{os.getpid()}"
+    for root, limit, swap in ((Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes", "memory.memsw.limit_in_bytes"),
+                              (Path("/sys/fs/cgroup"), "memory.max", "memory.swap.max")):
+        folder = root / name
+        try:
+            folder.mkdir()
+        except OSError:
+            continue
+        try:
+            if not (folder / limit).exists():
+                continue
+            (folder / limit).write_text(f"{megabytes << 20}")
+            with contextlib.suppress(OSError):  # the kernel may count no swap
+                (folder / swap).write_text("0" if swap.endswith("swap.max") else f"{megabytes << 20}")
+            yield ["sh", "-c", f"echo $$ > {folder}/cgroup.procs && exec \"$@\"", "sh"]
+            return
+        finally:
+            wait_until(lambda: not (folder / "cgroup.procs").read_text(), 10, "the cgroup to be empty")
+            folder.rmdir()
+    skip("no cgroup with a limit of memory can be made here")
+
+
+def killed_for_memory(program, *words):
+    with memory_cgroup(200) as prefix:
+        fails(run([*prefix, *command(2, *program)], cwd=scratch()), *words)
+
+
+add_test("a_program_that_eats_all_memory_is_named_with_who_killed_it", killed_for_memory, [PYTHON, "-c", EATS],
+         r"the program of rank 1 on \S+ \(train.program, process \d+\) was ended by SIGKILL, by " + KILLER + FIGURES)
+add_test("so_is_one_that_speaks", killed_for_memory, [PYTHON, "-c", f"import trainrt\ntrainrt.context().restore(trainrt.State())\n{EATS}"],
+         r"the program of rank 1 on \S+ \(train.program, process \d+\) was ended by SIGKILL, by " + KILLER + FIGURES)
+add_test("so_is_one_behind_a_shell", killed_for_memory, ["sh", "-c", f"{PYTHON} -c '{EATS}'; exit $?"],
+         r"the program of rank 1 on .* exited with 137, after " + KILLER + " had ended a process of its cgroup" + FIGURES)
+
+
+@test
+def a_program_that_somebody_kills_is_not_said_to_lack_memory():
+    job = run(command(2, "sh", "-c", "[ $RANK = 0 ] || kill -9 $$; sleep 60"), cwd=scratch())
+    fails(job, "rank 1 on .* was ended by SIGKILL")
+    check("out-of-memory" not in job.err, "it speaks of memory", job)
+
+
+@test
+def a_program_that_reaches_ulimit_v_is_named_with_its_MemoryError():
+    job = run(command(2, "sh", "-c", f"ulimit -v 500000; exec {PYTHON} -c '{EATS}'"), cwd=scratch())
+    fails(job, r"rank 1 on .* exited with 1: MemoryError\n")
+
+
+# ---- a disk that fills -----------------------------------------------------------------------------------------------------------
+
+PRINTS = """import os, sys, time
+for i in range(6):
+    os.write(1, b"x" * (1 << 20))
+open(sys.argv[1] + "/printed-" + os.environ["RANK"], "w").close()
+while not os.path.exists(sys.argv[1] + "/room"):
+    time.sleep(0.02)
+os.write(1, b"the last words\\n")
+"""
+
+
+@test
+def a_log_whose_disk_fills_holds_nobody_up_and_says_how_much_it_lacks():
+    folder, disk = scratch(), scratch("disk")
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "none", disk], capture_output=True).returncode != 0:
+        skip("a file system cannot be mounted here")
+    try:
+        filler = disk / "filler"
+        filler.write_bytes(bytes(1 << 20))
+        job = Job(command(2, PYTHON, "-c", PRINTS, folder, keys=[f"--run.storage_path={disk}", "--run.output=none"]), cwd=folder)
+        wait_until(lambda: len(list(folder.glob("printed-*"))) == 2 or job.ended(), 30, "the programs to have printed", job)
+        job.wait_for("cannot be written to .*: No space left on device; the training goes on without")
+        filler.unlink()
+        (folder / "room").touch()
+        job.code = job.wait(60)
+        check_exit(job, FINISHED)
+        for rank in range(2):  # each printed more than there was room for
+            log = (disk / f"run/logs/rank-{rank:05}.log").read_text()
+            lacks = re.findall(r"\n==== (\d+) bytes are missing here ====\n", log)
+            check(lacks, f"the log of rank {rank} does not say what it lacks", job)
+            equal(log.count("x") + sum(map(int, lacks)), 6 << 20, f"bytes that rank {rank} printed", job)
+            check(log.endswith("\nthe last words\n"), f"the end of the log of rank {rank}: {log[-200:]}", job)
+        equal(job.err.count("the training goes on without"), 2, "warnings of 2 ranks", job)
+    finally:
+        subprocess.run(["umount", "-l", disk], check=False)
+
+
+# ---- many ranks, and limits on what they may open --------------------------------------------------------------------------------
+
+SEES = "echo $RANK $LOCAL_RANK $LOCAL_WORLD_SIZE $WORLD_SIZE > $0/$RANK"
+
+
+def check_all_see(out, ranks, job):
+    found = {path.name: path.read_text() for path in out.iterdir()}
+    equal(found, {str(rank): f"{rank} {rank} {ranks} {ranks}\n" for rank in range(ranks)}, "what the programs see", job)
+
+
+@test
+def many_ranks_on_a_node_start_and_each_program_sees_its_place():
+    """With the soft limit on open files that most sites have."""
+    out = scratch("out")
+    job = run(["sh", "-c", "ulimit -n 1024 && exec \"$@\"", "sh", *command(MANY, "/bin/sh", "-c", SEES, out, launcher="-n")], timeout=240, cwd=scratch())
+    check_exit(job, FINISHED)
+    check_all_see(out, MANY, job)
+    check("warning" not in job.err, "a warning", job)
+
+
+@test
+def more_ranks_than_ulimit_n_allows_are_refused_with_the_limit():
+    job = run(["sh", "-c", "ulimit -n 64 && exec \"$@\"", "sh", *command(200, "true", launcher="-n")], cwd=scratch())
+    fails(job, "no socket can be made for rank [1-9][0-9] of 200: Too many open files; raise ulimit -n")
+    check(len(job.err.splitlines()) < 5, "it says more than that", job)
+
+
+@test
+def more_ranks_than_ulimit_u_allows_are_refused_with_the_limit():
+    """Root has none: as another user."""
+    folder = scratch()
+    as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    if os.geteuid() != 0 or run([*as_nobody, "test", "-x", TRAINRT]).code != 0:
+        skip("no process of another user that finds trainrt can be started here")
+    for part in (scratch_root(), folder):
+        part.chmod(0o777)
+    job = run([*as_nobody, "prlimit", "--nproc=20", *command(64, "true", launcher="-n")], cwd=folder)
+    fails(job, "rank [0-9]+ of 64 cannot be started: Resource temporarily unavailable; raise ulimit -u")
+
+
+# ---- /dev/shm of no use ----------------------------------------------------------------------------------------------------------
+
+
+def dev_shm_of_no_use(options, launcher, says):
+    out = scratch("out")
+    job = run([*own_mount("/dev/shm", options), *command(2, "/bin/sh", "-c", SEES, out, launcher=launcher)], cwd=scratch())
+    check_exit(job, FINISHED)
+    check_all_see(out, 2, job)
+    for word in (says, "MPI goes without it, by System V shared memory", "To mend it, give the container a larger --shm-size"):
+        equal(job.err.count(word), 1, f"times that it says {word!r}", job)
+
+
+for _launcher in ("mpiexec", "-n"):
+    _name = "under_mpiexec" if _launcher == "mpiexec" else "under_trainrt_n"
+    add_test(f"programs_run_with_a_read_only_dev_shm_{_name}", dev_shm_of_no_use, "ro", _launcher, "/dev/shm cannot be written: Read-only file system")
+    add_test(f"programs_run_with_a_dev_shm_of_64_KiB_{_name}", dev_shm_of_no_use, "size=64k", _launcher, "/dev/shm has 0.1 MiB free")
+
+
+@test
+def programs_run_without_shared_memory_of_either_kind():
+    prefix = own_mount("/dev/shm", "ro")
+    if subprocess.run(["unshare", "-i", "sh", "-c", "echo 0 > /proc/sys/kernel/shmmni"], capture_output=True).returncode != 0:
+        skip("the limits of System V shared memory cannot be changed here")
+    without_sysv = ["unshare", "-i", "sh", "-c", "echo 0 > /proc/sys/kernel/shmmni && exec \"$@\"", "sh"]
+    job = run([*prefix, *without_sysv, *command(2, "true")], cwd=scratch())
+    check_exit(job, FINISHED)
+    equal(job.err.count("MPI goes without both, by TCP"), 1, "times that it says so", job)
+    check("UCX  ERROR" not in job.err, "UCX complains", job)
+
+
+# ---- one rank among others -------------------------------------------------------------------------------------------------------
+
+
+@test
+def a_program_that_is_missing_on_one_rank_alone_is_named_with_the_rank():
+    folder = scratch()
+    (folder / "bin").mkdir()
+    (folder / "bin/train").symlink_to("/bin/true")
+    words = [TRAINRT, "--run.name=run", "--", "train"]
+    job = run([MPIEXEC, "-n", 1, "-env", "PATH", f"{folder}/bin:{os.environ['PATH']}", *words, ":", "-n", 1, *words], cwd=folder)
+    fails(job, "there is no executable 'train' on the PATH of this node", "rank 1", code=USAGE)
+
+
+@test
+def a_program_that_ends_well_at_once_waits_for_those_of_the_other_ranks():
+    folder = scratch()
+    job = run(command(3, "sh", "-c", f"[ $RANK = 1 ] || sleep 2; date > {folder}/$RANK"), cwd=folder)
+    check_exit(job, FINISHED)
+    check(all((folder / str(rank)).exists() for rank in range(3)), "a program was ended early", job)
+
+
+main()
