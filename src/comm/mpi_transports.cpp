@@ -5,13 +5,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <utility>
 
 #include <fmt/format.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
+#include <trainrt/error.hpp>
 
 #include "core/host.hpp"
 #include "core/log.hpp"
@@ -59,20 +59,26 @@ std::string obstacle_in_sysv(std::uint64_t bytes) {
 NodeFacts node_facts(const World& world, const Environment& environment) {
   const auto ranks_here = launch::ranks_on_this_node(world, environment);
   const auto ranks = static_cast<std::uint64_t>(ranks_here.value_or(world.size));
-  auto shm_obstacle = obstacle_in(environment.text("UCX_POSIX_DIR").value_or("/dev/shm"), ranks * shm_bytes_per_rank);
-  auto sysv_obstacle = shm_obstacle.empty() ? std::string() : obstacle_in_sysv(shm_bytes_per_rank);
   return {.whole_step = ranks_here == world.size,
           .in_container = in_own_namespaces(),
-          .shm_obstacle = std::move(shm_obstacle),
-          .sysv_obstacle = std::move(sysv_obstacle)};
+          .shm_obstacle = obstacle_in(environment.text("UCX_POSIX_DIR").value_or("/dev/shm"), ranks * shm_bytes_per_rank),
+          .sysv_obstacle = obstacle_in_sysv(shm_bytes_per_rank)};
 }
 
 Variables transport_variables(const NodeFacts& facts, const Environment& environment) {
   if (environment.has("UCX_TLS")) return {};
   const bool posix = facts.shm_obstacle.empty(), sysv = facts.sysv_obstacle.empty();
-  if (!facts.whole_step) return posix ? Variables{} : Variables{{"UCX_TLS", sysv ? "^posix" : "^posix,sysv"}};
-  const std::string in_node = posix ? "self,sm" : sysv ? "self,sysv,cma" : "self";
-  if (!facts.in_container && (posix || sysv)) return {{"UCX_TLS", in_node}};
+  if (!facts.whole_step) {
+    if (posix && sysv) return {};
+    return {{"UCX_TLS", posix ? "^sysv" : sysv ? "^posix" : "^posix,sysv"}};
+  }
+  if (!posix && !sysv)
+    throw UsageError(
+        fmt::format("{}: {}; {}: MPI has no shared memory for the ranks of this node. Give the container a larger "
+                    "--shm-size, or mount a tmpfs at /dev/shm that can be written",
+                    host_name(), facts.shm_obstacle, facts.sysv_obstacle));
+  const std::string in_node = posix && sysv ? "self,sm" : posix ? "self,posix,cma" : "self,sysv,cma";
+  if (!facts.in_container) return {{"UCX_TLS", in_node}};
   Variables variables = {{"UCX_TLS", in_node + ",tcp"}};
   if (!environment.has("UCX_NET_DEVICES")) variables.emplace_back("UCX_NET_DEVICES", "lo");
   return variables;
@@ -85,9 +91,8 @@ std::optional<std::string> transport_warning(const NodeFacts& facts, const Envir
       chosen
           ? fmt::format("UCX_TLS={} is yours and stays: if MPI_Init fails now, unset it, or name no posix, sm or all in it",
                         *chosen)
-      : facts.sysv_obstacle.empty()
-          ? std::string("MPI goes without it, by System V shared memory")
-          : fmt::format("{}; MPI goes without both, by TCP, which is slower", facts.sysv_obstacle);
+      : facts.sysv_obstacle.empty() ? std::string("MPI goes without it, by System V shared memory")
+                                    : facts.sysv_obstacle + "; MPI goes without both, by the network";
   return fmt::format(
       "{}: {}; {}. To mend it, give the container a larger --shm-size, or set UCX_POSIX_DIR to a folder in memory",
       host_name(), facts.shm_obstacle, then);
@@ -96,10 +101,10 @@ std::optional<std::string> transport_warning(const NodeFacts& facts, const Envir
 MpiTransports::MpiTransports(const World& world) {
   const auto environment = Environment::of_process();
   const auto facts = node_facts(world, environment);
+  set_ = transport_variables(facts, environment);
   if (const auto warning = transport_warning(facts, environment);
       warning && launch::claimed_local_rank(world, environment) == 0)
     log::warning(*warning);
-  set_ = transport_variables(facts, environment);
   for (const auto& [name, value] : set_) setenv(name.c_str(), value.c_str(), 1);
 }
 

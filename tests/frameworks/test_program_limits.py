@@ -185,16 +185,26 @@ for _launcher in ("mpiexec", "-n"):
     add_test(f"programs_run_with_a_dev_shm_of_64_KiB_{_name}", dev_shm_of_no_use, "size=64k", _launcher, "/dev/shm has 0.1 MiB free")
 
 
-@test
-def programs_run_without_shared_memory_of_either_kind():
-    prefix = own_mount("/dev/shm", "ro")
+def without_sysv():
+    """A command prefix: with no System V shared memory."""
     if subprocess.run(["unshare", "-i", "sh", "-c", "echo 0 > /proc/sys/kernel/shmmni"], capture_output=True).returncode != 0:
         skip("the limits of System V shared memory cannot be changed here")
-    without_sysv = ["unshare", "-i", "sh", "-c", "echo 0 > /proc/sys/kernel/shmmni && exec \"$@\"", "sh"]
-    job = run([*prefix, *without_sysv, *command(2, "true")], cwd=scratch())
+    return ["unshare", "-i", "sh", "-c", "echo 0 > /proc/sys/kernel/shmmni && exec \"$@\"", "sh"]
+
+
+@test
+def programs_run_without_System_V_shared_memory():
+    job = run([*without_sysv(), *command(2, "true")], cwd=scratch())
     check_exit(job, FINISHED)
-    equal(job.err.count("MPI goes without both, by TCP"), 1, "times that it says so", job)
     check("UCX  ERROR" not in job.err, "UCX complains", job)
+
+
+@test
+def ranks_without_shared_memory_of_either_kind_are_refused_with_what_to_do():
+    for launcher in ("mpiexec", "-n"):
+        job = run([*own_mount("/dev/shm", "ro"), *without_sysv(), *command(2, "true", launcher=launcher)], cwd=scratch())
+        fails(job, "/dev/shm cannot be written: Read-only file system; no System V shared memory can be had: .*--shm-size", code=USAGE)
+        check("UCX  ERROR" not in job.err and "Abort" not in job.err, "MPI complains", job)
 
 
 # ---- one rank among others -------------------------------------------------------------------------------------------------------

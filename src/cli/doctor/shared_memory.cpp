@@ -65,7 +65,7 @@ Finding examine_shared_memory(const Examination& examination) {
     const auto free_bytes = io::file_system_of("/dev/shm").free_bytes;
     const auto facts = comm::node_facts(examination.world(), examination.environment());
     auto trouble = facts.shm_obstacle;
-    if (!facts.sysv_obstacle.empty()) trouble += "; " + facts.sysv_obstacle;
+    if (!trouble.empty() && !facts.sysv_obstacle.empty()) trouble += "; " + facts.sysv_obstacle;
     if (trouble.empty() && free_bytes < enough) trouble = fmt::format("/dev/shm has {} MiB free", free_bytes >> 20);
     return Json{{"free_bytes", free_bytes}, {"trouble", trouble}};
   });
@@ -82,7 +82,7 @@ Finding examine_shared_memory(const Examination& examination) {
   const Json figures = {{"least_free_bytes_in_dev_shm", least}};
   if (!small.empty())
     return warning(examination.describe(small),
-                   "NCCL fails if it is full, and MPI goes without it, by System V shared memory, else by TCP: remove what "
+                   "NCCL fails if it is full, and MPI goes without it, by System V shared memory: remove what "
                    "lies there, or "
                    "start the container with a larger --shm-size",
                    figures);

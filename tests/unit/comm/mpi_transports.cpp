@@ -25,13 +25,17 @@ TEST_CASE("without a /dev/shm of use UCX is kept from it, and a line says so") {
   CHECK(transport_warning({}, nothing) == std::nullopt);
 }
 
-TEST_CASE("without shared memory of either kind the ranks of a node get TCP, on the loopback device, and a line says so") {
+TEST_CASE("without System V shared memory UCX is kept from it, and without both the ranks of one node are refused") {
   const Environment nothing;
-  const NodeFacts facts{.whole_step = true, .shm_obstacle = "no /dev/shm", .sysv_obstacle = "no shmget"};
-  CHECK(transport_variables(facts, nothing) == Variables{{"UCX_TLS", "self,tcp"}, {"UCX_NET_DEVICES", "lo"}});
-  CHECK(transport_variables({.shm_obstacle = "no /dev/shm", .sysv_obstacle = "no shmget"}, nothing) ==
-        Variables{{"UCX_TLS", "^posix,sysv"}});
-  CHECK_THAT(*transport_warning(facts, nothing), Contains("no /dev/shm; no shmget; MPI goes without both, by TCP"));
+  CHECK(transport_variables({.whole_step = true, .sysv_obstacle = "no shmget"}, nothing) ==
+        Variables{{"UCX_TLS", "self,posix,cma"}});
+  CHECK(transport_variables({.sysv_obstacle = "no shmget"}, nothing) == Variables{{"UCX_TLS", "^sysv"}});
+  CHECK(transport_warning({.whole_step = true, .sysv_obstacle = "no shmget"}, nothing) == std::nullopt);
+  const NodeFacts neither{.whole_step = true, .shm_obstacle = "no /dev/shm", .sysv_obstacle = "no shmget"};
+  CHECK_THROWS_WITH(transport_variables(neither, nothing), Contains("no /dev/shm; no shmget: MPI has no shared memory"));
+  const NodeFacts of_many{.shm_obstacle = "no /dev/shm", .sysv_obstacle = "no shmget"};
+  CHECK(transport_variables(of_many, nothing) == Variables{{"UCX_TLS", "^posix,sysv"}});
+  CHECK_THAT(*transport_warning(of_many, nothing), Contains("no /dev/shm; no shmget; MPI goes without both"));
 }
 
 TEST_CASE("what the user has set for UCX stays") {
@@ -40,8 +44,7 @@ TEST_CASE("what the user has set for UCX stays") {
   CHECK_THAT(*transport_warning({.shm_obstacle = "full"}, chosen), Contains("UCX_TLS=self,posix is yours"));
   const Environment device(std::map<std::string, std::string>{{"UCX_NET_DEVICES", "eth0"}});
   CHECK(transport_variables({.whole_step = true, .in_container = true}, device) == Variables{{"UCX_TLS", "self,sm,tcp"}});
-  CHECK(transport_variables({.whole_step = true, .shm_obstacle = "full", .sysv_obstacle = "none"}, device) ==
-        Variables{{"UCX_TLS", "self,tcp"}});
+  CHECK(transport_variables({.whole_step = true, .shm_obstacle = "full", .sysv_obstacle = "none"}, chosen).empty());
 }
 
 TEST_CASE("a folder that is not there, or full, is an obstacle for UCX's shared memory") {
