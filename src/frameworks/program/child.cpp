@@ -185,6 +185,8 @@ void Child::note_end(int status, std::uint64_t held_bytes) {
       {.before = memory_kills_, .after = memory_kills(), .held_bytes = held_bytes, .limit_bytes = memory_limit()});
 }
 
+double Child::end_age_s() const { return watch_->age_s(); }
+
 void Child::stop() const {
   const auto catchers = first_to_catch(members_of_group(pid_, stop_signal_), pid_);
   for (const pid_t catcher : catchers) kill(catcher, stop_signal_);

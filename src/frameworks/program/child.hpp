@@ -44,7 +44,7 @@ class Child {
   pid_t pid() const { return pid_; }
   /// Does not wait. Nothing while it runs.
   const std::optional<Ending>& ending();
-  double end_age_s() const { return watch_->age_s(); }  ///< seconds since it ended; 0 while it runs
+  double end_age_s() const;  ///< seconds since it ended; 0 while it runs
   bool ended_by_stop_signal() { return ending() && ending()->signal == stop_signal_; }
   void stop() const;  ///< by the stop signal, to whom first_to_catch() names, else to the whole group
   /// The end of its output so far; waits a moment for what is in the pipes. "" if its output is not read.
