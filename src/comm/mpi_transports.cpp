@@ -60,6 +60,7 @@ NodeFacts node_facts(const World& world, const Environment& environment) {
   const auto ranks_here = launch::ranks_on_this_node(world, environment);
   const auto ranks = static_cast<std::uint64_t>(ranks_here.value_or(world.size));
   return {.whole_step = ranks_here == world.size,
+          .shares_node = ranks_here.value_or(1) > 1,
           .in_container = in_own_namespaces(),
           .shm_obstacle = obstacle_in(environment.text("UCX_POSIX_DIR").value_or("/dev/shm"), ranks * shm_bytes_per_rank),
           .sysv_obstacle = obstacle_in_sysv(shm_bytes_per_rank)};
@@ -68,16 +69,16 @@ NodeFacts node_facts(const World& world, const Environment& environment) {
 Variables transport_variables(const NodeFacts& facts, const Environment& environment) {
   if (environment.has("UCX_TLS")) return {};
   const bool posix = facts.shm_obstacle.empty(), sysv = facts.sysv_obstacle.empty();
-  if (!facts.whole_step) {
-    if (posix && sysv) return {};
-    return {{"UCX_TLS", posix ? "^sysv" : sysv ? "^posix" : "^posix,sysv"}};
-  }
-  if (!posix && !sysv)
+  if (!posix && !sysv && facts.shares_node)
     throw UsageError(
         fmt::format("{}: {}; {}: MPI has no shared memory for the ranks of this node. Give the container a larger "
                     "--shm-size, or mount a tmpfs at /dev/shm that can be written",
                     host_name(), facts.shm_obstacle, facts.sysv_obstacle));
-  const std::string in_node = posix && sysv ? "self,sm" : posix ? "self,posix,cma" : "self,sysv,cma";
+  if (!facts.whole_step) {
+    if (posix && sysv) return {};
+    return {{"UCX_TLS", posix ? "^sysv" : sysv ? "^posix" : "^posix,sysv"}};
+  }
+  const std::string in_node = posix && sysv ? "self,sm" : posix ? "self,posix,cma" : sysv ? "self,sysv,cma" : "self";
   if (!facts.in_container) return {{"UCX_TLS", in_node}};
   Variables variables = {{"UCX_TLS", in_node + ",tcp"}};
   if (!environment.has("UCX_NET_DEVICES")) variables.emplace_back("UCX_NET_DEVICES", "lo");

@@ -12,6 +12,7 @@ namespace trainrt::comm {
 /// What this node offers to UCX, the library that carries the messages of MPICH.
 struct NodeFacts {
   bool whole_step = false;    ///< all ranks are known to be on this node
+  bool shares_node = false;   ///< another rank is known to be on this node
   bool in_container = false;  ///< each rank may be in namespaces of its own, so that only the loopback device joins them
   std::string shm_obstacle;   ///< why the folder of UCX's shared memory cannot take it; "" if it can
   std::string sysv_obstacle;  ///< why there is no System V shared memory; "" if there is

@@ -111,8 +111,8 @@ void OutputReader::read_all() {
     if (stopping && end_s == 0) end_s = monotonic_seconds() + most_at_the_end_s;
     bool found = false;
     for (auto& source : sources_) found = read_from(source) || found;
+    answered_ = asked;  // a pass takes as much as a pipe holds, so all that was there
     if (found && !(stopping && monotonic_seconds() > end_s)) continue;
-    answered_ = asked;
     if (stopping) break;
     std::vector<pollfd> ready{{.fd = wake_, .events = POLLIN, .revents = 0}};
     for (const auto& source : sources_) ready.push_back({.fd = source.read_end, .events = POLLIN, .revents = 0});

@@ -110,7 +110,11 @@ void OwnOutput::say(Stream stream, std::string_view text) {
   put(stream == Stream::output ? standard_output() : standard_error(), text);
 }
 
-void OwnOutput::flush() { flush_all(); }
+/// Into a pipe that has room: if nobody takes what is in it, there is none.
+void OwnOutput::flush() {
+  const auto* reader = current.load();
+  if (reader == nullptr || current_process != getpid() || reader->settle(most_wait_s)) flush_all();
+}
 
 void OwnOutput::give_back_at_exit() {
   if (current == nullptr) return;

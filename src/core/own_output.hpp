@@ -21,7 +21,7 @@ class OwnOutput {
   /// `title` begins the log with the first output; without any there is no log. The plan's own descriptors do not count.
   /// Throws Error if no pipe or thread can be had.
   OwnOutput(OutputPlan plan, const std::string& title);
-  /// Passes on what has been printed. Children that are left behind hold nobody up; what they print later is lost.
+  /// Passes on what has been printed. Children that are left behind hold nobody up; they get SIGPIPE if they print later.
   ~OwnOutput();
   OwnOutput(const OwnOutput&) = delete;
   OwnOutput& operator=(const OwnOutput&) = delete;
@@ -32,7 +32,8 @@ class OwnOutput {
   enum class Stream { output, error };
   static void say(Stream stream, std::string_view text);
 
-  /// Passes on what the C and C++ libraries still have in their buffers. On the thread that prints.
+  /// Passes on what the C and C++ libraries still have in their buffers, unless log or terminal take nothing for a second.
+  /// On the thread that prints.
   static void flush();
 
   /// For ends without destructors: waits until what has been written arrived where the plan says, a second at most, and

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cmath>
 #include <functional>
-#include <map>
 #include <memory>
 #include <new>
 #include <optional>
@@ -40,9 +39,9 @@
 #include "trainer/records.hpp"
 #include "trainer/restarts.hpp"
 #include "trainer/session.hpp"
+#include "trainer/watches.hpp"
 #include "watch/crash_report.hpp"
 #include "watch/exit_guard.hpp"
-#include "watch/hang_watch.hpp"
 #include "watch/start_watch.hpp"
 #include "watch/thrown.hpp"
 
@@ -125,6 +124,16 @@ void lead_output(std::optional<OwnOutput>& output, const TrainCall& function, co
   output.emplace(output_plan(place.spec.run.shown_output, place.spec.run_dir, rank), title);
 }
 
+/// So that the next attempt in these processes finds nothing of this one under way.
+void settle_after(const FailedTogether& failure, const AttemptPlace& place, Session& session, launch::Launch& launch) try {
+  session.settle();
+} catch (const comm::AgreedError& error) {
+  throw comm::AgreedError(fmt::format("{}\nand then: {}", failure.what(), error.what()), error.code());
+} catch (const std::exception& error) {
+  const auto text = fmt::format("{}\nand then: {}", failure.what(), error.what());
+  fail_everywhere(place, session, launch, Error(text), text);
+}
+
 void call_train_function(const AttemptPlace& place, const TrainCall& function, Session& session, launch::Launch& launch,
                          rundir::Meter& meter, double pause_s) {
   std::optional<OwnOutput> output;
@@ -138,8 +147,8 @@ void call_train_function(const AttemptPlace& place, const TrainCall& function, S
     const watch::ExitGuard guard(launch);
     function.train(context);
     session.finish();
-  } catch (const FailedTogether&) {
-    session.settle();
+  } catch (const FailedTogether& failure) {
+    settle_after(failure, place, session, launch);
     throw;
   } catch (const comm::AgreedError&) {
     throw;
@@ -157,46 +166,6 @@ void call_train_function(const AttemptPlace& place, const TrainCall& function, S
         place, session, launch,
         Error(fmt::format("the train function threw something that is no std::exception: {}", watch::thrown_type())), "");
   }
-}
-
-/// Slurm's PMIx lets the others wait when a rank dies of a signal that makes a core; mpiexec ends them.
-std::function<void(int)> end_of_step_after_crash(launch::Launch& launch) {
-  if (launch.world().launcher != "pmix") return {};
-  return [&launch](int code) {
-    watch::ExitGuard::stand_down();
-    launch.abort(code);
-  };
-}
-
-watch::CrashFiles crash_files(const AttemptPlace& place, int rank) {
-  return {.report = rundir::crash_report_path(place.spec.run_dir, place.attempt, rank),
-          .error = place.spec.run_dir + "/error.txt",
-          .error_aside = fmt::format("{}/error-rank-{:05}.txt", place.files.private_dir(), rank)};
-}
-
-watch::HangWatch watch_for_hangs(const AttemptPlace& place, const TrainCall& function, const Session& session,
-                                 launch::Launch& launch, const std::vector<std::string>& nodes) {
-  const auto& world = launch.world();
-  watch::HangWatch::Scene scene{
-      .run_dir = place.spec.run_dir, .folder = rundir::hang_folder(place.attempt), .rank = world.rank, .host_of_rank = {}};
-  std::map<int, std::string> host_of_node;  // nodes are named in the order of their lowest ranks
-  for (const int node : world.node_of_rank) {
-    if (!host_of_node.contains(node)) host_of_node[node] = nodes.at(host_of_node.size());
-    scene.host_of_rank.push_back(host_of_node[node]);
-  }
-  return {{place.spec.failure.hang_timeout, place.spec.failure.collective_timeout_s},
-          std::move(scene),
-          session.life(),
-          {.program = function.program,
-           .write_down =
-               [&place, &session](const std::string& why, std::int64_t step) {
-                 write_down(place, {why, "", ExitCode::failed, step, session.is_silent()});
-               },
-           .end_step =
-               [&launch] {
-                 watch::ExitGuard::stand_down();
-                 launch.abort(static_cast<int>(ExitCode::failed));
-               }}};
 }
 
 void leave_nothing(const std::string& private_dir) try { io::remove_tree(private_dir); } catch (const Error& error) {

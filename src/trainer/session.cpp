@@ -242,8 +242,11 @@ void Session::finish() {
 }
 
 void Session::settle() {
+  const InPhase saving(life_, Phase::checkpoint);
   vote_.finish();
   saves_.finish();
+  comm::agreed(
+      communicator_, [&] { saves_.drain(); }, trainer::with_advice);
 }
 
 /// One that was started.

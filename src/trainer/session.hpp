@@ -67,8 +67,8 @@ class Session {
   /// After the train function returned: waits for the checkpoint on its way, and warns if something is left unsaved. The
   /// function's data is gone, so nothing can be saved here.
   void finish();
-  /// After a failure on all ranks at the same point: waits for the vote and the checkpoint that are on their way, so that
-  /// the next attempt in these processes finds none of them under way.
+  /// After a failure on all ranks at the same point: waits for the vote and the checkpoint that are on their way, and for
+  /// what follows it. Throws AgreedError, or Error on some rank, if that fails.
   void settle();
   /// The sinks' files are complete; also after a stop.
   void close();

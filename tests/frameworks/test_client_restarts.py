@@ -140,4 +140,24 @@ def a_program_that_others_wait_for_too_long_is_named():
     check("has come to step(), and waited 2 s (failure.collective_timeout) for that of rank 1" in text, f"error.txt: {text}", job)
 
 
+@test
+def a_checkpoint_on_its_way_that_cannot_be_completed_ends_the_run_and_both_are_named():
+    folder = scratch()
+    text = """
+import os
+weights = numpy.random.default_rng(1).random(1 << 20)
+state = trainrt.State()
+state.tensor("weights", weights)
+ctx.restore(state)
+ctx.step()
+ctx.report({"loss": 1.0})
+os._exit(3)
+"""
+    config = program_config(python(text), checkpoint={"every": "1 reports", "max_failed": 1}, failure={"max_failures": 3, "storage_timeout": 1})
+    job = run([*own_mount(folder, "size=4m,mode=700"), TRAINRT, "--config", config, f"--run.storage_path={folder}"], env=ONE_THREAD)
+    check_exit(job, FAILED)
+    check("exited with 3" in job.err and "and then: the checkpoint at step 1 could not be written" in job.err, "the causes", job)
+    check("starting it again" not in job.err, "a restart, although nothing can be saved", job)
+
+
 main()

@@ -82,9 +82,8 @@ Finding examine_shared_memory(const Examination& examination) {
   const Json figures = {{"least_free_bytes_in_dev_shm", least}};
   if (!small.empty())
     return warning(examination.describe(small),
-                   "NCCL fails if it is full, and MPI goes without it, by System V shared memory: remove what "
-                   "lies there, or "
-                   "start the container with a larger --shm-size",
+                   "NCCL fails if it is full, and MPI goes without it, by System V shared memory if there is some: remove "
+                   "what lies there, or start the container with a larger --shm-size",
                    figures);
   return ok(
       fmt::format("ranks of a node can share it; /dev/shm has {:.1f} GiB free", static_cast<double>(least) / (1 << 30)),

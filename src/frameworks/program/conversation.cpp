@@ -65,7 +65,7 @@ Turn Conversation::next_turn() {
 
 void Conversation::take(Message message) {
   if (message.op == "failed") {
-    fault_ = {reported(message), monotonic_seconds()};
+    fault_ = {reported(message), monotonic_seconds(), true};
     child_.ends_within(0.5);  // it may have something to say
   } else if (message.op == "done") {
     is_done_ = true;
@@ -81,6 +81,7 @@ bool Conversation::has_ended() {
   if (!child_.ending()) return false;
   // The batch system signals all processes: a script around the program dies of it, and the program does not.
   if (child_.ended_by_stop_signal() && channel_.is_open()) return false;
+  stacks_.forget();  // the number of the process may soon be another's
   while (auto last = channel_.receive(0)) take(std::move(*last));
   return true;
 }
@@ -110,6 +111,8 @@ void Conversation::fall_together() {
 void Conversation::answer(const Message& message) {
   try {
     channel_.send({{"ok", reply(message)}});
+  } catch (const ProgramFell&) {
+    throw;  // the program gets no answer, which it might act on, but SIGKILL
   } catch (const Error& error) {
     channel_.send({{"error", error.what()}, {"usage", error.code() == ExitCode::usage}});
     throw;

@@ -23,7 +23,9 @@ std::string this_host() {
 
 bool fell(const RankEnding& rank) { return !rank.fault.text.empty() || (rank.has_ended && !rank.ending.is_good()); }
 
-bool was_killed(const RankEnding& rank) { return fell(rank) && rank.has_ended && rank.ending.is_kill(); }
+bool was_killed(const RankEnding& rank) {
+  return fell(rank) && rank.has_ended && rank.ending.is_kill() && !rank.fault.is_told;
+}
 
 std::string ending_text(const RankEnding& rank) {
   return nlohmann::json{{"host", rank.host},
@@ -32,6 +34,7 @@ std::string ending_text(const RankEnding& rank) {
                         {"exit_code", rank.ending.exit_code},
                         {"signal", rank.ending.signal},
                         {"fault", rank.fault.text},
+                        {"is_told", rank.fault.is_told},
                         {"memory", rank.ending.memory},
                         {"age_s", rank.age_s}}
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -43,7 +46,7 @@ RankEnding ending_from(const std::string& text) {
           .pid = json.at("pid"),
           .has_ended = json.at("has_ended"),
           .ending = {.exit_code = json.at("exit_code"), .signal = json.at("signal"), .memory = json.at("memory")},
-          .fault = {.text = json.at("fault")},
+          .fault = {.text = json.at("fault"), .is_told = json.at("is_told")},
           .age_s = json.at("age_s")};
 }
 

@@ -14,6 +14,7 @@ namespace trainrt::program {
 struct Fault {
   std::string text;       ///< its first line says all; "": nothing
   double found_at_s = 0;  ///< by monotonic_seconds()
+  bool is_told = false;   ///< the program said it itself, before it ended
 };
 
 /// How the program of one rank stands, for the ranks to find out together which one fell first.

@@ -57,7 +57,7 @@ std::string LiveStacks::stacks_of(pid_t process, double end_s) {
   const auto before = output_->bytes_read();
   kill(process, signal_);
   wait_for_answer(*output_, before, std::min(end_s, monotonic_seconds() + answer_s));
-  const auto tail = output_->tail();
+  const auto tail = output_->tail(std::max(0.0, end_s - monotonic_seconds()));
   const auto printed = std::min<std::uint64_t>(output_->bytes_read() - before, tail.size());
   if (printed == 0) return "";
   return fmt::format("process {}: {}\n{}\n{}\n", process, command_line(process), live_headline,

@@ -3,8 +3,8 @@
 
 namespace trainrt::program {
 
-/// The program of some rank fell. Thrown on all ranks at the same point, where nothing of theirs is under way; when it has
-/// left program_function()'s function none of the run's programs is left, and the function may be called again.
+/// The program of some rank fell. Thrown on all ranks at the same point, where they are in no call together. When it has
+/// left program_function()'s function this rank's program is killed, and the function may be called again.
 class ProgramFell : public Error {
  public:
   using Error::Error;

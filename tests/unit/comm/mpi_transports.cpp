@@ -31,8 +31,13 @@ TEST_CASE("without System V shared memory UCX is kept from it, and without both 
         Variables{{"UCX_TLS", "self,posix,cma"}});
   CHECK(transport_variables({.sysv_obstacle = "no shmget"}, nothing) == Variables{{"UCX_TLS", "^sysv"}});
   CHECK(transport_warning({.whole_step = true, .sysv_obstacle = "no shmget"}, nothing) == std::nullopt);
-  const NodeFacts neither{.whole_step = true, .shm_obstacle = "no /dev/shm", .sysv_obstacle = "no shmget"};
+  const NodeFacts neither{
+      .whole_step = true, .shares_node = true, .shm_obstacle = "no /dev/shm", .sysv_obstacle = "no shmget"};
   CHECK_THROWS_WITH(transport_variables(neither, nothing), Contains("no /dev/shm; no shmget: MPI has no shared memory"));
+  const NodeFacts some_here{.shares_node = true, .shm_obstacle = "no /dev/shm", .sysv_obstacle = "no shmget"};
+  CHECK_THROWS_WITH(transport_variables(some_here, nothing), Contains("MPI has no shared memory"));
+  const NodeFacts alone{.whole_step = true, .shm_obstacle = "no /dev/shm", .sysv_obstacle = "no shmget"};
+  CHECK(transport_variables(alone, nothing) == Variables{{"UCX_TLS", "self"}});
   const NodeFacts of_many{.shm_obstacle = "no /dev/shm", .sysv_obstacle = "no shmget"};
   CHECK(transport_variables(of_many, nothing) == Variables{{"UCX_TLS", "^posix,sysv"}});
   CHECK_THAT(*transport_warning(of_many, nothing), Contains("no /dev/shm; no shmget; MPI goes without both"));

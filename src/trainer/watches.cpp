@@ -1,0 +1,52 @@
+#include "trainer/watches.hpp"
+
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "rundir/attempt_files.hpp"
+#include "watch/exit_guard.hpp"
+
+namespace trainrt::trainer {
+
+std::function<void(int)> end_of_step_after_crash(launch::Launch& launch) {
+  if (launch.world().launcher != "pmix") return {};
+  return [&launch](int code) {
+    watch::ExitGuard::stand_down();
+    launch.abort(code);
+  };
+}
+
+watch::CrashFiles crash_files(const AttemptPlace& place, int rank) {
+  return {.report = rundir::crash_report_path(place.spec.run_dir, place.attempt, rank),
+          .error = place.spec.run_dir + "/error.txt",
+          .error_aside = fmt::format("{}/error-rank-{:05}.txt", place.files.private_dir(), rank)};
+}
+
+watch::HangWatch watch_for_hangs(const AttemptPlace& place, const TrainCall& function, const Session& session,
+                                 launch::Launch& launch, const std::vector<std::string>& nodes) {
+  const auto& world = launch.world();
+  watch::HangWatch::Scene scene{
+      .run_dir = place.spec.run_dir, .folder = rundir::hang_folder(place.attempt), .rank = world.rank, .host_of_rank = {}};
+  std::map<int, std::string> host_of_node;  // nodes are named in the order of their lowest ranks
+  for (const int node : world.node_of_rank) {
+    if (!host_of_node.contains(node)) host_of_node[node] = nodes.at(host_of_node.size());
+    scene.host_of_rank.push_back(host_of_node[node]);
+  }
+  return {{place.spec.failure.hang_timeout, place.spec.failure.collective_timeout_s},
+          std::move(scene),
+          session.life(),
+          {.program = function.program,
+           .write_down =
+               [&place, &session](const std::string& why, std::int64_t step) {
+                 write_down(place, {why, "", ExitCode::failed, step, session.is_silent()});
+               },
+           .end_step =
+               [&launch] {
+                 watch::ExitGuard::stand_down();
+                 launch.abort(static_cast<int>(ExitCode::failed));
+               }}};
+}
+
+}  // namespace trainrt::trainer

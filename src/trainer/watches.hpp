@@ -1,0 +1,27 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "launch/launcher.hpp"
+#include "trainer/failure.hpp"
+#include "trainer/run.hpp"
+#include "trainer/session.hpp"
+#include "watch/crash_report.hpp"
+#include "watch/hang_watch.hpp"
+
+namespace trainrt::trainer {
+
+/// How a rank that crashes ends the step; nothing if its launcher does so. Slurm's PMIx lets the others wait when a rank
+/// dies of a signal that makes a core; mpiexec ends them.
+std::function<void(int)> end_of_step_after_crash(launch::Launch& launch);
+
+/// Where a crash of this rank is written down.
+watch::CrashFiles crash_files(const AttemptPlace& place, int rank);
+
+/// Watches the calling thread, the train thread, until it is destroyed; all of these must live longer. `nodes`: their
+/// names, in the order of their lowest ranks.
+watch::HangWatch watch_for_hangs(const AttemptPlace& place, const TrainCall& function, const Session& session,
+                                 launch::Launch& launch, const std::vector<std::string>& nodes);
+
+}  // namespace trainrt::trainer
