@@ -93,7 +93,7 @@ def killed(framework):
 
 
 def requeued(framework):
-    """The job is requeued: the script continues from its own checkpoint."""
+    """The job is requeued: the script continues from its own checkpoint, or begins again if it saves nothing."""
     place = Place(framework)
     variables = {key: str(value) for key, value in environments.activated(framework, place.environment).items()}
     _cluster()
@@ -137,5 +137,5 @@ def _same_as_undisturbed(framework, found, job):
 
 def cases_of(framework):
     """(name, function, its arguments)."""
-    cases = [("2_ranks", ranks_of_a_node, 2), ("3_ranks", ranks_of_a_node, 3), ("2_nodes", two_nodes), ("worker_killed", killed)]
-    return cases + ([("job_requeued", requeued)] if framework.saves else [])
+    return [("2_ranks", ranks_of_a_node, 2), ("3_ranks", ranks_of_a_node, 3), ("2_nodes", two_nodes), ("worker_killed", killed),
+            ("job_requeued", requeued)]
