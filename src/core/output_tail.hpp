@@ -25,8 +25,7 @@ std::string_view end_of_lines(std::string_view text, std::size_t lines = 20);
 std::string last_lines(std::string_view text, std::size_t lines, std::size_t bytes);
 
 /// What an error has of the output of a rank that failed: the last lines, 20 at most and 8 KiB, as a terminal can take
-/// them;
-/// "" if there are none. Pure.
+/// them; "" if there are none. Pure.
 std::string printable_end(std::string_view output);
 /// These lines below the message: which they are, and the lines themselves. "" without any. Pure.
 std::string lines_in_words(int rank, const std::string& lines);

@@ -219,7 +219,8 @@ bool hold(program::Conversation& conversation, program::Channel& channel) try {
 
 std::vector<std::string> seeds() {
   return {
-      "{\"op\":\"hello\",\"protocol\":1,\"client\":\"python\",\"pid\":12}\n\n{\"op\":\"config\",\"key\":\"lr\"}\n"
+      "{\"op\":\"hello\",\"protocol\":1,\"client\":\"python\",\"pid\":12,\"stacks_signal\":64}\n\n{\"op\":\"config\","
+      "\"key\":\"lr\"}\n"
       "{\"op\":\"step\"}\n{\"op\":\"report\",\"metrics\":{\"loss\":0.5,\"n\":{\"value\":1,\"weight\":2,\"reduce\":\"sum\"},"
       "\"text\":\"a\",\"no\":null,\"inf\":{\"float\":\"inf\"}}}\n{\"op\":\"save\"}\n{\"op\":\"done\"}",
       "{\"op\":\"restore\",\"memory\":4096,\"tensors\":[{\"name\":\"w\",\"dtype\":\"f32\",\"shape\":[4,8],\"at\":0,"
@@ -257,6 +258,7 @@ std::vector<std::string> words() {
           "\"all_gather\"",
           "\"root\":",
           "\"sums\":",
+          "\"stacks_signal\":",
           "\"failed\"",
           "\"done\"",
           "\"state\"",

@@ -13,10 +13,6 @@ namespace trainrt::cli::doctor::plugins {
 
 namespace {
 
-constexpr const char* bind_advice =
-    "ask for --cpus-per-task in sbatch and again in srun, which does not take it over (Slurm 22.05 and later); or "
-    "srun --cpu-bind=none";
-
 std::vector<RankCpus> cpus_of_ranks(const Examination& examination, const std::vector<Json>& of_rank) {
   std::vector<RankCpus> ranks;
   for (std::size_t rank = 0; rank < of_rank.size(); ++rank)
@@ -57,7 +53,7 @@ Finding examine_program_cpus(const Examination& examination) {
   for (const auto& answer : answers.of_rank) gpus.push_back(answer.at("gpus"));
   const Json figures = {{"cpus_of_rank", cpus}, {"gpus_of_rank", gpus}};
   if (const auto crowds = crowds_among(ranks); !crowds.empty())
-    return warning(examination.describe(crowded_ranks(crowds)), bind_advice, figures);
+    return warning(examination.describe(crowded_ranks(crowds)), program::more_cpus_advice, figures);
   const auto threads = examination.environment().text("OMP_NUM_THREADS");
   return ok(fmt::format("a rank has {} CPU{} for itself{}, and sees {} GPU{}", from_to(cpus),
                         std::ranges::max(cpus) == 1 ? "" : "s",

@@ -22,12 +22,10 @@ namespace trainrt::program {
 ///   {"error": "text"}    it failed, and the attempt ends; with "usage": true if the message or the config was wrong
 ///   {"stop": "text"}     the run stops here, with everything saved: the program ends now
 ///   {"save": true}       the state is about to be saved or compared, the true answer comes later: the program brings its
-///   memory and
-///                        files up to date, and sends {"op": "state", "values": {...}}
+///                        memory and files up to date, and sends {"op": "state", "values": {...}}
 ///
 ///   hello {protocol = 1, client, pid, stacks_signal}    returns world_rank, world_size, local_rank, local_world_size,
-///   node_rank, gpus,
-///                                        run_name, run_dir, seed, step, step_seed
+///                                        node_rank, gpus, run_name, run_dir, seed, step, step_seed
 ///   config {key}                         returns value: the text of that [loop] key, or null
 ///   restore {tensors, values, files, memory}    returns restored, values, step, step_seed
 ///   step                                 returns step, step_seed

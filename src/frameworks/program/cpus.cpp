@@ -35,9 +35,8 @@ std::string crowding_in_words(const std::string& mine, std::span<const std::stri
   const auto cpus = std::ranges::count(mine, '1');
   if (cpus == 0 || cpus >= sharers || cpus >= on_node) return "";
   return fmt::format(
-      "{} ranks share {} of the {} CPUs of this node, to which they are bound, with one thread each: under Slurm, srun "
-      "--cpus-per-task=N (also if sbatch has it), or --cpu-bind=none, gives them more of what the job has",
-      sharers, cpus, on_node);
+      "{} ranks share {} of the {} CPUs of this node, to which they are bound, with one thread each: under Slurm, {}",
+      sharers, cpus, on_node, more_cpus_advice);
 }
 
 }  // namespace trainrt::program

@@ -12,6 +12,11 @@ std::string affinity_of_this_thread();
 /// the same; at least 1. Pure.
 int cpus_each(const std::string& mine, std::span<const std::string> of_node);
 
+/// How ranks that are bound to too few CPUs get more of them.
+inline constexpr const char* more_cpus_advice =
+    "ask for --cpus-per-task in sbatch and again in srun, which does not take it over (Slurm 22.05 and later); or srun "
+    "--cpu-bind=none";
+
 /// That the ranks of a node share fewer CPUs than they are, while the node has `on_node` of them, and what to do: the
 /// launcher has bound them all to the same. "" if that is not so. Pure.
 std::string crowding_in_words(const std::string& mine, std::span<const std::string> of_node, std::int64_t on_node);

@@ -16,7 +16,7 @@ struct MemoryKillSigns {
 };
 
 /// What the killer had to do with a bad end: "by the kernel's out-of-memory killer: ..."; "" if nothing. The node's count
-/// holds the kills of other jobs too: it speaks only where that of the cgroup cannot be known, for ends that a kill alone
+/// holds the kills of other jobs too: it speaks only if that of the cgroup cannot be known, for ends that a kill alone
 /// explains (a shell ends with 137 if its program was killed), and says "perhaps". Pure.
 std::string memory_kill_in_words(const Ending& ending, const MemoryKillSigns& signs);
 

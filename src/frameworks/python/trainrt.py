@@ -716,8 +716,11 @@ def _leave_stops_to_the_runtime():
 def _stacks_signal():
     """Lets this process, and those that it forks, print the stacks of all threads at a signal: the runtime asks if the run hangs."""
     import faulthandler
-    with open("/proc/self/status") as status:  # a library in C may have handlers that Python knows nothing of
-        caught = int(next(line for line in status if line.startswith("SigCgt:")).split()[1], 16)
+    try:
+        with open("/proc/self/status") as status:  # a library in C may have handlers that Python knows nothing of
+            caught = int(next(line for line in status if line.startswith("SigCgt:")).split()[1], 16)
+    except (OSError, StopIteration):  # no /proc, as in some containers: the program trains without
+        return {}
     free = [number for number in range(signal.SIGRTMAX, signal.SIGRTMIN - 1, -1) if not caught >> (number - 1) & 1]
     if not free:
         return {}
