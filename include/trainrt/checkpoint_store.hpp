@@ -5,7 +5,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include <trainrt/abi.hpp>
 #include <trainrt/communicator.hpp>
 #include <trainrt/export.hpp>
 #include <trainrt/options.hpp>
@@ -47,7 +49,8 @@ class TRAINRT_API CheckpointStore {
  public:
   /// `directory` lies on a file system that all ranks share; the first save() makes it. What killed processes left in it is
   /// removed. Bad options throw UsageError.
-  CheckpointStore(std::string directory, Communicator& communicator, CheckpointStoreOptions options = {});
+  CheckpointStore(std::string directory, Communicator& communicator, CheckpointStoreOptions options = {})
+      : CheckpointStore(Checked((require_abi(module_abi), 0)), std::move(directory), communicator, std::move(options)) {}
   /// Waits for the last save, as wait() does; its failure is only said. While an exception flies the other ranks are not
   /// there, and what they have not all written is lost.
   ~CheckpointStore();
@@ -69,6 +72,8 @@ class TRAINRT_API CheckpointStore {
   std::optional<CheckpointInfo> wait();
 
  private:
+  enum class Checked : int {};
+  CheckpointStore(Checked, std::string directory, Communicator& communicator, CheckpointStoreOptions options);
   class Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -200,7 +200,7 @@ class CheckpointStore::Impl {
   std::unique_ptr<checkpoint::Saver> saver_;
 };
 
-CheckpointStore::CheckpointStore(std::string directory, Communicator& communicator, CheckpointStoreOptions options)
+CheckpointStore::CheckpointStore(Checked, std::string directory, Communicator& communicator, CheckpointStoreOptions options)
     : impl_(std::make_unique<Impl>(directory, communicator, options)) {}
 
 CheckpointStore::~CheckpointStore() = default;

@@ -21,12 +21,7 @@
 
 namespace trainrt::checkpoint {
 
-namespace {
-
-using Take = std::function<void(std::span<const std::byte>)>;
-
-/// Size and digest of a file; `take` gets its bytes, piece by piece.
-FileRecord read_through(const std::string& path, const Take& take) {
+FileRecord read_through(const std::string& path, const std::function<void(std::span<const std::byte>)>& take) {
   io::FileReader reader(path);
   std::vector<std::byte> buffer(std::min<std::uint64_t>(block_bytes, reader.size() + 1));
   FileRecord found;
@@ -41,6 +36,8 @@ FileRecord read_through(const std::string& path, const Take& take) {
   found.digest = digest_of_blocks(blocks);
   return found;
 }
+
+namespace {
 
 std::string difference(const std::string& path, const FileRecord& found, const FileRecord& wanted) {
   if (found.bytes != wanted.bytes) return fmt::format("'{}' has {} bytes, not {}", path, found.bytes, wanted.bytes);

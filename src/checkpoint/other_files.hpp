@@ -1,6 +1,8 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,9 @@
 #include "checkpoint/format/manifest.hpp"
 
 namespace trainrt::checkpoint {
+
+/// Size and digest of a file, as a manifest has them, without a name; `take` gets its bytes, piece by piece.
+FileRecord read_through(const std::string& path, const std::function<void(std::span<const std::byte>)>& take = {});
 
 /// What a rank's file is called in a checkpoint: "files/NAME", or "files/rank-00003/NAME" if every rank has its own.
 std::string file_name(const FileEntry& entry, int rank);

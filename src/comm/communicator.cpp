@@ -1,5 +1,7 @@
 #include <trainrt/communicator.hpp>
 
+#include <array>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -57,11 +59,20 @@ void Communicator::broadcast(Buffer buffer, int root, std::string_view name) {
   run({.kind = Collective::Kind::broadcast, .buffer = buffer, .root = root, .name = name});
 }
 
+/// What is short travels with its length.
 std::string Communicator::broadcast_text(std::string text, int root) {
-  std::int64_t length = static_cast<std::int64_t>(text.size());
-  broadcast(Buffer{&length, 1, DType::i64}, root);
-  text.resize(static_cast<std::size_t>(length));
-  if (length > 0) broadcast(Buffer{text.data(), text.size(), DType::u8}, root);
+  std::array<char, 1024> head{};
+  auto length = static_cast<std::uint64_t>(text.size());
+  constexpr auto most = head.size() - sizeof length;
+  std::memcpy(head.data(), &length, sizeof length);
+  text.copy(head.data() + sizeof length, most);
+  broadcast(Buffer{head.data(), head.size(), DType::u8}, root);
+  std::memcpy(&length, head.data(), sizeof length);
+  text.resize(length);
+  if (length > most)
+    broadcast(Buffer{text.data(), text.size(), DType::u8}, root);
+  else
+    text.assign(head.data() + sizeof length, length);
   return text;
 }
 

@@ -32,6 +32,7 @@ class Descriptor {
     return *this;
   }
   int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
 
  private:
   int fd_;
@@ -65,9 +66,10 @@ void reserve(int fd, std::size_t offset, std::size_t bytes) {
 }
 
 Descriptor make(std::size_t total, std::uint64_t mark) {
-  Descriptor fd(memfd_create("trainrt", MFD_CLOEXEC));
+  Descriptor fd(memfd_create("trainrt", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (fd.get() < 0) fail("memfd_create");
   if (ftruncate(fd.get(), static_cast<off_t>(total + page)) != 0) fail("ftruncate");
+  if (fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) fail("F_ADD_SEALS");
   reserve(fd.get(), total, page);
   if (pwrite(fd.get(), &mark, sizeof mark, static_cast<off_t>(total)) != sizeof mark) fail("pwrite");
   return fd;
@@ -81,6 +83,13 @@ Descriptor open_other(const Address& address, std::size_t total) {
   if (pread(fd.get(), &found, sizeof found, static_cast<off_t>(total)) != sizeof found || found != address.nonce)
     throw std::runtime_error(path + " is not what the other rank has made");
   return fd;
+}
+
+std::shared_ptr<const int> shared(Descriptor fd) {
+  return {new int(fd.release()), [](const int* number) {
+            close(*number);
+            delete number;
+          }};
 }
 
 Memory map(int fd, std::size_t total) {
@@ -146,6 +155,7 @@ SharedSegment share_segment(Communicator& communicator, std::span<const int> nod
   if (!obstacle.empty()) return {};
   mine = attempt([&] { segment.memory = map(fd.get(), segment.total); });
   obstacle = first_obstacle(communicator, mine);
+  segment.file = shared(std::move(fd));
   return obstacle.empty() ? segment : SharedSegment{};
 }
 

@@ -16,6 +16,8 @@ struct SharedSegment {
   std::size_t slice = 0;  ///< bytes from one rank's to the next's
   int index = 0;          ///< of this rank's slice
   std::size_t total = 0;  ///< bytes, of all slices
+  std::shared_ptr<const int>
+      file;  ///< its descriptor, for a process that is to map a slice; sealed, so that it keeps its size
 };
 
 /// Makes a segment on every node with at least `bytes`, zeroed, for each rank. `node_of_rank` says who is on which node.

@@ -14,6 +14,10 @@ namespace trainrt::comm {
 namespace {
 
 void initialize_mpi(launch::Launch& launch) {
+  int initialized = 0;
+  check_mpi(MPI_Initialized(&initialized));
+  if (initialized != 0)
+    throw UsageError("MPI has been initialized by the program: let trainrt start it, and use MPI after that");
   const MpiTransports transports(launch.world());
   launch.before_mpi();
   int provided = 0;

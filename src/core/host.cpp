@@ -39,6 +39,13 @@ unsigned long long process_start_time(int pid) {
   return field.empty() ? 0 : std::stoull(field);
 }
 
+std::vector<std::string> command_of_process() {
+  std::ifstream file("/proc/self/cmdline");
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  return words;
+}
+
 std::string utc_now() { return utc_before(0); }
 
 std::string utc_before(double seconds) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <vector>
 
 namespace trainrt {
 
@@ -12,6 +13,9 @@ std::string pid_scope();
 /// Start time of a process in clock ticks since boot (field 22 of /proc/PID/stat), 0 if there is no such process.
 /// With the process number it names a process for good: numbers are reused, start times are not.
 unsigned long long process_start_time(int pid);
+
+/// The words of the command line that this process was started with.
+std::vector<std::string> command_of_process();
 
 /// UTC, "2026-11-21T01:02:03Z".
 std::string utc_now();

@@ -52,6 +52,9 @@ struct OptionValue {
   std::string origin;
 };
 
+/// The origin of what stands on the command line.
+inline constexpr std::string_view command_line = "command line";
+
 /// Values by key ("section.key"), already checked against the specs.
 class Options {
  public:

@@ -24,8 +24,19 @@ bool ends_within_a_line(int fd) {
 
 }  // namespace
 
-OutputLog::~OutputLog() {
-  if (fd_ >= 0) close(fd_);
+OutputLog::~OutputLog() { close_file(); }
+
+void OutputLog::close_file() {
+  if (const int fd = fd_.exchange(-1); fd >= 0) close(fd);
+}
+
+void OutputLog::lead_to(std::string path, const std::string& title) {
+  close_file();
+  path_ = std::move(path);
+  tried_ = is_held_ = false;
+  missing_ = 0;
+  begin(title);
+  if (!held_.empty()) add(std::exchange(held_, {}));
 }
 
 bool OutputLog::is_open() {
@@ -37,19 +48,36 @@ bool OutputLog::is_open() {
 }
 
 void OutputLog::begin(const std::string& title) {
-  if (!is_open()) return;
-  add(fmt::format("{}==== {} {} ====\n", ends_within_a_line(fd_) ? "\n" : "", utc_now(), title));
+  if (is_held_ || !is_open()) return;
+  title_ = title;
+  if (says_what_is_missing()) put_title();
+}
+
+/// If it cannot be written it stands before what can be: it is no output, and not counted as missing.
+void OutputLog::put_title() {
+  if (put(fmt::format("{}==== {} {} ====\n", ends_within_a_line(fd_) ? "\n" : "", utc_now(), title_)) > 0) return;
+  title_.clear();
   start_ = lseek(fd_, 0, SEEK_END);
 }
 
 void OutputLog::add(std::string_view bytes) {
-  if (!is_open()) return;
-  if (!title_.empty()) begin(std::exchange(title_, {}));
-  if (missing_ > 0 && put(fmt::format("\n==== {} bytes are missing here ====\n", missing_)) > 0) {
-    missing_ += bytes.size();
+  if (is_held_) {
+    held_ += bytes;
     return;
   }
-  missing_ = put(bytes);
+  if (!is_open()) return;
+  if (!title_.empty()) put_title();
+  if (says_what_is_missing())
+    missing_ = put(bytes);
+  else
+    missing_ += bytes.size();
+}
+
+/// False as long as that cannot be written either.
+bool OutputLog::says_what_is_missing() {
+  if (missing_ > 0 && put(fmt::format("\n==== {} bytes are missing here ====\n", missing_)) > 0) return false;
+  missing_ = 0;
+  return true;
 }
 
 std::size_t OutputLog::end(std::span<char> room) const {

@@ -18,6 +18,14 @@ class OutputLog {
   OutputLog(const OutputLog&) = delete;
   OutputLog& operator=(const OutputLog&) = delete;
 
+  /// Keeps in memory what is added, until lead_to() says which file it is for.
+  void hold() { is_held_ = true; }
+  /// Another file from here on, and the line of begin() with `title`. What was held goes there.
+  void lead_to(std::string path, const std::string& title);
+  /// So much is held that no more should be added before lead_to().
+  bool is_full() const { return held_.size() >= most_held_bytes; }
+  static constexpr std::size_t most_held_bytes = std::size_t{1} << 20;
+
   /// Says where a new output begins, in a line of its own: "==== 2026-11-22T10:55:52Z TITLE ====".
   void begin(const std::string& title);
   /// The same as soon as there is something to add.
@@ -28,10 +36,15 @@ class OutputLog {
 
  private:
   bool is_open();
+  void put_title();
+  bool says_what_is_missing();
   std::uint64_t put(std::string_view bytes);
   void warn(int error);
+  void close_file();
 
   std::string path_;
+  bool is_held_ = false;
+  std::string held_;
   std::string title_;  ///< what stands before the first output
   bool tried_ = false;
   std::atomic<int> fd_ = -1;

@@ -18,7 +18,8 @@ struct OutputPlan {
     bytes,  ///< as they come
     lines,  ///< one by one, each behind `prefix`
   };
-  std::string log;  ///< path of the file that all of it is appended to; "": no file
+  std::string log;         ///< path of the file that all of it is appended to; "": no file
+  bool holds_log = false;  ///< the file is not known yet: OutputReader::lead_to() says it
   Terminal terminal = Terminal::nothing;
   std::string prefix;
   int out = STDOUT_FILENO;    ///< where the terminal gets what was written to standard output; not owned

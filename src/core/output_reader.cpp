@@ -34,6 +34,7 @@ void close_end(int& fd) {
 
 OutputReader::OutputReader(const OutputPlan& plan)
     : log_(plan.log), listener_(plan.listener), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (plan.holds_log) log_.hold();
   if (plan.is_one_stream()) {
     add_source(plan, plan.out);
     return;
@@ -79,6 +80,25 @@ void OutputReader::wake() const {
   if (write(wake_, &one, sizeof one) < 0) return;  // it is awake
 }
 
+void OutputReader::lead_to(std::string log, std::string title) {
+  {
+    const std::lock_guard lock(mutex_);
+    next_log_ = {std::move(log), std::move(title)};
+  }
+  wake();
+}
+
+void OutputReader::take_next_log() {
+  std::optional<NextLog> next;
+  {
+    const std::lock_guard lock(mutex_);
+    next.swap(next_log_);
+  }
+  if (!next) return;
+  log_.lead_to(std::move(next->path), next->title);
+  is_full_ = false;
+}
+
 bool OutputReader::is_this_thread() { return reads; }
 
 bool OutputReader::settle(double limit_s) const {
@@ -109,13 +129,15 @@ void OutputReader::read_all() {
     const auto asked = asked_.load();
     const bool stopping = stopping_;
     if (stopping && end_s == 0) end_s = monotonic_seconds() + most_at_the_end_s;
+    take_next_log();
     bool found = false;
     for (auto& source : sources_) found = read_from(source) || found;
     answered_ = asked;  // a pass takes as much as a pipe holds, so all that was there
     if (found && !(stopping && monotonic_seconds() > end_s)) continue;
     if (stopping) break;
     std::vector<pollfd> ready{{.fd = wake_, .events = POLLIN, .revents = 0}};
-    for (const auto& source : sources_) ready.push_back({.fd = source.read_end, .events = POLLIN, .revents = 0});
+    for (const auto& source : sources_)
+      ready.push_back({.fd = is_full_ ? -1 : source.read_end, .events = POLLIN, .revents = 0});
     poll(ready.data(), ready.size(), -1);
     std::uint64_t count = 0;
     if (read(wake_, &count, sizeof count) < 0) continue;  // nobody woke it
@@ -125,7 +147,7 @@ void OutputReader::read_all() {
 
 /// False if nothing is there.
 bool OutputReader::read_from(Source& source) {
-  if (source.read_end < 0) return false;
+  if (source.read_end < 0 || is_full_) return false;
   const auto length = read(source.read_end, buffer_.data(), buffer_.size());
   if (length < 0 && errno == EINTR) return true;
   if (length < 0 && errno == EAGAIN) return false;
@@ -135,6 +157,7 @@ bool OutputReader::read_from(Source& source) {
   }
   const std::string_view bytes(buffer_.data(), static_cast<std::size_t>(length));
   log_.add(bytes);
+  is_full_ = log_.is_full();
   {
     const std::lock_guard lock(mutex_);
     tail_.add(bytes);

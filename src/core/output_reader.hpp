@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,6 +42,12 @@ class OutputReader {
   /// Starts to read. The log gets a line with `title`.
   void begin(const std::string& title, Writer writer = Writer::child);
 
+  /// What is read from here on goes into that file, and so does what OutputPlan::holds_log has held back. The file gets a
+  /// line with `title`. Any thread but the one that reads.
+  void lead_to(std::string log, std::string title);
+  /// So much is held back that nothing is read any more until lead_to(). Any thread.
+  bool is_full() const { return is_full_; }
+
   /// Waits until what is in the pipes now is in the log and on the terminal; false if that takes longer. Any thread but the
   /// one that reads; async-signal-safe.
   bool settle(double limit_s) const;
@@ -63,6 +70,7 @@ class OutputReader {
   void close_write_ends();
   void wake() const;
   void read_all();
+  void take_next_log();
   bool read_from(Source& source);
 
   OutputLog log_;
@@ -70,9 +78,14 @@ class OutputReader {
   std::vector<Source> sources_;  ///< one or two
   int wake_ = -1;                ///< an eventfd
   std::vector<char> buffer_;
+  std::atomic<bool> is_full_ = false;
 
   std::mutex mutex_;
   OutputTail tail_;
+  struct NextLog {
+    std::string path, title;
+  };
+  std::optional<NextLog> next_log_;
   mutable std::atomic<std::uint64_t> asked_ = 0;  ///< times that somebody asked for all that is there
   std::atomic<std::uint64_t> answered_ = 0;       ///< the last of them that has been answered
   std::atomic<bool> stopping_ = false;

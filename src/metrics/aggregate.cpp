@@ -68,12 +68,25 @@ void encode_mean(std::string_view key, const Number& number, Encoded& out) {
   out.sums.push_back(number.weight);
 }
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// What becomes of whole numbers is exact, and whole, if their magnitudes together are below this.
+constexpr double exact_below = static_cast<double>(most_exact);
+
+double magnitude(const Number& number) { return number.whole ? std::abs(number.value) : infinity; }
+
+void encode_sum(const Number& number, Encoded& out) {
+  out.sums.push_back(number.value);
+  out.sums.push_back(magnitude(number));
+}
+
 /// The NaNs are counted aside: what a maximum makes of NaN depends on its implementation.
 void encode_extreme(const Number& number, Encoded& out) {
   const bool nan = std::isnan(number.value);
   out.sums.push_back(nan ? 1.0 : 0.0);
+  out.sums.push_back(magnitude(number) < exact_below ? 0 : infinity);
   const auto value = number.reduce == Reduce::max ? number.value : -number.value;
-  out.maxima.push_back(nan ? -std::numeric_limits<double>::infinity() : value);
+  out.maxima.push_back(nan ? -infinity : value);
 }
 
 /// Takes the numbers out of `reduced` in the order in which encode() put them in.
@@ -81,27 +94,27 @@ class Decoder {
  public:
   explicit Decoder(const Encoded& reduced) : reduced_(reduced) {}
 
-  double next(Reduce reduce) {
-    constexpr auto nan = std::numeric_limits<double>::quiet_NaN();
+  Record::Value next(Reduce reduce) {
     const auto first = reduced_.sums.at(sum_++);
+    const auto second = reduced_.sums.at(sum_++);
     switch (reduce) {
+      case Reduce::mean:
+        return second > 0 ? first / second : nan;
       case Reduce::sum:
-        return first;
-      case Reduce::mean: {
-        const auto weight = reduced_.sums.at(sum_++);
-        return weight > 0 ? first / weight : nan;
-      }
+        return of_kind(first, second);
       case Reduce::max:
-        return pick(first, reduced_.maxima.at(maximum_++));
+        return of_kind(pick(first, reduced_.maxima.at(maximum_++)), second);
       case Reduce::min:
-        return pick(first, -reduced_.maxima.at(maximum_++));
+        return of_kind(pick(first, -reduced_.maxima.at(maximum_++)), second);
     }
     return nan;
   }
 
  private:
-  static double pick(double nan_count, double value) {
-    return nan_count > 0 ? std::numeric_limits<double>::quiet_NaN() : value;
+  static constexpr auto nan = std::numeric_limits<double>::quiet_NaN();
+  static double pick(double nan_count, double value) { return nan_count > 0 ? nan : value; }
+  static Record::Value of_kind(double value, double magnitudes) {
+    return magnitudes < exact_below ? Record::Value(static_cast<std::int64_t>(value)) : Record::Value(value);
   }
   const Encoded& reduced_;
   std::size_t sum_ = 0;
@@ -122,7 +135,7 @@ Encoded encode(const Metrics& metrics) {
         encode_mean(key, *number, out);
         break;
       case Reduce::sum:
-        out.sums.push_back(number->value);
+        encode_sum(*number, out);
         break;
       case Reduce::min:
       case Reduce::max:
@@ -144,6 +157,21 @@ Record decode(const Metrics& metrics, const Encoded& reduced, std::int64_t itera
   }
   Record record{iteration, {}};
   for (const auto& [key, value] : metrics) record.values.emplace_back(key, values.at(key));
+  return record;
+}
+
+Record taken_as_is(const Metrics& metrics, std::int64_t iteration) {
+  static_cast<void>(sorted(metrics));
+  Record record{iteration, {}};
+  for (const auto& [key, value] : metrics) {
+    const auto* number = number_in(value);
+    if (number == nullptr)
+      record.values.emplace_back(key, std::get<std::string>(value.get()));
+    else if (number->whole)
+      record.values.emplace_back(key, *number->whole);
+    else
+      record.values.emplace_back(key, number->value);
+  }
   return record;
 }
 

@@ -27,8 +27,12 @@ Encoded encode(const Metrics& metrics);
 /// `reduced` is what became of encode(metrics). Values keep the order of `metrics`.
 ///
 /// mean is sum(value * weight) / sum(weight); a value of weight 0 does not count, and if all weights are 0 it is NaN.
-/// A NaN on any rank (of a weight above 0) makes the result NaN, of min and max too.
+/// A NaN on any rank (of a weight above 0) makes the result NaN, of min and max too. A sum, minimum or maximum is a whole
+/// number if all ranks gave such, and a double holds them (of a sum: all of them together) exactly.
 Record decode(const Metrics& metrics, const Encoded& reduced, std::int64_t iteration);
+
+/// The record of a report of one rank alone: texts, and numbers with every bit. Keys as encode() wants them.
+Record taken_as_is(const Metrics& metrics, std::int64_t iteration);
 
 /// One line a key, sorted by key: its kind ("mean", "sum", "min", "max", "text"), a blank, the key.
 std::string describe_keys(const Metrics& metrics);

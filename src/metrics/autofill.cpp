@@ -44,20 +44,13 @@ std::string local_date(std::int64_t unix_s) {
   return text.data();
 }
 
-double number_or_zero(const Record::Value* value) {
-  if (value == nullptr) return 0;
-  if (const auto* real = std::get_if<double>(value)) return *real;
-  if (const auto* whole = std::get_if<std::int64_t>(value)) return static_cast<double>(*whole);
-  return 0;
-}
-
 }  // namespace
 
 Moment Moment::now() { return {monotonic_seconds(), static_cast<std::int64_t>(std::time(nullptr))}; }
 
 Autofill::Autofill(bool detailed, const std::vector<Record>& history, Moment start)
     : detailed_(detailed), last_s_(start.monotonic_s) {
-  for (const auto& record : history) total_s_ += number_or_zero(record.find("_time_this_iter_s"));
+  for (const auto& record : history) total_s_ += record.number("_time_this_iter_s").value_or(0);
   if (!detailed) return;
   host_ = host_name();
   address_ = node_address();

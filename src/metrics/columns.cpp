@@ -29,9 +29,7 @@ bool holds(const Record::Value* value) {
 }
 
 double as_real(const Record::Value* value) {
-  if (value == nullptr) return std::numeric_limits<double>::quiet_NaN();
-  if (const auto* whole = std::get_if<std::int64_t>(value)) return static_cast<double>(*whole);
-  return std::get<double>(*value);
+  return value == nullptr ? std::numeric_limits<double>::quiet_NaN() : Record::real_of(*value).value();
 }
 
 std::string as_text(const Record::Value* value) {
@@ -41,9 +39,8 @@ std::string as_text(const Record::Value* value) {
 
 /// A double holds it exactly, or nothing is there.
 bool fits_real(const Record::Value* value) {
-  constexpr std::int64_t most = std::int64_t{1} << 53;
   const auto* whole = value != nullptr ? std::get_if<std::int64_t>(value) : nullptr;
-  return !holds<std::string>(value) && (whole == nullptr || (*whole >= -most && *whole <= most));
+  return !holds<std::string>(value) && (whole == nullptr || (*whole >= -most_exact && *whole <= most_exact));
 }
 
 char kind_of(const Record::Value* value) {

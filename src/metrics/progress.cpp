@@ -68,9 +68,7 @@ void Progress::begin(const std::vector<Record>&) {
 
 double Progress::seconds_of(const Record& record) {
   const double since = now_() - std::exchange(reported_s_, now_());
-  const auto* found = record.find("_time_this_iter_s");
-  const auto* seconds = found != nullptr ? std::get_if<double>(found) : nullptr;
-  return seconds != nullptr ? *seconds : since;
+  return record.number("_time_this_iter_s").value_or(since);
 }
 
 void Progress::write(const Record& record) {

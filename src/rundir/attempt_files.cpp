@@ -124,6 +124,10 @@ bool attempt_is_alive(const std::string& run_dir, const AttemptRecord& attempt) 
   return is_alive(attempt.owner, this_owner(), facts);
 }
 
+bool is_killed(const std::string& run_dir, const std::vector<AttemptRecord>& attempts) {
+  return !attempts.empty() && attempts.back().end.empty() && !attempt_is_alive(run_dir, attempts.back());
+}
+
 void mark_failed(const std::string& run_dir, int number, const std::string& why, int exit_code, std::int64_t last_step) {
   auto record = attempt_record_from(io::read_file(record_path(run_dir, number)));
   if (!record.end.empty()) return;  // the first to fail has told

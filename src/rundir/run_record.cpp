@@ -50,6 +50,7 @@ std::string to_text(const RunRecord& record) {
                      {"train_function", record.function},
                      {"state", record.state},
                      {"workers", record.workers},
+                     {"opened_by_program", record.opened_by_program},
                      {"loop", record.loop},
                      {"changes", changes},
                      {"config", record.spec}};
@@ -67,6 +68,7 @@ RunRecord run_record_from(const std::string& text, const std::string& path) try 
   record.function = json.at("train_function");
   record.state = json.at("state");
   record.workers = json.contains("workers") ? number_from(json.at("workers"), "workers", path) : 0;
+  record.opened_by_program = json.contains("opened_by_program") && json.at("opened_by_program").get<bool>();
   record.loop = json.at("loop").get<std::map<std::string, std::string>>();
   record.spec = json.at("config").get<std::map<std::string, std::string>>();
   for (const auto& change : json.at("changes"))
@@ -102,6 +104,7 @@ RunRecord new_run_record(const std::string& name, const std::string& function, c
           .created = utc_now(),
           .function = function,
           .state = "running",
+          .opened_by_program = false,
           .workers = 0,
           .loop = config.loop,
           .spec = config.rest,

@@ -18,8 +18,9 @@ struct RunRecord {
   std::string run_id;  ///< random, given once
   std::string created;
   std::string function;
-  std::string state;  ///< running | stopped | finished | failed
-  int workers = 0;    ///< that the global batches of the last attempt were made for; 0: not known (an older record)
+  std::string state;               ///< running | stopped | finished | failed
+  bool opened_by_program = false;  ///< which asked for it, and may ask for others
+  int workers = 0;  ///< that the global batches of the last attempt were made for; 0: not known (an older record)
   std::map<std::string, std::string> loop;
   std::map<std::string, std::string> spec;
   std::vector<Change> changes;

@@ -41,6 +41,13 @@ std::map<std::string, double> metrics_from(const Json& json, const StrictObject&
   return metrics;
 }
 
+/// False if it is missing.
+bool flag_from(StrictObject& reader, const char* key) {
+  const auto* flag = reader.find(key);
+  if (flag != nullptr && !flag->is_boolean()) reader.fail("has '" + std::string(key) + "' that is neither true nor false");
+  return flag != nullptr && flag->get<bool>();
+}
+
 Meta meta_from(StrictObject& reader) {
   Meta meta;
   meta.number = reader.count("index");
@@ -54,10 +61,8 @@ Meta meta_from(StrictObject& reader) {
   const auto& metadata = reader.at("metadata");
   if (!metadata.is_object()) reader.fail("has 'metadata' that is no object");
   meta.metadata = metadata.dump();
-  if (const auto* at_stop = reader.find("at_stop")) {
-    if (!at_stop->is_boolean()) reader.fail("has 'at_stop' that is neither true nor false");
-    meta.at_stop = at_stop->get<bool>();
-  }
+  meta.at_stop = flag_from(reader, "at_stop");
+  meta.has_directory = flag_from(reader, "directory");
   if (const auto* seconds = reader.find("iteration_s")) {
     if (!seconds->is_number() || !(seconds->get<double>() >= 0)) reader.fail("has 'iteration_s' that is no time");
     meta.iteration_s = seconds->get<double>();
@@ -151,6 +156,7 @@ Json to_json(const Meta& meta) {
   json["metadata"] = parse_json(meta.metadata, "metadata");
   if (!json["metadata"].is_object()) throw UsageError("a checkpoint's metadata is no JSON object: " + meta.metadata);
   if (meta.at_stop) json["at_stop"] = true;
+  if (meta.has_directory) json["directory"] = true;
   if (meta.iteration_s > 0) json["iteration_s"] = meta.iteration_s;
   return json;
 }
@@ -210,6 +216,12 @@ void check_metadata(std::string_view json) try {
                      std::string(json.substr(0, 80)));
 } catch (const nlohmann::json::exception& error) {
   throw UsageError(std::string("checkpoint metadata is no JSON: ") + excerpt(error.what()));
+}
+
+std::string merged_metadata(const std::string& base, const std::string& over) {
+  auto merged = Json::parse(base);
+  merged.update(Json::parse(over));
+  return merged.dump();
 }
 
 }  // namespace trainrt::checkpoint

@@ -20,6 +20,7 @@ struct Meta {
   std::map<std::string, double> metrics;  ///< numbers of the last report (NaN if it was NaN)
   std::string metadata = "{}";            ///< a JSON object of the user's
   bool at_stop = false;                   ///< taken only because the run stopped there: a quiet run has none
+  bool has_directory = false;             ///< files/ has what report() was given a directory of
   double iteration_s = 0;                 ///< time that the iteration under way has taken up to here, in all attempts
 };
 
@@ -69,5 +70,8 @@ Manifest read_manifest(const std::string& checkpoint_dir);
 /// Throws UsageError if a text of the user's, which a manifest is to carry as its metadata, is no JSON object, or
 /// is nested deeper than a manifest may be.
 void check_metadata(std::string_view json);
+
+/// Two texts that check_metadata() lets through as one: the keys of both, and of a key that both have `over`'s value.
+std::string merged_metadata(const std::string& base, const std::string& over);
 
 }  // namespace trainrt::checkpoint

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -8,6 +9,12 @@
 #include "checkpoint/format/index.hpp"
 
 namespace trainrt::checkpoint {
+
+/// How much of a checkpoint a state names.
+enum class Covers : std::uint8_t {
+  all,   ///< a checkpoint that has more is of another model
+  part,  ///< what a checkpoint has besides is left alone
+};
 
 /// What a checkpoint holds under a name.
 struct Item {
@@ -51,7 +58,7 @@ bool fits(const Item& wanted, const Item& found);
 std::string describe(const Item& item);
 
 /// What keeps the checkpoint from being loaded into this state, one line a name; empty = it fits. Entries of the state that
-/// are optional may be missing; items under "trainrt/" may be too many. Pure.
-std::vector<std::string> differences(const State& state, const std::vector<Item>& items);
+/// are optional may be missing; items under "trainrt/" may be too many, and all others if the state covers a part. Pure.
+std::vector<std::string> differences(const State& state, const std::vector<Item>& items, Covers covers = Covers::all);
 
 }  // namespace trainrt::checkpoint

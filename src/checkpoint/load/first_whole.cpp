@@ -132,15 +132,18 @@ Wanted all_of(const State& state) {
   return wanted;
 }
 
-Accept same_model(const State& state, Communicator& communicator) {
-  return [&](const std::string& directory, const Manifest& manifest, const Contents& contents) {
+Accept same_model(const State& state, Communicator& communicator, Covers covers) {
+  return [&, covers](const std::string& directory, const Manifest& manifest, const Contents& contents) {
     const auto lines = distinct_lines(communicator, [&] {
-      auto mine = differences(state, contents.items());
+      auto mine = differences(state, contents.items(), covers);
       const auto files = file_differences(state, manifest, communicator.rank());
       mine.insert(mine.end(), files.begin(), files.end());
       return mine;
     });
     if (lines.empty()) return;
+    if (covers == Covers::part)
+      throw UsageError("cannot load from '" + directory + "': it does not hold what is asked for:\n  " +
+                       join(lines, "\n  "));
     const auto text = "cannot restore from '" + directory + "': it is of another model than the State:\n  " +
                       join(lines, "\n  ") + "\nRun the model that wrote it.";
     throw StateDiffers(text, directory, lines);

@@ -48,7 +48,7 @@ std::vector<Candidate> candidates_in(const std::string& run_dir, Communicator& c
 Wanted all_of(const State& state);
 
 /// What load_latest() and a load_from() without patterns ask of a checkpoint: that it is of the state's model.
-Accept same_model(const State& state, Communicator& communicator);
+Accept same_model(const State& state, Communicator& communicator, Covers covers);
 
 /// Puts the state's files back, and gives what load_latest() returns. Collective.
 LoadResult finish_load(const State& state, Loaded loaded, Communicator& communicator);

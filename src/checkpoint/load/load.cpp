@@ -35,9 +35,10 @@ bool selects(const Selection& selection, const std::string& name) {
 namespace {
 
 std::optional<LoadResult> load_newest(const State& state, const std::string& run_dir,
-                                      const std::vector<Candidate>& candidates, Communicator& communicator) {
+                                      const std::vector<Candidate>& candidates, Communicator& communicator,
+                                      Covers covers = Covers::all) {
   std::vector<std::string> skipped;
-  auto loaded = load_first_whole(candidates, all_of(state), same_model(state, communicator), communicator, skipped);
+  auto loaded = load_first_whole(candidates, all_of(state), same_model(state, communicator, covers), communicator, skipped);
   if (loaded) {
     for (const auto& entry : state.tensors())
       if (loaded->contents.find(entry.name) == nullptr) loaded->result.untouched.insert(entry.name);
@@ -57,8 +58,8 @@ std::optional<LoadResult> load_latest(const State& state, const std::string& run
 }
 
 std::optional<LoadResult> load_latest(const State& state, const std::string& run_dir,
-                                      const std::vector<std::int64_t>& numbers, Communicator& communicator) {
-  return load_newest(state, run_dir, candidates_of(run_dir, numbers), communicator);
+                                      const std::vector<std::int64_t>& numbers, Communicator& communicator, Covers covers) {
+  return load_newest(state, run_dir, candidates_of(run_dir, numbers), communicator, covers);
 }
 
 namespace fs = std::filesystem;
@@ -199,7 +200,7 @@ PartialResult load_from(const State& state, const std::string& given, const Sele
   const Partial partial(state, selection, communicator);
   PartialResult result;
   const bool all = selection.patterns.empty();
-  const auto accept = all ? same_model(state, communicator)
+  const auto accept = all ? same_model(state, communicator, selection.covers)
                           : Accept([&](const std::string& directory, const Manifest&, const Contents& contents) {
                               partial.accept(directory, contents);
                             });

@@ -9,6 +9,7 @@
 #include <trainrt/state.hpp>
 
 #include "checkpoint/format/manifest.hpp"
+#include "checkpoint/load/contents.hpp"
 
 namespace trainrt::checkpoint {
 
@@ -32,13 +33,15 @@ std::optional<LoadResult> load_latest(const State& state, const std::string& run
 
 /// The same, of these checkpoints of the run: a listing that the caller trusts. The same on all ranks, ascending.
 std::optional<LoadResult> load_latest(const State& state, const std::string& run_dir,
-                                      const std::vector<std::int64_t>& numbers, Communicator& communicator);
+                                      const std::vector<std::int64_t>& numbers, Communicator& communicator,
+                                      Covers covers = Covers::all);
 
 /// What a new run takes from another one's checkpoint.
 struct Selection {
   /// Patterns of names (fnmatch(3): * ? []; * crosses '/'), the last that matches decides, one with a leading '!' keeps its
   /// names out. Empty: everything, as load_latest().
   std::vector<std::string> patterns;
+  Covers covers = Covers::all;  ///< without patterns
 };
 /// The patterns take this name in: the last that matches decides; if none does, only patterns that begin with one that
 /// keeps names out let it pass. Names below "trainrt/" are the runtime's own: only patterns that begin so speak of them.

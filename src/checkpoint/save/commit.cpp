@@ -103,6 +103,8 @@ void prepare_work(const SavePaths& paths, std::uint64_t file_bytes, int files) {
   if (io::file_system_of(paths.work).name == "lustre") io::set_striping(paths.work, io::striping_for(file_bytes, files));
 }
 
+void prepare_files(const SavePaths& paths) { io::make_directories_below(paths.work, paths.work + "/" + files_folder); }
+
 std::uint64_t commit(const Commit& commit, const Observer& observer) try {
   throw_failures(commit.parts);
   if (commit.before) commit.before();

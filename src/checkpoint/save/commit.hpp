@@ -24,6 +24,9 @@ SavePaths save_paths(const std::string& run_dir, const std::string& private_dir,
 /// files of that size. Rank 0 calls.
 void prepare_work(const SavePaths& paths, std::uint64_t file_bytes, int files);
 
+/// Makes the folder of the user's files in it, which may stay empty.
+void prepare_files(const SavePaths& paths);
+
 /// A directory of that number exists already, or the private directory is gone: another attempt owns the run now.
 class LostRun : public Error {
  public:

@@ -6,8 +6,10 @@
 #include <thread>
 
 #include "checkpoint/checkpoint_error.hpp"
+#include "checkpoint/part.hpp"
 #include "core/host.hpp"
 #include "core/retry.hpp"
+#include "io/digest.hpp"
 #include "io/file.hpp"
 
 namespace trainrt::checkpoint {
@@ -35,6 +37,18 @@ void await_directory(const std::string& path, bool parent_was_seen, double limit
     return dynamic_cast<const DirectoryNotSeen*>(&error) != nullptr;
   };
   retry("storage", look, may_pass, limits);
+}
+
+void Output::read_back(const std::function<void(std::uint64_t bytes)>& read) const {
+  io::BlockPool pool(read_buffer_bytes, 0);  // blocks need not begin on a page
+  const auto file = io::PositionalFile::open(path_);
+  for (const auto& record : blocks) {
+    const auto block = pool.take(read_buffer_for(record.bytes));
+    if (io::digest_of(file.read(record.at, static_cast<std::size_t>(record.bytes), block)) != record.digest)
+      throw Error("'" + path_ + "' reads back otherwise than it was written, at byte " + std::to_string(record.at) +
+                  ": the storage loses data, tell those who run it");
+    read(record.bytes);
+  }
 }
 
 }  // namespace trainrt::checkpoint

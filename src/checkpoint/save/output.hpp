@@ -1,9 +1,11 @@
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "checkpoint/format/index.hpp"
@@ -31,10 +33,20 @@ class Output {
     if (!file_) io::retried_in(run_dir_, [&] { file_ = io::PositionalFile::create(path_, expected_bytes_); });
     return *file_;
   }
+  /// Called by one thread at a time; once is enough.
   void finish() {
+    if (std::exchange(is_finished_, true)) return;
     file().sync();
     file_->close();
   }
+  /// One more block is on its way here. Who adds them counts as one.
+  void begin_part() { ++open_; }
+  /// True if that was the last one.
+  bool end_part() { return --open_ == 0; }
+
+  /// Error if it is not what was written. `read` hears of bytes that were read.
+  void read_back(const std::function<void(std::uint64_t bytes)>& read) const;
+
   const std::string& path() const { return path_; }
 
   std::vector<BlockRecord> blocks;  ///< one a block that goes here; each thread fills in its own
@@ -45,6 +57,8 @@ class Output {
   std::uint64_t expected_bytes_;
   std::mutex mutex_;
   std::optional<io::PositionalFile> file_;
+  std::atomic<int> open_{1};
+  bool is_finished_ = false;
 };
 
 }  // namespace trainrt::checkpoint

@@ -43,7 +43,19 @@ SortedOut sort_out(const std::string& run_dir, const std::set<std::int64_t>& num
   return sorted;
 }
 
+/// By the score, NaN and missing ones last; of equal ones the newer.
+bool is_better(const Meta& a, const Meta& b, const Retention& retention) {
+  const auto score_a = score(a, retention);
+  const auto score_b = score(b, retention);
+  return score_a != score_b ? score_a > score_b : a.number > b.number;
+}
+
 }  // namespace
+
+std::vector<Meta> best_first(std::vector<Meta> good, const Retention& retention) {
+  std::ranges::sort(good, [&](const Meta& a, const Meta& b) { return is_better(a, b, retention); });
+  return good;
+}
 
 std::vector<std::int64_t> to_delete(const std::vector<Meta>& good, const Retention& retention,
                                     const std::vector<std::int64_t>& damaged) {
@@ -56,10 +68,7 @@ std::vector<std::int64_t> to_delete(const std::vector<Meta>& good, const Retenti
   };
   auto ranked = good;
   std::sort(ranked.begin(), ranked.end(), [&](const Meta& a, const Meta& b) {
-    if (is_extra(a) != is_extra(b)) return is_extra(b);
-    const auto score_a = score(a, retention);
-    const auto score_b = score(b, retention);
-    return score_a != score_b ? score_a > score_b : a.number > b.number;
+    return is_extra(a) != is_extra(b) ? is_extra(b) : is_better(a, b, retention);
   });
   std::vector<std::int64_t> numbers;
   for (std::size_t i = keep; i < ranked.size(); ++i)
@@ -75,9 +84,7 @@ const Meta* best_of(const std::vector<Meta>& good, const Retention& retention) {
   for (const auto& meta : good) {
     const auto found = meta.metrics.find(retention.score_attribute);
     if (found == meta.metrics.end() || std::isnan(found->second)) continue;
-    const bool is_better = best == nullptr || score(meta, retention) > score(*best, retention) ||
-                           (score(meta, retention) == score(*best, retention) && meta.number > best->number);
-    if (is_better) best = &meta;
+    if (best == nullptr || is_better(meta, *best, retention)) best = &meta;
   }
   return best;
 }

@@ -22,6 +22,9 @@ struct Retention {
 std::vector<std::int64_t> to_delete(const std::vector<Meta>& good, const Retention& retention,
                                     const std::vector<std::int64_t>& damaged = {});
 
+/// All of them, by the score: NaN and missing ones rank last, of equal ones the newer is better. Pure.
+std::vector<Meta> best_first(std::vector<Meta> good, const Retention& retention);
+
 /// The best of them by the score; of equal ones the newer. nullptr if none has a score. Pure.
 const Meta* best_of(const std::vector<Meta>& good, const Retention& retention);
 

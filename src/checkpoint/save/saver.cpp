@@ -13,6 +13,7 @@
 #include "checkpoint/save/commit.hpp"
 #include "checkpoint/save/whole_view.hpp"
 #include "core/host.hpp"
+#include "core/text.hpp"
 #include "io/file.hpp"
 #include "io/storage_error.hpp"
 #include "io/storage_retry.hpp"
@@ -89,6 +90,7 @@ std::optional<SaveResult> Saver::start(const State& state, Request request) {
       const auto file_bytes = plan_ ? plan_->file_bytes : 0;
       io::retried_in(options_.run_dir,
                      [&] { prepare_work(paths, file_bytes, static_cast<int>(options_.file_of_rank.size())); });
+      if (request.meta.has_directory) prepare_files(paths);
       options_.writer.observer(Phase::prepared);
     } catch (const std::exception& error) {
       const auto lost = options_.makes_private_dir ? std::string() : lost_text(paths);
@@ -112,8 +114,17 @@ std::optional<SaveResult> Saver::start(const State& state, Request request) {
   flight_ = std::make_unique<Flight>(Flight{std::move(request), paths, began_ms});
   value_names_.clear();
   for (const auto& value : state.values()) value_names_.push_back(value.name);
-  writer_.begin(plan_, state, paths.work);
+  writer_.begin(plan_, state, flight_->request.given, paths.work);
+  if (flight_->request.meta.has_directory) require_readable();
   return std::nullopt;
+}
+
+void Saver::require_readable() {
+  const auto check = [&] { return writer_.require_readable(), std::string(); };
+  const auto failures = try_on_every_rank(communicator_, check, options_.writer.explain).failures;
+  if (failures.empty()) return;
+  finish();
+  throw GivenUnreadable(join(failures, "; "));
 }
 
 /// Once: if it is gone later, it has been taken away.

@@ -57,9 +57,11 @@ class Saver {
     Meta meta;                            ///< ranks and created are filled in
     std::function<void()> before_commit;  ///< rank 0's writer calls it: what must be durable first
     Comparison comparison;
+    Given given;  ///< files besides those of the State; meta.has_directory says on all ranks whether there may be any
   };
   /// Takes a checkpoint. Nothing may be in flight. Returns a result if it failed at once. Values that differ between
-  /// ranks throw Error (it is a bug of the train function).
+  /// ranks throw Error (it is a bug of the train function), and given files that cannot be read
+  /// GivenUnreadable: then nothing of the checkpoint remains.
   std::optional<SaveResult> start(const State& state, Request request);
 
   /// Checkpoints of the run that a load found damaged: they take no place among those that retention keeps, and are
@@ -86,6 +88,7 @@ class Saver {
   struct Conclusion;
   void plan(const State& state);
   void make_private_dir();
+  void require_readable();
   void gather();
   void commit_gathered(const std::vector<std::string>& sealed);
   SaveResult conclude();

@@ -7,6 +7,7 @@
 #include <trainrt/state.hpp>
 #include <vector>
 
+#include "checkpoint/save/directories.hpp"
 #include "checkpoint/save/phases.hpp"
 #include "checkpoint/save/results.hpp"
 #include "checkpoint/save/shard_plan.hpp"
@@ -39,8 +40,12 @@ class ShardWriter {
   explicit ShardWriter(WriterOptions options);
   ~ShardWriter();
 
-  /// Returns when the state may change. The earlier part must be sealed. Failures show in wait().
-  void begin(std::shared_ptr<const ShardPlan> plan, const State& state, const std::string& directory);
+  /// Returns when the state, and the files that are given besides, may change. The earlier part must be sealed. Failures
+  /// show in wait().
+  void begin(std::shared_ptr<const ShardPlan> plan, const State& state, const Given& given, const std::string& directory);
+  /// After begin(): GivenUnreadable if a given file could not be read. That is not the storage's failure, which training
+  /// survives.
+  void require_readable() const;
   bool is_sealed() const;
   /// Waits for the part that was begun last. Throws SaveStalled if no byte is written for stuck_s.
   Sealed wait();
@@ -54,6 +59,7 @@ class ShardWriter {
  private:
   class Job;
   io::Block staging_block(const Job& job, std::size_t bytes);
+  void take_memory(std::size_t blocks, std::uint64_t bytes);
   WriterOptions options_;
   std::atomic<bool> pins_{false};         // some state had tensors on GPUs
   std::atomic<bool> parent_seen_{false};  // this rank has seen the directory that checkpoints are written in

@@ -18,6 +18,7 @@
 #include "comm/start_mpi.hpp"
 #include "core/first_rank.hpp"
 #include "core/log.hpp"
+#include "core/shared_file.hpp"
 
 namespace trainrt::comm::plugins {
 
@@ -27,10 +28,12 @@ namespace {
 class Windows : public Segments {
  public:
   Memory add(SharedSegment segment) {
-    auto* const mine = segment.memory.get() + static_cast<std::size_t>(segment.index) * segment.slice;
+    const auto at = static_cast<std::size_t>(segment.index) * segment.slice;
+    auto* const mine = segment.memory.get() + at;
     auto given_back = std::make_shared<std::atomic<bool>>(false);  // the owner may drop it on any thread
     windows_.push_back({segment.memory, mine, segment.slice, given_back});
-    return Memory(mine, [given_back, memory = std::move(segment.memory)](std::byte*) { given_back->store(true); });
+    auto end = [given_back, memory = std::move(segment.memory), file = segment.file] { given_back->store(true); };
+    return Memory(mine, FileMemoryEnd{{*segment.file, at, segment.slice}, std::move(end)});
   }
 
   /// Unmaps the windows that all ranks have given back. Collective.

@@ -70,11 +70,19 @@ TEST_CASE("what older manifests lack is optional, and comes back where it is the
   CHECK(manifest_from(plain, "m").meta.iteration_s == 0);
   manifest.meta.at_stop = true;
   manifest.meta.iteration_s = 0.1;
+  manifest.meta.has_directory = true;
   const auto read = manifest_from(to_text(manifest), "m");
   CHECK(read.meta.at_stop);
+  CHECK(read.meta.has_directory);
   CHECK(read.meta.iteration_s == 0.1);
   CHECK_THAT(why(R"("metadata": {)", R"("at_stop": 1, "metadata": {)"), Contains("'at_stop'"));
+  CHECK_THAT(why(R"("metadata": {)", R"("directory": null, "metadata": {)"), Contains("'directory'"));
   CHECK_THAT(why(R"("metadata": {)", R"("iteration_s": -1, "metadata": {)"), Contains("'iteration_s'"));
+}
+
+TEST_CASE("two kinds of metadata become one, and of a key that both have the later counts") {
+  CHECK(merged_metadata("{}", R"({"a": 1})") == R"({"a":1})");
+  CHECK(merged_metadata(R"({"a": {"b": 1}, "c": 2})", R"({"a": {"d": 3}})") == R"({"a":{"d":3},"c":2})");
 }
 
 TEST_CASE("metadata that is no JSON object is refused when a manifest is made") {

@@ -84,7 +84,7 @@ TEST_CASE("with scaling.check other kinds, roots and names are found before anyt
   const auto other_root = errors_of(
       2, 5, [](Communicator& c) { c.broadcast_text("x", c.rank()); }, true);
   for (const auto& error : other_root)
-    CHECK_THAT(error, Contains("broadcast of 1 i64 from rank 0") && Contains("from rank 1"));
+    CHECK_THAT(error, Contains("broadcast of 1024 u8 from rank 0") && Contains("from rank 1"));
   const auto other_kind = errors_of(
       3, 5,
       [](Communicator& c) {

@@ -1,13 +1,17 @@
+#include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <catch2/catch.hpp>
@@ -45,6 +49,26 @@ struct Shown {
   explicit Shown(const std::string& name) : path(name), fd(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)) {}
   ~Shown() { close(fd); }
   Shown(const Shown&) = delete;
+};
+
+/// Files of this process may not grow beyond so many bytes, until it is lifted.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit small{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+  }
+  ~FileSizeLimit() {
+    lift();
+    std::signal(SIGXFSZ, handler_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  void lift() const { setrlimit(RLIMIT_FSIZE, &before_); }
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
 };
 
 }  // namespace
@@ -119,6 +143,64 @@ TEST_CASE("a log is appended to, with a line for each start, and storage that fa
   OutputLog link(scratch / "link");
   link.add("through a link");
   CHECK_THAT(content_of(path), !Contains("through a link"));
+}
+
+TEST_CASE("a log that finds no room says later how much of the output it lacks, and its title is none of it") {
+  const Scratch scratch;
+  const auto path = scratch / "rank.log";
+  const FileSizeLimit limit(8);
+  OutputLog log(path);
+  log.begin("attempt 1");
+  log.add("lost");
+  log.begin("attempt 2");
+  log.add("lost too");
+  limit.lift();
+  log.add("kept");
+  const auto text = content_of(path);
+  CHECK_THAT(text, Contains(" attempt 2 ====\n\n==== 12 bytes are missing here ====\n") && EndsWith("\nkept"));
+}
+
+TEST_CASE("a log whose place is not known yet holds back what it gets, and leads on to others") {
+  const Scratch scratch;
+  OutputLog log("");
+  log.hold();
+  log.begin("not written");
+  log.add("early ");
+  CHECK_FALSE(log.is_full());
+  log.add("words\n");
+  log.lead_to(scratch / "first.log", "attempt 1");
+  log.add("late\n");
+  CHECK_THAT(content_of(scratch / "first.log"),
+             EndsWith("Z attempt 1 ====\nearly words\nlate\n") && !Contains("not written"));
+  log.lead_to(scratch / "second.log", "attempt 1");
+  log.add("other\n");
+  CHECK_THAT(content_of(scratch / "second.log"), EndsWith("Z attempt 1 ====\nother\n"));
+  CHECK_THAT(content_of(scratch / "first.log"), EndsWith("late\n"));
+  OutputLog full("");
+  full.hold();
+  full.add(std::string(OutputLog::most_held_bytes, 'x'));
+  CHECK(full.is_full());
+  full.lead_to(scratch / "third.log", "t");
+  CHECK_FALSE(full.is_full());
+}
+
+TEST_CASE("a reader that may not hold back more waits until it knows the log") {
+  const Scratch scratch;
+  OutputPlan plan{.log = "", .holds_log = true, .terminal = OutputPlan::Terminal::nothing};
+  OutputReader reader(plan);
+  const int end = reader.output_end();
+  reader.begin("", OutputReader::Writer::this_process);
+  const std::string line(1023, 'y');
+  std::thread writer([&] {
+    for (int i = 0; i < 3000; ++i)
+      if (write(end, (line + "\n").data(), 1024) != 1024) return;
+  });
+  while (!reader.is_full()) std::this_thread::yield();
+  reader.lead_to(scratch / "rank.log", "attempt 1");
+  writer.join();
+  CHECK(reader.settle(10));
+  const auto text = content_of(scratch / "rank.log");
+  CHECK(std::count(text.begin(), text.end(), '\n') == 3001);
 }
 
 TEST_CASE("what is shown is chosen by rank") {

@@ -29,9 +29,16 @@ Record aggregated(const std::vector<Metrics>& ranks) {
 }
 
 double number(const Record& record, std::string_view key) {
-  const auto* value = record.find(key);
-  REQUIRE(value != nullptr);
-  return std::get<double>(*value);
+  REQUIRE(record.number(key));
+  return *record.number(key);
+}
+
+/// 'w' a whole number, 'r' a real, of what each rank gives.
+char kind(const std::vector<MetricValue>& given) {
+  std::vector<Metrics> ranks;
+  for (const auto& value : given) ranks.push_back({{"x", value}});
+  const auto record = aggregated(ranks);
+  return std::holds_alternative<std::int64_t>(*record.find("x")) ? 'w' : 'r';
 }
 
 }  // namespace
@@ -71,6 +78,33 @@ TEST_CASE("infinities survive min and max") {
   CHECK(number(aggregated({{{"x", trainrt::min(infinity)}}, {{"x", trainrt::min(3)}}}), "x") == 3);
 }
 
+TEST_CASE("sums, minima and maxima of whole numbers are whole, and anything else is a real") {
+  CHECK(kind({sum(2), sum(3)}) == 'w');
+  CHECK(kind({trainrt::min(-2), trainrt::min(3)}) == 'w');
+  CHECK(kind({trainrt::max(2), trainrt::max(true)}) == 'w');
+  CHECK(kind({sum(2), sum(3.0)}) == 'r');
+  CHECK(kind({trainrt::max(2.0), trainrt::max(3)}) == 'r');
+  CHECK(kind({trainrt::min(2), trainrt::min(nan_value)}) == 'r');
+  CHECK(kind({2, 4}) == 'r');
+  CHECK(kind({ratio(2, 1), ratio(2, 1)}) == 'r');
+}
+
+TEST_CASE("whole numbers that a double may not hold are kept by one rank, and reals where ranks make one of theirs") {
+  CHECK(kind({sum(most_exact - 2), sum(-1)}) == 'w');
+  CHECK(kind({sum(most_exact), sum(1)}) == 'r');
+  CHECK(kind({sum(most_exact), sum(1), sum(-most_exact)}) == 'r');
+  CHECK(kind({trainrt::max(most_exact + 1)}) == 'r');
+  const auto record = taken_as_is(
+      {{"odd", most_exact + 1}, {"least", INT64_MIN}, {"beyond", UINT64_MAX}, {"yes", true}, {"real", 2.0}, {"n", sum(3)}},
+      1);
+  CHECK(*record.find("odd") == Record::Value(most_exact + 1));
+  CHECK(*record.find("least") == Record::Value(INT64_MIN));
+  CHECK(*record.find("beyond") == Record::Value(static_cast<double>(UINT64_MAX)));
+  CHECK(*record.find("yes") == Record::Value(std::int64_t{1}));
+  CHECK(*record.find("real") == Record::Value(2.0));
+  CHECK(*record.find("n") == Record::Value(std::int64_t{3}));
+}
+
 TEST_CASE("the keys' order may differ between ranks, and the record keeps that of its own rank") {
   const auto record = aggregated({{{"b", 1.0}, {"a", 10.0}, {"c", sum(1)}}, {{"a", 20.0}, {"c", sum(5)}, {"b", 3.0}}});
   CHECK(number(record, "b") == 2);
@@ -100,6 +134,7 @@ TEST_CASE("bad keys and weights are errors that name the key") {
 TEST_CASE("the schema hash tells keys, kinds and reductions apart, but not values") {
   const auto hash = [](const Metrics& metrics) { return encode(metrics).schema_hash; };
   CHECK(hash({{"a", 1.0}}) == hash({{"a", 2.0}}));
+  CHECK(hash({{"a", 1.0}}) == hash({{"a", 1}}));
   CHECK(hash({{"a", 1.0}}) == hash({{"a", ratio(1, 5)}}));
   CHECK(hash({{"a", 1.0}}) != hash({{"b", 1.0}}));
   CHECK(hash({{"a", 1.0}}) != hash({{"a", sum(1)}}));

@@ -1,0 +1,170 @@
+#include "checkpoint/save/directories.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <functional>
+#include <map>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "checkpoint/collective.hpp"
+#include "checkpoint/format/manifest.hpp"
+#include "checkpoint/other_files.hpp"
+#include "core/host.hpp"
+#include "core/text.hpp"
+#include "io/file.hpp"
+
+namespace trainrt::checkpoint {
+
+namespace {
+
+std::string path_in(const std::string& directory, const std::string& name) { return directory + "/" + name; }
+
+struct stat look_at_file(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) io::fail("look at", path, errno);
+  if (S_ISDIR(info.st_mode))
+    throw Error("'" + path + "' is a link to a directory: a checkpoint takes files, links to files and folders");
+  if (!S_ISREG(info.st_mode))
+    throw Error("'" + path + "' is neither a file nor a folder: a checkpoint takes files, links to files and folders");
+  return info;
+}
+
+/// The same for ranks that give one and the same file, of a directory that they share.
+std::int64_t identity_of(const struct stat& info) {
+  const auto text =
+      fmt::format("{} {} {} {} {}", host_name(), info.st_dev, info.st_ino, info.st_ctim.tv_sec, info.st_ctim.tv_nsec);
+  return static_cast<std::int64_t>(std::hash<std::string>{}(text));
+}
+
+/// The metadata, then name, size and identity of each file.
+std::string packed_list(const DirectoryCheckpoint& mine) {
+  check_metadata(mine.metadata);
+  Packer packer;
+  packer.put(mine.metadata);
+  if (mine.path.empty()) return packer.bytes();
+  for (const auto& name : io::list_files_below(mine.path)) {
+    const auto path = path_in(mine.path, name);
+    if (!is_utf8(name)) throw Error("the name of '" + path + "' is no UTF-8: a checkpoint's names are");
+    const auto info = look_at_file(path);
+    packer.put(name).put(info.st_size).put(identity_of(info));
+  }
+  return packer.bytes();
+}
+
+/// A file as the ranks have it.
+struct Shared {
+  std::uint64_t bytes = 0;
+  std::int64_t identity = 0;
+  std::vector<int> ranks;  ///< that have it, ascending
+  bool is_to_compare = false;
+};
+using SharedFiles = std::map<std::string, Shared>;
+
+struct Lists {
+  SharedFiles files;
+  std::string metadata = "{}";
+};
+
+[[noreturn]] void refuse_difference(const std::string& name, int one, int other, const std::string& what) {
+  throw Error(fmt::format(
+      "report(): ranks {} and {} give different files '{}' ({}). Files of one name must be the same on all ranks: "
+      "name them by the rank, or give them on one rank only",
+      one, other, name, what));
+}
+
+Lists unpacked(const std::vector<std::string>& ranks) {
+  Lists lists;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    Unpacker unpacker(ranks[rank]);
+    if (auto metadata = unpacker.text(); lists.metadata == "{}") lists.metadata = std::move(metadata);
+    while (!unpacker.done()) {
+      const auto name = unpacker.text();
+      const auto bytes = static_cast<std::uint64_t>(unpacker.number());
+      const auto identity = unpacker.number();
+      auto& shared = lists.files[name];
+      if (!shared.ranks.empty() && shared.bytes != bytes)
+        refuse_difference(name, shared.ranks.front(), static_cast<int>(rank),
+                          fmt::format("of {} and {} bytes", shared.bytes, bytes));
+      shared.is_to_compare = shared.is_to_compare || (!shared.ranks.empty() && shared.identity != identity);
+      shared.bytes = bytes;
+      shared.identity = identity;
+      shared.ranks.push_back(static_cast<int>(rank));
+    }
+  }
+  return lists;
+}
+
+void refuse_folders_of_files(const SharedFiles& files) {
+  for (const auto& [name, shared] : files)
+    for (auto slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1))
+      if (const auto file = files.find(name.substr(0, slash)); file != files.end())
+        throw Error(fmt::format("report(): '{}' is a file on rank {} and a folder on rank {}: '{}'", file->first,
+                                file->second.ranks.front(), shared.ranks.front(), name));
+}
+
+bool is_in(const std::string& name, const std::string& folder) {
+  return name == folder || name.starts_with(folder + "/") || folder.starts_with(name + "/");
+}
+
+/// The State's files of each rank lie in "rank-00003/".
+bool is_of_ranks(const std::string& name) {
+  return name.starts_with("rank-") && std::isdigit(static_cast<unsigned char>(name[5])) != 0;
+}
+
+void refuse_names_of_state(const SharedFiles& files, const State& state) {
+  for (const auto& entry : state.files())
+    for (const auto& [name, shared] : files)
+      if (entry.each_rank ? is_of_ranks(name) : is_in(name, entry.name))
+        throw Error(
+            fmt::format("report(): rank {} gives a file '{}', where the State's file '{}' lies in a checkpoint: "
+                        "give it another name",
+                        shared.ranks.front(), name, entry.name));
+}
+
+bool has(const Shared& shared, int rank) { return std::ranges::binary_search(shared.ranks, rank); }
+
+/// Of the files that are to be compared: digests of this rank's, in the order of their names.
+std::string packed_digests(const SharedFiles& files, const std::string& directory, int rank) {
+  Packer packer;
+  for (const auto& [name, shared] : files)
+    if (shared.is_to_compare && has(shared, rank)) packer.put(read_through(path_in(directory, name)).digest);
+  return packer.bytes();
+}
+
+void refuse_different(const SharedFiles& files, const std::string& directory, Communicator& communicator,
+                      const Explain& explain) {
+  if (std::ranges::none_of(files, [](const auto& file) { return file.second.is_to_compare; })) return;
+  const auto digests = on_every_rank(
+      communicator, [&] { return packed_digests(files, directory, communicator.rank()); }, explain);
+  std::vector<Unpacker> ranks(digests.begin(), digests.end());
+  for (const auto& [name, shared] : files) {
+    if (!shared.is_to_compare) continue;
+    const auto first = ranks[static_cast<std::size_t>(shared.ranks.front())].text();
+    for (auto rank = shared.ranks.begin() + 1; rank != shared.ranks.end(); ++rank)
+      if (ranks[static_cast<std::size_t>(*rank)].text() != first)
+        refuse_difference(name, shared.ranks.front(), *rank, fmt::format("of {} bytes each", shared.bytes));
+  }
+}
+
+}  // namespace
+
+Given gather_directories(const DirectoryCheckpoint& mine, const State& state, Communicator& communicator,
+                         const Explain& explain) {
+  auto lists = unpacked(on_every_rank(
+      communicator, [&] { return packed_list(mine); }, explain));
+  refuse_folders_of_files(lists.files);
+  refuse_names_of_state(lists.files, state);
+  refuse_different(lists.files, mine.path, communicator, explain);
+  Given given;
+  given.metadata = std::move(lists.metadata);
+  for (const auto& [name, shared] : lists.files)
+    if (shared.ranks.front() == communicator.rank()) given.files.push_back({name, path_in(mine.path, name), shared.bytes});
+  return given;
+}
+
+}  // namespace trainrt::checkpoint

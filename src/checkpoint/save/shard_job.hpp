@@ -1,0 +1,205 @@
+#pragma once
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <trainrt/error.hpp>
+
+#include "checkpoint/format/names.hpp"
+#include "checkpoint/part.hpp"
+#include "checkpoint/save/output.hpp"
+#include "checkpoint/save/shard_writer.hpp"
+#include "checkpoint/save/stall_check.hpp"
+#include "io/digest.hpp"
+#include "io/file.hpp"
+#include "io/storage_error.hpp"
+#include "io/storage_retry.hpp"
+
+namespace trainrt::checkpoint {
+
+/// One rank's part of one checkpoint, on its way to the disk. Begun by the train thread, ended by the last task.
+class ShardWriter::Job : public std::enable_shared_from_this<Job> {
+ public:
+  Job(ShardWriter& writer, std::shared_ptr<const ShardPlan> plan, std::string directory)
+      : writer_(writer), plan_(std::move(plan)), directory_(std::move(directory)) {
+    outputs_.push_back(std::make_unique<Output>(directory_, plan_->file, plan_->file_bytes));
+    outputs_.front()->blocks.resize(plan_->blocks.size());
+    result_.file_bytes = plan_->file_bytes;
+  }
+
+  // --- the train thread (shard_staging.cpp) ---
+
+  void stage(const State& state, const Given& given);
+  Sealed wait(double stuck_s) {
+    std::unique_lock lock(mutex_);
+    StallCheck check("writing '" + directory_ + "/" + plan_->file + "'", stuck_s, done_bytes_);
+    while (!sealed_) {
+      changed_.wait_for(lock, std::chrono::milliseconds(200));
+      if (!sealed_) check.require_progress(done_bytes_);
+    }
+    return result_;
+  }
+  bool is_sealed() const {
+    const std::lock_guard lock(mutex_);
+    return sealed_;
+  }
+  void require_readable() const {
+    if (!unreadable_.empty()) throw GivenUnreadable(unreadable_);
+  }
+  std::uint64_t done_bytes() const { return done_bytes_; }
+
+ private:
+  /// Bytes in staging memory, or on their way there from a GPU.
+  struct Staged {
+    std::uint64_t at = 0;  ///< of the file
+    std::span<const std::byte> bytes;
+    std::string digest;     ///< "": not made yet
+    device::Events copied;  ///< what to wait for
+  };
+  void stage_shard(const State& state);
+  void stage_file(const FileEntry& entry);
+  void stage_given(const GivenFile& file);
+  void carry(const std::string& from, const State& state);
+  std::string values_now(const State& state) const;
+  void submit(Output& output, std::size_t number, std::shared_ptr<io::Block> block, Staged staged);
+
+  Output& add_output(const std::string& name, std::uint64_t expected_bytes) {
+    return *outputs_.emplace_back(std::make_unique<Output>(directory_, name, expected_bytes));
+  }
+  static std::size_t blocks_of(std::uint64_t bytes) {
+    return static_cast<std::size_t>((bytes + block_bytes - 1) / block_bytes);
+  }
+
+  void await_copies(const device::Events& copies) const {
+    device::wait_all(copies, writer_.options_.stuck_s, "copies of the state from a GPU have");
+  }
+
+  // --- background threads ---------------------------------------------------------------------------------------------
+
+  void write(Output& output, BlockRecord& record, std::span<const std::byte> bytes) {
+    if (record.digest.empty()) record.digest = io::digest_of(bytes);
+    await_place(output.path());
+    io::while_there(run_of(run_of(directory_)), [&] { output.file().write(record.at, bytes); });  // it may reopen the file
+    done_bytes_ += bytes.size();
+  }
+
+  /// Folders of user files are made by who needs them.
+  void await_place(const std::string& path) {
+    const std::lock_guard lock(place_mutex_);
+    if (failed_) throw Error("another part of the checkpoint was not written");  // what failed first is reported
+    if (!directory_seen_)
+      await_directory(directory_, writer_.parent_seen_, writer_.options_.visible_s, writer_.options_.say);
+    directory_seen_ = writer_.parent_seen_ = true;
+    const auto folder = path.substr(0, path.rfind('/'));
+    if (folder != directory_ && folders_.insert(folder).second) io::make_directories_below(directory_, folder);
+  }
+
+  /// The train thread's own part counts as one task. Whoever ends the last one seals.
+  void complete_one(bool on_train_thread) {
+    if (--open_ > 0) return;
+    if (on_train_thread)
+      writer_.workers_.submit([job = shared_from_this()] { job->seal(); });
+    else
+      seal();
+  }
+
+  void seal() {
+    attempt([&] {
+      if (failed_) return;
+      write_index();
+      writer_.options_.observer(Phase::shard_written);
+      for (const auto& output : outputs_) {
+        await_place(output->path());
+        output->finish();
+      }
+      sync_folders();
+      if (writer_.options_.read_back) {
+        for (const auto& output : outputs_) output->read_back([this](std::uint64_t bytes) { done_bytes_ += bytes; });
+      }
+      writer_.options_.observer(Phase::shard_synced);
+    });
+    const std::lock_guard lock(mutex_);
+    result_.failure = failure_;
+    for (std::size_t i = 0; i < result_.files.size() && failure_.empty(); ++i)
+      result_.files[i].digest = digest_of_blocks(outputs_[i + 1]->blocks);
+    result_.files.insert(result_.files.end(), carried_.begin(), carried_.end());
+    sealed_ = true;
+    changed_.notify_all();
+  }
+
+  void write_index() {
+    const auto text = index_text(plan_->rank, plan_->tensors_text, values_text_, outputs_.front()->blocks,
+                                 static_cast<std::size_t>(plan_->index.bytes));
+    await_place(outputs_.front()->path());
+    write_text(text, plan_->index.at);
+    result_.part = {plan_->rank, plan_->index.at, plan_->index.bytes, io::digest_of(std::string_view(text))};
+    done_bytes_ += text.size();
+  }
+
+  /// Through a block, so that it goes past the page cache as the rest does: one descriptor to make durable, not two.
+  void write_text(const std::string& text, std::uint64_t at) {
+    const auto block = writer_.pool_.take(text.size());
+    for (std::size_t done = 0; done < text.size();) {
+      const auto part = block.bytes().first(std::min(block.bytes().size(), text.size() - done));
+      std::memcpy(part.data(), text.data() + done, part.size());
+      io::while_there(run_of(run_of(directory_)), [&] { outputs_.front()->file().write(at + done, part); });
+      done += part.size();
+    }
+  }
+
+  void sync_folders() const {
+    for (const auto& folder : folders_)
+      for (auto path = folder; path != directory_; path.resize(path.rfind('/'))) io::sync_directory(path);
+  }
+
+  template <class Action>
+  void attempt(Action&& action) {
+    try {
+      action();
+    } catch (const GivenUnreadable& error) {
+      unreadable_ = error.what();
+      fail(unreadable_, false);
+    } catch (const std::exception& error) {
+      fail(writer_.options_.explain(error), io::may_pass(error));
+    }
+  }
+  void fail(const std::string& why, bool may_pass) {
+    const std::lock_guard lock(mutex_);
+    if (failure_.empty()) {
+      failure_ = why;
+      result_.may_pass = may_pass;
+    }
+    failed_ = true;
+  }
+
+  ShardWriter& writer_;
+  std::shared_ptr<const ShardPlan> plan_;
+  std::string directory_;
+  std::vector<std::unique_ptr<Output>> outputs_;  // the shard, then the user's files
+  std::vector<FileRecord> carried_;
+  std::string unreadable_;
+  std::string values_text_;
+  std::atomic<int> open_{1};
+  std::atomic<bool> failed_{false};
+  std::atomic<std::uint64_t> done_bytes_{0};
+
+  std::mutex place_mutex_;
+  bool directory_seen_ = false;
+  std::set<std::string> folders_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string failure_;
+  bool sealed_ = false;
+  Sealed result_;
+};
+
+}  // namespace trainrt::checkpoint

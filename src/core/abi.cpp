@@ -1,0 +1,23 @@
+#include <trainrt/abi.hpp>
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "core/version.hpp"
+
+namespace trainrt {
+
+void require_abi(int headers) {
+  if (headers == module_abi) return;
+  Dl_info info{};
+  const auto* here = reinterpret_cast<const void*>(&require_abi);
+  const char* file = dladdr(here, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "libtrainrt.so";
+  throw UsageError(fmt::format(
+      "this program was compiled with other headers of trainrt (interface {}) than the library that it meets, {} (trainrt "
+      "{}, "
+      "interface {}): compile it again with that library's headers, or let it find the library that it was built for",
+      headers, file, version, module_abi));
+}
+
+}  // namespace trainrt

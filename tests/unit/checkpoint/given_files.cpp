@@ -1,0 +1,213 @@
+// Files in directories that ranks give for a checkpoint.
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <catch2/catch.hpp>
+
+#include "checkpoint/load/verify.hpp"
+#include "checkpoint/save/directories.hpp"
+#include "checkpoint/save/saver.hpp"
+#include "io/file.hpp"
+#include "runs.hpp"
+
+using namespace trainrt;
+using namespace trainrt::test;
+using Catch::Contains;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A directory with these files.
+std::string directory_of(const std::string& path, const std::map<std::string, std::string>& files) {
+  fs::create_directories(path);
+  for (const auto& [name, text] : files) {
+    fs::create_directories(fs::path(path + "/" + name).parent_path());
+    std::ofstream(path + "/" + name, std::ios::binary) << text;
+  }
+  return path;
+}
+
+checkpoint::Given gather(const std::string& path, Communicator& communicator, const State& state = {}) {
+  return checkpoint::gather_directories({path, "{}"}, state, communicator, message_of);
+}
+
+checkpoint::Saver::Request request_for(const std::string& run_dir, std::int64_t number, checkpoint::Given given) {
+  auto meta = options_for(run_dir, number).meta;
+  meta.has_directory = true;
+  return {meta, {}, {}, std::move(given)};
+}
+
+checkpoint::SaverOptions saver_options(const std::string& run_dir) {
+  checkpoint::SaverOptions options;
+  options.run_dir = run_dir;
+  options.private_dir = run_dir + "/.private";
+  return options;
+}
+
+checkpoint::SaveResult save(checkpoint::Saver& saver, const State& state, checkpoint::Saver::Request request) {
+  if (auto failed = saver.start(state, std::move(request))) return *failed;
+  auto result = saver.finish().value();
+  saver.drain();
+  return result;
+}
+
+std::string error_on_all(int ranks, const std::function<void(Communicator&)>& work) {
+  Findings findings;
+  run_ranks(ranks, [&](Communicator& communicator) { findings.add(error_of([&] { work(communicator); })); });
+  const auto texts = findings.take();
+  CHECK(texts.size() == static_cast<std::size_t>(ranks));
+  for (const auto& text : texts) CHECK(text == texts.front());
+  return texts.empty() ? "" : texts.front();
+}
+
+ino_t inode_of(const std::string& path) {
+  struct stat info {};
+  REQUIRE(stat(path.c_str(), &info) == 0);
+  return info.st_ino;
+}
+
+bool is_whole(const std::string& checkpoint) { return checkpoint::verify(checkpoint).empty(); }
+
+}  // namespace
+
+TEST_CASE("the files of all ranks are one checkpoint, and one that several have is there once") {
+  Scratch scratch;
+  const auto run = scratch / "run";
+  fs::create_directory(run);
+  const std::string large(9 << 20, 'x');
+  run_ranks(3, [&](Communicator& communicator) {
+    const auto rank = std::to_string(communicator.rank());
+    const auto own = directory_of(scratch / rank, {{"of-" + rank, rank}, {"deep/same", large}, {"empty", ""}});
+    checkpoint::Saver saver(saver_options(run), communicator);
+    save(saver, State(), request_for(run, 1, gather(communicator.rank() == 1 ? "" : own, communicator)));
+  });
+  const auto checkpoint = run + "/checkpoint_000001";
+  std::map<std::string, std::uint64_t> found;
+  for (const auto& file : checkpoint::read_manifest(checkpoint).files) {
+    CHECK(found.emplace(file.name, file.bytes).second);
+    CHECK(file.rank == -1);
+  }
+  const std::map<std::string, std::uint64_t> expected{
+      {"files/deep/same", large.size()}, {"files/empty", 0}, {"files/of-0", 1}, {"files/of-2", 1}};
+  CHECK(found == expected);
+  CHECK(io::read_file(checkpoint + "/files/deep/same") == large);
+  CHECK(io::read_file(checkpoint + "/files/of-2") == "2");
+  CHECK(is_whole(checkpoint));
+}
+
+TEST_CASE("a file that ranks have otherwise is refused on all of them, with both named") {
+  Scratch scratch;
+  for (const auto* other : {"abd", "abcd"}) {
+    const auto text = error_on_all(3, [&](Communicator& communicator) {
+      const auto rank = communicator.rank();
+      gather(directory_of(scratch / std::to_string(rank), {{"d/model", rank == 2 ? other : "abc"}}), communicator);
+    });
+    CHECK_THAT(text, Contains("ranks 0 and 2 give different files 'd/model'"));
+  }
+}
+
+TEST_CASE("names of the State's files are not given") {
+  Scratch scratch;
+  State state;
+  state.file("log", scratch / "log");
+  state.file("own", scratch / "own").per_rank();
+  for (const auto* name : {"log", "log/deeper", "rank-00001/own"}) {
+    const auto path = directory_of(scratch / "given", {{name, ""}});
+    CHECK_THAT(error_on_all(1, [&](Communicator& communicator) { gather(path, communicator, state); }),
+               Contains("rank 0 gives a file '" + std::string(name) + "', where the State's file '"));
+    fs::remove_all(path);
+  }
+  const auto fine = directory_of(scratch / "given", {{"logs", ""}, {"rank-one", ""}});
+  run_ranks(1, [&](Communicator& communicator) { CHECK(gather(fine, communicator, state).files.size() == 2); });
+}
+
+TEST_CASE("a file that goes, or changes its size, before it is copied ends the save on all ranks, and leaves nothing") {
+  Scratch scratch;
+  const auto run = scratch / "run";
+  fs::create_directory(run);
+  for (const bool goes : {true, false}) {
+    INFO("goes " << goes);
+    Findings errors, others;
+    run_ranks(3, [&](Communicator& communicator) {
+      const auto own = directory_of(scratch / std::to_string(communicator.rank()),
+                                    {{"of-" + std::to_string(communicator.rank()), "abc"}});
+      checkpoint::Saver saver(saver_options(run), communicator);
+      auto given = gather(own, communicator);
+      if (communicator.rank() == 1) {
+        fs::remove(own + "/of-1");
+        if (!goes) directory_of(own, {{"of-1", "abcd"}});
+      }
+      try {
+        saver.start(State(), request_for(run, 1, std::move(given)));
+        others.add("no error");
+      } catch (const checkpoint::GivenUnreadable& error) {
+        errors.add(error.what());
+      }
+      if (communicator.rank() == 0 && (fs::exists(run + "/checkpoint_000001") || !fs::is_empty(run + "/.private")))
+        others.add("something remains");
+      communicator.barrier();
+      directory_of(own, {{"of-" + std::to_string(communicator.rank()), "abc"}});
+      if (!save(saver, State(), request_for(run, goes ? 2 : 3, gather(own, communicator))).committed)
+        others.add("the next save failed");
+    });
+    const auto texts = errors.take();
+    REQUIRE(texts.size() == 3);
+    CHECK(texts[0] == texts[2]);
+    CHECK_THAT(texts[0], Contains("rank 1 on ") && Contains("1/of-1'"));
+    CHECK(others.take() == std::vector<std::string>{});
+  }
+  CHECK(is_whole(run + "/checkpoint_000002"));
+}
+
+TEST_CASE("files are carried on into later checkpoints without a copy, but for those of the State") {
+  Scratch scratch;
+  const auto run = scratch / "run";
+  fs::create_directory(run);
+  run_ranks(2, [&](Communicator& communicator) {
+    State state;
+    state.file("log", directory_of(scratch / "state", {{"log", "of the state"}}) + "/log");
+    const auto rank = std::to_string(communicator.rank());
+    const auto own = directory_of(scratch / rank, {{"deep/of-" + rank, rank + " given"}});
+    checkpoint::Saver saver(saver_options(run), communicator);
+    save(saver, state, request_for(run, 1, gather(own, communicator, state)));
+    save(saver, state, request_for(run, 2, {{}, "{}", run + "/checkpoint_000001"}));
+    communicator.barrier();
+    if (communicator.rank() == 0) fs::remove_all(run + "/checkpoint_000001/manifest.json");
+    communicator.barrier();
+    const auto result = save(saver, state, request_for(run, 3, {{}, "{}", run + "/checkpoint_000001"}));
+    if (result.committed || result.error.find("manifest.json") == std::string::npos) throw Error("was committed");
+    save(saver, state, request_for(run, 4, {{}, "{}", run + "/checkpoint_000002"}));
+  });
+  for (const auto* rank : {"0", "1"}) {
+    const auto file = "/files/deep/of-" + std::string(rank);
+    CHECK(inode_of(run + "/checkpoint_000004" + file) == inode_of(run + "/checkpoint_000001" + file));
+    CHECK(io::read_file(run + "/checkpoint_000004" + file) == rank + std::string(" given"));
+  }
+  CHECK(inode_of(run + "/checkpoint_000004/files/log") != inode_of(run + "/checkpoint_000001/files/log"));
+  CHECK(checkpoint::read_manifest(run + "/checkpoint_000004").files.size() == 3);
+  CHECK(is_whole(run + "/checkpoint_000002"));
+  CHECK(is_whole(run + "/checkpoint_000004"));
+  CHECK_FALSE(fs::exists(run + "/checkpoint_000003"));
+}
+
+TEST_CASE("there may be many more files than a process may have open") {
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  auto few = before;
+  few.rlim_cur = 100;
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &few) == 0);
+  Scratch scratch;
+  const auto run = scratch / "run";
+  fs::create_directory(run);
+  std::map<std::string, std::string> files;
+  for (int i = 0; i < 1000; ++i) files[std::to_string(i % 7) + "/" + std::to_string(i)] = std::string(i % 3 * 3000, 'a');
+  checkpoint::SaveResult result;
+  run_ranks(1, [&](Communicator& communicator) {
+    checkpoint::Saver saver(saver_options(run), communicator);
+    result = save(saver, State(), request_for(run, 1, gather(directory_of(scratch / "given", files), communicator)));
+  });
+  setrlimit(RLIMIT_NOFILE, &before);
+  CHECK(result.error == "");
+  CHECK(checkpoint::read_manifest(run + "/checkpoint_000001").files.size() == 1000);
+  CHECK(is_whole(run + "/checkpoint_000001"));
+}
