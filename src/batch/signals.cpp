@@ -40,6 +40,22 @@ void install_stop_signals() {
   signal(SIGPIPE, SIG_IGN);
 }
 
+struct StopSignals::Before {
+  std::array<struct sigaction, stop_signals.size()> of_stops{};
+  struct sigaction of_pipe {};
+};
+
+StopSignals::StopSignals() : before_(std::make_unique<Before>()) {
+  for (std::size_t i = 0; i < stop_signals.size(); ++i) sigaction(stop_signals[i], nullptr, &before_->of_stops[i]);
+  sigaction(SIGPIPE, nullptr, &before_->of_pipe);
+  install_stop_signals();
+}
+
+StopSignals::~StopSignals() {
+  for (std::size_t i = 0; i < stop_signals.size(); ++i) sigaction(stop_signals[i], &before_->of_stops[i], nullptr);
+  sigaction(SIGPIPE, &before_->of_pipe, nullptr);
+}
+
 void acknowledge_stop_signals() { acknowledges = true; }
 
 int stop_signal() { return first_signal.load(); }

@@ -1,4 +1,5 @@
 #pragma once
+#include <memory>
 #include <string>
 
 namespace trainrt::batch {
@@ -7,6 +8,19 @@ namespace trainrt::batch {
 /// to all ranks; a second signal changes nothing. SIGPIPE is ignored. Call at the top of main, and again after MPI_Init,
 /// which takes SIGUSR1 for itself (MPICH), as UCX takes SIGHUP before main.
 void install_stop_signals();
+
+/// While it lives the stop signals ask for a stop; then the program has those handlers again that it had before.
+class StopSignals {
+ public:
+  StopSignals();
+  ~StopSignals();
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+
+ private:
+  struct Before;
+  std::unique_ptr<Before> before_;
+};
 
 /// From now on the first signal is answered at once by a line on standard error. For one rank.
 void acknowledge_stop_signals();

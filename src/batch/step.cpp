@@ -77,7 +77,8 @@ void pass_on(const char* data, std::size_t size) {
 
 class RunningStep {
  public:
-  RunningStep(const std::vector<std::string>& command, SignalQueue& signals) : signals_(signals) {
+  RunningStep(const std::vector<std::string>& command, SignalQueue& signals, bool needs_whole_allocation)
+      : signals_(signals), needs_whole_allocation_(needs_whole_allocation) {
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) throw Error(std::string("no pipe can be made: ") + std::strerror(errno));
     pipe_ = ends[0];
@@ -159,7 +160,8 @@ class RunningStep {
     }
     end_.lines.take(line_);
     line_.clear();
-    if (!end_.lines.dead().empty() && term_at_ == not_due && kill_at_ == not_due)
+    const bool cannot_start = needs_whole_allocation_ && end_.lines.allocation_shrank();
+    if ((cannot_start || !end_.lines.dead().empty()) && term_at_ == not_due && kill_at_ == not_due)
       term_at_ = monotonic_seconds() + end_by_itself_s;
   }
 
@@ -178,6 +180,7 @@ class RunningStep {
   }
 
   SignalQueue& signals_;
+  bool needs_whole_allocation_;
   StepEnd end_;
   pid_t pid_ = 0;
   int pipe_ = -1;
@@ -189,8 +192,8 @@ class RunningStep {
 
 }  // namespace
 
-StepEnd run_step(const std::vector<std::string>& command, SignalQueue& signals) {
-  return RunningStep(command, signals).to_its_end();
+StepEnd run_step(const std::vector<std::string>& command, SignalQueue& signals, bool needs_whole_allocation) {
+  return RunningStep(command, signals, needs_whole_allocation).to_its_end();
 }
 
 }  // namespace trainrt::batch

@@ -23,7 +23,8 @@ struct StepEnd {
 /// Stop signals that come to this process are passed on as USR1 (or USR2), which srun forwards to its tasks, and again
 /// every 5 s: a task that starts meanwhile would miss the first. SIGTERM and SIGINT are passed on as USR1 too, after half a
 /// second in which Slurm's own signal reaches the tasks: srun would kill them on the former and ask back on the latter.
+/// A step that needs the whole allocation, and cannot have it since that has shrunk, gets SIGTERM as well: srun would wait.
 /// Throws Error if the command cannot be started.
-StepEnd run_step(const std::vector<std::string>& command, SignalQueue& signals);
+StepEnd run_step(const std::vector<std::string>& command, SignalQueue& signals, bool needs_whole_allocation = false);
 
 }  // namespace trainrt::batch

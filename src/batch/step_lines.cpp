@@ -73,6 +73,7 @@ void StepLines::take_message(std::string_view line) {
   }
   if (line.find("aunch failed") != std::string_view::npos || line.find("Unable to create step") != std::string_view::npos)
     launch_failed_ = true;
+  if (line.find("conflicts with allocated node count") != std::string_view::npos) allocation_shrank_ = true;
   if (const auto rest = behind(line, " failed on node ")) {
     launch_failed_ = true;
     add_once(failed_nodes_, rest->substr(0, rest->find(':')));

@@ -24,6 +24,9 @@ class StepLines {
   const std::vector<std::string>& failed_nodes() const { return failed_nodes_; }
   /// srun could not start the step, whatever it ends with.
   bool launch_failed() const { return launch_failed_; }
+  /// The job has fewer nodes than it was given, which srun alone says, and not which: one that failed came back, and Slurm
+  /// ended there what it took for the job as it was before.
+  bool allocation_shrank() const { return allocation_shrank_; }
   /// Why Slurm ends the step, in slurmstepd's words: "PREEMPTION", "TIME LIMIT", "JOB REQUEUE", "NODE FAILURE"; "" if it
   /// does not say.
   const std::string& due_to() const { return due_to_; }
@@ -38,6 +41,7 @@ class StepLines {
   std::vector<DeadTask> dead_;
   std::vector<std::string> failed_nodes_;
   bool launch_failed_ = false;
+  bool allocation_shrank_ = false;
   bool out_of_memory_ = false;
   bool stop_signal_killed_ = false;
   std::string due_to_;

@@ -163,6 +163,7 @@ Verdict decide(const Situation& situation, const Limits& limits) {
       break;
   }
   if (auto verdict = by_ending(situation, limits)) return *verdict;
+  if (situation.shrunk) return requeue(situation, limits, situation.how + "; Slurm has taken a node out of the allocation");
   if (situation.exit_code == code_of(ExitCode::stopped))
     return requeue(situation, limits, fmt::format("{} (exit {})", situation.how, situation.exit_code));
   return after_failure(situation, limits);

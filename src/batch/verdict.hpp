@@ -35,6 +35,7 @@ struct Situation {
   int failures = 0;         ///< in this allocation, this attempt with them; a node that was lost is none
   int no_progress = 0;      ///< attempts in a row that got no further, this one with them
   int requeues = 0;         ///< so far: SLURM_RESTART_COUNT
+  bool shrunk = false;      ///< the step needed the whole allocation, and Slurm has taken a node out of it, unnamed
   bool silent = false;      ///< the attempt was a program's that does not report progress: nobody knows what it saved
 };
 

@@ -84,7 +84,7 @@ Options read_config_file(const std::string& path) {
 }
 
 void take_override(Options& options, const std::string& word) {
-  const std::string origin = "command line";
+  const std::string origin(command_line);
   const auto equals = word.find('=');
   const auto dot = word.find('.');
   if (!word.starts_with("--") || equals == std::string::npos || dot == std::string::npos || dot > equals)

@@ -9,6 +9,7 @@
 #include "config/stop_rules.hpp"
 #include "data/open_dataset.hpp"
 #include "metrics/sink.hpp"
+#include "trainer/callback_kind.hpp"
 
 namespace trainrt::cli {
 
@@ -79,6 +80,8 @@ std::string config_page() {
     text += fmt::format("\n# [data.NAME] of the format {}: {}\n", format->name, format->help) + keys_text(format->options);
   for (const auto* sink : metrics::sink_table())
     if (!sink->options.empty()) text += head_of(fmt::format("sink.{}", sink->name), sink->help) + keys_text(sink->options);
+  for (const auto* callback : trainer::callback_table())
+    text += head_of(fmt::format("callback.{}", callback->name), callback->help) + keys_text(callback->options);
   return text;
 }
 

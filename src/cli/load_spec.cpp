@@ -35,7 +35,7 @@ std::vector<std::string> command_of(const Arguments& arguments, Options& options
   if (arguments.program && arguments.program->empty())
     throw UsageError("no program stands behind --; usage: trainrt " + usage);
   if (arguments.program) {
-    options.set("train.program", {as_one_text(*arguments.program), "command line"});
+    options.set("train.program", {as_one_text(*arguments.program), std::string(command_line)});
     return *arguments.program;
   }
   const auto* program = options.find("train.program");
@@ -61,14 +61,6 @@ config::RunSpec load_spec(const Arguments& arguments, const std::string& usage) 
   spec.train.command = command;
   spec.run.is_name_default = is_named_here;
   return spec;
-}
-
-comm::CommOptions comm_options_of(const config::RunSpec& spec) {
-  return {.timeout_seconds = spec.failure.collective_timeout_s,
-          .backend = spec.scaling.backend,
-          .check = spec.scaling.check,
-          .deterministic = spec.scaling.deterministic,
-          .gpus_per_worker = spec.scaling.gpus_per_worker};
 }
 
 }  // namespace trainrt::cli

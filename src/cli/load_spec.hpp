@@ -3,7 +3,6 @@
 #include <string>
 
 #include "cli/arguments.hpp"
-#include "comm/backend.hpp"
 #include "config/run_spec.hpp"
 
 namespace trainrt::cli {
@@ -13,8 +12,5 @@ namespace trainrt::cli {
 config::RunSpec load_spec(std::span<const std::string> words, const std::string& usage);
 /// The same, of words that a command with other options too has parsed.
 config::RunSpec load_spec(const Arguments& arguments, const std::string& usage);
-
-/// What a config says of the communication.
-comm::CommOptions comm_options_of(const config::RunSpec& spec);
 
 }  // namespace trainrt::cli

@@ -1,8 +1,10 @@
 #include "cli/local_run.hpp"
 
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -10,10 +12,13 @@
 #include "batch/signal_queue.hpp"
 #include "batch/verdict.hpp"
 #include "cli/verdict_text.hpp"
+#include "cli/watched_run.hpp"
+#include "config/made_up_name.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "launch/rank_group.hpp"
 #include "rundir/attempt_files.hpp"
+#include "rundir/opened_run.hpp"
 #include "rundir/progress.hpp"
 
 namespace trainrt::cli {
@@ -23,12 +28,15 @@ namespace {
 class LocalRun {
  public:
   LocalRun(const config::RunSpec& spec, int ranks, std::vector<std::string> command)
-      : spec_(spec), ranks_(ranks), command_(std::move(command)) {}
+      : config_(spec), spec_(watched_run(spec)), ranks_(ranks), command_(std::move(command)) {}
 
   ExitCode run() {
+    let_ranks_tell_run(config_);
     for (;;) {
-      const int before = last_number();
+      auto before = last_number();
       const auto end = attempt();
+      const auto then = std::exchange(spec_, watched_run(config_));
+      before = number_before(then, before, spec_);
       const auto verdict = batch::decide(situation_of(end, before), {.max_failures = spec_.failure.max_failures});
       if (verdict.limit == batch::Verdict::Limit::max_failures && verdict.action == batch::Verdict::Action::give_up)
         give_up();
@@ -91,7 +99,8 @@ class LocalRun {
                                                        : "it continues from its last checkpoint"));
   }
 
-  const config::RunSpec& spec_;
+  const config::RunSpec& config_;
+  config::RunSpec spec_;  ///< of the run that is watched over
   int ranks_;
   std::vector<std::string> command_;
   batch::SignalQueue signals_;
@@ -104,12 +113,11 @@ class LocalRun {
 ExitCode run_on_this_node(const config::RunSpec& spec, int ranks, const std::vector<std::string>& words) {
   std::vector<std::string> command{std::filesystem::read_symlink("/proc/self/exe").string(), "run"};
   // A name that was made of the moment must be the same after a restart.
-  if (spec.run.is_name_default) {
-    command.push_back("--run.name=" + spec.run.name);
-    log::info(fmt::format("the run is in {}; --run.name={} continues it", spec.run_dir, spec.run.name));
-  }
+  if (spec.run.is_name_default) setenv(config::made_up_name_variable, spec.run.name.c_str(), 1);
   command.insert(command.end(), words.begin(), words.end());
-  return LocalRun(spec, ranks, std::move(command)).run();
+  const auto code = LocalRun(spec, ranks, std::move(command)).run();
+  rundir::forget_opened(spec.run_dir);  // the next start finds its runs by itself
+  return code;
 }
 
 }  // namespace trainrt::cli

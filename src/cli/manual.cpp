@@ -17,6 +17,7 @@
 #include "core/version.hpp"
 #include "data/open_dataset.hpp"
 #include "metrics/sink.hpp"
+#include "trainer/callback_kind.hpp"
 
 namespace trainrt::cli {
 
@@ -69,6 +70,8 @@ std::string config_section() {
     text += keys(fmt::format("Keys of the data format {}", format->name), format->options);
   for (const auto* sink : metrics::sink_table())
     if (!sink->options.empty()) text += keys(fmt::format("Keys of [sink.{}]", sink->name), sink->options);
+  for (const auto* callback : trainer::callback_table())
+    text += keys(fmt::format("Keys of [callback.{}]", callback->name), callback->options);
   return text;
 }
 

@@ -22,9 +22,8 @@ namespace {
 
 /// A run whose last attempt was killed, and that nobody has continued yet, still says that it runs.
 void mark_if_killed(RunSummary& run) {
-  if (run.attempts.empty()) return;
+  if (!rundir::is_killed(run.run_dir, run.attempts)) return;
   auto& last = run.attempts.back();
-  if (!last.end.empty() || rundir::attempt_is_alive(run.run_dir, last)) return;
   last.end = last.seen.empty() ? last.start : last.seen;
   last.why = rundir::why_without_end(last.owner, {});
   run.record.state = "killed";
@@ -79,9 +78,8 @@ const metrics::Record* RunSummary::best() const {
   const metrics::Record* best = nullptr;
   double best_score = 0;
   for (const auto& report : reports) {
-    const auto* value = report.find(attribute->second);
-    const auto* score = value != nullptr ? std::get_if<double>(value) : nullptr;
-    if (score == nullptr || std::isnan(*score)) continue;
+    const auto score = report.number(attribute->second);
+    if (!score || std::isnan(*score)) continue;
     if (best == nullptr || (maximize ? *score > best_score : *score < best_score)) {
       best = &report;
       best_score = *score;

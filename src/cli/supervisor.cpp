@@ -4,15 +4,18 @@
 #include <cctype>
 #include <csignal>
 #include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "batch/signals.hpp"
 #include "cli/verdict_text.hpp"
+#include "cli/watched_run.hpp"
 #include "core/environment.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "rundir/attempt_files.hpp"
+#include "rundir/opened_run.hpp"
 #include "rundir/progress.hpp"
 #include "rundir/run_directory.hpp"
 #include "rundir/run_record.hpp"
@@ -57,18 +60,26 @@ bool is_final(int exit_code) { return exit_code == 0 || exit_code == 64 || exit_
 }  // namespace
 
 Supervisor::Supervisor(config::RunSpec spec, batch::SlurmJob job, std::string program, std::vector<std::string> words)
-    : spec_(std::move(spec)), job_(std::move(job)), program_(std::move(program)), words_(std::move(words)) {}
+    : config_(std::move(spec)),
+      spec_(watched_run(config_)),
+      job_(std::move(job)),
+      program_(std::move(program)),
+      words_(std::move(words)) {}
 
 ExitCode Supervisor::run() {
+  let_ranks_tell_run(config_);
   close_what_was_killed_with_the_job();
   batch::Verdict verdict;
   do {
-    const int before = last_number();
+    auto before = last_number();
     setenv("TRAINRT_FAILURES", std::to_string(failures_).c_str(), 1);
-    auto end = batch::run_step(command(verdict), signals_);
+    const bool needs_all = verdict.nodes.empty();
+    auto end = batch::run_step(command(verdict), signals_, needs_all);
+    const auto then = std::exchange(spec_, watched_run(config_));
+    before = number_before(then, before, spec_);
     // srun of Slurm 22.05 ends with 0 if a node dies while the step is being launched.
     if (end.exit_code == 0 && !has_finished()) end.exit_code = batch::exit_of_srun;
-    verdict = after(end, before);
+    verdict = after(end, before, needs_all);
     say(text_of(verdict));
     if (verdict.action != Action::restart) break;
     if (const int signal = signals_.wait(verdict.wait_s); signal != 0) {
@@ -82,7 +93,7 @@ ExitCode Supervisor::run() {
   return carry_out(verdict);
 }
 
-batch::Verdict Supervisor::after(const batch::StepEnd& end, int before) {
+batch::Verdict Supervisor::after(const batch::StepEnd& end, int before, bool needed_all) {
   const bool srun_was_killed = end.exit_code > 128 && end.lines.dead().empty() && end.lines.failed_nodes().empty();
   if (srun_was_killed) job_.end_steps();  // its ranks may live on, and the run takes one attempt at a time
   const bool slurm_says_nothing = end.signal == 0 && end.lines.due_to().empty();
@@ -93,6 +104,7 @@ batch::Verdict Supervisor::after(const batch::StepEnd& end, int before) {
       {.signal = signal, .due_to = end.lines.due_to(), .job = facts, .restart_count = job_.restart_count()});
   situation.how = write_down(end, situation.ending, before);
   situation.silent = rundir::last_attempt_was_silent(spec_.run_dir);
+  situation.shrunk = needed_all && end.lines.allocation_shrank();
   if (is_final(end.exit_code)) return batch::decide(situation, limits());
   situation.nodes = nodes_after(end, facts);
   failures_ += restarts_within(last_number() - before);
@@ -203,6 +215,7 @@ void Supervisor::close_what_was_killed_with_the_job() const {
 }
 
 ExitCode Supervisor::carry_out(const batch::Verdict& verdict) const {
+  if (verdict.exit_code == 0) rundir::forget_opened(config_.run_dir);
   write_state(verdict.action == Action::give_up ? "failed" : "stopped");
   if (verdict.action == Action::requeue)
     if (const auto error = job_.requeue(); !error.empty())

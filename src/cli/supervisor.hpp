@@ -24,7 +24,7 @@ class Supervisor {
   ExitCode run();
 
  private:
-  batch::Verdict after(const batch::StepEnd& end, int last_number);
+  batch::Verdict after(const batch::StepEnd& end, int last_number, bool needed_all);
   batch::Verdict asked_to_end(int signal);
   batch::Limits limits() const;
   std::vector<std::string> command(const batch::Verdict& shape) const;
@@ -36,7 +36,8 @@ class Supervisor {
   ExitCode carry_out(const batch::Verdict& verdict) const;
   void write_state(const std::string& state) const;
 
-  config::RunSpec spec_;
+  config::RunSpec config_;
+  config::RunSpec spec_;  ///< of the run that is watched over
   batch::SlurmJob job_;
   std::string program_;
   std::vector<std::string> words_;

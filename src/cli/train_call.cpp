@@ -7,9 +7,11 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "cli/program_runs.hpp"
 #include "frameworks/builtin_functions.hpp"
 #include "frameworks/program/program.hpp"
 #include "frameworks/program/program_fell.hpp"
+#include "frameworks/program/program_host.hpp"
 #include "frameworks/program/python_stacks.hpp"
 #include "rundir/attempt_files.hpp"
 #include "trainer/module_loader.hpp"
@@ -57,6 +59,7 @@ program::ProgramOptions program_options(const config::RunSpec& spec) {
           .hang_timeout_s = hang_timeout_s(spec.failure.hang_timeout),
           .hang_folder = rundir::hang_folder,
           .shown = spec.run.shown_output,
+          .look_up = [spec](const program::RunRequest& request) { return look_up(spec, request); },
           .progress = spec.program.progress};
 }
 
@@ -75,17 +78,19 @@ std::string take_declared(config::RunSpec& spec) {
   return entry.name;
 }
 
-trainer::TrainCall train_call(const config::RunSpec& spec) {
+Training training_of(const config::RunSpec& spec) {
   if (spec.train.program.empty()) {
     const auto function = trainer::load_function(builtin_functions(), spec.train.function, spec.train.library);
-    return {.name = std::string(function.name), .train = function.train, .prints_here = true};
+    return {{.name = std::string(function.name), .train = function.train, .prints_here = true}, nullptr};
   }
-  auto [train, stacks] = program::program_function(program_options(spec));
-  return {.name = "program",
-          .train = restartable(std::move(train)),
-          .may_be_silent = true,
-          .is_observed = !spec.program.progress.empty(),
-          .program = [ask = std::move(stacks)] { return started_program(ask()); }};
+  auto [train, stacks, host] = program::program_function(program_options(spec));
+  return {{.name = "program",
+           .train = restartable(std::move(train)),
+           .may_be_silent = true,
+           .is_observed = !spec.program.progress.empty(),
+           .is_running = [host = host] { return host->is_running(); },
+           .program = [ask = std::move(stacks)] { return started_program(ask()); }},
+          std::move(host)};
 }
 
 std::string described(const config::RunSpec& spec, const trainer::TrainCall& call) {

@@ -1,6 +1,8 @@
 #pragma once
+#include <memory>
 #include <string>
 
+#include "frameworks/program/program.hpp"
 #include "trainer/run.hpp"
 
 namespace trainrt::cli {
@@ -10,9 +12,14 @@ namespace trainrt::cli {
 /// Returns the function's name, "" for a program.
 std::string take_declared(config::RunSpec& spec);
 
-/// What [train] names: a train function that is built in, in a module or in a user's library, or a program. UsageError
-/// if it is not there.
-trainer::TrainCall train_call(const config::RunSpec& spec);
+/// What [train] names.
+struct Training {
+  trainer::TrainCall call;
+  std::shared_ptr<program::ProgramHost> host;  ///< of a program; nullptr of a train function
+};
+
+/// A train function that is built in, in a module or in a user's library, or a program. UsageError if it is not there.
+Training training_of(const config::RunSpec& spec);
 
 /// For people: "train function linear", "program python3 train.py".
 std::string described(const config::RunSpec& spec, const trainer::TrainCall& call);

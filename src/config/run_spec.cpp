@@ -22,7 +22,7 @@ Options* free_section_of(std::string& key, const OptionValue& value, RunSpec& sp
     key = rest;
     return section == "loop" ? &spec.loop : &spec.stop;
   }
-  if (section != "data" && section != "sink") return nullptr;
+  if (section != "data" && section != "sink" && section != "callback") return nullptr;
   const auto end_of_name = rest.find('.');
   if (end_of_name == std::string::npos || end_of_name == 0)
     throw UsageError(fmt::format("{}: '{}' is not of the form {}.NAME.key", value.origin, key, section));
@@ -31,14 +31,14 @@ Options* free_section_of(std::string& key, const OptionValue& value, RunSpec& sp
     throw UsageError(
         fmt::format("{}: the NAME of [{}.NAME] is '{}'; it must be {}", value.origin, section, name, plain_name_form));
   key = rest.substr(end_of_name + 1);
-  return &(section == "data" ? spec.data : spec.sink)[name];
+  return &(section == "data" ? spec.data : section == "sink" ? spec.sink : spec.callback)[name];
 }
 
 /// Splits off the sections with free keys, and leaves the declared ones.
-Options take_free_sections(const Options& given, RunSpec& spec) {
+Options take_free_sections(const Options& options, RunSpec& spec) {
   Options declared;
-  for (auto key : given.keys()) {
-    const auto& value = *given.find(key);
+  for (auto key : options.keys()) {
+    const auto& value = *options.find(key);
     auto* const section = free_section_of(key, value, spec);
     (section != nullptr ? section : &declared)->set(key, value);
   }
@@ -61,14 +61,15 @@ void note_texts(const Options& options, RunSpec& spec) {
   spec.texts = options.texts();
   for (const auto& [name, keys] : spec.data) note_section("data." + name, keys, spec);
   for (const auto& [name, keys] : spec.sink) note_section("sink." + name, keys, spec);
+  for (const auto& [name, keys] : spec.callback) note_section("callback." + name, keys, spec);
   note_section("stop", spec.stop, spec);
 }
 
 }  // namespace
 
 const OptionValue* RunSpec::loop_value(std::string_view key) const {
-  const auto* given = loop.find(key);
-  return given != nullptr ? given : loop_defaults.find(key);
+  const auto* value = loop.find(key);
+  return value != nullptr ? value : loop_defaults.find(key);
 }
 
 void rename(RunSpec& spec, const std::string& name) {
@@ -79,6 +80,7 @@ void rename(RunSpec& spec, const std::string& name) {
 
 RunSpec make_run_spec(const Options& given) {
   RunSpec spec;
+  spec.given = given;
   const auto options = checked(take_free_sections(given, spec), declared_options(), "");
   take_declared_sections(options, spec);
   note_texts(options, spec);

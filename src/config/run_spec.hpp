@@ -24,13 +24,16 @@ struct RunSpec {
   FailureKeys failure;
   ProgramKeys program;
 
-  // Sections with free keys, which somebody else declares: the train function, the format of the data, the sink.
-  Options loop;                         ///< [loop], keys without the section
-  Options loop_defaults;                ///< of keys that the train function declares
-  Options stop;                         ///< [stop], keys without the section
-  std::map<std::string, Options> data;  ///< [data.NAME] by name
-  std::map<std::string, Options> sink;  ///< [sink.NAME] by name
+  // Sections with free keys, which somebody else declares: the train function, the format of the data, the sink,
+  // the callback.
+  Options loop;                             ///< [loop], keys without the section
+  Options loop_defaults;                    ///< of keys that the train function declares
+  Options stop;                             ///< [stop], keys without the section
+  std::map<std::string, Options> data;      ///< [data.NAME] by name
+  std::map<std::string, Options> sink;      ///< [sink.NAME] by name
+  std::map<std::string, Options> callback;  ///< [callback.NAME] by name
 
+  Options given;                             ///< what this was made of
   std::string run_dir;                       ///< storage_path/name
   std::map<std::string, std::string> texts;  ///< every key as it was given or defaulted, for run.json
 

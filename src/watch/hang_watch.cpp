@@ -110,16 +110,16 @@ bool HangWatch::raise_alarm(const StallMeter& meter) {
   const Suspicion suspicion{
       .quiet_s = meter.quiet(), .signs = life_.seen().signs, .is_excused = meter.is_excused(!note_.text().empty())};
   bool written = false;
-  try {
-    write_report(meter);
-    written = true;
-  } catch (const std::exception& error) {
-    log::error(fmt::format("this rank hangs, and cannot write where: {}", error.what()));
-  }
+  for (int tries_left = 1; !written && tries_left >= 0; --tries_left) try {
+      write_report(meter);
+      written = true;
+    } catch (const std::exception& error) {  // at first: another rank may just have cleared the folder away
+      if (tries_left == 0) log::error(fmt::format("this rank hangs, and cannot write where: {}", error.what()));
+    }
   try {
     if (!decide(suspicion)) return false;
   } catch (const std::exception& error) {
-    if (written && !io::exists(folder_)) return false;  // taken back, and cleared away meanwhile
+    if (written && is_cleared_away()) return false;
     log::error(fmt::format("ranks hang, and that could not be written down: {}", error.what()));
   }
   if (ends_within(0)) return false;  // the train thread has come to its end
@@ -151,6 +151,15 @@ bool HangWatch::follow_others() {
   while (monotonic_seconds() < end && !ends_within(0.1))
     if (!io::exists(folder_)) return false;
   return io::exists(folder_) && !io::read_file(folder_ + "/verdict.txt").starts_with(taken_back_text);
+}
+
+/// After an error of the storage: another rank has taken the alarm back, and removes what this one had written. Also true
+/// if the train thread comes to its end meanwhile.
+bool HangWatch::is_cleared_away() {
+  const auto own = file_of(folder_, static_cast<std::size_t>(scene_.rank));
+  for (const auto end = monotonic_seconds() + others_read_s; io::exists(own) && !ends_within(0.1);)
+    if (monotonic_seconds() > end) return false;
+  return true;
 }
 
 void HangWatch::take_back(bool says_so) {

@@ -61,6 +61,7 @@ class HangWatch {
   bool raise_alarm(const StallMeter& meter);
   bool decide(const Suspicion& suspicion);
   bool follow_others();
+  bool is_cleared_away();
   void write_report(const StallMeter& meter) const;
   void take_back(bool says_so);
   bool ends_within(double seconds);

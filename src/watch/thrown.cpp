@@ -7,6 +7,7 @@
 
 #include <cxxabi.h>
 #include <dlfcn.h>
+#include <trainrt/where_thrown.hpp>
 
 namespace trainrt::watch {
 
@@ -25,7 +26,7 @@ thread_local std::size_t next_throw = 0;
 [[gnu::noinline]] void note_throw(const void* exception) noexcept {
   auto& entry = throws[next_throw++ % kept];
   entry.exception = exception;
-  entry.frames = stack_here(2);  // without this function and __cxa_throw
+  entry.frames = stack_here(3);  // without this function, throw_noted() and __cxa_throw
 }
 
 /// libstdc++'s exception_ptr is the pointer that __cxa_throw got.
@@ -53,12 +54,12 @@ std::string thrown_type() {
 
 }  // namespace trainrt::watch
 
-/// Every throw in the process comes here first: the program's definition goes before libstdc++'s.
-extern "C" [[noreturn]] __attribute__((visibility("default"))) void __cxa_throw(void* exception, std::type_info* type,
-                                                                                void (*destructor)(void*)) {
+// The program trainrt and the library throw through the definition that where_thrown.hpp has for programs too. It goes
+// before libstdc++'s.
+[[gnu::noinline]] void trainrt::throw_noted(void* exception, std::type_info* type, void (*destructor)(void*)) {
   using Real = void (*)(void*, std::type_info*, void (*)(void*));
   static const auto real = reinterpret_cast<Real>(dlsym(RTLD_NEXT, "__cxa_throw"));
-  trainrt::watch::note_throw(exception);
+  watch::note_throw(exception);
   real(exception, type, destructor);
   __builtin_unreachable();
 }

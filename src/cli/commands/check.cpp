@@ -91,7 +91,7 @@ ExitCode check_command(std::span<const std::string> words) {
   check_resume(spec);
   comm::backends_of_name(spec.scaling.backend);
   check_run_dir(spec);
-  if (!spec.train.program.empty()) static_cast<void>(train_call(spec));  // looks for the program
+  if (!spec.train.program.empty()) static_cast<void>(training_of(spec));  // looks for the program
   program::stage::require_source(spec.program.stage);
   fmt::print("config          ok\n");
   if (spec.train.program.empty())

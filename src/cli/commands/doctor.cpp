@@ -14,6 +14,7 @@
 #include "comm/backend.hpp"
 #include "core/log.hpp"
 #include "trainer/advice.hpp"
+#include "trainer/rank_start.hpp"
 
 namespace trainrt::cli::plugins {
 
@@ -66,7 +67,7 @@ Plan plan_of(const Arguments& arguments) {
     plan.subject.storage = storage_of(arguments, spec);
     if (!spec) return plan;
     plan.launch.timeout_seconds = spec->failure.launch_timeout_s;
-    plan.comm = comm_options_of(*spec);
+    plan.comm = trainer::comm_options_of(*spec);
     plan.comm.timeout_seconds = std::min(plan.comm.timeout_seconds, collective_limit_seconds);
     plan.subject.gpus_per_worker = spec->scaling.gpus_per_worker;
     plan.subject.command = spec->train.command;

@@ -14,6 +14,7 @@
 #include "frameworks/program/framework_environment.hpp"
 #include "launch/launcher.hpp"
 #include "metrics/sink.hpp"
+#include "trainer/callback_kind.hpp"
 #include "trainer/module_loader.hpp"
 
 namespace trainrt::cli::plugins {
@@ -62,6 +63,11 @@ ExitCode list_command(std::span<const std::string> words) {
     if (sink->options.empty()) continue;
     fmt::print("\nkeys of [sink.{}]\n", sink->name);
     print_options(sink->options);
+  }
+  print_table("callbacks (run.callbacks)", trainer::callback_table());
+  for (const auto* callback : trainer::callback_table()) {
+    fmt::print("\nkeys of [callback.{}]\n", callback->name);
+    print_options(callback->options);
   }
   print_table("frameworks whose variables programs get (program.env)", program::environment_table());
   print_table("export formats", exporter_table());

@@ -1,121 +1,58 @@
 // srun trainrt --config train.ini: run, or continue, the run that the config names.
 #include <algorithm>
-#include <chrono>
-#include <filesystem>
 #include <memory>
-#include <new>
 #include <optional>
-#include <thread>
 
 #include <fmt/format.h>
 
 #include "batch/signals.hpp"
+#include "cli/become_program.hpp"
 #include "cli/command.hpp"
 #include "cli/load_spec.hpp"
 #include "cli/local_run.hpp"
+#include "cli/program_runs.hpp"
 #include "cli/train_call.hpp"
 #include "comm/agreement.hpp"
 #include "comm/backend.hpp"
-#include "comm/gpus.hpp"
 #include "core/fault_point.hpp"
-#include "core/first_rank.hpp"
 #include "core/log.hpp"
-#include "core/memory.hpp"
 #include "core/options.hpp"
 #include "launch/promise.hpp"
 #include "trainer/advice.hpp"
+#include "trainer/rank_start.hpp"
 #include "trainer/run.hpp"
 #include "watch/crash_report.hpp"
-#include "watch/start_watch.hpp"
 
 namespace trainrt::cli::plugins {
+
+using trainer::Prepared;
 
 namespace {
 
 constexpr int most_local_ranks = 4096;
 constexpr std::string_view run_usage = "[-n N] [--config FILE] [--section.key=value ...] [-- COMMAND ARGS]";
 
-/// The deepest folder of a path that is there already.
-std::string deepest_folder(std::filesystem::path path) {
-  std::error_code error;
-  while (path.has_relative_path() && !std::filesystem::is_directory(path, error)) path = path.parent_path();
-  return path.string();
-}
-
-/// The config and the function, or the error that all ranks will agree on once they can talk.
-struct Prepared {
-  std::optional<config::RunSpec> spec;
-  std::exception_ptr error;
-};
-
-Prepared read_config(std::span<const std::string> words) {
-  Prepared prepared;
-  try {
-    prepared.spec = load_spec(words, std::string(run_usage));
-  } catch (const Error&) {
-    prepared.error = std::current_exception();
-  }
-  return prepared;
-}
-
-std::string launched(int ranks) { return fmt::format("{} rank{} launched", ranks, ranks == 1 ? " was" : "s were"); }
-
-/// Elastic runs take any number of ranks in a range, others the one that was promised.
-void require_workers(const config::RunSpec& spec, int size) {
-  const int promised = spec.scaling.num_workers;
-  if (spec.scaling.min_workers > 0) {
-    if (size < spec.scaling.min_workers)
-      throw UsageError(fmt::format("scaling.min_workers = {}, but {}: start with at least so many",
-                                   spec.scaling.min_workers, launched(size)));
-    if (promised > 0 && size > promised)
-      throw UsageError(fmt::format(
-          "scaling.num_workers = {}, but {}: an elastic run takes {} to {} (scaling.min_workers to scaling.num_workers)",
-          promised, launched(size), spec.scaling.min_workers, promised));
-    return;
-  }
-  if (promised > 0 && promised != size)
-    throw UsageError(fmt::format("scaling.num_workers = {}, but {}: start with srun -n {} or mpiexec -n {}", promised,
-                                 launched(size), promised, promised));
-}
-
-watch::StartTimes start_times_of(const config::RunSpec& spec) {
-  return {spec.failure.hang_timeout, spec.failure.launch_timeout_s, spec.failure.storage_timeout_s};
-}
-
-/// A name with a date may differ from rank to rank.
-void take_name_of_first(Prepared& prepared, Communicator& communicator) {
-  const auto name = communicator.broadcast_text(prepared.spec ? prepared.spec->run.name : "", 0);
-  if (prepared.spec && prepared.spec->run.is_name_default && !name.empty()) config::rename(*prepared.spec, name);
-}
-
-ExitCode run_on(launch::Launch& launch, Prepared& prepared, const comm::CommOptions& comm_options) {
-  auto communicator = comm::open_communicator(launch, comm_options);
-  take_name_of_first(prepared, *communicator);
+ExitCode run_on(launch::Launch& launch, Prepared& prepared) {
+  auto communicator = comm::open_communicator(launch, trainer::comm_options_of(prepared));
+  trainer::take_name_of_first(prepared, *communicator);
   batch::install_stop_signals();  // again: MPI_Init takes SIGUSR1
   const auto& world = launch.world();
   try {
-    trainer::TrainCall function;
-    std::optional<watch::StartWatch> start_watch;
-    if (prepared.spec) start_watch.emplace(launch, start_times_of(*prepared.spec));
+    Training training;
     const auto prepare = [&] {
-      if (prepared.error) std::rethrow_exception(prepared.error);
-      require_workers(*prepared.spec, world.size);
       take_declared(*prepared.spec);
       trainer::check_spec(*prepared.spec);
-      function = train_call(*prepared.spec);
+      training = training_of(*prepared.spec);
     };
-    const auto take_gpus = [&] { comm::put_on_gpus(communicator, launch.world(), comm_options); };
-    comm::agreed(*communicator, prepare, trainer::with_advice);
-    comm::agreed(*communicator, take_gpus, trainer::with_advice);
-    log::info(fmt::format("{} rank{} on {} node{} ({}, {}), {}", world.size, world.size == 1 ? "" : "s", world.node_count,
-                          world.node_count == 1 ? "" : "s", world.launcher, comm::choice_explained(world, *communicator),
-                          described(*prepared.spec, function)));
-    if (prepared.spec->run.is_name_default)
-      log::info(
-          fmt::format("the run is in {}; --run.name={} continues it", prepared.spec->run_dir, prepared.spec->run.name));
+    trainer::agree_on_start(prepared, launch, communicator, prepare);
+    trainer::say_ranks(world, *communicator, described(*prepared.spec, training.call));
     watch::install_crash_reports();  // last: UCX, MPI and libraries of the train function may install handlers too
-    start_watch.reset();             // run() has its own
-    const auto outcome = trainer::run(*prepared.spec, function, launch, *communicator);
+    const auto require = [&](const config::RunSpec& spec) {
+      trainer::require_workers(spec, world.size);
+      trainer::check_spec(spec);
+    };
+    const auto outcome = training.host ? run_programs(*prepared.spec, training, launch, *communicator, require)
+                                       : trainer::run(*prepared.spec, training.call, launch, *communicator);
     log::info(outcome.message);
     fault_point("exit");
     communicator->barrier();
@@ -131,41 +68,26 @@ ExitCode run_as_rank(std::span<const std::string> words) {
   batch::install_stop_signals();
   fault_point("start");
   const auto environment = Environment::of_process();
-  auto prepared = read_config(words);
-  launch::LaunchOptions launch_options;
-  comm::CommOptions comm_options;
-  if (prepared.spec) {
-    launch_options.timeout_seconds = prepared.spec->failure.launch_timeout_s;
-    launch_options.shared_dir = deepest_folder(prepared.spec->run.storage_path);
-    comm_options = comm_options_of(*prepared.spec);
-  }
+  auto prepared = trainer::prepared([&] {
+    auto spec = load_spec(words, std::string(run_usage));
+    if (spec.program.has_trainer) become_program(spec);
+    return spec;
+  });
   std::unique_ptr<launch::Launch> launch;
   try {
-    launch = launch::discover(environment, launch_options);
+    launch = trainer::find_ranks(environment, trainer::launch_options_of(prepared));
   } catch (const Error& error) {
     // No rank can talk to another: the one that calls itself the first speaks.
     if (launch::claimed_rank(environment) == 0) log::error(trainer::with_advice(error));
     return error.code();
   }
-  log::set_rank(launch->world().rank, launch->world().size);
-  FirstRank(launch->world().rank).does(batch::acknowledge_stop_signals);
   try {
-    const auto code = run_on(*launch, prepared, comm_options);
+    const auto code = run_on(*launch, prepared);
     launch->finalize();
     return code;
-  } catch (const UsageError& error) {  // of the communicator's opening
-    std::this_thread::sleep_for(std::chrono::duration<double>(behind_first_s(launch->world(), 1)));
-    log::error(trainer::with_advice(error));
-    launch->abort(static_cast<int>(error.code()));
-    return error.code();
-  } catch (const std::bad_alloc&) {  // as below
-    log::error(out_of_memory_text());
-    launch->abort(static_cast<int>(ExitCode::failed));
-  } catch (const std::exception& error) {  // not agreed on: the others wait somewhere
-    log::error(trainer::with_advice(error));
-    launch->abort(static_cast<int>(ExitCode::failed));
+  } catch (const std::exception&) {
+    return trainer::end_step(*launch);
   }
-  return ExitCode::failed;
 }
 
 /// N of `-n N`, which is cut out; nullopt if it is not there. Words behind `--` are a program's.
@@ -185,7 +107,7 @@ ExitCode start_ranks_here(int ranks, const std::vector<std::string>& words, cons
   if (launch::is_in_step(environment))
     throw UsageError("-n starts ranks on this node by itself, and this is a rank of a step already: leave -n out");
   const auto spec = load_spec(words, std::string(run_usage));
-  if (spec.scaling.num_workers > 0 || spec.scaling.min_workers > 0) require_workers(spec, ranks);
+  if (spec.scaling.num_workers > 0 || spec.scaling.min_workers > 0) trainer::require_workers(spec, ranks);
   return run_on_this_node(spec, ranks, words);
 }
 

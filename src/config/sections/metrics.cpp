@@ -34,7 +34,12 @@ const Section metrics{
              .default_value = "auto",
              .help = "what is shown while the run goes on; auto: a bar on a terminal, in a log a line from time to "
                      "time; all: every report, a line each"},
-            {{"auto", false}, {"all", true}})}};
+            {{"auto", false}, {"all", true}}),
+        key(&MetricsKeys::aggregate,
+            {.key = "metrics.aggregate",
+             .default_value = "false",
+             .help = "whose metrics count in trainrt.train.report() if the call does not say it: false: rank 0's; true: "
+                     "those of all ranks, which become one as in trainrt.context().report()"})}};
 
 }  // namespace plugins
 

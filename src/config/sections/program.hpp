@@ -12,6 +12,7 @@ struct ProgramKeys {
   std::string stage;                      ///< a path; "" = nothing is staged
   std::string stage_dir;                  ///< "" = each node's own choice
   std::string progress;                   ///< a regular expression; "" = the output is not looked at
+  bool has_trainer = false;               ///< it calls trainrt::Trainer: a rank becomes it
 };
 
 }  // namespace trainrt::config

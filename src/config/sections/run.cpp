@@ -12,6 +12,10 @@ bool is_written_out(std::string_view path) { return !path.empty() && !path.start
 
 std::string absolute_path(const std::string& path) { return std::filesystem::absolute(path).lexically_normal().string(); }
 
+std::vector<std::string> names_of_callbacks(const std::string& text) {
+  return text == "none" ? std::vector<std::string>() : words_in(text);
+}
+
 void check_run(const Options& options, const RunSpec& spec) {
   if (!spec.run.resume_tensors.empty() && spec.run.resume_from.empty())
     throw UsageError(options.find("run.resume_tensors")->origin +
@@ -60,6 +64,13 @@ const Section run{
               .help = "whether to go on, from the newest that is there or from the beginning, if checkpoints that an "
                       "attempt had saved are not there; accept is given once, on the command line"},
              {{"refuse", false}, {"accept", true}}),
+         key(&RunKeys::callbacks,
+             {.key = "run.callbacks",
+              .default_value = "none",
+              .help = "who is told what happens in the run: `trainrt list` shows the callbacks, whose options are in "
+                      "[callback.NAME]",
+              .form = "names of callbacks, separated by commas, or none"},
+             names_of_callbacks),
          key(&RunKeys::shown_output,
              {.key = "run.output",
               .default_value = "rank0",

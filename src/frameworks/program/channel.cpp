@@ -3,8 +3,10 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -55,6 +57,24 @@ Descriptor file_in(msghdr& header) {
   return found;
 }
 
+/// A send(2) with which that file travels, if there is one.
+ssize_t send_with(int socket, const char* bytes, std::size_t size, int file) {
+  if (file < 0) return ::send(socket, bytes, size, MSG_NOSIGNAL);
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  iovec part{.iov_base = const_cast<char*>(bytes), .iov_len = size};  // read only
+  msghdr header{};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  header.msg_control = control.data();
+  header.msg_controllen = control.size();
+  auto* const rights = CMSG_FIRSTHDR(&header);
+  rights->cmsg_level = SOL_SOCKET;
+  rights->cmsg_type = SCM_RIGHTS;
+  rights->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(rights), &file, sizeof(int));
+  return sendmsg(socket, &header, MSG_NOSIGNAL);
+}
+
 }  // namespace
 
 Channel::Channel(Descriptor& theirs) {
@@ -82,7 +102,7 @@ std::optional<std::string> Channel::next_line() {
 /// False if nothing came.
 bool Channel::read_more(double limit_s) {
   pollfd ready{.fd = socket_.number(), .events = POLLIN, .revents = 0};
-  if (poll(&ready, 1, static_cast<int>(limit_s * 1000)) <= 0) return false;
+  if (poll(&ready, 1, static_cast<int>(std::ceil(limit_s * 1000))) <= 0) return false;
   std::array<char, 65536> bytes{};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(4 * sizeof(int))> control{};
   iovec part{.iov_base = bytes.data(), .iov_len = bytes.size()};
@@ -126,10 +146,12 @@ bool Channel::is_open() const {
 
 void Channel::send(const Json& answer) {
   auto text = answer.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  int file = std::exchange(attached_, -1);
   for (std::size_t at = 0; at < text.size();) {
-    const auto count = ::send(socket_.number(), text.data() + at, text.size() - at, MSG_NOSIGNAL);
+    const auto count = send_with(socket_.number(), text.data() + at, text.size() - at, file);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return;
+    file = -1;
     at += static_cast<std::size_t>(count);
   }
 }

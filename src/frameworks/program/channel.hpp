@@ -32,6 +32,8 @@ class Channel {
   bool is_open() const;
   /// If the program is gone, nothing happens: its end tells why.
   void send(const Json& answer);
+  /// A copy of this descriptor travels with the next answer.
+  void attach(int file) { attached_ = file; }
 
  private:
   bool read_more(double limit_s);
@@ -42,6 +44,7 @@ class Channel {
   std::string unread_;
   std::size_t searched_ = 0;  // of unread_, without an end of line
   Descriptor file_;           // that came with it
+  int attached_ = -1;
 };
 
 }  // namespace trainrt::program

@@ -1,17 +1,12 @@
 #include "frameworks/program/conversation.hpp"
 
 #include <algorithm>
-#include <array>
 #include <csignal>
-#include <cstddef>
-#include <functional>
-#include <map>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "core/first_rank.hpp"
 #include "core/host.hpp"
 #include "frameworks/program/fields.hpp"
 #include "frameworks/program/last_output.hpp"
@@ -23,32 +18,36 @@ namespace trainrt::program {
 namespace {
 
 constexpr int protocol = 1;
-
-std::string reported(const Message& failed) {
-  const auto traceback = text_field(failed.body, "traceback", "");
-  return "failed: " + text_field(failed.body, "error") + (traceback.empty() ? "" : "\n" + traceback);
-}
+constexpr double quiet_look_s = 0.2;
+// While a checkpoint is on its way:
+constexpr double shortest_look_s = 0.005;
+constexpr double longest_look_s = 0.05;
+constexpr double look_growth = 1.1;
 
 }  // namespace
 
-void Conversation::hold(Message first) {
+Conversation::End Conversation::hold(Message first) {
   take(std::move(first));
-  while (come_together()) answer(*std::exchange(call_, std::nullopt));
+  while (!is_closed_ && come_together()) answer(*std::exchange(call_, std::nullopt));
+  return is_closed_ ? End::of_run : End::of_programs;
 }
 
-/// False if the programs of all ranks have ended well, else all have come to the same call.
+/// False if the programs of all ranks have ended well, else all have come to the same call. A checkpoint on its way
+/// advances between two looks, and a program may wait for it: they are short at first, and longer while a large one is
+/// written.
 bool Conversation::come_together() {
-  for (;;) {
-    const auto turn = next_turn();
-    const auto verdict = lockstep_.look(turn, ctx_.step_count());
+  for (double short_look_s = shortest_look_s;; short_look_s = std::min(look_growth * short_look_s, longest_look_s)) {
+    const double look_s = ctx_.is_checkpoint_on_its_way() ? short_look_s : quiet_look_s;
+    const auto turn = next_turn(look_s);
+    const auto verdict = lockstep_.look(turn, ctx_.step_count(), look_s);
     if (verdict == Lockstep::Verdict::fell) fall_together();
     if (verdict == Lockstep::Verdict::go) return turn.kind == Turn::Kind::calls;
+    ctx_.advance_checkpoint();  // a program may compute for long
   }
 }
 
 /// What the program comes with within a moment. Messages of its rank alone are answered meanwhile.
-Turn Conversation::next_turn() {
-  constexpr double look_s = 0.2;
+Turn Conversation::next_turn(double look_s) {
   const double end_s = monotonic_seconds() + look_s;
   for (;;) {
     const double left_s = end_s - monotonic_seconds();
@@ -65,10 +64,12 @@ Turn Conversation::next_turn() {
 
 void Conversation::take(Message message) {
   if (message.op == "failed") {
-    fault_ = {reported(message), monotonic_seconds(), true};
+    fault_ = told_by(message);
     child_.ends_within(0.5);  // it may have something to say
   } else if (message.op == "done") {
     is_done_ = true;
+  } else if (message.op == "imported") {
+    return;
   } else if (is_for_all_ranks(message.op)) {
     if (!call_) call_ = std::move(message);  // else the program has left one, and ended: nobody waits for an answer
   } else {
@@ -110,6 +111,8 @@ void Conversation::fall_together() {
 
 void Conversation::answer(const Message& message) {
   try {
+    if (message.op == "close_run") close_run();
+    if (is_closed_) return;
     channel_.send({{"ok", reply(message)}});
   } catch (const ProgramFell&) {
     throw;  // the program gets no answer, which it might act on, but SIGKILL
@@ -126,10 +129,14 @@ const std::map<std::string_view, Conversation::Call>& Conversation::calls() {
   constexpr bool together = true;
   static const std::map<std::string_view, Call> all = {
       {"hello", {[](Self self, In hello) { return self.hello(hello.body); }}},
+      {"open_run", {[](Self self, In request) { return self.open_run(request.body); }, together}},
+      {"close_run", {[](Self, In) { return Json::object(); }, together}},
       {"config", {[](Self self, In config) { return self.config(config.body); }}},
       {"restore", {[](Self self, In restore) { return self.restore(restore); }, together}},
       {"step", {[](Self self, In) { return self.ctx_.step(), self.step_fields(); }, together}},
-      {"report", {[](Self self, In report) { return self.report(report.body); }, together}},
+      {"report", {[](Self self, In report) { return self.report(report); }, together}},
+      {"load", {[](Self self, In load) { return self.load(load); }, together}},
+      {"checkpoint", {[](Self self, In) { return self.checkpoint(); }}},
       {"stop_point", {[](Self self, In) { return self.ctx_.stop_point(), Json::object(); }, together}},
       {"save", {[](Self self, In) { return self.ctx_.save(), Json::object(); }, together}},
       {"barrier", {[](Self self, In) { return self.ctx_.communicator().barrier(), Json::object(); }, together}},
@@ -142,9 +149,11 @@ const std::map<std::string_view, Conversation::Call>& Conversation::calls() {
       {"metadata", {[](Self self, In metadata) {
          return self.ctx_.checkpoint_metadata(field(metadata.body, "json", Json::value_t::object).dump()), Json::object();
        }}},
-      {"all_reduce", {[](Self self, In reduction) { return self.all_reduce(reduction); }, together}},
-      {"broadcast", {[](Self self, In root) { return self.broadcast(root); }, together}},
-      {"all_gather", {[](Self self, In part) { return self.all_gather(part); }, together}},
+      {"all_reduce",
+       {[](Self self, In reduction) { return self.arrays_.all_reduce(reduction), Json::object(); }, together}},
+      {"broadcast", {[](Self self, In root) { return self.arrays_.broadcast(root), Json::object(); }, together}},
+      {"all_gather", {[](Self self, In part) { return self.arrays_.all_gather(part), Json::object(); }, together}},
+      {"share", {[](Self self, In wish) { return self.arrays_.share(wish, self.channel_); }, together}},
   };
   return all;
 }
@@ -170,6 +179,10 @@ Json Conversation::hello(const Json& body) {
                     theirs, protocol));
   if (body.contains("pid")) sender_ = static_cast<pid_t>(number_field(body, "pid"));
   if (body.contains("stacks_signal")) take_stacks_signal(number_field(body, "stacks_signal"));
+  return identity();
+}
+
+Json Conversation::identity() const {
   auto fields = step_fields();
   fields.update({{"protocol", protocol},
                  {"world_rank", ctx_.world_rank()},
@@ -180,8 +193,45 @@ Json Conversation::hello(const Json& body) {
                  {"gpus", ctx_.gpus()},
                  {"run_name", ctx_.run_name()},
                  {"run_dir", ctx_.run_dir()},
-                 {"seed", ctx_.seed()}});
+                 {"seed", ctx_.seed()},
+                 {"aggregate", !ctx_.report_options().of_first_rank}});
   return fields;
+}
+
+/// A program that was started again asks for its runs in turn, from the first.
+Json Conversation::open_run(const Json& body) {
+  const auto greeting = hello(body);
+  const auto run = looked_up(run_request_from(body));
+  if (run.is_finished && run.run_dir != ctx_.run_dir()) return finished_fields(place_of(ctx_), run);
+  if (run.run_dir != ctx_.run_dir())
+    throw UsageError(
+        fmt::format("train.program: the program asks for the run '{}' ({}), but '{}' ({}) is open: a run is open from the "
+                    "first call of trainrt.context() on, or once the program has said nothing for a minute, or printed "
+                    "more than 1 MiB. Call fit() before, or start with --run.name={} --run.storage_path=...",
+                    run.name, run.run_dir, ctx_.run_name(), ctx_.run_dir(), run.name));
+  return greeting;
+}
+
+/// Rank 0's, on all ranks.
+RequestedRun Conversation::looked_up(const RunRequest& request) {
+  Json found = Json::object();
+  FirstRank(ctx_.world_rank()).does([&] {
+    try {
+      const auto run = rules_.look_up(request);
+      found = {{"name", run.name}, {"run_dir", run.run_dir}, {"is_finished", run.is_finished}};
+    } catch (const std::exception& error) {
+      found = {{"error", error.what()}};
+    }
+  });
+  found = Json::parse(ctx_.communicator().broadcast_text(found.dump(-1, ' ', false, Json::error_handler_t::replace), 0));
+  if (found.contains("error")) throw UsageError(found["error"].get<std::string>());
+  return {found["name"], found["run_dir"], found["is_finished"]};
+}
+
+/// A tree that is staged is there as long as its run: that is closed when the program ends.
+void Conversation::close_run() {
+  if (state_ && !state_->state().empty()) ctx_.save();
+  is_closed_ = rules_.may_close;
 }
 
 /// One that might end the program, or mean something else to it, is none.
@@ -203,11 +253,14 @@ Json Conversation::step_fields() const { return {{"step", ctx_.step_count()}, {"
 
 Json Conversation::restore(const Message& message) {
   if (state_) throw UsageError("train.program: the program sent 'restore' twice: it attaches the one State of the run");
-  state_.emplace(message);
-  state_->state().before_save([this] { bring_up_to_date(); });
-  const bool restored = ctx_.restore(state_->state());
-  auto fields = step_fields();
-  fields.update({{"restored", restored}, {"values", state_->values()}});
+  const bool by_directory = flag_field(message.body, "by_directory");
+  if (!by_directory) {
+    state_.emplace(message);
+    state_->state().before_save([this] { bring_up_to_date(); });
+  }
+  Json fields{{"restored", by_directory ? ctx_.restore() : ctx_.restore(state_->state())}};
+  fields.update(step_fields());
+  fields["values"] = by_directory ? Json::object() : state_->values();
   return fields;
 }
 
@@ -223,66 +276,25 @@ void Conversation::bring_up_to_date() {
   state_->take_values(field(message.body, "values", Json::value_t::object));
 }
 
-Json Conversation::report(const Json& body) {
-  ctx_.report(metrics_from(body));
+Json Conversation::report(const Message& message) {
+  auto directory = directory_from(message.body);
+  std::optional<MirroredState> of_this_report;
+  if (message.body.contains("tensors")) directory.state = &of_this_report.emplace(message, memory_of_one_).state();
+  ctx_.report(metrics_from(message.body), directory, {.of_first_rank = flag_field(message.body, "of_first_rank")});
   return Json::object();
 }
 
-void Conversation::take_memory(const Message& message) {
-  if (!message.file) return;
-  exchanged_ = SharedMemory(message.file, static_cast<std::size_t>(number_field(message.body, "memory")));
+Json Conversation::load(const Message& message) {
+  MirroredState wanted(message, memory_of_one_);
+  ctx_.load(wanted.state(), text_field(message.body, "path"));
+  return {{"values", wanted.values()}};
 }
 
-Json Conversation::all_reduce(const Message& message) {
-  const auto& body = message.body;
-  take_memory(message);
-  const auto dtype = dtype_from(text_field(body, "dtype"));
-  const auto count = static_cast<std::size_t>(number_field(body, "count"));
-  if (count > exchanged_.size() / size_of(dtype))
-    throw UsageError(fmt::format("train.program: all_reduce of {} {} elements, in a memory of {} bytes", count,
-                                 name_of(dtype), exchanged_.size()));
-  const auto op =
-      choice_field<Op>(body, "reduce", {{"sum", Op::sum}, {"mean", Op::mean}, {"min", Op::min}, {"max", Op::max}});
-  ctx_.communicator().all_reduce(Buffer{exchanged_.data(), count, dtype}, op, text_field(body, "name", "the program's"));
-  return Json::object();
-}
-
-/// The elements of this rank, at the beginning of a memory that has room for so many `parts` of them. Collective: ranks
-/// that make another call, or give another type or shape, get an Error that says which, on all ranks.
-Buffer Conversation::same_on_all_ranks(const Message& message, const std::string& call, std::size_t parts) {
-  take_memory(message);
-  const auto what = "the array of " + message.op + "()";
-  const auto dtype = dtype_from(text_field(message.body, "dtype"));
-  const auto shape = shape_field(message.body, what);
-  const auto bytes = bytes_of(shape, dtype, what);
-  if (bytes > exchanged_.size() / parts)
-    throw UsageError(fmt::format("train.program: {} of {} bytes, {} of them in a memory of {} bytes", message.op, bytes,
-                                 parts, exchanged_.size()));
-  const auto mine = fmt::format("{} {} {}", call, name_of(dtype), to_string(shape));
-  const auto hash = static_cast<std::int64_t>(std::hash<std::string>{}(mine));
-  std::array<std::int64_t, 2> most = {hash, ~hash};
-  ctx_.communicator().all_reduce(most, Op::max, message.op);
-  if (most[0] != ~most[1]) refuse_difference(ctx_.communicator().all_gather(mine));
-  return {exchanged_.data(), bytes / size_of(dtype), dtype};
-}
-
-Json Conversation::broadcast(const Message& message) {
-  const auto root = number_field(message.body, "root");
-  if (root >= ctx_.world_size())
-    throw UsageError(
-        fmt::format("train.program: broadcast from rank {}: there are {} ranks, numbered from 0", root, ctx_.world_size()));
-  const auto buffer = same_on_all_ranks(message, fmt::format("broadcast from rank {} of", root), 1);
-  ctx_.communicator().broadcast(buffer, static_cast<int>(root), "the program's");
-  return Json::object();
-}
-
-Json Conversation::all_gather(const Message& message) {
-  const auto ranks = static_cast<std::size_t>(ctx_.world_size());
-  const auto mine = same_on_all_ranks(message, "all_gather of", ranks);
-  const std::vector<std::byte> part(exchanged_.data(), exchanged_.data() + mine.bytes());  // its place gets rank 0's
-  const std::vector<std::size_t> counts(ranks, mine.count);
-  ctx_.communicator().all_gather(part.data(), counts, Buffer{mine.data, ranks * mine.count, mine.dtype}, "the program's");
-  return Json::object();
+Json Conversation::checkpoint() const {
+  Json newest;
+  if (const auto place = ctx_.checkpoint())
+    newest = {{"index", place->index}, {"path", place->path}, {"files", place->has_files}};
+  return {{"checkpoint", std::move(newest)}, {"on_its_way", ctx_.is_checkpoint_on_its_way()}};
 }
 
 }  // namespace trainrt::program

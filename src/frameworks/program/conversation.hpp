@@ -1,8 +1,10 @@
 #pragma once
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <trainrt/context.hpp>
 
@@ -12,6 +14,8 @@
 #include "frameworks/program/live_stacks.hpp"
 #include "frameworks/program/lockstep.hpp"
 #include "frameworks/program/mirrored_state.hpp"
+#include "frameworks/program/run_request.hpp"
+#include "frameworks/program/shared_arrays.hpp"
 
 namespace trainrt::program {
 
@@ -25,12 +29,25 @@ namespace trainrt::program {
 ///                        memory and files up to date, and sends {"op": "state", "values": {...}}
 ///
 ///   hello {protocol = 1, client, pid, stacks_signal}    returns world_rank, world_size, local_rank, local_world_size,
-///                                        node_rank, gpus, run_name, run_dir, seed, step, step_seed
+///                                        node_rank, gpus, run_name, run_dir, seed, aggregate (Context::report_options()),
+///                                        step, step_seed
+///   open_run {settings, number, and as hello}    instead of hello: the run of these config keys ({"run.name": "mine"}),
+///   the
+///                                        number-th that the program asks for; rank 0's count. Returns the same, and
+///                                        finished: it is so already, and nothing is run
+///   close_run                            the run is finished, and open_run may follow; after it nothing but that
+///   imported                             no answer; the program uses the client, and may say so later
 ///   config {key}                         returns value: the text of that [loop] key, or null
 ///   restore {tensors, values, files, memory}    returns restored, values, step, step_seed
 ///   step                                 returns step, step_seed
-///   report {metrics}                     each a number, text, true, false, null (NaN), or {value, weight, reduce = mean |
-///                                        sum | min | max}
+///   report {metrics}                     each a number (2 is a whole one, 2.0 a real), text, true, false, null (NaN), or
+///                                        {value, weight, reduce = mean | sum | min | max}; besides of_first_rank,
+///                                        directory (a path, or null) and directory_metadata (an object):
+///                                        Context::report(). With tensors, values and files as restore has them: the State
+///                                        of this checkpoint alone
+///   load {path, and as restore}          fills this State from that checkpoint, or the newest of that run
+///   checkpoint                           returns checkpoint, {index, path, files} or null: the newest that is committed;
+///                                        on_its_way: a later one may soon be
 ///   stop_point, save, barrier
 ///   request_stop {reason}
 ///   expect_iterations {total}
@@ -39,30 +56,49 @@ namespace trainrt::program {
 ///   all_reduce {dtype, count, reduce = sum | mean | min | max}    the memory's first elements, in place
 ///   broadcast {dtype, shape, root}       the same: rank root's are on every rank then
 ///   all_gather {dtype, shape}            the memory's first elements, of this rank, are replaced by those of all ranks
+///   share {bytes}                        asks for a better memory than that of these three, as large at most: in which the
+///                                        ranks reach each other's. Returns at and bytes, its place in a file that travels
+///                                        with the answer, and is used from then on; or nothing: there is none
 ///   failed {error, traceback}            no answer; the program ends
 ///   done                                 no answer; the program ends, and well
 ///
-/// restore: a tensor is {name, dtype, shape, at, placement = replicated | sharded | per_rank | sum}, sharded ones with
-/// axis, first and global_extent; `at` is its place in the memory, a memfd of `memory` bytes with F_SEAL_SHRINK that
-/// travels with the message (SCM_RIGHTS) and holds what the tensors are before; after the answer, what was restored, or of
-/// a new run what rank 0 has in the replicated ones. `sums` names the values that are parts of a sum over the ranks. A file
-/// is {name, path, per_rank}. all_reduce, broadcast and all_gather bring a memory of their own, with `memory`, if they
-/// have none of that size yet.
-/// At stacks_signal, a real-time signal, the program prints its stacks and goes on.
-/// A program whose hello has its pid says 'done' if its exit code may not reach the runtime: behind a script or a pipe.
-/// Numbers that JSON lacks are {"float": "nan" | "inf" | "-inf"}.
+/// restore: a tensor is {name, dtype, shape, at, placement = replicated | sharded | slab | per_rank | sum}, sharded ones
+/// with axis, first and global_extent, slabs with offset and global_shape; `at` is its place in the memory, a memfd of
+/// `memory` bytes with F_SEAL_SHRINK that travels with the message (SCM_RIGHTS) and holds what the tensors are before;
+/// after the answer, what was restored, or of a new run what rank 0 has in the replicated ones. `sums` names the values
+/// that are parts of a sum over the ranks. A file is {name, path, per_rank}. With "by_directory": true instead of all these
+/// it is Context::restore() without a State. all_reduce, broadcast and all_gather bring a memory of their own, with
+/// `memory`, if they have none of that size yet; so do report and load, whose memory is another one. At stacks_signal, a
+/// real-time signal, the program prints its stacks and goes on. A program whose hello has its pid says 'done' if its exit
+/// code may not reach the runtime: behind a script or a pipe. Numbers that JSON lacks are {"float": "nan" | "inf" |
+/// "-inf"}.
 class Conversation {
  public:
-  /// `wait_limit_s`: Lockstep's. `stacks` learns how the program is asked for them.
-  Conversation(Context& ctx, Channel& channel, Child& child, double wait_limit_s, LiveStacks& stacks)
-      : ctx_(ctx), channel_(channel), child_(child), lockstep_(ctx.communicator(), wait_limit_s), stacks_(stacks) {}
+  struct Rules {
+    double wait_limit_s = 0;                                      ///< Lockstep's
+    bool may_close = true;                                        ///< its run before it ends
+    std::function<RequestedRun(const RunRequest&)> look_up = {};  ///< ProgramOptions::look_up
+  };
+  /// `stacks` learns how the program is asked for them.
+  Conversation(Context& ctx, Channel& channel, Child& child, Rules rules, LiveStacks& stacks)
+      : ctx_(ctx),
+        rules_(std::move(rules)),
+        channel_(channel),
+        child_(child),
+        arrays_(ctx.communicator()),
+        lockstep_(ctx.communicator(), rules_.wait_limit_s),
+        stacks_(stacks) {}
   ~Conversation() { stacks_.forget(); }
   Conversation(const Conversation&) = delete;
 
+  enum class End {
+    of_programs,
+    of_run,  ///< all have sent close_run, and wait for the answer
+  };
   /// From the program's first message to the good end of all. Throws what the Context throws (a stop is for the caller to
   /// pass on), UsageError for bad messages, Error if the programs do not make the same calls, and ProgramFell, on all
   /// ranks, if one falls.
-  void hold(Message first);
+  End hold(Message first);
 
  private:
   struct Call {
@@ -72,7 +108,7 @@ class Conversation {
   static const std::map<std::string_view, Call>& calls();
   bool is_for_all_ranks(const std::string& op) const;
   bool come_together();
-  Turn next_turn();
+  Turn next_turn(double look_s);
   void take(Message message);
   bool has_ended();
   void look_at_end();
@@ -80,25 +116,29 @@ class Conversation {
   void answer(const Message& message);
   Json reply(const Message& message);
   Json hello(const Json& body);
+  Json open_run(const Json& body);
+  RequestedRun looked_up(const RunRequest& request);
+  void close_run();
+  Json identity() const;
   void take_stacks_signal(std::int64_t signal);
   Json config(const Json& body) const;
   Json restore(const Message& message);
-  Json report(const Json& body);
-  Json all_reduce(const Message& message);
-  Json broadcast(const Message& message);
-  Json all_gather(const Message& message);
-  void take_memory(const Message& message);
-  Buffer same_on_all_ranks(const Message& message, const std::string& call, std::size_t parts);
+  Json report(const Message& message);
+  Json load(const Message& message);
+  Json checkpoint() const;
   Json step_fields() const;
   void bring_up_to_date();
 
   Context& ctx_;
+  Rules rules_;
   Channel& channel_;
   Child& child_;
   std::optional<MirroredState> state_;
-  SharedMemory exchanged_;  ///< of the collectives
-  pid_t sender_ = 0;        ///< who sends the messages, if it is known
+  SharedArrays arrays_;
+  SharedMemory memory_of_one_;  ///< of the States of single reports and loads
+  pid_t sender_ = 0;            ///< who sends the messages, if it is known
   bool is_done_ = false;
+  bool is_closed_ = false;
   Lockstep lockstep_;
   LiveStacks& stacks_;
   std::optional<Message> call_;  ///< that the program has come to, and waits in

@@ -11,6 +11,7 @@
 #include "core/host.hpp"
 #include "core/output_tail.hpp"
 #include "core/text.hpp"
+#include "frameworks/program/fields.hpp"
 
 namespace trainrt::program {
 
@@ -51,6 +52,12 @@ RankEnding ending_from(const std::string& text) {
 }
 
 }  // namespace
+
+Fault told_by(const Message& failed) {
+  const auto traceback = text_field(failed.body, "traceback", "");
+  return {"failed: " + text_field(failed.body, "error") + (traceback.empty() ? "" : "\n" + traceback), monotonic_seconds(),
+          true};
+}
 
 std::vector<RankEnding> gather_endings(Communicator& communicator, Child& child, const Fault& fault) {
   communicator.barrier("how the programs ended");  // which all ranks leave at about the same moment

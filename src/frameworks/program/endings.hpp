@@ -5,6 +5,7 @@
 
 #include <trainrt/communicator.hpp>
 
+#include "frameworks/program/channel.hpp"
 #include "frameworks/program/child.hpp"
 #include "frameworks/program/last_output.hpp"
 
@@ -16,6 +17,9 @@ struct Fault {
   double found_at_s = 0;  ///< by monotonic_seconds()
   bool is_told = false;   ///< the program said it itself, before it ended
 };
+
+/// What a message 'failed' says.
+Fault told_by(const Message& failed);
 
 /// How the program of one rank stands, for the ranks to find out together which one fell first.
 struct RankEnding {

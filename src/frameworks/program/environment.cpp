@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "frameworks/program/container.hpp"
@@ -16,12 +17,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Where trainrt.py lies: beside the program that was built, or where it was installed; "" if it is not there.
+/// Where the package trainrt lies: beside the program that was built, or where it was installed; "" if it is not there.
 std::string client_folder() {
   std::error_code none;
   const auto here = fs::read_symlink("/proc/self/exe", none).parent_path();
   for (const auto& folder : {here / "python", here.parent_path() / "lib/trainrt/python"})
-    if (fs::exists(folder / "trainrt.py", none)) return folder.string();
+    if (fs::exists(folder / "trainrt/__init__.py", none)) return folder.string();
   return "";
 }
 
@@ -31,8 +32,8 @@ bool is_of_launcher(std::string_view name) {
 }
 
 /// Whether a program would find a GPU, also one that this build knows nothing of.
-bool program_has_gpu(const Context& ctx) {
-  if (!ctx.gpus().empty()) return true;
+bool program_has_gpu(const ProgramPlace& place) {
+  if (!place.gpus.empty()) return true;
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
   if (visible != nullptr && (*visible == '\0' || *visible == '-')) return false;
   std::error_code none;
@@ -49,10 +50,12 @@ void add_numbers(const Meeting& meeting, Variables& variables) {
   variables.emplace("OMP_NUM_THREADS", std::to_string(meeting.cpus));
 }
 
-void add_client(const Context& ctx, int socket, Variables& variables) {
-  variables["TRAINRT_RUN_NAME"] = ctx.run_name();
-  variables["TRAINRT_RUN_DIR"] = ctx.run_dir();
+void add_client(const ProgramPlace& place, int socket, Variables& variables) {
+  variables["TRAINRT_RUN_NAME"] = place.run_name;
+  variables["TRAINRT_RUN_DIR"] = place.run_dir;
   variables["TRAINRT_FD"] = std::to_string(socket);
+  struct stat held {};
+  if (fstat(socket, &held) == 0) variables["TRAINRT_FD_INODE"] = std::to_string(held.st_ino);
   variables.emplace("PYTHONUNBUFFERED", "1");  // its output is a pipe, which Python writes to in blocks
   variables.emplace("PYTHONFAULTHANDLER",
                     "1");  // its stacks are printed when it crashes, and when it is asked (python_stacks.hpp)
@@ -61,7 +64,7 @@ void add_client(const Context& ctx, int socket, Variables& variables) {
     path = path.empty() ? folder : folder + ":" + path;
   }
   const auto stage = variables.find("TRAINRT_STAGE");
-  show_in_containers({ctx.run_dir(), client_folder(), stage == variables.end() ? "" : stage->second}, variables);
+  show_in_containers({place.run_dir, client_folder(), stage == variables.end() ? "" : stage->second}, variables);
 }
 
 }  // namespace
@@ -89,25 +92,25 @@ Variables environment_with(Variables inherited, const Meeting& meeting, const Fr
   return variables;
 }
 
-Meeting known_of(const Context& ctx, bool hides_gpus) {
+Meeting known_of(const ProgramPlace& place, bool hides_gpus) {
   Meeting known;
-  known.local_rank = ctx.local_rank();
-  known.local_size = ctx.local_world_size();
-  known.node_rank = ctx.node_rank();
-  known.run_name = ctx.run_name();
+  known.local_rank = place.local_rank;
+  known.local_size = place.local_size;
+  known.node_rank = place.node_rank;
+  known.run_name = place.run_name;
   known.hides_gpus = hides_gpus;
-  known.has_gpu = !hides_gpus && program_has_gpu(ctx);
-  known.gpus = called(ctx.gpus(), names_of_gpus(std::getenv("CUDA_VISIBLE_DEVICES")));
+  known.has_gpu = !hides_gpus && program_has_gpu(place);
+  known.gpus = called(place.gpus, names_of_gpus(std::getenv("CUDA_VISIBLE_DEVICES")));
   known.is_in_slurm = std::getenv("SLURM_JOB_ID") != nullptr;
   return known;
 }
 
-std::vector<std::string> program_environment(const Context& ctx, int socket, const Meeting& meeting,
+std::vector<std::string> program_environment(const ProgramPlace& place, int socket, const Meeting& meeting,
                                              const Frameworks& frameworks, const Variables& besides) {
   auto inherited = inherited_environment();
   for (const auto& [name, value] : besides) inherited[name] = value;
   auto variables = environment_with(std::move(inherited), meeting, frameworks);
-  add_client(ctx, socket, variables);
+  add_client(place, socket, variables);
   std::vector<std::string> words;
   for (const auto& [name, value] : variables) words.push_back(fmt::format("{}={}", name, value));
   return words;

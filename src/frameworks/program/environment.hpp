@@ -3,10 +3,9 @@
 #include <string>
 #include <vector>
 
-#include <trainrt/context.hpp>
-
 #include "frameworks/program/framework_environment.hpp"
 #include "frameworks/program/meeting.hpp"
+#include "frameworks/program/program_place.hpp"
 
 namespace trainrt::program {
 
@@ -21,12 +20,12 @@ Variables environment_with(Variables inherited, const Meeting& meeting, const Fr
 Variables inherited_environment();
 
 /// What is known of this rank without the others, for an Arrangement. `hides_gpus`: the program gets none.
-Meeting known_of(const Context& ctx, bool hides_gpus);
+Meeting known_of(const ProgramPlace& place, bool hides_gpus);
 
 /// environment_with() of this process's and those `besides`, as NAME=value, with what the client needs: TRAINRT_RUN_NAME,
 /// TRAINRT_RUN_DIR, TRAINRT_FD = `socket`, and its folder in front of PYTHONPATH; and PYTHONUNBUFFERED = 1 and
 /// PYTHONFAULTHANDLER = 1 if they are not set.
-std::vector<std::string> program_environment(const Context& ctx, int socket, const Meeting& meeting,
+std::vector<std::string> program_environment(const ProgramPlace& place, int socket, const Meeting& meeting,
                                              const Frameworks& frameworks, const Variables& besides = {});
 
 }  // namespace trainrt::program

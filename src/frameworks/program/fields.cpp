@@ -64,11 +64,11 @@ std::optional<double> not_finite(const Json& value) {
 
 bool is_real(const Json& value) { return value.is_number() || not_finite(value); }
 
-Shape shape_field(const Json& body, const std::string& what) {
+Shape shape_field(const Json& body, const std::string& what, const char* name) {
   Shape shape;
-  for (const auto& extent : field(body, "shape", Json::value_t::array)) {
+  for (const auto& extent : field(body, name, Json::value_t::array)) {
     if (!extent.is_number_integer() || extent.get<std::int64_t>() < 0)
-      throw UsageError(fmt::format("train.program: the shape of {} must be a list of whole numbers, 0 or more", what));
+      throw UsageError(fmt::format("train.program: the {} of {} must be a list of whole numbers, 0 or more", name, what));
     shape.push_back(extent.get<std::int64_t>());
   }
   return shape;

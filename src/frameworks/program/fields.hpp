@@ -16,7 +16,8 @@ std::string text_field(const Json& body, const char* name, std::string otherwise
 bool flag_field(const Json& body, const char* name);                                ///< false if it is missing
 std::int64_t number_field(const Json& body, const char* name, std::int64_t least = 0);
 const Json& field(const Json& body, const char* name, Json::value_t type);
-Shape shape_field(const Json& body, const std::string& what);  ///< "shape", of what messages call so
+/// A list of whole numbers, "shape" if it has no other name, of what messages call so.
+Shape shape_field(const Json& body, const std::string& what, const char* name = "shape");
 /// UsageError if no memory could hold it.
 std::size_t bytes_of(const Shape& shape, DType dtype, const std::string& what);
 

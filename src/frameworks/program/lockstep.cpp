@@ -16,7 +16,7 @@ namespace trainrt::program {
 namespace {
 
 constexpr std::size_t most_named = 8;
-constexpr int looks_between_names = 4;
+constexpr double between_names_s = 0.75;
 constexpr double most_at_once_s = 2;  // between two looks: a process that was stopped did not wait
 
 /// Of all ranks, by their maximum.
@@ -35,7 +35,7 @@ void refuse_difference(std::span<const std::string> ranks) {
                           ranks[0], other, ranks[other]));
 }
 
-Lockstep::Verdict Lockstep::look(const Turn& mine, std::int64_t step) {
+Lockstep::Verdict Lockstep::look(const Turn& mine, std::int64_t step, double look_s) {
   const bool computes = mine.kind == Turn::Kind::computes;
   const auto words = in_words(mine);
   const auto hash = static_cast<std::int64_t>(std::hash<std::string>{}(words));
@@ -48,22 +48,27 @@ Lockstep::Verdict Lockstep::look(const Turn& mine, std::int64_t step) {
   communicator_.all_reduce(census, Op::max, "how the programs stand");
   if (census[some_fell] != 0) return Verdict::fell;
   if (census[some_compute] != 0) {
-    if (census[some_wait] != 0) wait(mine, step);
+    if (census[some_wait] != 0) wait(mine, step, look_s);
     return Verdict::wait;
   }
   if (census[call] != ~census[other_call]) refuse_difference(communicator_.all_gather(words));
-  looks_ = 0;
-  waited_s_ = 0;
+  looked_s_ = unnamed_s_ = waited_s_ = 0;
   note_.clear();
   return Verdict::go;
 }
 
-/// All have counted the same looks, and so name together those that are missing.
-void Lockstep::wait(const Turn& mine, std::int64_t step) {
+/// All have counted the same seconds, and so name together those that are missing.
+void Lockstep::wait(const Turn& mine, std::int64_t step, double look_s) {
   const double now = monotonic_seconds();
-  const double since_last = looks_ == 0 ? 0 : std::min(now - last_s_, most_at_once_s);
+  const double since_last = looked_s_ == 0 ? 0 : std::min(now - last_s_, most_at_once_s);
   last_s_ = now;
-  const auto missing = ++looks_ % looks_between_names == 0 ? missing_programs(mine) : "";
+  looked_s_ += look_s;
+  unnamed_s_ += look_s;
+  std::string missing;
+  if (unnamed_s_ >= between_names_s) {
+    missing = missing_programs(mine);
+    unnamed_s_ = 0;
+  }
   if (mine.kind == Turn::Kind::computes) return;
   waited_s_ += since_last;
   if (missing.empty()) return;

@@ -32,16 +32,19 @@ class Lockstep {
   Lockstep(Communicator& communicator, double limit_s) : communicator_(communicator), limit_s_(limit_s) {}
 
   /// go: all have come to the same call, or to their end. fell: some program did; nothing of the others is under way.
-  /// Throws Error, on all ranks, if they have come to different ones; on one rank if it waits too long. Collective.
-  Verdict look(const Turn& mine, std::int64_t step);
+  /// Throws Error, on all ranks, if they have come to different ones; on one rank if it waits too long. `look_s`: how long
+  /// this look has lasted at most, the same on all ranks. Collective.
+  Verdict look(const Turn& mine, std::int64_t step, double look_s);
 
  private:
-  void wait(const Turn& mine, std::int64_t step);
+  void wait(const Turn& mine, std::int64_t step, double look_s);
   std::string missing_programs(const Turn& mine);
 
   Communicator& communicator_;
   double limit_s_;
-  int looks_ = 0;  ///< in a row, while some program that has come waits for others
+  // Of looks in a row, while some program that has come waits for others:
+  double looked_s_ = 0;   ///< the same on all ranks
+  double unnamed_s_ = 0;  ///< of these, since the last time that the others were named
   double last_s_ = 0;
   double waited_s_ = 0;  ///< by this rank
   Waiting note_;

@@ -22,9 +22,9 @@ TensorEntry& place(TensorEntry& entry, const Json& description) {
   if (placement == "sharded")
     return entry.sharded(static_cast<int>(std::min<std::int64_t>(number_field(description, "axis"), 1 << 20)),
                          number_field(description, "first"), number_field(description, "global_extent"));
-  throw UsageError(
-      fmt::format("train.program: the placement of tensor '{}' is '{}'; it must be replicated, sharded, per_rank or sum",
-                  entry.name, placement));
+  throw UsageError(fmt::format(
+      "train.program: the placement of tensor '{}' is '{}'; it must be replicated, sharded, slab, per_rank or sum",
+      entry.name, placement));
 }
 
 /// Puts what a message says into a value, which keeps its type.
@@ -66,14 +66,23 @@ std::set<std::string> sums_of(const Json& body) {
 
 }  // namespace
 
-MirroredState::MirroredState(const Message& request) {
+MirroredState::MirroredState(const Message& request) : memory_(own_) {
   const auto bytes = number_field(request.body, "memory");
   if (bytes > 0) memory_ = SharedMemory(request.file, static_cast<std::size_t>(bytes));
-  for (const auto& tensor : field(request.body, "tensors", Json::value_t::array)) add_tensor(tensor);
-  const auto sums = sums_of(request.body);
-  for (const auto& [name, value] : field(request.body, "values", Json::value_t::object).items())
+  add_all(request.body);
+}
+
+MirroredState::MirroredState(const Message& request, SharedMemory& kept) : memory_(kept) {
+  if (request.file) memory_ = SharedMemory(request.file, static_cast<std::size_t>(number_field(request.body, "memory")));
+  add_all(request.body);
+}
+
+void MirroredState::add_all(const Json& body) {
+  for (const auto& tensor : field(body, "tensors", Json::value_t::array)) add_tensor(tensor);
+  const auto sums = sums_of(body);
+  for (const auto& [name, value] : field(body, "values", Json::value_t::object).items())
     add_value(name, value, sums.contains(name));
-  for (const auto& file : field(request.body, "files", Json::value_t::array)) add_file(file);
+  for (const auto& file : field(body, "files", Json::value_t::array)) add_file(file);
 }
 
 void MirroredState::add_tensor(const Json& description) {
@@ -86,7 +95,12 @@ void MirroredState::add_tensor(const Json& description) {
   if (at % size_of(dtype) != 0 || at > memory_.size() || bytes > memory_.size() - at)
     throw UsageError(fmt::format("train.program: the tensor '{}' of {} bytes at {} does not lie in the memory of {} bytes",
                                  name, bytes, at, memory_.size()));
-  place(state_.tensor(std::move(name), TensorView{memory_.data() + at, dtype, std::move(shape)}), description);
+  TensorView view{memory_.data() + at, dtype, std::move(shape)};
+  if (text_field(description, "placement") == "slab")
+    state_.slab(std::move(name), std::move(view), shape_field(description, what, "offset"),
+                shape_field(description, what, "global_shape"));
+  else
+    place(state_.tensor(std::move(name), std::move(view)), description);
 }
 
 void MirroredState::add_value(const std::string& name, const Json& value, bool is_part_of_sum) {

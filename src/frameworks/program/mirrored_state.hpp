@@ -11,12 +11,14 @@
 
 namespace trainrt::program {
 
-/// The State of a program, as its message 'restore' describes it: tensors lie in memory that it shares, and are as current
-/// as it keeps them; values are copies here.
+/// The State of a program, as its message describes it ('restore', or that of one 'report' or 'load'): tensors lie in
+/// memory that it shares, and are as current as it keeps them; values are copies here.
 class MirroredState {
  public:
   /// UsageError for what the message says wrongly.
   explicit MirroredState(const Message& request);
+  /// The same, in memory that is kept from message to message: `kept`, unless this one brings another.
+  MirroredState(const Message& request, SharedMemory& kept);
   MirroredState(const MirroredState&) = delete;
 
   State& state() { return state_; }
@@ -30,11 +32,13 @@ class MirroredState {
     std::string name;
     std::variant<std::int64_t, double, bool, std::string> value;
   };
+  void add_all(const Json& body);
   void add_tensor(const Json& description);
   void add_value(const std::string& name, const Json& value, bool is_part_of_sum);
   void add_file(const Json& description);
 
-  SharedMemory memory_;
+  SharedMemory own_;
+  SharedMemory& memory_;
   std::deque<Value> values_;
   State state_;
 };

@@ -1,11 +1,13 @@
 #pragma once
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <trainrt/context.hpp>
 
 #include "core/output_plan.hpp"
+#include "frameworks/program/run_request.hpp"
 #include "frameworks/program/stage/stage.hpp"
 
 namespace trainrt::program {
@@ -24,22 +26,26 @@ struct ProgramOptions {
   int max_restarts = 0;                   ///< that TORCHELASTIC_MAX_RESTARTS says; whoever calls the function counts
   std::string interface;                  ///< of the first rank's node, where the programs meet; "": any that is reached
   double hang_timeout_s = 0;              ///< that all programs may be idle, if they say nothing; 0: any time
-  std::function<std::string(int attempt)> hang_folder;  ///< in the run directory, for their stacks then
-  ShownOutput shown = ShownOutput::first_rank;          ///< on the terminal, of the programs' output
+  std::function<std::string(int attempt)> hang_folder;       ///< in the run directory, for their stacks then
+  ShownOutput shown = ShownOutput::first_rank;               ///< on the terminal, of the programs' output
+  std::function<RequestedRun(const RunRequest&)> look_up{};  ///< what a request would open; on rank 0. Throws
   std::string progress;  ///< ProgressPattern of programs without the client, in rank 0's output; "": none
 };
+
+class ProgramHost;
 
 /// What stands behind [train] program.
 struct ProgramFunction {
   std::function<void(Context&)> train;
-  std::function<std::string()> stacks;  ///< Python stacks of this rank's program, if it uses the client; any thread
+  std::function<std::string()> stacks{};  ///< Python stacks of this rank's program, if it uses the client; any thread
+  std::shared_ptr<ProgramHost> host;      ///< opens runs that the programs ask for
 };
 
 /// A train function that starts the program on every rank and waits for it. A program that speaks (protocol in
-/// conversation.hpp; trainrt.py is a client) steps, reports and restores through the Context; one that says nothing runs
-/// until it ends, and gets the stop signal if the run stops. ProgramFell if the program of a rank falls. UsageError if
-/// there is no such executable, or an interpreter's script is not there, for a framework that there is not, or for a wrong
-/// `progress`.
+/// conversation.hpp; src/frameworks/python is a client) steps, reports and restores through the Context; one that says
+/// nothing runs until it ends, and gets the stop signal if the run stops. ProgramFell if the program of a rank falls.
+/// UsageError if there is no such executable, or an interpreter's script is not there, for a framework that there is not,
+/// or for a wrong `progress`.
 ProgramFunction program_function(ProgramOptions options);
 
 }  // namespace trainrt::program

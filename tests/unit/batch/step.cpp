@@ -43,7 +43,9 @@ class TakenErrors {
 };
 
 /// A shell in the place of srun.
-StepEnd run(const std::string& script, SignalQueue& signals) { return run_step({"sh", "-c", script}, signals); }
+StepEnd run(const std::string& script, SignalQueue& signals, bool needs_whole_allocation = false) {
+  return run_step({"sh", "-c", script}, signals, needs_whole_allocation);
+}
 
 }  // namespace
 
@@ -77,6 +79,13 @@ TEST_CASE("the tasks that are left are ended some seconds after one has died") {
   const auto end =
       run("echo 'srun: error: n2: task 1: Killed' >&2; trap 'exit 9' TERM; while :; do sleep 0.05; done", signals);
   CHECK(end.exit_code == 9);
+}
+
+TEST_CASE("a step does not wait for nodes that the allocation has no more") {
+  SignalQueue signals;
+  const std::string says = "echo 'srun: error: X environment variable conflicts with allocated node count (3 != 2).' >&2; ";
+  CHECK(run(says + "trap 'exit 9' TERM; while :; do sleep 0.05; done", signals, true).exit_code == 9);
+  CHECK(run(says + "trap 'exit 9' TERM; sleep 4", signals).exit_code == 0);
 }
 
 TEST_CASE("stop signals reach the step as USR1, also those that come before it begins, and are not lost after it") {

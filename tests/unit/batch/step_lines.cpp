@@ -85,6 +85,12 @@ TEST_CASE("nodes that srun misses are known, and that a step could not start") {
         "srun could not start the step (exit 99)");
 }
 
+TEST_CASE("an allocation that has lost a node is known by srun's word alone") {
+  const auto* line = "srun: error: SLURM_JOB_NUM_NODES environment variable conflicts with allocated node count (3 != 2).";
+  CHECK(read({line}).allocation_shrank());
+  CHECK_FALSE(read({"srun: error: Only allocated 2 nodes asked for 3"}).allocation_shrank());
+}
+
 TEST_CASE("a stop signal that killed a task is a wish to stop") {
   CHECK(read({"srun: error: n2: task 1: User defined signal 1"}).stop_signal_killed());
   CHECK_FALSE(read({"srun: error: n2: task 1: Killed"}).stop_signal_killed());

@@ -49,6 +49,12 @@ Situation with_lost(std::vector<std::string> lost) {
   return situation;
 }
 
+Situation with_shrunk() {
+  auto situation = after(143);
+  situation.shrunk = true;
+  return situation;
+}
+
 Situation with(Situation situation, int Situation::*what, int value) {
   situation.*what = value;
   return situation;
@@ -224,6 +230,14 @@ TEST_CASE("what to do after an attempt follows from how it ended and how the job
        0,
        "was requeued 100 times already",
        Limit::max_requeues},
+      {"Slurm has taken a node out of the allocation and says not which, and fewer would do",
+       with_shrunk(),
+       elastic(4),
+       Action::requeue,
+       75,
+       {},
+       0,
+       "taken a node out of the allocation: requeueing"},
       {"nobody knows the nodes",
        {.exit_code = 137, .how = "so it ended", .failures = 1},
        elastic(4),

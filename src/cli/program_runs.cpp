@@ -1,0 +1,152 @@
+#include "cli/program_runs.hpp"
+
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "batch/signals.hpp"
+#include "comm/agreement.hpp"
+#include "config/program_settings.hpp"
+#include "core/log.hpp"
+#include "core/text.hpp"
+#include "frameworks/program/program_fell.hpp"
+#include "frameworks/program/program_host.hpp"
+#include "rundir/opened_run.hpp"
+#include "rundir/run_record.hpp"
+#include "trainer/advice.hpp"
+
+namespace trainrt::cli {
+
+namespace {
+
+using program::Opening;
+
+bool has_finished(const config::RunSpec& spec) {
+  const auto record = rundir::read_run_record(spec.run_dir);
+  return record && rundir::is_finished_as_is(*record, {spec.loop.texts(), spec.texts});
+}
+
+/// One that the config names, and that asked for nothing.
+bool is_finished_run_of_config(const config::RunSpec& spec) {
+  const auto record = rundir::read_run_record(spec.run_dir);
+  return record && !record->opened_by_program && rundir::is_finished_as_is(*record, {spec.loop.texts(), spec.texts});
+}
+
+void say(const std::vector<config::SettingChange>& changes) {
+  for (const auto& change : changes) log::info(config::in_words(change));
+}
+
+class ProgramRuns {
+ public:
+  ProgramRuns(const config::RunSpec& base, const Training& training, launch::Launch& launch, Communicator& communicator,
+              const std::function<void(const config::RunSpec&)>& require)
+      : base_(base), training_(training), launch_(launch), communicator_(communicator), require_(require) {}
+
+  trainer::RunOutcome run() {
+    if (!training_.host->may_open() || agreed_by_first([&] { return is_finished_run_of_config(base_); }))
+      return run_of_config();
+    for (trainer::RunOutcome last;;) {
+      const auto opening = next_opening();
+      if (opening.kind == Opening::Kind::ended) return last;
+      if (opening.kind == Opening::Kind::needs) return run_of_config();
+      if (opening.kind == Opening::Kind::stops) return stopped();
+      last = answered(opening.request);
+      if (last.code != ExitCode::finished || !training_.host->is_between_runs()) return last;
+    }
+  }
+
+ private:
+  trainer::RunOutcome run_of_config() {
+    if (base_.run.is_name_default)
+      log::info(fmt::format("the run is in {}; --run.name={} continues it", base_.run_dir, base_.run.name));
+    return trainer::run(base_, training_.call, launch_, communicator_);
+  }
+
+  Opening next_opening() try {
+    return training_.host->next_opening(place(), communicator_, [] { return batch::stop_signal() != 0; });
+  } catch (const UsageError& error) {
+    throw comm::AgreedError(trainer::with_advice(error), ExitCode::usage);
+  } catch (const Error& error) {
+    throw comm::AgreedError(trainer::with_advice(error), error.code());
+  }
+
+  trainer::RunOutcome answered(const program::RunRequest& request) {
+    config::RunSpec spec;
+    std::vector<config::SettingChange> changes;
+    const auto open = [&] {
+      spec = config::asked_by_program(base_, request.settings, request.number, changes);
+      require_(spec);
+    };
+    comm::agreed(communicator_, open, trainer::with_advice);
+    const auto look = [&] {
+      rundir::tell_opened(spec.run_dir);
+      return has_finished(spec);
+    };
+    if (agreed_by_first(look)) {
+      training_.host->answer_finished(place(), {spec.run.name, spec.run_dir, true});
+      return {ExitCode::finished,
+              fmt::format("the run '{}' has finished already. Results: {}", spec.run.name, spec.run_dir)};
+    }
+    say(changes);
+    log::info(fmt::format("the program opens the run '{}' in {}", spec.run.name, spec.run_dir));
+    auto outcome = trainer::run(spec, training_.call, launch_, communicator_);
+    if (outcome.code == ExitCode::finished && training_.host->is_between_runs()) {
+      log::info(outcome.message);
+      training_.host->answer_closed();
+      outcome.message = fmt::format("the program ended well. The last run is in {}", shell_quoted(spec.run_dir));
+    }
+    return outcome;
+  }
+
+  program::ProgramPlace place() const {
+    const auto& world = launch_.world();
+    return {.rank = world.rank,
+            .size = world.size,
+            .local_rank = world.local_rank,
+            .local_size = world.local_size,
+            .node_rank = world.node_rank,
+            .gpus = world.gpus,
+            .run_name = base_.run.name,
+            .run_dir = base_.run_dir};
+  }
+
+  bool agreed_by_first(const std::function<bool()>& look) {
+    std::int64_t found = 0;
+    comm::agreed_on_first(
+        communicator_, [&] { found = look() ? 1 : 0; }, trainer::with_advice);
+    communicator_.broadcast(Buffer{&found, 1, DType::i64}, 0, "what there is of the run");
+    return found != 0;
+  }
+
+  /// The signal may have come to another rank alone.
+  static trainer::RunOutcome stopped() {
+    const int signal = batch::stop_signal();
+    return {
+        ExitCode::stopped,
+        fmt::format("stopped by {} while no run of the program's was open; nothing is lost. Run the same command again to "
+                    "continue (exit {})",
+                    signal == 0 ? "a signal" : batch::signal_name(signal), static_cast<int>(ExitCode::stopped))};
+  }
+
+  const config::RunSpec& base_;
+  const Training& training_;
+  launch::Launch& launch_;
+  Communicator& communicator_;
+  const std::function<void(const config::RunSpec&)>& require_;
+};
+
+}  // namespace
+
+trainer::RunOutcome run_programs(const config::RunSpec& spec, const Training& training, launch::Launch& launch,
+                                 Communicator& communicator, const std::function<void(const config::RunSpec&)>& require) {
+  return ProgramRuns(spec, training, launch, communicator, require).run();
+}
+
+program::RequestedRun look_up(const config::RunSpec& base, const program::RunRequest& request) {
+  std::vector<config::SettingChange> changes;
+  const auto spec = config::asked_by_program(base, request.settings, request.number, changes);
+  return {spec.run.name, spec.run_dir, has_finished(spec)};
+}
+
+}  // namespace trainrt::cli

@@ -1,0 +1,74 @@
+#include "config/program_settings.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+namespace trainrt::config {
+
+namespace {
+
+constexpr std::array<std::string_view, 7> open_sections = {"run",     "checkpoint", "loop",    "stop",
+                                                           "metrics", "sink",       "callback"};
+constexpr std::array<std::string_view, 4> open_keys = {"scaling.num_workers", "scaling.min_workers", "failure.max_failures",
+                                                       "failure.max_requeues"};
+constexpr std::array<std::string_view, 1> closed_keys = {"run.output"};  // it is shown already
+
+void require_open(const std::string& key) {
+  const auto section = std::string_view(key).substr(0, key.find('.'));
+  const bool is_open = std::ranges::find(open_sections, section) != open_sections.end() ||
+                       std::ranges::find(open_keys, key) != open_keys.end();
+  if (is_open && std::ranges::find(closed_keys, key) == closed_keys.end()) return;
+  throw UsageError(fmt::format(
+      "the program sets {}, which must be known before it starts: write it into the config, or give --{}=... on "
+      "the command line",
+      key, key));
+}
+
+/// A second run cannot have the name of the first.
+void number_name(Options& options, int number) {
+  const auto* name = options.find("run.name");
+  if (name == nullptr || name->origin == origin_of_program) return;
+  options.set("run.name", {numbered_name(name->text, number), name->origin});
+}
+
+}  // namespace
+
+std::string in_words(const SettingChange& change) {
+  return change.is_overruled
+             ? fmt::format("{} is {} (command line); the program asks for {}", change.key, change.from, change.to)
+             : fmt::format("{} is {}, as the program asks; the config says {}", change.key, change.to, change.from);
+}
+
+void set_by_program(Options& options, const std::map<std::string, std::string>& settings,
+                    std::vector<SettingChange>& changes) {
+  for (const auto& [key, text] : settings) {
+    const auto* given = options.find(key);
+    if (given != nullptr && given->text == text) continue;
+    const bool is_overruled = given != nullptr && given->origin == command_line;
+    if (given != nullptr && given->origin != "default")
+      changes.push_back({key, "'" + given->text + "'", "'" + text + "'", is_overruled});
+    if (!is_overruled) options.set(key, {text, std::string(origin_of_program)});
+  }
+}
+
+std::string numbered_name(const std::string& name, int number) {
+  return number < 2 ? name : fmt::format("{}-{}", name, number);
+}
+
+RunSpec asked_by_program(const RunSpec& base, const std::map<std::string, std::string>& settings, int number,
+                         std::vector<SettingChange>& changes) {
+  auto options = base.given;
+  options.set("run.name", {base.run.name, options.find("run.name")->origin});  // a made up one is rank 0's
+  for (const auto& [key, text] : settings) require_open(key);
+  set_by_program(options, settings, changes);
+  number_name(options, number);
+  auto spec = make_run_spec(options);
+  spec.train.command = base.train.command;
+  spec.run.is_opened_by_program = true;
+  return spec;
+}
+
+}  // namespace trainrt::config

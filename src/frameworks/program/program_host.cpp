@@ -1,0 +1,117 @@
+#include "frameworks/program/program_host.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "core/first_rank.hpp"
+#include "frameworks/program/environment.hpp"
+#include "frameworks/program/program_run.hpp"
+#include "frameworks/program/script.hpp"
+
+namespace trainrt::program {
+
+namespace {
+
+Frameworks frameworks_of(const ProgramOptions& options) try {
+  return chosen_frameworks(options.environments);
+} catch (const UsageError& error) {
+  throw UsageError(fmt::format("program.env: {}", error.what()));
+}
+
+std::optional<ProgressPattern> progress_of(const ProgramOptions& options) try {
+  return options.progress.empty() ? std::optional<ProgressPattern>() : std::optional<ProgressPattern>(options.progress);
+} catch (const UsageError& error) {
+  throw UsageError(fmt::format("program.progress: {}", error.what()));
+}
+
+/// The path of the program. A tree that is staged may bring it: then it cannot be looked for before.
+std::string required_executable(const ProgramOptions& options, const std::optional<stage::StagedTree>& tree) {
+  const auto& name = options.command.front();
+  auto executable = tree ? tree->executable(name) : find_executable(name);
+  if (executable.empty())
+    throw UsageError(fmt::format("train.program: there is no executable '{}' {}", name,
+                                 name.find('/') == std::string::npos ? "on the PATH of this node" : "on this node"));
+  return executable;
+}
+
+ProgramOptions in_tree(ProgramOptions options, const stage::StagedTree& tree) {
+  options.command = tree.command_in_tree(std::move(options.command));
+  options.variables = tree.variables(inherited_environment());
+  return options;
+}
+
+/// Who waits for the first sign of life of a program must not hold up the search for one that hangs.
+double most_silent_s(double hang_timeout_s) {
+  constexpr double longest_s = 60;
+  return hang_timeout_s > 0 ? std::min(longest_s, hang_timeout_s / 2) : longest_s;
+}
+
+}  // namespace
+
+ProgramHost::ProgramHost(ProgramOptions options) : options_(std::move(options)) {
+  if (options_.command.empty()) throw UsageError("train.program is empty: it must name a program");
+  if (options_.stage.source.empty()) static_cast<void>(required_executable(options_, {}));
+  require_script(options_.command);
+  frameworks_ = frameworks_of(options_);
+  progress_ = progress_of(options_);
+}
+
+void ProgramHost::start(const ProgramPlace& place, Communicator& communicator, const ProgramOptions& options,
+                        const std::string& executable) {
+  auto known = known_of(place, options.hides_gpus);
+  known.restarts = starts_++;
+  known.max_restarts = options.max_restarts;
+  known.own_gpus_only = options.own_gpus_only;
+  progress_watch_.reset();
+  if (progress_) FirstRank(place.rank).does([&] { progress_watch_ = std::make_shared<ProgressWatch>(*progress_); });
+  decltype(OutputPlan::listener) listener;
+  if (progress_watch_)
+    listener = [watch = progress_watch_](std::size_t stream, std::string_view bytes) { watch->add(stream, bytes); };
+  running_ = std::make_unique<RunningProgram>(
+      communicator, RunningProgram::Plan{place, options, executable, frameworks_, std::move(known), std::move(listener)});
+}
+
+Opening ProgramHost::next_opening(const ProgramPlace& place, Communicator& communicator,
+                                  std::function<bool()> is_stop_asked) {
+  if (!running_) start(place, communicator, options_, required_executable(options_, {}));
+  return await_opening(*running_, communicator,
+                       {.is_between_runs = std::exchange(is_between_runs_, false),
+                        .most_silent_s = most_silent_s(options_.hang_timeout_s),
+                        .contact_timeout_s = options_.contact_timeout_s,
+                        .is_stop_asked = std::move(is_stop_asked)});
+}
+
+void ProgramHost::answer_finished(const ProgramPlace& place, const RequestedRun& run) {
+  running_->first.reset();
+  is_between_runs_ = true;
+  running_->channel().send({{"ok", finished_fields(place, run)}});
+}
+
+void ProgramHost::answer_closed() { running_->channel().send({{"ok", Json::object()}}); }
+
+void ProgramHost::train(Context& ctx) {
+  stage::Stage stage(ctx, options_.stage);
+  const auto staged = stage.tree() ? in_tree(options_, *stage.tree()) : options_;
+  const auto executable = required_executable(staged, stage.tree());
+  stage.run([&] { serve(ctx, staged, executable); });
+}
+
+void ProgramHost::serve(Context& ctx, const ProgramOptions& options, const std::string& executable) {
+  is_between_runs_ = false;
+  if (!running_) start(place_of(ctx), ctx.communicator(), options, executable);
+  running_->lead_output_to(ctx.run_dir(), ctx.attempt());
+  struct EndsProgram {
+    std::unique_ptr<RunningProgram>& program;
+    bool is_kept = false;
+    ~EndsProgram() {
+      if (!is_kept) program.reset();
+    }
+  } end{running_};
+  is_between_runs_ = !serve_program({ctx, options, progress_, progress_watch_.get(), stacks_, *running_});
+  end.is_kept = is_between_runs_;
+}
+
+}  // namespace trainrt::program

@@ -1,0 +1,54 @@
+#include "frameworks/program/running_program.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/host.hpp"
+#include "core/output_plan.hpp"
+#include "core/output_reader.hpp"
+#include "frameworks/program/environment.hpp"
+
+namespace trainrt::program {
+
+RunningProgram::RunningProgram(Communicator& communicator, Plan plan)
+    : rank_(plan.place.rank),
+      arrangement_(communicator, std::move(plan.known), plan.frameworks, plan.options.interface),
+      channel_(theirs_),
+      child_(child_plan(plan)),
+      activity_(child_.pid(), plan.options.hang_timeout_s) {
+  theirs_ = {};
+  arrangement_.program_has_started(child_.pid());
+}
+
+ChildPlan RunningProgram::child_plan(const Plan& plan) const {
+  auto output = output_plan(plan.options.shown, plan.place.run_dir, plan.place.rank);
+  output.holds_log = true;
+  output.listener = plan.listener;
+  return {.executable = plan.executable,
+          .words = plan.options.command,
+          .environment = program_environment(plan.place, theirs_.number(), arrangement_.meeting(), plan.frameworks,
+                                             plan.options.variables),
+          .socket = theirs_.number(),
+          .other_sockets = arrangement_.sockets(),
+          .stop_signal = plan.options.stop_signal,
+          .output = std::move(output),
+          .title = ""};
+}
+
+std::optional<Message> RunningProgram::receive(double limit_s) {
+  auto message = channel_.receive(limit_s);
+  if (message) uses_client_ = true;
+  while (message && message->op == "imported") message = channel_.receive(0);
+  return message;
+}
+
+void RunningProgram::lead_output_to(const std::string& run_dir, int attempt) {
+  constexpr double limit_s = 2;
+  const auto output = child_.output();
+  output->settle(limit_s);  // what came before belongs to the run before
+  output->lead_to(run_dir + "/" + rank_log_name(rank_),
+                  fmt::format("attempt {}, rank {} on {}, process {}", attempt, rank_, host_name(), child_.pid()));
+}
+
+}  // namespace trainrt::program
