@@ -26,3 +26,9 @@ install(CODE "
   configure_file(${PROJECT_SOURCE_DIR}/src/trainrt.pc.in
                  \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/pkgconfig/trainrt.pc\" @ONLY)
 " COMPONENT library)
+# find_package(trainrt): found by its own place, so that the installed tree may be moved.
+include(CMakePackageConfigHelpers)
+configure_file(src/trainrtConfig.cmake.in ${PROJECT_BINARY_DIR}/cmake/trainrtConfig.cmake @ONLY)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/cmake/trainrtConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/cmake/trainrtConfig.cmake ${PROJECT_BINARY_DIR}/cmake/trainrtConfigVersion.cmake
+        DESTINATION lib/cmake/trainrt COMPONENT library)

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 
 #include <trainrt/communicator.hpp>
 #include <trainrt/dataset.hpp>
+#include <trainrt/directory_checkpoint.hpp>
 #include <trainrt/export.hpp>
 #include <trainrt/gradient_buckets.hpp>
 #include <trainrt/metrics.hpp>
@@ -35,11 +37,16 @@ class TRAINRT_API Context final {
   int local_rank() const;
   int local_world_size() const;
   int node_rank() const;
+  int node_count() const;
   std::span<const int> gpus() const;  ///< CUDA device numbers of this worker; none on the CPU
   const std::string& run_name() const;
-  const std::string& run_dir() const;  ///< <storage_path>/<name>, the same path on every rank
-  int attempt() const;                 ///< how often the run was started, this start included
-  std::uint64_t seed() const;          ///< run.seed
+  const std::string& run_id() const;        ///< random, given once: tells runs of one name apart, the same on every rank
+  const std::string& storage_path() const;  ///< run.storage_path
+  const std::string& run_dir() const;       ///< <storage_path>/<name>, the same path on every rank
+  std::string artifacts_dir() const;        ///< <run_dir>/artifacts, for files of the train function's own; it is there
+  int attempt() const;                      ///< how often the run was started, this start included
+  std::uint64_t seed() const;               ///< run.seed
+  const std::string& metadata() const;      ///< TrainerOptions::metadata
 
   /// A [loop] key as int, std::int64_t, double, bool or std::string. If the config lacks it, the default that the train
   /// function declares (LoopKey), else `fallback`; without any a UsageError.
@@ -59,6 +66,12 @@ class TRAINRT_API Context final {
   /// a new run with run.resume_from_checkpoint, that one. Replicated tensors that none fills become rank 0's on all ranks.
   /// Once, before the first step() or report(). The data must live until the train function returns.
   bool restore(State& state);
+  /// For a train function that keeps its state in files of its own, and saves by report() with a directory: restores what
+  /// the runtime keeps (steps, reports, places in datasets) as the last of these checkpoints has it, if there is one;
+  /// checkpoint() tells where its files lie, and load() reads its tensors. The run is saved at such reports only: after a
+  /// stop what came since is repeated. The same holds for an empty State, from the first directory on. Called instead of
+  /// the other one.
+  bool restore();
 
   /// One step is complete and the state is consistent: a point where the run may stop and lose nothing.
   void step();
@@ -69,6 +82,34 @@ class TRAINRT_API Context final {
   /// before the call returns, and written while training goes on. The state must be complete before the call. Different
   /// keys on some rank are an error that names key and rank.
   void report(const Metrics& metrics);
+
+  /// The same, and how the metrics are taken.
+  void report(const Metrics& metrics, const ReportOptions& options);
+  ReportOptions report_options() const;  ///< as metrics.aggregate says, for functions that leave it to the config
+  /// The same, with a checkpoint of the files in the directories that ranks give, at this report: all below them, under
+  /// their names there, together with the State if one is attached. Which of the ranks give one is free; the others may
+  /// call any report(). Returns when the files are copied: the directory may go then. A file that several ranks give must
+  /// be the same on all. Links count as the files that they lead to; empty directories are left out. A directory that
+  /// cannot be read, other files of one name, and anything but files and folders are an error on all ranks, which names
+  /// the path and the ranks, and nothing of the checkpoint remains. Checkpoints that the State is due for later hold the
+  /// files of the last one too. They are not put back anywhere: read them where checkpoint() says.
+  void report(const Metrics& metrics, const DirectoryCheckpoint& directory, const ReportOptions& options = {});
+
+  /// Fills all that the State names from a checkpoint's directory, or the newest of a run's: tensors (any slabs of them)
+  /// and values, which it must have; what it has besides is left out. Every byte is checked. At any time, and for any
+  /// State: that of the run stays what it is. Ranks may name other things. Collective.
+  void load(const State& state, const std::string& checkpoint);
+
+  /// The newest checkpoint that is committed, or that the run was restored from. Not collective; the same on all ranks
+  /// after the same collective call.
+  std::optional<CheckpointPlace> checkpoint() const;
+  /// A later one is being written. Not collective.
+  bool is_checkpoint_on_its_way() const;
+  /// Waits until that one is committed, or dropped. Collective.
+  void wait_for_checkpoint();
+  /// Commits it if it is written by now, and waits for no disk; nothing if none is on its way. step(), report() and
+  /// stop_point() do the same: for long work without these. Collective.
+  void advance_checkpoint();
 
   /// A point inside long work between two steps (evaluation, loading, warm-up) if the run may stop too: call it every
   /// few seconds. Nothing is counted. What a State holds must be as it was at the last step() or report(): that is the
@@ -87,7 +128,8 @@ class TRAINRT_API Context final {
   void save();
 
   /// A JSON object of your own (a model's hyperparameters, a data version) that every later checkpoint carries in its
-  /// manifest; `trainrt inspect` shows it. Rank 0's counts. Anything but a JSON object throws UsageError.
+  /// manifest, over the keys of metadata(); `trainrt inspect` shows it. Rank 0's counts. Anything but a JSON object throws
+  /// UsageError.
   void checkpoint_metadata(std::string_view json);
 
   /// Writes each line of the text as a line of this worker into the run's log (standard error), marked with its rank as

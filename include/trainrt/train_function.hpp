@@ -39,7 +39,7 @@ struct TrainFunction {
 
 /// The binary interface of a loadable module: the program looks for the symbol `trainrt_module` in it.
 /// `abi` changes whenever a public header does in a way that breaks compiled modules.
-inline constexpr int module_abi = 4;
+inline constexpr int module_abi = 6;
 struct Module {
   int abi = module_abi;
   int function_count = 0;

@@ -6,6 +6,7 @@
 #include "batch/lease.hpp"
 #include "rundir/meter.hpp"
 #include "trainer/auto_interval.hpp"
+#include "trainer/callbacks.hpp"
 
 namespace trainrt::trainer {
 
@@ -18,11 +19,14 @@ struct EarlierCheckpoints {
 /// What the numbers of an attempt are tied to.
 struct AttemptInfo {
   int number = 0;
+  std::string run_id;
   std::string private_dir;
   rundir::Meter& meter;  ///< lives longer than the session
+  Callbacks& callbacks;  ///< lives longer than the session
   EarlierCheckpoints earlier;
   FailureHistory history;               ///< of the attempts before, for checkpoint.every = auto; rank 0's counts
   const batch::Lease* lease = nullptr;  ///< of the job, on the rank that watches it
+  std::string metadata = "{}";          ///< a JSON object that every checkpoint carries
   int workers = 0;  ///< of an elastic run: that a global batch is made for; 0: as many as there are ranks
 };
 

@@ -1,10 +1,12 @@
 #include "trainer/checkpoint_cycle.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "checkpoint/format/names.hpp"
 #include "checkpoint/layout.hpp"
 #include "checkpoint/save/phases.hpp"
 #include "checkpoint/save/results.hpp"
@@ -20,6 +22,12 @@ namespace trainrt::trainer {
 namespace {
 
 using Unit = config::CheckpointInterval::Unit;
+
+/// A train function may count no steps.
+std::string named(const RunPoint& point) {
+  return point.step > 0 || point.iteration <= 0 ? fmt::format("the checkpoint at step {}", point.step)
+                                                : fmt::format("the checkpoint at iteration {}", point.iteration);
+}
 
 checkpoint::SaverOptions saver_options(const config::RunSpec& spec, const World& world, const AttemptInfo& attempt) {
   checkpoint::SaverOptions options;
@@ -73,20 +81,47 @@ void CheckpointCycle::start(const Content& content) {
   request.meta.metadata = content.metadata;
   request.meta.iteration_s = content.iteration_s;
   request.meta.at_stop = content.at_stop;
+  add_files(content.given, request);
   request.before_commit = [this] { parts_.reporter.sync(); };
   request.comparison = parts_.replicas.comparison(content.point.step);
   flying_ = content.point;
   last_start_s_ = monotonic_seconds();
   stalled_before_s_ = parts_.attempt.meter.stalled_s();
-  flying_number_ = request.meta.number;
+  flying_is_reported_ = content.given != nullptr;
+  flying_checkpoint_ = {request.meta.number, parts_.spec.run_dir + "/" + checkpoint::directory_name(request.meta.number),
+                        request.meta.has_directory, request.meta.metadata, content.point};
+  flying_metrics_ = content.metrics;
   conclude(saver_.start(content.state, std::move(request)));
   if (!parts_.spec.checkpoint.async) conclude(measured(saver_.finish()));
+}
+
+/// What it finds in another run's checkpoint is that run's, which may delete it.
+void CheckpointCycle::add_files(const checkpoint::Given* reported, checkpoint::Saver::Request& request) const {
+  auto& meta = request.meta;
+  const bool carries = newest_ && newest_->has_files && checkpoint::run_of(newest_->directory) == parts_.spec.run_dir;
+  if (reported == nullptr && !carries) return;
+  meta.has_directory = true;
+  if (reported != nullptr) {
+    request.given = *reported;
+    meta.metadata = checkpoint::merged_metadata(meta.metadata, reported->metadata);
+    return;
+  }
+  request.given.carried_from = newest_->directory;
+  meta.metadata = checkpoint::merged_metadata(newest_->metadata, meta.metadata);
 }
 
 void CheckpointCycle::advance(const checkpoint::Saver::Standing& of_all) {
   if (!saver_.in_flight()) return;
   const rundir::Meter::Stall stall(parts_.attempt.meter);
   conclude(measured(saver_.advance(of_all)));
+}
+
+void CheckpointCycle::advance() {
+  if (!saver_.in_flight()) return;
+  const auto mine = saver_.standing();
+  std::array<std::int64_t, 2> most = {-mine.sealed, mine.concluded};
+  communicator_.all_reduce(most, Op::max, "how far the checkpoint is");
+  advance({.sealed = -most[0], .concluded = most[1]});
 }
 
 void CheckpointCycle::finish() {
@@ -117,15 +152,18 @@ void CheckpointCycle::note_commit() {
   parts_.stop_margin.note_save(monotonic_seconds() - last_start_s_);
   warn_of_short_notice();
   saved_ = flying_;
-  parts_.attempt.meter.committed(saved_.step, saved_.iteration, flying_number_);
+  newest_ = flying_checkpoint_;
+  parts_.attempt.meter.committed(saved_.step, saved_.iteration, newest_->number);
   failed_in_a_row_ = 0;
   parts_.reporter.update_derived();
+  parts_.attempt.callbacks.commit({newest_->number, newest_->directory, newest_->has_files, saved_.iteration, saved_.step,
+                                   flying_metrics_, newest_->metadata},
+                                  communicator_);
 }
 
 void CheckpointCycle::note_failure(const checkpoint::SaveResult& result) {
   if (failed_in_a_row_++ == 0) failing_since_ms_ = result.began_ms;
-  const auto text =
-      fmt::format("the checkpoint at step {} could not be written and is dropped: {}", flying_.step, result.error);
+  const auto text = fmt::format("{} could not be written and is dropped: {}", named(flying_), result.error);
   const double failing_s = static_cast<double>(result.ended_ms - failing_since_ms_) / 1000;
   const bool may_pass = result.may_pass && failing_s < parts_.spec.failure.storage_timeout_s;
   const auto most = parts_.spec.checkpoint.max_failed;
@@ -150,7 +188,7 @@ void CheckpointCycle::warn_of_short_notice() {
 
 /// Learns from a save that was not waited for on purpose what one costs.
 std::optional<checkpoint::SaveResult> CheckpointCycle::measured(std::optional<checkpoint::SaveResult> result) {
-  if (!result || by_clock_.unit != Unit::automatic) return result;
+  if (!result || by_clock_.unit != Unit::automatic || flying_is_reported_) return result;
   const auto& meter = parts_.attempt.meter;
   const double now = monotonic_seconds();
   const auto changed =

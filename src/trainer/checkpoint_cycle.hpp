@@ -28,6 +28,15 @@ struct RunPoint {
   bool operator==(const RunPoint&) const = default;
 };
 
+/// What is known of a committed checkpoint.
+struct CommittedCheckpoint {
+  std::int64_t number = -1;
+  std::string directory;
+  bool has_files = false;  ///< of a directory that report() was given
+  std::string metadata = "{}";
+  RunPoint point;
+};
+
 /// Which checkpoints the config wants to be kept.
 checkpoint::Retention retention_of(const config::RunSpec& spec);
 
@@ -55,8 +64,10 @@ class CheckpointCycle {
     RunPoint point;
     const std::map<std::string, double>& metrics;  ///< of the last report
     const std::string& metadata;                   ///< JSON
-    double iteration_s = 0;                        ///< Meta::iteration_s
-    bool at_stop = false;                          ///< Meta::at_stop
+    /// Files of the directories that came with this report; else those of the newest checkpoint are carried on.
+    const checkpoint::Given* given = nullptr;
+    double iteration_s = 0;  ///< Meta::iteration_s
+    bool at_stop = false;    ///< Meta::at_stop
   };
 
   /// Collective.
@@ -71,6 +82,8 @@ class CheckpointCycle {
   void advance(const checkpoint::Saver::Standing& of_all);
   /// Waits for the one on its way.
   void finish();
+  /// How far all ranks' checkpoint is, without waiting for any. Nothing is sent if none is on its way.
+  void advance();
   /// True when everything up to here is in a committed checkpoint.
   bool save_and_wait(const Content& content);
 
@@ -80,11 +93,17 @@ class CheckpointCycle {
   bool is_due_by_clock(bool reported) const;
   /// The newest committed checkpoint is of this point.
   bool holds(const RunPoint& point) const { return saved_ == point; }
-  /// The attempt began from this checkpoint, of this point.
-  void began_from(std::int64_t number, const RunPoint& point) {
+  /// The attempt began from this checkpoint of the run, of this point.
+  void began_from(const CommittedCheckpoint& checkpoint, const RunPoint& point) {
     saved_ = point;
-    saver_.restored(number);
+    newest_ = checkpoint;
+    saver_.restored(checkpoint.number);
   }
+  /// The attempt began from this checkpoint of another run.
+  void began_from_other(const CommittedCheckpoint& checkpoint) { newest_ = checkpoint; }
+  /// The last that was committed, or that the attempt began from; the same on all ranks.
+  const std::optional<CommittedCheckpoint>& newest_committed() const { return newest_; }
+  bool is_on_its_way() const { return saver_.in_flight(); }
   /// Its load found these checkpoints damaged.
   void know_as_damaged(const std::vector<std::int64_t>& numbers) { saver_.know_as_damaged(numbers); }
   /// What is committed lacks something that the next checkpoint has.
@@ -95,6 +114,7 @@ class CheckpointCycle {
   void drain() { saver_.drain(); }
 
  private:
+  void add_files(const checkpoint::Given* reported, checkpoint::Saver::Request& request) const;
   void conclude(const std::optional<checkpoint::SaveResult>& result);
   void note_commit();
   void note_failure(const checkpoint::SaveResult& result);
@@ -106,8 +126,11 @@ class CheckpointCycle {
   config::CheckpointInterval by_clock_;  // rank 0's clock decides, and the vote tells the others: theirs is never due by it
   AutoInterval auto_interval_;
   RunPoint saved_;
+  std::optional<CommittedCheckpoint> newest_;
   RunPoint flying_;  // of the checkpoint that is on its way
-  std::int64_t flying_number_ = -1;
+  CommittedCheckpoint flying_checkpoint_;
+  std::map<std::string, double> flying_metrics_;
+  bool flying_is_reported_ = false;  // its files came with a report
   std::int64_t failed_in_a_row_ = 0;
   std::int64_t failing_since_ms_ = 0;  // by rank 0's clock
   std::int64_t next_number_ = 0;

@@ -16,12 +16,19 @@ int Context::world_size() const { return session_.world().size; }
 int Context::local_rank() const { return session_.world().local_rank; }
 int Context::local_world_size() const { return session_.world().local_size; }
 int Context::node_rank() const { return session_.world().node_rank; }
+int Context::node_count() const { return session_.world().node_count; }
 const std::string& Context::run_name() const { return session_.spec().run.name; }
+const std::string& Context::run_id() const { return session_.run_id(); }
+const std::string& Context::storage_path() const { return session_.spec().run.storage_path; }
+std::string Context::artifacts_dir() const { return session_.spec().run_dir + "/artifacts"; }
 const std::string& Context::run_dir() const { return session_.spec().run_dir; }
 int Context::attempt() const { return session_.attempt(); }
+const std::string& Context::metadata() const { return session_.metadata_of_run(); }
 std::uint64_t Context::seed() const { return session_.spec().run.seed; }
 
 std::span<const int> Context::gpus() const { return session_.world().gpus; }
+ReportOptions Context::report_options() const { return {.of_first_rank = !session_.spec().metrics.aggregate}; }
+
 GradientOptions Context::gradient_options() const {
   const auto& scaling = session_.spec().scaling;
   return {.bucket_bytes = scaling.bucket_bytes, .bf16_on_the_wire = scaling.bf16_on_the_wire};
@@ -33,7 +40,17 @@ Communicator& Context::communicator() { return session_.communicator(); }
 bool Context::restore(State& state) { return session_.restore(state); }
 void Context::step() { session_.step(); }
 std::int64_t Context::step_count() const { return session_.step_count(); }
-void Context::report(const Metrics& metrics) { session_.report(metrics); }
+bool Context::restore() { return session_.restore_place(); }
+void Context::report(const Metrics& metrics) { session_.report(metrics, {}, nullptr); }
+void Context::report(const Metrics& metrics, const ReportOptions& options) { session_.report(metrics, options, nullptr); }
+void Context::report(const Metrics& metrics, const DirectoryCheckpoint& directory, const ReportOptions& options) {
+  session_.report(metrics, options, &directory);
+}
+void Context::load(const State& state, const std::string& checkpoint) { session_.load_from(state, checkpoint); }
+std::optional<CheckpointPlace> Context::checkpoint() const { return session_.checkpoint(); }
+bool Context::is_checkpoint_on_its_way() const { return session_.is_checkpoint_on_its_way(); }
+void Context::wait_for_checkpoint() { session_.wait_for_checkpoint(); }
+void Context::advance_checkpoint() { session_.advance_checkpoint(); }
 void Context::stop_point() { session_.stop_point(); }
 void Context::request_stop(std::string_view reason) { session_.request_stop(reason); }
 

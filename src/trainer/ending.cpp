@@ -14,7 +14,13 @@ bool is_finished(const Ending& ending) { return ending.kind == Kind::finished ||
 
 /// What an early end could not save is lost; what a function that returned has not saved it did not want.
 bool is_lost(const Ending& ending) {
-  return !ending.saved && ending.kind != Kind::finished && ending.kind != Kind::not_begun;
+  return !ending.saved && ending.place.empty() && ending.kind != Kind::finished && ending.kind != Kind::not_begun;
+}
+
+/// A train function may count no steps.
+std::string point_of(const Ending& ending) {
+  return ending.step > 0 || ending.iteration == 0 ? fmt::format("step {}", ending.step)
+                                                  : fmt::format("iteration {}", ending.iteration);
 }
 
 std::string why_of(const Ending& ending) {
@@ -37,9 +43,9 @@ std::string finished_message(const Ending& ending, const std::string& run_dir) {
 
 std::string lost_message(const Ending& ending, const std::string& run_dir) {
   return fmt::format(
-      "{} at step {}, but this could not be saved: starting again repeats what came after the last "
+      "{} at {}, but this could not be saved: starting again repeats what came after the last "
       "checkpoint (trainrt result {}; exit {})",
-      why_of(ending), ending.step, shell_quoted(run_dir), static_cast<int>(ExitCode::failed));
+      why_of(ending), point_of(ending), shell_quoted(run_dir), static_cast<int>(ExitCode::failed));
 }
 
 std::string stopped_message(const Ending& ending) {
@@ -52,7 +58,12 @@ std::string stopped_message(const Ending& ending) {
   if (ending.silent)
     return fmt::format("{}; the program had reported no progress, and goes on from what it saved by itself. {}",
                        why_of(ending), again);
-  return fmt::format("{} at step {}; everything up to there is saved. {}", why_of(ending), ending.step, again);
+  if (!ending.saved)
+    return fmt::format(
+        "{} at {}. The train function saves by report() with a directory: it goes on from {}, and what came after is "
+        "repeated. {}",
+        why_of(ending), point_of(ending), ending.place, again);
+  return fmt::format("{} at {}; everything up to there is saved. {}", why_of(ending), point_of(ending), again);
 }
 
 }  // namespace

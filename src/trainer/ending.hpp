@@ -21,6 +21,7 @@ struct Ending {
   std::int64_t step = 0;
   std::int64_t iteration = 0;
   bool silent = false;  ///< a program's that has not restored, stepped or reported: how far it came is not known
+  std::string place;    ///< of a train function whose checkpoints are its directories: what it goes on from; "": of others
 };
 
 /// What is concluded from it.

@@ -16,6 +16,7 @@
 #include "rundir/run_directory.hpp"
 #include "rundir/run_record.hpp"
 #include "trainer/advice.hpp"
+#include "trainer/failure_notice.hpp"
 #include "watch/exit_guard.hpp"
 #include "watch/thrown.hpp"
 
@@ -35,6 +36,12 @@ std::string details_of_exception(const std::string& message) {
   auto text = fmt::format("thrown as {}, at\n{}", watch::thrown_type(), describe(watch::thrown_at()));
   if (message.find('\n') != std::string::npos) text += "the message in full\n" + message + "\n";
   return text;
+}
+
+/// This rank's, and rank 0's.
+void tell_callbacks(const AttemptPlace& place, const RunFailure& failure) {
+  place.callbacks.fail(failure);
+  if (place.callbacks.first_must_hear()) leave_notice(place.files.private_dir(), failure);
 }
 
 }  // namespace
@@ -81,7 +88,8 @@ void fail_everywhere(const AttemptPlace& place, const Session& session, launch::
       session.is_silent() && session.iteration() == 0 ? "" : fmt::format(" at step {}", session.step_count());
   const auto text = fmt::format("rank {} on {} failed{} (attempt {}): {}", launch.world().rank, host_name(), at_step,
                                 place.attempt, first_line(error.what()));
-  log::error(error.what() + (printed.is_shown ? "" : lines));
+  const bool is_thrown = place.has_caller && launch.world().size == 1;
+  if (!is_thrown) log::error(error.what() + (printed.is_shown ? "" : lines));
   try {
     if (leaves_nothing(place, session, error))
       rundir::discard_run_directory(place.files, place.attempt, place.there_before);
@@ -90,6 +98,8 @@ void fail_everywhere(const AttemptPlace& place, const Session& session, launch::
   } catch (const std::exception& second) {
     log::error(std::string("and that could not be written down: ") + with_advice(second));
   }
+  tell_callbacks(place, {launch.world().rank, host_name(), text, place.attempt, session.step_count()});
+  if (is_thrown) throw error;
   let_words_arrive();
   launch.abort(static_cast<int>(error.code()));
   throw error;  // if the ranks are threads, abort() returns

@@ -7,6 +7,7 @@
 #include "config/run_spec.hpp"
 #include "io/fenced_directory.hpp"
 #include "launch/launcher.hpp"
+#include "trainer/callbacks.hpp"
 #include "trainer/session.hpp"
 
 namespace trainrt::trainer {
@@ -17,7 +18,9 @@ struct AttemptPlace {
   int attempt;
   io::FencedDirectory files;  ///< the run directory
   std::string there_before;   ///< the deepest folder of the storage path that this attempt found
-  bool is_new = false;        ///< it found no run there
+  const Callbacks& callbacks;
+  bool is_new = false;      ///< it found no run there
+  bool has_caller = false;  ///< TrainCall::has_caller
 };
 
 /// How an attempt failed, for error.txt and the attempt's record.
@@ -34,8 +37,8 @@ struct Failure {
 void write_down(const AttemptPlace& place, const Failure& failure);
 
 /// One rank's train function failed, and the others wait for it somewhere: says it, writes it down, ends the step. Called
-/// if the exception is handled. `whole_message`: of the exception, of any number of lines. Throws `error` if the
-/// ranks are threads, which no abort() ends.
+/// if the exception is handled. `whole_message`: of the exception, of any number of lines. Throws `error`, and says
+/// nothing, if this is the only rank and has a caller who says it; also if the ranks are threads, which no abort() ends.
 [[noreturn]] void fail_everywhere(const AttemptPlace& place, const Session& session, launch::Launch& launch,
                                   const Error& error, const std::string& whole_message);
 

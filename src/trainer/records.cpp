@@ -56,6 +56,7 @@ void Records::begin_record(const config::RunSpec& spec, const std::string& funct
                           change.attempt));
   record_.spec = spec.texts;
   record_.workers = batch.now;
+  record_.opened_by_program = spec.run.is_opened_by_program;
   if (spec.scaling.on_resize() == config::OnResize::keep_global_batch) workers_ = batch.now;
   if (batch.changes())
     log::info(fmt::format("the global batch is {} from attempt {} on; it has been {}", in_words(spec, batch.now),

@@ -25,6 +25,7 @@ class Records {
           rundir::Meter& meter, bool accepts);
 
   int number() const { return attempt_.number(); }
+  const std::string& run_id() const { return record_.run_id; }
   const std::vector<std::int64_t>& checkpoints() const { return evidence_.checkpoints; }  ///< that are there, ascending
   std::int64_t next_checkpoint() const;     ///< a number that none has, listed here or known by a record
   int workers() const { return workers_; }  ///< that global batches are made for; 0: as many as there are ranks

@@ -1,12 +1,14 @@
 #include "trainer/reporter.hpp"
 
 #include <array>
+#include <bit>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "checkpoint/collective.hpp"
 #include "comm/agreement.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
@@ -31,8 +33,8 @@ class SilentReporter : public Reporter {
 
 class FileReporter : public Reporter {
  public:
-  FileReporter(const config::RunSpec& spec, io::FencedDirectory run_dir)
-      : run_dir_(std::move(run_dir)), detailed_(spec.metrics.detailed) {
+  FileReporter(const config::RunSpec& spec, io::FencedDirectory run_dir, const Callbacks& callbacks)
+      : run_dir_(std::move(run_dir)), detailed_(spec.metrics.detailed), callbacks_(callbacks) {
     for (const auto& [kind, options] : chosen_sinks(spec))
       sinks_.push_back({kind->open({run_dir_, spec.run.name, spec.metrics.every_report, options})});
   }
@@ -61,6 +63,7 @@ class FileReporter : public Reporter {
       sink.at_step(step);
       sink.write(record);
     });
+    callbacks_.report(record);
   }
 
   void sync() override { log_->sync(); }
@@ -105,6 +108,7 @@ class FileReporter : public Reporter {
 
   io::FencedDirectory run_dir_;
   bool detailed_;
+  const Callbacks& callbacks_;
   std::optional<metrics::ResultLog> log_;
   std::optional<metrics::Autofill> autofill_;
   std::vector<OpenSink> sinks_;
@@ -118,9 +122,10 @@ std::vector<metrics::ChosenSink> chosen_sinks(const config::RunSpec& spec) try {
   throw UsageError(fmt::format("metrics.sinks = {}: {}", join(spec.metrics.sinks), error.what()));
 }
 
-std::unique_ptr<Reporter> make_reporter(const config::RunSpec& spec, const io::FencedDirectory& run_dir, int rank) {
+std::unique_ptr<Reporter> make_reporter(const config::RunSpec& spec, const io::FencedDirectory& run_dir, int rank,
+                                        const Callbacks& callbacks) {
   if (rank != 0) return std::make_unique<SilentReporter>();
-  return std::make_unique<FileReporter>(spec, run_dir);
+  return std::make_unique<FileReporter>(spec, run_dir, callbacks);
 }
 
 metrics::Record aggregate_report(const Metrics& metrics, std::int64_t iteration, Communicator& communicator) {
@@ -134,6 +139,54 @@ metrics::Record aggregate_report(const Metrics& metrics, std::int64_t iteration,
   communicator.all_reduce(encoded.sums, Op::sum);
   communicator.all_reduce(encoded.maxima, Op::max);
   return metrics::decode(metrics, encoded, iteration);
+}
+
+namespace {
+
+std::string packed(const metrics::Record& record) {
+  checkpoint::Packer packer;
+  for (const auto& [key, value] : record.values) {
+    packer.put(key).put(value.index());
+    if (const auto* number = std::get_if<double>(&value)) packer.put(std::bit_cast<std::int64_t>(*number));
+    if (const auto* whole = std::get_if<std::int64_t>(&value)) packer.put(*whole);
+    if (const auto* text = std::get_if<std::string>(&value)) packer.put(*text);
+  }
+  return packer.bytes();
+}
+
+metrics::Record unpacked(std::string_view bytes, std::int64_t iteration) {
+  metrics::Record record{iteration, {}};
+  for (checkpoint::Unpacker unpacker(bytes); !unpacker.done();) {
+    auto key = unpacker.text();
+    const auto kind = unpacker.number();
+    if (kind == 0)
+      record.values.emplace_back(std::move(key), std::bit_cast<double>(unpacker.number()));
+    else if (kind == 1)
+      record.values.emplace_back(std::move(key), unpacker.number());
+    else
+      record.values.emplace_back(std::move(key), unpacker.text());
+  }
+  return record;
+}
+
+}  // namespace
+
+metrics::Record first_rank_report(const Metrics& metrics, std::int64_t iteration, Communicator& communicator) {
+  std::string mine;
+  comm::agreed_on_first(communicator, [&] { mine = packed(metrics::taken_as_is(metrics, iteration)); });
+  return unpacked(communicator.broadcast_text(std::move(mine), 0), iteration);
+}
+
+std::vector<metrics::Record> reports_of_ranks(const Metrics& metrics, std::int64_t iteration, Communicator& communicator) {
+  std::string mine;
+  try {
+    mine = packed(metrics::taken_as_is(metrics, iteration));
+  } catch (const Error&) {
+    // If it counts it has been refused already.
+  }
+  std::vector<metrics::Record> records;
+  for (const auto& bytes : communicator.all_gather(mine)) records.push_back(unpacked(bytes, iteration));
+  return records;
 }
 
 }  // namespace trainrt::trainer

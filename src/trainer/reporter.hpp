@@ -11,6 +11,7 @@
 #include "metrics/autofill.hpp"
 #include "metrics/record.hpp"
 #include "metrics/sink.hpp"
+#include "trainer/callbacks.hpp"
 
 namespace trainrt::trainer {
 
@@ -42,10 +43,19 @@ class Reporter {
 /// The sinks that the config names. UsageError if there is no such sink, or its section is not valid.
 std::vector<metrics::ChosenSink> chosen_sinks(const config::RunSpec& spec);
 
-std::unique_ptr<Reporter> make_reporter(const config::RunSpec& spec, const io::FencedDirectory& run_dir, int rank);
+/// `callbacks` are told of each report once it is written; they live longer.
+std::unique_ptr<Reporter> make_reporter(const config::RunSpec& spec, const io::FencedDirectory& run_dir, int rank,
+                                        const Callbacks& callbacks);
 
 /// The record of one report: its numbers over all ranks (metrics/aggregate.hpp has the rules). Collective. AgreedError that
 /// names key and rank if the ranks' keys differ.
 metrics::Record aggregate_report(const Metrics& metrics, std::int64_t iteration, Communicator& communicator);
+
+/// The record of a report in which rank 0's metrics count, as they are: no number is changed. Collective. AgreedError if
+/// rank 0 gives what is none.
+metrics::Record first_rank_report(const Metrics& metrics, std::int64_t iteration, Communicator& communicator);
+
+/// What each rank has given a report, as it is, in rank order; nothing for a rank that gave what is none. Collective.
+std::vector<metrics::Record> reports_of_ranks(const Metrics& metrics, std::int64_t iteration, Communicator& communicator);
 
 }  // namespace trainrt::trainer

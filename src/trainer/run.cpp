@@ -33,9 +33,12 @@
 #include "rundir/progress.hpp"
 #include "rundir/run_directory.hpp"
 #include "trainer/advice.hpp"
+#include "trainer/callback_kind.hpp"
+#include "trainer/callbacks.hpp"
 #include "trainer/ending.hpp"
 #include "trainer/existing_run.hpp"
 #include "trainer/failure.hpp"
+#include "trainer/failure_notice.hpp"
 #include "trainer/records.hpp"
 #include "trainer/restarts.hpp"
 #include "trainer/session.hpp"
@@ -57,25 +60,34 @@ struct Start {
   std::vector<std::string> nodes;
   std::unique_ptr<Records> records;  ///< rank 0's
   int attempt = 0;
+  std::string run_id;
   int workers = 0;  ///< of an elastic run
   EarlierCheckpoints earlier;
+  Callbacks callbacks;
   double pause_s = 0;  ///< before the train function is called, after a failure
 };
 
 /// Rank 0's to all.
 void share_numbers(Start& start, Communicator& communicator) {
-  std::array<std::int64_t, 4> numbers{};
+  std::array<std::int64_t, 6> numbers{};
   auto& listed = start.earlier.listed;
   if (start.records) {
     const auto& records = *start.records;
     listed = records.checkpoints();
-    numbers = {records.number(), records.workers(), records.next_checkpoint(), static_cast<std::int64_t>(listed.size())};
+    numbers = {records.number(),
+               records.workers(),
+               records.next_checkpoint(),
+               static_cast<std::int64_t>(listed.size()),
+               start.callbacks.presence().any,
+               start.callbacks.presence().all_ranks};
   }
   communicator.broadcast(Buffer{numbers.data(), numbers.size(), DType::i64}, 0, "number of the attempt");
   start.attempt = static_cast<int>(numbers[0]);
   start.workers = static_cast<int>(numbers[1]);
   start.earlier.next = numbers[2];
+  start.callbacks.take({numbers[4] != 0, numbers[5] != 0});
   listed.resize(static_cast<std::size_t>(numbers[3]));
+  start.run_id = communicator.broadcast_text(start.records ? start.records->run_id() : "", 0);
   if (!listed.empty())
     communicator.broadcast(Buffer{listed.data(), listed.size(), DType::i64}, 0, "checkpoints that are there");
 }
@@ -138,8 +150,12 @@ void call_train_function(const AttemptPlace& place, const TrainCall& function, S
                          rundir::Meter& meter, double pause_s) {
   std::optional<OwnOutput> output;
   try {
-    session.stop_if_asked();  // asked during the start-up: nothing has begun
+    if (!function.is_running || !function.is_running())
+      session.stop_if_asked();  // asked during the start-up: nothing has begun
     wait_to_restart(pause_s, session);
+    place.callbacks.start(
+        {place.spec.run.name, place.spec.run_dir, place.attempt, launch.world().size, launch.world().node_count},
+        session.communicator());
     Context context(session);
     lead_output(output, function, place, launch.world().rank);
     meter.train_function_began();
@@ -187,12 +203,16 @@ RunOutcome run_attempt(const config::RunSpec& spec, const TrainCall& function, l
                            start.attempt,
                            {spec.run_dir, rundir::private_directory(spec.run_dir, start.attempt)},
                            start.there_before,
-                           start.existing.is_new};
+                           start.callbacks,
+                           start.existing.is_new,
+                           function.has_caller};
   rundir::FenceWatch fence_watch(place.files, [attempt = start.attempt, &launch] { end_as_fenced(attempt, launch); });
   Session session(spec, launch.world(), communicator,
-                  {start.attempt, place.files.private_dir(), meter, start.earlier,
+                  {start.attempt, start.run_id, place.files.private_dir(), meter, start.callbacks, start.earlier,
                    records != nullptr ? failure_history(spec) : FailureHistory{}, records != nullptr ? &lease : nullptr,
-                   start.workers});
+                   function.metadata, start.workers});
+  std::optional<FailureListener> listener;
+  if (records != nullptr && start.callbacks.presence().any) listener.emplace(place.files.private_dir(), start.callbacks);
   const watch::CrashPlace crash_place(crash_files(place, communicator.rank()), start.attempt, communicator.rank(),
                                       session.life(), end_of_step_after_crash(launch));
   const auto hang_watch = watch_for_hangs(place, function, session, launch, start.nodes);
@@ -201,9 +221,11 @@ RunOutcome run_attempt(const config::RunSpec& spec, const TrainCall& function, l
     call_train_function(place, function, session, launch, meter, start.pause_s);
     fence_watch.stop();  // rank 0 removes the private directory once all ranks have closed
     session.close();
+    place.callbacks.finish(spec.run_dir, conclude(session.ending(), spec.run_dir), communicator);
   } catch (const comm::AgreedError& error) {
     if (place.files.is_fenced()) throw comm::AgreedError(fenced_text(start.attempt));
     if (records != nullptr) records->fail(error, session.step_count());
+    place.callbacks.fail({.error = error.what(), .attempt = start.attempt, .step = session.step_count()});
     throw;
   }
   const auto ending = session.ending();
@@ -234,12 +256,16 @@ RunOutcome begin_and_run(const config::RunSpec& spec, const TrainCall& function,
                         spec.run.name, spec.run_dir)};
   rundir::make_run_directory(spec.run_dir, storage_timeout_s, communicator, with_advice);
   start.nodes = node_names(launch.world(), communicator);
+  const FirstRank first(communicator.rank());
   const auto begin = [&] {
-    rundir::require_progress(spec.run_dir, spec.failure.max_no_progress);
-    start.records = std::make_unique<Records>(spec, function.name, communicator.size(), start.nodes, meter,
-                                              start.existing.accepts_missing);
+    first.does([&] { rundir::require_progress(spec.run_dir, spec.failure.max_no_progress); });
+    start.callbacks = Callbacks(spec, function.callbacks, communicator.rank());
+    first.does([&] {
+      start.records = std::make_unique<Records>(spec, function.name, communicator.size(), start.nodes, meter,
+                                                start.existing.accepts_missing);
+    });
   };
-  comm::agreed_on_first(communicator, begin, with_advice);
+  comm::agreed(communicator, begin, with_advice);
   share_numbers(start, communicator);
   return run_attempt(spec, function, launch, communicator, start, meter);
 }
@@ -248,6 +274,7 @@ RunOutcome begin_and_run(const config::RunSpec& spec, const TrainCall& function,
 
 void check_spec(const config::RunSpec& spec) {
   static_cast<void>(chosen_sinks(spec));
+  static_cast<void>(chosen_callbacks(spec));
   for (const auto& [name, options] : spec.data) data::check_dataset(name, options);
 }
 

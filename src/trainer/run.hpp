@@ -1,7 +1,10 @@
 #pragma once
 #include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
+#include <trainrt/callback.hpp>
 #include <trainrt/communicator.hpp>
 #include <trainrt/context.hpp>
 #include <trainrt/error.hpp>
@@ -21,10 +24,14 @@ struct RunOutcome {
 struct TrainCall {
   std::string name;
   std::function<void(Context&)> train;
-  bool may_be_silent = false;  ///< a program, which may train without a call of the Context
-  bool is_observed = false;    ///< it calls Context::observe() for a silent program
-  bool prints_here = false;    ///< this process is one rank, and its output that of the train function
-  std::function<watch::StartedProgram()> program = {};  ///< of this rank, if it is one; any thread
+  bool may_be_silent = false;             ///< a program, which may train without a call of the Context
+  bool is_observed = false;               ///< it calls Context::observe() for a silent program
+  bool prints_here = false;               ///< this process is one rank, and its output that of the train function
+  std::function<bool()> is_running = {};  ///< a program that was started before its run was opened
+  bool has_caller = false;                ///< who takes an exception of the only rank: the process goes on
+  std::vector<std::shared_ptr<Callback>> callbacks = {};  ///< besides those of the config; rank 0's count
+  std::string metadata = "{}";                            ///< AttemptInfo::metadata
+  std::function<watch::StartedProgram()> program = {};    ///< of this rank, if it is one; any thread
 };
 
 /// Runs an attempt of a run: opens the run directory, continues from the last checkpoint, calls the train function, and

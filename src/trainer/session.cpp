@@ -1,14 +1,13 @@
 #include "trainer/session.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "checkpoint/format/manifest.hpp"
 #include "comm/agreement.hpp"
+#include "config/program_settings.hpp"
 #include "core/fault_point.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
@@ -27,7 +26,8 @@ Session::Session(const config::RunSpec& spec, const World& world, Communicator& 
       world_(world),
       communicator_(communicator),
       attempt_(std::move(attempt)),
-      reporter_(trainer::make_reporter(spec, {spec.run_dir, attempt_.private_dir}, communicator.rank())),
+      reporter_(
+          trainer::make_reporter(spec, {spec.run_dir, attempt_.private_dir}, communicator.rank(), attempt_.callbacks)),
       vote_(communicator),
       datasets_(spec_, {communicator.rank(), communicator.size(), attempt_.workers}),
       iteration_at_s_(monotonic_seconds()),
@@ -51,7 +51,7 @@ const OptionValue* Session::loop_value(std::string_view key) {
 void Session::warn_of_unread_keys(std::string_view until) {
   if (std::exchange(unread_reported_, true)) return;
   for (const auto& key : spec_.loop.keys())
-    if (!read_keys_.contains(key))
+    if (!read_keys_.contains(key) && spec_.loop.find(key)->origin != config::origin_of_program)
       log::run_warning(fmt::format("[loop] {} was not read by the train function before {} (a typing error?)", key, until));
 }
 
@@ -59,7 +59,8 @@ void Session::warn_of_unread_keys(std::string_view until) {
 
 void Session::set_metadata(std::string_view json) {
   checkpoint::check_metadata(json);
-  metadata_ = json;
+  metadata_ =
+      attempt_.metadata == "{}" ? std::string(json) : checkpoint::merged_metadata(attempt_.metadata, std::string(json));
 }
 
 void Session::begin_reports(std::int64_t iteration, double iteration_s) {
@@ -73,16 +74,11 @@ void Session::begin_reports(std::int64_t iteration, double iteration_s) {
   iteration_at_s_ = monotonic_seconds() - iteration_s;
 }
 
-trainer::CheckpointCycle::Content Session::content() const {
-  return {.state = state_,
-          .point = point(),
-          .metrics = last_metrics_,
-          .metadata = metadata_,
-          .iteration_s = monotonic_seconds() - iteration_at_s_};
-}
-
-StopVote::Ballot Session::ballot() const {
-  return {.stop = stops_.cause(), .checkpoint_wanted = saves_.is_due_by_clock(reported_), .saves = saves_.standing()};
+StopVote::Ballot Session::ballot(const DirectoryCheckpoint* directory) const {
+  using Wants = StopVote::Wants;
+  const bool gives = directory != nullptr && (!directory->path.empty() || directory->state != nullptr);
+  const auto wants = gives ? Wants::directory : saves_.is_due_by_clock(reported_) ? Wants::checkpoint : Wants::nothing;
+  return {.stop = stops_.cause(), .wants = wants, .saves = saves_.standing()};
 }
 
 /// What a checkpoint of the stop takes as the place in the data, if the run stops between here and the next step.
@@ -153,34 +149,40 @@ void Session::take_record(const metrics::Record& record) {
   iteration_at_s_ = monotonic_seconds();
   last_metrics_.clear();
   for (const auto& [key, value] : record.values)
-    if (const auto* number = std::get_if<double>(&value)) last_metrics_[key] = *number;
+    if (const auto number = metrics::Record::real_of(value)) last_metrics_[key] = *number;
 }
 
-void Session::report(const Metrics& metrics) {
+void Session::report(const Metrics& metrics, const ReportOptions& options, const DirectoryCheckpoint* directory) {
   throw_if_stopped();
   fault_point("report");
   attempt_.meter.spoke();
-  warn_if_unattached();
   warn_of_unread_keys("its first report");
   life_.progress(progress_.step, Phase::training);
   if (!reports_begun_) begin_reports(0);
   const auto earlier = vote_.finish();
-  auto outcome = vote_.now(ballot(), StopVote::Call::report);
+  auto outcome =
+      vote_.now(ballot(directory), options.of_first_rank ? StopVote::Call::report_of_first : StopVote::Call::report);
+  std::optional<Given> given;
+  if (outcome.wants == StopVote::Wants::directory) given = gather(directory);
   outcome.stop = std::max(outcome.stop, earlier.stop);
-  outcome.checkpoint_wanted = outcome.checkpoint_wanted || earlier.checkpoint_wanted;
+  outcome.wants = std::max(outcome.wants, earlier.wants);
+  warn_if_unattached();
 
-  auto record = trainer::aggregate_report(metrics, progress_.iteration + 1, communicator_);
+  const auto take = options.of_first_rank ? trainer::first_rank_report : trainer::aggregate_report;
+  auto record = take(metrics, progress_.iteration + 1, communicator_);
   take_record(record);
   reported_ = true;
   attempt_.meter.reported(progress_.iteration);
-  warn_of_missing_score();
+  if (given || saves_state()) warn_of_missing_score();
   if (stops_.meets_rule(progress_.iteration, last_metrics_)) outcome.stop = batch::ended_early;
   note_place();
+  if (attempt_.callbacks.presence().all_ranks)
+    attempt_.callbacks.take_ranks(trainer::reports_of_ranks(metrics, progress_.iteration, communicator_));
   comm::agreed(
       communicator_, [&] { reporter_->write(std::move(record), progress_.step, time_so_far()); }, trainer::with_advice);
   fault_point("reported");
   saves_.advance(outcome.saves);
-  obey(outcome, spec_.checkpoint.every.due_at_report(progress_.iteration));
+  obey(outcome, spec_.checkpoint.every.due_at_report(progress_.iteration), given ? &*given : nullptr);
 }
 
 metrics::TimeSoFar Session::time_so_far() const {
@@ -191,41 +193,22 @@ metrics::TimeSoFar Session::time_so_far() const {
           .steps_s = timing.steps_s};
 }
 
-void Session::obey(const StopVote::Outcome& outcome, bool checkpoint_due) {
+void Session::obey(const StopVote::Outcome& outcome, bool checkpoint_due, const Given* reported) {
   if (outcome.stop == batch::ended_early && stops_.agree_on_end(communicator_)) {
     saves_.finish();  // one on its way lacks the end as well
     saves_.outdate();
   }
-  if (attached_ && (checkpoint_due || outcome.checkpoint_wanted)) saves_.start(content());
+  const bool is_due = saves_state() && (checkpoint_due || outcome.wants != StopVote::Wants::nothing);
+  if (reported != nullptr || is_due) save(reported);
   if (outcome.stop != batch::no_stop) stop(outcome.stop);
 }
 
 void Session::stop(batch::StopCause cause) {
   if (cause == batch::time_is_up) stops_.say_time_is_up();
-  // The last chance to save: a fault that passes within seconds must not cost it.
-  for (const int pause_s : {0, 1, 3}) {
-    std::this_thread::sleep_for(std::chrono::seconds(pause_s));
-    if (!attached_ || loses_nothing()) break;
-    auto stopped = content();
-    stopped.at_stop = cause != batch::ended_early;
-    if (saves_.save_and_wait(stopped)) break;
-  }
+  save_at_stop(cause);
   stopped_by_ = cause;
   life_.progress(progress_.step, Phase::finishing);  // a program may take its time to end
   throw StopRun{};
-}
-
-void Session::save_now() {
-  throw_if_stopped();
-  if (!attached_) throw UsageError("save() comes after restore(), which attaches the State to save");
-  const auto outcome = vote_.finish();
-  note_place();
-  if (!saves_.save_and_wait(content()))
-    throw AgreedError(fmt::format(
-        "save(): the checkpoint of step {} could not be written (why stands above). Make room, and start the same "
-        "command again: the run continues from {}",
-        progress_.step, saves_.newest()));
-  obey(outcome, false);
 }
 
 void Session::finish() {
@@ -234,7 +217,7 @@ void Session::finish() {
   throw_if_stopped();
   vote_.finish();
   saves_.finish();
-  if (attached_ && !is_saved())
+  if (saves_state() && !is_saved())
     log::run_warning(fmt::format(
         "the train function returned at step {} without saving: what came after {} is not kept. Let it call ctx.save() at "
         "its end",
@@ -255,7 +238,7 @@ bool Session::is_silent_program() const { return is_silent() && attempt_.meter.t
 trainer::Ending Session::ending() const {
   using Kind = trainer::Ending::Kind;
   const bool early = stopped_by_ == batch::ended_early;
-  const bool has_nothing_to_lose = early && !attached_;  // a function without a State keeps nothing
+  const bool has_nothing_to_lose = early && !saves_state();  // a function without a State keeps nothing
   const auto kind = stopped_by_ == batch::no_stop        ? Kind::finished
                     : early                              ? Kind::finished_early
                     : has_begun() || is_silent_program() ? Kind::stopped
@@ -265,7 +248,8 @@ trainer::Ending Session::ending() const {
           loses_nothing() || has_nothing_to_lose,
           progress_.step,
           progress_.iteration,
-          is_silent()};
+          is_silent(),
+          saves_by_directory_ ? place() : ""};
 }
 
 void Session::close() {

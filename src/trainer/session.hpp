@@ -2,11 +2,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
 #include <trainrt/communicator.hpp>
 #include <trainrt/dataset.hpp>
+#include <trainrt/directory_checkpoint.hpp>
 #include <trainrt/metrics.hpp>
 #include <trainrt/state.hpp>
 
@@ -41,13 +43,16 @@ class Session {
   const World& world() const { return world_; }
   Communicator& communicator() { return communicator_; }
   int attempt() const { return attempt_.number; }
+  const std::string& run_id() const { return attempt_.run_id; }
 
   const OptionValue* loop_value(std::string_view key);
   Dataset dataset(const std::string& name) { return datasets_.open(name); }
 
   bool restore(State& state);
+  bool restore_place();
+  void load_from(const State& state, const std::string& checkpoint);
   void step();
-  void report(const Metrics& metrics);
+  void report(const Metrics& metrics, const ReportOptions& options, const DirectoryCheckpoint* directory);
   void observe(std::string_view position, const Metrics& seen);
   void end_observation() { attempt_.meter.end_observation(); }
   void stop_point();
@@ -55,7 +60,12 @@ class Session {
   void stop_if_asked();
   void request_stop(std::string_view reason) { stops_.request(reason); }
   void save_now();
+  std::optional<CheckpointPlace> checkpoint() const;
+  void wait_for_checkpoint();
+  bool is_checkpoint_on_its_way() const { return saves_.is_on_its_way(); }
+  void advance_checkpoint() { saves_.advance(); }
   void set_metadata(std::string_view json);
+  const std::string& metadata_of_run() const { return attempt_.metadata; }
   void expect_iterations(std::int64_t total) { reporter_->expect(total); }
   /// Other threads may look at it.
   const watch::LifeSigns& life() const { return life_; }
@@ -83,6 +93,11 @@ class Session {
     std::int64_t ranks = 0;
     std::int64_t seed = 0;
   };
+  /// What comes with a report for its checkpoint.
+  struct Given {
+    checkpoint::Given files;
+    std::optional<State> state;  ///< instead of the run's; it holds that too
+  };
   bool has_progress() const { return progress_.step > 0 || progress_.iteration > 0; }
   /// False if the train function was stopped before it had restored, stepped or reported.
   bool has_begun() const { return attached_ || has_progress(); }
@@ -92,12 +107,20 @@ class Session {
   bool loses_nothing() const { return !has_progress() || is_saved() || is_silent(); }
   trainer::RunPoint point() const { return {progress_.iteration, progress_.step}; }
   bool is_saved() const { return saves_.holds(point()); }
-  trainer::CheckpointCycle::Content content() const;
+  bool saves_state() const { return attached_ && !saves_by_directory_; }
+  trainer::CheckpointCycle::Content content(const Given* reported = nullptr) const;
+  void save(const Given* reported);
   void attach(const State& user);
+  bool load();
+  void take_files_of(const trainer::CommittedCheckpoint& checkpoint);
+  Given gather(const DirectoryCheckpoint* mine);
+  std::optional<State> with_state_of(const DirectoryCheckpoint& given) const;
+  std::string place() const;
   void take_record(const metrics::Record& record);
   std::int64_t records_before(std::string_view key, double position);
   void begin_observed(std::string_view position, double first);
   void begin_reports(std::int64_t iteration, double iteration_s = 0);
+  checkpoint::Covers part() const;
   bool restore_own();
   bool resume_from_other();
   void follow_up(const checkpoint::LoadResult& loaded) const;
@@ -105,8 +128,9 @@ class Session {
   void make_alike(const checkpoint::LoadResult* loaded);
   void compare_replicas();
   metrics::TimeSoFar time_so_far() const;
-  void obey(const trainer::StopVote::Outcome& outcome, bool checkpoint_due);
-  trainer::StopVote::Ballot ballot() const;
+  void obey(const trainer::StopVote::Outcome& outcome, bool checkpoint_due, const Given* reported = nullptr);
+  void save_at_stop(batch::StopCause cause);
+  trainer::StopVote::Ballot ballot(const DirectoryCheckpoint* directory = nullptr) const;
   void note_place();
   [[noreturn]] void stop(batch::StopCause cause);
   void throw_if_stopped() const;
@@ -125,9 +149,11 @@ class Session {
   trainer::RunDatasets datasets_;
   watch::LifeSigns life_;
   bool attached_ = false;
+  bool attached_empty_ = false;      // a State that holds nothing
+  bool saves_by_directory_ = false;  // has no State of its own, but gives directories with its reports
   State state_;
   Progress progress_;
-  std::string metadata_ = "{}";
+  std::string metadata_ = attempt_.metadata;
   std::map<std::string, double> last_metrics_;  // of the last report, also if an earlier attempt made it
   double iteration_at_s_;                       // monotonic: when the iteration under way began, had no attempt ended in it
   double synced_at_s_ = 0;                      // monotonic: when what was observed was last made durable

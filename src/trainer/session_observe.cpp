@@ -27,12 +27,8 @@ double number_in(const Metrics& metrics, std::string_view key) {
 std::int64_t count_before(const std::vector<metrics::Record>& records, std::string_view key, double position) {
   std::int64_t count = 0;
   for (const auto& record : records) {
-    const auto* value = record.find(key);
-    const auto* number = value != nullptr ? std::get_if<double>(value) : nullptr;
-    const auto* whole = value != nullptr ? std::get_if<std::int64_t>(value) : nullptr;
-    const bool is_after =
-        (number != nullptr && *number >= position) || (whole != nullptr && static_cast<double>(*whole) >= position);
-    if (is_after || record.iteration != count + 1) break;
+    const auto number = record.number(key);
+    if ((number && *number >= position) || record.iteration != count + 1) break;
     ++count;
   }
   return count;

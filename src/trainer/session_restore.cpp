@@ -55,10 +55,15 @@ void Session::attach(const State& user) {
 
 bool Session::restore(State& state) {
   if (has_progress()) throw UsageError("restore() comes before the first step() and report()");
+  attach(state);
+  attached_empty_ = state.empty();
+  return load();
+}
+
+bool Session::load() {
   fault_point("load");
   attempt_.meter.spoke();
   const watch::InPhase loading(life_, watch::Phase::loading);
-  attach(state);
   const bool restored = restore_own() || resume_from_other();
   if (!restored) make_alike(nullptr);
   if (!reports_begun_) begin_reports(0);
@@ -69,9 +74,21 @@ bool Session::restore(State& state) {
   return restored;
 }
 
+/// A run that saves by directories has no State, and its checkpoints may hold tensors that came with reports.
+checkpoint::Covers Session::part() const {
+  return saves_by_directory_ ? checkpoint::Covers::part : checkpoint::Covers::all;
+}
+
+void Session::load_from(const State& state, const std::string& checkpoint) {
+  throw_if_stopped();
+  attempt_.meter.spoke();
+  const watch::InPhase loading(life_, watch::Phase::loading);
+  agreed_load([&] { return checkpoint::load_from(state, checkpoint, {{}, checkpoint::Covers::part}, communicator_); });
+}
+
 bool Session::restore_own() {
-  const auto loaded =
-      agreed_load([&] { return checkpoint::load_latest(state_, spec_.run_dir, attempt_.earlier.listed, communicator_); });
+  const auto loaded = agreed_load(
+      [&] { return checkpoint::load_latest(state_, spec_.run_dir, attempt_.earlier.listed, communicator_, part()); });
   if (!loaded) return false;
   for (const auto& reason : loaded->skipped) log::run_warning(reason);
   FirstRank(communicator_.rank()).does([&] { follow_up(*loaded); });
@@ -106,13 +123,19 @@ void Session::follow_up(const checkpoint::LoadResult& loaded) const {
 
 bool Session::resume_from_other() {
   if (spec_.run.resume_from.empty()) return false;
-  const auto partial = agreed_load(
-      [&] { return checkpoint::load_from(state_, spec_.run.resume_from, {spec_.run.resume_tensors}, communicator_); });
+  const auto partial = agreed_load([&] {
+    return checkpoint::load_from(state_, spec_.run.resume_from, {spec_.run.resume_tensors, part()}, communicator_);
+  });
   for (const auto& reason : partial.loaded.skipped) log::run_warning(reason);
   make_alike(&partial.loaded);
   progress_.iteration = 0;  // of this run
   progress_.ranks = communicator_.size();
   progress_.seed = static_cast<std::int64_t>(spec_.run.seed);
+  const auto& taken = partial.loaded;
+  const trainer::CommittedCheckpoint from{taken.meta.number, taken.directory, taken.meta.has_directory, taken.meta.metadata,
+                                          point()};
+  saves_.began_from_other(from);
+  take_files_of(from);
   attempt_.meter.restored(progress_.step, progress_.iteration, -1);
   datasets_.put_back();
   log::info(fmt::format("a new run, started from {} ({} entries taken, step {})", partial.loaded.directory,
@@ -136,7 +159,9 @@ void Session::take_restored(const std::string& directory, const checkpoint::Meta
         ExitCode::usage);
   progress_.ranks = communicator_.size();
   last_metrics_ = meta.metrics;
-  saves_.began_from(meta.number, point());
+  const trainer::CommittedCheckpoint from{meta.number, directory, meta.has_directory, meta.metadata, point()};
+  saves_.began_from(from, point());
+  take_files_of(from);
   attempt_.meter.restored(progress_.step, progress_.iteration, meta.number);
   datasets_.put_back();
   log::info(fmt::format("continuing from {} (step {}, iteration {})", directory, progress_.step, progress_.iteration));

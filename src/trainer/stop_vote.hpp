@@ -13,18 +13,24 @@ namespace trainrt::trainer {
 /// do not do the same: one that reports while others step.
 class StopVote {
  public:
+  /// What ranks want to be saved; the greatest counts.
+  enum class Wants : std::int64_t {
+    nothing,
+    checkpoint,
+    directory,  ///< that a rank gives with its report
+  };
   struct Outcome {
     batch::StopCause stop = batch::no_stop;  ///< the weightiest cause that any rank has
-    bool checkpoint_wanted = false;
+    Wants wants = Wants::nothing;
     checkpoint::Saver::Standing saves;  ///< sealed by all; concluded by rank 0
   };
   /// What one rank has to say.
   struct Ballot {
     batch::StopCause stop = batch::no_stop;
-    bool checkpoint_wanted = false;
+    Wants wants = Wants::nothing;
     checkpoint::Saver::Standing saves;
   };
-  enum class Call : std::int64_t { step = 1, report = 2, stop_point = 3 };
+  enum class Call : std::int64_t { step = 1, report = 2, stop_point = 3, report_of_first = 4 };
 
   explicit StopVote(Communicator& communicator) : communicator_(communicator) {}
 

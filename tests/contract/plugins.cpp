@@ -16,6 +16,7 @@
 #include "frameworks/program/framework_environment.hpp"
 #include "launch/launcher.hpp"
 #include "metrics/sink.hpp"
+#include "trainer/callback_kind.hpp"
 
 using namespace trainrt;
 using Catch::Matchers::Contains;
@@ -53,6 +54,7 @@ TEST_CASE("every plug-in has a name of its own and help") {
   check_names(comm::gpu_backend_table());
   check_names(data::format_table());
   check_names(metrics::sink_table());
+  check_names(trainer::callback_table());
   check_names(config::section_table());
   check_names(builtin_functions());
   check_names(program::environment_table());

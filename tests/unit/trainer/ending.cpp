@@ -57,6 +57,20 @@ const Row table[] = {
      "stopped by SIGTERM at step 20, but this could not be saved: starting again repeats what came after the last "
      "checkpoint "
      "(trainrt result /runs/a; exit 70)"},
+    {"a signal, since the last directory that the train function gave",
+     {Kind::stopped, "SIGTERM", false, 0, 7, false, "checkpoint_000001 (iteration 6)"},
+     ExitCode::stopped,
+     "stopped",
+     "stopped by SIGTERM",
+     "stopped by SIGTERM at iteration 7. The train function saves by report() with a directory: it goes on from "
+     "checkpoint_000001 (iteration 6), and what came after is repeated. Run the same command again to continue (exit 75)"},
+    {"a signal at a directory",
+     {Kind::stopped, "SIGTERM", true, 0, 7, false, "checkpoint_000001 (iteration 7)"},
+     ExitCode::stopped,
+     "stopped",
+     "stopped by SIGTERM",
+     "stopped by SIGTERM at iteration 7; everything up to there is saved. Run the same command again to continue (exit "
+     "75)"},
     {"a program that said nothing ended",
      {Kind::finished, "", true, 0, 0, true},
      ExitCode::finished,

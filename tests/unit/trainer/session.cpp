@@ -540,6 +540,30 @@ TEST_CASE(
   CHECK(content_of(notes) == "begun by 1\nepoch 1\nepoch 2\nepoch 3\n");
 }
 
+TEST_CASE("every checkpoint carries the metadata of the run, and over it what the train function gives") {
+  Scratch folder;
+  const auto spec = spec_in(folder.path(), {{"checkpoint.async", "false"}});
+  run_launched(1, [&](launch::Launch& launch) {
+    const auto communicator = comm::open_communicator(launch, {});
+    const auto train = [](Context& ctx) {
+      double x = 0;
+      State state;
+      state.value("x", x);
+      ctx.restore(state);
+      ctx.report({{"x", 1}});
+      ctx.checkpoint_metadata(ctx.metadata() == R"({"data":"v7","by":"me"})" ? R"({"by":"the function"})" : "{}");
+      ctx.report({{"x", 2}});
+    };
+    trainer::TrainCall call{"test", train};
+    call.metadata = R"({"data":"v7","by":"me"})";
+    trainer::run(spec, call, launch, *communicator);
+  });
+  const auto checkpoints = checkpoint::list(spec.run_dir);
+  REQUIRE(checkpoints.size() == 2);
+  CHECK_THAT(checkpoints[0].metadata, Contains("v7") && Contains("me"));
+  CHECK_THAT(checkpoints[1].metadata, Contains("v7") && Contains("the function"));
+}
+
 TEST_CASE("metadata that is no JSON object is refused") {
   Scratch folder;
   CHECK_THROWS_WITH(run_on(1, spec_in(folder.path()), [](Context& ctx) { ctx.checkpoint_metadata("[1]"); }),
