@@ -1,32 +1,5 @@
-"""trainrt for training programs in Python: `[train] program = python3 train.py` in the config, and in train.py
-
-    import numpy, trainrt
-
-    ctx = trainrt.context()                          # once, early; it connects the program with its rank
-    weights = numpy.zeros(8, numpy.float32)
-
-    state = trainrt.State()                          # names all that a checkpoint holds
-    state.tensor("weights", weights)                 # NumPy, array.array, or torch: filled in place by restore()
-    state["epoch"] = state["batch"] = 0
-    ctx.restore(state)                               # loads the last checkpoint, if there is one
-
-    while state["epoch"] < ctx.config("epochs", 10):
-        while state["batch"] < 100:                  # after a restart: from where it was
-            ...                                      # the gradient of this rank's batch, seeded by ctx.step_seed
-            ctx.all_reduce(gradient, "mean")
-            ...                                      # the update, in place
-            state["batch"] += 1
-            ctx.step()                               # the state is consistent: here the run may stop, and lose nothing
-        state["batch"] = 0
-        state["epoch"] += 1                          # the state is complete before it is reported
-        ctx.report({"loss": loss})                   # mean over the ranks; a checkpoint if one is due
-
-restore(), step(), report(), stop_point(), save(), all_reduce(), broadcast(), all_gather() and barrier() are collective: every
-rank calls them in the same order. When the run stops (a signal, the end of the job's time), the call takes the checkpoint and
-raises Stop: let it pass. An exception that nobody catches ends the run on all ranks, with its traceback in error.txt.
-
-Needs Python 3.9 on Linux, and nothing else: NumPy and torch are recognised by what their arrays offer.
-"""
+"""The connection of a program with its rank: State, Context, context(). What it says and hears is in
+src/frameworks/program/conversation.hpp."""
 
 import atexit
 import copy
@@ -39,15 +12,16 @@ import platform
 import signal
 import socket
 import sys
+import threading
+import time
 import traceback
-
-__all__ = ["Context", "Number", "State", "Stop", "context", "ratio"]
 
 _PROTOCOL = 1
 _STOP_SIGNALS = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 _VALUE_TYPES = (bool, int, float, str)
 _LARGEST_INT = 2**63
 _LONGEST_LINE = 64 << 20
+_BOARD_BYTES = 64 << 10  # so much passes from rank to rank as it is
 
 
 class Stop(SystemExit):
@@ -69,21 +43,19 @@ _BUFFER_DTYPES = {("d", 8): "f64", ("f", 4): "f32", ("e", 2): "f16", ("q", 8): "
                   ("b", 1): "i8", ("B", 1): "u8", ("?", 1): "bool"}
 _TORCH_DTYPES = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "float8_e4m3fn": "f8e4m3", "float8_e5m2": "f8e5m2",
                  "int64": "i64", "int32": "i32", "int16": "i16", "int8": "i8", "uint8": "u8", "bool": "bool"}
-# Types that NumPy does not know travel as bits.
-_TORCH_CARRIERS = {"bfloat16": "int16", "float8_e4m3fn": "uint8", "float8_e5m2": "uint8"}
 
 
 class _HostArray:
     """A user's array in host memory: a view that keeps it alive."""
 
-    def __init__(self, what, array, dtype=None):
+    def __init__(self, what, array):
         try:
             view = memoryview(array)
         except (TypeError, ValueError, BufferError) as error:
             raise TypeError(f"{what} is a {type(array).__name__}; it must be a NumPy array, an array.array, another writable "
                             f"buffer, or a torch tensor ({error})") from None
         layout = view.format.lstrip("@=" + ("<" if sys.byteorder == "little" else ">"))
-        self.dtype = dtype or _BUFFER_DTYPES.get((layout, view.itemsize))
+        self.dtype = _BUFFER_DTYPES.get((layout, view.itemsize))
         if self.dtype is None:
             raise TypeError(f"{what} has elements of the type {view.format!r}; it must be one of {', '.join(_BUFFER_DTYPES.values())}, in the "
                             f"byte order of this machine")
@@ -104,10 +76,10 @@ class _HostArray:
             self._bytes[:] = memory
 
 
-class _DeviceTensor:
-    """A torch tensor on a device: copied there and back."""
+class _TorchTensor:
+    """A torch tensor on any device, copied by torch: a view by NumPy would forbid it to resize its storage, as FSDP does."""
 
-    def __init__(self, torch, what, tensor, dtype):
+    def __init__(self, torch, tensor, dtype):
         self._torch, self._tensor, self.dtype = torch, tensor.detach(), dtype
         self.shape = list(tensor.shape)
         self.nbytes = tensor.numel() * tensor.element_size()
@@ -125,20 +97,16 @@ class _DeviceTensor:
 
 
 def _array_of(what, array):
-    """The array that errors call `what`, as a _HostArray or _DeviceTensor."""
+    """The array that errors call `what`, as a _HostArray or _TorchTensor."""
     torch = sys.modules.get("torch")
     if torch is None or not isinstance(array, torch.Tensor):
         return _HostArray(what, array)
     name = str(array.dtype).removeprefix("torch.")
     if name not in _TORCH_DTYPES:
         raise TypeError(f"{what} has elements of the type {array.dtype}; it must be one of {', '.join(_TORCH_DTYPES)}")
-    if array.device.type != "cpu":
-        return _DeviceTensor(torch, what, array, _TORCH_DTYPES[name])
-    if not array.is_contiguous():
+    if array.device.type == "cpu" and not array.is_contiguous():
         raise ValueError(f"{what} is not contiguous (row-major): keep it as tensor.contiguous()")
-    carrier = _TORCH_CARRIERS.get(name)
-    host = array.detach()
-    return _HostArray(what, (host.view(getattr(torch, carrier)) if carrier else host).numpy(), _TORCH_DTYPES[name])
+    return _TorchTensor(torch, array, _TORCH_DTYPES[name])
 
 
 def _copy_of(what, array):
@@ -169,6 +137,17 @@ class _SharedMemory:
         self.fd = -1
 
 
+class _RuntimeMemory:
+    """As _SharedMemory, but made by the runtime, which neither shrinks it."""
+
+    fd = -1
+
+    def __init__(self, file, at, nbytes):
+        self.nbytes = nbytes
+        self.bytes = memoryview(mmap.mmap(file, nbytes, offset=at))
+        os.close(file)
+
+
 def _round_up(number, unit):
     return -(-number // unit) * unit
 
@@ -177,16 +156,14 @@ def _round_up(number, unit):
 
 
 class _Tensor:
-    """One tensor of a State: the array, where it lies over the ranks, and where its copy lies in the shared memory."""
+    """One tensor of a State, or a slab of one: the array, where it lies over the ranks, and where its copy lies in the shared memory."""
 
     def __init__(self, name, array, placement, slab):
         self.name, self.array, self.placement, self.slab = name, array, placement, slab
         self.at = 0
 
     def description(self):
-        axis, first, extent = self.slab or (None, None, None)
-        slab = {"axis": axis, "first": first, "global_extent": extent} if self.slab else {}
-        return {"name": self.name, "dtype": self.array.dtype, "shape": self.array.shape, "at": self.at, "placement": self.placement, **slab}
+        return {"name": self.name, "dtype": self.array.dtype, "shape": self.array.shape, "at": self.at, "placement": self.placement, **self.slab}
 
 
 class State:
@@ -195,6 +172,7 @@ class State:
 
     def __init__(self):
         self._tensors = {}
+        self._slabs = {}  # name -> how many slab() has made of it
         self._values = {}
         self._sums = set()  # names of values
         self._files = {}
@@ -214,13 +192,25 @@ class State:
         chosen = [word for word, given in (("sharded", sharded is not None), ("per_rank", per_rank), ("sum", part_of_sum)) if given]
         if len(chosen) > 1:
             raise ValueError(f"tensor '{name}' can be only one of sharded, per_rank and part_of_sum")
+        slab = {}
         if sharded is not None:
             try:
-                sharded = tuple(int(number) for number in sharded)
-                _, _, _ = sharded
+                axis, first, extent = (int(number) for number in sharded)
             except (TypeError, ValueError):
                 raise TypeError(f"tensor '{name}': sharded must be (axis, first, global_extent)") from None
-        self._tensors[name] = _Tensor(name, _array_of(f"tensor '{name}'", array), chosen[0] if chosen else "replicated", sharded)
+            slab = {"axis": axis, "first": first, "global_extent": extent}
+        self._tensors[name] = _Tensor(name, _array_of(f"tensor '{name}'", array), chosen[0] if chosen else "replicated", slab)
+
+    def slab(self, name, array, offset, global_shape):
+        """Adds an array, as tensor() takes them, that is the box from `offset` on (an index for each axis) of a greater tensor. A rank may
+        hold any number of such slabs, each by a call of its own with the same name and global_shape; a rank that holds none calls it once
+        with an empty array. The slabs of all ranks fill the tensor; several ranks may hold the same one."""
+        number = self._slabs.get(name, 0)
+        if not number:
+            self._claim(name, "tensor")
+        self._slabs[name] = number + 1
+        box = {"offset": [int(index) for index in offset], "global_shape": [int(extent) for extent in global_shape]}
+        self._tensors[(name, number) if number else name] = _Tensor(name, _array_of(f"tensor '{name}'", array), "slab", box)
 
     def value(self, name, value, *, part_of_sum=False):
         """Declares a value as `state[name] = value` does. part_of_sum=True: this int or float is the rank's part of a sum over the
@@ -303,6 +293,14 @@ class State:
         for tensor in self._tensors.values():
             tensor.array.read_from(memory[tensor.at:tensor.at + tensor.array.nbytes])
 
+    def _refer(self, name, array):
+        """From now on the tensor is that array, of the same type and shape: frameworks make new ones as they train."""
+        before, now = self._tensors[name].array, _array_of(f"tensor '{name}'", array)
+        if (before.dtype, before.shape) != (now.dtype, now.shape):
+            raise ValueError(f"tensor '{name}' is {now.dtype} of shape {now.shape} now, and was {before.dtype} of shape {before.shape} when it was named: "
+                             f"type and shape must stay")
+        self._tensors[name].array = now
+
     def _encoded_values(self):
         return {name: _encoded(value) for name, value in self._values.items()}
 
@@ -352,6 +350,14 @@ def ratio(total, count):
     return Number(total / count if count else 0.0, weight=count)
 
 
+def _metadata_of(what, metadata, directory_name):
+    """A dict for JSON."""
+    if metadata is not None and not isinstance(metadata, dict):
+        raise TypeError(f"{what} must be a dict, not a {type(metadata).__name__}")
+    name = {} if directory_name is None else {"checkpoint_dir_name": str(directory_name)}
+    return {**(metadata or {}), **name}
+
+
 def _metrics(metrics):
     """For JSON; NaN becomes null."""
     if not hasattr(metrics, "items"):
@@ -359,23 +365,37 @@ def _metrics(metrics):
     for name in metrics:
         if not isinstance(name, str):
             raise TypeError(f"the name of a metric must be a str, not {name!r}")
-    return {name: _metric(f"metric '{name}'", value) for name, value in metrics.items()}
+    return {name: value if type(value) is float and value - value == 0 else _metric(name, value) for name, value in metrics.items()}
 
 
-def _metric(what, value):
+def _metric(name, value):
     if isinstance(value, Number):
-        return {"value": _encoded(value.value), "reduce": value.reduce, "weight": _encoded(value.weight)}
-    plain = _plain(what, value)
-    return None if isinstance(plain, float) and math.isnan(plain) else _encoded(plain)
+        return {"value": _encoded(_in_64_bits(name, value.value)), "reduce": value.reduce, "weight": _encoded(value.weight)}
+    plain = value if type(value) in _VALUE_TYPES else _plain(f"metric '{name}'", value)
+    return None if isinstance(plain, float) and math.isnan(plain) else _encoded(_in_64_bits(name, plain))
+
+
+def _in_64_bits(name, value):
+    """An int that the runtime could not hold becomes the nearest float."""
+    if not isinstance(value, int) or -_LARGEST_INT <= value < _LARGEST_INT:
+        return value
+    try:
+        return float(value)
+    except OverflowError:
+        raise OverflowError(f"metric '{name}' has {value.bit_length()} bits, which no float can hold either") from None
 
 
 # ---- the connection ------------------------------------------------------------------------------------------------------
 
 
+# Made once: json.dumps() with options makes one each time.
+_to_json = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode
+
+
 def _line_of(message):
     """A message as it is sent. ValueError for what the runtime could not read."""
     try:
-        line = json.dumps(message, allow_nan=False, ensure_ascii=False).encode() + b"\n"
+        line = _to_json(message).encode() + b"\n"
     except UnicodeEncodeError as error:
         part = error.object[max(error.start - 20, 0):error.end + 20]
         raise ValueError(f"{message['op']}() was given a text that is no Unicode, as names of files may be: ...{part!r}...") from None
@@ -398,10 +418,15 @@ class _Channel:
             line = line[socket.send_fds(self._socket, [line], [fd]):]
         self._socket.sendall(line)
 
-    def receive(self):
-        """The next message; EOFError if the runtime is gone."""
+    def receive(self, with_file=False):
+        """The next message; EOFError if the runtime is gone. with_file: `file` is the descriptor that came with it, or None."""
+        self.file = None
         while b"\n" not in self._received:
-            data = self._socket.recv(1 << 16)
+            if with_file:
+                data, files, _, _ = socket.recv_fds(self._socket, 1 << 16, 1, socket.MSG_CMSG_CLOEXEC)
+                self.file = files[0] if files else self.file
+            else:
+                data = self._socket.recv(1 << 16)
             if not data:
                 raise EOFError
             self._received += data
@@ -433,12 +458,19 @@ class Context:
         self._state = None
         self._memory = None      # of the state
         self._exchanged = None   # memory of all_reduce(), broadcast() and all_gather()
+        self._of_one = None      # memory of the States of single reports and loads
+        self._talk = threading.Lock()  # held while an answer is awaited
+        self._is_open = False    # a run, by open_run()
         self._identity = {}      # what the runtime answered to the greeting
         self._step = self._step_seed = 0
 
     def _greet(self):
-        self._identity = self._ask("hello", protocol=_PROTOCOL, client=f"Python {platform.python_version()}", pid=os.getpid(), **_stacks_signal())
-        self._take_step(self._identity)
+        self._take_identity(self._ask("hello", **_who_i_am()))
+
+    def _take_identity(self, answer):
+        self._identity = answer
+        self._take_step(answer)
+        os.environ["TRAINRT_RUN_NAME"], os.environ["TRAINRT_RUN_DIR"] = answer["run_name"], answer["run_dir"]
 
     # Who am I (Ray Train's names).
     world_rank = property(lambda self: self._identity["world_rank"], doc="Number of this rank, from 0.")
@@ -450,6 +482,7 @@ class Context:
     run_name = property(lambda self: self._identity["run_name"], doc="run.name of the config.")
     run_dir = property(lambda self: self._identity["run_dir"], doc="The run directory, the same path on every rank.")
     seed = property(lambda self: self._identity["seed"], doc="run.seed of the config.")
+    aggregates = property(lambda self: self._identity.get("aggregate", False), doc="metrics.aggregate of the config.")
     step_count = property(lambda self: self._step, doc="Steps completed since the run began, over all attempts.")
     step_seed = property(lambda self: self._step_seed, doc="A seed of 64 bits from (run.seed, step, rank): the same after any restart.")
 
@@ -469,10 +502,17 @@ class Context:
         except (KeyError, ValueError):
             raise ValueError(f"[loop] {key} is '{text}'; the program expects {_TYPE_WORDS[kind]}") from None
 
-    def restore(self, state):
+    def restore(self, state=None):
         """Attaches the State that checkpoints hold, and loads the last one into it, if there is one: then True. In a new run
         tensors of which every rank holds the same become those of rank 0. Collective; once, before the first step() and
-        report()."""
+        report().
+
+        Without a State: the program keeps its state in files, and saves by report(directory=...). True if there is such a
+        checkpoint: checkpoint() tells where its files lie."""
+        if state is None:
+            answer = self._ask("restore", by_directory=True)
+            self._take_step(answer)
+            return answer["restored"]
         if not isinstance(state, State):
             raise TypeError(f"restore() takes a trainrt.State, not a {type(state).__name__}")
         nbytes = state._lay_out()
@@ -493,11 +533,73 @@ class Context:
         """One step is complete and the state is consistent: a point where the run may stop and lose nothing. Collective."""
         self._take_step(self._ask("step"))
 
-    def report(self, metrics):
+    def report(self, metrics, *, of_first_rank=False, directory=None, metadata=None, directory_name=None, state=None):
         """Metrics of an iteration, {name: value}, with the same names on every rank: numbers (also of NumPy, or torch tensors of
-        one element) are averaged over the ranks, a Number or ratio() says otherwise; a text is rank 0's. Takes a checkpoint
-        where one is due: the state must be complete. Collective."""
-        self._ask("report", metrics=_metrics(metrics))
+        one element) are averaged over the ranks, a Number or ratio() says otherwise; a text is rank 0's. A mean is a float; a sum,
+        min or max of ints is an int. Takes a checkpoint where one is due: the state must be complete. Collective.
+
+        of_first_rank=True, on all ranks: rank 0's metrics count, as they are.
+        directory: a checkpoint is taken at this report, of all files below the directories that ranks give (one rank, some or
+        all; a file of one name must be the same on all). It is copied when the call returns, and committed later: see
+        checkpoint(). A directory or file that cannot be read is an error on all ranks. metadata: a dict for JSON that the
+        checkpoint's manifest carries beside that of checkpoint_metadata(); of the ranks that give one the lowest's counts.
+        directory_name: what you call the checkpoint, kept there as "checkpoint_dir_name". state, on all ranks, in a run whose restore()
+        has attached none: a State of this checkpoint alone, which holds it beside the files; load() reads it."""
+        counts = not of_first_rank or self.world_rank == 0
+        given = {} if directory is None else {"directory": os.path.abspath(os.fspath(directory))}
+        if metadata is not None or directory_name is not None:
+            given["directory_metadata"] = _metadata_of("the metadata of report()", metadata, directory_name)
+        memory, new = (None, False) if state is None else self._memory_of_one(state)
+        if state is not None:
+            state._write_tensors(memory.bytes)
+            given.update(state._descriptions(), values=state._encoded_values(), **({"memory": memory.nbytes} if new else {}))
+        self._ask("report", with_memory=memory if new else None, metrics=_metrics(metrics) if counts else {}, of_first_rank=bool(of_first_rank), **given)
+        self._of_one = memory or self._of_one
+
+    def checkpoint(self):
+        """The newest checkpoint that is committed, or that the run was restored from, as {"index": 12, "path": its directory,
+        "files": True if report() was given a directory for it: its files lie in path/files}; None if there is none. Waits
+        for one on its way. Not collective."""
+        pause_s = 0.002
+        while True:
+            answer = self._ask("checkpoint")
+            if not answer["on_its_way"]:
+                return answer["checkpoint"]
+            time.sleep(pause_s)
+            pause_s = min(1.25 * pause_s, 0.05)
+
+    def _glance(self):
+        """What checkpoint() asks for, for any thread: the answer, or None while a call of the train thread is under way."""
+        if not self._talk.acquire(blocking=False):
+            return None
+        try:
+            if self._end is not None:
+                raise self._end()
+            answer = self._exchange("checkpoint", _line_of({"op": "checkpoint"}), None)
+        finally:
+            self._talk.release()
+        if "ok" not in answer:
+            raise RuntimeError(answer.get("error", "the run stops"))
+        return answer["ok"]
+
+    def load(self, state, checkpoint):
+        """Fills the tensors and values of this State from a checkpoint, given by its directory or that of its run; which must have
+        them all, and may have more. Every byte is checked. At any time: the run's own State stays what it is. Ranks may name other
+        things. Collective."""
+        memory, new = self._memory_of_one(state)
+        announced = {"memory": memory.nbytes} if new else {}
+        answer = self._ask("load", with_memory=memory if new else None, path=os.path.abspath(os.fspath(checkpoint)),
+                           values=state._encoded_values(), **state._descriptions(), **announced)
+        self._of_one = memory
+        state._read_tensors(memory.bytes)
+        state._take_values(answer["values"])
+
+    def _memory_of_one(self, state):
+        """Room for the tensors of this State, and whether the runtime does not know it yet."""
+        nbytes = state._lay_out()
+        if self._of_one is not None and self._of_one.nbytes >= nbytes:
+            return self._of_one, False
+        return _SharedMemory(max(nbytes, 4096)), True
 
     def stop_point(self):
         """A point inside long work between two steps (evaluation, loading) where the run may stop too: call it every few
@@ -547,25 +649,80 @@ class Context:
     def all_gather(self, array):
         """Returns the arrays of all ranks, in their order, as a list of new ones like `array`. All ranks give the same shape and
         type."""
-        view = _array_of("the array of all_gather()", array)
+        _array_of("the array of all_gather()", array)  # what is wrong with it is said first
         copies = [_copy_of("the array of all_gather()", array) for _ in range(self.world_size)]
-        parts = self._exchange_array("all_gather", view, self.world_size, shape=view.shape)
-        for rank, one in enumerate(copies):
-            _array_of("a copy", one).read_from(parts[rank * view.nbytes:(rank + 1) * view.nbytes])
+        self._all_gather_into(copies, array)
         return copies
+
+    def _all_gather_into(self, outputs, array, first=None):
+        """all_gather() whose parts go where they belong: outputs[r], if it is not None, gets what rank r has in its array, from its
+        element first[r] on (from its first, without `first`)."""
+        view = _array_of("the array of all_gather()", array)
+        parts = self._exchange_array("all_gather", view, self.world_size, shape=view.shape)
+        size = view.nbytes // max(math.prod(view.shape), 1)
+        for rank, output in enumerate(outputs):
+            if output is None:
+                continue
+            into = _array_of("an output of all_gather()", output)
+            at = rank * view.nbytes + (first[rank] * size if first else 0)
+            into.read_from(parts[at:at + into.nbytes])
+
+    def _all_reduce_together(self, arrays, op, into=None):
+        """all_reduce() of several arrays of one type as if they were one: the ranks meet once. into: the arrays that get the results,
+        one for each, None if nobody asks for it; the same arrays, if it is left out."""
+        results = None if into is None else [None if each is None else _array_of("a result of all_reduce()", each) for each in into]
+        for number, (view, part) in enumerate(self._all_reduced(arrays, op)):
+            result = view if results is None else results[number]
+            if result is not None:
+                result.read_from(part)
+
+    def _all_reduced(self, arrays, op):
+        """The same, whose results stay where they lie: pairs of an array's view and its bytes, which the next collective overwrites."""
+        views = [_array_of("an array of all_reduce()", array) for array in arrays]
+        kinds = sorted({view.dtype for view in views})
+        if len(kinds) != 1:
+            raise TypeError(f"arrays that are reduced together must be of one type, not of {' and '.join(kinds)}")
+        nbytes = sum(view.nbytes for view in views)
+        shared, new = self._shared_memory(nbytes)
+        for view, part in self._parts(views, shared):
+            view.write_to(part)
+        self._exchange_memory("all_reduce", shared, new, dtype=kinds[0], count=sum(math.prod(view.shape) for view in views), reduce=op)
+        return self._parts(views, shared)
+
+    @staticmethod
+    def _parts(views, shared):
+        """Each view with its part of the memory."""
+        at = 0
+        for view in views:
+            yield view, shared.bytes[at:at + view.nbytes]
+            at += view.nbytes
 
     def _exchange_array(self, op, view, count_of_parts=1, **fields):
         """Asks for a collective on an array; returns the shared memory with its result, as large as so many of it."""
         nbytes = view.nbytes * count_of_parts
-        memory = None
-        if self._exchanged is None or self._exchanged.nbytes < nbytes:
-            memory = _SharedMemory(max(1 << max(nbytes - 1, 0).bit_length(), 4096))
-        shared = memory or self._exchanged
+        shared, new = self._shared_memory(nbytes)
         view.write_to(shared.bytes[:view.nbytes])
-        announced = {"memory": memory.nbytes} if memory else {}
-        self._ask(op, dtype=view.dtype, with_memory=memory, **fields, **announced)
-        self._exchanged = shared
+        self._exchange_memory(op, shared, new, dtype=view.dtype, **fields)
         return shared.bytes[:nbytes]
+
+    def _shared_memory(self, nbytes):
+        """For a collective: at least so much, and whether the runtime does not know it yet."""
+        if self._exchanged is not None and self._exchanged.nbytes >= nbytes:
+            return self._exchanged, False
+        return _SharedMemory(max(1 << max(nbytes - 1, 0).bit_length(), 4096)), True
+
+    def _exchange_memory(self, op, shared, is_new, **fields):
+        announced = {"memory": shared.nbytes} if is_new else {}
+        self._ask(op, with_memory=shared if is_new else None, **fields, **announced)
+        self._exchanged = shared
+        if is_new and shared.nbytes > _BOARD_BYTES and self.world_size > 1:
+            self._exchanged = self._memory_of_ranks(shared.nbytes) or shared
+
+    def _memory_of_ranks(self, nbytes):
+        """Memory for the next collectives in which the ranks of a node reach each other's: nothing is copied from one to the other. All
+        ranks ask together, as all have brought new memory. None if there is none better than the program's own."""
+        place = self._ask("share", bytes=nbytes)
+        return _RuntimeMemory(self._channel.file, place["at"], place["bytes"]) if self._channel.file is not None else None
 
     def barrier(self):
         """Returns when all ranks have called it."""
@@ -573,6 +730,26 @@ class Context:
 
     def _take_step(self, answer):
         self._step, self._step_seed = answer["step"], answer["step_seed"]
+
+    # ---- runs that the program opens ----
+
+    def open_run(self, settings, number=1):
+        """Opens the run of these config keys ({"run.name": "mine", "checkpoint.num_to_keep": "2"}, texts as on the command line),
+        which stand between the config file and the command line; rank 0's count. number: of the run among those that this
+        program opens. False if that run has finished already: then nothing is run, and run_dir is where its results lie.
+        ValueError if another run is open, or for wrong settings. Collective."""
+        if self._is_open:
+            raise RuntimeError(f"open_run() was called while the run '{self.run_name}' is open: close_run() comes before")
+        self._take_identity(self._ask("open_run", settings=settings, number=int(number), **_who_i_am()))
+        self._is_open = not self._identity.get("finished", False)
+        return self._is_open
+
+    def close_run(self):
+        """The run is finished: a checkpoint on its way is committed, and what the State holds is saved. Another may be opened.
+        Collective."""
+        self._ask("close_run")
+        self._state = self._memory = self._exchanged = self._of_one = None
+        self._is_open = False
 
     # ---- the talk with the runtime ----
 
@@ -585,9 +762,10 @@ class Context:
         if self._busy:
             raise RuntimeError(f"{op}() was called during {self._busy}(): by a function under before_save, or by another thread")
         line = _line_of({"op": op, **fields})
-        self._busy = op
         try:
-            answer = self._exchange(op, line, with_memory)
+            with self._talk:
+                self._busy = op
+                answer = self._exchange(op, line, with_memory)
         except BaseException as error:  # of before_save, or of a signal's handler: the answer may still come
             self._broken = f"{op}() was interrupted by {type(error).__name__}, and the run cannot go on"
             raise
@@ -607,7 +785,7 @@ class Context:
             self._channel.send(line, memory.fd if memory else None)
             if memory:
                 memory.handed_over()
-            answer = self._channel.receive()
+            answer = self._channel.receive(with_file=op == "share")
             while "save" in answer:
                 try:
                     self._save()
@@ -683,21 +861,62 @@ def context():
     the next collective call raises it. So `multiprocessing` ends its workers by SIGKILL, and so does `subprocess.Popen.terminate()`
     with what it started.
     """
-    global _context
+    return _context or _connected(Context._greet)
+
+
+def open_run(settings, number=1):
+    """context(), whose run is the one that Context.open_run() opens, instead of the config's. It is the first call of either, or
+    comes after close_run(). Returns whether there is something to run."""
+    is_running = []
+
+    def greet(ctx):
+        is_running.append(ctx.open_run(settings, number))
+
     if _context is None:
-        fd = os.environ.get("TRAINRT_FD")
-        if fd is None:
-            raise RuntimeError(f"this program was not started by trainrt. Write into a config: [train] program = python3 "
-                               f"{os.path.basename(sys.argv[0] or 'train.py')}, and start it by `trainrt --config FILE`, under srun or mpiexec "
-                               f"for several ranks")
-        _leave_stops_to_the_runtime()
-        del os.environ["TRAINRT_FD"]  # what the program starts shall not take it for its own
-        _context = Context(_Channel(int(fd)))
-        _report_failures(_context)
-        os.register_at_fork(after_in_child=_context._left_behind)
-        _context._greet()
-        atexit.register(_context._done)
+        _connected(greet)
+    else:
+        greet(_context)
+    return is_running[0]
+
+
+def is_connected():
+    """Whether this process is a program that trainrt started, and context() will not fail for want of it."""
+    return _context is not None or "TRAINRT_FD" in os.environ
+
+
+def _connected(greet):
+    """Makes the one Context of this process."""
+    global _context
+    fd = os.environ.get("TRAINRT_FD")
+    if fd is None:
+        raise RuntimeError(f"this program was not started by trainrt. Write into a config: [train] program = python3 "
+                           f"{os.path.basename(sys.argv[0] or 'train.py')}, and start it by `trainrt --config FILE`, under srun or mpiexec "
+                           f"for several ranks")
+    _leave_stops_to_the_runtime()
+    del os.environ["TRAINRT_FD"]  # what the program starts shall not take it for its own
+    _context = Context(_Channel(int(fd)))
+    _report_failures(_context)
+    os.register_at_fork(after_in_child=_context._left_behind)
+    greet(_context)
+    atexit.register(_context._done)
     return _context
+
+
+def _who_i_am():
+    return {"protocol": _PROTOCOL, "client": f"Python {platform.python_version()}", "pid": os.getpid(), **_stacks_signal()}
+
+
+def _announce():
+    """Tells the runtime that this program uses the client: then it waits longer for which run is to be opened. What this process
+    inherited under that number may be something else, if it is not the one that trainrt started."""
+    try:
+        fd = int(os.environ.get("TRAINRT_FD", ""))
+        if os.fstat(fd).st_ino != int(os.environ.get("TRAINRT_FD_INODE", "")):
+            return
+        with socket.socket(fileno=os.dup(fd)) as channel:
+            channel.sendall(b'{"op":"imported"}\n')
+    except (ValueError, OSError):
+        pass
 
 
 def _leave_stops_to_the_runtime():
@@ -737,3 +956,6 @@ def _report_failures(ctx):
             print_exception(kind, error, trace)
 
     sys.excepthook = tell
+
+
+_announce()

@@ -1,0 +1,5 @@
+"""ray.air.config."""
+
+from ..train import CheckpointConfig, DataConfig, FailureConfig, RunConfig, ScalingConfig, SyncConfig
+
+__all__ = ["CheckpointConfig", "DataConfig", "FailureConfig", "RunConfig", "ScalingConfig", "SyncConfig"]

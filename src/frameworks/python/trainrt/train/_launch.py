@@ -1,0 +1,170 @@
+"""fit() in a script that trainrt did not start: it starts the ranks, each of which runs the train function only."""
+
+import os
+import signal
+import sys
+
+from .. import _cluster
+from . import _executable, _notes, _private_folder, _ranks, _returns, _run_directory, _script, _settings, _travel
+from ._result import Result
+from ._scaling_config import ScalingConfig
+from .errors import ControllerError, RunStopped, WorkerGroupError
+
+_STOPPED = 75
+_default_names = {}  # how often each was given in this process
+
+
+def fit_elsewhere(trainer):
+    """Blocks until the ranks have ended. Returns the Result; raises TrainingFailedError, RunStopped, or KeyboardInterrupt."""
+    run = Run(trainer)
+    if run.is_finished():
+        _notes.say(f"the run '{run.name}' has finished already: its Result is returned, and nothing is trained. Another "
+                   f"RunConfig(name=...) is a new run")
+        return Result.from_path(run.run_dir)
+    folder = _private_folder.make(run.storage)
+    try:
+        run.start(folder, {})
+        return run.result(folder)
+    finally:
+        _private_folder.remove(folder)
+
+
+class Run:
+    """One start of the ranks."""
+
+    def __init__(self, trainer):
+        self.trainer = trainer
+        self.scaling = trainer.scaling_config or ScalingConfig()
+        for line in trainer.notes():
+            _notes.say(line)
+        found = {**_settings.settings(self.scaling), **trainer.settings()}
+        self.storage = found.setdefault("run.storage_path", default_storage())
+        self.name = found.get("run.name") or _default_name(trainer)
+        found["run.name"] = self.name
+        found.setdefault("failure.max_failures", "0")  # Ray Train's default
+        self._settings = found
+        self.run_dir = os.path.join(self.storage, self.name)
+        self._processes = self._end = self._error_before = None
+
+    def is_finished(self):
+        """And under these stop rules: with others it may go on, which trainrt decides."""
+        return _run_directory.is_finished(self.run_dir) and _stop_rules(self._settings) == _run_directory.stop_rules(self.run_dir)
+
+    def start(self, folder, options):
+        """Sends the function to the ranks, and runs them."""
+        _travel.send(self.trainer, folder, options)
+        self._error_before = _stamp(self.run_dir)
+        command = [*_start_words(self.scaling), *_settings.words(self._settings), "--", sys.executable, "-m", "trainrt.train._worker"]
+        stop_signal = signal.SIGUSR1 if command[0] == "srun" else signal.SIGINT  # srun keeps a SIGINT for itself
+        self._processes = _ranks.Processes(command, self._environment(folder, command[0] == "srun"), stop_signal)
+        self._end = self._processes.run()
+        self._raise_unless_good(folder)
+
+    def _environment(self, folder, is_srun):
+        environment = {**os.environ, **_cluster.env_vars(), "TRAINRT_FIT": folder}
+        cpus = self.scaling.num_cpus_per_worker
+        if cpus:
+            environment.setdefault("OMP_NUM_THREADS", str(max(1, int(cpus))))
+        if is_srun:
+            environment.setdefault("SLURM_MPI_TYPE", "pmix")
+        return environment
+
+    def stop(self):
+        """From another thread: the ranks stop and save."""
+        self._processes.interrupt()
+
+    def result(self, folder):
+        return Result.from_path(self.run_dir, return_value=self.returned(folder, 0))
+
+    def returned(self, folder, rank):
+        """What the train function returned on that rank."""
+        return _returns.returned_by(folder, rank)
+
+    # ---- a bad end ----
+
+    def _raise_unless_good(self, folder):
+        if self._end.interrupted:
+            raise KeyboardInterrupt
+        if self._end.code == 0:
+            return
+        if self._end.code == _STOPPED:
+            raise RunStopped(f"the run '{self.name}' was stopped, and all is saved: start the same script again to continue it")
+        failures = _returns.failures_in(folder)
+        if not failures:
+            raise ControllerError(f"the run '{self.name}' failed ({_how(self._end.code)}): {self._why()}", exit_code=self._end.code)
+        what = "; ".join(f"rank {rank}: {_returns.summary_of(error)}" for rank, error in failures.items())
+        raise WorkerGroupError(f"the run '{self.name}' failed on {what}\n(all of it: {os.path.join(self.run_dir, 'error.txt')})", failures,
+                               self._end.code) from next(iter(failures.values()))
+
+    def _why(self):
+        if _stamp(self.run_dir) != self._error_before:
+            return _run_directory.error_text(self.run_dir)
+        lines = [line for line in self._end.last_lines if "error" in line] or self._end.last_lines[-5:]
+        return "\n".join(lines) or "the lines of trainrt above say why"
+
+
+def _stop_rules(settings):
+    return {key: text for key, text in settings.items() if key.startswith("stop.")}
+
+
+def _how(code):
+    return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit {code}"
+
+
+def _stamp(run_dir):
+    """Tells a new error.txt from an old one."""
+    try:
+        found = os.stat(os.path.join(run_dir, "error.txt"))
+        return found.st_mtime_ns, found.st_size
+    except OSError:
+        return None
+
+
+def default_storage():
+    """As `trainrt -- python3 train.py` has it."""
+    return os.path.join(os.environ.get("SLURM_SUBMIT_DIR") or os.getcwd(), "runs")
+
+
+def job_of_slurm():
+    """What all starts of this job have, over requeues; None outside of one."""
+    array = os.environ.get("SLURM_ARRAY_JOB_ID")
+    return f"{array}_{os.environ.get('SLURM_ARRAY_TASK_ID')}" if array else os.environ.get("SLURM_JOB_ID")
+
+
+def _default_name(trainer):
+    """Of trainer and script, and of the job in Slurm: a requeue continues it, and another job is another run. The second of a process
+    gets -2."""
+    name = trainer.default_name(_script.of_this_process()["path"])
+    if job_of_slurm():
+        name += f"-{job_of_slurm()}"
+    _default_names[name] = _default_names.get(name, 0) + 1
+    return name if _default_names[name] == 1 else f"{name}-{_default_names[name]}"
+
+
+def _start_words(scaling):
+    """srun inside an allocation, else trainrt -n."""
+    program = _executable.trainrt()
+    if not _is_in_allocation():
+        _cluster.check_fits(scaling)
+        return [program, "-n", str(scaling.most_workers)]
+    ranks = scaling.most_workers
+    allocated = os.environ.get("SLURM_NTASKS")
+    if allocated and isinstance(scaling.num_workers, tuple):
+        ranks = max(scaling.least_workers, min(ranks, int(allocated)))
+    words = ["srun", "--kill-on-bad-exit=0", "--wait=20", "--immediate=300", f"--ntasks={ranks}"]
+    if scaling.num_cpus_per_worker:
+        words.append(f"--cpus-per-task={max(1, int(scaling.num_cpus_per_worker))}")
+    return [*words, *os.environ.get("TRAINRT_SRUN_ARGS", "").split(), program]
+
+
+def _is_in_allocation():
+    """Whether srun may start the ranks: in a batch script, under salloc, in a notebook of a job."""
+    if "SLURM_JOB_ID" not in os.environ:
+        return False
+    tasks = os.environ.get("SLURM_STEP_NUM_TASKS")
+    if tasks is None or int(os.environ.get("SLURM_STEP_ID", 0)) >= 0xFFFFFFF0:  # the shell of salloc is a step of its own kind
+        return True
+    if int(tasks) > 1:
+        raise RuntimeError(f"srun started this script in {tasks} tasks, each of which would start ranks: write `srun trainrt -- python3 "
+                           f"train.py`, or start the script once, without srun")
+    return False

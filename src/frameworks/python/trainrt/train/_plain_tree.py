@@ -1,0 +1,82 @@
+"""Nested Python values in a folder, without pickle: what save_checkpoint() of Ray Train 1.x takes. dicts, lists, tuples, numbers, texts, bytes,
+None, NumPy arrays and torch tensors; the bytes of arrays lie one behind the other in arrays.bin, everything else is in tree.json."""
+
+import json
+import math
+import os
+import sys
+
+_TREE, _ARRAYS = "tree.json", "arrays.bin"
+
+
+class _Writer:
+    def __init__(self, file):
+        self._file, self._at = file, 0
+
+    def encoded(self, where, value):
+        if value is None or isinstance(value, (bool, int, str)):
+            return value
+        if isinstance(value, float):
+            return value if math.isfinite(value) else {"float": repr(value)}
+        if isinstance(value, dict):
+            return {"dict": [[self.encoded(where, key), self.encoded(f"{where}[{key!r}]", each)] for key, each in value.items()]}
+        if isinstance(value, (list, tuple)):
+            kind = "list" if isinstance(value, list) else "tuple"
+            return {kind: [self.encoded(f"{where}[{number}]", each) for number, each in enumerate(value)]}
+        if isinstance(value, (bytes, bytearray)):
+            return {"bytes": self._place(bytes(value))}
+        return self._array(where, value)
+
+    def _array(self, where, value):
+        torch = sys.modules.get("torch")
+        if torch is not None and isinstance(value, torch.Tensor):
+            host = value.detach().cpu().contiguous()
+            data = bytes(host.reshape(-1).view(torch.uint8).numpy()) if host.numel() else b""
+            return {"torch": str(host.dtype).split(".")[1], "shape": list(host.shape), "at": self._place(data)}
+        if hasattr(value, "__array_interface__") and not value.dtype.hasobject:
+            return {"numpy": value.dtype.str, "shape": list(value.shape), "at": self._place(value.tobytes())}
+        raise TypeError(f"save_checkpoint(): {where} is a {type(value).__name__}; it takes numbers, texts, bytes, arrays, tensors, and dicts and "
+                        f"lists of them. Write other things into a directory, and report(checkpoint=Checkpoint.from_directory(...))")
+
+    def _place(self, data):
+        self._file.write(data)
+        self._at += len(data)
+        return [self._at - len(data), len(data)]
+
+
+def _decoded(value, data):
+    if not isinstance(value, dict):
+        return value
+    kind, content = next(iter(value.items()))
+    if kind == "float":
+        return float(content)
+    if kind == "dict":
+        return {_decoded(key, data): _decoded(each, data) for key, each in content}
+    if kind in ("list", "tuple"):
+        return (list if kind == "list" else tuple)(_decoded(each, data) for each in content)
+    at, size = content if kind == "bytes" else value["at"]
+    part = data[at:at + size]
+    if kind == "bytes":
+        return bytes(part)
+    if kind == "torch":
+        import torch
+        flat = torch.frombuffer(bytearray(part), dtype=torch.uint8) if size else torch.empty(0, dtype=torch.uint8)
+        return flat.view(getattr(torch, content)).reshape(value["shape"])
+    import numpy
+    return numpy.frombuffer(bytearray(part), dtype=numpy.dtype(content)).reshape(value["shape"])
+
+
+def save(folder, values):
+    with open(os.path.join(folder, _ARRAYS), "wb") as file:
+        writer = _Writer(file)
+        tree = {name: writer.encoded(name, value) for name, value in values.items()}
+    with open(os.path.join(folder, _TREE), "w", encoding="utf-8") as file:
+        json.dump(tree, file, allow_nan=False)
+
+
+def load(folder):
+    with open(os.path.join(folder, _TREE), encoding="utf-8") as file:
+        tree = json.load(file)
+    with open(os.path.join(folder, _ARRAYS), "rb") as file:
+        data = file.read()
+    return {name: _decoded(value, data) for name, value in tree.items()}

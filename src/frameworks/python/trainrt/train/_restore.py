@@ -1,0 +1,62 @@
+"""Trainer.restore(path): the run in a directory goes on."""
+
+import importlib
+import os
+from dataclasses import fields, replace
+
+from . import _record, _run_directory
+from ._run_config import RunConfig
+from ._scaling_config import ScalingConfig
+
+
+def _directory(path):
+    text = os.fspath(path)
+    return os.path.abspath(os.path.expanduser(text[len("file://"):] if text.startswith("file://") else text))
+
+
+def can_restore(path):
+    return _run_directory.run_record(_directory(path)) is not None
+
+
+def restored(kind, path, function, config, arguments):
+    """A `kind` of Trainer for that run."""
+    run_dir = _directory(path)
+    if not can_restore(run_dir):
+        raise ValueError(f"{kind.__name__}.restore({run_dir!r}): no run is there (can_restore() tells); give the directory of a run, "
+                         f"storage_path/name")
+    record = _record.read(run_dir)
+    given = arguments.pop("run_config", None) or RunConfig()
+    run_config = replace(given, stop=given.stop if given.stop is not None else _stop(run_dir), name=os.path.basename(run_dir), storage_path=os.path.dirname(run_dir))
+    given = {"scaling_config": _scaling(record), "metadata": record.get("metadata") or None}
+    given.update((name, value) for name, value in arguments.items() if value is not None)
+    return kind(function or _recorded_function(kind, run_dir, record), train_loop_config=config if config is not None else record.get("train_loop_config"),
+                run_config=run_config, **given)
+
+
+def _stop(run_dir):
+    """As the run had it, if a RunConfig can say it."""
+    rules = {key[len("stop."):]: text[3:] for key, text in _run_directory.stop_rules(run_dir).items() if text.startswith(">= ")}
+    return {name: int(number) if number.lstrip("-").isdigit() else float(number) for name, number in rules.items()} or None
+
+
+def _scaling(record):
+    recorded = record.get("scaling_config")
+    if not recorded:
+        return None
+    known = {each.name for each in fields(ScalingConfig)}
+    return ScalingConfig(**{name: value for name, value in recorded.items() if name in known})
+
+
+def _recorded_function(kind, run_dir, record):
+    place = record.get("function") or {}
+    module, name = place.get("module"), place.get("qualname", "")
+    again = f"{kind.__name__}.restore({run_dir!r}, train_loop_per_worker=...)"
+    if not module or module in ("__main__", "__mp_main__") or "<" in name:
+        raise ValueError(f"{again}: give the train function again; that of the run, {name or 'unknown'}, is in no module")
+    try:
+        found = importlib.import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+        return found
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"{again}: give the train function again; {module}.{name} of the run is not there: {error}") from error

@@ -1,0 +1,121 @@
+"""Result: what came out of a run, read from its directory."""
+
+import math
+import os
+from pathlib import Path
+
+from . import _record, _run_directory
+from ._checkpoint import Checkpoint
+from .errors import TrainingFailedError
+
+# Ray Train's older names of what every report has.
+_ALIASES = {"training_iteration": "_training_iteration", "timestamp": "_timestamp", "time_this_iter_s": "_time_this_iter_s"}
+
+
+def _with_aliases(report):
+    """A number that is not there, null in the file, is NaN."""
+    found = {name: math.nan if value is None else value for name, value in report.items()}
+    return {**{alias: found[name] for alias, name in _ALIASES.items() if name in found}, **found}
+
+
+class Result:
+    """metrics: of the last report. checkpoint: the newest that a train function reported. best_checkpoints: [(Checkpoint, metrics)] of
+    those that are kept, the best last. error: why the run failed, or None. path: the run directory. return_value: what the train
+    function returned on rank 0, in the process that called fit()."""
+
+    def __init__(self, path, reports, checkpoints, error=None, config=None, return_value=None):
+        self.path = path
+        self.filesystem = None
+        self.reports = [_with_aliases(report) for report in reports]
+        self.metrics = self.reports[-1] if self.reports else {}
+        self._checkpoints = checkpoints  # oldest first
+        self.checkpoint = checkpoints[-1][0] if checkpoints else None
+        self.best_checkpoints = checkpoints
+        self.error = error
+        self.config = config
+        self.return_value = return_value
+
+    @classmethod
+    def from_path(cls, path, storage_filesystem=None, *, return_value=None):
+        """The Result of the run in this directory, also while it goes on, and after it failed."""
+        if storage_filesystem is not None:
+            raise ValueError("Result.from_path(storage_filesystem=...): runs lie in folders that all nodes see; leave it out")
+        path = os.path.abspath(os.path.expanduser(os.fspath(path)))
+        record = _run_directory.run_record(path)
+        if record is None:
+            raise RuntimeError(f"Result.from_path({path!r}): no run is there: a run directory has a run.json of trainrt's")
+        reports = _run_directory.reports(path)
+        error = None
+        if record.get("state") == "failed":
+            exit_code = _run_directory.last_attempt(path).get("exit_code", 70)
+            error = TrainingFailedError(_run_directory.error_text(path) or "the run failed; its log says why", exit_code=exit_code)
+        result = cls(path, reports, _reported_checkpoints(path, reports), error, _config_of(path, record), return_value)
+        result.best_checkpoints = _ranked(result._checkpoints, record.get("config", {}))
+        return result
+
+    @classmethod
+    def of_local(cls, session, returned):
+        """Of a run without a runtime."""
+        reports = [{**metrics, "_training_iteration": number} for number, (metrics, _) in enumerate(session.reports, 1)]
+        newest = session.get_checkpoint()
+        checkpoints = [(newest, _with_aliases(reports[-1]))] if newest is not None and reports else []
+        return cls(None, reports, checkpoints, config=session.job.train_loop_config, return_value=returned)
+
+    @property
+    def log_dir(self):
+        """Ray's older name of `path`, as a pathlib.Path; None of a run that kept nothing."""
+        return Path(self.path) if self.path is not None else None
+
+    @property
+    def metrics_dataframe(self):
+        """All reports as a pandas.DataFrame, a row each."""
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError("Result.metrics_dataframe needs pandas (pip install pandas); Result.reports has the same as a list of "
+                              "dicts, and progress.csv of the run directory as a table") from None
+        return pandas.DataFrame(self.reports)
+
+    def get_best_checkpoint(self, metric, mode):
+        """The kept checkpoint whose metric is the most (mode 'max') or the least ('min')."""
+        if mode not in ("max", "min"):
+            raise ValueError(f"get_best_checkpoint(mode={mode!r}): it must be 'max' or 'min'")
+        scored = [(metrics[metric], checkpoint) for checkpoint, metrics in self._checkpoints if _is_score(metrics.get(metric))]
+        if not scored:
+            names = sorted({name for _, metrics in self._checkpoints for name in metrics if not name.startswith("_")})
+            raise RuntimeError(f"get_best_checkpoint({metric!r}): no checkpoint was reported with that metric as a number; they have: "
+                               f"{', '.join(names) or 'none'}")
+        return (max if mode == "max" else min)(scored, key=lambda each: each[0])[1]
+
+    def __repr__(self):
+        shown = {name: value for name, value in self.metrics.items() if name not in _ALIASES and not name.startswith("_")}
+        return f"Result(metrics={shown}, path={self.path!r}, checkpoint={self.checkpoint}, error={self.error!r})"
+
+
+def _is_score(value):
+    return isinstance(value, (int, float)) and not math.isnan(value)
+
+
+def _reported_checkpoints(path, reports):
+    """[(Checkpoint, metrics)] of those with files of a train function, oldest first; with all metrics of their report."""
+    by_iteration = {report.get("_training_iteration"): report for report in reports}
+    return [(Checkpoint(folder), _with_aliases(by_iteration.get(manifest.get("iteration")) or manifest.get("metrics") or {}))
+            for folder, manifest in _run_directory.reported(path)]
+
+
+def _ranked(checkpoints, config):
+    attribute = config.get("checkpoint.score_attribute")
+    if not attribute:
+        return checkpoints
+    sign = -1 if config.get("checkpoint.score_order") == "min" else 1
+
+    def score(each):
+        value = each[1].get(attribute)
+        return sign * value if _is_score(value) else -math.inf
+
+    return sorted(checkpoints, key=score)
+
+
+def _config_of(path, record):
+    loop = _record.read(path).get("train_loop_config")
+    return loop if loop is not None else record.get("loop") or None

@@ -1,0 +1,114 @@
+"""A Trainer on its way to the ranks.
+
+What is in a module, or at the top level of the script, travels by its name; what is not (a lambda, a function in a function, all of a
+notebook) by cloudpickle, if that is installed.
+"""
+
+import importlib
+import io
+import json
+import os
+import pickle
+import sys
+import types
+
+from . import _fit, _private_folder, _script
+
+_CALL, _TRAINER = "call.json", "trainer.pickle"
+
+
+class _HasNoName(Exception):
+    """A function or a class that cannot be found by its name."""
+
+    def __init__(self, thing, why):
+        super().__init__(thing, why)
+        self.thing, self.why = thing, why
+
+
+class _ByName(pickle.Pickler):
+    """Pickles by names only; notices whether the script is needed to find them."""
+
+    def __init__(self, file, has_script):
+        super().__init__(file, pickle.HIGHEST_PROTOCOL)
+        self._has_script = has_script
+        self.needs_script = False
+
+    def reducer_override(self, thing):
+        if isinstance(thing, (types.FunctionType, type)):
+            name = getattr(thing, "__qualname__", "")
+            if name.endswith("<lambda>"):
+                raise _HasNoName(thing, "it is a lambda")
+            if "<locals>" in name:
+                raise _HasNoName(thing, "it is defined inside of a function")
+            if thing.__module__ == "__main__":
+                if not self._has_script:
+                    raise _HasNoName(thing, "it is defined in a notebook, an interpreter or `python3 -c`")
+                self.needs_script = True
+        return NotImplemented
+
+
+def _pickled(trainer, script):
+    """(bytes, whether the ranks need the script)."""
+    buffer = io.BytesIO()
+    pickler = _ByName(buffer, bool(script["path"]))
+    try:
+        pickler.dump(trainer)
+        return buffer.getvalue(), pickler.needs_script
+    except _HasNoName as error:
+        return _by_cloudpickle(trainer, f"{_place(error.thing)}: {error.why}, so that the ranks cannot find it by its name"), False
+    except (pickle.PicklingError, TypeError, AttributeError) as error:
+        return _by_cloudpickle(trainer, f"{type(trainer).__name__}: {error}"), False
+
+
+def _place(thing):
+    code = getattr(thing, "__code__", None)
+    return f"{thing.__qualname__} ({os.path.basename(code.co_filename)}, line {code.co_firstlineno})" if code else thing.__qualname__
+
+
+def _by_cloudpickle(trainer, why):
+    try:
+        cloudpickle = importlib.import_module("cloudpickle")
+    except ImportError:
+        raise ValueError(f"the train function and its arguments cannot travel to the ranks.\n{why}.\nDefine it by `def` at the top level of "
+                         f"a script or a module, or install cloudpickle (pip install cloudpickle), or start the whole script on every "
+                         f"rank: srun trainrt -- python3 train.py") from None
+    try:
+        return cloudpickle.dumps(trainer, protocol=pickle.HIGHEST_PROTOCOL)
+    except Exception as error:  # as the objects' methods raise
+        raise ValueError(f"the train function and its arguments cannot travel to the ranks, not even by cloudpickle: "
+                         f"{type(error).__name__}: {error}. Make what it uses inside of the function") from error
+
+
+def send(trainer, folder, options):
+    """Lays the trainer into the private folder. `options`: for the worker, as JSON."""
+    script = _script.of_this_process()
+    data, needs_script = _pickled(trainer, script)
+    call = {"format": "trainrt call 1", "script": script if needs_script else None, "sys_path": sys.path, "argv": sys.argv, **options}
+    _private_folder.write(folder, _TRAINER, data)
+    _private_folder.write(folder, _CALL, json.dumps(call).encode())
+
+
+def options_of(folder):
+    """What send() was given as options, and how the script's process was; sets sys.path and sys.argv as they were there."""
+    call = json.loads(_private_folder.read(folder, _CALL))
+    sys.path[:] = ["" if path == "" else path for path in call["sys_path"]]
+    sys.argv[:] = call["argv"]
+    return call
+
+
+def receive(folder, call):
+    """The trainer, on a rank."""
+    if call["script"]:
+        _fit._importing = os.path.basename(call["script"]["path"])
+        try:
+            _script.import_as_main(call["script"])
+        finally:
+            _fit._importing = None
+    try:
+        return _private_folder.read_pickle(folder, _TRAINER)
+    except AttributeError as error:
+        if not call["script"]:
+            raise
+        script = os.path.basename(call["script"]["path"])
+        raise RuntimeError(f"{error}. The ranks import {script}, and what it defines under `if __name__ == \"__main__\":` is not there: move "
+                           f"the train function, and what it uses, out of it") from None

@@ -1,0 +1,42 @@
+"""A rank that fit() of a script has started: python3 -m trainrt.train._worker, with the private folder in TRAINRT_FIT."""
+
+import os
+
+from .. import _client
+from . import _fit_here, _record, _returns, _travel
+from ._runtime_session import RuntimeSession
+from .errors import WorkerGroupError
+
+
+def main():
+    folder = os.environ.pop("TRAINRT_FIT")
+    runtime = _client.context()  # first of all: what fails from here on is told with its rank
+    _returns.clear_failures(folder, runtime.world_rank, runtime.world_size)
+    try:
+        _run(folder, runtime)
+    except WorkerGroupError as failure:
+        _fail(folder, runtime, failure.__cause__)
+    except Exception as error:  # of the script's import, say
+        _fail(folder, runtime, error)
+
+
+def _run(folder, runtime):
+    call = _travel.options_of(folder)
+    trainer = _travel.receive(folder, call)
+    if runtime.world_rank == 0:
+        _record.write(runtime.run_dir, trainer)
+    returned = _fit_here.run_function(trainer, RuntimeSession(runtime, trainer.job()))
+    if runtime.world_rank == 0 or call.get("all_return"):
+        _returns.leave_returned(folder, runtime.world_rank, returned)
+
+
+def _fail(folder, runtime, error):
+    """Leaves the exception for the script, and tells the runtime, which may end this process at once. Not if it is the runtime's own."""
+    if runtime._end is None:
+        _returns.leave_failure(folder, runtime.world_rank, error, _fit_here.of_the_user(error.__traceback__))
+        _fit_here.tell(runtime, error)
+    raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""Ray Train's functions for PyTorch, on ranks of trainrt; in a process of its own each works too, as one rank.
+
+    def train_func():
+        model = prepare_model(Net())                                       # in DDP if there are several ranks
+        loader = prepare_data_loader(DataLoader(data, batch_size=64, shuffle=True))
+        optimizer = torch.optim.AdamW(model.parameters())
+        at = load_state(model, optimizer, data=loader, epoch=0)            # the last checkpoint, if there is one
+        for epoch in range(at["epoch"], 10):
+            for x, y in loader:                                            # after a restart: behind what was seen
+                ...
+                save_point()                                               # here the run may stop, and lose nothing
+            save_state(model, optimizer, data=loader, epoch=epoch + 1, metrics={"loss": loss.item()})
+
+    TorchTrainer(train_func, scaling_config=ScalingConfig(num_workers=2)).fit()
+
+load_state(), save_state() and save_point() are trainrt's own: checkpoints of tensors by name, without pickle, of any number of ranks.
+Importing this also makes torch.distributed.init_process_group("trainrt") known.
+Ray Train's way, files in a directory that report() takes, works as well. Needs torch 1.13 or later.
+"""
+
+from . import _process_group
+from ._amp import accelerate, backward, prepare_optimizer
+from ._exact import NotExact, check_exact
+from ._loader import prepare_data_loader
+from ._prepare import prepare_model
+from ._seeding import enable_reproducibility
+from ._state import load_state, save_point, save_state
+from ._trainer import TorchConfig, TorchTrainer
+from ._transfer import get_device, get_devices
+
+__all__ = ["NotExact", "TorchConfig", "TorchTrainer", "accelerate", "backward", "check_exact", "enable_reproducibility", "get_device",
+           "get_devices", "load_state", "prepare_data_loader", "prepare_model", "prepare_optimizer", "save_point", "save_state"]
+
+_process_group.register()
+
+_OF_DCP = {"CheckpointReader": "_dcp_reader", "CheckpointWriter": "_dcp_writer"}  # torch.distributed.checkpoint takes long to import
+
+
+def __getattr__(name):
+    if name not in _OF_DCP:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(_dcp_module(name), name)
+
+
+def _dcp_module(name):
+    import importlib
+    try:
+        import torch.distributed.checkpoint.staging  # noqa: F401
+    except ImportError:
+        import torch
+        raise ImportError(f"trainrt.train.torch.{name} needs torch 2.4 or later, and this is {torch.__version__}: save_state() and load_state() work "
+                          f"here") from None
+    return importlib.import_module(f"{__name__}.{_OF_DCP[name]}")

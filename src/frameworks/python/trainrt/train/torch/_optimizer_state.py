@@ -1,0 +1,139 @@
+"""The state of any optimizer by the names of its parameters. It comes into being in the first steps, and a checkpoint wants all names
+beforehand: so one step is made on gradients of zero, and undone."""
+
+import collections
+import contextlib
+
+import torch
+
+from . import _plain_state
+from ._leaves import Leaf, path_of
+
+
+class OptimizerPart:
+    """`names`: id(parameter) -> name."""
+
+    def __init__(self, prefix, optimizer, names):
+        if type(optimizer).__name__ == "ZeroRedundancyOptimizer":
+            raise TypeError("the state of a ZeroRedundancyOptimizer lies on other ranks, without names; shard the module by "
+                            "torch.distributed.fsdp.fully_shard instead")
+        self.prefix, self._optimizer = prefix, optimizer
+        self._parameters = {}
+        for group in optimizer.param_groups:
+            for parameter in group["params"]:
+                if id(parameter) not in names:
+                    raise ValueError(f"{prefix}: the optimizer has a parameter of shape {list(parameter.shape)} that none of the modules and "
+                                     f"tensors given has: give its module too, as load_state(module, optimizer, other=module)")
+                self._parameters[names[id(parameter)]] = parameter
+        self._forms = self._forms_of_state()
+        self._leaves = {}
+
+    def leaves(self):
+        """Of all that can have state; zeros if there is none yet."""
+        self._leaves = {(name, key): self._leaf(name, key, form) for name, keys in self._forms.items() for key, form in keys.items()
+                        if isinstance(form, torch.Tensor)}
+        return list(self._leaves.values())
+
+    def text(self):
+        plain = {name: {key: state[key] for key, value in state.items() if not isinstance(value, torch.Tensor)} for name, state in self._present()}
+        groups = [{key: value for key, value in group.items() if key != "params"} for group in self._optimizer.param_groups]
+        return _plain_state.text_of(self.prefix, {"groups": groups, "state": plain})
+
+    def take(self, text):
+        """Makes the state that of the leaves, which were filled, and of the text."""
+        groups = [{key: value for key, value in group.items() if key != "params"} for group in self._optimizer.param_groups]
+        plain = {name: {} for name in self._parameters}
+        taken = _plain_state.from_text(text, {"groups": groups, "state": plain})
+        if len(taken["groups"]) != len(groups):
+            raise ValueError(f"{self.prefix}: the checkpoint has {len(taken['groups'])} groups of parameters, and this optimizer {len(groups)}")
+        for group, values in zip(self._optimizer.param_groups, taken["groups"]):
+            group.update(values)
+        for name, parameter in self._parameters.items():
+            self._optimizer.state.pop(parameter, None)
+            if name in taken["state"]:
+                tensors = {key: leaf.tensor for (owner, key), leaf in self._leaves.items() if owner == name}
+                every = {**tensors, **taken["state"][name]}
+                self._optimizer.state[parameter] = {key: every[key] for key in self._forms.get(name, every) if key in every}
+
+    def _present(self):
+        for name, parameter in self._parameters.items():
+            state = self._optimizer.state.get(parameter)
+            if not state:
+                continue
+            forms = self._forms.get(name)
+            if forms is None:
+                raise ValueError(f"{self.prefix}/{path_of(name)}: the parameter has state now, and had none when load_state() was called: its "
+                                 f"requires_grad must be set, and its group added, before that")
+            for key, value in state.items():
+                if isinstance(value, torch.Tensor) != isinstance(forms.get(key), torch.Tensor):
+                    raise ValueError(f"{self.prefix}/{path_of(name)}/{key} is a {type(value).__name__} now, and was a {type(forms.get(key)).__name__} "
+                                     f"when load_state() was called: a checkpoint needs the same form all the time")
+            yield name, state
+
+    def _leaf(self, name, key, form):
+        tensor = (self._optimizer.state.get(self._parameters[name]) or {}).get(key)
+        if not isinstance(tensor, torch.Tensor):
+            tensor = torch.zeros_like(form) if form.device.type != "meta" else torch.zeros(form.shape, dtype=form.dtype, device=form.home)
+        leaf = Leaf(f"{self.prefix}/{path_of(name)}/{key}", tensor)
+        leaf.tensor = tensor
+        return leaf
+
+    def _forms_of_state(self):
+        """{name: {key: a tensor of that form, or anything else}}"""
+        state = self._optimizer.state
+        lacking = [parameter for parameter in self._parameters.values() if parameter.requires_grad and not state.get(parameter)]
+        with contextlib.ExitStack() as undo:
+            if lacking:
+                _step_on_zeros(self._optimizer, lacking, undo)
+            return {name: {key: self._form(name, key, value) for key, value in state[parameter].items()}
+                    for name, parameter in self._parameters.items() if state.get(parameter)}
+
+    def _form(self, name, key, value):
+        where = f"{self.prefix}/{path_of(name)}/{key}"
+        if not isinstance(value, torch.Tensor):
+            if isinstance(value, (list, tuple, dict)):
+                raise TypeError(f"{where} is a {type(value).__name__}, whose form changes from step to step: the optimizer "
+                                f"{type(self._optimizer).__name__} cannot be kept as tensors; keep its state_dict() in a file (trainrt.State.file)")
+            _plain_state.text_of(where, value)
+            return value
+        if type(value) is not torch.Tensor:
+            return value.detach()
+        form = torch.empty_like(value, device="meta")
+        form.home = value.device
+        return form
+
+
+@torch.no_grad()
+def _step_on_zeros(optimizer, parameters, undo):
+    """One step for these parameters alone, with a learning rate of zero. `undo` puts back what it changes."""
+    every = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    undo.callback(_put_back, optimizer, [(each, each.grad) for each in every], [(each, each.clone()) for each in parameters],
+                  [dict(group) for group in optimizer.param_groups])
+    for each in every:
+        each.grad = None
+    for each in parameters:
+        each.grad = torch.zeros_like(each)
+    for group in optimizer.param_groups:
+        if group.get("lr") is not None:
+            group["lr"] = torch.zeros_like(group["lr"]) if isinstance(group["lr"], torch.Tensor) else 0.0
+    hooks = {name: getattr(optimizer, name) for name in ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks") if hasattr(optimizer, name)}
+    for name, value in hooks.items():
+        setattr(optimizer, name, collections.OrderedDict())
+        undo.callback(setattr, optimizer, name, value)
+    try:
+        type(optimizer).step(optimizer)  # not that of the instance, which a scheduler counts
+    except TypeError as error:
+        raise TypeError(f"the optimizer {type(optimizer).__name__} makes no step without a closure ({error}): what it keeps is not known before it "
+                        f"is trained; keep its state_dict() in a file (trainrt.State.file)") from None
+
+
+@torch.no_grad()
+def _put_back(optimizer, gradients, values, groups):
+    for parameter, value in values:
+        parameter.copy_(value)
+        optimizer.state.pop(parameter, None)
+    for parameter, gradient in gradients:
+        parameter.grad = gradient
+    for group, before in zip(optimizer.param_groups, groups):
+        group.clear()
+        group.update(before)
