@@ -10,7 +10,7 @@ export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 
 .DEFAULT_GOAL := all
 .NOTPARALLEL:  # a goal configures what the next one builds
-.PHONY: all help packages test-packages configure configure-tests quickstart test test-frameworks lint chaos attack fuzz bench bench-% asan tsan install format clean
+.PHONY: all help packages test-packages configure configure-tests wheel quickstart test test-frameworks lint chaos attack fuzz bench bench-% asan tsan install format clean
 
 all: configure ## build the program and its modules
 	@cmake --build $(BUILD) --parallel $(JOBS) --target trainrt trainrt_shared modules
@@ -31,6 +31,9 @@ configure:
 configure-tests: test-packages configure
 	@grep -q '^TRAINRT_TESTS:BOOL=ON' $(BUILD)/CMakeCache.txt && grep -q '^CATCH2_INCLUDE:PATH=/' $(BUILD)/CMakeCache.txt || \
 	  cmake -S . -B $(BUILD) -DTRAINRT_TESTS=ON
+
+wheel: configure ## the Python package alone, for pip: build/wheel/trainrt-*.whl (needs pip, setuptools and wheel, and no network)
+	@cmake --build $(BUILD) --target python_wheel && ls $(BUILD)/wheel/*.whl
 
 quickstart: ## install, build, and train FashionMNIST on 2 ranks, without Slurm
 	@echo "quickstart, 1 of 3: packages of .debian-packages that are missing are installed (minutes if there are many)"
@@ -69,7 +72,7 @@ fuzz: test-packages ## made-up files, configs and messages for all that reads su
 BENCHES = $(patsubst tests/bench/bench_%.py,bench-%,$(wildcard tests/bench/bench_*.py))
 bench: $(BENCHES) ## all benchmarks, side by side with their peers
 
-bench-%: configure-tests all ## one benchmark: bench-train, bench-comm, bench-start, bench-report, bench-checkpoint, bench-scale, bench-restart, bench-program, bench-stage, bench-gpu
+bench-%: configure-tests all ## one benchmark: bench-train, bench-comm, bench-start, bench-report, bench-checkpoint, bench-scale, bench-restart, bench-program, bench-api, bench-stage, bench-gpu
 	@cmake --build $(BUILD) --parallel $(JOBS) --target bench_modules
 	@/usr/bin/python3 tests/bench/bench_$*.py $(BUILD) $(ONLY)
 

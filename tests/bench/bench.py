@@ -128,6 +128,10 @@ class Bench:
         for _ in range(repetitions):
             for name, measure in work.items():
                 figures[name].append(measure())
+        return self.note(figures)
+
+    def note(self, figures):
+        """Keeps and prints the numbers of each repetition, by name; returns them."""
         self.record["figures"].update(figures)
         for name, values in figures.items():
             print(f"# {name}: median {median(values):.4g} of {', '.join(f'{v:.4g}' for v in values)}", flush=True)

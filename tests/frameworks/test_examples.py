@@ -6,7 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from guides import block  # noqa: E402
-from own_mpi import build_own_main, install_library, must, pkg_config  # noqa: E402
+from own_mpi import build_own_main, build_own_trainer, install_library, must, pkg_config  # noqa: E402
 from training import *  # noqa: E402,F403
 
 EXAMPLES = SOURCE / "jobs/examples"
@@ -100,6 +100,66 @@ def program_learns_and_continues(name, module):
 
 add_test("the_program_in_numpy_learns_and_continues", program_learns_and_continues, "numpy_program.py", "numpy")
 add_test("the_program_in_torch_learns_and_continues", program_learns_and_continues, "torch_program.py", "torch")
+
+
+def own_trainer(name):
+    return build_own_trainer(PREFIX, SOURCE / f"jobs/cpp/{name}.cpp", name)
+
+
+@test
+def the_linear_regression_with_its_own_main_learns_and_is_not_run_twice():
+    program, folder = own_trainer("linear"), scratch()
+    said = must([MPIEXEC, "-n", 2, program, "linear", folder])
+    rows = reports(folder / "linear")
+    check(len(rows) == 20 and rows[-1]["loss"] < 0.01 * rows[0]["loss"], f"it does not learn: {rows[0]['loss']} to {rows[-1]['loss']}")
+    last = said.splitlines()[-1]
+    check(last.startswith("loss ") and str(folder / "linear/checkpoint_0000") in last, f"it says {said!r}")
+    check(last in must([program, "linear", folder]), "started again it has another result")
+    equal(len(attempts(folder / "linear")), 1, "attempts")
+
+
+@test
+def the_callback_is_told_what_each_rank_has_reported():
+    folder = scratch()
+    said = must([MPIEXEC, "-n", 2, own_trainer("callback"), "callback", folder])
+    for text in (f"attempt 1 in {folder}/callback", "rank 0: best loss 0.", "rank 1: best loss", f"the newest checkpoint is {folder}/callback/checkpoint_000009"):
+        check(text in said, f"not said: {text}\n{said}")
+
+
+def rows_of(run_dir):
+    """{name: text} of the files in its newest checkpoint."""
+    newest = max(run_dir.glob("checkpoint_*"))
+    return {path.name: path.read_text() for path in (newest / "files").iterdir()}
+
+
+@test
+def a_program_that_saves_files_goes_on_from_them_after_a_kill():
+    program, folder = own_trainer("checkpoint_files"), scratch()
+    said = must([MPIEXEC, "-n", 2, program, "whole", folder, 60])
+    check(f"{folder}/whole/checkpoint_000059/files/rows-rank=1.txt" in said, f"it says {said!r}")
+    job = Job([MPIEXEC, "-n", 2, program, "broken", folder, 60], trainrt=str(program))
+    wait_for_reports(folder / "broken", 3, job, 60)
+    check(not job.ended(), "it ended before it could be killed", job)
+    kill([job.wait_for_ranks(2)[1]])
+    job.wait(60)
+    must([MPIEXEC, "-n", 2, program, "broken", folder, 60])
+    equal(len(attempts(folder / "broken")), 2, "attempts")
+    check_iterations(folder / "broken", 60)
+    equal(rows_of(folder / "broken"), rows_of(folder / "whole"), "files of the last checkpoint")
+
+
+@test
+def the_results_are_read_and_a_new_run_starts_from_the_best_checkpoint():
+    said = must([own_trainer("results"), scratch()])
+    for text in ("results: finished, accuracy 0.333333 after 1 attempts\n 0.25 0.33 0.50 1.00 0.50 0.33\n", 'kept: accuracy 1.00, {"trained_by":"results.cpp"}',
+                 "results-resumed starts from weight 4", "results-resumed: finished, accuracy 0.5 after 1 attempts\n 0.50\n"):
+        check(text in said, f"not said: {text}\n{said}")
+
+
+@test
+def the_programs_of_jobs_cpp_are_short():
+    for path in (SOURCE / "jobs/cpp").glob("*.cpp"):
+        check(len(path.read_text().splitlines()) <= 80, f"{path.name} has more than 80 lines")
 
 
 @test

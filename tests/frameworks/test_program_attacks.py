@@ -96,24 +96,28 @@ def a_program_that_takes_long_to_end_after_a_stop_does_not_hang():
     """It has train.stop_timeout for that, however short failure.hang_timeout is."""
     program = client("""
 ctx.restore(trainrt.State())
+ctx.step()
+print("in step", ctx.world_rank, flush=True)
 try:
     while True:
         ctx.step()
         time.sleep(0.01)
 finally:
-    time.sleep(7)
+    time.sleep(9)
     print("the end of", ctx.world_rank)
 """)
-    config = config_of(f"{PYTHON} {program}", failure={"hang_timeout": "2 s"})
+    config = config_of(f"{PYTHON} {program}", failure={"hang_timeout": "5 s"})
     job = start_program(2, config)
     run_dir = run_dir_of(config)
-    wait_until(lambda: job.ended() or list(run_dir.glob("attempts/*.pulse")), 30, "the attempt", job)
-    time.sleep(1.5)
+
+    def said(words):
+        return sum(path.read_text().count(words) for path in run_dir.glob("logs/rank-*.log"))
+
+    wait_until(lambda: job.ended() or said("in step") == 2, 30, "both ranks to be in a step", job)
     kill(job.ranks().values(), signal.SIGUSR1)
-    job.code = job.wait(30)
+    job.code = job.wait(40)
     check_exit(job, STOPPED)
-    ends = sum(path.read_text().count("the end of") for path in run_dir.glob("logs/rank-*.log"))
-    equal(ends, 2, "programs that came to their end", job)
+    equal(said("the end of"), 2, "programs that came to their end", job)
     check("hang" not in job.err and not list(run_dir.glob("logs/hang-*")), "it was taken to hang", job)
 
 

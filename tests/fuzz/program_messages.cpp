@@ -27,6 +27,10 @@ void touch(void* data, std::size_t bytes) {
   for (std::size_t i = 0; i < bytes; ++i) at[i] = at[i];
 }
 
+void touch(const State& state) {
+  for (const auto& tensor : state.tensors()) touch(tensor.local.data, tensor.local.bytes());
+}
+
 /// A communicator of one rank that looks at every byte it is given.
 class Alone final : public Communicator {
  public:
@@ -69,7 +73,7 @@ class Session {
   void save() {
     if (state == nullptr) return;
     state->bring_up_to_date();
-    for (const auto& tensor : state->tensors()) touch(tensor.local.data, tensor.local.bytes());
+    touch(*state);
     check_manifest(metadata, metrics);
   }
 
@@ -117,7 +121,18 @@ bool Context::restore(State& state) {
   return false;
 }
 
-void Context::report(const Metrics& metrics) {
+bool Context::restore() { return false; }
+std::optional<CheckpointPlace> Context::checkpoint() const { return CheckpointPlace{1, session_.name, true}; }
+bool Context::is_checkpoint_on_its_way() const { return session_.steps % 2 == 0; }
+void Context::advance_checkpoint() {}
+ReportOptions Context::report_options() const { return {}; }
+void Context::load(const State& state, const std::string&) { touch(state); }
+
+void Context::report(const Metrics& metrics, const DirectoryCheckpoint& directory, const ReportOptions&) {
+  fuzz::require(directory.path.empty() || directory.path.front() == '/', "a directory has an absolute path");
+  checkpoint::check_metadata(directory.metadata);
+  if (directory.state != nullptr) touch(*directory.state);
+  check_manifest(checkpoint::merged_metadata(session_.metadata, directory.metadata), session_.metrics);
   metrics::Record record{1, {}};
   for (const auto& [name, value] : metrics) {
     const auto* number = std::get_if<Number>(&value.get());
@@ -228,14 +243,27 @@ std::vector<std::string> seeds() {
       "\"axis\":0,\"first\":2,\"global_extent\":8}],\"values\":{\"epoch\":1,\"x\":0.5,\"b\":true,\"t\":\"u\"},"
       "\"files\":[{\"name\":\"o.pt\",\"path\":\"/tmp/o\",\"per_rank\":true}]}\n\n{\"op\":\"step\"}\n"
       "{\"op\":\"state\",\"values\":{\"epoch\":2,\"x\":1.5,\"b\":false,\"t\":\"v\"}}",
+      "{\"op\":\"imported\"}\n{\"op\":\"open_run\",\"protocol\":1,\"settings\":{\"run.name\":\"mine\"},\"number\":2}\n\n"
+      "{\"op\":\"open_run\",\"protocol\":1,\"settings\":{}}\n{\"op\":\"close_run\"}",
       "{\"op\":\"all_reduce\",\"memory\":4096,\"dtype\":\"f32\",\"count\":16,\"reduce\":\"mean\"}\n\n"
       "{\"op\":\"metadata\",\"json\":{\"a\":[1,{}]}}\n{\"op\":\"request_stop\",\"reason\":\"r\"}\n{\"op\":\"barrier\"}\n"
       "{\"op\":\"expect_iterations\",\"total\":3}\n{\"op\":\"log\",\"text\":\"a\\u001b[2J\\nb\"}\n{\"op\":\"stop_point\"}",
       "{\"op\":\"broadcast\",\"memory\":4096,\"dtype\":\"f32\",\"shape\":[4,4],\"root\":0}\n\n"
-      "{\"op\":\"all_gather\",\"memory\":4096,\"dtype\":\"i64\",\"shape\":[8]}\n{\"op\":\"step\"}",
+      "{\"op\":\"all_gather\",\"memory\":4096,\"dtype\":\"i64\",\"shape\":[8]}\n{\"op\":\"share\",\"bytes\":4096}\n{\"op\":"
+      "\"step\"}",
       "{\"op\":\"restore\",\"tensors\":[],\"values\":{\"seen\":1,\"loss\":0.5},\"sums\":[\"seen\",\"loss\"],"
       "\"files\":[]}\n\n{\"op\":\"state\",\"values\":{\"seen\":2,\"loss\":1.5}}\n{\"op\":\"save\"}",
+      "{\"op\":\"restore\",\"by_directory\":true}\n\n{\"op\":\"checkpoint\"}\n{\"op\":\"report\",\"metrics\":{},"
+      "\"of_first_rank\":true,\"directory\":\"/d\",\"directory_metadata\":{\"a\":[{}]}}\n{\"op\":\"checkpoint\"}",
+      "{\"op\":\"report\",\"metrics\":{},\"memory\":4096,\"tensors\":[{\"name\":\"w\",\"dtype\":\"f32\",\"shape\":[2,2],"
+      "\"at\":0,"
+      "\"placement\":\"slab\",\"offset\":[0,2],\"global_shape\":[2,8]}],\"values\":{\"epoch\":1}}\n\n{\"op\":\"load\","
+      "\"path\":\"/d\","
+      "\"memory\":4096,\"tensors\":[{\"name\":\"w\",\"dtype\":\"f32\",\"shape\":[2,8],\"at\":64,\"placement\":"
+      "\"replicated\"}],"
+      "\"values\":{\"epoch\":1}}\n{\"op\":\"step\"}",
       "{\"op\":\"metadata\",\"json\":" + deep_json() + "}",
+      "{\"op\":\"report\",\"metrics\":{},\"directory_metadata\":{\"x\":" + deep_json() + "}}",
       "{\"op\":\"step\",\"x\":" + deep_json() + "}"};
 }
 
@@ -256,6 +284,13 @@ std::vector<std::string> words() {
           "\"all_reduce\"",
           "\"broadcast\"",
           "\"all_gather\"",
+          "\"share\"",
+          "\"bytes\":",
+          "\"checkpoint\"",
+          "\"by_directory\":true",
+          "\"of_first_rank\":true",
+          "\"directory\":\"/",
+          "\"directory_metadata\":",
           "\"root\":",
           "\"sums\":",
           "\"stacks_signal\":",
@@ -295,7 +330,13 @@ void read(const std::string& input) {
   program::Channel channel(theirs);
   program::Child child({});
   program::LiveStacks stacks;
-  program::Conversation conversation(ctx, channel, child, 1, stacks);
+  program::Conversation conversation(
+      ctx, channel, child,
+      {.wait_limit_s = 1,
+       .look_up = [](const program::RunRequest& request) -> program::RequestedRun {
+         return {"run", request.settings.empty() ? "/runs/run" : "/runs/other", request.number == 2};
+       }},
+      stacks);
   const std::string last = "\n{\"op\":\"enough\"}\n";
   for (const auto& batch : batches_of(input)) {
     send(theirs.number(), batch + last, memory);

@@ -33,8 +33,9 @@ def known():
         parts = {part.splitlines()[0].split(":")[0].split(" (")[0]: re.findall(r"^  ([\w.]+) ", part, re.M) for part in output("list").split("\n\n")}
         _known["keys"] = set(parts["config keys"])
         _known["stop"] = set(parts["keys of [stop]"]) - {"METRIC"}
-        _known["data"] = {key for title, keys in parts.items() if "data" in title and "[stop]" not in title and "[sink." not in title for key in keys}
-        _known["sink"] = {f"{title[9:-1]}.{key}" for title, keys in parts.items() if title.startswith("keys of [sink.") for key in keys}
+        _known["data"] = {key for title, keys in parts.items() if "data" in title and "[stop]" not in title and "[sink." not in title and "[callback." not in title for key in keys}
+        _known["plugins"] = {f"{title[9:-1]}.{key}" for title, keys in parts.items() if title.startswith(("keys of [sink.", "keys of [callback."))
+                             for key in keys}
         names = re.findall(r"^  (\w+) ", output("help").split("commands\n")[1].split("\n\n")[0], re.M)
         _known["commands"] = {name: output("help", name) for name in names}
         check(len(_known["keys"]) > 30 and len(_known["commands"]) > 8 and _known["stop"] and _known["data"], f"they are not found: {_known}")
@@ -46,8 +47,8 @@ def is_key(section, key):
         return True
     if section == "stop":
         return not key.startswith("patience") or key in known()["stop"]
-    if section.startswith("sink."):
-        return f"{section}.{key}" in known()["sink"]
+    if section.startswith(("sink.", "callback.")):
+        return f"{section}.{key}" in known()["plugins"]
     if section.startswith("data."):
         return key in known()["data"]
     return f"{section}.{key}" in known()["keys"]
@@ -240,7 +241,7 @@ def the_guide_to_the_config_shows_what_help_prints():
 def the_config_with_every_key_has_each_with_its_default():
     text = output("help", "config")
     named = {f"{section}.{key}" for _, section, key in keys_of(text)}
-    none(sorted((known()["keys"] | {f"stop.{key}" for key in known()["stop"]} | {f"data.NAME.{key}" for key in known()["data"]} | known()["sink"]) - named))
+    none(sorted((known()["keys"] | {f"stop.{key}" for key in known()["stop"]} | {f"data.NAME.{key}" for key in known()["data"]} | known()["plugins"]) - named))
     reader = configparser.ConfigParser(inline_comment_prefixes=("#",), interpolation=None)
     reader.read_string(text)
     defaults = dict(re.findall(r"^  (\w+\.\w+) .*(?:\(|; )default (.*)\)$", output("list"), re.M))

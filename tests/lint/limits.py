@@ -9,8 +9,7 @@ from harness import *  # noqa: E402,F403
 
 FILE_LINES = 300
 FUNCTION_LINES = 50
-LONG_FILES = {"src/checkpoint/save/shard_writer.cpp": (308, "staging, writing and sealing share one set of buffers and threads"),
-              "src/comm/reduce.cpp": (307, "the loops of all types, compiled with their own options")}
+LONG_FILES = {"src/comm/reduce.cpp": (307, "the loops of all types, compiled with their own options")}
 LONG_FUNCTIONS = {"src/frameworks/builtin/linear.cpp: train": (60, "an example, to be read from top to bottom")}
 # Rank-specific behaviour is decided at construction (an object that does nothing on the other ranks): FirstRank, log's run_warning and
 # run_error, comm::agreed_on_first, behind_first_s. These ask by themselves.
@@ -21,7 +20,7 @@ RANK_0 = {path: (int(count), reason) for reason, places in {
     "one rank acts first, and the others wait for it":
         "src/launch/world.cpp 1, src/checkpoint/load/first_whole.cpp 1, src/cli/doctor/file_locks.cpp 1",
     "only rank 0 writes what is there once":
-        "src/checkpoint/save/shard_writer.cpp 1",
+        "src/checkpoint/save/shard_staging.cpp 1",
     "the root of a collective gives what the others get":
         "src/checkpoint/save/agree.cpp 1, src/comm/nccl/nccl_communicator.cpp 1, "
         "src/frameworks/program/main_address.cpp 1, src/frameworks/program/arrangement.cpp 1",

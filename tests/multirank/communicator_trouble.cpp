@@ -30,6 +30,8 @@ int main(int argc, char** argv) {
   }
   c.at_step(c.rank() == 1 ? 3 : 5);
   c.barrier();
+  std::printf("rank %d: has met the others\n", c.rank());
+  std::fflush(stdout);
   if (mode == "late" && c.rank() == 1) {
     sleep(8);
     _exit(0);

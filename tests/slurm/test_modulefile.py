@@ -72,6 +72,11 @@ def load_sets_the_environment(system):
         check((PREFIX / "lib/trainrt/modules/torch.so").exists(), "the torch module is not installed")
 
 
+def a_script_finds_the_package(system):
+    job = shell(system, f'module load trainrt; cd {scratch()}; /usr/bin/python3 -c "import trainrt.train; print(trainrt.__file__)"')
+    equal(job.out.splitlines()[-1:], [f"{PREFIX}/lib/trainrt/python/trainrt/__init__.py"], "where it is", job)
+
+
 def unload_takes_it_back(system):
     job = shell(system, 'module load trainrt; module unload trainrt; command -v trainrt || echo gone; echo "type=$SLURM_MPI_TYPE"')
     check("gone" in job.out and "type=\n" in job.out, "something is left after module unload", job)
@@ -100,6 +105,7 @@ def without_the_module_plain_srun_is_refused():
 
 for name, system in (("environment_modules", environment_modules), ("lmod", lmod)):
     add_test(f"{name}_load_sets_the_environment", load_sets_the_environment, system)
+    add_test(f"{name}_load_lets_a_script_find_the_package", a_script_finds_the_package, system)
     add_test(f"{name}_unload_takes_it_back", unload_takes_it_back, system)
     add_test(f"{name}_avail_and_help_show_it", avail_and_help_show_it, system)
     add_test(f"{name}_makes_plain_srun_form_one_world", plain_srun_forms_one_world, system)

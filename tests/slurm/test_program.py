@@ -8,6 +8,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from cluster import *  # noqa: E402,F403
+from opened_runs import TRAIN  # noqa: E402
+from own_mpi import build_own_trainer, install_library  # noqa: E402
 from plain_scripts import *  # noqa: E402,F403
 from harness import *  # noqa: E402,F403
 
@@ -99,6 +101,53 @@ def a_program_that_is_killed_is_started_again_in_the_allocation():
     first, second = attempts(run_dir_of(config))
     check("rank 1" in first["why"] and "SIGKILL" in first["why"] and second["first_step"] > 0, f"the attempts: {first}, {second}", job)
     check_same_bits(run_dir_of(config), reference())
+
+
+@test
+def supervise_follows_a_program_to_the_runs_that_it_opens():
+    """A rank is killed in the second run, and the job requeued: failures, attempts and the end are those of that run."""
+    pause = "lambda ctx: time.sleep(0.4)"
+    program = program_file(f'{TRAIN}train("first")\ntrain("second", {pause})')
+    config = config_of(f"/usr/bin/python3 {program}")
+    runs = run_dir_of(config).parent
+    job = CLUSTER.sbatch(ALLOCATION, config)
+    wait_until(lambda: report_count(runs / "second") >= 2, 60, "report 2 of the second run", job)
+    kill([job.ranks()[1]])
+    wait_until(lambda: len(attempts(runs / "second")) == 2 and report_count(runs / "second") >= 5, 60, "the second attempt", job)
+    check("supervise: attempt 1: " in job.text and "restart 1 of 3" in job.text, "what supervise says", job)
+    CLUSTER.call("scancel", "--signal=USR1", f"{job.id}.1")
+    job.wait_for_restart(1, timeout=90)
+    equal(job.wait_for_state("COMPLETED", "FAILED", "CANCELLED", timeout=120), "COMPLETED", "end of the job", job)
+    equal(sorted(path.name for path in runs.iterdir()), ["first", "second"], "what lies in the storage", job)
+    equal([len(attempts(runs / name)) for name in ("first", "second")], [1, 3], "attempts", job)
+    equal(attempts(runs / "second")[1]["exit_code"], STOPPED, "end of the second attempt", job)
+    check("finished already: first" in job.text, "the first run is not passed over", job)
+    check_same_bits(runs / "second", runs / "first")
+
+
+@test
+def a_program_that_is_a_rank_itself_is_watched_over_as_a_run_of_trainrt_is():
+    """Killed on one node, and then stopped with its job: nothing is lost. It gives its run no name, and says how many failures count."""
+    program, folder = build_own_trainer(install_library(), SOURCE / "tests/support/fits.cpp", "fits"), scratch()
+    whole = run(["srun", "--mpi=pmix", "-N2", "-n2", program, folder, "whole"], env=CLUSTER.env, trainrt=str(program))
+    check_exit(whole, FINISHED)
+    job = CLUSTER.sbatch(ALLOCATION, "--program.has_trainer=true", "--checkpoint.num_to_keep=2", "--", program, folder / "runs", "", "pause=800",
+                         "failures=1", script="program.sbatch")
+    wait_until(lambda: list(folder.glob(f"runs/fits-{job.id}-*")), 60, "the run", job)
+    run_dir, = folder.glob(f"runs/fits-{job.id}-*")
+    wait_until(lambda: list(run_dir.glob("checkpoint_*")), 60, "a checkpoint", job)
+    kill([job.ranks(program)[1]])
+    wait_until(lambda: len(attempts(run_dir)) == 2 and report_count(run_dir) >= 4, 60, "report 4 by the second attempt", job)
+    check("supervise: attempt 1: " in job.text and "restart 1 of 1" in job.text, "what supervise says", job)
+    CLUSTER.call("scancel", "--signal=USR1", f"{job.id}.1")
+    job.wait_for_restart(1, timeout=90)
+    equal(job.wait_for_state("COMPLETED", "FAILED", "CANCELLED", timeout=120), "COMPLETED", "end of the job", job)
+    equal([record["exit_code"] for record in attempts(run_dir)][1:], [STOPPED, FINISHED], "ends of the later attempts", job)
+    check(attempts(run_dir)[1]["first_step"] > 0, "it began anew", job)
+    equal([path.name for path in folder.glob("runs/*")], [run_dir.name], "runs", job)
+    check_same_bits(run_dir, folder / "whole")
+    check_no_debris(run_dir, keep=2)
+    check_iterations(run_dir, 10)
 
 
 @test

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from cluster import *  # noqa: E402,F403
 from fashion import fashion_config  # noqa: E402
 from harness import *  # noqa: E402,F403
-from own_mpi import build_heat, install_library  # noqa: E402
+from own_mpi import build_heat, build_own_trainer, install_library  # noqa: E402
 from sockets import listens_on  # noqa: E402
 
 CLUSTER = Cluster("e2e")
@@ -167,6 +167,19 @@ def MPI_Abort_of_a_program_ends_its_step_with_its_code():
     job = heat(["srun", "--mpi=pmix", "--kill-on-bad-exit=0", "-N2", "-n3"], scratch() / "heat", 100000, 5, 2)
     equal(job.code, 9, "exit code of srun", job)
     check(time.monotonic() - start < 30, "it took longer than 30 s", job)
+
+
+@test
+def fit_of_a_program_finds_its_ranks_however_it_is_launched():
+    program = build_own_trainer(install_library(), SOURCE / "tests/support/fits.cpp", "fits")
+    launchers = ((["srun", "--mpi=pmix", "-N3", "-n3"], 3), (["srun", "--mpi=pmi2", "-N2", "-n3"], 3), ([MPIEXEC, "-n", 2], 2), ([], 1))
+    for launcher, ranks in launchers:
+        folder = scratch()
+        job = run([*launcher, program, folder, "one", "then=two", f"workers={ranks}"], env=CLUSTER.env, trainrt=str(program))
+        equal(job.code, 0, f"exit code of {launcher}", job)
+        for name in ("one", "two"):
+            equal(job.out.count(f"{name}: finished, 10 reports"), ranks, f"results of {name} under {launcher}", job)
+        check(not job.ranks(), "ranks live on", job)
 
 
 # ---- doctor ----------------------------------------------------------------------------------------------------------------

@@ -159,13 +159,16 @@ def without_a_node_that_died_the_run_goes_on_where_it_may_and_is_requeued_where_
     CLUSTER.start_node("n3")
     requeued.wait_for_restart(1, timeout=60)
     for job, config in ((going_on, elastic), (requeued, rigid)):
-        ended(job, "COMPLETED")
+        ended(job, "COMPLETED", timeout=180)
         check_iterations(run_dir_of(config), slow["epochs"])
         check_verifies(run_dir_of(config))
     whys, nodes = reasons(run_dir_of(elastic)), [attempt["nodes"] for attempt in attempts(run_dir_of(elastic))]
     check(re.match(r"(killed: )?lost node n3|failed: ", whys[0]), f"reason of the elastic run's first attempt: {whys}", going_on)
     equal((whys[-1], nodes[0], nodes[-1]), ("finished", ["n1", "n2", "n3"], ["n1", "n2"]), "end and nodes of the elastic run", going_on)
-    equal((going_on.restarts(), requeued.restarts()), (0, 1), "requeues of the two", requeued)
+    equal(going_on.restarts(), 0, "requeues of the elastic run", going_on)
+    # Slurm may end on n3, once it is back, what it takes for the job as it was, and then the allocation lacks that node.
+    shrank = "Slurm has taken a node out of the allocation" in requeued.text
+    equal(requeued.restarts(), 2 if shrank else 1, "requeues of the other", requeued)
     whys = reasons(run_dir_of(rigid))
     check("node failure" in whys[0], f"reason of the requeued run's first attempt: {whys}", requeued)
     equal(whys[-1], "finished", "end of the requeued run", requeued)

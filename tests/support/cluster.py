@@ -179,14 +179,14 @@ class BatchJob:
         """pids of all that runs in it, on any node."""
         return [pid for pid in processes_with(f"SLURM_JOB_ID={self.id}") if environment_of(pid).get("SLURM_CONF") == self.cluster.env["SLURM_CONF"]]
 
-    def ranks(self):
-        """pids of its trainrt processes, by rank; `trainrt supervise`, outside the step, is none, nor is one that is about to become
-        another program (vfork) and looks like its parent."""
+    def ranks(self, program=TRAINRT):
+        """pids of its trainrt processes, or those of a program that is a rank itself, by rank; `trainrt supervise`, outside the step, is
+        none, nor is one that is about to become another program (vfork) and looks like its parent."""
         rank_of = {}
         for pid in self.processes():
             env = environment_of(pid)
             try:
-                if "SLURM_STEP_NUM_TASKS" in env and os.path.realpath(f"/proc/{pid}/exe") == os.path.realpath(TRAINRT):
+                if "SLURM_STEP_NUM_TASKS" in env and os.path.realpath(f"/proc/{pid}/exe") == os.path.realpath(program):
                     rank_of[pid] = int(env.get("SLURM_PROCID", 0))
             except OSError:
                 continue

@@ -38,3 +38,10 @@ def build_own_main(prefix, source, name):
 def build_heat(prefix):
     """The program."""
     return build_own_main(prefix, SOURCE / "tests/support/heat.cpp", "heat")
+
+
+def build_own_trainer(prefix, source, name):
+    """The program of that source file, which calls Trainer: it needs no MPI of its own to be built."""
+    program = prefix / name
+    must(["g++", "-O2", "-Wall", "-Wextra", "-Werror", source, *pkg_config(prefix, "--cflags", "--libs"), "-o", program])
+    return program

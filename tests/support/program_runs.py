@@ -53,3 +53,13 @@ def python(text):
 
 def error_of(config):
     return (run_dir_of(config) / "error.txt").read_text()
+
+
+SHIM = BUILD / "tests/fault_shim.so"
+
+
+def faults(rules):
+    """The environment of ranks whose system calls fail so."""
+    if not SHIM.exists():
+        skip("the library that injects faults was not built (it goes without the sanitizers)")
+    return {"LD_PRELOAD": SHIM, "TRAINRT_FAULTS": rules}

@@ -74,7 +74,7 @@ def ranks_of_a_node(framework, ranks):
 
 def two_nodes(framework):
     place = Place(framework)
-    job = place.run(["srun", "-N2", "-n2", "-c1", TRAINRT, ONCE], env=_cluster())
+    job = place.run(["srun", "-N2", "-n2", "-c1", TRAINRT, ONCE], env=cluster_env())
     _same_as_undisturbed(framework, place.found(2, job), job)
 
 
@@ -96,7 +96,7 @@ def requeued(framework):
     """The job is requeued: the script continues from its own checkpoint, or begins again if it saves nothing."""
     place = Place(framework)
     variables = {key: str(value) for key, value in environments.activated(framework, place.environment).items()}
-    _cluster()
+    cluster_env()
     exported = ",".join(f"{key}={value}" for key, value in variables.items())
     job = CLUSTER.sbatch(["-N2", "-n2", "-c1", f"--export=ALL,{exported}"], *place.program(*PAUSE), script="program.sbatch", cwd=place.folder)
     job.wait_for(DISTURBED_AT, LIMIT_S)
@@ -109,7 +109,7 @@ def requeued(framework):
     _same_as_undisturbed(framework, place.found(2, job), job)
 
 
-def _cluster():
+def cluster_env():
     """Its variables; it comes up at the first case that needs it."""
     if not CLUSTER.env:
         CLUSTER.up(2)

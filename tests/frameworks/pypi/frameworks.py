@@ -20,6 +20,8 @@ TORCH = ("torch", ("torch",))
 FRAMEWORKS = [
     Framework("torch_DDP", "torch_ddp.py", *TORCH, "torch", saves=True),
     Framework("torch_FSDP2", "torch_fsdp2.py", *TORCH, "torch", saves=True),
+    Framework("torch_DCP_in_the_run", "torch_dcp.py", *TORCH, "torch", saves=True),
+    Framework("torch_FSDP2_over_trainrt", "torch_fsdp2.py", *TORCH, "torch", ("--backend", "trainrt"), saves=True),
     Framework("Lightning", "lightning_trainer.py", *TORCH, "lightning", saves=True),
     Framework("Transformers", "transformers_trainer.py", *TORCH, "transformers", saves=True, variables={"HF_HUB_OFFLINE": "1"}),
     Framework("Accelerate", "accelerate_loop.py", *TORCH, "accelerate"),

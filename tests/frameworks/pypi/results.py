@@ -11,8 +11,8 @@ from harness import Skipped
 
 HEAD = """# Results of `make test-frameworks`
 
-Unchanged scripts with frameworks of PyPI. A cell has the seconds of a case that passed, on a machine that did other things meanwhile;
-the first of a framework's cases also holds its run alone, with which it is compared.
+Unchanged scripts with frameworks of PyPI, and Ray Train's own examples with `trainrt` for `ray`. A cell has the seconds of a case that
+passed, on a machine that did other things meanwhile; the first of a framework's cases also holds its run alone, with which it is compared.
 """
 FAILED = "**failed**"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """`make test-frameworks`: unchanged scripts of PyPI's frameworks train together under trainrt, on one node and on two, and go on after
-a worker was killed and after the job was requeued. `python3 run_frameworks.py BUILD_DIR [WORD ...]`, words as Lightning or killed;
+a worker was killed and after the job was requeued; and so do Ray Train's own examples, with another word. `python3 run_frameworks.py BUILD_DIR [WORD ...]`, words as Lightning or killed;
 $RESULTS: the file that gets the table."""
 import sys
 from pathlib import Path
@@ -10,7 +10,9 @@ from cases import CLUSTER, cases_of  # noqa: E402
 from environments import ready, version  # noqa: E402
 from frameworks import FRAMEWORKS  # noqa: E402
 from harness import *  # noqa: E402,F403
+from ray_examples import EXAMPLES, cases_of_example  # noqa: E402
 from results import Results  # noqa: E402
+from torch_checkpoints import CHECKPOINTS, cases_of_checkpoints  # noqa: E402
 
 RESULTS = Results(os.environ.get("RESULTS"))
 
@@ -22,5 +24,12 @@ def version_of(framework):
 for each in FRAMEWORKS:
     for title, function, *arguments in cases_of(each):
         add_test(f"{each.name}_{title}", RESULTS.recorded, each, title, version_of, function, *arguments)
+
+for each in EXAMPLES:
+    for title, function in cases_of_example(each):
+        add_test(f"{each.name}_{title}", RESULTS.recorded, each, title, version_of, function)
+
+for title, function in cases_of_checkpoints():
+    add_test(f"{CHECKPOINTS.name}_{title}", RESULTS.recorded, CHECKPOINTS, title, version_of, function)
 
 main(teardown=CLUSTER.down)

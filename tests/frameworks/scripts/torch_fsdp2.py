@@ -1,4 +1,5 @@
-"""PyTorch's FSDP2 (fully_shard) with its distributed checkpoints (DCP): saves after each epoch, and continues from there."""
+"""PyTorch's FSDP2 (fully_shard) with its distributed checkpoints (DCP): saves after each epoch, and continues from there. --backend trainrt: over the
+runtime's collectives."""
 import argparse
 import json
 import os
@@ -16,9 +17,12 @@ parser = argparse.ArgumentParser()
 parser.add_argument("out")
 parser.add_argument("--epochs", type=int, default=6)
 parser.add_argument("--pause", type=float, default=0, help="seconds a step")
+parser.add_argument("--backend", default="gloo")
 args = parser.parse_args()
 
-dist.init_process_group("gloo")
+if args.backend == "trainrt":
+    import trainrt.train.torch  # makes the name known
+dist.init_process_group(args.backend)
 rank, size = dist.get_rank(), dist.get_world_size()
 torch.manual_seed(1)
 model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 2))
@@ -53,6 +57,8 @@ for epoch in range(first, args.epochs):
             file.write(str(epoch + 1))
         os.replace(latest + ".new", latest)
     dist.barrier()
+    if args.backend == "trainrt":
+        trainrt.context().stop_point()  # signals are the runtime's
 with open(f"{args.out}/{rank}.json", "w") as file:
     weights = torch.cat([each.full_tensor().detach().flatten() for each in model.parameters()]).tolist()
     json.dump({"size": size, "seen": seen, "weights": weights}, file)

@@ -1,0 +1,172 @@
+#!/usr/bin/python3
+"""Runs that a program opens itself, with a configuration of its own: under its names, one after the other, stopped and killed and
+continued; and what it asks for wrongly."""
+import signal
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from opened_runs import TRAIN  # noqa: E402
+from program_runs import *  # noqa: E402,F403
+
+def opening(text, name="of-config", **sections):
+    return program_config(f"{PYTHON} {program_file(TRAIN + text)}", name, **sections)
+
+
+def run_dir(config, name):
+    return run_dir_of(config).parent / name
+
+
+def whole_run(ranks):
+    config = opening("train()")
+    check_exit(run_program(ranks, config), FINISHED)
+    return run_dir_of(config)
+
+
+def names_of_runs(config):
+    return sorted(path.name for path in run_dir_of(config).parent.iterdir())
+
+
+@test
+def a_program_gives_its_run_a_name_and_settings():
+    config = opening('print("before", flush=True)\ntrain("mine", checkpoint__num_to_keep="1")', checkpoint={"num_to_keep": 5})
+    job = run_program(2, config)
+    check_exit(job, FINISHED)
+    equal(names_of_runs(config), ["mine"], "runs", job)
+    mine = run_dir(config, "mine")
+    equal(len(checkpoints(mine)), 1, "checkpoints that are kept", job)
+    for rank in (0, 1):
+        log = (mine / f"logs/rank-{rank:05}.log").read_text().splitlines()
+        check(log[0].startswith("==== ") and "attempt 1, rank" in log[0] and log[1] == "before", f"the log of rank {rank}: {log}", job)
+    for line in ("run.name is 'mine', as the program asks; the config says 'of-config'",
+                 "checkpoint.num_to_keep is '1', as the program asks; the config says '5'"):
+        check(line in job.err, f"not said: {line}", job)
+    check_same_bits(mine, whole_run(2))
+
+
+@test
+def the_command_line_beats_the_program():
+    config = opening('train("mine", checkpoint__num_to_keep="1")')
+    job = run_program(1, config, "--run.name=ours", "--checkpoint.num_to_keep=4")
+    check_exit(job, FINISHED)
+    equal(names_of_runs(config), ["ours"], "runs", job)
+    equal(len(checkpoints(run_dir(config, "ours"))), 4, "checkpoints that are kept", job)
+    check("run.name is 'ours' (command line); the program asks for 'mine'" in job.err, "not said", job)
+
+
+@test
+def a_second_run_without_a_name_gets_a_number():
+    config = opening('train()\nprint("between", flush=True)\ntrain()\ntrain("third")')
+    job = run_program(2, config)
+    check_exit(job, FINISHED)
+    equal(names_of_runs(config), ["of-config", "of-config-2", "third"], "runs", job)
+    for name in names_of_runs(config):
+        check_same_bits(run_dir(config, name), run_dir(config, "of-config"))
+        equal(run_state(run_dir(config, name)), "finished", f"state of {name}", job)
+    check("between" in (run_dir(config, "of-config") / "logs/rank-00000.log").read_text(), "what was printed between runs", job)
+    again = run_program(2, config)
+    check_exit(again, FINISHED)
+    equal([line for line in again.out.splitlines() if "already" in line],
+          [f"finished already: {name}" for name in ("of-config", "of-config-2", "third")], "second start", again)
+
+
+@test
+def a_program_that_falls_in_its_second_run_goes_on_there():
+    config = opening('train("a")\ntrain("b", lambda ctx: first_start and ctx.world_rank == 1 and ctx.step_count == 6 and os._exit(3))',
+                     failure={"max_failures": 2})
+    job = run_program(2, config)
+    check_exit(job, FINISHED)
+    equal([record["exit_code"] for record in attempts(run_dir(config, "a"))], [0], "attempts of a", job)
+    equal([record["exit_code"] for record in attempts(run_dir(config, "b"))], [FAILED, 0], "attempts of b", job)
+    check("finished already: a" in job.out, "the first run is not passed over", job)
+    check_same_bits(run_dir(config, "b"), whole_run(2))
+
+
+@test
+def a_stop_in_the_second_run_is_continued_there():
+    config = opening('train("a")\ntrain("b", lambda ctx: ctx.step_count == 4 and (print("here", flush=True), time.sleep(2)))')
+    job = start_program(2, config)
+    job.wait_for("here", 60)
+    kill(job.ranks().values(), signal.SIGUSR1)
+    job.code = job.wait(60)
+    check_exit(job, STOPPED)
+    equal(run_state(run_dir(config, "b")), "stopped", "state of b", job)
+    check_exit(run_program(2, config), FINISHED)
+    check_same_bits(run_dir(config, "b"), whole_run(2))
+
+
+@test
+def ranks_that_are_started_on_this_machine_find_the_run_again():
+    """A rank itself is killed: who has started the ranks follows the program to the run that it opened."""
+    text = 'train("mine", lambda ctx: (time.sleep(0.05), ctx.step_count == 6 and ctx.world_rank == 0 and not os.path.exists("{0}") and ' \
+           '(open("{0}", "w").close(), os.kill(os.getppid(), signal.SIGKILL), time.sleep(5))))'
+    config = opening(text.format(scratch() / "killed"), failure={"max_failures": 2})
+    job = run([TRAINRT, "-n", 2, "--config", config], env=ONE_THREAD, timeout=90)
+    check_exit(job, FINISHED)
+    equal(names_of_runs(config), ["mine"], "what lies in the storage", job)
+    equal(len(attempts(run_dir(config, "mine"))), 2, "attempts", job)
+    check("warning: attempt 1: " in job.err and "starting the step again" in job.err, "the attempt that was killed is not told of", job)
+    check_same_bits(run_dir(config, "mine"), whole_run(2))
+
+
+@test
+def a_program_that_falls_after_its_run_says_so():
+    config = opening('train("mine")\nraise ValueError("no such plot")')
+    job = run_program(2, config)
+    check_exit(job, FAILED)
+    equal(run_state(run_dir(config, "mine")), "finished", "state", job)
+    check("after its run had finished" in job.err and "no such plot" in job.err, "the reason", job)
+
+
+@test
+def what_is_asked_for_wrongly_is_refused():
+    for text, words in (('train("mine", checkpoint__num_to_kep="1")', ["checkpoint.num_to_kep", "num_to_keep"]),
+                        ('train("mine", program__env="jax")', ["program.env", "before it starts", "--program.env"]),
+                        ('train("a/b")', ["run.name", "a/b"]),
+                        ('train("mine", scaling__num_workers="3")', ["scaling.num_workers = 3", "2 ranks were launched"]),
+                        ('trainrt.context()\ntrain("mine")', ["'mine'", "'of-config'", "--run.name=mine"]),
+                        ('train("mine") if os.environ["RANK"] == "0" else trainrt.context()', ["1 ranks call fit()", "1 trainrt.context()"]),
+                        ('train("mine")\ntrainrt.context().step()', ["step()", "after its run was closed"])):
+        config = opening(text)
+        job = run_program(2, config)
+        check(job.code == USAGE, f"{text}: exit {job.code}", job)
+        for word in words:
+            check(word in job.err, f"{text}: not said: {word}", job)
+
+
+@test
+def a_program_that_does_not_come_is_named_by_all_ranks():
+    limits = {"collective_timeout": 3, "hang_timeout": "4 s"}
+    for text, words in (('time.sleep(60) if os.environ["RANK"] == "1" else train("mine")', "that of rank 1 on"),
+                        ('train("mine")\nos.environ["RANK"] == "1" and time.sleep(60)', "that of rank 1 on"),
+                        ('train("mine")\ntime.sleep(60)', "between two runs the programs of all ranks have neither printed nor computed")):
+        job = run_program(2, opening(text, failure=limits), timeout=40)
+        check_exit(job, FAILED)
+        check(words in job.err and "timeout)" in job.err, f"{text}: not said: {words}", job)
+
+
+@test
+def a_stop_before_a_run_is_open_leaves_nothing():
+    config = opening('print("waits", flush=True)\ntime.sleep(60)\ntrain("mine")')
+    job = start_program(2, config)
+    job.wait_for("waits", 60)
+    kill(job.ranks().values(), signal.SIGTERM)
+    job.code = job.wait(30)
+    check_exit(job, STOPPED)
+    check(not run_dir_of(config).parent.exists() or not names_of_runs(config), "a run was made", job)
+    check("while no run of the program's was open" in job.err, "the reason", job)
+
+
+@test
+def a_program_that_prints_much_gets_the_run_of_the_config():
+    config = opening('sys.stdout.write(("x" * 99 + "\\n") * 30000)\nsys.stdout.flush()\n'
+                     'trainrt.context().restore(trainrt.State())')
+    job = run_program(2, config, "--run.output=none")
+    check_exit(job, FINISHED)
+    for rank in (0, 1):
+        equal((run_dir_of(config) / f"logs/rank-{rank:05}.log").read_text().count("x" * 99), 30000, f"lines of rank {rank}", job)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,259 @@
+#!/usr/bin/python3
+"""Programs with their own main that call Trainer::fit() of the installed library, on one rank and on two: stopped, killed and continued with
+the same bits; what they ask for wrongly; and a library that they were not built for."""
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from own_mpi import install_library, must, pkg_config  # noqa: E402
+from training import *  # noqa: E402,F403
+
+PREFIX = FITS = LINEAR = None
+
+
+def compiled(source, name, *more):
+    program = PREFIX / name
+    must(["g++", "-O2", "-Wall", "-Wextra", "-Werror", *more, source, *pkg_config(PREFIX, "--cflags", "--libs"), "-o", program])
+    return program
+
+
+def setup():
+    global PREFIX, FITS, LINEAR
+    PREFIX = install_library()
+    FITS = compiled(SOURCE / "tests/support/fits.cpp", "fits")
+    LINEAR = compiled(SOURCE / "jobs/cpp/linear.cpp", "linear")
+
+
+def on_ranks(ranks, program, *words):
+    if ranks == 1:
+        return [program, *words]
+    if MPIEXEC is None:
+        skip("mpiexec.mpich is not there (package mpich)")
+    return [MPIEXEC, "-n", ranks, program, *words]
+
+
+def fit(ranks, storage, name, *words):
+    return run(on_ranks(ranks, FITS, storage, name, *words), trainrt=str(FITS))
+
+
+def start_linear(ranks, storage, name, epochs=150):
+    return Job(on_ranks(ranks, LINEAR, name, storage, epochs), trainrt=str(LINEAR))
+
+
+def finish_linear(ranks, storage, name):
+    job = start_linear(ranks, storage, name)
+    job.code = job.wait(60)
+    check_exit(job, FINISHED)
+
+
+def trains_and_returns_its_result(ranks):
+    folder = scratch()
+    job = fit(ranks, folder, "mine")
+    check_exit(job, FINISHED)
+    equal(job.out.count(f"mine: finished, 10 reports, 1 attempts, checkpoint {folder}/mine/checkpoint_000009, exit 0\n"), ranks, "results", job)
+    check("SIGTERM" not in job.out, "the signals' own handlers are not back", job)
+    equal(run_state(folder / "mine"), "finished", "state")
+    check_iterations(folder / "mine", 10)
+    check_no_debris(folder / "mine")
+    check_verifies(folder / "mine")
+
+
+def stops_with_75_and_continues_with_the_same_bits(ranks):
+    folder = scratch()
+    finish_linear(ranks, folder, "whole")
+    job = start_linear(ranks, folder, "broken")
+    wait_for_reports(folder / "broken", 3, job)
+    check(not job.ended(), "it ended before it could be stopped", job)
+    kill([job.wait_for_ranks(ranks)[ranks - 1]], signal.SIGUSR1)
+    job.code = job.wait(30)
+    check_exit(job, STOPPED)
+    equal(run_state(folder / "broken"), "stopped", "state", job)
+    finish_linear(ranks, folder, "broken")
+    check_same_bits(folder / "broken", folder / "whole")
+    check_iterations(folder / "broken", 150)
+
+
+def killed_it_continues_with_the_same_bits(ranks):
+    folder = scratch()
+    finish_linear(ranks, folder, "whole")
+    job = start_linear(ranks, folder, "broken")
+    wait_for_reports(folder / "broken", 5, job)
+    kill([job.wait_for_ranks(ranks)[0]])
+    job.wait(30)
+    finish_linear(ranks, folder, "broken")
+    equal(len(attempts(folder / "broken")), 2, "attempts")
+    check_same_bits(folder / "broken", folder / "whole")
+
+
+def a_second_fit_of_the_process_trains_a_run_of_its_own(ranks):
+    folder = scratch()
+    job = fit(ranks, folder, "first", "then=second")
+    check_exit(job, FINISHED)
+    for name in ("first", "second"):
+        equal(job.out.count(f"{name}: finished, 10 reports"), ranks, f"results of {name}", job)
+        check_iterations(folder / name, 10)
+    check_same_bits(folder / "second", folder / "first")
+
+
+def other_workers_than_launched_are_an_error_that_says_both(ranks):
+    folder = scratch()
+    job = fit(ranks, folder, "mine", "workers=7")
+    check_exit(job, USAGE)
+    said = f"caught: scaling.num_workers = 7, but {ranks} rank{' was' if ranks == 1 else 's were'} launched"
+    equal(job.out.count(said), ranks, f"'{said}'", job)
+    check(not (folder / "mine").exists(), "it made a run directory", job)
+
+
+for ranks_of_test in (1, 2):
+    for promise in (trains_and_returns_its_result, stops_with_75_and_continues_with_the_same_bits, killed_it_continues_with_the_same_bits,
+                    a_second_fit_of_the_process_trains_a_run_of_its_own, other_workers_than_launched_are_an_error_that_says_both):
+        add_test(f"{promise.__name__}_on_{ranks_of_test}", promise, ranks_of_test)
+
+
+@test
+def a_function_that_throws_on_the_only_rank_is_an_error_that_the_program_catches():
+    folder = scratch()
+    job = fit(1, folder, "mine", "throws=0")
+    check_exit(job, FAILED)
+    check("caught: no more data" in job.out, "the program does not catch it", job)
+    text = (folder / "mine/error.txt").read_text()
+    check("rank 0" in text and "no more data" in text, f"error.txt does not say what: {text}")
+    equal(run_state(folder / "mine"), "failed", "state")
+    job = fit(1, folder, "mine")
+    check_exit(job, FINISHED)
+    check("mine: finished, 10 reports, 2 attempts" in job.out, "it is not continued", job)
+
+
+@test
+def after_it_was_caught_fit_goes_on_in_the_same_process():
+    folder = scratch()
+    job = fit(1, folder, "mine", "throws=0", f"once={folder}/thrown")
+    check_exit(job, FINISHED)
+    check("again after: no more data" in job.out and "mine: finished, 10 reports, 2 attempts" in job.out, "it is not continued", job)
+    check_exit(fit(1, folder, "whole"), FINISHED)
+    check_same_bits(folder / "mine", folder / "whole")
+
+
+@test
+def a_function_that_throws_on_one_of_two_ranks_ends_the_step():
+    folder = scratch()
+    job = fit(2, folder, "mine", "throws=1")
+    check(job.code != 0, "it ends well", job)
+    check("caught" not in job.out and "no more data" in job.err, "it is not said, or caught", job)
+    logs = [(folder / f"mine/logs/rank-0000{rank}.log").read_text() for rank in (0, 1)]
+    equal([log.count(f"rank {rank} is told of rank 1: rank 1 on ") for rank, log in enumerate(logs)], [1, 1], "times that callbacks are told", job)
+    text = (folder / "mine/error.txt").read_text()
+    check("rank 1" in text, f"error.txt does not name the rank: {text}")
+    check(re.search(r"thrown as std::runtime_error, at\n +#0 .*fits", text), f"error.txt does not say where: {text}")
+
+
+def watched(*words, ranks=2):
+    """`trainrt -n` with a program that is a rank itself."""
+    return run([TRAINRT, "-n", ranks, "--program.has_trainer=true", *words], trainrt=str(FITS))
+
+
+@test
+def who_starts_it_as_a_rank_starts_it_again_from_its_last_checkpoint():
+    folder = scratch()
+    check_exit(fit(2, folder, "whole"), FINISHED)
+    job = watched("--checkpoint.num_to_keep=3", "--", FITS, folder, "mine", "throws=1", f"once={folder}/thrown", "checkpoint.num_to_keep=5",
+                  "checkpoint.async=false", "failures=2")
+    check_exit(job, FINISHED)
+    equal(job.out.count("mine: finished, 10 reports, 2 attempts"), 2, "results", job)
+    check("restart 1 of 2" in job.err, "the failures that the program allows do not count", job)
+    equal(attempts(folder / "mine")[1]["first_step"], 4, "step that the second attempt begins with", job)
+    check("checkpoint.num_to_keep is '3' (command line); the program asks for '5'" in job.err, "the difference is not said", job)
+    equal(len(checkpoints(folder / "mine")), 3, "checkpoints that the command line lets it keep", job)
+    check_same_bits(folder / "mine", folder / "whole")
+    equal(sorted(path.name for path in folder.iterdir()), ["mine", "thrown", "whole"], "what lies in the storage", job)
+
+
+@test
+def failures_beyond_those_that_the_program_allows_end_it():
+    folder = scratch()
+    job = watched("--", FITS, folder, "mine", "throws=1", "failures=1")
+    check_exit(job, FAILED)
+    check("given up after 2 failures (failure.max_failures = 1)" in job.err, "it does not say that it gives up", job)
+    equal(len(attempts(folder / "mine")), 2, "attempts", job)
+
+
+@test
+def a_run_without_a_name_gets_one_that_all_ranks_and_restarts_agree_on():
+    folder = scratch()
+    job = watched("--", FITS, folder, "", "throws=1", f"once={folder.parent}/{folder.name}.thrown", "then=unnamed")
+    check_exit(job, FINISHED)
+    first, second = sorted(path.name for path in folder.iterdir())
+    check(re.fullmatch(r"fits-\d{8}-\d{6}-\d{3}", first), f"the name is {first}", job)
+    equal(second, first + "-2", "name of the second run", job)
+    equal([len(attempts(folder / name)) for name in (first, second)], [2, 1], "attempts", job)
+    job = run(on_ranks(2, FITS, folder, ""), trainrt=str(FITS))
+    check_exit(job, FINISHED)
+    third, = {path.name for path in folder.iterdir()} - {first, second}
+    check(f"the run is in {folder}/{third}; with TRAINRT_MADE_UP_NAME={third} in its environment" in job.err, "how it is continued is not said", job)
+
+
+@test
+def a_program_that_trainrt_starts_as_any_other_is_started_again_too():
+    folder = scratch()
+    check_exit(fit(2, folder, "whole"), FINISHED)
+    job = run([TRAINRT, "-n", 2, f"--run.storage_path={folder}/outer", "--", FITS, folder, "mine", "throws=1", f"once={folder}/thrown",
+               "checkpoint.async=false"], trainrt=str(FITS))
+    check_exit(job, FINISHED)
+    check("restart 1 of 3" in job.err and len(attempts(folder / "mine")) == 2, "it is not started again", job)
+    check_same_bits(folder / "mine", folder / "whole")
+
+
+@test
+def a_program_that_trainrt_starts_is_told_how_it_becomes_a_rank():
+    folder = scratch()
+    job = run([TRAINRT, f"--run.storage_path={folder}/outer", "--failure.max_failures=0", "--", FITS, folder, ""])
+    check(job.code != 0, "it ends well", job)
+    check("--program.has_trainer=true" in job.out, "it is not told", job)
+
+
+def is_refused(words, *said):
+    job = fit(1, scratch(), *words)
+    check_exit(job, USAGE)
+    for text in ("caught: ", *said):
+        check(text in job.out, f"not said: {text}", job)
+
+
+@test
+def settings_are_checked_as_a_config_is():
+    is_refused(["mine", "checkpoint.evry=2"], "checkpoint.evry", "the program", "checkpoint.every")
+    is_refused(["mine", "checkpoint.every=often"], "checkpoint.every", "the program", "often")
+    is_refused(["mine", "train.program=true"], "train.program", "has its train function")
+    is_refused(["mine", "run.name=other"], "run.name", "given twice")
+
+
+@test
+def a_program_built_with_other_headers_gets_an_error_that_says_so():
+    other = scratch("headers")
+    shutil.copytree(PREFIX / "include/trainrt", other / "trainrt")
+    header = other / "trainrt/train_function.hpp"
+    text = re.sub(r"module_abi = (\d+);", lambda found: f"module_abi = {int(found[1]) + 1000};", header.read_text())
+    header.write_text(text)
+    program = compiled(SOURCE / "tests/support/fits.cpp", "stale", "-I", other)
+    job = run([program, scratch(), "mine"])
+    check_exit(job, USAGE)
+    for said in ("caught: this program was compiled with other headers", "libtrainrt.so", "interface 10"):
+        check(said in job.out, f"not said: {said}", job)
+
+
+@test
+def find_package_gives_the_library_of_a_prefix_that_was_moved():
+    moved = scratch() / "elsewhere"
+    shutil.copytree(PREFIX, moved, symlinks=True)
+    project = scratch()
+    (project / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.22)\nproject(mine CXX)\nfind_package(trainrt 0.1 REQUIRED)\n"
+        f"add_executable(mine {SOURCE}/tests/support/fits.cpp)\ntarget_link_libraries(mine PRIVATE trainrt::trainrt)\n")
+    must(["cmake", "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={moved}"])
+    must(["cmake", "--build", project / "build"])
+    folder = scratch()
+    check_exit(run([project / "build/mine", folder, "mine"]), FINISHED)
+    check(str(moved) in must(["ldd", project / "build/mine"]), "it meets another library")
+
+
+main(setup)

@@ -1,0 +1,572 @@
+#!/usr/bin/python3
+"""trainrt.train without ranks: what configs take and refuse, checkpoints, results, metrics, local mode, and the package itself."""
+import ast
+import dataclasses
+import json
+import math
+import os
+import stat
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from program_runs import *  # noqa: E402,F403
+
+PACKAGE = SOURCE / "src/frameworks/python"
+sys.path.insert(0, str(PACKAGE))
+os.environ.pop("TRAINRT_FD", None)
+import trainrt  # noqa: E402
+from trainrt import _client  # noqa: E402
+from trainrt import train  # noqa: E402
+from trainrt.train import *  # noqa: E402,F403
+from trainrt.train import _plain_tree, _private_folder, _run_directory, _settings, _verified  # noqa: E402
+
+
+def raises(kind, *words, of):
+    """The call raises it, with those words."""
+    try:
+        of()
+    except kind as error:
+        for word in words:
+            check(word in str(error), f"the error lacks {word!r}: {error}")
+        return error
+    raise Failure(f"no {kind.__name__} was raised")
+
+
+def scratch_file(name, text):
+    path = scratch() / name
+    path.write_text(text)
+    return path
+
+
+# ---- configs -----------------------------------------------------------------------------------------------------------------
+
+REFUSED = [
+    ("ScalingConfig(num_workers=-1)", "num_workers=-1", "whole number"),
+    ("ScalingConfig(num_workers='2')", "num_workers='2'"),
+    ("ScalingConfig(num_workers=True)", "num_workers=True"),
+    ("ScalingConfig(num_workers=(4, 2))", "(4, 2)", "least"),
+    ("ScalingConfig(num_workers=(0, 2))", "(0, 2)"),
+    ("ScalingConfig(num_workers=(1, 2, 3))", "(1, 2, 3)"),
+    ("ScalingConfig(use_gpu=True, resources_per_worker={'GPU': 0})", "use_gpu is True", "'GPU': 0"),
+    ("ScalingConfig(resources_per_worker={'GPU': 2})", "'GPU': 2", "use_gpu is False"),
+    ("ScalingConfig(resources_per_worker={'CPU': -1})", "'CPU'", "-1"),
+    ("ScalingConfig(resources_per_worker=4)", "dict"),
+    ("ScalingConfig(use_tpu=True)", "TPU"),
+    ("CheckpointConfig(num_to_keep=0)", "num_to_keep=0", "None to keep all"),
+    ("CheckpointConfig(num_to_keep=-2)", "num_to_keep=-2"),
+    ("CheckpointConfig(checkpoint_score_order='best')", "'best'", "'max' or 'min'"),
+    ("CheckpointConfig(checkpoint_frequency=-1)", "checkpoint_frequency=-1"),
+    ("FailureConfig(max_failures=-2)", "max_failures=-2", "-1 for no limit"),
+    ("FailureConfig(fail_fast='now')", "'now'"),
+    ("FailureConfig(max_failures=1, fail_fast=True)", "fail_fast", "max_failures=1"),
+    ("RunConfig(name='a/b')", "'a/b'", "plain name"),
+    ("RunConfig(name='.a')", "'.a'"),
+    ("RunConfig(name='')", "plain name"),
+    ("RunConfig(storage_path='s3://bucket/x')", "s3://bucket/x", "folder"),
+    ("RunConfig(storage_filesystem=object())", "storage_filesystem"),
+    ("RunConfig(local_dir='x')", "storage_path='x'"),
+    ("RunConfig(callbacks=[object()])", "UserCallback"),
+    ("Checkpoint('s3://bucket/x')", "s3://bucket/x"),
+]
+
+
+@test
+def values_that_ray_train_refuses_are_refused_by_name():
+    for text, *words in REFUSED:
+        raises(ValueError, *words, of=lambda text=text: eval(text))  # noqa: S307
+
+
+@test
+def arguments_of_the_wrong_kind_are_named():
+    raises(TypeError, "datasets_to_split='train'", of=lambda: DataConfig("train"))
+    raises(TypeError, "failure_config", "FailureConfig", of=lambda: RunConfig(failure_config={}))
+    raises(TypeError, "scaling_config", "ScalingConfig", "dict", of=lambda: DataParallelTrainer(print, scaling_config={"num_workers": 2}))
+    raises(TypeError, "train_loop_per_worker", of=lambda: DataParallelTrainer("train"))
+    raises(ValueError, "a, b", of=lambda: DataParallelTrainer(lambda a, b: None))
+    raises(ValueError, "datasets", of=lambda: DataParallelTrainer(print, datasets={"train": [1]}))
+
+
+@test
+def the_defaults_are_ray_trains():
+    defaults = {ScalingConfig: {"num_workers": 1, "use_gpu": False, "resources_per_worker": None, "placement_strategy": "PACK", "accelerator_type": None},
+                CheckpointConfig: {"num_to_keep": None, "checkpoint_score_attribute": None, "checkpoint_score_order": "max", "checkpoint_frequency": 0},
+                FailureConfig: {"max_failures": 0, "fail_fast": False}, RunConfig: {"name": None, "storage_path": None, "callbacks": None},
+                SyncConfig: {"sync_period": 300, "sync_timeout": 1800, "sync_artifacts": False}}
+    for kind, expected in defaults.items():
+        found = {field.name: getattr(kind(), field.name) for field in dataclasses.fields(kind)}
+        equal({name: found[name] for name in expected}, expected, kind.__name__)
+    equal(DataConfig().datasets_to_split, "all", "datasets to split")
+
+
+@test
+def resources_of_a_worker_are_what_ray_train_counts():
+    equal(ScalingConfig(use_gpu=True).num_gpus_per_worker, 1, "GPUs")
+    equal(ScalingConfig(use_gpu=True, resources_per_worker={"GPU": 0.5}).num_gpus_per_worker, 0.5, "GPUs that are shared")
+    equal(ScalingConfig(resources_per_worker={"CPU": 4, "memory": 10, "x": 0}).additional_resources_per_worker, {"memory": 10}, "others")
+    equal(ScalingConfig(num_workers=(2, 8)).total_resources, {"CPU": 8}, "total")
+    equal((ScalingConfig(num_workers=[2, 8]).least_workers, ScalingConfig(num_workers=3).most_workers), (2, 3), "workers")
+
+
+@test
+def configs_become_keys_of_trainrts_config():
+    scaling = ScalingConfig(num_workers=(2, 4), use_gpu=True, resources_per_worker={"GPU": 2})
+    run_config = RunConfig(name="x", storage_path="/data/../runs", verbose=2, stop={"training_iteration": 5, "accuracy": 0.9},
+                           checkpoint_config=CheckpointConfig(num_to_keep=3, checkpoint_score_attribute="loss", checkpoint_score_order="min"),
+                           failure_config=FailureConfig(max_failures=-1))
+    equal(_settings.settings(scaling, run_config), {
+        "scaling.num_workers": "4", "scaling.min_workers": "2", "scaling.gpus_per_worker": "2", "run.name": "x", "run.storage_path": "/runs",
+        "checkpoint.num_to_keep": "3", "checkpoint.score_attribute": "loss", "checkpoint.score_order": "min", "failure.max_failures": "1000000000",
+        "metrics.progress": "all", "stop.training_iteration": ">= 5", "stop.accuracy": ">= 0.9"}, "settings")
+    equal(_settings.settings(), {}, "settings of nothing")
+    equal(_settings.words({"run.name": "a b"}), ["--run.name=a b"], "words")
+    raises(ValueError, "stop", "dict", of=lambda: _settings.settings(None, RunConfig(stop=lambda trial, result: True)))
+    raises(ValueError, "'loss'", of=lambda: _settings.settings(None, RunConfig(stop={"loss": "low"})))
+
+
+@test
+def every_key_of_the_settings_is_one_of_trainrts():
+    keys = run([TRAINRT, "help", "config"]).out
+    scaling = ScalingConfig(num_workers=(1, 2))
+    run_config = RunConfig(name="x", storage_path="/runs", verbose=2, failure_config=FailureConfig(),
+                           checkpoint_config=CheckpointConfig(num_to_keep=1, checkpoint_score_attribute="x"))
+    for key in _settings.settings(scaling, run_config):
+        section, name = key.split(".")
+        text = keys.split(f"\n[{section}]")[1].split("\n[")[0]
+        check(re.search(rf"^#?{name} =", text, re.M), f"trainrt has no key {key}")
+
+
+@test
+def what_changes_nothing_has_a_line_that_says_why():
+    scaling = ScalingConfig(trainer_resources={"CPU": 0}, placement_strategy="SPREAD", accelerator_type="A100", resources_per_worker={"memory": 1})
+    run_config = RunConfig(sync_config=SyncConfig(), log_to_file=True, progress_reporter=object(), checkpoint_config=CheckpointConfig(checkpoint_frequency=1),
+                           failure_config=FailureConfig(fail_fast=True), worker_runtime_env={"pip": ["x"]})
+    lines = _settings.notes(scaling, run_config)
+    for name in ("trainer_resources", "placement_strategy", "accelerator_type", "memory", "sync_config", "log_to_file", "progress_reporter",
+                 "checkpoint_frequency", "fail_fast", "worker_runtime_env"):
+        equal(len([line for line in lines if name in line and "change" in line]), 1, f"lines of {name}")
+    equal(_settings.notes(ScalingConfig(num_workers=2, use_gpu=True, resources_per_worker={"CPU": 1, "GPU": 1}), RunConfig(name="x")), [], "lines of what counts")
+
+
+# ---- checkpoints -------------------------------------------------------------------------------------------------------------
+
+
+def folder_with(**files):
+    folder = scratch()
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def own_checkpoint(**metadata):
+    """A folder as a run commits it, made by hand."""
+    folder = scratch() / "checkpoint_000012"
+    (folder / "files").mkdir(parents=True)
+    (folder / "files/model").write_text("weights")
+    (folder / "manifest.json").write_text(json.dumps({"format": "trainrt checkpoint", "index": 12, "metadata": metadata, "directory": True}))
+    return folder
+
+
+@test
+def a_checkpoint_is_its_directory_and_copies_nothing():
+    folder = folder_with(model="weights")
+    checkpoint = Checkpoint.from_directory(folder)
+    with checkpoint.as_directory() as path:
+        equal(path, str(folder), "the directory")
+    target = Path(checkpoint.to_directory(scratch() / "copy"))
+    equal((target / "model").read_text(), "weights", "the copy")
+    equal((Path(checkpoint.to_directory()) / "model").read_text(), "weights", "the copy in a folder of its own")
+    raises(TypeError, "no path", of=lambda: open(checkpoint))
+    raises(FileNotFoundError, str(folder / "gone"), of=lambda: Checkpoint(folder / "gone").to_directory())
+
+
+@test
+def a_checkpoint_of_a_run_stands_for_the_files_in_it():
+    folder = own_checkpoint(epoch=3)
+    for path in (folder, folder / "files"):
+        checkpoint = Checkpoint(path)
+        equal(checkpoint.path, str(folder / "files"), "where its files are")
+        equal(checkpoint.get_metadata(), {"epoch": 3}, "metadata")
+    equal(Checkpoint(folder), Checkpoint(folder / "files"), "the same checkpoint")
+    before = sorted(os.listdir(folder / "files"))
+    checkpoint.update_metadata({"best": True})
+    equal(Checkpoint(folder).get_metadata(), {"epoch": 3, "best": True}, "metadata that was added to")
+    equal(sorted(os.listdir(folder / "files")), before, "the files that were committed")
+
+
+@test
+def a_folder_with_a_manifest_of_its_own_is_the_users():
+    for manifest in ('{"format": "of mine"}', "[1]", "no JSON"):
+        folder = folder_with(**{"manifest.json": manifest})
+        (folder / "files").mkdir()
+        for path in (folder, folder / "files"):
+            equal(Checkpoint(path).path, str(path), f"the directory, with {manifest}")
+        check(not Checkpoint(folder).is_native(), "it is taken for a run's")
+
+
+@test
+def metadata_of_a_checkpoint_is_json_in_one_file():
+    checkpoint = Checkpoint(folder_with(model=""))
+    equal(checkpoint.get_metadata(), {}, "metadata at first")
+    checkpoint.set_metadata({"a": 1, "b": [1, 2]})
+    checkpoint.update_metadata({"a": 2})
+    equal(json.loads((Path(checkpoint.path) / ".metadata.json").read_text()), {"a": 2, "b": [1, 2]}, "the file")
+    raises(TypeError, "JSON", of=lambda: checkpoint.set_metadata({"a": object()}))
+    raises(TypeError, "dict", of=lambda: checkpoint.set_metadata([1]))
+    equal(checkpoint.get_metadata(), {"a": 2, "b": [1, 2]}, "metadata after what was refused")
+    equal(sorted(os.listdir(checkpoint.path)), [".metadata.json", "model"], "files")
+
+
+@test
+def values_of_save_checkpoint_come_back_without_pickle():
+    import numpy
+    import torch
+    values = {"epoch": 3, "name": "ü", "nothing": None, "rate": math.inf, "raw": b"\0\xff", "nested": {"a": [1, (2, 3.5)], 7: True},
+              "array": numpy.arange(6, dtype="f4").reshape(2, 3), "model": {"w": torch.arange(4.0).reshape(2, 2).bfloat16(), "empty": torch.empty(0)}}
+    folder = scratch()
+    _plain_tree.save(folder, values)
+    found = _plain_tree.load(folder)
+    check((found.pop("array") == values.pop("array")).all(), "the array is another")
+    model, expected = found.pop("model"), values.pop("model")
+    check(all(torch.equal(model[name], expected[name]) and model[name].dtype == expected[name].dtype for name in expected), "the tensors are others")
+    equal(found, values, "values")
+    raises(TypeError, "model['f']", "function", of=lambda: _plain_tree.save(scratch(), {"model": {"f": print if False else (lambda: 0)}}))
+
+
+@test
+def a_checkpoint_that_cannot_be_read_in_time_is_named():
+    folder = own_checkpoint().parent
+    stuck = scratch() / "trainrt"
+    stuck.write_text("#!/bin/sh\nexec sleep 600\n")
+    stuck.chmod(0o755)
+    os.environ["TRAINRT_EXECUTABLE"], _verified._LONGEST_START_S = str(stuck), 0.2
+    try:
+        raises(TimeoutError, str(folder / "checkpoint_000012"), "storage", "trainrt verify", of=lambda: _verified.newest(folder))
+    finally:
+        del os.environ["TRAINRT_EXECUTABLE"]
+        _verified._LONGEST_START_S = 600
+
+
+@test
+def reports_are_lines_of_json_whatever_is_in_their_texts():
+    folder = scratch()
+    (folder / "result.json").write_text(json.dumps({"text": "a\u2028b\x85c"}, ensure_ascii=False) + '\n{"x": 2}\n{"x"', encoding="utf-8")
+    equal(_run_directory.reports(folder), [{"text": "a\u2028b\x85c"}, {"x": 2}], "reports without the torn last line")
+    (folder / "result.json").write_text('{"x"\n{"x": 2}\n')
+    raises(ValueError, "result.json", "damaged", of=lambda: _run_directory.reports(folder))
+
+
+@test
+def the_metrics_of_a_report_are_those_of_the_function_in_their_kinds():
+    folder = scratch()
+    (folder / "result.json").write_text('{"_training_iteration":1,"epoch":2,"loss":2.0,"none":null,"_timestamp":5}\n')
+    found = _run_directory.own_metrics(folder)
+    check(math.isnan(found[1].pop("none")), "null is no NaN")
+    equal(repr(found), repr({1: {"epoch": 2, "loss": 2.0}}), "metrics")
+
+
+# ---- results -----------------------------------------------------------------------------------------------------------------
+
+REPORTS = """state = trainrt.State()
+state["epoch"] = 0
+ctx.restore(state)
+while state["epoch"] < 4:
+    state["epoch"] += 1
+    ctx.report({"loss": abs(state["epoch"] - 2.5), "name": "x", "nan": float("nan")})
+"""
+
+
+def finished_run(text=REPORTS, code=FINISHED, **checkpoint):
+    config = program_config(python(text), checkpoint={"num_to_keep": 0, **checkpoint})
+    check_exit(run_program(1, config), code)
+    return run_dir_of(config)
+
+
+def with_files(run_dir):
+    """As if each checkpoint had been reported with a directory; made by hand."""
+    for path in checkpoints(run_dir):
+        (path / "files").mkdir()
+        (path / "files/model").write_text(path.name)
+        manifest = {**json.loads((path / "manifest.json").read_text()), "directory": True}
+        (path / "manifest.json").write_text(json.dumps(manifest))
+    return run_dir
+
+
+@test
+def a_result_is_read_from_a_run_directory():
+    run_dir = with_files(finished_run())
+    result = Result.from_path(run_dir)
+    equal((result.path, result.log_dir, result.error, result.filesystem), (str(run_dir), run_dir, None, None), "result")
+    equal([report["loss"] for report in result.reports], [1.5, 0.5, 0.5, 1.5], "reports")
+    equal((result.metrics["loss"], result.metrics["name"], result.metrics["training_iteration"]), (1.5, "x", 4), "the last metrics")
+    check(math.isnan(result.metrics["nan"]), "a number that is none is NaN")
+    equal(Path(result.checkpoint.path), run_dir / "checkpoint_000003/files", "the newest checkpoint")
+    equal([metrics["loss"] for _, metrics in result.best_checkpoints], [1.5, 0.5, 0.5, 1.5], "checkpoints, oldest first without a score")
+    equal((Path(result.get_best_checkpoint("loss", "min").path) / "model").read_text(), "checkpoint_000001", "the best")
+    raises(RuntimeError, "'accuracy'", "loss", of=lambda: result.get_best_checkpoint("accuracy", "max"))
+    raises(ValueError, "mode='most'", of=lambda: result.get_best_checkpoint("loss", "most"))
+
+
+@test
+def checkpoints_of_a_result_are_ranked_by_the_runs_score():
+    result = Result.from_path(with_files(finished_run(score_attribute="loss", score_order="min")))
+    equal([metrics["loss"] for _, metrics in result.best_checkpoints], [1.5, 1.5, 0.5, 0.5], "the best last")
+
+
+@test
+def checkpoints_without_files_are_none_of_the_train_functions():
+    result = Result.from_path(finished_run())
+    equal((result.checkpoint, result.best_checkpoints), (None, []), "checkpoints")
+
+
+@test
+def a_result_of_a_run_that_failed_has_its_error():
+    result = Result.from_path(finished_run(REPORTS + "raise ValueError('at the end')", code=FAILED))
+    check(isinstance(result.error, TrainingFailedError), f"error {result.error!r}")
+    for word in ("rank 0", "ValueError: at the end", "Traceback"):
+        check(word in str(result.error), f"the error lacks {word!r}: {result.error}")
+    equal((result.error.exit_code, result.metrics["loss"]), (FAILED, 1.5), "exit code and last metrics")
+
+
+@test
+def a_directory_without_a_run_is_no_result():
+    folder = scratch()
+    raises(RuntimeError, str(folder), "run.json", of=lambda: Result.from_path(folder))
+    equal(DataParallelTrainer.can_restore(folder), False, "can_restore")
+    raises(ValueError, str(folder), "no run", of=lambda: DataParallelTrainer.restore(folder))
+
+
+@test
+def a_table_of_the_reports_needs_pandas_and_says_so():
+    result = Result.from_path(finished_run())
+    try:
+        import pandas  # noqa: F401
+    except ImportError:
+        raises(ImportError, "pandas", "Result.reports", of=lambda: result.metrics_dataframe)
+    else:
+        equal(list(result.metrics_dataframe["loss"]), [1.5, 0.5, 0.5, 1.5], "the table")
+
+
+# ---- without ranks -----------------------------------------------------------------------------------------------------------
+
+
+def local_fit(function, **arguments):
+    return DataParallelTrainer(function, scaling_config=ScalingConfig(num_workers=0), **arguments).fit()
+
+
+@test
+def local_mode_runs_in_this_process_and_keeps_nothing():
+    seen = []
+
+    def function(config):
+        context = train.get_context()
+        seen.append((context.get_world_rank(), context.get_world_size(), context.get_local_rank(), context.get_metadata(), train.get_checkpoint()))
+        folder = folder_with(model=str(config["x"]))
+        train.report({"loss": 2.0, "val": {"loss": 3, "deep": {"er": True}}}, checkpoint=Checkpoint(folder))
+        (folder / "model").unlink()
+        with train.get_checkpoint().as_directory() as path:
+            seen.append((Path(path) / "model").read_text())
+        train.report({"loss": 1.0})
+        equal(train.collective.broadcast_from_rank_zero({"a": 1}), {"a": 1}, "broadcast")
+        train.collective.barrier()
+        return config["x"] * 2
+
+    result = local_fit(function, train_loop_config={"x": 4}, metadata={"m": 1})
+    equal(seen, [(0, 1, 0, {"m": 1}, None), "4"], "what the function saw")
+    equal((result.return_value, result.metrics["loss"], result.metrics["training_iteration"], result.path), (8, 1.0, 2, None), "result")
+    equal(result.checkpoint.get_metadata(), {"m": 1}, "metadata of the checkpoint")
+
+
+@test
+def a_train_function_that_fails_in_local_mode_says_how():
+    def function():
+        raise KeyError("missing")
+
+    error = raises(TrainingFailedError, "KeyError", "missing", of=lambda: local_fit(function))
+    check(isinstance(error.worker_failures[0], KeyError) and error.__cause__ is error.worker_failures[0], "the exception is not there")
+
+
+@test
+def a_train_function_that_calls_fit_is_an_error():
+    error = raises(TrainingFailedError, "inside of a train function", of=lambda: local_fit(lambda: local_fit(print)))
+    check(isinstance(error.worker_failures[0], RuntimeError), "the exception is not there")
+
+
+@test
+def metrics_that_are_none_are_refused_by_name():
+    import numpy
+    import torch
+    raises(ValueError, "'loss'", "loss.item()", of=lambda: train.report({"loss": torch.tensor(1.0)}))
+    raises(ValueError, "'val/loss'", "loss.item()", of=lambda: train.report({"val": {"loss": torch.tensor(1.0)}}))
+    raises(TypeError, "'losses'", "list", of=lambda: train.report({"losses": [1, 2]}))
+    raises(TypeError, "'x'", of=lambda: train.report({"x": numpy.arange(3)}))
+    raises(TypeError, "3", "str", of=lambda: train.report({3: 1}))
+    raises(TypeError, "dict", of=lambda: train.report([1]))
+    raises(ValueError, "'a/b'", of=lambda: train.report({"a": {"b": 1}, "a/b": 2}))
+    train.report({"loss": numpy.float32(1.5), "flag": numpy.bool_(True), "none": None, "text": "x", "count": numpy.int64(3)})
+    train.report(loss=1, epoch=2)  # as of Ray Train 1.x
+
+
+@test
+def ints_that_64_bits_cannot_hold_become_floats():
+    sent = _client._metrics({"most": 2**63 - 1, "more": 2**63, "less": -2**63 - 1, "sum": trainrt.Number(2**64, "sum")})
+    equal(repr(sent), repr({"most": 2**63 - 1, "more": 2.0**63, "less": -2.0**63, "sum": {"value": 2.0**64, "reduce": "sum", "weight": 1}}), "metrics")
+    raises(OverflowError, "'x'", "1329 bits", of=lambda: _client._metrics({"x": 10**400}))
+
+
+@test
+def arguments_of_report_that_would_mislead_are_refused():
+    folder = folder_with(model="")
+    raises(TypeError, "Checkpoint.from_directory", of=lambda: train.report({}, checkpoint=str(folder)))
+    raises(ValueError, "NO_UPLOAD", of=lambda: train.report({}, Checkpoint(folder), checkpoint_upload_mode=CheckpointUploadMode.NO_UPLOAD))
+    raises(ValueError, "checkpoint_upload_fn", of=lambda: train.report({}, Checkpoint(folder), checkpoint_upload_fn=print))
+    raises(ValueError, "validation", of=lambda: train.report({}, Checkpoint(folder), validation=True))
+    check(folder.is_dir(), "a directory that was not reported is gone")
+    train.report({}, Checkpoint(folder))
+    check(folder.is_dir(), "a directory is removed without being told so")
+    train.report({}, Checkpoint(folder), checkpoint_upload_mode=CheckpointUploadMode.ASYNC)
+    check(not folder.exists(), "ASYNC leaves the directory")
+
+
+@test
+def hooks_of_a_backend_run_in_ray_trains_order():
+    called = []
+
+    class Hooks(Backend):
+        def on_start(self, worker_group, backend_config):
+            called.append(("on_start", len(worker_group), worker_group.execute(lambda x: x + 1, 2), worker_group.execute_single(0, str, 5), backend_config.x))
+
+        def on_training_start(self, worker_group, backend_config):
+            called.append("on_training_start")
+
+        def on_shutdown(self, worker_group, backend_config):
+            called.append("on_shutdown")
+
+    @dataclasses.dataclass
+    class Config(BackendConfig):
+        x: int = 1
+        backend_cls = Hooks
+
+    local_fit(lambda: called.append("function"), backend_config=Config(7))
+    equal(called, [("on_start", 1, [3], "5", 7), "on_training_start", "function", "on_shutdown"], "hooks")
+
+
+@test
+def init_limits_what_runs_here_and_says_what_it_does_not():
+    text = """
+import trainrt
+print(trainrt.is_initialized(), trainrt.init(num_cpus=1, address="auto", dashboard_port=8265, ignore_reinit_error=True), trainrt.is_initialized())
+from trainrt.train import DataParallelTrainer, ScalingConfig
+try:
+    DataParallelTrainer(print, scaling_config=ScalingConfig(num_workers=2)).fit()
+except ValueError as error:
+    print(error)
+trainrt.shutdown()
+print(trainrt.is_initialized(), trainrt.available_resources() == trainrt.cluster_resources())
+"""
+    job = run([PYTHON, "-c", text], env={"PYTHONPATH": BUILD / "python", "CUDA_VISIBLE_DEVICES": "", "TRAINRT_EXECUTABLE": TRAINRT}, cwd=scratch())
+    equal(job.code, 0, "exit", job)
+    lines = job.out.splitlines()
+    equal(lines[0], "False {'CPU': 1.0} True", "the first line", job)
+    check("2 CPUs" in lines[1] and "num_cpus=1" in lines[1], "the limit is not named", job)
+    equal(lines[2], "False True", "the last line", job)
+    equal(sorted(re.findall(r"init\((\w+)=", job.err)), ["address", "dashboard_port"], "what changes nothing", job)
+
+
+@test
+def env_vars_of_init_are_set_where_the_function_runs_and_nowhere_else():
+    text = """
+import os, trainrt
+from trainrt.train import DataParallelTrainer, RunConfig, ScalingConfig
+def key(**arguments):
+    return DataParallelTrainer(lambda: os.environ.get("KEY"), scaling_config=ScalingConfig(num_workers=0), **arguments).fit().return_value
+trainrt.init(runtime_env={"env_vars": {"KEY": 7}, "pip": ["x"]})
+print("KEY" in os.environ, key(), key(run_config=RunConfig(worker_runtime_env={"env_vars": {"KEY": "mine"}})))
+trainrt.shutdown()
+del os.environ["KEY"]
+print(key())
+"""
+    job = run([PYTHON, "-c", text], env={"PYTHONPATH": BUILD / "python"}, cwd=scratch())
+    equal((job.code, job.out), (0, "False 7 mine\nNone\n"), "what the function finds", job)
+    equal(job.err.count("init(runtime_env=...) changes nothing: but for env_vars"), 1, "the line of pip", job)
+    for wrong in ("x", {"env_vars": ["KEY"]}):
+        raises(TypeError, "runtime_env", repr(wrong), of=lambda wrong=wrong: trainrt.init(runtime_env=wrong))
+
+
+@test
+def private_files_of_others_are_not_read():
+    folder = Path(_private_folder.make(str(scratch())))
+    equal(stat.S_IMODE(folder.stat().st_mode), 0o700, "mode of the folder")
+    _private_folder.write(str(folder), "x", b"data")
+    equal(stat.S_IMODE((folder / "x").stat().st_mode), 0o600, "mode of the file")
+    equal(_private_folder.read(str(folder), "x"), b"data", "what is in it")
+    equal(_private_folder.read(str(folder), "y"), None, "what is not there")
+    (folder / "x").chmod(0o640)
+    raises(PermissionError, "0640", of=lambda: _private_folder.read(str(folder), "x"))
+    (folder / "x").chmod(0o600)
+    folder.chmod(0o750)
+    raises(PermissionError, "0750", of=lambda: _private_folder.read(str(folder), "x"))
+
+
+# ---- the package -------------------------------------------------------------------------------------------------------------
+
+
+def modules():
+    return [path for path in sorted((PACKAGE / "trainrt").rglob("*.py")) if PACKAGE / "trainrt/train/torch" not in path.parents]
+
+
+OPTIONAL = {"cloudpickle", "numpy", "pandas", "torch"}  # imported where they are used, if they are there
+
+
+@test
+def the_package_needs_nothing_but_python_3_9():
+    check(len(modules()) > 30, f"only {len(modules())} files were found")
+    for path in modules():
+        tree = ast.parse(path.read_text(), str(path), feature_version=(3, 9))
+        for node in ast.walk(tree):
+            names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module] if isinstance(node, ast.ImportFrom) and node.level == 0 else []
+            at_top = node in tree.body
+            foreign = {name.split(".")[0] for name in names} - sys.stdlib_module_names - (set() if at_top else OPTIONAL)
+            check(not foreign, f"{path.name} imports {foreign}")
+
+
+@test
+def importing_the_package_imports_nothing_heavy():
+    text = "import sys, trainrt.train, trainrt.air; print(sorted({'torch', 'numpy', 'pandas', 'cloudpickle'} & set(sys.modules)))"
+    equal(run([PYTHON, "-c", text], env={"PYTHONPATH": PACKAGE}).out.strip(), "[]", "modules")
+
+
+@test
+def modules_of_ray_train_have_its_names():
+    import trainrt.air.config
+    import trainrt.air.session
+    import trainrt.train.base_trainer
+    import trainrt.train.context
+    import trainrt.train.trainer
+    equal(trainrt.train.base_trainer.TrainingFailedError, TrainingFailedError, "TrainingFailedError")
+    equal(trainrt.train.context.TrainContext, TrainContext, "TrainContext")
+    check(issubclass(DataParallelTrainer, trainrt.train.trainer.BaseTrainer), "the Trainers' base")
+    equal(trainrt.air.config.ScalingConfig, ScalingConfig, "ScalingConfig")
+    equal(trainrt.air.session.report, train.report, "report")
+    equal(trainrt.air.session.get_world_size(), 1, "world size")
+
+
+@test
+def the_wheel_has_the_version_of_the_runtime_and_the_package():
+    if run([PYTHON, "-c", "import setuptools, wheel, pip"]).code != 0:
+        skip("pip, setuptools or wheel is not there (packages python3-pip, python3-setuptools, python3-wheel)")
+    version = re.search(r"project\(trainrt VERSION ([\d.]+)", (SOURCE / "CMakeLists.txt").read_text())[1]
+    built = run(["cmake", "--build", BUILD, "--target", "python_wheel"], timeout=120)
+    equal(built.code, 0, "exit of the build", built)
+    target = scratch()
+    done = run([PYTHON, "-m", "pip", "install", "-q", "--no-index", "--no-deps", "--target", target, BUILD / f"wheel/trainrt-{version}-py3-none-any.whl"])
+    equal(done.code, 0, "exit of pip", done)
+    packed = sorted(str(path.relative_to(target)) for path in target.rglob("trainrt/**/*.py"))
+    equal(packed, sorted(str(path.relative_to(PACKAGE)) for path in (PACKAGE / "trainrt").rglob("*.py")), "files")
+    text = "import trainrt.train; trainrt.train.report({'x': 1}); print(trainrt.train.get_context().get_world_size())"
+    equal(run([PYTHON, "-c", text], env={"PYTHONPATH": target}).out.strip(), "1", "a rank alone")
+
+
+if __name__ == "__main__":
+    main()

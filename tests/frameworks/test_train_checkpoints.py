@@ -1,0 +1,343 @@
+#!/usr/bin/python3
+"""Checkpoints of directories that a train function reports: from some ranks or all, kept by score, found again after stops and kills."""
+import signal
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from train_scripts import *  # noqa: E402,F403
+
+# Each epoch rank 0, or every rank, gives a directory; the sum over the epochs tells whether all were made, and in their order.
+SUMS = HEAD + """
+def sums(config):
+    epoch, total = 0, 0
+    checkpoint = train.get_checkpoint()
+    if checkpoint is not None:
+        with checkpoint.as_directory() as folder:
+            epoch, total = json.load(open(os.path.join(folder, "state")))
+        print("FOUND", epoch, os.path.basename(os.path.dirname(checkpoint.path)))
+    while epoch < config["epochs"]:
+        epoch, total = epoch + 1, 3 * total + epoch
+        with Folder() as folder:
+            given = None
+            if rank() == 0 or config.get("all"):
+                with open(os.path.join(folder, "state" if rank() == 0 else f"state-{rank()}"), "w") as file:
+                    json.dump([epoch, total], file)
+                given = Checkpoint.from_directory(folder)
+                given.set_metadata({"epoch": epoch, "mine": True})
+            train.report({"epoch": epoch, "total": total, "loss": abs(epoch - 3)}, checkpoint=given)
+        time.sleep(config.get("pause", 0))
+    return total
+
+def show(result):
+    print("RESULT", json.dumps({"returned": result.return_value, "metadata": result.checkpoint.get_metadata(), "files": sorted(os.listdir(result.checkpoint.path)),
+                                "best": [os.path.basename(os.path.dirname(checkpoint.path)) for checkpoint, _ in result.best_checkpoints]}))
+
+"""
+
+
+def sums_script(config, more="", **trainer):
+    arguments = ", ".join(f"{name}={value}" for name, value in trainer.items())
+    return Script(MAIN + f"    show(trainer(sums, config={config!r}, {arguments}).fit())\n" + more, head=SUMS)
+
+
+def expected_total(epochs):
+    total = 0
+    for epoch in range(epochs):
+        total = 3 * total + epoch
+    return total
+
+
+@test
+def the_directories_of_all_ranks_are_one_checkpoint():
+    script = sums_script({"epochs": 3, "all": True})
+    found, = result_of(script.run())
+    equal(found["files"], [".metadata.json", "state", "state-1"], "files")
+    check_verifies(script.runs / "run")
+
+
+@test
+def a_directory_of_rank_0_alone_is_enough():
+    found, = result_of(sums_script({"epochs": 3}).run())
+    equal((found["files"], found["returned"]), ([".metadata.json", "state"], expected_total(3)), "files and sum")
+
+
+@test
+def metadata_of_the_trainer_is_in_every_checkpoint_and_the_functions_own_wins():
+    found, = result_of(sums_script({"epochs": 2}, metadata={"mine": False, "trainers": 1}).run())
+    equal(found["metadata"], {"mine": True, "trainers": 1, "epoch": 2}, "metadata")
+
+
+@test
+def the_best_by_score_and_the_newest_are_kept():
+    config = "CheckpointConfig(num_to_keep=2, checkpoint_score_attribute='loss', checkpoint_score_order='min')"
+    script = sums_script({"epochs": 6}, run=f"{{'checkpoint_config': {config}}}")
+    found, = result_of(script.run())
+    equal([path.name for path in checkpoints(script.runs / "run")], ["checkpoint_000002", "checkpoint_000003", "checkpoint_000005"], "kept: of two that are as good the newer")
+    equal(found["best"][-1], "checkpoint_000002", "the best")
+
+
+@test
+def a_checkpoint_that_is_reported_again_keeps_its_files():
+    script = Script("""
+def function(config):
+    sums({"epochs": 2})
+    for _ in range(2):
+        found = train.get_checkpoint()
+        train.report({"loss": 1}, checkpoint=found, checkpoint_upload_mode=CheckpointUploadMode.ASYNC)
+        train.report({"loss": 1}, checkpoint=found, delete_local_checkpoint_after_upload=True)
+    train.report({"loss": 2})
+    return sorted(os.listdir(found.path))
+
+""" + MAIN + "    show(trainer(function).fit())\n", head=SUMS)
+    found, = result_of(script.run())
+    equal(found["returned"], [".metadata.json", "state"], "files of what was reported again")
+    check_verifies(script.runs / "run")
+
+
+@test
+def a_directory_that_is_to_go_goes_once_it_is_committed():
+    script = Script("""
+def function(config):
+    left = []
+    for epoch in range(3):
+        folder = os.path.join(os.environ["TEST_SCRATCH"], f"goes-{rank()}-{epoch}")
+        again = os.path.join(os.environ["TEST_SCRATCH"], f"again-{rank()}")
+        for each in (folder, again):
+            os.makedirs(each, exist_ok=True)
+            with open(os.path.join(each, f"{epoch}-{rank()}"), "w") as file:
+                file.write(str(epoch))
+            train.report({}, checkpoint=Checkpoint(each), checkpoint_upload_mode=CheckpointUploadMode.ASYNC)
+            found = train.get_checkpoint()
+            left.append([os.path.exists(folder), os.path.exists(os.path.join(found.path, f"{epoch}-{rank()}"))])
+    train.report({}, checkpoint=Checkpoint(folder_with("last")), checkpoint_upload_mode=CheckpointUploadMode.ASYNC)
+    return left
+
+def folder_with(name):
+    folder = os.path.join(os.environ["TEST_SCRATCH"], f"goes-{rank()}-{name}")
+    os.makedirs(folder)
+    open(os.path.join(folder, f"{rank()}"), "w").close()
+    return folder
+
+""" + MAIN + "    print('RESULT', json.dumps(trainer(function).fit().return_value))\n", head=SUMS)
+    job = script.run()
+    equal(result_of(job), [6 * [[False, True]]], "what is left of each directory, and in its checkpoint", job)
+    equal([path.name for path in scratch().parent.glob("goes-*")], [], "directories at the end", job)
+    check_verifies(script.runs / "run")
+
+
+@test
+def a_directory_whose_commit_failed_stays():
+    """The disk is full for the first: what the user wrote is all that there is of it."""
+    kept = scratch()
+    job = run_program(1, program_config(python(f"""
+import os
+from trainrt import train
+for name in ("first", "second"):
+    folder = os.path.join({str(kept)!r}, name)
+    os.makedirs(folder)
+    with open(os.path.join(folder, "weights"), "w") as file:
+        file.write(name)
+    train.report({{"x": 1}}, checkpoint=train.Checkpoint(folder), checkpoint_upload_mode=train.CheckpointUploadMode.ASYNC)
+    train.get_checkpoint()
+""")), env=faults("pwrite:ENOSPC:/files/weights:0:1"))
+    check_exit(job, FINISHED)
+    check("could not be written and is dropped" in job.err and "its checkpoint was not committed" in job.err, "it is not said", job)
+    equal([path.name for path in kept.iterdir()], ["first"], "directories that are left", job)
+
+
+def stopped_and_continued(script, number, whom):
+    job = script.start()
+    wait_for_reports(script.runs / "run", 4, job)
+    kill([job.process.pid] if whom == "script" else [job.wait_for_ranks(2)[1]], number)
+    job.wait(60)
+    again = script.run()
+    equal(again.code, 0, "exit", again)
+    equal(result_of(again)[0]["returned"], expected_total(30), "the sum over all epochs", again)
+    check("FOUND" in again.out, "it began anew", again)
+    check_iterations(script.runs / "run", 30)
+    check_verifies(script.runs / "run")
+
+
+for name, number, whom in (("a_stop", signal.SIGTERM, "script"), ("a_kill_of_the_script", signal.SIGKILL, "script"), ("a_kill_of_a_rank", signal.SIGKILL, "rank")):
+    add_test(f"after_{name}_the_function_goes_on_from_its_newest_directory",
+             lambda number=number, whom=whom: stopped_and_continued(sums_script({"epochs": 30, "pause": 0.05, "all": True}), number, whom))
+
+
+@test
+def a_script_on_every_rank_goes_on_from_its_newest_directory():
+    script = sums_script({"epochs": 30, "pause": 0.05}, name="'named'")
+    command = [TRAINRT, "-n", 2, f"--run.storage_path={script.runs}", "--", PYTHON, script.path]
+    job = script.start(command=command)
+    wait_for_reports(script.runs / "named", 4, job)
+    kill([job.process.pid], signal.SIGTERM)
+    equal(job.wait(60), STOPPED, "exit", job)
+    again = here(script)
+    equal((again.code, result_of(again)[0]["returned"]), (FINISHED, expected_total(30)), "exit, and the sum over all epochs", again)
+    check("FOUND" in again.out, "it began anew", again)
+    check_iterations(script.runs / "named", 30)
+
+
+@test
+def a_failure_is_tried_again_from_the_newest_directory():
+    script = Script("""
+def fails_once(config):
+    if rank() == 1 and not os.path.exists(config["mark"]) and train.get_checkpoint() is None:
+        config = {**config, "epochs": 4, "fails": True}
+    total = sums(config)
+    if config.get("fails"):
+        open(config["mark"], "w").close()
+        raise ValueError("once")
+    return total
+
+""" + MAIN + """    mark = os.path.join(os.environ["RUNS"], "mark")
+    show(trainer(fails_once, config={"epochs": 8, "mark": mark}, run={"failure_config": FailureConfig(max_failures=1)}).fit())
+""", head=SUMS)
+    found, = result_of(script.run())
+    equal(found["returned"], expected_total(8), "the sum over all epochs")
+
+
+def fails_with(text, *words):
+    script = Script(text + MAIN + "    trainer(function).fit()\n")
+    job = script.run()
+    equal(job.code, 1, "exit", job)
+    for word in words:
+        check(word in job.err, f"it lacks {word!r}", job)
+
+
+add_test("a_directory_that_is_gone_is_named_with_its_rank", fails_with,
+         "def function(config):\n    train.report({}, checkpoint=Checkpoint('/nowhere/at/all') if rank() == 1 else None)\n", "rank 1", "/nowhere/at/all", "is not there")
+add_test("one_name_with_other_bytes_on_two_ranks_is_an_error_that_names_both", fails_with,
+         "def function(config):\n    with Folder() as folder:\n        with open(os.path.join(folder, 'model'), 'w') as file:\n"
+         "            file.write(str(rank()))\n        train.report({}, checkpoint=Checkpoint(folder))\n", "model", "ranks 0 and 1")
+
+
+@test
+def get_checkpoint_on_one_rank_alone_does_not_wait_for_the_others():
+    script = Script("""
+def function(config):
+    sums({"epochs": 2})
+    found = train.get_checkpoint().path if rank() == 0 else ""
+    both = [os.path.basename(os.path.dirname(each.checkpoint.path)) for each in train.get_all_reported_checkpoints()] if rank() == 1 else None
+    return [os.path.basename(os.path.dirname(found)), train.collective.broadcast_from_rank_zero(1)]
+
+""" + MAIN + "    print('RESULT', json.dumps(trainer(function).fit().return_value))\n", head=SUMS)
+    equal(result_of(script.run()), [["checkpoint_000001", 1]], "what it found")
+
+
+def damaged_run(keeps, damages):
+    """A script that was stopped, and of which the newest checkpoints are damaged then."""
+    config = f"{{'checkpoint_config': CheckpointConfig(num_to_keep={keeps})}}"
+    script = sums_script({"epochs": 30, "pause": 0.05}, run=config)
+    job = script.start()
+    wait_for_reports(script.runs / "run", 5, job)
+    kill([job.process.pid], signal.SIGTERM)
+    equal(job.wait(60), STOPPED, "exit", job)
+    found = checkpoints(script.runs / "run")[-damages:]
+    for path in found:
+        state = path / "files/state"
+        text = state.read_text()
+        state.unlink()  # it may be the same file as in another checkpoint
+        state.write_text("9" + text[1:])
+    return script, found
+
+
+@test
+def a_checkpoint_that_is_damaged_is_passed_over():
+    script, found = damaged_run(3, 1)
+    again = script.run()
+    equal(again.code, 0, "exit", again)
+    check(found[0].name in again.err and "does not have its digest" in again.err, "it is not named", again)
+    equal(result_of(again)[0]["returned"], expected_total(30), "the sum over all epochs", again)
+    check("FOUND" in again.out, "it began anew", again)
+    check_iterations(script.runs / "run", 30)
+
+
+@test
+def a_run_of_which_all_checkpoints_are_damaged_says_so():
+    script, found = damaged_run(1, 1)
+    again = script.run()
+    equal(again.code, 1, "exit", again)
+    for word in (found[0].name, "damaged", "trainrt verify"):
+        check(word in again.err, f"it lacks {word!r}", again)
+
+
+@test
+def files_of_a_state_are_no_checkpoint_of_the_function():
+    script = Script("""
+import trainrt
+def function(config):
+    state = trainrt.State()
+    state["n"] = 0
+    with open(os.path.join(os.environ["TEST_SCRATCH"], f"own-{rank()}"), "w") as file:
+        file.write("own")
+    state.file("own", file.name)
+    trainrt.context().restore(state)
+    for number in range(3):
+        state["n"] += 1
+        train.report({"x": number})
+    trainrt.context().save()
+    return [train.get_checkpoint() is None, len(train.get_all_reported_checkpoints())]
+
+""" + MAIN + "    result = trainer(function).fit()\n    print('RESULT', json.dumps([result.return_value, result.checkpoint is None]))\n")
+    job = script.run()
+    equal(result_of(job), [[[True, 0], True]], "what is a checkpoint of the function", job)
+    check((checkpoints(script.runs / "run")[-1] / "files").is_dir(), "the State's files are not there", job)
+
+
+@test
+def a_directory_that_later_checkpoints_carry_on_has_the_metrics_of_its_report():
+    script = Script("""
+import trainrt
+def function(config):
+    state = trainrt.State()
+    state["n"] = 0
+    trainrt.context().restore(state)
+    for number in range(4):
+        state["n"] += 1
+        with Folder() as folder:
+            with open(os.path.join(folder, "model"), "w") as file:
+                file.write("the same")
+            train.report({"x": number}, checkpoint=Checkpoint(folder) if number < 2 else None)
+        trainrt.context().save()
+    return [each.metrics["x"] for each in train.get_all_reported_checkpoints()]
+
+""" + MAIN + "    result = trainer(function).fit()\n    print('RESULT', json.dumps([result.return_value, [each['x'] for _, each in result.best_checkpoints]]))\n")
+    job = script.run()
+    check(len(checkpoints(script.runs / "run")) > 2, "nothing is carried on", job)
+    equal(result_of(job), [[[0, 1], [0, 1]]], "metrics of what was reported", job)
+
+
+@test
+def another_run_starts_from_a_checkpoint_that_it_is_given():
+    script = Script(MAIN + """    first = trainer(sums, config={"epochs": 3}, name="first").fit()
+    second = trainer(sums, config={"epochs": 5}, name="second", resume_from_checkpoint=first.checkpoint).fit()
+    show(second)
+    print("RESULT", len(second.reports))
+""", head=SUMS)
+    found = result_of(script.run())
+    equal((found[0]["returned"], found[1]), (expected_total(5), 2), "sum, and reports of the second")
+
+
+@test
+def the_function_of_ray_train_1_saves_and_loads_values():
+    script = Script("""
+def function(config):
+    found = train.load_checkpoint() or {}
+    model = found.get("model", 0)
+    for epoch in range(found.get("epoch", -1) + 1, config["epochs"]):
+        model += epoch
+        train.save_checkpoint(epoch=epoch, model=model, nested={"a": [epoch]})
+    return model
+
+""" + MAIN + """    trainer = Trainer(backend=BackendConfig(), num_workers=2, logdir=os.environ["RUNS"], max_retries=0)
+    returned = trainer.run(function, config={"epochs": 5}, checkpoint={"epoch": 2, "model": 3},
+                           checkpoint_strategy=CheckpointStrategy(num_to_keep=1, checkpoint_score_attribute="epoch", checkpoint_score_order="min"))
+    print("RESULT", json.dumps([returned, trainer.latest_checkpoint, trainer.best_checkpoint_path.parent.name]))
+""")
+    job = script.run()
+    equal(result_of(job), [[[10, 10], {"epoch": 4, "model": 10, "nested": {"a": [4]}}, "checkpoint_000000"]], "what came out", job)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,699 @@
+#!/usr/bin/python3
+"""fit(): in a plain script, which starts the ranks, and in a program of trainrt; with all that may go wrong on the way."""
+import shutil
+import signal
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from train_scripts import *  # noqa: E402,F403
+
+sys.path.insert(0, str(BUILD / "python"))
+
+# ---- a plain script ----------------------------------------------------------------------------------------------------------
+
+
+def a_plain_script_starts_its_ranks(ranks):
+    script = Script(FIT.replace("trainer()", f"trainer(ranks={ranks})"))
+    job = script.run()
+    equal(job.code, 0, "exit", job)
+    result, = result_of(job)
+    equal(result["returned"], {"rank": 0, "size": ranks}, "what the function returned on rank 0", job)
+    equal((result["metrics"]["number"], result["metrics"]["training_iteration"]), (2, 3), "metrics", job)
+    equal([name for name in result["metrics"] if name.startswith("of_")], ["of_0"], "rank 0's metrics count", job)
+    equal(result["path"], str(script.runs / "run"), "the run directory", job)
+    equal(script.left(), [], "private folders", job)
+    check(f"{ranks} rank" in job.err and "finished" in job.err, "it does not say what goes on", job)
+
+
+for count in (1, 2):
+    add_test(f"a_plain_script_starts_its_ranks_{count}", a_plain_script_starts_its_ranks, count)
+
+
+@test
+def a_run_that_has_finished_gives_its_result_again():
+    script = Script(FIT)
+    first, second = script.run(), script.run()
+    equal((first.code, second.code), (0, 0), "exits", second)
+    equal(result_of(second)[0]["metrics"], result_of(first)[0]["metrics"], "metrics", second)
+    check("has finished already" in second.err, "it does not say so", second)
+
+
+@test
+def a_second_fit_without_a_name_is_a_run_of_its_own():
+    script = Script(MAIN + """    for _ in range(2):
+        result = trainer(run_config=RunConfig(storage_path=os.environ["RUNS"])).fit()
+        print("RESULT", json.dumps({"path": result.path}))
+""")
+    job = script.run()
+    equal([Path(each["path"]).name for each in result_of(job)], ["DataParallelTrainer_train", "DataParallelTrainer_train-2"], "names", job)
+
+
+@test
+def runs_lie_in_the_folder_of_the_script_s_start_unless_told():
+    script = Script(MAIN + "    print('RESULT', json.dumps(trainer(run_config=RunConfig(name='x')).fit().path))\n")
+    equal(result_of(script.run()), [str(script.folder / "runs/x")], "the run directory")
+
+
+@test
+def a_function_of_a_module_and_one_of_python_m_travel_by_name():
+    script = Script("", head="")
+    (script.folder / "mine").mkdir()
+    (script.folder / "mine/functions.py").write_text(HEAD)
+    (script.folder / "mine/start.py").write_text("from .functions import *\nfrom .functions import trainer\ndef here(config):\n    train.report({'number': 7})\n"
+                                                 "if __name__ == '__main__':\n    trainer(name='a').fit()\n    trainer(here, name='b').fit()\n")
+    job = script.run(command=[PYTHON, "-m", "mine.start"])
+    equal(job.code, 0, "exit", job)
+    equal([reports(script.runs / name)[-1]["number"] for name in "ab"], [2, 7], "reports", job)
+
+
+@test
+def what_the_ranks_import_and_find_is_the_script_s():
+    script = Script("""
+sys.path.insert(0, os.environ["RUNS"] + "/../extra")
+def function(config):
+    import extra
+    train.report({"extra": extra.value, "folder": os.getcwd(), "word": sys.argv[1]})
+""" + MAIN + """    trainer(function).fit()
+""")
+    (script.folder / "extra").mkdir()
+    (script.folder / "extra/extra.py").write_text("value = 5\n")
+    job = script.run("word")
+    equal(job.code, 0, "exit", job)
+    found = reports(script.runs / "run")[-1]
+    equal((found["extra"], found["folder"], found["word"]), (5, str(script.folder), "word"), "what the ranks have", job)
+
+
+# ---- failures ----------------------------------------------------------------------------------------------------------------
+
+CATCH = MAIN + """    try:
+        trainer(function).fit()
+    except TrainingFailedError as error:
+        failures = {number: [type(each).__name__, str(each), str(each.__cause__)] for number, each in error.worker_failures.items()}
+        print("RESULT", json.dumps({"text": str(error), "kind": type(error).__name__, "failures": failures, "exit_code": error.exit_code}))
+"""
+
+
+@test
+def an_error_on_one_rank_is_raised_with_rank_and_traceback():
+    script = Script("""
+class Mine(ValueError):
+    pass
+
+def function(config):
+    train.report({"x": 1})
+    if rank() == 1:
+        raise Mine("the weights are gone")
+    time.sleep(60)
+    train.report({"x": 2})
+
+""" + CATCH)
+    job = script.run()
+    found, = result_of(job)
+    equal((found["kind"], found["exit_code"], list(found["failures"])), ("WorkerGroupError", FAILED, ["1"]), "the error", job)
+    kind, text, trace = found["failures"]["1"]
+    equal((kind, text), ("Mine", "the weights are gone"), "the exception", job)
+    check('raise Mine("the weights are gone")' in trace and "on rank 1" in trace, f"the traceback is {trace}", job)
+    check("trainrt/train/" not in trace, f"the traceback shows what is not the user's: {trace}", job)
+    check("rank 1: Mine: the weights are gone" in found["text"], f"the text is {found['text']}", job)
+    check("rank 1" in (script.runs / "run/error.txt").read_text(), "error.txt does not name the rank", job)
+    equal(script.left(), [], "private folders", job)
+
+
+@test
+def an_exception_that_cannot_travel_is_told_by_its_words():
+    script = Script("""
+class Mine(Exception):
+    def __init__(self, one, two):
+        super().__init__(one)
+
+def function(config):
+    raise Mine("of two arguments", 2)
+
+""" + CATCH)
+    kind, text, trace = result_of(script.run())[0]["failures"]["0"]
+    equal((kind, text), ("RemoteError", "Mine: of two arguments"), "the exception")
+    check("Traceback" in trace, f"the traceback is {trace}")
+
+
+@test
+def an_import_error_on_one_rank_is_raised_with_rank_and_traceback():
+    script = Script("""
+if os.environ.get("RANK") == "1":
+    import not_there_at_all
+
+def function(config):
+    train.report({"x": 1})
+
+""" + CATCH)
+    found, = result_of(script.run())
+    equal(list(found["failures"]), ["1"], "ranks that failed")
+    equal(found["failures"]["1"][0], "ModuleNotFoundError", "the exception")
+    check("not_there_at_all" in found["failures"]["1"][2], "the traceback")
+
+
+@test
+def a_run_that_cannot_be_opened_is_an_error_of_the_launch():
+    script = Script("def function(config):\n    pass\n" + CATCH)
+    script.runs.mkdir()
+    (script.runs / "run").write_text("a file where the run directory should be")
+    found, = result_of(script.run())
+    equal((found["kind"], found["failures"]), ("ControllerError", {}), "the error")
+    check("run" in found["text"] and found["exit_code"] in (USAGE, FAILED), f"the text is {found['text']}")
+
+
+@test
+def a_script_without_the_guard_is_taught_it():
+    script = Script("trainer().fit()\n")
+    job = script.run()
+    equal(job.code, 1, "exit", job)
+    for word in ('if __name__ == "__main__":', "train.py", "srun trainrt -- python3 train.py"):
+        check(word in job.err, f"it lacks {word!r}", job)
+
+
+@test
+def a_function_under_the_guard_is_told_where_to_go():
+    script = Script(MAIN + "    def function(config):\n        pass\n    trainer(function).fit()\n")
+    job = script.run()
+    check("function" in job.err and "move the train function" in job.err, "it does not say so", job)
+
+
+def without_a_name(text, *words):
+    script = Script(text)
+    (script.folder / "cloudpickle.py").write_text("raise ImportError('there is none here')\n")  # also where there is one
+    job = script.run()
+    equal(job.code, 1, "exit", job)
+    for word in ("cloudpickle", "srun trainrt -- python3", *words):
+        check(word in job.err, f"it lacks {word!r}", job)
+    equal(script.left(), [], "private folders", job)
+
+
+add_test("a_lambda_without_cloudpickle_is_named", without_a_name, MAIN + "    trainer(lambda config: None).fit()\n", "<lambda> (train.py, line", "a lambda")
+add_test("a_function_in_a_function_without_cloudpickle_is_named", without_a_name,
+         "def outer():\n    def inner(config):\n        pass\n    return inner\n" + MAIN + "    trainer(outer()).fit()\n", "outer.<locals>.inner", "inside of a function")
+add_test("arguments_that_cannot_travel_are_named", without_a_name,
+         "import threading\n" + MAIN + "    trainer(config={'reports': 1, 'lock': threading.Lock()}).fit()\n", "lock")
+
+
+# Pickles functions by their code: as much of cloudpickle as a test needs.
+FAKE_CLOUDPICKLE = """import marshal, pickle, types
+def made(code, name):
+    import sys, __main__
+    names = {"__builtins__": __builtins__, "train": sys.modules["trainrt.train"]}
+    return types.FunctionType(marshal.loads(code), names, name)
+class Pickler(pickle.Pickler):
+    def reducer_override(self, thing):
+        if isinstance(thing, types.FunctionType) and (thing.__module__ == "__main__" or "<" in thing.__qualname__):
+            return made, (marshal.dumps(thing.__code__), thing.__name__)
+        return NotImplemented
+def dumps(thing, protocol=None):
+    import io
+    file = io.BytesIO()
+    Pickler(file, protocol).dump(thing)
+    return file.getvalue()
+"""
+
+
+@test
+def an_interpreter_and_a_lambda_travel_by_cloudpickle():
+    """Fake: a cloudpickle of a few lines."""
+    script = Script(MAIN + "    print('RESULT', json.dumps(trainer(lambda config: train.report({'x': 3}), name='lambda').fit().metrics['x']))\n")
+    (script.folder / "cloudpickle.py").write_text(FAKE_CLOUDPICKLE)
+    equal(result_of(script.run()), [3], "metrics")
+    text = HEAD + "def function(config):\n    train.report({'x': 4})\n\nprint('RESULT', json.dumps(trainer(function, name='interpreter').fit().metrics['x']))\n"
+    equal(result_of(script.run(command=[PYTHON, "-c", text])), [4], "metrics")
+
+
+@test
+def two_scripts_with_one_name_at_once_are_an_error_of_the_second():
+    script = Script(SLOW)
+    first = script.start()
+    wait_for_reports(script.runs / "run", 3, first)
+    second = script.run()
+    equal(second.code, 1, "exit", second)
+    check("ControllerError" in second.err and "run" in second.err, "it does not say why", second)
+    equal(first.wait(60), 0, "exit of the first", first)
+    check_iterations(script.runs / "run", 40)
+
+
+@test
+def in_a_notebook_the_ranks_output_comes_out_where_prints_do():
+    """Fake: a standard output that is no file, as a notebook's."""
+    script = Script("""
+import io
+
+class Cell(io.StringIO):
+    def fileno(self):
+        raise io.UnsupportedOperation("fileno")
+
+def function(config):
+    print("from the function", flush=True)
+    train.report({"x": 1})
+
+""" + MAIN + """    shown, sys.stdout, sys.stderr = sys.stdout, Cell(), Cell()
+    trainer(function).fit()
+    cells, sys.stdout = [sys.stdout.getvalue(), sys.stderr.getvalue()], shown
+    print("RESULT", json.dumps(cells))
+""")
+    out, err = result_of(script.run())[0]
+    check("from the function" in out and "run: iteration 1" in out, f"standard output: {out}")
+    check("trainrt: finished" in err, f"standard error: {err}")
+
+
+@test
+def output_that_nobody_takes_any_more_does_not_hold_up_the_ranks():
+    """Fake: a standard output that breaks after its first characters, which are a part of a letter's bytes."""
+    script = Script("""
+import io
+
+class Breaks(io.StringIO):
+    def write(self, text):
+        if "letter" in text:
+            raise BrokenPipeError("nobody reads")
+        return super().write(text)
+
+def function(config):
+    print("a letter\\n" + 10 * (1 << 17) * "ü", flush=True)
+    train.report({"x": 1})
+
+""" + MAIN + """    shown, sys.stdout = sys.stdout, Breaks()
+    result = trainer(function).fit()
+    sys.stdout = shown
+    print("RESULT", json.dumps(result.metrics["x"]))
+""")
+    equal(result_of(script.run()), [1], "metrics")
+
+
+@test
+def letters_that_come_in_parts_are_whole_where_they_are_shown():
+    import io
+    import os
+    from trainrt.train._ranks import _Forwarder
+    to_read, to_write = os.pipe()
+    shown = io.StringIO()
+    forwarder = _Forwarder(os.fdopen(to_read, "rb"), shown)
+    for part in "aü€".encode():
+        os.write(to_write, bytes([part]))
+        time.sleep(0.02)
+    os.close(to_write)
+    equal((forwarder.finish(), shown.getvalue()), (["aü€"], "aü€"), "lines, and what is shown")
+
+
+# ---- stops and restarts ------------------------------------------------------------------------------------------------------
+
+SLOW = FIT.replace("trainer()", 'trainer(config={"reports": 40, "pause": 0.05})')
+
+
+def stopped_script(script, number, after=3):
+    job = script.start()
+    wait_for_reports(script.runs / "run", after, job)
+    kill([job.process.pid], number)
+    job.code = job.wait(60)
+    return job
+
+
+@test
+def ctrl_c_stops_the_ranks_and_is_raised_in_the_script():
+    script = Script(SLOW)
+    job = stopped_script(script, signal.SIGINT)
+    check(job.code in (-signal.SIGINT, 130) and "KeyboardInterrupt" in job.err, f"exit {job.code}", job)
+    equal(run_state(script.runs / "run"), "stopped", "state of the run", job)
+    check(not job.ranks() and script.left() == [], "something is left", job)
+
+
+@test
+def ctrl_c_before_the_ranks_have_begun_leaves_nothing_that_runs():
+    for pause in (0.25, 0.3, 0.4, 0.6):
+        script = Script(SLOW)
+        job = script.start()
+        time.sleep(pause)
+        kill([job.process.pid], signal.SIGINT)
+        code = job.process.wait(60)
+        check(code not in (0, 75), f"exit {code}", job)
+        wait_until(lambda job=job: not job.ranks(), 10, "the ranks to end", job)
+        equal(script.left(), [], "private folders", job)
+        job.end()
+
+
+@test
+def a_stop_by_the_batch_system_ends_the_script_with_75_and_the_next_start_continues():
+    script = Script(SLOW)
+    job = stopped_script(script, signal.SIGTERM)
+    equal(job.code, STOPPED, "exit", job)
+    check("Traceback" not in job.err, "it prints a traceback", job)
+    equal(script.left(), [], "private folders", job)
+    again = script.run()
+    equal(again.code, 0, "exit", again)
+    equal(len(attempts(script.runs / "run")), 2, "attempts of the run", again)
+    check_iterations(script.runs / "run")
+
+
+@test
+def a_signal_that_the_script_ignores_is_no_stop():
+    script = Script("import signal\nsignal.signal(signal.SIGHUP, signal.SIG_IGN)\n" + SLOW)
+    job = stopped_script(script, signal.SIGHUP)
+    equal(job.code, 0, "exit", job)
+    equal(run_state(script.runs / "run"), "finished", "state of the run", job)
+
+
+@test
+def a_second_stop_kills_ranks_that_do_not_end():
+    script = Script("""
+def function(config):
+    train.report({"x": 1})
+    time.sleep(60)
+
+""" + MAIN + "    trainer(function).fit()\n")
+    job = script.start()
+    wait_for_reports(script.runs / "run", 1, job)
+    kill([job.process.pid], signal.SIGTERM)
+    time.sleep(1.5)
+    kill([job.process.pid], signal.SIGTERM)
+    check(job.wait(10) not in (0, 75), "the exit says that all is well", job)
+    wait_until(lambda: not job.ranks(), 10, "the ranks to end")
+
+
+@test
+def a_killed_script_takes_its_ranks_along_and_the_next_start_continues():
+    script = Script(SLOW)
+    job = script.start()
+    wait_for_reports(script.runs / "run", 3, job)
+    pids = list(job.wait_for_ranks(2).values())
+    kill([job.process.pid], signal.SIGKILL)
+    job.process.wait(20)
+    wait_until(lambda: not any(map(parent_of, pids)), 20, "the ranks to end")
+    equal(len(script.left()), 1, "private folders")
+    again = script.run()
+    equal(again.code, 0, "exit", again)
+    equal(script.left(), [], "private folders after the next start", again)
+    check_iterations(script.runs / "run")
+
+
+@test
+def killed_ranks_end_the_script_with_an_error_and_the_next_start_continues():
+    script = Script(SLOW)
+    job = script.start()
+    wait_for_reports(script.runs / "run", 3, job)
+    kill([job.wait_for_ranks(2)[1]])
+    code = job.wait(60)
+    check(code == 1 and "ControllerError" in job.err, f"exit {code}", job)
+    equal(script.run().code, 0, "exit of the next start")
+    check_iterations(script.runs / "run")
+
+
+@test
+def a_failure_is_tried_again_as_often_as_the_script_says():
+    script = Script("""
+def function(config):
+    if not os.path.exists(config["mark"]):
+        if rank() == 0:
+            open(config["mark"], "w").close()
+            raise ValueError("once")
+        time.sleep(60)
+    train.report({"x": 1})
+
+""" + MAIN + """    result = trainer(function, config={"mark": sys.argv[1]}, run={"failure_config": FailureConfig(max_failures=1)}).fit()
+    print("RESULT", json.dumps(result.metrics["x"]))
+""")
+    equal(result_of(script.run(script.folder / "mark")), [1], "metrics")
+
+
+@test
+def the_failure_of_an_earlier_start_is_not_told_as_the_last():
+    script = Script("""
+def function(config):
+    train.report({"x": 1})
+    if rank() == 1 and not os.path.exists(config["mark"]):
+        open(config["mark"], "w").close()
+        raise ValueError("of the first start")
+    while not os.path.exists(config["mark"]):
+        time.sleep(0.1)
+    train.collective.barrier()
+    if rank() == 0:
+        raise KeyError("of the second start")
+    time.sleep(60)
+
+""" + CATCH.replace("trainer(function)", "trainer(function, config={'mark': sys.argv[1]}, run={'failure_config': FailureConfig(max_failures=1)})"))
+    job = script.run(script.folder / "mark")
+    equal(list(result_of(job)[0]["failures"]), ["0"], "ranks that failed", job)
+
+
+@test
+def a_finished_run_goes_on_when_its_stop_rule_is_a_later_one():
+    script = Script(MAIN + """    stop = {"training_iteration": int(sys.argv[1])} if sys.argv[1] != "restore" else None
+    given = trainer(config={"reports": 20}, run={"stop": stop})
+    if stop is None:
+        given = DataParallelTrainer.restore(os.path.join(os.environ["RUNS"], "run"), count)
+    print("RESULT", len(given.fit().reports))
+""")
+    found = [(result_of(job)[0], "finished already" in job.err) for job in (script.run(word) for word in ("3", "3", "6", "restore"))]
+    equal(found, [(3, False), (3, True), (6, False), (6, True)], "reports, and whether nothing was run")
+
+
+# ---- what runs around the function -------------------------------------------------------------------------------------------
+
+
+@test
+def callbacks_hear_of_all_ranks_reports_and_of_failures():
+    script = Script("""
+class Hears(UserCallback):
+    def after_report(self, run_context, metrics, checkpoint):
+        print("HEARD", json.dumps([run_context.run_name, metrics, checkpoint]))
+
+    def after_exception(self, run_context, worker_exceptions):
+        with open(os.path.join(run_context.run_dir, "heard"), "w") as file:
+            file.write(str(worker_exceptions))
+
+def function(config):
+    train.report({"x": rank()})
+    if rank() == 1:
+        raise ValueError("boom")
+    time.sleep(60)
+
+""" + MAIN + "    trainer(function, run={'callbacks': [Hears()]}).fit()\n")
+    job = script.run()
+    heard = [json.loads(line[6:]) for line in job.out.splitlines() if line.startswith("HEARD ")]
+    equal(heard, [["run", [{"x": 0}, {"x": 1}], None]], "reports", job)
+    equal((script.runs / "run/heard").read_text(), "{1: ValueError('boom')}", "exceptions", job)
+
+
+@test
+def hooks_of_a_backend_run_on_all_ranks_together():
+    script = Script("""
+class Hooks(Backend):
+    def on_start(self, worker_group, backend_config):
+        os.environ["MEET"] = worker_group.execute_single(1, lambda: f"rank {rank()}")
+        os.environ["ALL"] = str(worker_group.execute(rank))
+
+    def on_shutdown(self, worker_group, backend_config):
+        worker_group.execute(print, "SHUTDOWN")
+
+class Config(BackendConfig):
+    backend_cls = Hooks
+
+def function(config):
+    return [os.environ["MEET"], os.environ["ALL"], train.collective.broadcast_from_rank_zero({"of": rank()})]
+
+""" + MAIN + "    print('RESULT', json.dumps(trainer(function, backend_config=Config()).fit().return_value))\n")
+    job = script.run()
+    equal(result_of(job), [["rank 1", "[0, 1]", {"of": 0}]], "what the hooks did", job)
+    check("SHUTDOWN" in job.out, "on_shutdown was not called", job)
+
+
+@test
+def numbers_that_are_asked_to_are_averaged_over_the_ranks():
+    script = Script("""
+import trainrt
+def function(config):
+    train.report({"x": rank()}, aggregate=True)
+    train.report({"x": trainrt.Number(rank() + 1, "sum")})
+    train.report({"x": rank() + 5})
+
+""" + MAIN + "    trainer(function).fit()\n")
+    job = script.run()
+    equal([report["x"] for report in reports(script.runs / "run")], [0.5, 3, 5], "metrics", job)
+
+
+@test
+def trainer_and_run_of_ray_train_1_return_what_each_rank_did():
+    script = Script("""
+class Prints(TrainingCallback):
+    def handle_result(self, results, **info):
+        print("HEARD", json.dumps([each["epoch"] for each in results]))
+
+def function(config):
+    for epoch in range(config["epochs"]):
+        train.report(epoch=epoch + 10 * train.world_rank())
+    return [train.world_rank(), train.world_size()]
+
+""" + MAIN + """    trainer = Trainer(backend=BackendConfig(), num_workers=2, logdir=os.environ["RUNS"], max_retries=0)
+    trainer.start()
+    print("RESULT", json.dumps(trainer.run(function, config={"epochs": 2}, callbacks=[Prints(), JsonLoggerCallback()])))
+    iterator = trainer.run_iterator(function, config={"epochs": 1})
+    print("RESULT", json.dumps([[each["epoch"] for each in results] for results in iterator]))
+    print("RESULT", json.dumps([iterator.get_final_results(), trainer.latest_run_dir.name]))
+    trainer.shutdown()
+    again = Trainer(backend=BackendConfig(), num_workers=2, logdir=os.environ["RUNS"], max_retries=0)
+    print("AGAIN", again.run(function, config={"epochs": 2}))
+""")
+    job = script.run()
+    check("AGAIN [None, None]" in job.out and "run_001 has finished already" in job.err, "a run that has finished does not say so", job)
+    equal(job.code, 0, "exit", job)
+    equal(result_of(job), [[[0, 2], [1, 2]], [[0, 10]], [[[0, 2], [1, 2]], "run_002"]], "results", job)
+    equal([line for line in job.out.splitlines() if line.startswith("HEARD")], ["HEARD [0, 10]", "HEARD [1, 11]"], "what callbacks hear", job)
+    equal(len((script.runs / "run_001/results.json").read_text().splitlines()), 2, "lines of the JSON logger", job)
+
+
+# ---- in a program of trainrt -------------------------------------------------------------------------------------------------
+
+
+@test
+def in_a_program_of_trainrt_every_rank_gets_the_result():
+    script = Script(FIT)
+    job = here(script, "--run.name=run", "--run.output=all")
+    equal(job.code, FINISHED, "exit", job)
+    found = [json.loads(line.split("RESULT ")[1]) for line in job.out.splitlines() if "RESULT" in line]
+    equal([each["returned"] for each in found], 2 * [{"rank": 0, "size": 2}], "results", job)
+
+
+@test
+def in_a_program_of_trainrt_another_number_of_ranks_is_refused_with_both():
+    job = here(Script(FIT.replace("trainer()", "trainer(ranks=3)")), "--run.name=run")
+    equal(job.code, USAGE, "exit", job)
+    check("num_workers = 3" in job.err and "2 ranks were launched" in job.err, "it does not say both numbers", job)
+
+
+@test
+def in_a_program_of_trainrt_each_fit_opens_a_run_of_its_own():
+    script = Script(MAIN + """    for arguments in {"name": "named"}, {"run_config": RunConfig(checkpoint_config=CheckpointConfig(num_to_keep=2))}, {"name": "named"}:
+        result = trainer(**arguments).fit()
+        if rank() == 0:
+            print("RESULT", json.dumps([os.path.basename(result.path), result.metrics["number"], result.return_value]), flush=True)
+""")
+    job = here(script)
+    equal(job.code, FINISHED, "exit", job)
+    both = {"rank": 0, "size": 2}
+    found = result_of(job)
+    equal([each[1:] for each in found], [[2, both], [2, both], [2, None]], "results, of the last at once", job)
+    check(found[0][0] == found[2][0] == "named" and found[1][0].endswith("-2"), f"names: {found}", job)
+    equal(json.loads((script.runs / found[1][0] / "run.json").read_text())["config"]["checkpoint.num_to_keep"], "2", "a setting of the script", job)
+
+
+@test
+def in_a_program_of_trainrt_the_command_line_beats_the_script():
+    script = Script(FIT.replace("trainer()", "trainer(run={'checkpoint_config': CheckpointConfig(num_to_keep=2)})"))
+    job = here(script, "--run.name=launched", "--checkpoint.num_to_keep=5")
+    equal(job.code, FINISHED, "exit", job)
+    equal(Path(result_of(job)[0]["path"]).name, "launched", "the name", job)
+    equal(json.loads((script.runs / "launched/run.json").read_text())["config"]["checkpoint.num_to_keep"], "5", "what counts", job)
+    check("checkpoint.num_to_keep is '5'" in job.err and "asks for '2'" in job.err, "the difference is not printed", job)
+
+
+@test
+def a_run_that_was_opened_before_fit_must_be_the_scripts():
+    script = Script("import trainrt\ntrainrt.context()\n" + FIT)
+    equal(here(script, "--run.name=run").code, FINISHED, "exit")
+    job = here(script, "--run.name=other")
+    equal(job.code, FAILED, "exit", job)
+    check("'run'" in job.err and "'other' is open already" in job.err, "it does not say why", job)
+
+
+@test
+def a_run_that_was_opened_before_fit_is_as_the_launch_has_it_and_fit_says_so():
+    script = Script("import trainrt\ntrainrt.context()\n" + FIT.replace("trainer()", "trainer(run={'checkpoint_config': CheckpointConfig(num_to_keep=7)})"))
+    job = here(script, "--run.name=run")
+    equal(job.code, FINISHED, "exit", job)
+    lines = [line for line in job.err.splitlines() if "does not apply" in line]
+    check(len(lines) == 1 and "checkpoint.num_to_keep = 7" in lines[0], f"lines: {lines}", job)
+    job = here(Script("import trainrt\ntrainrt.context()\n" + FIT.replace("trainer()", "trainer(ranks=3)")), "--run.name=run")
+    equal(job.code, FAILED, "exit", job)
+    check("num_workers=3" in job.err and "2 ranks were launched" in job.err, "it does not say both numbers", job)
+
+
+@test
+def in_a_program_of_trainrt_fit_in_a_thread_is_refused_by_name():
+    script = Script("import threading\n" + MAIN + """    def work():
+        try:
+            trainer().fit()
+        except RuntimeError as error:
+            print("RESULT", json.dumps(str(error)), flush=True)
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+""")
+    job = here(script, "--run.name=run", ranks=1)
+    check("main thread" in result_of(job)[0], "it does not say where it is to be called", job)
+
+
+@test
+def in_a_program_of_trainrt_gpus_that_are_not_there_are_refused():
+    job = here(Script(FIT.replace("trainer()", "trainer(scaling={'use_gpu': True})")), "--run.name=run", "--scaling.gpus_per_worker=0")
+    equal(job.code, FAILED, "exit", job)
+    check("use_gpu=True" in job.err and "has 0" in job.err, "it does not say both numbers", job)
+
+
+@test
+def in_a_program_of_trainrt_a_failure_is_told_once():
+    job = here(Script("def function(config):\n    if rank() == 1:\n        raise ValueError('boom')\n    train.report({'x': 1})\n\n"
+                      + MAIN + "    trainer(function).fit()\n"), "--run.name=run")
+    equal(job.code, FAILED, "exit", job)
+    equal(job.err.count("Traceback"), 1, "tracebacks", job)
+    check("rank 1" in job.err and "ValueError: boom" in job.err, "it does not name the rank", job)
+
+
+@test
+def a_task_of_srun_without_trainrt_is_told_to_use_it():
+    script = Script(FIT)
+    job = script.run(env={"SLURM_JOB_ID": 7, "SLURM_STEP_NUM_TASKS": 2, "SLURM_STEP_ID": 0})
+    equal(job.code, 1, "exit", job)
+    check("2 tasks" in job.err and "srun trainrt -- python3" in job.err, "it does not say how", job)
+
+
+@test
+def inside_an_allocation_srun_starts_the_ranks():
+    """Fake: an srun that starts the ranks as `trainrt -n` does."""
+    script = Script(FIT.replace("trainer()", "trainer(scaling={'resources_per_worker': {'CPU': 2}}, run_config=RunConfig(storage_path=os.environ['RUNS']))"))
+    (script.folder / "bin").mkdir()
+    fake = script.folder / "bin/srun"
+    fake.write_text('#!/bin/sh\necho "$@" >&2\nenv | grep -E "^(SLURM_MPI_TYPE|OMP_NUM)" >&2\nwhile [ "$1" != -- ] && case $1 in -*) true;; *) false;; esac; do shift; done\n'
+                    'program=$1; shift\nunset SLURM_JOB_ID SLURM_NTASKS\nexec "$program" -n 2 "$@"\n')
+    fake.chmod(0o755)
+    job = script.run(env={"SLURM_JOB_ID": 7, "SLURM_NTASKS": 4, "PATH": f"{fake.parent}:{os.environ['PATH']}"})
+    equal(job.code, 0, "exit", job)
+    for word in ("--ntasks=2", "--cpus-per-task=2", "SLURM_MPI_TYPE=pmix", "--kill-on-bad-exit=0"):
+        check(word in job.err, f"srun lacks {word}", job)
+    equal(Path(result_of(job)[0]["path"]).name, "DataParallelTrainer_train-7", "the name has the job's number", job)
+
+
+@test
+def the_program_trainrt_that_is_not_there_is_missed_by_name():
+    script = Script(FIT)
+    shutil.copytree(SOURCE / "src/frameworks/python/trainrt", script.folder / "site/trainrt")
+    env = {"PYTHONPATH": script.folder / "site", "PATH": "/usr/bin:/bin"}
+    job = script.run(env=env)
+    equal(job.code, 1, "exit", job)
+    check("TRAINRT_EXECUTABLE" in job.err and "not in PATH" in job.err, "it does not say what to do", job)
+    equal(script.run(env={**env, "TRAINRT_EXECUTABLE": TRAINRT}).code, 0, "exit with TRAINRT_EXECUTABLE")
+
+
+@test
+def a_run_is_restored_from_its_directory():
+    script = Script(MAIN + """    if sys.argv[1] == "first":
+        trainer(config={"reports": 40, "pause": 0.05}, metadata={"m": 1}).fit()
+    path = os.path.join(os.environ["RUNS"], "run")
+    print("RESULT", json.dumps([DataParallelTrainer.can_restore(path), DataParallelTrainer.can_restore(path + "x")]))
+    restored = DataParallelTrainer.restore(path, train_loop_per_worker=count)
+    print("RESULT", json.dumps([restored.train_loop_config, restored.metadata, restored.scaling_config.num_workers]))
+    print("RESULT", json.dumps(restored.fit().path))
+""")
+    job = script.start("first")
+    wait_for_reports(script.runs / "run", 3, job)
+    kill([job.process.pid], signal.SIGTERM)
+    equal(job.wait(60), STOPPED, "exit", job)
+    again = script.run("second")
+    equal(result_of(again), [[True, False], [{"reports": 40, "pause": 0.05}, {"m": 1}, 2], str(script.runs / "run")], "what was restored", again)
+    equal(len(attempts(script.runs / "run")), 2, "attempts of the run", again)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+#!/usr/bin/python3
+"""What becomes of the metrics that a train function reports: whole numbers stay whole, and whose metrics count."""
+import functools
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from train_scripts import *  # noqa: E402,F403
+
+# It fails once, after the second checkpoint: what is read afterwards was written anew.
+KINDS = """
+def function(config):
+    found = train.get_checkpoint()
+    epoch = found.get_metadata()["epoch"] if found else 0
+    while epoch < 3:
+        epoch += 1
+        with Folder() as folder:
+            given = Checkpoint.from_directory(folder)
+            open(os.path.join(folder, "model"), "w").close()
+            given.set_metadata({"epoch": epoch})
+            train.report({"epoch": epoch, "best": epoch > 1, "half": epoch / 2 if epoch > 1 else 0, "real": 2.0, "odd": 2**53 + epoch, "beyond": 2**64},
+                         checkpoint=given)
+        train.get_checkpoint()  # waits until it is committed
+        if epoch == 2 and not os.path.exists(os.environ["RUNS"] + "/failed"):
+            train.collective.barrier()
+            open(os.environ["RUNS"] + "/failed", "w").close()
+            raise RuntimeError("once")
+    return [each.metrics["epoch"] for each in train.get_all_reported_checkpoints()]
+
+""" + MAIN + """    result = trainer(function, run={"failure_config": FailureConfig(max_failures=1), "checkpoint_config": CheckpointConfig(
+        num_to_keep=1, checkpoint_score_attribute="epoch", checkpoint_score_order="min")}).fit()
+    of_reports = [[report[name] for report in result.reports] for name in ("epoch", "best", "half", "real", "odd", "beyond", "training_iteration")]
+    print("RESULT", json.dumps([of_reports, result.return_value, [metrics["epoch"] for _, metrics in result.best_checkpoints]]))
+"""
+EXPECTED = [[1, 2, 3], [0, 1, 1], [0, 1.0, 1.5], [2.0] * 3, [2**53 + 1, 2**53 + 2, 2**53 + 3], [2.0**64] * 3, [1, 2, 3]]
+
+
+@functools.lru_cache(None)
+def finished():
+    """Its job, and the run directory."""
+    script = Script(KINDS)
+    job = script.run()
+    equal(job.code, 0, "exit", job)
+    check("RuntimeError: once" in job.err, "it did not fail on the way", job)
+    return job, script.runs / "run"
+
+
+@test
+def whole_numbers_come_back_as_they_were_reported():
+    job, _ = finished()
+    found, = result_of(job)
+    equal(repr(found), repr([EXPECTED, [1, 3], [3, 1]]), "metrics", job)
+
+
+@test
+def files_and_trainrt_result_have_them_as_whole_numbers():
+    _, run_dir = finished()
+    *_, last = (run_dir / "progress.csv").read_text().splitlines()
+    equal(last.split(",")[:6], ["3", "1", "1.5", "2.0", str(2**53 + 3), "1.8446744073709552e+19"], "last row of progress.csv")
+    shown = json.loads(run([TRAINRT, "result", run_dir, "--json"]).out)
+    equal(repr([shown["metrics"][name] for name in ("epoch", "half", "real")]), repr([3, 1.5, 2.0]), "trainrt result")
+    equal(shown["best_metrics"]["epoch"], 1, "best by the score")
+    check_exit(run([TRAINRT, "verify", run_dir]), FINISHED)
+
+
+@test
+def columns_of_metrics_h5_are_whole_or_real():
+    try:
+        import h5py
+    except ImportError:
+        skip("h5py is not there")
+    _, run_dir = finished()
+    with h5py.File(run_dir / "metrics.h5") as file:
+        kinds = {name: file["metrics"][name].dtype.str for name in ("epoch", "odd", "half", "real")}
+        equal(kinds, {"epoch": "<i8", "odd": "<i8", "half": "<f8", "real": "<f8"}, "types")
+        equal(list(file["metrics/odd"]), EXPECTED[4], "values")
+
+
+@test
+def a_stop_rule_counts_whole_numbers():
+    script = Script(MAIN + "    print('RESULT', json.dumps(trainer(config={'reports': 9}, run={'stop': {'number': 3}}).fit().metrics['number']))\n")
+    job = script.run()
+    equal(repr(result_of(job)), "[3]", "the last number", job)
+
+
+WHOSE = """
+def function(config):
+    train.report({"x": rank()})
+    train.report({"x": rank() + 2}, aggregate=False)
+    train.report({"x": rank()}, aggregate=True)
+
+""" + MAIN + "    print('RESULT', json.dumps([report['x'] for report in trainer(function).fit().reports]))\n"
+
+
+@test
+def the_config_says_whose_metrics_count_where_the_call_does_not():
+    for words, first in (((), 0), (("--metrics.aggregate=true",), 0.5)):
+        job = here(Script(WHOSE), *words)
+        equal(repr(result_of(job)), repr([[first, 2, 0.5]]), f"metrics with {words}", job)
+
+
+@test
+def metrics_that_all_ranks_are_to_give_are_named_if_one_does_not():
+    script = Script("def function(config):\n    train.report({'x': 1, **({'more': 2} if rank() else {})})\n\n" + MAIN + "    trainer(function).fit()\n")
+    job = here(script, "--metrics.aggregate=true")
+    equal(job.code, FAILED, "exit", job)
+    check("'more' is in the report of rank 1, but not of rank 0" in job.err, "the metric is not named", job)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+#!/usr/bin/python3
+"""fit() of a plain Python script in a batch job of a real Slurm: it starts its ranks by srun, on the nodes of the job, and a requeue
+continues what it had begun."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from cluster import *  # noqa: E402,F403
+from notebooks import *  # noqa: E402,F403
+
+CLUSTER = Cluster("fit")
+FUNCTION = """
+def function(config):
+    epoch = 0
+    checkpoint = train.get_checkpoint()
+    if checkpoint is not None:
+        epoch = int(open(os.path.join(checkpoint.path, "epoch")).read())
+    while epoch < config["epochs"]:
+        epoch += 1
+        with Folder() as folder:
+            open(os.path.join(folder, "epoch"), "w").write(str(epoch))
+            train.report({"epoch": epoch}, checkpoint=Checkpoint(folder) if rank() == 0 else None)
+        time.sleep(config["pause"])
+    return [train.get_context().get_node_rank(), train.get_context().get_world_size(), os.environ.get("SLURM_JOB_NUM_NODES")]
+
+""" + MAIN + """    result = trainer(function, config={"epochs": int(sys.argv[1]), "pause": float(sys.argv[2])},
+                     run_config=RunConfig(storage_path=os.environ["RUNS"])).fit()
+    print("RESULT", json.dumps([result.return_value, result.metrics["epoch"], result.path]), flush=True)
+"""
+
+
+def batch_script(script, *words, command=None):
+    """What a user writes: the script alone, without srun and trainrt in front."""
+    command = " ".join(map(str, [*(command or [PYTHON, script.path]), *words]))
+    path = script.folder / "train.sbatch"
+    exports = "".join(f"export {name}='{value}'\n" for name, value in script.env().items())
+    path.write_text(f"#!/bin/bash\n#SBATCH --requeue --open-mode=append\n{exports}exec {command}\n")
+    return path
+
+
+def result_in(job):
+    return [json.loads(line[7:]) for line in job.text.splitlines() if line.startswith("RESULT ")][-1]
+
+
+@test
+def a_plain_script_in_a_batch_job_starts_its_ranks_by_srun():
+    script = Script(FUNCTION)
+    job = CLUSTER.sbatch(["-N2", "-n2", "-c1"], script=batch_script(script, "3", "0"), cwd=script.folder)
+    equal(job.wait_for_state("COMPLETED", "FAILED", timeout=90), "COMPLETED", "state", job)
+    equal(result_in(job), [[0, 2, "2"], 3, str(script.runs / f"DataParallelTrainer_train-{job.id}")], "result", job)
+    check("2 ranks on 2 nodes" in job.text, "the ranks are not on two nodes", job)
+    equal(script.left(), [], "private folders", job)
+
+
+@test
+def a_requeued_job_continues_its_run_by_its_number():
+    script = Script(FUNCTION)
+    job = CLUSTER.sbatch(["-N2", "-n2", "-c1"], script=batch_script(script, "40", "0.25"), cwd=script.folder)
+    run_dir = script.runs / f"DataParallelTrainer_train-{job.id}"
+    wait_for_reports(run_dir, 3, job, 60)
+    CLUSTER.call("scontrol", "requeue", job.id)
+    job.wait_for_restart(1)
+    equal(job.wait_for_state("COMPLETED", "FAILED", timeout=120), "COMPLETED", "state", job)
+    equal(result_in(job)[1:], [40, str(run_dir)], "result", job)
+    check("continuing from" in job.text, "it began anew", job)
+    check_iterations(run_dir, 40)
+
+
+@test
+def a_notebook_in_a_batch_job_starts_its_ranks_by_srun():
+    need_notebooks()
+    notebook = Notebook("""
+def train_function():
+    print("on node", train.get_context().get_node_rank())
+    train.report({"nodes": int(os.environ["SLURM_JOB_NUM_NODES"])})
+""", """
+def trained(function, name):
+    return DataParallelTrainer(function, scaling_config=ScalingConfig(num_workers=2), run_config=RunConfig(name=name, storage_path=os.environ["RUNS"])).fit()
+
+int(trained(train_function, "run").metrics["nodes"])
+""", """
+def fails():
+    raise ArithmeticError("no loss") if train.get_context().get_world_rank() == 1 else train.report({})
+
+trained(fails, "failing")
+""")
+    job = CLUSTER.sbatch(["-N2", "-n2", "-c1"], script=batch_script(notebook, command=notebook.command), cwd=notebook.folder)
+    equal(job.wait_for_state("COMPLETED", "FAILED", timeout=120), "COMPLETED", "state", job)
+    equal(notebook.shown(2, "result"), "2", "nodes of the job", job)
+    check("on node 0" in notebook.shown(2, "stdout"), f"rank 0's lines are not in the output:\n{notebook.shown(2, 'stdout')}", job)
+    check("2 ranks on 2 nodes" in notebook.shown(2, "stderr"), f"the cell does not show where it runs:\n{notebook.shown(2, 'stderr')}", job)
+    check("rank 1: ArithmeticError: no loss" in notebook.shown(3, "error"), f"the cell does not say what failed:\n{notebook.shown(3, 'error')}", job)
+
+
+main(setup=CLUSTER.up, teardown=CLUSTER.down)
