@@ -25,6 +25,16 @@ lane_of() { # lane_of NAME: one of the lanes that run side by side
   esac
 }
 
+named_failures() { # named_failures LOG: what failed, in a few lines
+  if grep -q '^FAILED' "$1"; then
+    grep -A 12 '^FAILED' "$1" | head -n 14
+  elif grep -q 'FAILED:$' "$1"; then # Catch2's
+    grep -A 4 'FAILED:$' "$1" | head -n 12
+  else
+    tail -n 6 "$1"
+  fi | cut -c 1-300 | sed 's/^/    /'
+}
+
 count() { # count NAME LOG EXIT_CODE SECONDS: reads the last totals of a program, and prints them with its failures
   local name=$1 log=$2 code=$3 seconds=$4 good bad skip
   skip=$(grep -c '^ *skipped: ' "$log")
@@ -45,6 +55,7 @@ count() { # count NAME LOG EXIT_CODE SECONDS: reads the last totals of a program
   if [ "$bad" != 0 ]; then
     grep '^FAILED' "$log"
     tail -n 40 "$log" | sed 's/^/    | /'
+    { echo "failed: $name ($log)"; named_failures "$log"; } >>"$totals/failures"
   fi
   echo "$good $bad $skip" >>"$totals/$BASHPID"
 }
@@ -98,6 +109,7 @@ for pid in $lanes; do
   wait "$pid" || echo "0 1 0" >>"$totals/0" # it did not come to its end
 done
 
+[ ! -f "$totals/failures" ] || cat "$totals/failures" # once more, where the end of a long log shows them
 cat "$totals"/[0-9]* 2>/dev/null | {
   passed=0 failed=0 skipped=0
   while read -r good bad skip; do
