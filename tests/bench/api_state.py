@@ -1,6 +1,7 @@
 """save_state() of a module of argv[1] MiB, which changes all its weights each time, in turn with torch.save and fsync of the same on the same disk,
-and with torch.distributed.checkpoint's async_save where torch has it: argv[2] times. Prints the milliseconds that training stands still, and those
-until all is on the disk."""
+with torch.distributed.checkpoint's async_save where torch has it, and with the disk's own limit, as many bytes past the page cache and an fsync: argv[2]
+times. Prints the milliseconds that training stands still, and those until all is on the disk."""
+import mmap
 import os
 import shutil
 import sys
@@ -65,6 +66,21 @@ def dcp_async_save():
     return stall, durable
 
 
+def disk():
+    piece = mmap.mmap(-1, 8 << 20)  # on page boundaries, as O_DIRECT asks
+    piece.write(os.urandom(8 << 20))
+    path = os.path.join(ctx.run_dir, "peer.disk")
+    begin = time.monotonic()
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_DIRECT)
+    for _ in range(size // len(piece)):
+        os.write(file, piece)
+    os.fsync(file)
+    os.close(file)
+    took = milliseconds(begin)
+    os.unlink(path)
+    return took
+
+
 load_state(model)
 for number in range(1 + int(sys.argv[2])):
     change()
@@ -73,7 +89,8 @@ for number in range(1 + int(sys.argv[2])):
     peer_ms = torch_save()
     change()
     dcp_ms = dcp_async_save() if dcp else ()
+    disk_ms = disk()
     if number > 0:  # the first makes the buffers
-        print(f"save stall_ms {stall_ms:.2f} durable_ms {durable_ms:.2f} torch_ms {peer_ms:.2f}", flush=True)
+        print(f"save stall_ms {stall_ms:.2f} durable_ms {durable_ms:.2f} torch_ms {peer_ms:.2f} disk_ms {disk_ms:.2f}", flush=True)
         if dcp:
             print("dcp dcp_stall_ms {:.2f} dcp_durable_ms {:.2f}".format(*dcp_ms), flush=True)
