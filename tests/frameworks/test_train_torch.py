@@ -428,6 +428,28 @@ os.kill(os.getpid(), 9)
 
 
 @test
+def what_a_rank_has_of_a_flat_array_is_a_few_boxes_that_fill_its_interval_of_the_parameter():
+    plain("""
+import math
+from trainrt.train.torch._flat_shards import Share
+for shape in ((7,), (3, 5), (5, 1), (2, 3, 4), (2, 1, 3, 2)):
+    size = math.prod(shape)
+    for first in range(size):
+        for count in range(size - first + 1):
+            whole, array = torch.full(shape, -1), torch.arange(100, 103 + count)
+            pieces = Share(shape, first, count, 2, True).pieces(array)
+            assert len(pieces) <= 2 * len(shape) - 1, (shape, first, count)
+            for piece, offset in pieces:
+                box = whole[tuple(slice(at, at + extent) for at, extent in zip(offset, piece.shape))]
+                assert box.shape == piece.shape and (box == -1).all(), (shape, first, count)
+                box.copy_(piece)
+            wanted = torch.full((size,), -1)
+            wanted[first:first + count] = array[2:2 + count]
+            assert torch.equal(whole.flatten(), wanted), (shape, first, count)
+""")
+
+
+@test
 def every_optimizer_and_scheduler_of_torch_is_put_back_as_it_was():
     plain("""
 import warnings
@@ -485,6 +507,10 @@ class Part:
 refused(TypeError, "'_extra_state'|Odd|dict", tt.load_state, Odd(2, 2))
 refused(TypeError, "tensor 'model/weight'|meta", tt.load_state, nn.Linear(2, 2, device="meta"))
 refused(TypeError, "LBFGS|closure|State.file", tt.load_state, model, torch.optim.LBFGS(model.parameters()))
+class FullyShardedDataParallel(nn.Module):  # as torch before 2.3 has it, without the layout of its shards
+    pass
+for each in (FullyShardedDataParallel(), nn.Sequential(nn.Linear(2, 2), FullyShardedDataParallel())):
+    refused(TypeError, "FullyShardedDataParallel|torch 2.3|ddp|State.file", tt.load_state, each)
 refused(ValueError, "shape [3, 3]|other=module", tt.load_state, nn.Linear(2, 2), optimizer)
 refused(TypeError, "'table' is a dict", tt.load_state, model, optimizer, table={1: 2})
 refused(TypeError, "part/inner/0 is a Linear", tt.load_state, model, part=Part({"inner": [model]}))

@@ -1,7 +1,8 @@
-"""trainrt.train.torch on torch 2: what torch.distributed.checkpoint saves into a run and loads on other ranks, and the parts of modules that are
-sharded over several dimensions of a mesh in load_state() and save_state()."""
+"""trainrt.train.torch on torch 2: what torch.distributed.checkpoint saves into a run and loads on other ranks, and in load_state() and save_state()
+the parts of modules that are sharded over several dimensions of a mesh, or in the class FullyShardedDataParallel."""
 import json
 import subprocess
+from pathlib import Path
 
 import environments
 from cases import LIMIT_S
@@ -11,7 +12,7 @@ from harness import FINISHED, TRAINRT, Job, check, check_exit, check_verifies, e
 CHECKPOINTS = Framework("trainrt_train_torch", "", *TORCH, "torch")
 
 BEGIN = """
-import os, sys, torch
+import json, os, sys, torch
 import torch.distributed as dist
 import torch.distributed.checkpoint as dcp
 from torch import nn
@@ -133,6 +134,86 @@ if rank == 0:
 ctx.save()
 """
 
+# Modules in the class FSDP, cut and held in all its ways, and on one rank the same as they are. What is left is what the ranks have, brought together here.
+CLASS_FSDP = BEGIN.replace('"gloo"', 'ctx.config("backend", str)') + """
+from torch.distributed.fsdp import FullyShardedDataParallel as FSDP, ShardingStrategy, StateDictType
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(5, 11), nn.Sequential(nn.Linear(11, 4), nn.LayerNorm(4))
+        self.kernel = nn.Parameter(torch.randn(2, 3, 4))
+        self.register_buffer("batches", torch.zeros(2, 2))
+        self.register_buffer("scratch", torch.zeros(3), persistent=False)
+
+    def forward(self, inputs):
+        self.batches += 1
+        return self.second(torch.tanh(self.first(inputs))) @ self.kernel.sum((0, 1))
+
+def wrapped(way):
+    torch.manual_seed(1)
+    model = Net()
+    if size > 1:
+        options = {"use_orig_params": way[0], "sharding_strategy": ShardingStrategy[way[1]], "device_id": torch.device("cpu")}
+        model.second = FSDP(model.second, **options)
+        model = FSDP(model, **options)
+    return model, torch.optim.AdamW(model.parameters(), lr=0.05, amsgrad=True)
+
+ways = [(True, "FULL_SHARD"), (False, "FULL_SHARD"), (True, "SHARD_GRAD_OP"), (True, "NO_SHARD"), (False, "NO_SHARD")]
+pairs = [wrapped(way) for way in ways]
+parts = {f"{kind}{number}": pair[at] for number, pair in enumerate(pairs[1:]) for at, kind in enumerate(("model", "optimizer"))}
+at = tt.load_state(*pairs[0], **parts, epoch=0)
+print(f"begins at {at['epoch']} of {size}", flush=True)
+
+def gathered(thing):
+    found = [None] * size
+    dist.all_gather_object(found, thing)
+    return found
+
+def moments_of(model, optimizer, orig, strategy):
+    if size == 1:
+        return {f"{name} {key}": value for name, each in model.named_parameters() for key, value in optimizer.state.get(each, {}).items()}
+    found = {}
+    for prefix, unit in (("", model), ("second.", model.second)):
+        flat = unit._handle.flat_param
+        of_ranks = gathered([{key: value.flatten() if value.dim() else value for key, value in optimizer.state.get(each, {}).items()}
+                             for each in (flat._params if orig else [flat])])
+        for number in range(len(of_ranks[0])):
+            states = [each[number] for each in of_ranks if each[number].get("exp_avg", torch.empty(0)).numel()]
+            names, sizes = ([flat._fqns[number]], [flat._numels[number]]) if orig else (flat._fqns, flat._numels)
+            for key in states[0] if states else ():
+                values = [each[key] for each in states][:1 if strategy == "NO_SHARD" or not states[0][key].dim() else None]
+                whole = torch.cat(values)[:sum(sizes)].split(list(sizes)) if values[0].dim() else values * len(names)
+                found.update({f"{prefix}{name} {key}": value for name, value in zip(names, whole)})
+    return found
+
+def leave(file):
+    everything = {}
+    for number, (way, (model, optimizer)) in enumerate(zip(ways, pairs)):
+        if size > 1:
+            with FSDP.state_dict_type(model, StateDictType.FULL_STATE_DICT):
+                weights = model.state_dict()
+        else:
+            weights = model.state_dict()
+        for name, tensor in {**weights, **moments_of(model, optimizer, *way)}.items():
+            everything[f"{number} {name}"] = tensor.double().flatten().tolist()
+    if rank == 0:
+        with open(file, "w") as file:
+            json.dump(everything, file)
+
+leave(ctx.config("out", str) + ".begin")
+for epoch in range(at["epoch"], ctx.config("last", int)):
+    inputs = torch.randn(12, 5, generator=torch.Generator().manual_seed(10 * epoch + rank))
+    for model, optimizer in pairs:
+        optimizer.zero_grad()
+        (model(inputs) ** 2).mean().backward()
+        optimizer.step()
+    tt.save_point()
+    tt.save_state(*pairs[0], **parts, epoch=epoch + 1, metrics={"epoch": epoch})
+leave(ctx.config("out", str) + ".end")
+ctx.save()
+"""
+
 
 class Place:
     """A folder for programs and their runs."""
@@ -183,6 +264,37 @@ def states_over_two_dimensions_of_a_mesh(_):
     equal(run_state(place.folder / "runs/moved"), "finished", "state of the run", job)
 
 
+def class_fsdp_goes_on_with_the_same_bits(_):
+    """After a stop on as many ranks as if nothing had been; other ranks begin with the same bits, and so does the module that nothing wraps."""
+    place = Place()
+
+    def run(ranks, name, last, begins, backend="gloo"):
+        out = place.folder / f"{name}_{ranks}_{last}"
+        job = place.run(ranks, CLASS_FSDP, name, f"--loop.last={last}", f"--loop.out={out}", f"--loop.backend={backend}", "--scaling.on_resize=keep_batch",
+                        "--checkpoint.replicas_every=1 steps")
+        check(f"begins at {begins} of {ranks}" in job.out, f"it does not begin at {begins}", job)
+        return *(json.loads(Path(f"{out}.{at}").read_text()) for at in ("begin", "end")), job
+
+    _, straight, job = run(2, "straight", 4, 0)
+    check(len(straight) == 5 * (8 + 7 * 4), f"5 modules have {len(straight)} tensors", job)
+    run(2, "moved", 2, 0)
+    _, moved, job = run(2, "moved", 4, 2)
+    _same(moved, straight, "continued on 2 ranks", job)
+    begin, end, job = run(3, "moved", 6, 4, "trainrt")
+    _same(begin, straight, "loaded by 3 ranks", job)
+    begin, end_of_one, job = run(1, "moved", 7, 6)
+    _same(begin, end, "loaded by one rank", job)
+    begin, _, job = run(2, "moved", 7, 7)
+    _same(begin, end_of_one, "loaded by 2 ranks from one", job)
+    check_verifies(place.folder / "runs/moved")
+
+
+def _same(found, expected, what, job):
+    different = sorted({name for name in {**found, **expected} if found.get(name) != expected.get(name)})
+    check(not different, f"{what}: {len(different)} of {len(expected)} differ: {different[:6]}", job)
+
+
 def cases_of_checkpoints():
     """(name, function)."""
-    return [("dcp_other_ranks", dcp_saves_and_loads_on_other_ranks), ("mesh_of_two_dimensions", states_over_two_dimensions_of_a_mesh)]
+    return [("dcp_other_ranks", dcp_saves_and_loads_on_other_ranks), ("mesh_of_two_dimensions", states_over_two_dimensions_of_a_mesh),
+            ("class_FSDP", class_fsdp_goes_on_with_the_same_bits)]

@@ -3,7 +3,7 @@
 import torch
 
 from . import _plain_state
-from ._leaves import Leaf, module_leaves, unwrapped
+from ._leaves import Leaf, module_leaves, named_parameters, unwrapped
 from ._optimizer_state import OptimizerPart
 
 _VALUES = (bool, int, float, str)
@@ -47,9 +47,9 @@ class Contents:
         self._parts = {}
         self._things = {name: thing for name, thing in things.items() if thing is not None}
         self._sums = dict(sums or {})
-        names = _parameter_names(self._things)
+        names, shares = _parameter_names(self._things)
         for name, thing in self._things.items():
-            self._add(name, thing, names)
+            self._add(name, thing, names, shares)
         for name, tensor in self._sums.items():
             if name in self._things:
                 raise ValueError(f"the name '{name}' was given twice")
@@ -62,6 +62,12 @@ class Contents:
         """Looks at all tensors as they are now; returns them as leaves."""
         self.leaves = [leaf for part in self._parts.values() if hasattr(part, "leaves") for leaf in part.leaves()]
         return self.leaves
+
+    def meet(self):
+        """What a rank must hear of the others before all is taken: of flat shards alone. Collective."""
+        for part in self._parts.values():
+            if hasattr(part, "meet"):
+                part.meet()
 
     def texts(self):
         return {f"{name}_state": part.text() for name, part in self._parts.items() if hasattr(part, "text")}
@@ -86,13 +92,13 @@ class Contents:
                 raise ValueError(f"save_state() was given another '{name}' than load_state(): give both the same object, and change it in place")
         return {name: thing for name, thing in given.items() if name in self.values}
 
-    def _add(self, name, thing, parameter_names):
+    def _add(self, name, thing, parameter_names, shares):
         if isinstance(thing, torch.nn.Module):
             self._parts[name] = _ModulePart(name, thing)
         elif isinstance(thing, torch.Tensor):
             self._parts[name] = _TensorPart(name, thing)
         elif isinstance(_inner(thing), torch.optim.Optimizer):
-            self._parts[name] = OptimizerPart(name, _inner(thing), parameter_names)
+            self._parts[name] = OptimizerPart(name, _inner(thing), parameter_names, shares)
             if getattr(thing, "scaler", None) is not None:  # of prepare_optimizer()
                 self._parts[f"{name}_scaler"] = _PlainPart(f"{name}_scaler", thing.scaler)
         elif isinstance(thing, _VALUES):
@@ -114,13 +120,16 @@ def _inner(thing):
 
 
 def _parameter_names(things):
-    """id(parameter) -> its name; those of the first module are the module's own."""
-    names, is_first = {}, True
+    """id(parameter) -> its name, where those of the first module are the module's own; and, of what is in flat arrays, id(parameter) ->
+    [(name, the Share of it)]."""
+    names, shares, is_first = {}, {}, True
     for name, thing in things.items():
         if isinstance(thing, torch.nn.Module):
             prefix, is_first = ("" if is_first else f"{name}."), False
-            for own, parameter in unwrapped(thing).named_parameters():
+            for own, parameter, share in named_parameters(thing):
                 names.setdefault(id(parameter), prefix + own)
+                if share is not None:
+                    shares.setdefault(id(parameter), []).append((prefix + own, share))
         elif isinstance(thing, torch.Tensor):
             names.setdefault(id(thing), name)
-    return names
+    return names, shares

@@ -53,21 +53,21 @@ def _run(step_function, steps, data, contents):
 
 
 def _taken(contents):
-    return {leaf.name: leaf.array.clone() for leaf in contents.refresh()}, contents.texts()
+    return {leaf.key: leaf.array.clone() for leaf in contents.refresh()}, contents.texts()
 
 
 def _put_back(contents, state):
     tensors, texts = state
     for leaf in contents.refresh():
-        leaf.array.copy_(tensors[leaf.name])
+        leaf.array.copy_(tensors[leaf.key])
     contents.take(texts)
 
 
 def _first_difference(one, other):
-    for name, tensor in one[0].items():
-        if not _same_bits(tensor, other[0][name]):
-            apart = (tensor.double() - other[0][name].double()).abs().max().item()
-            return f"tensor '{name}', by {apart:.3g} at most"
+    for key, tensor in one[0].items():
+        if not _same_bits(tensor, other[0][key]):
+            apart = (tensor.double() - other[0][key].double()).abs().max().item()
+            return f"tensor '{key if isinstance(key, str) else key[0]}', by {apart:.3g} at most"
     return next((f"'{name}' is {text} and {other[1][name]}" for name, text in one[1].items() if text != other[1][name]), None)
 
 

@@ -4,6 +4,8 @@ import math
 
 import torch
 
+from . import _flat_shards
+
 try:
     from torch.distributed.tensor import DTensor, Replicate
     from torch.distributed.tensor._utils import compute_local_shape_and_global_offset
@@ -13,12 +15,13 @@ except ImportError:  # before torch 2.5
 
 class Leaf:
     """A tensor under its name in the checkpoint. `array` is what the runtime copies: the tensor itself, the shard of it that this rank
-    has, or a contiguous copy."""
+    has, or a contiguous copy. box: (where it begins, the shape of the whole) of a part of a tensor; `number` counts those of the same tensor."""
 
-    def __init__(self, name, tensor, per_rank=False, part_of_sum=False):
+    def __init__(self, name, tensor, per_rank=False, part_of_sum=False, box=None, number=0):
         self.name = name
+        self.key = (name, number) if number else name  # as State.slab() has it
         self._placement = {"per_rank": True} if per_rank else {"part_of_sum": True} if part_of_sum else {}
-        self._box = None  # (where it begins, the shape of the whole), of a part of a tensor
+        self._box = box
         local = tensor.detach()
         if DTensor is not None and isinstance(local, DTensor):
             local = self._shard(local)
@@ -67,11 +70,7 @@ def _is_box(tensor):
 
 
 def unwrapped(module):
-    """The user's module inside of DDP."""
-    if type(module).__name__ == "FullyShardedDataParallel":
-        raise TypeError("the module is wrapped by FullyShardedDataParallel, whose shards have no names: use torch.distributed.fsdp.fully_shard "
-                        "(torch 2.6 and later), as prepare_model(parallel_strategy='fsdp') does there; or save what torch's own "
-                        "get_state_dict() gives by torch.distributed.checkpoint, with trainrt.train.torch.CheckpointWriter")
+    """The user's module inside of DDP; FullyShardedDataParallel stays."""
     while isinstance(module, (torch.nn.parallel.DistributedDataParallel, torch.nn.DataParallel)):
         module = module.module
     return getattr(module, "_orig_mod", module)  # of torch.compile()
@@ -81,14 +80,32 @@ def path_of(name):
     return name.replace(".", "/")
 
 
+def named_parameters(module):
+    """(name, parameter, the Share of it that this rank has; None if it is in no flat array), by the names that checkpoints have."""
+    module = unwrapped(module)
+    if _flat_shards.is_wrapped(module):
+        yield from _flat_shards.named_parameters(module)
+    else:
+        yield from ((name, parameter, None) for name, parameter in module.named_parameters())
+
+
+def share_leaves(name, array, share):
+    """Of what this rank has of a tensor."""
+    return [Leaf(name, piece, box=(list(offset), list(share.shape)), number=number) for number, (piece, offset) in enumerate(share.pieces(array))]
+
+
 def module_leaves(prefix, module):
-    """Statistics of batch norm are each rank's own; all else every rank has alike."""
+    """Statistics of batch norm are each rank's own; all else every rank has alike, or shards of it."""
     module, leaves = unwrapped(module), []
+    is_wrapped = _flat_shards.is_wrapped(module)
     own = {f"{name}.{statistic}".lstrip(".") for name, part in module.named_modules() for statistic in ("running_mean", "running_var")
            if isinstance(part, torch.nn.modules.batchnorm._NormBase) and not isinstance(part, torch.nn.SyncBatchNorm)}
-    for name, tensor in module.state_dict().items():
+    own = {_flat_shards.plain_name(name) for name in own} if is_wrapped else own
+    tensors = _flat_shards.named_tensors(module) if is_wrapped else ((name, tensor, None) for name, tensor in module.state_dict().items())
+    for name, tensor, share in tensors:
         if not isinstance(tensor, torch.Tensor):
             raise TypeError(f"'{name}' in the state_dict of the module {type(module).__name__} is a {type(tensor).__name__}, no tensor: give it "
                             f"to save_state() and load_state() as a value of its own")
-        leaves.append(Leaf(f"{prefix}/{path_of(name)}", tensor, per_rank=name in own))
+        where = f"{prefix}/{path_of(name)}"
+        leaves += [Leaf(where, tensor, per_rank=name in own)] if share is None else share_leaves(where, tensor, share)
     return leaves

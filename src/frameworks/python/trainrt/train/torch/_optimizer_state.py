@@ -6,14 +6,15 @@ import contextlib
 
 import torch
 
+from .. import _session
 from . import _plain_state
-from ._leaves import Leaf, path_of
+from ._leaves import Leaf, path_of, share_leaves
 
 
 class OptimizerPart:
-    """`names`: id(parameter) -> name."""
+    """`names`: id(parameter) -> name; `shares`: id(parameter) -> [(name, Share)] of those in flat arrays, where one may be several."""
 
-    def __init__(self, prefix, optimizer, names):
+    def __init__(self, prefix, optimizer, names, shares):
         if type(optimizer).__name__ == "ZeroRedundancyOptimizer":
             raise TypeError("the state of a ZeroRedundancyOptimizer lies on other ranks, without names; shard the module by "
                             "torch.distributed.fsdp.fully_shard instead")
@@ -25,17 +26,37 @@ class OptimizerPart:
                     raise ValueError(f"{prefix}: the optimizer has a parameter of shape {list(parameter.shape)} that none of the modules and "
                                      f"tensors given has: give its module too, as load_state(module, optimizer, other=module)")
                 self._parameters[names[id(parameter)]] = parameter
+        self._shares = {name: shares[id(parameter)] for name, parameter in self._parameters.items() if id(parameter) in shares}
         self._forms = self._forms_of_state()
-        self._leaves = {}
+        self._tensors = {}
+        self._copies = []  # (a tensor, the Leaf of another parameter in its flat array, which must be the same)
 
     def leaves(self):
         """Of all that can have state; zeros if there is none yet."""
-        self._leaves = {(name, key): self._leaf(name, key, form) for name, keys in self._forms.items() for key, form in keys.items()
-                        if isinstance(form, torch.Tensor)}
-        return list(self._leaves.values())
+        self._tensors = {(name, key): self._tensor(name, key, form) for name, keys in self._forms.items() for key, form in keys.items()
+                         if isinstance(form, torch.Tensor)}
+        self._copies = []
+        return [leaf for (name, key), tensor in self._tensors.items() for leaf in self._leaves_of(name, key, tensor)]
+
+    def meet(self):
+        """Optimizers leave out a parameter of which this rank has no element, and what they count for it stays behind: such get the state of the
+        ranks that have its first. Collective."""
+        cut = {name: shares[0][1] for name, shares in self._shares.items() if shares[0][1].is_cut and not self._is_flat(name)}
+        if not cut:
+            return
+        state = self._optimizer.state
+        mine = {name: {key: _number_of(value) for key, value in state[self._parameters[name]].items()}
+                for name, share in cut.items() if share.count and share.first == 0 and state.get(self._parameters[name])}
+        known = {name: values for each in _session.current().gather(mine) for name, values in each.items()}
+        for name, share in cut.items():
+            if share.count == 0:
+                state.pop(self._parameters[name], None)
+                if name in known:
+                    state[self._parameters[name]] = {key: _with_number(self._forms.get(name, {}).get(key), value) for key, value in known[name].items()}
 
     def text(self):
-        plain = {name: {key: state[key] for key, value in state.items() if not isinstance(value, torch.Tensor)} for name, state in self._present()}
+        plain = {each: {key: value for key, value in state.items() if not isinstance(value, torch.Tensor)}
+                 for name, state in self._present() for each in self._names_of(name)}
         groups = [{key: value for key, value in group.items() if key != "params"} for group in self._optimizer.param_groups]
         return _plain_state.text_of(self.prefix, {"groups": groups, "state": plain})
 
@@ -48,10 +69,14 @@ class OptimizerPart:
             raise ValueError(f"{self.prefix}: the checkpoint has {len(taken['groups'])} groups of parameters, and this optimizer {len(groups)}")
         for group, values in zip(self._optimizer.param_groups, taken["groups"]):
             group.update(values)
+        for tensor, copy in self._copies:
+            if not torch.equal(tensor, copy.array):
+                raise ValueError(f"{copy.name} is {copy.array.item()} in the checkpoint, and {tensor.item()} for another parameter of the same flat array, which "
+                                 f"has one for all: wrap the module with use_orig_params=True")
         for name, parameter in self._parameters.items():
             self._optimizer.state.pop(parameter, None)
             if name in taken["state"]:
-                tensors = {key: leaf.tensor for (owner, key), leaf in self._leaves.items() if owner == name}
+                tensors = {key: tensor for (owner, key), tensor in self._tensors.items() if owner == name}
                 every = {**tensors, **taken["state"][name]}
                 self._optimizer.state[parameter] = {key: every[key] for key in self._forms.get(name, every) if key in every}
 
@@ -70,13 +95,34 @@ class OptimizerPart:
                                      f"when load_state() was called: a checkpoint needs the same form all the time")
             yield name, state
 
-    def _leaf(self, name, key, form):
+    def _tensor(self, name, key, form):
         tensor = (self._optimizer.state.get(self._parameters[name]) or {}).get(key)
         if not isinstance(tensor, torch.Tensor):
             tensor = torch.zeros_like(form) if form.device.type != "meta" else torch.zeros(form.shape, dtype=form.dtype, device=form.home)
-        leaf = Leaf(f"{self.prefix}/{path_of(name)}/{key}", tensor)
-        leaf.tensor = tensor
-        return leaf
+        return tensor
+
+    def _leaves_of(self, name, key, tensor):
+        if name not in self._shares:
+            return [Leaf(f"{self.prefix}/{path_of(name)}/{key}", tensor)]
+        leaves = []
+        for number, (each, share) in enumerate(self._shares[name]):
+            where = f"{self.prefix}/{path_of(each)}/{key}"
+            if tensor.dim() and tensor.shape == self._parameters[name].shape:
+                leaves += share_leaves(where, tensor, share)
+            elif tensor.dim() == 0:
+                leaves.append(Leaf(where, tensor.clone() if number else tensor))
+                self._copies += [(tensor, leaves[-1])] if number else []
+            else:
+                raise TypeError(f"{where} has the shape {list(tensor.shape)}, neither that of this rank's part of the parameter nor of a number: the optimizer "
+                                f"{type(self._optimizer).__name__} cannot be kept where FullyShardedDataParallel cuts parameters; use fully_shard()")
+        return leaves
+
+    def _names_of(self, name):
+        return [each for each, _ in self._shares[name]] if name in self._shares else [name]
+
+    def _is_flat(self, name):
+        """Whether the optimizer has the whole flat array in place of its parameters."""
+        return hasattr(self._parameters[name], "_shard_param_infos")
 
     def _forms_of_state(self):
         """{name: {key: a tensor of that form, or anything else}}"""
@@ -101,6 +147,19 @@ class OptimizerPart:
         form = torch.empty_like(value, device="meta")
         form.home = value.device
         return form
+
+
+def _number_of(value):
+    """What other ranks may hear of it."""
+    return value if not isinstance(value, torch.Tensor) else value.item() if value.dim() == 0 else None
+
+
+def _with_number(form, number):
+    """What has this form where there are no elements."""
+    if not isinstance(form, torch.Tensor):
+        return number
+    tensor = torch.zeros(form.shape, dtype=form.dtype, device=form.home)
+    return tensor.fill_(number) if tensor.dim() == 0 else tensor
 
 
 @torch.no_grad()

@@ -23,7 +23,8 @@ class Loaded(dict):
     def attach(self, ctx):
         """Names everything for the runtime, and fills it from the last checkpoint. Collective."""
         self._state = state = _client.State()
-        for leaf in self.contents.leaves:
+        self.contents.meet()
+        for leaf in self.contents.refresh():
             leaf.add_to(state)
         for name, value in {**self.contents.texts(), **self}.items():
             state[name] = value
@@ -44,7 +45,7 @@ class Loaded(dict):
 
     def _bring_up_to_date(self):
         for leaf in self.contents.refresh():
-            self._state._refer(leaf.name, leaf.array)
+            self._state._refer(leaf.key, leaf.array)
         for name, text in self.contents.texts().items():
             self._state[name] = text
 
@@ -81,6 +82,7 @@ def save_state(module, optimizer=None, scheduler=None, *, metrics=None, **parts)
     have changed are given by name. Collective."""
     loaded = _loaded[1] if _loaded is not None and _loaded[0] == _run(_ranks.runtime()) else _begun(module, optimizer, scheduler, parts)
     loaded.change(loaded.contents.is_of({"model": module, "optimizer": optimizer, "scheduler": scheduler, **parts}))
+    loaded.contents.meet()
     report(metrics or {})
 
 
@@ -89,6 +91,8 @@ def save_point():
     checkpoint unless one is due. Collective."""
     ctx = _ranks.runtime()
     if ctx is not None:
+        if _loaded is not None and _loaded[0] == _run(ctx):
+            _loaded[1].contents.meet()
         ctx.step()
 
 
