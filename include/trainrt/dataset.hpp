@@ -28,8 +28,13 @@ class TRAINRT_API Batch {
   /// global batch's samples: own samples * ranks / samples of the global batch. Exactly 1 if all ranks have as many, 0
   /// if this one has none.
   double weight() const { return weight_; }
-  /// The samples of one field, shape [size, sample shape...]. An unknown field throws UsageError with the valid names.
+  /// The samples of one field, shape [size, sample shape...]. An unknown field, or one that varies in length, throws
+  /// UsageError with the valid names.
   TensorView field(std::string_view name) const;
+  /// One sample of a field that varies in length, shape [values]. `sample` counts within this batch.
+  TensorView varying(std::string_view name, std::size_t sample) const;
+  /// The same as a text, of a field of u8.
+  std::string_view text(std::string_view name, std::size_t sample) const;
 
  private:
   friend class Batches;
@@ -89,7 +94,8 @@ class TRAINRT_API Dataset {
   struct Field {
     std::string name;
     DType dtype;
-    Shape sample_shape;
+    Shape sample_shape;   ///< of one sample; [] if it varies
+    bool varies = false;  ///< each sample has as many values as it has: a text (u8), a document
   };
   const std::vector<Field>& fields() const;
 

@@ -31,10 +31,11 @@ struct BatchesImpl {
   bool advance();  ///< false at the end
   const Batch& batch() const { return batch_; }
   TensorView field(const Batch& asked, std::string_view name);
+  TensorView varying(const Batch& asked, std::string_view name, std::size_t sample);
 
  private:
   struct FieldBuffer {
-    std::vector<std::byte> bytes;
+    data::Column column;
     bool gathered = false;  ///< for the batch in hand
   };
   void reserve_indices();
@@ -42,6 +43,7 @@ struct BatchesImpl {
   std::uint64_t take_cursor();
   void release_cursor();
   std::size_t find_field(std::string_view name) const;
+  const FieldBuffer& gathered(const Batch& asked, std::string_view name, bool varies);
   void gather(std::size_t field);
 
   bool begun_ = false;
@@ -135,33 +137,69 @@ std::size_t BatchesImpl::find_field(std::string_view name) const {
 }
 
 void BatchesImpl::gather(std::size_t field) {
-  const auto& [name, dtype, sample_shape] = dataset->source->fields()[field];
-  const auto sample_bytes = static_cast<std::size_t>(element_count(sample_shape)) * size_of(dtype);
+  const auto& asked = dataset->source->fields()[field];
   auto& buffer = buffers_[field];
-  const auto bytes = batch_.indices_.size() * sample_bytes;
-  if (bytes > buffer.bytes.capacity())
-    require_room(bytes, "field '" + name + "' of a batch of " + std::to_string(batch_.indices_.size()) + " samples");
-  buffer.bytes.resize(bytes);
-  dataset->source->gather(field, batch_.indices_, buffer.bytes.data());
+  const auto bytes = asked.varies ? 0 : batch_.indices_.size() * data::sample_bytes(asked);
+  if (bytes > buffer.column.values.capacity())
+    require_room(bytes, "field '" + asked.name + "' of a batch of " + std::to_string(batch_.indices_.size()) + " samples");
+  buffer.column.field = field;
+  dataset->source->read(batch_.indices_, {&buffer.column, 1});
   buffer.gathered = true;
 }
 
-TensorView BatchesImpl::field(const Batch& asked, std::string_view name) {
+const BatchesImpl::FieldBuffer& BatchesImpl::gathered(const Batch& asked, std::string_view name, bool varies) {
   if (asked.indices_ != batch_.indices_)
     throw Error("dataset '" + dataset->name + "': field '" + std::string(name) +
                 "' of a batch that is no longer the one in hand; copy what is needed before the next batch");
   const auto at = find_field(name);
+  if (dataset->source->fields()[at].varies != varies)
+    throw UsageError("dataset '" + dataset->name + "': the samples of the field '" + std::string(name) +
+                     (varies ? "' all have the same length: ask for field()"
+                             : "' vary in length: ask for varying() or text(), sample by sample"));
   if (!buffers_[at].gathered) gather(at);
-  const auto& field = dataset->source->fields()[at];
-  Shape shape{static_cast<std::int64_t>(asked.size())};
-  shape.insert(shape.end(), field.sample_shape.begin(), field.sample_shape.end());
-  return TensorView{buffers_[at].bytes.data(), field.dtype, std::move(shape)};
+  return buffers_[at];
 }
 
-TensorView Batch::field(std::string_view name) const {
-  if (owner_ == nullptr)
+TensorView BatchesImpl::field(const Batch& asked, std::string_view name) {
+  const auto& column = gathered(asked, name, false).column;
+  const auto& field = dataset->source->fields()[column.field];
+  Shape shape{static_cast<std::int64_t>(asked.size())};
+  shape.insert(shape.end(), field.sample_shape.begin(), field.sample_shape.end());
+  return TensorView{const_cast<std::byte*>(column.values.data()), field.dtype, std::move(shape)};
+}
+
+TensorView BatchesImpl::varying(const Batch& asked, std::string_view name, std::size_t sample) {
+  const auto& column = gathered(asked, name, true).column;
+  if (sample >= column.ends.size())
+    throw UsageError("dataset '" + dataset->name + "': sample " + std::to_string(sample) + " of a batch of " +
+                     std::to_string(column.ends.size()));
+  const auto dtype = dataset->source->fields()[column.field].dtype;
+  const auto first = sample == 0 ? 0 : column.ends[sample - 1];
+  const auto values = (column.ends[sample] - first) / size_of(dtype);
+  return TensorView{const_cast<std::byte*>(column.values.data()) + first, dtype, {static_cast<std::int64_t>(values)}};
+}
+
+namespace {
+
+BatchesImpl& owner_of(BatchesImpl* owner, std::string_view name) {
+  if (owner == nullptr)
     throw UsageError("field '" + std::string(name) + "' of a batch that belongs to no dataset: take batches from a range");
-  return owner_->field(*this, name);
+  return *owner;
+}
+
+}  // namespace
+
+TensorView Batch::field(std::string_view name) const { return owner_of(owner_, name).field(*this, name); }
+
+TensorView Batch::varying(std::string_view name, std::size_t sample) const {
+  return owner_of(owner_, name).varying(*this, name, sample);
+}
+
+std::string_view Batch::text(std::string_view name, std::size_t sample) const {
+  const auto values = varying(name, sample);
+  if (values.dtype != DType::u8)
+    throw UsageError("field '" + std::string(name) + "' holds " + std::string(name_of(values.dtype)) + ", no text");
+  return {static_cast<const char*>(values.data), values.bytes()};
 }
 
 const Batch& Batches::iterator::operator*() const { return impl_->batch(); }

@@ -13,6 +13,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/memory.hpp"
+#include "data/row_file.hpp"
 
 namespace trainrt::data {
 
@@ -154,13 +155,6 @@ void check_there(const std::string& path) {
   if (!std::filesystem::is_regular_file(status)) bad(path, "is not a file");
 }
 
-void swap_bytes(std::vector<std::byte>& values, std::size_t element) {
-  static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "IDX values are big-endian");
-  if (element == 1) return;
-  for (std::size_t at = 0; at + element <= values.size(); at += element)
-    std::reverse(values.data() + at, values.data() + at + element);
-}
-
 }  // namespace
 
 IdxHeader check_idx(const std::string& path) {
@@ -169,6 +163,7 @@ IdxHeader check_idx(const std::string& path) {
   auto header = read_header(path, reader);
   const auto needed = header.header_bytes + header.data_bytes;
   if (const auto length = gzip_length(path)) {
+    header.is_compressed = true;
     if (*length == static_cast<std::uint32_t>(needed) && may_hold(path, needed)) return header;
     const auto bytes = header.header_bytes + reader.skip(header.data_bytes);
     if (bytes < needed) too_short(path, header, bytes);
@@ -188,7 +183,8 @@ IdxData read_idx(const std::string& path) {
   if (got < data.header.data_bytes) too_short(path, data.header, data.header.header_bytes + got);
   reader.skip(UINT64_MAX);
   if (reader.cut_short()) bad(path, "is truncated: its gzip trailer is missing; copy it here again");
-  swap_bytes(data.values, size_of(data.header.dtype));
+  static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "IDX values are big-endian");
+  swap_values(data.values, size_of(data.header.dtype));
   return data;
 }
 

@@ -15,6 +15,7 @@ struct IdxHeader {
   Shape shape;  ///< [samples, sample shape...]
   std::uint64_t header_bytes = 0;
   std::uint64_t data_bytes = 0;
+  bool is_compressed = false;  ///< gzip
 
   Shape sample_shape() const { return {shape.begin() + 1, shape.end()}; }
 };

@@ -2,22 +2,28 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <trainrt/error.hpp>
 
 #include "core/memory.hpp"
+#include "data/joined_source.hpp"
 #include "data/sampler.hpp"
 
 namespace trainrt::data {
 
 const std::vector<OptionSpec>& common_options() {
-  static const std::vector<OptionSpec> specs{{.key = "format",
-                                              .default_value = "",
-                                              .help = "format of the data; by default told from the name of the source",
-                                              .choices = names_of(format_table())},
-                                             {.key = "shuffle",
-                                              .type = OptionType::boolean,
-                                              .default_value = "false",
-                                              .help = "visit the samples in another order in each epoch"}};
+  static const std::vector<OptionSpec> specs{
+      {.key = "format",
+       .default_value = "",
+       .help = "format of the data; by default told from the name of the first file",
+       .choices = names_of(format_table())},
+      {.key = "source",
+       .default_value = "",
+       .help = "a file, a folder, a pattern (*, ?, [a-z]), @FILE with a list of such, or several between commas"},
+      {.key = "shuffle",
+       .type = OptionType::boolean,
+       .default_value = "false",
+       .help = "visit the samples in another order in each epoch"}};
   return specs;
 }
 
@@ -25,65 +31,132 @@ namespace {
 
 std::string section_of(const std::string& name) { return "[data." + name + "]"; }
 
-const Format& format_of(const std::string& name, const Options& options) {
-  if (const auto* given = options.find("format")) {
-    try {
-      return find_plugin(format_table(), given->text, "data format");
-    } catch (const UsageError& error) {
-      throw UsageError(given->origin + ": format in " + section_of(name) + ": " + error.what());
-    }
-  }
-  const auto source = options.text("source");
+const Format* format_of_name(std::string_view path) {
   for (const auto* format : format_table())
-    if (format->is_name_of != nullptr && format->is_name_of(source)) return *format;
-  const auto names = names_of(format_table());
-  throw UsageError("the key format in " + section_of(name) + " is missing" +
-                   (source.empty() ? "" : ", and the name of the source '" + source + "' does not tell it") +
-                   "; there are: " + join(names));
+    if (format->is_name_of != nullptr && format->is_name_of(path)) return format;
+  return nullptr;
 }
 
-Options checked_options(const std::string& name, const Options& options, const Format& format) {
+const Format& format_named(const std::string& section, const OptionValue& given) try {
+  return find_plugin(format_table(), given.text, "data format");
+} catch (const UsageError& error) {
+  throw UsageError(fmt::format("{}: format in {}: {}", given.origin, section, error.what()));
+}
+
+/// Told by the key, by the name of the source, or by that of its first file.
+const Format& format_of(const std::string& section, const Options& options) {
+  if (const auto* given = options.find("format")) return format_named(section, *given);
+  const auto source = options.text("source");
+  if (const auto* format = format_of_name(source)) return *format;
+  const auto first = source.empty() ? source : list_data_files(source).front().path;
+  if (const auto* format = format_of_name(first)) return *format;
+  throw UsageError(fmt::format("the key format in {} is missing{}; there are: {}", section,
+                               first.empty() ? "" : fmt::format(", and the name of the file '{}' does not tell it", first),
+                               join(names_of(format_table()))));
+}
+
+Options checked_options(const std::string& section, const Options& options, const Format& format) {
   auto specs = common_options();
   specs.insert(specs.end(), format.options.begin(), format.options.end());
-  return checked(options, specs, section_of(name));
+  auto good = checked(options, specs, section);
+  if (format.has_files && good.text("source").empty())
+    throw UsageError(
+        fmt::format("the key source in {} is missing: it names the files of the format {}", section, format.name));
+  if (!format.has_files && !good.text("source").empty())
+    throw UsageError(
+        fmt::format("{}: source in {}: the format {} has no files", options.find("source")->origin, section, format.name));
+  return good;
 }
 
-/// What a format says of its files, with the section in front.
+/// What is said of files, with the section in front.
 template <class Call>
-auto in_section(const std::string& name, const Call& call) {
-  try {
-    return call();
-  } catch (const Error& error) {
-    throw Error(section_of(name) + ": " + error.what(), error.code());
+auto in_section(const std::string& section, const Call& call) try {
+  return call();
+} catch (const UsageError& error) {
+  throw UsageError(section + ": " + error.what());
+} catch (const Error& error) {
+  throw Error(section + ": " + error.what(), error.code());
+}
+
+void add_companions(std::vector<DataFile>& files, const Options& options, const Format& format) {
+  for (const auto key : format.companions) {
+    std::vector<DataFile> found;
+    if (const auto source = options.text(key); !source.empty()) found = list_data_files(source);
+    if (!found.empty() && found.size() != files.size())
+      throw UsageError(
+          fmt::format("source names {} files and {} names {}: there must be as many", files.size(), key, found.size()));
+    for (std::size_t i = 0; i < files.size(); ++i) files[i].companions.push_back(found.empty() ? DataFile{} : found[i]);
   }
+}
+
+std::vector<DataFile> files_of(const Options& options, const Format& format) {
+  if (!format.has_files) return {DataFile{}};
+  auto files = list_data_files(options.text("source"));
+  add_companions(files, options, format);
+  return files;
+}
+
+void require_same_fields(const Listing::Entry& first, const Listing::Entry& other) {
+  const auto one = in_words(first.content.fields), two = in_words(other.content.fields);
+  if (one != two)
+    throw UsageError(fmt::format("the files of a dataset have the same fields: '{}' has {}, and '{}' has {}",
+                                 first.file.path, one, other.file.path, two));
 }
 
 /// A shuffled order is a list in memory.
-void require_memory_for_order(const std::string& name, const DatasetImpl& dataset) {
+void require_memory_for_order(const std::string& section, const DatasetImpl& dataset) {
   const auto samples = dataset.source->size();
   if (dataset.shuffle)
     require_memory(EpochOrder::bytes_of_shuffled(samples),
-                   section_of(name) + ": the order of shuffle = true over " + std::to_string(samples) + " samples");
+                   section + ": the order of shuffle = true over " + std::to_string(samples) + " samples");
+}
+
+std::shared_ptr<const Source> joined(const Format& format, const Options& options, const Listing& listing) {
+  if (listing.entries.size() == 1) return format.open(listing.entries[0].file, listing.entries[0].content, options);
+  std::vector<std::uint64_t> sizes;
+  for (const auto& entry : listing.entries) sizes.push_back(entry.content.samples);
+  const auto open = [&format, options, listing](std::size_t part) -> std::shared_ptr<const Source> {
+    return format.open(listing.entries[part].file, listing.entries[part].content, options);
+  };
+  return std::make_shared<JoinedSource>(listing.entries.front().content.fields, sizes, open);
 }
 
 }  // namespace
 
-void check_dataset(const std::string& name, const Options& options) {
-  const auto& format = format_of(name, options);
-  const auto good = checked_options(name, options, format);
-  in_section(name, [&] { format.check(good); });
+void check_options(const std::string& name, const Options& options) {
+  const auto section = section_of(name);
+  if (const auto* given = options.find("format")) checked_options(section, options, format_named(section, *given));
 }
 
-std::shared_ptr<DatasetImpl> open_dataset(const std::string& name, const Options& options, Shard shard,
-                                          std::uint64_t seed) {
-  const auto& format = format_of(name, options);
-  const auto good = checked_options(name, options, format);
+Listing list_dataset(const std::string& name, const Options& options) {
+  const auto section = section_of(name);
+  return in_section(section, [&] {
+    const auto& format = format_of(section, options);
+    const auto good = checked_options(section, options, format);
+    Listing listing{std::string(format.name), {}};
+    std::uint64_t samples = 0;
+    for (auto& file : files_of(good, format)) {
+      auto content = format.look(file, good);
+      samples += content.samples;
+      listing.entries.push_back({std::move(file), std::move(content)});
+      require_same_fields(listing.entries.front(), listing.entries.back());
+    }
+    if (samples == 0) throw UsageError("its files hold no samples");
+    return listing;
+  });
+}
+
+std::shared_ptr<DatasetImpl> open_dataset(const std::string& name, const Options& options, const Listing& listing,
+                                          Shard shard, std::uint64_t seed) {
+  const auto section = section_of(name);
+  const auto& format = find_plugin(format_table(), listing.format, "data format");
+  const auto good = checked_options(section, options, format);
   auto dataset = std::make_shared<DatasetImpl>();
   dataset->name = name;
-  dataset->source = in_section(name, [&] { return format.open(good); });
+  dataset->source = in_section(section, [&] { return joined(format, good, listing); });
   dataset->shard = shard;
   dataset->shuffle = good.boolean("shuffle");
-  require_memory_for_order(name, *dataset);
+  require_memory_for_order(section, *dataset);
   dataset->seed = seed;
   return dataset;
 }

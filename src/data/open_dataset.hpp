@@ -5,20 +5,25 @@
 
 #include "core/options.hpp"
 #include "data/dataset_impl.hpp"
+#include "data/listing.hpp"
 
 namespace trainrt::data {
 
-/// A [data.NAME] section has the keys `format` (may be left out if the file name tells it), `shuffle` (boolean, default
-/// false), and those of its format. `options` holds the section's keys without the section's name, as the user gave them.
-/// Unknown keys, bad values and files that will not do are UsageErrors that say [data.NAME].
-
-/// A quick look without reading the data.
-void check_dataset(const std::string& name, const Options& options);
-
-/// Opens the data for one rank. `seed` is the run's.
-std::shared_ptr<DatasetImpl> open_dataset(const std::string& name, const Options& options, Shard shard, std::uint64_t seed);
+/// A [data.NAME] section has the common keys and those of its format. `options` holds the section's keys without the
+/// section's name, as the user gave them. Unknown keys, bad values and files that will not do are UsageErrors that say
+/// [data.NAME].
 
 /// The keys of every section beside those of its format, for help and lists.
 const std::vector<OptionSpec>& common_options();
+
+/// Looks at the section's keys, and at no file but, if the format is not told otherwise, at the names.
+void check_options(const std::string& name, const Options& options);
+
+/// Finds the files and what they hold: on one rank, for all. Says each minute how far it is.
+Listing list_dataset(const std::string& name, const Options& options);
+
+/// Opens what was listed for one rank. `seed` is the run's.
+std::shared_ptr<DatasetImpl> open_dataset(const std::string& name, const Options& options, const Listing& listing,
+                                          Shard shard, std::uint64_t seed);
 
 }  // namespace trainrt::data

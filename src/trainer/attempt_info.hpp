@@ -7,6 +7,7 @@
 #include "rundir/meter.hpp"
 #include "trainer/auto_interval.hpp"
 #include "trainer/callbacks.hpp"
+#include "trainer/listed_datasets.hpp"
 
 namespace trainrt::trainer {
 
@@ -28,6 +29,7 @@ struct AttemptInfo {
   const batch::Lease* lease = nullptr;  ///< of the job, on the rank that watches it
   std::string metadata = "{}";          ///< a JSON object that every checkpoint carries
   int workers = 0;  ///< of an elastic run: that a global batch is made for; 0: as many as there are ranks
+  Listings datasets;  ///< of all [data.NAME]
 };
 
 }  // namespace trainrt::trainer

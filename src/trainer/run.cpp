@@ -63,6 +63,7 @@ struct Start {
   std::string run_id;
   int workers = 0;  ///< of an elastic run
   EarlierCheckpoints earlier;
+  Listings datasets;
   Callbacks callbacks;
   double pause_s = 0;  ///< before the train function is called, after a failure
 };
@@ -210,7 +211,7 @@ RunOutcome run_attempt(const config::RunSpec& spec, const TrainCall& function, l
   Session session(spec, launch.world(), communicator,
                   {start.attempt, start.run_id, place.files.private_dir(), meter, start.callbacks, start.earlier,
                    records != nullptr ? failure_history(spec) : FailureHistory{}, records != nullptr ? &lease : nullptr,
-                   function.metadata, start.workers});
+                   function.metadata, start.workers, std::move(start.datasets)});
   std::optional<FailureListener> listener;
   if (records != nullptr && start.callbacks.presence().any) listener.emplace(place.files.private_dir(), start.callbacks);
   const watch::CrashPlace crash_place(crash_files(place, communicator.rank()), start.attempt, communicator.rank(),
@@ -254,6 +255,7 @@ RunOutcome begin_and_run(const config::RunSpec& spec, const TrainCall& function,
             fmt::format("the run '{}' has finished already; nothing to do. Results: {}. More epochs in [loop] continue it; "
                         "another run.name starts a new one",
                         spec.run.name, spec.run_dir)};
+  start.datasets = list_datasets(spec, communicator);
   rundir::make_run_directory(spec.run_dir, storage_timeout_s, communicator, with_advice);
   start.nodes = node_names(launch.world(), communicator);
   const FirstRank first(communicator.rank());
@@ -275,7 +277,7 @@ RunOutcome begin_and_run(const config::RunSpec& spec, const TrainCall& function,
 void check_spec(const config::RunSpec& spec) {
   static_cast<void>(chosen_sinks(spec));
   static_cast<void>(chosen_callbacks(spec));
-  for (const auto& [name, options] : spec.data) data::check_dataset(name, options);
+  for (const auto& [name, options] : spec.data) data::check_options(name, options);
 }
 
 RunOutcome run(const config::RunSpec& spec, const TrainCall& function, launch::Launch& launch, Communicator& communicator) {

@@ -10,7 +10,8 @@
 
 namespace trainrt::trainer {
 
-RunDatasets::RunDatasets(const config::RunSpec& spec, Shard shard) : spec_(spec), shard_(shard) {
+RunDatasets::RunDatasets(const config::RunSpec& spec, Shard shard, const Listings& listings)
+    : spec_(spec), shard_(shard), listings_(listings) {
   for (const auto& [name, options] : spec_.data) cursors_[name];
 }
 
@@ -25,7 +26,7 @@ Dataset RunDatasets::open(const std::string& name) {
         fmt::format("the train function asks for the dataset '{}', and the config has no [data.{}]{}; it has: {}", name,
                     name, did_you_mean(name, names), names.empty() ? "none" : join(names)));
   }
-  auto impl = data::open_dataset(name, section->second, shard_, spec_.run.seed);
+  auto impl = data::open_dataset(name, section->second, listings_.at(name), shard_, spec_.run.seed);
   put_back(*impl, cursors_[name]);
   opened_.emplace(name, impl);
   return Dataset(impl);

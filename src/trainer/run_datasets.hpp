@@ -9,6 +9,7 @@
 
 #include "config/run_spec.hpp"
 #include "data/dataset_impl.hpp"
+#include "trainer/listed_datasets.hpp"
 
 namespace trainrt::trainer {
 
@@ -16,8 +17,8 @@ namespace trainrt::trainer {
 /// keeps for each. Only the train thread uses it.
 class RunDatasets {
  public:
-  /// `spec` must live longer.
-  RunDatasets(const config::RunSpec& spec, Shard shard);
+  /// `spec` and `listings` must live longer.
+  RunDatasets(const config::RunSpec& spec, Shard shard, const Listings& listings);
 
   /// The same one each time. UsageError if the config has none of that name.
   Dataset open(const std::string& name);
@@ -40,6 +41,7 @@ class RunDatasets {
 
   const config::RunSpec& spec_;
   Shard shard_;
+  const Listings& listings_;
   std::map<std::string, std::shared_ptr<DatasetImpl>> opened_;
   std::map<std::string, StoredCursor> cursors_;
 };

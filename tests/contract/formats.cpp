@@ -3,7 +3,7 @@
 #include <trainrt/error.hpp>
 
 #include "data/open_dataset.hpp"
-#include "data/source.hpp"
+#include "data/format.hpp"
 
 using namespace trainrt;
 using Catch::Matchers::Contains;
@@ -14,6 +14,7 @@ namespace {
 Options section_without(const data::Format& format, std::string_view missing) {
   Options section;
   section.set("format", {std::string(format.name), "train.ini:7"});
+  if (format.has_files && missing != "source") section.set("source", {"/no/such/file", "train.ini:8"});
   for (const auto& option : format.options)
     if (option.required && option.key != missing) section.set(option.key, {"/no/such/file", "train.ini:8"});
   return section;
@@ -23,14 +24,13 @@ void check_source(const data::Source& source) {
   CHECK(source.size() > 0);
   CHECK_FALSE(source.fields().empty());
   for (std::size_t field = 0; field < source.fields().size(); ++field) {
-    const auto& [name, dtype, sample_shape] = source.fields()[field];
-    INFO(name);
-    CHECK_FALSE(name.empty());
-    const auto bytes = static_cast<std::size_t>(element_count(sample_shape)) * size_of(dtype);
-    std::vector<std::byte> once(bytes), again(2 * bytes);
-    source.gather(field, std::vector<std::uint64_t>{source.size() - 1}, once.data());
-    source.gather(field, std::vector<std::uint64_t>{0, source.size() - 1}, again.data());
-    CHECK(std::equal(once.begin(), once.end(), again.begin() + static_cast<std::ptrdiff_t>(bytes)));
+    INFO(source.fields()[field].name);
+    CHECK_FALSE(source.fields()[field].name.empty());
+    data::Column once{field, {}, {}}, again{field, {}, {}};
+    source.read(std::vector<std::uint64_t>{source.size() - 1}, {&once, 1});
+    source.read(std::vector<std::uint64_t>{0, source.size() - 1}, {&again, 1});
+    REQUIRE(again.values.size() >= once.values.size());
+    CHECK(std::equal(once.values.rbegin(), once.values.rend(), again.values.rbegin()));
   }
 }
 
@@ -41,7 +41,7 @@ TEST_CASE("every data format names a required key that is missing, and the secti
     for (const auto& option : format->options) {
       INFO(format->name << ": " << option.key);
       if (option.required)
-        CHECK_THROWS_WITH(data::check_dataset("train", section_without(*format, option.key)),
+        CHECK_THROWS_WITH(data::list_dataset("train", section_without(*format, option.key)),
                           Contains("[data.train]") && Contains(option.key));
     }
 }
@@ -51,7 +51,7 @@ TEST_CASE("every data format refuses a key that it does not have") {
     INFO(format->name);
     auto section = section_without(*format, "");
     section.set("no_such_key", {"1", "train.ini:9"});
-    CHECK_THROWS_WITH(data::check_dataset("train", section), Contains("[data.train]") && Contains("no_such_key"));
+    CHECK_THROWS_WITH(data::list_dataset("train", section), Contains("[data.train]") && Contains("no_such_key"));
   }
 }
 
@@ -59,12 +59,10 @@ TEST_CASE("every data format finds out that its files are missing before a run s
   for (const auto* format : data::format_table()) {
     INFO(format->name);
     const auto section = section_without(*format, "");
-    const bool needs_files = section.keys().size() > 1;
-    if (needs_files) {
-      CHECK_THROWS_WITH(data::check_dataset("train", section), Contains("[data.train]") && Contains("/no/such/file"));
-      CHECK_THROWS_WITH(data::open_dataset("train", section, {}, 1), Contains("/no/such/file"));
+    if (format->has_files) {
+      CHECK_THROWS_WITH(data::list_dataset("train", section), Contains("[data.train]") && Contains("/no/such/file"));
     } else {
-      const auto dataset = data::open_dataset("train", section, {}, 1);
+      const auto dataset = data::open_dataset("train", section, data::list_dataset("train", section), {}, 1);
       check_source(*dataset->source);
     }
   }

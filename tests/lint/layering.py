@@ -16,7 +16,7 @@ ARROWS = {
     "launch": {"core"},
     "batch": {"core"},
     "io": {"core"},
-    "data": {"core"},
+    "data": {"core", "io"},
     "metrics": {"core", "io"},
     "config": {"core"},
     "comm": {"core", "launch", "device"},

@@ -1,5 +1,6 @@
 // On a login node: is the config whole, are the files there, what would run?
 #include <filesystem>
+#include <map>
 
 #include <fmt/format.h>
 #include <pwd.h>
@@ -11,6 +12,7 @@
 #include "cli/load_spec.hpp"
 #include "cli/train_call.hpp"
 #include "comm/backend.hpp"
+#include "data/open_dataset.hpp"
 #include "frameworks/program/stage/stage.hpp"
 #include "io/file.hpp"
 #include "io/file_system.hpp"
@@ -88,6 +90,8 @@ ExitCode check_command(std::span<const std::string> words) {
   auto spec = load_spec(words, std::string(check_usage));
   const auto function = take_declared(spec);
   trainer::check_spec(spec);
+  std::map<std::string, data::Listing> listings;
+  for (const auto& [name, options] : spec.data) listings.emplace(name, data::list_dataset(name, options));
   check_resume(spec);
   comm::backends_of_name(spec.scaling.backend);
   check_run_dir(spec);
@@ -98,7 +102,7 @@ ExitCode check_command(std::span<const std::string> words) {
     fmt::print("train function  {}\n", function);
   else
     fmt::print("program         {}\n", spec.train.program);
-  for (const auto& [name, options] : spec.data) fmt::print("dataset         {} ok\n", name);
+  for (const auto& [name, listing] : listings) fmt::print("dataset         {}: {}\n", name, described(listing));
   fmt::print("storage         {}\n", storage_of(spec));
   fmt::print("run directory   {}: {}\n", spec.run_dir, standing(spec));
   return ExitCode::finished;

@@ -6,7 +6,7 @@
 #include <trainrt/error.hpp>
 #include <trainrt/random.hpp>
 
-#include "data/source.hpp"
+#include "data/format.hpp"
 
 namespace trainrt::data {
 
@@ -35,14 +35,18 @@ class SyntheticSource final : public Source {
   std::uint64_t size() const override { return samples_; }
   const std::vector<Dataset::Field>& fields() const override { return fields_; }
 
-  void gather(std::size_t field, std::span<const std::uint64_t> indices, std::byte* out) const override {
+  void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override {
     std::vector<float> x(weights_.size());
-    for (const auto sample : indices) {
-      fill_inputs(sample, x);
-      const auto y = target(sample, x);
-      const auto bytes = field == 0 ? x.size() * sizeof(float) : sizeof(float);
-      std::memcpy(out, field == 0 ? x.data() : &y, bytes);
-      out += bytes;
+    for (auto& column : columns) {
+      const auto bytes = sample_bytes(fields_[column.field]);
+      column.values.resize(samples.size() * bytes);
+      auto* out = column.values.data();
+      for (const auto sample : samples) {
+        fill_inputs(sample, x);
+        const auto y = target(sample, x);
+        std::memcpy(out, column.field == 0 ? x.data() : &y, bytes);
+        out += bytes;
+      }
     }
   }
 
@@ -78,11 +82,16 @@ void check_synthetic_options(const Options& options) {
   require(std::isfinite(noise) && noise >= 0, options, "noise", "0 or more");
 }
 
-std::unique_ptr<Source> open_synthetic(const Options& options) {
-  check_synthetic_options(options);
+std::unique_ptr<Source> open_synthetic(const DataFile&, const FileContent&, const Options& options) {
   return std::make_unique<SyntheticSource>(static_cast<std::uint64_t>(options.integer("samples")),
                                            static_cast<std::size_t>(options.integer("features")), options.real("noise"),
                                            static_cast<std::uint64_t>(options.integer("seed")));
+}
+
+FileContent look_at_synthetic(const DataFile& none, const Options& options) {
+  check_synthetic_options(options);
+  const auto source = open_synthetic(none, {}, options);
+  return {source->size(), source->fields(), {}};
 }
 
 }  // namespace
@@ -105,8 +114,9 @@ extern const Format synthetic{
           .help = "standard deviation added to y",
           .range = {.least = 0}},
          {.key = "seed", .type = OptionType::integer, .default_value = "1", .help = "another seed, another problem"}},
-    .check = check_synthetic_options,
-    .open = open_synthetic};
+    .look = look_at_synthetic,
+    .open = open_synthetic,
+    .has_files = false};
 
 }  // namespace plugins
 

@@ -12,7 +12,7 @@ namespace {
 
 std::shared_ptr<DatasetImpl> dataset_of(int rank, int ranks, int workers, const std::string& samples) {
   const auto options = data_test::options({{"format", "synthetic"}, {"samples", samples}, {"shuffle", "true"}});
-  return data::open_dataset("train", options, Shard{rank, ranks, workers}, 7);
+  return data::open_dataset("train", options, data::list_dataset("train", options), Shard{rank, ranks, workers}, 7);
 }
 
 struct Seen {

@@ -14,16 +14,21 @@ TEST_CASE("the keys of a [data.NAME] section are checked, and errors name it and
   CHECK_THROWS_WITH(open({{"format", "synthetic"}, {"shuffle", "maybe"}}), section && Contains("true or false"));
   CHECK_THROWS_WITH(open({{"format", "synthetik"}}),
                     section && Contains("train.ini:7") && Contains("did you mean 'synthetic'"));
-  CHECK_THROWS_WITH(open({{"source", "x.h5"}}),
-                    section && Contains("'x.h5'") && Contains("there are: " + join(names_of(data::format_table()))));
+  const Scratch scratch;
+  const auto nameless = scratch / "x.what";
+  write(nameless, "?");
+  CHECK_THROWS_WITH(open({{"source", nameless}}),
+                    section && Contains("x.what'") && Contains("there are: " + join(names_of(data::format_table()))));
   CHECK_THROWS_WITH(open({{"samples", "4"}}), section && Contains("format") && Contains("missing"));
   CHECK_THROWS_WITH(open({{"format", "idx"}}), section && Contains("source"));
-  CHECK_THROWS_AS(open({{"source", "x.h5"}}), UsageError);
+  CHECK_THROWS_AS(open({{"source", nameless}}), UsageError);
+  CHECK_THROWS_WITH(open({{"format", "synthetic"}, {"source", "x"}}), section && Contains("has no files"));
 }
 
 TEST_CASE("shuffle is off unless it is asked for, and the dataset knows its seed and shard") {
   CHECK_FALSE(open({{"format", "synthetic"}})->shuffle);
-  const auto dataset = data::open_dataset("eval", options({{"format", "synthetic"}, {"shuffle", "true"}}), {2, 3}, 99);
+  const auto section = options({{"format", "synthetic"}, {"shuffle", "true"}});
+  const auto dataset = data::open_dataset("eval", section, data::list_dataset("eval", section), {2, 3}, 99);
   CHECK(dataset->shuffle);
   CHECK(dataset->name == "eval");
   CHECK(dataset->seed == 99);

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -30,16 +31,17 @@ inline Options options(const std::map<std::string, std::string>& values) {
 }
 
 inline std::shared_ptr<DatasetImpl> open(const std::map<std::string, std::string>& values) {
-  return data::open_dataset("train", options(values), {}, 1);
+  return data::open_dataset("train", options(values), data::list_dataset("train", options(values)), {}, 1);
 }
 
-inline void check(const std::map<std::string, std::string>& values) { data::check_dataset("train", options(values)); }
+inline void check(const std::map<std::string, std::string>& values) { data::list_dataset("train", options(values)); }
 
 template <class T>
 std::vector<T> gathered(const DatasetImpl& dataset, std::size_t field, const std::vector<std::uint64_t>& indices) {
-  const auto sample = static_cast<std::size_t>(element_count(dataset.source->fields()[field].sample_shape));
-  std::vector<T> values(indices.size() * sample);
-  dataset.source->gather(field, indices, reinterpret_cast<std::byte*>(values.data()));
+  data::Column column{field, {}, {}};
+  dataset.source->read(indices, {&column, 1});
+  std::vector<T> values(column.values.size() / sizeof(T));
+  std::memcpy(values.data(), column.values.data(), column.values.size());
   return values;
 }
 

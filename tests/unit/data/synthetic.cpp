@@ -9,10 +9,9 @@ TEST_CASE("synthetic data is the same for all times, on all ranks and machines")
   CHECK(dataset->source->size() == 4096);
   CHECK(dataset->source->fields()[0].sample_shape == Shape{8});
   CHECK(dataset->source->fields()[1].sample_shape.empty());
-  std::vector<std::uint32_t> x_bits(16), y_bits(2);
-  const std::vector<std::uint64_t> samples{4095, 0};
-  dataset->source->gather(0, samples, reinterpret_cast<std::byte*>(x_bits.data()));
-  dataset->source->gather(1, samples, reinterpret_cast<std::byte*>(y_bits.data()));
+  const auto x_bits = gathered<std::uint32_t>(*dataset, 0, {4095, 0});
+  const auto y_bits = gathered<std::uint32_t>(*dataset, 1, {4095, 0});
+  REQUIRE(x_bits.size() == 16);
   CHECK(x_bits[0] == 0x3d5748d7);
   CHECK(x_bits[15] == 0xbf6a51f4);
   CHECK(y_bits == std::vector<std::uint32_t>{0xbfb89db7, 0xbf54e17f});

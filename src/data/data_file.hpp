@@ -1,0 +1,24 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace trainrt::data {
+
+/// A file of a dataset as it was listed.
+struct DataFile {
+  std::string path;
+  std::uint64_t size = 0;                 ///< bytes
+  std::int64_t mtime_ns = 0;              ///< last change, since 1970
+  std::vector<DataFile> companions = {};  ///< one for each of Format::companions that is given; an empty path if it is not
+};
+
+/// The files that `source` names, sorted bytewise by path within each word: a file, a folder (all files below it, without
+/// those whose name or folder begins with `.` or `_`), a pattern (`*`, `?`, `[a-z]`), `@FILE` (a list: a word a line), or
+/// several such words between commas. Throws UsageError that names the word and what is wrong if there is no file.
+std::vector<DataFile> list_data_files(const std::string& source);
+
+/// One file, which must be there.
+DataFile data_file(const std::string& path);
+
+}  // namespace trainrt::data

@@ -1,0 +1,43 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/options.hpp"
+#include "core/plugin.hpp"
+#include "data/data_file.hpp"
+#include "data/source.hpp"
+
+namespace trainrt::data {
+
+/// What a look at one file finds.
+struct FileContent {
+  std::uint64_t samples = 0;
+  std::vector<Dataset::Field> fields;
+  std::string index;  ///< bytes that open() gets back, so that what one look has found is not looked for by every rank
+};
+
+/// A plug-in: one file in data/formats. It knows one file (or, if there are none, what its options describe); several files
+/// are joined by whoever calls. Its options are the keys of [data.NAME] beside the common ones.
+struct Format {
+  std::string_view name;
+  std::string_view help;
+  std::vector<OptionSpec> options;
+  /// Finds out what the file holds: as quickly as the format allows, without keeping the data. One rank does it, for all,
+  /// before a run directory is made. Throws UsageError that names the file, the place in it, what is wrong and what is
+  /// expected. A file without samples is none.
+  FileContent (*look)(const DataFile& file, const Options& options);
+  /// Opens what look() has found. Throws as look() does.
+  std::unique_ptr<Source> (*open)(const DataFile& file, const FileContent& content, const Options& options);
+  /// Whether a file of that name is of this format, if the section names none; nullptr if no name tells.
+  bool (*is_name_of)(std::string_view path) = nullptr;
+  bool has_files = true;  ///< the common key `source` names them
+  /// Keys that name further files, as many as `source` does, which belong to those in their order: `labels`.
+  std::vector<std::string_view> companions = {};
+};
+
+PluginTable<Format> format_table();
+
+}  // namespace trainrt::data

@@ -1,0 +1,30 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "data/data_file.hpp"
+
+namespace trainrt::data {
+
+/// A file of a dataset, open for reading at given offsets, by any number of threads. Storage that is away is waited for.
+/// Throws Error that names the file if it was changed or cut since it was listed.
+class InputFile {
+ public:
+  explicit InputFile(const DataFile& file);
+  ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  const std::string& path() const { return file_.path; }
+  std::uint64_t size() const { return file_.size; }
+  /// All of `into`, from `offset` on; a file that ends before is an Error.
+  void read(std::uint64_t offset, std::span<std::byte> into) const;
+
+ private:
+  DataFile file_;
+  std::unique_ptr<class InputHandles> handles_;
+};
+
+}  // namespace trainrt::data

@@ -1,0 +1,37 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "data/source.hpp"
+
+namespace trainrt::data {
+
+/// Several sources with the same fields, one behind the other. A part is opened when it is first read, and closed when too
+/// many others have been read since.
+class JoinedSource final : public Source {
+ public:
+  using Open = std::function<std::shared_ptr<const Source>(std::size_t part)>;
+  static constexpr std::size_t most_open = 64;
+
+  /// `sizes`: samples of each part.
+  JoinedSource(std::vector<Dataset::Field> fields, const std::vector<std::uint64_t>& sizes, Open open);
+  std::uint64_t size() const override { return ends_.back(); }
+  const std::vector<Dataset::Field>& fields() const override { return fields_; }
+  void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override;
+
+ private:
+  std::size_t part_of(std::uint64_t sample) const;
+  std::shared_ptr<const Source> part(std::size_t number) const;
+
+  std::vector<Dataset::Field> fields_;
+  std::vector<std::uint64_t> ends_;  ///< samples in all up to the end of each part
+  Open open_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::pair<std::size_t, std::shared_ptr<const Source>>> opened_;  ///< the last one used at the end
+};
+
+}  // namespace trainrt::data

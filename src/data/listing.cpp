@@ -1,0 +1,82 @@
+#include "data/listing.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/text.hpp"
+
+namespace trainrt::data {
+
+namespace {
+
+using Json = nlohmann::json;
+
+Json json_of(const DataFile& file) {
+  auto companions = Json::array();
+  for (const auto& companion : file.companions) companions.push_back(json_of(companion));
+  return Json::array({file.path, file.size, file.mtime_ns, std::move(companions)});
+}
+
+DataFile file_of(const Json& json) {
+  DataFile file{json.at(0), json.at(1), json.at(2)};
+  for (const auto& companion : json.at(3)) file.companions.push_back(file_of(companion));
+  return file;
+}
+
+Json json_of(const Dataset::Field& field) {
+  return Json::array({field.name, name_of(field.dtype), field.sample_shape, field.varies});
+}
+
+Dataset::Field field_of(const Json& json) {
+  return {json.at(0), dtype_from(json.at(1).get<std::string>()), json.at(2), json.at(3)};
+}
+
+Json binary(std::string_view bytes) { return Json::binary({bytes.begin(), bytes.end()}); }
+
+std::string text_of(const Json& json) {
+  const auto& bytes = json.get_binary();
+  return {bytes.begin(), bytes.end()};
+}
+
+std::string field_in_words(const Dataset::Field& field) {
+  return fmt::format("{} {}{}", field.name, name_of(field.dtype),
+                     field.varies ? "[varies]" : to_string(field.sample_shape));
+}
+
+}  // namespace
+
+std::string in_words(const std::vector<Dataset::Field>& fields) {
+  std::vector<std::string> words;
+  for (const auto& field : fields) words.push_back(field_in_words(field));
+  return join(words);
+}
+
+std::string described(const Listing& listing) {
+  std::uint64_t samples = 0;
+  for (const auto& entry : listing.entries) samples += entry.content.samples;
+  const auto files = listing.entries.front().file.path.empty() ? "" : " in " + counted(std::ssize(listing.entries), "file");
+  return fmt::format("ok, {}{} ({}): {}", counted(static_cast<std::int64_t>(samples), "sample"), files, listing.format,
+                     in_words(listing.entries.front().content.fields));
+}
+
+std::string bytes_of(const Listing& listing) {
+  auto fields = Json::array(), entries = Json::array();
+  for (const auto& field : listing.entries.front().content.fields) fields.push_back(json_of(field));
+  for (const auto& [file, content] : listing.entries)
+    entries.push_back(Json::array({json_of(file), content.samples, binary(content.index)}));
+  std::string bytes;
+  Json::to_cbor(Json::array({listing.format, std::move(fields), std::move(entries)}), bytes);
+  return bytes;
+}
+
+Listing listing_of(std::string_view bytes) {
+  const auto json = Json::from_cbor(bytes);
+  Listing listing{json.at(0), {}};
+  std::vector<Dataset::Field> fields;
+  for (const auto& field : json.at(1)) fields.push_back(field_of(field));
+  for (const auto& entry : json.at(2))
+    listing.entries.push_back({file_of(entry.at(0)), {entry.at(1), fields, text_of(entry.at(2))}});
+  return listing;
+}
+
+}  // namespace trainrt::data

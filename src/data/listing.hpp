@@ -1,0 +1,30 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/format.hpp"
+
+namespace trainrt::data {
+
+/// What one rank has found out about the files of a dataset, for all ranks.
+struct Listing {
+  struct Entry {
+    DataFile file;
+    FileContent content;  ///< its fields are those of the whole dataset
+  };
+  std::string format;
+  std::vector<Entry> entries;  ///< at least one
+};
+
+/// "ok, 60000 samples in 1 file (idx): images u8 [28, 28], labels u8 []"
+std::string described(const Listing& listing);
+/// "images u8 [28, 28], labels u8 []"
+std::string in_words(const std::vector<Dataset::Field>& fields);
+
+/// As bytes that travel to other ranks (CBOR, RFC 8949), and back.
+std::string bytes_of(const Listing& listing);
+Listing listing_of(std::string_view bytes);
+
+}  // namespace trainrt::data

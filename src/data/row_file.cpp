@@ -1,0 +1,54 @@
+#include "data/row_file.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+namespace trainrt::data {
+
+RowFile::RowFile(std::shared_ptr<const InputFile> file, const RowPlace& place) : file_(std::move(file)), place_(place) {
+  if (place.offset > file_->size() || place.bytes() > file_->size() - place.offset)
+    throw UsageError(fmt::format("'{}' is truncated: {} rows of {} bytes are to begin at byte {}, and it has {} bytes",
+                                 file_->path(), place.rows, place.row_bytes, place.offset, file_->size()));
+  if (place.bytes() > most_kept) return;
+  std::vector<std::byte> all(place.bytes());
+  read_run(0, place.rows, all.data());
+  kept_ = std::move(all);
+}
+
+void RowFile::read_run(std::uint64_t first, std::uint64_t count, std::byte* out) const {
+  const std::span<std::byte> into(out, count * place_.row_bytes);
+  file_->read(place_.offset + first * place_.row_bytes, into);
+  swap_values(into, place_.swapped);
+}
+
+void RowFile::read(std::span<const std::uint64_t> rows, std::byte* out) const {
+  const auto bytes = place_.row_bytes;
+  if (bytes == 0) return;  // an axis without extent: there is no memory on either side
+  if (!kept_.empty()) return copy_rows(kept_, bytes, rows, out);
+  for (std::size_t at = 0; at < rows.size();) {
+    std::size_t count = 1;
+    while (at + count < rows.size() && rows[at + count] == rows[at] + count) ++count;
+    read_run(rows[at], count, out);
+    out += count * bytes;
+    at += count;
+  }
+}
+
+void copy_rows(std::span<const std::byte> all, std::size_t row_bytes, std::span<const std::uint64_t> rows, std::byte* out) {
+  if (row_bytes == 0) return;
+  for (const auto row : rows) {
+    std::memcpy(out, all.data() + row * row_bytes, row_bytes);
+    out += row_bytes;
+  }
+}
+
+void swap_values(std::span<std::byte> values, std::size_t value_bytes) {
+  if (value_bytes <= 1) return;
+  for (std::size_t at = 0; at + value_bytes <= values.size(); at += value_bytes)
+    std::reverse(values.data() + at, values.data() + at + value_bytes);
+}
+
+}  // namespace trainrt::data
