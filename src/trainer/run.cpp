@@ -248,6 +248,7 @@ RunOutcome begin_and_run(const config::RunSpec& spec, const TrainCall& function,
       launch, watch::StartTimes{spec.failure.hang_timeout, spec.failure.launch_timeout_s, spec.failure.storage_timeout_s});
   const double storage_timeout_s = spec.failure.storage_timeout_s;
   io::set_storage_timeout(storage_timeout_s);
+  start.datasets = list_datasets(spec, communicator);
   start.there_before = rundir::require_shared_storage(spec.run.storage_path, storage_timeout_s, communicator, with_advice);
   start.existing = find_existing_run(spec, function.name, communicator);
   if (start.existing.is_finished)
@@ -255,7 +256,6 @@ RunOutcome begin_and_run(const config::RunSpec& spec, const TrainCall& function,
             fmt::format("the run '{}' has finished already; nothing to do. Results: {}. More epochs in [loop] continue it; "
                         "another run.name starts a new one",
                         spec.run.name, spec.run_dir)};
-  start.datasets = list_datasets(spec, communicator);
   rundir::make_run_directory(spec.run_dir, storage_timeout_s, communicator, with_advice);
   start.nodes = node_names(launch.world(), communicator);
   const FirstRank first(communicator.rank());
