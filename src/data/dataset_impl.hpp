@@ -3,6 +3,8 @@
 #include <memory>
 #include <string>
 
+#include "data/batch_plan.hpp"
+#include "data/epoch_order.hpp"
 #include "data/source.hpp"
 
 namespace trainrt {
@@ -32,9 +34,28 @@ struct DatasetImpl {
   std::shared_ptr<const data::Source> source;
   Shard shard;
   bool shuffle = false;
-  std::uint64_t seed = 0;  ///< of the run
+  data::Blocks blocks;               ///< how it is shuffled
+  int threads = 0;                   ///< that read batches ahead
+  std::uint64_t memory = 256 << 20;  ///< bytes that batches read ahead may take
+  std::uint64_t seed = 0;            ///< of the run
   Cursor cursor;
   bool restored = false;  ///< cursor came from a checkpoint and no range has begun since
 };
+
+namespace data {
+
+/// The order of an epoch over all ranks.
+inline EpochOrder order_of(const DatasetImpl& dataset, std::int64_t epoch) {
+  const auto size = dataset.source->size();
+  if (!dataset.shuffle) return EpochOrder::identity(size);
+  const auto seed = order_seed(dataset.seed, dataset.name, epoch);
+  return dataset.blocks.samples > 0 ? EpochOrder::in_blocks(size, seed, dataset.blocks) : EpochOrder::shuffled(size, seed);
+}
+
+inline BatchPlan::Split split_of(const DatasetImpl& dataset, std::size_t batch_size) {
+  return {batch_size, dataset.shard.size, dataset.shard.workers};
+}
+
+}  // namespace data
 
 }  // namespace trainrt

@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "core/log.hpp"
 #include "core/memory.hpp"
+#include "data/block_source.hpp"
+#include "data/epoch_order.hpp"
 #include "data/joined_source.hpp"
-#include "data/sampler.hpp"
 
 namespace trainrt::data {
 
@@ -23,7 +25,29 @@ const std::vector<OptionSpec>& common_options() {
       {.key = "shuffle",
        .type = OptionType::boolean,
        .default_value = "false",
-       .help = "visit the samples in another order in each epoch"}};
+       .help = "visit the samples in another order in each epoch"},
+      {.key = "block",
+       .type = OptionType::integer,
+       .default_value = "0",
+       .help = "shuffle in blocks of so many neighbours, each read in one piece, for data that fit into no memory; 0: all "
+               "samples among each other",
+       .range = {.least = 0, .most = 0x1p40},
+       .unit = "samples"},
+      {.key = "window",
+       .type = OptionType::integer,
+       .default_value = "512",
+       .help = "blocks that are shuffled among each other, and are in each rank's memory together",
+       .range = {.least = 1, .most = 0x1p20},
+       .unit = "blocks"},
+      {.key = "threads",
+       .type = OptionType::integer,
+       .default_value = "2",
+       .help = "threads of each rank that read batches ahead, if the data are not in memory; 0: none",
+       .range = {.least = 0, .most = 256}},
+      {.key = "memory",
+       .type = OptionType::bytes,
+       .default_value = "256 MiB",
+       .help = "memory of each rank for batches that are read ahead"}};
   return specs;
 }
 
@@ -103,12 +127,44 @@ void require_same_fields(const Listing::Entry& first, const Listing::Entry& othe
                                  first.file.path, one, other.file.path, two));
 }
 
+/// What a window of each field takes, as far as its samples have one length.
+std::uint64_t bytes_of_window(const DatasetImpl& dataset) {
+  std::uint64_t bytes = 0;
+  for (const auto& field : dataset.source->fields())
+    if (!field.varies) bytes += sample_bytes(field);
+  return bytes * std::min(dataset.blocks.samples * dataset.blocks.window, dataset.source->size());
+}
+
 /// A shuffled order is a list in memory.
 void require_memory_for_order(const std::string& section, const DatasetImpl& dataset) {
   const auto samples = dataset.source->size();
-  if (dataset.shuffle)
+  if (dataset.shuffle && dataset.blocks.samples == 0)
     require_memory(EpochOrder::bytes_of_shuffled(samples),
                    section + ": the order of shuffle = true over " + std::to_string(samples) + " samples");
+}
+
+constexpr std::uint64_t few_blocks = 64;
+
+void use_blocks(const std::string& section, DatasetImpl& dataset) {
+  const auto [samples, window] = dataset.blocks;
+  if (dataset.source->is_resident()) return;
+  require_memory(bytes_of_window(dataset),
+                 fmt::format("{}: a window of {} blocks of {} samples", section, window, samples));
+  if (std::min(window, dataset.source->size() / samples) < few_blocks)
+    log::run_warning(
+        fmt::format("{}: fewer than {} blocks are shuffled among each other: if the files are sorted, batches are "
+                    "not alike; make block smaller{}",
+                    section, few_blocks, window < few_blocks ? ", or window larger" : ""));
+  constexpr std::size_t ahead = 2;  // while one window is used, the next is begun
+  dataset.source = std::make_shared<BlockSource>(dataset.source, samples, ahead * window);
+}
+
+void set_order(const std::string& section, const Options& options, DatasetImpl& dataset) {
+  dataset.shuffle = options.boolean("shuffle");
+  dataset.blocks = {static_cast<std::uint64_t>(options.integer("block")),
+                    static_cast<std::uint64_t>(options.integer("window"))};
+  require_memory_for_order(section, dataset);
+  if (dataset.shuffle && dataset.blocks.samples > 0) use_blocks(section, dataset);
 }
 
 std::shared_ptr<const Source> joined(const Format& format, const Options& options, const Listing& listing) {
@@ -155,8 +211,9 @@ std::shared_ptr<DatasetImpl> open_dataset(const std::string& name, const Options
   dataset->name = name;
   dataset->source = in_section(section, [&] { return joined(format, good, listing); });
   dataset->shard = shard;
-  dataset->shuffle = good.boolean("shuffle");
-  require_memory_for_order(section, *dataset);
+  set_order(section, good, *dataset);
+  dataset->threads = static_cast<int>(good.integer("threads"));
+  dataset->memory = good.bytes("memory");
   dataset->seed = seed;
   return dataset;
 }

@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
 
-#include "data/open_dataset.hpp"
 #include "data/format.hpp"
+#include "data/open_dataset.hpp"
 
 using namespace trainrt;
 using Catch::Matchers::Contains;
@@ -37,13 +37,18 @@ void check_source(const data::Source& source) {
 }  // namespace
 
 TEST_CASE("every data format names a required key that is missing, and the section") {
-  for (const auto* format : data::format_table())
+  for (const auto* format : data::format_table()) {
+    INFO(format->name);
+    if (format->has_files)
+      CHECK_THROWS_WITH(data::list_dataset("train", section_without(*format, "source")),
+                        Contains("[data.train]") && Contains("source"));
     for (const auto& option : format->options) {
       INFO(format->name << ": " << option.key);
       if (option.required)
         CHECK_THROWS_WITH(data::list_dataset("train", section_without(*format, option.key)),
                           Contains("[data.train]") && Contains(option.key));
     }
+  }
 }
 
 TEST_CASE("every data format refuses a key that it does not have") {

@@ -33,6 +33,7 @@ class SyntheticSource final : public Source {
   }
 
   std::uint64_t size() const override { return samples_; }
+  bool is_resident() const override { return true; }
   const std::vector<Dataset::Field>& fields() const override { return fields_; }
 
   void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override {

@@ -1,10 +1,12 @@
 #include <trainrt/dataset.hpp>
 
+#include <atomic>
+
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
 
 #include "data/dataset_impl.hpp"
-#include "data/sampler.hpp"
+#include "data/epoch_order.hpp"
 
 using namespace trainrt;
 using Catch::Contains;
@@ -33,7 +35,7 @@ class CountingSource final : public data::Source {
       }
     }
   }
-  mutable int reads = 0;
+  mutable std::atomic<int> reads = 0;
 
  private:
   std::uint64_t size_;
@@ -278,4 +280,39 @@ TEST_CASE("an evaluation over the same dataset inside the loop sees all of it an
   }
   CHECK(positions == std::vector<std::int64_t>{7, 10});
   CHECK_FALSE(impl->cursor.in_progress);
+}
+
+TEST_CASE("what is read ahead is what would have been read, from the first batch to the last") {
+  for (const int threads : {0, 1, 3})
+    for (const std::uint64_t memory : {std::uint64_t{1}, std::uint64_t{1} << 20}) {
+      CAPTURE(threads, memory);
+      const auto impl = make(1000, {1, 3}, true);
+      impl->threads = threads;
+      impl->memory = memory;
+      const Dataset dataset(impl);
+      int batches = 0;
+      for (const auto& batch : dataset.epoch(2).batches(7)) {
+        const auto n = batch.field("n"), pair = batch.field("pair");
+        for (std::size_t i = 0; i < batch.size(); ++i) {
+          REQUIRE(static_cast<std::int64_t*>(n.data)[i] == static_cast<std::int64_t>(batch.indices()[i]));
+          REQUIRE(static_cast<std::int64_t*>(pair.data)[2 * i + 1] == 3 * static_cast<std::int64_t>(batch.indices()[i]));
+        }
+        if (++batches == 20) break;
+      }
+      CHECK(impl->cursor.position == 0);  // nobody walks any more
+    }
+}
+
+TEST_CASE("a field that is asked for late is read all the same, and the position counts what was handed over") {
+  const auto impl = make(100);
+  impl->threads = 2;
+  const Dataset dataset(impl);
+  std::int64_t position = 0;
+  for (const auto& batch : dataset.epoch(0).batches(10)) {
+    CHECK(static_cast<std::int64_t*>(batch.field("n").data)[0] == position);
+    if (position >= 50) CHECK(static_cast<std::int64_t*>(batch.field("pair").data)[1] == 3 * position);
+    position += 10;
+    CHECK(impl->cursor.position == position);
+  }
+  CHECK(position == 100);
 }

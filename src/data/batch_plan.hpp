@@ -1,48 +1,9 @@
 #pragma once
-#include <array>
-#include <cstddef>
 #include <cstdint>
-#include <string_view>
-#include <vector>
 
 #include <trainrt/dataset.hpp>
 
 namespace trainrt::data {
-
-/// The seed of an epoch's order.
-std::uint64_t order_seed(std::uint64_t run_seed, std::string_view dataset, std::int64_t epoch);
-
-/// The order in which an epoch visits the samples, the same on every rank. Pure; the same for all times and machines.
-class EpochOrder {
- public:
-  static EpochOrder identity(std::uint64_t size);
-  /// Below `most_listed` samples Fisher and Yates's shuffle, in Durstenfeld's form (CACM 7, 1964), driven by Random(seed,
-  /// 0): a list, 4 bytes a sample. From there on permuted(), for a list would take minutes in which the run cannot stop.
-  static EpochOrder shuffled(std::uint64_t size, std::uint64_t seed);
-  static constexpr std::uint64_t most_listed = std::uint64_t{1} << 30;
-  /// A shuffle that is computed position by position and takes no memory: a Feistel network of 8 rounds over the next power
-  /// of 4 (Luby and Rackoff, SIAM J. Comput. 17, 1988), walked along its cycles until a sample is met (Black and Rogaway,
-  /// CT-RSA 2002).
-  static EpochOrder permuted(std::uint64_t size, std::uint64_t seed);
-  /// Bytes that shuffled() takes.
-  static std::uint64_t bytes_of_shuffled(std::uint64_t size);
-
-  std::uint64_t size() const { return size_; }
-  /// The sample at a position; behind the end the order starts over (what Remainder::pad repeats). size() > 0.
-  std::uint64_t operator[](std::uint64_t position) const {
-    const auto wrapped = position % size_;
-    if (half_bits_ > 0) return permute(wrapped);
-    return samples_.empty() ? wrapped : samples_[wrapped];
-  }
-
- private:
-  std::uint64_t permute(std::uint64_t position) const;
-
-  std::uint64_t size_ = 0;
-  std::vector<std::uint32_t> samples_;  ///< only of a list
-  int half_bits_ = 0;                   ///< of a permutation's numbers; 0: it is none
-  std::array<std::uint64_t, 8> keys_{};
-};
 
 /// `count` positions of the order from `first` on.
 struct Slice {

@@ -1,58 +1,9 @@
-#include "data/sampler.hpp"
+#include "data/batch_plan.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
-#include <numeric>
-#include <utility>
-
-#include <trainrt/random.hpp>
-
-#include "core/text.hpp"
 
 namespace trainrt::data {
-
-std::uint64_t order_seed(std::uint64_t run_seed, std::string_view dataset, std::int64_t epoch) {
-  return mix_seed(run_seed, stable_hash(dataset), static_cast<std::uint64_t>(epoch));
-}
-
-EpochOrder EpochOrder::identity(std::uint64_t size) {
-  EpochOrder order;
-  order.size_ = size;
-  return order;
-}
-
-std::uint64_t EpochOrder::bytes_of_shuffled(std::uint64_t size) {
-  return size < most_listed ? size * sizeof(std::uint32_t) : 0;
-}
-
-EpochOrder EpochOrder::shuffled(std::uint64_t size, std::uint64_t seed) {
-  if (size >= most_listed) return permuted(size, seed);
-  auto order = identity(size);
-  auto& samples = order.samples_;
-  samples.resize(size);
-  std::iota(samples.begin(), samples.end(), std::uint32_t{0});
-  Random random(seed, 0);
-  for (auto left = size; left > 1; --left) std::swap(samples[left - 1], samples[random.below(left)]);
-  return order;
-}
-
-EpochOrder EpochOrder::permuted(std::uint64_t size, std::uint64_t seed) {
-  auto order = identity(size);
-  order.half_bits_ = std::max(1, (static_cast<int>(std::bit_width(size > 0 ? size - 1 : 0)) + 1) / 2);
-  for (std::size_t round = 0; round < order.keys_.size(); ++round) order.keys_[round] = mix_seed(seed, round);
-  return order;
-}
-
-std::uint64_t EpochOrder::permute(std::uint64_t position) const {
-  const auto mask = (std::uint64_t{1} << half_bits_) - 1;
-  do {
-    auto left = position >> half_bits_, right = position & mask;
-    for (const auto key : keys_) left = std::exchange(right, left ^ (mix_seed(key, right) & mask));
-    position = left << half_bits_ | right;
-  } while (position >= size_);
-  return position;
-}
 
 namespace {
 

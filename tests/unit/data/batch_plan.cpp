@@ -1,4 +1,4 @@
-#include "data/sampler.hpp"
+#include "data/batch_plan.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -6,6 +6,8 @@
 
 #include <catch2/catch.hpp>
 #include <trainrt/random.hpp>
+
+#include "data/epoch_order.hpp"
 
 using namespace trainrt;
 using data::BatchPlan;
@@ -50,74 +52,6 @@ std::vector<std::uint64_t> run_of(std::uint64_t first, std::uint64_t count) {
 }
 
 }  // namespace
-
-TEST_CASE("a shuffled order holds every sample once, and depends on run seed, dataset and epoch") {
-  const auto order = [](std::uint64_t seed, const char* name, std::int64_t epoch) {
-    const auto shuffled = EpochOrder::shuffled(100, data::order_seed(seed, name, epoch));
-    std::vector<std::uint64_t> samples;
-    for (std::uint64_t i = 0; i < shuffled.size(); ++i) samples.push_back(shuffled[i]);
-    return samples;
-  };
-  const auto first = order(1, "train", 0);
-  CHECK(first == order(1, "train", 0));
-  CHECK(first != order(2, "train", 0));
-  CHECK(first != order(1, "test", 0));
-  CHECK(first != order(1, "train", 1));
-  auto sorted = first;
-  std::ranges::sort(sorted);
-  CHECK(sorted == run_of(0, 100));
-}
-
-TEST_CASE("an order that is computed visits every sample once, and in another order for each seed") {
-  for (const std::uint64_t size : {1, 2, 3, 4, 5, 16, 17, 1000, 65537}) {
-    CAPTURE(size);
-    std::set<std::uint64_t> samples;
-    const auto order = EpochOrder::permuted(size, 3);
-    for (std::uint64_t i = 0; i < size; ++i) samples.insert(order[i]);
-    CHECK(samples.size() == size);
-    CHECK(*samples.rbegin() == size - 1);
-    CHECK(order[size] == order[0]);
-  }
-  const auto one = EpochOrder::permuted(1000, 1), other = EpochOrder::permuted(1000, 2);
-  int same = 0;
-  for (std::uint64_t i = 0; i < 1000; ++i) same += one[i] == other[i] || one[i] == i ? 1 : 0;
-  CHECK(same < 20);
-}
-
-TEST_CASE("billions of shuffled samples take neither memory nor time") {
-  for (const std::uint64_t size : {std::uint64_t{1} << 31, (std::uint64_t{1} << 32) + 1, std::uint64_t{1} << 62}) {
-    const auto order = EpochOrder::shuffled(size, 7);
-    CHECK(EpochOrder::bytes_of_shuffled(size) == 0);
-    CHECK(order[0] < size);
-    CHECK(order[0] != order[1]);
-    CHECK(order[size - 1] < size);
-  }
-}
-
-TEST_CASE("the shuffled order never changes from one version of trainrt to the next") {
-  const auto order = EpochOrder::shuffled(10, data::order_seed(42, "train", 3));
-  std::vector<std::uint64_t> samples;
-  for (std::uint64_t i = 0; i < 10; ++i) samples.push_back(order[i]);
-  CHECK(samples == std::vector<std::uint64_t>{7, 2, 6, 5, 8, 4, 9, 0, 3, 1});
-}
-
-TEST_CASE("a shuffle puts every sample in every place equally often") {
-  constexpr int size = 6, rounds = 60000;
-  std::vector<int> seen(size * size);
-  for (int round = 0; round < rounds; ++round) {
-    const auto order = EpochOrder::shuffled(size, data::order_seed(7, "train", round));
-    for (std::uint64_t at = 0; at < size; ++at) ++seen[at * size + order[at]];
-  }
-  for (const int count : seen) CHECK(std::abs(count - rounds / size) < 500);  // 5 standard deviations are 456
-}
-
-TEST_CASE("without shuffling the order is the samples' own, and it starts over behind its end") {
-  const auto order = EpochOrder::identity(3);
-  CHECK(order[0] == 0);
-  CHECK(order[2] == 2);
-  CHECK(order[3] == 0);
-  CHECK(order[7] == 1);
-}
 
 TEST_CASE("the ranks' parts of a global batch, one after another, are the next positions of the order") {
   for_many_cases([](const Case& c) {

@@ -1,0 +1,189 @@
+#include "data/batches_impl.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <trainrt/error.hpp>
+
+#include "core/memory.hpp"
+#include "core/text.hpp"
+
+namespace trainrt {
+
+BatchesImpl::BatchesImpl(std::shared_ptr<DatasetImpl> dataset_, std::int64_t epoch_, std::size_t batch_size_,
+                         Remainder remainder_)
+    : dataset(std::move(dataset_)),
+      epoch(epoch_),
+      batch_size(batch_size_),
+      remainder(remainder_),
+      is_asked_(dataset->source->fields().size()) {}
+
+BatchesImpl::~BatchesImpl() { release_cursor(); }
+
+bool BatchesImpl::begin() {
+  if (begun_)
+    throw Error("dataset '" + dataset->name + "', epoch " + std::to_string(epoch) +
+                ": this range of batches was walked already; call batches() again for another pass");
+  begun_ = true;
+  const auto start = take_cursor();
+  order_ = data::order_of(*dataset, epoch);
+  plan_.emplace(dataset->source->size(), start, data::split_of(*dataset, batch_size), remainder);
+  data_.columns.resize(is_asked_.size());
+  data_.is_read.resize(is_asked_.size());
+  reserve_indices();
+  return advance();
+}
+
+/// No batch is larger than the first.
+void BatchesImpl::reserve_indices() {
+  const auto samples = plan_->rank_part(0, dataset->shard.rank).count;
+  require_room(samples * sizeof(std::uint64_t), "the numbers of a batch of " + std::to_string(samples) + " samples");
+  batch_.indices_.reserve(samples);
+}
+
+/// UsageError for what is large and cannot be had. What is small is not worth a look at the node's memory.
+void BatchesImpl::require_room(std::uint64_t bytes, const std::string& what) const {
+  constexpr std::uint64_t small = 64 << 20;
+  if (bytes > small) require_memory(bytes, "dataset '" + dataset->name + "': " + what);
+}
+
+bool BatchesImpl::advance() {
+  const auto whole = plan_->global_batch(next_);
+  const auto part = plan_->rank_part(next_, dataset->shard.rank);
+  if (whole.count == 0 || (part.count == 0 && remainder == Remainder::uneven)) {
+    batch_.indices_.clear();
+    prefetcher_.reset();
+    release_cursor();
+    return false;
+  }
+  take_batch();
+  batch_.owner_ = this;
+  batch_.weight_ = static_cast<double>(part.count) * dataset->shard.size / static_cast<double>(whole.count);
+  if (owns_cursor_) dataset->cursor.position = static_cast<std::int64_t>(whole.first + whole.count);
+  ++next_;
+  return true;
+}
+
+/// The numbers of the samples of batch next_, and what was read ahead of them.
+void BatchesImpl::take_batch() {
+  if (next_ > 0 && !prefetcher_) start_prefetcher();
+  if (prefetcher_) {
+    std::swap(data_.samples, batch_.indices_);
+    prefetcher_->next(data_);
+    std::swap(data_.samples, batch_.indices_);
+    return;
+  }
+  std::fill(data_.is_read.begin(), data_.is_read.end(), false);
+  number_samples(next_, batch_.indices_);
+}
+
+void BatchesImpl::number_samples(std::uint64_t number, std::vector<std::uint64_t>& into) const {
+  const auto part = plan_->rank_part(number, dataset->shard.rank);
+  into.clear();
+  for (std::uint64_t i = 0; i < part.count; ++i) into.push_back((*order_)[part.first + i]);
+}
+
+/// With the first batch in hand, which says how much memory one takes.
+void BatchesImpl::start_prefetcher() {
+  const bool any_asked = std::any_of(is_asked_.begin(), is_asked_.end(), [](const auto& asked) { return asked.load(); });
+  if (dataset->threads == 0 || dataset->source->is_resident() || !any_asked) return;
+  constexpr std::size_t most = 64;
+  std::size_t bytes = batch_.indices_.size() * sizeof(std::uint64_t) + 1;
+  for (const auto& column : data_.columns)
+    bytes += column.values.capacity() + column.ends.capacity() * sizeof(std::uint64_t);
+  const auto batches = std::clamp<std::size_t>(dataset->memory / bytes, 1, most);
+  const auto threads = std::min<std::size_t>(static_cast<std::size_t>(dataset->threads), batches);
+  prefetcher_.emplace(
+      next_, plan_->batch_count(), [this](std::uint64_t number, data::BatchData& into) { read_ahead(number, into); },
+      data::Prefetcher::Limits{static_cast<int>(threads), batches});
+}
+
+/// In a thread of the prefetcher.
+void BatchesImpl::read_ahead(std::uint64_t number, data::BatchData& into) const {
+  number_samples(number, into.samples);
+  into.columns.resize(is_asked_.size());
+  into.is_read.assign(is_asked_.size(), false);
+  for (std::size_t field = 0; field < is_asked_.size(); ++field) into.is_read[field] = is_asked_[field];
+  std::vector<data::Column> wanted;
+  for (std::size_t field = 0; field < is_asked_.size(); ++field)
+    if (into.is_read[field]) {
+      wanted.push_back(std::move(into.columns[field]));
+      wanted.back().field = field;
+    }
+  dataset->source->read(into.samples, wanted);
+  for (auto& column : wanted) into.columns[column.field] = std::move(column);
+}
+
+/// Returns the position to start at.
+std::uint64_t BatchesImpl::take_cursor() {
+  auto& cursor = dataset->cursor;
+  const bool restored = std::exchange(dataset->restored, false);
+  if (cursor.in_progress && !restored) return 0;
+  owns_cursor_ = true;
+  const bool go_on = restored && cursor.in_progress && cursor.epoch == epoch && cursor.position > 0;
+  cursor = {true, epoch, go_on ? cursor.position : 0};
+  return static_cast<std::uint64_t>(cursor.position);
+}
+
+void BatchesImpl::release_cursor() {
+  if (!std::exchange(owns_cursor_, false)) return;
+  dataset->cursor.in_progress = false;
+  dataset->cursor.position = 0;
+}
+
+std::size_t BatchesImpl::find_field(std::string_view name) const {
+  const auto& fields = dataset->source->fields();
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (fields[i].name == name) return i;
+    names.push_back(fields[i].name);
+  }
+  throw UsageError("dataset '" + dataset->name + "' has no field '" + std::string(name) + "'" + did_you_mean(name, names) +
+                   "; there are: " + join(names));
+}
+
+void BatchesImpl::read_field(std::size_t field) {
+  const auto& asked = dataset->source->fields()[field];
+  auto& column = data_.columns[field];
+  const auto bytes = asked.varies ? 0 : batch_.indices_.size() * data::sample_bytes(asked);
+  if (bytes > column.values.capacity())
+    require_room(bytes, "field '" + asked.name + "' of a batch of " + std::to_string(batch_.indices_.size()) + " samples");
+  column.field = field;
+  dataset->source->read(batch_.indices_, {&column, 1});
+  data_.is_read[field] = true;
+  is_asked_[field] = true;
+}
+
+const data::Column& BatchesImpl::column(const Batch& asked, std::string_view name, bool varies) {
+  if (asked.indices_ != batch_.indices_)
+    throw Error("dataset '" + dataset->name + "': field '" + std::string(name) +
+                "' of a batch that is no longer the one in hand; copy what is needed before the next batch");
+  const auto at = find_field(name);
+  if (dataset->source->fields()[at].varies != varies)
+    throw UsageError("dataset '" + dataset->name + "': the samples of the field '" + std::string(name) +
+                     (varies ? "' all have the same length: ask for field()"
+                             : "' vary in length: ask for varying() or text(), sample by sample"));
+  if (!data_.is_read[at]) read_field(at);
+  return data_.columns[at];
+}
+
+TensorView BatchesImpl::field(const Batch& asked, std::string_view name) {
+  const auto& values = this->column(asked, name, false);
+  const auto& field = dataset->source->fields()[values.field];
+  Shape shape{static_cast<std::int64_t>(asked.size())};
+  shape.insert(shape.end(), field.sample_shape.begin(), field.sample_shape.end());
+  return TensorView{const_cast<std::byte*>(values.values.data()), field.dtype, std::move(shape)};
+}
+
+TensorView BatchesImpl::varying(const Batch& asked, std::string_view name, std::size_t sample) {
+  const auto& values = this->column(asked, name, true);
+  if (sample >= values.ends.size())
+    throw UsageError("dataset '" + dataset->name + "': sample " + std::to_string(sample) + " of a batch of " +
+                     std::to_string(values.ends.size()));
+  const auto dtype = dataset->source->fields()[values.field].dtype;
+  const auto first = sample == 0 ? 0 : values.ends[sample - 1];
+  const auto count = (values.ends[sample] - first) / size_of(dtype);
+  return TensorView{const_cast<std::byte*>(values.values.data()) + first, dtype, {static_cast<std::int64_t>(count)}};
+}
+
+}  // namespace trainrt

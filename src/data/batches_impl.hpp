@@ -1,0 +1,63 @@
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <trainrt/dataset.hpp>
+
+#include "data/batch_plan.hpp"
+#include "data/dataset_impl.hpp"
+#include "data/epoch_order.hpp"
+#include "data/prefetcher.hpp"
+
+namespace trainrt {
+
+/// One walk over the batches of an epoch. It owns the dataset's cursor from begin() until its end or its destruction,
+/// unless another range over the same dataset was being walked already: a range nested in another leaves the outer one's
+/// cursor alone. Fields of the first batch are read when they are asked for; those that were asked for so far are then read
+/// ahead, unless the source is in memory.
+struct BatchesImpl {
+  std::shared_ptr<DatasetImpl> dataset;
+  std::int64_t epoch = 0;
+  std::size_t batch_size = 1;
+  Remainder remainder = Remainder::pad;
+
+  BatchesImpl(std::shared_ptr<DatasetImpl> dataset_, std::int64_t epoch_, std::size_t batch_size_, Remainder remainder_);
+  BatchesImpl(const BatchesImpl&) = delete;
+  ~BatchesImpl();
+
+  bool begin();    ///< false if there is no batch
+  bool advance();  ///< false at the end
+  const Batch& batch() const { return batch_; }
+  TensorView field(const Batch& asked, std::string_view name);
+  TensorView varying(const Batch& asked, std::string_view name, std::size_t sample);
+
+ private:
+  void reserve_indices();
+  void require_room(std::uint64_t bytes, const std::string& what) const;
+  std::uint64_t take_cursor();
+  void release_cursor();
+  std::size_t find_field(std::string_view name) const;
+  const data::Column& column(const Batch& asked, std::string_view name, bool varies);
+  void read_field(std::size_t field);
+  void number_samples(std::uint64_t number, std::vector<std::uint64_t>& into) const;
+  void take_batch();
+  void start_prefetcher();
+  void read_ahead(std::uint64_t number, data::BatchData& into) const;
+
+  bool begun_ = false;
+  bool owns_cursor_ = false;
+  std::optional<data::EpochOrder> order_;
+  std::optional<data::BatchPlan> plan_;
+  std::uint64_t next_ = 0;  ///< global batch that advance() takes
+  Batch batch_;
+  data::BatchData data_;                     ///< of the batch in hand; the numbers of its samples are in batch_
+  std::vector<std::atomic<bool>> is_asked_;  ///< fields that the train function has asked for
+  std::optional<data::Prefetcher> prefetcher_;
+};
+
+}  // namespace trainrt

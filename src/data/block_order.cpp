@@ -1,0 +1,45 @@
+#include "data/block_order.hpp"
+
+#include <algorithm>
+
+#include <trainrt/random.hpp>
+
+namespace trainrt::data {
+
+namespace {
+
+enum Purpose : std::uint64_t { for_blocks = 1, for_rest = 2, for_window = 3 };
+
+}  // namespace
+
+BlockOrder::BlockOrder(std::uint64_t size, std::uint64_t seed, Blocks blocks) : size_(size), seed_(seed), blocks_(blocks) {
+  const auto whole = size / blocks_.samples;
+  rest_ = size % blocks_.samples;
+  windows_ = std::max<std::uint64_t>(1, (whole + blocks_.window - 1) / blocks_.window);
+  window_of_rest_ = mix_seed(seed, for_rest) % windows_;
+  order_of_blocks_ = Permutation(whole, mix_seed(seed, for_blocks));
+}
+
+std::uint64_t BlockOrder::first_of(std::uint64_t window) const {
+  const auto blocks = std::min(window * blocks_.window, order_of_blocks_.size());
+  return blocks * blocks_.samples + (window > window_of_rest_ ? rest_ : 0);
+}
+
+std::uint64_t BlockOrder::window_of(std::uint64_t position) const {
+  const auto samples = blocks_.window * blocks_.samples;  // of a whole window
+  const auto window = std::min(position / samples, windows_ - 1);
+  return position < first_of(window) ? window - 1 : window;
+}
+
+std::uint64_t BlockOrder::operator[](std::uint64_t position) const {
+  const auto window = window_of(position);
+  const auto first = first_of(window), end = window + 1 == windows_ ? size_ : first_of(window + 1);
+  const Permutation inside(end - first, mix_seed(seed_, for_window, window));
+  const auto at = inside[position - first];
+  const auto block = at / blocks_.samples;
+  const auto blocks_here = (end - first - (window == window_of_rest_ ? rest_ : 0)) / blocks_.samples;
+  if (block >= blocks_here) return size_ - rest_ + (at - blocks_here * blocks_.samples);
+  return order_of_blocks_[window * blocks_.window + block] * blocks_.samples + at % blocks_.samples;
+}
+
+}  // namespace trainrt::data

@@ -1,0 +1,63 @@
+#include "data/block_source.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace trainrt::data {
+
+BlockSource::BlockSource(std::shared_ptr<const Source> source, std::uint64_t block, std::size_t most_kept)
+    : source_(std::move(source)), block_(block), most_kept_(most_kept), kept_(source_->fields().size()) {}
+
+std::shared_ptr<BlockSource::Block> BlockSource::kept(std::size_t field, std::uint64_t number) const {
+  const std::lock_guard lock(mutex_);
+  auto& [blocks, place_of] = kept_[field];
+  if (const auto found = place_of.find(number); found != place_of.end()) {
+    blocks.splice(blocks.begin(), blocks, found->second);
+  } else {
+    blocks.emplace_front(number, std::make_shared<Block>());
+    place_of[number] = blocks.begin();
+    if (blocks.size() > most_kept_) {
+      place_of.erase(blocks.back().first);
+      blocks.pop_back();
+    }
+  }
+  return blocks.front().second;
+}
+
+/// Read by the first thread that wants it; others wait. One that could not be read is tried again by the next.
+std::shared_ptr<const BlockSource::Block> BlockSource::block(std::size_t field, std::uint64_t number) const {
+  auto wanted = kept(field, number);
+  std::call_once(wanted->is_read, [&] {
+    std::vector<std::uint64_t> samples(std::min(block_, size() - number * block_));
+    std::iota(samples.begin(), samples.end(), number * block_);
+    wanted->column.field = field;
+    source_->read(samples, {&wanted->column, 1});
+  });
+  return wanted;
+}
+
+void BlockSource::read_column(std::span<const std::uint64_t> samples, Column& column) const {
+  const auto& field = fields()[column.field];
+  const auto bytes = field.varies ? 0 : sample_bytes(field);
+  column.values.resize(samples.size() * bytes);
+  column.ends.clear();
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const auto from = block(column.field, samples[i] / block_);
+    const auto at = samples[i] % block_;
+    if (field.varies) {
+      const auto& [number, values, ends] = from->column;
+      const auto first = at == 0 ? 0 : ends[at - 1];
+      column.values.insert(column.values.end(), values.data() + first, values.data() + ends[at]);
+      column.ends.push_back(column.values.size());
+    } else if (bytes > 0) {
+      std::memcpy(column.values.data() + i * bytes, from->column.values.data() + at * bytes, bytes);
+    }
+  }
+}
+
+void BlockSource::read(std::span<const std::uint64_t> samples, std::span<Column> columns) const {
+  for (auto& column : columns) read_column(samples, column);
+}
+
+}  // namespace trainrt::data

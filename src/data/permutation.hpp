@@ -1,0 +1,24 @@
+#pragma once
+#include <array>
+#include <cstdint>
+
+namespace trainrt::data {
+
+/// A shuffle of 0 .. size - 1 that is computed number by number and takes no memory: a Feistel network over the next power
+/// of 4 (Luby and Rackoff, SIAM J. Comput. 17, 1988), walked along its cycles until a number below `size` is met (Black and
+/// Rogaway, CT-RSA 2002). Pure; the same for all times and machines. Not uniform for a small size: there a list is.
+class Permutation {
+ public:
+  Permutation() = default;
+  Permutation(std::uint64_t size, std::uint64_t seed);
+  std::uint64_t size() const { return size_; }
+  std::uint64_t operator[](std::uint64_t number) const;  ///< number < size()
+
+ private:
+  static constexpr int rounds = 8;
+  std::uint64_t size_ = 0;
+  int half_bits_ = 1;
+  std::array<std::uint64_t, rounds> keys_{};
+};
+
+}  // namespace trainrt::data

@@ -1,0 +1,63 @@
+#pragma once
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "data/source.hpp"
+
+namespace trainrt::data {
+
+/// One batch of one rank.
+struct BatchData {
+  std::vector<std::uint64_t> samples;
+  std::vector<Column> columns;  ///< by the number of the field
+  std::vector<bool> is_read;    ///< which of them hold this batch
+};
+
+/// Reads batches ahead in threads of its own, several at once, and hands them over in their order. One thread takes them.
+class Prefetcher {
+ public:
+  struct Limits {
+    int threads = 1;          ///< > 0
+    std::size_t batches = 2;  ///< > 0: that are read or being read, and not yet taken
+  };
+  /// Fills in the batch with that number; called by any of the threads. What it throws next() throws.
+  using Read = std::function<void(std::uint64_t number, BatchData& into)>;
+
+  /// Reads the batches from `first` on, before `end`.
+  Prefetcher(std::uint64_t first, std::uint64_t end, Read read, Limits limits);
+  /// Waits for what is being read.
+  ~Prefetcher();
+  Prefetcher(const Prefetcher&) = delete;
+
+  /// Takes the next batch; the memory of `batch` is used again for a later one. There must be one left.
+  void next(BatchData& batch);
+  /// Seconds that next() has waited, in all.
+  double waited_s() const { return waited_s_; }
+
+ private:
+  struct Slot {
+    BatchData batch;
+    std::exception_ptr error;
+    bool is_ready = false;
+  };
+  Slot& slot_of(std::uint64_t number) { return slots_[number % slots_.size()]; }
+  bool may_begin() const { return next_read_ < end_ && next_read_ < next_taken_ + slots_.size(); }
+  void work();
+
+  const Read read_;
+  const std::uint64_t end_;
+  std::mutex mutex_;
+  std::condition_variable room_, ready_;
+  std::vector<Slot> slots_;
+  std::uint64_t next_read_, next_taken_;
+  bool ending_ = false;
+  double waited_s_ = 0;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace trainrt::data

@@ -1,0 +1,140 @@
+#include "data/epoch_order.hpp"
+
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+#include <vector>
+
+#include <catch2/catch.hpp>
+#include <trainrt/random.hpp>
+
+using namespace trainrt;
+using data::EpochOrder;
+
+namespace {
+
+std::vector<std::uint64_t> run_of(std::uint64_t first, std::uint64_t count) {
+  std::vector<std::uint64_t> positions(count);
+  std::iota(positions.begin(), positions.end(), first);
+  return positions;
+}
+
+}  // namespace
+
+TEST_CASE("a shuffled order holds every sample once, and depends on run seed, dataset and epoch") {
+  const auto order = [](std::uint64_t seed, const char* name, std::int64_t epoch) {
+    const auto shuffled = EpochOrder::shuffled(100, data::order_seed(seed, name, epoch));
+    std::vector<std::uint64_t> samples;
+    for (std::uint64_t i = 0; i < shuffled.size(); ++i) samples.push_back(shuffled[i]);
+    return samples;
+  };
+  const auto first = order(1, "train", 0);
+  CHECK(first == order(1, "train", 0));
+  CHECK(first != order(2, "train", 0));
+  CHECK(first != order(1, "test", 0));
+  CHECK(first != order(1, "train", 1));
+  auto sorted = first;
+  std::ranges::sort(sorted);
+  CHECK(sorted == run_of(0, 100));
+}
+
+TEST_CASE("an order that is computed visits every sample once, and in another order for each seed") {
+  for (const std::uint64_t size : {1, 2, 3, 4, 5, 16, 17, 1000, 65537}) {
+    CAPTURE(size);
+    std::set<std::uint64_t> samples;
+    const auto order = EpochOrder::permuted(size, 3);
+    for (std::uint64_t i = 0; i < size; ++i) samples.insert(order[i]);
+    CHECK(samples.size() == size);
+    CHECK(*samples.rbegin() == size - 1);
+    CHECK(order[size] == order[0]);
+  }
+  const auto one = EpochOrder::permuted(1000, 1), other = EpochOrder::permuted(1000, 2);
+  int same = 0;
+  for (std::uint64_t i = 0; i < 1000; ++i) same += one[i] == other[i] || one[i] == i ? 1 : 0;
+  CHECK(same < 20);
+}
+
+TEST_CASE("billions of shuffled samples take neither memory nor time") {
+  for (const std::uint64_t size : {std::uint64_t{1} << 31, (std::uint64_t{1} << 32) + 1, std::uint64_t{1} << 62}) {
+    const auto order = EpochOrder::shuffled(size, 7);
+    CHECK(EpochOrder::bytes_of_shuffled(size) == 0);
+    CHECK(order[0] < size);
+    CHECK(order[0] != order[1]);
+    CHECK(order[size - 1] < size);
+  }
+}
+
+TEST_CASE("the shuffled order never changes from one version of trainrt to the next") {
+  const auto order = EpochOrder::shuffled(10, data::order_seed(42, "train", 3));
+  std::vector<std::uint64_t> samples;
+  for (std::uint64_t i = 0; i < 10; ++i) samples.push_back(order[i]);
+  CHECK(samples == std::vector<std::uint64_t>{7, 2, 6, 5, 8, 4, 9, 0, 3, 1});
+}
+
+TEST_CASE("a shuffle puts every sample in every place equally often") {
+  constexpr int size = 6, rounds = 60000;
+  std::vector<int> seen(size * size);
+  for (int round = 0; round < rounds; ++round) {
+    const auto order = EpochOrder::shuffled(size, data::order_seed(7, "train", round));
+    for (std::uint64_t at = 0; at < size; ++at) ++seen[at * size + order[at]];
+  }
+  for (const int count : seen) CHECK(std::abs(count - rounds / size) < 500);  // 5 standard deviations are 456
+}
+
+TEST_CASE("without shuffling the order is the samples' own, and it starts over behind its end") {
+  const auto order = EpochOrder::identity(3);
+  CHECK(order[0] == 0);
+  CHECK(order[2] == 2);
+  CHECK(order[3] == 0);
+  CHECK(order[7] == 1);
+}
+
+TEST_CASE("an order in blocks visits every sample once, and has few blocks in hand at a time") {
+  Random random(2026, 3);
+  for (int i = 0; i < 300; ++i) {
+    const auto size = 1 + random.below(400);
+    const data::Blocks blocks{1 + random.below(40), 1 + random.below(6)};
+    CAPTURE(size, blocks.samples, blocks.window);
+    const auto order = EpochOrder::in_blocks(size, static_cast<std::uint64_t>(i), blocks);
+    const data::BlockOrder windows(size, static_cast<std::uint64_t>(i), blocks);
+    std::set<std::uint64_t> seen;
+    std::map<std::uint64_t, std::set<std::uint64_t>> blocks_of;
+    for (std::uint64_t at = 0; at < size; ++at) {
+      seen.insert(order[at]);
+      blocks_of[windows.window_of(at)].insert(order[at] / blocks.samples);
+    }
+    REQUIRE(seen.size() == size);
+    REQUIRE(*seen.rbegin() == size - 1);
+    for (const auto& [window, met] : blocks_of)
+      REQUIRE(met.size() <= blocks.window + 1);  // 1: what is behind the last whole one
+  }
+}
+
+TEST_CASE("the order in blocks differs from epoch to epoch, and never from one version of trainrt to the next") {
+  const auto order = EpochOrder::in_blocks(10, data::order_seed(42, "train", 3), {2, 2});
+  const auto other = EpochOrder::in_blocks(10, data::order_seed(42, "train", 4), {2, 2});
+  std::vector<std::uint64_t> samples, others;
+  for (std::uint64_t i = 0; i < 10; ++i) samples.push_back(order[i]), others.push_back(other[i]);
+  CHECK(samples != others);
+  CHECK(samples == std::vector<std::uint64_t>{8, 6, 9, 7, 0, 3, 2, 1, 4, 5});
+}
+
+TEST_CASE("in blocks every sample comes to every part of the epoch about equally often") {
+  constexpr std::uint64_t size = 103, parts = 4, rounds = 4000;
+  std::vector<int> seen(size * parts);
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    const auto order = EpochOrder::in_blocks(size, data::order_seed(7, "train", static_cast<std::int64_t>(round)), {5, 4});
+    for (std::uint64_t at = 0; at < size; ++at) ++seen[order[at] * parts + at * parts / size];
+  }
+  for (const int count : seen) CHECK(std::abs(count - static_cast<int>(rounds / parts)) < 200);  // 5 deviations are 137
+}
+
+TEST_CASE("a computed order of many samples shows no correlation between neighbours") {
+  constexpr std::uint64_t size = 100000;
+  const auto order = EpochOrder::permuted(size, 5);
+  double sum = 0;
+  for (std::uint64_t at = 0; at + 1 < size; ++at)
+    sum += (static_cast<double>(order[at]) / size - 0.5) * (static_cast<double>(order[at + 1]) / size - 0.5);
+  CHECK(std::abs(12 * sum / size) < 5 / std::sqrt(static_cast<double>(size)));
+}
