@@ -10,6 +10,7 @@ struct DataFile {
   std::string path;
   std::uint64_t size = 0;                 ///< bytes
   std::int64_t mtime_ns = 0;              ///< last change, since 1970
+  std::string head = {};                  ///< digest of its first bytes, once it was looked at
   std::vector<DataFile> companions = {};  ///< one for each of Format::companions that is given; an empty path if it is not
 };
 

@@ -38,6 +38,7 @@ struct DatasetImpl {
   int threads = 0;                   ///< that read batches ahead
   std::uint64_t memory = 256 << 20;  ///< bytes that batches read ahead may take
   std::uint64_t seed = 0;            ///< of the run
+  std::string files, order_text;     ///< what the place inside an epoch hangs on (identity.hpp)
   Cursor cursor;
   bool restored = false;  ///< cursor came from a checkpoint and no range has begun since
 };

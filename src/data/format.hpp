@@ -29,8 +29,9 @@ struct Format {
   /// before a run directory is made. Throws UsageError that names the file, the place in it, what is wrong and what is
   /// expected. A file without samples is none.
   FileContent (*look)(const DataFile& file, const Options& options);
-  /// Opens what look() has found. Throws as look() does.
-  std::unique_ptr<Source> (*open)(const DataFile& file, const FileContent& content, const Options& options);
+  /// Opens what look() has found. `keep`: all files together are small enough to be kept in memory, and so they should be.
+  /// Throws as look() does.
+  std::unique_ptr<Source> (*open)(const DataFile& file, const FileContent& content, const Options& options, bool keep);
   /// Whether a file of that name is of this format, if the section names none; nullptr if no name tells.
   bool (*is_name_of)(std::string_view path) = nullptr;
   bool has_files = true;  ///< the common key `source` names them

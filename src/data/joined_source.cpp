@@ -48,8 +48,9 @@ class Varying {
 
 }  // namespace
 
-JoinedSource::JoinedSource(std::vector<Dataset::Field> fields, const std::vector<std::uint64_t>& sizes, Open open)
-    : fields_(std::move(fields)), ends_(sizes.size()), open_(std::move(open)) {
+JoinedSource::JoinedSource(std::vector<Dataset::Field> fields, const std::vector<std::uint64_t>& sizes, Open open,
+                           bool keep)
+    : fields_(std::move(fields)), ends_(sizes.size()), open_(std::move(open)), keep_(keep) {
   std::partial_sum(sizes.begin(), sizes.end(), ends_.begin());
 }
 
@@ -64,7 +65,7 @@ std::shared_ptr<const Source> JoinedSource::part(std::size_t number) const {
     std::rotate(found, found + 1, opened_.end());
   } else {
     opened_.emplace_back(number, open_(number));
-    if (opened_.size() > most_open) opened_.erase(opened_.begin());
+    if (!keep_ && opened_.size() > most_open) opened_.erase(opened_.begin());
   }
   return opened_.back().second;
 }

@@ -10,18 +10,19 @@
 
 namespace trainrt::data {
 
-/// Several sources with the same fields, one behind the other. A part is opened when it is first read, and closed when too
-/// many others have been read since.
+/// Several sources with the same fields, one behind the other. A part is opened when it is first read; unless the parts are
+/// kept in memory, it is closed when too many others have been read since.
 class JoinedSource final : public Source {
  public:
   using Open = std::function<std::shared_ptr<const Source>(std::size_t part)>;
   static constexpr std::size_t most_open = 64;
 
-  /// `sizes`: samples of each part.
-  JoinedSource(std::vector<Dataset::Field> fields, const std::vector<std::uint64_t>& sizes, Open open);
+  /// `sizes`: samples of each part. `keep`: the parts keep what they hold in memory, and stay open.
+  JoinedSource(std::vector<Dataset::Field> fields, const std::vector<std::uint64_t>& sizes, Open open, bool keep);
   std::uint64_t size() const override { return ends_.back(); }
   const std::vector<Dataset::Field>& fields() const override { return fields_; }
   void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override;
+  bool is_resident() const override { return keep_; }
 
  private:
   std::size_t part_of(std::uint64_t sample) const;
@@ -30,6 +31,7 @@ class JoinedSource final : public Source {
   std::vector<Dataset::Field> fields_;
   std::vector<std::uint64_t> ends_;  ///< samples in all up to the end of each part
   Open open_;
+  bool keep_;
   mutable std::mutex mutex_;
   mutable std::vector<std::pair<std::size_t, std::shared_ptr<const Source>>> opened_;  ///< the last one used at the end
 };

@@ -14,12 +14,12 @@ using Json = nlohmann::json;
 Json json_of(const DataFile& file) {
   auto companions = Json::array();
   for (const auto& companion : file.companions) companions.push_back(json_of(companion));
-  return Json::array({file.path, file.size, file.mtime_ns, std::move(companions)});
+  return Json::array({file.path, file.size, file.mtime_ns, file.head, std::move(companions)});
 }
 
 DataFile file_of(const Json& json) {
-  DataFile file{json.at(0), json.at(1), json.at(2)};
-  for (const auto& companion : json.at(3)) file.companions.push_back(file_of(companion));
+  DataFile file{json.at(0), json.at(1), json.at(2), json.at(3)};
+  for (const auto& companion : json.at(4)) file.companions.push_back(file_of(companion));
   return file;
 }
 

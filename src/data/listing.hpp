@@ -18,9 +18,9 @@ struct Listing {
   std::vector<Entry> entries;  ///< at least one
 };
 
-/// "ok, 60000 samples in 1 file (idx): images u8 [28, 28], labels u8 []"
+/// "ok, 60000 samples in 1 file (idx): images u8[28, 28], labels u8[]"
 std::string described(const Listing& listing);
-/// "images u8 [28, 28], labels u8 []"
+/// "images u8[28, 28], labels u8[]"
 std::string in_words(const std::vector<Dataset::Field>& fields);
 
 /// As bytes that travel to other ranks (CBOR, RFC 8949), and back.

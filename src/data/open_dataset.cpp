@@ -8,7 +8,7 @@
 #include "core/log.hpp"
 #include "core/memory.hpp"
 #include "data/block_source.hpp"
-#include "data/epoch_order.hpp"
+#include "data/identity.hpp"
 #include "data/joined_source.hpp"
 
 namespace trainrt::data {
@@ -47,7 +47,8 @@ const std::vector<OptionSpec>& common_options() {
       {.key = "memory",
        .type = OptionType::bytes,
        .default_value = "256 MiB",
-       .help = "memory of each rank for batches that are read ahead"}};
+       .help =
+           "of each rank: files that are no larger together are kept in it, else it holds batches that are read ahead"}};
   return specs;
 }
 
@@ -113,6 +114,11 @@ void add_companions(std::vector<DataFile>& files, const Options& options, const 
   }
 }
 
+void note_heads(DataFile& file) {
+  if (!file.path.empty()) file.head = head_digest(file);
+  for (auto& companion : file.companions) note_heads(companion);
+}
+
 std::vector<DataFile> files_of(const Options& options, const Format& format) {
   if (!format.has_files) return {DataFile{}};
   auto files = list_data_files(options.text("source"));
@@ -167,14 +173,24 @@ void set_order(const std::string& section, const Options& options, DatasetImpl& 
   if (dataset.shuffle && dataset.blocks.samples > 0) use_blocks(section, dataset);
 }
 
+std::uint64_t bytes_of_files(const Listing& listing) {
+  std::uint64_t bytes = 0;
+  for (const auto& entry : listing.entries) {
+    bytes += entry.file.size;
+    for (const auto& companion : entry.file.companions) bytes += companion.size;
+  }
+  return bytes;
+}
+
 std::shared_ptr<const Source> joined(const Format& format, const Options& options, const Listing& listing) {
-  if (listing.entries.size() == 1) return format.open(listing.entries[0].file, listing.entries[0].content, options);
+  const bool keep = bytes_of_files(listing) <= options.bytes("memory");
+  if (listing.entries.size() == 1) return format.open(listing.entries[0].file, listing.entries[0].content, options, keep);
   std::vector<std::uint64_t> sizes;
   for (const auto& entry : listing.entries) sizes.push_back(entry.content.samples);
-  const auto open = [&format, options, listing](std::size_t part) -> std::shared_ptr<const Source> {
-    return format.open(listing.entries[part].file, listing.entries[part].content, options);
+  const auto open = [&format, options, listing, keep](std::size_t part) -> std::shared_ptr<const Source> {
+    return format.open(listing.entries[part].file, listing.entries[part].content, options, keep);
   };
-  return std::make_shared<JoinedSource>(listing.entries.front().content.fields, sizes, open);
+  return std::make_shared<JoinedSource>(listing.entries.front().content.fields, sizes, open, keep);
 }
 
 }  // namespace
@@ -193,6 +209,7 @@ Listing list_dataset(const std::string& name, const Options& options) {
     std::uint64_t samples = 0;
     for (auto& file : files_of(good, format)) {
       auto content = format.look(file, good);
+      note_heads(file);
       samples += content.samples;
       listing.entries.push_back({std::move(file), std::move(content)});
       require_same_fields(listing.entries.front(), listing.entries.back());
@@ -215,6 +232,9 @@ std::shared_ptr<DatasetImpl> open_dataset(const std::string& name, const Options
   dataset->threads = static_cast<int>(good.integer("threads"));
   dataset->memory = good.bytes("memory");
   dataset->seed = seed;
+  auto identity = identity_of(listing, *dataset);
+  dataset->files = std::move(identity.files);
+  dataset->order_text = std::move(identity.order);
   return dataset;
 }
 

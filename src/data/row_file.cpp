@@ -8,11 +8,12 @@
 
 namespace trainrt::data {
 
-RowFile::RowFile(std::shared_ptr<const InputFile> file, const RowPlace& place) : file_(std::move(file)), place_(place) {
+RowFile::RowFile(std::shared_ptr<const InputFile> file, const RowPlace& place, bool keep)
+    : file_(std::move(file)), place_(place) {
   if (place.offset > file_->size() || place.bytes() > file_->size() - place.offset)
     throw UsageError(fmt::format("'{}' is truncated: {} rows of {} bytes are to begin at byte {}, and it has {} bytes",
                                  file_->path(), place.rows, place.row_bytes, place.offset, file_->size()));
-  if (place.bytes() > most_kept) return;
+  if (!keep) return;
   std::vector<std::byte> all(place.bytes());
   read_run(0, place.rows, all.data());
   kept_ = std::move(all);

@@ -18,14 +18,12 @@ struct RowPlace {
   std::uint64_t bytes() const { return rows * row_bytes; }
 };
 
-/// Rows of a file, read at their places; a few are kept in memory. Any threads may read at once.
+/// Rows of a file, read at their places, or kept in memory. Any threads may read at once.
 class RowFile {
  public:
-  /// Rows of so many bytes in all are read into memory at once, and only then.
-  static constexpr std::uint64_t most_kept = 64 << 20;
-
-  /// `file` is shared by the fields that lie in it. Throws UsageError if the file is too short for the rows.
-  RowFile(std::shared_ptr<const InputFile> file, const RowPlace& place);
+  /// `file` is shared by the fields that lie in it. `keep`: all rows are read now. Throws UsageError if the file is too
+  /// short for the rows.
+  RowFile(std::shared_ptr<const InputFile> file, const RowPlace& place, bool keep);
   bool is_resident() const { return !kept_.empty() || place_.bytes() == 0; }
   /// The rows with these numbers, one after another; `out` has room for all. Neighbours are read in one piece.
   void read(std::span<const std::uint64_t> rows, std::byte* out) const;

@@ -5,10 +5,30 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "core/log.hpp"
 #include "core/text.hpp"
+#include "data/identity.hpp"
 #include "data/open_dataset.hpp"
 
 namespace trainrt::trainer {
+
+namespace {
+
+/// A place inside an epoch means the same samples only over the same files in the same order.
+void require_same_order(const DatasetImpl& dataset, const std::string& files, const std::string& order, bool is_inside) {
+  if (order.empty()) return;  // a checkpoint that knows nothing of them, or none
+  auto what = data::difference_of_files(files, dataset.files);
+  if (!what && order != dataset.order_text) what = fmt::format("it had {}, and has {}", order, dataset.order_text);
+  if (!what) return;
+  const auto changed = fmt::format("[data.{}] was changed since the checkpoint: {}", dataset.name, *what);
+  if (is_inside)
+    throw UsageError(changed +
+                     "; the run stands inside an epoch, whose remaining samples cannot be told any more: give back "
+                     "what it had, or start a run of another name from that checkpoint");
+  log::run_warning(changed + "; the run goes on with what is there now");
+}
+
+}  // namespace
 
 RunDatasets::RunDatasets(const config::RunSpec& spec, Shard shard, const Listings& listings)
     : spec_(spec), shard_(shard), listings_(listings) {
@@ -38,6 +58,8 @@ void RunDatasets::attach(State& state) {
     state.value(folder + "in_progress", cursor.in_progress).optional = true;
     state.value(folder + "epoch", cursor.epoch).optional = true;
     state.value(folder + "position", cursor.position).optional = true;
+    state.value(folder + "files", cursor.files).optional = true;
+    state.value(folder + "order", cursor.order).optional = true;
   }
 }
 
@@ -46,13 +68,14 @@ void RunDatasets::put_back() {
 }
 
 void RunDatasets::put_back(DatasetImpl& dataset, const StoredCursor& stored) {
+  require_same_order(dataset, stored.files, stored.order, stored.in_progress && stored.position > 0);
   dataset.cursor = {stored.in_progress, stored.epoch, stored.position};
   dataset.restored = stored.epoch >= 0;
 }
 
 void RunDatasets::note_places() {
   for (const auto& [name, impl] : opened_)
-    cursors_[name] = {impl->cursor.in_progress, impl->cursor.epoch, impl->cursor.position};
+    cursors_[name] = {impl->cursor.in_progress, impl->cursor.epoch, impl->cursor.position, impl->files, impl->order_text};
 }
 
 }  // namespace trainrt::trainer

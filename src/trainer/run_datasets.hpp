@@ -36,6 +36,8 @@ class RunDatasets {
     bool in_progress = false;
     std::int64_t epoch = -1;
     std::int64_t position = 0;
+    std::string files;  ///< DatasetImpl::files, and order_text
+    std::string order;
   };
   static void put_back(DatasetImpl& dataset, const StoredCursor& stored);
 

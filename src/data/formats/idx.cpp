@@ -14,7 +14,7 @@ namespace {
 /// Images and labels: each plain, then its rows are read at their places, or compressed, then it is unpacked into memory.
 class IdxSource final : public Source {
  public:
-  void add(std::string name, const DataFile& file) {
+  void add(std::string name, const DataFile& file, bool keep) {
     const auto header = check_idx(file.path);
     fields_.push_back({std::move(name), header.dtype, header.sample_shape()});
     size_ = static_cast<std::uint64_t>(header.shape.front());
@@ -24,7 +24,7 @@ class IdxSource final : public Source {
     else
       rows.in_file = std::make_unique<RowFile>(
           std::make_shared<InputFile>(file),
-          RowPlace{header.header_bytes, size_, sample_bytes(fields_.back()), size_of(header.dtype)});
+          RowPlace{header.header_bytes, size_, sample_bytes(fields_.back()), size_of(header.dtype)}, keep);
   }
 
   std::uint64_t size() const override { return size_; }
@@ -91,10 +91,10 @@ bool is_idx_name(std::string_view name) {
   return name.ends_with("idx");
 }
 
-std::unique_ptr<Source> open_idx(const DataFile& file, const FileContent&, const Options&) {
+std::unique_ptr<Source> open_idx(const DataFile& file, const FileContent&, const Options&, bool keep) {
   auto source = std::make_unique<IdxSource>();
-  source->add("images", file);
-  if (has_labels(file)) source->add("labels", file.companions.front());
+  source->add("images", file, keep);
+  if (has_labels(file)) source->add("labels", file.companions.front(), keep);
   return source;
 }
 

@@ -83,7 +83,7 @@ void check_synthetic_options(const Options& options) {
   require(std::isfinite(noise) && noise >= 0, options, "noise", "0 or more");
 }
 
-std::unique_ptr<Source> open_synthetic(const DataFile&, const FileContent&, const Options& options) {
+std::unique_ptr<Source> open_synthetic(const DataFile&, const FileContent&, const Options& options, bool) {
   return std::make_unique<SyntheticSource>(static_cast<std::uint64_t>(options.integer("samples")),
                                            static_cast<std::size_t>(options.integer("features")), options.real("noise"),
                                            static_cast<std::uint64_t>(options.integer("seed")));
@@ -91,7 +91,7 @@ std::unique_ptr<Source> open_synthetic(const DataFile&, const FileContent&, cons
 
 FileContent look_at_synthetic(const DataFile& none, const Options& options) {
   check_synthetic_options(options);
-  const auto source = open_synthetic(none, {}, options);
+  const auto source = open_synthetic(none, {}, options, true);
   return {source->size(), source->fields(), {}};
 }
 

@@ -67,7 +67,7 @@ TEST_CASE("a file that was changed since it was listed, or is cut while it is re
 TEST_CASE("rows come from memory and from the file alike, in any order") {
   const Scratch dir;
   const auto path = dir / "rows";
-  constexpr std::uint64_t rows = 70000, row_bytes = 1024;  // more than is kept
+  constexpr std::uint64_t rows = 300, row_bytes = 1024;
   {
     std::ofstream file(path, std::ios::binary);
     std::vector<char> row(row_bytes);
@@ -78,16 +78,16 @@ TEST_CASE("rows come from memory and from the file alike, in any order") {
     }
   }
   const auto file = std::make_shared<data::InputFile>(data::data_file(path));
-  for (const std::uint64_t count : {rows, std::uint64_t{100}}) {
-    const data::RowFile all(file, {4, count, row_bytes, 1});
-    CHECK(all.is_resident() == (count == 100));
+  for (const bool keep : {false, true}) {
+    const data::RowFile all(file, {4, rows, row_bytes, 1}, keep);
+    CHECK(all.is_resident() == keep);
     const std::vector<std::uint64_t> asked{7, 8, 9, 3, 99, 98, 7};
     std::vector<std::byte> got(asked.size() * row_bytes);
     all.read(asked, got.data());
     for (std::size_t i = 0; i < asked.size(); ++i) CHECK(std::memcmp(got.data() + i * row_bytes, &asked[i], 8) == 0);
   }
-  CHECK_THROWS_WITH(data::RowFile(file, {5, rows, row_bytes, 1}), Contains(path) && Contains("truncated"));
-  CHECK_THROWS_AS(data::RowFile(file, {5, rows, row_bytes, 1}), UsageError);
+  CHECK_THROWS_WITH(data::RowFile(file, {5, rows, row_bytes, 1}, false), Contains(path) && Contains("truncated"));
+  CHECK_THROWS_AS(data::RowFile(file, {5, rows, row_bytes, 1}, false), UsageError);
 }
 
 namespace {
@@ -139,7 +139,7 @@ TEST_CASE("several files are read as one, each opened when it is needed, and not
     opened.push_back(source);
     return source;
   };
-  const data::JoinedSource all(PartSource::fields_of(), sizes, open);
+  const data::JoinedSource all(PartSource::fields_of(), sizes, open, false);
   CHECK(all.size() == first);
   CHECK(opened.empty());
   const std::vector<std::uint64_t> asked{first - 1, 0, 5, 4, first - 1, 17};

@@ -1,0 +1,74 @@
+#include "data/identity.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "data/input_file.hpp"
+#include "io/digest.hpp"
+
+namespace trainrt::data {
+
+namespace {
+
+constexpr std::size_t most_named = 200;  // files; each is a line in every checkpoint
+constexpr std::size_t head_bytes = 4096;
+
+std::string line_of(const DataFile& file) {
+  return fmt::format("{} {} {}\n", file.size, file.head, std::filesystem::path(file.path).filename().string());
+}
+
+/// "SIZE DIGEST NAME"
+std::string name_in(std::string_view line) {
+  const auto second = line.find(' ', line.find(' ') + 1);
+  return std::string(line.substr(std::min(second + 1, line.size())));
+}
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::istringstream stream{std::string(text)};
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+}  // namespace
+
+std::string head_digest(const DataFile& file) {
+  std::vector<std::byte> head(std::min<std::uint64_t>(file.size, head_bytes));
+  InputFile(file).read(0, head);
+  return io::digest_of(std::span<const std::byte>(head));
+}
+
+Identity identity_of(const Listing& listing, const DatasetImpl& dataset) {
+  Identity identity;
+  std::size_t files = 0;
+  for (const auto& entry : listing.entries) {
+    if (entry.file.path.empty()) continue;
+    identity.files += line_of(entry.file);
+    ++files;
+    for (const auto& companion : entry.file.companions)
+      if (!companion.path.empty()) identity.files += line_of(companion);
+  }
+  if (files > most_named) identity.files = fmt::format("{} files, digest {}\n", files, io::digest_of(identity.files));
+  identity.order = fmt::format("{} samples, {}", dataset.source->size(), dataset.shuffle ? "shuffled" : "in their order");
+  if (dataset.shuffle && dataset.blocks.samples > 0)
+    identity.order += fmt::format(" in blocks of {}, {} a window", dataset.blocks.samples, dataset.blocks.window);
+  return identity;
+}
+
+std::optional<std::string> difference_of_files(std::string_view before, std::string_view now) {
+  if (before == now) return std::nullopt;
+  const auto old_lines = lines_of(before), new_lines = lines_of(now);
+  for (std::size_t i = 0; i < std::min(old_lines.size(), new_lines.size()); ++i) {
+    if (old_lines[i] == new_lines[i]) continue;
+    const auto one = name_in(old_lines[i]), two = name_in(new_lines[i]);
+    return one == two ? fmt::format("the file {} has other bytes or another size", one)
+                      : fmt::format("{} is in the place of {}", two, one);
+  }
+  return new_lines.size() < old_lines.size() ? "the file " + name_in(old_lines[new_lines.size()]) + " is missing"
+                                             : "the file " + name_in(new_lines[old_lines.size()]) + " is new";
+}
+
+}  // namespace trainrt::data

@@ -1,0 +1,138 @@
+#!/usr/bin/python3
+"""A run that is stopped anywhere inside an epoch sees each remaining sample exactly once, whatever the order of its data and
+on whichever number of ranks it goes on; what was changed meanwhile is named."""
+import random
+import shutil
+import struct
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from harness import *  # noqa: E402,F403
+
+SAMPLES = 103
+EPOCHS = 2
+IN_FILES = {"memory": "0 B"}  # nothing is kept in memory: batches are read ahead
+ORDERS = {"in order": {}, "shuffled": {"shuffle": "true"}, "in blocks": {"shuffle": "true", "block": 7, "window": 3}}
+_library = None
+
+
+def library():
+    global _library
+    if _library is None:
+        if shutil.which("g++") is None:
+            skip("g++ is not there")
+        _library = scratch() / "libsamples.so"
+        built = run(["g++", "-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{SOURCE / 'include'}",
+                     SOURCE / "tests/support/samples.cpp", "-o", _library], timeout=120)
+        check(built.code == 0, "the module was not built", built)
+    return _library
+
+
+def write_files(folder, counts=(40, 0, 60, 3)):
+    """IDX files; sample n of all begins with n modulo 251."""
+    first = 0
+    for number, count in enumerate(counts):
+        if count:
+            rows = b"".join(bytes([n % 251]) + bytes(15) for n in range(first, first + count))
+            (folder / f"{number}-images-idx3-ubyte").write_bytes(struct.pack(">BBBBIII", 0, 0, 8, 3, count, 4, 4) + rows)
+        first += count
+    equal(first, SAMPLES, "samples that are written")
+
+
+def config_of(folder, name="run", **data):
+    return write_config(folder / f"{name}.ini", {"run": {"name": name, "storage_path": folder / "runs"}, "train": {"library": library()},
+                                                 "scaling": {"on_resize": "keep_global_batch"},
+                                                 "data.train": {"source": folder / "*-images-idx3-ubyte", **data}})
+
+
+def seen(config):
+    data = state_of(run_dir_of(config))["seen"][2]
+    return list(struct.unpack(f"{len(data) // 8}q", data))
+
+
+def check_each_once(config, job):
+    check(seen(config) == [1] * SAMPLES * EPOCHS, "a sample was missed or seen twice", job)
+
+
+@test
+def every_sample_comes_once_an_epoch_in_every_order_on_every_number_of_ranks():
+    for ranks, (name, order) in zip((1, 2, 3), ORDERS.items()):
+        for place in ({}, IN_FILES):
+            folder = scratch()
+            write_files(folder)
+            config = config_of(folder, **order, **place)
+            job = run_ranks(ranks, config)
+            check_exit(job, FINISHED)
+            check_each_once(config, job)
+
+
+@test
+def a_run_stopped_at_any_step_goes_on_behind_it_also_on_another_number_of_ranks():
+    for name, order in ORDERS.items():
+        folder = scratch()
+        write_files(folder)
+        config = config_of(folder, **order, **IN_FILES)
+        steps = [random.randint(first, first + 2) for first in (1, 6, 11, 16)]  # a stop is obeyed a step later
+        print(f"{name}: stopped at {steps}")
+        for step, ranks in zip(steps, (2, 1, 3, 2)):
+            job = run_ranks(ranks, config, f"--loop.stop_at={step}")
+            check_exit(job, STOPPED)
+        job = run_ranks(2, config, "--loop.stop_at=0")
+        check_exit(job, FINISHED)
+        check_each_once(config, job)
+
+
+def stopped_inside(folder, **data):
+    write_files(folder)
+    config = config_of(folder, **data)
+    check_exit(run_ranks(2, config, "--loop.stop_at=3"), STOPPED)
+    return config
+
+
+@test
+def files_or_an_order_that_changed_inside_an_epoch_are_named_and_refused():
+    folder = scratch()
+    config = stopped_inside(folder, shuffle="true")
+    before = run_dir_of(config)
+    for words, named in ((["--data.train.block=5"], ("103 samples, shuffled", "in blocks of 5")), (["--data.train.shuffle=false"], ("in their order",))):
+        job = run_ranks(2, config, *words)
+        check_exit(job, USAGE)
+        check(all(word in job.err for word in ("[data.train]", "inside an epoch", *named)), "it does not say what was changed", job)
+    file = folder / "2-images-idx3-ubyte"
+    content = file.read_bytes()
+    file.write_bytes(content[:100] + bytes([77]) + content[101:])
+    job = run_ranks(2, config)
+    check_exit(job, USAGE)
+    check("2-images-idx3-ubyte has other bytes" in job.err, "the file is not named", job)
+    file.write_bytes(content)
+    job = run_ranks(2, config, "--loop.stop_at=0")
+    check_exit(job, FINISHED)
+    check(run_dir_of(config) == before, "another run was begun")
+    check_each_once(config, job)
+
+
+@test
+def files_that_changed_between_epochs_are_named_and_used():
+    folder = scratch()
+    write_files(folder)
+    config = config_of(folder)
+    check_exit(run_ranks(2, config, "--loop.epochs=1"), FINISHED)
+    file = folder / "0-images-idx3-ubyte"
+    content = file.read_bytes()
+    file.write_bytes(content[:20] + bytes([9]) + content[21:])
+    job = run_ranks(2, config, "--loop.epochs=2")
+    check_exit(job, FINISHED)
+    check("0-images-idx3-ubyte has other bytes" in job.err and "what is there now" in job.err, "the file is not named", job)
+    check_each_once(config, job)
+
+
+@test
+def check_says_what_a_dataset_holds():
+    folder = scratch()
+    write_files(folder)
+    job = run([TRAINRT, "check", "--config", config_of(folder)])
+    check("dataset         train: ok, 103 samples in 3 files (idx): images u8[4, 4]" in job.out, "it is not said", job)
+
+
+main()
