@@ -5,10 +5,27 @@
 
 #include <trainrt/error.hpp>
 
+#include "core/host.hpp"
 #include "core/memory.hpp"
 #include "core/text.hpp"
 
 namespace trainrt {
+
+namespace {
+
+/// Adds the time of its life to a sum.
+class Waiting {
+ public:
+  explicit Waiting(double& sum_s) : sum_s_(sum_s), began_s_(monotonic_seconds()) {}
+  ~Waiting() { sum_s_ += monotonic_seconds() - began_s_; }
+  Waiting(const Waiting&) = delete;
+
+ private:
+  double& sum_s_;
+  double began_s_;
+};
+
+}  // namespace
 
 BatchesImpl::BatchesImpl(std::shared_ptr<DatasetImpl> dataset_, std::int64_t epoch_, std::size_t batch_size_,
                          Remainder remainder_)
@@ -68,6 +85,7 @@ bool BatchesImpl::advance() {
 void BatchesImpl::take_batch() {
   if (next_ > 0 && !prefetcher_) start_prefetcher();
   if (prefetcher_) {
+    const Waiting waiting(dataset->waited_s);
     std::swap(data_.samples, batch_.indices_);
     prefetcher_->next(data_);
     std::swap(data_.samples, batch_.indices_);
@@ -149,6 +167,7 @@ void BatchesImpl::read_field(std::size_t field) {
   if (bytes > column.values.capacity())
     require_room(bytes, "field '" + asked.name + "' of a batch of " + std::to_string(batch_.indices_.size()) + " samples");
   column.field = field;
+  const Waiting waiting(dataset->waited_s);
   dataset->source->read(batch_.indices_, {&column, 1});
   data_.is_read[field] = true;
   is_asked_[field] = true;

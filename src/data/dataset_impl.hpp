@@ -39,6 +39,7 @@ struct DatasetImpl {
   std::uint64_t memory = 256 << 20;  ///< bytes that batches read ahead may take
   std::uint64_t seed = 0;            ///< of the run
   std::string files, order_text;     ///< what the place inside an epoch hangs on (identity.hpp)
+  double waited_s = 0;               ///< the train thread, for batches
   Cursor cursor;
   bool restored = false;  ///< cursor came from a checkpoint and no range has begun since
 };

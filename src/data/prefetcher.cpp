@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "core/host.hpp"
 #include "core/thread.hpp"
 
 namespace trainrt::data {
@@ -45,11 +44,7 @@ void Prefetcher::work() {
 void Prefetcher::next(BatchData& batch) {
   std::unique_lock lock(mutex_);
   auto& slot = slot_of(next_taken_);
-  if (!slot.is_ready) {
-    const auto began_s = monotonic_seconds();
-    ready_.wait(lock, [&] { return slot.is_ready; });
-    waited_s_ += monotonic_seconds() - began_s;
-  }
+  ready_.wait(lock, [&] { return slot.is_ready; });
   slot.is_ready = false;
   ++next_taken_;
   std::swap(batch, slot.batch);

@@ -36,8 +36,6 @@ class Prefetcher {
 
   /// Takes the next batch; the memory of `batch` is used again for a later one. There must be one left.
   void next(BatchData& batch);
-  /// Seconds that next() has waited, in all.
-  double waited_s() const { return waited_s_; }
 
  private:
   struct Slot {
@@ -56,7 +54,6 @@ class Prefetcher {
   std::vector<Slot> slots_;
   std::uint64_t next_read_, next_taken_;
   bool ending_ = false;
-  double waited_s_ = 0;
   std::vector<std::thread> threads_;
 };
 

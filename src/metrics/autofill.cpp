@@ -74,6 +74,7 @@ void Autofill::fill_details(Record& record, Moment now, const TimeSoFar& time) c
   record.values.emplace_back("_time_total_s", total_s_);
   record.values.emplace_back("_time_startup_s", time.startup_s);
   record.values.emplace_back("_time_checkpoint_s", time.checkpoint_s);
+  record.values.emplace_back("_time_data_s", time.data_s);
   record.values.emplace_back("_goodput", time.total_s > 0 ? time.steps_s / time.total_s : 0.0);
 }
 

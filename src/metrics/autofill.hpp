@@ -18,6 +18,7 @@ struct Moment {
 struct TimeSoFar {
   double startup_s = 0;     ///< up to its first step or report
   double checkpoint_s = 0;  ///< the train thread stood still for saves
+  double data_s = 0;        ///< the train thread waited for [data.NAME]
   double total_s = 0;       ///< since its process started
   double steps_s = 0;       ///< the rest of that
 };
@@ -26,8 +27,8 @@ struct TimeSoFar {
 /// _time_this_iter_s (since the last report; without the time between two attempts, and what a restart repeats),
 /// _training_iteration (from 1); and the detailed set, if asked for: _date ("2026-11-21_01-02-03", local time),
 /// _hostname, _node_ip, _pid, _time_total_s (all iterations of the run, earlier attempts included, the time between
-/// attempts not), and of this attempt so far _time_startup_s, _time_checkpoint_s and _goodput (the share of its time that
-/// went into steps, from 0 to 1).
+/// attempts not), and of this attempt so far _time_startup_s, _time_checkpoint_s, _time_data_s and _goodput (the share of
+/// its time that went into steps, waiting for data included, from 0 to 1).
 class Autofill {
  public:
   /// `history` holds the records that the run has already. `start`: when the first iteration began, or would have if all of

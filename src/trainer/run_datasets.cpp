@@ -73,6 +73,12 @@ void RunDatasets::put_back(DatasetImpl& dataset, const StoredCursor& stored) {
   dataset.restored = stored.epoch >= 0;
 }
 
+double RunDatasets::waited_s() const {
+  double seconds = 0;
+  for (const auto& [name, impl] : opened_) seconds += impl->waited_s;
+  return seconds;
+}
+
 void RunDatasets::note_places() {
   for (const auto& [name, impl] : opened_)
     cursors_[name] = {impl->cursor.in_progress, impl->cursor.epoch, impl->cursor.position, impl->files, impl->order_text};

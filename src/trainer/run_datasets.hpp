@@ -29,6 +29,8 @@ class RunDatasets {
   void put_back();
   /// Where each stands now: what a checkpoint of this moment holds.
   void note_places();
+  /// Seconds that this rank has waited for batches, in this attempt.
+  double waited_s() const;
 
  private:
   /// A data cursor as checkpoint values.

@@ -189,6 +189,7 @@ metrics::TimeSoFar Session::time_so_far() const {
   const auto timing = attempt_.meter.read().timing;
   return {.startup_s = timing.startup_s,
           .checkpoint_s = timing.checkpoint_s,
+          .data_s = datasets_.waited_s(),
           .total_s = timing.total_s(),
           .steps_s = timing.steps_s};
 }
