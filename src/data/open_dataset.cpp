@@ -10,11 +10,14 @@
 #include "data/block_source.hpp"
 #include "data/identity.hpp"
 #include "data/joined_source.hpp"
+#include "data/transform.hpp"
 
 namespace trainrt::data {
 
-const std::vector<OptionSpec>& common_options() {
-  static const std::vector<OptionSpec> specs{
+namespace {
+
+std::vector<OptionSpec> options_of_all() {
+  std::vector<OptionSpec> specs{
       {.key = "format",
        .default_value = "",
        .help = "format of the data; by default told from the name of the first file",
@@ -49,6 +52,14 @@ const std::vector<OptionSpec>& common_options() {
        .default_value = "256 MiB",
        .help =
            "of each rank: files that are no larger together are kept in it, else it holds batches that are read ahead"}};
+  for (auto& option : transform_options()) specs.push_back(std::move(option));
+  return specs;
+}
+
+}  // namespace
+
+const std::vector<OptionSpec>& common_options() {
+  static const auto specs = options_of_all();
   return specs;
 }
 
@@ -229,6 +240,7 @@ std::shared_ptr<DatasetImpl> open_dataset(const std::string& name, const Options
   dataset->source = in_section(section, [&] { return joined(format, good, listing); });
   dataset->shard = shard;
   set_order(section, good, *dataset);
+  dataset->source = in_section(section, [&] { return transformed(dataset->source, good); });
   dataset->threads = static_cast<int>(good.integer("threads"));
   dataset->memory = good.bytes("memory");
   dataset->seed = seed;

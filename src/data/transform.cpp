@@ -1,0 +1,150 @@
+#include "data/transform.hpp"
+
+#include <cstring>
+#include <optional>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "core/text.hpp"
+
+namespace trainrt::data {
+
+namespace {
+
+/// One key's wish for one field.
+struct Wish {
+  const Transform* transform;
+  std::string field;
+  std::vector<std::string> arguments;
+};
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at <= text.size();) {
+    const auto end = std::min(text.find(separator, at), text.size());
+    if (auto part = trim(text.substr(at, end - at)); !part.empty()) parts.push_back(std::move(part));
+    at = end + 1;
+  }
+  return parts;
+}
+
+std::vector<Wish> wishes_of(const Transform& transform, const std::string& text) {
+  std::vector<Wish> wishes;
+  for (const auto& each : split(text, ',')) {
+    const auto colon = each.find(':');
+    if (colon == std::string::npos)
+      throw UsageError(fmt::format("'{}' is not of the form FIELD: {}", each, transform.arguments));
+    wishes.push_back(
+        {&transform, trim(std::string_view(each).substr(0, colon)), split(std::string_view(each).substr(colon + 1), ' ')});
+  }
+  return wishes;
+}
+
+std::size_t find_field(const std::vector<Dataset::Field>& fields, const std::string& name) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (fields[i].name == name) return i;
+    names.push_back(fields[i].name);
+  }
+  throw UsageError(fmt::format("there is no field '{}'{}; there are: {}", name, did_you_mean(name, names), join(names)));
+}
+
+class TransformedSource final : public Source {
+ public:
+  explicit TransformedSource(std::shared_ptr<const Source> source)
+      : source_(std::move(source)), fields_(source_->fields()), maps_(fields_.size()) {}
+
+  void add(const Wish& wish) {
+    const auto at = find_field(fields_, wish.field);
+    if (fields_[at].varies) throw UsageError(fmt::format("the field {} varies in length", wish.field));
+    maps_[at].push_back(wish.transform->make(fields_[at], wish.arguments));
+    fields_[at] = maps_[at].back()->field();
+  }
+
+  std::uint64_t size() const override { return source_->size(); }
+  const std::vector<Dataset::Field>& fields() const override { return fields_; }
+  bool is_resident() const override { return source_->is_resident(); }
+
+  void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override {
+    source_->read(samples, columns);
+    for (auto& column : columns)
+      for (const auto& map : maps_[column.field]) {
+        std::vector<std::byte> made(samples.size() * sample_bytes(map->field()));
+        map->apply(column.values, made);
+        column.values.swap(made);
+      }
+  }
+
+ private:
+  std::shared_ptr<const Source> source_;
+  std::vector<Dataset::Field> fields_;
+  std::vector<std::vector<std::unique_ptr<FieldMap>>> maps_;  ///< by the number of the field
+};
+
+template <class T>
+double number_of(const std::byte* at) {
+  T value;
+  std::memcpy(&value, at, sizeof(T));
+  return static_cast<double>(value);
+}
+
+}  // namespace
+
+std::vector<OptionSpec> transform_options() {
+  std::vector<OptionSpec> options;
+  for (const auto* transform : transform_table())
+    options.push_back({.key = std::string(transform->name),
+                       .default_value = "",
+                       .help = std::string(transform->help),
+                       .form = fmt::format("FIELD: {}, and so on for other fields", transform->arguments)});
+  return options;
+}
+
+std::shared_ptr<const Source> transformed(std::shared_ptr<const Source> source, const Options& options) {
+  std::vector<Wish> wishes;
+  std::shared_ptr<TransformedSource> made;
+  for (const auto* transform : transform_table()) try {
+      for (const auto& wish : wishes_of(*transform, options.text(transform->name))) {
+        if (!made) made = std::make_shared<TransformedSource>(source);
+        made->add(wish);
+      }
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("{}: {}: {}", options.find(transform->name)->origin, transform->name, error.what()));
+    }
+  return made ? made : source;
+}
+
+bool is_plain_number(DType dtype) {
+  switch (dtype) {
+    case DType::f16:
+    case DType::bf16:
+    case DType::f8e4m3:
+    case DType::f8e5m2:
+      return false;
+    default:
+      return true;
+  }
+}
+
+double number_at(std::span<const std::byte> values, DType dtype, std::size_t at) {
+  const auto* const place = values.data() + at * size_of(dtype);
+  switch (dtype) {
+    case DType::f64:
+      return number_of<double>(place);
+    case DType::f32:
+      return number_of<float>(place);
+    case DType::i64:
+      return number_of<std::int64_t>(place);
+    case DType::i32:
+      return number_of<std::int32_t>(place);
+    case DType::i16:
+      return number_of<std::int16_t>(place);
+    case DType::i8:
+      return number_of<std::int8_t>(place);
+    default:
+      return number_of<std::uint8_t>(place);
+  }
+}
+
+}  // namespace trainrt::data

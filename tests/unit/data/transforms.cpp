@@ -1,0 +1,71 @@
+#include "data/transform.hpp"
+
+#include "unit/data/support.hpp"
+
+using namespace data_test;
+using Catch::Contains;
+
+namespace {
+
+/// 3 samples of 2 x 1 bytes (0, 51, 102, 153, 204, 255), and their labels 2, 0, 1.
+std::map<std::string, std::string> idx_values(const Scratch& dir) {
+  using namespace std::string_literals;
+  write(dir / "x-idx3-ubyte", "\0\0\x8\x3\0\0\0\x3\0\0\0\x2\0\0\0\x1"s + "\0\x33\x66\x99\xcc\xff"s);
+  write(dir / "x-idx1-ubyte", "\0\0\x8\x1\0\0\0\x3\x2\0\x1"s);
+  return {{"source", dir / "x-idx3-ubyte"}, {"labels", dir / "x-idx1-ubyte"}};
+}
+
+std::shared_ptr<DatasetImpl> with(std::map<std::string, std::string> values, const std::string& key,
+                                  const std::string& value) {
+  values[key] = value;
+  return open(values);
+}
+
+}  // namespace
+
+TEST_CASE("normalize makes bytes f32 as ToTensor and Normalize do, and other numbers less the mean, by the deviation") {
+  const Scratch dir;
+  const auto bytes = with(idx_values(dir), "normalize", "images: 0.5 0.25, labels: 1 2");
+  CHECK(bytes->source->fields()[0].dtype == DType::f32);
+  CHECK(bytes->source->fields()[0].sample_shape == Shape{2, 1});
+  const auto got = gathered<float>(*bytes, 0, {2, 0});
+  REQUIRE(got.size() == 4);
+  CHECK(got[0] == Approx((204 / 255.0 - 0.5) / 0.25));
+  CHECK(got[1] == 2);
+  CHECK(got[2] == -2);
+  const auto reals = with({{"format", "synthetic"}}, "normalize", "x: 2 4"), plain = open({{"format", "synthetic"}});
+  CHECK(gathered<float>(*reals, 0, {7})[3] == (gathered<float>(*plain, 0, {7})[3] - 2) / 4);
+}
+
+TEST_CASE("cast changes the type, one_hot makes classes, and they work one after the other") {
+  const Scratch dir;
+  auto values = idx_values(dir);
+  values["cast"] = "labels: i64, images: f64";
+  values["one_hot"] = "labels: 3";
+  const auto dataset = open(values);
+  CHECK(gathered<double>(*dataset, 0, {1}) == std::vector<double>{102, 153});
+  CHECK(dataset->source->fields()[1].sample_shape == Shape{3});
+  CHECK(gathered<float>(*dataset, 1, {0, 1}) == std::vector<float>{0, 0, 1, 1, 0, 0});
+  CHECK(gathered<std::int64_t>(*with(idx_values(dir), "cast", "labels: i64"), 1, {2, 0}) ==
+        std::vector<std::int64_t>{1, 2});
+}
+
+TEST_CASE("what a transform cannot do is an error that names section, key, field and value") {
+  const Scratch dir;
+  const auto values = idx_values(dir);
+  const auto says = [&](const std::string& key, const std::string& value, const std::string& what) {
+    CHECK_THROWS_WITH(with(values, key, value), Contains("[data.train]") && Contains(key) && Contains(what));
+    CHECK_THROWS_AS(with(values, key, value), UsageError);
+  };
+  says("cast", "label: i64", "did you mean 'labels'");
+  says("cast", "labels", "FIELD: TYPE");
+  says("cast", "labels: int", "i64");
+  says("cast", "labels: f16", "cannot become f16");
+  says("normalize", "images: 1", "two numbers");
+  says("normalize", "images: 1 0", "more than 0");
+  says("normalize", "images: one 2", "'one' is no number");
+  says("one_hot", "labels: 0", "1 to 1048576");
+  const auto two = with(values, "one_hot", "labels: 2");
+  CHECK_THROWS_WITH(gathered<float>(*two, 1, {0}), Contains("labels holds 2") && Contains("0 to 1"));
+  CHECK_THROWS_WITH(gathered<std::int8_t>(*with(values, "cast", "images: i8"), 0, {2}), Contains("images holds 204"));
+}
