@@ -28,7 +28,7 @@ struct AttemptInfo {
   FailureHistory history;               ///< of the attempts before, for checkpoint.every = auto; rank 0's counts
   const batch::Lease* lease = nullptr;  ///< of the job, on the rank that watches it
   std::string metadata = "{}";          ///< a JSON object that every checkpoint carries
-  int workers = 0;  ///< of an elastic run: that a global batch is made for; 0: as many as there are ranks
+  int workers = 0;    ///< of an elastic run: that a global batch is made for; 0: as many as there are ranks
   Listings datasets;  ///< of all [data.NAME]
 };
 

@@ -7,16 +7,14 @@
 namespace trainrt::trainer {
 
 Listings list_datasets(const config::RunSpec& spec, Communicator& communicator) {
-  Listings listings;
+  std::map<std::string, std::string> bytes;
   const auto list = [&] {
-    for (const auto& [name, options] : spec.data) listings.emplace(name, data::list_dataset(name, options));
+    for (const auto& [name, options] : spec.data) bytes[name] = data::bytes_of(data::list_dataset(name, options));
   };
   comm::agreed_on_first(communicator, list, with_advice);
-  const bool is_first = communicator.rank() == 0;
-  for (const auto& [name, options] : spec.data) {
-    const auto bytes = communicator.broadcast_text(is_first ? data::bytes_of(listings.at(name)) : "", 0);
-    if (!is_first) listings.emplace(name, data::listing_of(bytes));
-  }
+  Listings listings;
+  for (const auto& [name, options] : spec.data)
+    listings.emplace(name, data::listing_of(communicator.broadcast_text(std::move(bytes[name]), 0)));
   return listings;
 }
 
