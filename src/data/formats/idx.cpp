@@ -5,58 +5,20 @@
 
 #include "data/format.hpp"
 #include "data/idx_file.hpp"
-#include "data/row_file.hpp"
+#include "data/row_source.hpp"
 
 namespace trainrt::data {
 
 namespace {
 
-/// Images and labels: each plain, then its rows are read at their places, or compressed, then it is unpacked into memory.
-class IdxSource final : public Source {
- public:
-  void add(std::string name, const DataFile& file, bool keep) {
-    const auto header = check_idx(file.path);
-    fields_.push_back({std::move(name), header.dtype, header.sample_shape()});
-    size_ = static_cast<std::uint64_t>(header.shape.front());
-    auto& rows = rows_.emplace_back();
-    if (header.is_compressed)
-      rows.unpacked = read_idx(file.path).values;
-    else
-      rows.in_file = std::make_unique<RowFile>(
-          std::make_shared<InputFile>(file),
-          RowPlace{header.header_bytes, size_, sample_bytes(fields_.back()), size_of(header.dtype)}, keep);
-  }
-
-  std::uint64_t size() const override { return size_; }
-  const std::vector<Dataset::Field>& fields() const override { return fields_; }
-
-  void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override {
-    for (auto& column : columns) {
-      const auto bytes = sample_bytes(fields_[column.field]);
-      column.values.resize(samples.size() * bytes);
-      const auto& rows = rows_[column.field];
-      if (rows.in_file)
-        rows.in_file->read(samples, column.values.data());
-      else
-        copy_rows(rows.unpacked, bytes, samples, column.values.data());
-    }
-  }
-
-  bool is_resident() const override {
-    for (const auto& rows : rows_)
-      if (rows.in_file && !rows.in_file->is_resident()) return false;
-    return true;
-  }
-
- private:
-  struct Rows {
-    std::unique_ptr<RowFile> in_file;
-    std::vector<std::byte> unpacked;
-  };
-  std::vector<Dataset::Field> fields_;
-  std::vector<Rows> rows_;
-  std::uint64_t size_ = 0;
-};
+/// Plain, then its rows are read at their places, or compressed, then it is unpacked into memory.
+void add_idx(RowSource& source, std::string name, const DataFile& file, bool keep) {
+  const auto header = check_idx(file.path);
+  Dataset::Field field{std::move(name), header.dtype, header.sample_shape()};
+  if (header.is_compressed) return source.add(std::move(field), read_idx(file.path).values);
+  const RowPlace place{header.header_bytes, source.size(), sample_bytes(field), size_of(header.dtype)};
+  source.add(std::move(field), std::make_unique<RowFile>(std::make_shared<InputFile>(file), place, keep));
+}
 
 bool has_labels(const DataFile& file) { return !file.companions.empty() && !file.companions.front().path.empty(); }
 
@@ -91,10 +53,10 @@ bool is_idx_name(std::string_view name) {
   return name.ends_with("idx");
 }
 
-std::unique_ptr<Source> open_idx(const DataFile& file, const FileContent&, const Options&, bool keep) {
-  auto source = std::make_unique<IdxSource>();
-  source->add("images", file, keep);
-  if (has_labels(file)) source->add("labels", file.companions.front(), keep);
+std::unique_ptr<Source> open_idx(const DataFile& file, const FileContent& content, const Options&, bool keep) {
+  auto source = std::make_unique<RowSource>(content.samples);
+  add_idx(*source, "images", file, keep);
+  if (has_labels(file)) add_idx(*source, "labels", file.companions.front(), keep);
   return source;
 }
 
