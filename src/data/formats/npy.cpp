@@ -1,0 +1,77 @@
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "data/format.hpp"
+#include "data/npy_header.hpp"
+#include "data/row_source.hpp"
+
+namespace trainrt::data {
+
+namespace {
+
+bool has_npy_labels(const DataFile& file) { return !file.companions.empty() && !file.companions.front().path.empty(); }
+
+Dataset::Field npy_field(std::string name, const NpyHeader& header, const InputFile& file) {
+  return {std::move(name), dtype_of_npy(header, "NPY file " + file.path()), header.sample_shape()};
+}
+
+FileContent look_at_npy(const DataFile& file, const Options& options) {
+  const InputFile input(file);
+  const auto header = npy_header(input);
+  FileContent content{header.samples(), {npy_field(options.text("field"), header, input)}, {}};
+  if (!has_npy_labels(file)) return content;
+  const InputFile labels_input(file.companions.front());
+  const auto labels = npy_header(labels_input);
+  if (labels.samples() != header.samples())
+    throw UsageError(fmt::format("NPY files do not belong together: {} holds {} samples, {} holds {} labels", file.path,
+                                 header.samples(), labels_input.path(), labels.samples()));
+  content.fields.push_back(npy_field("labels", labels, labels_input));
+  return content;
+}
+
+void add_npy(RowSource& source, const Dataset::Field& field, const DataFile& file, bool keep) {
+  auto input = std::make_shared<const InputFile>(file);
+  const auto place = npy_header(*input).place_at(0);
+  if (place.rows != source.size() || place.row_bytes != sample_bytes(field))
+    throw Error("NPY file " + file.path + ": was changed since it was first looked at");
+  source.add(field, std::make_unique<RowFile>(std::move(input), place, keep));
+}
+
+std::unique_ptr<Source> open_npy(const DataFile& file, const FileContent& content, const Options&, bool keep) {
+  auto source = std::make_unique<RowSource>(content.samples);
+  add_npy(*source, content.fields.front(), file, keep);
+  if (has_npy_labels(file)) add_npy(*source, content.fields.back(), file.companions.front(), keep);
+  return source;
+}
+
+bool is_npy_name(std::string_view path) { return path.ends_with(".npy"); }
+
+bool is_field_name(std::string_view text) { return !text.empty() && text != "labels"; }
+
+}  // namespace
+
+namespace plugins {
+
+extern const Format npy{
+    .name = "npy",
+    .help =
+        "NumPy's .npy files, one array each, its first axis that of the samples: field data (key field) and, with labels, "
+        "labels",
+    .options = {{.key = "labels", .default_value = "", .help = ".npy file with the labels, or as many as source names"},
+                {.key = "field",
+                 .default_value = "data",
+                 .help = "name of the array's field, as the train function calls it",
+                 .form = "any name but labels",
+                 .fits = is_field_name}},
+    .look = look_at_npy,
+    .open = open_npy,
+    .is_name_of = is_npy_name,
+    .companions = {"labels"}};
+
+}  // namespace plugins
+
+}  // namespace trainrt::data
