@@ -1,0 +1,159 @@
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "core/memory.hpp"
+#include "core/text.hpp"
+#include "data/format.hpp"
+#include "data/npy_header.hpp"
+#include "data/row_source.hpp"
+#include "data/zip_reader.hpp"
+
+namespace trainrt::data {
+
+namespace {
+
+constexpr std::string_view npy_ending = ".npy";
+
+/// A field and the member that it is read from.
+struct NpzArray {
+  std::string field;
+  ZipMember member;
+  NpyHeader header;
+  std::string what;  ///< in messages
+};
+
+class NpzFile {
+ public:
+  NpzFile(const DataFile& file, const Options& options)
+      : input_(std::make_shared<InputFile>(file)), zip_(input_), members_(zip_.members()) {
+    const auto chosen = words_in(options.text("fields"));
+    if (chosen.empty())
+      for (const auto& member : members_) add(field_of_member(member), member);
+    for (const auto& word : chosen) {
+      const auto equals = word.find('=');
+      const auto name = equals == std::string::npos ? word : trim(word.substr(equals + 1));
+      add(trim(word.substr(0, equals)), member_named(name));
+    }
+    if (arrays_.empty()) throw UsageError("NPZ file " + file.path + ": holds no arrays");
+    require_same_samples();
+  }
+
+  const std::vector<NpzArray>& arrays() const { return arrays_; }
+  std::uint64_t samples() const { return arrays_.front().header.samples(); }
+
+  /// What is compressed is unpacked into memory; `keep`: so is the rest. The checksum of what comes into memory is
+  /// verified.
+  void add_to(RowSource& source, const Dataset::Field& field, const NpzArray& array, bool keep) {
+    if (array.member.is_stored && !keep) {
+      const auto place = array.header.place_at(zip_.offset_of(array.member));
+      return source.add(field, std::make_unique<RowFile>(input_, place, keep));
+    }
+    std::vector<std::byte> values(array.member.bytes);
+    zip_.read(array.member, values);
+    values.erase(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(array.header.header_bytes));
+    swap_values(values, array.header.swapped());
+    source.add(field, std::move(values));
+  }
+
+  void require_memory_for_arrays(bool keep) const {
+    std::uint64_t bytes = 0;
+    for (const auto& array : arrays_) bytes += array.member.is_stored && !keep ? 0 : array.member.bytes;
+    require_memory(bytes, "NPZ file " + input_->path() + ": what its arrays hold");
+  }
+
+ private:
+  std::string in_file(const std::string& name) const {
+    return "NPZ file " + input_->path() + ": the member '" + printable_lines(excerpt(name, 100) + "\n").front() + "'";
+  }
+
+  std::string field_of_member(const ZipMember& member) const {
+    const auto& name = member.name;
+    if (!name.ends_with(npy_ending) || name.size() == npy_ending.size() || !is_utf8(name) ||
+        name.find_first_of(std::string_view("/\\\0", 3)) != std::string::npos)
+      throw UsageError(in_file(name) +
+                       " is no array of numpy.savez, NAME.npy without folders; the key fields chooses others");
+    return name.substr(0, name.size() - npy_ending.size());
+  }
+
+  const ZipMember& member_named(const std::string& name) const {
+    std::vector<std::string> names;
+    for (const auto& member : members_) {
+      if (member.name == name + std::string(npy_ending)) return member;
+      if (names.size() < 20) names.push_back(printable_lines(excerpt(member.name, 40) + "\n").front());
+    }
+    throw UsageError(fmt::format("NPZ file {}: has no member '{}{}', which the key fields names; there are: {}",
+                                 input_->path(), name, npy_ending, join(names)));
+  }
+
+  void add(std::string field, const ZipMember& member) {
+    const auto what = in_file(member.name);
+    const bool is_double = std::ranges::any_of(arrays_, [&](const auto& other) { return other.field == field; });
+    if (is_double) throw UsageError(what + " makes the field '" + field + "', which is there already");
+    zip_.require_readable(member);
+    std::vector<std::byte> beginning(std::min<std::uint64_t>(member.bytes, npy_beginning));
+    zip_.read_beginning(member, beginning);
+    arrays_.push_back({std::move(field), member, npy_header(beginning, member.bytes, what), what});
+  }
+
+  void require_same_samples() const {
+    const auto& first = arrays_.front();
+    for (const auto& array : arrays_)
+      if (array.header.samples() != first.header.samples())
+        throw UsageError(
+            fmt::format("NPZ file {}: '{}' holds {} samples, and '{}' holds {}: the key fields chooses those that belong "
+                        "together",
+                        input_->path(), first.field, first.header.samples(), array.field, array.header.samples()));
+  }
+
+  std::shared_ptr<const InputFile> input_;
+  ZipReader zip_;
+  std::vector<ZipMember> members_;
+  std::vector<NpzArray> arrays_;
+};
+
+FileContent look_at_npz(const DataFile& file, const Options& options) {
+  const NpzFile npz_file(file, options);
+  FileContent content{npz_file.samples(), {}, {}};
+  for (const auto& array : npz_file.arrays())
+    content.fields.push_back({array.field, dtype_of_npy(array.header, array.what), array.header.sample_shape()});
+  return content;
+}
+
+std::unique_ptr<Source> open_npz(const DataFile& file, const FileContent& content, const Options& options, bool keep) {
+  NpzFile npz_file(file, options);
+  if (npz_file.arrays().size() != content.fields.size() || npz_file.samples() != content.samples)
+    throw Error("NPZ file " + file.path + ": was changed since it was first looked at");
+  npz_file.require_memory_for_arrays(keep);
+  auto source = std::make_unique<RowSource>(content.samples);
+  for (std::size_t i = 0; i < content.fields.size(); ++i)
+    npz_file.add_to(*source, content.fields[i], npz_file.arrays()[i], keep);
+  return source;
+}
+
+bool is_npz_name(std::string_view path) { return path.ends_with(".npz"); }
+
+}  // namespace
+
+namespace plugins {
+
+extern const Format npz{
+    .name = "npz",
+    .help =
+        "NumPy's .npz files, as numpy.savez writes them: a field an array, all with as many samples. Compressed ones are "
+        "unpacked into the memory of each rank",
+    .options = {{.key = "fields",
+                 .default_value = "",
+                 .help = "the arrays that are read, by default all: x, y; or images=x, labels=y to give them other names"}},
+    .look = look_at_npz,
+    .open = open_npz,
+    .is_name_of = is_npz_name};
+
+}  // namespace plugins
+
+}  // namespace trainrt::data

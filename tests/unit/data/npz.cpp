@@ -1,0 +1,179 @@
+#include <minizip/zip.h>
+#include <trainrt/error.hpp>
+
+#include "unit/data/npy_bytes.hpp"
+#include "unit/data/support.hpp"
+
+using namespace data_test;
+using Catch::Contains;
+
+namespace {
+
+std::string array_of(const std::string& descr, const std::string& shape, const std::string& values) {
+  return npy_bytes("{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + "}", values);
+}
+
+struct Member {
+  std::string name, bytes;
+  bool is_deflated = false;
+};
+
+/// As numpy.savez and numpy.savez_compressed; `zip64`: with the large numbers that NumPy forces.
+void write_zip(const std::string& path, const std::vector<Member>& members, bool zip64 = false) {
+  auto* zip = zipOpen64(path.c_str(), APPEND_STATUS_CREATE);
+  for (const auto& member : members) {
+    zip_fileinfo info{};
+    REQUIRE(zipOpenNewFileInZip64(zip, member.name.c_str(), &info, nullptr, 0, nullptr, 0, nullptr,
+                                  member.is_deflated ? Z_DEFLATED : 0, 9, zip64 ? 1 : 0) == ZIP_OK);
+    REQUIRE(zipWriteInFileInZip(zip, member.bytes.data(), static_cast<unsigned>(member.bytes.size())) == ZIP_OK);
+    REQUIRE(zipCloseFileInZip(zip) == ZIP_OK);
+  }
+  REQUIRE(zipClose(zip, nullptr) == ZIP_OK);
+}
+
+const std::string images = array_of("|u1", "(3, 2)", "abcdef");
+const std::string labels = array_of(">i2", "(3,)", std::string("\x00\x01\x00\x02\x00\x03", 6));
+
+/// The bytes of a number of two or four bytes in a zip archive, counted from the beginning of its directory's entry
+/// `number`.
+std::size_t directory_entry(const std::string& zip, int number) {
+  std::size_t at = zip.find("PK\x01\x02");
+  for (; number > 0; --number) at = zip.find("PK\x01\x02", at + 1);
+  REQUIRE(at != std::string::npos);
+  return at;
+}
+
+}  // namespace
+
+TEST_CASE("members of an .npz file are fields, stored and deflated, with and without Zip64") {
+  Scratch dir;
+  for (const bool is_deflated : {false, true})
+    for (const bool zip64 : {false, true}) {
+      write_zip(dir / "x.npz", {{"x.npy", images, is_deflated}, {"y.npy", labels, is_deflated}}, zip64);
+      const auto dataset = open({{"source", dir / "x.npz"}});
+      REQUIRE(dataset->source->size() == 3);
+      const auto& fields = dataset->source->fields();
+      REQUIRE(fields.size() == 2);
+      CHECK(fields[0].name == "x");
+      CHECK(fields[0].sample_shape == Shape{2});
+      CHECK(fields[1].name == "y");
+      CHECK(fields[1].dtype == DType::i16);
+      CHECK(dataset->source->is_resident());
+      CHECK(gathered<char>(*dataset, 0, {2, 0}) == std::vector<char>{'e', 'f', 'a', 'b'});
+      CHECK(gathered<std::int16_t>(*dataset, 1, {1, 2}) == std::vector<std::int16_t>{2, 3});
+    }
+}
+
+TEST_CASE("what is not kept in memory is read at its place in the file, if it is stored") {
+  Scratch dir;
+  write_zip(dir / "x.npz", {{"packed.npy", images, true}, {"x.npy", images}, {"y.npy", labels}}, true);
+  for (const std::string memory : {"0", "1 MiB"}) {
+    const auto dataset = open({{"source", dir / "x.npz"}, {"memory", memory}});
+    CHECK(dataset->source->is_resident() == (memory != "0"));
+    for (const std::size_t field : {0, 1})
+      CHECK(gathered<char>(*dataset, field, {2, 0, 1}) == std::vector<char>{'e', 'f', 'a', 'b', 'c', 'd'});
+    CHECK(gathered<std::int16_t>(*dataset, 2, {1, 0}) == std::vector<std::int16_t>{2, 1});
+  }
+}
+
+TEST_CASE("the key fields chooses arrays and names them; the others may be anything") {
+  Scratch dir;
+  write_zip(dir / "x.npz", {{"x_train.npy", images},
+                            {"y_train.npy", labels},
+                            {"x_test.npy", array_of("|u1", "(1, 2)", "gh")},
+                            {"../about.txt", "text"}});
+  const auto dataset = open({{"source", dir / "x.npz"}, {"fields", "labels=y_train, x_train"}});
+  REQUIRE(dataset->source->fields().size() == 2);
+  CHECK(dataset->source->fields()[0].name == "labels");
+  CHECK(dataset->source->fields()[1].name == "x_train");
+  CHECK(gathered<char>(*dataset, 1, {1}) == std::vector<char>{'c', 'd'});
+  both_say({{"source", dir / "x.npz"}, {"fields", "x_train, x_test"}}, "x.npz",
+           "'x_train' holds 3 samples, and 'x_test' holds 1");
+  both_say({{"source", dir / "x.npz"}, {"fields", "x"}}, "x.npz", "has no member 'x.npy'");
+  both_say({{"source", dir / "x.npz"}, {"fields", "x=x_train, x=y_train"}}, "x.npz", "there already");
+  both_say({{"source", dir / "x.npz"}}, "x.npz", "'../about.txt' is no array");
+  for (const std::string name : {"a/b.npy", "..\\b.npy", ".npy", "\xff.npy", "x"}) {
+    write_zip(dir / "y.npz", {{name, images}});
+    both_say({{"source", dir / "y.npz"}}, "y.npz", "is no array of numpy.savez");
+  }
+}
+
+TEST_CASE("arrays that a .npy file may not hold are no members of an .npz file either") {
+  Scratch dir;
+  write_zip(dir / "x.npz", {{"x.npy", images}, {"o.npy", array_of("|O", "(3,)", "pickle")}});
+  both_say({{"source", dir / "x.npz"}}, "x.npz: the member 'o.npy'", "never loaded");
+  write_zip(dir / "x.npz", {{"u.npy", array_of("<u2", "(1,)", "ab")}});
+  both_say({{"source", dir / "x.npz"}}, "x.npz: the member 'u.npy'", "do not know");
+  write_zip(dir / "x.npz", {{"u.npy", array_of("|u1", "(9,)", "short"), true}});
+  both_say({{"source", dir / "x.npz"}}, "x.npz: the member 'u.npy'", "truncated");
+  write_zip(dir / "x.npz", {{"u.npy", array_of("|u1", "(2,)", "longer"), true}});
+  both_say({{"source", dir / "x.npz"}}, "x.npz: the member 'u.npy'", "behind its array");
+  write_zip(dir / "x.npz", {});
+  both_say({{"source", dir / "x.npz"}}, "x.npz", "is no zip archive");
+}
+
+TEST_CASE("an .npz file cut anywhere is found by check and by open") {
+  Scratch dir;
+  write_zip(dir / "whole.npz", {{"x.npy", images, true}, {"y.npy", labels}});
+  const auto whole = read(dir / "whole.npz");
+  for (std::size_t length = 0; length < whole.size(); ++length) {
+    INFO(length);
+    write(dir / "x.npz", whole.substr(0, length));
+    both_say({{"source", dir / "x.npz"}}, "x.npz", "");
+  }
+}
+
+TEST_CASE("members that are damaged, encrypted or compressed in another way are named") {
+  Scratch dir;
+  const std::map<std::string, std::string> section{{"source", dir / "x.npz"}};
+  const auto changed = [&](bool is_deflated, const auto& change) {
+    write_zip(dir / "x.npz", {{"x.npy", images, is_deflated}});
+    auto zip = read(dir / "x.npz");
+    change(zip);
+    write(dir / "x.npz", zip);
+  };
+  for (const bool is_deflated : {false, true}) {
+    changed(is_deflated, [](std::string& zip) { zip[directory_entry(zip, 0) + 16] ^= 1; });  // one of its two checksums
+    CHECK_THROWS_WITH(open(section), Contains("x.npz: the member 'x.npy' is damaged"));
+    changed(is_deflated,
+            [](std::string& zip) { zip[zip.find("PK\x03\x04") + 14] ^= 1, zip[directory_entry(zip, 0) + 16] ^= 1; });
+    CHECK_THROWS_WITH(open(section), Contains("x.npz: the member 'x.npy' is damaged: its checksum does not fit"));
+    changed(is_deflated, [](std::string& zip) { zip[directory_entry(zip, 0) + 8] |= 1; });  // its flags
+    both_say(section, "x.npz: the member 'x.npy'", "is encrypted");
+    changed(is_deflated, [](std::string& zip) { zip[directory_entry(zip, 0) + 10] = 14; });  // its method: LZMA
+    both_say(section, "x.npz: the member 'x.npy'", "method 14");
+  }
+  changed(false, [](std::string& zip) { zip[zip.find("abcdef")] = 'A'; });
+  CHECK_THROWS_WITH(open(section), Contains("'x.npy'") && Contains("checksum"));
+  changed(true, [](std::string& zip) { zip[directory_entry(zip, 0) + 27] = 0x7f; });  // 2 GiB, unpacked
+  both_say(section, "x.npz: the member 'x.npy'", "");
+}
+
+TEST_CASE("what deflate cannot hold is not asked of the memory, whatever the archive says") {
+  Scratch dir;
+  const auto header = array_of("|u1", "(1099511627776,)", "");
+  write_zip(dir / "x.npz", {{"x.npy", header + std::string(1 << 16, '\0'), true}}, true);
+  auto zip = read(dir / "x.npz");
+  const std::uint64_t promised = header.size() + (std::uint64_t{1} << 40);
+  const auto entry = directory_entry(zip, 0);
+  const auto packed = static_cast<unsigned char>(zip[entry + 20]);  // less than 256 bytes
+  REQUIRE(zip[entry + 21] == 0);
+  // A Zip64 directory that promises 1 TiB.
+  std::string extra{1, 0, 16, 0};
+  for (int i = 0; i < 8; ++i) extra += static_cast<char>(promised >> (8 * i));
+  for (int i = 0; i < 8; ++i) extra += static_cast<char>(i == 0 ? packed : 0);
+  zip.replace(entry + 20, 8, "\xff\xff\xff\xff\xff\xff\xff\xff");
+  const auto end = zip.find("PK\x05\x06");
+  const auto old_extra = static_cast<unsigned char>(zip[entry + 30]);
+  zip.replace(entry + 46 + 5, old_extra, extra);
+  zip[entry + 30] = static_cast<char>(extra.size());
+  zip[end + extra.size() - old_extra + 12] = static_cast<char>(46 + 5 + extra.size());
+  write(dir / "x.npz", zip);
+  both_say({{"source", dir / "x.npz"}}, "x.npz", "cannot hold");
+}
+
+TEST_CASE("what is no zip archive is an error that says so") {
+  Scratch dir;
+  write(dir / "x.npz", images);
+  both_say({{"source", dir / "x.npz"}}, "x.npz", "is no zip archive");
+}
