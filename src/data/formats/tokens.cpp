@@ -1,0 +1,203 @@
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "core/log.hpp"
+#include "core/memory.hpp"
+#include "data/format.hpp"
+#include "data/token_file.hpp"
+#include "data/token_windows.hpp"
+
+namespace trainrt::data {
+
+namespace {
+
+WindowForm window_form(const Options& options) {
+  const bool has_next = options.boolean("next_token");
+  const auto length = static_cast<std::uint64_t>(options.integer("length"));
+  const auto stride = options.has("stride") ? static_cast<std::uint64_t>(options.integer("stride")) : length;
+  const std::uint64_t fewest = !options.has("pad") ? 0 : has_next ? 2 : 1;
+  return {stride, length + (has_next ? 1 : 0), fewest};
+}
+
+TokenFile token_file(const DataFile& file, const Options& options) {
+  return TokenFile(file, options.text("dtype"), options.bytes("header"));
+}
+
+void require_id(const TokenFile& file, const Options& options, const std::string& key) {
+  if (options.has(key) && !file.can_hold(options.integer(key)))
+    throw UsageError(fmt::format("token file {}: {} = {} is no id that a token of {} bytes can have", file.path(), key,
+                                 options.integer(key), file.type().bytes));
+}
+
+/// The lengths of the documents. A document ends with its document_end, or with the file.
+std::string lengths_of_documents(const TokenFile& file, const Options& options) {
+  std::string lengths;
+  std::uint64_t begin = 0;
+  const auto add_up_to = [&](std::uint64_t end) {
+    append_length(lengths, end - begin);
+    begin = end;
+  };
+  if (options.has("document_end"))
+    file.find_all(options.integer("document_end"), [&](std::uint64_t place) { add_up_to(place + 1); });
+  if (options.has("document_end") && begin == 0 && file.size() > 0)
+    log::warning(fmt::format("token file {}: document_end = {} is not met once; it is taken for one document", file.path(),
+                             options.integer("document_end")));
+  if (begin < file.size()) add_up_to(file.size());
+  return lengths;
+}
+
+TokenWindows windows_of(std::string_view lengths, const WindowForm& form) {
+  TokenWindows windows(form);
+  while (!lengths.empty()) windows.add_document(take_length(lengths));
+  return windows;
+}
+
+class TokenSource final : public Source {
+ public:
+  TokenSource(TokenFile file, TokenWindows windows, std::vector<Dataset::Field> fields, std::int64_t pad, bool keep)
+      : file_(std::move(file)), windows_(std::move(windows)), fields_(std::move(fields)), pad_(pad) {
+    if (keep) file_.keep();
+  }
+
+  std::uint64_t size() const override { return windows_.size(); }
+  const std::vector<Dataset::Field>& fields() const override { return fields_; }
+  bool is_resident() const override { return file_.is_resident(); }
+
+  void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override {
+    for (auto& column : columns) {
+      column.values.resize(samples.size() * sample_bytes(fields_[column.field]));
+      if (column.field == 0)
+        read_tokens(samples, column.values.data());
+      else
+        count_tokens(samples, column.values.data());
+    }
+  }
+
+ private:
+  /// Neighbours are read in one piece, up to so many.
+  static constexpr std::uint64_t most_at_once = 256;
+
+  void read_tokens(std::span<const std::uint64_t> samples, std::byte* out) const {
+    std::vector<std::byte> scratch;
+    for (std::size_t at = 0; at < samples.size();) {
+      std::uint64_t count = 1;
+      while (count < most_at_once && at + count < samples.size() && samples[at + count] == samples[at] + count) ++count;
+      if (count > 1) count = windows_.run_from(samples[at], count);
+      read_run(samples[at], count, out, scratch);
+      out += count * sample_bytes(fields_[0]);
+      at += count;
+    }
+  }
+
+  /// Of one document; only its last window may be short.
+  void read_run(std::uint64_t number, std::uint64_t count, std::byte* out, std::vector<std::byte>& scratch) const {
+    const auto first = windows_.at(number), last = count == 1 ? first : windows_.at(number + count - 1);
+    const auto raw = file_.raw(first.first, last.first + last.tokens - first.first, scratch);
+    const auto bytes = file_.type().bytes, wide = size_of(fields_[0].dtype);
+    const auto& form = windows_.form();
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const auto begin = i * form.stride, tokens = i + 1 == count ? last.tokens : form.tokens;
+      file_.widen(raw.subspan(begin * bytes, tokens * bytes), first.first + begin, out);
+      pad(out + tokens * wide, form.tokens - tokens, wide);
+      out += form.tokens * wide;
+    }
+  }
+
+  void pad(std::byte* out, std::uint64_t tokens, std::size_t wide) const {
+    for (; tokens > 0; --tokens, out += wide) std::memcpy(out, &pad_, wide);  // little-endian
+  }
+
+  void count_tokens(std::span<const std::uint64_t> samples, std::byte* out) const {
+    for (const auto number : samples) {
+      const auto count = static_cast<std::int32_t>(windows_.at(number).tokens);
+      std::memcpy(out, &count, sizeof count);
+      out += sizeof count;
+    }
+  }
+
+  TokenFile file_;
+  TokenWindows windows_;
+  std::vector<Dataset::Field> fields_;
+  std::int64_t pad_;
+};
+
+FileContent look_at_tokens(const DataFile& path, const Options& options) {
+  const auto file = token_file(path, options);
+  const auto form = window_form(options);
+  require_id(file, options, "document_end");
+  require_id(file, options, "pad");
+  FileContent content;
+  content.index = lengths_of_documents(file, options);
+  content.samples = windows_of(content.index, form).size();
+  content.fields = {{"tokens", file.type().widened(), {static_cast<std::int64_t>(form.tokens)}}};
+  if (form.fewest != 0) content.fields.push_back({"count", DType::i32, {}});
+  if (content.samples == 0)
+    log::warning(fmt::format("token file {}: gives no samples: {} tokens, and no document fills a window of {}{}",
+                             path.path, file.size(), form.tokens,
+                             form.fewest == 0 ? "; the key pad fills short ones up" : ""));
+  return content;
+}
+
+std::unique_ptr<Source> open_tokens(const DataFile& path, const FileContent& content, const Options& options, bool keep) {
+  constexpr std::uint64_t bytes_of_document = 2 * 3 * sizeof(std::uint64_t);  // a vector that grows
+  require_memory(content.index.size() * bytes_of_document, "token file " + path.path + ": the places of its documents");
+  return std::make_unique<TokenSource>(token_file(path, options), windows_of(content.index, window_form(options)),
+                                       content.fields, options.has("pad") ? options.integer("pad") : 0, keep);
+}
+
+bool is_token_name(std::string_view path) { return path.ends_with(".tokens") || path.ends_with(".bin"); }
+
+constexpr Range any_id = {.least = 0, .most = 9007199254740992.0};
+constexpr Range window_range = {.least = 1, .most = 1 << 30};
+
+}  // namespace
+
+namespace plugins {
+
+extern const Format tokens{
+    .name = "tokens",
+    .help =
+        "flat files of token ids, or .npy files of one axis: a sample is a window of them, field tokens. u16 and u32 "
+        "become i32. "
+        "What does not fill a window is left out, or filled up with pad",
+    .options =
+        {{.key = "length",
+          .type = OptionType::integer,
+          .help = "tokens that a model sees at once; a sample has one more, the target of the last",
+          .required = true,
+          .range = window_range},
+         {.key = "next_token", .type = OptionType::boolean, .default_value = "true", .help = "samples have that one more"},
+         {.key = "stride",
+          .type = OptionType::integer,
+          .help = "tokens from one window to the next; by default length",
+          .range = window_range},
+         {.key = "dtype",
+          .default_value = "",
+          .help = "type of a token in the file; by default u16, or what a .npy file says",
+          .choices = {"u8", "u16", "u32", "i32", "i64"}},
+         {.key = "header",
+          .type = OptionType::bytes,
+          .default_value = "0",
+          .help = "bytes before the first token; llm.c's files have 1024"},
+         {.key = "document_end",
+          .type = OptionType::integer,
+          .help = "the id that ends a document: no window goes beyond it. Files are read once, before the run, to find it",
+          .range = any_id},
+         {.key = "pad",
+          .type = OptionType::integer,
+          .help =
+              "an id that fills up the last window of a document; the field count says how many tokens are not filled up",
+          .range = any_id}},
+    .look = look_at_tokens,
+    .open = open_tokens,
+    .is_name_of = is_token_name};
+
+}  // namespace plugins
+
+}  // namespace trainrt::data
