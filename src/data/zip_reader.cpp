@@ -86,7 +86,10 @@ ZipReader::ZipReader(std::shared_ptr<const InputFile> file) : calls_(std::make_u
   zlib_filefunc64_def functions{Calls::open, Calls::read,  Calls::write,  Calls::tell,
                                 Calls::seek, Calls::close, Calls::failed, calls_.get()};
   zip_ = unzOpen2_64("", &functions);
-  if (calls_->error) std::rethrow_exception(calls_->error);
+  if (calls_->error) {
+    if (zip_ != nullptr) unzClose(zip_);
+    std::rethrow_exception(calls_->error);
+  }
   if (zip_ == nullptr)
     bad("is no zip archive, or is truncated: its table of contents, which stands at the end, is not there; copy it here "
         "again");

@@ -16,7 +16,8 @@ Options section_without(const data::Format& format, std::string_view missing) {
   section.set("format", {std::string(format.name), "train.ini:7"});
   if (format.has_files && missing != "source") section.set("source", {"/no/such/file", "train.ini:8"});
   for (const auto& option : format.options)
-    if (option.required && option.key != missing) section.set(option.key, {"/no/such/file", "train.ini:8"});
+    if (option.required && option.key != missing)
+      section.set(option.key, {option.type == OptionType::text ? "/no/such/file" : "4", "train.ini:8"});
   return section;
 }
 

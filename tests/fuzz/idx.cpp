@@ -5,8 +5,7 @@
 
 #include <zlib.h>
 
-#include "data/source.hpp"
-#include "support/fuzz.hpp"
+#include "support/fuzz_data.hpp"
 
 namespace trainrt::data::plugins {
 extern const Format idx;
@@ -51,21 +50,6 @@ void require_same(const data::IdxData& a, const data::IdxData& b) {
           "an IDX file that is read and written again stays the same");
 }
 
-/// By way of the data format: the last sample of it.
-void gather_from(const std::string& path) {
-  Options options;
-  options.set("source", {path, "x.ini:1"});
-  options.set("labels", {path, "x.ini:2"});
-  const auto source = unless_refused<UsageError>([&] { return data::plugins::idx.open(options); });
-  if (!source) return;
-  const std::uint64_t last = (*source)->size() - 1;
-  for (std::size_t field = 0; field < (*source)->fields().size(); ++field) {
-    const auto& each = (*source)->fields()[field];
-    std::vector<std::byte> sample(static_cast<std::size_t>(element_count(each.sample_shape)) * size_of(each.dtype));
-    (*source)->gather(field, {&last, 1}, sample.data());
-  }
-}
-
 }  // namespace
 
 std::vector<std::string> seeds() {
@@ -88,7 +72,9 @@ void read(const std::string& input) {
   const auto data = unless_refused<UsageError>([&] { return data::read_idx(file.path()); });
   if (!data) return;
   require(data->values.size() == data->header.data_bytes, "an IDX file holds as many bytes as it says");
-  gather_from(file.path());
+  data::DataFile as_listed{file.path(), input.size(), 0};
+  as_listed.companions.push_back(as_listed);
+  read_through(data::plugins::idx, as_listed, input.size() % 2 == 0);
   file.hold(plain(*data));
   require_same(*data, data::read_idx(file.path()));
   file.hold(gzip(plain(*data)));
