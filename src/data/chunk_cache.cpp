@@ -1,0 +1,81 @@
+#include "data/chunk_cache.hpp"
+
+#include <algorithm>
+
+namespace trainrt::data {
+
+ChunkCache::Entries::iterator ChunkCache::erase(Entries::iterator entry) {
+  bytes_ -= entry->bytes;
+  places_.erase(entry->key);
+  return entries_.erase(entry);
+}
+
+/// If it is not there, `mine` is what it will be told by: then who asked makes it.
+std::shared_future<ChunkCache::Values> ChunkCache::find_or_add(const Key& key, std::size_t bytes,
+                                                               std::optional<std::promise<Values>>& mine) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = places_.find(key); found != places_.end()) {
+    entries_.splice(entries_.begin(), entries_, found->second);
+    return found->second->values;
+  }
+  while (!entries_.empty() && bytes_ + bytes > most_bytes_) erase(std::prev(entries_.end()));
+  entries_.push_front({key, bytes, mine.emplace().get_future().share()});
+  places_[key] = entries_.begin();
+  bytes_ += bytes;
+  return entries_.front().values;
+}
+
+void ChunkCache::forget(const Key& key) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = places_.find(key); found != places_.end()) erase(found->second);
+}
+
+ChunkCache::Values ChunkCache::get(const Key& key, std::size_t bytes, const std::function<std::vector<std::byte>()>& make) {
+  std::optional<std::promise<Values>> mine;
+  const auto there = find_or_add(key, bytes, mine);
+  if (!mine) return there.get();
+  try {
+    auto values = std::make_shared<const std::vector<std::byte>>(make());
+    mine->set_value(values);
+    return values;
+  } catch (...) {
+    forget(key);
+    mine->set_exception(std::current_exception());
+    throw;
+  }
+}
+
+std::uint64_t ChunkCache::new_owner() {
+  const std::lock_guard lock(mutex_);
+  return ++owners_;
+}
+
+void ChunkCache::drop(std::uint64_t owner) {
+  const std::lock_guard lock(mutex_);
+  for (auto entry = entries_.begin(); entry != entries_.end();)
+    entry = entry->key.owner == owner ? erase(entry) : std::next(entry);
+}
+
+void ChunkCache::allow(std::uint64_t most_bytes) {
+  const std::lock_guard lock(mutex_);
+  most_bytes_ = std::max(most_bytes_, most_bytes);
+}
+
+namespace {
+
+std::shared_ptr<ChunkCache> cache_of_process(std::uint64_t most_bytes) {
+  static std::mutex mutex;
+  static std::weak_ptr<ChunkCache> shared;
+  const std::lock_guard lock(mutex);
+  auto cache = shared.lock();
+  if (!cache) shared = cache = std::make_shared<ChunkCache>(most_bytes);
+  cache->allow(most_bytes);
+  return cache;
+}
+
+}  // namespace
+
+ChunkCacheShare::ChunkCacheShare(std::uint64_t most_bytes)
+    : cache_(cache_of_process(most_bytes)), owner_(cache_->new_owner()) {}
+
+}  // namespace trainrt::data

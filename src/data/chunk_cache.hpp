@@ -1,0 +1,73 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace trainrt::data {
+
+/// Decoded chunks, the last ones used, up to so many bytes in all (or one, if that is larger). Threads that want the same
+/// chunk at once get it from the one that came first.
+class ChunkCache {
+ public:
+  using Values = std::shared_ptr<const std::vector<std::byte>>;
+  struct Key {
+    std::uint64_t owner = 0;
+    std::size_t table = 0;
+    std::uint64_t chunk = 0;
+    auto operator<=>(const Key&) const = default;
+  };
+
+  explicit ChunkCache(std::uint64_t most_bytes) : most_bytes_(most_bytes) {}
+  /// The chunk of `bytes` bytes, which `make` gives if it is not there. What it throws is thrown to all who wait for it,
+  /// and the next one who asks tries again.
+  Values get(const Key& key, std::size_t bytes, const std::function<std::vector<std::byte>()>& make);
+  std::uint64_t new_owner();
+  void drop(std::uint64_t owner);
+  void allow(std::uint64_t most_bytes);  ///< if that is more than before
+
+ private:
+  struct Entry {
+    Key key;
+    std::size_t bytes = 0;
+    std::shared_future<Values> values;
+  };
+  using Entries = std::list<Entry>;
+  std::shared_future<Values> find_or_add(const Key& key, std::size_t bytes, std::optional<std::promise<Values>>& mine);
+  void forget(const Key& key);
+  Entries::iterator erase(Entries::iterator entry);
+
+  std::mutex mutex_;
+  std::uint64_t most_bytes_;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t owners_ = 0;
+  Entries entries_;  // the last one used in front
+  std::map<Key, Entries::iterator> places_;
+};
+
+/// What one file's rows keep in the cache of this process, which has as many bytes as the one who asks for most allows it:
+/// files that are read together share it. Gone with its owner.
+class ChunkCacheShare {
+ public:
+  explicit ChunkCacheShare(std::uint64_t most_bytes);
+  ~ChunkCacheShare() { cache_->drop(owner_); }
+  ChunkCacheShare(const ChunkCacheShare&) = delete;
+  ChunkCacheShare& operator=(const ChunkCacheShare&) = delete;
+  ChunkCache::Values get(std::size_t table, std::uint64_t chunk, std::size_t bytes,
+                         const std::function<std::vector<std::byte>()>& make) {
+    return cache_->get({owner_, table, chunk}, bytes, make);
+  }
+
+ private:
+  std::shared_ptr<ChunkCache> cache_;
+  std::uint64_t owner_;
+};
+
+}  // namespace trainrt::data

@@ -1,0 +1,19 @@
+#pragma once
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "data/h5_index.hpp"
+
+namespace trainrt::data {
+
+/// The values of a chunk, in this machine's byte order, from what the file stores of it. `out` is as large as all of them.
+/// Throws Error that says what is wrong with the chunk. Not for ChunkCodec::library.
+void decode_chunk(const H5ChunkTable& table, const io::H5Chunk& chunk, std::vector<std::byte> stored,
+                  std::span<std::byte> out);
+
+/// HDF5's shuffle filter undone: first all first bytes of the values, then all second ones, ...; a rest that is no whole
+/// value stands at the end as it is.
+void unshuffle(std::span<const std::byte> in, std::size_t value_bytes, std::byte* out);
+
+}  // namespace trainrt::data

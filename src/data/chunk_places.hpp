@@ -1,0 +1,18 @@
+#pragma once
+#include "data/h5_index.hpp"
+#include "io/h5_table.hpp"
+
+namespace trainrt::data {
+
+/// Completes a table that knows its dataset: how its chunks are decoded, and where they lie; or that HDF5 reads them, if
+/// its filters are others than gzip and shuffle or its chunks too many to list. Throws UsageError if a chunk cannot be what
+/// it is said to be, or if HDF5 lacks a filter.
+void find_chunks(hid_t dataset, const io::H5Table& description, const DataFile& file, H5ChunkTable& table);
+
+/// Throws UsageError if so many bytes from there on are not in the file.
+void require_in_file(const DataFile& file, std::uint64_t offset, std::uint64_t bytes);
+
+/// Throws UsageError that names the filter that HDF5 lacks.
+void require_readable_filters(const io::H5Table& description);
+
+}  // namespace trainrt::data

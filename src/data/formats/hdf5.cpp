@@ -1,0 +1,75 @@
+#include <trainrt/error.hpp>
+
+#include "core/text.hpp"
+#include "data/format.hpp"
+#include "data/h5_look.hpp"
+#include "data/h5_rows.hpp"
+
+namespace trainrt::data {
+
+namespace {
+
+class Hdf5Source final : public Source {
+ public:
+  Hdf5Source(const FileContent& content, std::uint64_t cache_bytes)
+      : size_(content.samples),
+        fields_(content.fields),
+        rows_(open_h5_rows(h5_index_of(content.index), content.fields, cache_bytes)) {}
+
+  std::uint64_t size() const override { return size_; }
+  const std::vector<Dataset::Field>& fields() const override { return fields_; }
+
+  void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override {
+    for (auto& column : columns) {
+      column.values.resize(samples.size() * sample_bytes(fields_[column.field]));
+      column.ends.clear();
+      rows_[column.field]->read(samples, column.values.data());
+    }
+  }
+
+  bool is_resident() const override {
+    for (const auto& rows : rows_)
+      if (!rows->is_resident()) return false;
+    return true;
+  }
+
+ private:
+  std::uint64_t size_;
+  std::vector<Dataset::Field> fields_;
+  std::vector<std::unique_ptr<Rows>> rows_;
+};
+
+FileContent look_at_hdf5(const DataFile& file, const Options& options) {
+  return look_at_h5(file, options.text("group"), words_in(options.text("fields")));
+}
+
+std::unique_ptr<Source> open_hdf5(const DataFile&, const FileContent& content, const Options& options) {
+  return std::make_unique<Hdf5Source>(content, options.bytes("chunk_cache"));
+}
+
+bool is_hdf5_name(std::string_view name) {
+  return name.ends_with(".h5") || name.ends_with(".hdf5") || name.ends_with(".he5");
+}
+
+}  // namespace
+
+namespace plugins {
+
+extern const Format hdf5{
+    .name = "hdf5",
+    .help = "HDF5 files: each dataset is a field, its first axis the samples; contiguous, chunked (gzip), virtual",
+    .options = {{.key = "group", .default_value = "", .help = "the group with the datasets; by default the file's root"},
+                {.key = "fields",
+                 .default_value = "",
+                 .help = "datasets to read, between commas, as paths below the group; by default all that hold numbers"},
+                {.key = "chunk_cache",
+                 .type = OptionType::bytes,
+                 .default_value = "128 MiB",
+                 .help = "memory for decompressed chunks, of all HDF5 files of a rank"}},
+    .look = look_at_hdf5,
+    .open = open_hdf5,
+    .is_name_of = is_hdf5_name};
+
+}  // namespace plugins
+
+}  // namespace trainrt::data

@@ -1,0 +1,19 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace trainrt::data {
+
+/// Decompresses zlib data (RFC 1950), which must give exactly `out`; its checksum is verified. Throws Error that says what
+/// is wrong. Any threads may call it. By libdeflate if the build found it, else by zlib.
+void inflate_all(std::span<const std::byte> in, std::span<std::byte> out);
+
+/// "libdeflate" or "zlib".
+std::string_view inflate_library();
+
+/// Deflate makes at most 1032 bytes of one (zlib's technical details): data that claims to become more is none.
+inline constexpr std::uint64_t largest_inflation = 1032;
+
+}  // namespace trainrt::data

@@ -1,0 +1,67 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <trainrt/tensor.hpp>
+
+#include "io/h5.hpp"
+
+namespace trainrt::io {
+
+struct H5Filter {
+  static constexpr int deflate = 1, shuffle = 2;  // H5Z_FILTER_...
+  int id = 0;
+  std::string name;  ///< as its maker calls it; may be empty
+  std::vector<unsigned> values;
+};
+
+/// Bytes of a dataset in another file, which is no HDF5 file.
+struct H5External {
+  std::string file;  ///< as it is written there
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// Elements of a virtual dataset that are those of another one.
+struct H5Mapping {
+  std::string file;  ///< as it is written there; "." is this one
+  std::string dataset;
+  struct Run {
+    std::uint64_t to = 0;  ///< the first element, counted row-major
+    std::uint64_t from = 0;
+    std::uint64_t elements = 0;
+  };
+  std::optional<Run> run;  ///< if they are one run of elements on both sides
+};
+
+/// A dataset of numbers with at least one axis, and how its bytes lie.
+struct H5Table {
+  DType dtype = DType::u8;
+  std::size_t swapped = 1;  ///< bytes of a value if they are big-endian in the file
+  Shape shape;
+  std::vector<std::byte> fill;  ///< one value, in this machine's byte order: what was never written has it
+
+  enum class Layout { missing, contiguous, external, compact, chunked, spread };
+  Layout layout = Layout::missing;   ///< missing: nothing was written
+  std::uint64_t address = 0;         ///< contiguous: of its bytes in the file
+  std::vector<H5External> external;  ///< external
+  std::vector<std::byte> values;     ///< compact: all of them, in this machine's byte order
+  Shape chunk;                       ///< chunked
+  std::vector<H5Filter> filters;     ///< chunked, in the order in which they were applied
+  bool edges_are_unfiltered = false;
+  std::vector<H5Mapping> mappings;  ///< spread: a virtual dataset
+
+  std::uint64_t row_elements() const;
+  std::size_t row_bytes() const { return static_cast<std::size_t>(row_elements()) * size_of(dtype); }
+};
+
+/// Why a dataset is none: "its type is compound", "it has no axis"; "" if it is one.
+std::string h5_no_table(hid_t dataset);
+
+/// Throws Error if it is none, or if what the file says of it cannot be.
+H5Table h5_table(hid_t dataset);
+
+}  // namespace trainrt::io

@@ -1,0 +1,127 @@
+#include "io/h5_watched_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "io/file.hpp"
+#include "io/uninterrupted.hpp"
+
+namespace trainrt::io {
+
+namespace {
+
+H5WantedBytes wanted_bytes;  // under h5_lock()
+bool is_watched = false;
+
+/// HDF5 sees its first member; the rest is ours.
+struct WatchedFile {
+  H5FD_t base{};
+  Descriptor fd;
+  struct stat info {};
+  haddr_t end_of_allocation = 0;
+
+  explicit WatchedFile(int opened) : fd(opened) {}
+};
+
+const WatchedFile& watched(const H5FD_t* file) { return *reinterpret_cast<const WatchedFile*>(file); }
+
+H5FD_t* open_watched(const char* name, unsigned flags, hid_t, haddr_t) {
+  if ((flags & (H5F_ACC_RDWR | H5F_ACC_TRUNC | H5F_ACC_CREAT)) != 0) return nullptr;
+  auto file = std::make_unique<WatchedFile>(uninterrupted([&] { return ::open(name, O_RDONLY | O_CLOEXEC); }));
+  if (file->fd.get() < 0 || ::fstat(file->fd.get(), &file->info) != 0) return nullptr;
+  return &file.release()->base;
+}
+
+herr_t close_watched(H5FD_t* file) {
+  delete reinterpret_cast<WatchedFile*>(file);
+  return 0;
+}
+
+int compare_watched(const H5FD_t* one, const H5FD_t* other) {
+  const auto key = [](const H5FD_t* file) { return std::pair(watched(file).info.st_dev, watched(file).info.st_ino); };
+  return key(one) < key(other) ? -1 : key(one) > key(other) ? 1 : 0;
+}
+
+herr_t features_of_watched(const H5FD_t*, unsigned long* flags) {
+  *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA;
+  return 0;
+}
+
+haddr_t end_of_allocation(const H5FD_t* file, H5FD_mem_t) { return watched(file).end_of_allocation; }
+
+herr_t set_end_of_allocation(H5FD_t* file, H5FD_mem_t, haddr_t address) {
+  reinterpret_cast<WatchedFile*>(file)->end_of_allocation = address;
+  return 0;
+}
+
+haddr_t end_of_watched(const H5FD_t* file, H5FD_mem_t) { return static_cast<haddr_t>(watched(file).info.st_size); }
+
+herr_t read_watched(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t address, std::size_t size, void* buffer) {
+  if (is_watched && type == H5FD_MEM_DRAW) {
+    wanted_bytes = {address, size, wanted_bytes.reads + 1};
+    return 0;
+  }
+  for (std::size_t done = 0; done < size;) {
+    const auto count = uninterrupted([&] {
+      return ::pread(watched(file).fd.get(), static_cast<char*>(buffer) + done, std::min(size - done, bytes_per_call),
+                     static_cast<off_t>(address + done));
+    });
+    if (count < 0) return -1;
+    if (count == 0) {  // as HDF5's own drivers: behind the end of the file are zeros
+      std::memset(static_cast<char*>(buffer) + done, 0, size - done);
+      return 0;
+    }
+    done += static_cast<std::size_t>(count);
+  }
+  return 0;
+}
+
+herr_t never_write(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, std::size_t, const void*) { return -1; }
+
+hid_t watched_driver() {
+  static const H5FD_class_t driver = [] {
+    H5FD_class_t made{};
+    made.name = "trainrt_watched";
+    made.maxaddr = HADDR_MAX >> 1;
+    made.fc_degree = H5F_CLOSE_WEAK;
+    made.open = open_watched;
+    made.close = close_watched;
+    made.cmp = compare_watched;
+    made.query = features_of_watched;
+    made.get_eoa = end_of_allocation;
+    made.set_eoa = set_end_of_allocation;
+    made.get_eof = end_of_watched;
+    made.read = read_watched;
+    made.write = never_write;
+    const H5FD_mem_t map[] = H5FD_FLMAP_DICHOTOMY;
+    std::copy(std::begin(map), std::end(map), std::begin(made.fl_map));
+    return made;
+  }();
+  static const hid_t id = h5_check(H5FDregister(&driver), "register a file driver");
+  return id;
+}
+
+}  // namespace
+
+H5Id h5_watched_access() {
+  const auto lock = h5_lock();
+  H5Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "make file access properties");
+  h5_check(H5Pset_driver(access, watched_driver(), nullptr), "choose a file driver");
+  return access;
+}
+
+H5Watch::H5Watch() {
+  is_watched = true;
+  wanted_bytes = {};
+}
+
+H5Watch::~H5Watch() { is_watched = false; }
+
+H5WantedBytes H5Watch::take() { return std::exchange(wanted_bytes, {}); }
+
+}  // namespace trainrt::io

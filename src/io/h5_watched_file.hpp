@@ -1,0 +1,30 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+
+#include "io/h5.hpp"
+
+namespace trainrt::io {
+
+/// What HDF5 wanted to read.
+struct H5WantedBytes {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  int reads = 0;
+};
+
+/// File access properties with a driver of ours: it reads, and never writes. While an H5Watch lives, it leaves out reads of
+/// raw data and notes what was wanted instead.
+H5Id h5_watched_access();
+
+/// Hold h5_lock(). One at a time.
+class H5Watch {
+ public:
+  H5Watch();
+  ~H5Watch();
+  H5Watch(const H5Watch&) = delete;
+  /// What was wanted since it was last asked.
+  H5WantedBytes take();
+};
+
+}  // namespace trainrt::io
