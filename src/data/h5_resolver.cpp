@@ -165,32 +165,37 @@ std::size_t H5Resolver::add_chunks(std::size_t file, const std::string& dataset,
   return tables_[{file, dataset, is_one_row}] = index_.tables.size() - 1;
 }
 
+H5Resolver::Pieces H5Resolver::in_source(std::size_t file, const io::H5Mapping& mapping, const io::H5Table& table,
+                                         std::uint64_t row_elements, int depth) {
+  const auto source = mapping.file == "." ? file : add_file(beside(mapping.file));
+  const auto run = mapping.run_in(io::h5_table(io::h5_open_dataset(open_file(source), mapping.dataset)).shape);
+  if (!run || run->first % row_elements != 0) return std::nullopt;
+  const auto there = resolved(source, mapping.dataset, row_elements, table.dtype, depth + 1);
+  if (!there) return std::nullopt;
+  std::vector<H5Piece> pieces;
+  add_part(*there, run->first / row_elements, run->count / row_elements, row_elements * size_of(table.dtype), pieces);
+  return pieces;
+}
+
 H5Resolver::Pieces H5Resolver::in_sources(std::size_t file, const io::H5Table& table, std::uint64_t row_elements,
                                           int depth) {
   auto mappings = table.mappings;
-  for (const auto& mapping : mappings) {
-    if (!mapping.run || is_pattern(mapping)) return std::nullopt;
-    if (mapping.run->to % row_elements != 0 || mapping.run->from % row_elements != 0 ||
-        mapping.run->elements % row_elements != 0)
+  for (const auto& mapping : mappings)
+    if (!mapping.to || is_pattern(mapping) || mapping.to->first % row_elements != 0 ||
+        mapping.to->count % row_elements != 0)
       return std::nullopt;
-  }
   std::stable_sort(mappings.begin(), mappings.end(),
-                   [](const auto& one, const auto& other) { return one.run->to < other.run->to; });
+                   [](const auto& one, const auto& other) { return one.to->first < other.to->first; });
   std::vector<H5Piece> pieces;
   std::uint64_t row = 0;
   for (const auto& mapping : mappings) {
-    const auto to = mapping.run->to / row_elements, from = mapping.run->from / row_elements;
-    const auto rows = mapping.run->elements / row_elements;
+    const auto to = mapping.to->first / row_elements;
     if (to < row) return std::nullopt;  // one over the other
     if (to > row) pieces.push_back(missing_piece(to - row, table));
-    const auto source = mapping.file == "." ? file : add_file(beside(mapping.file));
-    const auto there = resolved(source, mapping.dataset, row_elements, table.dtype, depth + 1);
+    const auto there = in_source(file, mapping, table, row_elements, depth);
     if (!there) return std::nullopt;
-    const auto before = pieces.size();
-    add_part(*there, from, rows, row_elements * size_of(table.dtype), pieces);
-    row = to;
-    for (auto i = before; i < pieces.size(); ++i) row += pieces[i].rows;
-    if (row != to + rows) return std::nullopt;  // the source is shorter
+    pieces.insert(pieces.end(), there->begin(), there->end());
+    row = to + mapping.to->count / row_elements;
   }
   if (const auto all = rows_of(table, row_elements); row < all) pieces.push_back(missing_piece(all - row, table));
   return pieces;

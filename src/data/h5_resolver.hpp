@@ -28,6 +28,8 @@ class H5Resolver {
   Pieces in_other_files(const io::H5Table& table, std::uint64_t row_elements);
   Pieces in_chunks(std::size_t file, const std::string& dataset, const io::H5Table& table, std::uint64_t row_elements);
   Pieces in_sources(std::size_t file, const io::H5Table& table, std::uint64_t row_elements, int depth);
+  Pieces in_source(std::size_t file, const io::H5Mapping& mapping, const io::H5Table& table, std::uint64_t row_elements,
+                   int depth);
   std::size_t add_chunks(std::size_t file, const std::string& dataset, const io::H5Table& table, bool is_one_row);
   void require_plain_sources(const io::H5Table& table);
   std::string beside(const std::string& name) const;

@@ -6,49 +6,29 @@ namespace trainrt::io {
 
 namespace {
 
-/// Elements that follow each other row-major.
-struct ElementRun {
-  std::uint64_t first = 0;
-  std::uint64_t count = 0;
-};
-
 std::vector<hsize_t> extents_of(hid_t space) {
   std::vector<hsize_t> extents(static_cast<std::size_t>(h5_check(H5Sget_simple_extent_ndims(space), "read a rank")));
   h5_check(H5Sget_simple_extent_dims(space, extents.data(), nullptr), "read a shape");
   return extents;
 }
 
-/// A box of elements is one run if only its outermost axis of more than one element is cut.
-std::optional<ElementRun> run_of_box(const std::vector<hsize_t>& extents, const std::vector<hsize_t>& start,
-                                     const std::vector<hsize_t>& size) {
-  ElementRun run{0, 1};
-  std::uint64_t stride = 1;
-  bool is_cut = false;
-  for (auto axis = extents.size(); axis-- > 0;) {
-    if (start[axis] > extents[axis] || size[axis] > extents[axis] - start[axis]) return std::nullopt;
-    if (is_cut && size[axis] != 1) return std::nullopt;
-    is_cut = is_cut || size[axis] != extents[axis];
-    run.first += start[axis] * stride;
-    if (__builtin_mul_overflow(run.count, size[axis], &run.count) || __builtin_mul_overflow(stride, extents[axis], &stride))
-      return std::nullopt;
-  }
-  return run;
-}
-
-std::optional<ElementRun> run_of(hid_t space) {
+std::optional<H5Box> box_of(hid_t space) {
   const auto kind = H5Sget_select_type(space);
-  const auto extents = extents_of(space);
-  if (kind == H5S_SEL_ALL) return run_of_box(extents, std::vector<hsize_t>(extents.size()), extents);
+  if (kind == H5S_SEL_ALL) {
+    const auto extents = extents_of(space);
+    return H5Box{std::vector<std::uint64_t>(extents.size()), {extents.begin(), extents.end()}};
+  }
   if (kind != H5S_SEL_HYPERSLABS || H5Sis_regular_hyperslab(space) <= 0) return std::nullopt;
-  const auto rank = extents.size();
-  std::vector<hsize_t> start(rank), stride(rank), count(rank), block(rank), size(rank);
+  const auto rank = extents_of(space).size();
+  std::vector<hsize_t> start(rank), stride(rank), count(rank), block(rank);
   h5_check(H5Sget_regular_hyperslab(space, start.data(), stride.data(), count.data(), block.data()), "read a selection");
+  H5Box box{{start.begin(), start.end()}, std::vector<std::uint64_t>(rank)};
   for (std::size_t axis = 0; axis < rank; ++axis) {
     if (count[axis] == H5S_UNLIMITED || block[axis] == H5S_UNLIMITED) return std::nullopt;
     if (count[axis] != 1 && stride[axis] != block[axis]) return std::nullopt;
-    if (__builtin_mul_overflow(count[axis], block[axis], &size[axis])) return std::nullopt;
+    if (__builtin_mul_overflow(count[axis], block[axis], &box.size[axis])) return std::nullopt;
   }
-  return run_of_box(extents, start, size);
+  return box;
 }
 
 std::string text_of_length(const std::function<ssize_t(char*, std::size_t)>& read, const char* what) {
@@ -58,6 +38,32 @@ std::string text_of_length(const std::function<ssize_t(char*, std::size_t)>& rea
 }
 
 }  // namespace
+
+/// Only its outermost axis of more than one element may be cut.
+std::optional<H5Run> H5Box::run_in(const Shape& shape) const {
+  if (shape.size() != size.size()) return std::nullopt;
+  H5Run run{0, 1};
+  std::uint64_t stride = 1;
+  bool is_cut = false;
+  for (auto axis = shape.size(); axis-- > 0;) {
+    const auto extent = static_cast<std::uint64_t>(shape[axis]);
+    if (start[axis] > extent || size[axis] > extent - start[axis]) return std::nullopt;
+    if (is_cut && size[axis] != 1) return std::nullopt;
+    is_cut = is_cut || size[axis] != extent;
+    run.first += start[axis] * stride;
+    run.count *= size[axis];
+    stride *= extent;
+  }
+  return run;
+}
+
+std::optional<H5Run> H5Mapping::run_in(const Shape& source) const {
+  if (!to) return std::nullopt;
+  const auto run = is_all ? std::optional(H5Run{0, static_cast<std::uint64_t>(element_count(source))})
+                   : from ? from->run_in(source)
+                          : std::nullopt;
+  return run && run->count == to->count ? run : std::nullopt;
+}
 
 std::vector<H5Mapping> h5_mappings(hid_t properties, const Shape& shape) {
   const auto lock = h5_lock();
@@ -74,12 +80,10 @@ std::vector<H5Mapping> h5_mappings(hid_t properties, const Shape& shape) {
                        "read the name of a virtual dataset's source");
     const H5Id to(H5Pget_virtual_vspace(properties, i), H5Sclose, "read a part of a virtual dataset");
     const H5Id from(H5Pget_virtual_srcspace(properties, i), H5Sclose, "read a source of a virtual dataset");
-    const auto extents = extents_of(to);
-    if (extents != std::vector<hsize_t>(shape.begin(), shape.end())) continue;
-    const auto to_run = run_of(to);
-    const auto from_run = run_of(from);
-    if (to_run && from_run && to_run->count == from_run->count)
-      mapping.run = {to_run->first, from_run->first, to_run->count};
+    if (const auto box = box_of(to)) mapping.to = box->run_in(shape);
+    // The extent of a source is not known here: only what is chosen of it is kept in the file.
+    mapping.is_all = H5Sget_select_type(from) == H5S_SEL_ALL;
+    if (!mapping.is_all) mapping.from = box_of(from);
   }
   return mappings;
 }

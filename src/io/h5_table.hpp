@@ -25,16 +25,28 @@ struct H5External {
   std::uint64_t bytes = 0;
 };
 
+/// Elements that follow each other row-major.
+struct H5Run {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+};
+
+/// A box of a dataset's elements.
+struct H5Box {
+  std::vector<std::uint64_t> start, size;
+  /// In a dataset of that shape; nothing if it is no single run there.
+  std::optional<H5Run> run_in(const Shape& shape) const;
+};
+
 /// Elements of a virtual dataset that are those of another one.
 struct H5Mapping {
   std::string file;  ///< as it is written there; "." is this one
   std::string dataset;
-  struct Run {
-    std::uint64_t to = 0;  ///< the first element, counted row-major
-    std::uint64_t from = 0;
-    std::uint64_t elements = 0;
-  };
-  std::optional<Run> run;  ///< if they are one run of elements on both sides
+  std::optional<H5Run> to;    ///< in the virtual dataset, if they are one run
+  bool is_all = false;        ///< all elements of the source are meant
+  std::optional<H5Box> from;  ///< else those, if they are a box
+  /// The source's elements, if they are one run of as many in a source of that shape.
+  std::optional<H5Run> run_in(const Shape& source) const;
 };
 
 /// A dataset of numbers with at least one axis, and how its bytes lie.
