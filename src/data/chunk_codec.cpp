@@ -1,5 +1,6 @@
 #include "data/chunk_codec.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -18,25 +19,52 @@ void unshuffle_values(const std::byte* in, std::size_t values, std::byte* out) {
     for (std::size_t byte = 0; byte < Bytes; ++byte) out[value * Bytes + byte] = in[byte * values + value];
 }
 
-struct Steps {
-  bool deflate = false;
-  bool shuffle = false;
-};
-
-/// Bit i of what a chunk skips is the i-th filter.
-Steps steps_of(ChunkCodec codec, std::uint32_t skipped) {
-  const bool first = (skipped & 1) == 0;
-  const bool second = (skipped & 2) == 0;
-  switch (codec) {
-    case ChunkCodec::deflate:
-      return {.deflate = first};
-    case ChunkCodec::shuffle:
-      return {.shuffle = first};
-    case ChunkCodec::shuffle_deflate:
-      return {.deflate = second, .shuffle = first};
-    default:
-      return {};
+/// HDF5's checksum: Fletcher's over big-endian words of 16 bits (Fletcher 1982).
+std::uint32_t fletcher32_of(std::span<const std::byte> bytes) {
+  const auto at = [&](std::size_t i) { return std::to_integer<std::uint32_t>(bytes[i]); };
+  std::uint32_t one = 0, two = 0;
+  const auto reduce = [&] {
+    one = (one & 0xffff) + (one >> 16);
+    two = (two & 0xffff) + (two >> 16);
+  };
+  constexpr std::size_t without_overflow = 720;
+  std::size_t i = 0;
+  while (i + 1 < bytes.size()) {
+    for (const auto end = std::min(bytes.size() & ~std::size_t{1}, i + without_overflow); i < end; i += 2)
+      two += one += at(i) << 8 | at(i + 1);
+    reduce();
   }
+  if (i < bytes.size()) {
+    two += one += at(i) << 8;
+    reduce();
+  }
+  reduce();
+  return two << 16 | one;
+}
+
+constexpr std::size_t checksum_bytes = 4;
+
+/// Takes the checksum from the end, after a look whether it is right.
+void take_checksum(std::vector<std::byte>& bytes) {
+  if (bytes.size() < checksum_bytes) throw Error("it is shorter than its checksum");
+  std::uint32_t stored = 0;
+  std::memcpy(&stored, bytes.data() + bytes.size() - checksum_bytes, checksum_bytes);
+  bytes.resize(bytes.size() - checksum_bytes);
+  if (stored != fletcher32_of(bytes)) throw Error("its checksum is wrong");
+}
+
+std::vector<std::byte> undone(ChunkFilter filter, std::size_t value_bytes, std::vector<std::byte> bytes,
+                              std::size_t expected) {
+  if (filter == ChunkFilter::fletcher32) {
+    take_checksum(bytes);
+    return bytes;
+  }
+  std::vector<std::byte> out(filter == ChunkFilter::shuffle ? bytes.size() : expected);
+  if (filter == ChunkFilter::shuffle)
+    unshuffle(bytes, value_bytes, out.data());
+  else
+    inflate_all(bytes, out);
+  return out;
 }
 
 }  // namespace
@@ -56,27 +84,19 @@ void unshuffle(std::span<const std::byte> in, std::size_t value_bytes, std::byte
   if (whole < in.size()) std::memcpy(out + whole, in.data() + whole, in.size() - whole);
 }
 
-void decode_chunk(const H5ChunkTable& table, const io::H5Chunk& chunk, std::vector<std::byte> stored,
-                  std::span<std::byte> out) {
-  const auto steps = steps_of(table.codec, chunk.skipped);
-  if (steps.deflate) {
-    if (steps.shuffle) {
-      std::vector<std::byte> inflated(out.size());
-      inflate_all(stored, inflated);
-      stored = std::move(inflated);
-    } else {
-      inflate_all(stored, out);
-    }
+std::vector<std::byte> decoded_chunk(const H5ChunkTable& table, const io::H5Chunk& chunk, std::vector<std::byte> stored,
+                                     std::size_t bytes) {
+  const auto applied = [&](std::size_t filter) { return filter >= 32 || (chunk.skipped >> filter & 1) == 0; };
+  for (auto i = table.filters.size(); i-- > 0;) {
+    if (!applied(i)) continue;
+    auto expected = bytes;  // what it was applied to: the values, and checksums of the filters before it
+    for (std::size_t before = 0; before < i; ++before)
+      if (applied(before) && table.filters[before] == ChunkFilter::fletcher32) expected += checksum_bytes;
+    stored = undone(table.filters[i], size_of(table.dtype), std::move(stored), expected);
   }
-  if (!steps.deflate || steps.shuffle) {
-    if (stored.size() != out.size())
-      throw Error(fmt::format("it has {} bytes in the file, and not {}", stored.size(), out.size()));
-    if (steps.shuffle)
-      unshuffle(stored, size_of(table.dtype), out.data());
-    else
-      std::memcpy(out.data(), stored.data(), stored.size());
-  }
-  swap_values(out, table.swapped);
+  if (stored.size() != bytes) throw Error(fmt::format("it gives {} bytes, and not {}", stored.size(), bytes));
+  swap_values(stored, table.swapped);
+  return stored;
 }
 
 }  // namespace trainrt::data

@@ -1,5 +1,8 @@
 #include "data/chunk_places.hpp"
 
+#include <algorithm>
+#include <optional>
+
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
@@ -12,19 +15,23 @@ namespace {
 
 constexpr std::uint64_t most_listed_chunks = 1 << 24;
 
-/// A filter that shuffles values of another size than the dataset's is left to HDF5.
-ChunkCodec codec_of(const io::H5Table& description) {
-  const auto& filters = description.filters;
-  const auto is_deflate = [&](std::size_t i) { return filters[i].id == io::H5Filter::deflate; };
-  const auto is_shuffle = [&](std::size_t i) {
-    return filters[i].id == io::H5Filter::shuffle && !filters[i].values.empty() &&
-           filters[i].values.front() == size_of(description.dtype);
-  };
-  if (filters.empty()) return ChunkCodec::plain;
-  if (filters.size() == 1 && is_deflate(0)) return ChunkCodec::deflate;
-  if (filters.size() == 1 && is_shuffle(0)) return ChunkCodec::shuffle;
-  if (filters.size() == 2 && is_shuffle(0) && is_deflate(1)) return ChunkCodec::shuffle_deflate;
-  return ChunkCodec::library;
+/// The filters, if all of them are undone here. One that shuffles values of another size than the dataset's is left to
+/// HDF5.
+std::optional<std::vector<ChunkFilter>> own_filters(const io::H5Table& description) {
+  std::vector<ChunkFilter> filters;
+  for (const auto& filter : description.filters) {
+    if (filter.id == io::H5Filter::deflate)
+      filters.push_back(ChunkFilter::deflate);
+    else if (filter.id == io::H5Filter::fletcher32)
+      filters.push_back(ChunkFilter::fletcher32);
+    else if (filter.id == io::H5Filter::shuffle && !filter.values.empty() &&
+             filter.values.front() == size_of(description.dtype))
+      filters.push_back(ChunkFilter::shuffle);
+    else
+      return std::nullopt;
+  }
+  if (std::count(filters.begin(), filters.end(), ChunkFilter::deflate) > 1) return std::nullopt;
+  return filters;
 }
 
 /// Whether chunk number `chunk` reaches beyond the dataset.
@@ -57,9 +64,10 @@ void require_in_file(const DataFile& file, std::uint64_t offset, std::uint64_t b
 void require_readable_filters(const io::H5Table& description) { io::h5_require_filters(description.filters); }
 
 void find_chunks(hid_t dataset, const io::H5Table& description, const DataFile& file, H5ChunkTable& table) {
-  table.codec = codec_of(description);
-  if (io::h5_chunk_count(table.shape, table.chunk) > most_listed_chunks) table.codec = ChunkCodec::library;
-  if (table.codec == ChunkCodec::library) return require_readable_filters(description);
+  const auto filters = own_filters(description);
+  table.by_library = !filters || io::h5_chunk_count(table.shape, table.chunk) > most_listed_chunks;
+  if (table.by_library) return require_readable_filters(description);
+  table.filters = *filters;
   table.chunks = io::h5_chunks(dataset, table.shape, table.chunk);
   for (std::uint64_t i = 0; i < table.chunks.size(); ++i) {
     auto& chunk = table.chunks[i];

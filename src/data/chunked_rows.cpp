@@ -44,7 +44,7 @@ ChunkedRows::ChunkedRows(H5ChunkTable table, std::size_t number, std::shared_ptr
       path_(std::move(path)),
       cache_(std::move(cache)),
       axis_bytes_(table_.shape.size(), size_of(table_.dtype)) {
-  if (table_.codec == ChunkCodec::library) library_ = std::make_unique<io::H5Reader>(path_, table_.dataset, table_.dtype);
+  if (table_.by_library) library_ = std::make_unique<io::H5Reader>(path_, table_.dataset, table_.dtype);
   for (std::size_t axis = 0; axis < table_.shape.size(); ++axis) {
     tiles_.push_back((table_.shape[axis] + table_.chunk[axis] - 1) / table_.chunk[axis]);
     if (axis > 0) per_band_ *= static_cast<std::uint64_t>(tiles_.back());
@@ -70,24 +70,24 @@ ChunkedRows::Box ChunkedRows::box_of(std::uint64_t chunk) const {
 }
 
 std::vector<std::byte> ChunkedRows::decoded(std::uint64_t chunk, const Box& box) const {
-  std::vector<std::byte> values(bytes_of_box(box.stored, table_.dtype));
+  const auto bytes = bytes_of_box(box.stored, table_.dtype);
   if (library_) {
+    std::vector<std::byte> values(bytes);
     library_->read(box.start, box.count, values.data());
     return values;
   }
   const auto& place = table_.chunks[chunk];
-  if (place.bytes == 0) return filled(table_.fill, values.size());
-  std::vector<std::byte> stored(place.bytes);
+  if (place.bytes == 0) return filled(table_.fill, bytes);
   try {
+    std::vector<std::byte> stored(place.bytes);
     files_->get(table_.file)->read(place.address, stored);
-    decode_chunk(table_, place, std::move(stored), values);
+    return decoded_chunk(table_, place, std::move(stored), bytes);
   } catch (const io::StorageError&) {
     throw;
   } catch (const Error& error) {
     throw Error(fmt::format("the chunk at {} of dataset '{}' of '{}' ({} bytes at byte {}) cannot be read: {}",
                             to_string(box.start), table_.dataset, path_, place.bytes, place.address, error.what()));
   }
-  return values;
 }
 
 ChunkCache::Values ChunkedRows::values_of(std::uint64_t chunk, const Box& box) const {

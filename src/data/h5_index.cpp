@@ -70,7 +70,7 @@ CborJson as_cbor(const DataFile& file) { return CborJson::array({file.path, file
 
 CborJson as_cbor(const H5ChunkTable& table) {
   return CborJson::array({table.file, as_blob(table.dataset), table.shape, table.chunk, name_of(table.dtype), table.swapped,
-                          static_cast<int>(table.codec), as_blob(table.fill), table.chunks.size(),
+                          table.filters, table.by_library, as_blob(table.fill), table.chunks.size(),
                           as_blob(chunks_as_bytes(table.chunks))});
 }
 
@@ -92,9 +92,10 @@ H5ChunkTable chunk_table_of(const CborJson& json) {
           json.at(3),
           dtype_from(json.at(4).get<std::string>()),
           json.at(5),
-          static_cast<ChunkCodec>(json.at(6).get<int>()),
-          from_blob(json.at(7)),
-          chunks_from_bytes(from_blob(json.at(9)), json.at(8))};
+          json.at(6),
+          json.at(7),
+          from_blob(json.at(8)),
+          chunks_from_bytes(from_blob(json.at(10)), json.at(9))};
 }
 
 H5Piece piece_of(const CborJson& json) {

@@ -11,14 +11,8 @@
 
 namespace trainrt::data {
 
-/// How the bytes of a chunk become values.
-enum class ChunkCodec : std::uint8_t {
-  plain,
-  deflate,
-  shuffle,
-  shuffle_deflate,  ///< shuffled, then deflated
-  library           ///< anything else: HDF5 does it
-};
+/// What was done to the values of a chunk, and is undone here; anything else HDF5 undoes.
+enum class ChunkFilter : std::uint8_t { shuffle, deflate, fletcher32 };
 
 /// A chunked dataset of one of the files.
 struct H5ChunkTable {
@@ -26,10 +20,11 @@ struct H5ChunkTable {
   std::string dataset;
   Shape shape, chunk;
   DType dtype = DType::u8;
-  std::size_t swapped = 1;  ///< bytes of a value whose order is to be turned round
-  ChunkCodec codec = ChunkCodec::plain;
-  std::string fill;                 ///< one value: what was never written has it
-  std::vector<io::H5Chunk> chunks;  ///< row-major; none if HDF5 reads them
+  std::size_t swapped = 1;                ///< bytes of a value whose order is to be turned round
+  std::vector<ChunkFilter> filters = {};  ///< in the order in which they were applied
+  bool by_library = false;                ///< HDF5 reads it
+  std::string fill;                       ///< one value: what was never written has it
+  std::vector<io::H5Chunk> chunks;        ///< row-major; none if HDF5 reads them
 
   std::size_t row_bytes() const;
 };

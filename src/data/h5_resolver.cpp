@@ -154,10 +154,10 @@ H5Resolver::Pieces H5Resolver::in_chunks(std::size_t file, const std::string& da
 /// `is_one_row`: all of it is one sample of a virtual dataset, or it has only one.
 std::size_t H5Resolver::add_chunks(std::size_t file, const std::string& dataset, const io::H5Table& table,
                                    bool is_one_row) {
-  H5ChunkTable made{file,          dataset,           table.shape,         table.chunk, table.dtype,
-                    table.swapped, ChunkCodec::plain, as_text(table.fill), {}};
+  H5ChunkTable made{file,          dataset, table.shape, table.chunk,         table.dtype,
+                    table.swapped, {},      false,       as_text(table.fill), {}};
   find_chunks(io::h5_open_dataset(open_file(file), dataset), table, index_.files[file], made);
-  if (is_one_row && made.codec != ChunkCodec::library) {
+  if (is_one_row && !made.by_library) {
     made.shape.insert(made.shape.begin(), 1);
     made.chunk.insert(made.chunk.begin(), 1);
   }

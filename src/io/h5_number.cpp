@@ -27,9 +27,10 @@ std::string h5_type_in_words(hid_t type) {
   const auto bits = 8 * H5Tget_size(type);
   switch (H5Tget_class(type)) {
     case H5T_INTEGER:
-      return fmt::format("{}{}", H5Tget_sign(type) == H5T_SGN_NONE ? 'u' : 'i', bits);
+      return H5Tget_sign(type) == H5T_SGN_NONE ? fmt::format("u{}", bits)
+                                               : fmt::format("an integer of {} bits in a form of its own", bits);
     case H5T_FLOAT:
-      return fmt::format("f{}", bits);
+      return fmt::format("a float of {} bits in a form of its own", bits);
     case H5T_STRING:
       return H5Tis_variable_str(type) > 0 ? "string of variable length" : "string";
     case H5T_COMPOUND:

@@ -12,7 +12,7 @@
 namespace trainrt::io {
 
 struct H5Filter {
-  static constexpr int deflate = 1, shuffle = 2;  // H5Z_FILTER_...
+  static constexpr int deflate = 1, shuffle = 2, fletcher32 = 3;  // H5Z_FILTER_...
   int id = 0;
   std::string name;  ///< as its maker calls it; may be empty
   std::vector<unsigned> values;

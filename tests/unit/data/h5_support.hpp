@@ -18,6 +18,7 @@ struct H5Make {
   int gzip = 0;
   bool shuffle = false;
   bool fletcher = false;
+  bool scale_offset = false;  ///< only HDF5 undoes that
   bool compact = false;
   bool is_written = true;
   bool edges_are_plain = false;
@@ -40,6 +41,7 @@ inline H5Id h5_creation(const H5Make& how) {
   if (how.compact) check(H5Pset_layout(made, H5D_COMPACT));
   if (!how.chunk.empty()) check(H5Pset_chunk(made, static_cast<int>(how.chunk.size()), how.chunk.data()));
   if (how.edges_are_plain) check(H5Pset_chunk_opts(made, H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS));
+  if (how.scale_offset) check(H5Pset_scaleoffset(made, H5Z_SO_INT, 0));
   if (how.shuffle) check(H5Pset_shuffle(made));
   if (how.gzip > 0) check(H5Pset_deflate(made, static_cast<unsigned>(how.gzip)));
   if (how.fletcher) check(H5Pset_fletcher32(made));

@@ -70,7 +70,9 @@ TEST_CASE("datasets of an HDF5 file are fields; several threads read in any orde
       {"gzip", {.chunk = {7, 5, 6}, .gzip = 4}},
       {"shuffle", {.chunk = {7, 5, 6}, .shuffle = true}},
       {"shuffled_gzip", {.chunk = {7, 4, 5}, .gzip = 1, .shuffle = true}},
-      {"checksummed", {.chunk = {7, 4, 5}, .gzip = 1, .fletcher = true}},  // HDF5 itself decodes it
+      {"checksummed", {.chunk = {7, 4, 5}, .fletcher = true}},
+      {"checksummed_gzip", {.chunk = {7, 4, 5}, .gzip = 1, .shuffle = true, .fletcher = true}},
+      {"scale_offset", {.chunk = {7, 4, 5}, .scale_offset = true}},
       {"one_chunk", {.chunk = {50, 5, 6}, .gzip = 1}},
       {"plain_edges", {.chunk = {7, 4, 5}, .gzip = 1, .edges_are_plain = true}},
       {"big_endian", {.type = H5T_STD_I32BE}},

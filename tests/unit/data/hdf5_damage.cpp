@@ -1,0 +1,169 @@
+#include <trainrt/error.hpp>
+
+#include "data/h5_index.hpp"
+#include "data/listing.hpp"
+#include "unit/data/h5_support.hpp"
+
+using namespace data_test;
+using Catch::Contains;
+
+namespace {
+
+data::H5Index index_of(const std::string& path) {
+  const auto listing = data::list_dataset("train", options({{"source", path}}));
+  return data::h5_index_of(listing.entries.front().content.index);
+}
+
+void overwrite(const std::string& path, std::uint64_t offset, const std::string& bytes) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(offset));
+  file << bytes;
+}
+
+/// A number as HDF5 stores it.
+std::string as_u64(std::uint64_t number) {
+  std::string bytes(8, '\0');
+  std::memcpy(bytes.data(), &number, 8);
+  return bytes;
+}
+
+/// Replaces one text in a file by another of the same length.
+void replace_in(const std::string& path, const std::string& old, const std::string& with) {
+  const auto bytes = read(path);
+  const auto at = bytes.find(old);
+  REQUIRE(at != std::string::npos);
+  overwrite(path, at, with);
+}
+
+}  // namespace
+
+TEST_CASE("what is no HDF5 file, or one that was cut, is an error that names it") {
+  const Scratch dir;
+  write(dir / "text.h5", "images,labels\n");
+  both_say({{"source", dir / "text.h5"}}, "text.h5", "cannot be read");
+  write(dir / "empty.h5", "");
+  both_say({{"source", dir / "empty.h5"}}, "empty.h5", "cannot be read");
+  make_h5(dir / "whole.h5", [](hid_t file) {
+    add_counting(file, "x", {40, 30});
+    add_counting(file, "y", {40, 30}, {.chunk = {7, 7}, .gzip = 1});
+  });
+  const auto whole = read(dir / "whole.h5");
+  for (std::size_t length = 0; length < whole.size(); length += 97) {
+    write(dir / "cut.h5", whole.substr(0, length));
+    both_say({{"source", dir / "cut.h5"}}, "cut.h5", "cannot be read");
+  }
+}
+
+TEST_CASE("a file that is cut after it was listed is an error, and no crash") {
+  const Scratch dir;
+  const auto path = dir / "x.h5";
+  make_h5(path, [](hid_t file) { add_counting(file, "x", {40, 30}, {.chunk = {7, 7}, .gzip = 1}); });
+  const auto dataset = open({{"source", path}});
+  gathered<std::int32_t>(*dataset, 0, {0});
+  fs::resize_file(path, fs::file_size(path) / 2);
+  std::vector<std::uint64_t> all(40);
+  std::iota(all.begin(), all.end(), 0);
+  CHECK_THROWS_WITH(gathered<std::int32_t>(*dataset, 0, all), Contains("x.h5") && Contains("was changed"));
+}
+
+TEST_CASE("a chunk that is damaged is an error that names it; all threads that want it hear of it") {
+  const Scratch dir;
+  const auto path = dir / "x.h5";
+  make_h5(path, [](hid_t file) { add_counting(file, "x", {40, 30}, {.chunk = {10, 30}, .gzip = 1, .shuffle = true}); });
+  const auto chunk = index_of(path).tables.front().chunks.at(2);
+  REQUIRE(chunk.bytes > 20);
+  overwrite(path, chunk.address + 10, "damaged!");
+  const auto dataset = open({{"source", path}});
+  std::atomic<int> told = 0;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread)
+    threads.emplace_back([&] {
+      try {
+        gathered<std::int32_t>(*dataset, 0, {25, 3});
+      } catch (const Error& error) {
+        const std::string what = error.what();
+        if (what.find("the chunk at [20, 0] of dataset 'x' of '" + path) != std::string::npos) ++told;
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  CHECK(told == 4);
+  CHECK(gathered<std::int32_t>(*dataset, 0, {30})[0] == 900);
+}
+
+TEST_CASE("a chunk that gives fewer or more bytes than it should is an error") {
+  const Scratch dir;
+  const auto path = dir / "x.h5";
+  for (const std::size_t rows : {9, 11}) {
+    const H5Make how{.chunk = {rows, 4}, .gzip = 1}, real{.chunk = {10, 4}, .gzip = 1};
+    make_h5(dir / "other.h5", [&](hid_t file) { add_counting(file, "x", {rows, 4}, how); });
+    const auto other = index_of(dir / "other.h5").tables.front().chunks.front();
+    const auto bytes = read(dir / "other.h5").substr(other.address, other.bytes);
+    make_h5(path, [&](hid_t file) {
+      add_counting(file, "x", {10, 4}, {.chunk = {10, 4}, .gzip = 1, .is_written = false});
+      const H5Id dataset(H5Dopen2(file, "x", H5P_DEFAULT), H5Dclose, "test");
+      const hsize_t at[] = {0, 0};
+      io::h5_check(H5Dwrite_chunk(dataset, H5P_DEFAULT, 0, at, bytes.size(), bytes.data()), "test");
+    });
+    CHECK_THROWS_WITH(gathered<std::int32_t>(*open({{"source", path}}), 0, {0}),
+                      Contains("dataset 'x'") && Contains("x.h5") && Contains(rows == 9 ? "too few" : "too many"));
+  }
+}
+
+TEST_CASE("a chunk whose checksum is wrong is an error, of values as of any number of bytes") {
+  const Scratch dir;
+  const auto path = dir / "x.h5";
+  for (const std::size_t length : {1, 719, 721, 3000}) {
+    make_h5(path, [&](hid_t file) {
+      add_counting(file, "x", {length}, {.type = H5T_STD_I8LE, .chunk = {length}, .fletcher = true});
+    });
+    CHECK(gathered<std::int8_t>(*open({{"source", path}}), 0, {0})[0] == 0);
+    const auto chunk = index_of(path).tables.front().chunks.front();
+    REQUIRE(chunk.bytes == length + 4);
+    overwrite(path, chunk.address + length / 2, "\x55");
+    CHECK_THROWS_WITH(gathered<std::int8_t>(*open({{"source", path}}), 0, {0}), Contains("its checksum is wrong"));
+  }
+}
+
+TEST_CASE("a filter that a chunk skips is not undone") {
+  const Scratch dir;
+  const auto path = dir / "x.h5";
+  const auto plain = counting_values(40, 5);
+  make_h5(path, [&](hid_t file) {
+    add_counting(file, "x", {20, 4}, {.chunk = {10, 4}, .gzip = 1, .shuffle = true});
+    const H5Id dataset(H5Dopen2(file, "x", H5P_DEFAULT), H5Dclose, "test");
+    const hsize_t at[] = {10, 0};
+    io::h5_check(H5Dwrite_chunk(dataset, H5P_DEFAULT, 3, at, plain.size() * 4, plain.data()), "test");
+  });
+  CHECK(gathered<std::int32_t>(*open({{"source", path}}), 0, {10, 0}) == std::vector<std::int32_t>{5, 6, 7, 8, 0, 1, 2, 3});
+}
+
+TEST_CASE("a header that promises more than the file can hold is an error") {
+  const Scratch dir;
+  const auto path = dir / "x.h5";
+  make_h5(path, [](hid_t file) { add_counting(file, "x", {40, 30}); });
+  replace_in(path, as_u64(40) + as_u64(30), as_u64(std::uint64_t{1} << 40) + as_u64(30));
+  both_say({{"source", path}}, "dataset 'x' of", "its shape needs");
+  replace_in(path, as_u64(std::uint64_t{1} << 40) + as_u64(30), as_u64(UINT64_MAX / 2) + as_u64(UINT64_MAX / 2));
+  both_say({{"source", path}}, "dataset 'x' of", "impossibly many");
+  make_h5(path, [](hid_t file) {  // a sample of 4 PiB that was never written
+    add_dataset(file, "x", {4, std::size_t{1} << 50}, {}, {.chunk = {1, 1024}, .is_written = false});
+  });
+  CHECK_THROWS_WITH(open({{"source", path}}), Contains("a sample of dataset 'x'") && Contains("memory"));
+}
+
+TEST_CASE("a filter that HDF5 lacks is an error that names it and its Debian package") {
+  const Scratch dir;
+  const auto path = dir / "x.h5";
+  make_h5(path, [](hid_t file) {
+    const auto creation = h5_creation({.chunk = {10}});
+    io::h5_check(H5Pset_filter(creation, 32013, H5Z_FLAG_OPTIONAL, 0, nullptr), "test");
+    const hsize_t extent = 10;
+    const H5Id space(H5Screate_simple(1, &extent, nullptr), H5Sclose, "test");
+    const H5Id dataset(H5Dcreate2(file, "x", H5T_STD_U8LE, space, H5P_DEFAULT, creation, H5P_DEFAULT), H5Dclose, "test");
+    const hsize_t at = 0;
+    io::h5_check(H5Dwrite_chunk(dataset, H5P_DEFAULT, 0, &at, 4, "data"), "test");
+  });
+  if (H5Zfilter_avail(32013) > 0) return;
+  both_say({{"source", path}}, "dataset 'x' of", "zfp (HDF5 filter 32013)");
+  both_say({{"source", path}}, "x.h5", "hdf5-filter-plugin-zfp-serial");
+}
