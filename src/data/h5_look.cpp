@@ -41,11 +41,17 @@ void say_ignored_once(const std::string& text) {
   if (std::exchange(said, text) != text) log::info(text);
 }
 
+std::string about_file(const DataFile& file) { return fmt::format("'{}' cannot be read", file.path); }
+
+io::H5Members members_of(const DataFile& file, hid_t group) {
+  return about_h5(about_file(file), [&] { return io::h5_members(group); });
+}
+
 std::vector<std::string> usable(const DataFile& file, hid_t group, const std::string& group_name) {
-  auto members = io::h5_members(group);
+  auto members = members_of(file, group);
   std::vector<std::string> names;
   for (const auto& name : members.datasets) {
-    const auto why = io::h5_no_table(io::h5_open_dataset(group, name));
+    const auto why = about_h5(about_dataset(name, file), [&] { return io::h5_no_table(io::h5_open_dataset(group, name)); });
     if (why.empty())
       names.push_back(name);
     else
@@ -61,7 +67,7 @@ std::vector<std::string> usable(const DataFile& file, hid_t group, const std::st
 }
 
 void require_there(const DataFile& file, hid_t group, const std::vector<std::string>& names) {
-  const auto there = io::h5_members(group).datasets;
+  const auto there = members_of(file, group).datasets;
   for (const auto& name : names) {
     if (std::count(names.begin(), names.end(), name) > 1)
       throw UsageError(fmt::format("the fields name {} twice", about_dataset(name, file)));
@@ -72,52 +78,47 @@ void require_there(const DataFile& file, hid_t group, const std::vector<std::str
   }
 }
 
-/// One field, and in `rows` how many samples it has.
-Dataset::Field field_of_table(const std::string& name, const io::H5Table& table, std::vector<std::string>& shapes) {
-  shapes.push_back(excerpt(name) + " " + to_string(table.shape));
-  return {name, table.dtype, {table.shape.begin() + 1, table.shape.end()}};
-}
-
-void require_same_rows(const DataFile& file, const std::vector<std::uint64_t>& rows,
-                       const std::vector<std::string>& shapes) {
-  if (std::count(rows.begin(), rows.end(), rows.front()) == std::ssize(rows)) return;
+/// The fields, without where their rows lie. All have as many of those.
+FileContent described_content(const DataFile& file, hid_t group, const std::vector<std::string>& names) {
+  FileContent content;
+  std::vector<std::string> shapes;
+  bool is_same = true;
+  for (const auto& name : names) {
+    const auto table = about_h5(about_dataset(name, file), [&] { return io::h5_table(io::h5_open_dataset(group, name)); });
+    const auto rows = static_cast<std::uint64_t>(table.shape.front());
+    if (content.fields.empty()) content.samples = rows;
+    is_same = is_same && rows == content.samples;
+    content.fields.push_back({name, table.dtype, {table.shape.begin() + 1, table.shape.end()}});
+    shapes.push_back(excerpt(name) + " " + to_string(table.shape));
+  }
+  if (is_same) return content;
   throw UsageError(
       fmt::format("the datasets of '{}' do not have as many samples as each other (the first axis): {}; name those that "
                   "belong together",
                   file.path, join(shapes)));
 }
 
+std::string without_slashes(std::string path) {
+  path.erase(0, std::min(path.find_first_not_of('/'), path.size()));
+  while (path.ends_with('/')) path.pop_back();
+  return path;
+}
+
 }  // namespace
 
 FileContent look_at_h5(const DataFile& file, const std::string& group_name, const std::vector<std::string>& fields) {
-  const auto group_path =
-      std::string(trim(group_name)).substr(std::min(group_name.find_first_not_of('/'), group_name.size()));
-  auto resolver = about_h5(fmt::format("'{}' cannot be read", file.path), [&] { return H5Resolver(file); });
-  auto names = fields;
-  about_h5(fmt::format("'{}' cannot be read", file.path), [&] {
-    const auto group = io::h5_open_group(resolver.file(), group_path);
-    if (names.empty())
-      names = usable(file, group, group_path);
-    else
-      require_there(file, group, names);
-  });
-  FileContent content;
-  std::vector<H5Field> in_file;
-  std::vector<std::uint64_t> rows;
-  std::vector<std::string> shapes;
+  const auto lock = io::h5_lock();  // ids are closed on the way
+  const auto path = without_slashes(trim(group_name));
+  H5Resolver resolver(file);
+  const auto group = about_h5(about_file(file), [&] { return io::h5_open_group(resolver.file(), path); });
+  const auto names = fields.empty() ? usable(file, group, path) : fields;
+  if (!fields.empty()) require_there(file, group, names);
+  auto content = described_content(file, group, names);
+  std::vector<H5Field> found;
   for (const auto& name : names)
-    about_h5(about_dataset(name, file), [&] {
-      const auto table = io::h5_table(io::h5_open_dataset(resolver.file(), below(group_path, name)));
-      content.fields.push_back(field_of_table(name, table, shapes));
-      rows.push_back(static_cast<std::uint64_t>(table.shape.front()));
-    });
-  require_same_rows(file, rows, shapes);
-  content.samples = rows.front();
-  for (const auto& name : names)
-    in_file.push_back(
-        {name, about_h5(about_dataset(name, file), [&] { return resolver.pieces_of(below(group_path, name)); })});
+    found.push_back({name, about_h5(about_dataset(name, file), [&] { return resolver.pieces_of(below(path, name)); })});
   auto index = resolver.take();
-  index.fields = std::move(in_file);
+  index.fields = std::move(found);
   content.index = bytes_of(index);
   return content;
 }
