@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <numeric>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -28,7 +29,8 @@ std::size_t neighbours(std::span<const std::uint64_t> rows, std::size_t at) {
 /// A contiguous dataset that is the whole field.
 class WholeRows final : public Rows {
  public:
-  WholeRows(const DataFile& file, const RowPlace& place) : rows_(std::make_shared<InputFile>(file), place) {}
+  WholeRows(const DataFile& file, const RowPlace& place, bool keep)
+      : rows_(std::make_shared<InputFile>(file), place, keep) {}
   void read(std::span<const std::uint64_t> rows, std::byte* out) const override { rows_.read(rows, out); }
   bool is_resident() const override { return rows_.is_resident(); }
 
@@ -86,6 +88,17 @@ class LibraryRows final : public Rows {
 class KeptRows final : public Rows {
  public:
   KeptRows(std::string values, std::size_t row_bytes) : values_(std::move(values)), row_bytes_(row_bytes) {}
+  /// All rows that `from` has.
+  KeptRows(const Rows& from, std::uint64_t rows, std::size_t row_bytes)
+      : values_(rows * row_bytes, '\0'), row_bytes_(row_bytes) {
+    constexpr std::uint64_t at_once = 4096;
+    std::vector<std::uint64_t> numbers;
+    for (std::uint64_t first = 0; first < rows; first += numbers.size()) {
+      numbers.resize(std::min(at_once, rows - first));
+      std::iota(numbers.begin(), numbers.end(), first);
+      from.read(numbers, reinterpret_cast<std::byte*>(values_.data() + first * row_bytes));
+    }
+  }
   void read(std::span<const std::uint64_t> rows, std::byte* out) const override {
     copy_rows(std::as_bytes(std::span(values_)), row_bytes_, rows, out);
   }
@@ -114,8 +127,9 @@ class MissingRows final : public Rows {
 /// Makes the rows of one file's fields.
 class RowsOfFile {
  public:
-  RowsOfFile(const H5Index& index, std::uint64_t cache_bytes)
+  RowsOfFile(const H5Index& index, std::uint64_t cache_bytes, bool keep)
       : index_(index),
+        keep_(keep),
         files_(std::make_shared<InputFiles>(index.files)),
         cache_(std::make_shared<ChunkCacheShare>(cache_bytes)) {}
 
@@ -124,14 +138,18 @@ class RowsOfFile {
     require_memory(row_bytes, fmt::format("a sample of dataset '{}' of '{}'", in_file.name, index_.files.front().path));
     if (in_file.pieces.size() == 1 && in_file.pieces[0].kind == H5Piece::Kind::file) {
       const auto& piece = in_file.pieces[0];
-      return std::make_unique<WholeRows>(index_.files.at(piece.in), place_of(piece, row_bytes));
+      return std::make_unique<WholeRows>(index_.files.at(piece.in), place_of(piece, row_bytes), keep_);
     }
+    std::uint64_t samples = 0;
     std::vector<PiecedRows::Piece> pieces;
     for (const auto& piece : in_file.pieces) {
+      samples += piece.rows;
       const bool begins_there = piece.kind == H5Piece::Kind::chunks || piece.kind == H5Piece::Kind::library;
       pieces.push_back({piece.rows, begins_there ? piece.first : 0, of_piece(piece, field)});
     }
-    return std::make_unique<PiecedRows>(row_bytes, std::move(pieces));
+    auto rows = std::make_unique<PiecedRows>(row_bytes, std::move(pieces));
+    if (!keep_ || rows->is_resident()) return rows;
+    return std::make_unique<KeptRows>(*rows, samples, row_bytes);
   }
 
  private:
@@ -165,6 +183,7 @@ class RowsOfFile {
   }
 
   const H5Index& index_;
+  bool keep_;
   std::shared_ptr<const InputFiles> files_;
   std::shared_ptr<ChunkCacheShare> cache_;
   std::map<std::size_t, std::shared_ptr<const Rows>> chunked_;  // by their tables
@@ -173,8 +192,8 @@ class RowsOfFile {
 }  // namespace
 
 std::vector<std::unique_ptr<Rows>> open_h5_rows(const H5Index& index, const std::vector<Dataset::Field>& fields,
-                                                std::uint64_t cache_bytes) {
-  RowsOfFile file(index, cache_bytes);
+                                                std::uint64_t cache_bytes, bool keep) {
+  RowsOfFile file(index, cache_bytes, keep);
   std::vector<std::unique_ptr<Rows>> rows;
   for (std::size_t i = 0; i < index.fields.size(); ++i) rows.push_back(file.of_field(index.fields[i], fields.at(i)));
   return rows;

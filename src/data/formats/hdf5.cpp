@@ -11,10 +11,10 @@ namespace {
 
 class Hdf5Source final : public Source {
  public:
-  Hdf5Source(const FileContent& content, std::uint64_t cache_bytes)
+  Hdf5Source(const FileContent& content, std::uint64_t cache_bytes, bool keep)
       : size_(content.samples),
         fields_(content.fields),
-        rows_(open_h5_rows(h5_index_of(content.index), content.fields, cache_bytes)) {}
+        rows_(open_h5_rows(h5_index_of(content.index), content.fields, cache_bytes, keep)) {}
 
   std::uint64_t size() const override { return size_; }
   const std::vector<Dataset::Field>& fields() const override { return fields_; }
@@ -43,8 +43,20 @@ FileContent look_at_hdf5(const DataFile& file, const Options& options) {
   return look_at_h5(file, options.text("group"), words_in(options.text("fields")));
 }
 
-std::unique_ptr<Source> open_hdf5(const DataFile&, const FileContent& content, const Options& options) {
-  return std::make_unique<Hdf5Source>(content, options.bytes("chunk_cache"));
+std::uint64_t bytes_in_memory(const FileContent& content) {
+  std::uint64_t bytes = 0;
+  for (const auto& field : content.fields) bytes += sample_bytes(field);
+  return bytes * content.samples;
+}
+
+/// That files are small says little of what they become: compressed, or made of other files.
+bool is_about_its_size(const DataFile& file, const FileContent& content) {
+  constexpr std::uint64_t most_times = 4;
+  return bytes_in_memory(content) / most_times <= file.size;
+}
+
+std::unique_ptr<Source> open_hdf5(const DataFile& file, const FileContent& content, const Options& options, bool keep) {
+  return std::make_unique<Hdf5Source>(content, options.bytes("chunk_cache"), keep && is_about_its_size(file, content));
 }
 
 bool is_hdf5_name(std::string_view name) {

@@ -85,7 +85,9 @@ TEST_CASE("datasets of an HDF5 file are fields; several threads read in any orde
         for (const auto& [name, how] : kinds) add_counting(file, name, {50, 5, 6}, how);
       },
       latest, latest ? 512 : 0);
-  for (const auto& [name, how] : kinds) as_hdf5_reads<std::int32_t>(path, name, H5T_NATIVE_INT);
+  for (const auto& [name, how] : kinds)
+    for (const std::string memory : {"0", "1 MiB"})
+      as_hdf5_reads<std::int32_t>(path, name, H5T_NATIVE_INT, {{"memory", memory}});
   CHECK(open({{"source", path}})->source->fields().size() == kinds.size());
 }
 
@@ -93,7 +95,7 @@ TEST_CASE("a cache of chunks that is too small for one still gives the right val
   const Scratch dir;
   const auto path = dir / "x.h5";
   make_h5(path, [](hid_t file) { add_counting(file, "x", {50, 6}, {.chunk = {7, 4}, .gzip = 1}); });
-  as_hdf5_reads<std::int32_t>(path, "x", H5T_NATIVE_INT, {{"chunk_cache", "1"}});
+  as_hdf5_reads<std::int32_t>(path, "x", H5T_NATIVE_INT, {{"chunk_cache", "1"}, {"memory", "0"}});
 }
 
 TEST_CASE("every DType is a field, in either byte order") {

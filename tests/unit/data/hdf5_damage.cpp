@@ -58,7 +58,7 @@ TEST_CASE("a file that is cut after it was listed is an error, and no crash") {
   const Scratch dir;
   const auto path = dir / "x.h5";
   make_h5(path, [](hid_t file) { add_counting(file, "x", {40, 30}, {.chunk = {7, 7}, .gzip = 1}); });
-  const auto dataset = open({{"source", path}});
+  const auto dataset = open({{"source", path}, {"memory", "0"}});
   gathered<std::int32_t>(*dataset, 0, {0});
   fs::resize_file(path, fs::file_size(path) / 2);
   std::vector<std::uint64_t> all(40);
@@ -73,7 +73,7 @@ TEST_CASE("a chunk that is damaged is an error that names it; all threads that w
   const auto chunk = index_of(path).tables.front().chunks.at(2);
   REQUIRE(chunk.bytes > 20);
   overwrite(path, chunk.address + 10, "damaged!");
-  const auto dataset = open({{"source", path}});
+  const auto dataset = open({{"source", path}, {"memory", "0"}});
   std::atomic<int> told = 0;
   std::vector<std::thread> threads;
   for (int thread = 0; thread < 4; ++thread)
@@ -104,7 +104,7 @@ TEST_CASE("a chunk that gives fewer or more bytes than it should is an error") {
       const hsize_t at[] = {0, 0};
       io::h5_check(H5Dwrite_chunk(dataset, H5P_DEFAULT, 0, at, bytes.size(), bytes.data()), "test");
     });
-    CHECK_THROWS_WITH(gathered<std::int32_t>(*open({{"source", path}}), 0, {0}),
+    CHECK_THROWS_WITH(gathered<std::int32_t>(*open({{"source", path}, {"memory", "0"}}), 0, {0}),
                       Contains("dataset 'x'") && Contains("x.h5") && Contains(rows == 9 ? "too few" : "too many"));
   }
 }
@@ -116,11 +116,12 @@ TEST_CASE("a chunk whose checksum is wrong is an error, of values as of any numb
     make_h5(path, [&](hid_t file) {
       add_counting(file, "x", {length}, {.type = H5T_STD_I8LE, .chunk = {length}, .fletcher = true});
     });
-    CHECK(gathered<std::int8_t>(*open({{"source", path}}), 0, {0})[0] == 0);
+    CHECK(gathered<std::int8_t>(*open({{"source", path}, {"memory", "0"}}), 0, {0})[0] == 0);
     const auto chunk = index_of(path).tables.front().chunks.front();
     REQUIRE(chunk.bytes == length + 4);
     overwrite(path, chunk.address + length / 2, "\x55");
-    CHECK_THROWS_WITH(gathered<std::int8_t>(*open({{"source", path}}), 0, {0}), Contains("its checksum is wrong"));
+    CHECK_THROWS_WITH(gathered<std::int8_t>(*open({{"source", path}, {"memory", "0"}}), 0, {0}),
+                      Contains("its checksum is wrong"));
   }
 }
 
@@ -134,7 +135,8 @@ TEST_CASE("a filter that a chunk skips is not undone") {
     const hsize_t at[] = {10, 0};
     io::h5_check(H5Dwrite_chunk(dataset, H5P_DEFAULT, 3, at, plain.size() * 4, plain.data()), "test");
   });
-  CHECK(gathered<std::int32_t>(*open({{"source", path}}), 0, {10, 0}) == std::vector<std::int32_t>{5, 6, 7, 8, 0, 1, 2, 3});
+  CHECK(gathered<std::int32_t>(*open({{"source", path}, {"memory", "0"}}), 0, {10, 0}) ==
+        std::vector<std::int32_t>{5, 6, 7, 8, 0, 1, 2, 3});
 }
 
 TEST_CASE("a header that promises more than the file can hold is an error") {
@@ -148,7 +150,7 @@ TEST_CASE("a header that promises more than the file can hold is an error") {
   make_h5(path, [](hid_t file) {  // a sample of 4 PiB that was never written
     add_dataset(file, "x", {4, std::size_t{1} << 50}, {}, {.chunk = {1, 1024}, .is_written = false});
   });
-  CHECK_THROWS_WITH(open({{"source", path}}), Contains("a sample of dataset 'x'") && Contains("memory"));
+  CHECK_THROWS_WITH(open({{"source", path}, {"memory", "0"}}), Contains("a sample of dataset 'x'") && Contains("memory"));
 }
 
 TEST_CASE("a filter that HDF5 lacks is an error that names it and its Debian package") {

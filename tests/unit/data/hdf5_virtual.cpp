@@ -49,7 +49,7 @@ std::vector<H5Piece::Kind> kinds_of(const std::map<std::string, std::string>& se
 }
 
 void reads_as_hdf5(const std::string& path) {
-  const auto dataset = open({{"source", path}});
+  const auto dataset = open({{"source", path}, {"memory", "0"}});
   const auto all = read_by_hdf5<std::int32_t>(path, "x", H5T_NATIVE_INT);
   const auto samples = dataset->source->size();
   const auto length = all.size() / samples;
@@ -176,7 +176,7 @@ TEST_CASE("external storage beside an HDF5 file is read, and none elsewhere") {
   const auto path = dir / "x.h5";
   write(dir / "first.raw", "head" + bytes_of_values(counting_values(8)));
   write(dir / "second.raw", "head" + bytes_of_values(counting_values(4, 8)));
-  const auto values = [&] { return gathered<std::int32_t>(*open({{"source", path}}), 0, {5, 0, 4, 3}); };
+  const auto values = [&] { return gathered<std::int32_t>(*open({{"source", path}, {"memory", "0"}}), 0, {5, 0, 4, 3}); };
   const std::vector<std::int32_t> expected{10, 11, 0, 1, 8, 9, 6, 7};
   make_h5(path, [](hid_t file) { add_external(file, {{"first.raw", 32}, {"second.raw", 16}}); });
   CHECK(kinds_of({{"source", path}}) == std::vector{H5Piece::Kind::file, H5Piece::Kind::file});
