@@ -70,12 +70,13 @@ io::H5Id& H5Resolver::open_file(std::size_t number) {
   return open_.emplace(number, io::h5_open_to_find(index_.files[number].path)).first->second;
 }
 
-/// Files that belong to the dataset lie in the folder of its file, or below: a file that comes from elsewhere cannot make
-/// this one read what it likes.
-std::string H5Resolver::beside(const std::string& name) const {
-  const std::filesystem::path own(index_.files.front().path), named(name);
+/// The path of a file that another one names, as seen from its folder. Files that belong to the dataset lie in the folder
+/// of its own file, or below: a file that comes from elsewhere cannot make this one read what it likes.
+std::string H5Resolver::beside(std::size_t file, const std::string& name) const {
+  const std::filesystem::path own(index_.files.front().path), by(index_.files[file].path);
   const auto folder = std::filesystem::absolute(own).lexically_normal().parent_path();
-  const auto inside = (folder / named).lexically_normal().lexically_relative(folder);
+  const auto named = std::filesystem::absolute(by).parent_path() / name;
+  const auto inside = named.lexically_normal().lexically_relative(folder);
   if (name.empty() || inside.empty() || *inside.begin() == ".." || inside == ".")
     throw UsageError(fmt::format("it names the file '{}', which is not in the folder of this file: that is refused", name));
   return (own.parent_path() / inside).string();
@@ -112,7 +113,7 @@ H5Resolver::Pieces H5Resolver::resolved(std::size_t number, const std::string& d
       return std::vector<H5Piece>{
           {.kind = H5Piece::Kind::file, .rows = rows, .in = number, .first = table.address, .swapped = table.swapped}};
     case io::H5Table::Layout::external:
-      return in_other_files(table, row_elements);
+      return in_other_files(number, table, row_elements);
     case io::H5Table::Layout::compact:
       return std::vector<H5Piece>{{.kind = H5Piece::Kind::kept, .rows = rows, .values = as_text(table.values)}};
     case io::H5Table::Layout::chunked:
@@ -123,12 +124,15 @@ H5Resolver::Pieces H5Resolver::resolved(std::size_t number, const std::string& d
   return std::vector<H5Piece>{missing_piece(rows, table)};
 }
 
-H5Resolver::Pieces H5Resolver::in_other_files(const io::H5Table& table, std::uint64_t row_elements) {
+H5Resolver::Pieces H5Resolver::in_other_files(std::size_t file, const io::H5Table& table, std::uint64_t row_elements) {
+  std::vector<std::size_t> numbers;  // all names are looked at first, whoever reads them then
+  for (const auto& part : table.external) numbers.push_back(add_file(beside(file, part.file)));
   const auto row_bytes = row_elements * size_of(table.dtype);
   auto left = rows_of(table, row_elements);
   std::vector<H5Piece> pieces;
-  for (const auto& part : table.external) {
-    const auto number = add_file(beside(part.file));
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const auto& part = table.external[i];
+    const auto number = numbers[i];
     const auto rows = std::min(part.bytes / row_bytes, left);
     if (rows < left && part.bytes % row_bytes != 0) return std::nullopt;
     if (rows == 0) continue;
@@ -167,7 +171,7 @@ std::size_t H5Resolver::add_chunks(std::size_t file, const std::string& dataset,
 
 H5Resolver::Pieces H5Resolver::in_source(std::size_t file, const io::H5Mapping& mapping, const io::H5Table& table,
                                          std::uint64_t row_elements, int depth) {
-  const auto source = mapping.file == "." ? file : add_file(beside(mapping.file));
+  const auto source = mapping.file == "." ? file : add_file(beside(file, mapping.file));
   const auto run = mapping.run_in(io::h5_table(io::h5_open_dataset(open_file(source), mapping.dataset)).shape);
   if (!run || run->first % row_elements != 0) return std::nullopt;
   const auto there = resolved(source, mapping.dataset, row_elements, table.dtype, depth + 1);
@@ -204,7 +208,7 @@ H5Resolver::Pieces H5Resolver::in_sources(std::size_t file, const io::H5Table& t
 /// HDF5 is to read it: then it must not open what leads elsewhere. And what it cannot find it takes for missing.
 void H5Resolver::require_plain_sources(const io::H5Table& table) {
   for (const auto& mapping : table.mappings) {
-    const auto path = mapping.file == "." ? index_.files.front().path : beside(mapping.file);
+    const auto path = mapping.file == "." ? index_.files.front().path : beside(0, mapping.file);
     if (is_pattern(mapping)) continue;
     const auto source = io::h5_table(io::h5_open_dataset(open_file(add_file(path)), mapping.dataset));
     if (source.layout == io::H5Table::Layout::spread || source.layout == io::H5Table::Layout::external)

@@ -25,14 +25,14 @@ class H5Resolver {
   using Pieces = std::optional<std::vector<H5Piece>>;  ///< nothing: only HDF5 knows
   /// The dataset seen as rows of so many elements.
   Pieces resolved(std::size_t file, const std::string& dataset, std::uint64_t row_elements, DType dtype, int depth);
-  Pieces in_other_files(const io::H5Table& table, std::uint64_t row_elements);
+  Pieces in_other_files(std::size_t file, const io::H5Table& table, std::uint64_t row_elements);
   Pieces in_chunks(std::size_t file, const std::string& dataset, const io::H5Table& table, std::uint64_t row_elements);
   Pieces in_sources(std::size_t file, const io::H5Table& table, std::uint64_t row_elements, int depth);
   Pieces in_source(std::size_t file, const io::H5Mapping& mapping, const io::H5Table& table, std::uint64_t row_elements,
                    int depth);
   std::size_t add_chunks(std::size_t file, const std::string& dataset, const io::H5Table& table, bool is_one_row);
   void require_plain_sources(const io::H5Table& table);
-  std::string beside(const std::string& name) const;
+  std::string beside(std::size_t file, const std::string& name) const;
   std::size_t add_file(const std::string& path);
   io::H5Id& open_file(std::size_t number);
 

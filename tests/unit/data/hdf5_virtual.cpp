@@ -97,11 +97,12 @@ TEST_CASE("a virtual dataset over rows of several files is read from those, with
 
 TEST_CASE("a virtual dataset of files with a sample each, and one of virtual datasets, are read without HDF5") {
   const Scratch dir;
+  fs::create_directory(dir / "sub");
   for (int i = 0; i < 3; ++i)
-    make_h5(dir / ("one" + std::to_string(i) + ".h5"), [&](hid_t file) {
+    make_h5(dir / ("sub/one" + std::to_string(i) + ".h5"), [&](hid_t file) {
       add_dataset(file, "x", {2, 3}, counting_values(6, i * 10), i == 1 ? H5Make{.chunk = {1, 2}, .gzip = 1} : H5Make{});
     });
-  const auto inner = dir / "inner.h5", outer = dir / "outer.h5";
+  const auto inner = dir / "sub/inner.h5", outer = dir / "outer.h5";
   make_h5(inner, [](hid_t file) {
     std::vector<Part> parts;
     for (hsize_t i = 0; i < 3; ++i)
@@ -109,7 +110,7 @@ TEST_CASE("a virtual dataset of files with a sample each, and one of virtual dat
     add_virtual(file, "x", {3, 2, 3}, parts);
   });
   make_h5(outer, [](hid_t file) {
-    add_virtual(file, "x", {2, 2, 3}, {{{0, 0, 0}, {2, 2, 3}, "inner.h5", "x", {3, 2, 3}, {1, 0, 0}, {2, 2, 3}}});
+    add_virtual(file, "x", {2, 2, 3}, {{{0, 0, 0}, {2, 2, 3}, "sub/inner.h5", "x", {3, 2, 3}, {1, 0, 0}, {2, 2, 3}}});
   });
   using Kind = H5Piece::Kind;
   CHECK(kinds_of({{"source", inner}}) == std::vector{Kind::file, Kind::chunks, Kind::file});
@@ -187,6 +188,8 @@ TEST_CASE("external storage beside an HDF5 file is read, and none elsewhere") {
   CHECK(kinds_of({{"source", path}}) == std::vector{H5Piece::Kind::library});
   CHECK(values() == expected);
   make_h5(path, [](hid_t file) { add_external(file, {{"first.raw", 32}, {"../second.raw", 16}}); });
+  both_say({{"source", path}}, "x.h5", "which is not in the folder of this file");
+  make_h5(path, [](hid_t file) { add_external(file, {{"third.raw", 28}, {"../fourth.raw", 20}}); });  // HDF5 would read it
   both_say({{"source", path}}, "x.h5", "which is not in the folder of this file");
   write(dir / "second.raw", "head");
   make_h5(path, [](hid_t file) { add_external(file, {{"first.raw", 32}, {"second.raw", 16}}); });
