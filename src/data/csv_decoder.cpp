@@ -1,0 +1,176 @@
+#include "data/csv_decoder.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "core/text.hpp"
+#include "data/csv_values.hpp"
+#include "data/number_text.hpp"
+
+namespace trainrt::data {
+
+namespace {
+
+bool is_ascii(std::string_view text) {
+  std::uint64_t high = 0;
+  std::size_t at = 0;
+  for (; at + 8 <= text.size(); at += 8) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, text.data() + at, 8);
+    high |= eight;
+  }
+  for (; at < text.size(); ++at) high |= static_cast<unsigned char>(text[at]) & 0x80U;
+  return (high & 0x8080808080808080) == 0;
+}
+
+}  // namespace
+
+/// Knows for each column of the file, up to the last one wanted, where its values go.
+class CsvPass final : public RecordPass {
+ public:
+  CsvPass(const CsvDecoder& decoder, std::span<Column> columns) : decoder_(decoder) {
+    for (const auto& column : decoder.columns_) {
+      auto& target = targets_.emplace_back();
+      const auto asked = std::find_if(columns.begin(), columns.end(),
+                                      [&](const auto& each) { return column.is_read && each.field == column.field; });
+      if (asked == columns.end()) continue;
+      target = {
+          .column = &*asked, .type = column.type, .offset = column.offset, .bytes = decoder.sample_bytes_[column.field]};
+      last_ = targets_.size();
+    }
+  }
+
+  void take(const Record& record, std::size_t place) override {
+    const auto* at = record.text.data();
+    const auto* const end = at + record.text.size();
+    for (std::size_t number = 0; number < last_; ++number) {
+      if (number > 0) {
+        if (at == end) bad_row(decoder_.path_, record.row, fmt::format("it has only {} values", number));
+        ++at;
+      }
+      const auto& target = targets_[number];
+      const auto* stop = put_plain(at, end, target, place);
+      at = stop != nullptr ? stop : put_value(at, end, number, record, place);
+    }
+  }
+
+ private:
+  struct Target {
+    Column* column = nullptr;  ///< nullptr: its values are not wanted
+    ValueType type;
+    std::size_t offset = 0, bytes = 0;  ///< of the value in a sample; of a sample
+
+    std::byte* at(std::size_t place) const { return column->values.data() + place * bytes + offset; }
+  };
+
+  /// The usual number, with nothing around it: returns where it ends, or nullptr if it has to be looked at more closely.
+  const char* put_plain(const char* at, const char* end, const Target& target, std::size_t place) const {
+    if (target.column == nullptr || target.type.is_text || decoder_.number_is_missing_) return nullptr;
+    const auto dtype = target.type.dtype;
+    const char* stop = nullptr;
+    if (is_real(dtype)) {
+      double value = 0;
+      stop = read_real(at, end, value);
+      if (stop == nullptr || (stop != end && *stop != decoder_.delimiter_)) return nullptr;
+      return put_real(value, dtype, target.at(place)) ? stop : nullptr;
+    }
+    std::int64_t value = 0;
+    stop = read_integer(at, end, value);
+    if (stop == nullptr || (stop != end && *stop != decoder_.delimiter_)) return nullptr;
+    return put_integer(value, dtype, target.at(place)) ? stop : nullptr;
+  }
+
+  const char* put_value(const char* at, const char* end, std::size_t number, const Record& record, std::size_t place) {
+    const auto& target = targets_[number];
+    const auto [text, stop] = csv_value_of(at, end, record);
+    if (target.column == nullptr) return stop;
+    if (target.type.is_text)
+      put_text(text, number, record);
+    else
+      put_number(text, number, record, target.at(place));
+    return stop;
+  }
+
+  CsvValue csv_value_of(const char* at, const char* end, const Record& record) try {
+    return csv_value(at, end, decoder_.delimiter_, decoder_.quotes_, scratch_);
+  } catch (const UsageError& error) {
+    bad_row(decoder_.path_, record.row, error.what());
+  }
+
+  void put_text(std::string_view text, std::size_t number, const Record& record) const {
+    if (!is_ascii(text) && !is_utf8(text)) refuse(text, number, record, "is no UTF-8: convert the file");
+    auto& column = *targets_[number].column;
+    const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
+    column.values.insert(column.values.end(), bytes, bytes + text.size());
+    column.ends.push_back(column.values.size());
+  }
+
+  void put_number(std::string_view text, std::size_t number, const Record& record, std::byte* out) const {
+    const auto dtype = targets_[number].type.dtype;
+    bool good = false;
+    if (decoder_.is_missing(text)) {
+      if (!is_real(dtype))
+        refuse(text, number, record,
+               fmt::format("is a missing value, and {} has none: f64 and f32 do (NaN)", name_of(dtype)));
+      good = put_real(std::numeric_limits<double>::quiet_NaN(), dtype, out);
+    } else if (const auto truth = truth_in(text)) {
+      good = put_integer(*truth ? 1 : 0, dtype, out);
+    } else if (is_real(dtype)) {
+      const auto value = real_in(text);
+      good = value && put_real(*value, dtype, out);
+    } else {
+      const auto value = integer_in(text);
+      good = value && put_integer(*value, dtype, out);
+    }
+    if (!good) refuse(text, number, record, fmt::format("is no {}", name_of(dtype)));
+  }
+
+  [[noreturn]] void refuse(std::string_view text, std::size_t number, const Record& record, const std::string& why) const {
+    const auto& column = decoder_.columns_[number];
+    bad_row(decoder_.path_, record.row,
+            fmt::format(
+                "column '{}': '{}' {}; types gives a column another type ({}: text), na names words for missing values",
+                excerpt(column.name, 60), excerpt(join(printable_lines(text), "\\n"), 60), why, excerpt(column.name, 60)));
+  }
+
+  const CsvDecoder& decoder_;
+  std::vector<Target> targets_;
+  std::size_t last_ = 0;  ///< columns up to the last one wanted
+  std::string scratch_;
+};
+
+CsvDecoder::CsvDecoder(std::string path, std::vector<CsvColumn> columns, const CsvOptions& options, bool quotes)
+    : path_(std::move(path)),
+      columns_(std::move(columns)),
+      delimiter_(options.delimiter),
+      quotes_(quotes),
+      missing_(options.missing),
+      number_is_missing_(std::any_of(missing_.begin(), missing_.end(),
+                                     [](const auto& word) { return !word.empty() && real_in(word) && word != "NaN"; })) {
+  for (const auto& column : columns_) {
+    sample_bytes_.resize(std::max(sample_bytes_.size(), column.field + 1));
+    if (column.is_read && !column.type.is_text) sample_bytes_[column.field] += size_of(column.type.dtype);
+  }
+}
+
+std::unique_ptr<RecordPass> CsvDecoder::pass(std::span<Column> columns) const {
+  return std::make_unique<CsvPass>(*this, columns);
+}
+
+bool CsvDecoder::is_missing(std::string_view value) const {
+  return std::find(missing_.begin(), missing_.end(), value) != missing_.end();
+}
+
+Seen CsvDecoder::kind_of(std::string_view value) const {
+  if (is_missing(value)) return Seen::missing;
+  if (integer_in(value)) return Seen::integer;
+  if (real_in(value)) return Seen::real;
+  return truth_in(value) ? Seen::boolean : Seen::text;
+}
+
+}  // namespace trainrt::data

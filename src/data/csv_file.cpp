@@ -1,0 +1,92 @@
+#include "data/csv_file.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "data/csv_decoder.hpp"
+#include "data/csv_layout.hpp"
+#include "data/csv_values.hpp"
+#include "data/text_file.hpp"
+
+namespace trainrt::data {
+
+namespace {
+
+std::vector<std::string> first_row(const InputFile& file, const RowScan& scan, const CsvOptions& options) {
+  std::string row(scan.first_end - scan.first_begin, '\0');
+  file.read(scan.first_begin, std::as_writable_bytes(std::span(row)));
+  return csv_values(without_break(row), options.delimiter, options.quotes);
+}
+
+/// Infers the types of the columns that are read and whose type is not given.
+void infer_types(std::vector<CsvColumn>& columns, const RecordFile& records, const CsvOptions& options, bool quotes,
+                 std::uint64_t looked_at) {
+  const CsvDecoder decoder(records.path(), columns, options, quotes);
+  std::vector<TypeGuess> guesses(columns.size());
+  std::string scratch;
+  records.read_first(looked_at, [&](const Record& record, std::size_t) {
+    const auto *at = record.text.data(), *const end = at + record.text.size();
+    for (auto& guess : guesses) {
+      const auto value = csv_value(at, end, options.delimiter, quotes, scratch);
+      if (!guess.is_surely_text()) guess.see(decoder.kind_of(value.text));
+      at = value.end + (value.end == end ? 0 : 1);
+    }
+  });
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    if (columns[i].is_read && !options.types.contains(columns[i].name)) columns[i].type = guesses[i].type();
+}
+
+void require_one_name_each(const std::vector<Dataset::Field>& fields, const CsvOptions& options, const std::string& path) {
+  std::size_t same = 0;
+  for (const auto& field : fields) same += field.name == options.vector ? 1 : 0;
+  const bool has_vector = !fields.empty() && same > 0;
+  if (!options.vector.empty() && !has_vector)
+    throw UsageError(fmt::format("vector: '{}' has no column of numbers whose type is not given", path));
+  if (same > 1) throw UsageError(fmt::format("vector: '{}' has a column of the name '{}' as well", path, options.vector));
+}
+
+}  // namespace
+
+FileContent look_at_csv(const DataFile& file, const Options& given, const RecordLimits& limits) {
+  const auto options = csv_options(given, file.path);
+  const auto input = open_text_file(file);
+  auto scan = scan_rows(*input,
+                        {.quotes = options.quotes,
+                         .delimiter = options.delimiter,
+                         .header = options.header,
+                         .longest_row = options.longest_record},
+                        limits.spacing);
+  if (scan.index.records() == 0) throw UsageError(fmt::format("'{}' holds no records", file.path));
+  const bool quotes = scan.has_quotes && options.quotes;
+  auto columns = csv_columns(first_row(*input, scan, options), options.header, file.path);
+  choose_columns(columns, options, file.path);
+  const auto records = std::make_shared<RecordFile>(input, scan.index, quotes, true);
+  const auto looked_at = records->records_within(limits.looked_at, limits.looked_at_bytes);
+  infer_types(columns, *records, options, quotes, looked_at);
+  FileContent content{records->size(), place_columns(columns, options), {}};
+  require_one_name_each(content.fields, options, file.path);
+  RecordSource(records, content.fields, std::make_unique<CsvDecoder>(file.path, columns, options, quotes), 0)
+      .check_first(looked_at);
+  PackedWriter packed;
+  packed.number(quotes ? 1 : 0);
+  pack(columns, packed);
+  scan.index.pack(packed);
+  content.index = packed.take();
+  return content;
+}
+
+std::unique_ptr<Source> open_csv(const DataFile& file, const FileContent& content, const Options& given,
+                                 const RecordLimits& limits) {
+  const auto options = csv_options(given, file.path);
+  PackedReader packed(content.index);
+  const bool quotes = packed.number() != 0;
+  auto columns = unpacked_columns(packed);
+  auto records = std::make_shared<RecordFile>(open_text_file(file), RecordIndex::unpacked(packed), quotes, true);
+  return std::make_unique<RecordSource>(std::move(records), content.fields,
+                                        std::make_unique<CsvDecoder>(file.path, std::move(columns), options, quotes),
+                                        limits.kept);
+}
+
+}  // namespace trainrt::data

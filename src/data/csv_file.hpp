@@ -1,0 +1,14 @@
+#pragma once
+#include <memory>
+
+#include "data/format.hpp"
+#include "data/record_source.hpp"
+
+namespace trainrt::data {
+
+/// What Format::look and Format::open promise, of CSV.
+FileContent look_at_csv(const DataFile& file, const Options& options, const RecordLimits& limits);
+std::unique_ptr<Source> open_csv(const DataFile& file, const FileContent& content, const Options& options,
+                                 const RecordLimits& limits);
+
+}  // namespace trainrt::data

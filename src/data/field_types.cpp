@@ -1,0 +1,111 @@
+#include "data/field_types.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "core/text.hpp"
+
+namespace trainrt::data {
+
+namespace {
+
+constexpr std::array number_types = {DType::f64, DType::f32, DType::i64, DType::i32,
+                                     DType::i16, DType::i8,  DType::u8,  DType::boolean};
+
+std::vector<std::string> type_names() {
+  std::vector<std::string> names;
+  for (const auto type : number_types) names.emplace_back(name_of(type));
+  names.emplace_back("text");
+  return names;
+}
+
+template <class T>
+bool put_as(std::int64_t value, std::byte* out) {
+  if (value < std::numeric_limits<T>::min() || value > std::numeric_limits<T>::max()) return false;
+  const auto kept = static_cast<T>(value);
+  std::memcpy(out, &kept, sizeof kept);
+  return true;
+}
+
+}  // namespace
+
+std::string name_of(ValueType type) { return type.is_text ? "text" : std::string(name_of(type.dtype)); }
+
+ValueType value_type(std::string_view name) {
+  if (name == "text") return ValueType::text();
+  for (const auto type : number_types)
+    if (name_of(type) == name) return ValueType::number(type);
+  const auto names = type_names();
+  throw UsageError(
+      fmt::format("no such type: '{}'{}; there are: {}", excerpt(name, 60), did_you_mean(name, names), join(names)));
+}
+
+GivenTypes given_types(std::string_view list) {
+  GivenTypes types;
+  for (std::size_t at = 0; at < list.size();) {
+    const auto end = std::min(list.find(',', at), list.size());
+    const auto piece = trim(list.substr(at, end - at));
+    at = end + 1;
+    if (piece.empty()) continue;
+    const auto colon = piece.rfind(':');
+    const auto name = colon == piece.npos ? "" : trim(std::string_view(piece).substr(0, colon));
+    if (name.empty()) throw UsageError(fmt::format("types: '{}' is no COLUMN:TYPE", excerpt(piece, 60)));
+    if (!types.emplace(name, value_type(trim(std::string_view(piece).substr(colon + 1)))).second)
+      throw UsageError(fmt::format("types: '{}' is given twice", excerpt(name, 60)));
+  }
+  return types;
+}
+
+void require_known(std::span<const std::string> asked, std::span<const std::string> names, std::string_view key,
+                   const std::string& path) {
+  for (const auto& name : asked)
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      throw UsageError(fmt::format("{}: '{}' has no '{}'{}; there are: {}", key, path, excerpt(name, 60),
+                                   did_you_mean(name, names), excerpt(join(names))));
+}
+
+ValueType TypeGuess::type() const {
+  const auto has = [&](Seen kind) { return (seen_ & static_cast<unsigned>(kind)) != 0; };
+  const bool has_numbers = has(Seen::integer) || has(Seen::real);
+  if (has(Seen::text) || (has(Seen::boolean) && has_numbers)) return ValueType::text();
+  if (has(Seen::missing) || has(Seen::real)) return ValueType::number(DType::f64);
+  return ValueType::number(has(Seen::boolean) ? DType::boolean : DType::i64);
+}
+
+bool put_integer(std::int64_t value, DType type, std::byte* out) {
+  switch (type) {
+    case DType::i64:
+      return put_as<std::int64_t>(value, out);
+    case DType::i32:
+      return put_as<std::int32_t>(value, out);
+    case DType::i16:
+      return put_as<std::int16_t>(value, out);
+    case DType::i8:
+      return put_as<std::int8_t>(value, out);
+    case DType::u8:
+      return put_as<std::uint8_t>(value, out);
+    case DType::boolean:
+      return (value == 0 || value == 1) && put_as<std::uint8_t>(value, out);
+    default:
+      return put_real(static_cast<double>(value), type, out);
+  }
+}
+
+bool put_real(double value, DType type, std::byte* out) {
+  if (type == DType::f64) {
+    std::memcpy(out, &value, sizeof value);
+    return true;
+  }
+  if (type != DType::f32) return false;
+  const auto kept = static_cast<float>(value);
+  std::memcpy(out, &kept, sizeof kept);
+  return !std::isinf(kept) || std::isinf(value);
+}
+
+}  // namespace trainrt::data

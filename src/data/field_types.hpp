@@ -1,0 +1,55 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <trainrt/tensor.hpp>
+
+namespace trainrt::data {
+
+/// What the values of a column of a table, or of a key of JSON lines, are.
+struct ValueType {
+  DType dtype = DType::u8;
+  bool is_text = true;
+
+  static ValueType text() { return {}; }
+  static ValueType number(DType dtype) { return {dtype, false}; }
+  bool operator==(const ValueType&) const = default;
+};
+
+std::string name_of(ValueType type);  ///< "i64", "text"
+/// The type of that name; throws UsageError with the valid ones.
+ValueType value_type(std::string_view name);
+
+/// Types by the names of columns: "label: i64, name: text". Throws UsageError that shows the piece that is wrong.
+using GivenTypes = std::map<std::string, ValueType>;
+GivenTypes given_types(std::string_view list);
+/// Throws UsageError that names the first of `asked` that is not among `names`. `key` is where it was asked for.
+void require_known(std::span<const std::string> asked, std::span<const std::string> names, std::string_view key,
+                   const std::string& path);
+
+/// What a type is inferred from.
+enum class Seen : std::uint8_t { missing = 1, boolean = 2, integer = 4, real = 8, text = 16 };
+
+/// Infers the type of values that are seen one after another.
+class TypeGuess {
+ public:
+  void see(Seen kind) { seen_ |= static_cast<unsigned>(kind); }
+  bool is_surely_text() const { return (seen_ & static_cast<unsigned>(Seen::text)) != 0; }
+  /// i64, f64 or bool; f64 if values are missing (NaN); text if nothing else fits all.
+  ValueType type() const;
+
+ private:
+  unsigned seen_ = 0;
+};
+
+/// Puts a value down as one of that type; false if the type does not hold it. A boolean holds 0 and 1.
+bool put_integer(std::int64_t value, DType type, std::byte* out);
+bool put_real(double value, DType type, std::byte* out);
+constexpr bool is_real(DType type) { return type == DType::f32 || type == DType::f64; }
+
+}  // namespace trainrt::data

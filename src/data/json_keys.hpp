@@ -1,0 +1,42 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <trainrt/dataset.hpp>
+
+#include "data/field_types.hpp"
+#include "data/packed.hpp"
+#include "data/record_file.hpp"
+
+namespace trainrt::data {
+
+/// A key of the objects of a file of JSON lines, and what its values are. Each is a field.
+struct JsonKey {
+  std::string name;
+  ValueType type;
+  bool is_list = false;
+  bool varies = false;       ///< lists of any length
+  std::uint64_t length = 0;  ///< of each list otherwise
+};
+
+/// What the keys of a section say about JSON lines.
+struct JsonOptions {
+  std::vector<std::string> columns;  ///< keys that are read; those of the first object if there is none
+  GivenTypes types;
+};
+
+/// Finds the keys of the first object, and infers from so many what their values are. Throws UsageError that names file,
+/// row and key if they are of no kind that a field can be.
+std::vector<JsonKey> json_keys(const RecordFile& records, const JsonOptions& options, std::uint64_t looked_at);
+
+std::vector<Dataset::Field> fields_of(std::span<const JsonKey> keys);
+
+void pack(std::span<const JsonKey> keys, PackedWriter& into);
+std::vector<JsonKey> unpacked_keys(PackedReader& from);
+
+/// Hands the object of a record to the visitor; what is wrong with it is said with file and row.
+void visit_record(const std::string& path, const Record& record, class JsonVisitor& visitor);
+
+}  // namespace trainrt::data

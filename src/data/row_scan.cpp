@@ -1,0 +1,193 @@
+#include "data/row_scan.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "core/text.hpp"
+#include "data/byte_masks.hpp"
+
+namespace trainrt::data {
+
+namespace {
+
+constexpr std::size_t block_bytes = 1 << 20;
+constexpr std::size_t chunk_bytes = 64;
+
+bool has(const char* bytes, std::size_t count, char wanted) { return std::memchr(bytes, wanted, count) != nullptr; }
+
+/// Takes the blocks of a file one after another.
+class RowScanner {
+ public:
+  RowScanner(const InputFile& file, const RowSyntax& syntax, std::uint64_t begin, std::uint64_t spacing)
+      : file_(file), syntax_(syntax), scan_{.index = RecordIndex(spacing)}, header_(syntax.header) {
+    offset_ = row_begin_ = scan_.first_begin = scan_.first_end = begin;
+  }
+
+  /// 64 bytes more than the block has can be read behind it.
+  void take(const char* bytes, std::size_t count) {
+    if (syntax_.has_values() && has(bytes, count, '\0')) refuse_nul(bytes, count);
+    const bool quotes = syntax_.quotes && (inside_ || has(bytes, count, '"'));
+    scan_.has_quotes |= quotes;
+    for (std::size_t at = 0; at < count; at += chunk_bytes) {
+      const auto valid = static_cast<int>(std::min(count - at, chunk_bytes));
+      if (quotes)
+        take_chunk<true>(bytes + at, valid);
+      else
+        take_chunk<false>(bytes + at, valid);
+    }
+  }
+
+  RowScan finish() {
+    if (inside_) bad_row(file_.path(), row_, "a quote is opened in it, and none closes it up to the end of the file");
+    if (row_begin_ < offset_) end_row(offset_, 0, previous_);
+    scan_.index.close({record_, row_, offset_});
+    return std::move(scan_);
+  }
+
+ private:
+  template <bool quotes>
+  void take_chunk(const char* bytes, int valid) {
+    const auto all = bits_below(valid);
+    auto breaks = equal_bits(bytes, '\n') & all;
+    auto splits = syntax_.has_values() ? equal_bits(bytes, syntax_.delimiter) & all : 0;
+    if constexpr (quotes) leave_quoted_out(bytes, all, breaks, splits);
+    while (breaks != 0) {
+      const int bit = std::countr_zero(breaks);
+      const auto before = splits & bits_below(bit);
+      end_row(offset_ + static_cast<std::uint64_t>(bit), static_cast<std::size_t>(std::popcount(before)),
+              bit > 0 ? bytes[bit - 1] : previous_);
+      row_begin_ = offset_ + static_cast<std::uint64_t>(bit) + 1;
+      splits &= ~before;
+      breaks &= breaks - 1;
+    }
+    row_splits_ += static_cast<std::size_t>(std::popcount(splits));
+    previous_ = bytes[valid - 1];
+    offset_ += static_cast<std::uint64_t>(valid);
+    if (offset_ - row_begin_ > syntax_.longest_row + 1) refuse_length();
+  }
+
+  /// Clears the bits of what is inside quotes, and refuses quotes that do not begin or end a value.
+  void leave_quoted_out(const char* bytes, std::uint64_t all, std::uint64_t& breaks, std::uint64_t& splits) {
+    const auto quotes = equal_bits(bytes, '"') & all;
+    const auto inside = parity_up_to(quotes) ^ (inside_ ? ~std::uint64_t{0} : 0);
+    const auto opens = quotes & inside, closes = quotes & ~inside;
+    const auto ends = breaks | splits | quotes;
+    const auto returns = equal_bits(bytes, '\r') & all;
+    const auto bad = (opens & ~(ends << 1 | std::uint64_t{may_open_})) |
+                     (((closes << 1) | std::uint64_t{has_closed_}) & all & ~(ends | returns));
+    breaks &= ~inside;
+    splits &= ~inside;
+    if (bad != 0) refuse_quote(bytes, std::countr_zero(bad), std::popcount(all), breaks);
+    const auto last = std::uint64_t{1} << (std::popcount(all) - 1);
+    inside_ = (inside & last) != 0;
+    has_closed_ = (closes & last) != 0;
+    may_open_ = (ends & last) != 0;
+  }
+
+  void end_row(std::uint64_t end, std::size_t splits, char before) {
+    const auto length = end - row_begin_;
+    const auto values = row_splits_ + splits + 1;
+    row_splits_ = 0;
+    if (length > syntax_.longest_row) refuse_length();
+    const bool is_empty = length == 0 || (length == 1 && before == '\r');
+    if (is_empty && syntax_.skip_empty) {
+      ++row_;
+      return;
+    }
+    if (scan_.values == 0) {
+      scan_.values = values;
+      scan_.first_begin = row_begin_;
+      scan_.first_end = end;
+    } else if (values != scan_.values) {
+      refuse_count(values);
+    }
+    if (!header_) scan_.index.add({record_++, row_, row_begin_});
+    header_ = false;
+    ++row_;
+  }
+
+  [[noreturn]] void refuse_count(std::size_t values) const {
+    bad_row(file_.path(), row_,
+            fmt::format("it has {}, and the first row has {}; values are separated by '{}'",
+                        counted(static_cast<std::int64_t>(values), "value"), scan_.values,
+                        syntax_.delimiter == '\t' ? std::string("tab") : std::string(1, syntax_.delimiter)));
+  }
+
+  [[noreturn]] void refuse_length() const {
+    bad_row(file_.path(), row_,
+            fmt::format("it is longer than {} bytes (longest_record){}", syntax_.longest_row,
+                        inside_ ? ": a quote in it is not closed" : ""));
+  }
+
+  [[noreturn]] void refuse_nul(const char* bytes, std::size_t count) const {
+    const auto at = static_cast<const char*>(std::memchr(bytes, '\0', count)) - bytes;
+    throw UsageError(fmt::format("'{}': byte {} is a NUL: this is no text in UTF-8 (if it is UTF-16, convert it)",
+                                 file_.path(), offset_ + static_cast<std::uint64_t>(at)));
+  }
+
+  [[noreturn]] void refuse_quote(const char* bytes, int bit, int valid, std::uint64_t breaks) const {
+    const auto row = row_ + static_cast<std::uint64_t>(std::popcount(breaks & bits_below(bit)));
+    const int from = std::max(0, bit - 10), to = std::min(valid, bit + 10);
+    bad_row(file_.path(), row,
+            fmt::format("a quote is where none may be, in '{}'; a value with quotes in it stands in quotes, and its own "
+                        "are doubled; or set quotes = false",
+                        join(printable_lines(std::string_view(bytes + from, static_cast<std::size_t>(to - from))), "\\n")));
+  }
+
+  const InputFile& file_;
+  RowSyntax syntax_;
+  RowScan scan_;
+  bool header_;
+  std::uint64_t offset_ = 0, row_begin_ = 0;  // of the next chunk; of the row in hand
+  std::uint64_t record_ = 0, row_ = 0;        // that in hand, counted from 0
+  std::size_t row_splits_ = 0;                // delimiters of the row in hand, in earlier chunks
+  char previous_ = '\n';                      // the last byte of the chunk before
+  bool inside_ = false, has_closed_ = false, may_open_ = true;
+};
+
+std::uint64_t mark_bytes(const InputFile& file) {
+  constexpr std::string_view mark = "\xef\xbb\xbf";
+  std::array<char, mark.size()> first{};
+  if (file.size() < first.size()) return 0;
+  file.read(0, std::as_writable_bytes(std::span(first)));
+  return std::string_view(first.data(), first.size()) == mark ? mark.size() : 0;
+}
+
+}  // namespace
+
+RowScan scan_rows(const InputFile& file, const RowSyntax& syntax, std::uint64_t spacing) {
+  auto offset = mark_bytes(file);
+  RowScanner scanner(file, syntax, offset, spacing);
+  const auto block = std::make_unique<char[]>(block_bytes + chunk_bytes);
+  while (offset < file.size()) {
+    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(block_bytes, file.size() - offset));
+    file.read(offset, std::as_writable_bytes(std::span(block.get(), count)));
+    scanner.take(block.get(), count);
+    offset += count;
+  }
+  return scanner.finish();
+}
+
+std::size_t end_of_row(std::string_view text, bool quotes) {
+  auto end = text.find('\n');
+  if (!quotes) return end;
+  bool inside = false;
+  for (std::size_t from = 0; end != text.npos; from = end + 1, end = text.find('\n', from)) {
+    inside ^=
+        std::count(text.begin() + static_cast<std::ptrdiff_t>(from), text.begin() + static_cast<std::ptrdiff_t>(end), '"') %
+            2 !=
+        0;
+    if (!inside) return end;
+  }
+  return end;
+}
+
+void bad_row(const std::string& path, std::uint64_t row, const std::string& why) {
+  throw UsageError(fmt::format("'{}', row {}: {}", path, row + 1, why));
+}
+
+}  // namespace trainrt::data

@@ -1,0 +1,129 @@
+#include "data/json_lines.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "unit/data/record_support.hpp"
+
+using namespace data_test;
+using Catch::Contains;
+
+namespace {
+
+std::shared_ptr<DatasetImpl> opened(const Scratch& dir, const std::string& text,
+                                    std::map<std::string, std::string> keys = {}) {
+  write(dir / "x.jsonl", text);
+  keys["source"] = dir / "x.jsonl";
+  return open(keys);
+}
+
+std::string refusal(const Scratch& dir, const std::string& text, const std::map<std::string, std::string>& keys = {}) {
+  try {
+    opened(dir, text, keys);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+std::string fields(const DatasetImpl& dataset) { return data::in_words(dataset.source->fields()); }
+
+}  // namespace
+
+TEST_CASE("keys of JSON lines are fields: numbers, booleans, texts and arrays of numbers") {
+  const Scratch dir;
+  const auto dataset = opened(
+      dir, R"({"n": 3, "x": 1, "b": true, "t": "a\nü", "v": [1, 2.5], "ids": [1, 2, 3], "none": [], "m": 2})"
+           "\r\n\n"
+           R"({"x": 2.5, "n": -4, "b": false, "t": null, "v": [3, null], "ids": [], "none": [], "m": null, "new": {}})");
+  CHECK(fields(*dataset) ==
+        "n i64[], x f64[], b bool[], t u8[varies], v f64[2], ids i64[varies], none i64[0], m f64[]");
+  CHECK(gathered<std::int64_t>(*dataset, 0, {1, 0}) == std::vector<std::int64_t>{-4, 3});
+  CHECK(gathered<double>(*dataset, 1, {0, 1}) == std::vector<double>{1, 2.5});
+  const auto values = all_values(*dataset->source);
+  CHECK(values[3] == std::vector<std::string>{"a\nü", ""});
+  const auto v = gathered<double>(*dataset, 4, {0, 1});
+  CHECK((v[0] == 1 && v[1] == 2.5 && v[2] == 3 && std::isnan(v[3])));
+  CHECK(gathered<std::int64_t>(*dataset, 5, {1, 0, 1}) == std::vector<std::int64_t>{1, 2, 3});
+  CHECK(std::isnan(gathered<double>(*dataset, 7, {1})[0]));
+  CHECK(fields(*opened(dir, R"({"x": 1, "v": [1, 2]})", {{"types", "x:f32, v:i16"}, {"columns", "v, x"}})) ==
+        "v i16[2], x f32[]");
+}
+
+TEST_CASE("JSON lines are found again, whatever is read when and by whom") {
+  const Scratch dir;
+  const auto keys = checked_for("jsonl", {});
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    CAPTURE(seed);
+    Random random(seed, 0);
+    Values expected(2);
+    std::string text;
+    for (auto rows = 25 + random.below(200); rows > 0; --rows) {
+      const auto number = static_cast<std::int64_t>(random.next_u64());
+      expected[0].emplace_back(reinterpret_cast<const char*>(&number), 8);
+      expected[1].emplace_back(random.below(50), 'q');
+      const auto* form = random.below(2) == 0 ? "{{\"n\": {0}, \"t\": \"{1}\"}}\n" : "{{ \"t\":\"{1}\",\"n\":{0} }}\r\n";
+      text += fmt::format(fmt::runtime(form), number, expected[1].back());
+    }
+    write(dir / "x.jsonl", text);
+    const auto file = data::data_file(dir / "x.jsonl");
+    const auto content = data::look_at_json_lines(file, keys, small_steps);
+    const auto source = data::open_json_lines(file, content, small_steps);
+    const auto kept = data::open_json_lines(file, content, {});
+    REQUIRE_FALSE(source->is_resident());
+    REQUIRE(kept->is_resident());
+    if (content.fields.front().name == "t") std::swap(expected[0], expected[1]);
+    CHECK(all_values(*source) == expected);
+    CHECK(all_values(*kept) == expected);
+    CHECK(wrong_readings(*source, expected) == 0);
+  }
+}
+
+TEST_CASE("lines that are not as the first ones are errors that name file, row and key") {
+  const Scratch dir;
+  const std::string first = "{\"a\": 1, \"b\": [1, 2]}\n\n";
+  const auto row_3 = Contains("x.jsonl', row 3");
+  CHECK_THAT(refusal(dir, first + "{\"a\": 2}\n"), row_3 && Contains("the key 'b' is missing"));
+  CHECK_THAT(refusal(dir, first + "{\"a\": \"x\", \"b\": [1, 2]}\n"),
+             Contains("x.jsonl', row 1") && Contains("the key 'a'"));
+  CHECK_THAT(refusal(dir, first + "{\"a\": 2, \"b\": 3}\n"), row_3 && Contains("'b' holds 3"));
+  CHECK_THAT(refusal(dir, "{\"a\": 1}\n{\"a\": [1]}\n"),
+             Contains("row 1") && Contains("'a' holds 1, and an array elsewhere"));
+  CHECK_THAT(refusal(dir, first + "{\"a\": 2, \"b\": [1, [2]]}\n"), row_3 && Contains("an array of arrays"));
+  CHECK_THAT(refusal(dir, first + "{\"a\": 2, \"b\": [1, \"x\"]}\n"), row_3 && Contains("other things than numbers"));
+  CHECK_THAT(refusal(dir, first + "{\"a\": {}, \"b\": [1, 2]}\n"),
+             row_3 && Contains("'a' holds an object") && Contains("columns"));
+  CHECK_THAT(refusal(dir, first + "{\"a\": 2, \"a\": 3, \"b\": [1, 2]}\n"), row_3 && Contains("'a' is there twice"));
+  CHECK_THAT(refusal(dir, first + "{\"a\": 2.5, \"b\": [1, 2]}\n", {{"types", "a:i64"}}),
+             row_3 && Contains("'a' holds 2.5, which is no i64"));
+  CHECK_THAT(refusal(dir, first + "{\"a\": null, \"b\": [1, 2]}\n", {{"types", "a:i64"}}),
+             row_3 && Contains("null") && Contains("NaN"));
+  CHECK_THAT(refusal(dir, first + "{\"a\": 2, \"b\": [1, 2]\n"), row_3 && Contains("no valid JSON"));
+  CHECK_THAT(refusal(dir, first + "[1]\n"), row_3 && Contains("no JSON object"));
+  CHECK_THAT(refusal(dir, first + "7\n"), row_3 && Contains("no JSON object"));
+  CHECK_THAT(refusal(dir, "{\"c\": " + std::string(9000, '[') + "\n", {}),
+             Contains("row 1") && Contains("nested too deeply"));
+  CHECK_THAT(refusal(dir, "{}\n"), Contains("has no keys"));
+  CHECK_THAT(refusal(dir, "\n"), Contains("holds no records"));
+  CHECK_THAT(refusal(dir, first, {{"types", "b:text"}}), Contains("arrays of numbers, no text"));
+  CHECK_THAT(refusal(dir, first, {{"columns", "c"}}), Contains("columns") && Contains("there are: a, b"));
+  CHECK(fields(*opened(dir, "{\"a\": 1, \"meta\": {\"b\": [[]]}}\n", {{"columns", "a"}})) == "a i64[]");
+}
+
+TEST_CASE("an array of another length behind those that were looked at is an error when it is read") {
+  const Scratch dir;
+  std::string text;
+  for (int row = 0; row < 40; ++row)
+    text += row == 35 ? "{\"v\": [1, 2]}\n" : row == 36 ? "{\"v\": [1, 2, 3, 4]}\n" : "{\"v\": [1, 2, 3]}\n";
+  write(dir / "x.jsonl", text);
+  const auto file = data::data_file(dir / "x.jsonl");
+  const auto content = data::look_at_json_lines(file, checked_for("jsonl", {}), small_steps);
+  const auto source = data::open_json_lines(file, content, small_steps);
+  data::Column column;
+  for (const std::uint64_t sample : {35, 36})
+    CHECK_THROWS_WITH(
+        source->read(std::vector{sample}, {&column, 1}),
+        Contains(fmt::format("row {}: the key 'v' holds an array of another length than 3 values", sample + 1)));
+}
