@@ -41,6 +41,8 @@ class CsvPass final : public RecordPass {
       if (asked == columns.end()) continue;
       target = {
           .column = &*asked, .type = column.type, .offset = column.offset, .bytes = decoder.sample_bytes_[column.field]};
+      if (!column.type.is_text && !decoder.number_is_missing_)
+        target.plain = is_real(column.type.dtype) ? Plain::real : Plain::whole;
       last_ = targets_.size();
     }
   }
@@ -60,9 +62,11 @@ class CsvPass final : public RecordPass {
   }
 
  private:
+  enum class Plain : std::uint8_t { never, whole, real };
   struct Target {
     Column* column = nullptr;  ///< nullptr: its values are not wanted
     ValueType type;
+    Plain plain = Plain::never;
     std::size_t offset = 0, bytes = 0;  ///< of the value in a sample; of a sample
 
     std::byte* at(std::size_t place) const { return column->values.data() + place * bytes + offset; }
@@ -70,19 +74,19 @@ class CsvPass final : public RecordPass {
 
   /// The usual number, with nothing around it: returns where it ends, or nullptr if it has to be looked at more closely.
   const char* put_plain(const char* at, const char* end, const Target& target, std::size_t place) const {
-    if (target.column == nullptr || target.type.is_text || decoder_.number_is_missing_) return nullptr;
-    const auto dtype = target.type.dtype;
     const char* stop = nullptr;
-    if (is_real(dtype)) {
+    if (target.plain == Plain::whole) {
+      std::int64_t value = 0;
+      stop = read_integer(at, end, value);
+      if (stop == nullptr || !put_integer(value, target.type.dtype, target.at(place))) return nullptr;
+    } else if (target.plain == Plain::real) {
       double value = 0;
       stop = read_real(at, end, value);
-      if (stop == nullptr || (stop != end && *stop != decoder_.delimiter_)) return nullptr;
-      return put_real(value, dtype, target.at(place)) ? stop : nullptr;
+      if (stop == nullptr || !put_real(value, target.type.dtype, target.at(place))) return nullptr;
+    } else {
+      return nullptr;
     }
-    std::int64_t value = 0;
-    stop = read_integer(at, end, value);
-    if (stop == nullptr || (stop != end && *stop != decoder_.delimiter_)) return nullptr;
-    return put_integer(value, dtype, target.at(place)) ? stop : nullptr;
+    return stop == end || *stop == decoder_.delimiter_ ? stop : nullptr;
   }
 
   const char* put_value(const char* at, const char* end, std::size_t number, const Record& record, std::size_t place) {

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <cstring>
-#include <limits>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -23,14 +20,6 @@ std::vector<std::string> type_names() {
   for (const auto type : number_types) names.emplace_back(name_of(type));
   names.emplace_back("text");
   return names;
-}
-
-template <class T>
-bool put_as(std::int64_t value, std::byte* out) {
-  if (value < std::numeric_limits<T>::min() || value > std::numeric_limits<T>::max()) return false;
-  const auto kept = static_cast<T>(value);
-  std::memcpy(out, &kept, sizeof kept);
-  return true;
 }
 
 }  // namespace
@@ -76,36 +65,6 @@ ValueType TypeGuess::type() const {
   if (has(Seen::text) || (has(Seen::boolean) && has_numbers)) return ValueType::text();
   if (has(Seen::missing) || has(Seen::real)) return ValueType::number(DType::f64);
   return ValueType::number(has(Seen::boolean) ? DType::boolean : DType::i64);
-}
-
-bool put_integer(std::int64_t value, DType type, std::byte* out) {
-  switch (type) {
-    case DType::i64:
-      return put_as<std::int64_t>(value, out);
-    case DType::i32:
-      return put_as<std::int32_t>(value, out);
-    case DType::i16:
-      return put_as<std::int16_t>(value, out);
-    case DType::i8:
-      return put_as<std::int8_t>(value, out);
-    case DType::u8:
-      return put_as<std::uint8_t>(value, out);
-    case DType::boolean:
-      return (value == 0 || value == 1) && put_as<std::uint8_t>(value, out);
-    default:
-      return put_real(static_cast<double>(value), type, out);
-  }
-}
-
-bool put_real(double value, DType type, std::byte* out) {
-  if (type == DType::f64) {
-    std::memcpy(out, &value, sizeof value);
-    return true;
-  }
-  if (type != DType::f32) return false;
-  const auto kept = static_cast<float>(value);
-  std::memcpy(out, &kept, sizeof kept);
-  return !std::isinf(kept) || std::isinf(value);
 }
 
 }  // namespace trainrt::data

@@ -1,6 +1,8 @@
 #pragma once
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <span>
 #include <string>
@@ -47,9 +49,45 @@ class TypeGuess {
   unsigned seen_ = 0;
 };
 
-/// Puts a value down as one of that type; false if the type does not hold it. A boolean holds 0 and 1.
-bool put_integer(std::int64_t value, DType type, std::byte* out);
-bool put_real(double value, DType type, std::byte* out);
 constexpr bool is_real(DType type) { return type == DType::f32 || type == DType::f64; }
+
+/// Puts a value down as one of that type; false if the type does not hold it. A boolean holds 0 and 1. These are called for
+/// each value of a table.
+inline bool put_real(double value, DType type, std::byte* out) {
+  if (type == DType::f64) {
+    std::memcpy(out, &value, sizeof value);
+    return true;
+  }
+  if (type != DType::f32) return false;
+  const auto kept = static_cast<float>(value);
+  std::memcpy(out, &kept, sizeof kept);
+  return !std::isinf(kept) || std::isinf(value);
+}
+
+template <class T>
+bool put_whole(std::int64_t value, std::byte* out) {
+  const auto kept = static_cast<T>(value);
+  std::memcpy(out, &kept, sizeof kept);
+  return kept == value;
+}
+
+inline bool put_integer(std::int64_t value, DType type, std::byte* out) {
+  switch (type) {
+    case DType::i64:
+      return put_whole<std::int64_t>(value, out);
+    case DType::i32:
+      return put_whole<std::int32_t>(value, out);
+    case DType::i16:
+      return put_whole<std::int16_t>(value, out);
+    case DType::i8:
+      return put_whole<std::int8_t>(value, out);
+    case DType::u8:
+      return put_whole<std::uint8_t>(value, out);
+    case DType::boolean:
+      return put_whole<std::uint8_t>(value, out) && value <= 1;
+    default:
+      return put_real(static_cast<double>(value), type, out);
+  }
+}
 
 }  // namespace trainrt::data
