@@ -9,6 +9,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/text.hpp"
+#include "data/byte_masks.hpp"
 #include "data/csv_values.hpp"
 #include "data/number_text.hpp"
 
@@ -48,17 +49,10 @@ class CsvPass final : public RecordPass {
   }
 
   void take(const Record& record, std::size_t place) override {
-    const auto* at = record.text.data();
-    const auto* const end = at + record.text.size();
-    for (std::size_t number = 0; number < last_; ++number) {
-      if (number > 0) {
-        if (at == end) bad_row(decoder_.path_, record.row, fmt::format("it has only {} values", number));
-        ++at;
-      }
-      const auto& target = targets_[number];
-      const auto* stop = put_plain(at, end, target, place);
-      at = stop != nullptr ? stop : put_value(at, end, number, record, place);
-    }
+    if (decoder_.quotes_ && record.text.find('"') != record.text.npos)
+      take_quoted(record, place);
+    else
+      take_plain(record, place);
   }
 
  private:
@@ -72,32 +66,61 @@ class CsvPass final : public RecordPass {
     std::byte* at(std::size_t place) const { return column->values.data() + place * bytes + offset; }
   };
 
-  /// The usual number, with nothing around it: returns where it ends, or nullptr if it has to be looked at more closely.
-  const char* put_plain(const char* at, const char* end, const Target& target, std::size_t place) const {
-    const char* stop = nullptr;
-    if (target.plain == Plain::whole) {
-      std::int64_t value = 0;
-      stop = read_integer(at, end, value);
-      if (stop == nullptr || !put_integer(value, target.type.dtype, target.at(place))) return nullptr;
-    } else if (target.plain == Plain::real) {
-      double value = 0;
-      stop = read_real(at, end, value);
-      if (stop == nullptr || !put_real(value, target.type.dtype, target.at(place))) return nullptr;
-    } else {
-      return nullptr;
+  /// Where all values end is found first: then no reading of a number waits for the one before it.
+  void take_plain(const Record& record, std::size_t place) {
+    const auto* const row = record.text.data();
+    find_ends(record.text);
+    if (ends_.size() < last_) refuse_count(ends_.size(), record);
+    const auto* begin = row;
+    for (std::size_t number = 0; number < last_; ++number) {
+      const auto* const end = row + ends_[number];
+      if (!put_plain(begin, end, targets_[number], place))
+        put_value({begin, static_cast<std::size_t>(end - begin)}, number, record, place);
+      begin = end + 1;
     }
-    return stop == end || *stop == decoder_.delimiter_ ? stop : nullptr;
   }
 
-  const char* put_value(const char* at, const char* end, std::size_t number, const Record& record, std::size_t place) {
+  void find_ends(std::string_view text) {
+    ends_.clear();
+    for (std::size_t at = 0; at < text.size(); at += 64) {
+      const auto left = static_cast<int>(std::min<std::size_t>(text.size() - at, 64));
+      for (auto bits = equal_bits(text.data() + at, decoder_.delimiter_) & bits_below(left); bits != 0; bits &= bits - 1)
+        ends_.push_back(at + static_cast<std::size_t>(std::countr_zero(bits)));
+    }
+    ends_.push_back(text.size());
+  }
+
+  void take_quoted(const Record& record, std::size_t place) {
+    const auto* at = record.text.data();
+    const auto* const end = at + record.text.size();
+    for (std::size_t number = 0; number < last_; ++number) {
+      if (number > 0 && at++ == end) refuse_count(number, record);
+      const auto value = csv_value_of(at, end, record);
+      put_value(value.text, number, record, place);
+      at = value.end;
+    }
+  }
+
+  /// The usual number, with nothing around it; false if it has to be looked at more closely.
+  static bool put_plain(const char* begin, const char* end, const Target& target, std::size_t place) {
+    if (target.plain == Plain::whole) {
+      std::int64_t value = 0;
+      return read_integer(begin, end, value) == end && put_integer(value, target.type.dtype, target.at(place));
+    }
+    if (target.plain == Plain::real) {
+      double value = 0;
+      return read_real(begin, end, value) == end && put_real(value, target.type.dtype, target.at(place));
+    }
+    return false;
+  }
+
+  void put_value(std::string_view text, std::size_t number, const Record& record, std::size_t place) {
     const auto& target = targets_[number];
-    const auto [text, stop] = csv_value_of(at, end, record);
-    if (target.column == nullptr) return stop;
+    if (target.column == nullptr) return;
     if (target.type.is_text)
       put_text(text, number, record);
     else
       put_number(text, number, record, target.at(place));
-    return stop;
   }
 
   CsvValue csv_value_of(const char* at, const char* end, const Record& record) try {
@@ -134,6 +157,11 @@ class CsvPass final : public RecordPass {
     if (!good) refuse(text, number, record, fmt::format("is no {}", name_of(dtype)));
   }
 
+  [[noreturn]] void refuse_count(std::size_t count, const Record& record) const {
+    bad_row(decoder_.path_, record.row,
+            fmt::format("it has only {}: the file was changed", counted(static_cast<std::int64_t>(count), "value")));
+  }
+
   [[noreturn]] void refuse(std::string_view text, std::size_t number, const Record& record, const std::string& why) const {
     const auto& column = decoder_.columns_[number];
     bad_row(decoder_.path_, record.row,
@@ -144,7 +172,8 @@ class CsvPass final : public RecordPass {
 
   const CsvDecoder& decoder_;
   std::vector<Target> targets_;
-  std::size_t last_ = 0;  ///< columns up to the last one wanted
+  std::size_t last_ = 0;           ///< columns up to the last one wanted
+  std::vector<std::size_t> ends_;  ///< of the values of the row in hand
   std::string scratch_;
 };
 

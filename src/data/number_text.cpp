@@ -1,6 +1,6 @@
 #include "data/number_text.hpp"
 
-#include <cerrno>
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <string>
@@ -19,6 +19,23 @@ std::string_view bare(std::string_view text) {
   return text;
 }
 
+/// A copy with room behind it, as the quick readings want it. What is longer than any number is cut into what is none.
+class Padded {
+ public:
+  explicit Padded(std::string_view text) : size_(std::min(text.size(), longest)) {
+    std::memcpy(bytes_.data(), text.data(), size_);
+    if (text.size() > size_) bytes_[size_ - 1] = '?';
+    std::memset(bytes_.data() + size_, 0, 8);
+  }
+  const char* begin() const { return bytes_.data(); }
+  const char* end() const { return bytes_.data() + size_; }
+
+ private:
+  static constexpr std::size_t longest = 1024;
+  std::array<char, longest + 8> bytes_;
+  std::size_t size_;
+};
+
 /// std::from_chars tells what is too large as it tells what is too small: which it is, strtod knows.
 std::optional<double> tiny_in(std::string_view text) {
   double value = 0;
@@ -30,21 +47,43 @@ std::optional<double> tiny_in(std::string_view text) {
 
 }  // namespace
 
+double divided(std::uint64_t digits, std::size_t power) {
+  __extension__ using Wide = unsigned __int128;
+  // As a fraction: 64 bits of the quotient, and whether anything is left of it. Both sides begin with a set bit, and the
+  // one above is made the smaller.
+  const auto below = powers_of_ten[power];
+  const int above_shift = std::countl_zero(digits), below_shift = std::countl_zero(below);
+  const auto divisor = below << below_shift;
+  Wide dividend = Wide{digits << above_shift} << 64;
+  int exponent = below_shift - above_shift - 64;
+  if (digits << above_shift >= divisor) {
+    dividend >>= 1;
+    ++exponent;
+  }
+  const auto quotient = static_cast<std::uint64_t>(dividend / divisor);  // of 64 bits, or of 63
+  const bool is_exact = Wide{quotient} * divisor == dividend;
+  const int spare = 64 - std::countl_zero(quotient) - 53;  // bits that a double does not hold
+  const auto half = std::uint64_t{1} << (spare - 1);
+  const auto rest = quotient & (2 * half - 1);
+  auto kept = quotient >> spare;
+  if (rest > half || (rest == half && (!is_exact || (kept & 1) != 0))) ++kept;
+  // The power of two is that of a normal number: the value lies between 10^-4 and 2^64.
+  const auto scale = std::bit_cast<double>(static_cast<std::uint64_t>(1023 + exponent + spare) << 52);
+  return static_cast<double>(kept) * scale;
+}
+
 std::optional<double> real_in(std::string_view text) {
-  text = bare(text);
+  const Padded padded(bare(text));
   double value = 0;
-  const auto* end = text.data() + text.size();
-  const auto* stop = read_real(text.data(), end, value);
-  if (stop == nullptr) return tiny_in(text);
-  return stop == end ? std::optional(value) : std::nullopt;
+  const auto* stop = read_real(padded.begin(), padded.end(), value);
+  if (stop == nullptr) return tiny_in(bare(text));
+  return stop == padded.end() ? std::optional(value) : std::nullopt;
 }
 
 std::optional<std::int64_t> integer_in(std::string_view text) {
-  text = bare(text);
+  const Padded padded(bare(text));
   std::int64_t value = 0;
-  const auto* end = text.data() + text.size();
-  const auto* stop = read_integer(text.data(), end, value);
-  return stop == end && !text.empty() ? std::optional(value) : std::nullopt;
+  return read_integer(padded.begin(), padded.end(), value) == padded.end() ? std::optional(value) : std::nullopt;
 }
 
 std::optional<bool> truth_in(std::string_view text) {

@@ -11,7 +11,8 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::uint64_t most_bytes_at_once = 1 << 20;
+constexpr std::uint64_t most_bytes_at_once = 256 << 10;
+constexpr std::size_t read_behind = 64;
 
 }  // namespace
 
@@ -21,7 +22,8 @@ void RecordFile::read(std::span<const std::uint64_t> ascending, const Take& take
   for (std::size_t at = 0; at < ascending.size();) {
     const auto piece = piece_of(ascending.subspan(at));
     const auto bytes = piece.end - piece.begin.offset;
-    if (bytes > room) buffer = std::make_unique_for_overwrite<char[]>(room = bytes);
+    if (bytes > room) buffer = std::make_unique_for_overwrite<char[]>((room = bytes) + read_behind);
+    std::fill_n(buffer.get() + bytes, read_behind, '\0');
     file_->read(piece.begin.offset, std::as_writable_bytes(std::span(buffer.get(), bytes)));
     note(walk(piece, {buffer.get(), bytes}, ascending.subspan(at, piece.records), at, take));
     at += piece.records;

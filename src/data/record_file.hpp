@@ -14,7 +14,7 @@
 
 namespace trainrt::data {
 
-/// A record as it stands in its file, without its line break.
+/// A record as it stands in its file, without its line break. 64 bytes behind it can be read; the first is no part of it.
 struct Record {
   std::string_view text;
   std::uint64_t row = 0;  ///< counted from 0

@@ -14,7 +14,7 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::size_t block_bytes = 1 << 20;
+constexpr std::size_t block_bytes = 256 << 10;
 constexpr std::size_t chunk_bytes = 64;
 
 bool has(const char* bytes, std::size_t count, char wanted) { return std::memchr(bytes, wanted, count) != nullptr; }
