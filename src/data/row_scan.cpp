@@ -162,9 +162,10 @@ std::uint64_t mark_bytes(const InputFile& file) {
 RowScan scan_rows(const InputFile& file, const RowSyntax& syntax, std::uint64_t spacing) {
   auto offset = mark_bytes(file);
   RowScanner scanner(file, syntax, offset, spacing);
-  const auto block = std::make_unique<char[]>(block_bytes + chunk_bytes);
+  const auto room = static_cast<std::size_t>(std::min<std::uint64_t>(block_bytes, file.size()));
+  const auto block = std::make_unique<char[]>(room + chunk_bytes);
   while (offset < file.size()) {
-    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(block_bytes, file.size() - offset));
+    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(room, file.size() - offset));
     file.read(offset, std::as_writable_bytes(std::span(block.get(), count)));
     scanner.take(block.get(), count);
     offset += count;

@@ -1,0 +1,68 @@
+// JSON lines: look(), and reading at places and all at once, which give the same.
+#include <numeric>
+
+#include "data/data_file.hpp"
+#include "data/json_lines.hpp"
+#include "support/fuzz.hpp"
+
+namespace trainrt::fuzz {
+
+namespace {
+
+data::RecordLimits limits(std::uint64_t kept) {
+  return {.spacing = 40, .looked_at = 3, .looked_at_bytes = 1 << 20, .kept = kept};
+}
+
+Options options() {
+  Options made;
+  made.set("columns", {"", "x.ini:1"});
+  made.set("types", {"", "x.ini:1"});
+  made.set("longest_record", {"4000", "x.ini:1"});
+  return made;
+}
+
+void require_same(const data::Source& a, const data::Source& b, const std::vector<std::uint64_t>& samples) {
+  for (std::size_t field = 0; field < a.fields().size(); ++field) {
+    data::Column one{field, {}, {}}, other{field, {}, {}};
+    a.read(samples, {&one, 1});
+    b.read(samples, {&other, 1});
+    require(one.values == other.values && one.ends == other.ends, "a value is the same, whichever way it is read");
+    const auto& each = a.fields()[field];
+    require(each.varies ? one.ends.size() == samples.size() && one.ends.back() == one.values.size()
+                        : one.values.size() == samples.size() * data::sample_bytes(each),
+            "each sample has its values");
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> seeds() {
+  return {
+      "{\"a\": 1, \"b\": [1, 2.5], \"t\": \"x\\n\\u00fc\", \"l\": [1]}\n\n"
+      "{\"a\": 2, \"b\": [3, null], \"t\": null, \"l\": []}\r\n"
+      "{\"l\": [4, 5], \"a\": -3, \"b\": [3, 1], \"t\": \"\", \"more\": {\"x\": [[1]]}}",
+      "{\"a\": true}\n{\"a\": false}\n{\"a\": true}\n{\"a\": 3}\n", "{\"a\": 18446744073709551615}\n", deep_json()};
+}
+
+std::vector<std::string> words() {
+  return {"{\"a\":", "null", "true", "[", "]", "\"t\":\"", "}\n{", "1e400", "-1", ",\"b\":"};
+}
+
+void read(const std::string& input) {
+  static MemoryFile memory;
+  memory.hold(input);
+  const auto file = data::data_file(memory.path());
+  const auto content = unless_refused<UsageError>([&] { return data::look_at_json_lines(file, options(), limits(0)); });
+  if (!content) return;
+  const auto source = data::open_json_lines(file, *content, limits(0));
+  require(source->size() == content->samples && source->size() > 0, "there are as many samples as were found");
+  const auto kept = unless_refused<UsageError>([&] { return data::open_json_lines(file, *content, limits(1 << 20)); });
+  if (!kept || !(*kept)->is_resident()) return;
+  std::vector<std::uint64_t> samples(source->size());
+  std::iota(samples.begin(), samples.end(), 0);
+  require_same(*source, **kept, samples);
+  for (auto& sample : samples) sample = sample * 7919 % source->size();
+  require_same(*source, **kept, samples);
+}
+
+}  // namespace trainrt::fuzz
