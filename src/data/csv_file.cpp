@@ -67,7 +67,7 @@ FileContent look_at_csv(const DataFile& file, const Options& given, const Record
   infer_types(columns, *records, options, quotes, looked_at);
   FileContent content{records->size(), place_columns(columns, options), {}};
   require_one_name_each(content.fields, options, file.path);
-  RecordSource(records, content.fields, std::make_unique<CsvDecoder>(file.path, columns, options, quotes), 0)
+  RecordSource(records, content.fields, std::make_unique<CsvDecoder>(file.path, columns, options, quotes), false)
       .check_first(looked_at);
   PackedWriter packed;
   packed.number(quotes ? 1 : 0);
@@ -77,16 +77,14 @@ FileContent look_at_csv(const DataFile& file, const Options& given, const Record
   return content;
 }
 
-std::unique_ptr<Source> open_csv(const DataFile& file, const FileContent& content, const Options& given,
-                                 const RecordLimits& limits) {
+std::unique_ptr<Source> open_csv(const DataFile& file, const FileContent& content, const Options& given, bool keep) {
   const auto options = csv_options(given, file.path);
   PackedReader packed(content.index);
   const bool quotes = packed.number() != 0;
   auto columns = unpacked_columns(packed);
   auto records = std::make_shared<RecordFile>(open_text_file(file), RecordIndex::unpacked(packed), quotes, true);
   return std::make_unique<RecordSource>(std::move(records), content.fields,
-                                        std::make_unique<CsvDecoder>(file.path, std::move(columns), options, quotes),
-                                        limits.kept);
+                                        std::make_unique<CsvDecoder>(file.path, std::move(columns), options, quotes), keep);
 }
 
 }  // namespace trainrt::data

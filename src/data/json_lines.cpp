@@ -165,7 +165,7 @@ FileContent look_at_json_lines(const DataFile& file, const Options& given, const
   const auto looked_at = records->records_within(limits.looked_at, limits.looked_at_bytes);
   const auto keys = json_keys(*records, options, looked_at);
   FileContent content{records->size(), fields_of(keys), {}};
-  RecordSource(records, content.fields, std::make_unique<JsonDecoder>(file.path, keys), 0).check_first(looked_at);
+  RecordSource(records, content.fields, std::make_unique<JsonDecoder>(file.path, keys), false).check_first(looked_at);
   PackedWriter packed;
   pack(keys, packed);
   scan.index.pack(packed);
@@ -173,12 +173,12 @@ FileContent look_at_json_lines(const DataFile& file, const Options& given, const
   return content;
 }
 
-std::unique_ptr<Source> open_json_lines(const DataFile& file, const FileContent& content, const RecordLimits& limits) {
+std::unique_ptr<Source> open_json_lines(const DataFile& file, const FileContent& content, bool keep) {
   PackedReader packed(content.index);
   auto keys = unpacked_keys(packed);
   auto records = std::make_shared<RecordFile>(open_text_file(file), RecordIndex::unpacked(packed), false, true);
   return std::make_unique<RecordSource>(std::move(records), content.fields,
-                                        std::make_unique<JsonDecoder>(file.path, std::move(keys)), limits.kept);
+                                        std::make_unique<JsonDecoder>(file.path, std::move(keys)), keep);
 }
 
 }  // namespace trainrt::data

@@ -29,7 +29,6 @@ class RecordFile {
       : file_(std::move(file)), index_(std::move(index)), quotes_(quotes), skip_empty_(skip_empty) {}
   const std::string& path() const { return file_->path(); }
   std::uint64_t size() const { return index_.records(); }
-  std::uint64_t bytes_of_all() const { return file_->size(); }
   /// Up to `most` records, as many as begin in the first `bytes` of the file; at least one span of the index.
   std::uint64_t records_within(std::uint64_t most, std::uint64_t bytes) const;
 

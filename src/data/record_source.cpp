@@ -31,17 +31,9 @@ bool ascends(std::span<const std::uint64_t> numbers) {
 }  // namespace
 
 RecordSource::RecordSource(std::shared_ptr<const RecordFile> records, std::vector<Dataset::Field> fields,
-                           std::unique_ptr<const RecordDecoder> decoder, std::uint64_t most_kept)
+                           std::unique_ptr<const RecordDecoder> decoder, bool keep)
     : records_(std::move(records)), fields_(std::move(fields)), decoder_(std::move(decoder)) {
-  if (bytes_of_all() <= most_kept) kept_ = first(size());
-}
-
-/// Of all values at most: texts are no longer than they stand in the file.
-std::uint64_t RecordSource::bytes_of_all() const {
-  std::uint64_t bytes = 0;
-  for (const auto& field : fields_) bytes += field.varies ? size() * sizeof(std::uint64_t) : size() * sample_bytes(field);
-  const bool vary = std::any_of(fields_.begin(), fields_.end(), [](const auto& field) { return field.varies; });
-  return bytes + (vary ? records_->bytes_of_all() : 0);
+  if (keep) kept_ = first(size());
 }
 
 std::unique_ptr<RecordPass> RecordSource::begin(std::uint64_t samples, std::span<Column> columns) const {

@@ -33,14 +33,13 @@ struct RecordLimits {
   std::uint64_t spacing = RecordIndex::usual_spacing;
   std::uint64_t looked_at = 10'000;          ///< records that types are inferred from, and whose values are checked
   std::uint64_t looked_at_bytes = 64 << 20;  ///< of the file, that these may take
-  std::uint64_t kept = RowFile::most_kept;   ///< bytes of values that are kept in memory
 };
 
-/// Samples that are the records of a text file. The values of a small file are read at once, and kept.
+/// Samples that are the records of a text file. `keep`: all values are read at once.
 class RecordSource final : public Source {
  public:
   RecordSource(std::shared_ptr<const RecordFile> records, std::vector<Dataset::Field> fields,
-               std::unique_ptr<const RecordDecoder> decoder, std::uint64_t most_kept);
+               std::unique_ptr<const RecordDecoder> decoder, bool keep);
   std::uint64_t size() const override { return records_->size(); }
   const std::vector<Dataset::Field>& fields() const override { return fields_; }
   void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override;
@@ -51,7 +50,6 @@ class RecordSource final : public Source {
  private:
   std::vector<Column> first(std::uint64_t samples) const;
   std::unique_ptr<RecordPass> begin(std::uint64_t samples, std::span<Column> columns) const;
-  std::uint64_t bytes_of_all() const;
   void read_ascending(std::span<const std::uint64_t> samples, std::span<Column> columns) const;
 
   std::shared_ptr<const RecordFile> records_;

@@ -42,11 +42,11 @@ FileContent look_at_text_lines(const DataFile& file, const Options& options, con
 }
 
 std::unique_ptr<Source> open_text_lines(const DataFile& file, const FileContent& content, const Options& options,
-                                        const RecordLimits& limits) {
+                                        bool keep) {
   PackedReader packed(content.index);
   auto records = std::make_shared<RecordFile>(open_text_file(file), RecordIndex::unpacked(packed), false,
                                               options.boolean("drop_empty_lines"));
-  return std::make_unique<RecordSource>(std::move(records), content.fields, std::make_unique<TextDecoder>(), limits.kept);
+  return std::make_unique<RecordSource>(std::move(records), content.fields, std::make_unique<TextDecoder>(), keep);
 }
 
 }  // namespace trainrt::data

@@ -10,9 +10,7 @@ namespace trainrt::fuzz {
 
 namespace {
 
-data::RecordLimits limits(std::uint64_t spacing, std::uint64_t kept) {
-  return {.spacing = spacing, .looked_at = 4, .looked_at_bytes = 1 << 20, .kept = kept};
-}
+constexpr data::RecordLimits limits{.spacing = 40, .looked_at = 4};
 
 /// The first byte says which keys are set.
 Options options(unsigned char choice) {
@@ -76,12 +74,12 @@ void read(const std::string& input) {
   memory.hold(input.substr(1));
   const auto file = data::data_file(memory.path());
   const auto given = options(static_cast<unsigned char>(input[0]));
-  const auto content = unless_refused<UsageError>([&] { return data::look_at_csv(file, given, limits(40, 0)); });
+  const auto content = unless_refused<UsageError>([&] { return data::look_at_csv(file, given, limits); });
   if (!content) return;
-  const auto source = data::open_csv(file, *content, given, limits(40, 0));
+  const auto source = data::open_csv(file, *content, given, false);
   require(source->size() == content->samples && source->size() > 0, "a table has as many samples as were found");
   const auto all = unless_refused<UsageError>([&] { return all_of(*source); });
-  const auto kept = unless_refused<UsageError>([&] { return data::open_csv(file, *content, given, limits(40, 1 << 20)); });
+  const auto kept = unless_refused<UsageError>([&] { return data::open_csv(file, *content, given, true); });
   require(all.has_value() == kept.has_value(), "a table that can be kept can be read");
   if (!all) return;
   require_same(*source, *all);

@@ -9,9 +9,7 @@ namespace trainrt::fuzz {
 
 namespace {
 
-data::RecordLimits limits(std::uint64_t kept) {
-  return {.spacing = 40, .looked_at = 3, .looked_at_bytes = 1 << 20, .kept = kept};
-}
+constexpr data::RecordLimits limits{.spacing = 40, .looked_at = 3};
 
 Options options() {
   Options made;
@@ -52,11 +50,11 @@ void read(const std::string& input) {
   static MemoryFile memory;
   memory.hold(input);
   const auto file = data::data_file(memory.path());
-  const auto content = unless_refused<UsageError>([&] { return data::look_at_json_lines(file, options(), limits(0)); });
+  const auto content = unless_refused<UsageError>([&] { return data::look_at_json_lines(file, options(), limits); });
   if (!content) return;
-  const auto source = data::open_json_lines(file, *content, limits(0));
+  const auto source = data::open_json_lines(file, *content, false);
   require(source->size() == content->samples && source->size() > 0, "there are as many samples as were found");
-  const auto kept = unless_refused<UsageError>([&] { return data::open_json_lines(file, *content, limits(1 << 20)); });
+  const auto kept = unless_refused<UsageError>([&] { return data::open_json_lines(file, *content, true); });
   if (!kept || !(*kept)->is_resident()) return;
   std::vector<std::uint64_t> samples(source->size());
   std::iota(samples.begin(), samples.end(), 0);

@@ -40,8 +40,8 @@ extern const Format csv{
           .help = "values may stand in double quotes"},
          longest_record_option()},
     .look = [](const DataFile& file, const Options& options) { return look_at_csv(file, options, {}); },
-    .open = [](const DataFile& file, const FileContent& content,
-               const Options& options) { return open_csv(file, content, options, {}); },
+    .open = [](const DataFile& file, const FileContent& content, const Options& options,
+               bool keep) { return open_csv(file, content, options, keep); },
     .is_name_of =
         [](std::string_view path) {
           return has_ending(path, {".csv", ".tsv"});

@@ -15,8 +15,8 @@ extern const Format jsonl{
                  .form = "KEY:TYPE, ..."},
                 longest_record_option()},
     .look = [](const DataFile& file, const Options& options) { return look_at_json_lines(file, options, {}); },
-    .open = [](const DataFile& file, const FileContent& content,
-               const Options&) { return open_json_lines(file, content, {}); },
+    .open = [](const DataFile& file, const FileContent& content, const Options&,
+               bool keep) { return open_json_lines(file, content, keep); },
     .is_name_of =
         [](std::string_view path) {
           return has_ending(path, {".jsonl", ".ndjson"});

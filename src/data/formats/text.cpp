@@ -12,8 +12,8 @@ extern const Format text{
                  .help = "empty lines are no samples"},
                 longest_record_option()},
     .look = [](const DataFile& file, const Options& options) { return look_at_text_lines(file, options, {}); },
-    .open = [](const DataFile& file, const FileContent& content,
-               const Options& options) { return open_text_lines(file, content, options, {}); },
+    .open = [](const DataFile& file, const FileContent& content, const Options& options,
+               bool keep) { return open_text_lines(file, content, options, keep); },
     .is_name_of = [](std::string_view path) { return has_ending(path, {".txt"}); }};
 
 }  // namespace trainrt::data::plugins

@@ -102,8 +102,8 @@ TEST_CASE("tables of any form give the values that were written, whatever is rea
     const auto file = data::data_file(dir / "t.csv");
     const auto content = data::look_at_csv(file, keys, small_steps);
     REQUIRE(content.samples == table.whole.size());
-    const auto from_places = data::open_csv(file, content, keys, small_steps);
-    const auto kept = data::open_csv(file, data::look_at_csv(file, keys, {}), keys, {});
+    const auto from_places = data::open_csv(file, content, keys, false);
+    const auto kept = data::open_csv(file, data::look_at_csv(file, keys, {}), keys, true);
     CHECK_FALSE(from_places->is_resident());
     CHECK(kept->is_resident());
     const auto values = all_values(*from_places);
@@ -196,7 +196,7 @@ TEST_CASE("a value that is not of its column's type is an error that names its p
   write(dir / "x.csv", text);
   const auto file = data::data_file(dir / "x.csv");
   const auto content = data::look_at_csv(file, keys, small_steps);  // infers from 20 records
-  const auto source = data::open_csv(file, content, keys, small_steps);
+  const auto source = data::open_csv(file, content, keys, false);
   data::Column column{1, {}, {}};
   source->read(std::vector<std::uint64_t>{34, 36}, {&column, 1});
   CHECK_THROWS_WITH(source->read(std::vector<std::uint64_t>{35}, {&column, 1}),
@@ -254,7 +254,7 @@ TEST_CASE("several tables are one dataset, and one that was changed since is an 
   write(dir / "x.csv", "a\n1\n2\n3\n");
   const auto file = data::data_file(dir / "x.csv");
   const auto content = data::look_at_csv(file, keys, {});
-  const auto source = data::open_csv(file, content, keys, small_steps);
+  const auto source = data::open_csv(file, content, keys, false);
   write(dir / "x.csv", "a\n1 2 33");
   data::Column column;
   CHECK_THROWS_WITH(source->read(std::vector<std::uint64_t>{2}, {&column, 1}), Contains("x.csv"));

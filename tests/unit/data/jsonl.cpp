@@ -38,8 +38,7 @@ TEST_CASE("keys of JSON lines are fields: numbers, booleans, texts and arrays of
       dir, R"({"n": 3, "x": 1, "b": true, "t": "a\nü", "v": [1, 2.5], "ids": [1, 2, 3], "none": [], "m": 2})"
            "\r\n\n"
            R"({"x": 2.5, "n": -4, "b": false, "t": null, "v": [3, null], "ids": [], "none": [], "m": null, "new": {}})");
-  CHECK(fields(*dataset) ==
-        "n i64[], x f64[], b bool[], t u8[varies], v f64[2], ids i64[varies], none i64[0], m f64[]");
+  CHECK(fields(*dataset) == "n i64[], x f64[], b bool[], t u8[varies], v f64[2], ids i64[varies], none i64[0], m f64[]");
   CHECK(gathered<std::int64_t>(*dataset, 0, {1, 0}) == std::vector<std::int64_t>{-4, 3});
   CHECK(gathered<double>(*dataset, 1, {0, 1}) == std::vector<double>{1, 2.5});
   const auto values = all_values(*dataset->source);
@@ -70,8 +69,8 @@ TEST_CASE("JSON lines are found again, whatever is read when and by whom") {
     write(dir / "x.jsonl", text);
     const auto file = data::data_file(dir / "x.jsonl");
     const auto content = data::look_at_json_lines(file, keys, small_steps);
-    const auto source = data::open_json_lines(file, content, small_steps);
-    const auto kept = data::open_json_lines(file, content, {});
+    const auto source = data::open_json_lines(file, content, false);
+    const auto kept = data::open_json_lines(file, content, true);
     REQUIRE_FALSE(source->is_resident());
     REQUIRE(kept->is_resident());
     if (content.fields.front().name == "t") std::swap(expected[0], expected[1]);
@@ -120,7 +119,7 @@ TEST_CASE("an array of another length behind those that were looked at is an err
   write(dir / "x.jsonl", text);
   const auto file = data::data_file(dir / "x.jsonl");
   const auto content = data::look_at_json_lines(file, checked_for("jsonl", {}), small_steps);
-  const auto source = data::open_json_lines(file, content, small_steps);
+  const auto source = data::open_json_lines(file, content, false);
   data::Column column;
   for (const std::uint64_t sample : {35, 36})
     CHECK_THROWS_WITH(

@@ -38,7 +38,7 @@ TEST_CASE("lines of any length are found again, whatever is read when and by who
     write(dir / "x.txt", text);
     const auto file = data::data_file(dir / "x.txt");
     const auto content = data::look_at_text_lines(file, keys, small_steps);
-    const auto source = data::open_text_lines(file, content, keys, small_steps);
+    const auto source = data::open_text_lines(file, content, keys, false);
     REQUIRE_FALSE(source->is_resident());
     const auto values = all_values(*source);
     CHECK(values[0] == lines);
