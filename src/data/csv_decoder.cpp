@@ -34,7 +34,7 @@ bool is_ascii(std::string_view text) {
 /// Knows for each column of the file, up to the last one wanted, where its values go.
 class CsvPass final : public RecordPass {
  public:
-  CsvPass(const CsvDecoder& decoder, std::span<Column> columns) : decoder_(decoder) {
+  CsvPass(const CsvDecoder& decoder, std::span<Column> columns) : decoder_(decoder), ends_(decoder.columns_.size()) {
     for (const auto& column : decoder.columns_) {
       auto& target = targets_.emplace_back();
       const auto asked = std::find_if(columns.begin(), columns.end(),
@@ -69,8 +69,7 @@ class CsvPass final : public RecordPass {
   /// Where all values end is found first: then no reading of a number waits for the one before it.
   void take_plain(const Record& record, std::size_t place) {
     const auto* const row = record.text.data();
-    find_ends(record.text);
-    if (ends_.size() < last_) refuse_count(ends_.size(), record);
+    if (const auto count = find_ends(record.text); count < last_) refuse_count(count, record);
     const auto* begin = row;
     for (std::size_t number = 0; number < last_; ++number) {
       const auto* const end = row + ends_[number];
@@ -80,14 +79,18 @@ class CsvPass final : public RecordPass {
     }
   }
 
-  void find_ends(std::string_view text) {
-    ends_.clear();
+  /// Returns how many values there are; what is more than the columns is left out.
+  std::size_t find_ends(std::string_view text) {
+    std::size_t count = 0;
+    const auto most = ends_.size() - 1;
     for (std::size_t at = 0; at < text.size(); at += 64) {
       const auto left = static_cast<int>(std::min<std::size_t>(text.size() - at, 64));
-      for (auto bits = equal_bits(text.data() + at, decoder_.delimiter_) & bits_below(left); bits != 0; bits &= bits - 1)
-        ends_.push_back(at + static_cast<std::size_t>(std::countr_zero(bits)));
+      auto bits = equal_bits(text.data() + at, decoder_.delimiter_) & bits_below(left);
+      for (; bits != 0 && count < most; bits &= bits - 1)
+        ends_[count++] = at + static_cast<std::size_t>(std::countr_zero(bits));
     }
-    ends_.push_back(text.size());
+    ends_[count] = text.size();
+    return count + 1;
   }
 
   void take_quoted(const Record& record, std::size_t place) {
