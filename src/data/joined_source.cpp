@@ -50,7 +50,7 @@ class Varying {
 
 JoinedSource::JoinedSource(std::vector<Dataset::Field> fields, const std::vector<std::uint64_t>& sizes, Open open,
                            bool keep)
-    : fields_(std::move(fields)), ends_(sizes.size()), open_(std::move(open)), keep_(keep) {
+    : fields_(std::move(fields)), ends_(sizes.size()), open_(std::move(open)), keep_(keep), parts_(sizes.size()) {
   std::partial_sum(sizes.begin(), sizes.end(), ends_.begin());
 }
 
@@ -60,14 +60,22 @@ std::size_t JoinedSource::part_of(std::uint64_t sample) const {
 
 std::shared_ptr<const Source> JoinedSource::part(std::size_t number) const {
   const std::lock_guard lock(mutex_);
-  const auto found = std::find_if(opened_.begin(), opened_.end(), [&](const auto& each) { return each.first == number; });
-  if (found != opened_.end()) {
-    std::rotate(found, found + 1, opened_.end());
-  } else {
-    opened_.emplace_back(number, open_(number));
-    if (!keep_ && opened_.size() > most_open) opened_.erase(opened_.begin());
+  if (!parts_[number]) parts_[number] = open_(number);
+  const auto wanted = parts_[number];
+  if (keep_) return wanted;
+  std::erase(recent_, number);
+  recent_.push_back(number);
+  if (recent_.size() > most_open) {
+    parts_[recent_.front()] = nullptr;
+    recent_.erase(recent_.begin());
   }
-  return opened_.back().second;
+  return wanted;
+}
+
+bool JoinedSource::is_resident() const {
+  if (!keep_) return false;
+  const std::lock_guard lock(mutex_);
+  return std::all_of(parts_.begin(), parts_.end(), [](const auto& part) { return part && part->is_resident(); });
 }
 
 void JoinedSource::read(std::span<const std::uint64_t> samples, std::span<Column> columns) const {

@@ -22,7 +22,8 @@ class JoinedSource final : public Source {
   std::uint64_t size() const override { return ends_.back(); }
   const std::vector<Dataset::Field>& fields() const override { return fields_; }
   void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override;
-  bool is_resident() const override { return keep_; }
+  /// Once all parts were opened, and are in memory.
+  bool is_resident() const override;
 
  private:
   std::size_t part_of(std::uint64_t sample) const;
@@ -33,7 +34,8 @@ class JoinedSource final : public Source {
   Open open_;
   bool keep_;
   mutable std::mutex mutex_;
-  mutable std::vector<std::pair<std::size_t, std::shared_ptr<const Source>>> opened_;  ///< the last one used at the end
+  mutable std::vector<std::shared_ptr<const Source>> parts_;  ///< those that are open
+  mutable std::vector<std::size_t> recent_;                   ///< their numbers, the last one used at the end; not if kept
 };
 
 }  // namespace trainrt::data

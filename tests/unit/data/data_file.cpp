@@ -97,6 +97,7 @@ class PartSource final : public data::Source {
  public:
   PartSource(std::uint64_t first, std::uint64_t size) : first_(first), size_(size) {}
   std::uint64_t size() const override { return size_; }
+  bool is_resident() const override { return true; }
   const std::vector<Dataset::Field>& fields() const override { return fields_of(); }
   static const std::vector<Dataset::Field>& fields_of() {
     static const std::vector<Dataset::Field> fields{{"n", DType::i64, {}}, {"text", DType::u8, {}, true}};
@@ -159,6 +160,16 @@ TEST_CASE("several files are read as one, each opened when it is needed, and not
   std::size_t alive = 0;
   for (const auto& each : opened) alive += each.expired() ? 0 : 1;
   CHECK(alive == data::JoinedSource::most_open);
+}
+
+TEST_CASE("several files that are kept stay open, and count as in memory once all were read") {
+  const auto open = [](std::size_t part) { return std::make_shared<PartSource>(part, 1); };
+  const std::vector<std::uint64_t> sizes(2 * data::JoinedSource::most_open, 1);
+  const data::JoinedSource all(PartSource::fields_of(), sizes, open, true);
+  CHECK_FALSE(all.is_resident());
+  std::vector<data::Column> columns{{0, {}, {}}};
+  for (std::uint64_t sample = 0; sample < sizes.size(); ++sample) all.read({&sample, 1}, columns);
+  CHECK(all.is_resident());
 }
 
 TEST_CASE("blocks that are kept give what the source gives, and each is read once while it is kept") {
