@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Data files that the tools of their formats write are given to train functions value for value, on 1 and on 2 ranks, in order and
 shuffled. A format's test is a function that writes a file and returns the section that reads it, and the values of each field."""
+import csv
 import sys
 from pathlib import Path
 
@@ -11,6 +12,10 @@ try:
     import numpy
 except ImportError:
     numpy = None
+try:
+    import h5py
+except ImportError:
+    h5py = None
 
 TYPES = {"f16": "f2", "f32": "f4", "f64": "f8", "i8": "i1", "i16": "i2", "i32": "i4", "i64": "i8", "u8": "u1", "bool": "?"}
 
@@ -114,6 +119,92 @@ def compressed_npz_files(folder):
     arrays = {"x_train": values_of("u1", 13, 4, 4), "y_train": values_of("<i4", 13), "x_test": values_of("u1", 2, 4, 4)}
     numpy.savez_compressed(folder / "x.npz", **arrays)
     return ({"source": folder / "x.npz", "fields": "images=x_train, labels=y_train"}, {"images": arrays["x_train"], "labels": arrays["y_train"]})
+
+
+# ---- HDF5 --------------------------------------------------------------------------------------------------------------------
+
+
+def h5_datasets(**how):
+    return {"images": (values_of("u1", 23, 5, 4), how), "more/x": (values_of(">f8", 23, 3), how), "labels": (values_of("<i4", 23), {})}
+
+
+def write_h5(path, datasets):
+    with h5py.File(path, "w") as file:
+        for name, (values, how) in datasets.items():
+            file.create_dataset(name, data=values, **({key: (value, *values.shape[1:]) if key == "chunks" else value for key, value in how.items()}))
+    return {name: values for name, (values, how) in sorted(datasets.items())}
+
+
+def contiguous_hdf5_datasets(folder):
+    return {"source": folder / "x.h5"}, write_h5(folder / "x.h5", h5_datasets())
+
+
+def compressed_chunks_of_hdf5_datasets(folder):
+    how = {"chunks": 5, "compression": "gzip", "shuffle": True, "fletcher32": True}
+    return {"source": folder / "x.hdf5", "memory": "0 B"}, write_h5(folder / "x.hdf5", h5_datasets(**how))
+
+
+def hdf5_files_in_blocks(folder):
+    parts = [write_h5(folder / f"{number}.h5", h5_datasets()) for number in range(3)]
+    return ({"source": folder / "*.h5", "block": 6, "window": 2, "memory": "1 kB", "fields": "labels, images"},
+            {name: numpy.concatenate([part[name] for part in parts]) for name in ("labels", "images")})
+
+
+if h5py is not None:
+    for each in (contiguous_hdf5_datasets, compressed_chunks_of_hdf5_datasets, hdf5_files_in_blocks):
+        written(each)
+
+
+# ---- text --------------------------------------------------------------------------------------------------------------------
+
+
+def texts(count):
+    words = ["", "plain", "a, b", 'say "so"', "two\nlines", "\u00fcber", "tail "]
+    return [words[number % len(words)] + str(number) for number in range(count)]
+
+
+def as_bytes(values):
+    return [numpy.frombuffer(value.encode(), "u1") for value in values]
+
+
+@written
+def tables_that_python_writes(folder):
+    """By Python's own writer, several files, with missing values."""
+    names, counts = texts(21), numpy.arange(21) * 1000003 - 7
+    reals = numpy.random.default_rng(1).normal(size=21)
+    for first in (0, 8, 20):
+        with open(folder / f"{first:02}.csv", "w", newline="") as file:
+            table = csv.writer(file)
+            table.writerow(["name", "count", "real", "holes"])
+            end = {0: 8, 8: 20, 20: 21}[first]
+            table.writerows([names[n], counts[n], repr(float(reals[n])), "NA" if n % 3 == 0 else n + 0.5] for n in range(first, end))
+    holes = numpy.array([numpy.nan if n % 3 == 0 else n + 0.5 for n in range(21)])
+    return ({"source": folder, "format": "csv", "types": "holes:f64", "memory": "0 B"},
+            {"name": as_bytes(names), "count": counts.astype("i8"), "real": reals, "holes": holes})
+
+
+@written
+def the_numbers_of_a_table_as_one_field(folder):
+    pixels, labels = numpy.random.default_rng(2).integers(0, 256, (9, 6)), numpy.arange(9) % 4
+    with open(folder / "x.tsv", "w") as file:
+        file.write("\t".join(["label", *(f"pixel{n}" for n in range(6))]) + "\n")
+        file.writelines("\t".join(map(str, [label, *row])) + "\n" for label, row in zip(labels, pixels))
+    return {"source": folder / "x.tsv", "types": "label:i64", "vector": "images:u8"}, {"label": labels.astype("i8"), "images": pixels.astype("u1")}
+
+
+@written
+def json_lines_that_python_writes(folder):
+    names, vectors = texts(17), numpy.random.default_rng(4).normal(size=(17, 3))
+    (folder / "x.jsonl").write_text("".join(json.dumps({"name": name, "v": list(map(float, v)), "n": n}) + "\n"
+                                            for n, (name, v) in enumerate(zip(names, vectors))))
+    return {"source": folder / "x.jsonl"}, {"name": as_bytes(names), "v": vectors, "n": numpy.arange(17, dtype="i8")}
+
+
+@written
+def lines_of_text(folder):
+    lines = [text.replace("\n", " ") for text in texts(30)]
+    (folder / "x.txt").write_text("\n".join(lines), encoding="utf-8")
+    return {"source": folder / "x.txt", "memory": "0 B"}, {"text": as_bytes(lines)}
 
 
 # ---- tokens ------------------------------------------------------------------------------------------------------------------

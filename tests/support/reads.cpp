@@ -3,6 +3,7 @@
 // each sample too (R.FIELD.bytes, u64); and once what the fields are (fields: "name type varies [shape]", a line each).
 //   g++ -shared -fPIC -std=c++20 -Iinclude reads.cpp -o libreads.so
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -11,6 +12,7 @@
 namespace {
 
 void append(const std::string& path, const void* data, std::size_t bytes) {
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path());  // of a field "group/name"
   std::ofstream file(path, std::ios::binary | std::ios::app);
   file.write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
   if (!file.flush()) throw trainrt::Error("cannot write " + path);
