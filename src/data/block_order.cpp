@@ -17,12 +17,22 @@ BlockOrder::BlockOrder(std::uint64_t size, std::uint64_t seed, Blocks blocks) : 
   rest_ = size % blocks_.samples;
   windows_ = std::max<std::uint64_t>(1, (whole + blocks_.window - 1) / blocks_.window);
   window_of_rest_ = mix_seed(seed, for_rest) % windows_;
-  order_of_blocks_ = Permutation(whole, mix_seed(seed, for_blocks));
+  order_of_blocks_ = Permutation::quick(whole, mix_seed(seed, for_blocks));
+  for (std::uint64_t window = 0; windows_ <= most_prepared && window < windows_; ++window)
+    prepared_.push_back(inside(window));
 }
 
 std::uint64_t BlockOrder::first_of(std::uint64_t window) const {
   const auto blocks = std::min(window * blocks_.window, order_of_blocks_.size());
   return blocks * blocks_.samples + (window > window_of_rest_ ? rest_ : 0);
+}
+
+std::uint64_t BlockOrder::end_of(std::uint64_t window) const {
+  return window + 1 == windows_ ? size_ : first_of(window + 1);
+}
+
+Permutation BlockOrder::inside(std::uint64_t window) const {
+  return Permutation::quick(end_of(window) - first_of(window), mix_seed(seed_, for_window, window));
 }
 
 std::uint64_t BlockOrder::window_of(std::uint64_t position) const {
@@ -33,11 +43,10 @@ std::uint64_t BlockOrder::window_of(std::uint64_t position) const {
 
 std::uint64_t BlockOrder::operator[](std::uint64_t position) const {
   const auto window = window_of(position);
-  const auto first = first_of(window), end = window + 1 == windows_ ? size_ : first_of(window + 1);
-  const Permutation inside(end - first, mix_seed(seed_, for_window, window));
-  const auto at = inside[position - first];
+  const auto first = first_of(window);
+  const auto at = prepared_.empty() ? inside(window)[position - first] : prepared_[window][position - first];
   const auto block = at / blocks_.samples;
-  const auto blocks_here = (end - first - (window == window_of_rest_ ? rest_ : 0)) / blocks_.samples;
+  const auto blocks_here = (end_of(window) - first - (window == window_of_rest_ ? rest_ : 0)) / blocks_.samples;
   if (block >= blocks_here) return size_ - rest_ + (at - blocks_here * blocks_.samples);
   return order_of_blocks_[window * blocks_.window + block] * blocks_.samples + at % blocks_.samples;
 }

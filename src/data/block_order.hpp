@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <vector>
 
 #include "data/permutation.hpp"
 
@@ -23,11 +24,15 @@ class BlockOrder {
 
  private:
   std::uint64_t first_of(std::uint64_t window) const;
+  std::uint64_t end_of(std::uint64_t window) const;
+  Permutation inside(std::uint64_t window) const;
 
   std::uint64_t size_ = 0, seed_ = 0;
   Blocks blocks_;
   std::uint64_t windows_ = 0, rest_ = 0, window_of_rest_ = 0;
+  static constexpr std::uint64_t most_prepared = 1 << 16;
   Permutation order_of_blocks_;
+  std::vector<Permutation> prepared_;  ///< of the samples of each window, if there are not too many windows
 };
 
 }  // namespace trainrt::data

@@ -33,7 +33,8 @@ class BlockSource final : public Source {
     std::unordered_map<std::uint64_t, Blocks::iterator> place_of;
   };
   std::shared_ptr<Block> kept(std::size_t field, std::uint64_t number) const;
-  std::shared_ptr<const Block> block(std::size_t field, std::uint64_t number) const;
+  std::vector<std::shared_ptr<Block>> kept_of(std::span<const std::uint64_t> samples, std::size_t field) const;
+  void read_block(std::size_t field, std::uint64_t number, Block& block) const;
   void read_column(std::span<const std::uint64_t> samples, Column& column) const;
 
   std::shared_ptr<const Source> source_;

@@ -117,7 +117,7 @@ TEST_CASE("the order in blocks differs from epoch to epoch, and never from one v
   std::vector<std::uint64_t> samples, others;
   for (std::uint64_t i = 0; i < 10; ++i) samples.push_back(order[i]), others.push_back(other[i]);
   CHECK(samples != others);
-  CHECK(samples == std::vector<std::uint64_t>{8, 6, 9, 7, 0, 3, 2, 1, 4, 5});
+  CHECK(samples == std::vector<std::uint64_t>{5, 6, 4, 7, 0, 2, 3, 1, 9, 8});
 }
 
 TEST_CASE("in blocks every sample comes to every part of the epoch about equally often") {
@@ -130,11 +130,41 @@ TEST_CASE("in blocks every sample comes to every part of the epoch about equally
   for (const int count : seen) CHECK(std::abs(count - static_cast<int>(rounds / parts)) < 200);  // 5 deviations are 137
 }
 
-TEST_CASE("a computed order of many samples shows no correlation between neighbours") {
+TEST_CASE("a computed order of many samples shows no correlation, between neighbours or with the samples' own order") {
   constexpr std::uint64_t size = 100000;
-  const auto order = EpochOrder::permuted(size, 5);
-  double sum = 0;
-  for (std::uint64_t at = 0; at + 1 < size; ++at)
-    sum += (static_cast<double>(order[at]) / size - 0.5) * (static_cast<double>(order[at + 1]) / size - 0.5);
-  CHECK(std::abs(12 * sum / size) < 5 / std::sqrt(static_cast<double>(size)));
+  const auto five_deviations = 5 / std::sqrt(static_cast<double>(size));
+  for (const auto& order : {data::Permutation(size, 5), data::Permutation::quick(size, 5)}) {
+    double with_next = 0, with_own = 0;
+    const auto centred = [&](std::uint64_t value) { return static_cast<double>(value) / size - 0.5; };
+    for (std::uint64_t at = 0; at + 1 < size; ++at) {
+      with_next += centred(order[at]) * centred(order[at + 1]);
+      with_own += centred(order[at]) * centred(at);
+    }
+    CHECK(std::abs(12 * with_next / size) < five_deviations);
+    CHECK(std::abs(12 * with_own / size) < five_deviations);
+  }
+}
+
+TEST_CASE("a quick permutation meets every number once, and puts each in every part equally often") {
+  for (const std::uint64_t size : {1U, 2U, 3U, 17U, 64U, 1000U, 4097U}) {
+    const auto order = data::Permutation::quick(size, 9);
+    std::set<std::uint64_t> seen;
+    for (std::uint64_t at = 0; at < size; ++at) seen.insert(order[at]);
+    CHECK(seen.size() == size);
+    CHECK(*seen.rbegin() == size - 1);
+  }
+  constexpr std::uint64_t size = 1000, parts = 10, rounds = 5000;
+  std::vector<double> counts(size / 100 * parts);
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    const auto order = data::Permutation::quick(size, round);
+    for (std::uint64_t at = 0; at < size; at += 7) counts[order[at] / 100 * parts + at * parts / size] += 1;
+  }
+  double chi_square = 0;
+  for (std::size_t part = 0; part < parts; ++part) {
+    double in_part = 0;
+    for (std::size_t of = 0; of < size / 100; ++of) in_part += counts[of * parts + part];
+    for (std::size_t of = 0; of < size / 100; ++of)
+      chi_square += std::pow(counts[of * parts + part] - in_part / 10, 2) / (in_part / 10);
+  }
+  CHECK(chi_square < 170);  // 90 degrees of freedom: six deviations above
 }

@@ -1,0 +1,99 @@
+// Walks [data.train] and prints the samples a second of its second epoch, every byte of every field touched. With [loop]
+// file instead reads rows of that file in the same order itself: the limit of the machine for pread, and of memory for
+// copying.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <trainrt/trainrt.hpp>
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::uint64_t touched(const void* data, std::size_t bytes) {
+  std::uint64_t sum = 0, word = 0;
+  const auto* at = static_cast<const std::byte*>(data);
+  for (std::size_t i = 0; i + sizeof(word) <= bytes; i += sizeof(word)) {
+    std::memcpy(&word, at + i, sizeof(word));
+    sum += word;
+  }
+  return sum;
+}
+
+std::uint64_t walk(const trainrt::Dataset& data, std::int64_t epoch, std::size_t batch_size) {
+  std::uint64_t sum = 0;
+  for (const auto& batch : data.epoch(epoch).batches(batch_size))
+    for (const auto& field : data.fields()) {
+      const auto values = batch.field(field.name);
+      sum += touched(values.data, values.bytes());
+    }
+  return sum;
+}
+
+/// The rows of a file in the order of the dataset's samples.
+struct Rows {
+  int fd = -1;
+  std::uint64_t offset = 0, bytes = 0;
+  std::vector<std::byte> memory;  ///< all of them; empty: they are read
+
+  void read(std::uint64_t row, std::byte* out) const {
+    if (!memory.empty())
+      std::memcpy(out, memory.data() + row * bytes, bytes);
+    else if (::pread(fd, out, bytes, static_cast<off_t>(offset + row * bytes)) != static_cast<ssize_t>(bytes))
+      throw trainrt::Error("the file is too short");
+  }
+};
+
+std::uint64_t walk(const Rows& rows, const std::vector<std::uint64_t>& order, std::size_t batch_size) {
+  std::vector<std::byte> batch(batch_size * rows.bytes);
+  std::uint64_t sum = 0;
+  for (std::size_t at = 0; at + batch_size <= order.size(); at += batch_size) {
+    for (std::size_t i = 0; i < batch_size; ++i) rows.read(order[at + i], batch.data() + i * rows.bytes);
+    sum += touched(batch.data(), batch.size());
+  }
+  return sum;
+}
+
+template <class Work>
+void time(const char* what, std::uint64_t samples, const Work& work) {
+  work(0);
+  const auto began = Clock::now();
+  const auto sum = work(1);
+  const std::chrono::duration<double> took = Clock::now() - began;
+  std::printf("%s_per_s=%.0f sum=%llu\n", what, static_cast<double>(samples) / took.count(),
+              static_cast<unsigned long long>(sum));
+}
+
+void train(trainrt::Context& ctx) {
+  const auto data = ctx.dataset("train");
+  const auto batch_size = static_cast<std::size_t>(ctx.config<int>("batch_size", 64));
+  time("samples", data.size(), [&](std::int64_t epoch) { return walk(data, epoch, batch_size); });
+  const auto file = ctx.config<std::string>("file", "");
+  if (file.empty()) return;
+  std::vector<std::uint64_t> order;
+  for (const auto& batch : data.epoch(1).batches(batch_size))
+    order.insert(order.end(), batch.indices().begin(), batch.indices().end());
+  Rows rows{::open(file.c_str(), O_RDONLY | O_CLOEXEC),
+            static_cast<std::uint64_t>(ctx.config<int>("offset", 0)),
+            static_cast<std::uint64_t>(ctx.config<int>("row_bytes", 0)),
+            {}};
+  time("pread", data.size(), [&](std::int64_t) { return walk(rows, order, batch_size); });
+  std::vector<std::byte> all(data.size() * rows.bytes);
+  if (::pread(rows.fd, all.data(), all.size(), static_cast<off_t>(rows.offset)) != static_cast<ssize_t>(all.size()))
+    throw trainrt::Error("the file is too short");
+  rows.memory = std::move(all);
+  time("memory", data.size(), [&](std::int64_t) { return walk(rows, order, batch_size); });
+  ::close(rows.fd);
+}
+
+}  // namespace
+
+TRAINRT_TRAIN_FUNCTION("data_loop", train)
