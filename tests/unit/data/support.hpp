@@ -41,7 +41,7 @@ std::vector<T> gathered(const DatasetImpl& dataset, std::size_t field, const std
   data::Column column{field, {}, {}};
   dataset.source->read(indices, {&column, 1});
   std::vector<T> values(column.values.size() / sizeof(T));
-  std::memcpy(values.data(), column.values.data(), column.values.size());
+  if (!values.empty()) std::memcpy(values.data(), column.values.data(), column.values.size());
   return values;
 }
 
