@@ -12,7 +12,8 @@ from harness import *  # noqa: E402,F403
 RANKS = 2
 RANDOM_KILLS = 20
 LOOP = {"epochs": 120, "batch_size": 16, "step_pause": 0.001, "report_every": 4, "dropout": 0.1, "optimizer": "adamw"}
-DATA = {"samples": 320, "features": 64}  # 10 steps an epoch: 1200 steps, 300 reports
+DATA = {"samples": 320, "features": 64}  # 10 steps an epoch: 1200 steps, REPORTS reports
+REPORTS = 300
 EVERY = "2 reports"
 
 
@@ -47,11 +48,13 @@ def check_was_killed(job):
     check(code not in (FINISHED, STOPPED), f"exit {code} after kill -9 of all ranks", job)
 
 
-def kill_at_random(config, table, longest):
+def kill_at_random(config, table, longest, last_report):
+    """After a random time of at most `longest` seconds; sooner if the run, faster than foreseen, has made `last_report` reports."""
     phase_file = scratch() / "phase"
     job = start_ranks(RANKS, config, first_env={"TRAINRT_PHASE_FILE": phase_file})
     pids = job.wait_for_ranks(RANKS)
-    time.sleep(random.uniform(0, longest))
+    moment = time.monotonic() + random.uniform(0, longest)
+    wait_until(lambda: time.monotonic() >= moment or report_count(run_dir_of(config)) >= last_report or job.ended(), longest + 30, "the kill", job)
     check(not job.ended(), "the run ended before it could be killed: make it longer", job)
     kill(pids.values())
     check_was_killed(job)
@@ -93,8 +96,8 @@ def kill_9_at_any_moment_leaves_the_same_bits():
     run_dir = run_dir_of(config)
     table = Table()
     try:
-        for _ in range(RANDOM_KILLS):
-            kill_at_random(config, table, start_s + run_s / RANDOM_KILLS)
+        for number in range(1, RANDOM_KILLS + 1):
+            kill_at_random(config, table, start_s + run_s / RANDOM_KILLS, number * REPORTS // (2 * RANDOM_KILLS))
         equal(run_state(run_dir) if (run_dir / "run.json").exists() else "running", "running", "state after the random kills")
         for phase in table.missed():
             kill_in(phase, config, table)
