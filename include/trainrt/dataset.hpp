@@ -90,6 +90,9 @@ class TRAINRT_API Dataset {
   /// Batches that a rank gets in an epoch.
   std::uint64_t batch_count(std::size_t batch_size, Remainder remainder = Remainder::pad) const;
   Epoch epoch(std::int64_t number) const { return Epoch(impl_, number); }
+  /// The epoch that a loop goes on with: the one that a restored checkpoint stands in, else the one after the last that
+  /// was begun, also before the restart; 0 at first.
+  std::int64_t next_epoch() const;
   /// Name, type and shape of one sample's fields.
   struct Field {
     std::string name;

@@ -65,6 +65,11 @@ std::uint64_t Dataset::batch_count(std::size_t batch_size, Remainder remainder) 
   return whole_epoch(*impl_, batch_size, remainder).batch_count();
 }
 
+std::int64_t Dataset::next_epoch() const {
+  const auto& cursor = impl_->cursor;
+  return impl_->restored && cursor.in_progress ? cursor.epoch : cursor.epoch + 1;
+}
+
 const std::vector<Dataset::Field>& Dataset::fields() const { return impl_->source->fields(); }
 
 }  // namespace trainrt

@@ -33,11 +33,13 @@ struct DatasetImpl {
   std::string name;
   std::shared_ptr<const data::Source> source;
   Shard shard;
+  bool is_split = true;  ///< else each rank has all samples, as the only one
   bool shuffle = false;
   data::Blocks blocks;               ///< how it is shuffled
   int threads = 0;                   ///< that read batches ahead
   std::uint64_t memory = 256 << 20;  ///< bytes that batches read ahead may take
-  std::uint64_t seed = 0;            ///< of the run
+  std::uint64_t seed = 0;            ///< of the run, with the dataset's own
+  std::uint64_t own_seed = 0;
   std::string files, order_text;     ///< what the place inside an epoch hangs on (identity.hpp)
   double waited_s = 0;               ///< the train thread, for batches
   Cursor cursor;

@@ -55,6 +55,9 @@ Identity identity_of(const Listing& listing, const DatasetImpl& dataset) {
   identity.order = fmt::format("{} samples, {}", dataset.source->size(), dataset.shuffle ? "shuffled" : "in their order");
   if (dataset.shuffle && dataset.blocks.samples > 0)
     identity.order += fmt::format(" in blocks of {}, {} a window", dataset.blocks.samples, dataset.blocks.window);
+  if (dataset.shuffle && dataset.own_seed != 0) identity.order += fmt::format(" by shuffle_seed {}", dataset.own_seed);
+  if (!listing.rows.empty()) identity.order += fmt::format(", of rows with digest {}", io::digest_of(listing.rows));
+  if (!dataset.is_split) identity.order += ", all of them on each rank";
   return identity;
 }
 

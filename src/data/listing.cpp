@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/text.hpp"
+#include "data/row_ranges.hpp"
 
 namespace trainrt::data {
 
@@ -55,8 +56,9 @@ std::string described(const Listing& listing) {
   std::uint64_t samples = 0;
   for (const auto& entry : listing.entries) samples += entry.content.samples;
   const auto files = listing.entries.front().file.path.empty() ? "" : " in " + counted(std::ssize(listing.entries), "file");
-  return fmt::format("ok, {}{} ({}): {}", counted(static_cast<std::int64_t>(samples), "sample"), files, listing.format,
-                     in_words(listing.entries.front().content.fields));
+  const auto chosen = listing.rows.empty() ? "" : fmt::format("{} of ", RowRanges(listing.rows).size());
+  return fmt::format("ok, {}{}{} ({}): {}", chosen, counted(static_cast<std::int64_t>(samples), "sample"), files,
+                     listing.format, in_words(listing.entries.front().content.fields));
 }
 
 std::string bytes_of(const Listing& listing) {
@@ -65,7 +67,7 @@ std::string bytes_of(const Listing& listing) {
   for (const auto& [file, content] : listing.entries)
     entries.push_back(Json::array({json_of(file), content.samples, binary(content.index)}));
   std::string bytes;
-  Json::to_cbor(Json::array({listing.format, std::move(fields), std::move(entries)}), bytes);
+  Json::to_cbor(Json::array({listing.format, std::move(fields), std::move(entries), binary(listing.rows)}), bytes);
   return bytes;
 }
 
@@ -76,6 +78,7 @@ Listing listing_of(std::string_view bytes) {
   for (const auto& field : json.at(1)) fields.push_back(field_of(field));
   for (const auto& entry : json.at(2))
     listing.entries.push_back({file_of(entry.at(0)), {entry.at(1), fields, text_of(entry.at(2))}});
+  listing.rows = text_of(json.at(3));
   return listing;
 }
 

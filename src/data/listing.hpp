@@ -16,6 +16,7 @@ struct Listing {
   };
   std::string format;
   std::vector<Entry> entries;  ///< at least one
+  std::string rows = {};       ///< which of their samples count: text of RowRanges; empty: all
 };
 
 /// "ok, 60000 samples in 1 file (idx): images u8[28, 28], labels u8[]"

@@ -4,12 +4,15 @@
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
+#include <trainrt/random.hpp>
 
 #include "core/log.hpp"
 #include "core/memory.hpp"
 #include "data/block_source.hpp"
 #include "data/identity.hpp"
 #include "data/joined_source.hpp"
+#include "data/row_ranges.hpp"
+#include "data/selected_source.hpp"
 #include "data/transform.hpp"
 
 namespace trainrt::data {
@@ -29,6 +32,19 @@ std::vector<OptionSpec> options_of_all() {
        .type = OptionType::boolean,
        .default_value = "false",
        .help = "visit the samples in another order in each epoch"},
+      {.key = "shuffle_seed",
+       .type = OptionType::integer,
+       .default_value = "0",
+       .help = "another number, other orders of shuffle = true; they hang on run.seed too"},
+      {.key = "rows",
+       .default_value = "",
+       .help =
+           "which samples count, in this order: FIRST:END (0:800), single numbers, several between commas, or @FILE with "
+           "such; all if it is empty"},
+      {.key = "split",
+       .type = OptionType::boolean,
+       .default_value = "true",
+       .help = "each rank gets its part of the samples; false: each rank gets all of them"},
       {.key = "block",
        .type = OptionType::integer,
        .default_value = "0",
@@ -204,6 +220,20 @@ std::shared_ptr<const Source> joined(const Format& format, const Options& option
   return std::make_shared<JoinedSource>(listing.entries.front().content.fields, sizes, open, keep);
 }
 
+/// An empty text chooses all.
+void require_rows(const Listing& listing, std::uint64_t samples) {
+  if (listing.rows.empty()) return;
+  const RowRanges rows(listing.rows);
+  if (rows.size() == 0) throw UsageError("rows chooses no samples");
+  if (rows.largest() >= samples)
+    throw UsageError(fmt::format("rows chooses sample {}, and there are {}, numbered from 0", rows.largest(), samples));
+}
+
+std::shared_ptr<const Source> selected(std::shared_ptr<const Source> source, const Listing& listing) {
+  if (listing.rows.empty()) return source;
+  return std::make_shared<SelectedSource>(std::move(source), RowRanges(listing.rows));
+}
+
 }  // namespace
 
 void check_options(const std::string& name, const Options& options) {
@@ -226,6 +256,8 @@ Listing list_dataset(const std::string& name, const Options& options) {
       require_same_fields(listing.entries.front(), listing.entries.back());
     }
     if (samples == 0) throw UsageError("its files hold no samples");
+    listing.rows = text_of_rows(good.text("rows"));
+    require_rows(listing, samples);
     return listing;
   });
 }
@@ -237,13 +269,16 @@ std::shared_ptr<DatasetImpl> open_dataset(const std::string& name, const Options
   const auto good = checked_options(section, options, format);
   auto dataset = std::make_shared<DatasetImpl>();
   dataset->name = name;
-  dataset->source = in_section(section, [&] { return joined(format, good, listing); });
-  dataset->shard = shard;
+  dataset->source = in_section(section, [&] { return selected(joined(format, good, listing), listing); });
+  dataset->is_split = good.boolean("split");
+  dataset->shard = dataset->is_split ? shard : Shard{};
   set_order(section, good, *dataset);
   dataset->source = in_section(section, [&] { return transformed(dataset->source, good); });
   dataset->threads = static_cast<int>(good.integer("threads"));
   dataset->memory = good.bytes("memory");
-  dataset->seed = seed;
+  const auto own_seed = static_cast<std::uint64_t>(good.integer("shuffle_seed"));
+  dataset->seed = own_seed == 0 ? seed : mix_seed(seed, own_seed);
+  dataset->own_seed = own_seed;
   auto identity = identity_of(listing, *dataset);
   dataset->files = std::move(identity.files);
   dataset->order_text = std::move(identity.order);

@@ -43,9 +43,9 @@ def counted_run(layout, ranks, count, retention):
 
 
 def least_calls(layout, ranks, count, retention):
-    """The same, of two runs the lesser: heartbeats come by time, and one that falls into a run adds its calls."""
-    one, other = (counted_run(layout, ranks, count, retention) for _ in range(2))
-    return {rank: {name: min(number, other[rank][name]) for name, number in calls.items()} for rank, calls in one.items()}
+    """The same, of three runs the least: heartbeats come by time, and one that falls into a run adds its calls."""
+    one, *others = (counted_run(layout, ranks, count, retention) for _ in range(3))
+    return {rank: {name: min(number, *(other[rank][name] for other in others)) for name, number in calls.items()} for rank, calls in one.items()}
 
 
 def calls_per_checkpoint(layout, ranks, retention=0):

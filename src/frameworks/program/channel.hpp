@@ -1,6 +1,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -24,6 +25,8 @@ class Channel {
  public:
   /// Makes both ends. The program's is `theirs`.
   explicit Channel(Descriptor& theirs);
+  /// Over a socket that is there: its other end is the program's.
+  static Channel over(Descriptor socket) { return Channel(std::move(socket), 0); }
 
   /// The next message; nothing if none comes within so many seconds, or if the program has closed its end. What is no
   /// message throws UsageError.
@@ -36,6 +39,7 @@ class Channel {
   void attach(int file) { attached_ = file; }
 
  private:
+  Channel(Descriptor&& socket, int) : socket_(std::move(socket)) {}
   bool read_more(double limit_s);
   std::optional<std::string> next_line();
 

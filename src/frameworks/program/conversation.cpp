@@ -19,9 +19,7 @@ namespace {
 
 constexpr int protocol = 1;
 constexpr double quiet_look_s = 0.2;
-// While a checkpoint is on its way:
-constexpr double shortest_look_s = 0.005;
-constexpr double longest_look_s = 0.05;
+constexpr double shortest_look_s = 0.005, longest_look_s = 0.05;  // while a checkpoint is on its way
 constexpr double look_growth = 1.1;
 
 }  // namespace
@@ -166,6 +164,7 @@ bool Conversation::is_for_all_ranks(const std::string& op) const {
 
 Json Conversation::reply(const Message& message) {
   if (const auto found = calls().find(message.op); found != calls().end()) return found->second.make(*this, message);
+  if (auto served = datasets_.reply(message)) return *std::move(served);
   std::string names;
   for (const auto& [name, call] : calls()) names += (names.empty() ? "" : ", ") + std::string(name);
   throw UsageError(fmt::format("train.program: the program's message '{}' is unknown; there are: {}", message.op, names));

@@ -10,6 +10,7 @@
 
 #include "frameworks/program/channel.hpp"
 #include "frameworks/program/child.hpp"
+#include "frameworks/program/dataset_service.hpp"
 #include "frameworks/program/endings.hpp"
 #include "frameworks/program/live_stacks.hpp"
 #include "frameworks/program/lockstep.hpp"
@@ -52,6 +53,16 @@ namespace trainrt::program {
 ///   request_stop {reason}
 ///   expect_iterations {total}
 ///   log {text}                           lines of this worker
+///   data_look {name}                     returns samples, fields: [{name, dtype, shape, varies}]; or is_missing = true
+///   data_begin {name, batch_size, remainder = pad | uneven | drop}    a walk over the batches of an epoch: `epoch`, or the
+///                                        one that is next; of all fields, or `fields`, a list of names. Returns walk, its
+///                                        number, epoch, and batches, of a whole epoch
+///   data_next {walk, slot}               the next batch, in a memory of the program, which it numbers; a message brings
+///   it,
+///                                        with `memory`, or a larger one in its place. Returns samples, weight, and places:
+///                                        [at, values, ends_at] of each field, or end = true, or room, the bytes that it
+///                                        needs
+///   data_end {walk}                      leaves it before its end
 ///   metadata {json}                      an object
 ///   all_reduce {dtype, count, reduce = sum | mean | min | max}    the memory's first elements, in place
 ///   broadcast {dtype, shape, root}       the same: rank root's are on every rank then
@@ -86,6 +97,9 @@ class Conversation {
         channel_(channel),
         child_(child),
         arrays_(ctx.communicator()),
+        datasets_([&ctx](const std::string& name) {
+          return ctx.has_dataset(name) ? std::optional(ctx.dataset(name)) : std::nullopt;
+        }),
         lockstep_(ctx.communicator(), rules_.wait_limit_s),
         stacks_(stacks) {}
   ~Conversation() { stacks_.forget(); }
@@ -135,6 +149,7 @@ class Conversation {
   Child& child_;
   std::optional<MirroredState> state_;
   SharedArrays arrays_;
+  DatasetService datasets_;
   SharedMemory memory_of_one_;  ///< of the States of single reports and loads
   pid_t sender_ = 0;            ///< who sends the messages, if it is known
   bool is_done_ = false;

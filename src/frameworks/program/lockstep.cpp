@@ -15,7 +15,7 @@ namespace trainrt::program {
 
 namespace {
 
-constexpr std::size_t most_named = 8;
+constexpr std::size_t most_ranks_named = 8;
 constexpr double between_names_s = 0.75;
 constexpr double most_at_once_s = 2;  // between two looks: a process that was stopped did not wait
 
@@ -86,9 +86,9 @@ std::string Lockstep::missing_programs(const Turn& mine) {
   for (std::size_t rank = 0; rank < marks.size(); ++rank)
     if (!marks[rank].empty()) missing.push_back(std::to_string(rank));
   const auto count = missing.size();
-  missing.resize(std::min(count, most_named));
+  missing.resize(std::min(count, most_ranks_named));
   return fmt::format("{} {}{}", count == 1 ? "that of rank" : "those of ranks", join(missing),
-                     count > most_named ? fmt::format(" and {} more", count - most_named) : "");
+                     count > most_ranks_named ? fmt::format(" and {} more", count - most_ranks_named) : "");
 }
 
 }  // namespace trainrt::program

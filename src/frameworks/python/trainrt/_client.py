@@ -456,6 +456,7 @@ class Context:
         self._broken = None      # why the talk with the runtime is out of step
         self._told = None        # the exception that the runtime was told of
         self._state = None
+        self._data = None        # the memories of batches
         self._memory = None      # of the state
         self._exchanged = None   # memory of all_reduce(), broadcast() and all_gather()
         self._of_one = None      # memory of the States of single reports and loads
@@ -728,6 +729,21 @@ class Context:
         """Returns when all ranks have called it."""
         self._ask("barrier")
 
+    # ---- datasets ----
+
+    def has_dataset(self, name):
+        """Whether the config has [data.NAME], or the Trainer was given it."""
+        return "samples" in self._ask("data_look", name=name)
+
+    def dataset(self, name, dataset=None, before=None):
+        """This rank's shard of [data.NAME], as a trainrt.data.DataIterator. It is asked for after restore(), or before the first batch at
+        the latest: then it goes on in the middle of an epoch. Needs NumPy."""
+        from .data._iterator import DataIterator
+        from .data._shared_batches import Link
+        if self._data is None:
+            self._data = Link(self._ask)
+        return DataIterator(self._data, name, dataset, before)
+
     def _take_step(self, answer):
         self._step, self._step_seed = answer["step"], answer["step_seed"]
 
@@ -748,7 +764,7 @@ class Context:
         """The run is finished: a checkpoint on its way is committed, and what the State holds is saved. Another may be opened.
         Collective."""
         self._ask("close_run")
-        self._state = self._memory = self._exchanged = self._of_one = None
+        self._state = self._memory = self._exchanged = self._of_one = self._data = None
         self._is_open = False
 
     # ---- the talk with the runtime ----

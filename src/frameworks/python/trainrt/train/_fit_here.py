@@ -117,6 +117,9 @@ def _check_workers(settings, there):
 
 
 def _tell_what_does_not_apply(settings, run_dir):
+    if any(key.startswith("data.") for key in settings):
+        raise ValueError("fit() was given datasets=..., and the run is open already without them, since trainrt.context(), report() or "
+                         "get_context() came before fit(): call them in the train function")
     config = {**(_run_directory.run_record(run_dir) or {}).get("config", {}), "run.storage_path": os.path.dirname(run_dir)}
     for key, text in settings.items():
         if key not in ("run.name", "scaling.num_workers", "scaling.min_workers") and not _is_same(text, config.get(key)):

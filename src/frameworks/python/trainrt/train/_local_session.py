@@ -58,6 +58,10 @@ class LocalSession:
     def reported_checkpoints(self):
         return []
 
+    def shard(self, name, dataset):
+        del name
+        return dataset.iterator()
+
     def barrier(self):
         pass
 

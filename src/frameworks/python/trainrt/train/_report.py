@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Dict
 
-from . import _session
+from . import _datasets, _session
 from ._checkpoint import Checkpoint
 from ._metrics import flat_metrics, has_numbers_to_reduce
 
@@ -85,10 +85,5 @@ def get_all_reported_checkpoints(consistency_mode=CheckpointConsistencyMode.VALI
 
 
 def get_dataset_shard(dataset_name="train"):
-    """This rank's part of a dataset of the Trainer; None if the Trainer was given none."""
-    datasets = _session.current().job.datasets
-    if not datasets:
-        return None
-    if dataset_name not in datasets:
-        raise KeyError(f"get_dataset_shard({dataset_name!r}): the Trainer has the datasets {', '.join(sorted(datasets))}")
-    return datasets[dataset_name]
+    """This rank's part of a dataset: of the Trainer's, or of a [data.NAME] of the config. None if there are none at all."""
+    return _datasets.shard(_session.current(), dataset_name)

@@ -136,6 +136,15 @@ class RuntimeSession:
         return [(Checkpoint(path), metrics.get(manifest.get("iteration")) or manifest.get("metrics", {}))
                 for path, manifest in _run_directory.reported(self.run_dir) if path not in self._damaged]
 
+    # ---- datasets ----
+
+    def has_dataset(self, name):
+        return self.runtime.has_dataset(name)
+
+    def shard(self, name, dataset):
+        """The place in the data is in checkpoints: they are found before the first batch."""
+        return self.runtime.dataset(name, dataset, self._restore_by_files)
+
     # ---- the other ranks ----
 
     def barrier(self):

@@ -3,7 +3,7 @@
 import inspect
 import os
 
-from . import _fit, _restore, _settings
+from . import _datasets, _fit, _restore, _settings
 from ._checkpoint import Checkpoint
 from ._data_config import DataConfig
 from ._job import Job
@@ -58,13 +58,10 @@ class DataParallelTrainer:
         self.run_config = _checked("run_config", run_config, RunConfig)
         self.metadata = _checked("metadata", metadata, dict) or {}
         self.resume_from_checkpoint = _checked("resume_from_checkpoint", resume_from_checkpoint, Checkpoint)
-        if datasets:
-            raise ValueError(f"{type(self).__name__}(datasets=...): datasets are not handed out yet; open them in the train function "
-                             f"(trainrt.train.torch.prepare_data_loader splits a DataLoader's)")
         if validation_config is not None:
             raise ValueError(f"{type(self).__name__}(validation_config=...): there is no asynchronous validation here; evaluate in the "
                              f"train function, or in a job of its own that reads the checkpoint")
-        self.datasets = datasets or {}
+        self.datasets = _datasets.checked(datasets, type(self).__name__)
 
     def fit(self):
         """Runs the function on all ranks; returns the Result. TrainingFailedError if it fails."""
@@ -94,7 +91,7 @@ class DataParallelTrainer:
         found = _settings.settings(self.scaling_config, self.run_config)
         if self.resume_from_checkpoint is not None and self.resume_from_checkpoint.is_native():
             found["run.resume_from_checkpoint"] = self.resume_from_checkpoint.path
-        return found
+        return {**found, **_datasets.settings(self.datasets, self.dataset_config, found.get("run.storage_path"))}
 
     def notes(self):
         """A line for each thing that changes nothing here."""

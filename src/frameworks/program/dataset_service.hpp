@@ -1,0 +1,49 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include <trainrt/dataset.hpp>
+
+#include "frameworks/program/batch_copy.hpp"
+#include "frameworks/program/channel.hpp"
+#include "frameworks/program/shared_memory.hpp"
+
+namespace trainrt::program {
+
+/// Gives a program the batches of datasets, in memory that it shares. None of its calls is collective. UsageError for what
+/// a message says wrongly, and what the dataset throws.
+class DatasetService {
+ public:
+  /// The dataset of a name; nothing if there is none.
+  using Find = std::function<std::optional<Dataset>(const std::string& name)>;
+  explicit DatasetService(Find find) : find_(std::move(find)) {}
+
+  /// The answer to a message of data_look, data_begin, data_next or data_end (conversation.hpp); nothing to another.
+  std::optional<Json> reply(const Message& message);
+
+ private:
+  /// A walk over the batches of one epoch.
+  struct Walk {
+    Batches batches;
+    std::optional<Batches::iterator> at = {};  ///< none before the first batch
+    std::vector<Dataset::Field> fields;        ///< that the program gets
+    bool is_handed_over = true;                ///< the batch at hand, if there is one
+  };
+  Json look(const Message& message) const;
+  Json begin(const Message& message);
+  Json next(const Message& message);
+  Json end(const Message& message);
+  Dataset dataset(const Message& message) const;
+  std::map<std::int64_t, Walk>::iterator walk(const Message& message);
+  SharedMemory& slot(const Message& message);
+
+  Find find_;
+  std::map<std::int64_t, Walk> walks_;
+  std::int64_t last_walk_ = 0;
+  std::map<std::int64_t, SharedMemory> slots_;  ///< the program's, under its numbers
+};
+
+}  // namespace trainrt::program

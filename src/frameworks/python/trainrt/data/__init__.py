@@ -1,0 +1,24 @@
+"""Ray Data's names over trainrt's datasets: what a Trainer gives its train function.
+
+    import trainrt
+
+    train = trainrt.data.read_csv("train-*.csv").random_shuffle()
+    trainer = TorchTrainer(train_func, datasets={"train": train}, ...)
+
+    def train_func():
+        shard = trainrt.train.get_dataset_shard("train")
+        for epoch in range(10):
+            for batch in shard.iter_torch_batches(batch_size=64):    # {"x": tensor, "y": tensor}
+                ...
+
+Files are read by the runtime, ahead of the train function, in memory that the two share; the place in the data is part of every
+checkpoint. Needs NumPy.
+"""
+
+from ._dataset import Dataset, MaterializedDataset, Schema
+from ._iterator import DataIterator
+from ._read import (from_huggingface, from_items, from_numpy, from_pandas, from_torch, range, range_tensor, read_csv, read_hdf5, read_idx,
+                    read_json, read_numpy, read_text, read_tokens)
+
+__all__ = ["DataIterator", "Dataset", "MaterializedDataset", "Schema", "from_huggingface", "from_items", "from_numpy", "from_pandas", "from_torch",
+           "range", "range_tensor", "read_csv", "read_hdf5", "read_idx", "read_json", "read_numpy", "read_text", "read_tokens"]

@@ -1,0 +1,292 @@
+"""Dataset: which samples, in which order, and what is made of them. Nothing is read before somebody asks."""
+
+import itertools
+import random
+
+from . import _files
+from ._columns import concatenated, rows_of
+from ._iterator import DataIterator
+from ._numpy import numpy
+from ._operations import AddColumn, Call, Drop, Map, MapBatches, Rename, Select, keeps
+from ._sources import MemorySource, checked_keys, local_folder
+
+_BATCH = 1024  # samples, where nobody says
+
+
+class Schema:
+    """Names and types of the columns."""
+
+    def __init__(self, batch):
+        self.names = list(batch)
+        self.types = [self._type(column) for column in batch.values()]
+
+    @staticmethod
+    def _type(column):
+        if column.dtype == object:
+            return "string" if len(column) and isinstance(column[0], str) else "list"
+        return f"{column.dtype}{list(column.shape[1:]) if column.ndim > 1 else ''}"
+
+    def __repr__(self):
+        return "\n".join(f"{name}: {kind}" for name, kind in zip(self.names, self.types))
+
+
+class Dataset:
+    """Each method that changes something returns a new Dataset. A Trainer gets it by datasets={"train": dataset}."""
+
+    def __init__(self, source, rows=None, operations=(), keys=None, encoding="utf-8"):
+        self._source = source
+        self._rows = rows  # None: all; else a sequence of their numbers, or a function that finds them
+        self._operations = tuple(operations)
+        self._keys = dict(keys or {})
+        self._encoding = encoding  # of texts
+
+    def _with(self, **changes):
+        return Dataset(**{"source": self._source, "rows": self._rows, "operations": self._operations, "keys": self._keys,
+                          "encoding": self._encoding, **changes})
+
+    def _and_then(self, operation):
+        return self._with(operations=(*self._operations, operation))
+
+    # ---- what is made of the samples ----
+
+    def map(self, fn, *, fn_args=None, fn_kwargs=None, fn_constructor_args=None, fn_constructor_kwargs=None, **resources):
+        """fn(row) -> row, each a dict. It is called in the process that takes the batches."""
+        _check_resources("map", resources)
+        return self._and_then(Map(Call("map", fn, fn_args, fn_kwargs, fn_constructor_args, fn_constructor_kwargs)))
+
+    def map_batches(self, fn, *, batch_size="default", batch_format="default", fn_args=None, fn_kwargs=None, fn_constructor_args=None,
+                    fn_constructor_kwargs=None, zero_copy_batch=True, **resources):
+        """fn(batch) -> batch, {name: array} or a DataFrame, with as many samples: of each batch as the train function takes it, so that
+        batch_size changes nothing."""
+        del batch_size, zero_copy_batch
+        _check_resources("map_batches", resources)
+        return self._and_then(MapBatches(Call("map_batches", fn, fn_args, fn_kwargs, fn_constructor_args, fn_constructor_kwargs), batch_format))
+
+    def add_column(self, col, fn, **resources):
+        """fn(DataFrame) -> the new column."""
+        _check_resources("add_column", resources)
+        return self._and_then(AddColumn(col, Call("add_column", fn)))
+
+    def select_columns(self, cols, **resources):
+        _check_resources("select_columns", resources)
+        return self._and_then(Select([cols] if isinstance(cols, str) else list(cols)))
+
+    def drop_columns(self, cols, **resources):
+        _check_resources("drop_columns", resources)
+        return self._and_then(Drop([cols] if isinstance(cols, str) else list(cols)))
+
+    def rename_columns(self, names, **resources):
+        _check_resources("rename_columns", resources)
+        return self._and_then(Rename(dict(names)))
+
+    def options(self, **keys):
+        """Keys of [data.NAME] of the config, by their names there: options(cast="x: f32", normalize="image: 0.28 0.35", block=1024,
+        memory="4 GiB")."""
+        return self._with(keys={**self._keys, **checked_keys(keys)})
+
+    # ---- which samples, in which order ----
+
+    def filter(self, fn, *, fn_args=None, fn_kwargs=None, **resources):
+        """The samples for which fn(row) is true. All are looked at once, before the first of them is used."""
+        _check_resources("filter", resources)
+        call, before = Call("filter", fn, fn_args, fn_kwargs), self
+        return self._with(rows=_Once(lambda: before._rows_where(keeps(call))))
+
+    def _rows_where(self, kept):
+        found, at = [], 0
+        for batch in self._local_batches(_BATCH):
+            is_kept = kept(batch)
+            found.append(at + numpy.flatnonzero(is_kept))
+            at += len(is_kept)
+        rows = self._row_numbers()
+        places = numpy.concatenate(found) if found else numpy.empty(0, "i8")
+        return places if rows is None else numpy.asarray(rows)[places]
+
+    def random_shuffle(self, *, seed=None, **resources):
+        """Another order in each epoch, over all samples: a function of run.seed, the dataset's name, the epoch, and `seed`."""
+        _check_resources("random_shuffle", resources)
+        return self._with(keys={**self._keys, "shuffle": "true", **({"shuffle_seed": str(int(seed))} if seed else {})})
+
+    randomize_block_order = random_shuffle
+
+    def repartition(self, num_blocks=None, **others):
+        """The same: samples are not kept in blocks that somebody would have to move."""
+        del num_blocks, others
+        return self
+
+    def limit(self, limit):
+        """The first `limit` samples."""
+        return self._part(0, limit)
+
+    def _part(self, first, end):
+        rows = self._row_numbers()
+        return self._with(rows=range(self._all())[first:end] if rows is None else rows[first:end])
+
+    def split_at_indices(self, indices):
+        """The samples before the first index, from there to the second, and so on."""
+        places = [0, *indices, None]
+        if any(a > b for a, b in zip(places, places[1:-1])):
+            raise ValueError(f"split_at_indices({list(indices)}): they must grow")
+        return [self._part(first, end) for first, end in zip(places, places[1:])]
+
+    def split(self, n, *, equal=False, locality_hints=None):
+        """n datasets of neighbours, whose sizes differ by one at most; equal=True: not at all, and what is left over is left out."""
+        del locality_hints
+        if n < 1:
+            raise ValueError(f"split({n}): it must be 1 or more")
+        count = self.count()
+        each, more = divmod(count, n)
+        ends = list(itertools.accumulate(each + (number < more and not equal) for number in range(n)))
+        return [self._part(first, end) for first, end in zip([0, *ends], ends)]
+
+    def split_proportionately(self, proportions):
+        """Datasets with these fractions of the samples, and one with the rest."""
+        if not proportions or any(each <= 0 for each in proportions) or sum(proportions) >= 1:
+            raise ValueError(f"split_proportionately({list(proportions)}): they must be above 0, and less than 1 together")
+        count = self.count()
+        return self.split_at_indices([int(count * sum(proportions[:number + 1])) for number in range(len(proportions))])
+
+    def train_test_split(self, test_size, *, shuffle=False, seed=None, stratify=None):
+        """(train, test). test_size: a fraction, or a number of samples. shuffle=True chooses at random, by `seed`; else the last ones are
+        the test."""
+        if stratify is not None:
+            raise ValueError("train_test_split(stratify=...) is not offered: choose the rows by filter()")
+        count = self.count()
+        size = int(count * test_size) if isinstance(test_size, float) else test_size
+        if not 0 < size < count:
+            raise ValueError(f"train_test_split({test_size}): {count} samples give a test of {size}; both parts need one at least")
+        chosen = self
+        if shuffle:
+            rows = list(self._row_numbers() if self._rows is not None else range(self._all()))
+            random.Random(0 if seed is None else seed).shuffle(rows)
+            chosen = self._with(rows=numpy.asarray(rows))
+        return chosen._part(0, count - size), chosen._part(count - size, count)
+
+    def _row_numbers(self):
+        return self._rows() if callable(self._rows) else self._rows
+
+    def _all(self):
+        return self._local().count_of_source()
+
+    # ---- looking at it: outside of a run, and in a train function ----
+
+    def count(self):
+        rows = self._row_numbers()
+        return self._all() if rows is None else len(rows)
+
+    def schema(self):
+        """Of the first sample."""
+        return Schema(next(iter(self._local_batches(1)), {}))
+
+    def columns(self):
+        return self.schema().names
+
+    def take(self, limit=20):
+        """The first samples, as dicts."""
+        return list(itertools.islice(self.iter_rows(), limit))
+
+    def take_all(self, limit=None):
+        rows = self.take((limit or self.count()) + 1)
+        if limit is not None and len(rows) > limit:
+            raise ValueError(f"take_all(limit={limit}): there are more samples, {self.count()}")
+        return rows
+
+    def take_batch(self, batch_size=20, *, batch_format="default"):
+        return next(iter(self.iter_batches(batch_size=batch_size, batch_format=batch_format)))
+
+    def show(self, limit=20):
+        for row in self.take(limit):
+            print(row)
+
+    def iterator(self):
+        """All samples, for this process alone."""
+        return self._local()
+
+    def iter_rows(self):
+        return self._local().iter_rows()
+
+    def iter_batches(self, **arguments):
+        return self._local().iter_batches(**arguments)
+
+    def iter_torch_batches(self, **arguments):
+        return self._local().iter_torch_batches(**arguments)
+
+    def to_pandas(self, limit=None):
+        import pandas
+        return pandas.DataFrame(self.take_all(limit))
+
+    def materialize(self):
+        """The samples as they are now, in memory: what is done to them is done once."""
+        batches = [{name: column.copy() for name, column in batch.items()} for batch in self._local_batches(_BATCH)]
+        return MaterializedDataset(MemorySource(concatenated(batches) if batches else {}))
+
+    def stats(self):
+        return repr(self)
+
+    def _local(self):
+        return DataIterator.local(self)
+
+    def _local_batches(self, batch_size):
+        return self._local().iter_batches(batch_size=batch_size)
+
+    def __repr__(self):
+        rows = "" if self._rows is None else ", of rows" if callable(self._rows) else f", {len(self._rows)} rows"
+        return f"Dataset({self._source}{rows}{f', {len(self._operations)} operations' if self._operations else ''})"
+
+    # ---- what a run needs to know ----
+
+    def _config(self, folder):
+        """The keys of [data.NAME]. What is in memory here is written into `folder`, which all nodes see."""
+        rows = self._row_numbers()
+        keys = {**self._source.keys(folder), **self._keys}
+        if rows is not None:
+            if not len(rows):
+                raise ValueError(f"{self!r} has no samples")
+            text = text_of_rows(rows)
+            keys["rows"] = text if len(text) <= 200 else "@" + _files.put_rows(folder, text)
+        return keys
+
+    def _local_config(self):
+        return self._config(local_folder())
+
+    def __getstate__(self):
+        """On its way to a rank, which reads what _config() said: what is made of the samples is all that it needs."""
+        return {"_source": None, "_rows": None, "_operations": self._operations, "_keys": {}, "_encoding": self._encoding}
+
+
+class MaterializedDataset(Dataset):
+    """What materialize() returns."""
+
+
+class _Once:
+    """Calls a function when its result is first needed."""
+
+    def __init__(self, function):
+        self._function = function
+        self._result = None
+
+    def __call__(self):
+        if self._result is None:
+            self._result = self._function()
+        return self._result
+
+
+def text_of_rows(rows):
+    """As the key `rows` has it: neighbours as FIRST:END."""
+    if isinstance(rows, range):
+        return f"{rows.start}:{rows.stop}"
+    rows = numpy.asarray(rows)
+    firsts = numpy.flatnonzero(numpy.diff(rows, prepend=rows[0] - 2) != 1)
+    ends = [*firsts[1:], len(rows)]
+    return "\n".join(f"{rows[first]}:{rows[first] + end - first}" if end - first > 1 else str(rows[first]) for first, end in zip(firsts, ends))
+
+
+_OF_CLUSTERS = {"concurrency", "compute", "num_cpus", "num_gpus", "memory", "ray_remote_args", "ray_remote_args_fn", "override_num_blocks", "num_blocks",
+                "udf_modifying_row_count", "expr"}
+
+
+def _check_resources(what, given):
+    """Those say how Ray's tasks are placed, and there are none."""
+    unknown = sorted(set(given) - _OF_CLUSTERS)
+    if unknown:
+        raise TypeError(f"{what}() got an unexpected argument: {', '.join(unknown)}")

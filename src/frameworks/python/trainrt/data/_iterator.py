@@ -1,0 +1,173 @@
+"""DataIterator: the batches of one rank's shard, what get_dataset_shard() returns."""
+
+import sys
+
+from ._columns import rows_of
+from ._numpy import numpy
+from ._operations import checked_format, formatted
+from ._shared_batches import walk_batches
+
+_ALL_AT_ONCE = 1024
+
+
+class DataIterator:
+    """Each iter_...() is one epoch, the next one: after a restart, the rest of the epoch that the checkpoint stands in. All ranks walk
+    the datasets that are split among them together."""
+
+    def __init__(self, link, name, dataset=None, before=None):
+        """before(): called before each walk."""
+        self._link, self._name, self._before = link, name, before
+        self._operations = dataset._operations if dataset is not None else ()
+        self._encoding = dataset._encoding if dataset is not None else "utf-8"
+
+    @classmethod
+    def local(cls, dataset):
+        """Of all samples, for this process alone."""
+        from . import _server
+        server = _server.server()
+        return cls(server.link, server.open(dataset._local_config(), 0), dataset)
+
+    def iter_batches(self, *, batch_size=256, prefetch_batches=1, batch_format="default", drop_last=False, local_shuffle_buffer_size=None,
+                     local_shuffle_seed=None, epoch=None, remainder=None, **others):
+        """{name: array} of `batch_size` samples of this rank; batch_format="pandas": a DataFrame. The arrays are the batch's own, and lie
+        in memory that the runtime has filled.
+
+        The samples that do not fill a last batch on all ranks: remainder="pad" (as drop_last=False) repeats the epoch's first ones, so that
+        all ranks have as many batches; "uneven" gives each sample once, which suits evaluation; "drop" (as drop_last=True) leaves them out.
+        epoch: its number, where the next one is not meant. The runtime reads ahead (the keys threads and memory), whatever
+        prefetch_batches says.
+        """
+        del prefetch_batches, local_shuffle_seed
+        if others:
+            raise TypeError(f"iter_batches() got an unexpected argument: {', '.join(sorted(others))}")
+        if local_shuffle_buffer_size is not None:
+            raise ValueError("local_shuffle_buffer_size is not offered, since all samples are shuffled among each other, at no more cost: give the "
+                             "Trainer dataset.random_shuffle()")
+        return self._batches(self._checked_size(batch_size), checked_format(batch_format), remainder or ("drop" if drop_last else "pad"), epoch)
+
+    def _checked_size(self, batch_size):
+        if batch_size is None:
+            return max(self.count(), 1)
+        if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
+            raise ValueError(f"batch_size={batch_size!r}: it must be a whole number, 1 or more")
+        return batch_size
+
+    def _batches(self, batch_size, batch_format, remainder, epoch):
+        if self._before is not None:
+            self._before()
+        for batch in walk_batches(self._link, self._name, batch_size, remainder, epoch, encoding=self._encoding):
+            for operation in self._operations:
+                batch = operation(batch)
+            yield formatted(batch, batch_format)
+            del batch
+
+    def iter_rows(self):
+        """The samples one by one, as dicts; each once."""
+        for batch in self.iter_batches(batch_size=_ALL_AT_ONCE, remainder="uneven"):
+            yield from rows_of(batch)
+
+    def iter_torch_batches(self, *, batch_size=256, dtypes=None, device="auto", collate_fn=None, pin_memory=False, **others):
+        """{name: tensor}, on the rank's device, without a copy on the CPU. dtypes: one type, or {name: type}. collate_fn(batch) makes what
+        is yielded of {name: array}."""
+        import torch
+        device = _device_of(torch, device)
+        for batch in self.iter_batches(batch_size=batch_size, **others):
+            if collate_fn is not None:
+                yield _moved(torch, collate_fn(batch), device)
+            else:
+                yield {name: _tensor(torch, name, column, _dtype_of(dtypes, name), device, pin_memory) for name, column in batch.items()}
+            del batch
+
+    def iter_tf_batches(self, *, batch_size=256, dtypes=None, **others):
+        """{name: tf.Tensor}."""
+        import tensorflow
+        for batch in self.iter_batches(batch_size=batch_size, **others):
+            yield {name: tensorflow.convert_to_tensor(column.tolist() if column.dtype == object else column, dtype=_dtype_of(dtypes, name))
+                   for name, column in batch.items()}
+
+    def to_torch(self, *, label_column=None, feature_columns=None, batch_size=1, label_column_dtype=None, feature_column_dtypes=None,
+                 unsqueeze_label_tensor=True, unsqueeze_feature_tensors=True, **others):
+        """A torch IterableDataset of (features, labels), each [samples, ...]. One feature column: its tensor; several: their numbers side by
+        side, [samples, columns]. It is walked in this process: DataLoader(..., batch_size=None, num_workers=0)."""
+        from ._torch_dataset import pairs_of
+        return pairs_of(self, label_column, feature_columns, batch_size, label_column_dtype, feature_column_dtypes, unsqueeze_label_tensor,
+                        unsqueeze_feature_tensors, others)
+
+    def to_tf(self, feature_columns, label_columns, *, batch_size=1, **others):
+        """A tf.data.Dataset of (features, labels): a tensor for one column's name, a dict for a list of names."""
+        import tensorflow
+        first = next(iter(self._sample(batch_size)))
+        pick = lambda batch, names: batch[names] if isinstance(names, str) else {name: batch[name] for name in names}
+        spec = lambda column: tensorflow.TensorSpec((None, *column.shape[1:]), tensorflow.string if column.dtype == object else column.dtype)
+        specs = [pick({name: spec(column) for name, column in first.items()}, names) for names in (feature_columns, label_columns)]
+
+        def batches():
+            for batch in self.iter_batches(batch_size=batch_size, **others):
+                yield pick(batch, feature_columns), pick(batch, label_columns)
+
+        return tensorflow.data.Dataset.from_generator(batches, output_signature=tuple(specs))
+
+    def count(self):
+        """Samples of the whole dataset, over all ranks."""
+        return self._link.fields(self._name)[1]
+
+    count_of_source = count
+
+    def schema(self):
+        """Names and types of the columns, as they are read."""
+        from ._dataset import Schema
+        return Schema(next(iter(self._sample(1))))
+
+    def _sample(self, samples):
+        """An empty batch, through all that is made of batches: nothing is read, and no place in the data moves."""
+        fields, _ = self._link.fields(self._name)
+        batch = {field.name: numpy.empty((0, *field.shape), object if field.varies else field.dtype) for field in fields}
+        for operation in self._operations:
+            batch = operation(batch)
+        yield batch
+
+    def materialize(self):
+        from ._columns import concatenated
+        from ._dataset import MaterializedDataset
+        from ._sources import MemorySource
+        batches = [{name: column.copy() for name, column in batch.items()} for batch in self.iter_batches(batch_size=_ALL_AT_ONCE, remainder="uneven")]
+        return MaterializedDataset(MemorySource(concatenated(batches)))
+
+    def __repr__(self):
+        return f"DataIterator({self._name})"
+
+
+# ---- torch -----------------------------------------------------------------------------------------------------------------
+
+
+def _device_of(torch, device):
+    if device != "auto":
+        return torch.device(device)
+    if "trainrt.train.torch" in sys.modules and torch.cuda.is_available():
+        from ..train.torch import get_device
+        return get_device()
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def _dtype_of(dtypes, name):
+    return dtypes.get(name) if isinstance(dtypes, dict) else dtypes
+
+
+def _tensor(torch, name, column, dtype, device, pin_memory):
+    if column.dtype == object:
+        raise TypeError(f"the column '{name}' holds texts, or arrays of several lengths, of which there is no one tensor: leave it out by "
+                        f"drop_columns(['{name}']), or make a tensor of it by collate_fn, map or map_batches")
+    tensor = torch.from_numpy(column)
+    if pin_memory and device.type == "cuda":
+        tensor = tensor.pin_memory()
+    return tensor.to(device=device, dtype=dtype, non_blocking=pin_memory)
+
+
+def _moved(torch, value, device):
+    if isinstance(value, torch.Tensor):
+        return value.to(device)
+    if isinstance(value, dict):
+        return {name: _moved(torch, part, device) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_moved(torch, part, device) for part in value)
+    return value

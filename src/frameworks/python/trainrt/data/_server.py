@@ -1,0 +1,67 @@
+"""`trainrt data serve`: reads datasets for a process that no rank serves, as one rank would."""
+
+import atexit
+import hashlib
+import json
+import os
+import socket
+import subprocess
+import threading
+
+from .. import _client
+from ..train import _executable
+from ._shared_batches import Link
+
+
+class _Server:
+    def __init__(self):
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen([_executable.trainrt(), "data", "serve"], stdin=theirs, stdout=subprocess.DEVNULL, start_new_session=True)
+        self._channel = _client._Channel(ours.detach())
+        self._talk = threading.Lock()
+        self._opened = set()
+        self.process = os.getpid()
+        self.link = Link(self.ask)
+
+    def ask(self, op, with_memory=None, **fields):
+        with self._talk:
+            try:
+                self._channel.send(_client._line_of({"op": op, **fields}), with_memory.fd if with_memory else None)
+                if with_memory:
+                    with_memory.handed_over()
+                answer = self._channel.receive()
+            except (EOFError, OSError) as error:
+                raise RuntimeError(f"`trainrt data serve` (process {self._process.pid}) is gone, exit {self._process.poll()}") from error
+        if "ok" in answer:
+            return answer["ok"]
+        raise (ValueError if answer.get("usage") else RuntimeError)(answer["error"])
+
+    def open(self, keys, seed):
+        """The name of the dataset that these keys of [data.NAME] describe."""
+        name = "d" + hashlib.sha256(json.dumps([keys, seed], sort_keys=True).encode()).hexdigest()[:16]
+        if name not in self._opened:
+            self.ask("data_open", name=name, keys=keys, seed=seed)
+            self._opened.add(name)
+        return name
+
+    def close(self):
+        self._channel.close()
+        self._process.wait()
+
+
+_server = None
+
+
+def server():
+    """The one of this process; it ends with it."""
+    global _server
+    if _server is None or _server.process != os.getpid():
+        _server = _Server()
+        atexit.register(_stop, _server)
+    return _server
+
+
+def _stop(of_this_process):
+    if of_this_process.process == os.getpid():
+        of_this_process.close()

@@ -1,0 +1,152 @@
+"""Batches in memory that this process shares with whoever reads the files: a rank of a run, or `trainrt data serve`."""
+
+import ctypes
+import weakref
+
+from .. import _client
+from ._numpy import numpy
+
+_DTYPES = {"f64": "f8", "f32": "f4", "f16": "f2", "i64": "i8", "i32": "i4", "i16": "i2", "i8": "i1", "u8": "u1", "bool": "?"}
+
+
+class Field:
+    """Name, element type and shape of one sample's part; a text if it is u8 and varies in length."""
+
+    def __init__(self, description):
+        self.name, self.shape, self.varies = description["name"], tuple(description["shape"]), description["varies"]
+        self.is_text = self.varies and description["dtype"] == "u8"
+        if description["dtype"] not in _DTYPES:
+            raise TypeError(f"the field '{self.name}' holds {description['dtype']}, which NumPy has no name for: let the runtime change it, by "
+                            f"options(cast='{self.name}: f32')")
+        self.dtype = numpy.dtype(_DTYPES[description["dtype"]])
+
+
+class _Slot:
+    """A memory that holds one batch; it is free when nobody has an array of it any more."""
+
+    def __init__(self, number):
+        self.number = number
+        self._memory = None
+        self._lent = []
+
+    def is_free(self):
+        return all(lent() is None for lent in self._lent)
+
+    def lend(self, at, nbytes):
+        part = (ctypes.c_char * nbytes).from_buffer(self._memory.bytes, at)  # an array keeps it alive, which it does not do to a memoryview
+        self._lent.append(weakref.ref(part))
+        return part
+
+    def is_too_small(self, nbytes):
+        return self._memory is None or self._memory.nbytes < nbytes
+
+    def new_memory(self, nbytes):
+        self._memory = _client._SharedMemory(max(1 << max(nbytes - 1, 0).bit_length(), 1 << 16))
+        return self._memory
+
+    def begin(self):
+        self._lent = []
+
+
+class Link:
+    """A talk with one reader. `ask(op, with_memory, **fields)` sends a message, and returns what the answer holds."""
+
+    def __init__(self, ask):
+        self.ask = ask
+        self._slots = []
+
+    def fields(self, name):
+        """The Fields of a dataset, and how many samples it has; (None, 0) if there is none of that name."""
+        found = self.ask("data_look", name=name)
+        if found.get("is_missing"):
+            return None, 0
+        return [Field(each) for each in found["fields"]], found["samples"]
+
+    def _free_slot(self):
+        for slot in self._slots:
+            if slot.is_free():
+                return slot
+        self._slots.append(_Slot(len(self._slots)))
+        return self._slots[-1]
+
+    def next_batch(self, walk, fields, encoding):
+        """{name: array} of the walk's next batch, None at its end. The arrays lie in shared memory, which is theirs as long as one of them
+        lives."""
+        slot = self._free_slot()
+        slot.begin()
+        answer = self.ask("data_next", walk=walk, slot=slot.number)
+        if "room" in answer:
+            memory = slot.new_memory(answer["room"])
+            answer = self.ask("data_next", with_memory=memory, walk=walk, slot=slot.number, memory=memory.nbytes)
+        if "end" in answer:
+            return None
+        return {field.name: _array(slot, field, answer["samples"], place, encoding) for field, place in zip(fields, answer["places"])}
+
+
+def _array(slot, field, samples, place, encoding):
+    at, count, ends_at = place
+    if not count and not field.varies:
+        return numpy.empty((samples, *field.shape), field.dtype)
+    values = numpy.frombuffer(slot.lend(at, count * field.dtype.itemsize), field.dtype) if count else numpy.empty(0, field.dtype)
+    if not field.varies:
+        return values.reshape(samples, *field.shape)
+    ends = numpy.frombuffer(slot.lend(ends_at, samples * 8), "u8").tolist() if samples else []
+    return _texts(field, values.tobytes(), ends, encoding) if field.is_text else _ragged(values, ends)
+
+
+def _texts(field, data, ends, encoding):
+    texts = numpy.empty(len(ends), object)
+    first = 0
+    for number, end in enumerate(ends):
+        try:
+            texts[number] = data[first:end].decode(encoding)
+        except UnicodeDecodeError as error:
+            raise ValueError(f"the field '{field.name}' has a text that is no {encoding}: {data[first:end][:60]!r} ({error.reason}); say which it "
+                             f"is: read_text(..., encoding='latin-1')") from None
+        first = end
+    return texts
+
+
+def _ragged(values, ends):
+    parts = numpy.empty(len(ends), object)
+    first = 0
+    for number, end in enumerate(ends):
+        parts[number] = values[first:end]
+        first = end
+    return parts
+
+
+def walk_batches(link, name, batch_size, remainder, epoch=None, wanted=None, encoding="utf-8"):
+    """The batches of one epoch of a dataset, as {name: array}."""
+    fields, _ = link.fields(name)
+    if fields is None:
+        raise KeyError(f"there is no dataset '{name}'")
+    if wanted is not None:
+        by_name = {field.name: field for field in fields}
+        missing = [each for each in wanted if each not in by_name]
+        if missing:
+            raise KeyError(f"the dataset '{name}' has no column {', '.join(map(repr, missing))}; there are: {', '.join(by_name)}")
+        fields = [by_name[each] for each in wanted]
+    asked = {"epoch": epoch} if epoch is not None else {}
+    walk = link.ask("data_begin", name=name, batch_size=batch_size, remainder=remainder, fields=[field.name for field in fields], **asked)["walk"]
+    is_at_end = False
+    try:
+        while True:
+            batch = link.next_batch(walk, fields, encoding)
+            if batch is None:
+                is_at_end = True
+                return
+            yield batch
+            del batch  # its memory may be free for the next one
+    finally:
+        if not is_at_end:
+            _leave(link, walk)
+
+
+def _leave(link, walk):
+    try:
+        link.ask("data_end", walk=walk)
+    except (Exception, _client.Stop):  # the run has ended: it is told elsewhere
+        pass
+
+

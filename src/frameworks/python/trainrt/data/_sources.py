@@ -1,0 +1,85 @@
+"""Where the samples of a Dataset lie, as keys of [data.NAME] of the config."""
+
+import atexit
+import glob
+import os
+import shutil
+import tempfile
+
+from . import _files
+
+
+class FileSource:
+    """Files that the runtime reads, or what a format makes by itself."""
+
+    def __init__(self, **keys):
+        self._keys = checked_keys(keys)
+
+    def keys(self, folder):
+        del folder
+        return dict(self._keys)
+
+    def __repr__(self):
+        return ", ".join(f"{key}={text}" for key, text in self._keys.items())
+
+
+class MemorySource:
+    """Columns that this process has: {name: array}, samples along the first axis."""
+
+    def __init__(self, columns):
+        self._columns = columns
+        self._keys = {}  # by folder
+
+    def keys(self, folder):
+        if not self._columns or not len(next(iter(self._columns.values()))):
+            raise ValueError("the dataset has no samples")
+        if folder not in self._keys:
+            self._keys[folder] = _files.put_columns(folder, self._columns)
+        return dict(self._keys[folder])
+
+    def __repr__(self):
+        return "in memory: " + ", ".join(self._columns)
+
+
+def paths_of(paths):
+    """One path or several, as the key `source` has them: seen from everywhere."""
+    several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    if not several:
+        raise ValueError("no path was given")
+    return ", ".join(_path_of(path) for path in several)
+
+
+def _path_of(path):
+    text = os.fspath(path)
+    for scheme in ("file://", "local://"):
+        text = text[len(scheme):] if text.startswith(scheme) else text
+    if "://" in text:
+        raise ValueError(f"{path!r}: files lie in a file system that all nodes see, not behind a URI; give their path")
+    if "," in text:
+        raise ValueError(f"{path!r} has a comma, which stands between the paths of one dataset: give its folder, or a pattern")
+    full = os.path.abspath(os.path.expanduser(text))
+    if not glob.glob(full) and not os.path.exists(full):
+        raise FileNotFoundError(f"{path!r}: there is no such file or folder ({full})")
+    return full
+
+
+def checked_keys(keys):
+    """As texts. None: not given."""
+    return {key: ("true" if value else "false") if isinstance(value, bool) else str(value) for key, value in keys.items() if value is not None}
+
+
+_folder = None
+
+
+def local_folder():
+    """Of what this process has in memory, and reads itself; it goes with the process."""
+    global _folder
+    if _folder is None or _folder[1] != os.getpid():
+        _folder = (tempfile.mkdtemp(prefix="trainrt_data_"), os.getpid())
+        atexit.register(_remove, *_folder)
+    return _folder[0]
+
+
+def _remove(folder, process):
+    if process == os.getpid():
+        shutil.rmtree(folder, ignore_errors=True)
