@@ -7,7 +7,8 @@
 
 #include "config/section.hpp"
 #include "config/stop_rules.hpp"
-#include "data/open_dataset.hpp"
+#include "data/dataset_options.hpp"
+#include "data/format.hpp"
 #include "metrics/sink.hpp"
 #include "trainer/callback_kind.hpp"
 

@@ -15,7 +15,8 @@
 #include "config/stop_rules.hpp"
 #include "core/options.hpp"
 #include "core/version.hpp"
-#include "data/open_dataset.hpp"
+#include "data/dataset_options.hpp"
+#include "data/format.hpp"
 #include "metrics/sink.hpp"
 #include "trainer/callback_kind.hpp"
 

@@ -10,8 +10,8 @@ namespace trainrt::config {
 
 namespace {
 
-constexpr std::array<std::string_view, 7> open_sections = {"run",     "checkpoint", "loop",    "stop",
-                                                           "metrics", "sink",       "callback"};
+constexpr std::array<std::string_view, 8> open_sections = {"run",     "checkpoint", "loop",     "stop",
+                                                           "metrics", "sink",       "callback", "data"};
 constexpr std::array<std::string_view, 4> open_keys = {"scaling.num_workers", "scaling.min_workers", "failure.max_failures",
                                                        "failure.max_requeues"};
 constexpr std::array<std::string_view, 1> closed_keys = {"run.output"};  // it is shown already

@@ -29,8 +29,8 @@ std::string numbered_name(const std::string& name, int number);
 
 /// The run that a program asks for: its settings stand between the config file and the command line. `number`: of the run
 /// among those that a start of the program asks for; a second one without a name of its own gets "-2" behind the name. Keys
-/// that must be known before the program starts (sections train, program, data, and all of scaling and failure but what
-/// says how many workers and failures) throw UsageError, as does what make_run_spec() refuses. `changes`: what differs.
+/// that must be known before the program starts (sections train, program, and all of scaling and failure but what says
+/// how many workers and failures) throw UsageError, as does what make_run_spec() refuses. `changes`: what differs.
 RunSpec asked_by_program(const RunSpec& base, const std::map<std::string, std::string>& settings, int number,
                          std::vector<SettingChange>& changes);
 

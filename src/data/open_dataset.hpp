@@ -13,9 +13,6 @@ namespace trainrt::data {
 /// section's name, as the user gave them. Unknown keys, bad values and files that will not do are UsageErrors that say
 /// [data.NAME].
 
-/// The keys of every section beside those of its format, for help and lists.
-const std::vector<OptionSpec>& common_options();
-
 /// Looks at the section's keys, and at no file but, if the format is not told otherwise, at the names.
 void check_options(const std::string& name, const Options& options);
 

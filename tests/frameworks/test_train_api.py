@@ -84,7 +84,7 @@ def arguments_of_the_wrong_kind_are_named():
     raises(TypeError, "scaling_config", "ScalingConfig", "dict", of=lambda: DataParallelTrainer(print, scaling_config={"num_workers": 2}))
     raises(TypeError, "train_loop_per_worker", of=lambda: DataParallelTrainer("train"))
     raises(ValueError, "a, b", of=lambda: DataParallelTrainer(lambda a, b: None))
-    raises(ValueError, "datasets", of=lambda: DataParallelTrainer(print, datasets={"train": [1]}))
+    raises(TypeError, "datasets", "list", of=lambda: DataParallelTrainer(print, datasets={"train": [1]}))
 
 
 @test
@@ -515,7 +515,7 @@ def modules():
     return [path for path in sorted((PACKAGE / "trainrt").rglob("*.py")) if PACKAGE / "trainrt/train/torch" not in path.parents]
 
 
-OPTIONAL = {"cloudpickle", "numpy", "pandas", "torch"}  # imported where they are used, if they are there
+OPTIONAL = {"cloudpickle", "numpy", "pandas", "tensorflow", "torch"}  # imported where they are used, if they are there
 
 
 @test

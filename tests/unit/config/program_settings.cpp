@@ -70,8 +70,8 @@ TEST_CASE("a second run has a name of its own") {
 }
 
 TEST_CASE("what must be known before a program starts it cannot ask for") {
-  for (const std::string key : {"train.program", "program.env", "scaling.backend", "failure.launch_timeout", "run.output",
-                                "data.train.source", "nothing"})
+  for (const std::string key :
+       {"train.program", "program.env", "scaling.backend", "failure.launch_timeout", "run.output", "nothing"})
     CHECK_THROWS_WITH(asked({{key, "1"}}), Contains(key) && Contains("before it starts"));
   CHECK_THROWS_WITH(asked({{"checkpoint.num_to_kep", "1"}}), Contains("the program") && Contains("num_to_keep"));
   CHECK_THROWS_WITH(asked({{"checkpoint.num_to_keep", "two"}}),

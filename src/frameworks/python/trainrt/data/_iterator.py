@@ -1,5 +1,6 @@
 """DataIterator: the batches of one rank's shard, what get_dataset_shard() returns."""
 
+import itertools
 import sys
 
 from ._columns import rows_of
@@ -14,9 +15,9 @@ class DataIterator:
     """Each iter_...() is one epoch, the next one: after a restart, the rest of the epoch that the checkpoint stands in. All ranks walk
     the datasets that are split among them together."""
 
-    def __init__(self, link, name, dataset=None, before=None):
-        """before(): called before each walk."""
-        self._link, self._name, self._before = link, name, before
+    def __init__(self, link, name, dataset=None, before=None, epochs=None):
+        """before(): called before each walk. epochs: their numbers, where the runtime does not count them."""
+        self._link, self._name, self._before, self._epochs = link, name, before, epochs
         self._operations = dataset._operations if dataset is not None else ()
         self._encoding = dataset._encoding if dataset is not None else "utf-8"
 
@@ -25,7 +26,7 @@ class DataIterator:
         """Of all samples, for this process alone."""
         from . import _server
         server = _server.server()
-        return cls(server.link, server.open(dataset._local_config(), 0), dataset)
+        return cls(server.link, server.open(dataset._local_config(), 0), dataset, epochs=itertools.count())
 
     def iter_batches(self, *, batch_size=256, prefetch_batches=1, batch_format="default", drop_last=False, local_shuffle_buffer_size=None,
                      local_shuffle_seed=None, epoch=None, remainder=None, **others):
@@ -55,6 +56,8 @@ class DataIterator:
     def _batches(self, batch_size, batch_format, remainder, epoch):
         if self._before is not None:
             self._before()
+        if epoch is None and self._epochs is not None:
+            epoch = next(self._epochs)
         for batch in walk_batches(self._link, self._name, batch_size, remainder, epoch, encoding=self._encoding):
             for operation in self._operations:
                 batch = operation(batch)

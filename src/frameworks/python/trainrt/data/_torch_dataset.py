@@ -1,10 +1,9 @@
 """A shard as a torch IterableDataset."""
 
-import torch
-
 
 def pairs_of(iterator, label, features, batch_size, label_dtype, feature_dtypes, unsqueeze_label, unsqueeze_features, others):
     """Of (features, labels) tensors; only features, if no label is named."""
+    import torch
 
     def side_by_side(batch):
         names = [name for name in batch if name != label] if features is None else [features] if isinstance(features, str) else list(features)

@@ -1,0 +1,81 @@
+#include "data/dataset_options.hpp"
+
+#include "data/format.hpp"
+#include "data/transform.hpp"
+
+namespace trainrt::data {
+
+namespace {
+
+/// Which samples, in which order.
+std::vector<OptionSpec> options_of_samples() {
+  return {
+      {.key = "format",
+       .default_value = "",
+       .help = "format of the data; by default told from the name of the first file",
+       .choices = names_of(format_table())},
+      {.key = "source",
+       .default_value = "",
+       .help = "a file, a folder, a pattern (*, ?, [a-z]), @FILE with a list of such, or several between commas"},
+      {.key = "shuffle",
+       .type = OptionType::boolean,
+       .default_value = "false",
+       .help = "visit the samples in another order in each epoch"},
+      {.key = "shuffle_seed",
+       .type = OptionType::integer,
+       .default_value = "0",
+       .help = "another number, other orders of shuffle = true; they hang on the run's seed too"},
+      {.key = "rows",
+       .default_value = "",
+       .help =
+           "which samples count, in this order: FIRST:END (0:800), single numbers, several between commas, or @FILE with "
+           "such; all if it is empty"},
+      {.key = "split",
+       .type = OptionType::boolean,
+       .default_value = "true",
+       .help = "each rank gets its part of the samples; false: each rank gets all of them"},
+      {.key = "block",
+       .type = OptionType::integer,
+       .default_value = "0",
+       .help = "shuffle in blocks of so many neighbours, each read in one piece, for data that fit into no memory; 0: all "
+               "samples among each other",
+       .range = {.least = 0, .most = 0x1p40},
+       .unit = "samples"},
+      {.key = "window",
+       .type = OptionType::integer,
+       .default_value = "512",
+       .help = "blocks that are shuffled among each other, and are in each rank's memory together",
+       .range = {.least = 1, .most = 0x1p20},
+       .unit = "blocks"}};
+}
+
+/// How they are read.
+std::vector<OptionSpec> options_of_reading() {
+  return {
+      {.key = "threads",
+       .type = OptionType::integer,
+       .default_value = "2",
+       .help = "threads of each rank that read batches ahead, if the data are not in memory; 0: none",
+       .range = {.least = 0, .most = 256}},
+      {.key = "memory",
+       .type = OptionType::bytes,
+       .default_value = "256 MiB",
+       .help =
+           "of each rank: files that are no larger together are kept in it, else it holds batches that are read ahead"}};
+}
+
+std::vector<OptionSpec> options_of_all() {
+  auto specs = options_of_samples();
+  for (auto& option : options_of_reading()) specs.push_back(std::move(option));
+  for (auto& option : transform_options()) specs.push_back(std::move(option));
+  return specs;
+}
+
+}  // namespace
+
+const std::vector<OptionSpec>& common_options() {
+  static const auto specs = options_of_all();
+  return specs;
+}
+
+}  // namespace trainrt::data

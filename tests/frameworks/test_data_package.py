@@ -1,0 +1,320 @@
+#!/usr/bin/python3
+"""trainrt.data in one process: what datasets hold, what is made of them, and what they refuse."""
+import gc
+import json
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from program_runs import *  # noqa: E402,F403
+
+sys.path.insert(0, str(BUILD / "python"))
+os.environ.pop("TRAINRT_FD", None)
+os.environ["TRAINRT_EXECUTABLE"] = str(TRAINRT)
+import numpy  # noqa: E402
+from trainrt import data  # noqa: E402
+from trainrt.data import _files  # noqa: E402
+
+
+def raises(kind, *words, of):
+    """The call raises it, with those words."""
+    try:
+        of()
+    except kind as error:
+        for word in words:
+            check(word in str(error), f"the error lacks {word!r}: {error}")
+        return
+    raise Failure(f"no {kind.__name__} was raised")
+
+
+def same(found, expected, what):
+    """Arrays of the same type and values."""
+    found, expected = numpy.asarray(found), numpy.asarray(expected)
+    equal((found.dtype, found.shape), (expected.dtype, expected.shape), f"type and shape of {what}")
+    check(numpy.array_equal(found, expected, equal_nan=found.dtype.kind == "f"), f"{what}: {found} is not {expected}")
+
+
+def column(dataset, name):
+    return numpy.concatenate([batch[name].copy() for batch in dataset.iter_batches(batch_size=7, remainder="uneven")])
+
+
+NUMBERS = numpy.random.default_rng(1)
+
+
+# ---- values ------------------------------------------------------------------------------------------------------------------
+
+
+@test
+def arrays_come_back_with_their_types_and_shapes():
+    for kind in ("f8", "f4", "f2", "i8", "i4", "i2", "i1", "u1", "?"):
+        array = (NUMBERS.random((20, 3, 2)) * 100).astype(kind)
+        same(column(data.from_numpy({"x": array, "n": numpy.arange(20)}), "x"), array, kind)
+
+
+@test
+def unsigned_arrays_become_the_next_that_hold_their_values():
+    same(column(data.from_numpy(numpy.arange(5, dtype="u2")), "data"), numpy.arange(5, dtype="i4"), "u16")
+    same(column(data.from_numpy(numpy.arange(5, dtype="u4")), "data"), numpy.arange(5, dtype="i8"), "u32")
+    raises(OverflowError, "data", "64 bits", of=lambda: data.from_numpy(numpy.array([2**63], "u8")))
+
+
+@test
+def rows_with_texts_lists_and_nan_come_back():
+    rows = [{"t": text, "f": f, "n": n, "l": values, "b": b}
+            for text, f, n, values, b in (("täxt, \"1\"", 0.1, 7, [1, 2], True), ("", float("nan"), -2**62, [3], False), ("a\nb\t☃", 1e300, 0, [4, 5, 6], True))]
+    found = data.from_items(rows).take_all()
+    for row, expected in zip(found, rows, strict=True):
+        equal((row["t"], row["n"], row["b"], row["l"].tolist()), (expected["t"], expected["n"], expected["b"], expected["l"]), "a row")
+        check(row["f"] == expected["f"] or (row["f"] != row["f"] and expected["f"] != expected["f"]), f"{row['f']} is not {expected['f']}")
+
+
+@test
+def narrow_floats_beside_texts_keep_their_type_and_bits():
+    values = numpy.float32(NUMBERS.random(50))
+    found = data.from_items([{"x": value, "t": "text"} for value in values])
+    same(column(found, "x"), values, "f32 beside texts")
+
+
+@test
+def files_hold_what_numpy_and_h5py_wrote():
+    import h5py
+    folder, x, y = scratch(), NUMBERS.random((30, 4)).astype("f4"), numpy.arange(30)
+    numpy.save(folder / "x.npy", x)
+    numpy.savez(folder / "xy.npz", x=x, y=y)
+    with h5py.File(folder / "xy.h5", "w") as file:
+        file["x"], file["y"] = x, y
+    (folder / "xy.csv").write_text("x,y\n" + "".join(f"{a!r},{b}\n" for a, b in zip(x[:, 0].tolist(), y)))
+    (folder / "xy.jsonl").write_text("".join(json.dumps({"x": a, "y": b}) + "\n" for a, b in zip(x.tolist(), y.tolist())))
+    same(column(data.read_numpy(folder / "x.npy"), "data"), x, "npy")
+    for dataset, name in ((data.read_numpy(folder / "xy.npz"), "npz"), (data.read_hdf5(str(folder / "xy.h5")), "hdf5"),
+                          (data.read_json(folder / "xy.jsonl", types={"x": "f32"}), "jsonl")):
+        same(column(dataset, "x"), x, name)
+        same(column(dataset, "y"), y, name)
+    same(column(data.read_csv(folder / "xy.csv"), "x"), x[:, 0].astype("f8"), "csv")
+
+
+@test
+def several_files_and_patterns_are_one_dataset():
+    folder = scratch()
+    for part in range(3):
+        (folder / f"part-{part}.csv").write_text(f"x\n{2 * part}\n{2 * part + 1}\n")
+    for paths in (folder / "part-*.csv", [folder / "part-0.csv", folder / "part-1.csv", folder / "part-2.csv"], str(folder), f"file://{folder}"):
+        same(column(data.read_csv(paths), "x"), numpy.arange(6), f"{paths}")
+
+
+@test
+def texts_are_decoded_as_they_are_said_to_be():
+    path = scratch() / "lines.txt"
+    path.write_bytes("größe\n".encode("latin-1") + b"two\n")
+    raises(ValueError, "text", "utf-8", "encoding", of=data.read_text(path).take_all)
+    equal([row["text"] for row in data.read_text(path, encoding="latin-1").take_all()], ["größe", "two"], "texts")
+
+
+@test
+def torch_datasets_give_their_parts():
+    try:
+        import torch
+    except ImportError:
+        skip("torch is not installed for this Python")
+    samples = torch.utils.data.TensorDataset(torch.arange(12).reshape(6, 2).float(), torch.arange(6))
+    dataset = data.from_torch(samples)
+    same(column(dataset, "item_0"), numpy.arange(12, dtype="f4").reshape(6, 2), "the first part")
+    batch = next(iter(dataset.iter_torch_batches(batch_size=4, dtypes={"item_1": torch.float64})))
+    equal((batch["item_0"].dtype, batch["item_1"].dtype, batch["item_1"].tolist()), (torch.float32, torch.float64, [0.0, 1.0, 2.0, 3.0]), "a batch")
+    pairs = dataset.iterator().to_torch(label_column="item_1", batch_size=4)
+    (features, labels), *_ = iter(pairs)
+    equal((tuple(features.shape), labels.tolist()), ((4, 2), [[0], [1], [2], [3]]), "features and labels")
+    texts = data.from_items([{"t": "a"}])
+    raises(TypeError, "'t'", "collate_fn", of=lambda: next(iter(texts.iter_torch_batches())))
+    equal(next(iter(texts.iter_torch_batches(collate_fn=lambda batch: torch.tensor([len(text) for text in batch["t"]])))).tolist(), [1], "collated")
+
+
+@test
+def arrays_that_are_kept_keep_their_values():
+    """Batches lie in memory that is used again: not as long as somebody has a part of one."""
+    array = NUMBERS.random((1000, 50))
+    batches = list(data.from_numpy(array).iter_batches(batch_size=64))
+    for number, batch in enumerate(batches[:-1]):
+        same(batch["data"], array[64 * number:64 * number + 64], f"batch {number}")
+    views = [batch["data"][::2, 3] for batch in data.from_numpy(array).iter_batches(batch_size=64)]
+    gc.collect()
+    same(views[2], array[128:192:2, 3], "a view")
+
+
+@test
+def memory_of_batches_that_nobody_keeps_is_used_again():
+    dataset = data.from_numpy(NUMBERS.random((4000, 100)))
+    iterator = dataset.iterator()
+    before = len(iterator._link._slots)
+    for batch in iterator.iter_batches(batch_size=16):
+        batch["data"].sum()
+    del batch
+    check(len(iterator._link._slots) <= before + 2, f"{len(iterator._link._slots)} memories were made")
+
+
+# ---- what is made of samples -------------------------------------------------------------------------------------------------
+
+
+@test
+def functions_are_applied_in_their_order():
+    made = data.range(10).map(lambda row: {"x": row["id"] + 1}).map_batches(lambda batch: {"x": batch["x"] * 10}).rename_columns({"x": "y"})
+    equal([row["y"] for row in made.take_all()], [10 * (n + 1) for n in range(10)], "values")
+    wide = made.map(lambda row: {**row, "z": float(row["y"])})
+    equal((wide.columns(), wide.select_columns("z").columns(), wide.drop_columns(["z"]).columns()), (["y", "z"], ["z"], ["y"]), "columns")
+    equal(repr(wide.schema()), "y: int64\nz: float64", "schema")
+
+
+class Adder:
+    made = 0
+
+    def __init__(self, what):
+        Adder.made += 1
+        self.what = what
+
+    def __call__(self, batch):
+        return {"id": batch["id"] + self.what}
+
+
+@test
+def a_class_is_made_once_and_called_for_each_batch():
+    dataset = data.range(20).map_batches(Adder, fn_constructor_args=(5,), concurrency=2, num_cpus=1)
+    equal([int(n) for batch in dataset.iter_batches(batch_size=3, remainder="uneven") for n in batch["id"]], list(range(5, 25)), "values")
+    equal(Adder.made, 1, "objects")
+
+
+@test
+def a_filter_chooses_samples_before_the_first_is_used():
+    even = data.range(100).map(lambda row: {"x": 3 * row["id"]}).filter(lambda row: row["x"] % 2 == 0)
+    equal(even.count(), 50, "count")
+    equal([row["x"] for row in even.take_all()], list(range(0, 300, 6)), "what is left, and mapped")
+    equal([row["x"] for row in even.filter(lambda row: row["x"] >= 270).take_all()], [270, 276, 282, 288, 294], "a filter on a filter")
+    raises(ValueError, "no samples", of=data.range(5).filter(lambda row: False).take_all)
+
+
+@test
+def parts_of_a_split_are_disjoint_and_all():
+    ids = lambda dataset: [row["id"] for row in dataset.take_all()]
+    for n in (1, 2, 3, 7):
+        parts = data.range(20).split(n)
+        equal(sum((ids(part) for part in parts), []), list(range(20)), f"{n} parts together")
+        check(max(map(len, map(ids, parts))) - min(map(len, map(ids, parts))) <= 1, f"{n} parts differ in size")
+    equal([part.count() for part in data.range(20).split(3, equal=True)], [6, 6, 6], "equal parts")
+    equal([ids(part) for part in data.range(6).split_at_indices([1, 4])], [[0], [1, 2, 3], [4, 5]], "at indices")
+    equal([part.count() for part in data.range(10).split_proportionately([0.2, 0.5])], [2, 5, 3], "in proportions")
+    train, test_part = data.range(100).train_test_split(0.25, shuffle=True, seed=3)
+    equal((train.count(), sorted(ids(train) + ids(test_part))), (75, list(range(100))), "train and test")
+    equal(ids(data.range(100).train_test_split(0.25, shuffle=True, seed=3)[1]), ids(test_part), "the same seed, the same test")
+    check(ids(test_part) != list(range(75, 100)), "a shuffled split took the last ones")
+    equal(ids(data.range(50).filter(lambda row: row["id"] % 5 == 0).limit(3)), [0, 5, 10], "the first of what is left")
+
+
+@test
+def a_shuffle_is_another_order_by_its_seed():
+    order = lambda seed: [row["id"] for row in data.range(50).random_shuffle(seed=seed).take_all()]
+    equal(sorted(order(1)), list(range(50)), "samples")
+    equal(order(1), order(1), "the same seed")
+    check(order(1) != order(2), "two seeds gave one order")
+
+
+@test
+def materialized_samples_are_made_once():
+    calls = []
+    made = data.range(10).map(lambda row: (calls.append(1), {"x": row["id"] ** 2, "t": f"no {row['id']}"})[1]).materialize()
+    count = len(calls)
+    equal([row["t"] for row in made.filter(lambda row: row["x"] > 50).take_all()], ["no 8", "no 9"], "values")
+    equal(len(calls), count, "calls of the function after materialize()")
+
+
+@test
+def keys_of_the_config_apply():
+    dataset = data.range(8).options(cast="id: f32", one_hot=None)
+    same(column(dataset, "id"), numpy.arange(8, dtype="f4"), "cast")
+    raises(ValueError, "nonsense", of=data.range(8).options(nonsense=1).take_all)
+
+
+@test
+def batches_are_padded_dropped_or_uneven():
+    sizes = lambda **how: [len(batch["id"]) for batch in data.range(10).iter_batches(batch_size=4, **how)]
+    equal((sizes(remainder="uneven"), sizes(drop_last=True), sizes()), ([4, 4, 2], [4, 4], [4, 4, 2]), "sizes")
+
+
+# ---- what is refused ----------------------------------------------------------------------------------------------------------
+
+
+@test
+def wrong_arguments_are_named():
+    raises(FileNotFoundError, "nowhere.csv", of=lambda: data.read_csv("nowhere.csv"))
+    raises(ValueError, "s3://", "file system", of=lambda: data.read_csv("s3://bucket/x.csv"))
+    raises(TypeError, "read_csv", "arrow_csv_args", of=lambda: data.read_csv("/etc/passwd", arrow_csv_args={}))
+    raises(TypeError, "map", "function", of=lambda: data.range(3).map(3))
+    raises(TypeError, "map", "nothing_like_it", of=lambda: data.range(3).map(dict, nothing_like_it=1))
+    raises(ValueError, "batch_size", "0", of=lambda: list(data.range(3).iter_batches(batch_size=0)))
+    raises(ValueError, "random_shuffle", of=lambda: data.range(3).iter_batches(local_shuffle_buffer_size=100))
+    raises(ValueError, "pad", "uneven", "rubbish", of=lambda: list(data.range(3).iter_batches(remainder="rubbish")))
+    raises(KeyError, "'nope'", "id", of=data.range(3).select_columns(["nope"]).take_all)
+    raises(ValueError, "0.1", "one at least", of=lambda: data.range(3).train_test_split(0.1))
+
+
+@test
+def what_a_function_returns_wrongly_is_named():
+    raises(TypeError, "map(", "int", of=data.range(3).map(lambda row: 3).take_all)
+    raises(TypeError, "map_batches(", "list", of=data.range(3).map_batches(lambda batch: [1]).take_all)
+    raises(ValueError, "several lengths", of=data.range(3).map_batches(lambda batch: {"a": [1], "b": [1, 2]}).take_all)
+    raises(ValueError, "different keys", of=data.range(3).map(lambda row: {f"k{row['id']}": 1}).take_all)
+    raises(ValueError, "None", of=lambda: data.from_items([{"x": 1}, {"x": None}]))
+
+
+@test
+def a_damaged_file_is_named_with_its_row():
+    path = scratch() / "bad.csv"
+    path.write_text("x,y\n1,2\n3,4,5\n")
+    raises(ValueError, "bad.csv", "row 3", of=data.read_csv(path).take_all)
+
+
+@test
+def rows_beyond_the_end_are_refused():
+    raises(ValueError, "rows", "sample 99", of=data.range(10).options(rows="0:3, 99").take_all)
+    raises(ValueError, "rows", "'x'", of=data.range(10).options(rows="0:3, x").take_all)
+    equal([row["id"] for row in data.range(10).options(rows="7, 0:2, 9").take_all()], [7, 0, 1, 9], "rows in the order of the key")
+
+
+# ---- files and processes ------------------------------------------------------------------------------------------------------
+
+
+@test
+def what_is_written_is_whole_or_not_there():
+    folder = scratch()
+
+    def fails(file):
+        file.write(b"half")
+        raise OSError("no space")
+
+    raises(OSError, "no space", of=lambda: _files.put(folder, fails, "npz", "abc"))
+    equal(os.listdir(folder), [], "files after a failure")
+    first = _files.put_columns(folder, {"x": numpy.arange(3)})["source"]
+    equal(_files.put_columns(folder, {"x": numpy.arange(3)})["source"], first, "the file of the same data")
+    check(_files.put_columns(folder, {"x": numpy.arange(4)})["source"] != first, "other data have another file")
+
+
+@test
+def nothing_is_left_by_a_process_that_has_ended():
+    temporary = scratch()
+    text = "import trainrt; print(trainrt.data.from_items([1, 2, 3]).count()); print(trainrt.data._server.server()._process.pid)"
+    done = run([PYTHON, "-c", text], env={"PYTHONPATH": BUILD / "python", "TMPDIR": temporary})
+    check_exit(done, 0)
+    count, process = done.out.split()
+    equal(count, "3", "samples", done)
+    check(not Path(f"/proc/{process}").exists(), f"process {process} of `trainrt data serve` is left")
+    equal(os.listdir(temporary), [], "files left")
+
+
+@test
+def the_reader_ends_with_a_process_that_is_killed():
+    text = "import trainrt, os, sys; trainrt.data.range(3).count(); print(trainrt.data._server.server()._process.pid, flush=True); os.kill(os.getpid(), 9)"
+    done = run([PYTHON, "-c", text], env={"PYTHONPATH": BUILD / "python", "TMPDIR": scratch()})
+    process = Path(f"/proc/{done.out.split()[0]}")
+    wait_until(lambda: not process.exists(), 20, f"the end of {process}")
+
+
+main()

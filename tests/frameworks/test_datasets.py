@@ -1,0 +1,254 @@
+#!/usr/bin/python3
+"""Datasets in train functions: each sample once over all ranks, and after kills and stops each of the rest once; in every way to start."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from plain_scripts import require_torch  # noqa: E402
+from train_scripts import *  # noqa: E402,F403
+
+# Writes down what each rank gets, a line a batch. Each batch is a report, some with a checkpoint.
+READS = HEAD + """
+from trainrt import data
+
+def reads(config):
+    shard = train.get_dataset_shard("train")
+    done = 0
+    checkpoint = train.get_checkpoint()
+    if checkpoint is not None:
+        done = int(open(os.path.join(checkpoint.path, "done")).read())
+    for epoch in range(config.get("epochs", 1)):
+        for batch in shard.iter_batches(batch_size=config.get("batch_size", 4), remainder=config.get("remainder", "pad")):
+            done += 1
+            with open(f"seen-{config['part']}-{rank()}", "a") as file:
+                file.write(" ".join(map(str, batch["id"].tolist())) + "\\n")
+            with Folder() as folder:
+                open(os.path.join(folder, "done"), "w").write(str(done))
+                train.report({"done": done}, checkpoint=Checkpoint.from_directory(folder) if config.get("checkpoints", True) else None)
+            if done == config.get("kill_at"):
+                train.get_checkpoint()  # waits for the commit
+                train.collective.barrier()
+                os.kill(os.getpid(), 9)
+    return done
+
+def source():
+    return data.range(90)
+
+"""
+
+
+def reading(config, ranks=2, dataset="source().random_shuffle()", more="", **trainer):
+    arguments = ", ".join(f"{name}={value}" for name, value in trainer.items())
+    text = f"""    try:
+        trainer(reads, config={config!r}, ranks={ranks}, datasets={{"train": {dataset}}}, {arguments}).fit()
+        print("DONE")
+    except TrainingFailedError as error:
+        print("FAILED", error)
+"""
+    return Script(more + MAIN + text, head=READS)
+
+
+def seen(script, part):
+    """The samples that all ranks got in that part of the run, rank by rank."""
+    return [int(word) for path in sorted(script.folder.glob(f"seen-{part}-*")) for word in path.read_text().split()]
+
+
+def again(script, before, after):
+    """The same script, with another config."""
+    script.path.write_text(script.path.read_text().replace(repr(before), repr(after)))
+
+
+def check_ends(script, **options):
+    done = script.run(**options)
+    check("DONE" in done.out, "the run did not end well", done)
+    return done
+
+
+@test
+def the_shards_of_all_ranks_are_the_dataset():
+    for ranks, config in ((1, {}), (2, {"batch_size": 7}), (3, {"batch_size": 8})):
+        script = reading({"part": 0, "remainder": "uneven", "checkpoints": False, **config}, ranks)
+        check_ends(script)
+        equal(sorted(seen(script, 0)), list(range(90)), f"samples on {ranks} ranks")
+
+
+@test
+def each_epoch_has_another_order_and_all_samples():
+    script = reading({"part": 0, "epochs": 3, "checkpoints": False, "batch_size": 15})
+    check_ends(script)
+    numbers = [path.read_text().split() for path in sorted(script.folder.glob("seen-0-*"))]
+    epochs = [sum((rank[45 * epoch:45 * epoch + 45] for rank in numbers), []) for epoch in range(3)]
+    for epoch in epochs:
+        equal(sorted(map(int, epoch)), list(range(90)), "samples of an epoch")
+    check(epochs[0] != epochs[1] != epochs[2], "two epochs have the same order")
+
+
+@test
+def after_a_kill_in_an_epoch_the_rest_comes_once_on_any_number_of_ranks():
+    for ranks in (1, 2, 3):
+        first, second = {"part": 0, "kill_at": 5}, {"part": 1}
+        script = reading(first, ranks='int(os.environ["RANKS"])', dataset="data.range(88).random_shuffle()")
+        killed = script.run(env={"RANKS": 2})
+        check("FAILED" in killed.out, "the run was not killed", killed)
+        again(script, first, second)
+        words = [f"--run.storage_path={script.runs}", "--scaling.on_resize=keep_batch", "--", PYTHON, script.path]
+        check_ends(script, command=[TRAINRT, "-n", ranks, *words], env={"RANKS": ranks})
+        equal(len(seen(script, 0)), 40, "samples before the kill")
+        equal(sorted(seen(script, 0) + seen(script, 1)), list(range(88)), f"samples before the kill and after it, on {ranks} ranks")
+
+
+@test
+def a_kill_between_epochs_goes_on_with_the_next_one():
+    first = {"part": 0, "epochs": 1, "batch_size": 15, "kill_at": 3}
+    second = {"part": 1, "epochs": 1, "batch_size": 15}
+    script = reading(first)
+    script.run()
+    again(script, first, second)
+    check_ends(script)
+    equal((sorted(seen(script, 0)), seen(script, 1)), (list(range(90)), []), "the epoch was delivered whole: nothing is left of it")
+
+
+@test
+def a_script_on_every_rank_gets_the_same_as_one_that_starts_ranks():
+    config = {"part": 0, "epochs": 2, "checkpoints": False}
+    started, launched = reading(config), reading(config)
+    check_ends(started)
+    done = here(launched)
+    check("DONE" in done.out, "the run did not end well", done)
+    equal(seen(launched, 0), seen(started, 0), "samples, rank by rank")
+
+
+@test
+def what_a_script_has_in_memory_reaches_all_ranks_in_both_ways():
+    items = 'data.from_items([{"id": n, "text": f"n\\u00fcmber {n}"} for n in range(300)]).filter(lambda row: row["id"] % 2 == 0 and "7" not in row["text"])'
+    expected = [n for n in range(0, 300, 2) if "7" not in str(n)]
+    for start in (lambda script: script.run(), here):
+        script = reading({"part": 0, "checkpoints": False, "remainder": "uneven"}, dataset=items)
+        done = start(script)
+        check("DONE" in done.out, "the run did not end well", done)
+        equal(sorted(seen(script, 0)), expected, "samples")
+        files = sorted(path.suffix for path in (script.runs / ".datasets").iterdir())
+        equal(files, [".jsonl", ".rows"], "files beside the runs")
+
+
+@test
+def functions_of_the_script_are_applied_on_the_ranks():
+    functions = """
+def tenfold(row):
+    return {"id": 10 * row["id"], "pid": os.getpid()}
+
+"""
+    script = reading({"part": 0, "checkpoints": False}, dataset="source().map(tenfold)", more=functions)
+    check_ends(script)
+    equal(sorted(set(seen(script, 0))), list(range(0, 900, 10)), "samples")
+
+
+@test
+def a_dataset_that_is_not_split_is_whole_on_each_rank():
+    script = reading({"part": 0, "checkpoints": False}, dataset_config="DataConfig(datasets_to_split=[])")
+    check_ends(script)
+    for rank in (0, 1):
+        equal(sorted(int(word) for word in (script.folder / f"seen-0-{rank}").read_text().split()), list(range(90)), f"samples of rank {rank}")
+
+
+@test
+def a_changed_source_is_named_inside_an_epoch():
+    first, second = {"part": 0, "kill_at": 3}, {"part": 1}
+    script = reading(first)
+    script.run()
+    again(script, first, second)
+    script.path.write_text(script.path.read_text().replace("data.range(90)", "data.range(91)"))
+    refused = script.run()
+    check("changed since the checkpoint" in refused.out + refused.err and "data.train" in refused.out + refused.err, "the change is not named", refused)
+    equal(seen(script, 1), [], "samples after the change")
+
+
+@test
+def what_is_wrong_with_datasets_is_said_before_ranks_start():
+    for given, words in (('[1]', "takes a dict"), ('{"train": [1, 2]}', "trainrt.data"), ('{"a/b": source()}', "letters")):
+        script = Script(MAIN + f"    trainer(reads, datasets={given}).fit()\n", head=READS)
+        job = script.run()
+        check(words in job.err, f"the error lacks {words!r}", job)
+        check(not (script.runs / "run").exists(), "a run directory was made", job)
+    unknown = Script("def asks(config):\n    train.get_dataset_shard('valid')\n" + MAIN + "    trainer(asks, datasets={'train': source()}).fit()\n", head=READS)
+    job = unknown.run()
+    check("KeyError" in job.err and "'valid'" in job.err and "train" in job.err, "the unknown name is not named", job)
+
+
+@test
+def without_ranks_a_train_function_gets_all_samples():
+    script = reading({"part": 0, "epochs": 2, "checkpoints": False}, ranks=0)
+    check_ends(script)
+    equal(sorted(seen(script, 0)), sorted(2 * list(range(90))), "samples of two epochs")
+    check(seen(script, 0)[:90] != seen(script, 0)[90:], "two epochs have the same order")
+
+
+@test
+def shards_are_torch_tensors_without_a_copy():
+    require_torch()
+    script = Script("""
+import torch
+
+def tensors(config):
+    total = 0
+    for batch in train.get_dataset_shard("train").iter_torch_batches(batch_size=8, dtypes={"y": torch.float32}):
+        assert batch["x"].dtype == torch.float32 and batch["x"].shape[1:] == (3,) and batch["y"].dtype == torch.float32, batch
+        assert (batch["x"][:, 0] == batch["y"]).all()
+        total += float(batch["y"].sum())
+    train.report({"total": total}, aggregate=False)
+    return total
+
+""" + MAIN + """
+    import numpy
+    x = numpy.arange(240, dtype="f4").reshape(80, 3)
+    print("RESULT", json.dumps(trainer(tensors, datasets={"train": data.from_numpy({"x": x, "y": x[:, 0].astype("i8")})}, scaling={}).fit().return_value))
+""", head=READS)
+    found, = result_of(script.run())
+    equal(found, float(sum(3 * n for n in range(80) if n % 16 < 8)), "the sum over rank 0's samples")
+
+
+# ---- a program with a State and a config ---------------------------------------------------------------------------------------
+
+PROGRAM = """import numpy, os, time, trainrt
+ctx = trainrt.context()
+state = trainrt.State()
+total = numpy.zeros(1, numpy.int64)
+state.tensor("total", total)
+state["epoch"] = state["steps"] = 0
+ctx.restore(state)
+shard = ctx.dataset("train")
+while state["epoch"] < 3:
+    for batch in shard.iter_batches(batch_size=4, epoch=state["epoch"]):
+        share = numpy.array([int((batch["id"] * numpy.arange(1, len(batch["id"]) + 1)).sum())])
+        ctx.all_reduce(share)
+        total[0] = 7 * total[0] + share[0] & 0xFFFFFFFF
+        state["steps"] += 1
+        if state["steps"] == int(os.environ.get("STOP_AT", 0)):
+            os.kill(os.getppid(), 10)  # SIGUSR1 to its rank, as Slurm sends it before the end of the job's time
+            time.sleep(0.1)
+        ctx.step()
+    state["epoch"] += 1
+    ctx.report({"total": int(total[0])})
+"""
+
+
+def total_of(run_dir):
+    return [row["total"] for row in reports(run_dir)]
+
+
+@test
+def a_program_that_is_stopped_at_some_steps_ends_with_the_same_sum():
+    config = lambda name, **sections: program_config(f"{PYTHON} {program_file(PROGRAM)}", name, **{"data.train": {"format": "range", "samples": 50, "shuffle": True}}, **sections)
+    whole = config("whole")
+    check_exit(run_program(2, whole), FINISHED)
+    expected = total_of(run_dir_of(whole))
+    equal(len(expected), 3, "reports")
+    for number, stops in enumerate(((1, 4, 10), (7, 13, 17))):
+        stopped = config(f"stopped-{number}")
+        for step in stops:
+            check_exit(run_program(2, stopped, env={"STOP_AT": step}), STOPPED)
+        check_exit(run_program(2, stopped), FINISHED)
+        equal(total_of(run_dir_of(stopped)), expected, f"sums of a run that was stopped at the steps {stops}")
+
+
+main()
