@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from . import _session
+from . import _datasets, _session
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,10 @@ class TrainContext:
     def get_metadata(self) -> dict:
         """The Trainer's metadata."""
         return dict(_session.current().job.metadata)
+
+    def get_dataset_shard(self, dataset_name="train"):
+        """As trainrt.train.get_dataset_shard()."""
+        return _datasets.shard(_session.current(), dataset_name)
 
     def get_storage(self) -> StorageContext:
         run_dir = _session.current().run_dir
