@@ -6,6 +6,7 @@ shuffled    HDF5, contiguous, nothing kept in memory, all samples among each oth
 blocks      the same file shuffled in blocks; the limit: copying the same rows in the same order out of memory
 memory      the same file, kept in memory; the same limit
 gzip        HDF5 with gzip chunks in their order, beside h5py's reading of the same in slices of a chunk
+python      the first one, images and labels as torch tensors in a program's iter_torch_batches()
 tokens      windows of 1,025 tokens out of a flat file, shuffled, beside NumPy's memmap
 """
 import re
@@ -40,6 +41,13 @@ def walked(bench, label, data, loop=""):
                        f"[loop]\nbatch_size = 64\n{loop}\n[checkpoint]\nevery = off\n[data.train]\n{keys}")
     output = bench.run(label, [TRAINRT, "--config", config])[1]
     return {name: float(value) for name, value in re.findall(r"(\w+)_per_s=([0-9]+)", output)}
+
+
+def of_program(bench, data):
+    keys = "".join(f"{key} = {value}\n" for key, value in data.items())
+    config = with_file(bench.work / "program.ini", f"[run]\nname = python\nstorage_path = {bench.fresh('runs')}\n[train]\nprogram = /usr/bin/python3 "
+                       f"{SOURCE}/tests/bench/program_batches.py\n[data.train]\n{keys}")
+    return float(re.search(r"samples_per_s=([0-9]+)", bench.run("python", [TRAINRT, "--config", config])[1])[1])
 
 
 def loader(bench, file):
@@ -85,13 +93,15 @@ def main():
         part("memory", {**shuffled, "memory": "1 GB"}, limits)
         part("gzip", {"source": gzip, "memory": "8 MB", "chunk_cache": "8 MB"})
         part("tokens", {"source": train, "length": WINDOW, "shuffle": "true", "memory": "8 MB"})
-        for name, measure in (("loader", lambda: loader(bench, plain)), ("h5py_gzip", lambda: h5py_slices(gzip)), ("memmap_tokens", lambda: memmap_windows(train))):
+        for name, measure in (("loader", lambda: loader(bench, plain)),
+                              ("python", lambda: of_program(bench, {**shuffled, "fields": "images, labels", "memory": "8 MB"})),
+                              ("h5py_gzip", lambda: h5py_slices(gzip)), ("memmap_tokens", lambda: memmap_windows(train))):
             figures.setdefault(name, []).append(measure())
     bench.note(figures)
     claims = (("shuffled_vs_loader", "shuffled_samples", "loader", 20), ("shuffled_vs_pread", "shuffled_samples", "shuffled_pread", 0.85),
               ("blocks_vs_loader", "blocks_samples", "loader", 50), ("blocks_vs_memory", "blocks_samples", "blocks_memory", 0.65),
               ("memory_vs_loader", "memory_samples", "loader", 50), ("memory_vs_memory", "memory_samples", "memory_memory", 0.65),
-              ("gzip_vs_h5py", "gzip_samples", "h5py_gzip", 2), ("tokens_vs_memmap", "tokens_samples", "memmap_tokens", 1.8))
+              ("python_vs_loader", "python", "loader", 8), ("gzip_vs_h5py", "gzip_samples", "h5py_gzip", 2), ("tokens_vs_memmap", "tokens_samples", "memmap_tokens", 1.8))
     for name, ours, peer, target in claims:
         bench.claim(name, ratio(figures[ours], figures[peer]), ">=", target)
     bench.finish()
