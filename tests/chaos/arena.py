@@ -24,9 +24,24 @@ def config_of(plan_model, folder, name, images, storage=None, checkpoint=None, s
             "loop": {"epochs": REPORTS, "samples": 192, "step_pause": step_pause}, **sections})
     if plan_model == "linear":
         return linear_config(folder, name, {"epochs": REPORTS, "dropout": 0.1, "optimizer": "adamw", "lr": 0.005, "step_pause": step_pause},
-                             {"samples": 384, "features": 200}, storage=storage, **sections)
+                             linear_data(images), storage=storage, **sections)
     loop = {"epochs": REPORTS, "hidden": 64, "lr": 0.02}
     return fashion_config(folder, name, loop, images=8192, storage=storage, data_folder=images, **sections)
+
+
+def linear_data(folder):
+    """Three HDF5 files of 384 samples together, read where their rows lie, ahead of the steps, and shuffled in blocks."""
+    import h5py
+    import numpy
+    numbers = numpy.random.default_rng(7)
+    weights = numbers.standard_normal(200)
+    for part in range(3):
+        path = Path(folder) / f"linear-{part}.h5"
+        x = numbers.standard_normal((128, 200)).astype("f4")
+        if not path.exists():
+            with h5py.File(path, "w") as file:
+                file["x"], file["y"] = x, (x @ weights).astype("f4")
+    return {"format": "hdf5", "source": Path(folder) / "linear-*.h5", "memory": "64 KiB", "block": 4, "window": 16}
 
 
 class Arena:

@@ -391,12 +391,13 @@ def write_config(path, sections):
 
 
 def linear_config(folder, name, loop=None, data=None, checkpoint=None, storage=None, **sections):
-    """A run of `linear` with its run directory in folder/runs; returns the config's path."""
+    """A run of `linear` with its run directory in folder/runs; returns the config's path. Its data are synthetic, unless `data` has a format."""
+    data = {**({} if "format" in (data or {}) else {"format": "synthetic", "samples": 512, "features": 8}), "shuffle": True, **(data or {})}
     return write_config(Path(folder) / f"{name}.ini", {
         "run": {"name": name, "storage_path": storage or Path(folder) / "runs", "seed": 5},
         "train": {"function": "linear"},
         "loop": {"epochs": 3, "batch_size": 16, "lr": 0.01, **(loop or {})},
-        "data.train": {"format": "synthetic", "samples": 512, "features": 8, "shuffle": True, **(data or {})},
+        "data.train": data,
         "checkpoint": {"num_to_keep": 2, **(checkpoint or {})},
         **sections})
 
