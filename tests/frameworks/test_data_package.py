@@ -218,6 +218,28 @@ def a_shuffle_is_another_order_by_its_seed():
 
 
 @test
+def parts_of_a_shuffled_dataset_are_chosen_at_random_and_the_same_each_time():
+    ids = lambda dataset: [row["id"] for row in dataset.take_all()]
+    shuffled = data.range(100).random_shuffle(seed=3)
+    first = ids(shuffled.limit(10))
+    check(sorted(first) != list(range(10)), "the first ones in the file were taken")
+    equal(sorted(ids(data.range(100).random_shuffle(seed=3).limit(10))), sorted(first), "the same part")
+    equal(sorted(sum((ids(part) for part in shuffled.split(3)), [])), list(range(100)), "parts together")
+    equal(sorted(ids(shuffled.filter(lambda row: row["id"] < 5))), [0, 1, 2, 3, 4], "a filter behind a shuffle")
+    training, rest = shuffled.train_test_split(0.2)
+    equal(sorted(ids(training) + ids(rest)), list(range(100)), "train and test")
+    check(ids(training) != sorted(ids(training)), "the order of a shuffled dataset's part is not shuffled")
+
+
+@test
+def a_dataset_travels_to_another_process():
+    import pickle
+    dataset = data.from_items([{"x": n} for n in range(10)]).filter(lambda row: row["x"] > 6)
+    dataset.count()
+    equal([row["x"] for row in pickle.loads(pickle.dumps(dataset)).take_all()], [7, 8, 9], "samples")
+
+
+@test
 def materialized_samples_are_made_once():
     calls = []
     made = data.range(10).map(lambda row: (calls.append(1), {"x": row["id"] ** 2, "t": f"no {row['id']}"})[1]).materialize()
@@ -231,6 +253,7 @@ def keys_of_the_config_apply():
     dataset = data.range(8).options(cast="id: f32", one_hot=None)
     same(column(dataset, "id"), numpy.arange(8, dtype="f4"), "cast")
     raises(ValueError, "nonsense", of=data.range(8).options(nonsense=1).take_all)
+    raises(ValueError, "rows", "filter()", of=lambda: data.range(8).options(rows="0:3"))
 
 
 @test
@@ -270,13 +293,6 @@ def a_damaged_file_is_named_with_its_row():
     path = scratch() / "bad.csv"
     path.write_text("x,y\n1,2\n3,4,5\n")
     raises(ValueError, "bad.csv", "row 3", of=data.read_csv(path).take_all)
-
-
-@test
-def rows_beyond_the_end_are_refused():
-    raises(ValueError, "rows", "sample 99", of=data.range(10).options(rows="0:3, 99").take_all)
-    raises(ValueError, "rows", "'x'", of=data.range(10).options(rows="0:3, x").take_all)
-    equal([row["id"] for row in data.range(10).options(rows="7, 0:2, 9").take_all()], [7, 0, 1, 9], "rows in the order of the key")
 
 
 # ---- files and processes ------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@
 
 #include "checkpoint/format/manifest.hpp"
 #include "core/text.hpp"
+#include "data/dataset_impl.hpp"
 #include "frameworks/program/child.hpp"
 #include "frameworks/program/conversation.hpp"
 #include "metrics/record_json.hpp"
@@ -66,6 +67,25 @@ void check_manifest(const std::string& metadata, const std::map<std::string, dou
 }
 
 }  // namespace
+
+/// Three samples: two numbers each, and a text.
+class Samples final : public data::Source {
+ public:
+  std::uint64_t size() const override { return 3; }
+  const std::vector<Dataset::Field>& fields() const override { return fields_; }
+  bool is_resident() const override { return true; }
+  void read(std::span<const std::uint64_t> samples, std::span<data::Column> columns) const override {
+    for (auto& column : columns) {
+      const bool varies = fields_[column.field].varies;
+      column.values.assign(samples.size() * (varies ? 1 : 8), std::byte{'x'});
+      column.ends.clear();
+      for (std::size_t i = 0; varies && i < samples.size(); ++i) column.ends.push_back(i + 1);
+    }
+  }
+
+ private:
+  std::vector<Dataset::Field> fields_{{"x", DType::f32, {2}}, {"t", DType::u8, {}, true}};
+};
 
 /// The run.
 class Session {
@@ -123,6 +143,15 @@ bool Context::restore(State& state) {
 
 bool Context::restore() { return false; }
 std::optional<CheckpointPlace> Context::checkpoint() const { return CheckpointPlace{1, session_.name, true}; }
+bool Context::has_dataset(std::string_view name) const { return name == "train"; }
+
+Dataset Context::dataset(std::string_view name) {
+  auto dataset = std::make_shared<DatasetImpl>();
+  dataset->name = name;
+  dataset->source = std::make_shared<Samples>();
+  return Dataset(dataset);
+}
+
 bool Context::is_checkpoint_on_its_way() const { return session_.steps % 2 == 0; }
 void Context::advance_checkpoint() {}
 ReportOptions Context::report_options() const { return {}; }
@@ -262,6 +291,14 @@ std::vector<std::string> seeds() {
       "\"memory\":4096,\"tensors\":[{\"name\":\"w\",\"dtype\":\"f32\",\"shape\":[2,8],\"at\":64,\"placement\":"
       "\"replicated\"}],"
       "\"values\":{\"epoch\":1}}\n{\"op\":\"step\"}",
+      "{\"op\":\"data_look\",\"name\":\"train\"}\n\n"
+      "{\"op\":\"data_begin\",\"name\":\"train\",\"batch_size\":2,\"remainder\":\"pad\"}\n\n"
+      "{\"op\":\"data_next\",\"walk\":1,\"slot\":0,\"memory\":4096}\n{\"op\":\"data_next\",\"walk\":1,\"slot\":0}\n"
+      "{\"op\":\"data_next\",\"walk\":1,\"slot\":0}\n{\"op\":\"step\"}",
+      "{\"op\":\"data_begin\",\"name\":\"train\",\"batch_size\":1,\"remainder\":\"drop\",\"epoch\":1,\"fields\":[\"x\"]}"
+      "\n\n"
+      "{\"op\":\"data_next\",\"walk\":1,\"slot\":7}\n\n{\"op\":\"data_next\",\"walk\":1,\"slot\":7,\"memory\":4096}\n"
+      "{\"op\":\"data_end\",\"walk\":1}\n{\"op\":\"step\"}",
       "{\"op\":\"metadata\",\"json\":" + deep_json() + "}",
       "{\"op\":\"report\",\"metrics\":{},\"directory_metadata\":{\"x\":" + deep_json() + "}}",
       "{\"op\":\"step\",\"x\":" + deep_json() + "}"};
@@ -280,6 +317,16 @@ std::vector<std::string> words() {
           "\"request_stop\"",
           "\"log\"",
           "\"expect_iterations\"",
+          "\"data_look\"",
+          "\"data_begin\"",
+          "\"data_next\"",
+          "\"data_end\"",
+          "\"name\":\"train\"",
+          "\"batch_size\":",
+          "\"remainder\":\"uneven\"",
+          "\"fields\":[\"t\"]",
+          "\"walk\":1",
+          "\"slot\":",
           "\"metadata\"",
           "\"all_reduce\"",
           "\"broadcast\"",

@@ -80,6 +80,7 @@ namespace trainrt {
 void fault_point(std::string_view) {}
 namespace log {
 void warning(const std::string&) {}
+void run_warning(const std::string&) {}
 }  // namespace log
 }  // namespace trainrt
 

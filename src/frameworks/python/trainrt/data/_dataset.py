@@ -82,6 +82,10 @@ class Dataset:
     def options(self, **keys):
         """Keys of [data.NAME] of the config, by their names there: options(cast="x: f32", normalize="image: 0.28 0.35", block=1024,
         memory="4 GiB")."""
+        others = sorted({"source", "format", "rows", "shuffle", "shuffle_seed", "split"} & set(keys))
+        if others:
+            raise ValueError(f"options({others[0]}=...): there are methods for it: read_...(), filter(), limit(), split(), random_shuffle(), and "
+                             f"DataConfig(datasets_to_split=...)")
         return self._with(keys={**self._keys, **checked_keys(keys)})
 
     # ---- which samples, in which order ----
@@ -94,7 +98,7 @@ class Dataset:
 
     def _rows_where(self, kept):
         found, at = [], 0
-        for batch in self._local_batches(_BATCH):
+        for batch in self._with(keys=_without_shuffle(self._keys))._local_batches(_BATCH):
             is_kept = kept(batch)
             found.append(at + numpy.flatnonzero(is_kept))
             at += len(is_kept)
@@ -119,8 +123,13 @@ class Dataset:
         return self._part(0, limit)
 
     def _part(self, first, end):
+        return self._with(rows=self._rows_in_order()[first:end])
+
+    def _rows_in_order(self):
+        """Of a shuffled dataset those that one order has: parts of it are chosen at random, and the same each time."""
         rows = self._row_numbers()
-        return self._with(rows=range(self._all())[first:end] if rows is None else rows[first:end])
+        rows = range(self._all()) if rows is None else rows
+        return _shuffled(rows, int(self._keys.get("shuffle_seed", 0))) if "shuffle" in self._keys else rows
 
     def split_at_indices(self, indices):
         """The samples before the first index, from there to the second, and so on."""
@@ -157,10 +166,8 @@ class Dataset:
             raise ValueError(f"train_test_split({test_size}): {count} samples give a test of {size}; both parts need one at least")
         chosen = self
         if shuffle:
-            rows = list(self._row_numbers() if self._rows is not None else range(self._all()))
-            random.Random(0 if seed is None else seed).shuffle(rows)
-            chosen = self._with(rows=numpy.asarray(rows))
-        return chosen._part(0, count - size), chosen._part(count - size, count)
+            chosen = self._with(rows=_shuffled(self._rows_in_order(), 0 if seed is None else seed), keys=_without_shuffle(self._keys))
+        return tuple(self._with(rows=part._rows) for part in chosen.split_at_indices([count - size]))
 
     def _row_numbers(self):
         return self._rows() if callable(self._rows) else self._rows
@@ -250,8 +257,19 @@ class Dataset:
         return self._config(local_folder())
 
     def __getstate__(self):
-        """On its way to a rank, which reads what _config() said: what is made of the samples is all that it needs."""
-        return {"_source": None, "_rows": None, "_operations": self._operations, "_keys": {}, "_encoding": self._encoding}
+        """What filter() chooses is chosen where the script runs."""
+        return {**self.__dict__, "_rows": self._row_numbers()}
+
+
+def _without_shuffle(keys):
+    return {key: text for key, text in keys.items() if key not in ("shuffle", "shuffle_seed")}
+
+
+def _shuffled(rows, seed):
+    """Python's own, which stays the same from version to version."""
+    rows = list(rows)
+    random.Random(seed).shuffle(rows)
+    return numpy.asarray(rows)
 
 
 class MaterializedDataset(Dataset):

@@ -30,7 +30,13 @@ class MemorySource:
         self._columns = columns
         self._keys = {}  # by folder
 
+    def __getstate__(self):
+        """What was written travels by its file."""
+        return {"_columns": None if self._keys else self._columns, "_keys": self._keys}
+
     def keys(self, folder):
+        if self._columns is None:
+            return dict(next(iter(self._keys.values())))
         if not self._columns or not len(next(iter(self._columns.values()))):
             raise ValueError("the dataset has no samples")
         if folder not in self._keys:
@@ -38,7 +44,7 @@ class MemorySource:
         return dict(self._keys[folder])
 
     def __repr__(self):
-        return "in memory: " + ", ".join(self._columns)
+        return "in memory: " + ", ".join(self._columns or ["written into a file"])
 
 
 def paths_of(paths):

@@ -86,7 +86,7 @@ class Trainer:
     def run_iterator(self, train_func, config=None, dataset=None, checkpoint=None, checkpoint_strategy=None):
         """Starts the run; iterates over what all ranks report, as they do."""
         if dataset is not None:
-            raise ValueError("Trainer.run(dataset=...): datasets are not handed out; open them in the train function")
+            raise ValueError("Trainer.run(dataset=...): a dataset is given to a DataParallelTrainer or TorchTrainer, by datasets=; or opened in the train function")
         self._runs += 1
         self._result = None
         run_config = RunConfig(name=f"run_{self._runs:03d}", storage_path=str(self.logdir), failure_config=FailureConfig(self._retries),
