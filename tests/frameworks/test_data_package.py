@@ -262,6 +262,18 @@ def batches_are_padded_dropped_or_uneven():
     equal((sizes(remainder="uneven"), sizes(drop_last=True), sizes()), ([4, 4, 2], [4, 4], [4, 4, 2]), "sizes")
 
 
+@test
+def what_iter_batches_returns_is_walked_once_an_epoch():
+    batches = data.range(6).random_shuffle().iterator().iter_batches(batch_size=4)
+    epochs = [[int(n) for batch in batches for n in batch["id"]] for _ in range(4)]
+    for epoch in epochs:
+        equal(sorted(epoch), list(range(6)), "samples of an epoch")
+    check(len(set(map(tuple, epochs))) > 1, "all epochs have the same order")
+    for _ in batches:  # left on the way
+        break
+    equal(sum(len(batch["id"]) for batch in batches), 6, "samples of the epoch after one that was left")
+
+
 # ---- what is refused ----------------------------------------------------------------------------------------------------------
 
 

@@ -51,6 +51,16 @@ def the_quick_start_learns_and_ends_with_the_same_bits_after_a_kill():
 
 
 @test
+def the_guide_to_data_learns_and_ends_with_the_same_bits_after_a_kill():
+    whole, broken = scratch(), scratch()
+    words = ("--epochs", 150)
+    learns(finished(whole, "torch_datasets.py", *words), 0.2)
+    killed_after(3, broken, "torch_datasets.py", *words)
+    finished(broken, "torch_datasets.py", *words)
+    check_same_bits(broken / "torch_datasets", whole / "torch_datasets")
+
+
+@test
 def the_linear_example_learns_and_goes_on_from_its_directory_after_a_kill():
     whole, broken = scratch(), scratch()
     rows = finished(whole, "torch_linear.py")

@@ -11,8 +11,18 @@ from ._shared_batches import walk_batches
 _ALL_AT_ONCE = 1024
 
 
+class Epochs:
+    """Each walk over it is the next epoch."""
+
+    def __init__(self, walk):
+        self._walk = walk
+
+    def __iter__(self):
+        return self._walk()
+
+
 class DataIterator:
-    """Each iter_...() is one epoch, the next one: after a restart, the rest of the epoch that the checkpoint stands in. All ranks walk
+    """Each walk over what iter_...() returns is one epoch, the next one: after a restart, the rest of the epoch that the checkpoint stands in. All ranks walk
     the datasets that are split among them together."""
 
     def __init__(self, link, name, dataset=None, before=None, epochs=None):
@@ -44,7 +54,8 @@ class DataIterator:
         if local_shuffle_buffer_size is not None:
             raise ValueError("local_shuffle_buffer_size is not offered, since all samples are shuffled among each other, at no more cost: give the "
                              "Trainer dataset.random_shuffle()")
-        return self._batches(self._checked_size(batch_size), checked_format(batch_format), remainder or ("drop" if drop_last else "pad"), epoch)
+        size, batch_format = self._checked_size(batch_size), checked_format(batch_format)
+        return Epochs(lambda: self._batches(size, batch_format, remainder or ("drop" if drop_last else "pad"), epoch))
 
     def _checked_size(self, batch_size):
         if batch_size is None:
@@ -62,31 +73,37 @@ class DataIterator:
             for operation in self._operations:
                 batch = operation(batch)
             yield formatted(batch, batch_format)
-            del batch
+            del batch  # its memory may be used again
 
     def iter_rows(self):
         """The samples one by one, as dicts; each once."""
-        for batch in self.iter_batches(batch_size=_ALL_AT_ONCE, remainder="uneven"):
-            yield from rows_of(batch)
+        batches = self.iter_batches(batch_size=_ALL_AT_ONCE, remainder="uneven")
+        return Epochs(lambda: (row for batch in batches for row in rows_of(batch)))
 
     def iter_torch_batches(self, *, batch_size=256, dtypes=None, device="auto", collate_fn=None, pin_memory=False, **others):
         """{name: tensor}, on the rank's device, without a copy on the CPU. dtypes: one type, or {name: type}. collate_fn(batch) makes what
         is yielded of {name: array}."""
         import torch
         device = _device_of(torch, device)
-        for batch in self.iter_batches(batch_size=batch_size, **others):
+        batches = self.iter_batches(batch_size=batch_size, **others)
+
+        def tensors_of(batch):
             if collate_fn is not None:
-                yield _moved(torch, collate_fn(batch), device)
-            else:
-                yield {name: _tensor(torch, name, column, _dtype_of(dtypes, name), device, pin_memory) for name, column in batch.items()}
-            del batch
+                return _moved(torch, collate_fn(batch), device)
+            return {name: _tensor(torch, name, column, _dtype_of(dtypes, name), device, pin_memory) for name, column in batch.items()}
+
+        return Epochs(lambda: map(tensors_of, batches))
 
     def iter_tf_batches(self, *, batch_size=256, dtypes=None, **others):
         """{name: tf.Tensor}."""
         import tensorflow
-        for batch in self.iter_batches(batch_size=batch_size, **others):
-            yield {name: tensorflow.convert_to_tensor(column.tolist() if column.dtype == object else column, dtype=_dtype_of(dtypes, name))
-                   for name, column in batch.items()}
+        batches = self.iter_batches(batch_size=batch_size, **others)
+
+        def tensors_of(batch):
+            return {name: tensorflow.convert_to_tensor(column.tolist() if column.dtype == object else column, dtype=_dtype_of(dtypes, name))
+                    for name, column in batch.items()}
+
+        return Epochs(lambda: map(tensors_of, batches))
 
     def to_torch(self, *, label_column=None, feature_columns=None, batch_size=1, label_column_dtype=None, feature_column_dtypes=None,
                  unsqueeze_label_tensor=True, unsqueeze_feature_tensors=True, **others):

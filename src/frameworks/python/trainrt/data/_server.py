@@ -13,11 +13,19 @@ from ..train import _executable
 from ._shared_batches import Link
 
 
+_OF_RANKS = ("PMI_", "PMIX_", "SLURM_PROCID", "TRAINRT_FD", "RANK", "LOCAL_RANK")  # the reader is none
+
+
+def _environment():
+    return {name: value for name, value in os.environ.items() if not name.startswith(_OF_RANKS)}
+
+
 class _Server:
     def __init__(self):
         ours, theirs = socket.socketpair()
         with theirs:
-            self._process = subprocess.Popen([_executable.trainrt(), "data", "serve"], stdin=theirs, stdout=subprocess.DEVNULL, start_new_session=True)
+            self._process = subprocess.Popen([_executable.trainrt(), "data", "serve"], stdin=theirs, stdout=subprocess.DEVNULL,
+                                             env=_environment(), start_new_session=True)
         self._channel = _client._Channel(ours.detach())
         self._talk = threading.Lock()
         self._opened = set()
