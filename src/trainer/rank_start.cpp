@@ -34,6 +34,7 @@ watch::StartTimes start_times_of(const config::RunSpec& spec) {
 }
 
 ExitCode abort_with(ExitCode code, launch::Launch& launch) {
+  let_words_arrive();
   launch.abort(static_cast<int>(code));
   return code;
 }

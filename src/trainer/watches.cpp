@@ -44,6 +44,7 @@ watch::HangWatch watch_for_hangs(const AttemptPlace& place, const TrainCall& fun
                },
            .end_step =
                [&launch] {
+                 let_words_arrive();
                  watch::ExitGuard::stand_down();
                  launch.abort(static_cast<int>(ExitCode::failed));
                }}};

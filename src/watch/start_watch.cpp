@@ -33,6 +33,7 @@ StartWatch::StartWatch(launch::Launch& launch, const StartTimes& times) {
         const auto in = waits.text();
         log::error(fmt::format("hang: the run has not started within {:.0f} s ({}): on {} it {}", limit_s, key, host_name(),
                                in.empty() ? "is busy (a file system that does not answer?)" : "waits in " + in));
+        let_words_arrive();
         launch.abort(static_cast<int>(ExitCode::failed));
       });
 }

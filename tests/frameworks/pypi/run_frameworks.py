@@ -7,6 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
 from cases import CLUSTER, cases_of  # noqa: E402
+from data_frames import cases_of_data_frames  # noqa: E402
 from environments import ready, version  # noqa: E402
 from frameworks import FRAMEWORKS  # noqa: E402
 from harness import *  # noqa: E402,F403
@@ -31,5 +32,8 @@ for each in EXAMPLES:
 
 for title, function in cases_of_checkpoints():
     add_test(f"{CHECKPOINTS.name}_{title}", RESULTS.recorded, CHECKPOINTS, title, version_of, function)
+
+for each, title, function in cases_of_data_frames():
+    add_test(f"{each.name}_{title}", RESULTS.recorded, each, title, version_of, function)
 
 main(teardown=CLUSTER.down)
