@@ -274,6 +274,21 @@ def what_iter_batches_returns_is_walked_once_an_epoch():
     equal(sum(len(batch["id"]) for batch in batches), 6, "samples of the epoch after one that was left")
 
 
+@test
+def a_walk_that_is_left_while_another_answer_is_awaited_ends_before_the_next():
+    dataset = data.range(10)
+    iterator = dataset.iterator()
+    walk = iter(iterator.iter_batches(batch_size=2))
+    next(walk)
+    link, told = iterator._link, []
+    ask, link.ask = link.ask, lambda op, **fields: (_ for _ in ()).throw(RuntimeError("busy"))
+    del walk  # as the garbage collector does it
+    link.ask = lambda op, **fields: (told.append(op), ask(op, **fields))[1]
+    equal(len(next(iter(iterator.iter_batches(batch_size=3)))["id"]), 3, "samples")
+    check(told.index("data_end") < told.index("data_begin"), f"the order of messages is {told}")
+    link.ask = ask
+
+
 # ---- what is refused ----------------------------------------------------------------------------------------------------------
 
 

@@ -173,7 +173,7 @@ class Dataset:
         return self._rows() if callable(self._rows) else self._rows
 
     def _all(self):
-        return self._local().count_of_source()
+        return self._local().count()
 
     # ---- looking at it: outside of a run, and in a train function ----
 

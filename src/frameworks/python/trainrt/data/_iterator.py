@@ -116,7 +116,7 @@ class DataIterator:
     def to_tf(self, feature_columns, label_columns, *, batch_size=1, **others):
         """A tf.data.Dataset of (features, labels): a tensor for one column's name, a dict for a list of names."""
         import tensorflow
-        first = next(iter(self._sample(batch_size)))
+        first = self._empty_batch()
         pick = lambda batch, names: batch[names] if isinstance(names, str) else {name: batch[name] for name in names}
         spec = lambda column: tensorflow.TensorSpec((None, *column.shape[1:]), tensorflow.string if column.dtype == object else column.dtype)
         specs = [pick({name: spec(column) for name, column in first.items()}, names) for names in (feature_columns, label_columns)]
@@ -131,20 +131,18 @@ class DataIterator:
         """Samples of the whole dataset, over all ranks."""
         return self._link.fields(self._name)[1]
 
-    count_of_source = count
-
     def schema(self):
         """Names and types of the columns, as they are read."""
         from ._dataset import Schema
-        return Schema(next(iter(self._sample(1))))
+        return Schema(self._empty_batch())
 
-    def _sample(self, samples):
-        """An empty batch, through all that is made of batches: nothing is read, and no place in the data moves."""
+    def _empty_batch(self):
+        """Through all that is made of batches: nothing is read, and no place in the data moves."""
         fields, _ = self._link.fields(self._name)
         batch = {field.name: numpy.empty((0, *field.shape), object if field.varies else field.dtype) for field in fields}
         for operation in self._operations:
             batch = operation(batch)
-        yield batch
+        return batch
 
     def materialize(self):
         from ._columns import concatenated

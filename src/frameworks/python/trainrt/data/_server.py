@@ -28,12 +28,16 @@ class _Server:
                                              env=_environment(), start_new_session=True)
         self._channel = _client._Channel(ours.detach())
         self._talk = threading.Lock()
+        self._speaker = None  # the thread that holds it
         self._opened = set()
         self.process = os.getpid()
         self.link = Link(self.ask)
 
     def ask(self, op, with_memory=None, **fields):
+        if self._speaker == threading.get_ident():
+            raise RuntimeError(f"{op} was asked while another answer is awaited")
         with self._talk:
+            self._speaker = threading.get_ident()
             try:
                 self._channel.send(_client._line_of({"op": op, **fields}), with_memory.fd if with_memory else None)
                 if with_memory:
@@ -41,6 +45,8 @@ class _Server:
                 answer = self._channel.receive()
             except (EOFError, OSError) as error:
                 raise RuntimeError(f"`trainrt data serve` (process {self._process.pid}) is gone, exit {self._process.poll()}") from error
+            finally:
+                self._speaker = None
         if "ok" in answer:
             return answer["ok"]
         raise (ValueError if answer.get("usage") else RuntimeError)(answer["error"])

@@ -54,6 +54,7 @@ class Link:
     def __init__(self, ask):
         self.ask = ask
         self._slots = []
+        self._left = []  # walks that ended before their last batch, and that the reader knows nothing of yet
 
     def fields(self, name):
         """The Fields of a dataset, and how many samples it has; (None, 0) if there is none of that name."""
@@ -61,6 +62,19 @@ class Link:
         if found.get("is_missing"):
             return None, 0
         return [Field(each) for each in found["fields"]], found["samples"]
+
+    def leave(self, walk):
+        """Ends a walk. If a message is under way, as when the garbage collector finds the walk, that is told before the next one."""
+        self._left.append(walk)
+        try:
+            self.tell_left()
+        except (Exception, _client.Stop):  # also if the run has ended: it is told elsewhere
+            pass
+
+    def tell_left(self):
+        while self._left:
+            self.ask("data_end", walk=self._left[-1])
+            self._left.pop()
 
     def _free_slot(self):
         for slot in self._slots:
@@ -127,6 +141,7 @@ def walk_batches(link, name, batch_size, remainder, epoch=None, wanted=None, enc
         if missing:
             raise KeyError(f"the dataset '{name}' has no column {', '.join(map(repr, missing))}; there are: {', '.join(by_name)}")
         fields = [by_name[each] for each in wanted]
+    link.tell_left()
     asked = {"epoch": epoch} if epoch is not None else {}
     walk = link.ask("data_begin", name=name, batch_size=batch_size, remainder=remainder, fields=[field.name for field in fields], **asked)["walk"]
     is_at_end = False
@@ -140,13 +155,6 @@ def walk_batches(link, name, batch_size, remainder, epoch=None, wanted=None, enc
             del batch  # its memory may be free for the next one
     finally:
         if not is_at_end:
-            _leave(link, walk)
-
-
-def _leave(link, walk):
-    try:
-        link.ask("data_end", walk=walk)
-    except (Exception, _client.Stop):  # the run has ended: it is told elsewhere
-        pass
+            link.leave(walk)
 
 
