@@ -228,6 +228,8 @@ def parts_of_a_shuffled_dataset_are_chosen_at_random_and_the_same_each_time():
     equal(sorted(ids(shuffled.filter(lambda row: row["id"] < 5))), [0, 1, 2, 3, 4], "a filter behind a shuffle")
     training, rest = shuffled.train_test_split(0.2)
     equal(sorted(ids(training) + ids(rest)), list(range(100)), "train and test")
+    raises(ValueError, "1000000000", "first", of=lambda: data.range(10**9).random_shuffle().limit(3))
+    equal([part.count() for part in data.range(10**9).split(4)], 4 * [250_000_000], "parts that need no list")
     check(ids(training) != sorted(ids(training)), "the order of a shuffled dataset's part is not shuffled")
 
 

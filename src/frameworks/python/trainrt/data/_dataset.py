@@ -11,6 +11,7 @@ from ._operations import AddColumn, Call, Drop, Map, MapBatches, Rename, Select,
 from ._sources import MemorySource, checked_keys, local_folder
 
 _BATCH = 1024  # samples, where nobody says
+_MOST_SHUFFLED = 1 << 25  # rows in a list, which takes a GB
 
 
 class Schema:
@@ -267,6 +268,9 @@ def _without_shuffle(keys):
 
 def _shuffled(rows, seed):
     """Python's own, which stays the same from version to version."""
+    if len(rows) > _MOST_SHUFFLED:
+        raise ValueError(f"parts of {len(rows)} samples in a random order would take a list of all of them; {_MOST_SHUFFLED} is the most: take the "
+                         f"parts first, and random_shuffle() them then")
     rows = list(rows)
     random.Random(seed).shuffle(rows)
     return numpy.asarray(rows)
