@@ -193,7 +193,7 @@ def scripts_of_one_launch_each_do_what_they_say():
 @test
 def every_script_is_short_and_run_by_a_test():
     """And the table of jobs/README.md names it."""
-    run_above = {*SAID, *ONE_LAUNCH, "checkpoints.py", "restore_experiment.py", "torch_fashion_mnist.py", "torch_linear.py", "torch_quick_start.py"}
+    run_above = {*SAID, *ONE_LAUNCH, "checkpoints.py", "restore_experiment.py", "torch_datasets.py", "torch_fashion_mnist.py", "torch_linear.py", "torch_quick_start.py"}
     readme = (SOURCE / "jobs/README.md").read_text()
     equal({path.name for path in SCRIPTS.glob("*.py")}, run_above, "scripts")
     for path in SCRIPTS.glob("*.py"):
