@@ -70,6 +70,8 @@ std::string text_of_rows(const std::string& given) {
   if (files.size() != 1) throw UsageError(fmt::format("rows = {}: it must name one file", given));
   std::string text(files.front().size, '\0');
   InputFile(files.front()).read(0, std::as_writable_bytes(std::span(text)));
+  if (text.find_first_not_of(between) == std::string::npos)
+    throw UsageError(fmt::format("rows = {}: the file names no samples", given));
   return text;
 }
 

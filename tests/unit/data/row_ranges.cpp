@@ -55,6 +55,9 @@ TEST_CASE("rows of a file are those of its text, and a place inside an epoch han
   const auto others = open({{"format", "range"}, {"samples", "10"}, {"rows", "4, 2, 1, 0"}});
   CHECK(dataset->order_text != others->order_text);
   CHECK_THROWS_WITH(open({{"format", "range"}, {"rows", "@" + file + ".none"}}), Contains("[data.train]"));
+  write(file, " \n\n");
+  CHECK_THROWS_WITH(open({{"format", "range"}, {"rows", "@" + file}}),
+                    Contains("[data.train]") && Contains("names no samples"));
 }
 
 TEST_CASE("a dataset that is not split is whole on each rank, and its own seed gives another order") {
