@@ -11,6 +11,7 @@
 
 #include "core/host.hpp"
 #include "core/json_depth.hpp"
+#include "core/text.hpp"
 
 namespace trainrt::rundir {
 
@@ -43,9 +44,12 @@ constexpr double most_seconds = 1e10;
   throw Error(fmt::format("'{}' is {}, which it cannot be", key, value.dump()));
 }
 
-Json parsed(const std::string& text) {
+/// What is no JSON may be quoted at several times its length: a control character as <U+000D>.
+Json parsed(const std::string& text) try {
   if (is_nested_deeper(text, deepest_json)) throw Error("its JSON is nested too deep");
   return Json::parse(text);
+} catch (const Json::parse_error& error) {
+  throw Error(excerpt(error.what()));
 }
 
 template <class T>

@@ -15,6 +15,7 @@ std::vector<std::string> seeds() {
           with_number(rundir::heartbeat_text(record), "last_step", "1e300"),
           with_number(rundir::heartbeat_text(record), "iteration", "18446744073709551615"),
           with_number(rundir::heartbeat_text(record), "steps_s", "-1e300"),
+          std::string(200, '\r') + "l",
           "{}",
           "[]",
           deep_json()};
