@@ -3,6 +3,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <ranges>
 #include <set>
 #include <string>
@@ -32,6 +33,9 @@ struct TensorEntry {
   bool optional = false;        ///< restore leaves it as it is when the checkpoint lacks it
   bool one_of_several = false;  ///< made by State::slab()
   bool summed = false;          ///< made by part_of_sum()
+  /// If not null: `local` is host memory that changes only in restores and in what State::before_save() calls, and is there
+  /// as long as this is held. A checkpoint is then written from where it lies; a copy of it is not needed.
+  std::shared_ptr<const void> steady = nullptr;
 
   /// Declares the local part as a slab along `axis`, starting at `first`, of a tensor with `global_extent` there.
   TRAINRT_API TensorEntry& sharded(int axis, std::int64_t first, std::int64_t global_extent);

@@ -126,6 +126,7 @@ void Session::step() {
 void Session::compare_replicas() {
   const rundir::Meter::Stall stall(attempt_.meter);
   const InPhase comparing(life_, Phase::checkpoint);
+  saves_.finish();  // it may be written from what is brought up to date now
   state_.bring_up_to_date();
   replicas_.compare_all(progress_.step);
 }

@@ -5,6 +5,7 @@
 
 #include "checkpoint/device_memory.hpp"
 #include "checkpoint/value_bytes.hpp"
+#include "io/aligned_memory.hpp"
 #include "io/digest.hpp"
 
 namespace trainrt::checkpoint {
@@ -21,6 +22,17 @@ void overlay(std::span<std::byte> into, std::uint64_t window, std::span<const st
 }
 
 }  // namespace
+
+SteadyBytes steady_bytes_of(const Extent& block, const ShardPlan& plan, const State& state) {
+  const auto source = std::partition_point(plan.sources.begin(), plan.sources.end(),
+                                           [&](const TensorSource& s) { return s.at + s.bytes <= block.at; });
+  if (source == plan.sources.end() || block.at < source->at || block.at + block.bytes > source->at + source->bytes)
+    return {};
+  const auto& entry = state.tensors()[source->tensor];
+  const auto* bytes = static_cast<const std::byte*>(entry.local.data) + source->first + (block.at - source->at);
+  if (!entry.steady || reinterpret_cast<std::uintptr_t>(bytes) % io::io_alignment != 0) return {};
+  return {{bytes, static_cast<std::size_t>(block.bytes)}, entry.steady};
+}
 
 ShardImage::ShardImage(const ShardPlan& plan, const State& state, device::Copier& copier)
     : plan_(plan), state_(state), copier_(copier) {

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +13,14 @@
 #include "device/copier.hpp"
 
 namespace trainrt::checkpoint {
+
+/// Bytes of a block in memory that stays as it is (TensorEntry::steady), as long as its owner is held.
+struct SteadyBytes {
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const void> owner;  ///< null: the block has other bytes too, or direct I/O cannot write them from there
+};
+
+SteadyBytes steady_bytes_of(const Extent& block, const ShardPlan& plan, const State& state);
 
 /// The bytes of a shard file as they are now: structure, tensors, values, and zeros between. What it is made from must
 /// outlive it.

@@ -57,7 +57,7 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
   std::uint64_t done_bytes() const { return done_bytes_; }
 
  private:
-  /// Bytes in staging memory, or on their way there from a GPU.
+  /// Bytes in staging memory, or on their way there from a GPU, or in memory that stays as it is.
   struct Staged {
     std::uint64_t at = 0;  ///< of the file
     std::span<const std::byte> bytes;
@@ -69,7 +69,8 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
   void stage_given(const GivenFile& file);
   void carry(const std::string& from, const State& state);
   std::string values_now(const State& state) const;
-  void submit(Output& output, std::size_t number, std::shared_ptr<io::Block> block, Staged staged);
+  /// `memory` holds what is staged.
+  void submit(Output& output, std::size_t number, std::shared_ptr<const void> memory, Staged staged);
 
   Output& add_output(const std::string& name, std::uint64_t expected_bytes) {
     return *outputs_.emplace_back(std::make_unique<Output>(directory_, name, expected_bytes));

@@ -1,4 +1,5 @@
-// What the train thread does of a rank's part of a checkpoint: it copies the state into staging memory.
+// What the train thread does of a rank's part of a checkpoint: it copies the state into staging memory, but for what
+// stays as it is where it lies.
 #include <algorithm>
 
 #include <trainrt/error.hpp>
@@ -36,6 +37,10 @@ void ShardWriter::Job::stage_shard(const State& state) {
   writer_.copier_.follow_default_streams();
   for (std::size_t i = 0; i < plan_->blocks.size() && !failed_; ++i) {
     const auto& extent = plan_->blocks[i];
+    if (auto [steady, owner] = steady_bytes_of(extent, *plan_, state); owner) {
+      submit(*outputs_.front(), i, std::move(owner), {extent.at, steady, {}, {}});
+      continue;
+    }
     auto block = std::make_shared<io::Block>(writer_.staging_block(*this, extent.bytes));
     const auto bytes = block->bytes().first(static_cast<std::size_t>(extent.bytes));
     Staged staged{extent.at, bytes};
@@ -109,18 +114,18 @@ std::string ShardWriter::Job::values_now(const State& state) const {
   return entries_text(entries);
 }
 
-void ShardWriter::Job::submit(Output& output, std::size_t number, std::shared_ptr<io::Block> block, Staged staged) {
+void ShardWriter::Job::submit(Output& output, std::size_t number, std::shared_ptr<const void> memory, Staged staged) {
   ++open_;
   output.begin_part();
   output.blocks[number] = {staged.at, staged.bytes.size(), std::move(staged.digest)};
-  writer_.workers_.submit([job = shared_from_this(), &output, number, block = std::move(block), bytes = staged.bytes,
+  writer_.workers_.submit([job = shared_from_this(), &output, number, memory = std::move(memory), bytes = staged.bytes,
                            copied = std::move(staged.copied)]() mutable {
     job->attempt([&] {
       job->await_copies(copied);
       if (!job->failed_) job->write(output, output.blocks[number], bytes);
       if (output.end_part() && !job->failed_) output.finish();
     });
-    block.reset();
+    memory.reset();
     job->complete_one(false);
   });
 }

@@ -6,6 +6,7 @@
 
 #include "checkpoint/device_memory.hpp"
 #include "checkpoint/format/names.hpp"
+#include "checkpoint/save/shard_image.hpp"
 #include "checkpoint/save/shard_job.hpp"
 #include "checkpoint/save/stall_check.hpp"
 
@@ -24,8 +25,13 @@ ShardWriter::~ShardWriter() = default;
 void ShardWriter::prepare(const ShardPlan& plan, const State& state) {
   pins_ = pins_ || any_on_device(state);
   std::uint64_t largest = 0;
-  for (const auto& block : plan.blocks) largest = std::max(largest, block.bytes);
-  take_memory(plan.blocks.size(), largest);
+  std::size_t staged = 0;
+  for (const auto& block : plan.blocks) {
+    if (steady_bytes_of(block, plan, state).owner) continue;
+    largest = std::max(largest, block.bytes);
+    ++staged;
+  }
+  take_memory(staged, largest);
 }
 
 /// In the background.

@@ -77,12 +77,14 @@ namespace trainrt::program {
 /// with axis, first and global_extent, slabs with offset and global_shape; `at` is its place in the memory, a memfd of
 /// `memory` bytes with F_SEAL_SHRINK that travels with the message (SCM_RIGHTS) and holds what the tensors are before;
 /// after the answer, what was restored, or of a new run what rank 0 has in the replicated ones. `sums` names the values
-/// that are parts of a sum over the ranks. A file is {name, path, per_rank}. With "by_directory": true instead of all these
-/// it is Context::restore() without a State. all_reduce, broadcast and all_gather bring a memory of their own, with
-/// `memory`, if they have none of that size yet; so do report and load, whose memory is another one. At stacks_signal, a
-/// real-time signal, the program prints its stacks and goes on. A program whose hello has its pid says 'done' if its exit
-/// code may not reach the runtime: behind a script or a pipe. Numbers that JSON lacks are {"float": "nan" | "inf" |
-/// "-inf"}.
+/// that are parts of a sum over the ranks. "steady": true says that the program writes into this memory only between
+/// 'save', which asks it for its state, and its answer: checkpoints are then written from there, tensors that begin on a
+/// page without a copy, and 'save' is not sent before the last one is written. A file is {name, path, per_rank}. With
+/// "by_directory": true instead of all these it is Context::restore() without a State. all_reduce, broadcast and all_gather
+/// bring a memory of their own, with `memory`, if they have none of that size yet; so do report and load, whose memory is
+/// another one. At stacks_signal, a real-time signal, the program prints its stacks and goes on. A program whose hello has
+/// its pid says 'done' if its exit code may not reach the runtime: behind a script or a pipe. Numbers that JSON lacks are
+/// {"float": "nan" | "inf" | "-inf"}.
 class Conversation {
  public:
   struct Rules {

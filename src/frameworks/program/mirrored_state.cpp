@@ -66,7 +66,8 @@ std::set<std::string> sums_of(const Json& body) {
 
 }  // namespace
 
-MirroredState::MirroredState(const Message& request) : memory_(own_) {
+MirroredState::MirroredState(const Message& request)
+    : own_(std::make_shared<SharedMemory>()), memory_(*own_), is_steady_(flag_field(request.body, "steady")) {
   const auto bytes = number_field(request.body, "memory");
   if (bytes > 0) memory_ = SharedMemory(request.file, static_cast<std::size_t>(bytes));
   add_all(request.body);
@@ -96,11 +97,11 @@ void MirroredState::add_tensor(const Json& description) {
     throw UsageError(fmt::format("train.program: the tensor '{}' of {} bytes at {} does not lie in the memory of {} bytes",
                                  name, bytes, at, memory_.size()));
   TensorView view{memory_.data() + at, dtype, std::move(shape)};
-  if (text_field(description, "placement") == "slab")
-    state_.slab(std::move(name), std::move(view), shape_field(description, what, "offset"),
-                shape_field(description, what, "global_shape"));
-  else
-    place(state_.tensor(std::move(name), std::move(view)), description);
+  const bool is_slab = text_field(description, "placement") == "slab";
+  auto& entry = is_slab ? state_.slab(std::move(name), std::move(view), shape_field(description, what, "offset"),
+                                      shape_field(description, what, "global_shape"))
+                        : place(state_.tensor(std::move(name), std::move(view)), description);
+  if (is_steady_) entry.steady = own_;
 }
 
 void MirroredState::add_value(const std::string& name, const Json& value, bool is_part_of_sum) {

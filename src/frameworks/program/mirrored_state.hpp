@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <variant>
 
@@ -37,8 +38,9 @@ class MirroredState {
   void add_value(const std::string& name, const Json& value, bool is_part_of_sum);
   void add_file(const Json& description);
 
-  SharedMemory own_;
+  std::shared_ptr<SharedMemory> own_;  // null: it is kept elsewhere
   SharedMemory& memory_;
+  bool is_steady_ = false;  // the program changes it only when it is asked for its state
   std::deque<Value> values_;
   State state_;
 };

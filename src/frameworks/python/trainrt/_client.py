@@ -21,6 +21,7 @@ _STOP_SIGNALS = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGHUP, signal.SIGINT, s
 _VALUE_TYPES = (bool, int, float, str)
 _LARGEST_INT = 2**63
 _LONGEST_LINE = 64 << 20
+_LARGE_BYTES = 1 << 20  # tensors from here on begin on a page: the runtime writes them to the disk from there
 _BOARD_BYTES = 64 << 10  # so much passes from rank to rank as it is
 
 
@@ -278,8 +279,8 @@ class State:
         """Gives every tensor its place; returns how many bytes they need."""
         end = 0
         for tensor in self._tensors.values():
-            tensor.at = end
-            end = _round_up(end + tensor.array.nbytes, 64)
+            tensor.at = _round_up(end, mmap.PAGESIZE if tensor.array.nbytes >= _LARGE_BYTES else 64)
+            end = tensor.at + tensor.array.nbytes
         return end
 
     def _descriptions(self):
@@ -520,7 +521,7 @@ class Context:
         memory = _SharedMemory(nbytes) if nbytes else None
         if memory:
             state._write_tensors(memory.bytes)
-        answer = self._ask("restore", memory=nbytes, values=state._encoded_values(), with_memory=memory, **state._descriptions())
+        answer = self._ask("restore", memory=nbytes, steady=True, values=state._encoded_values(), with_memory=memory, **state._descriptions())
         self._state, self._memory = state, memory
         state._attached = True
         if memory:  # of a new run too: what every rank holds is rank 0's now

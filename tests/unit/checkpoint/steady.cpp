@@ -1,0 +1,45 @@
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <memory>
+
+#include "checkpoint/format/names.hpp"
+#include "checkpoint/load/load.hpp"
+#include "checkpoint/load/verify.hpp"
+#include "checkpoint/save/saver.hpp"
+#include "io/aligned_memory.hpp"
+#include "runs.hpp"
+
+using namespace trainrt;
+using namespace trainrt::test;
+
+TEST_CASE("what is steady is written from where it lies, whatever the staging memory, and is held until then") {
+  Scratch run;
+  constexpr std::size_t bytes = 3 * checkpoint::block_bytes;
+  const auto memory = std::make_shared<io::AlignedMemory>(bytes + io::io_alignment);
+  const auto fill = [&](std::byte byte) { std::ranges::fill(memory->bytes(), byte); };
+  for (const std::size_t first :
+       {std::size_t{0}, std::size_t{64}}) {  // from 64 on direct I/O cannot write it: it is copied
+    const auto number = static_cast<std::int64_t>(first);
+    auto* const data = memory->bytes().data() + first;
+    run_ranks(1, [&](Communicator& communicator) {
+      State state;
+      state.tensor("w", TensorView{data, DType::u8, {static_cast<std::int64_t>(bytes)}}).steady = memory;
+      checkpoint::Saver saver(options_for(run.path(), number).saver, communicator);
+      fill(std::byte{7});
+      REQUIRE(!saver.start(state, {options_for(run.path(), number).meta, {}}));
+      if (first > 0) fill(std::byte{8});  // the copy is taken
+      REQUIRE(saver.finish()->committed);
+      saver.drain();
+    });
+    CHECK(memory.use_count() == 1);
+    const auto directory = run / checkpoint::directory_name(number);
+    CHECK(checkpoint::verify(directory) == std::vector<std::string>{});
+    fill(std::byte{9});
+    run_ranks(1, [&](Communicator& communicator) {
+      State state;
+      state.tensor("w", TensorView{data, DType::u8, {static_cast<std::int64_t>(bytes)}});
+      checkpoint::load_from(state, directory, {}, communicator);
+    });
+    CHECK(std::all_of(data, data + bytes, [](std::byte byte) { return byte == std::byte{7}; }));
+  }
+}
