@@ -89,22 +89,26 @@ DataFile data_file(const std::string& path) {
           std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec};
 }
 
+std::vector<std::string> words_of_source(const std::string& source) {
+  std::error_code ignored;
+  if (std::filesystem::exists(source, ignored)) return {source};  // a name with a comma in it
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at <= source.size();) {
+    const auto end = std::min(source.find(',', at), source.size());
+    if (auto word = trim(std::string_view(source).substr(at, end - at)); !word.empty()) words.push_back(std::move(word));
+    at = end + 1;
+  }
+  return words;
+}
+
 std::vector<DataFile> list_data_files(const std::string& source) {
   if (trim(source).empty()) throw UsageError("the source is empty; it names a file, a folder, a pattern or @LIST");
   std::vector<DataFile> files;
-  std::error_code ignored;
-  if (std::filesystem::exists(source, ignored)) {  // a name with a comma in it
-    add_files(source, files);
-    return files;
-  }
-  for (std::size_t at = 0; at <= source.size();) {
-    const auto end = std::min(source.find(',', at), source.size());
-    const auto word = trim(std::string_view(source).substr(at, end - at));
+  for (const auto& word : words_of_source(source)) {
     if (word.starts_with('@'))
       for (const auto& line : lines_of_list(word.substr(1))) add_files(line, files);
-    else if (!word.empty())
+    else
       add_files(word, files);
-    at = end + 1;
   }
   if (files.empty()) bad_source(source, "names no file");
   return files;

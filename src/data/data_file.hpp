@@ -19,6 +19,9 @@ struct DataFile {
 /// several such words between commas. Throws UsageError that names the word and what is wrong if there is no file.
 std::vector<DataFile> list_data_files(const std::string& source);
 
+/// The words between its commas; one if it is itself the path of something that is there.
+std::vector<std::string> words_of_source(const std::string& source);
+
 /// One file, which must be there.
 DataFile data_file(const std::string& path);
 

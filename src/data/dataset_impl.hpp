@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "data/batch_plan.hpp"
 #include "data/epoch_order.hpp"
@@ -35,10 +36,12 @@ struct DatasetImpl {
   Shard shard;
   bool is_split = true;  ///< else each rank has all samples, as the only one
   bool shuffle = false;
-  data::Blocks blocks;               ///< how it is shuffled
-  int threads = 0;                   ///< that read batches ahead
-  std::uint64_t memory = 256 << 20;  ///< bytes that batches read ahead may take
-  std::uint64_t seed = 0;            ///< of the run, with the dataset's own
+  data::Blocks blocks;                 ///< how it is shuffled
+  std::vector<data::MixedPart> mixed;  ///< the sources and their shares, if it mixes several
+  bool shuffles_as_first = false;      ///< as the first versions did: its run began with one of them
+  int threads = 0;                     ///< that read batches ahead
+  std::uint64_t memory = 256 << 20;    ///< bytes that batches read ahead may take
+  std::uint64_t seed = 0;              ///< of the run, with the dataset's own
   std::uint64_t own_seed = 0;
   std::string files, order_text;  ///< what the place inside an epoch hangs on (identity.hpp)
   double waited_s = 0;            ///< the train thread, for batches
@@ -52,8 +55,11 @@ namespace data {
 inline EpochOrder order_of(const DatasetImpl& dataset, std::int64_t epoch) {
   const auto size = dataset.source->size();
   if (!dataset.shuffle) return EpochOrder::identity(size);
+  if (!dataset.mixed.empty())
+    return EpochOrder::mixed(size, dataset.mixed, order_seed(dataset.seed, dataset.name, 0), epoch);
   const auto seed = order_seed(dataset.seed, dataset.name, epoch);
-  return dataset.blocks.samples > 0 ? EpochOrder::in_blocks(size, seed, dataset.blocks) : EpochOrder::shuffled(size, seed);
+  if (dataset.blocks.samples > 0) return EpochOrder::in_blocks(size, seed, dataset.blocks);
+  return dataset.shuffles_as_first ? EpochOrder::shuffled_as_first(size, seed) : EpochOrder::shuffled(size, seed);
 }
 
 inline BatchPlan::Split split_of(const DatasetImpl& dataset, std::size_t batch_size) {

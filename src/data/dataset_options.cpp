@@ -30,6 +30,10 @@ std::vector<OptionSpec> options_of_samples() {
        .help =
            "which samples count, in this order: FIRST:END (0:800), single numbers, several between commas, or @FILE with "
            "such; all if it is empty"},
+      {.key = "weights",
+       .default_value = "",
+       .help = "mixes the sources between commas: how much of an epoch each one is (0.7, 0.3); needs shuffle = true. The "
+               "smaller ones are repeated, of the larger ones later epochs bring other samples"},
       {.key = "split",
        .type = OptionType::boolean,
        .default_value = "true",

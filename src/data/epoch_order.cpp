@@ -1,6 +1,5 @@
 #include "data/epoch_order.hpp"
 
-#include <numeric>
 #include <utility>
 
 #include <trainrt/random.hpp>
@@ -19,23 +18,21 @@ EpochOrder EpochOrder::identity(std::uint64_t size) {
   return order;
 }
 
-std::uint64_t EpochOrder::bytes_of_shuffled(std::uint64_t size) {
-  return size < most_listed ? size * sizeof(std::uint32_t) : 0;
-}
-
 EpochOrder EpochOrder::shuffled(std::uint64_t size, std::uint64_t seed) {
-  if (size >= most_listed) return permuted(size, seed);
   auto order = identity(size);
-  auto& samples = order.order_.emplace<List>(size);
-  std::iota(samples.begin(), samples.end(), std::uint32_t{0});
-  Random random(seed, 0);
-  for (auto left = size; left > 1; --left) std::swap(samples[left - 1], samples[random.below(left)]);
+  order.order_ = Shuffle(size, seed);
   return order;
 }
 
-EpochOrder EpochOrder::permuted(std::uint64_t size, std::uint64_t seed) {
+EpochOrder EpochOrder::shuffled_as_first(std::uint64_t size, std::uint64_t seed) {
   auto order = identity(size);
-  order.order_ = Permutation(size, seed);
+  order.order_ = Shuffle::of_first_versions(size, seed);
+  return order;
+}
+
+EpochOrder EpochOrder::mixed(std::uint64_t size, std::vector<MixedPart> parts, std::uint64_t seed, std::int64_t epoch) {
+  auto order = identity(size);
+  order.order_ = MixedOrder(std::move(parts), seed, static_cast<std::uint64_t>(epoch));
   return order;
 }
 

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "data/block_order.hpp"
-#include "data/permutation.hpp"
+#include "data/mixed_order.hpp"
+#include "data/shuffle.hpp"
 
 namespace trainrt::data {
 
@@ -17,31 +18,27 @@ std::uint64_t order_seed(std::uint64_t run_seed, std::string_view dataset, std::
 class EpochOrder {
  public:
   static EpochOrder identity(std::uint64_t size);
-  /// Below `most_listed` samples Fisher and Yates's shuffle, in Durstenfeld's form (CACM 7, 1964), driven by Random(seed,
-  /// 0): a list, 4 bytes a sample. From there on permuted(), for a list would take minutes in which the run cannot stop.
   static EpochOrder shuffled(std::uint64_t size, std::uint64_t seed);
-  static constexpr std::uint64_t most_listed = std::uint64_t{1} << 30;
-  /// Permutation of all samples.
-  static EpochOrder permuted(std::uint64_t size, std::uint64_t seed);
+  /// As the first versions shuffled (Shuffle::of_first_versions).
+  static EpochOrder shuffled_as_first(std::uint64_t size, std::uint64_t seed);
   /// BlockOrder.
   static EpochOrder in_blocks(std::uint64_t size, std::uint64_t seed, Blocks blocks);
-  /// Bytes that shuffled() takes.
-  static std::uint64_t bytes_of_shuffled(std::uint64_t size);
+  /// MixedOrder; `size` is the sum of the shares.
+  static EpochOrder mixed(std::uint64_t size, std::vector<MixedPart> parts, std::uint64_t seed, std::int64_t epoch);
 
   std::uint64_t size() const { return size_; }
   /// The sample at a position; behind the end the order starts over (what Remainder::pad repeats). size() > 0.
   std::uint64_t operator[](std::uint64_t position) const {
     const auto wrapped = position % size_;
-    if (const auto* const listed = std::get_if<List>(&order_)) return (*listed)[wrapped];
-    if (const auto* const computed = std::get_if<Permutation>(&order_)) return (*computed)[wrapped];
+    if (const auto* const shuffle = std::get_if<Shuffle>(&order_)) return (*shuffle)[wrapped];
     if (const auto* const blocks = std::get_if<BlockOrder>(&order_)) return (*blocks)[wrapped];
+    if (const auto* const mixed = std::get_if<MixedOrder>(&order_)) return (*mixed)[wrapped];
     return wrapped;
   }
 
  private:
-  using List = std::vector<std::uint32_t>;
   std::uint64_t size_ = 0;
-  std::variant<std::monostate, List, Permutation, BlockOrder> order_;
+  std::variant<std::monostate, Shuffle, BlockOrder, MixedOrder> order_;
 };
 
 }  // namespace trainrt::data

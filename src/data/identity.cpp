@@ -5,7 +5,9 @@
 #include <sstream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "core/memory.hpp"
 #include "data/input_file.hpp"
 #include "io/digest.hpp"
 
@@ -15,6 +17,7 @@ namespace {
 
 constexpr std::size_t most_named = 200;  // files; each is a line in every checkpoint
 constexpr std::size_t head_bytes = 4096;
+constexpr std::string_view computed = " by a permutation";  // what the texts of the first versions lack
 
 std::string line_of(const DataFile& file) {
   return fmt::format("{} {} {}\n", file.size, file.head, std::filesystem::path(file.path).filename().string());
@@ -24,6 +27,13 @@ std::string line_of(const DataFile& file) {
 std::string name_in(std::string_view line) {
   const auto second = line.find(' ', line.find(' ') + 1);
   return std::string(line.substr(std::min(second + 1, line.size())));
+}
+
+/// "700 of 1000 and 300 of 9000 samples"
+std::string shares_in_words(const std::vector<MixedPart>& parts) {
+  std::vector<std::string> words;
+  for (const auto& part : parts) words.push_back(fmt::format("{} of {}", part.share, part.size));
+  return fmt::format("{} samples", fmt::join(words, " and "));
 }
 
 std::vector<std::string> lines_of(std::string_view text) {
@@ -53,12 +63,28 @@ Identity identity_of(const Listing& listing, const DatasetImpl& dataset) {
   }
   if (files > most_named) identity.files = fmt::format("{} files, digest {}\n", files, io::digest_of(identity.files));
   identity.order = fmt::format("{} samples, {}", dataset.source->size(), dataset.shuffle ? "shuffled" : "in their order");
+  const bool whole = dataset.shuffle && dataset.blocks.samples == 0 && dataset.mixed.empty();
+  if (whole && dataset.source->size() >= Shuffle::most_listed) identity.order += computed;
   if (dataset.shuffle && dataset.blocks.samples > 0)
     identity.order += fmt::format(" in blocks of {}, {} a window", dataset.blocks.samples, dataset.blocks.window);
+  if (!dataset.mixed.empty()) identity.order += fmt::format(" from {}", shares_in_words(dataset.mixed));
   if (dataset.shuffle && dataset.own_seed != 0) identity.order += fmt::format(" by shuffle_seed {}", dataset.own_seed);
   if (!listing.rows.empty()) identity.order += fmt::format(", of rows with digest {}", io::digest_of(listing.rows));
   if (!dataset.is_split) identity.order += ", all of them on each rank";
   return identity;
+}
+
+void go_on_as_first(DatasetImpl& dataset, std::string_view order) {
+  auto as_first = dataset.order_text;
+  const auto at = as_first.find(computed);
+  if (at == std::string::npos) return;
+  as_first.erase(at, computed.size());
+  if (!order.empty() && order != as_first) return;
+  require_memory(
+      Shuffle::bytes_of_first_versions(dataset.source->size()),
+      fmt::format("[data.{}]: the list of {} shuffled samples, as the run began", dataset.name, dataset.source->size()));
+  dataset.order_text = std::move(as_first);
+  dataset.shuffles_as_first = true;
 }
 
 std::optional<std::string> difference_of_files(std::string_view before, std::string_view now) {

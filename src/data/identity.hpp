@@ -17,6 +17,10 @@ struct Identity {
 
 Identity identity_of(const Listing& listing, const DatasetImpl& dataset);
 
+/// Before what a checkpoint has is compared: if `order` is how the first versions shuffled this dataset, it goes on so;
+/// also if it is empty, for the very first said nothing. UsageError if there is no memory for that.
+void go_on_as_first(DatasetImpl& dataset, std::string_view order);
+
 /// The first thing in which the files differ, in words; nothing if they are the same.
 std::optional<std::string> difference_of_files(std::string_view before, std::string_view now);
 

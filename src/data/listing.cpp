@@ -67,7 +67,9 @@ std::string bytes_of(const Listing& listing) {
   for (const auto& [file, content] : listing.entries)
     entries.push_back(Json::array({json_of(file), content.samples, binary(content.index)}));
   std::string bytes;
-  Json::to_cbor(Json::array({listing.format, std::move(fields), std::move(entries), binary(listing.rows)}), bytes);
+  Json::to_cbor(
+      Json::array({listing.format, std::move(fields), std::move(entries), binary(listing.rows), listing.files_of_sources}),
+      bytes);
   return bytes;
 }
 
@@ -79,6 +81,7 @@ Listing listing_of(std::string_view bytes) {
   for (const auto& entry : json.at(2))
     listing.entries.push_back({file_of(entry.at(0)), {entry.at(1), fields, text_of(entry.at(2))}});
   listing.rows = text_of(json.at(3));
+  listing.files_of_sources = json.at(4).get<std::vector<std::size_t>>();
   return listing;
 }
 

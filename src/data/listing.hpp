@@ -15,8 +15,9 @@ struct Listing {
     FileContent content;  ///< its fields are those of the whole dataset
   };
   std::string format;
-  std::vector<Entry> entries;  ///< at least one
-  std::string rows = {};       ///< which of their samples count: text of RowRanges; empty: all
+  std::vector<Entry> entries;                      ///< at least one
+  std::vector<std::size_t> files_of_sources = {};  ///< if the key weights mixes them; the entries are in their order
+  std::string rows = {};                           ///< which of their samples count: text of RowRanges; empty: all
 };
 
 /// "ok, 60000 samples in 1 file (idx): images u8[28, 28], labels u8[]"

@@ -46,19 +46,6 @@ const Format& format_of(const std::string& section, const Options& options) {
                                join(names_of(format_table()))));
 }
 
-Options checked_options(const std::string& section, const Options& options, const Format& format) {
-  auto specs = common_options();
-  specs.insert(specs.end(), format.options.begin(), format.options.end());
-  auto good = checked(options, specs, section);
-  if (format.has_files && good.text("source").empty())
-    throw UsageError(
-        fmt::format("the key source in {} is missing: it names the files of the format {}", section, format.name));
-  if (!format.has_files && !good.text("source").empty())
-    throw UsageError(
-        fmt::format("{}: source in {}: the format {} has no files", options.find("source")->origin, section, format.name));
-  return good;
-}
-
 /// What is said of files, with the section in front.
 template <class Call>
 auto in_section(const std::string& section, const Call& call) try {
@@ -67,6 +54,29 @@ auto in_section(const std::string& section, const Call& call) try {
   throw UsageError(section + ": " + error.what());
 } catch (const Error& error) {
   throw Error(section + ": " + error.what(), error.code());
+}
+
+/// What cannot be had together with weights.
+void require_mixable(const Options& options) {
+  if (options.text("weights").empty()) return;
+  if (!options.boolean("shuffle"))
+    throw UsageError("weights mixes the sources in a shuffled order: it needs shuffle = true");
+  if (options.integer("block") > 0) throw UsageError("weights and block exclude each other");
+  if (!options.text("rows").empty()) throw UsageError("weights and rows exclude each other");
+}
+
+Options checked_options(const std::string& section, const Options& options, const Format& format) {
+  auto specs = common_options();
+  specs.insert(specs.end(), format.options.begin(), format.options.end());
+  auto good = checked(options, specs, section);
+  in_section(section, [&] { require_mixable(good); });
+  if (format.has_files && good.text("source").empty())
+    throw UsageError(
+        fmt::format("the key source in {} is missing: it names the files of the format {}", section, format.name));
+  if (!format.has_files && !good.text("source").empty())
+    throw UsageError(
+        fmt::format("{}: source in {}: the format {} has no files", options.find("source")->origin, section, format.name));
+  return good;
 }
 
 void add_companions(std::vector<DataFile>& files, const Options& options, const Format& format) {
@@ -83,6 +93,24 @@ void add_companions(std::vector<DataFile>& files, const Options& options, const 
 void note_heads(DataFile& file) {
   if (!file.path.empty()) file.head = head_digest(file);
   for (auto& companion : file.companions) note_heads(companion);
+}
+
+/// How many of the dataset's files each source has, if they are mixed.
+std::vector<std::size_t> files_of_sources(const Options& options) {
+  std::vector<std::size_t> counts;
+  if (options.text("weights").empty()) return counts;
+  for (const auto& word : words_of_source(options.text("source"))) counts.push_back(list_data_files(word).size());
+  return counts;
+}
+
+std::vector<MixedPart> parts_of(const Listing& listing, const Options& options) {
+  std::vector<std::uint64_t> sizes;
+  auto entry = listing.entries.begin();
+  for (auto files : listing.files_of_sources) {
+    sizes.push_back(0);
+    for (; files > 0; --files) sizes.back() += (entry++)->content.samples;
+  }
+  return mixed_parts(sizes, weights_of(options.text("weights")));
 }
 
 std::vector<DataFile> files_of(const Options& options, const Format& format) {
@@ -107,14 +135,6 @@ std::uint64_t bytes_of_window(const DatasetImpl& dataset) {
   return bytes * std::min(dataset.blocks.samples * dataset.blocks.window, dataset.source->size());
 }
 
-/// A shuffled order is a list in memory.
-void require_memory_for_order(const std::string& section, const DatasetImpl& dataset) {
-  const auto samples = dataset.source->size();
-  if (dataset.shuffle && dataset.blocks.samples == 0)
-    require_memory(EpochOrder::bytes_of_shuffled(samples),
-                   section + ": the order of shuffle = true over " + std::to_string(samples) + " samples");
-}
-
 constexpr std::uint64_t few_blocks = 64;
 
 void use_blocks(const std::string& section, DatasetImpl& dataset) {
@@ -131,12 +151,12 @@ void use_blocks(const std::string& section, DatasetImpl& dataset) {
   dataset.source = std::make_shared<BlockSource>(dataset.source, samples, ahead * window);
 }
 
-void set_order(const std::string& section, const Options& options, DatasetImpl& dataset) {
+void set_order(const std::string& section, const Options& options, const Listing& listing, DatasetImpl& dataset) {
   dataset.shuffle = options.boolean("shuffle");
   dataset.blocks = {static_cast<std::uint64_t>(options.integer("block")),
                     static_cast<std::uint64_t>(options.integer("window"))};
-  require_memory_for_order(section, dataset);
   if (dataset.shuffle && dataset.blocks.samples > 0) use_blocks(section, dataset);
+  if (!listing.files_of_sources.empty()) dataset.mixed = parts_of(listing, options);
 }
 
 std::uint64_t bytes_of_files(const Listing& listing) {
@@ -197,6 +217,8 @@ Listing list_dataset(const std::string& name, const Options& options) {
     if (samples == 0) throw UsageError("its files hold no samples");
     listing.rows = text_of_rows(good.text("rows"));
     require_rows(listing, samples);
+    listing.files_of_sources = files_of_sources(good);
+    if (!listing.files_of_sources.empty()) parts_of(listing, good);
     return listing;
   });
 }
@@ -211,7 +233,7 @@ std::shared_ptr<DatasetImpl> open_dataset(const std::string& name, const Options
   dataset->source = in_section(section, [&] { return selected(joined(format, good, listing), listing); });
   dataset->is_split = good.boolean("split");
   dataset->shard = dataset->is_split ? shard : Shard{};
-  set_order(section, good, *dataset);
+  set_order(section, good, listing, *dataset);
   dataset->source = in_section(section, [&] { return transformed(dataset->source, good); });
   dataset->threads = static_cast<int>(good.integer("threads"));
   dataset->memory = good.bytes("memory");

@@ -68,6 +68,7 @@ void RunDatasets::put_back() {
 }
 
 void RunDatasets::put_back(DatasetImpl& dataset, const StoredCursor& stored) {
+  if (stored.epoch >= 0) data::go_on_as_first(dataset, stored.order);
   require_same_order(dataset, stored.files, stored.order, stored.in_progress && stored.position > 0);
   dataset.cursor = {stored.in_progress, stored.epoch, stored.position};
   dataset.restored = stored.epoch >= 0;

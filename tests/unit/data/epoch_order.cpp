@@ -1,5 +1,6 @@
 #include "data/epoch_order.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -43,26 +44,39 @@ TEST_CASE("an order that is computed visits every sample once, and in another or
   for (const std::uint64_t size : {1, 2, 3, 4, 5, 16, 17, 1000, 65537}) {
     CAPTURE(size);
     std::set<std::uint64_t> samples;
-    const auto order = EpochOrder::permuted(size, 3);
+    const auto order = data::Permutation(size, 3);
     for (std::uint64_t i = 0; i < size; ++i) samples.insert(order[i]);
     CHECK(samples.size() == size);
     CHECK(*samples.rbegin() == size - 1);
-    CHECK(order[size] == order[0]);
   }
-  const auto one = EpochOrder::permuted(1000, 1), other = EpochOrder::permuted(1000, 2);
+  const auto one = data::Permutation(1000, 1), other = data::Permutation(1000, 2);
   int same = 0;
   for (std::uint64_t i = 0; i < 1000; ++i) same += one[i] == other[i] || one[i] == i ? 1 : 0;
   CHECK(same < 20);
 }
 
 TEST_CASE("billions of shuffled samples take neither memory nor time") {
-  for (const std::uint64_t size : {std::uint64_t{1} << 31, (std::uint64_t{1} << 32) + 1, std::uint64_t{1} << 62}) {
+  for (const std::uint64_t size : {std::uint64_t{1} << 20, (std::uint64_t{1} << 32) + 1, std::uint64_t{1} << 62}) {
     const auto order = EpochOrder::shuffled(size, 7);
-    CHECK(EpochOrder::bytes_of_shuffled(size) == 0);
     CHECK(order[0] < size);
     CHECK(order[0] != order[1]);
     CHECK(order[size - 1] < size);
+    CHECK(order[size] == order[0]);
   }
+}
+
+TEST_CASE("around the size from which on it is computed a shuffle holds every sample once") {
+  for (const auto size : {data::Shuffle::most_listed - 1, data::Shuffle::most_listed}) {
+    const auto order = EpochOrder::shuffled(size, 7);
+    std::vector<bool> seen(size);
+    for (std::uint64_t at = 0; at < size; ++at) seen[order[at]] = true;
+    CHECK(std::ranges::count(seen, false) == 0);
+  }
+  const auto size = data::Shuffle::most_listed;
+  CHECK(EpochOrder::shuffled(size, 7)[5] == data::Permutation::quick(size, 7)[5]);
+  CHECK(EpochOrder::shuffled_as_first(size, 7)[5] != data::Permutation::quick(size, 7)[5]);
+  CHECK(EpochOrder::shuffled_as_first(size - 1, 7)[5] == EpochOrder::shuffled(size - 1, 7)[5]);
+  CHECK(EpochOrder::shuffled_as_first(std::uint64_t{1} << 40, 7)[5] == data::Permutation(std::uint64_t{1} << 40, 7)[5]);
 }
 
 TEST_CASE("the shuffled order never changes from one version of trainrt to the next") {
