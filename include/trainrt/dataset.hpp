@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include <trainrt/export.hpp>
+#include <trainrt/random.hpp>
 #include <trainrt/tensor.hpp>
 
 namespace trainrt {
@@ -35,6 +37,9 @@ class TRAINRT_API Batch {
   TensorView varying(std::string_view name, std::size_t sample) const;
   /// The same as a text, of a field of u8.
   std::string_view text(std::string_view name, std::size_t sample) const;
+  /// Random numbers for one sample, which (run.seed, dataset, epoch, sample) give: the same on any rank and number of
+  /// ranks, and after any restart. For augmentation of one's own.
+  Random random(std::size_t sample) const;
 
  private:
   friend class Batches;
@@ -101,6 +106,12 @@ class TRAINRT_API Dataset {
     bool varies = false;  ///< each sample has as many values as it has: a text (u8), a document
   };
   const std::vector<Field>& fields() const;
+  /// Makes something else of the samples of one field, in all ranges of batches that are asked for from now on, after what
+  /// the keys of [data.NAME] do. `made`: type and shape as they become; its name does not count. `function` is called by
+  /// the threads that read ahead, several at once, with the values of one sample, room for what it becomes, and random
+  /// numbers as those of Batch::random(). UsageError for a field that is unknown, or varies in length.
+  using SampleFunction = std::function<void(std::span<const std::byte> from, std::span<std::byte> to, Random& random)>;
+  void map(std::string_view field, Field made, SampleFunction function);
 
  private:
   std::shared_ptr<struct DatasetImpl> impl_;

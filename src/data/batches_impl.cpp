@@ -7,7 +7,7 @@
 
 #include "core/host.hpp"
 #include "core/memory.hpp"
-#include "core/text.hpp"
+#include "data/field_wishes.hpp"
 
 namespace trainrt {
 
@@ -33,7 +33,10 @@ BatchesImpl::BatchesImpl(std::shared_ptr<DatasetImpl> dataset_, std::int64_t epo
       epoch(epoch_),
       batch_size(batch_size_),
       remainder(remainder_),
-      is_asked_(dataset->source->fields().size()) {}
+      maps_(dataset->maps),
+      fields_(data::fields_of(*dataset)),
+      draw_seed_(data::draw_seed(*dataset, epoch)),
+      is_asked_(fields_.size()) {}
 
 BatchesImpl::~BatchesImpl() { release_cursor(); }
 
@@ -129,7 +132,10 @@ void BatchesImpl::read_ahead(std::uint64_t number, data::BatchData& into) const 
       wanted.back().field = field;
     }
   dataset->source->read(into.samples, wanted);
-  for (auto& column : wanted) into.columns[column.field] = std::move(column);
+  for (auto& column : wanted) {
+    map(into.samples, column);
+    into.columns[column.field] = std::move(column);
+  }
 }
 
 /// Returns the position to start at.
@@ -149,19 +155,26 @@ void BatchesImpl::release_cursor() {
   dataset->cursor.position = 0;
 }
 
-std::size_t BatchesImpl::find_field(std::string_view name) const {
-  const auto& fields = dataset->source->fields();
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    if (fields[i].name == name) return i;
-    names.push_back(fields[i].name);
-  }
-  throw UsageError("dataset '" + dataset->name + "' has no field '" + std::string(name) + "'" + did_you_mean(name, names) +
-                   "; there are: " + join(names));
+std::size_t BatchesImpl::find_field(std::string_view name) const try {
+  return data::find_field(fields_, name);
+} catch (const UsageError& error) {
+  throw UsageError("dataset '" + dataset->name + "': " + error.what());
+}
+
+/// Makes of what the source gave what the train function gets.
+void BatchesImpl::map(std::span<const std::uint64_t> samples, data::Column& column) const {
+  if (maps_) maps_->apply(draw_seed_, samples, column);
+}
+
+Random BatchesImpl::random(const Batch& asked, std::size_t sample) const {
+  if (sample >= asked.size())
+    throw UsageError("dataset '" + dataset->name + "': sample " + std::to_string(sample) + " of a batch of " +
+                     std::to_string(asked.size()));
+  return {draw_seed_, asked.indices()[sample]};
 }
 
 void BatchesImpl::read_field(std::size_t field) {
-  const auto& asked = dataset->source->fields()[field];
+  const auto& asked = fields_[field];
   auto& column = data_.columns[field];
   const auto bytes = asked.varies ? 0 : batch_.indices_.size() * data::sample_bytes(asked);
   if (bytes > column.values.capacity())
@@ -169,6 +182,7 @@ void BatchesImpl::read_field(std::size_t field) {
   column.field = field;
   const Waiting waiting(dataset->waited_s);
   dataset->source->read(batch_.indices_, {&column, 1});
+  map(batch_.indices_, column);
   data_.is_read[field] = true;
   is_asked_[field] = true;
 }
@@ -178,7 +192,7 @@ const data::Column& BatchesImpl::column(const Batch& asked, std::string_view nam
     throw Error("dataset '" + dataset->name + "': field '" + std::string(name) +
                 "' of a batch that is no longer the one in hand; copy what is needed before the next batch");
   const auto at = find_field(name);
-  if (dataset->source->fields()[at].varies != varies)
+  if (fields_[at].varies != varies)
     throw UsageError("dataset '" + dataset->name + "': the samples of the field '" + std::string(name) +
                      (varies ? "' all have the same length: ask for field()"
                              : "' vary in length: ask for varying() or text(), sample by sample"));
@@ -188,7 +202,7 @@ const data::Column& BatchesImpl::column(const Batch& asked, std::string_view nam
 
 TensorView BatchesImpl::field(const Batch& asked, std::string_view name) {
   const auto& values = this->column(asked, name, false);
-  const auto& field = dataset->source->fields()[values.field];
+  const auto& field = fields_[values.field];
   Shape shape{static_cast<std::int64_t>(asked.size())};
   shape.insert(shape.end(), field.sample_shape.begin(), field.sample_shape.end());
   return TensorView{const_cast<std::byte*>(values.values.data()), field.dtype, std::move(shape)};
@@ -199,7 +213,7 @@ TensorView BatchesImpl::varying(const Batch& asked, std::string_view name, std::
   if (sample >= values.ends.size())
     throw UsageError("dataset '" + dataset->name + "': sample " + std::to_string(sample) + " of a batch of " +
                      std::to_string(values.ends.size()));
-  const auto dtype = dataset->source->fields()[values.field].dtype;
+  const auto dtype = fields_[values.field].dtype;
   const auto first = sample == 0 ? 0 : values.ends[sample - 1];
   const auto count = (values.ends[sample] - first) / size_of(dtype);
   return TensorView{const_cast<std::byte*>(values.values.data()) + first, dtype, {static_cast<std::int64_t>(count)}};

@@ -35,6 +35,7 @@ struct BatchesImpl {
   const Batch& batch() const { return batch_; }
   TensorView field(const Batch& asked, std::string_view name);
   TensorView varying(const Batch& asked, std::string_view name, std::size_t sample);
+  Random random(const Batch& asked, std::size_t sample) const;
 
  private:
   void reserve_indices();
@@ -44,11 +45,15 @@ struct BatchesImpl {
   std::size_t find_field(std::string_view name) const;
   const data::Column& column(const Batch& asked, std::string_view name, bool varies);
   void read_field(std::size_t field);
+  void map(std::span<const std::uint64_t> samples, data::Column& column) const;
   void number_samples(std::uint64_t number, std::vector<std::uint64_t>& into) const;
   void take_batch();
   void start_prefetcher();
   void read_ahead(std::uint64_t number, data::BatchData& into) const;
 
+  std::shared_ptr<const data::SampleMaps> maps_;
+  const std::vector<Dataset::Field>& fields_;  ///< of maps_, or of the source
+  std::uint64_t draw_seed_;
   bool begun_ = false;
   bool owns_cursor_ = false;
   std::optional<data::EpochOrder> order_;

@@ -4,8 +4,11 @@
 #include <string>
 #include <vector>
 
+#include <trainrt/random.hpp>
+
 #include "data/batch_plan.hpp"
 #include "data/epoch_order.hpp"
+#include "data/sample_maps.hpp"
 #include "data/source.hpp"
 
 namespace trainrt {
@@ -33,6 +36,7 @@ struct Cursor {
 struct DatasetImpl {
   std::string name;
   std::shared_ptr<const data::Source> source;
+  std::shared_ptr<const data::SampleMaps> maps;  ///< what is made of the source's values, if anything is
   Shard shard;
   bool is_split = true;  ///< else each rank has all samples, as the only one
   bool shuffle = false;
@@ -50,6 +54,17 @@ struct DatasetImpl {
 };
 
 namespace data {
+
+/// The fields as the train function gets them.
+inline const std::vector<Dataset::Field>& fields_of(const DatasetImpl& dataset) {
+  return dataset.maps ? dataset.maps->fields() : dataset.source->fields();
+}
+
+/// The seed of what is drawn for the samples of an epoch.
+inline std::uint64_t draw_seed(const DatasetImpl& dataset, std::int64_t epoch) {
+  constexpr std::uint64_t for_draws = 1;
+  return mix_seed(order_seed(dataset.seed, dataset.name, epoch), for_draws);
+}
 
 /// The order of an epoch over all ranks.
 inline EpochOrder order_of(const DatasetImpl& dataset, std::int64_t epoch) {

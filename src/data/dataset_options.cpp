@@ -1,5 +1,6 @@
 #include "data/dataset_options.hpp"
 
+#include "data/augmentation.hpp"
 #include "data/format.hpp"
 #include "data/transform.hpp"
 
@@ -72,6 +73,7 @@ std::vector<OptionSpec> options_of_all() {
   auto specs = options_of_samples();
   for (auto& option : options_of_reading()) specs.push_back(std::move(option));
   for (auto& option : transform_options()) specs.push_back(std::move(option));
+  for (auto& option : augmentation_options()) specs.push_back(std::move(option));
   return specs;
 }
 

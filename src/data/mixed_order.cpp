@@ -8,6 +8,7 @@
 #include <trainrt/error.hpp>
 #include <trainrt/random.hpp>
 
+#include "core/options.hpp"
 #include "core/text.hpp"
 
 namespace trainrt::data {

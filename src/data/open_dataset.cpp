@@ -8,6 +8,7 @@
 
 #include "core/log.hpp"
 #include "core/memory.hpp"
+#include "data/augmentation.hpp"
 #include "data/block_source.hpp"
 #include "data/dataset_options.hpp"
 #include "data/identity.hpp"
@@ -235,6 +236,8 @@ std::shared_ptr<DatasetImpl> open_dataset(const std::string& name, const Options
   dataset->shard = dataset->is_split ? shard : Shard{};
   set_order(section, good, listing, *dataset);
   dataset->source = in_section(section, [&] { return transformed(dataset->source, good); });
+  dataset->maps =
+      in_section(section, [&] { return std::make_shared<const SampleMaps>(augmented(dataset->source->fields(), good)); });
   dataset->threads = static_cast<int>(good.integer("threads"));
   dataset->memory = good.bytes("memory");
   const auto own_seed = static_cast<std::uint64_t>(good.integer("shuffle_seed"));

@@ -1,64 +1,25 @@
 #include "data/transform.hpp"
 
 #include <cstring>
-#include <optional>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/text.hpp"
+#include "data/field_wishes.hpp"
 
 namespace trainrt::data {
 
 namespace {
-
-/// One key's wish for one field.
-struct Wish {
-  const Transform* transform;
-  std::string field;
-  std::vector<std::string> arguments;
-};
-
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  for (std::size_t at = 0; at <= text.size();) {
-    const auto end = std::min(text.find(separator, at), text.size());
-    if (auto part = trim(text.substr(at, end - at)); !part.empty()) parts.push_back(std::move(part));
-    at = end + 1;
-  }
-  return parts;
-}
-
-std::vector<Wish> wishes_of(const Transform& transform, const std::string& text) {
-  std::vector<Wish> wishes;
-  for (const auto& each : split(text, ',')) {
-    const auto colon = each.find(':');
-    if (colon == std::string::npos)
-      throw UsageError(fmt::format("'{}' is not of the form FIELD: {}", each, transform.arguments));
-    wishes.push_back(
-        {&transform, trim(std::string_view(each).substr(0, colon)), split(std::string_view(each).substr(colon + 1), ' ')});
-  }
-  return wishes;
-}
-
-std::size_t find_field(const std::vector<Dataset::Field>& fields, const std::string& name) {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    if (fields[i].name == name) return i;
-    names.push_back(fields[i].name);
-  }
-  throw UsageError(fmt::format("there is no field '{}'{}; there are: {}", name, did_you_mean(name, names), join(names)));
-}
 
 class TransformedSource final : public Source {
  public:
   explicit TransformedSource(std::shared_ptr<const Source> source)
       : source_(std::move(source)), fields_(source_->fields()), maps_(fields_.size()) {}
 
-  void add(const Wish& wish) {
+  void add(const Transform& transform, const FieldWish& wish) {
     const auto at = find_field(fields_, wish.field);
     if (fields_[at].varies) throw UsageError(fmt::format("the field {} varies in length", wish.field));
-    maps_[at].push_back(wish.transform->make(fields_[at], wish.arguments));
+    maps_[at].push_back(transform.make(fields_[at], wish.arguments));
     fields_[at] = maps_[at].back()->field();
   }
 
@@ -102,12 +63,11 @@ std::vector<OptionSpec> transform_options() {
 }
 
 std::shared_ptr<const Source> transformed(std::shared_ptr<const Source> source, const Options& options) {
-  std::vector<Wish> wishes;
   std::shared_ptr<TransformedSource> made;
   for (const auto* transform : transform_table()) try {
-      for (const auto& wish : wishes_of(*transform, options.text(transform->name))) {
+      for (const auto& wish : field_wishes(options.text(transform->name), transform->arguments)) {
         if (!made) made = std::make_shared<TransformedSource>(source);
-        made->add(wish);
+        made->add(*transform, wish);
       }
     } catch (const UsageError& error) {
       throw UsageError(fmt::format("{}: {}: {}", options.find(transform->name)->origin, transform->name, error.what()));

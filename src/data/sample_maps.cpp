@@ -1,0 +1,30 @@
+#include "data/sample_maps.hpp"
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "core/text.hpp"
+
+namespace trainrt::data {
+
+void SampleMaps::add(std::size_t field, std::string_view name, std::shared_ptr<const SampleMap> map) {
+  if (fields_[field].varies) throw UsageError(fmt::format("the field {} varies in length", fields_[field].name));
+  fields_[field] = map->field();
+  steps_[field].push_back({stable_hash(name), std::move(map)});
+}
+
+void SampleMaps::apply(std::uint64_t seed, std::span<const std::uint64_t> samples, Column& column) const {
+  for (const auto& [name, map] : steps_[column.field]) {
+    const auto key = mix_seed(seed, name);
+    const auto before = samples.empty() ? 0 : column.values.size() / samples.size();
+    const auto after = sample_bytes(map->field());
+    std::vector<std::byte> made(samples.size() * after);
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      Random random(key, samples[i]);
+      map->apply(std::span(column.values).subspan(i * before, before), std::span(made).subspan(i * after, after), random);
+    }
+    column.values.swap(made);
+  }
+}
+
+}  // namespace trainrt::data
