@@ -100,8 +100,8 @@ void BatchesImpl::take_batch() {
 
 void BatchesImpl::number_samples(std::uint64_t number, std::vector<std::uint64_t>& into) const {
   const auto part = plan_->rank_part(number, dataset->shard.rank);
-  into.clear();
-  for (std::uint64_t i = 0; i < part.count; ++i) into.push_back((*order_)[part.first + i]);
+  into.resize(part.count);
+  order_->list(part.first, into);
 }
 
 /// With the first batch in hand, which says how much memory one takes.
@@ -114,9 +114,11 @@ void BatchesImpl::start_prefetcher() {
     bytes += column.values.capacity() + column.ends.capacity() * sizeof(std::uint64_t);
   const auto batches = std::clamp<std::size_t>(dataset->memory / bytes, 1, most);
   const auto threads = std::min<std::size_t>(static_cast<std::size_t>(dataset->threads), batches);
+  constexpr std::size_t bytes_of_run = 512 << 10;
+  const auto run = std::clamp<std::size_t>(bytes_of_run / bytes, 1, std::max<std::size_t>(1, batches / (4 * threads)));
   prefetcher_.emplace(
       next_, plan_->batch_count(), [this](std::uint64_t number, data::BatchData& into) { read_ahead(number, into); },
-      data::Prefetcher::Limits{static_cast<int>(threads), batches});
+      data::Prefetcher::Limits{static_cast<int>(threads), batches, run});
 }
 
 /// In a thread of the prefetcher.

@@ -1,6 +1,7 @@
 #include "data/block_order.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <trainrt/random.hpp>
 
@@ -20,6 +21,11 @@ BlockOrder::BlockOrder(std::uint64_t size, std::uint64_t seed, Blocks blocks) : 
   order_of_blocks_ = Permutation::quick(whole, mix_seed(seed, for_blocks));
   for (std::uint64_t window = 0; windows_ <= most_prepared && window < windows_; ++window)
     prepared_.push_back(inside(window));
+  if (whole > most_listed) return;
+  std::vector<std::uint64_t> blocks_in_order(whole);
+  std::iota(blocks_in_order.begin(), blocks_in_order.end(), std::uint64_t{0});
+  order_of_blocks_.map(blocks_in_order);
+  listed_.assign(blocks_in_order.begin(), blocks_in_order.end());
 }
 
 std::uint64_t BlockOrder::first_of(std::uint64_t window) const {
@@ -42,13 +48,39 @@ std::uint64_t BlockOrder::window_of(std::uint64_t position) const {
 }
 
 std::uint64_t BlockOrder::operator[](std::uint64_t position) const {
-  const auto window = window_of(position);
-  const auto first = first_of(window);
-  const auto at = prepared_.empty() ? inside(window)[position - first] : prepared_[window][position - first];
-  const auto block = at / blocks_.samples;
-  const auto blocks_here = (end_of(window) - first - (window == window_of_rest_ ? rest_ : 0)) / blocks_.samples;
-  if (block >= blocks_here) return size_ - rest_ + (at - blocks_here * blocks_.samples);
-  return order_of_blocks_[window * blocks_.window + block] * blocks_.samples + at % blocks_.samples;
+  std::uint64_t sample = 0;
+  list_window(window_of(position), position, {&sample, 1});
+  return sample;
+}
+
+void BlockOrder::list(std::uint64_t first, std::span<std::uint64_t> into) const {
+  while (!into.empty()) {
+    const auto window = window_of(first);
+    const auto here = std::min<std::uint64_t>(into.size(), end_of(window) - first);
+    list_window(window, first, into.first(here));
+    into = into.subspan(here);
+    first += here;
+  }
+}
+
+/// All of these positions lie in the window.
+void BlockOrder::list_window(std::uint64_t window, std::uint64_t first, std::span<std::uint64_t> into) const {
+  const auto begin = first_of(window);
+  std::iota(into.begin(), into.end(), first - begin);
+  if (prepared_.empty())
+    inside(window).map(into);
+  else
+    prepared_[window].map(into);
+  const auto blocks_here = (end_of(window) - begin - (window == window_of_rest_ ? rest_ : 0)) / blocks_.samples;
+  for (auto& at : into) {
+    const auto block = at / blocks_.samples, within = at % blocks_.samples;
+    at = block < blocks_here ? block_at(window * blocks_.window + block) * blocks_.samples + within
+                             : size_ - rest_ + (at - blocks_here * blocks_.samples);
+  }
+}
+
+std::uint64_t BlockOrder::block_at(std::uint64_t place) const {
+  return listed_.empty() ? order_of_blocks_[place] : listed_[place];
 }
 
 }  // namespace trainrt::data

@@ -3,43 +3,96 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 namespace trainrt::data {
 
-BlockSource::BlockSource(std::shared_ptr<const Source> source, std::uint64_t block, std::size_t most_kept)
-    : source_(std::move(source)), block_(block), most_kept_(most_kept), kept_(source_->fields().size()) {}
+/// One field of one block.
+struct BlockSource::Block {
+  std::uint64_t number = 0;
+  std::once_flag is_read;
+  Column column;
+};
+
+/// The blocks of one field. A block that is pushed out lives on until all uses that may have found it have ended.
+struct BlockSource::Kept {
+  explicit Kept(std::size_t most) : most_kept(most) {}
+  Block* find_or_add(std::uint64_t number);
+  void free_retired();
+
+  std::size_t most_kept;
+  std::mutex mutex;
+  std::unordered_map<std::uint64_t, std::unique_ptr<Block>> blocks;
+  std::deque<std::uint64_t> in_turn;  ///< their numbers, the oldest at the front
+  std::uint64_t last_use = 0;
+  std::vector<std::uint64_t> uses;                                       ///< that have not ended
+  std::deque<std::pair<std::uint64_t, std::unique_ptr<Block>>> retired;  ///< each with the last use that may have it
+  std::vector<Column> spare;
+};
 
 /// Under the lock.
-std::shared_ptr<BlockSource::Block> BlockSource::kept(std::size_t field, std::uint64_t number) const {
-  auto& [blocks, place_of] = kept_[field];
-  if (const auto found = place_of.find(number); found != place_of.end()) {
-    blocks.splice(blocks.begin(), blocks, found->second);
-  } else {
-    blocks.emplace_front(number, std::make_shared<Block>());
-    place_of[number] = blocks.begin();
-    if (blocks.size() > most_kept_) {
-      place_of.erase(blocks.back().first);
-      blocks.pop_back();
+BlockSource::Block* BlockSource::Kept::find_or_add(std::uint64_t number) {
+  if (const auto found = blocks.find(number); found != blocks.end()) return found->second.get();
+  if (in_turn.size() == most_kept) {
+    auto oldest = blocks.extract(in_turn.front());
+    in_turn.pop_front();
+    retired.emplace_back(last_use, std::move(oldest.mapped()));
+  }
+  auto added = std::make_unique<Block>();
+  added->number = number;
+  if (!spare.empty()) {
+    added->column = std::move(spare.back());
+    spare.pop_back();
+  }
+  const auto* const place = &(blocks[number] = std::move(added));
+  in_turn.push_back(number);
+  return place->get();
+}
+
+/// Under the lock.
+void BlockSource::Kept::free_retired() {
+  const auto oldest = uses.empty() ? last_use + 1 : *std::min_element(uses.begin(), uses.end());
+  for (; !retired.empty() && retired.front().first < oldest; retired.pop_front())
+    if (spare.size() < most_kept) spare.push_back(std::move(retired.front().second->column));
+}
+
+/// The block of each sample, which may still have to be read; none of them goes away while this lives. One lock for all.
+class BlockSource::Use {
+ public:
+  Use(Kept& kept, std::span<const std::uint64_t> samples, std::uint64_t block) : kept_(kept), blocks_(samples.size()) {
+    const std::lock_guard lock(kept_.mutex);
+    kept_.uses.push_back(number_ = ++kept_.last_use);
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      const auto number = samples[i] / block;
+      blocks_[i] = i > 0 && blocks_[i - 1]->number == number ? blocks_[i - 1] : kept_.find_or_add(number);
     }
   }
-  return blocks.front().second;
+  ~Use() {
+    const std::lock_guard lock(kept_.mutex);
+    std::erase(kept_.uses, number_);
+    kept_.free_retired();
+  }
+  Use(const Use&) = delete;
+  const std::vector<Block*>& blocks() const { return blocks_; }
+
+ private:
+  Kept& kept_;
+  std::uint64_t number_ = 0;
+  std::vector<Block*> blocks_;
+};
+
+BlockSource::BlockSource(std::shared_ptr<const Source> source, std::uint64_t block, std::size_t most_kept)
+    : source_(std::move(source)), block_(block) {
+  for (std::size_t field = 0; field < fields().size(); ++field) kept_.push_back(std::make_unique<Kept>(most_kept));
 }
 
-/// The blocks of these samples, which may still have to be read.
-std::vector<std::shared_ptr<BlockSource::Block>> BlockSource::kept_of(std::span<const std::uint64_t> samples,
-                                                                      std::size_t field) const {
-  std::vector<std::shared_ptr<Block>> blocks;
-  blocks.reserve(samples.size());
-  const std::lock_guard lock(mutex_);
-  for (const auto sample : samples) blocks.push_back(kept(field, sample / block_));
-  return blocks;
-}
+BlockSource::~BlockSource() = default;
 
 /// By the first thread that wants it; others wait. One that could not be read is tried again by the next.
-void BlockSource::read_block(std::size_t field, std::uint64_t number, Block& block) const {
+void BlockSource::read_block(std::size_t field, Block& block) const {
   std::call_once(block.is_read, [&] {
-    std::vector<std::uint64_t> samples(std::min(block_, size() - number * block_));
-    std::iota(samples.begin(), samples.end(), number * block_);
+    std::vector<std::uint64_t> samples(std::min(block_, size() - block.number * block_));
+    std::iota(samples.begin(), samples.end(), block.number * block_);
     block.column.field = field;
     source_->read(samples, {&block.column, 1});
   });
@@ -47,22 +100,24 @@ void BlockSource::read_block(std::size_t field, std::uint64_t number, Block& blo
 
 void BlockSource::read_column(std::span<const std::uint64_t> samples, Column& column) const {
   const auto& field = fields()[column.field];
-  const auto bytes = field.varies ? 0 : sample_bytes(field);
-  const auto blocks = kept_of(samples, column.field);
-  column.values.resize(samples.size() * bytes);
+  const Use use(*kept_[column.field], samples, block_);
+  for (auto* const block : use.blocks()) read_block(column.field, *block);
   column.ends.clear();
+  if (!field.varies) {
+    const auto bytes = sample_bytes(field);
+    column.values.resize(samples.size() * bytes);
+    for (std::size_t i = 0; bytes > 0 && i < samples.size(); ++i)
+      std::memcpy(column.values.data() + i * bytes, use.blocks()[i]->column.values.data() + samples[i] % block_ * bytes,
+                  bytes);
+    return;
+  }
+  column.values.clear();
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    const auto& from = blocks[i];
-    read_block(column.field, samples[i] / block_, *from);
     const auto at = samples[i] % block_;
-    if (field.varies) {
-      const auto& [number, values, ends] = from->column;
-      const auto first = at == 0 ? 0 : ends[at - 1];
-      column.values.insert(column.values.end(), values.data() + first, values.data() + ends[at]);
-      column.ends.push_back(column.values.size());
-    } else if (bytes > 0) {
-      std::memcpy(column.values.data() + i * bytes, from->column.values.data() + at * bytes, bytes);
-    }
+    const auto& [number, values, ends] = use.blocks()[i]->column;
+    const auto first = at == 0 ? 0 : ends[at - 1];
+    column.values.insert(column.values.end(), values.data() + first, values.data() + ends[at]);
+    column.ends.push_back(column.values.size());
   }
 }
 

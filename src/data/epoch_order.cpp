@@ -1,5 +1,6 @@
 #include "data/epoch_order.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <trainrt/random.hpp>
@@ -34,6 +35,21 @@ EpochOrder EpochOrder::mixed(std::uint64_t size, std::vector<MixedPart> parts, s
   auto order = identity(size);
   order.order_ = MixedOrder(std::move(parts), seed, static_cast<std::uint64_t>(epoch));
   return order;
+}
+
+void EpochOrder::list(std::uint64_t first, std::span<std::uint64_t> into) const {
+  while (!into.empty()) {
+    const auto begin = first % size_;
+    const auto lot = into.first(std::min<std::uint64_t>(into.size(), size_ - begin));
+    if (const auto* const blocks = std::get_if<BlockOrder>(&order_))
+      blocks->list(begin, lot);
+    else if (const auto* const shuffle = std::get_if<Shuffle>(&order_))
+      shuffle->list(begin, lot);
+    else
+      for (std::size_t i = 0; i < lot.size(); ++i) lot[i] = (*this)[begin + i];
+    first += lot.size();
+    into = into.subspan(lot.size());
+  }
 }
 
 EpochOrder EpochOrder::in_blocks(std::uint64_t size, std::uint64_t seed, Blocks blocks) {

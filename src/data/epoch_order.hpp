@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -35,6 +36,8 @@ class EpochOrder {
     if (const auto* const mixed = std::get_if<MixedOrder>(&order_)) return (*mixed)[wrapped];
     return wrapped;
   }
+  /// What [] gives of `first` and the positions behind it, in less time.
+  void list(std::uint64_t first, std::span<std::uint64_t> into) const;
 
  private:
   std::uint64_t size_ = 0;

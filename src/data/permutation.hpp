@@ -1,6 +1,8 @@
 #pragma once
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace trainrt::data {
 
@@ -16,11 +18,16 @@ class Permutation {
   static Permutation quick(std::uint64_t size, std::uint64_t seed);
   std::uint64_t size() const { return size_; }
   std::uint64_t operator[](std::uint64_t number) const;  ///< number < size()
+  /// Puts for each of the numbers what [] gives: several at once, in a fraction of the time.
+  void map(std::span<std::uint64_t> numbers) const;
 
  private:
   static constexpr int rounds = 8, quick_rounds = 12;
+  static constexpr std::size_t lanes = 4;
   std::uint64_t permute(std::uint64_t number) const;
   std::uint64_t permute_quickly(std::uint64_t number) const;
+  void permute_lanes(std::uint64_t* numbers) const;
+  void permute_all(std::span<std::uint64_t> numbers) const;
 
   std::uint64_t size_ = 0;
   int half_bits_ = 1;

@@ -1,5 +1,6 @@
 #include "data/prefetcher.hpp"
 
+#include <chrono>
 #include <utility>
 
 #include "core/thread.hpp"
@@ -7,7 +8,7 @@
 namespace trainrt::data {
 
 Prefetcher::Prefetcher(std::uint64_t first, std::uint64_t end, Read read, Limits limits)
-    : read_(std::move(read)), end_(end), slots_(limits.batches), next_read_(first), next_taken_(first) {
+    : read_(std::move(read)), end_(end), run_(limits.run), slots_(limits.batches), next_read_(first), next_taken_(first) {
   for (int i = 0; i < limits.threads; ++i) threads_.push_back(thread_without_signals([this] { work(); }));
 }
 
@@ -21,24 +22,41 @@ Prefetcher::~Prefetcher() {
 }
 
 void Prefetcher::work() {
-  std::unique_lock lock(mutex_);
   for (;;) {
+    std::unique_lock lock(mutex_);
     room_.wait(lock, [&] { return ending_ || may_begin(); });
     if (ending_) return;
-    const auto number = next_read_++;
-    auto& slot = slot_of(number);
+    const auto first = next_read_;
+    next_read_ += next_run();
+    const auto end = next_read_;
     lock.unlock();
-    std::exception_ptr error;
+    read_run(first, end);
+  }
+}
+
+/// Shows what it has read when the run ends, and in a slow one each millisecond.
+void Prefetcher::read_run(std::uint64_t first, std::uint64_t end) {
+  constexpr auto most_hidden = std::chrono::milliseconds(1);
+  auto shown_at = std::chrono::steady_clock::now();
+  for (auto number = first; number < end && !ending_; ++number) {
+    auto& slot = slot_of(number);
     try {
       read_(number, slot.batch);
     } catch (...) {
-      error = std::current_exception();
+      slot.error = std::current_exception();
     }
-    lock.lock();
-    slot.error = error;
-    slot.is_ready = true;
-    if (number == next_taken_) ready_.notify_one();
+    const auto now = std::chrono::steady_clock::now();
+    if (number + 1 < end && now - shown_at < most_hidden) continue;
+    show(first, number + 1);
+    first = number + 1;
+    shown_at = now;
   }
+}
+
+void Prefetcher::show(std::uint64_t first, std::uint64_t end) {
+  const std::lock_guard lock(mutex_);
+  for (auto number = first; number < end; ++number) slot_of(number).is_ready = true;
+  if (first <= next_taken_ && next_taken_ < end) ready_.notify_one();
 }
 
 void Prefetcher::next(BatchData& batch) {
@@ -49,8 +67,9 @@ void Prefetcher::next(BatchData& batch) {
   ++next_taken_;
   std::swap(batch, slot.batch);
   const auto error = std::exchange(slot.error, nullptr);
+  const bool has_room = may_begin();
   lock.unlock();
-  room_.notify_one();
+  if (has_room) room_.notify_one();
   if (error) std::rethrow_exception(error);
 }
 

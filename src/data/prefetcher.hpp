@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -24,6 +26,8 @@ class Prefetcher {
   struct Limits {
     int threads = 1;          ///< > 0
     std::size_t batches = 2;  ///< > 0: that are read or being read, and not yet taken
+    std::size_t run =
+        1;  ///< > 0, <= batches: that a thread takes on at once. More for small ones, so that threads wake rarely
   };
   /// Fills in the batch with that number; called by any of the threads. What it throws next() throws.
   using Read = std::function<void(std::uint64_t number, BatchData& into)>;
@@ -44,16 +48,20 @@ class Prefetcher {
     bool is_ready = false;
   };
   Slot& slot_of(std::uint64_t number) { return slots_[number % slots_.size()]; }
-  bool may_begin() const { return next_read_ < end_ && next_read_ < next_taken_ + slots_.size(); }
+  std::uint64_t next_run() const { return std::min<std::uint64_t>(run_, end_ - next_read_); }
+  bool may_begin() const { return next_read_ < end_ && next_read_ + next_run() <= next_taken_ + slots_.size(); }
   void work();
+  void read_run(std::uint64_t first, std::uint64_t end);
+  void show(std::uint64_t first, std::uint64_t end);
 
   const Read read_;
   const std::uint64_t end_;
+  const std::size_t run_;
   std::mutex mutex_;
   std::condition_variable room_, ready_;
   std::vector<Slot> slots_;
   std::uint64_t next_read_, next_taken_;
-  bool ending_ = false;
+  std::atomic<bool> ending_ = false;
   std::vector<std::thread> threads_;
 };
 

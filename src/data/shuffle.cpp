@@ -1,5 +1,6 @@
 #include "data/shuffle.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -25,6 +26,15 @@ Shuffle::Shuffle(std::uint64_t size, std::uint64_t seed) {
 Shuffle Shuffle::of_first_versions(std::uint64_t size, std::uint64_t seed) {
   if (size < most_listed_before) return Shuffle(listed(size, seed));
   return Shuffle(Permutation(size, seed));
+}
+
+void Shuffle::list(std::uint64_t first, std::span<std::uint64_t> into) const {
+  if (const auto* const listed = std::get_if<List>(&order_)) {
+    std::copy_n(listed->begin() + static_cast<std::ptrdiff_t>(first), into.size(), into.begin());
+    return;
+  }
+  std::iota(into.begin(), into.end(), first);
+  std::get<Permutation>(order_).map(into);
 }
 
 std::uint64_t Shuffle::bytes_of_first_versions(std::uint64_t size) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -25,6 +26,8 @@ class Shuffle {
     if (const auto* const listed = std::get_if<List>(&order_)) return (*listed)[number];
     return std::get<Permutation>(order_)[number];
   }
+  /// What [] gives of `first` and the numbers behind it, in less time.
+  void list(std::uint64_t first, std::span<std::uint64_t> into) const;
 
  private:
   using List = std::vector<std::uint32_t>;

@@ -1,6 +1,10 @@
 #include "data/data_file.hpp"
 
+#include <atomic>
+#include <thread>
+
 #include <trainrt/error.hpp>
+#include <trainrt/random.hpp>
 
 #include "data/block_source.hpp"
 #include "data/input_file.hpp"
@@ -201,4 +205,26 @@ TEST_CASE("blocks that are kept give what the source gives, and each is read onc
   CHECK(got[0].values == expected[0].values);
   CHECK(got[1].values == expected[1].values);
   CHECK(got[1].ends == expected[1].ends);
+}
+
+TEST_CASE("many threads read through few kept blocks what the source gives") {
+  const auto source = std::make_shared<PartSource>(0, 400);
+  const data::BlockSource blocks(source, 7, 3);
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> threads;
+  for (std::uint64_t thread = 0; thread < 4; ++thread)
+    threads.emplace_back([&, thread] {
+      Random random(5, thread);
+      std::vector<data::Column> got{{0, {}, {}}, {1, {}, {}}}, expected = got;
+      for (int round = 0; round < 300; ++round) {
+        std::vector<std::uint64_t> asked(1 + random.below(20));
+        for (auto& sample : asked) sample = random.below(400);
+        blocks.read(asked, got);
+        source->read(asked, expected);
+        if (got[0].values != expected[0].values || got[1].values != expected[1].values || got[1].ends != expected[1].ends)
+          ++wrong;
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  CHECK(wrong == 0);
 }

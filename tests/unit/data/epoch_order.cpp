@@ -120,8 +120,32 @@ TEST_CASE("an order in blocks visits every sample once, and has few blocks in ha
     }
     REQUIRE(seen.size() == size);
     REQUIRE(*seen.rbegin() == size - 1);
+    for (std::uint64_t first = 0; first < size; first += 1 + random.below(size)) {  // whole batches, behind the end too
+      std::vector<std::uint64_t> listed(1 + random.below(2 * size));
+      order.list(first, listed);
+      for (std::uint64_t at = 0; at < listed.size(); ++at) REQUIRE(listed[at] == order[first + at]);
+    }
     for (const auto& [window, met] : blocks_of)
       REQUIRE(met.size() <= blocks.window + 1);  // 1: what is behind the last whole one
+  }
+}
+
+TEST_CASE("many numbers at once are permuted as each by itself, wherever they begin, and so are orders of all kinds") {
+  for (const std::uint64_t size : {1U, 2U, 5U, 64U, 257U, 4096U, 4097U, 70000U})
+    for (const auto& permutation : {data::Permutation(size, 9), data::Permutation::quick(size, 9)}) {
+      std::vector<std::uint64_t> numbers(std::min<std::uint64_t>(size, 1001));
+      std::iota(numbers.begin(), numbers.end(), size - numbers.size());
+      permutation.map(numbers);
+      for (std::size_t i = 0; i < numbers.size(); ++i) REQUIRE(numbers[i] == permutation[size - numbers.size() + i]);
+    }
+  constexpr auto large = data::Shuffle::most_listed;
+  const auto parts = data::mixed_parts(std::vector<std::uint64_t>{30, 70}, std::vector<double>{1, 1});
+  for (const auto& order : {EpochOrder::identity(100), EpochOrder::shuffled(100, 4), EpochOrder::shuffled(large, 4),
+                            EpochOrder::mixed(100, parts, 4, 1)}) {
+    const auto first = order.size() - 70;
+    std::vector<std::uint64_t> listed(250);
+    order.list(first, listed);
+    for (std::uint64_t at = 0; at < listed.size(); ++at) REQUIRE(listed[at] == order[first + at]);
   }
 }
 

@@ -23,9 +23,9 @@ void read_number(std::uint64_t number, BatchData& into) {
 
 TEST_CASE("batches that are read ahead come in their order, whatever the threads and the room") {
   for (const int threads : {1, 2, 5})
-    for (const std::size_t batches : {1U, 2U, 7U}) {
-      CAPTURE(threads, batches);
-      Prefetcher prefetcher(3, 203, read_number, {threads, batches});
+    for (const auto& [batches, run] : {std::pair<std::size_t, std::size_t>{1, 1}, {2, 1}, {7, 1}, {7, 3}, {7, 7}}) {
+      CAPTURE(threads, batches, run);
+      Prefetcher prefetcher(3, 203, read_number, {threads, batches, run});
       BatchData batch;
       for (std::uint64_t number = 3; number < 203; ++number) {
         prefetcher.next(batch);
@@ -65,6 +65,26 @@ TEST_CASE("what reading ahead throws comes where its batch would have come") {
   prefetcher.next(batch);
   CHECK(batch.samples == std::vector<std::uint64_t>{1});
   CHECK_THROWS_WITH(prefetcher.next(batch), "the disk is gone");
+}
+
+TEST_CASE("a batch of a slow run is handed over before the run ends") {
+  std::atomic<bool> is_taken = false;
+  Prefetcher prefetcher(0, 4,
+                        [&](std::uint64_t number, BatchData& into) {
+                          std::this_thread::sleep_for(std::chrono::milliseconds(2));
+                          const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+                          while (number == 3 && !is_taken && std::chrono::steady_clock::now() < deadline)
+                            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                          into.samples.assign(1, number == 3 && !is_taken ? 99 : number);
+                        },
+                        {1, 4, 4});
+  BatchData batch;
+  prefetcher.next(batch);
+  is_taken = true;
+  for (std::uint64_t number = 1; number < 4; ++number) {
+    prefetcher.next(batch);
+    CHECK(batch.samples == std::vector{number});
+  }
 }
 
 TEST_CASE("a walk that ends early leaves no thread behind") {
