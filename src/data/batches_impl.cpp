@@ -13,6 +13,12 @@ namespace trainrt {
 
 namespace {
 
+/// Every eighth batch is timed, and stands for those around it.
+std::uint64_t weight_of(std::uint64_t batch) {
+  constexpr std::uint64_t every = 8;
+  return batch % every == 0 ? every : 0;
+}
+
 /// Adds the time of its life to a sum.
 class Waiting {
  public:
@@ -36,7 +42,10 @@ BatchesImpl::BatchesImpl(std::shared_ptr<DatasetImpl> dataset_, std::int64_t epo
       maps_(dataset->maps),
       fields_(data::fields_of(*dataset)),
       draw_seed_(data::draw_seed(*dataset, epoch)),
-      is_asked_(fields_.size()) {}
+      is_asked_(fields_.size()) {
+  if (dataset->skipping)  // of all fields: a sample is skipped before the batch is handed over
+    for (auto& asked : is_asked_) asked = true;
+}
 
 BatchesImpl::~BatchesImpl() { release_cursor(); }
 
@@ -88,10 +97,17 @@ bool BatchesImpl::advance() {
 void BatchesImpl::take_batch() {
   if (next_ > 0 && !prefetcher_) start_prefetcher();
   if (prefetcher_) {
+    const auto began_s = monotonic_seconds();
+    std::swap(data_.samples, batch_.indices_);
+    const bool was_ready = prefetcher_->next(data_);
+    std::swap(data_.samples, batch_.indices_);
+    (was_ready ? dataset->handed_over_s : dataset->waited_s) += monotonic_seconds() - began_s;
+    return;
+  }
+  if (dataset->skipping) {
     const Waiting waiting(dataset->waited_s);
-    std::swap(data_.samples, batch_.indices_);
-    prefetcher_->next(data_);
-    std::swap(data_.samples, batch_.indices_);
+    read_ahead(next_, data_);
+    batch_.indices_ = data_.samples;
     return;
   }
   std::fill(data_.is_read.begin(), data_.is_read.end(), false);
@@ -123,6 +139,7 @@ void BatchesImpl::start_prefetcher() {
 
 /// In a thread of the prefetcher.
 void BatchesImpl::read_ahead(std::uint64_t number, data::BatchData& into) const {
+  const data::StageClock clock(dataset->stages, weight_of(number));
   number_samples(number, into.samples);
   into.columns.resize(is_asked_.size());
   into.is_read.assign(is_asked_.size(), false);
@@ -133,7 +150,10 @@ void BatchesImpl::read_ahead(std::uint64_t number, data::BatchData& into) const 
       wanted.push_back(std::move(into.columns[field]));
       wanted.back().field = field;
     }
-  dataset->source->read(into.samples, wanted);
+  if (dataset->skipping)
+    dataset->skipping->read(*dataset->source, into.samples, wanted);
+  else
+    dataset->source->read(into.samples, wanted);
   for (auto& column : wanted) {
     map(into.samples, column);
     into.columns[column.field] = std::move(column);
@@ -165,7 +185,9 @@ std::size_t BatchesImpl::find_field(std::string_view name) const try {
 
 /// Makes of what the source gave what the train function gets.
 void BatchesImpl::map(std::span<const std::uint64_t> samples, data::Column& column) const {
-  if (maps_) maps_->apply(draw_seed_, samples, column);
+  if (!maps_) return;
+  const data::InStage transforming(data::Stage::transform);
+  maps_->apply(draw_seed_, samples, column);
 }
 
 Random BatchesImpl::random(const Batch& asked, std::size_t sample) const {
@@ -183,6 +205,7 @@ void BatchesImpl::read_field(std::size_t field) {
     require_room(bytes, "field '" + asked.name + "' of a batch of " + std::to_string(batch_.indices_.size()) + " samples");
   column.field = field;
   const Waiting waiting(dataset->waited_s);
+  const data::StageClock clock(dataset->stages, weight_of(next_ - 1));  // the batch in hand
   dataset->source->read(batch_.indices_, {&column, 1});
   map(batch_.indices_, column);
   data_.is_read[field] = true;

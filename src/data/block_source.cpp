@@ -5,6 +5,10 @@
 #include <numeric>
 #include <utility>
 
+#include <trainrt/error.hpp>
+
+#include "io/storage_error.hpp"
+
 namespace trainrt::data {
 
 /// One field of one block.
@@ -122,7 +126,13 @@ void BlockSource::read_column(std::span<const std::uint64_t> samples, Column& co
 }
 
 void BlockSource::read(std::span<const std::uint64_t> samples, std::span<Column> columns) const {
-  for (auto& column : columns) read_column(samples, column);
+  for (auto& column : columns) try {
+      read_column(samples, column);
+    } catch (const io::StorageError&) {
+      throw;
+    } catch (const Error&) {  // perhaps it is about other samples of a block
+      source_->read(samples, {&column, 1});
+    }
 }
 
 }  // namespace trainrt::data

@@ -9,6 +9,7 @@
 
 #include "data/inflate.hpp"
 #include "data/row_file.hpp"
+#include "data/stage_clock.hpp"
 
 namespace trainrt::data {
 
@@ -93,6 +94,7 @@ void unshuffle(std::span<const std::byte> in, std::size_t value_bytes, std::byte
 
 std::vector<std::byte> decoded_chunk(const H5ChunkTable& table, const io::H5Chunk& chunk, std::vector<std::byte> stored,
                                      std::size_t bytes) {
+  const InStage decoding(Stage::decode);
   const auto applied = [&](std::size_t filter) { return filter >= 32 || (chunk.skipped >> filter & 1) == 0; };
   for (auto i = table.filters.size(); i-- > 0;) {
     if (!applied(i)) continue;

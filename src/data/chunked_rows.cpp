@@ -9,6 +9,7 @@
 
 #include "core/memory.hpp"
 #include "data/chunk_codec.hpp"
+#include "data/stage_clock.hpp"
 #include "io/storage_error.hpp"
 
 namespace trainrt::data {
@@ -72,6 +73,7 @@ ChunkedRows::Box ChunkedRows::box_of(std::uint64_t chunk) const {
 std::vector<std::byte> ChunkedRows::decoded(std::uint64_t chunk, const Box& box) const {
   const auto bytes = bytes_of_box(box.stored, table_.dtype);
   if (library_) {
+    const InStage reading(Stage::storage);
     std::vector<std::byte> values(bytes);
     library_->read(box.start, box.count, values.data());
     return values;

@@ -49,6 +49,7 @@ class CsvPass final : public RecordPass {
   }
 
   void take(const Record& record, std::size_t place) override {
+    if (decoder_.counts_values_) require_count(record);
     if (decoder_.quotes_ && record.text.find('"') != record.text.npos)
       take_quoted(record, place);
     else
@@ -160,6 +161,17 @@ class CsvPass final : public RecordPass {
     if (!good) refuse(text, number, record, fmt::format("is no {}", name_of(dtype)));
   }
 
+  /// For a file whose rows were not counted when it was looked at.
+  void require_count(const Record& record) {
+    const auto *at = record.text.data(), *const end = at + record.text.size();
+    std::size_t count = 1;
+    for (at = csv_value_of(at, end, record).end; at != end; at = csv_value_of(at + 1, end, record).end) ++count;
+    if (count != decoder_.columns_.size())
+      bad_row(decoder_.path_, record.row,
+              fmt::format("it has {}, and the first row has {}", counted(static_cast<std::int64_t>(count), "value"),
+                          decoder_.columns_.size()));
+  }
+
   [[noreturn]] void refuse_count(std::size_t count, const Record& record) const {
     bad_row(decoder_.path_, record.row,
             fmt::format("it has only {}: the file was changed", counted(static_cast<std::int64_t>(count), "value")));
@@ -185,6 +197,7 @@ CsvDecoder::CsvDecoder(std::string path, std::vector<CsvColumn> columns, const C
       columns_(std::move(columns)),
       delimiter_(options.delimiter),
       quotes_(quotes),
+      counts_values_(options.skips_errors),
       missing_(options.missing),
       number_is_missing_(std::any_of(missing_.begin(), missing_.end(),
                                      [](const auto& word) { return !word.empty() && real_in(word) && word != "NaN"; })) {

@@ -26,6 +26,7 @@ class CsvDecoder final : public RecordDecoder {
   std::vector<std::size_t> sample_bytes_;  ///< of each field of numbers
   char delimiter_;
   bool quotes_;
+  bool counts_values_;  ///< of each row
   std::vector<std::string> missing_;
   bool number_is_missing_;  ///< a word for missing values looks like a number
 };

@@ -54,7 +54,7 @@ FileContent look_at_csv(const DataFile& file, const Options& given, const Record
   const auto input = open_text_file(file);
   auto scan = scan_rows(*input,
                         {.quotes = options.quotes,
-                         .delimiter = options.delimiter,
+                         .delimiter = options.skips_errors ? '\n' : options.delimiter,
                          .header = options.header,
                          .longest_row = options.longest_record},
                         limits.spacing);
@@ -67,8 +67,9 @@ FileContent look_at_csv(const DataFile& file, const Options& given, const Record
   infer_types(columns, *records, options, quotes, looked_at);
   FileContent content{records->size(), place_columns(columns, options), {}};
   require_one_name_each(content.fields, options, file.path);
-  RecordSource(records, content.fields, std::make_unique<CsvDecoder>(file.path, columns, options, quotes), false)
-      .check_first(looked_at);
+  if (!options.skips_errors)
+    RecordSource(records, content.fields, std::make_unique<CsvDecoder>(file.path, columns, options, quotes), false)
+        .check_first(looked_at);
   PackedWriter packed;
   packed.number(quotes ? 1 : 0);
   pack(columns, packed);

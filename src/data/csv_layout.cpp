@@ -8,6 +8,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/text.hpp"
+#include "data/dataset_options.hpp"
 
 namespace trainrt::data {
 
@@ -44,6 +45,7 @@ CsvOptions csv_options(const Options& options, const std::string& path) {
                   .longest_record = options.bytes("longest_record"),
                   .columns = words_in(options.text("columns")),
                   .types = given_types(options.text("types")),
+                  .skips_errors = skips_errors(options),
                   .missing = words_in(options.text("na"))};
   set_vector(options.text("vector"), made);
   made.missing.emplace_back();

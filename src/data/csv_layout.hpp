@@ -22,6 +22,7 @@ struct CsvOptions {
   GivenTypes types;
   std::string vector;                ///< name of the field that several columns become; "" if none
   DType vector_type = DType::f32;    ///< of its values
+  bool skips_errors = false;         ///< rows of more or fewer values are left to whoever reads them
   std::vector<std::string> missing;  ///< words for a value that is not there
 };
 

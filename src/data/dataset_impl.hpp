@@ -9,7 +9,9 @@
 #include "data/batch_plan.hpp"
 #include "data/epoch_order.hpp"
 #include "data/sample_maps.hpp"
+#include "data/skipping_reader.hpp"
 #include "data/source.hpp"
+#include "data/stage_clock.hpp"
 
 namespace trainrt {
 
@@ -47,8 +49,11 @@ struct DatasetImpl {
   std::uint64_t memory = 256 << 20;    ///< bytes that batches read ahead may take
   std::uint64_t seed = 0;              ///< of the run, with the dataset's own
   std::uint64_t own_seed = 0;
-  std::string files, order_text;  ///< what the place inside an epoch hangs on (identity.hpp)
-  double waited_s = 0;            ///< the train thread, for batches
+  std::string files, order_text;                   ///< what the place inside an epoch hangs on (identity.hpp)
+  std::unique_ptr<data::SkippingReader> skipping;  ///< if samples that cannot be read are skipped
+  data::StageTimes stages;                         ///< of reading batches
+  double handed_over_s = 0;                        ///< the train thread, to take batches that were there
+  double waited_s = 0;                             ///< the train thread, for batches
   Cursor cursor;
   bool restored = false;  ///< cursor came from a checkpoint and no range has begun since
 };

@@ -57,6 +57,11 @@ std::vector<OptionSpec> options_of_samples() {
 /// How they are read.
 std::vector<OptionSpec> options_of_reading() {
   return {
+      {.key = "on_error",
+       .default_value = "stop",
+       .help = "what happens if a sample cannot be read, or a file not be opened at first: stop, or skip it, count it and "
+               "warn; batches are smaller then, and files are not kept in memory",
+       .choices = {"stop", "skip"}},
       {.key = "threads",
        .type = OptionType::integer,
        .default_value = "2",
@@ -82,6 +87,11 @@ std::vector<OptionSpec> options_of_all() {
 const std::vector<OptionSpec>& common_options() {
   static const auto specs = options_of_all();
   return specs;
+}
+
+bool skips_errors(const Options& options) {
+  const auto* const given = options.find("on_error");
+  return given != nullptr && given->text == "skip";
 }
 
 }  // namespace trainrt::data

@@ -14,6 +14,7 @@
 #include "data/pieced_rows.hpp"
 #include "data/row_file.hpp"
 #include "data/source.hpp"
+#include "data/stage_clock.hpp"
 
 namespace trainrt::data {
 
@@ -69,6 +70,7 @@ class LibraryRows final : public Rows {
     row_.insert(row_.begin(), 1);
   }
   void read(std::span<const std::uint64_t> rows, std::byte* out) const override {
+    const InStage reading(Stage::storage);
     Shape start(row_.size()), count = row_;
     for (std::size_t at = 0; at < rows.size();) {
       start.front() = static_cast<std::int64_t>(rows[at]);

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "data/stage_clock.hpp"
 #include "io/file.hpp"
 #include "io/storage_error.hpp"
 #include "io/storage_retry.hpp"
@@ -75,6 +76,7 @@ InputFile::InputFile(const DataFile& file) : file_(file), handles_(std::make_uni
 InputFile::~InputFile() = default;
 
 void InputFile::read(std::uint64_t offset, std::span<std::byte> into) const {
+  const InStage reading(Stage::storage);
   io::retried([&] {
     const auto used = handles_->get(file_.path);
     try {

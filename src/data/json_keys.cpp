@@ -107,7 +107,13 @@ std::vector<JsonKey> json_keys(const RecordFile& records, const JsonOptions& opt
   if (!options.columns.empty()) names = options.columns;
   if (names.empty()) throw UsageError(fmt::format("'{}': its first object has no keys", records.path()));
   JsonGuess guess(names);
-  records.read_first(looked_at, [&](const Record& record, std::size_t) { visit_record(records.path(), record, guess); });
+  records.read_first(looked_at, [&](const Record& record, std::size_t) {
+    try {
+      visit_record(records.path(), record, guess);
+    } catch (const UsageError&) {
+      if (!options.skips_errors) throw;
+    }
+  });
   return guess.found(options.types);
 }
 

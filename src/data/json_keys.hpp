@@ -25,6 +25,7 @@ struct JsonKey {
 struct JsonOptions {
   std::vector<std::string> columns;  ///< keys that are read; those of the first object if there is none
   GivenTypes types;
+  bool skips_errors = false;  ///< objects that are none are left to whoever reads them
 };
 
 /// Finds the keys of the first object, and infers from so many what their values are. Throws UsageError that names file,

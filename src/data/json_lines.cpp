@@ -9,6 +9,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/text.hpp"
+#include "data/dataset_options.hpp"
 #include "data/json_keys.hpp"
 #include "data/json_object.hpp"
 #include "data/text_file.hpp"
@@ -157,7 +158,7 @@ class JsonDecoder final : public RecordDecoder {
 }  // namespace
 
 FileContent look_at_json_lines(const DataFile& file, const Options& given, const RecordLimits& limits) {
-  const JsonOptions options{words_in(given.text("columns")), given_types(given.text("types"))};
+  const JsonOptions options{words_in(given.text("columns")), given_types(given.text("types")), skips_errors(given)};
   const auto input = open_text_file(file);
   auto scan = scan_rows(*input, {.longest_row = given.bytes("longest_record")}, limits.spacing);
   if (scan.index.records() == 0) throw UsageError(fmt::format("'{}' holds no records", file.path));
@@ -165,7 +166,8 @@ FileContent look_at_json_lines(const DataFile& file, const Options& given, const
   const auto looked_at = records->records_within(limits.looked_at, limits.looked_at_bytes);
   const auto keys = json_keys(*records, options, looked_at);
   FileContent content{records->size(), fields_of(keys), {}};
-  RecordSource(records, content.fields, std::make_unique<JsonDecoder>(file.path, keys), false).check_first(looked_at);
+  if (!options.skips_errors)
+    RecordSource(records, content.fields, std::make_unique<JsonDecoder>(file.path, keys), false).check_first(looked_at);
   PackedWriter packed;
   pack(keys, packed);
   scan.index.pack(packed);

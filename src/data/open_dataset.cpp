@@ -16,6 +16,7 @@
 #include "data/row_ranges.hpp"
 #include "data/selected_source.hpp"
 #include "data/transform.hpp"
+#include "io/storage_error.hpp"
 
 namespace trainrt::data {
 
@@ -128,6 +129,37 @@ void require_same_fields(const Listing::Entry& first, const Listing::Entry& othe
                                  first.file.path, one, other.file.path, two));
 }
 
+/// Whether the file is one of the dataset. If it cannot be: an error, or, as the key on_error says, a warning.
+bool add_file(Listing& listing, DataFile file, const Options& options, const Format& format) try {
+  auto content = format.look(file, options);
+  note_heads(file);
+  Listing::Entry entry{std::move(file), std::move(content)};
+  if (!listing.entries.empty()) require_same_fields(listing.entries.front(), entry);
+  listing.entries.push_back(std::move(entry));
+  return true;
+} catch (const io::StorageError&) {
+  throw;
+} catch (const Error& error) {
+  if (!skips_errors(options)) throw;
+  log::run_warning(fmt::format("a file is skipped: {}", error.what()));
+  return false;
+}
+
+void list_files(Listing& listing, const Options& options, const Format& format) {
+  listing.files_of_sources = files_of_sources(options);
+  std::size_t source = 0, of_source = 0;
+  for (auto& file : files_of(options, format)) {
+    while (source < listing.files_of_sources.size() && of_source == listing.files_of_sources[source])
+      ++source, of_source = 0;
+    const bool is_added = add_file(listing, std::move(file), options, format);
+    if (is_added)
+      ++of_source;
+    else if (source < listing.files_of_sources.size())
+      --listing.files_of_sources[source];
+  }
+  if (listing.entries.empty()) throw UsageError("none of its files can be read");
+}
+
 /// What a window of each field takes, as far as its samples have one length.
 std::uint64_t bytes_of_window(const DatasetImpl& dataset) {
   std::uint64_t bytes = 0;
@@ -170,7 +202,7 @@ std::uint64_t bytes_of_files(const Listing& listing) {
 }
 
 std::shared_ptr<const Source> joined(const Format& format, const Options& options, const Listing& listing) {
-  const bool keep = bytes_of_files(listing) <= options.bytes("memory");
+  const bool keep = !skips_errors(options) && bytes_of_files(listing) <= options.bytes("memory");
   if (listing.entries.size() == 1) return format.open(listing.entries[0].file, listing.entries[0].content, options, keep);
   std::vector<std::uint64_t> sizes;
   for (const auto& entry : listing.entries) sizes.push_back(entry.content.samples);
@@ -207,18 +239,12 @@ Listing list_dataset(const std::string& name, const Options& options) {
     const auto& format = format_of(section, options);
     const auto good = checked_options(section, options, format);
     Listing listing{std::string(format.name), {}};
+    list_files(listing, good, format);
     std::uint64_t samples = 0;
-    for (auto& file : files_of(good, format)) {
-      auto content = format.look(file, good);
-      note_heads(file);
-      samples += content.samples;
-      listing.entries.push_back({std::move(file), std::move(content)});
-      require_same_fields(listing.entries.front(), listing.entries.back());
-    }
+    for (const auto& entry : listing.entries) samples += entry.content.samples;
     if (samples == 0) throw UsageError("its files hold no samples");
     listing.rows = text_of_rows(good.text("rows"));
     require_rows(listing, samples);
-    listing.files_of_sources = files_of_sources(good);
     if (!listing.files_of_sources.empty()) parts_of(listing, good);
     return listing;
   });
@@ -238,6 +264,7 @@ std::shared_ptr<DatasetImpl> open_dataset(const std::string& name, const Options
   dataset->source = in_section(section, [&] { return transformed(dataset->source, good); });
   dataset->maps =
       in_section(section, [&] { return std::make_shared<const SampleMaps>(augmented(dataset->source->fields(), good)); });
+  if (skips_errors(good)) dataset->skipping = std::make_unique<SkippingReader>(name);
   dataset->threads = static_cast<int>(good.integer("threads"));
   dataset->memory = good.bytes("memory");
   const auto own_seed = static_cast<std::uint64_t>(good.integer("shuffle_seed"));

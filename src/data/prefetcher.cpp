@@ -59,9 +59,10 @@ void Prefetcher::show(std::uint64_t first, std::uint64_t end) {
   if (first <= next_taken_ && next_taken_ < end) ready_.notify_one();
 }
 
-void Prefetcher::next(BatchData& batch) {
+bool Prefetcher::next(BatchData& batch) {
   std::unique_lock lock(mutex_);
   auto& slot = slot_of(next_taken_);
+  const bool was_ready = slot.is_ready;
   ready_.wait(lock, [&] { return slot.is_ready; });
   slot.is_ready = false;
   ++next_taken_;
@@ -71,6 +72,7 @@ void Prefetcher::next(BatchData& batch) {
   lock.unlock();
   if (has_room) room_.notify_one();
   if (error) std::rethrow_exception(error);
+  return was_ready;
 }
 
 }  // namespace trainrt::data

@@ -39,7 +39,8 @@ class Prefetcher {
   Prefetcher(const Prefetcher&) = delete;
 
   /// Takes the next batch; the memory of `batch` is used again for a later one. There must be one left.
-  void next(BatchData& batch);
+  /// Returns whether it was there already: false if it was waited for.
+  bool next(BatchData& batch);
 
  private:
   struct Slot {

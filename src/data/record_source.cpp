@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "data/stage_clock.hpp"
+
 namespace trainrt::data {
 
 namespace {
@@ -55,6 +57,7 @@ std::vector<Column> RecordSource::first(std::uint64_t samples) const {
 }
 
 void RecordSource::read_ascending(std::span<const std::uint64_t> samples, std::span<Column> columns) const {
+  const InStage decoding(Stage::decode);
   const auto pass = begin(samples.size(), columns);
   records_->read(samples, [&](const Record& record, std::size_t place) { pass->take(record, place); });
 }

@@ -6,6 +6,7 @@
 #include <trainrt/error.hpp>
 
 #include "data/field_wishes.hpp"
+#include "data/stage_clock.hpp"
 
 namespace trainrt::data {
 
@@ -29,6 +30,7 @@ class TransformedSource final : public Source {
 
   void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override {
     source_->read(samples, columns);
+    const InStage transforming(Stage::transform);
     for (auto& column : columns)
       for (const auto& map : maps_[column.field]) {
         std::vector<std::byte> made(samples.size() * sample_bytes(map->field()));

@@ -75,6 +75,7 @@ void Autofill::fill_details(Record& record, Moment now, const TimeSoFar& time) c
   record.values.emplace_back("_time_startup_s", time.startup_s);
   record.values.emplace_back("_time_checkpoint_s", time.checkpoint_s);
   record.values.emplace_back("_time_data_s", time.data_s);
+  for (const auto& [stage, seconds] : time.data_stages) record.values.emplace_back("_time_data_" + stage + "_s", seconds);
   record.values.emplace_back("_goodput", time.total_s > 0 ? time.steps_s / time.total_s : 0.0);
 }
 

@@ -1,12 +1,15 @@
 #include "trainer/run_datasets.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "core/host.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
+#include "data/dataset_options.hpp"
 #include "data/identity.hpp"
 #include "data/open_dataset.hpp"
 
@@ -78,6 +81,36 @@ double RunDatasets::waited_s() const {
   double seconds = 0;
   for (const auto& [name, impl] : opened_) seconds += impl->waited_s;
   return seconds;
+}
+
+std::vector<std::pair<std::string, double>> RunDatasets::stages() const {
+  std::vector<std::pair<std::string, double>> all;
+  if (spec_.data.empty()) return all;
+  for (std::size_t stage = 0; stage < data::stage_count; ++stage) {
+    double seconds = 0;
+    for (const auto& [name, impl] : opened_) seconds += impl->stages.seconds()[stage];
+    all.emplace_back(data::name_of(static_cast<data::Stage>(stage)), seconds);
+  }
+  double handed_over_s = 0;
+  for (const auto& [name, impl] : opened_) handed_over_s += impl->handed_over_s;
+  all.emplace_back("handover", handed_over_s);
+  return all;
+}
+
+bool RunDatasets::may_skip() const {
+  return std::ranges::any_of(spec_.data, [](const auto& section) { return data::skips_errors(section.second); });
+}
+
+std::uint64_t RunDatasets::skipped() const {
+  std::uint64_t count = 0;
+  for (const auto& [name, impl] : opened_)
+    if (impl->skipping) count += impl->skipping->skipped();
+  return count;
+}
+
+void RunDatasets::warn_if_starving() {
+  for (const auto& [name, impl] : opened_)
+    if (const auto text = starvation_.look(*impl, monotonic_seconds())) log::run_warning(*text);
 }
 
 void RunDatasets::note_places() {

@@ -3,6 +3,8 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <trainrt/dataset.hpp>
 #include <trainrt/state.hpp>
@@ -10,6 +12,7 @@
 #include "config/run_spec.hpp"
 #include "data/dataset_impl.hpp"
 #include "trainer/listed_datasets.hpp"
+#include "trainer/starvation_watch.hpp"
 
 namespace trainrt::trainer {
 
@@ -31,6 +34,15 @@ class RunDatasets {
   void note_places();
   /// Seconds that this rank has waited for batches, in this attempt.
   double waited_s() const;
+  /// What reading has taken in this attempt, over all threads of this rank: each data::Stage, and handover. Empty if the
+  /// config has no dataset.
+  std::vector<std::pair<std::string, double>> stages() const;
+  /// Whether samples that cannot be read are skipped; how many were, on this rank in this attempt.
+  bool may_skip() const;
+  std::uint64_t skipped() const;
+  /// To be called now and then: says of each dataset once if steps have waited for it for much of the time since then, what
+  /// reading it takes, and what helps.
+  void warn_if_starving();
 
  private:
   /// A data cursor as checkpoint values.
@@ -48,6 +60,7 @@ class RunDatasets {
   const Listings& listings_;
   std::map<std::string, std::shared_ptr<DatasetImpl>> opened_;
   std::map<std::string, StoredCursor> cursors_;
+  StarvationWatch starvation_;
 };
 
 }  // namespace trainrt::trainer

@@ -171,6 +171,7 @@ void Session::report(const Metrics& metrics, const ReportOptions& options, const
 
   const auto take = options.of_first_rank ? trainer::first_rank_report : trainer::aggregate_report;
   auto record = take(metrics, progress_.iteration + 1, communicator_);
+  add_skipped(record);
   take_record(record);
   reported_ = true;
   attempt_.meter.reported(progress_.iteration);
@@ -181,9 +182,18 @@ void Session::report(const Metrics& metrics, const ReportOptions& options, const
     attempt_.callbacks.take_ranks(trainer::reports_of_ranks(metrics, progress_.iteration, communicator_));
   comm::agreed(
       communicator_, [&] { reporter_->write(std::move(record), progress_.step, time_so_far()); }, trainer::with_advice);
+  datasets_.warn_if_starving();
   fault_point("reported");
   saves_.advance(outcome.saves);
   obey(outcome, spec_.checkpoint.every.due_at_report(progress_.iteration), given ? &*given : nullptr);
+}
+
+/// Samples that datasets have skipped on all ranks, in this attempt.
+void Session::add_skipped(metrics::Record& record) {
+  if (!datasets_.may_skip()) return;
+  std::array<std::int64_t, 1> skipped = {static_cast<std::int64_t>(datasets_.skipped())};
+  communicator_.all_reduce(skipped, Op::sum, "how many samples were skipped");
+  record.values.emplace_back("_data_skipped", skipped[0]);
 }
 
 metrics::TimeSoFar Session::time_so_far() const {
@@ -191,6 +201,7 @@ metrics::TimeSoFar Session::time_so_far() const {
   return {.startup_s = timing.startup_s,
           .checkpoint_s = timing.checkpoint_s,
           .data_s = datasets_.waited_s(),
+          .data_stages = datasets_.stages(),
           .total_s = timing.total_s(),
           .steps_s = timing.steps_s};
 }

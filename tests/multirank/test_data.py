@@ -134,5 +134,21 @@ def check_says_what_a_dataset_holds():
     job = run([TRAINRT, "check", "--config", config_of(folder)])
     check("dataset         train: ok, 103 samples in 3 files (idx): images u8[4, 4]" in job.out, "it is not said", job)
 
+@test
+def samples_that_cannot_be_read_stop_a_run_or_are_skipped_and_counted_over_all_ranks():
+    folder = scratch()
+    bad = {3, 50, 51, 99}
+    rows = "".join(f"{'?' if n in bad else n % 251}\n" for n in range(SAMPLES))
+    (folder / "x.csv").write_text("images\n" + rows)
+    config = config_of(folder, source=folder / "x.csv", types="images:u8", shuffle="true")
+    job = run_ranks(2, config)
+    check_exit(job, USAGE)
+    check("x.csv', row 5" in job.err and "'?'" in job.err, "the place is not named", job)
+    job = run_ranks(2, config, "--data.train.on_error=skip")
+    check_exit(job, FINISHED)
+    equal(seen(config), [0 if n in bad else 1 for n in range(SAMPLES)] * EPOCHS, "how often each sample was seen")
+    equal([row["_data_skipped"] for row in reports(run_dir_of(config))], [len(bad), 2 * len(bad)], "samples that are counted as skipped")
+    check(job.err.count("is skipped: ") >= 2 * len(bad), "the samples are not told of", job)
+
 
 main()

@@ -124,6 +124,8 @@ def detailed_metrics_tell_where_the_time_went():
     check_iterations(run_dir_of(detailed), 3)
     for row in reports(run_dir_of(detailed)):
         check(row["_time_startup_s"] > 0 and row["_time_checkpoint_s"] >= 0 and 0 < row["_goodput"] < 1, f"the time in a report: {row}")
+        for stage in ("storage", "decode", "transform", "batch", "handover"):
+            check(row[f"_time_data_{stage}_s"] >= 0, f"the time of reading data in a report: {row}")
     check(reports(run_dir_of(detailed))[-1]["_time_checkpoint_s"] > 0, "two checkpoints cost nothing")
 
 

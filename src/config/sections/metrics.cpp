@@ -28,7 +28,8 @@ const Section metrics{
             {.key = "metrics.detailed",
              .default_value = "false",
              .help = "adds _date, _hostname, _node_ip, _pid, _time_total_s, _time_startup_s, _time_checkpoint_s, "
-                     "_time_data_s, _goodput to every report"}),
+                     "_time_data_s, _time_data_STAGE_s, "
+                     "_goodput to every report"}),
         key(&MetricsKeys::every_report,
             {.key = "metrics.progress",
              .default_value = "auto",

@@ -41,10 +41,12 @@ TEST_CASE("the detailed keys are there when asked for; the total time goes on af
   const std::vector<Record> history{{1, {{"_time_this_iter_s", 10.0}}}, {2, {{"_time_this_iter_s", 5.0}}}};
   Autofill autofill(true, history, {1000, 0});
   Record record{3, {}};
-  autofill.fill(record, {1002, 1800000000}, {.startup_s = 5, .checkpoint_s = 1, .data_s = 2, .total_s = 10, .steps_s = 4});
+  autofill.fill(
+      record, {1002, 1800000000},
+      {.startup_s = 5, .checkpoint_s = 1, .data_s = 2, .data_stages = {{"storage", 1.5}}, .total_s = 10, .steps_s = 4});
   CHECK(keys(record) == std::vector<std::string>{"_timestamp", "_time_this_iter_s", "_training_iteration", "_date",
                                                  "_hostname", "_node_ip", "_pid", "_time_total_s", "_time_startup_s",
-                                                 "_time_checkpoint_s", "_time_data_s", "_goodput"});
+                                                 "_time_checkpoint_s", "_time_data_s", "_time_data_storage_s", "_goodput"});
   CHECK(get<double>(record, "_time_startup_s") == 5);
   CHECK(get<double>(record, "_time_checkpoint_s") == 1);
   CHECK(get<double>(record, "_time_data_s") == 2);
