@@ -1,8 +1,15 @@
 #include "data/chunk_cache.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 namespace trainrt::data {
+
+namespace {
+
+constexpr std::uint64_t most_ahead = 4;
+
+}  // namespace
 
 ChunkCache::Entries::iterator ChunkCache::erase(Entries::iterator entry) {
   bytes_ -= entry->bytes;
@@ -30,19 +37,46 @@ void ChunkCache::forget(const Key& key) {
   if (const auto found = places_.find(key); found != places_.end()) erase(found->second);
 }
 
-ChunkCache::Values ChunkCache::get(const Key& key, std::size_t bytes, const std::function<std::vector<std::byte>()>& make) {
+ChunkCache::Values ChunkCache::get(const Key& key, std::size_t bytes, const Make& make, std::uint64_t end_ahead) {
   std::optional<std::promise<Values>> mine;
   const auto there = find_or_add(key, bytes, mine);
-  if (!mine) return there.get();
+  if (mine) return make_for(key, make, *mine);
+  if (there.wait_for(std::chrono::seconds(0)) != std::future_status::ready && is_in_turn(key, bytes))
+    make_ahead(key, bytes, make, end_ahead);
+  return there.get();
+}
+
+ChunkCache::Values ChunkCache::make_for(const Key& key, const Make& make, std::promise<Values>& waiting) {
   try {
-    auto values = std::make_shared<const std::vector<std::byte>>(make());
-    mine->set_value(values);
+    auto values = std::make_shared<const std::vector<std::byte>>(make(key.chunk));
+    waiting.set_value(values);
     return values;
   } catch (...) {
     forget(key);
-    mine->set_exception(std::current_exception());
+    waiting.set_exception(std::current_exception());
     throw;
   }
+}
+
+/// The first of the next few chunks that is not there.
+void ChunkCache::make_ahead(Key key, std::size_t bytes, const Make& make, std::uint64_t end) {
+  for (const auto last = key.chunk + most_ahead; key.chunk < last && key.chunk + 1 < end;) {
+    ++key.chunk;
+    std::optional<std::promise<Values>> mine;
+    find_or_add(key, bytes, mine);
+    if (!mine) continue;
+    try {
+      make_for(key, make, *mine);
+    } catch (...) {  // whoever asks for it tries again, and is told
+    }
+    return;
+  }
+}
+
+/// Whether the chunk before it was used not long ago, and there is room for several.
+bool ChunkCache::is_in_turn(Key key, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  return bytes <= most_bytes_ / (2 * most_ahead) && (key.chunk-- == 0 || places_.contains(key));
 }
 
 std::uint64_t ChunkCache::new_owner() {

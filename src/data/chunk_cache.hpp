@@ -26,9 +26,11 @@ class ChunkCache {
   };
 
   explicit ChunkCache(std::uint64_t most_bytes) : most_bytes_(most_bytes) {}
+  using Make = std::function<std::vector<std::byte>(std::uint64_t chunk)>;
   /// The chunk of `bytes` bytes, which `make` gives if it is not there. What it throws is thrown to all who wait for it,
-  /// and the next one who asks tries again.
-  Values get(const Key& key, std::size_t bytes, const std::function<std::vector<std::byte>()>& make);
+  /// and the next one who asks tries again. Chunks before `end_ahead`, as large and of the same table, are made instead of
+  /// waiting, if chunks are read in turn: else all threads would wait for the one that makes the next.
+  Values get(const Key& key, std::size_t bytes, const Make& make, std::uint64_t end_ahead = 0);
   std::uint64_t new_owner();
   void drop(std::uint64_t owner);
   void allow(std::uint64_t most_bytes);  ///< if that is more than before
@@ -41,6 +43,9 @@ class ChunkCache {
   };
   using Entries = std::list<Entry>;
   std::shared_future<Values> find_or_add(const Key& key, std::size_t bytes, std::optional<std::promise<Values>>& mine);
+  Values make_for(const Key& key, const Make& make, std::promise<Values>& waiting);
+  void make_ahead(Key key, std::size_t bytes, const Make& make, std::uint64_t end);
+  bool is_in_turn(Key key, std::size_t bytes);
   void forget(const Key& key);
   Entries::iterator erase(Entries::iterator entry);
 
@@ -60,9 +65,9 @@ class ChunkCacheShare {
   ~ChunkCacheShare() { cache_->drop(owner_); }
   ChunkCacheShare(const ChunkCacheShare&) = delete;
   ChunkCacheShare& operator=(const ChunkCacheShare&) = delete;
-  ChunkCache::Values get(std::size_t table, std::uint64_t chunk, std::size_t bytes,
-                         const std::function<std::vector<std::byte>()>& make) {
-    return cache_->get({owner_, table, chunk}, bytes, make);
+  ChunkCache::Values get(std::size_t table, std::uint64_t chunk, std::size_t bytes, const ChunkCache::Make& make,
+                         std::uint64_t end_ahead) {
+    return cache_->get({owner_, table, chunk}, bytes, make, end_ahead);
   }
 
  private:

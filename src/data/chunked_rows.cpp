@@ -93,7 +93,8 @@ std::vector<std::byte> ChunkedRows::decoded(std::uint64_t chunk, const Box& box)
 }
 
 ChunkCache::Values ChunkedRows::values_of(std::uint64_t chunk, const Box& box) const {
-  return cache_->get(number_, chunk, bytes_of_box(box.stored, table_.dtype), [&] { return decoded(chunk, box); });
+  const auto make = [&](std::uint64_t wanted) { return decoded(wanted, wanted == chunk ? box : box_of(wanted)); };
+  return cache_->get(number_, chunk, bytes_of_box(box.stored, table_.dtype), make, table_.chunks.size());
 }
 
 /// Of one row, what lies in the box from that axis on.

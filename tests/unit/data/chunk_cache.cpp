@@ -1,5 +1,9 @@
 #include "data/chunk_cache.hpp"
 
+#include <mutex>
+#include <set>
+#include <thread>
+
 #include <trainrt/error.hpp>
 
 #include "unit/data/support.hpp"
@@ -16,7 +20,7 @@ std::vector<std::byte> chunk_of(int number, std::size_t bytes) { return {bytes, 
 TEST_CASE("a chunk that several threads want at once is made once") {
   ChunkCache cache(1000);
   std::atomic<int> made = 0, waiting = 0;
-  const auto make = [&] {
+  const auto make = [&](std::uint64_t) {
     while (waiting < 4) std::this_thread::yield();  // until all have asked, or are about to
     ++made;
     return chunk_of(7, 10);
@@ -37,7 +41,7 @@ TEST_CASE("the cache keeps the chunks that were used last, up to its limit, and 
   ChunkCache cache(30);
   int made = 0;
   const auto get = [&](std::uint64_t chunk, std::size_t bytes) {
-    cache.get({1, 0, chunk}, bytes, [&] {
+    cache.get({1, 0, chunk}, bytes, [&](std::uint64_t) {
       ++made;
       return chunk_of(0, bytes);
     });
@@ -56,10 +60,61 @@ TEST_CASE("the cache keeps the chunks that were used last, up to its limit, and 
 
 TEST_CASE("a chunk that cannot be made is tried again by the next one, and what an owner leaves is forgotten") {
   ChunkCache cache(100);
-  CHECK_THROWS_WITH(cache.get({1, 0, 0}, 10, []() -> std::vector<std::byte> { throw Error("damaged"); }), "damaged");
-  CHECK(*cache.get({1, 0, 0}, 10, [] { return chunk_of(1, 10); }) == chunk_of(1, 10));
-  CHECK(*cache.get({2, 0, 0}, 10, [] { return chunk_of(2, 10); }) == chunk_of(2, 10));
+  CHECK_THROWS_WITH(cache.get({1, 0, 0}, 10, [](std::uint64_t) -> std::vector<std::byte> { throw Error("damaged"); }),
+                    "damaged");
+  CHECK(*cache.get({1, 0, 0}, 10, [](std::uint64_t) { return chunk_of(1, 10); }) == chunk_of(1, 10));
+  CHECK(*cache.get({2, 0, 0}, 10, [](std::uint64_t) { return chunk_of(2, 10); }) == chunk_of(2, 10));
   cache.drop(1);
-  CHECK(*cache.get({1, 0, 0}, 10, [] { return chunk_of(3, 10); }) == chunk_of(3, 10));
-  CHECK(*cache.get({2, 0, 0}, 10, [] { return chunk_of(4, 10); }) == chunk_of(2, 10));
+  CHECK(*cache.get({1, 0, 0}, 10, [](std::uint64_t) { return chunk_of(3, 10); }) == chunk_of(3, 10));
+  CHECK(*cache.get({2, 0, 0}, 10, [](std::uint64_t) { return chunk_of(4, 10); }) == chunk_of(2, 10));
+}
+
+TEST_CASE("of chunks that are read in turn, who waits for one makes the next meanwhile, and otherwise none") {
+  const auto made_while_waiting_for = [](ChunkCache& cache, std::uint64_t chunk, std::uint64_t end_ahead) {
+    std::set<std::uint64_t> made;
+    std::mutex mutex;
+    std::atomic<bool> begun = false;
+    const auto make = [&](std::uint64_t wanted) {
+      const auto is_done = [&] { return std::lock_guard(mutex), !made.empty(); };
+      begun = true;
+      for (int i = 0; wanted == chunk && !is_done() && i < 100; ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      const std::lock_guard lock(mutex);
+      if (wanted != chunk) made.insert(wanted);
+      return chunk_of(static_cast<int>(wanted), 10);
+    };
+    std::thread first([&] { cache.get({1, 0, chunk}, 10, make, end_ahead); });
+    while (!begun) std::this_thread::yield();
+    CHECK(*cache.get({1, 0, chunk}, 10, make, end_ahead) == chunk_of(static_cast<int>(chunk), 10));
+    first.join();
+    return made;
+  };
+  using Chunks = std::set<std::uint64_t>;
+  ChunkCache cache(1000);
+  CHECK(made_while_waiting_for(cache, 0, 9) == Chunks{1});
+  CHECK(made_while_waiting_for(cache, 2, 9) == Chunks{3});
+  CHECK(made_while_waiting_for(cache, 4, 5).empty());  // the last one
+  CHECK(made_while_waiting_for(cache, 7, 9).empty());  // 6 was not asked for
+  ChunkCache small(30);
+  CHECK(made_while_waiting_for(small, 0, 9).empty());
+}
+
+TEST_CASE("a chunk ahead that cannot be made is an error of the one who asks for it, and of no other") {
+  ChunkCache cache(1000);
+  std::atomic<bool> begun = false, failed = false;
+  const auto make = [&](std::uint64_t wanted) {
+    begun = true;
+    if (wanted == 1) {
+      failed = true;
+      throw Error("damaged");
+    }
+    for (int i = 0; !failed && i < 1000; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return chunk_of(0, 10);
+  };
+  std::thread first([&] { cache.get({1, 0, 0}, 10, make, 9); });
+  while (!begun) std::this_thread::yield();
+  CHECK(*cache.get({1, 0, 0}, 10, make, 9) == chunk_of(0, 10));
+  first.join();
+  CHECK(failed);
+  CHECK_THROWS_WITH(cache.get({1, 0, 1}, 10, make, 9), "damaged");
 }
