@@ -1,6 +1,10 @@
 #include "data/dataset_options.hpp"
 
+#include <fmt/format.h>
+
+#include "core/text.hpp"
 #include "data/augmentation.hpp"
+#include "data/file_reader.hpp"
 #include "data/format.hpp"
 #include "data/transform.hpp"
 
@@ -54,6 +58,12 @@ std::vector<OptionSpec> options_of_samples() {
        .unit = "blocks"}};
 }
 
+std::string ways_in_words() {
+  std::vector<std::string> words;
+  for (const auto* way : read_way_table()) words.push_back(fmt::format("{} ({})", way->name, way->help));
+  return join(words);
+}
+
 /// How they are read.
 std::vector<OptionSpec> options_of_reading() {
   return {
@@ -67,6 +77,10 @@ std::vector<OptionSpec> options_of_reading() {
        .default_value = "2",
        .help = "threads of each rank that read batches ahead, if the data are not in memory; 0: none",
        .range = {.least = 0, .most = 256}},
+      {.key = "read",
+       .default_value = "pread",
+       .help = "how the bytes of files that are not in memory are read: " + ways_in_words(),
+       .choices = names_of(read_way_table())},
       {.key = "memory",
        .type = OptionType::bytes,
        .default_value = "256 MiB",

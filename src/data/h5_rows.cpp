@@ -45,15 +45,7 @@ class PlacedRows final : public Rows {
   PlacedRows(std::shared_ptr<const InputFiles> files, std::size_t file, const RowPlace& place)
       : files_(std::move(files)), file_(file), place_(place) {}
   void read(std::span<const std::uint64_t> rows, std::byte* out) const override {
-    const auto file = files_->get(file_);
-    for (std::size_t at = 0; at < rows.size();) {
-      const auto count = neighbours(rows, at);
-      const std::span<std::byte> into(out, count * place_.row_bytes);
-      file->read(place_.offset + rows[at] * place_.row_bytes, into);
-      swap_values(into, place_.swapped);
-      out += into.size();
-      at += count;
-    }
+    read_rows(*files_->get(file_), place_, rows, out);
   }
 
  private:

@@ -11,6 +11,7 @@
 #include "data/augmentation.hpp"
 #include "data/block_source.hpp"
 #include "data/dataset_options.hpp"
+#include "data/file_reader.hpp"
 #include "data/identity.hpp"
 #include "data/joined_source.hpp"
 #include "data/row_ranges.hpp"
@@ -201,6 +202,18 @@ std::uint64_t bytes_of_files(const Listing& listing) {
   return bytes;
 }
 
+void set_way(DataFile& file, const ReadWay& way) {
+  file.way = &way;
+  for (auto& companion : file.companions) set_way(companion, way);
+}
+
+Listing with_way(Listing listing, const Options& options) {
+  const auto& way = find_plugin(read_way_table(), options.text("read"), "way of reading");
+  way.require();
+  for (auto& entry : listing.entries) set_way(entry.file, way);
+  return listing;
+}
+
 std::shared_ptr<const Source> joined(const Format& format, const Options& options, const Listing& listing) {
   const bool keep = !skips_errors(options) && bytes_of_files(listing) <= options.bytes("memory");
   if (listing.entries.size() == 1) return format.open(listing.entries[0].file, listing.entries[0].content, options, keep);
@@ -257,7 +270,7 @@ std::shared_ptr<DatasetImpl> open_dataset(const std::string& name, const Options
   const auto good = checked_options(section, options, format);
   auto dataset = std::make_shared<DatasetImpl>();
   dataset->name = name;
-  dataset->source = in_section(section, [&] { return selected(joined(format, good, listing), listing); });
+  dataset->source = in_section(section, [&] { return selected(joined(format, good, with_way(listing, good)), listing); });
   dataset->is_split = good.boolean("split");
   dataset->shard = dataset->is_split ? shard : Shard{};
   set_order(section, good, listing, *dataset);

@@ -15,27 +15,31 @@ RowFile::RowFile(std::shared_ptr<const InputFile> file, const RowPlace& place, b
                                  file_->path(), place.rows, place.row_bytes, place.offset, file_->size()));
   if (!keep) return;
   std::vector<std::byte> all(place.bytes());
-  read_run(0, place.rows, all.data());
+  file_->read(place.offset, all);
+  swap_values(all, place.swapped);
   kept_ = std::move(all);
-}
-
-void RowFile::read_run(std::uint64_t first, std::uint64_t count, std::byte* out) const {
-  const std::span<std::byte> into(out, count * place_.row_bytes);
-  file_->read(place_.offset + first * place_.row_bytes, into);
-  swap_values(into, place_.swapped);
 }
 
 void RowFile::read(std::span<const std::uint64_t> rows, std::byte* out) const {
   const auto bytes = place_.row_bytes;
   if (bytes == 0) return;  // an axis without extent: there is no memory on either side
   if (!kept_.empty()) return copy_rows(kept_, bytes, rows, out);
+  read_rows(*file_, place_, rows, out);
+}
+
+void read_rows(const InputFile& file, const RowPlace& place, std::span<const std::uint64_t> rows, std::byte* out) {
+  std::vector<FilePart> parts;
+  parts.reserve(rows.size());
+  auto* to = out;
   for (std::size_t at = 0; at < rows.size();) {
     std::size_t count = 1;
     while (at + count < rows.size() && rows[at + count] == rows[at] + count) ++count;
-    read_run(rows[at], count, out);
-    out += count * bytes;
+    parts.push_back({place.offset + rows[at] * place.row_bytes, {to, count * place.row_bytes}});
+    to += count * place.row_bytes;
     at += count;
   }
+  file.read(parts);
+  swap_values({out, rows.size() * place.row_bytes}, place.swapped);
 }
 
 void copy_rows(std::span<const std::byte> all, std::size_t row_bytes, std::span<const std::uint64_t> rows, std::byte* out) {

@@ -29,12 +29,13 @@ class RowFile {
   void read(std::span<const std::uint64_t> rows, std::byte* out) const;
 
  private:
-  void read_run(std::uint64_t first, std::uint64_t count, std::byte* out) const;
-
   std::shared_ptr<const InputFile> file_;
   RowPlace place_;
   std::vector<std::byte> kept_;
 };
+
+/// Reads the rows with these numbers, one after another; neighbours in one piece, and all pieces at once.
+void read_rows(const InputFile& file, const RowPlace& place, std::span<const std::uint64_t> rows, std::byte* out);
 
 /// Copies the rows with these numbers out of memory, one after another.
 void copy_rows(std::span<const std::byte> all, std::size_t row_bytes, std::span<const std::uint64_t> rows, std::byte* out);

@@ -116,6 +116,26 @@ std::span<const std::byte> TokenFile::raw(std::uint64_t first, std::uint64_t cou
   return scratch;
 }
 
+void TokenFile::read(std::span<Run> runs, std::vector<std::byte>& scratch) const {
+  if (runs.size() == 1 || is_resident()) {
+    for (auto& run : runs) run.raw = raw(run.first, run.count, scratch);
+    return;
+  }
+  std::uint64_t tokens = 0;
+  for (const auto& run : runs) tokens += run.count;
+  scratch.resize(tokens * type_.bytes);
+  std::vector<FilePart> parts;
+  auto into = std::span(scratch);
+  for (auto& run : runs) {
+    const auto part = into.first(run.count * type_.bytes);
+    parts.push_back({offset_ + run.first * type_.bytes, part});
+    run.raw = part;
+    into = into.subspan(part.size());
+  }
+  file_->read(parts);
+  if (type_.is_big_endian) swap_values(scratch, type_.bytes);
+}
+
 void TokenFile::widen(std::span<const std::byte> raw, std::uint64_t first, std::byte* out) const {
   if (type_.bytes == size_of(type_.widened()) && (type_.is_signed || type_.bytes == 1)) {
     std::copy(raw.begin(), raw.end(), out);

@@ -42,6 +42,14 @@ class TokenFile {
   /// Tokens as they stand in the file, in memory or read into `scratch`; valid as long as that. Any threads may read at
   /// once.
   std::span<const std::byte> raw(std::uint64_t first, std::uint64_t count, std::vector<std::byte>& scratch) const;
+  /// Runs of tokens, each as raw() gives it: read together.
+  struct Run {
+    std::uint64_t first = 0, count = 0;
+    std::span<const std::byte> raw;
+  };
+  void read(std::span<Run> runs, std::vector<std::byte>& scratch) const;
+  /// Runs that it is worth to read together.
+  std::size_t most_together() const { return is_resident() ? 1 : file_->most_in_flight(); }
   /// Writes tokens in their widened type. An id that it does not hold is an Error that names file, token and id.
   void widen(std::span<const std::byte> raw, std::uint64_t first, std::byte* out) const;
 

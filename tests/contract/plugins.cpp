@@ -11,6 +11,7 @@
 #include "comm/gpu_backend.hpp"
 #include "config/section.hpp"
 #include "data/dataset_options.hpp"
+#include "data/file_reader.hpp"
 #include "data/format.hpp"
 #include "data/source.hpp"
 #include "frameworks/builtin_functions.hpp"
@@ -54,6 +55,7 @@ TEST_CASE("every plug-in has a name of its own and help") {
   check_names(comm::backend_table());
   check_names(comm::gpu_backend_table());
   check_names(data::format_table());
+  check_names(data::read_way_table());
   check_names(metrics::sink_table());
   check_names(trainer::callback_table());
   check_names(config::section_table());

@@ -9,12 +9,19 @@ namespace trainrt::data {
 
 namespace {
 
+/// Files that this one names are read as it is.
+H5Index index_of(const DataFile& file, const FileContent& content) {
+  auto index = h5_index_of(content.index);
+  for (auto& part : index.files) part.way = file.way;
+  return index;
+}
+
 class Hdf5Source final : public Source {
  public:
-  Hdf5Source(const FileContent& content, std::uint64_t cache_bytes, bool keep)
+  Hdf5Source(const DataFile& file, const FileContent& content, std::uint64_t cache_bytes, bool keep)
       : size_(content.samples),
         fields_(content.fields),
-        rows_(open_h5_rows(h5_index_of(content.index), content.fields, cache_bytes, keep)) {}
+        rows_(open_h5_rows(index_of(file, content), content.fields, cache_bytes, keep)) {}
 
   std::uint64_t size() const override { return size_; }
   const std::vector<Dataset::Field>& fields() const override { return fields_; }
@@ -56,7 +63,8 @@ bool is_about_its_size(const DataFile& file, const FileContent& content) {
 }
 
 std::unique_ptr<Source> open_hdf5(const DataFile& file, const FileContent& content, const Options& options, bool keep) {
-  return std::make_unique<Hdf5Source>(content, options.bytes("chunk_cache"), keep && is_about_its_size(file, content));
+  return std::make_unique<Hdf5Source>(file, content, options.bytes("chunk_cache"),
+                                      keep && is_about_its_size(file, content));
 }
 
 bool is_hdf5_name(std::string_view name) {

@@ -84,26 +84,41 @@ class TokenSource final : public Source {
   static constexpr std::uint64_t most_at_once = 256;
 
   void read_tokens(std::span<const std::uint64_t> samples, std::byte* out) const {
+    const auto most = file_.most_together();
     std::vector<std::byte> scratch;
+    std::vector<TokenFile::Run> runs;
+    std::vector<std::uint64_t> windows;  // of each run
     for (std::size_t at = 0; at < samples.size();) {
-      std::uint64_t count = 1;
-      while (count < most_at_once && at + count < samples.size() && samples[at + count] == samples[at] + count) ++count;
-      if (count > 1) count = windows_.run_from(samples[at], count);
-      read_run(samples[at], count, out, scratch);
-      out += count * sample_bytes(fields_[0]);
-      at += count;
+      runs.clear();
+      windows.clear();
+      for (; at < samples.size() && runs.size() < most; at += windows.back()) {
+        const auto count = neighbours(samples.subspan(at));
+        const auto first = windows_.at(samples[at]), last = count == 1 ? first : windows_.at(samples[at + count - 1]);
+        runs.push_back({first.first, last.first + last.tokens - first.first, {}});
+        windows.push_back(count);
+      }
+      file_.read(runs, scratch);
+      for (std::size_t i = 0; i < runs.size(); ++i) {
+        widen(runs[i], windows[i], out);
+        out += windows[i] * sample_bytes(fields_[0]);
+      }
     }
   }
 
-  /// Of one document; only its last window may be short.
-  void read_run(std::uint64_t number, std::uint64_t count, std::byte* out, std::vector<std::byte>& scratch) const {
-    const auto first = windows_.at(number), last = count == 1 ? first : windows_.at(number + count - 1);
-    const auto raw = file_.raw(first.first, last.first + last.tokens - first.first, scratch);
+  /// How many of these are one run: windows of one document.
+  std::uint64_t neighbours(std::span<const std::uint64_t> samples) const {
+    std::uint64_t count = 1;
+    while (count < most_at_once && count < samples.size() && samples[count] == samples[0] + count) ++count;
+    return count > 1 ? windows_.run_from(samples[0], count) : 1;
+  }
+
+  /// Only the last window of a run may be short.
+  void widen(const TokenFile::Run& run, std::uint64_t windows, std::byte* out) const {
     const auto bytes = file_.type().bytes, wide = size_of(fields_[0].dtype);
     const auto& form = windows_.form();
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const auto begin = i * form.stride, tokens = i + 1 == count ? last.tokens : form.tokens;
-      file_.widen(raw.subspan(begin * bytes, tokens * bytes), first.first + begin, out);
+    for (std::uint64_t i = 0; i < windows; ++i) {
+      const auto begin = i * form.stride, tokens = std::min(form.tokens, run.count - begin);
+      file_.widen(run.raw.subspan(begin * bytes, tokens * bytes), run.first + begin, out);
       pad(out + tokens * wide, form.tokens - tokens, wide);
       out += form.tokens * wide;
     }
