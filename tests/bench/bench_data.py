@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Samples a second that a train function gets from [data.train] on one rank, 784 bytes and a label each, batches of 64, warm page cache,
-beside the machine's limits, measured in the same process over the same rows, and torch's DataLoader over h5py.
+beside the machine's limits, measured in the same process over the same rows, and torch's DataLoader over h5py. Arguments behind the
+build directory choose rows of this table.
 
 shuffled    HDF5, contiguous, nothing kept in memory, all samples among each other; the limit: pread of each row in the same order
 blocks      the same file shuffled in blocks; the limit: copying the same rows in the same order out of memory
@@ -8,8 +9,14 @@ memory      the same file, kept in memory; the same limit
 gzip        HDF5 with gzip chunks in their order, beside h5py's reading of the same in slices of a chunk
 python      the first one, images and labels as torch tensors in a program's iter_torch_batches()
 tokens      windows of 1,025 tokens out of a flat file, shuffled, beside NumPy's memmap
+sequential  the first file in its own order; the limit: pread of each batch
+cold        out of the page cache: the windows of `tokens` out of 2 GB by read = uring, beside NumPy's memmap; and the first file in its
+            own order, beside reading it past the page cache in pieces of 1 MiB
 """
+import mmap
+import os
 import re
+import sys
 import time
 
 import h5py
@@ -20,6 +27,8 @@ from bench import BUILD, TRAINRT, SOURCE, Bench, need, ratio, with_file
 LIBRARY = BUILD / "bench/data_loop.so"
 SAMPLES, BYTES, CHUNK = 200_000, 784, 1024
 TOKENS, WINDOW = 60_000_000, 1024
+COLD_TOKENS, COLD_BATCHES = 1_000_000_000, 300
+MIB = 1 << 20
 
 
 def write_files(folder):
@@ -29,7 +38,11 @@ def write_files(folder):
         file["images"], file["labels"] = images, labels
     with h5py.File(folder / "gzip.h5", "w") as file:
         file.create_dataset("images", data=images[:50_000] & 15, chunks=(CHUNK, BYTES), compression="gzip", compression_opts=4)
-    numpy.random.default_rng(2).integers(0, 50_000, TOKENS, "u2").tofile(folder / "train.bin")
+    tokens = numpy.random.default_rng(2).integers(0, 50_000, TOKENS, "u2")
+    tokens.tofile(folder / "train.bin")
+    with open(folder / "cold.bin", "wb") as file:
+        for begin in range(0, COLD_TOKENS, TOKENS):
+            file.write(tokens[:COLD_TOKENS - begin].tobytes())
     with h5py.File(folder / "plain.h5", "r") as file:
         return file["images"].id.get_offset()
 
@@ -64,13 +77,38 @@ def h5py_slices(file):
         return len(images) / (time.monotonic() - begin)
 
 
-def memmap_windows(file):
+def memmap_windows(file, windows=None):
     tokens = numpy.memmap(file, "u2", "r")
-    starts = numpy.random.default_rng(3).permutation((TOKENS - 1) // WINDOW) * WINDOW
+    starts = numpy.random.default_rng(3).permutation((len(tokens) - 1) // WINDOW)[:windows] * WINDOW
     begin = time.monotonic()
     for at in range(0, len(starts), 64):
         numpy.stack([tokens[start:start + WINDOW + 1].astype("i4") for start in starts[at:at + 64]]).sum()
     return len(starts) / (time.monotonic() - begin)
+
+
+def forget(file):
+    """Out of the page cache."""
+    with open(file, "rb") as opened:
+        os.fdatasync(opened.fileno())
+        os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def cold_memmap(file):
+    forget(file)
+    return memmap_windows(file, 64 * COLD_BATCHES)
+
+
+def direct(file):
+    """Samples a second that O_DIRECT gives."""
+    forget(file)
+    descriptor, piece, at = os.open(file, os.O_RDONLY | os.O_DIRECT), mmap.mmap(-1, MIB), 0
+    begin = time.monotonic()
+    while (count := os.preadv(descriptor, [piece], at)) > 0:
+        at += count
+        if count < MIB:
+            break
+    os.close(descriptor)
+    return at / BYTES / (time.monotonic() - begin)
 
 
 def main():
@@ -78,7 +116,7 @@ def main():
     need(LIBRARY, "data_loop.so")
     bench = Bench("data", __doc__.strip())
     offset = write_files(bench.work)
-    plain, gzip, train = (bench.work / name for name in ("plain.h5", "gzip.h5", "train.bin"))
+    plain, gzip, train, cold = (bench.work / name for name in ("plain.h5", "gzip.h5", "train.bin", "cold.bin"))
     limits = f"file = {plain}\noffset = {offset}\nrow_bytes = {BYTES}"
     shuffled = {"source": plain, "fields": "images", "shuffle": "true"}
     figures = {}
@@ -87,23 +125,42 @@ def main():
         for name, value in walked(bench, label, data, loop).items():
             figures.setdefault(f"{label}_{name}", []).append(value)
 
+    def of_peer(name, measure):
+        figures.setdefault(name, []).append(measure())
+
+    rows = {
+        "shuffled": lambda: part("shuffled", {**shuffled, "memory": "8 MB"}, limits),
+        "blocks": lambda: part("blocks", {**shuffled, "memory": "8 MB", "block": 1024, "window": 64}, limits),
+        "memory": lambda: part("memory", {**shuffled, "memory": "1 GB"}, limits),
+        "gzip": lambda: (part("gzip", {"source": gzip, "memory": "8 MB", "chunk_cache": "8 MB"}), of_peer("h5py_gzip", lambda: h5py_slices(gzip))),
+        "python": lambda: of_peer("python", lambda: of_program(bench, {**shuffled, "fields": "images, labels", "memory": "8 MB"})),
+        "tokens": lambda: (part("tokens", {"source": train, "length": WINDOW, "shuffle": "true", "memory": "8 MB"}),
+                           of_peer("memmap_tokens", lambda: memmap_windows(train))),
+        "sequential": lambda: part("sequential", {"source": plain, "fields": "images", "memory": "8 MB"}, limits),
+        "cold": lambda: (part("cold_tokens", {"source": cold, "length": WINDOW, "shuffle": "true", "memory": "8 MB", "read": "uring"},
+                              f"file = {cold}\ncold = true\nbatches = {COLD_BATCHES}"), of_peer("cold_memmap", lambda: cold_memmap(cold)),
+                         part("cold_sequential", {"source": plain, "fields": "images", "memory": "8 MB"}, f"file = {plain}\ncold = true"),
+                         of_peer("direct", lambda: direct(plain)))}
+    claims = (("shuffled", "vs_loader", "shuffled_samples", "loader", 20), ("shuffled", "vs_pread", "shuffled_samples", "shuffled_pread", 0.85),
+              ("blocks", "vs_loader", "blocks_samples", "loader", 50), ("blocks", "vs_memory", "blocks_samples", "blocks_memory", 0.65),
+              ("memory", "vs_loader", "memory_samples", "loader", 50), ("memory", "vs_memory", "memory_samples", "memory_memory", 0.65),
+              ("python", "vs_loader", "python", "loader", 8), ("gzip", "vs_h5py", "gzip_samples", "h5py_gzip", 2),
+              ("tokens", "vs_memmap", "tokens_samples", "memmap_tokens", 1.8),
+              ("sequential", "vs_pread", "sequential_samples", "sequential_pread", 0.95),
+              ("cold", "tokens_vs_memmap", "cold_tokens_samples", "cold_memmap", 6),
+              ("cold", "sequential_vs_direct", "cold_sequential_samples", "direct", 0.9))
+    asked = sys.argv[2:] or list(rows)
+    if set(asked) - set(rows):
+        sys.exit(f"no such row: {', '.join(sorted(set(asked) - set(rows)))}; there are: {', '.join(rows)}")
+    claims = [claim for claim in claims if claim[0] in asked]
     for _ in range(5):
-        part("shuffled", {**shuffled, "memory": "8 MB"}, limits)
-        part("blocks", {**shuffled, "memory": "8 MB", "block": 1024, "window": 64}, limits)
-        part("memory", {**shuffled, "memory": "1 GB"}, limits)
-        part("gzip", {"source": gzip, "memory": "8 MB", "chunk_cache": "8 MB"})
-        part("tokens", {"source": train, "length": WINDOW, "shuffle": "true", "memory": "8 MB"})
-        for name, measure in (("loader", lambda: loader(bench, plain)),
-                              ("python", lambda: of_program(bench, {**shuffled, "fields": "images, labels", "memory": "8 MB"})),
-                              ("h5py_gzip", lambda: h5py_slices(gzip)), ("memmap_tokens", lambda: memmap_windows(train))):
-            figures.setdefault(name, []).append(measure())
+        for row in asked:
+            rows[row]()
+        if any(peer == "loader" for *_, peer, _ in claims):
+            of_peer("loader", lambda: loader(bench, plain))
     bench.note(figures)
-    claims = (("shuffled_vs_loader", "shuffled_samples", "loader", 20), ("shuffled_vs_pread", "shuffled_samples", "shuffled_pread", 0.85),
-              ("blocks_vs_loader", "blocks_samples", "loader", 50), ("blocks_vs_memory", "blocks_samples", "blocks_memory", 0.65),
-              ("memory_vs_loader", "memory_samples", "loader", 50), ("memory_vs_memory", "memory_samples", "memory_memory", 0.65),
-              ("python_vs_loader", "python", "loader", 8), ("gzip_vs_h5py", "gzip_samples", "h5py_gzip", 2), ("tokens_vs_memmap", "tokens_samples", "memmap_tokens", 1.8))
-    for name, ours, peer, target in claims:
-        bench.claim(name, ratio(figures[ours], figures[peer]), ">=", target)
+    for row, name, ours, peer, target in claims:
+        bench.claim(f"{row}_{name}", ratio(figures[ours], figures[peer]), ">=", target)
     bench.finish()
 
 

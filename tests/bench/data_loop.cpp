@@ -1,10 +1,12 @@
 // Walks [data.train] and prints the samples a second of its second epoch, every byte of every field touched. With [loop]
-// file instead reads rows of that file in the same order itself: the limit of the machine for pread, and of memory for
-// copying.
+// file and row_bytes also reads rows of that file in the same order itself, neighbours in one piece: the limit of the
+// machine for pread, and of memory for copying. With cold the first epoch counts, after the file has left the page cache.
+// batches: of an epoch, at most.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -28,13 +30,15 @@ std::uint64_t touched(const void* data, std::size_t bytes) {
   return sum;
 }
 
-std::uint64_t walk(const trainrt::Dataset& data, std::int64_t epoch, std::size_t batch_size) {
+std::uint64_t walk(const trainrt::Dataset& data, std::int64_t epoch, std::size_t batch_size, std::uint64_t batches) {
   std::uint64_t sum = 0;
-  for (const auto& batch : data.epoch(epoch).batches(batch_size))
+  for (const auto& batch : data.epoch(epoch).batches(batch_size)) {
+    if (batches-- == 0) break;
     for (const auto& field : data.fields()) {
       const auto values = batch.field(field.name);
       sum += touched(values.data, values.bytes());
     }
+  }
   return sum;
 }
 
@@ -44,10 +48,11 @@ struct Rows {
   std::uint64_t offset = 0, bytes = 0;
   std::vector<std::byte> memory;  ///< all of them; empty: they are read
 
-  void read(std::uint64_t row, std::byte* out) const {
+  void read(std::uint64_t row, std::uint64_t count, std::byte* out) const {
     if (!memory.empty())
-      std::memcpy(out, memory.data() + row * bytes, bytes);
-    else if (::pread(fd, out, bytes, static_cast<off_t>(offset + row * bytes)) != static_cast<ssize_t>(bytes))
+      std::memcpy(out, memory.data() + row * bytes, count * bytes);
+    else if (::pread(fd, out, count * bytes, static_cast<off_t>(offset + row * bytes)) !=
+             static_cast<ssize_t>(count * bytes))
       throw trainrt::Error("the file is too short");
   }
 };
@@ -56,15 +61,29 @@ std::uint64_t walk(const Rows& rows, const std::vector<std::uint64_t>& order, st
   std::vector<std::byte> batch(batch_size * rows.bytes);
   std::uint64_t sum = 0;
   for (std::size_t at = 0; at + batch_size <= order.size(); at += batch_size) {
-    for (std::size_t i = 0; i < batch_size; ++i) rows.read(order[at + i], batch.data() + i * rows.bytes);
+    for (std::size_t i = 0, count = 1; i < batch_size; i += count) {
+      for (count = 1; i + count < batch_size && order[at + i + count] == order[at + i] + count;) ++count;
+      rows.read(order[at + i], count, batch.data() + i * rows.bytes);
+    }
     sum += touched(batch.data(), batch.size());
   }
   return sum;
 }
 
+void forget(const std::string& file) {
+  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0 || ::fdatasync(fd) != 0 || ::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) != 0)
+    throw trainrt::Error("the file stays in the page cache");
+  ::close(fd);
+}
+
+/// `cold_file`: empty if an epoch goes before.
 template <class Work>
-void time(const char* what, std::uint64_t samples, const Work& work) {
-  work(0);
+void time(const char* what, std::uint64_t samples, const std::string& cold_file, const Work& work) {
+  if (cold_file.empty())
+    work(0);
+  else
+    forget(cold_file);
   const auto began = Clock::now();
   const auto sum = work(1);
   const std::chrono::duration<double> took = Clock::now() - began;
@@ -75,9 +94,12 @@ void time(const char* what, std::uint64_t samples, const Work& work) {
 void train(trainrt::Context& ctx) {
   const auto data = ctx.dataset("train");
   const auto batch_size = static_cast<std::size_t>(ctx.config<int>("batch_size", 64));
-  time("samples", data.size(), [&](std::int64_t epoch) { return walk(data, epoch, batch_size); });
   const auto file = ctx.config<std::string>("file", "");
-  if (file.empty()) return;
+  const auto cold_file = ctx.config<bool>("cold", false) ? file : "";
+  const auto batches = std::min<std::uint64_t>(data.batch_count(batch_size), ctx.config<int>("batches", 1 << 30));
+  time("samples", std::min(data.size(), batches * batch_size), cold_file,
+       [&](std::int64_t epoch) { return walk(data, epoch, batch_size, batches); });
+  if (ctx.config<int>("row_bytes", 0) == 0) return;
   std::vector<std::uint64_t> order;
   for (const auto& batch : data.epoch(1).batches(batch_size))
     order.insert(order.end(), batch.indices().begin(), batch.indices().end());
@@ -85,12 +107,13 @@ void train(trainrt::Context& ctx) {
             static_cast<std::uint64_t>(ctx.config<int>("offset", 0)),
             static_cast<std::uint64_t>(ctx.config<int>("row_bytes", 0)),
             {}};
-  time("pread", data.size(), [&](std::int64_t) { return walk(rows, order, batch_size); });
+  time("pread", data.size(), cold_file, [&](std::int64_t) { return walk(rows, order, batch_size); });
+  if (!cold_file.empty()) return;
   std::vector<std::byte> all(data.size() * rows.bytes);
   if (::pread(rows.fd, all.data(), all.size(), static_cast<off_t>(rows.offset)) != static_cast<ssize_t>(all.size()))
     throw trainrt::Error("the file is too short");
   rows.memory = std::move(all);
-  time("memory", data.size(), [&](std::int64_t) { return walk(rows, order, batch_size); });
+  time("memory", data.size(), "", [&](std::int64_t) { return walk(rows, order, batch_size); });
   ::close(rows.fd);
 }
 
