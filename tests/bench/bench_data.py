@@ -12,17 +12,23 @@ tokens      windows of 1,025 tokens out of a flat file, shuffled, beside NumPy's
 sequential  the first file in its own order; the limit: pread of each batch
 cold        out of the page cache: the windows of `tokens` out of 2 GB by read = uring, beside NumPy's memmap; and the first file in its
             own order, beside reading it past the page cache in pieces of 1 MiB
+small       one epoch over 47 MB of NPY by trainrt.data in a Python process, its start and end included, beside Ray Data ($TRAINRT_PYTHON, if it
+            has ray)
+waiting     the share of its steps' time that the train function fashion_mnist waits for its data: 2 ranks, an epoch
 """
+import json
 import mmap
 import os
 import re
+import subprocess
 import sys
 import time
 
 import h5py
 import numpy
 
-from bench import BUILD, TRAINRT, SOURCE, Bench, need, ratio, with_file
+from bench import BUILD, MPIEXEC, TRAINRT, SOURCE, Bench, median, need, ratio, with_file
+from fashion_data import FASHION_MNIST, data_sections, need_fashion_mnist
 
 LIBRARY = BUILD / "bench/data_loop.so"
 SAMPLES, BYTES, CHUNK = 200_000, 784, 1024
@@ -43,6 +49,7 @@ def write_files(folder):
     with open(folder / "cold.bin", "wb") as file:
         for begin in range(0, COLD_TOKENS, TOKENS):
             file.write(tokens[:COLD_TOKENS - begin].tobytes())
+    numpy.save(folder / "small.npy", images[:60_000])
     with h5py.File(folder / "plain.h5", "r") as file:
         return file["images"].id.get_offset()
 
@@ -61,6 +68,29 @@ def of_program(bench, data):
     config = with_file(bench.work / "program.ini", f"[run]\nname = python\nstorage_path = {bench.fresh('runs')}\n[train]\nprogram = /usr/bin/python3 "
                        f"{SOURCE}/tests/bench/program_batches.py\n[data.train]\n{keys}")
     return float(re.search(r"samples_per_s=([0-9]+)", bench.run("python", [TRAINRT, "--config", config])[1])[1])
+
+
+PYTHON = os.environ.get("TRAINRT_PYTHON", "/usr/bin/python3")
+
+
+def has_ray():
+    return subprocess.run([PYTHON, "-c", "import ray.data"], capture_output=True).returncode == 0
+
+
+def small_epoch(bench, whose, file):
+    """Epochs a second."""
+    python = PYTHON if whose == "ray" else "/usr/bin/python3"
+    return 1 / bench.run(f"small {whose}", [python, SOURCE / "tests/bench/small_epoch.py", whose, file], PYTHONPATH=str(BUILD / "python"),
+                         RAY_DATA_DISABLE_PROGRESS_BARS="1")[0]
+
+
+def share_of_waiting(bench):
+    config = with_file(bench.work / "fashion.ini", f"[run]\nname = waiting\nstorage_path = {bench.fresh('runs')}\n[train]\nfunction = fashion_mnist\n"
+                       f"[loop]\nbatch_size = 32\nlr = 0.001\nepochs = 2\n[checkpoint]\nevery = off\n[metrics]\ndetailed = true\n"
+                       f"{data_sections(FASHION_MNIST, shuffle=True)}")
+    bench.run("waiting", [MPIEXEC, "-n", "2", TRAINRT, "--config", config], OMP_NUM_THREADS="1")
+    first, second = (json.loads(line) for line in (bench.work / "runs/waiting/result.json").read_text().splitlines())
+    return (second["_time_data_s"] - first["_time_data_s"]) / second["_time_this_iter_s"]
 
 
 def loader(bench, file):
@@ -117,6 +147,7 @@ def main():
     bench = Bench("data", __doc__.strip())
     offset = write_files(bench.work)
     plain, gzip, train, cold = (bench.work / name for name in ("plain.h5", "gzip.h5", "train.bin", "cold.bin"))
+    small = bench.work / "small.npy"
     limits = f"file = {plain}\noffset = {offset}\nrow_bytes = {BYTES}"
     shuffled = {"source": plain, "fields": "images", "shuffle": "true"}
     figures = {}
@@ -140,7 +171,9 @@ def main():
         "cold": lambda: (part("cold_tokens", {"source": cold, "length": WINDOW, "shuffle": "true", "memory": "8 MB", "read": "uring"},
                               f"file = {cold}\ncold = true\nbatches = {COLD_BATCHES}"), of_peer("cold_memmap", lambda: cold_memmap(cold)),
                          part("cold_sequential", {"source": plain, "fields": "images", "memory": "8 MB"}, f"file = {plain}\ncold = true"),
-                         of_peer("direct", lambda: direct(plain)))}
+                         of_peer("direct", lambda: direct(plain))),
+        "small": lambda: (of_peer("small", lambda: small_epoch(bench, "trainrt", small)), of_peer("small_ray", lambda: small_epoch(bench, "ray", small))),
+        "waiting": lambda: of_peer("waiting", lambda: share_of_waiting(bench))}
     claims = (("shuffled", "vs_loader", "shuffled_samples", "loader", 20), ("shuffled", "vs_pread", "shuffled_samples", "shuffled_pread", 0.85),
               ("blocks", "vs_loader", "blocks_samples", "loader", 50), ("blocks", "vs_memory", "blocks_samples", "blocks_memory", 0.65),
               ("memory", "vs_loader", "memory_samples", "loader", 50), ("memory", "vs_memory", "memory_samples", "memory_memory", 0.65),
@@ -148,10 +181,15 @@ def main():
               ("tokens", "vs_memmap", "tokens_samples", "memmap_tokens", 1.8),
               ("sequential", "vs_pread", "sequential_samples", "sequential_pread", 0.95),
               ("cold", "tokens_vs_memmap", "cold_tokens_samples", "cold_memmap", 6),
-              ("cold", "sequential_vs_direct", "cold_sequential_samples", "direct", 0.9))
+              ("cold", "sequential_vs_direct", "cold_sequential_samples", "direct", 0.9), ("small", "vs_ray_data", "small", "small_ray", 50))
     asked = sys.argv[2:] or list(rows)
     if set(asked) - set(rows):
         sys.exit(f"no such row: {', '.join(sorted(set(asked) - set(rows)))}; there are: {', '.join(rows)}")
+    if "small" in asked and not has_ray():
+        print(f"skipped: small: {PYTHON} has no ray; TRAINRT_PYTHON names one that has (make test-frameworks makes one)", flush=True)
+        asked.remove("small")
+    if "waiting" in asked:
+        need_fashion_mnist()
     claims = [claim for claim in claims if claim[0] in asked]
     for _ in range(5):
         for row in asked:
@@ -161,6 +199,8 @@ def main():
     bench.note(figures)
     for row, name, ours, peer, target in claims:
         bench.claim(f"{row}_{name}", ratio(figures[ours], figures[peer]), ">=", target)
+    if "waiting" in asked:
+        bench.claim("waiting_of_steps", median(figures["waiting"]), "<=", 0.01)
     bench.finish()
 
 

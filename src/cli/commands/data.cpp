@@ -28,18 +28,18 @@ class Server {
  public:
   explicit Server(Channel channel) : channel_(std::move(channel)) {}
 
-  /// Until the program closes its end.
+  /// Until the program says that it ends, or closes its end.
   void serve() {
     constexpr double look_s = 1;
-    while (channel_.is_open())
+    while (!has_ended_ && channel_.is_open())
       if (const auto message = channel_.receive(look_s)) channel_.send(answer(*message));
   }
 
  private:
   Json answer(const Message& message) try {
     if (message.op == "data_open") return {{"ok", open(message.body)}};
-    if (message.op == "data_close") {
-      opened_.erase(program::text_field(message.body, "name"));
+    if (message.op == "data_end") {
+      has_ended_ = true;
       return {{"ok", Json::object()}};
     }
     if (auto served = service_.reply(message)) return {{"ok", *std::move(served)}};
@@ -60,6 +60,7 @@ class Server {
   }
 
   Channel channel_;
+  bool has_ended_ = false;
   std::map<std::string, Dataset> opened_;
   program::DatasetService service_{[this](const std::string& name) {
     const auto found = opened_.find(name);

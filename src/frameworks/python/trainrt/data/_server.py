@@ -60,6 +60,12 @@ class _Server:
         return name
 
     def close(self):
+        if self._talk.acquire(timeout=0.1):  # else another thread awaits an answer: it sees the end of the channel, later
+            try:
+                self._channel.send(_client._line_of({"op": "data_end"}), None)
+            except OSError:
+                pass  # it is gone
+            self._talk.release()
         self._channel.close()
         self._process.wait()
 
