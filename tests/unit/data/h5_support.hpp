@@ -18,6 +18,7 @@ struct H5Make {
   int gzip = 0;
   bool shuffle = false;
   bool fletcher = false;
+  int filter = 0;             ///< of a plug-in of HDF5, by its number
   bool scale_offset = false;  ///< only HDF5 undoes that
   bool compact = false;
   bool is_written = true;
@@ -44,6 +45,7 @@ inline H5Id h5_creation(const H5Make& how) {
   if (how.scale_offset) check(H5Pset_scaleoffset(made, H5Z_SO_INT, 0));
   if (how.shuffle) check(H5Pset_shuffle(made));
   if (how.gzip > 0) check(H5Pset_deflate(made, static_cast<unsigned>(how.gzip)));
+  if (how.filter > 0) check(H5Pset_filter(made, how.filter, H5Z_FLAG_MANDATORY, 0, nullptr));
   if (how.fletcher) check(H5Pset_fletcher32(made));
   if (how.fill != 0) check(H5Pset_fill_value(made, H5T_NATIVE_INT, &how.fill));
   return made;
