@@ -29,7 +29,8 @@ constexpr unsigned in_flight = 64;
 class Ring {
  public:
   Ring() {
-    const int code = ::io_uring_queue_init(in_flight, &ring_, 0);
+    int code = ::io_uring_queue_init(in_flight, &ring_, IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN);
+    if (code == -EINVAL) code = ::io_uring_queue_init(in_flight, &ring_, 0);  // before Linux 6.1
     if (code < 0)
       throw UsageError(
           fmt::format("the kernel of this node does not give io_uring ({}): set read = pread, or ask whoever "
@@ -83,11 +84,11 @@ Ring& ring_of_thread() {
 
 class RingReader final : public FileReader {
  public:
-  RingReader(int fd, const DataFile& file) : fd_(fd), file_(file) {}
+  RingReader(int fd, const DataFile& file) : fd_(fd), file_(file), plain_(plain_reader(fd, file)) {}
   std::size_t most_in_flight() const override { return in_flight; }
   /// What did not come, or not all of it, is read by pread, which says what is wrong.
   void read(std::span<const FilePart> parts) const override {
-    if (parts.size() == 1) return read_part(fd_, file_, parts.front());
+    if (parts.size() == 1) return plain_->read(parts);
     for (; !parts.empty(); parts = parts.subspan(std::min<std::size_t>(in_flight, parts.size()))) {
       const auto lot = parts.first(std::min<std::size_t>(in_flight, parts.size()));
       const auto came = ring_of_thread().read(fd_, lot);
@@ -99,6 +100,7 @@ class RingReader final : public FileReader {
  private:
   int fd_;
   const DataFile& file_;
+  std::unique_ptr<FileReader> plain_;
 };
 
 void require_ring() { Ring(); }
