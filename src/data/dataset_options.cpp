@@ -84,8 +84,13 @@ std::vector<OptionSpec> options_of_reading() {
       {.key = "memory",
        .type = OptionType::bytes,
        .default_value = "256 MiB",
-       .help =
-           "of each rank: files that are no larger together are kept in it, else it holds batches that are read ahead"}};
+       .help = "of each node, for the dataset: values that are no larger are kept in it, once for all ranks, else it holds "
+               "batches that are read ahead"},
+      {.key = "materialize",
+       .type = OptionType::boolean,
+       .default_value = "false",
+       .help = "keep values in memory as cast, normalize and the like have made them, so that these work once; they must "
+               "fit into memory"}};
 }
 
 std::vector<OptionSpec> options_of_all() {

@@ -17,6 +17,8 @@ struct FileContent {
   std::uint64_t samples = 0;
   std::vector<Dataset::Field> fields;
   std::string index;  ///< bytes that open() gets back, so that what one look has found is not looked for by every rank
+  /// Neighbours that are read together even if one is wanted: those of a chunk; all, if the file is unpacked as a whole.
+  std::uint64_t together = 1;
 };
 
 /// A plug-in: one file in data/formats. It knows one file (or, if there are none, what its options describe); several files
@@ -37,6 +39,9 @@ struct Format {
   bool has_files = true;  ///< the common key `source` names them
   /// Keys that name further files, as many as `source` does, which belong to those in their order: `labels`.
   std::vector<std::string_view> companions = {};
+  /// The key that says how many bytes of what was read are kept for the next read; 0 B will do where no part of the file is
+  /// read twice.
+  std::string_view read_cache = {};
 };
 
 PluginTable<Format> format_table();

@@ -119,6 +119,8 @@ FileContent look_at_h5(const DataFile& file, const std::string& group_name, cons
     found.push_back({name, about_h5(about_dataset(name, file), [&] { return resolver.pieces_of(below(path, name)); })});
   auto index = resolver.take();
   index.fields = std::move(found);
+  for (const auto& table : index.tables)
+    content.together = std::max(content.together, static_cast<std::uint64_t>(table.chunk.front()));
   content.index = bytes_of(index);
   return content;
 }

@@ -72,6 +72,12 @@ std::shared_ptr<const Source> JoinedSource::part(std::size_t number) const {
   return wanted;
 }
 
+void JoinedSource::close() const {
+  const std::lock_guard lock(mutex_);
+  for (auto& part : parts_) part = nullptr;
+  recent_.clear();
+}
+
 bool JoinedSource::is_resident() const {
   if (!keep_) return false;
   const std::lock_guard lock(mutex_);

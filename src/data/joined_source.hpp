@@ -24,6 +24,8 @@ class JoinedSource final : public Source {
   void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override;
   /// Once all parts were opened, and are in memory.
   bool is_resident() const override;
+  /// Closes the parts; they are opened again when they are read.
+  void close() const;
 
  private:
   std::size_t part_of(std::uint64_t sample) const;

@@ -11,9 +11,9 @@
 #include "data/augmentation.hpp"
 #include "data/block_source.hpp"
 #include "data/dataset_options.hpp"
+#include "data/dataset_values.hpp"
 #include "data/file_reader.hpp"
 #include "data/identity.hpp"
-#include "data/joined_source.hpp"
 #include "data/row_ranges.hpp"
 #include "data/selected_source.hpp"
 #include "data/transform.hpp"
@@ -185,21 +185,13 @@ void use_blocks(const std::string& section, DatasetImpl& dataset) {
   dataset.source = std::make_shared<BlockSource>(dataset.source, samples, ahead * window);
 }
 
-void set_order(const std::string& section, const Options& options, const Listing& listing, DatasetImpl& dataset) {
+void set_order(const std::string& section, const Options& options, const Listing& listing, bool is_cached,
+               DatasetImpl& dataset) {
   dataset.shuffle = options.boolean("shuffle");
   dataset.blocks = {static_cast<std::uint64_t>(options.integer("block")),
                     static_cast<std::uint64_t>(options.integer("window"))};
-  if (dataset.shuffle && dataset.blocks.samples > 0) use_blocks(section, dataset);
+  if (dataset.shuffle && dataset.blocks.samples > 0 && !is_cached) use_blocks(section, dataset);
   if (!listing.files_of_sources.empty()) dataset.mixed = parts_of(listing, options);
-}
-
-std::uint64_t bytes_of_files(const Listing& listing) {
-  std::uint64_t bytes = 0;
-  for (const auto& entry : listing.entries) {
-    bytes += entry.file.size;
-    for (const auto& companion : entry.file.companions) bytes += companion.size;
-  }
-  return bytes;
 }
 
 void set_way(DataFile& file, const ReadWay& way) {
@@ -212,17 +204,6 @@ Listing with_way(Listing listing, const Options& options) {
   way.require();
   for (auto& entry : listing.entries) set_way(entry.file, way);
   return listing;
-}
-
-std::shared_ptr<const Source> joined(const Format& format, const Options& options, const Listing& listing) {
-  const bool keep = !skips_errors(options) && bytes_of_files(listing) <= options.bytes("memory");
-  if (listing.entries.size() == 1) return format.open(listing.entries[0].file, listing.entries[0].content, options, keep);
-  std::vector<std::uint64_t> sizes;
-  for (const auto& entry : listing.entries) sizes.push_back(entry.content.samples);
-  const auto open = [&format, options, listing, keep](std::size_t part) -> std::shared_ptr<const Source> {
-    return format.open(listing.entries[part].file, listing.entries[part].content, options, keep);
-  };
-  return std::make_shared<JoinedSource>(listing.entries.front().content.fields, sizes, open, keep);
 }
 
 /// An empty text chooses all.
@@ -259,27 +240,35 @@ Listing list_dataset(const std::string& name, const Options& options) {
     listing.rows = text_of_rows(good.text("rows"));
     require_rows(listing, samples);
     if (!listing.files_of_sources.empty()) parts_of(listing, good);
+    require_materializable(format, good, listing);
     return listing;
   });
 }
 
+std::optional<UnitLayout> shared_layout(const std::string& name, const Options& options, const Listing& listing) {
+  const auto& format = find_plugin(format_table(), listing.format, "data format");
+  return layout_in_memory(format, checked_options(section_of(name), options, format), listing);
+}
+
 std::shared_ptr<DatasetImpl> open_dataset(const std::string& name, const Options& options, const Listing& listing,
-                                          Shard shard, std::uint64_t seed) {
+                                          Shard shard, std::uint64_t seed, const NodeShare& share) {
   const auto section = section_of(name);
   const auto& format = find_plugin(format_table(), listing.format, "data format");
   const auto good = checked_options(section, options, format);
   auto dataset = std::make_shared<DatasetImpl>();
   dataset->name = name;
-  dataset->source = in_section(section, [&] { return selected(joined(format, good, with_way(listing, good)), listing); });
+  const auto files = in_section(section, [&] { return with_way(listing, good); });
+  const auto values = in_section(section, [&] { return open_values(name, shard.rank, format, good, files, share); });
+  dataset->source = selected(values.source, listing);
   dataset->is_split = good.boolean("split");
   dataset->shard = dataset->is_split ? shard : Shard{};
-  set_order(section, good, listing, *dataset);
-  dataset->source = in_section(section, [&] { return transformed(dataset->source, good); });
+  set_order(section, good, listing, values.is_cached, *dataset);
+  if (!values.are_transformed) dataset->source = in_section(section, [&] { return transformed(dataset->source, good); });
   dataset->maps =
       in_section(section, [&] { return std::make_shared<const SampleMaps>(augmented(dataset->source->fields(), good)); });
   if (skips_errors(good)) dataset->skipping = std::make_unique<SkippingReader>(name);
   dataset->threads = static_cast<int>(good.integer("threads"));
-  dataset->memory = good.bytes("memory");
+  dataset->memory = values.left;
   const auto own_seed = static_cast<std::uint64_t>(good.integer("shuffle_seed"));
   dataset->seed = own_seed == 0 ? seed : mix_seed(seed, own_seed);
   dataset->own_seed = own_seed;

@@ -1,11 +1,14 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/options.hpp"
 #include "data/dataset_impl.hpp"
 #include "data/listing.hpp"
+#include "data/node_share.hpp"
+#include "data/unit_layout.hpp"
 
 namespace trainrt::data {
 
@@ -19,8 +22,12 @@ void check_options(const std::string& name, const Options& options);
 /// Finds the files and what they hold: on one rank, for all. Says each minute how far it is.
 Listing list_dataset(const std::string& name, const Options& options);
 
-/// Opens what was listed for one rank. `seed` is the run's.
+/// How its values would lie in memory that the ranks of a node share; nothing if they are not to be kept there. The same on
+/// all ranks.
+std::optional<UnitLayout> shared_layout(const std::string& name, const Options& options, const Listing& listing);
+
+/// Opens what was listed for one rank. `seed` is the run's. `share` has memory for shared_layout(), or none.
 std::shared_ptr<DatasetImpl> open_dataset(const std::string& name, const Options& options, const Listing& listing,
-                                          Shard shard, std::uint64_t seed);
+                                          Shard shard, std::uint64_t seed, const NodeShare& share = {});
 
 }  // namespace trainrt::data

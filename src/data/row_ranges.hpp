@@ -18,6 +18,14 @@ class RowRanges {
   std::uint64_t operator[](std::uint64_t at) const;
   std::uint64_t largest() const { return largest_; }
 
+  /// Neighbours, in the order in which they are named.
+  struct Run {
+    std::uint64_t first = 0;
+    std::uint64_t count = 0;
+  };
+  std::size_t runs() const { return firsts_.size(); }
+  Run run(std::size_t number) const { return {firsts_[number], ends_[number] - (number == 0 ? 0 : ends_[number - 1])}; }
+
  private:
   void add(std::string_view word);
 

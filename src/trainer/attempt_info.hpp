@@ -8,6 +8,7 @@
 #include "trainer/auto_interval.hpp"
 #include "trainer/callbacks.hpp"
 #include "trainer/listed_datasets.hpp"
+#include "trainer/node_shares.hpp"
 
 namespace trainrt::trainer {
 
@@ -30,6 +31,7 @@ struct AttemptInfo {
   std::string metadata = "{}";          ///< a JSON object that every checkpoint carries
   int workers = 0;    ///< of an elastic run: that a global batch is made for; 0: as many as there are ranks
   Listings datasets;  ///< of all [data.NAME]
+  NodeShares shares;
 };
 
 }  // namespace trainrt::trainer

@@ -64,6 +64,7 @@ struct Start {
   int workers = 0;  ///< of an elastic run
   EarlierCheckpoints earlier;
   Listings datasets;
+  NodeShares shares;
   Callbacks callbacks;
   double pause_s = 0;  ///< before the train function is called, after a failure
 };
@@ -211,7 +212,7 @@ RunOutcome run_attempt(const config::RunSpec& spec, const TrainCall& function, l
   Session session(spec, launch.world(), communicator,
                   {start.attempt, start.run_id, place.files.private_dir(), meter, start.callbacks, start.earlier,
                    records != nullptr ? failure_history(spec) : FailureHistory{}, records != nullptr ? &lease : nullptr,
-                   function.metadata, start.workers, std::move(start.datasets)});
+                   function.metadata, start.workers, std::move(start.datasets), std::move(start.shares)});
   std::optional<FailureListener> listener;
   if (records != nullptr && start.callbacks.presence().any) listener.emplace(place.files.private_dir(), start.callbacks);
   const watch::CrashPlace crash_place(crash_files(place, communicator.rank()), start.attempt, communicator.rank(),
@@ -269,6 +270,7 @@ RunOutcome begin_and_run(const config::RunSpec& spec, const TrainCall& function,
   };
   comm::agreed(communicator, begin, with_advice);
   share_numbers(start, communicator);
+  start.shares = share_datasets(spec, start.datasets, launch.world(), communicator);
   return run_attempt(spec, function, launch, communicator, start, meter);
 }
 

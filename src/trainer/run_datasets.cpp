@@ -33,8 +33,8 @@ void require_same_order(const DatasetImpl& dataset, const std::string& files, co
 
 }  // namespace
 
-RunDatasets::RunDatasets(const config::RunSpec& spec, Shard shard, const Listings& listings)
-    : spec_(spec), shard_(shard), listings_(listings) {
+RunDatasets::RunDatasets(const config::RunSpec& spec, Shard shard, const Listings& listings, const NodeShares& shares)
+    : spec_(spec), shard_(shard), listings_(listings), shares_(shares) {
   for (const auto& [name, options] : spec_.data) cursors_[name];
 }
 
@@ -49,7 +49,7 @@ Dataset RunDatasets::open(const std::string& name) {
         fmt::format("the train function asks for the dataset '{}', and the config has no [data.{}]{}; it has: {}", name,
                     name, did_you_mean(name, names), names.empty() ? "none" : join(names)));
   }
-  auto impl = data::open_dataset(name, section->second, listings_.at(name), shard_, spec_.run.seed);
+  auto impl = data::open_dataset(name, section->second, listings_.at(name), shard_, spec_.run.seed, shares_.at(name));
   put_back(*impl, cursors_[name]);
   opened_.emplace(name, impl);
   return Dataset(impl);

@@ -12,6 +12,7 @@
 #include "config/run_spec.hpp"
 #include "data/dataset_impl.hpp"
 #include "trainer/listed_datasets.hpp"
+#include "trainer/node_shares.hpp"
 #include "trainer/starvation_watch.hpp"
 
 namespace trainrt::trainer {
@@ -20,8 +21,8 @@ namespace trainrt::trainer {
 /// keeps for each. Only the train thread uses it.
 class RunDatasets {
  public:
-  /// `spec` and `listings` must live longer.
-  RunDatasets(const config::RunSpec& spec, Shard shard, const Listings& listings);
+  /// All but `shard` must live longer.
+  RunDatasets(const config::RunSpec& spec, Shard shard, const Listings& listings, const NodeShares& shares);
 
   /// The same one each time. UsageError if the config has none of that name.
   Dataset open(const std::string& name);
@@ -58,6 +59,7 @@ class RunDatasets {
   const config::RunSpec& spec_;
   Shard shard_;
   const Listings& listings_;
+  const NodeShares& shares_;
   std::map<std::string, std::shared_ptr<DatasetImpl>> opened_;
   std::map<std::string, StoredCursor> cursors_;
   StarvationWatch starvation_;

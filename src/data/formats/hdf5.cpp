@@ -88,7 +88,8 @@ extern const Format hdf5{
                  .help = "memory for decompressed chunks, of all HDF5 files of a rank"}},
     .look = look_at_hdf5,
     .open = open_hdf5,
-    .is_name_of = is_hdf5_name};
+    .is_name_of = is_hdf5_name,
+    .read_cache = "chunk_cache"};
 
 }  // namespace plugins
 

@@ -122,6 +122,9 @@ FileContent look_at_npz(const DataFile& file, const Options& options) {
   FileContent content{npz_file.samples(), {}, {}};
   for (const auto& array : npz_file.arrays())
     content.fields.push_back({array.field, dtype_of_npy(array.header, array.what), array.header.sample_shape()});
+  const auto& arrays = npz_file.arrays();
+  if (!std::ranges::all_of(arrays, [](const auto& array) { return array.member.is_stored; }))
+    content.together = content.samples;
   return content;
 }
 
@@ -146,7 +149,7 @@ extern const Format npz{
     .name = "npz",
     .help =
         "NumPy's .npz files, as numpy.savez writes them: a field an array, all with as many samples. Compressed ones are "
-        "unpacked into the memory of each rank",
+        "unpacked into memory as a whole",
     .options = {{.key = "fields",
                  .default_value = "",
                  .help = "the arrays that are read, by default all: x, y; or images=x, labels=y to give them other names"}},

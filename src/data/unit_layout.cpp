@@ -1,0 +1,50 @@
+#include "data/unit_layout.hpp"
+
+#include <algorithm>
+
+namespace trainrt::data {
+
+namespace {
+
+constexpr std::uint64_t line = 64;  // bytes: fields begin where a line of the processor's cache does
+
+std::uint64_t divided_up(std::uint64_t value, std::uint64_t by) { return (value + by - 1) / by; }
+
+}  // namespace
+
+UnitLayout::UnitLayout(std::span<const Dataset::Field> fields, std::span<const Part> parts, std::uint64_t unit_bytes) {
+  std::uint64_t samples = 0, bytes_of_sample = 0;
+  for (const auto& part : parts) samples += part.samples;
+  for (const auto& field : fields) {
+    places_.push_back(bytes_);
+    sample_bytes_.push_back(data::sample_bytes(field));
+    bytes_ += divided_up(samples * sample_bytes_.back(), line) * line;
+    bytes_of_sample += sample_bytes_.back();
+  }
+  for (const auto& part : parts) add(part, bytes_of_sample, unit_bytes);
+}
+
+/// A unit ends inside a file only where nothing is cut that is read together; small files share one.
+void UnitLayout::add(const Part& part, std::uint64_t bytes_of_sample, std::uint64_t unit_bytes) {
+  const auto together = std::clamp<std::uint64_t>(part.together, 1, std::max<std::uint64_t>(part.samples, 1));
+  for (std::uint64_t at = 0; at < part.samples;) {
+    const auto wanted =
+        std::max<std::uint64_t>(1, (unit_bytes - open_bytes_) / std::max<std::uint64_t>(bytes_of_sample, 1));
+    const auto count = std::min(part.samples - at, divided_up(wanted, together) * together);
+    if (open_bytes_ == 0) {
+      ends_.push_back(ends_.empty() ? 0 : ends_.back());
+      is_unpacked_.push_back(false);
+    }
+    ends_.back() += count;
+    if (together > 1 && together == part.samples) is_unpacked_.back() = true;
+    open_bytes_ += count * bytes_of_sample;
+    if (open_bytes_ + bytes_of_sample > unit_bytes) open_bytes_ = 0;
+    at += count;
+  }
+}
+
+std::size_t UnitLayout::unit_of(std::uint64_t sample) const {
+  return static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), sample) - ends_.begin());
+}
+
+}  // namespace trainrt::data

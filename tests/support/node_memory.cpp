@@ -1,0 +1,63 @@
+// A train function that reads what it gets of the field `images` (the first byte of sample n is n modulo 251), says how
+// much memory all ranks have taken since it began, what they share counted once, and waits to be killed if it is told to.
+#include <trainrt/trainrt.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <thread>
+
+namespace {
+
+using namespace trainrt;
+
+/// KiB; a page that n processes have counts 1/n.
+std::int64_t proportional_kib() {
+  std::ifstream file("/proc/self/smaps_rollup");
+  std::int64_t number = 0;
+  for (std::string word; file >> word;)
+    if (word == "Pss:" && file >> number) break;
+  return number;
+}
+
+std::uint64_t walk(const Dataset& data, std::int64_t epoch, std::int64_t most) {
+  std::uint64_t read = 0;
+  for (const auto& batch : data.epoch(epoch).batches(16)) {
+    if (most-- == 0) break;
+    const auto images = batch.field("images");
+    const auto bytes = images.bytes() / batch.size();
+    for (std::size_t i = 0; i < batch.size(); ++i, ++read)
+      if (static_cast<const std::uint8_t*>(images.data)[i * bytes] != batch.indices()[i] % 251)
+        throw Error("sample " + std::to_string(batch.indices()[i]) + " has another's values");
+  }
+  return read;
+}
+
+void train(Context& ctx) {
+  const auto before = proportional_kib();
+  const auto data = ctx.dataset("train");
+  const auto most = ctx.config<std::int64_t>("batches");
+  std::uint64_t read = 0;
+  for (std::int64_t epoch = 0; epoch < 2; ++epoch) read += walk(data, epoch, most);
+  ctx.communicator().barrier();  // until then others may not have all pages
+  const auto taken = ctx.communicator().all_reduced(proportional_kib() - before, Op::sum);
+  const auto least = ctx.communicator().all_reduced(static_cast<std::int64_t>(read), Op::min);
+  if (ctx.world_rank() == 0)
+    std::printf("taken_kib=%lld read=%lld\n", static_cast<long long>(taken), static_cast<long long>(least));
+  std::fflush(stdout);
+  while (ctx.config<bool>("wait")) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    ctx.step();
+  }
+}
+
+constexpr LoopKey keys[] = {
+    {.key = "batches", .type = LoopType::integer, .default_value = "-1", .help = "of an epoch; -1: all"},
+    {.key = "wait", .type = LoopType::boolean, .default_value = "false"},
+};
+
+}  // namespace
+
+TRAINRT_TRAIN_FUNCTION("node_memory", train, .loop = keys, .datasets = "train")

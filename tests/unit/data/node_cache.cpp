@@ -1,0 +1,273 @@
+#include "data/node_cache.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <future>
+#include <latch>
+#include <numeric>
+#include <thread>
+
+#include <catch2/catch.hpp>
+#include <trainrt/error.hpp>
+
+using namespace trainrt;
+using Catch::Contains;
+using data::Column;
+using data::NodeCache;
+using data::UnitLayout;
+
+namespace {
+
+constexpr std::uint64_t samples_in_all = 1000;
+constexpr std::uint64_t small_unit = 512;  // bytes: about 20 samples
+
+using Fields = std::vector<Dataset::Field>;
+
+/// Field "n" is the sample's number, "pair" twice its number and three times.
+class NumberSource final : public data::Source {
+ public:
+  std::uint64_t size() const override { return samples_in_all; }
+  const Fields& fields() const override { return fields_; }
+  void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override {
+    read_samples += samples.size() * columns.size();
+    if (before) before();
+    for (auto& column : columns) {
+      column.values.resize(samples.size() * data::sample_bytes(fields_[column.field]));
+      auto* to = reinterpret_cast<std::int64_t*>(column.values.data());
+      for (const auto sample : samples)
+        for (std::int64_t factor = column.field == 0 ? 1 : 2; factor <= (column.field == 0 ? 1 : 3); ++factor)
+          *to++ = factor * static_cast<std::int64_t>(sample);
+    }
+  }
+  std::function<void()> before;  ///< each read
+  mutable std::atomic<std::uint64_t> read_samples = 0;
+
+ private:
+  Fields fields_{{"n", DType::i64, {}}, {"pair", DType::i64, {2}}};
+};
+
+/// Memory that children of this process share with it.
+data::NodeShare shared_memory(const UnitLayout& layout, int ranks = 2) {
+  const auto bytes = NodeCache::memory_bytes(layout);
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(memory != MAP_FAILED);
+  data::NodeShare share{ranks, {static_cast<std::byte*>(memory), [bytes](std::byte* p) { munmap(p, bytes); }}, nullptr};
+  data::UnitStates::make(share.memory.get(), layout);
+  return share;
+}
+
+UnitLayout layout_of(std::vector<UnitLayout::Part> parts = {{samples_in_all, 1}}) {
+  return UnitLayout(NumberSource().fields(), parts, small_unit);
+}
+
+struct Rank {
+  std::shared_ptr<NumberSource> source = std::make_shared<NumberSource>();
+  int closed = 0;
+  std::unique_ptr<NodeCache> cache;
+  Rank(const UnitLayout& layout, const data::NodeShare& share, NodeCache::Part part) {
+    cache = std::make_unique<NodeCache>(
+        source, [this] { ++closed; }, layout, share, std::move(part));
+  }
+};
+
+std::vector<std::int64_t> values_of(const data::Source& source, const std::vector<std::uint64_t>& samples,
+                                    std::size_t field) {
+  Column column{field, {}, {}};
+  source.read(samples, {&column, 1});
+  const auto* first = reinterpret_cast<const std::int64_t*>(column.values.data());
+  return {first, first + column.values.size() / sizeof(std::int64_t)};
+}
+
+bool is_right(const data::Source& source, const std::vector<std::uint64_t>& samples) {
+  const NumberSource plain;
+  return values_of(source, samples, 0) == values_of(plain, samples, 0) &&
+         values_of(source, samples, 1) == values_of(plain, samples, 1);
+}
+
+/// All samples, far apart from one to the next.
+std::vector<std::uint64_t> mixed(std::uint64_t step = 7) {
+  std::vector<std::uint64_t> samples(samples_in_all);
+  for (std::uint64_t i = 0; i < samples_in_all; ++i) samples[i] = (i * step + 3) % samples_in_all;
+  return samples;
+}
+
+}  // namespace
+
+TEST_CASE("units cover all samples, and cut nothing that is read together") {
+  const Fields fields{{"x", DType::u8, {10}}};
+  const std::vector<UnitLayout::Part> parts{{3, 1}, {4, 1}, {100, 8}, {50, 50}, {1, 1}, {0, 1}, {30, 1000}};
+  const UnitLayout layout(fields, parts, 100);
+  std::uint64_t end = 0;
+  for (std::size_t unit = 0; unit < layout.units(); ++unit) {
+    INFO("unit " << unit);
+    CHECK(layout.first(unit) == end);
+    REQUIRE(layout.end(unit) > end);
+    end = layout.end(unit);
+    CHECK(layout.unit_of(layout.first(unit)) == unit);
+    CHECK(layout.unit_of(end - 1) == unit);
+    const bool is_in_chunks = end > 7 && end < 107;
+    CHECK((!is_in_chunks || (end - 7) % 8 == 0));
+    CHECK(!(end > 107 && end < 157));  // the third file is unpacked as a whole
+    CHECK(!(end > 158 && end < 188));  // and the last
+  }
+  CHECK(end == 188);
+  CHECK(layout.end(0) >= 10);  // small files share a unit
+  CHECK(layout.is_unpacked(layout.unit_of(107)));
+  CHECK(layout.is_unpacked(layout.unit_of(187)));
+  CHECK_FALSE(layout.is_unpacked(0));
+  CHECK(layout.bytes() >= 1880);
+}
+
+TEST_CASE("each unit is read once a node, whatever the order in which ranks ask, and then copied from memory") {
+  const auto layout = layout_of();
+  REQUIRE(layout.units() > 10);
+  const auto share = shared_memory(layout);
+  Rank first(layout, share, {"train", 0}), second(layout, share, {"train", 1});
+  CHECK_FALSE(first.cache->is_resident());
+  std::atomic<bool> are_right[2] = {false, false};
+  std::thread other([&] { are_right[1] = is_right(*second.cache, mixed(11)); });
+  are_right[0] = is_right(*first.cache, mixed());
+  other.join();
+  CHECK(are_right[0]);
+  CHECK(are_right[1]);
+  CHECK(first.source->read_samples + second.source->read_samples == 2 * samples_in_all);  // of two fields
+  CHECK(first.cache->is_resident());
+  CHECK(second.cache->is_resident());
+  CHECK(first.closed == 1);
+  CHECK(second.cache->is_resident());
+  CHECK(second.closed <= 1);
+  CHECK(is_right(*second.cache, mixed(13)));
+  CHECK(first.source->read_samples + second.source->read_samples == 2 * samples_in_all);
+}
+
+TEST_CASE("a field that nobody asks for is not read, and does not keep the cache from being resident") {
+  const auto layout = layout_of();
+  Rank rank(layout, shared_memory(layout), {"train", 0});
+  CHECK(values_of(*rank.cache, mixed(), 0).size() == samples_in_all);
+  CHECK(rank.source->read_samples == samples_in_all);
+  CHECK(rank.cache->is_resident());
+  CHECK(values_of(*rank.cache, {5}, 1) == std::vector<std::int64_t>{10, 15});
+  CHECK_FALSE(rank.cache->is_resident());
+}
+
+TEST_CASE("of a file that is unpacked as a whole all fields are taken at once, and it is closed behind that") {
+  const auto layout = layout_of({{samples_in_all, samples_in_all}});
+  REQUIRE(layout.units() == 1);
+  Rank rank(layout, shared_memory(layout), {"train", 0});
+  CHECK(values_of(*rank.cache, {5}, 1) == std::vector<std::int64_t>{10, 15});
+  CHECK(rank.source->read_samples == 2 * samples_in_all);
+  CHECK(rank.closed == 1);
+  CHECK(is_right(*rank.cache, mixed()));
+  CHECK(rank.source->read_samples == 2 * samples_in_all);
+}
+
+TEST_CASE("a cache of some rows is resident once their units are there") {
+  const auto layout = layout_of();
+  Rank rank(layout, shared_memory(layout), {"train", 0, "900:910, 17, 15:19"});
+  CHECK(values_of(*rank.cache, {905}, 0) == std::vector<std::int64_t>{905});
+  CHECK_FALSE(rank.cache->is_resident());
+  CHECK(values_of(*rank.cache, {900, 909, 15, 18}, 0) == std::vector<std::int64_t>{900, 909, 15, 18});
+  CHECK(rank.cache->is_resident());
+  CHECK(rank.source->read_samples < 5 * small_unit / 8);
+}
+
+TEST_CASE("a rank that is killed while it reads a unit holds nobody up, and what it began is read again") {
+  const auto layout = layout_of();
+  const auto share = shared_memory(layout);
+  int ready[2];
+  REQUIRE(pipe(ready) == 0);
+  const auto child = fork();
+  if (child == 0) {
+    Rank rank(layout, share, {"train", 1, "", 3600});
+    rank.source->before = [&] {
+      if (rank.source->read_samples < 100) return;
+      if (write(ready[1], "x", 1) == 1) pause();
+    };
+    is_right(*rank.cache, mixed(1));
+    _exit(1);
+  }
+  char word = 0;
+  REQUIRE(read(ready[0], &word, 1) == 1);
+  Rank rank(layout, share, {"train", 0, "", 30});
+  auto values = std::async(std::launch::async, [&] { return is_right(*rank.cache, mixed()); });
+  CHECK(values.wait_for(std::chrono::milliseconds(300)) == std::future_status::timeout);  // it waits for the child's unit
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  REQUIRE(values.wait_for(std::chrono::seconds(20)) == std::future_status::ready);
+  CHECK(values.get());
+  CHECK(rank.cache->is_resident());
+  CHECK(rank.source->read_samples < 2 * samples_in_all);  // what the child had finished is not read again
+  close(ready[0]);
+  close(ready[1]);
+}
+
+TEST_CASE("processes fill one memory together, and each gets the right values") {
+  const auto layout = layout_of();
+  const auto share = shared_memory(layout, 4);
+  std::vector<pid_t> children;
+  for (int number = 1; number < 4; ++number) {
+    children.push_back(fork());
+    if (children.back() != 0) continue;
+    Rank rank(layout, share, {"train", number});
+    const bool are_good = is_right(*rank.cache, mixed(static_cast<std::uint64_t>(number) * 2 + 1));
+    _exit(are_good && rank.cache->is_resident() ? 0 : 1);
+  }
+  Rank rank(layout, share, {"train", 0});
+  CHECK(is_right(*rank.cache, mixed()));
+  for (const auto child : children) {
+    int status = -1;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+  }
+}
+
+TEST_CASE("an error is that of the rank that met it; the unit is read by the next who needs it") {
+  const auto layout = layout_of();
+  const auto share = shared_memory(layout);
+  Rank bad(layout, share, {"train", 0}), good(layout, share, {"train", 1});
+  bad.source->before = [] { throw Error("'x.h5' is truncated"); };
+  CHECK_THROWS_WITH(is_right(*bad.cache, {4}), Contains("x.h5"));
+  CHECK_THROWS_WITH(is_right(*bad.cache, {4}), Contains("x.h5"));
+  CHECK(is_right(*good.cache, {4}));
+  CHECK(is_right(*bad.cache, {4}));
+}
+
+TEST_CASE("who has waited too long for another rank reads its samples itself, and does not wait for that unit again") {
+  const auto layout = layout_of();
+  const auto share = shared_memory(layout);
+  Rank slow(layout, share, {"train", 0}), quick(layout, share, {"train", 1, "", 0.1});
+  std::latch begun(1), go_on(1);
+  slow.source->before = [&, is_first = true]() mutable {
+    if (!std::exchange(is_first, false)) return;
+    begun.count_down();
+    go_on.wait();
+  };
+  std::atomic<bool> slow_is_right = false;
+  std::thread filler([&] { slow_is_right = values_of(*slow.cache, {500}, 0) == std::vector<std::int64_t>{500}; });
+  begun.wait();
+  CHECK(is_right(*quick.cache, {500, 2, 501}));
+  const auto before = std::chrono::steady_clock::now();
+  for (int i = 0; i < 20; ++i) CHECK(is_right(*quick.cache, {500, 3}));
+  CHECK(std::chrono::steady_clock::now() - before < std::chrono::seconds(1));
+  go_on.count_down();
+  filler.join();
+  CHECK(slow_is_right);
+  CHECK(is_right(*quick.cache, mixed()));
+  CHECK(quick.cache->is_resident());
+}
+
+TEST_CASE("without memory for a unit its samples are read from the files") {
+  const auto layout = layout_of();
+  auto share = shared_memory(layout);
+  share.file = std::make_shared<const int>(open("/dev/null", O_RDONLY | O_CLOEXEC));  // in which no pages can be taken
+  Rank rank(layout, share, {"train", 0});
+  CHECK(is_right(*rank.cache, mixed()));
+  CHECK(is_right(*rank.cache, mixed(3)));
+  CHECK_FALSE(rank.cache->is_resident());
+  close(*share.file);
+}
