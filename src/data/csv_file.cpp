@@ -65,7 +65,7 @@ FileContent look_at_csv(const DataFile& file, const Options& given, const Record
   const auto records = std::make_shared<RecordFile>(input, scan.index, quotes, true);
   const auto looked_at = records->records_within(limits.looked_at, limits.looked_at_bytes);
   infer_types(columns, *records, options, quotes, looked_at);
-  FileContent content{records->size(), place_columns(columns, options), {}};
+  FileContent content{records->size(), place_columns(columns, options), {}, Reading::by_record};
   require_one_name_each(content.fields, options, file.path);
   if (!options.skips_errors)
     RecordSource(records, content.fields, std::make_unique<CsvDecoder>(file.path, columns, options, quotes), false)

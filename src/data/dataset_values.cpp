@@ -60,6 +60,14 @@ Unkept unkept(const Format& format, Options options, const Listing& listing) {
   return made;
 }
 
+/// Those of the values that would be kept.
+std::vector<Dataset::Field> kept_fields(const Options& options, const Listing& listing) {
+  const auto& fields = listing.entries.front().content.fields;
+  if (!options.boolean("materialize")) return fields;
+  const auto none = std::make_shared<JoinedSource>(fields, std::vector<std::uint64_t>{0}, nullptr, false);
+  return transformed(none, options)->fields();
+}
+
 const Dataset::Field* varying(const std::vector<Dataset::Field>& fields) {
   for (const auto& field : fields)
     if (field.varies) return &field;
@@ -102,18 +110,19 @@ DatasetValues of_one_rank(const Format& format, const Options& options, const Li
 
 std::optional<UnitLayout> layout_in_memory(const Format& format, const Options& options, const Listing& listing) {
   if (skips_errors(options) || (!format.has_files && !options.boolean("materialize"))) return std::nullopt;
-  const auto fields = unkept(format, options, listing).values->fields();
+  const auto fields = kept_fields(options, listing);
   if (varying(fields) != nullptr) return std::nullopt;
   const auto bytes = bytes_of_sample(fields);
   if (bytes == 0 || bytes > options.bytes("memory") / samples_of(listing)) return std::nullopt;
   std::vector<UnitLayout::Part> parts;
-  for (const auto& entry : listing.entries) parts.push_back({entry.content.samples, entry.content.together});
+  for (const auto& entry : listing.entries)
+    parts.push_back({entry.content.samples, entry.content.reading, entry.content.together});
   return UnitLayout(fields, parts);
 }
 
-void require_materializable(const Format& format, const Options& options, const Listing& listing) {
+void require_materializable(const Options& options, const Listing& listing) {
   if (!options.boolean("materialize")) return;
-  const auto fields = unkept(format, options, listing).values->fields();
+  const auto fields = kept_fields(options, listing);
   const auto origin = options.find("materialize")->origin;
   if (skips_errors(options))
     throw UsageError(fmt::format("{}: materialize and on_error = skip exclude each other", origin));

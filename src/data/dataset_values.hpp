@@ -26,7 +26,7 @@ struct DatasetValues {
 std::optional<UnitLayout> layout_in_memory(const Format& format, const Options& options, const Listing& listing);
 
 /// UsageError if `materialize` asks for what cannot be.
-void require_materializable(const Format& format, const Options& options, const Listing& listing);
+void require_materializable(const Options& options, const Listing& listing);
 
 /// Opens the files, or does so when they are first read. `name` is the dataset's, `rank` this one, for messages.
 DatasetValues open_values(const std::string& name, int rank, const Format& format, const Options& options,

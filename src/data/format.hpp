@@ -12,13 +12,20 @@
 
 namespace trainrt::data {
 
+/// What is read of a file even if one value is wanted.
+enum class Reading : std::uint8_t {
+  by_field,    ///< of a field, as many neighbours as are read together
+  by_record,   ///< the same of all fields
+  as_a_whole,  ///< the file, which is unpacked into memory
+};
+
 /// What a look at one file finds.
 struct FileContent {
   std::uint64_t samples = 0;
   std::vector<Dataset::Field> fields;
   std::string index;  ///< bytes that open() gets back, so that what one look has found is not looked for by every rank
-  /// Neighbours that are read together even if one is wanted: those of a chunk; all, if the file is unpacked as a whole.
-  std::uint64_t together = 1;
+  Reading reading = Reading::by_field;
+  std::uint64_t together = 1;  ///< neighbours that are read together: those of a chunk
 };
 
 /// A plug-in: one file in data/formats. It knows one file (or, if there are none, what its options describe); several files

@@ -165,7 +165,7 @@ FileContent look_at_json_lines(const DataFile& file, const Options& given, const
   const auto records = std::make_shared<RecordFile>(input, scan.index, false, true);
   const auto looked_at = records->records_within(limits.looked_at, limits.looked_at_bytes);
   const auto keys = json_keys(*records, options, looked_at);
-  FileContent content{records->size(), fields_of(keys), {}};
+  FileContent content{records->size(), fields_of(keys), {}, Reading::by_record};
   if (!options.skips_errors)
     RecordSource(records, content.fields, std::make_unique<JsonDecoder>(file.path, keys), false).check_first(looked_at);
   PackedWriter packed;

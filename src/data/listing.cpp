@@ -65,7 +65,8 @@ std::string bytes_of(const Listing& listing) {
   auto fields = Json::array(), entries = Json::array();
   for (const auto& field : listing.entries.front().content.fields) fields.push_back(json_of(field));
   for (const auto& [file, content] : listing.entries)
-    entries.push_back(Json::array({json_of(file), content.samples, binary(content.index), content.together}));
+    entries.push_back(
+        Json::array({json_of(file), content.samples, binary(content.index), content.together, content.reading}));
   std::string bytes;
   Json::to_cbor(
       Json::array({listing.format, std::move(fields), std::move(entries), binary(listing.rows), listing.files_of_sources}),
@@ -79,7 +80,8 @@ Listing listing_of(std::string_view bytes) {
   std::vector<Dataset::Field> fields;
   for (const auto& field : json.at(1)) fields.push_back(field_of(field));
   for (const auto& entry : json.at(2))
-    listing.entries.push_back({file_of(entry.at(0)), {entry.at(1), fields, text_of(entry.at(2)), entry.at(3)}});
+    listing.entries.push_back(
+        {file_of(entry.at(0)), {entry.at(1), fields, text_of(entry.at(2)), entry.at(4), entry.at(3)}});
   listing.rows = text_of(json.at(3));
   listing.files_of_sources = json.at(4).get<std::vector<std::size_t>>();
   return listing;

@@ -129,7 +129,7 @@ bool NodeCache::has(std::size_t unit, std::span<const std::size_t> fields) const
 
 bool NodeCache::fill(std::size_t unit, std::span<const std::size_t> asked) const {
   std::vector<std::size_t> fields(asked.begin(), asked.end());
-  if (layout_.is_unpacked(unit)) {  // now, rather than unpack the file once more later
+  if (layout_.reading(unit) != Reading::by_field) {  // now, rather than unpack or parse it once more later
     fields.resize(layout_.fields());
     std::iota(fields.begin(), fields.end(), std::size_t{0});
   }
@@ -165,7 +165,7 @@ bool NodeCache::reserve(std::size_t unit, std::span<const std::size_t> fields) c
 
 /// What is unpacked as a whole is in memory once already: small pieces of it will do.
 void NodeCache::copy_to_memory(std::size_t unit, std::span<const std::size_t> fields) const {
-  const bool is_unpacked = layout_.is_unpacked(unit);
+  const bool is_unpacked = layout_.reading(unit) == Reading::as_a_whole;
   is_open_ = true;
   {
     const std::lock_guard lock(mutex_);

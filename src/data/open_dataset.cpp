@@ -240,7 +240,7 @@ Listing list_dataset(const std::string& name, const Options& options) {
     listing.rows = text_of_rows(good.text("rows"));
     require_rows(listing, samples);
     if (!listing.files_of_sources.empty()) parts_of(listing, good);
-    require_materializable(format, good, listing);
+    require_materializable(good, listing);
     return listing;
   });
 }

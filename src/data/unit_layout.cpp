@@ -26,17 +26,18 @@ UnitLayout::UnitLayout(std::span<const Dataset::Field> fields, std::span<const P
 
 /// A unit ends inside a file only where nothing is cut that is read together; small files share one.
 void UnitLayout::add(const Part& part, std::uint64_t bytes_of_sample, std::uint64_t unit_bytes) {
-  const auto together = std::clamp<std::uint64_t>(part.together, 1, std::max<std::uint64_t>(part.samples, 1));
+  const auto whole = std::max<std::uint64_t>(part.samples, 1);
+  const auto together = part.reading == Reading::as_a_whole ? whole : std::clamp<std::uint64_t>(part.together, 1, whole);
   for (std::uint64_t at = 0; at < part.samples;) {
     const auto wanted =
         std::max<std::uint64_t>(1, (unit_bytes - open_bytes_) / std::max<std::uint64_t>(bytes_of_sample, 1));
     const auto count = std::min(part.samples - at, divided_up(wanted, together) * together);
     if (open_bytes_ == 0) {
       ends_.push_back(ends_.empty() ? 0 : ends_.back());
-      is_unpacked_.push_back(false);
+      readings_.push_back(part.reading);
     }
     ends_.back() += count;
-    if (together > 1 && together == part.samples) is_unpacked_.back() = true;
+    readings_.back() = std::max(readings_.back(), part.reading);
     open_bytes_ += count * bytes_of_sample;
     if (open_bytes_ + bytes_of_sample > unit_bytes) open_bytes_ = 0;
     at += count;

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "data/format.hpp"
 #include "data/source.hpp"
 
 namespace trainrt::data {
@@ -15,7 +16,8 @@ class UnitLayout {
   /// A file, as far as it matters here.
   struct Part {
     std::uint64_t samples = 0;
-    std::uint64_t together = 1;  ///< FileContent::together
+    Reading reading = Reading::by_field;
+    std::uint64_t together = 1;  ///< as FileContent has it
   };
   static constexpr std::uint64_t usual_bytes = 1 << 20;  ///< of a unit, if its files let it be so small
 
@@ -26,8 +28,8 @@ class UnitLayout {
   std::uint64_t first(std::size_t unit) const { return unit == 0 ? 0 : ends_[unit - 1]; }
   std::uint64_t end(std::size_t unit) const { return ends_[unit]; }
   std::size_t unit_of(std::uint64_t sample) const;
-  /// Whether a file in it is unpacked as a whole, all fields at once.
-  bool is_unpacked(std::size_t unit) const { return is_unpacked_[unit]; }
+  /// What is read of its files even if one field is wanted: of several that which reads most.
+  Reading reading(std::size_t unit) const { return readings_[unit]; }
 
   /// The values of one field lie one sample after another.
   std::uint64_t place(std::size_t field) const { return places_[field]; }
@@ -38,7 +40,7 @@ class UnitLayout {
   void add(const Part& part, std::uint64_t bytes_of_sample, std::uint64_t unit_bytes);
 
   std::vector<std::uint64_t> ends_;  ///< samples in all up to the end of each unit
-  std::vector<bool> is_unpacked_;
+  std::vector<Reading> readings_;
   std::vector<std::uint64_t> places_;
   std::vector<std::size_t> sample_bytes_;
   std::uint64_t bytes_ = 0;

@@ -30,7 +30,7 @@ FileContent look_at_idx(const DataFile& file, const Options&) {
   const auto images = check_idx(file.path);
   if (images.shape.front() == 0) throw UsageError("IDX file " + file.path + ": holds no samples");
   FileContent content{static_cast<std::uint64_t>(images.shape.front()), {field_of("images", images)}, {}};
-  if (images.is_compressed) content.together = content.samples;
+  if (images.is_compressed) content.reading = Reading::as_a_whole;
   if (!has_labels(file)) return content;
   const auto& companion = file.companions.front();
   const auto labels = check_idx(companion.path);
@@ -38,7 +38,7 @@ FileContent look_at_idx(const DataFile& file, const Options&) {
     throw UsageError("IDX files do not belong together: " + file.path + " holds " + std::to_string(images.shape.front()) +
                      " samples, " + companion.path + " holds " + std::to_string(labels.shape.front()) + " labels");
   content.fields.push_back(field_of("labels", labels));
-  if (labels.is_compressed) content.together = content.samples;
+  if (labels.is_compressed) content.reading = Reading::as_a_whole;
   return content;
 }
 

@@ -124,7 +124,7 @@ FileContent look_at_npz(const DataFile& file, const Options& options) {
     content.fields.push_back({array.field, dtype_of_npy(array.header, array.what), array.header.sample_shape()});
   const auto& arrays = npz_file.arrays();
   if (!std::ranges::all_of(arrays, [](const auto& array) { return array.member.is_stored; }))
-    content.together = content.samples;
+    content.reading = Reading::as_a_whole;
   return content;
 }
 

@@ -19,6 +19,7 @@ using namespace trainrt;
 using Catch::Contains;
 using data::Column;
 using data::NodeCache;
+using data::Reading;
 using data::UnitLayout;
 
 namespace {
@@ -61,7 +62,7 @@ data::NodeShare shared_memory(const UnitLayout& layout, int ranks = 2) {
   return share;
 }
 
-UnitLayout layout_of(std::vector<UnitLayout::Part> parts = {{samples_in_all, 1}}) {
+UnitLayout layout_of(std::vector<UnitLayout::Part> parts = {{samples_in_all}}) {
   return UnitLayout(NumberSource().fields(), parts, small_unit);
 }
 
@@ -100,7 +101,8 @@ std::vector<std::uint64_t> mixed(std::uint64_t step = 7) {
 
 TEST_CASE("units cover all samples, and cut nothing that is read together") {
   const Fields fields{{"x", DType::u8, {10}}};
-  const std::vector<UnitLayout::Part> parts{{3, 1}, {4, 1}, {100, 8}, {50, 50}, {1, 1}, {0, 1}, {30, 1000}};
+  const std::vector<UnitLayout::Part> parts{{3}, {4}, {100, Reading::by_field, 8},   {50, Reading::as_a_whole},
+                                            {1}, {0}, {30, Reading::by_record, 1000}};
   const UnitLayout layout(fields, parts, 100);
   std::uint64_t end = 0;
   for (std::size_t unit = 0; unit < layout.units(); ++unit) {
@@ -117,9 +119,9 @@ TEST_CASE("units cover all samples, and cut nothing that is read together") {
   }
   CHECK(end == 188);
   CHECK(layout.end(0) >= 10);  // small files share a unit
-  CHECK(layout.is_unpacked(layout.unit_of(107)));
-  CHECK(layout.is_unpacked(layout.unit_of(187)));
-  CHECK_FALSE(layout.is_unpacked(0));
+  CHECK(layout.reading(layout.unit_of(107)) == Reading::as_a_whole);
+  CHECK(layout.reading(layout.unit_of(187)) >= Reading::by_record);
+  CHECK(layout.reading(0) == Reading::by_field);
   CHECK(layout.bytes() >= 1880);
 }
 
@@ -156,7 +158,7 @@ TEST_CASE("a field that nobody asks for is not read, and does not keep the cache
 }
 
 TEST_CASE("of a file that is unpacked as a whole all fields are taken at once, and it is closed behind that") {
-  const auto layout = layout_of({{samples_in_all, samples_in_all}});
+  const auto layout = layout_of({{samples_in_all, Reading::as_a_whole}});
   REQUIRE(layout.units() == 1);
   Rank rank(layout, shared_memory(layout), {"train", 0});
   CHECK(values_of(*rank.cache, {5}, 1) == std::vector<std::int64_t>{10, 15});
@@ -164,6 +166,17 @@ TEST_CASE("of a file that is unpacked as a whole all fields are taken at once, a
   CHECK(rank.closed == 1);
   CHECK(is_right(*rank.cache, mixed()));
   CHECK(rank.source->read_samples == 2 * samples_in_all);
+}
+
+TEST_CASE("of records all fields are taken at once, unit by unit") {
+  const auto layout = layout_of({{samples_in_all, Reading::by_record}});
+  REQUIRE(layout.units() > 10);
+  Rank rank(layout, shared_memory(layout), {"train", 0});
+  CHECK(values_of(*rank.cache, {5}, 1) == std::vector<std::int64_t>{10, 15});
+  const auto read = rank.source->read_samples.load();
+  CHECK(is_right(*rank.cache, {5}));
+  CHECK(rank.source->read_samples == read);
+  CHECK(rank.closed == 0);
 }
 
 TEST_CASE("a cache of some rows is resident once their units are there") {
