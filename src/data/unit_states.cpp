@@ -1,15 +1,18 @@
 #include "data/unit_states.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <cmath>
+#include <chrono>
 #include <cstring>
-#include <ctime>
 #include <new>
+#include <thread>
 
 #include <fmt/format.h>
 #include <pthread.h>
 #include <trainrt/error.hpp>
+
+#include "core/host.hpp"
 
 namespace trainrt::data {
 
@@ -21,18 +24,8 @@ void require(int code, const char* what) {
   if (code != 0) throw Error(fmt::format("{}: {}", what, std::strerror(code)));
 }
 
-timespec from_now(double seconds) {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  const auto whole = std::floor(seconds);
-  time.tv_sec += static_cast<time_t>(whole);
-  time.tv_nsec += static_cast<long>((seconds - whole) * 1e9);
-  if (time.tv_nsec >= 1'000'000'000) {
-    ++time.tv_sec;
-    time.tv_nsec -= 1'000'000'000;
-  }
-  return time;
-}
+/// Shorter than the reading of a unit, longer than a look.
+constexpr double first_pause_s = 20e-6, longest_pause_s = 1e-3;
 
 }  // namespace
 
@@ -80,13 +73,18 @@ std::size_t UnitStates::filled(std::size_t field) const { return counts_[field].
 
 UnitStates::Turn UnitStates::begin(std::size_t unit, std::size_t field, int rank, double wait_s) {
   auto& state = this->state(unit, field);
-  const auto until = from_now(wait_s);
-  const int code = pthread_mutex_clocklock(&state.turn, CLOCK_MONOTONIC, &until);
-  if (code == ETIMEDOUT) return Turn::over;
+  const auto began_s = monotonic_seconds();
+  int code = 0;
+  for (auto pause_s = first_pause_s; (code = pthread_mutex_trylock(&state.turn)) == EBUSY;
+       pause_s = std::min(2 * pause_s, longest_pause_s)) {
+    if (monotonic_seconds() - began_s >= wait_s) return Turn::over;
+    std::this_thread::sleep_for(std::chrono::duration<double>(pause_s));
+    if (is_filled(unit, field)) return Turn::is_filled;
+  }
   if (code == EOWNERDEAD)
     pthread_mutex_consistent(&state.turn);  // whatever it has left behind is read again
   else
-    require(code, "pthread_mutex_clocklock");
+    require(code, "pthread_mutex_trylock");
   state.rank = rank;
   if (!is_filled(unit, field)) return Turn::mine;
   pthread_mutex_unlock(&state.turn);

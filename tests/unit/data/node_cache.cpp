@@ -138,11 +138,11 @@ TEST_CASE("each unit is read once a node, whatever the order in which ranks ask,
   CHECK(are_right[0]);
   CHECK(are_right[1]);
   CHECK(first.source->read_samples + second.source->read_samples == 2 * samples_in_all);  // of two fields
-  CHECK(first.cache->is_resident());
-  CHECK(second.cache->is_resident());
-  CHECK(first.closed == 1);
-  CHECK(second.cache->is_resident());
-  CHECK(second.closed <= 1);
+  for (const auto* rank : {&first, &second}) {
+    CHECK(rank->cache->is_resident());
+    CHECK(rank->cache->is_resident());
+    CHECK(rank->closed == (rank->source->read_samples > 0 ? 1 : 0));  // once, if it had anything open
+  }
   CHECK(is_right(*second.cache, mixed(13)));
   CHECK(first.source->read_samples + second.source->read_samples == 2 * samples_in_all);
 }
