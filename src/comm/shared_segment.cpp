@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "core/host.hpp"
+#include "core/memory.hpp"
+#include "core/reserve_pages.hpp"
 
 namespace trainrt::comm {
 
@@ -56,13 +58,9 @@ struct Address {
   std::uint64_t nonce = 0;
 };
 
-/// Pages that are reserved cannot fail later, when they are touched (SIGBUS).
 void reserve(int fd, std::size_t offset, std::size_t bytes) {
-  int code = 0;
-  do {
-    code = fallocate(fd, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0 ? 0 : errno;
-  } while (code == EINTR);
-  if (code != 0) fail(fmt::format("no memory for {} bytes", bytes).c_str(), code);
+  if (const int code = reserve_pages(fd, offset, bytes); code != 0)
+    fail(fmt::format("no memory for {} bytes", bytes).c_str(), code);
 }
 
 Descriptor make(std::size_t total, std::uint64_t mark) {
@@ -92,8 +90,8 @@ std::shared_ptr<const int> shared(Descriptor fd) {
           }};
 }
 
-Memory map(int fd, std::size_t total) {
-  void* memory = mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+Memory map(int fd, std::size_t total, int flags) {
+  void* memory = mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_SHARED | flags, fd, 0);
   if (memory == MAP_FAILED) fail("mmap");
   return Memory(static_cast<std::byte*>(memory), [total](std::byte* p) { munmap(p, total); });
 }
@@ -116,27 +114,42 @@ std::string first_obstacle(Communicator& communicator, const std::string& mine) 
   return {};
 }
 
-}  // namespace
+/// The ranks of this one's node.
+struct Neighbours {
+  std::size_t leader = 0;  ///< the lowest of them
+  int index = 0;           ///< how many are below this one
+  std::size_t count = 0;
+};
 
-SharedSegment share_segment(Communicator& communicator, std::span<const int> node_of_rank, std::size_t bytes,
-                            std::string& obstacle) {
-  const auto self = static_cast<std::size_t>(communicator.rank());
-  SharedSegment segment;
-  std::size_t leader = self;
-  std::size_t ranks = 0;
+Neighbours neighbours_of(std::size_t self, std::span<const int> node_of_rank) {
+  Neighbours found{.leader = self};
   for (std::size_t r = 0; r < node_of_rank.size(); ++r) {
     if (node_of_rank[r] != node_of_rank[self]) continue;
-    leader = std::min(leader, r);
-    if (r < self) ++segment.index;
-    ++ranks;
+    found.leader = std::min(found.leader, r);
+    if (r < self) ++found.index;
+    ++found.count;
   }
-  segment.slice = (std::max<std::size_t>(bytes, 1) + page - 1) / page * page;
-  segment.total = segment.slice * ranks;
+  return found;
+}
 
+/// Which pages of the segment this rank takes before anyone touches one.
+struct Taken {
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+  int map_flags = 0;
+};
+
+std::size_t whole_pages(std::size_t bytes) { return (std::max<std::size_t>(bytes, 1) + page - 1) / page * page; }
+
+/// Makes what `segment` describes.
+SharedSegment shared_by(Communicator& communicator, std::size_t leader, SharedSegment segment, const Taken& taken,
+                        std::string& obstacle) {
+  const bool leads = leader == static_cast<std::size_t>(communicator.rank());
   Address address;
   Descriptor fd;
   auto mine = attempt([&] {
-    if (leader != self) return;
+    if (!leads) return;
+    if (segment.slice == 0) require_memory(segment.total, "what the ranks of a node share");  // nobody reserves it
     address.nonce = nonce();
     fd = make(segment.total, address.nonce);
     address.process = getpid();
@@ -147,16 +160,38 @@ SharedSegment share_segment(Communicator& communicator, std::span<const int> nod
   if (mine.empty())
     mine = attempt([&] {
       if (address.fd < 0) throw std::runtime_error("the first rank of this node could make no shared memory");
-      if (leader != self) fd = open_other(address, segment.total);
-      // Each rank its own slice, so that it lies in the memory next to its cores.
-      reserve(fd.get(), static_cast<std::size_t>(segment.index) * segment.slice, segment.slice);
+      if (!leads) fd = open_other(address, segment.total);
+      reserve(fd.get(), taken.offset, taken.bytes);
     });
-  obstacle = first_obstacle(communicator, mine);  // all slices are reserved before anyone touches one
+  obstacle = first_obstacle(communicator, mine);  // all is reserved before anyone touches a page
   if (!obstacle.empty()) return {};
-  mine = attempt([&] { segment.memory = map(fd.get(), segment.total); });
+  mine = attempt([&] { segment.memory = map(fd.get(), segment.total, taken.map_flags); });
   obstacle = first_obstacle(communicator, mine);
   segment.file = shared(std::move(fd));
   return obstacle.empty() ? segment : SharedSegment{};
+}
+
+}  // namespace
+
+SharedSegment share_segment(Communicator& communicator, std::span<const int> node_of_rank, std::size_t bytes,
+                            std::string& obstacle) {
+  const auto here = neighbours_of(static_cast<std::size_t>(communicator.rank()), node_of_rank);
+  SharedSegment segment;
+  segment.index = here.index;
+  segment.slice = whole_pages(bytes);
+  segment.total = segment.slice * here.count;
+  // Each rank its own slice, so that it lies in the memory next to its cores.
+  const Taken own{static_cast<std::size_t>(here.index) * segment.slice, segment.slice, MAP_POPULATE};
+  return shared_by(communicator, here.leader, segment, own, obstacle);
+}
+
+SharedSegment share_on_demand(Communicator& communicator, std::span<const int> node_of_rank, std::size_t bytes,
+                              std::size_t reserved, std::string& obstacle) {
+  const auto here = neighbours_of(static_cast<std::size_t>(communicator.rank()), node_of_rank);
+  SharedSegment segment;
+  segment.index = here.index;
+  segment.total = whole_pages(bytes);
+  return shared_by(communicator, here.leader, segment, {0, here.index == 0 ? reserved : 0, 0}, obstacle);
 }
 
 }  // namespace trainrt::comm
