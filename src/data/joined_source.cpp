@@ -92,6 +92,10 @@ void JoinedSource::read(std::span<const std::uint64_t> samples, std::span<Column
     of_part.samples.push_back(samples[place] - (number == 0 ? 0 : ends_[number - 1]));
     of_part.places.push_back(place);
   }
+  if (parts.size() == 1) {  // nothing is to be put together
+    const auto& [number, of_part] = *parts.begin();
+    return part(number)->read(of_part.samples, columns);
+  }
   std::vector<std::vector<Column>> given;  // of each part, until all are put together
   std::vector<Varying> varying(columns.size(), Varying(samples.size()));
   for (auto& column : columns)
