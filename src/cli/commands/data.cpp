@@ -38,7 +38,7 @@ class Server {
  private:
   Json answer(const Message& message) try {
     if (message.op == "data_open") return {{"ok", open(message.body)}};
-    if (message.op == "data_end") {
+    if (message.op == "data_quit") {
       has_ended_ = true;
       return {{"ok", Json::object()}};
     }

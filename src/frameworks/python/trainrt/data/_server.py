@@ -62,7 +62,7 @@ class _Server:
     def close(self):
         if self._talk.acquire(timeout=0.1):  # else another thread awaits an answer: it sees the end of the channel, later
             try:
-                self._channel.send(_client._line_of({"op": "data_end"}), None)
+                self._channel.send(_client._line_of({"op": "data_quit"}), None)
             except OSError:
                 pass  # it is gone
             self._talk.release()
