@@ -67,6 +67,9 @@ class TRAINRT_API Batches {
   };
   iterator begin();
   iterator end() { return iterator(); }
+  /// For who walks ahead of who uses the batches: from now on only the first `batches` of this walk count as done in
+  /// checkpoints, and it does not end, but by its destruction, before all do.
+  void count_only(std::uint64_t batches);
 
  private:
   std::shared_ptr<struct BatchesImpl> impl_;

@@ -82,15 +82,28 @@ bool BatchesImpl::advance() {
   if (whole.count == 0 || (part.count == 0 && remainder == Remainder::uneven)) {
     batch_.indices_.clear();
     prefetcher_.reset();
-    release_cursor();
+    if (!taken_ || *taken_ >= next_) release_cursor();
     return false;
   }
   take_batch();
   batch_.owner_ = this;
   batch_.weight_ = static_cast<double>(part.count) * dataset->shard.size / static_cast<double>(whole.count);
-  if (owns_cursor_) dataset->cursor.position = static_cast<std::int64_t>(whole.first + whole.count);
   ++next_;
+  note_position();
   return true;
+}
+
+void BatchesImpl::count_only(std::uint64_t batches) {
+  taken_ = batches;
+  note_position();
+}
+
+/// Where the batches that count as done end.
+void BatchesImpl::note_position() {
+  if (!owns_cursor_) return;
+  const auto done = std::min(taken_.value_or(next_), next_);
+  const auto last = plan_->global_batch(done == 0 ? 0 : done - 1);
+  dataset->cursor.position = static_cast<std::int64_t>(last.first + (done == 0 ? 0 : last.count));
 }
 
 /// The numbers of the samples of batch next_, and what was read ahead of them.

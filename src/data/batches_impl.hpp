@@ -32,6 +32,7 @@ struct BatchesImpl {
 
   bool begin();    ///< false if there is no batch
   bool advance();  ///< false at the end
+  void count_only(std::uint64_t batches);
   const Batch& batch() const { return batch_; }
   TensorView field(const Batch& asked, std::string_view name);
   TensorView varying(const Batch& asked, std::string_view name, std::size_t sample);
@@ -42,6 +43,7 @@ struct BatchesImpl {
   void require_room(std::uint64_t bytes, const std::string& what) const;
   std::uint64_t take_cursor();
   void release_cursor();
+  void note_position();
   std::size_t find_field(std::string_view name) const;
   const data::Column& column(const Batch& asked, std::string_view name, bool varies);
   void read_field(std::size_t field);
@@ -58,7 +60,8 @@ struct BatchesImpl {
   bool owns_cursor_ = false;
   std::optional<data::EpochOrder> order_;
   std::optional<data::BatchPlan> plan_;
-  std::uint64_t next_ = 0;  ///< global batch that advance() takes
+  std::uint64_t next_ = 0;              ///< global batch that advance() takes
+  std::optional<std::uint64_t> taken_;  ///< batches that count as done; none: all up to the one in hand
   Batch batch_;
   data::BatchData data_;                     ///< of the batch in hand; the numbers of its samples are in batch_
   std::vector<std::atomic<bool>> is_asked_;  ///< fields that the train function has asked for

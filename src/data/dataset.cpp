@@ -42,6 +42,8 @@ Batches::iterator& Batches::iterator::operator++() {
   return *this;
 }
 
+void Batches::count_only(std::uint64_t batches) { impl_->count_only(batches); }
+
 Batches::iterator Batches::begin() { return iterator(impl_->begin() ? impl_.get() : nullptr); }
 
 namespace {

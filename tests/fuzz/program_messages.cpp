@@ -299,6 +299,9 @@ std::vector<std::string> seeds() {
       "\n\n"
       "{\"op\":\"data_next\",\"walk\":1,\"slot\":7}\n\n{\"op\":\"data_next\",\"walk\":1,\"slot\":7,\"memory\":4096}\n"
       "{\"op\":\"data_end\",\"walk\":1}\n{\"op\":\"step\"}",
+      "{\"op\":\"data_begin\",\"name\":\"train\",\"batch_size\":2,\"remainder\":\"pad\",\"ahead\":true,\"draws\":true}\n\n"
+      "{\"op\":\"data_next\",\"walk\":1,\"slot\":0,\"memory\":4096}\n{\"op\":\"data_taken\",\"walk\":1,\"batches\":1}\n"
+      "{\"op\":\"step\"}",
       "{\"op\":\"metadata\",\"json\":" + deep_json() + "}",
       "{\"op\":\"report\",\"metrics\":{},\"directory_metadata\":{\"x\":" + deep_json() + "}}",
       "{\"op\":\"step\",\"x\":" + deep_json() + "}"};
@@ -321,10 +324,14 @@ std::vector<std::string> words() {
           "\"data_begin\"",
           "\"data_next\"",
           "\"data_end\"",
+          "\"data_taken\"",
           "\"name\":\"train\"",
           "\"batch_size\":",
           "\"remainder\":\"uneven\"",
           "\"fields\":[\"t\"]",
+          "\"ahead\":true",
+          "\"draws\":true",
+          "\"batches\":",
           "\"walk\":1",
           "\"slot\":",
           "\"metadata\"",

@@ -56,12 +56,16 @@ namespace trainrt::program {
 ///   data_look {name}                     returns samples, fields: [{name, dtype, shape, varies}]; or is_missing = true
 ///   data_begin {name, batch_size, remainder = pad | uneven | drop}    a walk over the batches of an epoch: `epoch`, or the
 ///                                        one that is next; of all fields, or `fields`, a list of names. Returns walk, its
-///                                        number, epoch, and batches, of a whole epoch
+///                                        number, epoch, and batches, of a whole epoch. With `ahead` = true the batches
+///                                        that data_next gives count as done when data_taken says so, and data_end ends the
+///                                        walk; with `draws` = true each answer of data_next has draws: a random number of
+///                                        64 bits for each sample, the same in this epoch on any rank and after a restart
 ///   data_next {walk, slot}               the next batch, in a memory of the program, which it numbers; a message brings
 ///   it,
 ///                                        with `memory`, or a larger one in its place. Returns samples, weight, and places:
 ///                                        [at, values, ends_at] of each field, or end = true, or room, the bytes that it
 ///                                        needs
+///   data_taken {walk, batches}           so many of them count as done
 ///   data_end {walk}                      leaves it before its end
 ///   metadata {json}                      an object
 ///   all_reduce {dtype, count, reduce = sum | mean | min | max}    the memory's first elements, in place

@@ -39,12 +39,20 @@ std::vector<Dataset::Field> wanted_fields(const Json& body, const Dataset& datas
   return wanted;
 }
 
+/// A number for each sample, that it has in this epoch on any rank.
+Json draws_of(const Batch& batch) {
+  auto draws = Json::array();
+  for (std::size_t sample = 0; sample < batch.size(); ++sample) draws.push_back(batch.random(sample).next_u64());
+  return draws;
+}
+
 }  // namespace
 
 std::optional<Json> DatasetService::reply(const Message& message) {
   if (message.op == "data_look") return look(message);
   if (message.op == "data_begin") return begin(message);
   if (message.op == "data_next") return next(message);
+  if (message.op == "data_taken") return taken(message);
   if (message.op == "data_end") return end(message);
   return std::nullopt;
 }
@@ -70,7 +78,12 @@ Json DatasetService::begin(const Message& message) {
   const auto remainder = remainder_from(body);
   const auto epoch = body.contains("epoch") ? number_field(body, "epoch") : data.next_epoch();
   auto fields = wanted_fields(body, data, text_field(body, "name"));
-  walks_.emplace(++last_walk_, Walk{.batches = data.epoch(epoch).batches(samples, remainder), .fields = std::move(fields)});
+  const auto at = walks_.emplace(
+      ++last_walk_, Walk{.batches = data.epoch(epoch).batches(samples, remainder), .fields = std::move(fields)});
+  auto& walk = at.first->second;
+  walk.is_ahead = flag_field(body, "ahead");
+  walk.has_draws = flag_field(body, "draws");
+  if (walk.is_ahead) walk.batches.count_only(0);
   return {{"walk", last_walk_}, {"epoch", epoch}, {"batches", data.batch_count(samples, remainder)}};
 }
 
@@ -100,7 +113,7 @@ Json DatasetService::next(const Message& message) {
       walk.at = walk.batches.begin();
   }
   if (*walk.at == walk.batches.end()) {
-    walks_.erase(found);
+    if (!walk.is_ahead) walks_.erase(found);
     return {{"end", true}};
   }
   const auto& batch = **walk.at;
@@ -110,7 +123,14 @@ Json DatasetService::next(const Message& message) {
   walk.is_handed_over = true;
   auto places = Json::array();
   for (const auto& place : copy.places()) places.push_back({place.at, place.values, place.ends_at});
-  return {{"samples", batch.size()}, {"weight", batch.weight()}, {"places", std::move(places)}};
+  Json answer = {{"samples", batch.size()}, {"weight", batch.weight()}, {"places", std::move(places)}};
+  if (walk.has_draws) answer["draws"] = draws_of(batch);
+  return answer;
+}
+
+Json DatasetService::taken(const Message& message) {
+  walk(message)->second.batches.count_only(static_cast<std::uint64_t>(number_field(message.body, "batches")));
+  return Json::object();
 }
 
 /// Of a walk that is left before its end, too.

@@ -21,7 +21,8 @@ class DatasetService {
   using Find = std::function<std::optional<Dataset>(const std::string& name)>;
   explicit DatasetService(Find find) : find_(std::move(find)) {}
 
-  /// The answer to a message of data_look, data_begin, data_next or data_end (conversation.hpp); nothing to another.
+  /// The answer to a message of data_look, data_begin, data_next, data_taken or data_end (conversation.hpp); nothing to
+  /// another.
   std::optional<Json> reply(const Message& message);
 
  private:
@@ -31,10 +32,13 @@ class DatasetService {
     std::optional<Batches::iterator> at = {};  ///< none before the first batch
     std::vector<Dataset::Field> fields;        ///< that the program gets
     bool is_handed_over = true;                ///< the batch at hand, if there is one
+    bool is_ahead = false;                     ///< the program says which batches count as done
+    bool has_draws = false;                    ///< it gets random numbers for each sample
   };
   Json look(const Message& message) const;
   Json begin(const Message& message);
   Json next(const Message& message);
+  Json taken(const Message& message);
   Json end(const Message& message);
   Dataset dataset(const Message& message) const;
   std::map<std::int64_t, Walk>::iterator walk(const Message& message);

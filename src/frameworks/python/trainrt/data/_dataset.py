@@ -50,18 +50,29 @@ class Dataset:
 
     # ---- what is made of the samples ----
 
-    def map(self, fn, *, fn_args=None, fn_kwargs=None, fn_constructor_args=None, fn_constructor_kwargs=None, **resources):
-        """fn(row) -> row, each a dict. It is called in the process that takes the batches."""
+    def map(self, fn, *, fn_args=None, fn_kwargs=None, fn_constructor_args=None, fn_constructor_kwargs=None, concurrency=None, random=False,
+            **resources):
+        """fn(row) -> row, each a dict.
+
+        concurrency: so many processes, for each rank, call fn and all that else is made of the batches, ahead of the train function. None:
+        the process that takes the batches does.
+
+        random=True: fn(row, rng), with a numpy.random.Generator for this sample: it hangs on run.seed, the dataset's name, the epoch and the
+        sample, so neither on the number of ranks and processes nor on restarts.
+        """
         _check_resources("map", resources)
-        return self._and_then(Map(Call("map", fn, fn_args, fn_kwargs, fn_constructor_args, fn_constructor_kwargs)))
+        call = Call("map", fn, fn_args, fn_kwargs, fn_constructor_args, fn_constructor_kwargs)
+        return self._and_then(Map(call, _workers_of("map", concurrency), random))
 
     def map_batches(self, fn, *, batch_size="default", batch_format="default", fn_args=None, fn_kwargs=None, fn_constructor_args=None,
-                    fn_constructor_kwargs=None, zero_copy_batch=True, **resources):
+                    fn_constructor_kwargs=None, zero_copy_batch=True, concurrency=None, random=False, **resources):
         """fn(batch) -> batch, {name: array} or a DataFrame, with as many samples: of each batch as the train function takes it, so that
-        batch_size changes nothing."""
+        batch_size changes nothing. concurrency: as of map(). random=True: fn(batch, rng), where rng is the one of the batch's first sample,
+        so that it hangs on how the samples are cut into batches."""
         del batch_size, zero_copy_batch
         _check_resources("map_batches", resources)
-        return self._and_then(MapBatches(Call("map_batches", fn, fn_args, fn_kwargs, fn_constructor_args, fn_constructor_kwargs), batch_format))
+        call = Call("map_batches", fn, fn_args, fn_kwargs, fn_constructor_args, fn_constructor_kwargs)
+        return self._and_then(MapBatches(call, batch_format, _workers_of("map_batches", concurrency), random))
 
     def add_column(self, col, fn, **resources):
         """fn(DataFrame) -> the new column."""
@@ -301,6 +312,16 @@ def text_of_rows(rows):
     firsts = numpy.flatnonzero(numpy.diff(rows, prepend=rows[0] - 2) != 1)
     ends = [*firsts[1:], len(rows)]
     return "\n".join(f"{rows[first]}:{rows[first] + end - first}" if end - first > 1 else str(rows[first]) for first, end in zip(firsts, ends))
+
+
+def _workers_of(what, concurrency):
+    """Ray's forms: a number, (least, most), or (least, most, at first)."""
+    most = concurrency[1] if isinstance(concurrency, (tuple, list)) and len(concurrency) in (2, 3) else concurrency
+    if most is None:
+        return 0
+    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+        raise ValueError(f"{what}(concurrency={concurrency!r}): it must be a number of processes, 1 or more")
+    return most
 
 
 _OF_CLUSTERS = {"concurrency", "compute", "num_cpus", "num_gpus", "memory", "ray_remote_args", "ray_remote_args_fn", "override_num_blocks", "num_blocks",

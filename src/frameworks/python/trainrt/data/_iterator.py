@@ -5,8 +5,9 @@ import sys
 
 from ._columns import rows_of
 from ._numpy import numpy
-from ._operations import checked_format, formatted
-from ._shared_batches import walk_batches
+from ._map_workers import MapWorkers
+from ._operations import applied, checked_format, formatted
+from ._shared_batches import Walk
 
 _ALL_AT_ONCE = 1024
 
@@ -29,6 +30,7 @@ class DataIterator:
         """before(): called before each walk. epochs: their numbers, where the runtime does not count them."""
         self._link, self._name, self._before, self._epochs = link, name, before, epochs
         self._operations = dataset._operations if dataset is not None else ()
+        self._workers = None  # that apply the operations, once they are needed
         self._encoding = dataset._encoding if dataset is not None else "utf-8"
 
     @classmethod
@@ -69,11 +71,29 @@ class DataIterator:
             self._before()
         if epoch is None and self._epochs is not None:
             epoch = next(self._epochs)
-        for batch in walk_batches(self._link, self._name, batch_size, remainder, epoch, encoding=self._encoding):
-            for operation in self._operations:
-                batch = operation(batch)
-            yield formatted(batch, batch_format)
-            del batch  # its memory may be used again
+        workers = self._map_workers()
+        walk = Walk(self._link, self._name, batch_size, remainder, epoch, encoding=self._encoding, is_ahead=workers is not None,
+                    has_draws=any(operation.is_random for operation in self._operations))
+        if workers is None:
+            made = self._made_here(walk)
+        else:
+            made = walk.counted(workers.apply(iter(walk)))
+        with walk:
+            for batch in made:
+                yield formatted(batch, batch_format)
+                del batch  # its memory may be used again
+
+    def _made_here(self, walk):
+        for batch, draws in walk:
+            batch = applied(self._operations, batch, draws)
+            yield batch
+            del batch
+
+    def _map_workers(self):
+        count = max((operation.workers for operation in self._operations), default=0)
+        if count and self._workers is None:
+            self._workers = MapWorkers(self._operations, count)
+        return self._workers
 
     def iter_rows(self):
         """The samples one by one, as dicts; each once."""
@@ -140,9 +160,7 @@ class DataIterator:
         """Through all that is made of batches: nothing is read, and no place in the data moves."""
         fields, _ = self._link.fields(self._name)
         batch = {field.name: numpy.empty((0, *field.shape), object if field.varies else field.dtype) for field in fields}
-        for operation in self._operations:
-            batch = operation(batch)
-        return batch
+        return applied(self._operations, batch, ())
 
     def materialize(self):
         from ._columns import concatenated

@@ -4,6 +4,13 @@ from ._columns import columns_of, rows_of, stacked
 from ._numpy import numpy
 
 
+def applied(operations, batch, draws):
+    """What all of them make of a batch. draws: a number of 64 bits for each sample, if one of them is random."""
+    for number, operation in enumerate(operations):
+        batch = operation(batch, [(draw, number) for draw in draws]) if operation.is_random else operation(batch)
+    return batch
+
+
 class Call:
     """A function of the user, or a class whose objects are called: one is made in each process, when it is first needed."""
 
@@ -15,35 +22,53 @@ class Call:
         self.name = f"{what}({getattr(function, '__qualname__', type(function).__name__)})"
         self._made = None
 
-    def __call__(self, value):
+    def __call__(self, *values):
         if self._made is None:
             is_class = isinstance(self._function, type)
             self._made = self._function(*self._constructor_args, **self._constructor_kwargs) if is_class else self._function
-        return self._made(value, *self._args, **self._kwargs)
+        return self._made(*values, *self._args, **self._kwargs)
 
     def __getstate__(self):
         return {**self.__dict__, "_made": None}
 
 
-class MapBatches:
-    def __init__(self, call, batch_format):
-        self._call = call
+class Operation:
+    """{name: array} -> the same. Of a random one the second argument holds what the samples' random numbers hang on, one for each."""
+
+    is_random = False
+    workers = 0  # processes that it asks for
+    name = ""
+
+
+class _OfUser(Operation):
+    def __init__(self, call, workers, is_random):
+        self._call, self.workers, self.is_random = call, workers, is_random
+        self.name = call.name
+
+
+class MapBatches(_OfUser):
+    def __init__(self, call, batch_format, workers=0, is_random=False):
+        super().__init__(call, workers, is_random)
         self._batch_format = checked_format(batch_format)
 
-    def __call__(self, batch):
-        return columns_of(self._call(formatted(batch, self._batch_format)), self._call.name)
+    def __call__(self, batch, draws=()):
+        generators = [numpy.random.default_rng(draws[0] if draws else 0)] if self.is_random else []
+        return columns_of(self._call(formatted(batch, self._batch_format), *generators), self.name)
 
 
-class Map:
-    def __init__(self, call):
-        self._call = call
+class Map(_OfUser):
+    def __init__(self, call, workers=0, is_random=False):
+        super().__init__(call, workers, is_random)
 
-    def __call__(self, batch):
-        rows = [self._call(row) for row in rows_of(batch)]
-        return stacked(rows, self._call.name) if rows else batch
+    def __call__(self, batch, draws=()):
+        if self.is_random:
+            rows = [self._call(row, numpy.random.default_rng(draw)) for row, draw in zip(rows_of(batch), draws)]
+        else:
+            rows = [self._call(row) for row in rows_of(batch)]
+        return stacked(rows, self.name) if rows else batch
 
 
-class AddColumn:
+class AddColumn(Operation):
     def __init__(self, name, call):
         self._name, self._call = name, call
 
@@ -51,7 +76,7 @@ class AddColumn:
         return columns_of({**batch, self._name: self._call(formatted(batch, "pandas"))}, self._call.name)
 
 
-class Select:
+class Select(Operation):
     def __init__(self, names):
         self._names = names
 
@@ -59,7 +84,7 @@ class Select:
         return {name: _column(batch, name) for name in self._names}
 
 
-class Drop:
+class Drop(Operation):
     def __init__(self, names):
         self._names = names
 
@@ -69,7 +94,7 @@ class Drop:
         return {name: column for name, column in batch.items() if name not in self._names}
 
 
-class Rename:
+class Rename(Operation):
     def __init__(self, names):
         self._names = names
 

@@ -16,7 +16,8 @@ from ._shared_batches import Link
 _OF_RANKS = ("PMI_", "PMIX_", "SLURM_PROCID", "TRAINRT_FD", "RANK", "LOCAL_RANK")  # the reader is none
 
 
-def _environment():
+def without_ranks():
+    """The environment for a process that is no rank's program."""
     return {name: value for name, value in os.environ.items() if not name.startswith(_OF_RANKS)}
 
 
@@ -25,7 +26,7 @@ class _Server:
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen([_executable.trainrt(), "data", "serve"], stdin=theirs, stdout=subprocess.DEVNULL,
-                                             env=_environment(), start_new_session=True)
+                                             env=without_ranks(), start_new_session=True)
         self._channel = _client._Channel(ours.detach())
         self._talk = threading.Lock()
         self._speaker = None  # the thread that holds it

@@ -84,8 +84,8 @@ class Link:
         return self._slots[-1]
 
     def next_batch(self, walk, fields, encoding):
-        """{name: array} of the walk's next batch, None at its end. The arrays lie in shared memory, which is theirs as long as one of them
-        lives."""
+        """({name: array}, draws) of the walk's next batch, None at its end. The arrays lie in shared memory, which is theirs as long as
+        one of them lives."""
         slot = self._free_slot()
         slot.begin()
         answer = self.ask("data_next", walk=walk, slot=slot.number)
@@ -94,7 +94,8 @@ class Link:
             answer = self.ask("data_next", with_memory=memory, walk=walk, slot=slot.number, memory=memory.nbytes)
         if "end" in answer:
             return None
-        return {field.name: _array(slot, field, answer["samples"], place, encoding) for field, place in zip(fields, answer["places"])}
+        batch = {field.name: _array(slot, field, answer["samples"], place, encoding) for field, place in zip(fields, answer["places"])}
+        return batch, answer.get("draws", ())
 
 
 def _array(slot, field, samples, place, encoding):
@@ -130,31 +131,42 @@ def _ragged(values, ends):
     return parts
 
 
-def walk_batches(link, name, batch_size, remainder, epoch=None, wanted=None, encoding="utf-8"):
-    """The batches of one epoch of a dataset, as {name: array}."""
-    fields, _ = link.fields(name)
-    if fields is None:
-        raise KeyError(f"there is no dataset '{name}'")
-    if wanted is not None:
-        by_name = {field.name: field for field in fields}
-        missing = [each for each in wanted if each not in by_name]
-        if missing:
-            raise KeyError(f"the dataset '{name}' has no column {', '.join(map(repr, missing))}; there are: {', '.join(by_name)}")
-        fields = [by_name[each] for each in wanted]
-    link.tell_left()
-    asked = {"epoch": epoch} if epoch is not None else {}
-    walk = link.ask("data_begin", name=name, batch_size=batch_size, remainder=remainder, fields=[field.name for field in fields], **asked)["walk"]
-    is_at_end = False
-    try:
+class Walk:
+    """The batches of one epoch of a dataset, as ({name: array}, draws). is_ahead: only those that counted() has given count as done.
+    has_draws: each sample has a random number of 64 bits, which hangs on the seed, the epoch and the sample; else there is none."""
+
+    def __init__(self, link, name, batch_size, remainder, epoch=None, encoding="utf-8", is_ahead=False, has_draws=False):
+        self._link, self._encoding = link, encoding
+        self._fields, _ = link.fields(name)
+        if self._fields is None:
+            raise KeyError(f"there is no dataset '{name}'")
+        link.tell_left()
+        asked = {"epoch": epoch} if epoch is not None else {}
+        self._number = link.ask("data_begin", name=name, batch_size=batch_size, remainder=remainder, fields=[field.name for field in self._fields],
+                                **({"ahead": True} if is_ahead else {}), **({"draws": True} if has_draws else {}), **asked)["walk"]
+        self._is_ahead = is_ahead
+        self._has_ended = False
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if not self._has_ended:
+            self._has_ended = True
+            self._link.leave(self._number)
+
+    def __iter__(self):
         while True:
-            batch = link.next_batch(walk, fields, encoding)
+            batch = self._link.next_batch(self._number, self._fields, self._encoding)
             if batch is None:
-                is_at_end = True
+                self._has_ended = not self._is_ahead
                 return
             yield batch
             del batch  # its memory may be free for the next one
-    finally:
-        if not is_at_end:
-            link.leave(walk)
 
-
+    def counted(self, batches):
+        """The same batches; each counts as done when it is given."""
+        for number, batch in enumerate(batches, 1):
+            self._link.ask("data_taken", walk=self._number, batches=number)
+            yield batch
+            del batch

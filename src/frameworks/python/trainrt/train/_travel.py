@@ -40,24 +40,28 @@ class _ByName(pickle.Pickler):
                 raise _HasNoName(thing, "it is a lambda")
             if "<locals>" in name:
                 raise _HasNoName(thing, "it is defined inside of a function")
-            if thing.__module__ == "__main__":
+            if thing.__module__ in ("__main__", "__mp_main__"):  # the second: in a process that has itself imported the script
                 if not self._has_script:
                     raise _HasNoName(thing, "it is defined in a notebook, an interpreter or `python3 -c`")
                 self.needs_script = True
         return NotImplemented
 
 
-def _pickled(trainer, script):
-    """(bytes, whether the ranks need the script)."""
+def pickled(trainer, script, what="the train function and its arguments"):
+    """(bytes, whether who reads them needs the script). `what` it is, for errors."""
     buffer = io.BytesIO()
     pickler = _ByName(buffer, bool(script["path"]))
     try:
         pickler.dump(trainer)
         return buffer.getvalue(), pickler.needs_script
     except _HasNoName as error:
-        return _by_cloudpickle(trainer, f"{_place(error.thing)}: {error.why}, so that the ranks cannot find it by its name"), False
+        return _by_cloudpickle(trainer, f"{_place(error.thing)}: {error.why}, so that other processes cannot find it by its name", what), False
     except (pickle.PicklingError, TypeError, AttributeError) as error:
-        return _by_cloudpickle(trainer, f"{type(trainer).__name__}: {error}"), False
+        return _by_cloudpickle(trainer, f"{type(trainer).__name__}: {error}", what), False
+
+
+def _travels(what):
+    return f"{what} cannot travel to the processes that are to run it"
 
 
 def _place(thing):
@@ -65,25 +69,30 @@ def _place(thing):
     return f"{thing.__qualname__} ({os.path.basename(code.co_filename)}, line {code.co_firstlineno})" if code else thing.__qualname__
 
 
-def _by_cloudpickle(trainer, why):
+def _by_cloudpickle(trainer, why, what):
     try:
         cloudpickle = importlib.import_module("cloudpickle")
     except ImportError:
-        raise ValueError(f"the train function and its arguments cannot travel to the ranks.\n{why}.\nDefine it by `def` at the top level of "
+        raise ValueError(f"{_travels(what)}.\n{why}.\nDefine it by `def` at the top level of "
                          f"a script or a module, or install cloudpickle (pip install cloudpickle), or start the whole script on every "
                          f"rank: srun trainrt -- python3 train.py") from None
     try:
         return cloudpickle.dumps(trainer, protocol=pickle.HIGHEST_PROTOCOL)
     except Exception as error:  # as the objects' methods raise
-        raise ValueError(f"the train function and its arguments cannot travel to the ranks, not even by cloudpickle: "
+        raise ValueError(f"{_travels(what)}, not even by cloudpickle: "
                          f"{type(error).__name__}: {error}. Make what it uses inside of the function") from error
+
+
+def call_of(script):
+    """How this process was started: what another one needs before it can read what pickled() gave."""
+    return {"format": "trainrt call 1", "script": script, "sys_path": sys.path, "argv": sys.argv}
 
 
 def send(trainer, folder, options):
     """Lays the trainer into the private folder. `options`: for the worker, as JSON."""
     script = _script.of_this_process()
-    data, needs_script = _pickled(trainer, script)
-    call = {"format": "trainrt call 1", "script": script if needs_script else None, "sys_path": sys.path, "argv": sys.argv, **options}
+    data, needs_script = pickled(trainer, script)
+    call = {**call_of(script if needs_script else None), **options}
     _private_folder.write(folder, _TRAINER, data)
     _private_folder.write(folder, _CALL, json.dumps(call).encode())
 
@@ -91,13 +100,27 @@ def send(trainer, folder, options):
 def options_of(folder):
     """What send() was given as options, and how the script's process was; sets sys.path and sys.argv as they were there."""
     call = json.loads(_private_folder.read(folder, _CALL))
+    _become(call)
+    return call
+
+
+def _become(call):
     sys.path[:] = ["" if path == "" else path for path in call["sys_path"]]
     sys.argv[:] = call["argv"]
-    return call
 
 
 def receive(folder, call):
     """The trainer, on a rank."""
+    return _found(call, lambda: _private_folder.read_pickle(folder, _TRAINER))
+
+
+def loaded(data, call):
+    """What pickled() has made, of bytes that a process of this one's own has sent."""
+    _become(call)
+    return _found(call, lambda: pickle.loads(data))
+
+
+def _found(call, read):
     if call["script"]:
         _fit._importing = os.path.basename(call["script"]["path"])
         try:
@@ -105,10 +128,10 @@ def receive(folder, call):
         finally:
             _fit._importing = None
     try:
-        return _private_folder.read_pickle(folder, _TRAINER)
+        return read()
     except AttributeError as error:
         if not call["script"]:
             raise
         script = os.path.basename(call["script"]["path"])
-        raise RuntimeError(f"{error}. The ranks import {script}, and what it defines under `if __name__ == \"__main__\":` is not there: move "
-                           f"the train function, and what it uses, out of it") from None
+        raise RuntimeError(f"{error}. Other processes import {script}, and what it defines under `if __name__ == \"__main__\":` is not there: "
+                           f"move the function, and what it uses, out of it") from None
