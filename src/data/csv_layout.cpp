@@ -8,7 +8,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/text.hpp"
-#include "data/dataset_options.hpp"
+#include "data/on_error.hpp"
 
 namespace trainrt::data {
 

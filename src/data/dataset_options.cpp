@@ -108,9 +108,4 @@ const std::vector<OptionSpec>& common_options() {
   return specs;
 }
 
-bool skips_errors(const Options& options) {
-  const auto* const given = options.find("on_error");
-  return given != nullptr && given->text == "skip";
-}
-
 }  // namespace trainrt::data

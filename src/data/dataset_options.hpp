@@ -8,7 +8,4 @@ namespace trainrt::data {
 /// The keys of every [data.NAME], beside those of its format.
 const std::vector<OptionSpec>& common_options();
 
-/// Whether what cannot be read is skipped (on_error).
-bool skips_errors(const Options& options);
-
 }  // namespace trainrt::data

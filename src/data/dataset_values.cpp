@@ -11,9 +11,9 @@
 
 #include "core/log.hpp"
 #include "core/memory.hpp"
-#include "data/dataset_options.hpp"
 #include "data/joined_source.hpp"
 #include "data/node_cache.hpp"
+#include "data/on_error.hpp"
 #include "data/transform.hpp"
 
 namespace trainrt::data {

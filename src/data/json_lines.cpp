@@ -9,9 +9,9 @@
 #include <trainrt/error.hpp>
 
 #include "core/text.hpp"
-#include "data/dataset_options.hpp"
 #include "data/json_keys.hpp"
 #include "data/json_object.hpp"
+#include "data/on_error.hpp"
 #include "data/text_file.hpp"
 
 namespace trainrt::data {

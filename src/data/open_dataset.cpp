@@ -14,6 +14,7 @@
 #include "data/dataset_values.hpp"
 #include "data/file_reader.hpp"
 #include "data/identity.hpp"
+#include "data/on_error.hpp"
 #include "data/row_ranges.hpp"
 #include "data/selected_source.hpp"
 #include "data/transform.hpp"

@@ -9,8 +9,8 @@
 #include "core/host.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
-#include "data/dataset_options.hpp"
 #include "data/identity.hpp"
+#include "data/on_error.hpp"
 #include "data/open_dataset.hpp"
 
 namespace trainrt::trainer {
