@@ -10,157 +10,19 @@
 #include "core/memory.hpp"
 #include "data/augmentation.hpp"
 #include "data/block_source.hpp"
-#include "data/dataset_options.hpp"
+#include "data/dataset_section.hpp"
 #include "data/dataset_values.hpp"
 #include "data/file_reader.hpp"
 #include "data/identity.hpp"
+#include "data/listed_files.hpp"
 #include "data/on_error.hpp"
 #include "data/row_ranges.hpp"
 #include "data/selected_source.hpp"
 #include "data/transform.hpp"
-#include "io/storage_error.hpp"
 
 namespace trainrt::data {
 
 namespace {
-
-std::string section_of(const std::string& name) { return "[data." + name + "]"; }
-
-const Format* format_of_name(std::string_view path) {
-  for (const auto* format : format_table())
-    if (format->is_name_of != nullptr && format->is_name_of(path)) return format;
-  return nullptr;
-}
-
-const Format& format_named(const std::string& section, const OptionValue& given) try {
-  return find_plugin(format_table(), given.text, "data format");
-} catch (const UsageError& error) {
-  throw UsageError(fmt::format("{}: format in {}: {}", given.origin, section, error.what()));
-}
-
-/// Told by the key, by the name of the source, or by that of its first file.
-const Format& format_of(const std::string& section, const Options& options) {
-  if (const auto* given = options.find("format")) return format_named(section, *given);
-  const auto source = options.text("source");
-  if (const auto* format = format_of_name(source)) return *format;
-  const auto first = source.empty() ? source : list_data_files(source).front().path;
-  if (const auto* format = format_of_name(first)) return *format;
-  throw UsageError(fmt::format("the key format in {} is missing{}; there are: {}", section,
-                               first.empty() ? "" : fmt::format(", and the name of the file '{}' does not tell it", first),
-                               join(names_of(format_table()))));
-}
-
-/// What is said of files, with the section in front.
-template <class Call>
-auto in_section(const std::string& section, const Call& call) try {
-  return call();
-} catch (const UsageError& error) {
-  throw UsageError(section + ": " + error.what());
-} catch (const Error& error) {
-  throw Error(section + ": " + error.what(), error.code());
-}
-
-/// What cannot be had together with weights.
-void require_mixable(const Options& options) {
-  if (options.text("weights").empty()) return;
-  if (!options.boolean("shuffle"))
-    throw UsageError("weights mixes the sources in a shuffled order: it needs shuffle = true");
-  if (options.integer("block") > 0) throw UsageError("weights and block exclude each other");
-  if (!options.text("rows").empty()) throw UsageError("weights and rows exclude each other");
-}
-
-Options checked_options(const std::string& section, const Options& options, const Format& format) {
-  auto specs = common_options();
-  specs.insert(specs.end(), format.options.begin(), format.options.end());
-  auto good = checked(options, specs, section);
-  in_section(section, [&] { require_mixable(good); });
-  if (format.has_files && good.text("source").empty())
-    throw UsageError(
-        fmt::format("the key source in {} is missing: it names the files of the format {}", section, format.name));
-  if (!format.has_files && !good.text("source").empty())
-    throw UsageError(
-        fmt::format("{}: source in {}: the format {} has no files", options.find("source")->origin, section, format.name));
-  return good;
-}
-
-void add_companions(std::vector<DataFile>& files, const Options& options, const Format& format) {
-  for (const auto key : format.companions) {
-    std::vector<DataFile> found;
-    if (const auto source = options.text(key); !source.empty()) found = list_data_files(source);
-    if (!found.empty() && found.size() != files.size())
-      throw UsageError(
-          fmt::format("source names {} files and {} names {}: there must be as many", files.size(), key, found.size()));
-    for (std::size_t i = 0; i < files.size(); ++i) files[i].companions.push_back(found.empty() ? DataFile{} : found[i]);
-  }
-}
-
-void note_heads(DataFile& file) {
-  if (!file.path.empty()) file.head = head_digest(file);
-  for (auto& companion : file.companions) note_heads(companion);
-}
-
-/// How many of the dataset's files each source has, if they are mixed.
-std::vector<std::size_t> files_of_sources(const Options& options) {
-  std::vector<std::size_t> counts;
-  if (options.text("weights").empty()) return counts;
-  for (const auto& word : words_of_source(options.text("source"))) counts.push_back(list_data_files(word).size());
-  return counts;
-}
-
-std::vector<MixedPart> parts_of(const Listing& listing, const Options& options) {
-  std::vector<std::uint64_t> sizes;
-  auto entry = listing.entries.begin();
-  for (auto files : listing.files_of_sources) {
-    sizes.push_back(0);
-    for (; files > 0; --files) sizes.back() += (entry++)->content.samples;
-  }
-  return mixed_parts(sizes, weights_of(options.text("weights")));
-}
-
-std::vector<DataFile> files_of(const Options& options, const Format& format) {
-  if (!format.has_files) return {DataFile{}};
-  auto files = list_data_files(options.text("source"));
-  add_companions(files, options, format);
-  return files;
-}
-
-void require_same_fields(const Listing::Entry& first, const Listing::Entry& other) {
-  const auto one = in_words(first.content.fields), two = in_words(other.content.fields);
-  if (one != two)
-    throw UsageError(fmt::format("the files of a dataset have the same fields: '{}' has {}, and '{}' has {}",
-                                 first.file.path, one, other.file.path, two));
-}
-
-/// Whether the file is one of the dataset. If it cannot be: an error, or, as the key on_error says, a warning.
-bool add_file(Listing& listing, DataFile file, const Options& options, const Format& format) try {
-  auto content = format.look(file, options);
-  note_heads(file);
-  Listing::Entry entry{std::move(file), std::move(content)};
-  if (!listing.entries.empty()) require_same_fields(listing.entries.front(), entry);
-  listing.entries.push_back(std::move(entry));
-  return true;
-} catch (const io::StorageError&) {
-  throw;
-} catch (const Error& error) {
-  if (!skips_errors(options)) throw;
-  log::run_warning(fmt::format("a file is skipped: {}", error.what()));
-  return false;
-}
-
-void list_files(Listing& listing, const Options& options, const Format& format) {
-  listing.files_of_sources = files_of_sources(options);
-  std::size_t source = 0, of_source = 0;
-  for (auto& file : files_of(options, format)) {
-    while (source < listing.files_of_sources.size() && of_source == listing.files_of_sources[source])
-      ++source, of_source = 0;
-    const bool is_added = add_file(listing, std::move(file), options, format);
-    if (is_added)
-      ++of_source;
-    else if (source < listing.files_of_sources.size())
-      --listing.files_of_sources[source];
-  }
-  if (listing.entries.empty()) throw UsageError("none of its files can be read");
-}
 
 /// What a window of each field takes, as far as its samples have one length.
 std::uint64_t bytes_of_window(const DatasetImpl& dataset) {
@@ -192,7 +54,7 @@ void set_order(const std::string& section, const Options& options, const Listing
   dataset.blocks = {static_cast<std::uint64_t>(options.integer("block")),
                     static_cast<std::uint64_t>(options.integer("window"))};
   if (dataset.shuffle && dataset.blocks.samples > 0 && !is_cached) use_blocks(section, dataset);
-  if (!listing.files_of_sources.empty()) dataset.mixed = parts_of(listing, options);
+  if (!listing.files_of_sources.empty()) dataset.mixed = mixed_parts_of(listing, options);
 }
 
 void set_way(DataFile& file, const ReadWay& way) {
@@ -234,13 +96,13 @@ Listing list_dataset(const std::string& name, const Options& options) {
     const auto& format = format_of(section, options);
     const auto good = checked_options(section, options, format);
     Listing listing{std::string(format.name), {}};
-    list_files(listing, good, format);
+    list_files(section, listing, good, format);
     std::uint64_t samples = 0;
     for (const auto& entry : listing.entries) samples += entry.content.samples;
     if (samples == 0) throw UsageError("its files hold no samples");
     listing.rows = text_of_rows(good.text("rows"));
     require_rows(listing, samples);
-    if (!listing.files_of_sources.empty()) parts_of(listing, good);
+    if (!listing.files_of_sources.empty()) mixed_parts_of(listing, good);
     require_materializable(good, listing);
     return listing;
   });

@@ -1,0 +1,109 @@
+#include "data/listed_files.hpp"
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "core/host.hpp"
+#include "core/log.hpp"
+#include "data/identity.hpp"
+#include "data/on_error.hpp"
+#include "io/storage_error.hpp"
+
+namespace trainrt::data {
+
+namespace {
+
+void add_companions(std::vector<DataFile>& files, const Options& options, const Format& format) {
+  for (const auto key : format.companions) {
+    std::vector<DataFile> found;
+    if (const auto source = options.text(key); !source.empty()) found = list_data_files(source);
+    if (!found.empty() && found.size() != files.size())
+      throw UsageError(
+          fmt::format("source names {} files and {} names {}: there must be as many", files.size(), key, found.size()));
+    for (std::size_t i = 0; i < files.size(); ++i) files[i].companions.push_back(found.empty() ? DataFile{} : found[i]);
+  }
+}
+
+void note_heads(DataFile& file) {
+  if (!file.path.empty()) file.head = head_digest(file);
+  for (auto& companion : file.companions) note_heads(companion);
+}
+
+/// How many of the dataset's files each source has, if they are mixed.
+std::vector<std::size_t> files_of_sources(const Options& options) {
+  std::vector<std::size_t> counts;
+  if (options.text("weights").empty()) return counts;
+  for (const auto& word : words_of_source(options.text("source"))) counts.push_back(list_data_files(word).size());
+  return counts;
+}
+
+std::vector<DataFile> files_of(const Options& options, const Format& format) {
+  if (!format.has_files) return {DataFile{}};
+  auto files = list_data_files(options.text("source"));
+  add_companions(files, options, format);
+  return files;
+}
+
+void require_same_fields(const Listing::Entry& first, const Listing::Entry& other) {
+  const auto one = in_words(first.content.fields), two = in_words(other.content.fields);
+  if (one != two)
+    throw UsageError(fmt::format("the files of a dataset have the same fields: '{}' has {}, and '{}' has {}",
+                                 first.file.path, one, other.file.path, two));
+}
+
+/// Whether the file is one of the dataset. If it cannot be: an error, or, as the key on_error says, a warning.
+bool add_file(Listing& listing, DataFile file, const Options& options, const Format& format) try {
+  auto content = format.look(file, options);
+  note_heads(file);
+  Listing::Entry entry{std::move(file), std::move(content)};
+  if (!listing.entries.empty()) require_same_fields(listing.entries.front(), entry);
+  listing.entries.push_back(std::move(entry));
+  return true;
+} catch (const io::StorageError&) {
+  throw;
+} catch (const Error& error) {
+  if (!skips_errors(options)) throw;
+  log::run_warning(fmt::format("a file is skipped: {}", error.what()));
+  return false;
+}
+
+/// A line a minute.
+void tell_progress(const std::string& section, std::size_t done, std::size_t all, double& told_at_s) {
+  constexpr double pause_s = 60;
+  const auto now_s = monotonic_seconds();
+  if (now_s - told_at_s < pause_s) return;
+  told_at_s = now_s;
+  log::info(fmt::format("{}: looked at {} of {} files", section, done, all));
+}
+
+}  // namespace
+
+void list_files(const std::string& section, Listing& listing, const Options& options, const Format& format) {
+  listing.files_of_sources = files_of_sources(options);
+  auto files = files_of(options, format);
+  auto told_at_s = monotonic_seconds();
+  std::size_t source = 0, of_source = 0;
+  for (auto& file : files) {
+    tell_progress(section, static_cast<std::size_t>(&file - files.data()), files.size(), told_at_s);
+    while (source < listing.files_of_sources.size() && of_source == listing.files_of_sources[source])
+      ++source, of_source = 0;
+    const bool is_added = add_file(listing, std::move(file), options, format);
+    if (is_added)
+      ++of_source;
+    else if (source < listing.files_of_sources.size())
+      --listing.files_of_sources[source];
+  }
+  if (listing.entries.empty()) throw UsageError("none of its files can be read");
+}
+
+std::vector<MixedPart> mixed_parts_of(const Listing& listing, const Options& options) {
+  std::vector<std::uint64_t> sizes;
+  auto entry = listing.entries.begin();
+  for (auto files : listing.files_of_sources) {
+    sizes.push_back(0);
+    for (; files > 0; --files) sizes.back() += (entry++)->content.samples;
+  }
+  return mixed_parts(sizes, weights_of(options.text("weights")));
+}
+
+}  // namespace trainrt::data
