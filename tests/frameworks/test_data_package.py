@@ -178,7 +178,7 @@ class Adder:
 
 @test
 def a_class_is_made_once_and_called_for_each_batch():
-    dataset = data.range(20).map_batches(Adder, fn_constructor_args=(5,), concurrency=2, num_cpus=1)
+    dataset = data.range(20).map_batches(Adder, fn_constructor_args=(5,), num_cpus=1)
     equal([int(n) for batch in dataset.iter_batches(batch_size=3, remainder="uneven") for n in batch["id"]], list(range(5, 25)), "values")
     equal(Adder.made, 1, "objects")
 

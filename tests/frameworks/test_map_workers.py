@@ -98,6 +98,13 @@ print(json.dumps([ids(data.range(3).map(tenfold, concurrency=2))]))
 
 
 @test
+def a_script_without_a_guard_is_told_to_have_one():
+    script = Script("print(ids(data.range(3).map(tenfold, concurrency=2)))\n", head=HEAD_OF_MAPS)
+    job = script.run()
+    check(job.code != 0 and "map(tenfold)" in job.err and '__name__ == "__main__"' in job.err, "the guard is not named", job)
+
+
+@test
 def no_process_is_left_when_the_program_is_killed_or_leaves_a_walk():
     script = Script(MAIN + "    ids(data.range(100).map(sleeps, concurrency=3))\n", head=HEAD_OF_MAPS)
     job = script.start()

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 
-from ..train import _script, _travel
+from ..train import _fit, _script, _travel
 from ._server import without_ranks
 
 
@@ -88,6 +88,9 @@ class MapWorkers:
                 self.close()
 
     def _start(self):
+        if _fit._importing is not None:
+            raise RuntimeError(f"{self._names} is to run in processes of its own, which import {_fit._importing} to find it, and that import came "
+                               f"here again: put what uses the dataset under `if __name__ == \"__main__\":`, or into a function")
         script = _script.of_this_process()
         work, needs_script = _travel.pickled(self._operations, script, "what map() and the like were given")
         call = _travel.call_of(script if needs_script else None)
