@@ -11,6 +11,7 @@
 
 #include "core/log.hpp"
 #include "core/memory.hpp"
+#include "data/field_cache.hpp"
 #include "data/joined_source.hpp"
 #include "data/node_cache.hpp"
 #include "data/on_error.hpp"
@@ -101,9 +102,16 @@ std::uint64_t ahead_of(std::uint64_t kept, std::uint64_t memory) {
 /// Without memory that the node's ranks share.
 DatasetValues of_one_rank(const Format& format, const Options& options, const Listing& listing, std::uint64_t memory) {
   const bool keep = !skips_errors(options) && bytes_of_files(listing) <= memory;
-  if (listing.entries.size() > 1) return {joined(format, options, listing, keep), false, false, memory};
   const auto& [file, content] = listing.entries.front();
-  return {format.open(file, content, options, keep), false, false, memory};
+  std::shared_ptr<const Source> source;
+  if (listing.entries.size() > 1)
+    source = joined(format, options, listing, keep);
+  else
+    source = format.open(file, content, options, keep);
+  if (keep || skips_errors(options) || content.reading != Reading::by_field) return {source, false, false, memory};
+  constexpr std::uint64_t part_of_fields = 8;
+  const auto small = std::make_shared<const FieldCache>(source, memory / part_of_fields);
+  return {small, false, false, memory - small->bytes()};
 }
 
 }  // namespace
