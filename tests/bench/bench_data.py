@@ -14,6 +14,8 @@ cold        out of the page cache: the windows of `tokens` out of 2 GB by read =
             own order, beside reading it past the page cache in pieces of 1 MiB
 small       one epoch over 47 MB of NPY by trainrt.data in a Python process, its start and end included, beside Ray Data ($TRAINRT_PYTHON, if it
             has ray)
+csv         a table of 20 columns of numbers of 6 digits in its order, beside pandas.read_csv ($TRAINRT_PYTHON, if it has pandas)
+csv_exact   the same of 17 digits, as NumPy writes doubles
 waiting     the share of its steps' time that the train function fashion_mnist waits for its data: 2 ranks, an epoch
 """
 import json
@@ -50,6 +52,10 @@ def write_files(folder):
         for begin in range(0, COLD_TOKENS, TOKENS):
             file.write(tokens[:COLD_TOKENS - begin].tobytes())
     numpy.save(folder / "small.npy", images[:60_000])
+    numbers = numpy.random.default_rng(4).normal(size=(100_000, 20))
+    header = ",".join(f"c{column}" for column in range(20))
+    for name, form in (("table.csv", "%.6g"), ("exact.csv", "%.17g")):
+        numpy.savetxt(folder / name, numbers, form, ",", header=header, comments="")
     with h5py.File(folder / "plain.h5", "r") as file:
         return file["images"].id.get_offset()
 
@@ -73,8 +79,12 @@ def of_program(bench, data):
 PYTHON = os.environ.get("TRAINRT_PYTHON", "/usr/bin/python3")
 
 
-def has_ray():
-    return subprocess.run([PYTHON, "-c", "import ray.data"], capture_output=True).returncode == 0
+def has(module):
+    return subprocess.run([PYTHON, "-c", f"import {module}"], capture_output=True).returncode == 0
+
+
+def pandas_rows(bench, file):
+    return float(re.search(r"rows_per_s=([0-9]+)", bench.run("pandas", [PYTHON, SOURCE / "tests/bench/peer_csv.py", file])[1])[1])
 
 
 def small_epoch(bench, whose, file):
@@ -147,7 +157,7 @@ def main():
     bench = Bench("data", __doc__.strip())
     offset = write_files(bench.work)
     plain, gzip, train, cold = (bench.work / name for name in ("plain.h5", "gzip.h5", "train.bin", "cold.bin"))
-    small = bench.work / "small.npy"
+    small, table, exact = (bench.work / name for name in ("small.npy", "table.csv", "exact.csv"))
     limits = f"file = {plain}\noffset = {offset}\nrow_bytes = {BYTES}"
     shuffled = {"source": plain, "fields": "images", "shuffle": "true"}
     figures = {}
@@ -173,6 +183,9 @@ def main():
                          part("cold_sequential", {"source": plain, "fields": "images", "memory": "8 MB"}, f"file = {plain}\ncold = true"),
                          of_peer("direct", lambda: direct(plain))),
         "small": lambda: (of_peer("small", lambda: small_epoch(bench, "trainrt", small)), of_peer("small_ray", lambda: small_epoch(bench, "ray", small))),
+        "csv": lambda: (part("csv", {"source": table, "vector": "x", "memory": "8 MB"}), of_peer("csv_pandas", lambda: pandas_rows(bench, table))),
+        "csv_exact": lambda: (part("csv_exact", {"source": exact, "vector": "x:f64", "memory": "8 MB"}),
+                              of_peer("csv_exact_pandas", lambda: pandas_rows(bench, exact))),
         "waiting": lambda: of_peer("waiting", lambda: share_of_waiting(bench))}
     claims = (("shuffled", "vs_loader", "shuffled_samples", "loader", 20), ("shuffled", "vs_pread", "shuffled_samples", "shuffled_pread", 0.85),
               ("blocks", "vs_loader", "blocks_samples", "loader", 50), ("blocks", "vs_memory", "blocks_samples", "blocks_memory", 0.65),
@@ -181,13 +194,15 @@ def main():
               ("tokens", "vs_memmap", "tokens_samples", "memmap_tokens", 1.8),
               ("sequential", "vs_pread", "sequential_samples", "sequential_pread", 0.95),
               ("cold", "tokens_vs_memmap", "cold_tokens_samples", "cold_memmap", 6),
-              ("cold", "sequential_vs_direct", "cold_sequential_samples", "direct", 0.9), ("small", "vs_ray_data", "small", "small_ray", 50))
+              ("cold", "sequential_vs_direct", "cold_sequential_samples", "direct", 0.9), ("small", "vs_ray_data", "small", "small_ray", 50),
+              ("csv", "vs_pandas", "csv_samples", "csv_pandas", 5), ("csv_exact", "vs_pandas", "csv_exact_samples", "csv_exact_pandas", 5))
     asked = sys.argv[2:] or list(rows)
     if set(asked) - set(rows):
         sys.exit(f"no such row: {', '.join(sorted(set(asked) - set(rows)))}; there are: {', '.join(rows)}")
-    if "small" in asked and not has_ray():
-        print(f"skipped: small: {PYTHON} has no ray; TRAINRT_PYTHON names one that has (make test-frameworks makes one)", flush=True)
-        asked.remove("small")
+    for row, module in (("small", "ray.data"), ("csv", "pandas"), ("csv_exact", "pandas")):
+        if row in asked and not has(module):
+            print(f"skipped: {row}: {PYTHON} has no {module}; TRAINRT_PYTHON names one that has (make test-frameworks makes one)", flush=True)
+            asked.remove(row)
     if "waiting" in asked:
         need_fashion_mnist()
     claims = [claim for claim in claims if claim[0] in asked]
