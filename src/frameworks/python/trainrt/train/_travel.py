@@ -111,16 +111,16 @@ def _become(call):
 
 def receive(folder, call):
     """The trainer, on a rank."""
-    return _found(call, lambda: _private_folder.read_pickle(folder, _TRAINER))
+    return _found(call, lambda: _private_folder.read_pickle(folder, _TRAINER), "train function")
 
 
 def loaded(data, call):
     """What pickled() has made, of bytes that a process of this one's own has sent."""
     _become(call)
-    return _found(call, lambda: pickle.loads(data))
+    return _found(call, lambda: pickle.loads(data), "function")
 
 
-def _found(call, read):
+def _found(call, read, what):
     if call["script"]:
         _fit._importing = os.path.basename(call["script"]["path"])
         try:
@@ -134,4 +134,4 @@ def _found(call, read):
             raise
         script = os.path.basename(call["script"]["path"])
         raise RuntimeError(f"{error}. Other processes import {script}, and what it defines under `if __name__ == \"__main__\":` is not there: "
-                           f"move the function, and what it uses, out of it") from None
+                           f"move the {what}, and what it uses, out of it") from None
