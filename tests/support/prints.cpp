@@ -32,7 +32,7 @@ void print_in_every_way(const std::string& rank) {
   std::puts((rank + ": puts").c_str());
   std::cout << rank << ": cout" << '\n';
   put(1, rank + ": write\n");
-  std::cerr << rank << ": cerr\n";
+  std::cerr << rank + ": cerr\n";  // in one piece: between two pieces, standard output may come first
   std::fflush(nullptr);
   if (const auto child = fork(); child == 0) {
     std::cout << rank << ": child\n";
