@@ -115,6 +115,13 @@ class TRAINRT_API Dataset {
   /// numbers as those of Batch::random(). UsageError for a field that is unknown, or varies in length.
   using SampleFunction = std::function<void(std::span<const std::byte> from, std::span<std::byte> to, Random& random)>;
   void map(std::string_view field, Field made, SampleFunction function);
+  /// Leaves the samples out for which `keeps` is false of their values of one field, which it gets as files and keys of
+  /// [data.NAME] give them (a field that varies in length: shape [values]), valid during the call. The others are numbered
+  /// anew from 0, in their order. Collective, before the first epoch: each rank looks at its part of all samples once, and
+  /// size() is that of what is left. It must keep the same after a restart inside an epoch. UsageError for an unknown
+  /// field, and if nothing is left; what `keeps` throws on one rank is thrown on all.
+  using SamplePredicate = std::function<bool(const TensorView& values)>;
+  void filter(std::string_view field, const SamplePredicate& keeps);
 
  private:
   std::shared_ptr<struct DatasetImpl> impl_;

@@ -19,6 +19,8 @@ std::uint64_t weight_of(std::uint64_t batch) {
   return batch % every == 0 ? every : 0;
 }
 
+std::string in_words(const std::string& filter) { return filter.empty() ? "all samples" : filter; }
+
 /// Adds the time of its life to a sum.
 class Waiting {
  public:
@@ -180,6 +182,11 @@ std::uint64_t BatchesImpl::take_cursor() {
   if (cursor.in_progress && !restored) return 0;
   owns_cursor_ = true;
   const bool go_on = restored && cursor.in_progress && cursor.epoch == epoch && cursor.position > 0;
+  if (go_on && dataset->restored_filter != dataset->filter_text)
+    throw UsageError("dataset '" + dataset->name + "': the filter keeps " + in_words(dataset->filter_text) +
+                     ", and at the checkpoint it kept " + in_words(dataset->restored_filter) +
+                     "; the run stands inside an epoch, whose remaining samples cannot be told any more: give back what it "
+                     "had, or start a run of another name from that checkpoint");
   cursor = {true, epoch, go_on ? cursor.position : 0};
   return static_cast<std::uint64_t>(cursor.position);
 }

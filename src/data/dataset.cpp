@@ -7,6 +7,7 @@
 #include "core/log.hpp"
 #include "data/batches_impl.hpp"
 #include "data/field_wishes.hpp"
+#include "data/filter.hpp"
 
 namespace trainrt {
 
@@ -102,6 +103,12 @@ void Dataset::map(std::string_view field, Field made, SampleFunction function) t
   made.varies = false;
   maps.add(at, "map", std::make_shared<const FunctionMap>(std::move(made), std::move(function)));
   impl_->maps = std::make_shared<const data::SampleMaps>(std::move(maps));
+} catch (const UsageError& error) {
+  throw UsageError("dataset '" + impl_->name + "': " + error.what());
+}
+
+void Dataset::filter(std::string_view field, const SamplePredicate& keeps) try {
+  data::filter(*impl_, field, keeps);
 } catch (const UsageError& error) {
   throw UsageError("dataset '" + impl_->name + "': " + error.what());
 }

@@ -1,6 +1,8 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,15 @@ struct Shard {
   int rank = 0;
   int size = 1;
   int workers = 0;  ///< that a global batch is made for; 0: as many as there are ranks
+};
+
+/// The ranks that look at a dataset together before an epoch begins. The default is one alone.
+struct Team {
+  int rank = 0;
+  int size = 1;
+  /// Collective: calls `look`, which sets this rank's bits, and sets those of all. What `look` throws anywhere all throw.
+  std::function<void(const std::function<void()>& look, std::span<std::int64_t> bits)> look_together =
+      [](const std::function<void()>& look, std::span<std::int64_t>) { look(); };
 };
 
 /// Where a pass over a dataset stands; part of every checkpoint.
@@ -49,7 +60,10 @@ struct DatasetImpl {
   std::uint64_t memory = 256 << 20;    ///< bytes that batches read ahead may take
   std::uint64_t seed = 0;              ///< of the run, with the dataset's own
   std::uint64_t own_seed = 0;
-  std::string files, order_text;                   ///< what the place inside an epoch hangs on (identity.hpp)
+  std::string files, order_text;  ///< what the place inside an epoch hangs on (identity.hpp)
+  std::string filter_text;        ///< and which samples filters keep; "" if there is none
+  std::string restored_filter;    ///< the same of the checkpoint that `cursor` came from
+  Team team;
   std::unique_ptr<data::SkippingReader> skipping;  ///< if samples that cannot be read are skipped
   data::StageTimes stages;                         ///< of reading batches
   double handed_over_s = 0;                        ///< the train thread, to take batches that were there

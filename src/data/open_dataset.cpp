@@ -80,7 +80,7 @@ void require_rows(const Listing& listing, std::uint64_t samples) {
 
 std::shared_ptr<const Source> selected(std::shared_ptr<const Source> source, const Listing& listing) {
   if (listing.rows.empty()) return source;
-  return std::make_shared<SelectedSource>(std::move(source), RowRanges(listing.rows));
+  return std::make_shared<SelectedSource<RowRanges>>(std::move(source), RowRanges(listing.rows));
 }
 
 }  // namespace

@@ -2,17 +2,16 @@
 #include <memory>
 #include <utility>
 
-#include "data/row_ranges.hpp"
 #include "data/source.hpp"
 
 namespace trainrt::data {
 
-/// Some rows of another source, under numbers of their own.
+/// Some rows of another source, under numbers of their own. Rows: RowRanges or KeptRows, as pure as the source is.
+template <class Rows>
 class SelectedSource final : public Source {
  public:
   /// All of `rows` are in `source`.
-  SelectedSource(std::shared_ptr<const Source> source, RowRanges rows)
-      : source_(std::move(source)), rows_(std::move(rows)) {}
+  SelectedSource(std::shared_ptr<const Source> source, Rows rows) : source_(std::move(source)), rows_(std::move(rows)) {}
   std::uint64_t size() const override { return rows_.size(); }
   const std::vector<Dataset::Field>& fields() const override { return source_->fields(); }
   bool is_resident() const override { return source_->is_resident(); }
@@ -25,7 +24,7 @@ class SelectedSource final : public Source {
 
  private:
   std::shared_ptr<const Source> source_;
-  RowRanges rows_;
+  Rows rows_;
 };
 
 }  // namespace trainrt::data

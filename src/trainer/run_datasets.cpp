@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "comm/agreement.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
@@ -31,10 +32,24 @@ void require_same_order(const DatasetImpl& dataset, const std::string& files, co
   log::run_warning(changed + "; the run goes on with what is there now");
 }
 
+/// That finds out together which samples a filter keeps.
+Team team_of(Communicator& communicator) {
+  return {communicator.rank(), communicator.size(),
+          [&communicator](const std::function<void()>& look, std::span<std::int64_t> bits) {
+            comm::agreed(communicator, look);
+            communicator.all_reduce(bits, Op::sum, "the samples that a filter keeps");  // no two ranks set the same
+          }};
+}
+
 }  // namespace
 
-RunDatasets::RunDatasets(const config::RunSpec& spec, Shard shard, const Listings& listings, const NodeShares& shares)
-    : spec_(spec), shard_(shard), listings_(listings), shares_(shares) {
+RunDatasets::RunDatasets(const config::RunSpec& spec, Communicator& communicator, int workers, const Listings& listings,
+                         const NodeShares& shares)
+    : spec_(spec),
+      communicator_(communicator),
+      shard_{communicator.rank(), communicator.size(), workers},
+      listings_(listings),
+      shares_(shares) {
   for (const auto& [name, options] : spec_.data) cursors_[name];
 }
 
@@ -50,6 +65,7 @@ Dataset RunDatasets::open(const std::string& name) {
                     name, did_you_mean(name, names), names.empty() ? "none" : join(names)));
   }
   auto impl = data::open_dataset(name, section->second, listings_.at(name), shard_, spec_.run.seed, shares_.at(name));
+  impl->team = team_of(communicator_);
   put_back(*impl, cursors_[name]);
   opened_.emplace(name, impl);
   return Dataset(impl);
@@ -63,6 +79,7 @@ void RunDatasets::attach(State& state) {
     state.value(folder + "position", cursor.position).optional = true;
     state.value(folder + "files", cursor.files).optional = true;
     state.value(folder + "order", cursor.order).optional = true;
+    state.value(folder + "filter", cursor.filter).optional = true;
   }
 }
 
@@ -75,6 +92,7 @@ void RunDatasets::put_back(DatasetImpl& dataset, const StoredCursor& stored) {
   require_same_order(dataset, stored.files, stored.order, stored.in_progress && stored.position > 0);
   dataset.cursor = {stored.in_progress, stored.epoch, stored.position};
   dataset.restored = stored.epoch >= 0;
+  dataset.restored_filter = stored.filter;
 }
 
 double RunDatasets::waited_s() const {
@@ -115,7 +133,8 @@ void RunDatasets::warn_if_starving() {
 
 void RunDatasets::note_places() {
   for (const auto& [name, impl] : opened_)
-    cursors_[name] = {impl->cursor.in_progress, impl->cursor.epoch, impl->cursor.position, impl->files, impl->order_text};
+    cursors_[name] = {impl->cursor.in_progress, impl->cursor.epoch, impl->cursor.position, impl->files,
+                      impl->order_text,         impl->filter_text};
 }
 
 }  // namespace trainrt::trainer

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <trainrt/communicator.hpp>
 #include <trainrt/dataset.hpp>
 #include <trainrt/state.hpp>
 
@@ -21,8 +22,9 @@ namespace trainrt::trainer {
 /// keeps for each. Only the train thread uses it.
 class RunDatasets {
  public:
-  /// All but `shard` must live longer.
-  RunDatasets(const config::RunSpec& spec, Shard shard, const Listings& listings, const NodeShares& shares);
+  /// `workers`: those that a global batch is made for. All else must live longer.
+  RunDatasets(const config::RunSpec& spec, Communicator& communicator, int workers, const Listings& listings,
+              const NodeShares& shares);
 
   /// The same one each time. UsageError if the config has none of that name.
   Dataset open(const std::string& name);
@@ -53,10 +55,12 @@ class RunDatasets {
     std::int64_t position = 0;
     std::string files;  ///< DatasetImpl::files, and order_text
     std::string order;
+    std::string filter;  ///< DatasetImpl::filter_text
   };
   static void put_back(DatasetImpl& dataset, const StoredCursor& stored);
 
   const config::RunSpec& spec_;
+  Communicator& communicator_;
   Shard shard_;
   const Listings& listings_;
   const NodeShares& shares_;

@@ -29,7 +29,7 @@ Session::Session(const config::RunSpec& spec, const World& world, Communicator& 
       reporter_(
           trainer::make_reporter(spec, {spec.run_dir, attempt_.private_dir}, communicator.rank(), attempt_.callbacks)),
       vote_(communicator),
-      datasets_(spec_, {communicator.rank(), communicator.size(), attempt_.workers}, attempt_.datasets, attempt_.shares),
+      datasets_(spec_, communicator, attempt_.workers, attempt_.datasets, attempt_.shares),
       iteration_at_s_(monotonic_seconds()),
       stops_(spec, attempt_.lease),
       replicas_(spec_, communicator),

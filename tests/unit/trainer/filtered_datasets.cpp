@@ -1,0 +1,136 @@
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <fstream>
+#include <mutex>
+#include <stdexcept>
+#include <vector>
+
+#include "batch/signals.hpp"
+#include "unit/trainer/runs.hpp"
+
+using namespace trainrt;
+using namespace trainrt::test;
+using Catch::Contains;
+
+namespace {
+
+std::mutex seen_lock;
+std::vector<std::int64_t> seen;
+std::array<std::atomic<int>, 8> looked;
+int keep_of_three = 0;
+
+std::int64_t number_of(const TensorView& values) { return *static_cast<const std::int64_t*>(values.data); }
+
+void note(const Batch& batch) {
+  const std::lock_guard lock(seen_lock);
+  const auto values = batch.field("id");
+  const auto* const numbers = static_cast<const std::int64_t*>(values.data);
+  seen.insert(seen.end(), numbers, numbers + batch.size());
+}
+
+/// Over numbers 0 .. 999, a third of them; with the signal of a stop at the batch `stop_after`.
+void walk(Context& ctx) {
+  auto data = ctx.dataset("train");
+  std::int64_t batches = 0;
+  State state;
+  state.value("batches", batches);
+  ctx.restore(state);
+  data.filter("id", [&](const TensorView& values) {
+    ++looked[static_cast<std::size_t>(ctx.world_rank())];
+    return number_of(values) % 3 == keep_of_three;
+  });
+  for (const auto& batch : data.epoch(0).batches(5, Remainder::uneven)) {
+    note(batch);
+    if (++batches == ctx.config<int>("stop_after", 0) && ctx.world_rank() == 0) raise(SIGUSR1);
+    ctx.step();
+  }
+}
+
+config::RunSpec spec_of_numbers(const std::string& folder, const char* stop_after = "0") {
+  Options options;
+  for (const auto& [key, value] :
+       std::initializer_list<std::pair<const char*, std::string>>{{"run.name", "r"},
+                                                                  {"run.storage_path", folder},
+                                                                  {"train.function", "test"},
+                                                                  {"data.train.format", "range"},
+                                                                  {"data.train.samples", "1000"},
+                                                                  {"data.train.shuffle", "true"},
+                                                                  {"scaling.on_resize", "keep_global_batch"},
+                                                                  {"loop.stop_after", stop_after}})
+    options.set(key, {value, "test"});
+  return config::make_run_spec(options);
+}
+
+void stop_after_seven(const std::string& folder) {
+  batch::install_stop_signals();
+  batch::forget_stop_signal();
+  run_on(2, spec_of_numbers(folder, "7"), walk);
+  batch::forget_stop_signal();
+}
+
+std::vector<std::int64_t> thirds() {
+  std::vector<std::int64_t> numbers;
+  for (int i = 0; i < 1000; i += 3) numbers.push_back(i);
+  return numbers;
+}
+
+std::vector<std::int64_t> taken() {
+  auto numbers = std::exchange(seen, {});
+  std::ranges::sort(numbers);
+  return numbers;
+}
+
+}  // namespace
+
+TEST_CASE("each rank of a run looks at its part of the samples for a filter, and all walk over the same ones") {
+  for (const int ranks : {1, 2, 3, 8}) {
+    const Scratch folder;
+    keep_of_three = 0;
+    for (auto& count : looked) count = 0;
+    run_on(ranks, spec_of_numbers(folder.path()), walk);
+    CHECK(taken() == thirds());
+    int all = 0;
+    for (const auto& count : looked) {
+      all += count;
+      CHECK(count <= 1000 / ranks + 64);
+    }
+    CHECK(all == 1000);
+  }
+}
+
+TEST_CASE("what a filter throws on one rank is thrown on all") {
+  const Scratch folder;
+  std::atomic<int> errors = 0;
+  static std::atomic<int>* counted = nullptr;
+  counted = &errors;
+  run_on(3, spec_of_numbers(folder.path()), [](Context& ctx) {
+    try {
+      ctx.dataset("train").filter("id", [](const TensorView& values) {
+        if (number_of(values) == 999) throw std::runtime_error("no such luck");
+        return true;
+      });
+    } catch (const Error& error) {
+      if (std::string(error.what()).find("no such luck") != std::string::npos) ++*counted;
+    }
+  });
+  CHECK(errors == 3);
+}
+
+TEST_CASE("a filtered run that stopped inside an epoch sees each sample that is left once, on other ranks too") {
+  const Scratch folder;
+  keep_of_three = 0;
+  stop_after_seven(folder.path());
+  run_on(3, spec_of_numbers(folder.path()), walk);
+  CHECK(taken() == thirds());
+}
+
+TEST_CASE("a run that stands inside an epoch refuses a filter that keeps other samples") {
+  const Scratch folder;
+  keep_of_three = 0;
+  stop_after_seven(folder.path());
+  keep_of_three = 1;
+  CHECK_THROWS_WITH(run_on(2, spec_of_numbers(folder.path()), walk), Contains("333 of 1000") && Contains("334 of 1000"));
+  taken();
+}
