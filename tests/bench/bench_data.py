@@ -14,7 +14,8 @@ cold        out of the page cache: the windows of `tokens` out of 2 GB by read =
             own order, beside reading it past the page cache in pieces of 1 MiB
 small       one epoch over 47 MB of NPY by trainrt.data in a Python process, its start and end included, beside Ray Data ($TRAINRT_PYTHON, if it
             has ray)
-csv         a table of 20 columns of numbers of 6 digits in its order, beside pandas.read_csv ($TRAINRT_PYTHON, if it has pandas)
+csv         a table of 20 columns of numbers of 6 digits in its order, beside pandas.read_csv ($TRAINRT_PYTHON, else Debian's
+            python3-pandas, if it is there)
 csv_exact   the same of 17 digits, as NumPy writes doubles
 waiting     the share of its steps' time that the train function fashion_mnist waits for its data: 2 ranks, an epoch
 """
@@ -56,6 +57,8 @@ def write_files(folder):
     header = ",".join(f"c{column}" for column in range(20))
     for name, form in (("table.csv", "%.6g"), ("exact.csv", "%.17g")):
         numpy.savetxt(folder / name, numbers, form, ",", header=header, comments="")
+        head, rows = (folder / name).read_bytes().split(b"\n", 1)
+        (folder / name).write_bytes(head + b"\n" + rows * 5)
     with h5py.File(folder / "plain.h5", "r") as file:
         return file["images"].id.get_offset()
 
