@@ -104,6 +104,7 @@ void CheckpointCycle::add_files(const checkpoint::Given* reported, checkpoint::S
   if (reported != nullptr) {
     request.given = *reported;
     meta.metadata = checkpoint::merged_metadata(meta.metadata, reported->metadata);
+    meta.validation = reported->validation;
     return;
   }
   request.given.carried_from = newest_->directory;

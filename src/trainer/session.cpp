@@ -175,7 +175,8 @@ void Session::report(const Metrics& metrics, const ReportOptions& options, const
   take_record(record);
   reported_ = true;
   attempt_.meter.reported(progress_.iteration);
-  if (given || saves_state()) warn_of_missing_score();
+  const bool is_scored_later = given && !given->files.validation.empty();
+  if ((given || saves_state()) && !is_scored_later) warn_of_missing_score();
   if (stops_.meets_rule(progress_.iteration, last_metrics_)) outcome.stop = batch::ended_early;
   note_place();
   if (attempt_.callbacks.presence().all_ranks)

@@ -17,17 +17,6 @@ from trainrt import data  # noqa: E402
 from trainrt.data import _files  # noqa: E402
 
 
-def raises(kind, *words, of):
-    """The call raises it, with those words."""
-    try:
-        of()
-    except kind as error:
-        for word in words:
-            check(word in str(error), f"the error lacks {word!r}: {error}")
-        return
-    raise Failure(f"no {kind.__name__} was raised")
-
-
 def same(found, expected, what):
     """Arrays of the same type and values."""
     found, expected = numpy.asarray(found), numpy.asarray(expected)

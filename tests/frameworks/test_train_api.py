@@ -22,17 +22,6 @@ from trainrt.train import *  # noqa: E402,F403
 from trainrt.train import _plain_tree, _private_folder, _run_directory, _settings, _verified  # noqa: E402
 
 
-def raises(kind, *words, of):
-    """The call raises it, with those words."""
-    try:
-        of()
-    except kind as error:
-        for word in words:
-            check(word in str(error), f"the error lacks {word!r}: {error}")
-        return error
-    raise Failure(f"no {kind.__name__} was raised")
-
-
 def scratch_file(name, text):
     path = scratch() / name
     path.write_text(text)

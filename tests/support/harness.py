@@ -52,6 +52,17 @@ def check(kept, why, job=None):
         raise Failure(why + (f"\n{job.tail()}" if job is not None else ""))
 
 
+def raises(kind, *words, of):
+    """The call raises it, with those words."""
+    try:
+        of()
+    except kind as error:
+        for word in words:
+            check(word in str(error), f"the error lacks {word!r}: {error}")
+        return error
+    raise Failure(f"no {kind.__name__} was raised")
+
+
 def equal(found, expected, what, job=None):
     check(found == expected, f"{what}: found {found!r}, expected {expected!r}", job)
 

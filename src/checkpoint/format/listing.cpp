@@ -6,6 +6,7 @@
 
 #include "checkpoint/format/manifest.hpp"
 #include "checkpoint/format/names.hpp"
+#include "checkpoint/format/validation.hpp"
 #include "io/file.hpp"
 #include "io/storage_retry.hpp"
 
@@ -30,6 +31,13 @@ std::optional<Meta> meta_of(const std::string& run_dir, std::int64_t number) try
   return std::nullopt;
 }
 
+std::optional<Meta> validated_meta_of(const std::string& run_dir, std::int64_t number) try {
+  auto meta = meta_of(run_dir, number);
+  return meta ? std::optional(with_validation(std::move(*meta), run_dir + "/" + directory_name(number))) : std::nullopt;
+} catch (const Error&) {
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::int64_t highest_number(const std::string& run_dir) {
@@ -47,7 +55,7 @@ std::int64_t number_after(std::int64_t highest, const std::string& run_dir) {
 std::vector<Meta> list(const std::string& run_dir) {
   std::vector<Meta> metas;
   for (const auto number : numbers_in(run_dir))
-    if (auto meta = meta_of(run_dir, number)) metas.push_back(std::move(*meta));
+    if (auto meta = validated_meta_of(run_dir, number)) metas.push_back(std::move(*meta));
   return metas;
 }
 

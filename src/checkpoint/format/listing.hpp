@@ -11,7 +11,8 @@ namespace trainrt::checkpoint {
 /// Numbers of all checkpoint directories of a run, whole or damaged, ascending; none if there is no such run.
 std::vector<std::int64_t> numbers_in(const std::string& run_dir);
 
-/// Metas of the committed checkpoints of a run, oldest first. Damaged manifests are left out. Not collective.
+/// Metas of the committed checkpoints of a run, oldest first, with what their validations have found. Damaged manifests are
+/// left out. Not collective.
 std::vector<Meta> list(const std::string& run_dir);
 
 /// The newest of them; nullopt if there is none. Reads no older manifest unless the newer ones are damaged. Not collective.

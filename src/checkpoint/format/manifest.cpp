@@ -63,6 +63,10 @@ Meta meta_from(StrictObject& reader) {
   meta.metadata = metadata.dump();
   meta.at_stop = flag_from(reader, "at_stop");
   meta.has_directory = flag_from(reader, "directory");
+  if (const auto* validation = reader.find("validation")) {
+    if (!validation->is_object()) reader.fail("has a 'validation' that is no object");
+    meta.validation = validation->dump();
+  }
   if (const auto* seconds = reader.find("iteration_s")) {
     if (!seconds->is_number() || !(seconds->get<double>() >= 0)) reader.fail("has 'iteration_s' that is no time");
     meta.iteration_s = seconds->get<double>();
@@ -157,6 +161,7 @@ Json to_json(const Meta& meta) {
   if (!json["metadata"].is_object()) throw UsageError("a checkpoint's metadata is no JSON object: " + meta.metadata);
   if (meta.at_stop) json["at_stop"] = true;
   if (meta.has_directory) json["directory"] = true;
+  if (!meta.validation.empty()) json["validation"] = parse_json(meta.validation, "validation");
   if (meta.iteration_s > 0) json["iteration_s"] = meta.iteration_s;
   return json;
 }

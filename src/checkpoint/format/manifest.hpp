@@ -21,6 +21,8 @@ struct Meta {
   std::string metadata = "{}";            ///< a JSON object of the user's
   bool at_stop = false;                   ///< taken only because the run stopped there: a quiet run has none
   bool has_directory = false;             ///< files/ has what report() was given a directory of
+  std::string validation;                 ///< a JSON object: it is to be validated, and how; "" if it is not
+  bool awaits_validation = false;         ///< that has not ended (with_validation(); no part of the manifest)
   double iteration_s = 0;                 ///< time that the iteration under way has taken up to here, in all attempts
 };
 

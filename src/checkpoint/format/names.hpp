@@ -12,6 +12,7 @@
 //                   where its slabs lie, and the XXH3-128 of every block that it wrote (index.hpp)
 //   state.h5        the whole view (hdf5_schemas/state.json), derived from the shards; behind its end, its digest
 //   files/          the user's own
+//   validation.json what was found in the checkpoint after it was committed, if the manifest asks for that (validation.hpp)
 namespace trainrt::checkpoint {
 
 inline constexpr std::int64_t format_version = 2;
@@ -19,9 +20,11 @@ inline constexpr std::string_view shard_format = "trainrt shard";
 inline constexpr std::string_view index_format = "trainrt index";
 inline constexpr std::string_view view_format = "trainrt state";
 inline constexpr std::string_view manifest_format = "trainrt checkpoint";
+inline constexpr std::string_view validation_format = "trainrt validation";
 
 inline const std::string manifest_name = "manifest.json";
 inline const std::string view_name = "state.h5";
+inline const std::string validation_name = "validation.json";
 inline const std::string files_folder = "files";
 
 /// Bytes that are written, read and checked at a time.

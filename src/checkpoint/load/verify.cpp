@@ -8,6 +8,7 @@
 #include "checkpoint/damage.hpp"
 #include "checkpoint/format/manifest.hpp"
 #include "checkpoint/format/names.hpp"
+#include "checkpoint/format/validation.hpp"
 #include "checkpoint/load/survey.hpp"
 #include "checkpoint/other_files.hpp"
 #include "io/file.hpp"
@@ -112,12 +113,28 @@ std::vector<std::string> verify(const std::string& checkpoint_dir, int threads, 
 
 std::vector<std::string> verify(const std::string& checkpoint_dir) { return verify(checkpoint_dir, 2, {}); }
 
+namespace {
+
+/// "" if it is whole, or not there yet.
+std::string validation_damage(const std::string& checkpoint_dir) try {
+  read_validation(checkpoint_dir);
+  return "";
+} catch (const Error& error) {
+  return std::string(error.what()) + ": the checkpoint is validated again at the next start of the run";
+}
+
+}  // namespace
+
 std::vector<std::string> unlisted_files(const std::string& checkpoint_dir) {
   const auto manifest = read_manifest(checkpoint_dir);
   std::set<std::string> expected{manifest_name, view_name};
+  Lines lines;
+  if (!manifest.meta.validation.empty()) {
+    expected.insert(validation_name);
+    if (auto why = validation_damage(checkpoint_dir); !why.empty()) lines.push_back(std::move(why));
+  }
   for (const auto& shard : manifest.shards) expected.insert(shard.name);
   for (const auto& file : manifest.files) expected.insert(file.name);
-  Lines lines;
   for (const auto& name : io::list_files_below(checkpoint_dir))
     if (!expected.contains(name)) lines.push_back("'" + checkpoint_dir + "/" + name + "' is not listed in the manifest");
   return lines;

@@ -14,7 +14,8 @@ std::vector<std::string> verify(const std::string& checkpoint_dir, int threads, 
 /// By two threads, without progress.
 std::vector<std::string> verify(const std::string& checkpoint_dir);
 
-/// Files in the directory that do not belong to the checkpoint, one line each: no damage. Error if its manifest cannot
+/// Files in the directory that do not belong to the checkpoint, and a validation.json that is damaged, one line each: no
+/// damage of the checkpoint. Error if its manifest cannot
 /// be trusted.
 std::vector<std::string> unlisted_files(const std::string& checkpoint_dir);
 

@@ -41,11 +41,13 @@ std::int64_t identity_of(const struct stat& info) {
   return static_cast<std::int64_t>(std::hash<std::string>{}(text));
 }
 
-/// The metadata, then name, size and identity of each file.
+/// The metadata, how it is validated, then name, size and identity of each file.
 std::string packed_list(const DirectoryCheckpoint& mine) {
   check_metadata(mine.metadata);
   Packer packer;
   packer.put(mine.metadata);
+  if (!mine.validation.empty()) check_metadata(mine.validation);
+  packer.put(mine.validation);
   if (mine.path.empty()) return packer.bytes();
   for (const auto& name : io::list_files_below(mine.path)) {
     const auto path = path_in(mine.path, name);
@@ -67,7 +69,7 @@ using SharedFiles = std::map<std::string, Shared>;
 
 struct Lists {
   SharedFiles files;
-  std::string metadata = "{}";
+  std::string metadata = "{}", validation;
 };
 
 [[noreturn]] void refuse_difference(const std::string& name, int one, int other, const std::string& what) {
@@ -82,6 +84,7 @@ Lists unpacked(const std::vector<std::string>& ranks) {
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     Unpacker unpacker(ranks[rank]);
     if (auto metadata = unpacker.text(); lists.metadata == "{}") lists.metadata = std::move(metadata);
+    if (auto validation = unpacker.text(); lists.validation.empty()) lists.validation = std::move(validation);
     while (!unpacker.done()) {
       const auto name = unpacker.text();
       const auto bytes = static_cast<std::uint64_t>(unpacker.number());
@@ -162,6 +165,7 @@ Given gather_directories(const DirectoryCheckpoint& mine, const State& state, Co
   refuse_different(lists.files, mine.path, communicator, explain);
   Given given;
   given.metadata = std::move(lists.metadata);
+  given.validation = std::move(lists.validation);
   for (const auto& [name, shared] : lists.files)
     if (shared.ranks.front() == communicator.rank()) given.files.push_back({name, path_in(mine.path, name), shared.bytes});
   return given;

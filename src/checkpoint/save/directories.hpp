@@ -29,6 +29,7 @@ struct GivenFile {
 struct Given {
   std::vector<GivenFile> files;  ///< that this rank writes
   std::string metadata = "{}";   ///< the same on all ranks
+  std::string validation;        ///< Meta::validation, the same on all ranks
   std::string carried_from;      ///< a committed checkpoint whose files of this kind are in the new one too; "": none
 };
 

@@ -7,6 +7,7 @@
 
 #include "checkpoint/format/manifest.hpp"
 #include "checkpoint/format/names.hpp"
+#include "checkpoint/format/validation.hpp"
 #include "io/file.hpp"
 #include "io/storage_error.hpp"
 
@@ -31,9 +32,10 @@ SortedOut sort_out(const std::string& run_dir, const std::set<std::int64_t>& num
                    const std::vector<std::int64_t>& known_as_damaged) {
   SortedOut sorted;
   for (const auto number : numbers) try {
-      const auto manifest = read_manifest(run_dir + "/" + directory_name(number));
-      const bool is_good = manifest.meta.number == number && std::ranges::count(known_as_damaged, number) == 0;
-      is_good ? sorted.good.push_back(manifest.meta) : sorted.damaged.push_back(number);
+      const auto directory = run_dir + "/" + directory_name(number);
+      const auto meta = with_validation(read_manifest(directory).meta, directory);
+      const bool is_good = meta.number == number && std::ranges::count(known_as_damaged, number) == 0;
+      is_good ? sorted.good.push_back(meta) : sorted.damaged.push_back(number);
     } catch (const io::StorageError&) {
       // It may be the storage's fault: unless a load has found it damaged, nobody knows.
       if (std::ranges::count(known_as_damaged, number) > 0) sorted.damaged.push_back(number);
@@ -67,12 +69,14 @@ std::vector<std::int64_t> to_delete(const std::vector<Meta>& good, const Retenti
     return meta.at_stop && !(retention.score_attribute.empty() && meta.number == latest);
   };
   auto ranked = good;
+  // Whose score is not known yet stays, and takes no place from those whose is.
+  if (!retention.score_attribute.empty()) std::erase_if(ranked, [](const Meta& meta) { return meta.awaits_validation; });
   std::sort(ranked.begin(), ranked.end(), [&](const Meta& a, const Meta& b) {
     return is_extra(a) != is_extra(b) ? is_extra(b) : is_better(a, b, retention);
   });
   std::vector<std::int64_t> numbers;
   for (std::size_t i = keep; i < ranked.size(); ++i)
-    if (ranked[i].number != latest) numbers.push_back(ranked[i].number);
+    if (ranked[i].number != latest && !ranked[i].awaits_validation) numbers.push_back(ranked[i].number);
   for (const auto number : damaged)
     if (number < latest) numbers.push_back(number);
   std::sort(numbers.begin(), numbers.end());

@@ -18,7 +18,8 @@ struct Retention {
 /// Which checkpoints to delete: all but the best K and the latest of the good ones. NaN and missing scores rank worst, of
 /// equal ones the newer is better. Those that only a stop asked for rank behind all others, so that a run that was stopped
 /// keeps what a quiet one keeps; the latest is the newest, though, if there are no scores. A damaged one takes no place
-/// among the K: it goes once K good ones are there, one of them newer. Pure.
+/// among the K: it goes once K good ones are there, one of them newer. One that awaits its validation
+/// stays. Pure.
 std::vector<std::int64_t> to_delete(const std::vector<Meta>& good, const Retention& retention,
                                     const std::vector<std::int64_t>& damaged = {});
 

@@ -148,6 +148,7 @@ void Saver::plan(const State& state) try {
 void Saver::restored(std::int64_t number) {
   const std::lock_guard no_commit(commit_mutex_);
   options_.known.erase(options_.known.upper_bound(number), options_.known.end());
+  may_retain_ = true;
 }
 
 void Saver::know_as_damaged(std::vector<std::int64_t> numbers) {
@@ -236,6 +237,7 @@ void Saver::commit_in_background(std::shared_ptr<const Commit> work, std::int64_
 /// What nobody has to wait for. Called with commit_mutex_.
 void Saver::follow_up(const Commit& work) {
   options_.known.insert(work.meta.number);
+  may_retain_ = true;
   try {
     add_view(work, options_.writer.observer);
     settle_views();
@@ -244,8 +246,12 @@ void Saver::follow_up(const Commit& work) {
                         options_.writer.explain(error));
     owed_views_.owe(work.paths.final);
   }
+  retain_best();
+}
+
+void Saver::retain_best() {
   try {
-    if (options_.retention)
+    if (options_.retention && may_retain_)
       retain(options_.run_dir, options_.private_dir, *options_.retention, options_.known, damaged_,
              options_.writer.observer);
   } catch (const std::exception& error) {
@@ -272,9 +278,21 @@ SaveResult Saver::conclude() {
   return result;
 }
 
+/// A validation that has ended since the last commit may let some go.
+void Saver::retain_in_background() {
+  writer_.workers().submit([this] {
+    const std::lock_guard one_at_a_time(commit_mutex_);
+    retain_best();
+  });
+}
+
 void Saver::drain() {
   constexpr double limit_s = 30;
-  if (!options_.makes_private_dir) first_.does([this] { settle_views_in_background(); });
+  if (!options_.makes_private_dir)
+    first_.does([this] {
+      settle_views_in_background();
+      retain_in_background();
+    });
   if (writer_.workers().drain_within(std::min(limit_s, options_.writer.stuck_s))) return;
   options_.writer.say(
       "waiting for the storage: the whole view of the last checkpoint, or deletions of old ones, take long");

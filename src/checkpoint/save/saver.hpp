@@ -96,6 +96,8 @@ class Saver {
   void follow_up(const struct Commit& work);
   void settle_views();
   void settle_views_in_background();
+  void retain_best();
+  void retain_in_background();
 
   SaverOptions options_;
   Communicator& communicator_;
@@ -107,6 +109,7 @@ class Saver {
   std::shared_ptr<Conclusion> conclusion_;  // rank 0: what its writer says
   std::int64_t started_ = 0;
   std::vector<std::int64_t> damaged_;
+  bool may_retain_ = false;  // options_.known has no checkpoint that the newest good one has not superseded
   std::mutex commit_mutex_;  // also of options_.known
   OwedViews owed_views_;     // rank 0's background work has it, under that mutex
   ShardWriter writer_;       // last: ends first

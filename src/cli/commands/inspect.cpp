@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "checkpoint/format/validation.hpp"
 #include "cli/arguments.hpp"
 #include "cli/byte_progress.hpp"
 #include "cli/choose_entries.hpp"
@@ -32,6 +33,7 @@ struct Inspection {
   std::map<const PieceReader::Tensor*, TensorStatistics> statistics;  // of all that are chosen, or of none
 
   const checkpoint::Manifest& manifest() const { return reader.manifest(); }
+  checkpoint::Meta meta() const { return checkpoint::with_validation(manifest().meta, directory); }
   const std::string& shard_of(const PieceReader::Piece& piece) const { return manifest().shards[piece.shard].name; }
 };
 
@@ -106,7 +108,7 @@ Json json_of(const Inspection& inspection, const PieceReader::Tensor& tensor) {
 
 Json json_of(const Inspection& inspection) {
   const auto& manifest = inspection.manifest();
-  const auto& meta = manifest.meta;
+  const auto meta = inspection.meta();
   Json metrics = Json::object();
   for (const auto& [name, value] : meta.metrics) metrics[name] = json_of(value);
   Json shards = Json::array();
@@ -136,6 +138,7 @@ Json json_of(const Inspection& inspection) {
           {"bytes", bytes_on_disk(manifest)},
           {"metrics", metrics},
           {"metadata", Json::parse(meta.metadata)},
+          {"validation", meta.validation.empty() ? Json() : Json(meta.awaits_validation ? "awaited" : "done")},
           {"shards", shards},
           {"files", files},
           {"tensors", tensors},
@@ -158,7 +161,7 @@ std::string text_of(const PieceReader::Value& value) {
 
 void print_record(const Inspection& inspection) {
   const auto& manifest = inspection.manifest();
-  const auto& meta = manifest.meta;
+  const auto meta = inspection.meta();
   fmt::print("checkpoint  {}\nindex       {}\n", inspection.directory, meta.number);
   if (meta.attempt > 0)
     fmt::print("iteration   {}\nstep        {}\nattempt     {}\n", meta.iteration, meta.step, meta.attempt);
@@ -168,6 +171,8 @@ void print_record(const Inspection& inspection) {
   fmt::print("bytes       {} ({}) in {} shard{}\n", bytes_on_disk(manifest), bytes_text(bytes_on_disk(manifest)),
              manifest.shards.size(), manifest.shards.size() == 1 ? "" : "s");
   for (const auto& [name, value] : meta.metrics) fmt::print("metric      {} = {}\n", printable(name), text_of(value));
+  if (!meta.validation.empty())
+    fmt::print("validation  {}\n", meta.awaits_validation ? "awaited" : "done: its metrics are among those above");
   if (meta.metadata != "{}") fmt::print("metadata    {}\n", Json::parse(meta.metadata).dump());
   for (const auto& file : manifest.files) fmt::print("file        {}  {}\n", printable(file.name), bytes_text(file.bytes));
   Table shards({{"shard"}, {"bytes", true}, {"written by rank"}});

@@ -50,6 +50,7 @@ DirectoryCheckpoint directory_from(const Json& body) {
   }
   if (body.contains("directory_metadata"))
     directory.metadata = field(body, "directory_metadata", Json::value_t::object).dump();
+  if (body.contains("validation")) directory.validation = field(body, "validation", Json::value_t::object).dump();
   return directory;
 }
 

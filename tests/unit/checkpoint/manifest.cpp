@@ -75,6 +75,10 @@ TEST_CASE("what older manifests lack is optional, and comes back where it is the
   CHECK(read.meta.at_stop);
   CHECK(read.meta.has_directory);
   CHECK(read.meta.iteration_s == 0.1);
+  CHECK(read.meta.validation.empty());
+  manifest.meta.validation = R"({"fn_kwargs":{"limit":3}})";
+  CHECK(manifest_from(to_text(manifest), "m").meta.validation == manifest.meta.validation);
+  CHECK_THAT(why(R"("metadata": {)", R"("validation": [], "metadata": {)"), Contains("'validation'"));
   CHECK_THAT(why(R"("metadata": {)", R"("at_stop": 1, "metadata": {)"), Contains("'at_stop'"));
   CHECK_THAT(why(R"("metadata": {)", R"("directory": null, "metadata": {)"), Contains("'directory'"));
   CHECK_THAT(why(R"("metadata": {)", R"("iteration_s": -1, "metadata": {)"), Contains("'iteration_s'"));

@@ -80,6 +80,16 @@ TEST_CASE("what only a stop asked for ranks last, but the latest of a run withou
   CHECK(checkpoint::to_delete(metas, Retention{2, "", true}) == Numbers{0, 1});
 }
 
+TEST_CASE("what awaits its validation stays, and takes no place from those whose score is known") {
+  auto metas = with_losses({3, 1, 2, 4});
+  metas[0].awaits_validation = true;
+  CHECK(checkpoint::to_delete(metas, Retention{1, "loss", false}) == Numbers{2});
+  CHECK(checkpoint::to_delete(metas, Retention{2, "loss", false}).empty());
+  CHECK(checkpoint::to_delete(metas, Retention{1, "", true}) == Numbers{1, 2});
+  metas[0].awaits_validation = false;
+  CHECK(checkpoint::to_delete(metas, Retention{2, "loss", false}) == Numbers{0});
+}
+
 TEST_CASE("retain counts and deletes only checkpoints that the owner knows") {
   Scratch run;
   for (int number = 0; number < 6; ++number) save_on(1, {}, run.path(), number, 1);

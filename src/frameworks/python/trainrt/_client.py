@@ -535,7 +535,8 @@ class Context:
         """One step is complete and the state is consistent: a point where the run may stop and lose nothing. Collective."""
         self._take_step(self._ask("step"))
 
-    def report(self, metrics, *, of_first_rank=False, directory=None, metadata=None, directory_name=None, state=None):
+    def report(self, metrics, *, of_first_rank=False, directory=None, metadata=None, directory_name=None, state=None,
+               validation=None):
         """Metrics of an iteration, {name: value}, with the same names on every rank: numbers (also of NumPy, or torch tensors of
         one element) are averaged over the ranks, a Number or ratio() says otherwise; a text is rank 0's. A mean is a float; a sum,
         min or max of ints is an int. Takes a checkpoint where one is due: the state must be complete. Collective.
@@ -546,11 +547,14 @@ class Context:
         checkpoint(). A directory or file that cannot be read is an error on all ranks. metadata: a dict for JSON that the
         checkpoint's manifest carries beside that of checkpoint_metadata(); of the ranks that give one the lowest's counts.
         directory_name: what you call the checkpoint, kept there as "checkpoint_dir_name". state, on all ranks, in a run whose restore()
-        has attached none: a State of this checkpoint alone, which holds it beside the files; load() reads it."""
+        has attached none: a State of this checkpoint alone, which holds it beside the files; load() reads it.
+        validation: a dict for JSON, for a checkpoint that somebody is to evaluate once it is committed; see README.md of src/checkpoint."""
         counts = not of_first_rank or self.world_rank == 0
         given = {} if directory is None else {"directory": os.path.abspath(os.fspath(directory))}
         if metadata is not None or directory_name is not None:
             given["directory_metadata"] = _metadata_of("the metadata of report()", metadata, directory_name)
+        if validation is not None:
+            given["validation"] = validation
         memory, new = (None, False) if state is None else self._memory_of_one(state)
         if state is not None:
             state._write_tensors(memory.bytes)

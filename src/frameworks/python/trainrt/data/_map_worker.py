@@ -1,27 +1,13 @@
 """The main program of a process that runs map functions (_map_workers.py starts it): `python3 -m trainrt.data._map_worker`, with a socket
 as its standard input."""
 
-import multiprocessing.connection
-import os
 import pickle
-import select
-import signal
 import sys
-import threading
 import traceback
 
-from .. import _client
 from ..train import _travel
+from ..train._side_process import connection_here
 from ._operations import applied
-
-
-def _end_with(descriptor):
-    """Ends this process when the one that started it is gone, whatever function runs here."""
-    poll = select.poll()
-    poll.register(descriptor, select.POLLRDHUP)
-    while not poll.poll():
-        pass
-    os._exit(1)
 
 
 def _serve(connection):
@@ -40,12 +26,7 @@ def _serve(connection):
 
 
 def main():
-    for each in (*_client._STOP_SIGNALS, signal.SIGINT):
-        signal.signal(each, signal.SIG_IGN)  # the process that takes the batches decides
-    connection = multiprocessing.connection.Connection(os.dup(0))
-    with open(os.devnull) as nothing:
-        os.dup2(nothing.fileno(), 0)
-    threading.Thread(target=_end_with, args=(connection.fileno(),), daemon=True).start()
+    connection = connection_here()
     try:
         _serve(connection)
     except (OSError, KeyboardInterrupt):

@@ -1,61 +1,36 @@
 """Processes in which the map functions of a dataset run, so that slow ones keep no step waiting."""
 
-import multiprocessing.connection
 import os
 import pickle
-import socket
-import subprocess
-import sys
 
 from ..train import _fit, _script, _travel
-from ._server import without_ranks
-
-
-_PACKAGES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # where trainrt lies
+from ..train._side_process import SideProcess
 
 
 class _Worker:
     """One process. It has one batch at a time: whoever sends the next one has taken what became of the one before."""
 
     def __init__(self, work):
-        ours, theirs = socket.socketpair()
-        with theirs:
-            environment = without_ranks()
-            environment["OMP_NUM_THREADS"] = "1"  # there are as many workers as there are to be threads
-            environment["PYTHONPATH"] = os.pathsep.join([_PACKAGES, *filter(None, [environment.get("PYTHONPATH")])])
-            self._process = subprocess.Popen([sys.executable, "-m", "trainrt.data._map_worker"], stdin=theirs, env=environment)
-        self._connection = multiprocessing.connection.Connection(ours.detach())
-        self._connection.send_bytes(work)
+        self._process = SideProcess("trainrt.data._map_worker", OMP_NUM_THREADS="1")  # there are as many workers as there are to be threads
+        self._process.connection.send_bytes(work)
 
     def send(self, batch, draws):
         try:
-            self._connection.send((batch, draws))
+            self._process.connection.send((batch, draws))
         except OSError:
             pass  # receive() says why
 
     def receive(self, names):
         try:
-            what, value = self._connection.recv()
+            what, value = self._process.connection.recv()
         except (EOFError, OSError):
-            raise RuntimeError(f"the process {self._process.pid} that runs {names} is gone, {self._end()}") from None
+            raise RuntimeError(f"the process {self._process.pid} that runs {names} is gone, {self._process.end_in_words()}") from None
         if what == "error":
             raise RuntimeError(f"{names}, in the process {self._process.pid}:\n{value}")
         return value
 
-    def _end(self):
-        try:
-            code = self._process.wait(10)
-        except subprocess.TimeoutExpired:
-            return "and does not end"
-        return f"killed by signal {-code}" if code < 0 else f"exit {code}"
-
     def close(self):
-        self._connection.close()  # at which it ends
-        try:
-            self._process.wait(1)
-        except subprocess.TimeoutExpired:  # it is inside of a function
-            self._process.kill()
-            self._process.wait()
+        self._process.close()
 
 
 class MapWorkers:

@@ -10,15 +10,8 @@ import threading
 
 from .. import _client
 from ..train import _executable
+from ..train._side_process import without_ranks
 from ._shared_batches import Link
-
-
-_OF_RANKS = ("PMI_", "PMIX_", "SLURM_PROCID", "TRAINRT_FD", "RANK", "LOCAL_RANK")  # the reader is none
-
-
-def without_ranks():
-    """The environment for a process that is no rank's program."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(_OF_RANKS)}
 
 
 class _Server:

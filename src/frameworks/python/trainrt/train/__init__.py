@@ -31,6 +31,7 @@ from ._scaling_config import ScalingConfig
 from ._sync_config import SyncConfig
 from ._v1_callbacks import JsonLoggerCallback, TrainingCallback
 from ._v1_functions import load_checkpoint, local_rank, save_checkpoint, world_rank, world_size
+from ._validation_config import ValidationConfig, ValidationTaskConfig
 from ._v1_trainer import CheckpointStrategy, Trainer, TrainingIterator
 from .backend import Backend, BackendConfig
 from .data_parallel_trainer import DataParallelTrainer
@@ -39,7 +40,8 @@ from .errors import ControllerError, RunStopped, TrainingFailedError, WorkerGrou
 __all__ = ["Backend", "BackendConfig", "Callback", "Checkpoint", "CheckpointConfig", "CheckpointConsistencyMode", "CheckpointStrategy",
            "CheckpointUploadMode", "ControllerError", "DataConfig", "DataParallelTrainer", "FailureConfig", "JsonLoggerCallback",
            "ReportedCheckpoint", "Result", "RunConfig", "RunStopped", "ScalingConfig", "StorageContext", "SyncConfig", "TrainContext", "Trainer",
-           "TrainingCallback", "TrainingFailedError", "TrainingIterator", "UserCallback", "WorkerGroupError", "collective",
+           "TrainingCallback", "TrainingFailedError", "TrainingIterator", "UserCallback", "ValidationConfig", "ValidationTaskConfig",
+           "WorkerGroupError", "collective",
            "get_all_reported_checkpoints", "get_checkpoint", "get_context", "get_dataset_shard", "load_checkpoint", "local_rank", "report",
            "save_checkpoint", "world_rank", "world_size"]
 

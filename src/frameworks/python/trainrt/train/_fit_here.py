@@ -8,6 +8,7 @@ from .. import _client
 from . import _hooks, _notes, _record, _run_directory, _session
 from ._result import Result
 from ._runtime_session import RuntimeSession
+from ._validator import Validator
 from .errors import ControllerError, WorkerGroupError
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
@@ -41,7 +42,10 @@ def run_function(trainer, session):
     with _session.use(session):
         try:
             session.look_together()
+            if session.job.validation is not None and session.world_rank == 0:
+                session.begin_validations(Validator(session.job.validation, session.run_dir))
             returned = _hooks.run(trainer, session)
+            session.wait_for_validations()
             session.remove_what_is_committed()
             return returned
         except Exception as error:
@@ -51,6 +55,8 @@ def run_function(trainer, session):
                 callback.after_exception(session.run_context(), {session.world_rank: error})
             raise WorkerGroupError(f"the train function failed on rank {session.world_rank}: {type(error).__name__}: {error}",
                                    {session.world_rank: error}) from error
+        finally:
+            session.end_validations()
 
 
 def tell(runtime, error):

@@ -16,3 +16,4 @@ class Job:
     datasets: Dict = field(default_factory=dict)
     callbacks: List = field(default_factory=list)
     first_checkpoint: Optional[Any] = None  # resume_from_checkpoint
+    validation: Optional[Any] = None  # ValidationConfig

@@ -6,6 +6,7 @@ import tempfile
 
 from ._checkpoint import Checkpoint
 from ._job import Job
+from ._metrics import flat_metrics
 from ._removals import Removals
 
 
@@ -31,8 +32,10 @@ class LocalSession:
         self._slot = []
         _slots.append(self._slot)
 
-    def report(self, metrics, checkpoint=None, directory_name=None, aggregate=False, removes=False):
+    def report(self, metrics, checkpoint=None, directory_name=None, aggregate=False, removes=False, validation=None):
         kept = self._kept(checkpoint, directory_name) if checkpoint is not None else None
+        if validation is not None:  # at once: there is nothing beside which it could run
+            metrics = {**metrics, **flat_metrics(self.job.validation.fn(kept, **validation["fn_kwargs"]))}
         self.reports.append((metrics, kept))
         if removes and checkpoint != self.job.first_checkpoint and checkpoint != kept:
             removals = Removals()
@@ -57,6 +60,9 @@ class LocalSession:
 
     def reported_checkpoints(self):
         return []
+
+    def wait_until_validated(self, timeout_s=None):
+        pass
 
     def shard(self, name, dataset):
         del name

@@ -19,7 +19,7 @@ class CheckpointUploadMode(Enum):
 
 
 class CheckpointConsistencyMode(Enum):
-    """Ray Train's: here both mean those that are committed."""
+    """COMMITTED: what was reported. VALIDATED: with what the validations have found, which are waited for."""
 
     COMMITTED = "COMMITTED"
     VALIDATED = "VALIDATED"
@@ -50,9 +50,18 @@ def _checked_checkpoint(checkpoint, upload_fn, validation):
     if upload_fn is not None:
         raise ValueError("report(checkpoint_upload_fn=...): files go into the run directory by trainrt, which verifies them; write them "
                          "into a directory, and report that")
-    if validation:
-        raise ValueError("report(validation=...): there is no asynchronous validation here; evaluate in the train function, or in a job "
-                         "of its own that reads the checkpoint")
+    if validation and checkpoint is None:
+        raise ValueError("report(validation=...) validates a checkpoint: give one too")
+
+
+def _validation_of(session, validation):
+    """What the checkpoint's manifest is to have, or None."""
+    if not validation:
+        return None
+    if session.job.validation is None:
+        raise ValueError("report(validation=...): the Trainer was given no validation_config=ValidationConfig(fn=...), the function that "
+                         "evaluates a checkpoint")
+    return session.job.validation.request(validation)
 
 
 def report(metrics=None, checkpoint=None, checkpoint_dir_name=None, checkpoint_upload_mode=None, delete_local_checkpoint_after_upload=None,
@@ -61,6 +70,9 @@ def report(metrics=None, checkpoint=None, checkpoint_dir_name=None, checkpoint_u
     give a directory: the files of all together are the checkpoint. aggregate=True, or a trainrt.Number or ratio() among the metrics:
     those of all ranks become one, as trainrt.context().report() does it, and all ranks give the same names. Left out, it is as
     metrics.aggregate of the config says.
+
+    validation=True, or a ValidationTaskConfig: the function of the Trainer's validation_config evaluates the checkpoint beside the
+    training, and what it returns then counts as the checkpoint's metrics too; all ranks give the same.
     """
     mode = _mode(checkpoint_upload_mode)
     _checked_checkpoint(checkpoint, checkpoint_upload_fn, validation)
@@ -69,7 +81,8 @@ def report(metrics=None, checkpoint=None, checkpoint_dir_name=None, checkpoint_u
     removes = checkpoint is not None and (mode is CheckpointUploadMode.ASYNC if asked is None else bool(asked))
     session = _session.current()
     aggregate = session.aggregates if aggregate is None else aggregate
-    session.report(flat, checkpoint, checkpoint_dir_name, aggregate or has_numbers_to_reduce(flat), removes)
+    session.report(flat, checkpoint, checkpoint_dir_name, aggregate or has_numbers_to_reduce(flat), removes,
+                   validation=_validation_of(session, validation))
 
 
 def get_checkpoint():
@@ -79,9 +92,12 @@ def get_checkpoint():
 
 
 def get_all_reported_checkpoints(consistency_mode=CheckpointConsistencyMode.VALIDATED, timeout_s=None):
-    """Those that are kept, oldest first, as ReportedCheckpoint. What is on its way is waited for."""
-    del consistency_mode, timeout_s
-    return [ReportedCheckpoint(checkpoint, metrics) for checkpoint, metrics in _session.current().reported_checkpoints()]
+    """Those that are kept, oldest first, as ReportedCheckpoint. What is on its way is waited for; so are validations, timeout_s at most,
+    unless the mode is COMMITTED."""
+    session = _session.current()
+    if consistency_mode is CheckpointConsistencyMode.VALIDATED:
+        session.wait_until_validated(timeout_s)
+    return [ReportedCheckpoint(checkpoint, metrics) for checkpoint, metrics in session.reported_checkpoints()]
 
 
 def get_dataset_shard(dataset_name="train"):

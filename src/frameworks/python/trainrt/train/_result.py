@@ -99,7 +99,8 @@ def _is_score(value):
 def _reported_checkpoints(path, reports):
     """[(Checkpoint, metrics)] of those with files of a train function, oldest first; with all metrics of their report."""
     by_iteration = {report.get("_training_iteration"): report for report in reports}
-    return [(Checkpoint(folder), _with_aliases(by_iteration.get(manifest.get("iteration")) or manifest.get("metrics") or {}))
+    return [(Checkpoint(folder), _with_aliases({**(by_iteration.get(manifest.get("iteration")) or manifest.get("metrics") or {}),
+                                                **_run_directory.validated_metrics(folder, manifest)}))
             for folder, manifest in _run_directory.reported(path)]
 
 

@@ -5,6 +5,8 @@ import math
 import os
 import re
 
+from . import _validation_file
+
 _CHECKPOINT_NAME = re.compile(r"checkpoint_(\d{6,})$")
 
 
@@ -86,6 +88,17 @@ def checkpoints(run_dir):
 def number_of(path):
     """12, of RUN/checkpoint_000012."""
     return int(_CHECKPOINT_NAME.fullmatch(os.path.basename(path))[1])
+
+
+def awaiting_validation(run_dir):
+    """[(path, how)] of those that are to be validated and are not yet, oldest first."""
+    return [(path, manifest["validation"]) for path, manifest in checkpoints(run_dir)
+            if isinstance(manifest.get("validation"), dict) and _validation_file.read(path) is None]
+
+
+def validated_metrics(path, manifest):
+    """What a validation has found, over what was reported; {} if there was none."""
+    return (_validation_file.read(path) or {}) if manifest.get("validation") is not None else {}
 
 
 def with_directories(run_dir):

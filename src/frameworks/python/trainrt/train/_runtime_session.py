@@ -1,5 +1,8 @@
 """A rank of a run: what a train function says goes to the runtime."""
 
+import math
+import time
+
 from . import _objects, _run_directory, _verified
 from ._callbacks import TrainRunContext
 from ._checkpoint import Checkpoint
@@ -21,6 +24,7 @@ class RuntimeSession:
         self._found_at_start = _NOT_LOOKED
         self._damaged = []
         self._removals = Removals()
+        self._validator = None  # on rank 0, if the Trainer has a validation function
 
     world_rank = property(lambda self: self.runtime.world_rank)
     world_size = property(lambda self: self.runtime.world_size)
@@ -35,16 +39,19 @@ class RuntimeSession:
 
     # ---- reports ----
 
-    def report(self, metrics, checkpoint=None, directory_name=None, aggregate=False, removes=False, state=None):
+    def report(self, metrics, checkpoint=None, directory_name=None, aggregate=False, removes=False, state=None, validation=None):
         """removes: the directory goes once it is committed; not one that the run itself may need again. state: the runtime's State of this
-        checkpoint alone."""
+        checkpoint alone.
+        validation: how it is to be validated, once it is committed."""
         self._restore_by_files()
         if checkpoint is not None:
             checkpoint._checked_path()
         self.remove_what_is_committed()
         removes = removes and checkpoint != self.job.first_checkpoint
         index_before = self._newest_index() if removes else -1
-        self._send(metrics, checkpoint, directory_name, aggregate, state)
+        self._send(metrics, checkpoint, directory_name, aggregate, state, validation)
+        if validation is not None and self._validator is not None:
+            self._validator.expect()
         if removes:
             self._removals.add(checkpoint, index_before)
         if self.job.callbacks:
@@ -64,10 +71,10 @@ class RuntimeSession:
             raise RuntimeError(f"get_checkpoint() gave {given}, and it is damaged: the run goes on from {found['path']}. Remove it, and start "
                                f"again (trainrt verify {self.run_dir} says what is wrong)")
 
-    def _send(self, metrics, checkpoint, directory_name, aggregate, state):
+    def _send(self, metrics, checkpoint, directory_name, aggregate, state, validation):
         metadata = {**self.job.metadata, **checkpoint.get_metadata()} if checkpoint is not None else None
         self.runtime.report(metrics, of_first_rank=not aggregate, directory=checkpoint.path if checkpoint is not None else None,
-                            metadata=metadata, directory_name=directory_name, state=state)
+                            metadata=metadata, directory_name=directory_name, state=state, validation=validation)
 
     def _tell_callbacks(self, metrics, checkpoint):
         of_ranks = self.gather(({name: getattr(value, "value", value) for name, value in metrics.items()}, checkpoint))
@@ -133,8 +140,42 @@ class RuntimeSession:
         """[(Checkpoint, its metrics)] of those that are kept, oldest first."""
         self._wait_for_newest()
         metrics = _run_directory.own_metrics(self.run_dir)
-        return [(Checkpoint(path), metrics.get(manifest.get("iteration")) or manifest.get("metrics", {}))
+        return [(Checkpoint(path), {**(metrics.get(manifest.get("iteration")) or manifest.get("metrics", {})),
+                                    **_run_directory.validated_metrics(path, manifest)})
                 for path, manifest in _run_directory.reported(self.run_dir) if path not in self._damaged]
+
+    # ---- validation of checkpoints, beside the training ----
+
+    def begin_validations(self, validator):
+        """On rank 0. Those of an earlier attempt that were not validated any more go on."""
+        self._validator = validator
+
+    def wait_for_validations(self):
+        """At the end of the train function: what awaits its validation is waited for. The run may be stopped meanwhile. Collective."""
+        if self.job.validation is None or not self._wait_for_newest():
+            return
+        self._newest_index()
+        told_at_s = time.monotonic()
+        while not self.broadcast(self._validator.wait(1.0) if self._validator else None):
+            self.runtime.stop_point()
+            if self._validator and time.monotonic() - told_at_s >= 60:
+                told_at_s = time.monotonic()
+                self.runtime.log(f"the training is done; {self._validator.under_way()} is being validated")
+
+    def end_validations(self):
+        if self._validator is not None:
+            self._validator.end()
+            self._validator = None
+
+    def wait_until_validated(self, timeout_s=None):
+        """Not collective: rank 0 works on them by itself."""
+        if self.job.validation is None or not self._wait_for_newest():
+            return
+        until_s = math.inf if timeout_s is None else time.monotonic() + timeout_s
+        pause_s = 0.05
+        while _run_directory.awaiting_validation(self.run_dir) and time.monotonic() < until_s:
+            time.sleep(pause_s)
+            pause_s = min(1.5 * pause_s, 1.0)
 
     # ---- datasets ----
 

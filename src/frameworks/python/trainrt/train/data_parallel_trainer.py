@@ -9,6 +9,7 @@ from ._data_config import DataConfig
 from ._job import Job
 from ._run_config import RunConfig
 from ._scaling_config import ScalingConfig
+from ._validation_config import ValidationConfig
 from .backend import BackendConfig
 
 
@@ -58,9 +59,7 @@ class DataParallelTrainer:
         self.run_config = _checked("run_config", run_config, RunConfig)
         self.metadata = _checked("metadata", metadata, dict) or {}
         self.resume_from_checkpoint = _checked("resume_from_checkpoint", resume_from_checkpoint, Checkpoint)
-        if validation_config is not None:
-            raise ValueError(f"{type(self).__name__}(validation_config=...): there is no asynchronous validation here; evaluate in the "
-                             f"train function, or in a job of its own that reads the checkpoint")
+        self.validation_config = _checked("validation_config", validation_config, ValidationConfig)
         self.datasets = _datasets.checked(datasets, type(self).__name__)
 
     def fit(self):
@@ -84,7 +83,7 @@ class DataParallelTrainer:
         callbacks = list(self.run_config.callbacks or ()) if self.run_config else []
         first = self.resume_from_checkpoint
         return Job(type(self).__name__, self.train_loop_config, self.scaling_config, self.run_config, self.metadata, self.datasets, callbacks,
-                   first if first is not None and not first.is_native() else None)
+                   first if first is not None and not first.is_native() else None, self.validation_config)
 
     def settings(self):
         """What its configs say, as keys of trainrt's config."""
@@ -95,7 +94,8 @@ class DataParallelTrainer:
 
     def notes(self):
         """A line for each thing that changes nothing here."""
-        return _settings.notes(self.scaling_config, self.run_config)
+        of_validation = self.validation_config.notes() if self.validation_config else ()
+        return [*_settings.notes(self.scaling_config, self.run_config), *of_validation]
 
     def call_train_function(self):
         """Runs it in this process."""

@@ -1,0 +1,73 @@
+#include "checkpoint/format/validation.hpp"
+
+#include <limits>
+#include <utility>
+
+#include <trainrt/error.hpp>
+
+#include "checkpoint/format/names.hpp"
+#include "checkpoint/format/strict_json.hpp"
+#include "io/file.hpp"
+#include "io/storage_error.hpp"
+#include "io/storage_retry.hpp"
+
+namespace trainrt::checkpoint {
+
+namespace {
+
+constexpr std::int64_t validation_version = 1;
+
+/// Texts and truth values among them are the function's own.
+std::map<std::string, double> numbers_in(const Json& metrics, const StrictObject& reader) {
+  if (!metrics.is_object()) reader.fail("has 'metrics' that are no object");
+  std::map<std::string, double> numbers;
+  for (const auto& [key, value] : metrics.items()) {
+    if (value.is_structured()) reader.fail("has the metric '" + key + "' that is an array or an object");
+    if (value.is_number()) numbers[key] = value.get<double>();
+    if (value.is_null()) numbers[key] = std::numeric_limits<double>::quiet_NaN();
+  }
+  return numbers;
+}
+
+}  // namespace
+
+Validation validation_from(const std::string& text, const std::string& path) {
+  const auto json = parse_json(text, path);
+  StrictObject reader(json, "the validation", path);
+  reader.expect("format", validation_format);
+  reader.expect("version", validation_version);
+  Validation validation;
+  validation.metrics = numbers_in(reader.at("metrics"), reader);
+  const auto& error = reader.at("error");
+  if (!error.is_string() && !error.is_null()) reader.fail("has an 'error' that is no text");
+  if (error.is_string()) validation.error = error.get<std::string>();
+  reader.end();
+  return validation;
+}
+
+std::optional<Validation> read_validation(const std::string& checkpoint_dir) {
+  const auto path = checkpoint_dir + "/" + validation_name;
+  const auto text = io::retried_in(run_of(checkpoint_dir), [&]() -> std::optional<std::string> {
+    if (!io::exists(path)) return std::nullopt;
+    return io::read_file(path);
+  });
+  if (!text) return std::nullopt;
+  return validation_from(*text, path);
+}
+
+Meta with_validation(Meta meta, const std::string& checkpoint_dir) {
+  if (meta.validation.empty()) return meta;
+  std::optional<Validation> found;
+  try {
+    found = read_validation(checkpoint_dir);
+  } catch (const io::StorageError&) {
+    throw;
+  } catch (const Error&) {  // verify says what is wrong with it
+  }
+  meta.awaits_validation = !found;
+  if (found)
+    for (const auto& [name, value] : found->metrics) meta.metrics[name] = value;
+  return meta;
+}
+
+}  // namespace trainrt::checkpoint
