@@ -29,8 +29,8 @@ struct GivenFile {
 struct Given {
   std::vector<GivenFile> files;  ///< that this rank writes
   std::string metadata = "{}";   ///< the same on all ranks
-  std::string validation;        ///< Meta::validation, the same on all ranks
   std::string carried_from;      ///< a committed checkpoint whose files of this kind are in the new one too; "": none
+  std::string validation;        ///< Meta::validation, the same on all ranks
 };
 
 /// Lists the ranks' directories, whose files become one checkpoint; a file that several ranks have is the lowest's to

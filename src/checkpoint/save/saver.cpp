@@ -234,73 +234,12 @@ void Saver::commit_in_background(std::shared_ptr<const Commit> work, std::int64_
   });
 }
 
-/// What nobody has to wait for. Called with commit_mutex_.
-void Saver::follow_up(const Commit& work) {
-  options_.known.insert(work.meta.number);
-  may_retain_ = true;
-  try {
-    add_view(work, options_.writer.observer);
-    settle_views();
-  } catch (const std::exception& error) {
-    options_.writer.say("the whole view of a checkpoint is missing, and is written again later: " +
-                        options_.writer.explain(error));
-    owed_views_.owe(work.paths.final);
-  }
-  retain_best();
-}
-
-void Saver::retain_best() {
-  try {
-    if (options_.retention && may_retain_)
-      retain(options_.run_dir, options_.private_dir, *options_.retention, options_.known, damaged_,
-             options_.writer.observer);
-  } catch (const std::exception& error) {
-    options_.writer.say("an old checkpoint stays: " + options_.writer.explain(error));
-  }
-}
-
-void Saver::settle_views() {
-  for (const auto& line : owed_views_.settle()) options_.writer.say(line);
-}
-
-void Saver::settle_views_in_background() {
-  writer_.workers().submit([this] {
-    const std::lock_guard one_at_a_time(commit_mutex_);
-    if (!owed_views_.is_settled()) settle_views();
-  });
-}
-
 SaveResult Saver::conclude() {
   const auto wait = [&] { return packed(conclusion_->wait(started_, options_.writer.stuck_s)); };
   auto result = unpacked_result(from_root(communicator_, wait, options_.writer.explain));
   flight_.reset();
   if (result.lost) throw LostRun(result.error);
   return result;
-}
-
-/// A validation that has ended since the last commit may let some go.
-void Saver::retain_in_background() {
-  writer_.workers().submit([this] {
-    const std::lock_guard one_at_a_time(commit_mutex_);
-    retain_best();
-  });
-}
-
-void Saver::drain() {
-  constexpr double limit_s = 30;
-  if (!options_.makes_private_dir)
-    first_.does([this] {
-      settle_views_in_background();
-      retain_in_background();
-    });
-  if (writer_.workers().drain_within(std::min(limit_s, options_.writer.stuck_s))) return;
-  options_.writer.say(
-      "waiting for the storage: the whole view of the last checkpoint, or deletions of old ones, take long");
-  if (!writer_.workers().drain_within(options_.writer.stuck_s))
-    throw SaveStalled(
-        "what follows a checkpoint's commit (state.h5, deletions of old ones) has come to a halt: the storage does "
-        "not answer. The checkpoint itself is whole; start the same command again when the storage is well",
-        options_.writer.stuck_s);
 }
 
 SaveResult save(const State& state, const SaverOptions& options, const Meta& meta, Communicator& communicator) {
