@@ -139,8 +139,7 @@ std::int64_t number_in_digest(const std::string& digest, std::size_t first = 0) 
 class Fingerprint {
  public:
   template <class T>
-    requires std::is_trivially_copyable_v<T>
-  Fingerprint& add(const T& value) {
+  requires std::is_trivially_copyable_v<T> Fingerprint& add(const T& value) {
     bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
     return *this;
   }
