@@ -163,11 +163,17 @@ class DataIterator:
         return applied(self._operations, batch, ())
 
     def materialize(self):
-        from ._columns import concatenated
+        """This rank's samples in memory, in the order of the first epoch."""
         from ._dataset import MaterializedDataset
         from ._sources import MemorySource
-        batches = [{name: column.copy() for name, column in batch.items()} for batch in self.iter_batches(batch_size=_ALL_AT_ONCE, remainder="uneven")]
-        return MaterializedDataset(MemorySource(concatenated(batches)))
+        return MaterializedDataset(MemorySource(self.columns_at_once()))
+
+    def columns_at_once(self):
+        """The same as {name: array}. Empty arrays on a rank that has no samples."""
+        from ._columns import concatenated
+        batches = self.iter_batches(batch_size=_ALL_AT_ONCE, remainder="uneven", epoch=0)
+        found = [{name: column.copy() for name, column in batch.items()} for batch in batches]
+        return concatenated(found) if found else self._empty_batch()
 
     def __repr__(self):
         return f"DataIterator({self._name})"

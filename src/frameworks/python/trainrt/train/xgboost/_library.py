@@ -1,0 +1,8 @@
+"""The library, or an error that says what is missing."""
+
+try:
+    import xgboost
+except ImportError as error:
+    raise ImportError(f"trainrt.train.xgboost needs XGBoost (pip install xgboost-cpu, or Debian's python3-xgboost): {error}") from None
+
+__all__ = ["xgboost"]
