@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
+from boosted_trees import cases_of_trees  # noqa: E402
 from cases import CLUSTER, cases_of  # noqa: E402
 from data_frames import cases_of_data_frames  # noqa: E402
 from environments import ready, version  # noqa: E402
@@ -33,7 +34,7 @@ for each in EXAMPLES:
 for title, function in cases_of_checkpoints():
     add_test(f"{CHECKPOINTS.name}_{title}", RESULTS.recorded, CHECKPOINTS, title, version_of, function)
 
-for each, title, function in cases_of_data_frames():
+for each, title, function in [*cases_of_data_frames(), *cases_of_trees()]:
     add_test(f"{each.name}_{title}", RESULTS.recorded, each, title, version_of, function)
 
 main(teardown=CLUSTER.down)

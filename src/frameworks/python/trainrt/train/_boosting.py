@@ -79,9 +79,20 @@ def matrix_of(columns, name):
     return numpy.concatenate(parts, axis=1), names
 
 
-def rounds_left(asked, done):
-    """What is to be done of the rounds that were asked for."""
-    return max(asked - done, 0)
+def mixed_seed(seed, number):
+    """31 bits that hang on both (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014: SplitMix64's finalizer)."""
+    mask = 2**64 - 1
+    mixed = (seed * 0x9E3779B97F4A7C15 + number + 1) & mask
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = ((mixed ^ (mixed >> shift)) * factor) & mask
+    return (mixed ^ (mixed >> 31)) >> 33
+
+
+def segments(done, rounds, frequency):
+    """[(first, end)] of the rounds that are left: each ends where a checkpoint is taken, and begins with nothing but what a restart has there.
+    So a run that was stopped anywhere makes the same trees as one that never was."""
+    ends = [*range((done // frequency + 1) * frequency, rounds, frequency), rounds] if frequency else [rounds]
+    return list(zip([done, *ends[:-1]], ends)) if done < rounds else []
 
 
 def checked_arguments(trainer, function, legacy):
@@ -94,6 +105,11 @@ def checked_arguments(trainer, function, legacy):
         if missing:
             raise ValueError(f"{trainer} takes train_loop_per_worker, or params and label_column; {' and '.join(missing)} missing")
     return function is None
+
+
+def notes_of(notes, is_older):
+    """Without the line that CheckpointConfig's frequency changes nothing, where it does."""
+    return [line for line in notes if not (is_older and line.startswith("CheckpointConfig: checkpoint_frequency"))]
 
 
 def checkpoint_rules(run_config):

@@ -12,7 +12,8 @@
 
 What was boosted since the last checkpoint is boosted again after a restart. The trees are as good as those of a run that was never
 stopped, and not the same to the bit: LightGBM begins from the predictions of the saved model, which it sums in another order, and draws
-bagging and features anew. No port is opened. Needs LightGBM 4.0 or later.
+bagging and features anew. The trainer's older form makes the same trees in any case, since it begins anew at each checkpoint, stopped or
+not. Metrics are those of rank 0's rows. No port is opened. Needs LightGBM 4.0 or later.
 """
 
 from ._callback import RayTrainReportCallback

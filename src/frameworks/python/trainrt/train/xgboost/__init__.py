@@ -6,13 +6,13 @@
         if train.get_checkpoint():                                         # after a restart
             model = RayTrainReportCallback.get_model(train.get_checkpoint())
             done = model.num_boosted_rounds()
-        xgboost.train({"tree_method": "hist", "seed_per_iteration": True}, rows, 100 - done, xgb_model=model,
-                      callbacks=[RayTrainReportCallback(frequency=10)])
+        xgboost.train({"tree_method": "hist"}, rows, 100 - done, xgb_model=model, callbacks=[RayTrainReportCallback(frequency=10)])
 
     XGBoostTrainer(train_func, scaling_config=ScalingConfig(num_workers=2)).fit()
 
-What was boosted since the last checkpoint is boosted again after a restart, to the same trees: with seed_per_iteration also those that are
-drawn at random. Needs XGBoost 1.7 or later.
+What was boosted since the last checkpoint is boosted again after a restart, to the same trees; but with
+subsample, colsample and the like: XGBoost draws anew after a restart. The trainer's older form makes the same trees in any case, since it
+begins anew at each checkpoint, stopped or not. Needs XGBoost 1.7 or later.
 """
 
 from ._callback import RayTrainReportCallback

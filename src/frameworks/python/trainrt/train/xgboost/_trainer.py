@@ -6,7 +6,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
 from .. import _report
-from .._boosting import checked_arguments, checkpoint_rules, matrix_of, rounds_left, table_of
+from .._boosting import checked_arguments, checkpoint_rules, matrix_of, mixed_seed, notes_of, segments, table_of
 from .._context import get_context
 from ..backend import BackendConfig
 from ..data_parallel_trainer import DataParallelTrainer
@@ -48,15 +48,25 @@ def _boost(config, *, label_column, num_boost_round, names, frequency, at_end, d
     """The train function of the older form: params, label_column and datasets say all."""
     found = _report.get_checkpoint()
     model = RayTrainReportCallback.get_model(found) if found is not None else None
-    left = rounds_left(num_boost_round, model.num_boosted_rounds() if model is not None else 0)
+    done = model.num_boosted_rounds() if model is not None else 0
     rows = {name: _rows_of(name, label_column, dmatrix_params.get(name, {})) for name in names}
     callbacks = [*arguments.get("callbacks", ())]
     if not any(isinstance(each, RayTrainReportCallback) for each in callbacks):
         callbacks.append(RayTrainReportCallback(frequency=frequency, checkpoint_at_end=at_end))
-    if left == 0:  # a finished run that goes on with no more rounds
-        return
-    xgboost.train({"seed_per_iteration": True, **config}, rows["train"], left, evals=[(each, name) for name, each in rows.items()],
-                  xgb_model=model, **{**arguments, "callbacks": callbacks, "verbose_eval": arguments.get("verbose_eval", False)})
+    evals, seed = [(each, name) for name, each in rows.items()], config.get("seed", config.get("random_state", 0))
+    stops_early = "early_stopping_rounds" in arguments or any(isinstance(each, xgboost.callback.EarlyStopping) for each in callbacks)
+    for first, end in segments(done, num_boost_round, 0 if stops_early else frequency):  # to stop early one has to look back
+        model = xgboost.train({**config, "seed": mixed_seed(seed, first)}, rows["train"], end - first, evals=evals, xgb_model=_as_restored(model),
+                              **{**arguments, "callbacks": callbacks, "verbose_eval": arguments.get("verbose_eval", False)})
+
+
+def _as_restored(model):
+    """What a checkpoint keeps of it."""
+    if model is None:
+        return None
+    restored = xgboost.Booster()
+    restored.load_model(model.save_raw("ubj"))
+    return restored
 
 
 def _rows_of(name, label_column, more):
@@ -73,10 +83,10 @@ class XGBoostTrainer(DataParallelTrainer):
     def __init__(self, train_loop_per_worker=None, *, train_loop_config=None, xgboost_config=None, label_column=None, params=None,
                  num_boost_round=None, dmatrix_params=None, scaling_config=None, run_config=None, datasets=None, dataset_config=None, metadata=None,
                  resume_from_checkpoint=None, validation_config=None, **arguments):
-        older = checked_arguments("XGBoostTrainer", train_loop_per_worker,
+        self._is_older = checked_arguments("XGBoostTrainer", train_loop_per_worker,
                                   {"params": params, "label_column": label_column, "num_boost_round": num_boost_round, "dmatrix_params": dmatrix_params,
                                    **arguments})
-        if older:
+        if self._is_older:
             if "train" not in (datasets or {}):
                 raise ValueError("XGBoostTrainer(params=...): datasets={'train': ...} is missing; others are evaluated after each round")
             frequency, at_end = checkpoint_rules(run_config)
@@ -87,6 +97,9 @@ class XGBoostTrainer(DataParallelTrainer):
         super().__init__(train_loop_per_worker, train_loop_config=train_loop_config, backend_config=xgboost_config or XGBoostConfig(),
                          scaling_config=scaling_config, run_config=run_config, datasets=datasets, dataset_config=dataset_config, metadata=metadata,
                          resume_from_checkpoint=resume_from_checkpoint, validation_config=validation_config)
+
+    def notes(self):
+        return notes_of(super().notes(), self._is_older)
 
     @staticmethod
     def get_model(checkpoint):

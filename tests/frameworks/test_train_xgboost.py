@@ -1,0 +1,86 @@
+#!/usr/bin/python3
+"""trainrt.train.xgboost with Debian's XGBoost: both forms of the trainer, the callback, and runs that go on."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from boosting import *  # noqa: E402,F403
+
+sys.path.insert(0, str(BUILD / "python"))
+os.environ.pop("TRAINRT_FD", None)
+from trainrt import data, train  # noqa: E402
+from trainrt.train.xgboost import RayTrainReportCallback, XGBoostConfig, XGBoostTrainer  # noqa: E402
+
+TREES = Trees("xgboost")
+
+
+@test
+def ranks_train_together():
+    TREES.ranks_train_together()
+
+
+@test
+def the_older_form_says_all_and_a_killed_rank_changes_no_bit():
+    quiet = TREES.the_older_form_says_all(lambda cover: 400 < cover < 600)  # of 1001 rows half are drawn
+    killed = TREES.a_killed_rank_costs_the_rounds_since_the_last_checkpoint()
+    equal((killed["digest"], killed["metrics"]["valid-rmse"]), (quiet["digest"], quiet["metrics"]["valid-rmse"]), "the model")
+
+
+@test
+def a_run_goes_on_with_another_number_of_ranks_and_with_more_rounds():
+    TREES.result("more", workers=2, ROUNDS=7)
+    record = TREES.folder / "runs/more/run.json"
+    record.write_text(record.read_text().replace('"finished"', '"stopped"'))  # as if more rounds had been asked for from the first
+    found, job = TREES.result("more", workers=3, launcher=[TRAINRT, "-n", 3, "--scaling.on_resize=keep_batch", "--"], ROUNDS=12)
+    equal((found["rounds"], found["checkpoints"]), (14, 4), "reports, one more at the end of each, and checkpoints", job)
+
+
+@test
+def a_rank_may_have_no_rows():
+    TREES.a_rank_may_have_no_rows()
+
+
+@test
+def what_is_wrong_with_the_data_is_named():
+    for change, words in ((("label_column=\"y\"", "label_column=\"z\""), "has the columns first, second, rest, y"),
+                          (('"rest": values[:, 2:]', '"rest": numpy.array(["a", "b"] * rows, object)[:rows]'), "texts in its column 'rest'")):
+        script = TREES.folder / "bad.py"
+        script.write_text(SCRIPT.read_text().replace(*change))
+        job = run([PYTHON, script, "xgboost", "bad", 2], timeout=60, env=TREES.env, cwd=TREES.folder)
+        check(job.code != 0 and words in job.err, f"{words} is not told", job)
+
+
+@test
+def the_callback_reports_what_it_is_asked_for():
+    import numpy
+    import xgboost
+    rows = xgboost.DMatrix(numpy.arange(20.0).reshape(10, 2), label=numpy.arange(10.0))
+    seen = []
+
+    def loop():
+        callback = RayTrainReportCallback(metrics=["train-rmse"], filename="own.json", frequency=2, results_postprocessing_fn=lambda found: {"rmse": found["train-rmse"]})
+        xgboost.train({"nthread": 1}, rows, 4, evals=[(rows, "train")], callbacks=[callback], verbose_eval=False)
+        seen.append(RayTrainReportCallback.get_model(train.get_checkpoint(), "own.json").num_boosted_rounds())
+        callback = RayTrainReportCallback(checkpoint_at_end=False)
+        xgboost.train({"nthread": 1}, rows, 1, callbacks=[callback])
+
+    result = XGBoostTrainer(loop, scaling_config=train.ScalingConfig(num_workers=0)).fit()
+    equal(seen, [4], "rounds of the checkpoint")
+    equal([sorted(name for name in report if not name.startswith("_") and name not in ("training_iteration",)) for report in result.reports], [["rmse"]] * 4 + [[]], "reports")
+
+
+@test
+def arguments_that_cannot_be_are_refused():
+    table = {"train": data.from_items([{"x": 1, "y": 2}])}
+    raises(ValueError, "label_column", "missing", of=lambda: XGBoostTrainer(params={}, datasets=table))
+    raises(ValueError, "train_loop_per_worker, or params", of=lambda: XGBoostTrainer(datasets=table))
+    raises(ValueError, "the one or the other", of=lambda: XGBoostTrainer(print, params={}, label_column="y"))
+    raises(ValueError, "datasets={'train'", of=lambda: XGBoostTrainer(params={}, label_column="y"))
+    raises(NotImplementedError, "rabit", of=lambda: XGBoostConfig("federated"))
+    raises(ValueError, "frequency", of=lambda: RayTrainReportCallback(frequency=-1))
+    raises(ValueError, "filename", of=lambda: RayTrainReportCallback(filename="../model"))
+    lightgbm = run([PYTHON, "-c", "import trainrt.train.lightgbm"], env={"PYTHONPATH": BUILD / "python"})
+    check("pip install lightgbm" in lightgbm.err or lightgbm.code == 0, "a missing library is not named", lightgbm)
+
+
+main()
