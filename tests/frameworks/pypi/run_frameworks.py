@@ -15,6 +15,7 @@ from harness import *  # noqa: E402,F403
 from ray_examples import EXAMPLES, cases_of_example  # noqa: E402
 from results import Results  # noqa: E402
 from torch_checkpoints import CHECKPOINTS, cases_of_checkpoints  # noqa: E402
+from trainer_callbacks import cases_of_callbacks  # noqa: E402
 
 RESULTS = Results(os.environ.get("RESULTS"))
 
@@ -34,7 +35,7 @@ for each in EXAMPLES:
 for title, function in cases_of_checkpoints():
     add_test(f"{CHECKPOINTS.name}_{title}", RESULTS.recorded, CHECKPOINTS, title, version_of, function)
 
-for each, title, function in [*cases_of_data_frames(), *cases_of_trees()]:
+for each, title, function in [*cases_of_data_frames(), *cases_of_trees(), *cases_of_callbacks()]:
     add_test(f"{each.name}_{title}", RESULTS.recorded, each, title, version_of, function)
 
 main(teardown=CLUSTER.down)

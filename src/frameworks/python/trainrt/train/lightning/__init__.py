@@ -1,0 +1,26 @@
+"""Ray Train's names for Lightning, under a TorchTrainer:
+
+    def train_func():
+        trainer = pl.Trainer(max_epochs=10, devices="auto", accelerator="auto", strategy=RayDDPStrategy(), plugins=[RayLightningEnvironment()],
+                             callbacks=[RayTrainReportCallback()], enable_checkpointing=False)
+        trainer = prepare_trainer(trainer)
+        found = train.get_checkpoint()                                     # after a restart
+        if found is None:
+            trainer.fit(model, loader)
+        else:
+            with found.as_directory() as folder:
+                trainer.fit(model, loader, ckpt_path=os.path.join(folder, RayTrainReportCallback.CHECKPOINT_NAME))
+
+    TorchTrainer(train_func, scaling_config=ScalingConfig(num_workers=2)).fit()
+
+Each epoch ends with a report and a checkpoint, which Lightning writes and reads. The run may stop there: after a stop in the middle of an epoch
+that epoch is begun again. Lightning keeps no state of random generators: where a model draws (dropout), seed it by the epoch. Lightning
+neither requeues the job nor writes hpc_ckpt files. Needs lightning, or pytorch_lightning, 2.0 or later.
+"""
+
+from ._callback import RayTrainReportCallback
+from ._environment import RayLightningEnvironment
+from ._prepare import prepare_trainer
+from ._strategies import RayDDPStrategy, RayDeepSpeedStrategy, RayFSDPStrategy
+
+__all__ = ["RayDDPStrategy", "RayDeepSpeedStrategy", "RayFSDPStrategy", "RayLightningEnvironment", "RayTrainReportCallback", "prepare_trainer"]

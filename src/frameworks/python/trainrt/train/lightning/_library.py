@@ -1,0 +1,18 @@
+"""The library under either of its names: the one that the script has imported. An error says what is missing."""
+
+import importlib
+import sys
+
+_NAMES = ("lightning.pytorch", "pytorch_lightning")
+
+
+def _imported():
+    for name in sorted(_NAMES, key=lambda name: name not in sys.modules):
+        try:
+            return importlib.import_module(name)
+        except ImportError as error:
+            reason = error
+    raise ImportError(f"trainrt.train.lightning needs Lightning (pip install lightning): {reason}")
+
+
+pl = _imported()

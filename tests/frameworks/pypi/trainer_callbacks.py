@@ -1,0 +1,51 @@
+"""trainrt.train.lightning and trainrt.train.huggingface.transformers: their callbacks report and save, and a run that lost a rank ends with the same
+weights."""
+import json
+
+import environments
+from frameworks import TORCH, Framework
+from harness import BUILD, FINISHED, SOURCE, TRAINRT, check, check_exit, equal, run, scratch
+
+LIGHTNING = Framework("trainrt_train_lightning", "lightning_report.py", *TORCH, "lightning")
+TRANSFORMERS = Framework("trainrt_train_transformers", "transformers_report.py", *TORCH, "transformers", variables={"HF_HUB_OFFLINE": "1"})
+KILL_AT = {LIGHTNING.name: 3, TRANSFORMERS.name: 15}  # the epoch; the step
+FILES = {LIGHTNING.name: {"checkpoint.ckpt"}, TRANSFORMERS.name: {"model.safetensors", "optimizer.pt", "rng_state_0.pth", "rng_state_1.pth"}}
+_quiet = {}  # digest of an undisturbed run
+
+
+def _result(framework, name, **more):
+    environment, folder = environments.ready(framework), scratch(framework.name)
+    env = {**environments.activated(framework, environment), "PYTHONPATH": BUILD / "python", "TRAINRT_EXECUTABLE": TRAINRT, "RUNS": folder,
+           "OMP_NUM_THREADS": 1, "HOME": folder, **more}
+    job = run(["python3", SOURCE / "tests/frameworks/scripts" / framework.script, name], timeout=300, env=env, cwd=folder)
+    check_exit(job, FINISHED)
+    found = json.loads(next(line for line in job.out.splitlines() if line.startswith("RESULT "))[7:])
+    equal(found["size"], 2, "ranks in the framework's eyes", job)
+    check("KILL_AT" not in more or (folder / f"killed-{name}").exists(), "nobody was killed", job)
+    return found, job
+
+
+def two_ranks(framework):
+    found, job = _result(framework, "quiet")
+    check(FILES[framework.name] <= set(found["files"]), f"files of the checkpoint: {found['files']}", job)
+    equal((found["metrics"]["_training_iteration"], found["metrics"]["step"]), (5, 30), "reports and steps", job)
+    check("loss" in found["metrics"], f"metrics: {found['metrics']}", job)
+    _quiet[framework.name] = found["digest"]
+
+
+def worker_killed(framework):
+    found, job = _result(framework, "killed", KILL_AT=KILL_AT[framework.name])
+    equal(found["digest"], _quiet[framework.name], "the weights of an undisturbed run", job)
+
+
+def over_shards(framework):
+    quiet, job = _result(framework, "shards", DATA="shard")
+    equal(quiet["metrics"]["step"], 30, "steps", job)
+    killed, job = _result(framework, "shards-killed", DATA="shard", KILL_AT=KILL_AT[framework.name])
+    equal(killed["digest"], quiet["digest"], "the weights of an undisturbed run", job)
+
+
+def cases_of_callbacks():
+    """(framework, name, function)."""
+    return [*((each, name, function) for each in (LIGHTNING, TRANSFORMERS) for name, function in (("2_ranks", two_ranks), ("worker_killed", worker_killed))),
+            (TRANSFORMERS, "over_shards", over_shards)]

@@ -1,0 +1,60 @@
+"""Lightning under a TorchTrainer of trainrt.train: `lightning_report.py NAME`. $KILL_AT: the epoch in which rank 1 is killed, once;
+$RUNS. Prints the digest of the weights."""
+import hashlib
+import json
+import os
+import signal
+import sys
+
+import lightning.pytorch as pl
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+from trainrt import train
+from trainrt.train import CheckpointConfig, FailureConfig, RunConfig, ScalingConfig
+from trainrt.train.lightning import RayDDPStrategy, RayLightningEnvironment, RayTrainReportCallback, prepare_trainer
+from trainrt.train.torch import TorchTrainer
+
+NAME, EPOCHS = sys.argv[1], 5
+
+
+class Model(pl.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 2))
+
+    def training_step(self, batch, number):
+        inputs, targets = batch
+        loss = nn.functional.mse_loss(self.layers(inputs), targets)
+        self.log("loss", loss, on_step=False, on_epoch=True, sync_dist=True)
+        marker = os.path.join(os.environ["RUNS"], f"killed-{NAME}")
+        if self.current_epoch == int(os.environ.get("KILL_AT", -1)) and number == 2 and self.global_rank == 1 and not os.path.exists(marker):
+            open(marker, "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return loss
+
+    def configure_optimizers(self):
+        return torch.optim.AdamW(self.parameters(), lr=0.01)
+
+
+def loop():
+    torch.set_num_threads(1)
+    pl.seed_everything(1)
+    model = Model()
+    loader = DataLoader(TensorDataset(torch.randn(192, 8), torch.randn(192, 2)), batch_size=16, shuffle=True)
+    trainer = pl.Trainer(max_epochs=EPOCHS, accelerator="cpu", devices="auto", strategy=RayDDPStrategy(), plugins=[RayLightningEnvironment()], logger=False,
+                         callbacks=[RayTrainReportCallback()], enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False)
+    trainer = prepare_trainer(trainer)
+    found = train.get_checkpoint()
+    with found.as_directory() if found else open(os.devnull) as folder:
+        trainer.fit(model, loader, ckpt_path=os.path.join(folder, RayTrainReportCallback.CHECKPOINT_NAME) if found else None)
+    state = trainer.strategy.lightning_module_state_dict()
+    digest = hashlib.sha256(b"".join(value.numpy().tobytes() for value in state.values())).hexdigest()
+    return {"size": trainer.world_size, "digest": digest}
+
+
+if __name__ == "__main__":
+    run_config = RunConfig(name=NAME, storage_path=os.environ["RUNS"], checkpoint_config=CheckpointConfig(num_to_keep=2),
+                           failure_config=FailureConfig(max_failures=2))
+    result = TorchTrainer(loop, scaling_config=ScalingConfig(num_workers=2), run_config=run_config).fit()
+    print("RESULT", json.dumps({**result.return_value, "metrics": result.metrics, "files": sorted(os.listdir(result.checkpoint.path))}))
