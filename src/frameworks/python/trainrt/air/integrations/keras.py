@@ -1,0 +1,5 @@
+"""ReportCheckpointCallback, at its older place."""
+
+from ...train.tensorflow.keras import ReportCheckpointCallback
+
+__all__ = ["ReportCheckpointCallback"]

@@ -1,0 +1,31 @@
+"""Ray Train's names for TensorFlow: the ranks are the workers of MultiWorkerMirroredStrategy.
+
+    def train_func():
+        strategy = tf.distribute.MultiWorkerMirroredStrategy()
+        found, done = train.get_checkpoint(), 0
+        with strategy.scope():
+            if found is None:
+                model = build_model()
+                model.compile(...)
+            else:                                                          # after a restart
+                model, done = ReportCheckpointCallback.get_model(found), found.get_metadata()["epochs"]
+        model.fit(batches, epochs=10, initial_epoch=done, callbacks=[ReportCheckpointCallback()])
+
+    TensorflowTrainer(train_func, scaling_config=ScalingConfig(num_workers=2)).fit()
+
+TF_CONFIG is there before the function is called, and TF_USE_LEGACY_KERAS=1 unless it is set: Keras 3 cannot fit() under this strategy
+(package tf_keras). A stop inside of an epoch goes back to its beginning. TensorFlow keeps no place in a tf.data pipeline that shuffles: seed it by
+the epoch, or take the batches from get_dataset_shard().
+"""
+
+from ._library import tensorflow
+from ._trainer import TensorflowConfig, TensorflowTrainer
+
+__all__ = ["TensorflowConfig", "TensorflowTrainer", "prepare_dataset_shard"]
+
+
+def prepare_dataset_shard(tf_dataset_shard):
+    """A tf.data.Dataset of this rank's shard as it is to be given to fit(): TensorFlow does not split it again, and reads ahead."""
+    options = tensorflow.data.Options()
+    options.experimental_distribute.auto_shard_policy = tensorflow.data.experimental.AutoShardPolicy.OFF
+    return tf_dataset_shard.with_options(options).prefetch(tensorflow.data.AUTOTUNE)
