@@ -20,7 +20,7 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::uint64_t word_bits = 64;
+constexpr auto word_bits = KeptRows::word_bits;
 
 /// The samples that one rank looks at.
 class Look {

@@ -9,7 +9,6 @@ namespace trainrt::data {
 namespace {
 
 constexpr std::size_t block = 8;  // words: a cache line
-constexpr std::uint64_t word_bits = 64;
 
 std::uint64_t ones(std::uint64_t word) { return static_cast<std::uint64_t>(std::popcount(word)); }
 
