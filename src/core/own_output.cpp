@@ -29,7 +29,8 @@ constexpr double most_wait_s = 1;  // if the terminal or the storage takes nothi
 std::atomic<OutputReader*> current = nullptr;
 std::atomic<pid_t> current_process = 0;  // a forked child has no thread that reads
 std::atomic<bool> current_is_shown = true;
-std::shared_mutex in_use;  // held alone to take `current` away
+const OutputReader* of_child = nullptr;
+std::shared_mutex in_use;  // held alone to take `current` away, or `of_child`
 std::mutex saying;
 
 /// Waits until what has been written arrived.
@@ -105,9 +106,15 @@ void OwnOutput::say(Stream stream, std::string_view text) {
   if (!OutputReader::is_this_thread()) {
     const std::shared_lock lock(in_use);
     settle();
+    if (of_child != nullptr) of_child->settle(most_wait_s);
   }
   const std::lock_guard lock(saying);
   put(stream == Stream::output ? standard_output() : standard_error(), text);
+}
+
+void OwnOutput::follow(const OutputReader* output) {
+  const std::lock_guard alone(in_use);
+  of_child = output;
 }
 
 /// Into a pipe that has room: if nobody takes what is in it, there is none.

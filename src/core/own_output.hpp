@@ -28,9 +28,14 @@ class OwnOutput {
 
   // What follows may be called at any time, from any thread, if there is such an output or not.
 
-  /// Writes a text of the runtime's to standard_output() or standard_error(), behind what this process has printed before.
+  /// Writes a text of the runtime's to standard_output() or standard_error(), behind what this process has printed before,
+  /// and the child whose output it follows.
   enum class Stream { output, error };
   static void say(Stream stream, std::string_view text);
+
+  /// What a child of this process prints is read by `output` from now on; nullptr: there is none any more, and say() has
+  /// left the reader that there was. One at a time; not owned. Not on a reader's thread.
+  static void follow(const OutputReader* output);
 
   /// Passes on what the C and C++ libraries still have in their buffers, unless log or terminal take nothing for a second.
   /// On the thread that prints.

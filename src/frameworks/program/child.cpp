@@ -20,6 +20,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/output_reader.hpp"
+#include "core/own_output.hpp"
 #include "frameworks/program/memory_kill.hpp"
 #include "frameworks/program/signal_targets.hpp"
 
@@ -139,7 +140,10 @@ Child::Child(const ChildPlan& plan) : stop_signal_(plan.stop_signal) {
   if (started.failure != 0)
     throw Error(fmt::format("train.program: {} cannot be started: {}", plan.executable, std::strerror(started.failure)));
   pid_ = started.pid;
-  if (output_) output_->begin(fmt::format("{}, process {}", plan.title, pid_));
+  if (output_) {
+    output_->begin(fmt::format("{}, process {}", plan.title, pid_));
+    OwnOutput::follow(output_.get());
+  }
   watch_ = std::make_unique<EndWatch>(pid_);
   start_guard();
 }
@@ -162,6 +166,7 @@ Child::~Child() {
   kill(-pid_, SIGKILL);  // the group outlives its first process
   if (runs) waitpid(pid_, nullptr, 0);
   watch_.reset();
+  if (output_) OwnOutput::follow(nullptr);
   output_.reset();
   if (guard_ < 0) return;
   kill(guard_, SIGKILL);
