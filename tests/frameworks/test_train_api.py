@@ -502,7 +502,7 @@ def private_files_of_others_are_not_read():
 
 def modules():
     """But those of frameworks, which need these."""
-    frameworks = {PACKAGE / "trainrt/train" / name for name in ("huggingface", "jax", "lightgbm", "lightning", "tensorflow", "torch", "xgboost")}
+    frameworks = {PACKAGE / "trainrt/train" / name for name in ("horovod", "huggingface", "jax", "keras", "lightgbm", "lightning", "tensorflow", "torch", "xgboost")}
     return [path for path in sorted((PACKAGE / "trainrt").rglob("*.py")) if not frameworks & set(path.parents)]
 
 

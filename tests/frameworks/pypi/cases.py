@@ -84,7 +84,7 @@ def killed(framework):
     job = place.start([TRAINRT, "-n", 2], *PAUSE)
     job.wait_for(DISTURBED_AT, LIMIT_S)
     before = len(job.out)
-    victim = _program_of_rank(1, job)
+    victim = program_of_rank(1, job)
     kill([victim])
     job.code = job.wait(LIMIT_S)
     check_exit(job, FINISHED)
@@ -116,7 +116,7 @@ def cluster_env():
     return CLUSTER.env
 
 
-def _program_of_rank(rank, job):
+def program_of_rank(rank, job):
     ranks = set(job.ranks().values())
     found = [pid for pid in processes_with(job.token)
              if parent_of(pid) in ranks and pid not in ranks and environment_of(pid).get("RANK") == str(rank)]

@@ -12,6 +12,7 @@ from data_frames import cases_of_data_frames  # noqa: E402
 from environments import ready, version  # noqa: E402
 from frameworks import FRAMEWORKS  # noqa: E402
 from harness import *  # noqa: E402,F403
+from named_states import cases_of_states  # noqa: E402
 from ray_examples import EXAMPLES, cases_of_example  # noqa: E402
 from results import Results  # noqa: E402
 from torch_checkpoints import CHECKPOINTS, cases_of_checkpoints  # noqa: E402
@@ -36,6 +37,9 @@ for title, function in cases_of_checkpoints():
     add_test(f"{CHECKPOINTS.name}_{title}", RESULTS.recorded, CHECKPOINTS, title, version_of, function)
 
 for each, title, function in [*cases_of_data_frames(), *cases_of_trees(), *cases_of_callbacks()]:
+    add_test(f"{each.name}_{title}", RESULTS.recorded, each, title, version_of, function)
+
+for each, title, function in cases_of_states():
     add_test(f"{each.name}_{title}", RESULTS.recorded, each, title, version_of, function)
 
 main(teardown=CLUSTER.down)

@@ -45,7 +45,7 @@ __all__ = ["Backend", "BackendConfig", "Callback", "Checkpoint", "CheckpointConf
            "get_all_reported_checkpoints", "get_checkpoint", "get_context", "get_dataset_shard", "load_checkpoint", "local_rank", "report",
            "save_checkpoint", "world_rank", "world_size"]
 
-_MODULES = ("huggingface", "jax", "lightgbm", "lightning", "tensorflow", "torch", "xgboost")  # imported when they are asked for
+_MODULES = ("horovod", "huggingface", "jax", "keras", "lightgbm", "lightning", "tensorflow", "torch", "xgboost")  # imported when they are asked for
 
 
 def __getattr__(name):

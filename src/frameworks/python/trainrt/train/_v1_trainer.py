@@ -39,8 +39,12 @@ def _backend_of(backend):
     if backend == "torch":
         from .torch import TorchConfig
         return TorchConfig()
-    if backend in ("tensorflow", "horovod"):  # their variables are in the environment of every rank
-        return BackendConfig()
+    if backend == "tensorflow":
+        from .tensorflow import TensorflowConfig
+        return TensorflowConfig()
+    if backend == "horovod":
+        from .horovod import HorovodConfig
+        return HorovodConfig()
     raise ValueError(f"Trainer(backend={backend!r}): it must be 'torch', 'tensorflow', 'horovod', or a BackendConfig")
 
 

@@ -1,10 +1,14 @@
 """JaxTrainer: the train function on every rank, within jax.distributed."""
 
+import inspect
 import os
 from dataclasses import dataclass
 
 from ..backend import Backend, BackendConfig
 from ..data_parallel_trainer import DataParallelTrainer
+
+_ADDRESS = "JAX_COORDINATOR_ADDRESS"
+_END_S = 10  # the most that a rank waits at its end for others, which may be dead
 
 
 def _jax():
@@ -36,11 +40,18 @@ class _JaxBackend(Backend):
         if backend_config.use_gpu:
             os.environ.setdefault("JAX_PLATFORMS", "cuda")
         if len(worker_group) > 1:
-            _jax().distributed.initialize(os.environ["JAX_COORDINATOR_ADDRESS"], len(worker_group), worker_group.rank)
+            _begin(_jax(), worker_group.rank, len(worker_group))
 
-    def on_shutdown(self, worker_group, backend_config):
-        if len(worker_group) > 1:
-            _jax().distributed.shutdown()
+
+def _begin(jax, rank, size):
+    """Once in a process: JAX cannot begin a second time, so it stays for a second fit(), and ends with the process."""
+    if getattr(jax.distributed, "is_initialized", lambda: False)():
+        return
+    if _ADDRESS not in os.environ:  # JAX would train one model on each rank
+        raise RuntimeError(f"{_ADDRESS} is not set: the launch left JAX out of program.env, which must be auto or name jax")
+    wanted = {"cluster_detection_method": "deactivate", "shutdown_timeout_seconds": _END_S}
+    known = inspect.signature(jax.distributed.initialize).parameters
+    jax.distributed.initialize(os.environ[_ADDRESS], size, rank, **{name: value for name, value in wanted.items() if name in known})
 
 
 class JaxTrainer(DataParallelTrainer):

@@ -1,0 +1,8 @@
+"""Whether Horovod is there, or an error that says what is missing."""
+
+try:
+    import horovod
+except ImportError as error:
+    raise ImportError(f"trainrt.train.horovod needs Horovod (HOROVOD_WITH_GLOO=1 pip install horovod): {error}") from None
+
+__all__ = ["horovod"]

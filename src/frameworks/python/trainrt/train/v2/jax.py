@@ -1,0 +1,5 @@
+"""ray.train.v2.jax."""
+
+from ..jax import JaxConfig, JaxTrainer
+
+__all__ = ["JaxConfig", "JaxTrainer"]
