@@ -1,6 +1,7 @@
-"""trainrt.train.keras.fit() on ranks of trainrt: `keras_states.py OUT BACKEND WAY`, where OUT/RANK.json gets the weights of the end.
+"""trainrt.train.keras.fit() on ranks of trainrt: `keras_states.py OUT BACKEND WAY`, where OUT/RANK.json gets the digest of the weights at the end.
 
 BACKEND: keras2 (tf_keras under MultiWorkerMirroredStrategy), or Keras 3 on jax or torch. WAY: function (of the epoch, a dataset), or arrays."""
+import hashlib
 import json
 import os
 import sys
@@ -67,7 +68,7 @@ def loop():
     rank, variables = train.get_context().get_world_rank(), model.trainable_variables
     weights = numpy.concatenate([numpy.ravel(each.numpy() if hasattr(each, "numpy") else each) for each in variables])
     with open(f"{OUT}/{rank}.json", "w") as file:
-        json.dump({"weights": weights.tolist(), "epochs": [] if history is None else history.epoch, "wait": callbacks[2].wait}, file)
+        json.dump({"weights": hashlib.sha256(weights.tobytes()).hexdigest(), "epochs": [] if history is None else history.epoch, "wait": callbacks[2].wait}, file)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """trainrt.train.tensorflow's load_state() under MultiWorkerMirroredStrategy, in a loop of its own: `tensorflow_states.py OUT`, where OUT/RANK.json gets
-the weights of the end."""
+the digest of the weights at the end."""
+import hashlib
 import json
 import os
 import sys
@@ -58,7 +59,7 @@ def loop():
     assert steps.numpy() == EPOCHS * BATCHES, steps
     weights = numpy.concatenate([numpy.ravel(each.numpy()) for each in net.trainable_variables])
     with open(f"{OUT}/{rank}.json", "w") as file:
-        json.dump({"weights": weights.tolist(), "epochs": [], "wait": 0}, file)
+        json.dump({"weights": hashlib.sha256(weights.tobytes()).hexdigest(), "epochs": [], "wait": 0}, file)
 
 
 if __name__ == "__main__":

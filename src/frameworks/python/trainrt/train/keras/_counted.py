@@ -1,5 +1,8 @@
-"""What callbacks count while a model trains (EarlyStopping's wait and best), for checkpoints: their numbers that have changed since the beginning."""
+"""What callbacks count while a model trains (EarlyStopping's wait and best), for checkpoints: their numbers that have changed since the beginning, but for
+those that their constructors take (Keras 3 turns the sign of min_delta at the first epoch's end, in each process)."""
 
+import functools
+import inspect
 import json
 
 _PLAIN = (bool, int, float, type(None))
@@ -39,4 +42,10 @@ class Counted:
 def _numbers(callback):
     """Numbers of NumPy as plain ones."""
     found = {name: value.item() if hasattr(value, "item") and getattr(value, "size", 2) == 1 else value for name, value in vars(callback).items()}
-    return {name: value for name, value in found.items() if isinstance(value, _PLAIN)}
+    settings = _settings(type(callback))
+    return {name: value for name, value in found.items() if isinstance(value, _PLAIN) and name not in settings}
+
+
+@functools.cache
+def _settings(kind):
+    return frozenset(name for each in kind.__mro__ if "__init__" in vars(each) and each is not object for name in inspect.signature(each.__init__).parameters)

@@ -2,7 +2,7 @@
 
 from .. import _kept_state
 from .._report import report
-from . import _epoch_data, _order
+from . import _epoch_data, _order, _random
 from ._callback import EventCallback
 from ._counted import Counted
 from ._metric_parts import MetricParts
@@ -72,6 +72,7 @@ class _Position(EventCallback):
             self._counted.begin(self._kept["callbacks"])
         elif event == "train_batch_begin":
             self._begun = number
+            _random.seed_step()
         elif event == "train_batch_end":
             self._done += number - self._begun + 1
             if self._parts is not None:

@@ -32,6 +32,7 @@ class MetricParts:
             variable.assign((before + part).astype(before.dtype))
             at += before.size
         self._restored = None
+        _tell_jax(self._model)
 
     def _keep(self, array):
         self._restored = array
@@ -53,6 +54,13 @@ class MetricParts:
             found = [variable for metric in self._model.metrics for variable in metric.variables]
         for variable in found:
             yield from getattr(variable, "values", None) or [variable]
+
+
+def _tell_jax(model):
+    """Keras on JAX goes back to the arrays of the last step if there is no batch behind it."""
+    state = getattr(synchronized(model), "_jax_state", None)
+    if state and state.get("metrics_variables"):
+        state["metrics_variables"] = [variable.value for variable in synchronized(model).metrics_variables]
 
 
 def _host(variable):

@@ -95,24 +95,33 @@ def _is_of_keras_3(thing):
 
 
 def _tracked(name, root):
-    """All variables below it, each by its shortest way there."""
+    """All variables below it, each by its shortest way there; those that it lists beside them (the slots of Keras 2's older optimizers), by their own names."""
     import tensorflow
     view = tensorflow.train.TrackableView(root)
     seen, paths, found, waiting = {id(root)}, set(), [], [(name, root)]
+
+    def unique(path):
+        path = path if path not in paths else f"{path}~{len(paths)}"
+        paths.add(path)
+        return path
+
     while waiting:
         where, thing = waiting.pop(0)
         for key, child in view.children(thing).items():
             if id(child) in seen:
                 continue
             seen.add(id(child))
-            path = f"{where}/{_plain(key)}"
-            path = path if path not in paths else f"{path}~{len(paths)}"
-            paths.add(path)
+            path = unique(f"{where}/{_plain(key)}")
             if isinstance(child, tensorflow.Variable):
                 found.append((path, child))
             else:
                 waiting.append((path, child))
-    return found
+    return found + [(unique(f"{name}/{variable.name.split(':')[0]}"), variable) for variable in _listed(root) if id(variable) not in seen]
+
+
+def _listed(root):
+    listed = getattr(root, "variables", ())
+    return listed() if callable(listed) else listed
 
 
 def _plain(key):
