@@ -1,5 +1,5 @@
-"""trainrt.train.lightning, .huggingface.transformers, .tensorflow and .jax: their trainers and callbacks report and save, and a run that lost a rank
-ends with the same weights."""
+"""trainrt.train.lightning, .huggingface.transformers, .tensorflow, .jax and .horovod: their trainers and callbacks report and save, and a run that lost a
+rank ends with the same weights."""
 import json
 
 import environments
@@ -10,21 +10,28 @@ LIGHTNING = Framework("trainrt_train_lightning", "lightning_report.py", *TORCH, 
 TRANSFORMERS = Framework("trainrt_train_transformers", "transformers_report.py", *TORCH, "transformers", variables={"HF_HUB_OFFLINE": "1"})
 KERAS = Framework("trainrt_train_tensorflow", "keras_report.py", "tensorflow", ("tensorflow", "tf_keras"), "tensorflow-cpu")
 JAX = Framework("trainrt_train_jax", "jax_report.py", *TORCH, "jax")
-KILL_AT = {LIGHTNING.name: 3, TRANSFORMERS.name: 15, KERAS.name: 3, JAX.name: 3}  # the step of TRANSFORMERS, else the epoch
+HOROVOD = Framework("trainrt_train_horovod", "horovod_report.py", "horovod", ("pybind11", "horovod"), "horovod")
+KILL_AT = {LIGHTNING.name: 3, TRANSFORMERS.name: 15, KERAS.name: 3, JAX.name: 3, HOROVOD.name: 3}  # the step of TRANSFORMERS, else the epoch
 FILES = {LIGHTNING.name: {"checkpoint.ckpt"}, TRANSFORMERS.name: {"model.safetensors", "optimizer.pt", "rng_state_0.pth", "rng_state_1.pth"},
-         KERAS.name: {"model.keras"}, JAX.name: {"weights.npz"}}
+         KERAS.name: {"model.keras"}, JAX.name: {"weights.npz"}, HOROVOD.name: {"state.pt"}}
 _quiet = {}  # digest of an undisturbed run
 
 
-def _result(framework, name, **more):
+def _results(framework, name, launcher=(), **more):
     environment, folder = environments.ready(framework), scratch(framework.name)
     env = {**environments.activated(framework, environment), "PYTHONPATH": BUILD / "python", "TRAINRT_EXECUTABLE": TRAINRT, "RUNS": folder,
            "OMP_NUM_THREADS": 1, "HOME": folder, **more}
-    job = run(["python3", SOURCE / "tests/frameworks/scripts" / framework.script, name], timeout=300, env=env, cwd=folder)
+    job = run([*launcher, "python3", SOURCE / "tests/frameworks/scripts" / framework.script, name], timeout=300, env=env, cwd=folder)
     check_exit(job, FINISHED)
-    found = json.loads(next(line for line in job.out.splitlines() if line.startswith("RESULT "))[7:])
-    equal(found["size"], 2, "ranks in the framework's eyes", job)
+    found = [json.loads(line[7:]) for line in job.out.splitlines() if line.startswith("RESULT ")]
+    for each in found:
+        equal(each["size"], 2, "ranks in the framework's eyes", job)
     check("KILL_AT" not in more or (folder / f"killed-{name}").exists(), "nobody was killed", job)
+    return found, job
+
+
+def _result(framework, name, **more):
+    [found], job = _results(framework, name, **more)
     return found, job
 
 
@@ -41,6 +48,12 @@ def worker_killed(framework):
     equal(found["digest"], _quiet[framework.name], "the weights of an undisturbed run", job)
 
 
+def fits_twice(framework):
+    """On ranks that are there: what the framework sets up serves both runs, or can be set up again."""
+    found, job = _results(framework, "twice", launcher=[TRAINRT, "-n", 2, "--"], FITS=2)
+    equal([each["digest"] for each in found], 2 * [_quiet[framework.name]], "the weights of each run", job)
+
+
 def over_shards(framework):
     quiet, job = _result(framework, "shards", DATA="shard")
     equal(quiet["metrics"]["step"], 30, "steps", job)
@@ -50,5 +63,5 @@ def over_shards(framework):
 
 def cases_of_callbacks():
     """(framework, name, function)."""
-    return [*((each, name, function) for each in (LIGHTNING, TRANSFORMERS, KERAS, JAX) for name, function in (("2_ranks", two_ranks), ("worker_killed", worker_killed))),
-            (TRANSFORMERS, "over_shards", over_shards)]
+    return [*((each, name, function) for each in (LIGHTNING, TRANSFORMERS, KERAS, JAX, HOROVOD) for name, function in (("2_ranks", two_ranks), ("worker_killed", worker_killed))),
+            *((each, "fits_twice", fits_twice) for each in (KERAS, JAX, HOROVOD)), (TRANSFORMERS, "over_shards", over_shards)]

@@ -45,7 +45,7 @@ def loop():
             optimizer.step()
             die_once(epoch, step)
         epoch += 1
-        folder = os.path.join(os.environ["RUNS"], f"state-{NAME}-{hvd.rank()}")
+        folder = os.path.join(os.environ["RUNS"], f"{NAME}-{hvd.rank()}")
         os.makedirs(folder, exist_ok=True)
         torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "epoch": epoch}, os.path.join(folder, "state.pt"))
         train.report({"loss": loss.item(), "step": 6 * epoch}, checkpoint=Checkpoint.from_directory(folder) if hvd.rank() == 0 else None)
@@ -55,7 +55,7 @@ def loop():
 
 if __name__ == "__main__":
     for fit in range(int(os.environ.get("FITS", 1))):
-        run_config = RunConfig(name=f"{NAME}-{fit}", storage_path=os.environ["RUNS"], checkpoint_config=CheckpointConfig(num_to_keep=2),
+        run_config = RunConfig(name=f"{NAME}-fit-{fit}", storage_path=os.environ["RUNS"], checkpoint_config=CheckpointConfig(num_to_keep=2),
                                failure_config=FailureConfig(max_failures=2))
         result = HorovodTrainer(loop, horovod_config=HorovodConfig(nics={"lo"}), scaling_config=ScalingConfig(num_workers=2), run_config=run_config).fit()
         print("RESULT", json.dumps({**result.return_value, "metrics": result.metrics, "files": sorted(os.listdir(result.checkpoint.path))}))

@@ -1,5 +1,5 @@
-"""Keras' fit() under a TensorflowTrainer of trainrt.train: `keras_report.py NAME`. $KILL_AT: the epoch in which rank 1 is killed, once; $RUNS. Prints the
-digest of the weights."""
+"""Keras' fit() under a TensorflowTrainer of trainrt.train: `keras_report.py NAME`. $KILL_AT: the epoch in which rank 1 is killed, once; $RUNS; $FITS: how
+often fit() is called, each time for a run of its own. Prints the digest of the weights."""
 import hashlib
 import json
 import os
@@ -47,7 +47,8 @@ def loop():
 
 
 if __name__ == "__main__":
-    run_config = RunConfig(name=NAME, storage_path=os.environ["RUNS"], checkpoint_config=CheckpointConfig(num_to_keep=2),
-                           failure_config=FailureConfig(max_failures=2))
-    result = TensorflowTrainer(loop, scaling_config=ScalingConfig(num_workers=2), run_config=run_config).fit()
-    print("RESULT", json.dumps({**result.return_value, "metrics": result.metrics, "files": sorted(os.listdir(result.checkpoint.path))}))
+    for fit in range(int(os.environ.get("FITS", 1))):
+        run_config = RunConfig(name=f"{NAME}-fit-{fit}", storage_path=os.environ["RUNS"], checkpoint_config=CheckpointConfig(num_to_keep=2),
+                               failure_config=FailureConfig(max_failures=2))
+        result = TensorflowTrainer(loop, scaling_config=ScalingConfig(num_workers=2), run_config=run_config).fit()
+        print("RESULT", json.dumps({**result.return_value, "metrics": result.metrics, "files": sorted(os.listdir(result.checkpoint.path))}))
