@@ -15,6 +15,7 @@ from harness import *  # noqa: E402,F403
 from named_states import cases_of_states  # noqa: E402
 from ray_examples import EXAMPLES, cases_of_example  # noqa: E402
 from results import Results  # noqa: E402
+from samples import cases_of_samples  # noqa: E402
 from torch_checkpoints import CHECKPOINTS, cases_of_checkpoints  # noqa: E402
 from trainer_callbacks import cases_of_callbacks  # noqa: E402
 
@@ -39,7 +40,7 @@ for title, function in cases_of_checkpoints():
 for each, title, function in [*cases_of_data_frames(), *cases_of_trees(), *cases_of_callbacks()]:
     add_test(f"{each.name}_{title}", RESULTS.recorded, each, title, version_of, function)
 
-for each, title, function in cases_of_states():
+for each, title, function in [*cases_of_states(), *cases_of_samples()]:
     add_test(f"{each.name}_{title}", RESULTS.recorded, each, title, version_of, function)
 
 main(teardown=CLUSTER.down)
