@@ -7,6 +7,7 @@
 
 #include "core/host.hpp"
 #include "core/memory.hpp"
+#include "core/text.hpp"
 #include "data/field_wishes.hpp"
 
 namespace trainrt {
@@ -20,6 +21,11 @@ std::uint64_t weight_of(std::uint64_t batch) {
 }
 
 std::string in_words(const std::string& filter) { return filter.empty() ? "all samples" : filter; }
+
+bool filter_differs(const DatasetImpl& dataset) {
+  const auto& hash = dataset.restored_filter_hash;
+  return hash ? *hash != stable_hash(dataset.filter_text) : dataset.restored_filter != dataset.filter_text;
+}
 
 /// Adds the time of its life to a sum.
 class Waiting {
@@ -182,9 +188,10 @@ std::uint64_t BatchesImpl::take_cursor() {
   if (cursor.in_progress && !restored) return 0;
   owns_cursor_ = true;
   const bool go_on = restored && cursor.in_progress && cursor.epoch == epoch && cursor.position > 0;
-  if (go_on && dataset->restored_filter != dataset->filter_text)
+  if (go_on && filter_differs(*dataset))
     throw UsageError("dataset '" + dataset->name + "': the filter keeps " + in_words(dataset->filter_text) +
-                     ", and at the checkpoint it kept " + in_words(dataset->restored_filter) +
+                     ", and at the checkpoint it kept " +
+                     (dataset->restored_filter_hash ? "others" : in_words(dataset->restored_filter)) +
                      "; the run stands inside an epoch, whose remaining samples cannot be told any more: give back what it "
                      "had, or start a run of another name from that checkpoint");
   cursor = {true, epoch, go_on ? cursor.position : 0};

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -60,9 +61,10 @@ struct DatasetImpl {
   std::uint64_t memory = 256 << 20;    ///< bytes that batches read ahead may take
   std::uint64_t seed = 0;              ///< of the run, with the dataset's own
   std::uint64_t own_seed = 0;
-  std::string files, order_text;  ///< what the place inside an epoch hangs on (identity.hpp)
-  std::string filter_text;        ///< and which samples filters keep; "" if there is none
-  std::string restored_filter;    ///< the same of the checkpoint that `cursor` came from
+  std::string files, order_text;                      ///< what the place inside an epoch hangs on (identity.hpp)
+  std::string filter_text;                            ///< and which samples filters keep; "" if there is none
+  std::string restored_filter;                        ///< the same of the checkpoint that `cursor` came from
+  std::optional<std::uint64_t> restored_filter_hash;  ///< of it, if the checkpoint has only that
   Team team;
   std::unique_ptr<data::SkippingReader> skipping;  ///< if samples that cannot be read are skipped
   data::StageTimes stages;                         ///< of reading batches

@@ -108,4 +108,9 @@ const std::vector<OptionSpec>& common_options() {
   return specs;
 }
 
+bool is_split(const Options& options) {
+  const auto* const given = options.find("split");
+  return given == nullptr || parse_boolean(given->text).value_or(true);
+}
+
 }  // namespace trainrt::data

@@ -1,6 +1,7 @@
 #include "trainer/run_datasets.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "core/host.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
+#include "data/dataset_options.hpp"
 #include "data/identity.hpp"
 #include "data/on_error.hpp"
 #include "data/open_dataset.hpp"
@@ -18,18 +20,24 @@ namespace trainrt::trainer {
 
 namespace {
 
-/// A place inside an epoch means the same samples only over the same files in the same order.
-void require_same_order(const DatasetImpl& dataset, const std::string& files, const std::string& order, bool is_inside) {
-  if (order.empty()) return;  // a checkpoint that knows nothing of them, or none
-  auto what = data::difference_of_files(files, dataset.files);
-  if (!what && order != dataset.order_text) what = fmt::format("it had {}, and has {}", order, dataset.order_text);
-  if (!what) return;
-  const auto changed = fmt::format("[data.{}] was changed since the checkpoint: {}", dataset.name, *what);
+/// UsageError if the run stands inside an epoch, else a warning.
+void changed_since(const DatasetImpl& dataset, const std::string& what, bool is_inside) {
+  const auto changed = fmt::format("[data.{}] was changed since the checkpoint: {}", dataset.name, what);
   if (is_inside)
     throw UsageError(changed +
                      "; the run stands inside an epoch, whose remaining samples cannot be told any more: give back "
                      "what it had, or start a run of another name from that checkpoint");
   log::run_warning(changed + "; the run goes on with what is there now");
+}
+
+std::int64_t hash_of(const std::string& text) { return std::bit_cast<std::int64_t>(stable_hash(text)); }
+
+/// A place inside an epoch means the same samples only over the same files in the same order.
+void require_same_order(const DatasetImpl& dataset, const std::string& files, const std::string& order, bool is_inside) {
+  if (order.empty()) return;  // a checkpoint that knows nothing of them, or none
+  auto what = data::difference_of_files(files, dataset.files);
+  if (!what && order != dataset.order_text) what = fmt::format("it had {}, and has {}", order, dataset.order_text);
+  if (what) changed_since(dataset, *what, is_inside);
 }
 
 /// That finds out together which samples a filter keeps.
@@ -80,6 +88,7 @@ void RunDatasets::attach(State& state) {
     state.value(folder + "files", cursor.files).optional = true;
     state.value(folder + "order", cursor.order).optional = true;
     state.value(folder + "filter", cursor.filter).optional = true;
+    if (!data::is_split(spec_.data.at(name))) state.tensor(folder + "own", cursor.own).per_rank().optional = true;
   }
 }
 
@@ -87,12 +96,37 @@ void RunDatasets::put_back() {
   for (auto& [name, impl] : opened_) put_back(*impl, cursors_[name]);
 }
 
+/// 1, for it is known; in_progress, epoch, position; and hashes of what the place hangs on.
+RunDatasets::OwnPlace RunDatasets::own_place(const DatasetImpl& dataset) {
+  const auto& cursor = dataset.cursor;
+  return {1,
+          cursor.in_progress ? 1 : 0,
+          cursor.epoch,
+          cursor.position,
+          hash_of(dataset.files),
+          hash_of(dataset.order_text),
+          hash_of(dataset.filter_text)};
+}
+
 void RunDatasets::put_back(DatasetImpl& dataset, const StoredCursor& stored) {
+  if (!dataset.is_split && stored.own[0] == 1) return put_back_own(dataset, stored.own);
   if (stored.epoch >= 0) data::go_on_as_first(dataset, stored.order);
   require_same_order(dataset, stored.files, stored.order, stored.in_progress && stored.position > 0);
   dataset.cursor = {stored.in_progress, stored.epoch, stored.position};
   dataset.restored = stored.epoch >= 0;
   dataset.restored_filter = stored.filter;
+}
+
+void RunDatasets::put_back_own(DatasetImpl& dataset, const OwnPlace& own) {
+  const auto [known, in_progress, epoch, position, files, order, filter] = own;
+  const auto* const what = files != hash_of(dataset.files) ? "its files are not those that it had on this rank"
+                           : order != hash_of(dataset.order_text)
+                               ? "its samples or their order are not those that it had on this rank"
+                               : nullptr;
+  if (epoch >= 0 && what != nullptr) changed_since(dataset, what, in_progress != 0 && position > 0);
+  dataset.cursor = {in_progress != 0, epoch, position};
+  dataset.restored = epoch >= 0;
+  dataset.restored_filter_hash = std::bit_cast<std::uint64_t>(filter);
 }
 
 double RunDatasets::waited_s() const {
@@ -132,9 +166,16 @@ void RunDatasets::warn_if_starving() {
 }
 
 void RunDatasets::note_places() {
-  for (const auto& [name, impl] : opened_)
-    cursors_[name] = {impl->cursor.in_progress, impl->cursor.epoch, impl->cursor.position, impl->files,
-                      impl->order_text,         impl->filter_text};
+  for (auto& [name, cursor] : cursors_)
+    if (cursor.own[0] == 0) cursor.own = {1, 0, -1};  // it has not begun on this rank
+  for (const auto& [name, impl] : opened_) {
+    auto& stored = cursors_[name];
+    const auto& cursor = impl->cursor;
+    if (impl->is_split)
+      stored = {cursor.in_progress, cursor.epoch, cursor.position, impl->files, impl->order_text, impl->filter_text};
+    else
+      stored.own = own_place(*impl);
+  }
 }
 
 }  // namespace trainrt::trainer

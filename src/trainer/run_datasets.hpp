@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -48,6 +49,7 @@ class RunDatasets {
   void warn_if_starving();
 
  private:
+  using OwnPlace = std::array<std::int64_t, 7>;
   /// A data cursor as checkpoint values.
   struct StoredCursor {
     bool in_progress = false;
@@ -56,8 +58,13 @@ class RunDatasets {
     std::string files;  ///< DatasetImpl::files, and order_text
     std::string order;
     std::string filter;  ///< DatasetImpl::filter_text
+    /// Of a dataset that is not split, of which some ranks may have taken less than others, or nothing: in place of all
+    /// above.
+    OwnPlace own = {};
   };
+  static OwnPlace own_place(const DatasetImpl& dataset);
   static void put_back(DatasetImpl& dataset, const StoredCursor& stored);
+  static void put_back_own(DatasetImpl& dataset, const OwnPlace& own);
 
   const config::RunSpec& spec_;
   Communicator& communicator_;

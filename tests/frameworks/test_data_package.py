@@ -15,6 +15,7 @@ os.environ["TRAINRT_EXECUTABLE"] = str(TRAINRT)
 import numpy  # noqa: E402
 from trainrt import data  # noqa: E402
 from trainrt.data import _files  # noqa: E402
+from trainrt.data.preprocessors import Concatenator  # noqa: E402
 
 
 def same(found, expected, what):
@@ -281,6 +282,23 @@ def a_walk_that_is_left_while_another_answer_is_awaited_ends_before_the_next():
 
 
 # ---- what is refused ----------------------------------------------------------------------------------------------------------
+
+
+@test
+def a_concatenator_puts_columns_side_by_side():
+    columns = {"b": numpy.array([3, 4], "i4"), "y": numpy.array([5.0, 6.0], "f4"), "a": numpy.array([1.5, 2.5])}
+    both = Concatenator(columns=["a", "b"], output_column_name="x", dtype=numpy.float32)
+    made = both.fit_transform(data.from_items([{name: column[row] for name, column in columns.items()} for row in (0, 1)]))
+    equal(made.columns(), ["y", "x"], "columns")
+    same(column(made, "x"), numpy.array([[1.5, 3], [2.5, 4]], "f4"), "the vectors")
+    same(both.transform_batch(columns)["x"], column(made, "x"), "of a batch")
+    vectors = {"v": numpy.arange(4.0).reshape(2, 2), "a": columns["a"]}
+    same(Concatenator(["v", "a"], flatten=True).transform_batch(vectors)["concat_out"], [[0, 1, 1.5], [2, 3, 2.5]], "with vectors")
+    raises(ValueError, "there is no column 'z'; there are: v, a", of=lambda: Concatenator(["z"]).transform_batch(vectors))
+    raises(ValueError, "shape (2,); flatten=True", of=lambda: Concatenator(["v", "a"]).transform_batch(vectors))
+    raises(TypeError, "holds texts", of=lambda: Concatenator(["t"]).transform_batch({"t": ["one", "two"]}))
+    raises(ValueError, "must be a list of names", of=lambda: Concatenator("a"))
+    raises(TypeError, "takes a dataset of trainrt.data", of=lambda: both.transform(vectors))
 
 
 @test

@@ -152,6 +152,39 @@ def a_dataset_that_is_not_split_is_whole_on_each_rank():
 
 
 @test
+def each_rank_has_a_place_of_its_own_in_what_is_not_split():
+    functions = """
+def takes(config):
+    both = [train.get_dataset_shard(name) for name in ("first", "second")]
+    if rank() == 2:
+        both = both[:0]  # this rank takes nothing
+    batches = iter(both[rank()].iter_batches(batch_size=4 + 2 * rank()) if both else [])
+    for step in range(4):
+        with open(f"seen-{config['part']}-{rank()}", "a") as file:
+            file.write(" ".join(str(id) for batch in itertools.islice(batches, 1) for id in batch["id"].tolist()) + "\\n")
+        with Folder() as folder:
+            open(os.path.join(folder, "done"), "w").write(str(step))
+            train.report({"step": step}, checkpoint=Checkpoint.from_directory(folder))
+        if step == config.get("kill_after"):
+            train.get_checkpoint()
+            train.collective.barrier()
+            os.kill(os.getpid(), 9)
+"""
+    first, second = {"part": 0, "kill_after": 1}, {"part": 1}
+    script = reading(first, 3, "source()", "import itertools\n" + functions, dataset_config="DataConfig(datasets_to_split=[])")
+    text = script.path.read_text().replace('{"train": source()}', '{"first": source(), "second": data.range(50)}').replace("trainer(reads,", "trainer(takes,")
+    script.path.write_text(text)
+    killed = script.run()
+    check("FAILED" in killed.out, "the run was not killed", killed)
+    again(script, first, second)
+    check_ends(script)
+    equal(seen(script, 0), [*range(8), *range(12)], "samples before the kill")
+    equal(seen(script, 1), [*range(8, 24), *range(12, 36)], "samples after it")
+    done = run([TRAINRT, "verify", script.runs / "run"])
+    check_exit(done, FINISHED)
+
+
+@test
 def a_changed_source_is_named_inside_an_epoch():
     first, second = {"part": 0, "kill_at": 3}, {"part": 1}
     script = reading(first)

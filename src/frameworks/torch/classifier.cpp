@@ -1,6 +1,7 @@
 #include "classifier.hpp"
 
 #include <torch/nn/functional/loss.h>
+#include <torch/nn/module.h>
 
 #include <algorithm>
 #include <utility>

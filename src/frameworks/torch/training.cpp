@@ -1,5 +1,6 @@
 #include "training.hpp"
 
+#include <torch/optim/adam.h>
 #include <torch/optim/adamw.h>
 #include <torch/optim/sgd.h>
 
@@ -16,11 +17,14 @@ namespace trainrt::frameworks {
 
 namespace {
 
-std::unique_ptr<torch::optim::Optimizer> make_optimizer(const TrainingSettings& s, const torch::nn::Module& model) {
+std::unique_ptr<torch::optim::Optimizer> make_optimizer(const TrainingSettings& s, const TorchModel& model) {
   using namespace torch::optim;
-  if (s.optimizer == "adamw")
-    return std::make_unique<AdamW>(model.parameters(), AdamWOptions(s.lr).weight_decay(s.weight_decay));
-  return std::make_unique<SGD>(model.parameters(), SGDOptions(s.lr).momentum(s.momentum).weight_decay(s.weight_decay));
+  std::vector<torch::Tensor> parameters;
+  for (const auto& [name, parameter] : model.parameters())
+    if (parameter.requires_grad()) parameters.push_back(parameter);
+  if (s.optimizer == "adamw") return std::make_unique<AdamW>(parameters, AdamWOptions(s.lr).weight_decay(s.weight_decay));
+  if (s.optimizer == "adam") return std::make_unique<Adam>(parameters, AdamOptions(s.lr).weight_decay(s.weight_decay));
+  return std::make_unique<SGD>(parameters, SGDOptions(s.lr).momentum(s.momentum).weight_decay(s.weight_decay));
 }
 
 /// The mean loss of this epoch and rank so far. It lies where the model does: adding to it waits for no GPU.

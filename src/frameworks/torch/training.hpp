@@ -1,5 +1,4 @@
 #pragma once
-#include <torch/nn/module.h>
 #include <torch/types.h>
 
 #include <cstdint>
@@ -7,6 +6,7 @@
 #include <string>
 
 #include <trainrt/context.hpp>
+#include <trainrt/interop/torch.hpp>
 
 namespace trainrt::frameworks {
 
@@ -50,7 +50,7 @@ class StopPoints {
 
 /// What a model brings to the loop.
 struct Task {
-  torch::nn::Module& model;
+  TorchModel model;
   /// This rank's mean loss on `count` samples of the batch from `first` on.
   std::function<torch::Tensor(const Batch& batch, std::int64_t first, std::int64_t count)> loss;
   std::function<Metrics()> evaluate;  ///< after every epoch

@@ -1,0 +1,142 @@
+#!/usr/bin/python3
+"""train.function = torchscript: models that Python exported learn as they do in Python; stopped and killed in the middle of epochs they end with the same
+bits; each loss is PyTorch's; and what does not fit is named."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from plain_scripts import require_torch  # noqa: E402
+from training import *  # noqa: E402,F403
+
+IMAGES = {"train": 310, "test": 33}
+LOOP = {"epochs": 12, "batch_size": 16, "lr": 0.05, "momentum": 0.5}
+STOPS = 2
+PYTHON = "/usr/bin/python3"
+EXPORTS = SOURCE / "tests/frameworks/scripts/torchscript_models.py"
+# The same loop in Python: what the parameters of Line are at its end, as text that repr() gives.
+REFERENCE = """
+import sys, torch, numpy
+loss, optimizer = sys.argv[1:]
+torch.set_num_threads(1)
+torch._C._set_graph_executor_optimize(False)
+model = torch.jit.load("Line.pt")
+x, y = torch.from_numpy(numpy.load("x.npy")), torch.from_numpy(numpy.load("y.npy"))
+make = {"sgd": lambda p: torch.optim.SGD(p, 0.05, momentum=0.5), "adam": lambda p: torch.optim.Adam(p, 0.05), "adamw": lambda p: torch.optim.AdamW(p, 0.05, weight_decay=0)}
+steps = make[optimizer]([p for p in model.parameters() if p.requires_grad])
+function = getattr(torch.nn.functional, {"bce_with_logits": "binary_cross_entropy_with_logits"}.get(loss, loss + "_loss"))
+for epoch in range(3):
+    for first in range(0, 64, 16):
+        steps.zero_grad()
+        function(model(x[first:first + 16]), y[first:first + 16].reshape(-1, 1)).backward()
+        steps.step()
+for name, p in model.named_parameters():
+    print(name.replace(".", "/"), p.detach().numpy().astype("<f4").tobytes().hex())
+"""
+_data = None
+
+
+def setup():
+    global _data
+    if not (BUILD / "modules/torch.so").exists():
+        skip("the torch module is not built (package libtorch-dev)")
+    require_torch()
+    _data = scratch("data")
+    for part, count in IMAGES.items():
+        write_images(_data, part, count)
+    check_exit(run([PYTHON, EXPORTS], cwd=_data), FINISHED)
+    source = random.Random(3)
+    rows = [[source.gauss(0, 1) for _ in range(3)] for _ in range(64)]
+    lines = [f"{a:.6f},{b:.6f},{c:.6f},{float(a + b * c > 0)}" for a, b, c in rows]
+    (_data / "lines.csv").write_text("a,b,c,y\n" + "\n".join(lines) + "\n")
+    arrays = "import numpy; t = numpy.loadtxt('lines.csv', delimiter=',', skiprows=1, dtype='f4'); numpy.save('x', t[:, :3]); numpy.save('y', t[:, 3])"
+    check_exit(run([PYTHON, "-c", arrays + "; numpy.savez('lines.npz', x=t[:, :3].copy(), y=t[:, 3].copy())"], cwd=_data), FINISHED)
+
+
+def config_of(name, model, data, **loop):
+    folder = scratch()
+    return write_config(folder / f"{name}.ini", {
+        "run": {"name": name, "storage_path": folder / "runs", "seed": 7}, "train": {"function": "torchscript"},
+        "loop": {"model": _data / f"{model}.pt", **loop}, **data})
+
+
+def classifier(name, **loop):
+    return config_of(name, "Classifier", image_sections(_data), **{**LOOP, **loop})
+
+
+def line(name, **loop):
+    return config_of(name, loop.pop("file", "Line"), {"data.train": {"source": _data / "lines.npz"}}, **{"target": "y", "batch_size": 16, "lr": 0.05, **loop})
+
+
+def exact(ranks):
+    whole, stopped = classifier("whole"), classifier("stopped")
+    check_exact(ranks, whole, stopped, LOOP["epochs"], -(-IMAGES["train"] // (ranks * LOOP["batch_size"])), STOPS)
+    last = reports(run_dir_of(whole))[-1]
+    check(last["test_accuracy"] > 0.5 and last["test_loss"] < 1.6, f"it does not learn: {last}")
+
+
+for ranks in (1, 2):
+    add_test(f"stopped_and_killed_in_epochs_on_{ranks}_ranks_it_ends_with_the_same_bits", exact, ranks)
+
+
+def as_in_python(loss, optimizer):
+    config = line("line", loss=loss, optimizer=optimizer, epochs=3, momentum=0.5, weight_decay=0)
+    finish(1, config)
+    done = run([PYTHON, "-c", REFERENCE, loss, optimizer], cwd=_data)
+    check_exit(done, FINISHED)
+    expected = dict(text.split() for text in done.out.splitlines())
+    equal(sorted(expected), ["first/bias", "first/weight", "frozen", "last/bias", "last/weight"], "parameters")
+    state = state_of(run_dir_of(config))
+    for name, bits in expected.items():
+        equal(state["model/" + name][2].hex(), bits, f"the bits of {name}")
+
+
+for loss in ("mse", "l1", "smooth_l1", "huber", "bce_with_logits"):
+    add_test(f"{loss}_learns_the_bits_that_python_learns", as_in_python, loss, "sgd")
+for optimizer in ("adam", "adamw"):
+    add_test(f"{optimizer}_learns_the_bits_that_python_learns", as_in_python, "mse", optimizer)
+
+
+@test
+def a_model_may_take_several_fields_and_return_its_loss():
+    config = line("own", file="TwoInputs", loss="model", inputs="x, y", epochs=4)
+    finish(2, config)
+    losses = [row["loss"] for row in reports(run_dir_of(config))]
+    check(losses[-1] < 0.7 * losses[0], f"it does not learn: {losses}")
+
+
+@test
+def it_is_trained_where_no_python_is():
+    """Neither python3 nor torch's package is opened: libtorch alone."""
+    config = line("alone", loss="mse", epochs=1)
+    done = run(["strace", "-f", "-e", "trace=execve,openat", "-o", _data / "calls", TRAINRT, "--config", config]) if shutil.which("strace") else skip(
+        "strace is not there")
+    check_exit(done, FINISHED)
+    calls = (_data / "calls").read_text()
+    check("libtorch_cpu" in calls, "libtorch was not seen", done)
+    check("libpython" not in calls and "/python3" not in calls, "Python was used", done)
+
+
+def refused(config, *words):
+    job = run([TRAINRT, "--config", config])
+    for each in words:
+        check(each in job.err, f"the error does not say '{each}'", job)
+    check_exit(job, USAGE)
+
+
+@test
+def what_does_not_fit_is_named():
+    (_data / "broken.pt").write_bytes(b"PK nothing")
+    refused(line("missing", file="nowhere"), "nowhere.pt", "cannot be loaded")
+    refused(line("broken", file="broken"), "broken.pt", "cannot be loaded")
+    refused(line("field", inputs="z"), "[data.train] has no field 'z'; it has: x, y")
+    refused(line("target", target="z"), "[data.train] has no field 'z'; it has: x, y")
+    refused(line("size", loss="mse", target="x", inputs="x"), "gives [16, 1], and the target is [16, 3]", "mse")
+    refused(line("two", file="Pair", loss="mse"), "forward()", "returns (Tensor, Tensor)", "a Tensor is needed")
+    refused(line("shape", loss="mse", inputs="y"), "cannot take the fields y")
+    refused(line("more", loss="mse", inputs="x, y"), "cannot take the fields x, y: Expected at most 2")
+    refused(line("loss", loss="model", inputs="x"), "returns 16 numbers")
+    refused(line("classes"), "the target holds class 1; the model tells 1 classes apart")
+    refused(line("name", loss="cross_entropies"), "cross_entropies", "bce_with_logits")
+
+
+main(setup)
