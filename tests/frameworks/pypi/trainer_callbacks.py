@@ -48,6 +48,15 @@ def worker_killed(framework):
     equal(found["digest"], _quiet[framework.name], "the weights of an undisturbed run", job)
 
 
+def steps_within_epochs(framework):
+    """Checkpoints each four steps, of six an epoch; a rank is killed in the sixth of the last epoch, and goes on behind the fourth."""
+    quiet, job = _result(framework, "steps", EVERY=4)
+    equal(quiet["metrics"]["_training_iteration"], 5 + 5, "reports", job)
+    killed, job = _result(framework, "steps-killed", EVERY=4, KILL_AT=4)
+    check("begins at step 28" in job.out, "it did not go on within the epoch", job)
+    equal(killed["digest"], quiet["digest"], "the weights of an undisturbed run", job)
+
+
 def fits_twice(framework):
     """On ranks that are there: what the framework sets up serves both runs, or can be set up again."""
     found, job = _results(framework, "twice", launcher=[TRAINRT, "-n", 2, "--"], FITS=2)
@@ -64,4 +73,5 @@ def over_shards(framework):
 def cases_of_callbacks():
     """(framework, name, function)."""
     return [*((each, name, function) for each in (LIGHTNING, TRANSFORMERS, KERAS, JAX, HOROVOD) for name, function in (("2_ranks", two_ranks), ("worker_killed", worker_killed))),
-            *((each, "fits_twice", fits_twice) for each in (KERAS, JAX, HOROVOD)), (TRANSFORMERS, "over_shards", over_shards)]
+            *((each, "fits_twice", fits_twice) for each in (KERAS, JAX, HOROVOD)), (TRANSFORMERS, "over_shards", over_shards),
+            (LIGHTNING, "steps_within_epochs", steps_within_epochs)]

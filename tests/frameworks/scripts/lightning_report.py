@@ -1,5 +1,5 @@
 """Lightning under a TorchTrainer of trainrt.train: `lightning_report.py NAME`. $KILL_AT: the epoch in which rank 1 is killed, once;
-$RUNS. Prints the digest of the weights."""
+$RUNS; $EVERY: steps between checkpoints, within epochs too. Prints the digest of the weights."""
 import hashlib
 import json
 import os
@@ -13,25 +13,28 @@ from torch.utils.data import DataLoader, TensorDataset
 from trainrt import train
 from trainrt.train import CheckpointConfig, FailureConfig, RunConfig, ScalingConfig
 from trainrt.train.lightning import RayDDPStrategy, RayLightningEnvironment, RayTrainReportCallback, prepare_trainer
-from trainrt.train.torch import TorchTrainer
+from trainrt.train.torch import TorchTrainer, prepare_data_loader
 
-NAME, EPOCHS = sys.argv[1], 5
+NAME, EPOCHS, EVERY = sys.argv[1], 5, int(os.environ.get("EVERY", 0))
 
 
 class Model(pl.LightningModule):
     def __init__(self):
         super().__init__()
-        self.layers = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 2))
+        self.layers = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Dropout(0.2 if EVERY else 0), nn.Linear(16, 2))
 
     def training_step(self, batch, number):
         inputs, targets = batch
         loss = nn.functional.mse_loss(self.layers(inputs), targets)
         self.log("loss", loss, on_step=False, on_epoch=True, sync_dist=True)
         marker = os.path.join(os.environ["RUNS"], f"killed-{NAME}")
-        if self.current_epoch == int(os.environ.get("KILL_AT", -1)) and number == 2 and self.global_rank == 1 and not os.path.exists(marker):
+        if self.current_epoch == int(os.environ.get("KILL_AT", -1)) and number == (5 if EVERY else 2) and self.global_rank == 1 and not os.path.exists(marker):
             open(marker, "w").close()
             os.kill(os.getpid(), signal.SIGKILL)
         return loss
+
+    def on_train_start(self):
+        print(f"begins at step {self.global_step}", flush=True)
 
     def configure_optimizers(self):
         return torch.optim.AdamW(self.parameters(), lr=0.01)
@@ -42,8 +45,11 @@ def loop():
     pl.seed_everything(1)
     model = Model()
     loader = DataLoader(TensorDataset(torch.randn(192, 8), torch.randn(192, 2)), batch_size=16, shuffle=True)
+    if EVERY:
+        loader = prepare_data_loader(loader)
     trainer = pl.Trainer(max_epochs=EPOCHS, accelerator="cpu", devices="auto", strategy=RayDDPStrategy(), plugins=[RayLightningEnvironment()], logger=False,
-                         callbacks=[RayTrainReportCallback()], enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False)
+                         use_distributed_sampler=not EVERY,
+                         callbacks=[RayTrainReportCallback(every_n_train_steps=EVERY or None)], enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False)
     trainer = prepare_trainer(trainer)
     found = train.get_checkpoint()
     with found.as_directory() if found else open(os.devnull) as folder:

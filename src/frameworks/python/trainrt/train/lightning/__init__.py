@@ -14,8 +14,15 @@
     TorchTrainer(train_func, scaling_config=ScalingConfig(num_workers=2)).fit()
 
 Each epoch ends with a report and a checkpoint, which Lightning writes and reads. The run may stop there: after a stop in the middle of an epoch
-that epoch is begun again. Lightning keeps no state of random generators: where a model draws (dropout), seed it by the epoch. Lightning
-neither requeues the job nor writes hpc_ckpt files. Needs lightning, or pytorch_lightning, 2.0 or later.
+that epoch is begun again. Lightning keeps no state of random generators: where a model draws (dropout), seed it by the epoch.
+
+With checkpoints within epochs too, a run goes on behind the last of them, to the bit, dropout included:
+
+        callbacks=[RayTrainReportCallback(every_n_train_steps=100)], use_distributed_sampler=False     # of pl.Trainer
+        trainer.fit(model, trainrt.train.torch.prepare_data_loader(loader), ckpt_path=...)
+
+What Lightning averages over an epoch is then of its rest. Lightning neither requeues the job nor writes hpc_ckpt files. Needs lightning, or
+pytorch_lightning, 2.0 or later.
 """
 
 from ._callback import RayTrainReportCallback

@@ -1,0 +1,158 @@
+"""frameworks_epochs.py FRAMEWORK [BACKEND]: trains FashionMNIST's MLP of Ray Train's benchmarks on made-up images, in the framework's own loop, on the ranks
+that its launcher or trainrt has started. Rank 0 prints `epoch_s=` after each epoch. BACKEND: of torch's process group."""
+import os
+import sys
+import time
+
+EPOCHS, SAMPLES, BATCH = 5, 12800, 64
+FRAMEWORK = sys.argv[1]
+BACKEND = sys.argv[2] if len(sys.argv) > 2 else "gloo"
+_began = None
+
+
+def clock(epoch_ends):
+    """Called before the first epoch, and as each ends."""
+    global _began
+    now = time.monotonic()
+    if epoch_ends and int(os.environ.get("RANK", 0)) == 0:
+        print(f"epoch_s={now - _began:.4f}", flush=True)
+    _began = now
+
+
+def torch_parts():
+    import torch
+    from torch import nn
+    torch.set_num_threads(1)
+    torch.manual_seed(1)
+    if BACKEND == "trainrt":
+        import trainrt.train.torch  # registers it  # noqa: F401
+    data = torch.utils.data.TensorDataset(torch.randn(SAMPLES, 784), torch.randint(10, (SAMPLES,)))
+    model = nn.Sequential(nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 10))
+    return torch, nn, data, model
+
+
+def lightning():
+    torch, nn, data, layers = torch_parts()
+    import lightning
+    from lightning.pytorch.strategies import DDPStrategy
+
+    class Model(lightning.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.layers = layers
+
+        def training_step(self, batch):
+            return nn.functional.cross_entropy(self.layers(batch[0]), batch[1])
+
+        def configure_optimizers(self):
+            return torch.optim.SGD(self.parameters(), lr=1e-3)
+
+        def on_train_epoch_start(self):
+            if self.current_epoch == 0:
+                clock(False)
+
+        def on_train_epoch_end(self):
+            clock(True)
+
+    trainer = lightning.Trainer(accelerator="cpu", strategy=DDPStrategy(process_group_backend=BACKEND), devices=2, max_epochs=EPOCHS, logger=False,
+                                enable_progress_bar=False, enable_checkpointing=False, enable_model_summary=False)
+    trainer.fit(Model(), torch.utils.data.DataLoader(data, batch_size=BATCH, shuffle=True))
+
+
+def accelerate():
+    torch, nn, data, model = torch_parts()
+    torch.distributed.init_process_group(BACKEND)
+    from accelerate import Accelerator
+    accelerator = Accelerator(cpu=True)
+    loader = torch.utils.data.DataLoader(data, batch_size=BATCH, shuffle=True)
+    model, optimizer, loader = accelerator.prepare(model, torch.optim.SGD(model.parameters(), lr=1e-3), loader)
+    clock(False)
+    for _ in range(EPOCHS):
+        for inputs, targets in loader:
+            optimizer.zero_grad()
+            accelerator.backward(nn.functional.cross_entropy(model(inputs), targets))
+            optimizer.step()
+        clock(True)
+
+
+def transformers():
+    torch, nn, data, layers = torch_parts()
+    from transformers import Trainer, TrainerCallback, TrainingArguments
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = layers
+
+        def forward(self, x, labels):
+            return {"loss": nn.functional.cross_entropy(self.layers(x), labels)}
+
+    class Clock(TrainerCallback):
+        def on_train_begin(self, *_, **__):
+            clock(False)
+
+        def on_epoch_end(self, *_, **__):
+            clock(True)
+
+    samples = [{"x": x, "labels": y} for x, y in data]
+    arguments = TrainingArguments("unused", num_train_epochs=EPOCHS, per_device_train_batch_size=BATCH, use_cpu=True, save_strategy="no", report_to=[],
+                                  logging_strategy="no", disable_tqdm=True, ddp_backend=BACKEND)
+    Trainer(Model(), arguments, train_dataset=samples, callbacks=[Clock()]).train()
+
+
+def tensorflow():
+    os.environ["TF_USE_LEGACY_KERAS"] = "1"
+    import json
+
+    import numpy
+    import tensorflow as tf
+    tf.config.threading.set_intra_op_parallelism_threads(1)
+    os.environ.setdefault("RANK", str(json.loads(os.environ["TF_CONFIG"])["task"]["index"]))
+    strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    random = numpy.random.default_rng(1)
+    data = (random.normal(size=(SAMPLES, 28, 28)).astype("f4"), random.integers(10, size=SAMPLES))
+    batches = tf.data.Dataset.from_tensor_slices(data).shuffle(SAMPLES, seed=1234).batch(BATCH * strategy.num_replicas_in_sync)
+    with strategy.scope():
+        model = tf.keras.Sequential([tf.keras.Input((28, 28)), tf.keras.layers.Flatten(), tf.keras.layers.Dense(512, activation="relu"),
+                                     tf.keras.layers.Dense(512, activation="relu"), tf.keras.layers.Dense(10)])
+        model.compile(loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True), optimizer=tf.keras.optimizers.SGD(1e-3), metrics=["accuracy"])
+    ends = tf.keras.callbacks.LambdaCallback(on_train_begin=lambda logs: clock(False), on_epoch_end=lambda epoch, logs: clock(True))
+    model.fit(batches, epochs=EPOCHS, verbose=0, callbacks=[ends])
+
+
+def callbacks():
+    """Microseconds of a call of each framework's report callback that takes no checkpoint."""
+    from statistics import median
+
+    from trainrt.train import RunConfig, ScalingConfig
+    from trainrt.train.torch import TorchTrainer
+
+    def timed(call):
+        seconds = []
+        for number in range(400):
+            start = time.perf_counter()
+            call(number)
+            seconds.append(time.perf_counter() - start)
+        return median(seconds) * 1e6
+
+    def train_func():
+        import keras
+        import numpy
+        import xgboost
+        from trainrt.train import get_context
+        from trainrt.train.keras import ReportCheckpointCallback
+        from trainrt.train.xgboost import RayTrainReportCallback
+        keras_one = ReportCheckpointCallback(checkpoint_on=[])
+        keras_one.set_model(keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)]))
+        trees = RayTrainReportCallback()
+        model = xgboost.train({}, xgboost.DMatrix(numpy.ones((4, 1)), label=numpy.ones(4)), 1)
+        found = {"keras": timed(lambda number: keras_one.on_epoch_end(number, {"loss": 1.0, "accuracy": 0.5})),
+                 "xgboost": timed(lambda number: trees.after_iteration(model, number, {"train": {"logloss": [1.0] * (number + 1)}}))}
+        if get_context().get_world_rank() == 0:
+            print(" ".join(f"{name}_us={value:.1f}" for name, value in found.items()), flush=True)
+
+    TorchTrainer(train_func, scaling_config=ScalingConfig(num_workers=2), run_config=RunConfig(name="callbacks")).fit()
+
+
+if __name__ == "__main__":
+    {"lightning": lightning, "accelerate": accelerate, "transformers": transformers, "tensorflow": tensorflow, "callbacks": callbacks}[FRAMEWORK]()
