@@ -20,6 +20,7 @@ SAMPLES = [_sample("accelerate_trainer", *TORCH, "accelerate"),
            _sample("lightgbm_quick_start", *TORCH, "lightgbm"),
            _sample("lightning_quick_start", *TORCH, "lightning"),
            _sample("tensorflow_mnist", "tensorflow", ("tensorflow", "tf_keras"), "tensorflow-cpu"),
+           _sample("tensorflow_shards", "tensorflow", ("tensorflow", "tf_keras"), "tensorflow-cpu"),
            _sample("transformers_quick_start", *TORCH, "transformers"),
            _sample("xgboost_quick_start", *TORCH, "xgboost-cpu")]
 RANKS = {"sample_keras_any_batch": 1}
