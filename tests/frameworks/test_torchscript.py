@@ -9,7 +9,7 @@ from plain_scripts import require_torch  # noqa: E402
 from training import *  # noqa: E402,F403
 
 IMAGES = {"train": 310, "test": 33}
-LOOP = {"epochs": 12, "batch_size": 16, "lr": 0.05, "momentum": 0.5}
+LOOP = {"epochs": 40, "batch_size": 2, "lr": 0.01, "momentum": 0.5}  # epochs of 50 ms: a stop meets the middle of one, and not the end of the run
 STOPS = 2
 PYTHON = "/usr/bin/python3"
 EXPORTS = SOURCE / "tests/frameworks/scripts/torchscript_models.py"
