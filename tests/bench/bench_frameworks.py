@@ -1,9 +1,12 @@
 #!/usr/bin/python3
 """Other frameworks' own loops under trainrt, beside their own launchers; 2 ranks, one thread each, ratios within each repetition.
 
-    make bench-frameworks ONLY='launcher group'     without ONLY all parts
+    make bench-frameworks ONLY='jax group'     without ONLY all parts
 
-launcher     an epoch of Lightning, Accelerate and Transformers as scripts that know no trainrt, beside torchrun; over gloo both
+lightning, accelerate, transformers, deepspeed
+             an epoch of each as a script that knows no trainrt, beside torchrun; over gloo both
+horovod      an epoch of Horovod, beside horovodrun
+jax          an epoch of JAX, beside two processes with a coordinator's address by hand
 tensorflow   an epoch of Keras' fit() under MultiWorkerMirroredStrategy (Ray Train's TensorFlow benchmark), beside two processes with a TF_CONFIG by hand
 group        an epoch of Lightning and Accelerate over trainrt's process group, beside gloo
 callbacks    microseconds of a call of a report callback without a checkpoint, of Keras and of XGBoost
@@ -17,6 +20,7 @@ import re
 import socket
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 from bench import BUILD, TRAINRT, Bench, median, need, ratio, skip
@@ -51,35 +55,61 @@ def under_torchrun(bench, *words):
     return epoch_s(bench.run("torchrun_" + "_".join(words), command, **ONE_THREAD)[1])
 
 
-def under_tf_config(bench):
-    """TensorFlow has no launcher: the variable by hand, as its guide says."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
-    workers = [f"127.0.0.1:{each.getsockname()[1]}" for each in sockets]
+def free_places(count):
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    places = [f"127.0.0.1:{each.getsockname()[1]}" for each in sockets]
     for each in sockets:
         each.close()
+    return places
 
-    def start(index):
-        env = {**os.environ, **ONE_THREAD, "TF_CONFIG": json.dumps({"cluster": {"worker": workers}, "task": {"type": "worker", "index": index}})}
-        return subprocess.Popen([python_of("tensorflow"), SCRIPT, "tensorflow"], env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 
-    processes = [start(index) for index in range(2)]
+def by_hand(environment, name, variables):
+    """Two processes, each with variables(its number)."""
+    processes = [subprocess.Popen([python_of(environment), SCRIPT, name], env={**os.environ, **ONE_THREAD, **variables(number)}, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) for number in range(2)]
     return epoch_s([process.communicate(timeout=600)[0] for process in processes][0])
+
+
+def under_tf_config():
+    """TensorFlow has no launcher: the variable by hand, as its guide says."""
+    cluster = {"worker": free_places(2)}
+    return by_hand("tensorflow", "tensorflow", lambda number: {"TF_CONFIG": json.dumps({"cluster": cluster, "task": {"type": "worker", "index": number}})})
+
+
+def under_coordinator():
+    [place] = free_places(1)
+    return by_hand("torch", "jax", lambda number: {"COORDINATOR": place, "RANK": str(number), "WORLD_SIZE": "2"})
+
+
+def under_horovodrun(bench):
+    python = python_of("horovod")
+    return epoch_s(bench.run("horovodrun", [python, "-m", "horovod.runner.launch", "-np", 2, "--gloo", python, SCRIPT, "horovod"], **ONE_THREAD)[1])
 
 
 # ---- the parts ---------------------------------------------------------------------------------------------------------------------
 
 
-def launcher(bench):
-    for name in ("lightning", "accelerate", "transformers"):
-        figures = bench.interleaved(REPETITIONS, {f"{name}_trainrt_epoch_s": lambda: under_trainrt(bench, "torch", name),
-                                                  f"{name}_torchrun_epoch_s": lambda: under_torchrun(bench, name)})
-        bench.claim(f"{name}_epoch_vs_torchrun", ratio(*figures.values()), "<=", 1.02)
+def beside_torchrun(bench, name):
+    figures = bench.interleaved(REPETITIONS, {f"{name}_trainrt_epoch_s": lambda: under_trainrt(bench, "torch", name),
+                                              f"{name}_torchrun_epoch_s": lambda: under_torchrun(bench, name)})
+    bench.claim(f"{name}_epoch_vs_torchrun", ratio(*figures.values()), "<=", 1.02)
 
 
 def tensorflow(bench):
     figures = bench.interleaved(REPETITIONS, {"tensorflow_trainrt_epoch_s": lambda: under_trainrt(bench, "tensorflow", "tensorflow"),
-                                              "tensorflow_alone_epoch_s": lambda: under_tf_config(bench)})
+                                              "tensorflow_alone_epoch_s": under_tf_config})
     bench.claim("tensorflow_epoch_vs_tf_config_by_hand", ratio(*figures.values()), "<=", 1.01)
+
+
+def jax(bench):
+    figures = bench.interleaved(REPETITIONS, {"jax_trainrt_epoch_s": lambda: under_trainrt(bench, "torch", "jax"), "jax_alone_epoch_s": under_coordinator})
+    bench.claim("jax_epoch_vs_coordinator_by_hand", ratio(*figures.values()), "<=", 1.02)
+
+
+def horovod(bench):
+    figures = bench.interleaved(REPETITIONS, {"horovod_trainrt_epoch_s": lambda: under_trainrt(bench, "horovod", "horovod"),
+                                              "horovod_horovodrun_epoch_s": lambda: under_horovodrun(bench)})
+    bench.claim("horovod_epoch_vs_horovodrun", ratio(*figures.values()), "<=", 1.02)
 
 
 def group(bench):
@@ -101,7 +131,8 @@ def callbacks(bench):
 
 
 def main():
-    parts = {"launcher": launcher, "tensorflow": tensorflow, "group": group, "callbacks": callbacks}
+    parts = {**{name: partial(beside_torchrun, name=name) for name in ("lightning", "accelerate", "transformers", "deepspeed")},
+             "horovod": horovod, "jax": jax, "tensorflow": tensorflow, "group": group, "callbacks": callbacks}
     arguments = argparse.ArgumentParser(prog="bench_frameworks.py BUILD")
     arguments.add_argument("parts", nargs="*", metavar="PART", help=", ".join(parts))
     options = arguments.parse_args([word for word in sys.argv[1:] if Path(word).resolve() != BUILD])

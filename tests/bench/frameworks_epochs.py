@@ -120,6 +120,71 @@ def tensorflow():
     model.fit(batches, epochs=EPOCHS, verbose=0, callbacks=[ends])
 
 
+def deepspeed():
+    torch, nn, data, model = torch_parts()
+    import deepspeed
+    deepspeed.init_distributed()
+    engine, _, _, _ = deepspeed.initialize(model=model, optimizer=torch.optim.AdamW(model.parameters(), lr=1e-3), config={
+        "train_micro_batch_size_per_gpu": BATCH, "zero_optimization": {"stage": 2}, "zero_allow_untested_optimizer": True})
+    sampler = torch.utils.data.DistributedSampler(data)
+    loader = torch.utils.data.DataLoader(data, batch_size=BATCH, sampler=sampler)
+    clock(False)
+    for epoch in range(EPOCHS):
+        sampler.set_epoch(epoch)
+        for inputs, targets in loader:
+            engine.backward(nn.functional.cross_entropy(engine(inputs), targets))
+            engine.step()
+        clock(True)
+
+
+def horovod():
+    torch, nn, data, model = torch_parts()
+    import horovod.torch as hvd
+    hvd.init()
+    os.environ.setdefault("RANK", str(hvd.rank()))
+    optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=1e-3), named_parameters=model.named_parameters())
+    sampler = torch.utils.data.DistributedSampler(data, num_replicas=hvd.size(), rank=hvd.rank())
+    loader = torch.utils.data.DataLoader(data, batch_size=BATCH, sampler=sampler)
+    clock(False)
+    for epoch in range(EPOCHS):
+        sampler.set_epoch(epoch)
+        for inputs, targets in loader:
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(model(inputs), targets).backward()
+            optimizer.step()
+        clock(True)
+
+
+def jax():
+    import jax
+    import numpy
+    from jax.sharding import Mesh, NamedSharding, PartitionSpec
+    rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    jax.distributed.initialize(os.environ.get("COORDINATOR"), num_processes=size, process_id=rank)
+    mesh = Mesh(numpy.array(jax.devices()), ("data",))
+    split, same = NamedSharding(mesh, PartitionSpec("data")), NamedSharding(mesh, PartitionSpec())
+
+    def loss_of(weights, inputs, targets):
+        for number, weight in enumerate(weights):
+            inputs = (jax.numpy.maximum(inputs, 0) if number else inputs) @ weight
+        return -jax.numpy.mean(jax.nn.log_softmax(inputs)[jax.numpy.arange(len(targets)), targets])
+
+    @jax.jit
+    def train_step(weights, inputs, targets):
+        return [weight - 1e-3 * slope for weight, slope in zip(weights, jax.grad(loss_of)(weights, inputs, targets))]
+
+    random = numpy.random.default_rng(1)
+    weights = [jax.make_array_from_process_local_data(same, 0.05 * random.normal(size=shape).astype("f4")) for shape in ((784, 512), (512, 512), (512, 10))]
+    inputs, targets = random.normal(size=(SAMPLES // size, 784)).astype("f4"), random.integers(10, size=SAMPLES // size)
+    clock(False)
+    for _ in range(EPOCHS):
+        for first in range(0, len(inputs), BATCH):
+            batch = (jax.make_array_from_process_local_data(split, each[first:first + BATCH]) for each in (inputs, targets))
+            weights = train_step(weights, *batch)
+        jax.block_until_ready(weights)
+        clock(True)
+
+
 def callbacks():
     """Microseconds of a call of each framework's report callback that takes no checkpoint."""
     from statistics import median
@@ -155,4 +220,7 @@ def callbacks():
 
 
 if __name__ == "__main__":
-    {"lightning": lightning, "accelerate": accelerate, "transformers": transformers, "tensorflow": tensorflow, "callbacks": callbacks}[FRAMEWORK]()
+    {each.__name__: each for each in (lightning, accelerate, transformers, deepspeed, horovod, tensorflow, jax, callbacks)}[FRAMEWORK]()
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.distributed.is_initialized():
+        torch.distributed.destroy_process_group()  # without it gloo's threads sometimes abort the process at its end

@@ -12,7 +12,8 @@ def _sample(name, environment, requirements, package):
     return Framework(f"sample_{name}", f"{name}.py", environment, requirements, package, variables={"HF_HUB_OFFLINE": "1", "TF_CPP_MIN_LOG_LEVEL": "3"})
 
 
-SAMPLES = [_sample("accelerate_trainer", *TORCH, "accelerate"),
+SAMPLES = [_sample("accelerate_plugins", "torch", ("torch", "deepspeed"), "accelerate"),
+           _sample("accelerate_trainer", *TORCH, "accelerate"),
            _sample("deepspeed_trainer", "torch", ("torch", "deepspeed"), "deepspeed"),
            _sample("horovod_quick_start", "horovod", ("pybind11", "horovod"), "horovod"),
            _sample("jax_quick_start", *TORCH, "jax"),

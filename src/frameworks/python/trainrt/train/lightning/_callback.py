@@ -26,7 +26,7 @@ class RayTrainReportCallback(pl.callbacks.Callback):
         self._last_step = trainer.global_step
 
     def on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx):
-        stepped = trainer.global_step != self._last_step  # not where gradients only add up
+        stepped = trainer.global_step != self._last_step  # not if gradients only add up
         self._last_step = trainer.global_step
         if self._every and stepped and trainer.global_step % self._every == 0 and batch_idx + 1 != trainer.num_training_batches:
             self._is_within_epoch = True
