@@ -170,6 +170,7 @@ void BatchesImpl::read_ahead(std::uint64_t number, data::BatchData& into) const 
     if (into.is_read[field]) {
       wanted.push_back(std::move(into.columns[field]));
       wanted.back().field = field;
+      make_room(into, wanted.back());
     }
   if (dataset->skipping)
     dataset->skipping->read(*dataset->source, into.samples, wanted);
@@ -177,6 +178,7 @@ void BatchesImpl::read_ahead(std::uint64_t number, data::BatchData& into) const 
     dataset->source->read(into.samples, wanted);
   for (auto& column : wanted) {
     map(into.samples, column);
+    pin(into, column);
     into.columns[column.field] = std::move(column);
   }
 }
@@ -217,6 +219,19 @@ void BatchesImpl::map(std::span<const std::uint64_t> samples, data::Column& colu
   maps_->apply(draw_seed_, samples, column);
 }
 
+/// For the largest of the batches, so that the memory stays where it is.
+void BatchesImpl::make_room(data::BatchData& batch, data::Column& column) const {
+  if (!dataset->pinning || fields_[column.field].varies) return;
+  batch.pinned.resize(is_asked_.size());
+  batch.pinned[column.field].make_room(
+      column.values, plan_->rank_part(0, dataset->shard.rank).count * data::sample_bytes(fields_[column.field]));
+}
+
+void BatchesImpl::pin(data::BatchData& batch, data::Column& column) const {
+  if (!dataset->pinning || fields_[column.field].varies) return;
+  batch.pinned[column.field].follow(*dataset->pinning, column.values);
+}
+
 Random BatchesImpl::random(const Batch& asked, std::size_t sample) const {
   if (sample >= asked.size())
     throw UsageError("dataset '" + dataset->name + "': sample " + std::to_string(sample) + " of a batch of " +
@@ -233,8 +248,10 @@ void BatchesImpl::read_field(std::size_t field) {
   column.field = field;
   const Waiting waiting(dataset->waited_s);
   const data::StageClock clock(dataset->stages, weight_of(next_ - 1));  // the batch in hand
+  make_room(data_, column);
   dataset->source->read(batch_.indices_, {&column, 1});
   map(batch_.indices_, column);
+  pin(data_, column);
   data_.is_read[field] = true;
   is_asked_[field] = true;
 }

@@ -48,6 +48,8 @@ struct BatchesImpl {
   const data::Column& column(const Batch& asked, std::string_view name, bool varies);
   void read_field(std::size_t field);
   void map(std::span<const std::uint64_t> samples, data::Column& column) const;
+  void make_room(data::BatchData& batch, data::Column& column) const;
+  void pin(data::BatchData& batch, data::Column& column) const;
   void number_samples(std::uint64_t number, std::vector<std::uint64_t>& into) const;
   void take_batch();
   void start_prefetcher();

@@ -11,6 +11,7 @@
 
 #include "data/batch_plan.hpp"
 #include "data/epoch_order.hpp"
+#include "data/pinning.hpp"
 #include "data/sample_maps.hpp"
 #include "data/skipping_reader.hpp"
 #include "data/source.hpp"
@@ -66,6 +67,7 @@ struct DatasetImpl {
   std::string restored_filter;                        ///< the same of the checkpoint that `cursor` came from
   std::optional<std::uint64_t> restored_filter_hash;  ///< of it, if the checkpoint has only that
   Team team;
+  std::shared_ptr<const data::Pinning> pinning;    ///< if a GPU follows
   std::unique_ptr<data::SkippingReader> skipping;  ///< if samples that cannot be read are skipped
   data::StageTimes stages;                         ///< of reading batches
   double handed_over_s = 0;                        ///< the train thread, to take batches that were there

@@ -26,6 +26,7 @@ std::uint64_t bytes_of_files(const Listing& listing) {
   for (const auto& entry : listing.entries) {
     bytes += entry.file.size;
     for (const auto& companion : entry.file.companions) bytes += companion.size;
+    for (const auto& source : entry.content.sources) bytes += source.size;
   }
   return bytes;
 }

@@ -25,7 +25,8 @@ struct FileContent {
   std::vector<Dataset::Field> fields;
   std::string index;  ///< bytes that open() gets back, so that what one look has found is not looked for by every rank
   Reading reading = Reading::by_field;
-  std::uint64_t together = 1;  ///< neighbours that are read together: those of a chunk
+  std::uint64_t together = 1;          ///< neighbours that are read together: those of a chunk
+  std::vector<DataFile> sources = {};  ///< other files that the file itself names, and whose bytes are among its samples'
 };
 
 /// A plug-in: one file in data/formats. It knows one file (or, if there are none, what its options describe); several files

@@ -121,6 +121,7 @@ FileContent look_at_h5(const DataFile& file, const std::string& group_name, cons
   index.fields = std::move(found);
   for (const auto& table : index.tables)
     content.together = std::max(content.together, static_cast<std::uint64_t>(table.chunk.front()));
+  content.sources.assign(index.files.begin() + 1, index.files.end());
   content.index = bytes_of(index);
   return content;
 }

@@ -57,9 +57,10 @@ Identity identity_of(const Listing& listing, const DatasetImpl& dataset) {
   for (const auto& entry : listing.entries) {
     if (entry.file.path.empty()) continue;
     identity.files += line_of(entry.file);
-    ++files;
     for (const auto& companion : entry.file.companions)
       if (!companion.path.empty()) identity.files += line_of(companion);
+    for (const auto& source : entry.content.sources) identity.files += line_of(source);
+    files += 1 + entry.content.sources.size();
   }
   if (files > most_named) identity.files = fmt::format("{} files, digest {}\n", files, io::digest_of(identity.files));
   identity.order = fmt::format("{} samples, {}", dataset.source->size(), dataset.shuffle ? "shuffled" : "in their order");

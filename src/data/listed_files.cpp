@@ -55,6 +55,7 @@ void require_same_fields(const Listing::Entry& first, const Listing::Entry& othe
 bool add_file(Listing& listing, DataFile file, const Options& options, const Format& format) try {
   auto content = format.look(file, options);
   note_heads(file);
+  for (auto& source : content.sources) note_heads(source);
   Listing::Entry entry{std::move(file), std::move(content)};
   if (!listing.entries.empty()) require_same_fields(listing.entries.front(), entry);
   listing.entries.push_back(std::move(entry));

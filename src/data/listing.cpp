@@ -12,16 +12,27 @@ namespace {
 
 using Json = nlohmann::json;
 
+Json json_of(const DataFile& file);
+DataFile file_of(const Json& json);
+
+Json json_of(const std::vector<DataFile>& files) {
+  auto all = Json::array();
+  for (const auto& file : files) all.push_back(json_of(file));
+  return all;
+}
+
+std::vector<DataFile> files_of(const Json& json) {
+  std::vector<DataFile> files;
+  for (const auto& file : json) files.push_back(file_of(file));
+  return files;
+}
+
 Json json_of(const DataFile& file) {
-  auto companions = Json::array();
-  for (const auto& companion : file.companions) companions.push_back(json_of(companion));
-  return Json::array({file.path, file.size, file.mtime_ns, file.head, std::move(companions)});
+  return Json::array({file.path, file.size, file.mtime_ns, file.head, json_of(file.companions)});
 }
 
 DataFile file_of(const Json& json) {
-  DataFile file{json.at(0), json.at(1), json.at(2), json.at(3)};
-  for (const auto& companion : json.at(4)) file.companions.push_back(file_of(companion));
-  return file;
+  return {json.at(0), json.at(1), json.at(2), json.at(3), nullptr, files_of(json.at(4))};
 }
 
 Json json_of(const Dataset::Field& field) {
@@ -65,8 +76,8 @@ std::string bytes_of(const Listing& listing) {
   auto fields = Json::array(), entries = Json::array();
   for (const auto& field : listing.entries.front().content.fields) fields.push_back(json_of(field));
   for (const auto& [file, content] : listing.entries)
-    entries.push_back(
-        Json::array({json_of(file), content.samples, binary(content.index), content.together, content.reading}));
+    entries.push_back(Json::array({json_of(file), content.samples, binary(content.index), content.together, content.reading,
+                                   json_of(content.sources)}));
   std::string bytes;
   Json::to_cbor(
       Json::array({listing.format, std::move(fields), std::move(entries), binary(listing.rows), listing.files_of_sources}),
@@ -81,7 +92,8 @@ Listing listing_of(std::string_view bytes) {
   for (const auto& field : json.at(1)) fields.push_back(field_of(field));
   for (const auto& entry : json.at(2))
     listing.entries.push_back(
-        {file_of(entry.at(0)), {entry.at(1), fields, text_of(entry.at(2)), entry.at(4), entry.at(3)}});
+        {file_of(entry.at(0)),
+         {entry.at(1), fields, text_of(entry.at(2)), entry.at(4), entry.at(3), files_of(entry.at(5))}});
   listing.rows = text_of(json.at(3));
   listing.files_of_sources = json.at(4).get<std::vector<std::size_t>>();
   return listing;

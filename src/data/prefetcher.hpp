@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "data/pinning.hpp"
 #include "data/source.hpp"
 
 namespace trainrt::data {
@@ -16,8 +17,9 @@ namespace trainrt::data {
 /// One batch of one rank.
 struct BatchData {
   std::vector<std::uint64_t> samples;
-  std::vector<Column> columns;  ///< by the number of the field
-  std::vector<bool> is_read;    ///< which of them hold this batch
+  std::vector<Column> columns;            ///< by the number of the field
+  std::vector<bool> is_read;              ///< which of them hold this batch
+  std::vector<PinnedValues> pinned = {};  ///< if a GPU follows: the locks on their memory, which end before it
 };
 
 /// Reads batches ahead in threads of its own, several at once, and hands them over in their order. One thread takes them.

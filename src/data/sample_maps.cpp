@@ -18,12 +18,12 @@ void SampleMaps::apply(std::uint64_t seed, std::span<const std::uint64_t> sample
     const auto key = mix_seed(seed, name);
     const auto before = samples.empty() ? 0 : column.values.size() / samples.size();
     const auto after = sample_bytes(map->field());
-    std::vector<std::byte> made(samples.size() * after);
+    const auto from = column.values;  // a copy, so that the column's memory stays where it is
+    column.values.resize(samples.size() * after);
     for (std::size_t i = 0; i < samples.size(); ++i) {
       Random random(key, samples[i]);
-      map->apply(std::span(column.values).subspan(i * before, before), std::span(made).subspan(i * after, after), random);
+      map->apply(std::span(from).subspan(i * before, before), std::span(column.values).subspan(i * after, after), random);
     }
-    column.values.swap(made);
   }
 }
 

@@ -33,9 +33,9 @@ class TransformedSource final : public Source {
     const InStage transforming(Stage::transform);
     for (auto& column : columns)
       for (const auto& map : maps_[column.field]) {
-        std::vector<std::byte> made(samples.size() * sample_bytes(map->field()));
-        map->apply(column.values, made);
-        column.values.swap(made);
+        const auto from = column.values;  // a copy, so that the column's memory stays where it is
+        column.values.resize(samples.size() * sample_bytes(map->field()));
+        map->apply(from, column.values);
       }
   }
 

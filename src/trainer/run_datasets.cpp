@@ -61,6 +61,12 @@ RunDatasets::RunDatasets(const config::RunSpec& spec, Communicator& communicator
   for (const auto& [name, options] : spec_.data) cursors_[name];
 }
 
+void RunDatasets::pin_for(device::Runtime& gpus) {
+  pinning_ =
+      std::make_shared<const data::Pinning>(data::Pinning{[&gpus](std::span<std::byte> memory) { return gpus.pin(memory); },
+                                                          [&gpus](std::span<std::byte> memory) { gpus.unpin(memory); }});
+}
+
 Dataset RunDatasets::open(const std::string& name) {
   const auto open = opened_.find(name);
   if (open != opened_.end()) return Dataset(open->second);
@@ -74,6 +80,7 @@ Dataset RunDatasets::open(const std::string& name) {
   }
   auto impl = data::open_dataset(name, section->second, listings_.at(name), shard_, spec_.run.seed, shares_.at(name));
   impl->team = team_of(communicator_);
+  impl->pinning = pinning_;
   put_back(*impl, cursors_[name]);
   opened_.emplace(name, impl);
   return Dataset(impl);

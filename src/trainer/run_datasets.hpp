@@ -13,6 +13,7 @@
 
 #include "config/run_spec.hpp"
 #include "data/dataset_impl.hpp"
+#include "device/runtime.hpp"
 #include "trainer/listed_datasets.hpp"
 #include "trainer/node_shares.hpp"
 #include "trainer/starvation_watch.hpp"
@@ -26,6 +27,8 @@ class RunDatasets {
   /// `workers`: those that a global batch is made for. All else must live longer.
   RunDatasets(const config::RunSpec& spec, Communicator& communicator, int workers, const Listings& listings,
               const NodeShares& shares);
+  /// Before any is opened: a GPU copies from the batches, whose memory is locked for it.
+  void pin_for(device::Runtime& gpus);
 
   /// The same one each time. UsageError if the config has none of that name.
   Dataset open(const std::string& name);
@@ -71,6 +74,7 @@ class RunDatasets {
   Shard shard_;
   const Listings& listings_;
   const NodeShares& shares_;
+  std::shared_ptr<const data::Pinning> pinning_;
   std::map<std::string, std::shared_ptr<DatasetImpl>> opened_;
   std::map<std::string, StoredCursor> cursors_;
   StarvationWatch starvation_;

@@ -36,6 +36,7 @@ Session::Session(const config::RunSpec& spec, const World& world, Communicator& 
       saves_({spec_, attempt_, *reporter_, stops_.margin(), life_, replicas_}, world, communicator) {
   progress_.ranks = communicator.size();
   progress_.seed = static_cast<std::int64_t>(spec.run.seed);
+  if (!world.gpus.empty() && spec.train.program.empty()) datasets_.pin_for(device::runtime());
 }
 
 Session::~Session() = default;

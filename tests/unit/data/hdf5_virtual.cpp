@@ -1,6 +1,7 @@
 #include <trainrt/error.hpp>
 
 #include "data/h5_index.hpp"
+#include "data/identity.hpp"
 #include "data/listing.hpp"
 #include "unit/data/h5_support.hpp"
 
@@ -194,4 +195,24 @@ TEST_CASE("external storage beside an HDF5 file is read, and none elsewhere") {
   write(dir / "second.raw", "head");
   make_h5(path, [](hid_t file) { add_external(file, {{"first.raw", 32}, {"second.raw", 16}}); });
   both_say({{"source", path}}, "second.raw", "is truncated");
+}
+
+TEST_CASE("a source of a virtual dataset that changes is named, as files of a dataset are") {
+  const Scratch dir;
+  make_sources(dir);
+  const auto path = dir / "x.h5";
+  make_h5(path, [](hid_t file) {
+    add_virtual(
+        file, "x", {10, 2, 3},
+        {{{0, 0, 0}, {5, 2, 3}, "a.h5", "x", {5, 2, 3}, {}, {}}, {{5, 0, 0}, {5, 2, 3}, "b.h5", "x", {5, 2, 3}, {}, {}}});
+  });
+  const auto files = [&] {
+    const auto listing = data::listing_of(data::bytes_of(data::list_dataset("train", options({{"source", path}}))));
+    return data::identity_of(listing, *open({{"source", path}})).files;
+  };
+  const auto before = files();
+  CHECK(files() == before);
+  make_h5(dir / "b.h5", [](hid_t file) { add_dataset(file, "x", {6, 2, 3}, counting_values(36)); });
+  CHECK_THAT(data::difference_of_files(before, files()).value_or("none"),
+             Contains("the file b.h5 has other bytes or another size"));
 }
