@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -42,7 +43,31 @@ std::string unquoted(const std::string& value) {
   return value;
 }
 
+/// Whether a line with this behind `key =` gives the value.
+bool reads_as(const std::string& written, const std::string& value) {
+  const auto line = without_comment("key = " + written);
+  return !leaves_quote_open(line) && written.find('\n') == std::string::npos && unquoted(trim(line.substr(5))) == value;
+}
+
+std::string written_value(const std::string& key, const std::string& value) {
+  for (const auto& written : {value, "\"" + value + "\""})
+    if (reads_as(written, value)) return written;
+  throw UsageError(
+      fmt::format("{} is '{}', which no line of a config can hold: change its quotes or '#'", key, excerpt(value)));
+}
+
 }  // namespace
+
+std::string config_file_text(const Options& options) {
+  std::map<std::string, std::string> sections;
+  for (const auto& [key, value] : options.texts()) {
+    const auto dot = key.rfind('.');
+    sections[key.substr(0, dot)] += fmt::format("{} = {}\n", key.substr(dot + 1), written_value(key, value));
+  }
+  std::string text;
+  for (const auto& [name, lines] : sections) text += fmt::format("[{}]\n{}", name, lines);
+  return text;
+}
 
 constexpr std::size_t longest_line = 65536;
 

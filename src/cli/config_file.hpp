@@ -11,6 +11,9 @@ namespace trainrt::cli {
 /// repeated key, a quote that is not closed.
 Options read_config_file(const std::string& path);
 
+/// A file that read_config_file() reads as these keys. UsageError for a value that no line of a file can hold.
+std::string config_file_text(const Options& options);
+
 /// Takes "--section.key=value" into options: it beats the file. UsageError if it is not of that form or was given twice.
 void take_override(Options& options, const std::string& word);
 

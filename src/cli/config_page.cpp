@@ -11,6 +11,7 @@
 #include "data/format.hpp"
 #include "metrics/sink.hpp"
 #include "trainer/callback_kind.hpp"
+#include "tune/sweep.hpp"
 
 namespace trainrt::cli {
 
@@ -83,6 +84,12 @@ std::string config_page() {
     if (!sink->options.empty()) text += head_of(fmt::format("sink.{}", sink->name), sink->help) + keys_text(sink->options);
   for (const auto* callback : trainer::callback_table())
     text += head_of(fmt::format("callback.{}", callback->name), callback->help) + keys_text(callback->options);
+  text += head_of("tune", "a search over hyperparameters, which `trainrt tune` runs; a run has none of it") +
+          keys_text(tune::sweep_options());
+  text += head_of("tune.space", "what trials set: lr = loguniform(1e-4, 1e-1)");
+  for (const auto* scheduler : tune::scheduler_table())
+    if (!scheduler->options.empty())
+      text += head_of(fmt::format("tune.{}", scheduler->name), scheduler->help) + keys_text(scheduler->options);
   return text;
 }
 

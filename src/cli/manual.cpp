@@ -19,6 +19,7 @@
 #include "data/format.hpp"
 #include "metrics/sink.hpp"
 #include "trainer/callback_kind.hpp"
+#include "tune/sweep.hpp"
 
 namespace trainrt::cli {
 
@@ -73,6 +74,9 @@ std::string config_section() {
     if (!sink->options.empty()) text += keys(fmt::format("Keys of [sink.{}]", sink->name), sink->options);
   for (const auto* callback : trainer::callback_table())
     text += keys(fmt::format("Keys of [callback.{}]", callback->name), callback->options);
+  text += keys("Keys of [tune], of a sweep", tune::sweep_options());
+  for (const auto* scheduler : tune::scheduler_table())
+    if (!scheduler->options.empty()) text += keys(fmt::format("Keys of [tune.{}]", scheduler->name), scheduler->options);
   return text;
 }
 

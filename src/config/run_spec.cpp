@@ -22,6 +22,9 @@ Options* free_section_of(std::string& key, const OptionValue& value, RunSpec& sp
     key = rest;
     return section == "loop" ? &spec.loop : &spec.stop;
   }
+  if (section == "tune")
+    throw UsageError(fmt::format("{}: '{}' is a key of a sweep, which `trainrt tune --config FILE` runs; a run has none",
+                                 value.origin, key));
   if (section != "data" && section != "sink" && section != "callback") return nullptr;
   const auto end_of_name = rest.find('.');
   if (end_of_name == std::string::npos || end_of_name == 0)

@@ -15,6 +15,7 @@
 #include "trainer/advice.hpp"
 #include "trainer/callback_kind.hpp"
 #include "trainer/reported.hpp"
+#include "trainer/stopping_callback.hpp"
 
 namespace trainrt {
 
@@ -56,6 +57,8 @@ Callbacks::Callbacks(const config::RunSpec& spec, const std::vector<std::shared_
   presence_.any = !callbacks_.empty();
   FirstRank(rank).does([&] {
     presence_.all_ranks = std::ranges::any_of(callbacks_, [](const auto& callback) { return callback->wants_all_ranks(); });
+    presence_.may_stop = std::ranges::any_of(
+        callbacks_, [](const auto& callback) { return dynamic_cast<StoppingCallback*>(callback.get()) != nullptr; });
   });
 }
 
@@ -95,6 +98,13 @@ void Callbacks::finish(const std::string& run_dir, const Conclusion& conclusion,
     call("on_finish", [&](Callback& callback) { callback.on_finish(result); });
   };
   comm::agreed_on_first(communicator, finish, with_advice);
+}
+
+std::string Callbacks::stop_reason() const {
+  for (const auto& callback : callbacks_)
+    if (auto* const stopping = dynamic_cast<StoppingCallback*>(callback.get()))
+      if (auto reason = stopping->stop_reason(); is_first_ && !reason.empty()) return reason;
+  return {};
 }
 
 void Callbacks::take_ranks(const std::vector<metrics::Record>& of_ranks) {

@@ -27,6 +27,7 @@ class Callbacks {
   struct Presence {
     bool any = false;
     bool all_ranks = false;  ///< one wants what each rank has reported
+    bool may_stop = false;   ///< one may end the run
   };
   const Presence& presence() const { return presence_; }
   void take(const Presence& of_first) { presence_ = of_first; }
@@ -39,6 +40,8 @@ class Callbacks {
   // Not collective.
   /// What each rank gives the next report, if one is to see it.
   void take_ranks(const std::vector<metrics::Record>& of_ranks);
+  /// Why a callback ends the run after the last report(); "" if none does, and on other ranks.
+  std::string stop_reason() const;
   /// Throws Error that names the callback.
   void report(const metrics::Record& record) const;
   /// Rank 0 has callbacks, and is not this one: it is to hear of a failure of this one alone.

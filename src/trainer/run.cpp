@@ -71,7 +71,7 @@ struct Start {
 
 /// Rank 0's to all.
 void share_numbers(Start& start, Communicator& communicator) {
-  std::array<std::int64_t, 6> numbers{};
+  std::array<std::int64_t, 7> numbers{};
   auto& listed = start.earlier.listed;
   if (start.records) {
     const auto& records = *start.records;
@@ -81,13 +81,14 @@ void share_numbers(Start& start, Communicator& communicator) {
                records.next_checkpoint(),
                static_cast<std::int64_t>(listed.size()),
                start.callbacks.presence().any,
-               start.callbacks.presence().all_ranks};
+               start.callbacks.presence().all_ranks,
+               start.callbacks.presence().may_stop};
   }
   communicator.broadcast(Buffer{numbers.data(), numbers.size(), DType::i64}, 0, "number of the attempt");
   start.attempt = static_cast<int>(numbers[0]);
   start.workers = static_cast<int>(numbers[1]);
   start.earlier.next = numbers[2];
-  start.callbacks.take({numbers[4] != 0, numbers[5] != 0});
+  start.callbacks.take({numbers[4] != 0, numbers[5] != 0, numbers[6] != 0});
   listed.resize(static_cast<std::size_t>(numbers[3]));
   start.run_id = communicator.broadcast_text(start.records ? start.records->run_id() : "", 0);
   if (!listed.empty())

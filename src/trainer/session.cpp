@@ -184,10 +184,21 @@ void Session::report(const Metrics& metrics, const ReportOptions& options, const
     attempt_.callbacks.take_ranks(trainer::reports_of_ranks(metrics, progress_.iteration, communicator_));
   comm::agreed(
       communicator_, [&] { reporter_->write(std::move(record), progress_.step, time_so_far()); }, trainer::with_advice);
+  if (ends_by_callback()) outcome.stop = batch::ended_early;
   datasets_.warn_if_starving();
   fault_point("reported");
   saves_.advance(outcome.saves);
   obey(outcome, spec_.checkpoint.every.due_at_report(progress_.iteration), given ? &*given : nullptr);
+}
+
+/// Whether one of rank 0's callbacks ends the run. Collective.
+bool Session::ends_by_callback() {
+  if (!attempt_.callbacks.presence().may_stop) return false;
+  const auto reason = attempt_.callbacks.stop_reason();
+  if (!reason.empty()) stops_.request(reason);
+  std::array<std::int64_t, 1> ends = {reason.empty() ? 0 : 1};
+  communicator_.all_reduce(ends, Op::max, "whether a callback ends the run");
+  return ends[0] != 0;
 }
 
 /// Samples that datasets have skipped on all ranks, in this attempt.

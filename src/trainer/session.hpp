@@ -127,6 +127,7 @@ class Session {
   void take_restored(const std::string& directory, const checkpoint::Meta& meta);
   void make_alike(const checkpoint::LoadResult* loaded);
   void compare_replicas();
+  bool ends_by_callback();
   void add_skipped(metrics::Record& record);
   metrics::TimeSoFar time_so_far() const;
   void obey(const trainer::StopVote::Outcome& outcome, bool checkpoint_due, const Given* reported = nullptr);

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from guides import GUIDES, block, blocks, guide, name_of, prose, spans  # noqa: E402
 from harness import *  # noqa: E402,F403
 
-SECTIONS = ("run", "train", "scaling", "checkpoint", "metrics", "failure", "stop")
+SECTIONS = ("run", "train", "scaling", "checkpoint", "metrics", "failure", "stop", "tune")
 FILE_ENDINGS = ("ini", "py", "sbatch", "cpp", "json", "h5", "csv")  # train.ini is no key
 FASHION = Path("/usr/share/datasets/fashion-mnist")
 
@@ -32,9 +32,10 @@ def known():
     if not _known:
         parts = {part.splitlines()[0].split(":")[0].split(" (")[0]: re.findall(r"^  ([\w.]+) ", part, re.M) for part in output("list").split("\n\n")}
         _known["keys"] = set(parts["config keys"])
+        _known["tune"] = set(parts["keys of [tune], of a sweep"])
         _known["stop"] = set(parts["keys of [stop]"]) - {"METRIC"}
         _known["data"] = {key for title, keys in parts.items() if "data" in title and "[stop]" not in title and "[sink." not in title and "[callback." not in title for key in keys}
-        _known["plugins"] = {f"{title[9:-1]}.{key}" for title, keys in parts.items() if title.startswith(("keys of [sink.", "keys of [callback."))
+        _known["plugins"] = {f"{title[9:-1]}.{key}" for title, keys in parts.items() if title.startswith(("keys of [sink.", "keys of [callback.", "keys of [tune."))
                              for key in keys}
         names = re.findall(r"^  (\w+) ", output("help").split("commands\n")[1].split("\n\n")[0], re.M)
         _known["commands"] = {name: output("help", name) for name in names}
@@ -43,11 +44,13 @@ def known():
 
 
 def is_key(section, key):
-    if section == "loop":
+    if section in ("loop", "tune.space"):
         return True
+    if section == "tune":
+        return f"tune.{key}" in known()["tune"] or key in {"space", *(title.split(".")[1] for title in known()["plugins"])}
     if section == "stop":
         return not key.startswith("patience") or key in known()["stop"]
-    if section.startswith(("sink.", "callback.")):
+    if section.startswith(("sink.", "callback.", "tune.")):
         return f"{section}.{key}" in known()["plugins"]
     if section.startswith("data."):
         return key in known()["data"]
@@ -241,7 +244,7 @@ def the_guide_to_the_config_shows_what_help_prints():
 def the_config_with_every_key_has_each_with_its_default():
     text = output("help", "config")
     named = {f"{section}.{key}" for _, section, key in keys_of(text)}
-    none(sorted((known()["keys"] | {f"stop.{key}" for key in known()["stop"]} | {f"data.NAME.{key}" for key in known()["data"]} | known()["plugins"]) - named))
+    none(sorted((known()["keys"] | {f"stop.{key}" for key in known()["stop"]} | {f"data.NAME.{key}" for key in known()["data"]} | known()["plugins"] | known()["tune"]) - named))
     reader = configparser.ConfigParser(inline_comment_prefixes=("#",), interpolation=None)
     reader.read_string(text)
     defaults = dict(re.findall(r"^  (\w+\.\w+) .*(?:\(|; )default (.*)\)$", output("list"), re.M))
@@ -331,7 +334,7 @@ def every_command_has_a_manual_page_without_warnings():
     check_exit(run([TRAINRT, "help", "--man-pages", folder]), FINISHED)
     equal({path.name for path in folder.iterdir()}, {"trainrt.1", *(f"trainrt-{name}.1" for name in known()["commands"])}, "pages")
     text = (folder / "trainrt.1").read_text()
-    none([f"trainrt.1 lacks {key}" for key in known()["keys"] if f"\\fB{key}\\fR" not in text])
+    none([f"trainrt.1 lacks {key}" for key in known()["keys"] | known()["tune"] if f"\\fB{key}\\fR" not in text])
     groff = shutil.which("groff")
     if groff is None:
         skip("groff is not there: pages are not tried")

@@ -57,7 +57,8 @@ LIBRARIES = {
 WITHOUT_KEYS = ("core", "io", "comm", "device", "checkpoint", "launch", "batch", "rundir", "watch", "metrics", "data")
 PLUGIN_FOLDERS = ("launch/launchers", "comm/backends", "comm/gpu_backends", "data/formats", "data/transforms", "data/augmentations", "metrics/sinks", "trainer/callbacks", "cli/commands", "cli/doctor", "cli/exporters",
                   "frameworks/builtin", "frameworks/program/environments", "frameworks/program/stage/formats", "tune/searchers", "tune/schedulers")
-MAY_EXIT = ("src/cli/main/", "src/launch/launchers/", "src/frameworks/program/child.cpp", "src/launch/rank_group.cpp")  # the last two: a child before it is a program
+MAY_EXIT = ("src/cli/main/", "src/launch/launchers/", "src/frameworks/program/child.cpp", "src/launch/rank_group.cpp",
+            "src/tune/trial_process.cpp")  # the last three: a child before it is a program
 STANDARD = set("""algorithm any array atomic barrier bit bitset charconv chrono codecvt compare complex concepts condition_variable
 coroutine deque exception execution filesystem format forward_list fstream functional future initializer_list iomanip ios iosfwd
 iostream istream iterator latch limits list locale map memory memory_resource mutex new numbers numeric optional ostream queue random

@@ -17,6 +17,7 @@
 #include "metrics/sink.hpp"
 #include "trainer/callback_kind.hpp"
 #include "trainer/module_loader.hpp"
+#include "tune/sweep.hpp"
 
 namespace trainrt::cli::plugins {
 
@@ -39,6 +40,17 @@ void print_table(std::string_view title, PluginTable<Record> table) {
   for (const auto* record : table) fmt::print("  {:<28} {}\n", record->name, record->help);
 }
 
+/// The same, and the keys of each in its section [SECTION.NAME].
+template <class Record>
+void print_with_keys(std::string_view title, PluginTable<Record> table, std::string_view section) {
+  print_table(title, table);
+  for (const auto* record : table) {
+    if (record->options.empty()) continue;
+    fmt::print("\nkeys of [{}.{}]\n", section, record->name);
+    print_options(record->options);
+  }
+}
+
 ExitCode list_command(std::span<const std::string> words) {
   parse_arguments(words, {.with_value = {}, .switches = {}, .usage = std::string(list_usage)});
   fmt::print("train functions\n");
@@ -59,17 +71,12 @@ ExitCode list_command(std::span<const std::string> words) {
     fmt::print("\ndata format {}: {}\n", format->name, format->help);
     print_options(format->options);
   }
-  print_table("metric sinks", metrics::sink_table());
-  for (const auto* sink : metrics::sink_table()) {
-    if (sink->options.empty()) continue;
-    fmt::print("\nkeys of [sink.{}]\n", sink->name);
-    print_options(sink->options);
-  }
-  print_table("callbacks (run.callbacks)", trainer::callback_table());
-  for (const auto* callback : trainer::callback_table()) {
-    fmt::print("\nkeys of [callback.{}]\n", callback->name);
-    print_options(callback->options);
-  }
+  print_with_keys("metric sinks", metrics::sink_table(), "sink");
+  print_with_keys("callbacks (run.callbacks)", trainer::callback_table(), "callback");
+  fmt::print("\nkeys of [tune], of a sweep (trainrt tune)\n");
+  print_options(tune::sweep_options());
+  print_table("searchers (tune.searcher)", tune::searcher_table());
+  print_with_keys("schedulers of trials (tune.scheduler)", tune::scheduler_table(), "tune");
   print_table("frameworks whose variables programs get (program.env)", program::environment_table());
   print_table("export formats", exporter_table());
   print_table("launchers", launch::launcher_table());

@@ -21,6 +21,7 @@
 #include "trainer/advice.hpp"
 #include "trainer/rank_start.hpp"
 #include "trainer/run.hpp"
+#include "tune/trial_callback.hpp"
 #include "watch/crash_report.hpp"
 
 namespace trainrt::cli::plugins {
@@ -31,6 +32,13 @@ namespace {
 
 constexpr int most_local_ranks = 4096;
 constexpr std::string_view run_usage = "[-n N] [--config FILE] [--section.key=value ...] [-- COMMAND ARGS]";
+
+/// Which trial of a sweep this run is; programs that it starts are none.
+std::optional<std::string> own_trial() {
+  auto trial = Environment::of_process().text(tune::trial_variable);
+  unsetenv(tune::trial_variable);
+  return trial;
+}
 
 ExitCode run_on(launch::Launch& launch, Prepared& prepared) {
   auto communicator = comm::open_communicator(launch, trainer::comm_options_of(prepared));
@@ -43,6 +51,7 @@ ExitCode run_on(launch::Launch& launch, Prepared& prepared) {
       take_declared(*prepared.spec);
       trainer::check_spec(*prepared.spec);
       training = training_of(*prepared.spec);
+      if (const auto trial = own_trial()) training.call.callbacks.push_back(tune::trial_callback(*trial));
     };
     trainer::agree_on_start(prepared, launch, communicator, prepare);
     trainer::say_ranks(world, *communicator, described(*prepared.spec, training.call));

@@ -1,10 +1,10 @@
 // In a batch script: keeps a run going inside its allocation, and brings it back into the next.
-#include <cstdlib>
 #include <filesystem>
 
 #include "batch/slurm_job.hpp"
 #include "cli/command.hpp"
 #include "cli/load_spec.hpp"
+#include "cli/prepare_srun.hpp"
 #include "cli/supervisor.hpp"
 #include "core/environment.hpp"
 
@@ -25,14 +25,6 @@ batch::SlurmJob this_job(const Environment& environment) {
         "trainrt supervise works inside a Slurm allocation, and SLURM_JOB_ID is not set: submit it with sbatch "
         "jobs/train.sbatch CONFIG, or call it under salloc. Without Slurm: mpiexec -n N trainrt --config FILE");
   return *job;
-}
-
-/// What srun needs and a batch script of the user's own may lack.
-void prepare_srun(const Environment& environment) {
-  setenv("SLURM_EXIT_ERROR", std::to_string(batch::exit_of_srun).c_str(), 1);
-  setenv("SLURM_MPI_TYPE", "pmix", 0);
-  if (const auto cpus = environment.text("SLURM_CPUS_PER_TASK"))
-    setenv("SRUN_CPUS_PER_TASK", cpus->c_str(), 0);  // srun does not take it from the job since Slurm 22.05
 }
 
 ExitCode supervise_command(std::span<const std::string> words) {

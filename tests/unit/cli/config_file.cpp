@@ -127,3 +127,27 @@ TEST_CASE("no time or count of the config is outside what the run can count") {
   }
   CHECK_NOTHROW(spec("[checkpoint]\nevery = 0.001 s\n[failure]\nhang_timeout = 1e9 s"));
 }
+
+TEST_CASE("keys that are written as a file are read as the same, or refused") {
+  Options options;
+  const std::vector<std::string> values{"0.1",
+                                        "",
+                                        "a b",
+                                        "a # b",
+                                        "a;b ; c",
+                                        R"("x" y "z")",
+                                        R"("whole")",
+                                        R"(p "a # b")",
+                                        R"(p "a" # b)",
+                                        " blanks ",
+                                        "#",
+                                        "python3 -c 'f(\"#\")'"};
+  for (std::size_t i = 0; i < values.size(); ++i) options.set("loop.key" + std::to_string(i), {values[i], ""});
+  options.set("data.train.source", {"/a/*.csv", ""});
+  CHECK(ConfigFile(config_file_text(options)).read().texts() == options.texts());
+  for (const auto* value : {"one \" quote", "two\nlines"}) {
+    Options bad;
+    bad.set("loop.key", {value, ""});
+    CHECK_THROWS_WITH(config_file_text(bad), Contains("loop.key") && Contains("no line of a config can hold"));
+  }
+}

@@ -1,0 +1,97 @@
+#include "tune/claims.hpp"
+
+#include <filesystem>
+#include <mutex>
+
+#include <fmt/format.h>
+
+#include "core/host.hpp"
+#include "io/exclusive.hpp"
+#include "io/file.hpp"
+#include "rundir/attempt_files.hpp"
+#include "rundir/owner.hpp"
+
+namespace trainrt::tune {
+
+namespace {
+
+constexpr double pause_between_questions_s = 5;  // Slurm may be the one who is asked
+
+std::string file_of(const Sweep& sweep, std::uint64_t trial, int attempt) {
+  return fmt::format("{}/{:06}.{:04}", sweep.claims(), trial, attempt);
+}
+
+bool run_is_alive(const std::string& run_dir) {
+  if (!std::filesystem::exists(run_dir + "/attempts")) return false;
+  const auto newest = rundir::read_attempts(run_dir, 1);
+  return !newest.empty() && newest.back().end.empty() && rundir::attempt_is_alive(run_dir, newest.back());
+}
+
+}  // namespace
+
+std::optional<Claim> Claims::next(const History& history) {
+  static std::mutex turn;  // files of one name are made by one thread of a process at a time (io/exclusive.hpp)
+  const std::lock_guard lock(turn);
+  if (const auto found = interrupted(history)) return found;
+  if (const auto found = fresh(history)) return found;
+  return abandoned(history);
+}
+
+std::optional<Claim> Claims::interrupted(const History& history) {
+  for (const auto& [number, trial] : history.trials())
+    if (!trial.is_over(sweep_.max_failures()) && trial.state != Trial::State::running && claim(number, trial.attempt + 1))
+      return Claim{number, trial.attempt + 1};
+  return std::nullopt;
+}
+
+std::optional<Claim> Claims::fresh(const History& history) {
+  for (; next_fresh_ < sweep_.trials(); ++next_fresh_)
+    if (!history.trials().contains(next_fresh_) && claim(next_fresh_, 1)) return Claim{next_fresh_++, 1};
+  return std::nullopt;
+}
+
+/// All have been claimed by somebody, who may have died since, before the journal had a word of it or after.
+std::optional<Claim> Claims::abandoned(const History& history) {
+  for (std::uint64_t number = 0; number < sweep_.trials(); ++number) {
+    const auto known = history.trials().find(number);
+    if (known != history.trials().end() && known->second.is_over(sweep_.max_failures())) continue;
+    const int begun = known == history.trials().end() ? 0 : known->second.attempt;
+    int attempt = std::max(begun, 1);
+    while (std::filesystem::exists(file_of(sweep_, number, attempt + 1))) ++attempt;
+    const auto writer = writer_of(number, attempt);
+    if (writer && !runs(history, number, *writer) && claim(number, attempt + 1)) return Claim{number, attempt + 1};
+  }
+  return std::nullopt;
+}
+
+bool Claims::claim(std::uint64_t trial, int attempt) const {
+  return io::create_exclusive(file_of(sweep_, trial, attempt), std::to_string(writer_));
+}
+
+std::optional<int> Claims::writer_of(std::uint64_t trial, int attempt) const {
+  const auto path = file_of(sweep_, trial, attempt);
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  const auto number = parse_integer(io::read_file(path));
+  return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
+}
+
+/// The process that claimed it lives, or the run itself does, which that one started.
+bool Claims::runs(const History& history, std::uint64_t trial, int writer) {
+  if (writer == writer_) return false;
+  const auto now_s = monotonic_seconds();
+  if (auto& asked_at_s = alive_at_s_[writer]; asked_at_s > 0 && now_s < asked_at_s + pause_between_questions_s) return true;
+  if (!is_alive(history, writer) && !run_is_alive(sweep_.directory() + "/" + sweep_.name_of(trial))) return false;
+  alive_at_s_[writer] = now_s;
+  return true;
+}
+
+bool Claims::is_alive(const History& history, int writer) const {
+  const auto owner = history.writers().find(writer);
+  if (owner == history.writers().end()) return true;  // its first record is on its way
+  const rundir::OwnerFacts facts{.start_time_of = process_start_time,
+                                 .job_is_alive = rundir::slurm_job_is_alive,
+                                 .heartbeat_age_s = io::age_seconds(journal_file(sweep_.journal(), writer))};
+  return rundir::is_alive(owner->second, rundir::this_owner(), facts);
+}
+
+}  // namespace trainrt::tune

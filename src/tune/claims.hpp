@@ -1,0 +1,41 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "tune/history.hpp"
+#include "tune/sweep.hpp"
+
+namespace trainrt::tune {
+
+/// The right to run one attempt of a trial: a file that one process alone can make.
+struct Claim {
+  std::uint64_t trial = 0;
+  int attempt = 0;
+};
+
+/// Finds the trial that a process runs next, and claims it, so that no other does.
+class Claims {
+ public:
+  Claims(const Sweep& sweep, int writer) : sweep_(sweep), writer_(writer) {}
+
+  /// First what was interrupted, then a new one, then what somebody has left who is dead; nullopt if there is none now.
+  std::optional<Claim> next(const History& history);
+
+ private:
+  std::optional<Claim> interrupted(const History& history);
+  std::optional<Claim> fresh(const History& history);
+  std::optional<Claim> abandoned(const History& history);
+  bool claim(std::uint64_t trial, int attempt) const;
+  std::optional<int> writer_of(std::uint64_t trial, int attempt) const;
+  bool runs(const History& history, std::uint64_t trial, int writer);
+  bool is_alive(const History& history, int writer) const;
+
+  const Sweep& sweep_;
+  int writer_;
+  std::uint64_t next_fresh_ = 0;
+  std::map<int, double> alive_at_s_;  ///< when a writer was last found alive
+};
+
+}  // namespace trainrt::tune

@@ -1,0 +1,24 @@
+// Every trial runs to its end.
+#include "tune/scheduler.hpp"
+
+namespace trainrt::tune::plugins {
+
+namespace {
+
+class Fifo final : public Scheduler {
+ public:
+  bool wants(std::uint64_t, std::int64_t) const override { return false; }
+  void observe(const TrialReport&) override {}
+  bool stops(const TrialReport&) const override { return false; }
+};
+
+}  // namespace
+
+extern const SchedulerKind fifo;
+const SchedulerKind fifo{
+    .name = "fifo",
+    .help = "every trial runs to its end",
+    .options = {},
+    .open = [](const Options&, std::uint64_t) -> std::unique_ptr<Scheduler> { return std::make_unique<Fifo>(); }};
+
+}  // namespace trainrt::tune::plugins

@@ -1,0 +1,164 @@
+#include "tune/search_space.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "core/text.hpp"
+
+namespace trainrt::tune {
+
+namespace {
+
+constexpr double most_exact = 9007199254740992.0;  // 2^53
+constexpr std::string_view calls =
+    "uniform(LOW, HIGH), quniform(LOW, HIGH, STEP), loguniform(LOW, HIGH), randint(LOW, HIGH), lograndint(LOW, HIGH), "
+    "choice(A, B, ...), grid(A, B, ...)";
+
+/// Between commas that no quotes enclose.
+std::vector<std::string> arguments_of(std::string_view text) {
+  std::vector<std::string> parts(1);
+  char quote = 0;
+  for (const char c : text) {
+    if (quote == 0 && c == ',') {
+      parts.emplace_back();
+      continue;
+    }
+    if (quote == 0 && (c == '"' || c == '\'')) {
+      quote = c;
+    } else if (c == quote) {
+      quote = 0;
+    }
+    parts.back() += c;
+  }
+  if (quote != 0) throw UsageError("a quote is not closed");
+  for (auto& part : parts) {
+    part = trim(part);
+    if (part.size() >= 2 && (part.front() == '"' || part.front() == '\'') && part.back() == part.front())
+      part = part.substr(1, part.size() - 2);
+  }
+  return parts;
+}
+
+double number_in(const std::string& text, bool is_whole) {
+  const auto number = parse_real(text);
+  if (!number) throw UsageError(fmt::format("'{}' is no number", text));
+  if (is_whole && (std::floor(*number) != *number || std::abs(*number) > most_exact))
+    throw UsageError(fmt::format("'{}' is no whole number", text));
+  return *number;
+}
+
+Domain interval(const std::vector<std::string>& words, Interval made, bool has_step) {
+  const std::size_t count = has_step ? 3 : 2;
+  if (words.size() != count) throw UsageError(fmt::format("it takes {} numbers, and has {}", count, words.size()));
+  made.low = number_in(words[0], made.is_whole);
+  made.high = number_in(words[1], made.is_whole);
+  if (has_step) made.step = number_in(words[2], made.is_whole);
+  if (made.low >= made.high)
+    throw UsageError(fmt::format("low is {}, and high is {}: low must be below high", words[0], words[1]));
+  if (made.is_log && made.low <= 0) throw UsageError(fmt::format("low is {}: it must be above 0", words[0]));
+  if (has_step && !(made.step > 0 && made.step <= made.high - made.low))
+    throw UsageError(fmt::format("the step is {}: it must be above 0, and no more than high - low", words[2]));
+  return made;
+}
+
+Domain choice(std::vector<std::string> words, bool is_grid) {
+  if (words.size() == 1 && words.front().empty()) throw UsageError("it names no value");
+  return Choice{std::move(words), is_grid};
+}
+
+const auto& makers() {
+  using Words = std::vector<std::string>;
+  static const std::map<std::string_view, std::function<Domain(const Words&)>> made{
+      {"uniform", [](const Words& words) { return interval(words, {}, false); }},
+      {"quniform", [](const Words& words) { return interval(words, {}, true); }},
+      {"loguniform", [](const Words& words) { return interval(words, {.is_log = true}, false); }},
+      {"randint", [](const Words& words) { return interval(words, {.is_whole = true}, false); }},
+      {"lograndint", [](const Words& words) { return interval(words, {.is_log = true, .is_whole = true}, false); }},
+      {"choice", [](const Words& words) { return choice(words, false); }},
+      {"grid", [](const Words& words) { return choice(words, true); }}};
+  return made;
+}
+
+/// A bare name means [loop].
+std::string config_key(const std::string& name) { return name.find('.') == std::string::npos ? "loop." + name : name; }
+
+const Choice* grid_of(const Domain& domain) {
+  const auto* choice = std::get_if<Choice>(&domain);
+  return choice != nullptr && choice->is_grid ? choice : nullptr;
+}
+
+double in_interval(const Interval& interval, double unit) {
+  const auto between = [unit](double low, double high) { return low + unit * (high - low); };
+  auto value = interval.is_log ? std::exp(between(std::log(interval.low), std::log(interval.high)))
+                               : between(interval.low, interval.high);
+  if (interval.is_whole) return std::min(std::floor(value), interval.high - 1);
+  if (interval.step > 0) value = std::round(value / interval.step) * interval.step;
+  return std::clamp(value, interval.low, interval.high);
+}
+
+}  // namespace
+
+Domain domain_of(const std::string& text) {
+  const auto trimmed = trim(text);
+  const auto open = trimmed.find('(');
+  if (open == std::string::npos || !trimmed.ends_with(')')) return Choice{{trimmed}, true};
+  const auto name = trim(trimmed.substr(0, open));
+  const auto maker = makers().find(name);
+  if (maker == makers().end()) {
+    std::vector<std::string> names;
+    for (const auto& [known, function] : makers()) names.emplace_back(known);
+    throw UsageError(
+        fmt::format("there is no '{}'{}; there are: {}, or one value", name, did_you_mean(name, names), calls));
+  }
+  try {
+    return maker->second(arguments_of(trimmed.substr(open + 1, trimmed.size() - open - 2)));
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}", trimmed, error.what()));
+  }
+}
+
+std::string value_at(const Domain& domain, double unit) {
+  if (const auto* choice = std::get_if<Choice>(&domain)) {
+    const auto count = choice->values.size();
+    return choice->values[std::min(static_cast<std::size_t>(unit * static_cast<double>(count)), count - 1)];
+  }
+  const auto& interval = std::get<Interval>(domain);
+  const auto value = in_interval(interval, unit);
+  return interval.is_whole ? fmt::format("{}", static_cast<std::int64_t>(value)) : fmt::format("{}", value);
+}
+
+SearchSpace::SearchSpace(const Options& space) {
+  for (const auto& name : space.keys()) try {
+      dimensions_.push_back({config_key(name), domain_of(space.text(name)), space.find(name)->origin});
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("{}: [tune.space] {}: {}", space.find(name)->origin, name, error.what()));
+    }
+  if (dimensions_.empty()) throw UsageError("[tune.space] names no key: lr = loguniform(1e-4, 1e-1), for example");
+}
+
+std::uint64_t SearchSpace::grid_size() const {
+  std::uint64_t size = 1;
+  for (const auto& dimension : dimensions_)
+    if (const auto* grid = grid_of(dimension.domain)) size *= grid->values.size();
+  return size;
+}
+
+Params SearchSpace::at(std::uint64_t combination, std::span<const double> units) const {
+  Params params;
+  for (std::size_t i = 0; i < dimensions_.size(); ++i) {
+    const auto& [key, domain, origin] = dimensions_[i];
+    if (const auto* grid = grid_of(domain)) {
+      params[key] = grid->values[combination % grid->values.size()];
+      combination /= grid->values.size();
+    } else {
+      params[key] = value_at(domain, units[i]);
+    }
+  }
+  return params;
+}
+
+}  // namespace trainrt::tune

@@ -1,0 +1,250 @@
+#include "tune/sweep.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <trainrt/error.hpp>
+
+#include "config/run_spec.hpp"
+#include "core/text.hpp"
+#include "io/exclusive.hpp"
+#include "io/file.hpp"
+
+namespace trainrt::tune {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view section = "tune.";
+constexpr std::string_view space_section = "tune.space.";
+constexpr std::string_view memory_name = "/sweep.json";
+
+const std::array<OptionSpec, 10> all_options{{
+    {.key = "tune.metric", .help = "the name of the reported number by which trials are compared", .required = true},
+    {.key = "tune.mode",
+     .default_value = "max",
+     .help = "whether a larger metric is better, or a smaller one",
+     .choices = {"min", "max"}},
+    {.key = "tune.num_samples",
+     .type = OptionType::integer,
+     .default_value = "1",
+     .help = "trials; with grids so many for each of their combinations",
+     .range = {.least = 1, .most = 1e7}},
+    {.key = "tune.searcher", .default_value = "random", .help = "where trials lie in the space; `trainrt list` shows them"},
+    {.key = "tune.searcher_program",
+     .help = "a command for /bin/sh that says instead where the next trial lies, out of all trials so far (src/tune)"},
+    {.key = "tune.scheduler",
+     .default_value = "fifo",
+     .help = "which trials end before their time; its keys are in [tune.NAME]"},
+    {.key = "tune.seed",
+     .type = OptionType::integer,
+     .default_value = "1",
+     .help = "of what is drawn: the same sweep has the same trials",
+     .range = {.least = 0, .most = 1e15}},
+    {.key = "tune.workers",
+     .type = OptionType::integer,
+     .default_value = "1",
+     .help = "ranks a trial",
+     .range = {.least = 1, .most = 1e6}},
+    {.key = "tune.max_concurrent_trials",
+     .type = OptionType::integer,
+     .default_value = "0",
+     .help = "trials at once of one `trainrt tune`; 0: as many as the job has tasks for, or one outside Slurm",
+     .range = {.least = 0, .most = 10000}},
+    {.key = "tune.max_failures",
+     .type = OptionType::integer,
+     .default_value = "2",
+     .help = "so often a trial that fails is tried again; the sweep goes on without it then",
+     .range = {.least = 0, .most = 1e6}},
+}};
+
+bool is_scheduler(const std::string& name) {
+  const auto names = names_of(scheduler_table());
+  return std::ranges::find(names, name) != names.end();
+}
+
+/// Sorts the keys of a config: those of [tune], by section; what is left is a run's.
+struct Sorted {
+  Options sweep, space, trial;
+  std::map<std::string, Options> schedulers;
+};
+
+Sorted sorted(const Options& config) {
+  Sorted found;
+  for (const auto& key : config.keys()) {
+    const auto& value = *config.find(key);
+    if (!key.starts_with(section)) {
+      found.trial.set(key, value);
+    } else if (key.starts_with(space_section)) {
+      found.space.set(key.substr(space_section.size()), value);
+    } else if (const auto dot = key.find('.', section.size()); dot != std::string::npos) {
+      const auto name = key.substr(section.size(), dot - section.size());
+      if (!is_scheduler(name))
+        throw UsageError(fmt::format("{}: there is no scheduler '{}' for [tune.{}]; there are: {}", value.origin, name,
+                                     name, join(names_of(scheduler_table()))));
+      found.schedulers[name].set(key.substr(dot + 1), value);
+    } else {
+      found.sweep.set(key, value);
+    }
+  }
+  return found;
+}
+
+Options checked_scheduler(const std::string& name, const Options& config) {
+  const auto& kind = find_plugin(scheduler_table(), name, "scheduler");
+  const auto all = sorted(config).schedulers;
+  const auto given = all.find(name);
+  return checked(given == all.end() ? Options() : given->second, kind.options, fmt::format("[tune.{}]", name));
+}
+
+/// "tune.space.lr was 'uniform(0, 1)' and is 'uniform(0, 2)'", for each key but those that may change.
+std::string differences(const Json& before, const std::map<std::string, std::string>& now) {
+  std::vector<std::string> found;
+  const auto may_change = [](const std::string& key) {
+    return key == "tune.num_samples" || key == "tune.max_concurrent_trials" || key == "tune.max_failures";
+  };
+  for (const auto& [key, value] : now)
+    if (!may_change(key) && before.value(key, "") != value)
+      found.push_back(fmt::format("{} was '{}' and is '{}'", key, before.value(key, ""), value));
+  for (const auto& [key, value] : before.items())
+    if (!may_change(key) && !now.contains(key))
+      found.push_back(fmt::format("{} was '{}' and is left out", key, value.get<std::string>()));
+  return join(found);
+}
+
+/// Puts a value into a command where it has {lr}; false if it has none.
+bool fill_in(std::string& program, const std::string& key, const std::string& value) {
+  const auto mark = fmt::format("{{{}}}", key.starts_with("loop.") ? key.substr(5) : key);
+  const auto quoted = shell_quoted(value);
+  bool is_filled_in = false;
+  for (auto at = program.find(mark); at != std::string::npos; at = program.find(mark, at + quoted.size())) {
+    program.replace(at, mark.size(), quoted);
+    is_filled_in = true;
+  }
+  return is_filled_in;
+}
+
+}  // namespace
+
+std::span<const OptionSpec> sweep_options() { return all_options; }
+
+Sweep::Sweep(const Options& config) : config_(config) {
+  auto parts = sorted(config);
+  trial_config_ = std::move(parts.trial);
+  const auto options = checked(parts.sweep, all_options, "");
+  const auto run = config::make_run_spec(trial_config_);
+  directory_ = run.run_dir;
+  metric_ = options.text("tune.metric");
+  less_is_better_ = options.text("tune.mode") == "min";
+  space_.emplace(parts.space);
+  for (const auto& dimension : space_->dimensions())
+    if (dimension.key.starts_with("run."))
+      throw UsageError(fmt::format("[tune.space] {}: each trial has a run directory of its own already", dimension.key));
+  searcher_ = &find_plugin(searcher_table(), options.text("tune.searcher"), "searcher");
+  searcher_program_ = options.text("tune.searcher_program");
+  scheduler_ = options.text("tune.scheduler");
+  seed_ = static_cast<std::uint64_t>(options.integer("tune.seed"));
+  static_cast<void>(scheduler());
+  trials_ = static_cast<std::uint64_t>(options.integer("tune.num_samples")) * space_->grid_size();
+  workers_ = static_cast<int>(options.integer("tune.workers"));
+  concurrent_ = static_cast<int>(options.integer("tune.max_concurrent_trials"));
+  max_failures_ = static_cast<int>(options.integer("tune.max_failures"));
+}
+
+Sweep Sweep::opened(const std::string& directory) {
+  const auto path = directory + std::string(memory_name);
+  if (!std::filesystem::exists(path)) throw UsageError(fmt::format("'{}' is no sweep: it has no sweep.json", directory));
+  const auto json = Json::parse(io::read_file(path), nullptr, false);
+  if (!json.is_object()) throw UsageError(fmt::format("'{}' is damaged: it is no JSON object", path));
+  Options config;
+  for (const auto& [key, value] : json.items())
+    if (value.is_string()) config.set(key, {value.get<std::string>(), path});
+  Sweep sweep(config);
+  sweep.directory_ = directory;
+  return sweep;
+}
+
+Options Sweep::common_config() const {
+  auto common = trial_config_;
+  common.set("run.storage_path", {directory_, ""});
+  return common;
+}
+
+std::string Sweep::begin(const std::string& trial_file) const {
+  namespace fs = std::filesystem;
+  if (fs::exists(directory_ + "/run.json"))
+    throw UsageError(fmt::format("'{}' is the directory of a run: give the sweep another run.name", directory_));
+  fs::create_directories(journal());
+  fs::create_directories(claims());
+  const auto path = directory_ + std::string(memory_name);
+  const auto now = config_.texts();
+  Json json = Json::object();
+  for (const auto& [key, value] : now) json[key] = value;
+  const bool is_new = io::create_exclusive(path, json.dump(2) + "\n");
+  const auto changed = is_new ? std::string() : go_on(json);
+  io::create_exclusive(config_file(), trial_file);  // whoever comes here has the same
+  return changed;
+}
+
+/// Of a sweep that was begun. Returns what has changed.
+std::string Sweep::go_on(const nlohmann::ordered_json& json) const {
+  const auto path = directory_ + std::string(memory_name);
+  const auto before = Json::parse(io::read_file(path), nullptr, false);
+  if (!before.is_object()) throw UsageError(fmt::format("'{}' is damaged: it is no JSON object", path));
+  if (const auto changed = differences(before, config_.texts()); !changed.empty())
+    throw UsageError(
+        fmt::format("the sweep in '{}' was begun with another config: {}. Its trials would not be comparable: give "
+                    "back what it was, or begin a sweep of another run.name",
+                    directory_, changed));
+  const auto had = Sweep::opened(directory_).trials();
+  if (trials_ < had)
+    throw UsageError(fmt::format("the sweep in '{}' has {} trials, and tune.num_samples asks for fewer", directory_, had));
+  if (before == json) return {};
+  io::replace_file(path, json.dump(2) + "\n");
+  return trials_ > had ? fmt::format("the sweep had {} trials, and has {} now", had, trials_) : "";
+}
+
+std::string Sweep::name_of(std::uint64_t trial) const { return fmt::format("trial_{:05}", trial); }
+
+Params Sweep::params_of(std::uint64_t trial) const {
+  std::vector<double> units;
+  for (std::size_t i = 0; i < space_->dimensions().size(); ++i) units.push_back(searcher_->unit(seed_, trial, i));
+  return space_->at(trial % space_->grid_size(), units);
+}
+
+Options Sweep::own_config_of(std::uint64_t trial, const Params& params) const {
+  Options own;
+  own.set("run.name", {name_of(trial), ""});
+  if (!trial_config_.has("failure.max_failures")) own.set("failure.max_failures", {"0", ""});  // the sweep tries again
+  auto program = trial_config_.text("train.program");
+  for (const auto& dimension : space_->dimensions()) {
+    const auto& value = params.at(dimension.key);
+    if (!fill_in(program, dimension.key, value)) own.set(dimension.key, {value, dimension.origin});
+  }
+  if (program != trial_config_.text("train.program"))
+    own.set("train.program", {program, trial_config_.find("train.program")->origin});
+  return own;
+}
+
+Options Sweep::config_of(std::uint64_t trial, const Params& params) const {
+  auto config = common_config();
+  const auto own = own_config_of(trial, params);
+  for (const auto& key : own.keys()) config.set(key, *own.find(key));
+  return config;
+}
+
+double Sweep::score_of(double metric) const {
+  constexpr double worst = -1e300;  // as bad as it gets, and still a number that medians can be made of
+  return std::isnan(metric) ? worst : less_is_better_ ? -metric : metric;
+}
+
+std::unique_ptr<Scheduler> Sweep::scheduler() const {
+  return find_plugin(scheduler_table(), scheduler_, "scheduler").open(checked_scheduler(scheduler_, config_), seed_);
+}
+
+}  // namespace trainrt::tune

@@ -1,0 +1,76 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "core/options.hpp"
+#include "tune/scheduler.hpp"
+#include "tune/search_space.hpp"
+#include "tune/searcher.hpp"
+
+namespace trainrt::tune {
+
+/// The keys of [tune].
+std::span<const OptionSpec> sweep_options();
+
+/// A sweep: its directory, and what was asked of it. A value that nothing changes.
+class Sweep {
+ public:
+  /// Of a config's keys: [tune], [tune.space] and [tune.NAME] of the scheduler; the rest is what every trial has.
+  /// UsageError that names key, place and what is valid.
+  explicit Sweep(const Options& config);
+  /// Of a sweep's directory, as it was begun.
+  static Sweep opened(const std::string& directory);
+
+  /// Makes the directory, or compares with what is there: the number of trials may grow; anything else that differs is a
+  /// UsageError that says what. Returns what has changed, in words; "" if nothing has. Any
+  /// process on any node. `trial_file`: common_config() as a file's text, for config_file().
+  std::string begin(const std::string& trial_file) const;
+
+  const std::string& directory() const { return directory_; }
+  std::string journal() const { return directory_ + "/journal"; }
+  std::string claims() const { return directory_ + "/claims"; }
+  /// What each trial's config begins with.
+  std::string config_file() const { return directory_ + "/trial.ini"; }
+
+  std::uint64_t trials() const { return trials_; }
+  std::string name_of(std::uint64_t trial) const;  ///< of its run: trial_00017
+  /// What the searcher says; with a searcher_program() a stand-in, until that has said it.
+  Params params_of(std::uint64_t trial) const;
+  /// What all trials' runs have.
+  Options common_config() const;
+  /// What the trial's run has beside that: its name, its parameters, or its program with them filled in.
+  Options own_config_of(std::uint64_t trial, const Params& params) const;
+  /// Both together.
+  Options config_of(std::uint64_t trial, const Params& params) const;
+
+  const SearchSpace& space() const { return *space_; }
+  const std::string& searcher_program() const { return searcher_program_; }  ///< "": none
+  const std::string& metric() const { return metric_; }
+  bool less_is_better() const { return less_is_better_; }
+  double score_of(double metric) const;
+  std::uint64_t seed() const { return seed_; }
+  int workers() const { return workers_; }        ///< ranks a trial
+  int concurrent() const { return concurrent_; }  ///< trials at once that one `trainrt tune` runs; 0: as many as fit
+  int max_failures() const { return max_failures_; }
+  std::unique_ptr<Scheduler> scheduler() const;
+
+ private:
+  std::string go_on(const nlohmann::ordered_json& json) const;
+
+  Options config_;        ///< all of it
+  Options trial_config_;  ///< without [tune]
+  std::string directory_, metric_, scheduler_, searcher_program_;
+  bool less_is_better_ = false;
+  std::optional<SearchSpace> space_;
+  const Searcher* searcher_ = nullptr;
+  std::uint64_t trials_ = 0, seed_ = 0;
+  int workers_ = 1, concurrent_ = 0, max_failures_ = 0;
+};
+
+}  // namespace trainrt::tune

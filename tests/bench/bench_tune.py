@@ -1,0 +1,88 @@
+#!/usr/bin/python3
+"""Sweeps by trainrt tune.
+
+    make bench-tune ONLY='groups journal'     without ONLY all parts
+
+groups     24 trials of about 4 s on 2 groups: how much of the time they train, and what a trial costs besides (its end, the decision, the
+           next one's process and start)
+journal    10,000 finished trials of 32 groups: the time of a decision, which is made durable, and of the first look at them all
+asha       24 configs on FashionMNIST, one rank: the reports that ASHA makes until it has the best accuracy of all, less a point, over
+           those of running all
+"""
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+
+from bench import BUILD, TRAINRT, Bench, median, need, with_file
+from fashion_data import FASHION_MNIST, data_sections, need_fashion_mnist
+
+PROBE = BUILD / "bench/tune_probe"
+GROUPS, TRIALS, EPOCHS = 2, 24, 9
+
+
+def sweep(bench, name, text, label):
+    folder = bench.fresh(name)
+    config = with_file(bench.work / f"{name}.ini", f"[run]\nname = sweep\nstorage_path = {folder}\n[checkpoint]\nnum_to_keep = 1\n{text}")
+    seconds, _ = bench.run(label, [TRAINRT, "tune", "--config", config], timeout_s=3600)
+    _, shown = bench.run(f"{label} status", [TRAINRT, "tune", "status", folder / "sweep", "--json"])
+    return seconds, json.loads(shown)
+
+
+def groups(bench):
+    pause = 0.02
+    text = (f"[train]\nfunction = linear\n[loop]\nepochs = 4\nbatch_size = 32\nstep_pause = {pause}\n[data.train]\nformat = synthetic\nsamples = 1600\n"
+            f"[tune]\nmetric = loss\nmode = min\nnum_samples = {TRIALS}\nmax_concurrent_trials = {GROUPS}\n[tune.space]\nlr = loguniform(1e-4, 0.3)\n")
+    seconds, trials = sweep(bench, "groups", text, "groups")
+    training = 0.0
+    for trial in trials:
+        rows = [json.loads(line) for line in (Path(trial["path"]) / "result.json").read_text().splitlines()]
+        training += sum(row["_time_this_iter_s"] for row in rows)
+    besides = (seconds * GROUPS - training) / TRIALS
+    bench.note({"tune_busy": [training / (seconds * GROUPS)], "tune_seconds_a_trial": [training / TRIALS], "tune_besides_s": [besides]})
+    bench.claim("tune_seconds_between_trials", besides, "<=", 0.3)
+    bench.claim("tune_busy_with_trials_of_20_s", 20 / (20 + besides), ">=", 0.95)
+
+
+def journal(bench):
+    need(PROBE, "tune_probe")
+    found = {"decision_ms": [], "first_read_ms": [], "journal_bytes": []}
+    for _ in range(5):
+        _, output = bench.run("journal", [PROBE, bench.fresh("journal"), 10_000, 32])
+        for name in found:
+            found[name].append(float(re.search(rf"{name}=([0-9.]+)", output)[1]))
+    bench.note(found)
+    bench.claim("tune_decision_ms_of_10000_trials", median(found["decision_ms"]), "<=", 10)
+
+
+def asha(bench):
+    need_fashion_mnist()
+    common = (f"[train]\nfunction = fashion_mnist\n[loop]\nepochs = {EPOCHS}\n{data_sections(FASHION_MNIST, shuffle=True)}"
+              f"[tune]\nmetric = test_accuracy\nnum_samples = {TRIALS}\nmax_concurrent_trials = {GROUPS}\n"
+              "[tune.space]\nlr = loguniform(1e-4, 1)\nbatch_size = choice(32, 64, 128, 256)\nmomentum = uniform(0, 0.95)\n")
+    seconds, all_of = sweep(bench, "all", common, "all")
+    asha_seconds, some = sweep(bench, "asha", common.replace("[tune.space]", f"scheduler = asha\n[tune.asha]\nmax_t = {EPOCHS}\nreduction_factor = 3\n[tune.space]"), "asha")
+    best = max(trial["best"] for trial in all_of)
+    found = max(trial["best"] for trial in some)
+    bench.note({"all_s": [seconds], "asha_s": [asha_seconds], "all_best": [best], "asha_best": [found]})
+    bench.claim("tune_asha_accuracy_of_the_best", found / best, ">=", 0.99)
+    bench.claim("tune_asha_time_of_all", asha_seconds / seconds, "<=", 0.4)
+
+
+def main():
+    parts = {"groups": groups, "journal": journal, "asha": asha}
+    arguments = argparse.ArgumentParser(prog="bench_tune.py BUILD")
+    arguments.add_argument("parts", nargs="*", metavar="PART", help=", ".join(parts))
+    options = arguments.parse_args([word for word in sys.argv[1:] if Path(word).resolve() != BUILD])
+    if unknown := set(options.parts) - set(parts):
+        arguments.error(f"there is no part {', '.join(sorted(unknown))}; there are: {', '.join(parts)}")
+    need(TRAINRT, "trainrt")
+    bench = Bench("tune", __doc__.strip())
+    for name, measure in parts.items():
+        if name in options.parts or not options.parts:
+            measure(bench)
+    bench.finish()
+
+
+main()

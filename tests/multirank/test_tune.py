@@ -1,0 +1,304 @@
+#!/usr/bin/python3
+"""Sweeps: every trial is run once by somebody, whoever is killed; decisions can be made again out of the journal, and are the same; and
+the trials' weights are those of the same config run alone."""
+import json
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from harness import *  # noqa: E402,F403
+
+
+def sweep_config(folder, name="sweep", tune=None, space=None, asha=None, loop=None, **sections):
+    more = {"tune.asha": asha} if asha else {}
+    return linear_config(folder, name, loop={"epochs": 9, **(loop or {})},
+                         **{"tune": {"metric": "loss", "mode": "min", "num_samples": 8, **(tune or {})},
+                            "tune.space": space or {"lr": "loguniform(1e-4, 0.3)", "batch_size": "choice(16, 32)"}, **more, **sections})
+
+
+def tune(config, *words, timeout=120):
+    return run([TRAINRT, "tune", "--config", config, *words], timeout=timeout)
+
+
+def trials_of(config):
+    job = run([TRAINRT, "tune", "status", run_dir_of(config), "--json"])
+    check_exit(job, 0)
+    return json.loads(job.out)
+
+
+def records_of(config):
+    """{file number: [(end of the line in bytes, record)]}, of whole lines."""
+    found = {}
+    for path in sorted((run_dir_of(config) / "journal").glob("*.jsonl")):
+        at, records = 0, []
+        for line in path.read_bytes().splitlines(keepends=True):
+            at += len(line)
+            if line.endswith(b"\n") and len(line) > 18 and line[16:17] == b" ":
+                records.append((at, json.loads(line[17:])))
+        found[int(path.stem)] = records
+    return found
+
+
+def percentile(values, percent):
+    """numpy.percentile's straight line."""
+    values = sorted(values)
+    at = percent / 100 * (len(values) - 1)
+    below = int(at)
+    return values[below] + (at - below) * (values[min(below + 1, len(values) - 1)] - values[below])
+
+
+def check_decisions(config, factor, most, rungs):
+    """Each decision follows from what its maker had read, and from nothing else."""
+    records = records_of(config)
+    seen, decisions = {}, 0
+    for own in records.values():
+        read = {}
+        for _, decision in own:
+            if decision["record"] != "decision":
+                continue
+            read |= {writer: until for writer, until in decision["read"]}  # what has not changed since the file's last decision is left out
+            decisions += 1
+            key = decision["trial"], decision["iteration"]
+            check(key not in seen, f"trial and report {key} were decided twice")
+            seen[key] = decision["stops"]
+            scores = [record["score"] for writer, all_of in records.items() for at, record in all_of
+                      if record["record"] == "decision" and at <= read.get(writer, 0) and record["iteration"] == decision["iteration"]]
+            expected = decision["iteration"] >= most or bool(decision["iteration"] in rungs and scores
+                                                             and decision["score"] < percentile(scores, (1 - 1 / factor) * 100))
+            equal(decision["stops"], expected, f"what was decided of {key}, over {len(scores)} others")
+    return decisions
+
+
+def check_each_once(config, count):
+    """Every trial is over, and one attempt of each was claimed at a time."""
+    trials = trials_of(config)
+    equal(len(trials), count, "trials")
+    check(all(trial["state"] in ("finished", "stopped") for trial in trials), f"states: {[trial['state'] for trial in trials]}")
+    ends = [record["trial"] for own in records_of(config).values() for _, record in own if record["record"] == "end" and record["state"] in (3, 4)]
+    equal(sorted(ends), list(range(count)), "ends of trials, each once")
+    for trial in trials:
+        check_verifies(trial["path"])
+    return trials
+
+
+def check_as_alone(config, trial):
+    """The same config, run by itself."""
+    name = f"alone_{trial['trial']}"
+    words = [f"--{key}={value}" for key, value in trial["config"].items()]
+    job = run([TRAINRT, "--config", run_dir_of(config) / "trial.ini", f"--run.name={name}", *words])
+    check_exit(job, 0)
+    check_same_bits(trial["path"], run_dir_of(config) / name)
+
+
+@test
+def asha_ends_the_worse_trials_and_each_decision_can_be_made_again():
+    folder = scratch()
+    config = sweep_config(folder, tune={"num_samples": 16, "scheduler": "asha", "max_concurrent_trials": 3},
+                          asha={"max_t": 30, "grace_period": 1, "reduction_factor": 3})
+    job = tune(config)
+    check_exit(job, 0)
+    trials = check_each_once(config, 16)
+    equal(len({trial["config"]["loop.lr"] for trial in trials}), 16, "learning rates")
+    check(sum(trial["training_iteration"] for trial in trials) < 0.8 * 16 * 9, "no trial was ended early", job)
+    check(check_decisions(config, 3, 30, (1, 3, 9, 27)) >= 16, "too few decisions")
+    best = json.loads(run([TRAINRT, "tune", "best", run_dir_of(config), "--json"]).out)
+    equal(best["best"], min(trial["best"] for trial in trials), "the best metric")
+    check_as_alone(config, best)
+    table = run([TRAINRT, "tune", "status", run_dir_of(config)]).out
+    check(" stopped" in table and "trial_00015" in table, f"the table lacks trials: {table}")
+    equal(run([TRAINRT, "tune", "status", run_dir_of(config), "--watch"]).out, table, "the last table that --watch shows")
+    rows = run([TRAINRT, "tune", "status", run_dir_of(config), "--csv"]).out.splitlines()
+    equal((len(rows), rows[0].split(",")[:3]), (17, ["trial", "state", "loop.batch_size"]), "the CSV")
+
+
+@test
+def the_same_sweep_has_the_same_trials_and_grids_are_whole():
+    folder = scratch()
+    space = {"lr": "grid(0.001, 0.01)", "momentum": "uniform(0, 0.9)", "optimizer": "grid(sgd, adamw)"}
+    found = []
+    for name in ("one", "other"):
+        config = sweep_config(folder, name, tune={"num_samples": 2, "searcher": "halton"}, space=space, loop={"epochs": 1})
+        check_exit(tune(config), 0)
+        found.append([trial["config"] for trial in check_each_once(config, 8)])
+    equal(found[0], found[1], "the parameters of the same sweep")
+    equal(len({(each["loop.lr"], each["loop.optimizer"]) for each in found[0]}), 4, "combinations")
+
+
+@test
+def several_processes_share_a_sweep():
+    folder = scratch()
+    config = sweep_config(folder, tune={"num_samples": 24, "scheduler": "asha", "max_concurrent_trials": 2}, asha={"max_t": 9, "reduction_factor": 3},
+                          loop={"step_pause": 0.005})
+    jobs = [Job([TRAINRT, "tune", "--config", config]) for _ in range(3)]
+    for job in jobs:
+        equal(job.wait(120), 0, "exit", job)
+    check_each_once(config, 24)
+    check_decisions(config, 3, 9, (1, 3))
+    begun = [writer for writer, own in records_of(config).items() if any(record["record"] == "begin" for _, record in own)]
+    check(len(begun) >= 3, f"only the writers {begun} of 6 had trials")  # those of one process are two
+
+
+@test
+def a_sweep_that_is_killed_anywhere_goes_on_and_loses_nothing():
+    folder = scratch()
+    config = sweep_config(folder, tune={"num_samples": 6, "max_concurrent_trials": 2}, loop={"step_pause": 0.005})
+    draws = random.Random(3)
+    kills = 0
+    while kills < 5:
+        job = Job([TRAINRT, "tune", "--config", config])
+        limit = time.monotonic() + draws.uniform(0.15, 0.9)
+        wait_until(lambda: time.monotonic() > limit or job.ended(), 10, "the time of the kill", job)
+        if job.ended():
+            break
+        kill([job.process.pid])  # the trials have to end by themselves
+        job.process.wait()
+        kills += 1
+    check(kills >= 2, "the sweep was over before it was killed twice")
+    job = tune(config)
+    check_exit(job, 0)
+    trials = check_each_once(config, 6)
+    check(sum(trial["attempts"] for trial in trials) > 6, "nothing was taken over", job)
+    most = max(trials, key=lambda trial: trial["attempts"])
+    check_iterations(most["path"], 9)
+    check_as_alone(config, most)
+    check("is complete" in tune(config).err, "a complete sweep is not said to be")
+
+
+@test
+def a_signal_pauses_all_trials_and_the_same_command_goes_on():
+    folder = scratch()
+    config = sweep_config(folder, tune={"num_samples": 4, "max_concurrent_trials": 2, "workers": 2}, loop={"step_pause": 0.02})
+    job = Job([TRAINRT, "tune", "--config", config])
+    wait_until(lambda: len(list(run_dir_of(config).glob("trial_*/result.json"))) >= 2 or job.ended(), 30, "two trials to report", job)
+    job.process.send_signal(signal.SIGTERM)
+    equal(job.wait(60), 75, "exit", job)
+    states = [trial["state"] for trial in trials_of(config)]
+    equal(states.count("paused"), 2, f"paused trials of {states}")
+    check_exit(tune(config), 0)
+    trials = check_each_once(config, 4)
+    equal(len(attempts(trials[0]["path"])), 2, "attempts of the first trial")
+    check_iterations(trials[0]["path"], 9)
+
+
+@test
+def a_trial_that_fails_is_tried_again_and_the_sweep_goes_on():
+    folder = scratch()
+    program = program_file("import sys, trainrt\nfrom trainrt import train\nlr = float(sys.argv[1])\nif lr > 0.5: raise SystemExit('lr is too large')\n"
+                           "for step in range(3): train.report({'loss': lr + step})\n")
+    sections = {"train": {"program": f"{sys.executable} {program} {{lr}}"}}
+    config = write_config(folder / "sweep.ini", {"run": {"name": "sweep", "storage_path": folder / "runs"}, **sections,
+                                                 "tune": {"metric": "loss", "mode": "min", "num_samples": 1, "max_failures": 1},
+                                                 "tune.space": {"lr": "grid(0.25, 0.75, 0.125)"}})
+    job = tune(config)
+    check_exit(job, 0)
+    trials = trials_of(config)
+    equal([trial["state"] for trial in trials], ["finished", "failed", "finished"], "states", job)
+    equal([trial["attempts"] for trial in trials], [1, 2, 1], "attempts", job)
+    equal(trials[2]["best"], 0.125, "the best loss", job)
+    check("trial_00001" in job.err and "failed" in job.err, "the failure is not told", job)
+    check_exit(tune(config, "--tune.max_failures=2"), 0)
+    equal([trial["attempts"] for trial in trials_of(config)], [1, 3, 1], "attempts, of which one more was allowed")
+    check("lr is too large" in (run_dir_of(config) / "trial_00001.log").read_text(), "the trial's output is lost", job)
+
+
+@test
+def what_a_sweep_has_wrong_is_said_before_anything_is_made():
+    folder = scratch()
+
+    def says(*words, **changes):
+        config = sweep_config(folder, "bad", **changes)
+        job = tune(config)
+        equal(job.code, 64, "exit", job)
+        for word in words:
+            check(word in job.err, f"{word!r} is not said", job)
+        check(not run_dir_of(config).exists(), "a directory was made", job)
+
+    says("unknown key 'lrr'", "did you mean 'lr'", space={"lrr": "uniform(0, 1)"})
+    says("bad.ini:", "tune.space", "low must be below high", space={"lr": "uniform(1, 0)"})
+    says("sgdd", space={"optimizer": "choice(sgd, sgdd)"})
+    says("no such searcher", "halton", tune={"searcher": "haltn"})
+    says("no such scheduler", "asha", tune={"scheduler": "ash"})
+    says("tune.num_samples", tune={"num_samples": 0})
+    says("grace_period", asha={"grace_period": 200}, tune={"scheduler": "asha"})
+    says("tune.max_t", tune={"max_t": 3})
+    says("/no/such.csv", data={"format": "csv", "source": "/no/such.csv"})
+    says("run.name", space={"run.name": "choice(a, b)"})
+    check_exit(run([TRAINRT, "--config", linear_config(folder, "run", loop={"epochs": 1})]), 0)
+    job = tune(sweep_config(folder, "run"))
+    equal(job.code, 64, "exit of a sweep in a run's directory", job)
+    check("is the directory of a run" in job.err and not (folder / "runs/run/sweep.json").exists(), "a sweep was made in a run", job)
+    job = run([TRAINRT, "--config", sweep_config(folder, "bad")])
+    equal(job.code, 64, "exit of a run with [tune]", job)
+    check("trainrt tune" in job.err, "the command for a sweep is not named", job)
+
+
+@test
+def a_metric_that_nobody_reports_is_named_with_those_that_are():
+    folder = scratch()
+    config = sweep_config(folder, tune={"metric": "los", "num_samples": 2, "max_failures": 0, "scheduler": "asha"})
+    job = tune(config)
+    equal(job.code, 70, "exit", job)
+    check("tune.metric is 'los'" in job.err and "loss" in job.err, "the metric is not named", job)
+
+
+@test
+def a_sweep_grows_but_its_space_stays():
+    folder = scratch()
+    config = sweep_config(folder, tune={"num_samples": 2}, loop={"epochs": 1})
+    check_exit(tune(config), 0)
+    before = trials_of(config)
+    job = tune(config, "--tune.space.lr=uniform(0, 1)")
+    equal(job.code, 64, "exit", job)
+    check("tune.space.lr was 'loguniform(1e-4, 0.3)' and is 'uniform(0, 1)'" in job.err, "the change is not named", job)
+    job = tune(config, "--tune.num_samples=5")
+    check_exit(job, 0)
+    check("had 2 trials, and has 5 now" in job.err, "the change is not said", job)
+    equal(check_each_once(config, 5)[:2], before, "the first trials")
+    equal(tune(config).code, 64, "exit of a sweep that asks for fewer")
+
+
+@test
+def a_program_of_ones_own_says_where_trials_lie():
+    folder = scratch()
+    searcher = program_file("import json, sys\nasked = json.load(sys.stdin)\nbest = min((t['value'], t['trial']) for t in asked['trials'] if t['value'] is not None) "
+                            "if asked['trials'] else (1, 0)\nprint(json.dumps({'loop.lr': 0.001 * (1 + len(asked['trials'])), 'loop.batch_size': 16 + best[1]}))\n",
+                            "searcher.py")
+    config = sweep_config(folder, tune={"searcher_program": f"{sys.executable} {searcher}", "num_samples": 4}, loop={"epochs": 2},
+                          space={"lr": "uniform(0, 1)", "batch_size": "randint(16, 32)"})
+    check_exit(tune(config), 0)
+    trials = check_each_once(config, 4)
+    equal([trial["config"]["loop.lr"] for trial in trials], ["0.001", "0.002", "0.003", "0.004"], "learning rates")
+    best = min(range(3), key=lambda number: trials[number]["best"])
+    equal(trials[3]["config"]["loop.batch_size"], str(16 + best), "what the program made of the trials before")
+    check_as_alone(config, trials[3])
+    config = sweep_config(folder, "bad", tune={"searcher_program": "echo nothing", "num_samples": 2})
+    job = tune(config)
+    equal(job.code, 70, "exit", job)
+    check("echo nothing: it printed no JSON object" in job.err, "the program's answer is not named", job)
+
+
+@test
+def optuna_finds_better_trials_than_it_began_with():
+    if run(["/usr/bin/python3", "-c", "import optuna"]).code != 0:
+        skip("optuna is not there (package python3-optuna)")
+    folder = scratch()
+    config = sweep_config(folder, tune={"searcher_program": f"/usr/bin/python3 {SOURCE}/jobs/optuna_searcher.py", "num_samples": 14}, loop={"epochs": 1})
+    check_exit(tune(config), 0)
+    trials = check_each_once(config, 14)
+    later, first = ([trial["best"] for trial in part] for part in (trials[10:], trials[:10]))
+    check(sum(later) / len(later) < sum(first) / len(first), f"trials of the model are no better: {later}, drawn: {first}")
+
+
+@test
+def results_of_what_is_no_sweep_are_errors():
+    folder = scratch()
+    for words, said in ((["status", folder], "is no sweep"), (["best", folder / "none"], "is no sweep"), (["state", folder], "usage"), ([], "--config FILE is missing")):
+        job = run([TRAINRT, "tune", *words])
+        equal(job.code, 64, f"exit of {words}", job)
+        check(said in job.err, f"{said!r} is not said", job)
+
+
+main()

@@ -1,0 +1,84 @@
+#!/usr/bin/python3
+"""jobs/tune.sbatch on a real Slurm: trials are steps of the job, several at once; tasks of an array share a sweep; what is requeued or
+cancelled goes on, and no trial is lost or run twice."""
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from cluster import *  # noqa: E402,F403
+from harness import *  # noqa: E402,F403
+
+CLUSTER = Cluster("tune")
+
+
+def sweep_config(name, loop=None, **tune):
+    return linear_config(scratch(), name, loop={"epochs": 6, **(loop or {})},
+                         tune={"metric": "loss", "mode": "min", **tune}, **{"tune.space": {"lr": "loguniform(1e-4, 0.3)"}})
+
+
+def trials_of(config):
+    job = run([TRAINRT, "tune", "status", run_dir_of(config), "--json"])
+    return json.loads(job.out) if job.code == 0 else []
+
+
+def jobs_of(config):
+    """That have run trials, or do."""
+    return {attempt["owner"]["job_id"] for trial in run_dir_of(config).glob("trial_*/") for attempt in attempts(trial)}
+
+
+def ended(job, state="COMPLETED", timeout=120):
+    equal(job.wait_for_state("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", timeout=timeout), state, "state of the job", job)
+
+
+def check_all_over(config, count, job):
+    trials = trials_of(config)
+    equal([trial["state"] for trial in trials], ["finished"] * count, "states", job)
+    for trial in trials:
+        check_iterations(trial["path"], 6)
+    return trials
+
+
+@test
+def trials_are_steps_of_the_job_side_by_side():
+    config = sweep_config("steps", num_samples=4, workers=2)
+    job = CLUSTER.sbatch(["-N2", "-n4"], config, script="tune.sbatch")
+    ended(job)
+    trials = check_all_over(config, 4, job)
+    check("2 at once" in job.text, "trials did not run side by side", job)
+    equal({attempt["ranks"] for trial in trials for attempt in attempts(trial["path"])}, {2}, "ranks of the trials", job)
+
+
+@test
+def tasks_of_an_array_share_a_sweep_and_one_that_is_cancelled_loses_nothing():
+    config = sweep_config("array", {"step_pause": 0.02}, num_samples=6)
+    jobs = [CLUSTER.sbatch(["-N1", "-n1"], config, script="tune.sbatch") for _ in range(2)]
+    wait_until(lambda: len(jobs_of(config)) == 2, 60, "both jobs to have trials", jobs[0])
+    jobs[1].cancel()
+    ended(jobs[1], "CANCELLED")
+    ended(jobs[0])
+    trials = check_all_over(config, 6, jobs[0])
+    check(sum(trial["attempts"] for trial in trials) > 6, "the job that was cancelled had no trial", jobs[0])
+
+
+@test
+def a_job_that_is_requeued_goes_on_with_its_sweep():
+    config = sweep_config("requeue", {"step_pause": 0.02}, num_samples=4)
+    job = CLUSTER.sbatch(["-N1", "-n2"], config, script="tune.sbatch")
+    wait_until(lambda: len(list(run_dir_of(config).glob("trial_*/result.json"))) >= 2, 60, "two trials to report", job)
+    CLUSTER.call("scontrol", "requeue", job.id)
+    job.wait_for_restart(1)
+    ended(job)
+    trials = check_all_over(config, 4, job)
+    check(sum(trial["attempts"] for trial in trials) > 4, "no trial was interrupted", job)
+
+
+@test
+def more_workers_than_the_job_has_tasks_are_an_error():
+    config = sweep_config("large", num_samples=1, workers=3)
+    job = CLUSTER.sbatch(["-N1", "-n2"], config, script="tune.sbatch")
+    ended(job, "FAILED")
+    check("tune.workers is 3, and the job has 2 tasks" in job.text, "the reason is not told", job)
+
+
+main(lambda: CLUSTER.up(2), CLUSTER.down)

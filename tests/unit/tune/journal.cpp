@@ -1,0 +1,126 @@
+#include "tune/journal.hpp"
+
+#include <algorithm>
+#include <fstream>
+
+#include <catch2/catch.hpp>
+
+#include "support/scratch.hpp"
+#include "tune/history.hpp"
+
+using namespace trainrt;
+using namespace trainrt::tune;
+using test::Scratch;
+
+namespace {
+
+std::vector<std::string> all_of(JournalReader& reader) {
+  std::vector<std::string> found;
+  reader.read([&](int, const std::string& json) { found.push_back(json); });
+  return found;
+}
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+}
+
+}  // namespace
+
+TEST_CASE("a journal gives each record once, of every writer, as they come") {
+  const Scratch dir;
+  auto one = JournalWriter::claimed(dir.path());
+  auto other = JournalWriter::claimed(dir.path());
+  CHECK(one.number() != other.number());
+  JournalReader reader(dir.path());
+  one.append(R"({"a":1})");
+  CHECK(all_of(reader) == std::vector<std::string>{R"({"a":1})"});
+  CHECK(all_of(reader).empty());
+  other.append(R"({"b":2})", true);
+  one.append(R"({"a":3})");
+  CHECK(all_of(reader) == std::vector<std::string>{R"({"a":3})", R"({"b":2})"});
+}
+
+TEST_CASE("a journal that is cut at any byte opens, has all whole records, and goes on") {
+  const Scratch dir;
+  auto writer = JournalWriter::claimed(dir.path());
+  const std::vector<std::string> records{R"({"a":1})", R"({"b":"two"})", R"({"c":[3]})"};
+  std::vector<std::size_t> ends;
+  for (const auto& record : records) {
+    writer.append(record);
+    ends.push_back(bytes_of(writer.path()).size());
+  }
+  const auto whole = bytes_of(writer.path());
+  for (std::size_t cut = 0; cut <= whole.size(); ++cut) {
+    INFO("cut at " << cut);
+    write(writer.path(), whole.substr(0, cut));
+    std::vector<std::string> expected;
+    for (std::size_t i = 0; i < records.size() && ends[i] <= cut; ++i) expected.push_back(records[i]);
+    JournalReader before(dir.path());
+    CHECK(all_of(before) == expected);
+    JournalWriter(dir.path(), writer.number()).append(R"({"d":4})");
+    if (cut + 1 == ends[0] || cut + 1 == ends[1] || cut + 1 == ends[2])
+      expected.push_back(records[expected.size()]);  // only its line end was cut
+    expected.emplace_back(R"({"d":4})");
+    JournalReader after(dir.path());
+    CHECK(all_of(after) == expected);
+    CHECK(all_of(before).size() ==
+          expected.size() - static_cast<std::size_t>(std::ranges::count_if(ends, [&](auto end) { return end <= cut; })));
+  }
+}
+
+TEST_CASE("what a process that is killed leaves half-written does not harm the next record of the file") {
+  const Scratch dir;
+  auto group = JournalWriter::claimed(dir.path());
+  group.append(R"({"a":1})");
+  std::ofstream(group.path(), std::ios::binary | std::ios::app) << "0123456789abcdef {\"half";
+  group.append(R"({"b":2})");
+  JournalReader reader(dir.path());
+  CHECK(all_of(reader) == std::vector<std::string>{R"({"a":1})", R"({"b":2})"});
+  CHECK(reader.damaged() == 1);
+}
+
+TEST_CASE("a record whose bytes were changed is none, and the others are") {
+  const Scratch dir;
+  auto writer = JournalWriter::claimed(dir.path());
+  for (const auto* record : {R"({"a":1})", R"({"b":2})", R"({"c":3})"}) writer.append(record);
+  auto bytes = bytes_of(writer.path());
+  bytes.at(bytes.find("\"b\":2") + 4) = '7';
+  write(writer.path(), bytes);
+  JournalReader reader(dir.path());
+  CHECK(all_of(reader) == std::vector<std::string>{R"({"a":1})", R"({"c":3})"});
+  CHECK(reader.damaged() == 1);
+}
+
+TEST_CASE("a history is the same in whatever order the writers' files are read") {
+  const std::vector<std::string> one{
+      begin_record(7, 1), decision_record(7, 1, 0.5, false, {{1, 10}}),
+      end_record({.trial = 7, .attempt = 1, .state = Trial::State::failed, .why = "fell"})};
+  const std::vector<std::string> other{
+      begin_record(7, 2), decision_record(7, 3, 0.75, true, {}),
+      end_record({.trial = 7, .attempt = 2, .state = Trial::State::stopped, .iterations = 3, .last = 0.75, .best = 0.8})};
+  for (const bool turned : {false, true}) {
+    History history;
+    for (const auto& json : turned ? other : one) history.take(turned ? 2 : 1, json);
+    for (const auto& json : turned ? one : other) history.take(turned ? 1 : 2, json);
+    const auto& trial = history.trials().at(7);
+    CHECK(trial.state == Trial::State::stopped);
+    CHECK(trial.attempt == 2);
+    CHECK(trial.failures == 1);
+    CHECK(trial.best == 0.8);
+    CHECK(trial.reports == std::map<std::int64_t, double>{{1, 0.5}, {3, 0.75}});
+    CHECK(history.decisions().size() == 2);
+  }
+}
+
+TEST_CASE("records that are no such thing change nothing") {
+  History history;
+  for (const auto* json : {"", "[]", "{}", R"({"record":"end","trial":"x"})", R"({"record":"later","trial":1})",
+                           R"({"record":"begin","trial":-1})"})
+    CHECK_NOTHROW(history.take(1, json));
+  CHECK(history.decisions().empty());
+}

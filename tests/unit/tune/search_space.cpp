@@ -1,0 +1,102 @@
+#include "tune/search_space.hpp"
+
+#include <cmath>
+#include <set>
+
+#include <catch2/catch.hpp>
+#include <trainrt/error.hpp>
+
+#include "tune/searcher.hpp"
+
+using namespace trainrt;
+using namespace trainrt::tune;
+using Catch::Contains;
+
+namespace {
+
+Options space(const std::map<std::string, std::string>& keys) {
+  Options made;
+  for (const auto& [key, value] : keys) made.set(key, {value, "tune.ini:9"});
+  return made;
+}
+
+double number_at(const std::string& domain, double unit) { return std::stod(value_at(domain_of(domain), unit)); }
+
+std::vector<double> units(const std::string& searcher, std::uint64_t trials, std::size_t dimension,
+                          std::uint64_t seed = 1) {
+  std::vector<double> found;
+  for (std::uint64_t trial = 0; trial < trials; ++trial)
+    found.push_back(find_plugin(searcher_table(), searcher, "searcher").unit(seed, trial, dimension));
+  return found;
+}
+
+/// Samples per cell of `cells` equal ones.
+std::vector<int> histogram(const std::vector<double>& values, std::size_t cells) {
+  std::vector<int> counts(cells);
+  for (const auto value : values) ++counts.at(static_cast<std::size_t>(value * static_cast<double>(cells)));
+  return counts;
+}
+
+}  // namespace
+
+TEST_CASE("domains give the values between their limits") {
+  CHECK(number_at("uniform(-2, 6)", 0) == -2);
+  CHECK(number_at("uniform(-2, 6)", 0.25) == 0);
+  CHECK(number_at("loguniform(1e-4, 1)", 0.5) == Approx(1e-2));
+  CHECK(number_at("quniform(0, 1, 0.25)", 0.3) == 0.25);
+  CHECK(value_at(domain_of("randint(3, 6)"), 0) == "3");
+  CHECK(value_at(domain_of("randint(3, 6)"), 0.999) == "5");
+  CHECK(value_at(domain_of("lograndint(1, 1000)"), 0.999999) == "999");
+  CHECK(value_at(domain_of("choice(sgd, 'a, b', adam)"), 0.5) == "a, b");
+  CHECK(value_at(domain_of("0.9"), 0.7) == "0.9");
+}
+
+TEST_CASE("a domain that cannot be is an error that says what is wrong") {
+  const auto says = [](const std::string& text, const std::string& why) {
+    CHECK_THROWS_WITH(SearchSpace(space({{"lr", text}})), Contains("tune.ini:9") && Contains("lr") && Contains(why));
+  };
+  says("uniform(2, 1)", "low must be below high");
+  says("loguniform(0, 1)", "above 0");
+  says("uniform(a, 1)", "'a' is no number");
+  says("randint(1, 2.5)", "no whole number");
+  says("quniform(0, 1, 2)", "the step is 2");
+  says("uniform(1)", "it takes 2 numbers, and has 1");
+  says("choice()", "names no value");
+  says("logunifrom(1, 2)", "did you mean 'loguniform'");
+  says("choice('a, b)", "quote is not closed");
+  CHECK_THROWS_WITH(SearchSpace(Options()), Contains("names no key"));
+}
+
+TEST_CASE("grids are gone through in all combinations, and the other keys are drawn") {
+  const SearchSpace made(
+      space({{"lr", "grid(1, 2, 3)"}, {"scaling.num_workers", "grid(1, 2)"}, {"momentum", "uniform(0, 1)"}}));
+  REQUIRE(made.grid_size() == 6);
+  std::set<std::pair<std::string, std::string>> seen;
+  for (std::uint64_t i = 0; i < 6; ++i) {
+    const std::vector<double> at(made.dimensions().size(), 0.5);
+    const auto params = made.at(i, at);
+    CHECK(params.at("loop.momentum") == "0.5");
+    seen.emplace(params.at("loop.lr"), params.at("scaling.num_workers"));
+  }
+  CHECK(seen.size() == 6);
+}
+
+TEST_CASE("searchers are functions of seed, trial and dimension, in [0, 1)") {
+  for (const auto* searcher : searcher_table()) {
+    INFO(searcher->name);
+    const std::string name(searcher->name);
+    const auto first = units(name, 1000, 3);
+    CHECK(first == units(name, 1000, 3));
+    CHECK(first != units(name, 1000, 3, 2));
+    CHECK(first != units(name, 1000, 4));
+    for (const auto unit : first) CHECK((unit >= 0 && unit < 1));
+  }
+}
+
+TEST_CASE("halton fills a dimension more evenly than draws do") {
+  for (const auto count : histogram(units("halton", 1024, 0), 64)) CHECK((count >= 14 && count <= 18));  // 16 each
+  double squares = 0;
+  for (const auto count : histogram(units("random", 1024, 0), 64)) squares += (count - 16) * (count - 16) / 16.0;
+  CHECK(squares > 20);
+  CHECK(squares < 130);  // chi-square of 63 degrees of freedom
+}
