@@ -2,6 +2,7 @@
 """A program that uses the client falls, at any point: the same ranks start all programs again from the last checkpoint, without a new
 start of theirs, and the run ends with the bits of one that nothing happened to."""
 import random
+import shutil
 import signal
 import sys
 import time
@@ -142,6 +143,8 @@ def a_program_that_others_wait_for_too_long_is_named():
 
 @test
 def a_checkpoint_on_its_way_that_cannot_be_completed_ends_the_run_and_both_are_named():
+    if shutil.which("strace") is None:
+        skip("strace is not there")
     folder = scratch()
     text = """
 import os
@@ -154,7 +157,8 @@ ctx.report({"loss": 1.0})
 os._exit(3)
 """
     config = program_config(python(text), checkpoint={"every": "1 reports", "max_failed": 1}, failure={"max_failures": 3, "storage_timeout": 1})
-    job = run([*own_mount(folder, "size=4m,mode=700"), TRAINRT, "--config", config, f"--run.storage_path={folder}"], env=ONE_THREAD)
+    slow = ["strace", "-f", "-o", scratch() / "calls", "-e", "trace=fallocate", "-e", "inject=fallocate:delay_enter=1500000"]  # the program ends before
+    job = run([*own_mount(folder, "size=4m,mode=700"), *slow, TRAINRT, "--config", config, f"--run.storage_path={folder}"], env=ONE_THREAD)
     check_exit(job, FAILED)
     check("exited with 3" in job.err and "and then: the checkpoint at step 1 could not be written" in job.err, "the causes", job)
     check("starting it again" not in job.err, "a restart, although nothing can be saved", job)

@@ -23,6 +23,7 @@
 #include "core/environment.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
+#include "data/open_dataset.hpp"
 #include "io/storage_retry.hpp"
 #include "trainer/run.hpp"
 #include "tune/sweep_run.hpp"
@@ -92,7 +93,9 @@ void check_trials(const tune::Sweep& sweep) {
   for (std::uint64_t trial = 0; trial < std::min(sweep.trials(), most); ++trial) {
     auto spec = config::make_run_spec(sweep.config_of(trial, sweep.params_of(trial)));
     take_declared(spec);
-    if (trial == 0) trainer::check_spec(spec);  // data and sinks, which are the same for most
+    if (trial > 0) continue;  // data and sinks, which are the same for most
+    trainer::check_spec(spec);
+    for (const auto& [name, options] : spec.data) static_cast<void>(data::list_dataset(name, options));
   }
 }
 
