@@ -8,6 +8,8 @@ std::string describe(StopCause cause) {
   switch (cause) {
     case no_stop:
       return "nothing";
+    case paused:
+      return "a callback";
     case time_is_up:
       return "the end of the job's time";
     case ended_early:

@@ -87,6 +87,7 @@ std::string config_page() {
   text += head_of("tune", "a search over hyperparameters, which `trainrt tune` runs; a run has none of it") +
           keys_text(tune::sweep_options());
   text += head_of("tune.space", "what trials set: lr = loguniform(1e-4, 1e-1)");
+  text += head_of("tune.mutations", "what clones of pbt change, if that is not all that trials draw");
   for (const auto* scheduler : tune::scheduler_table())
     if (!scheduler->options.empty())
       text += head_of(fmt::format("tune.{}", scheduler->name), scheduler->help) + keys_text(scheduler->options);

@@ -19,9 +19,7 @@ namespace trainrt::metrics {
 
 namespace {
 
-constexpr const char* name = "result.json";
-
-std::string path_in(const std::string& run_dir) { return run_dir + "/" + name; }
+std::string path_in(const std::string& run_dir) { return run_dir + "/" + result_log_name; }
 
 std::vector<Record> kept(std::vector<Record> records, std::int64_t keep, const std::string& path) {
   std::vector<Record> history;
@@ -140,9 +138,9 @@ class ResultLog::Impl {
   }
 
   void put_in_place(const std::string& lines) {
-    run_dir_.write_aside(name, lines);
-    AppendFile file(run_dir_.aside(name));  // before it is moved: a newer attempt may put its own in that place
-    run_dir_.move_out(name);
+    run_dir_.write_aside(result_log_name, lines);
+    AppendFile file(run_dir_.aside(result_log_name));  // before it is moved: a newer attempt may put its own in that place
+    run_dir_.move_out(result_log_name);
     file_.emplace(std::move(file));
   }
 
@@ -159,9 +157,10 @@ class ResultLog::Impl {
   std::string waiting_;
 };
 
-ResultLog::Opened ResultLog::open(const io::FencedDirectory& run_dir, std::int64_t keep_iterations) {
-  auto found = with_recovered(read_results(run_dir.path()), keep_iterations, run_dir.path());
-  auto history = kept(std::move(found), keep_iterations, path_in(run_dir.path()));
+ResultLog::Opened ResultLog::open(const io::FencedDirectory& run_dir, std::int64_t keep_iterations,
+                                  const std::string& other_run) {
+  const auto& from = other_run.empty() ? run_dir.path() : other_run;
+  auto history = kept(with_recovered(read_results(from), keep_iterations, from), keep_iterations, path_in(from));
   std::string lines;
   for (const auto& record : history) lines += to_json(record) + "\n";
   auto impl = io::retried([&] { return std::make_unique<Impl>(run_dir, lines); });

@@ -9,6 +9,8 @@
 
 namespace trainrt::metrics {
 
+inline const std::string result_log_name = "result.json";
+
 /// result.json of a run: one line of JSON a report (record_json.hpp), the log of record. One process has it open: rank 0 of
 /// the newest attempt.
 ///
@@ -24,7 +26,8 @@ class ResultLog {
   /// taken from metrics.h5 and progress.csv if they hold it (recovery.hpp). Later, torn and foreign lines are dropped.
   /// The file is written anew in the private directory, made durable, and renamed over result.json: what an older attempt
   /// still appends goes to a file without a name.
-  static Opened open(const io::FencedDirectory& run_dir, std::int64_t keep_iterations);
+  /// `other_run`: a directory whose result.json has those records, if the run goes on from a checkpoint of that one.
+  static Opened open(const io::FencedDirectory& run_dir, std::int64_t keep_iterations, const std::string& other_run = "");
 
   ResultLog(ResultLog&&) noexcept;
   ~ResultLog();

@@ -15,7 +15,6 @@
 #include "trainer/advice.hpp"
 #include "trainer/callback_kind.hpp"
 #include "trainer/reported.hpp"
-#include "trainer/stopping_callback.hpp"
 
 namespace trainrt {
 
@@ -100,10 +99,10 @@ void Callbacks::finish(const std::string& run_dir, const Conclusion& conclusion,
   comm::agreed_on_first(communicator, finish, with_advice);
 }
 
-std::string Callbacks::stop_reason() const {
+StoppingCallback::Stop Callbacks::stop() const {
   for (const auto& callback : callbacks_)
     if (auto* const stopping = dynamic_cast<StoppingCallback*>(callback.get()))
-      if (auto reason = stopping->stop_reason(); is_first_ && !reason.empty()) return reason;
+      if (auto stop = stopping->stop(); is_first_ && !stop.reason.empty()) return stop;
   return {};
 }
 

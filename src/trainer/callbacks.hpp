@@ -11,6 +11,7 @@
 #include "config/run_spec.hpp"
 #include "metrics/record.hpp"
 #include "trainer/ending.hpp"
+#include "trainer/stopping_callback.hpp"
 
 namespace trainrt::trainer {
 
@@ -40,8 +41,8 @@ class Callbacks {
   // Not collective.
   /// What each rank gives the next report, if one is to see it.
   void take_ranks(const std::vector<metrics::Record>& of_ranks);
-  /// Why a callback ends the run after the last report(); "" if none does, and on other ranks.
-  std::string stop_reason() const;
+  /// What a callback says after the last report(); without a reason if none ends the run, and on other ranks.
+  StoppingCallback::Stop stop() const;
   /// Throws Error that names the callback.
   void report(const metrics::Record& record) const;
   /// Rank 0 has callbacks, and is not this one: it is to hear of a failure of this one alone.

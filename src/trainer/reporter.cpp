@@ -41,7 +41,7 @@ class FileReporter : public Reporter {
 
   void begin(const Start& start) override {
     say_what_is_repeated(start);
-    auto opened = metrics::ResultLog::open(run_dir_, start.iteration);
+    auto opened = metrics::ResultLog::open(run_dir_, start.iteration, start.other_run);
     log_.emplace(std::move(opened.log));
     auto first = metrics::Moment::now();
     first.monotonic_s -= start.iteration_s;

@@ -27,6 +27,7 @@ class Reporter {
     std::int64_t iteration = 0;
     double iteration_s = 0;
     bool of_silent_program = false;  ///< which goes on from what it saved by itself
+    std::string other_run = {};      ///< the directory of a run that made those iterations; "": this one
   };
   /// Opens the files. Records after the iteration are dropped.
   virtual void begin(const Start& start) = 0;

@@ -64,11 +64,11 @@ void Session::set_metadata(std::string_view json) {
       attempt_.metadata == "{}" ? std::string(json) : checkpoint::merged_metadata(attempt_.metadata, std::string(json));
 }
 
-void Session::begin_reports(std::int64_t iteration, double iteration_s) {
+void Session::begin_reports(std::int64_t iteration, double iteration_s, const std::string& other_run) {
   comm::agreed(
       communicator_,
       [&] {
-        reporter_->begin({progress_.step, iteration, iteration_s, is_silent()});
+        reporter_->begin({progress_.step, iteration, iteration_s, is_silent(), other_run});
       },
       trainer::with_advice);
   reports_begun_ = true;
@@ -184,21 +184,21 @@ void Session::report(const Metrics& metrics, const ReportOptions& options, const
     attempt_.callbacks.take_ranks(trainer::reports_of_ranks(metrics, progress_.iteration, communicator_));
   comm::agreed(
       communicator_, [&] { reporter_->write(std::move(record), progress_.step, time_so_far()); }, trainer::with_advice);
-  if (ends_by_callback()) outcome.stop = batch::ended_early;
+  outcome.stop = std::max(outcome.stop, stop_by_callback());
   datasets_.warn_if_starving();
   fault_point("reported");
   saves_.advance(outcome.saves);
   obey(outcome, spec_.checkpoint.every.due_at_report(progress_.iteration), given ? &*given : nullptr);
 }
 
-/// Whether one of rank 0's callbacks ends the run. Collective.
-bool Session::ends_by_callback() {
-  if (!attempt_.callbacks.presence().may_stop) return false;
-  const auto reason = attempt_.callbacks.stop_reason();
-  if (!reason.empty()) stops_.request(reason);
-  std::array<std::int64_t, 1> ends = {reason.empty() ? 0 : 1};
-  communicator_.all_reduce(ends, Op::max, "whether a callback ends the run");
-  return ends[0] != 0;
+/// Whether one of rank 0's callbacks ends the run, or pauses it. Collective.
+batch::StopCause Session::stop_by_callback() {
+  if (!attempt_.callbacks.presence().may_stop) return batch::no_stop;
+  const auto [reason, pauses] = attempt_.callbacks.stop();
+  if (!reason.empty() && !pauses) stops_.request(reason);
+  std::array<std::int64_t, 1> cause = {reason.empty() ? batch::no_stop : pauses ? batch::paused : batch::ended_early};
+  communicator_.all_reduce(cause, Op::max, "whether a callback ends the run");
+  return static_cast<batch::StopCause>(cause[0]);
 }
 
 /// Samples that datasets have skipped on all ranks, in this attempt.

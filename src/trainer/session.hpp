@@ -119,7 +119,7 @@ class Session {
   void take_record(const metrics::Record& record);
   std::int64_t records_before(std::string_view key, double position);
   void begin_observed(std::string_view position, double first);
-  void begin_reports(std::int64_t iteration, double iteration_s = 0);
+  void begin_reports(std::int64_t iteration, double iteration_s = 0, const std::string& other_run = "");
   checkpoint::Covers part() const;
   bool restore_own();
   bool resume_from_other();
@@ -127,7 +127,7 @@ class Session {
   void take_restored(const std::string& directory, const checkpoint::Meta& meta);
   void make_alike(const checkpoint::LoadResult* loaded);
   void compare_replicas();
-  bool ends_by_callback();
+  batch::StopCause stop_by_callback();
   void add_skipped(metrics::Record& record);
   metrics::TimeSoFar time_so_far() const;
   void obey(const trainer::StopVote::Outcome& outcome, bool checkpoint_due, const Given* reported = nullptr);

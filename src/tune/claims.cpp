@@ -1,5 +1,6 @@
 #include "tune/claims.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <mutex>
 
@@ -27,20 +28,32 @@ bool run_is_alive(const std::string& run_dir) {
   return !newest.empty() && newest.back().end.empty() && rundir::attempt_is_alive(run_dir, newest.back());
 }
 
+std::int64_t reports_of(const Trial& trial) { return trial.reports.empty() ? 0 : trial.reports.rbegin()->first.iteration; }
+
 }  // namespace
 
-std::optional<Claim> Claims::next(const History& history) {
+std::optional<Claim> Claims::next(const History& history, const Scheduler& scheduler) {
   static std::mutex turn;  // files of one name are made by one thread of a process at a time (io/exclusive.hpp)
   const std::lock_guard lock(turn);
-  if (const auto found = interrupted(history)) return found;
+  if (scheduler.takes_turns())
+    if (const auto found = fresh(history)) return found;
+  if (const auto found = interrupted(history, scheduler)) return found;
   if (const auto found = fresh(history)) return found;
-  return abandoned(history);
+  return abandoned(history, scheduler);
 }
 
-std::optional<Claim> Claims::interrupted(const History& history) {
+std::optional<Claim> Claims::interrupted(const History& history, const Scheduler& scheduler) {
+  std::vector<std::pair<std::int64_t, std::uint64_t>> waiting;
   for (const auto& [number, trial] : history.trials())
-    if (!trial.is_over(sweep_.max_failures()) && trial.state != Trial::State::running && claim(number, trial.attempt + 1))
-      return Claim{number, trial.attempt + 1};
+    if (!trial.is_over(sweep_.max_failures()) && trial.state != Trial::State::running)
+      waiting.emplace_back(scheduler.takes_turns() ? reports_of(trial) : 0, number);
+  std::ranges::sort(waiting);
+  for (const auto& [reports, number] : waiting) {
+    const auto standing = scheduler.of_paused(number);
+    const int attempt = history.trials().at(number).attempt + 1;
+    if (standing != Verdict::Kind::pause && claim(number, attempt))
+      return Claim{number, attempt, standing == Verdict::Kind::stop};
+  }
   return std::nullopt;
 }
 
@@ -51,15 +64,19 @@ std::optional<Claim> Claims::fresh(const History& history) {
 }
 
 /// All have been claimed by somebody, who may have died since, before the journal had a word of it or after.
-std::optional<Claim> Claims::abandoned(const History& history) {
+std::optional<Claim> Claims::abandoned(const History& history, const Scheduler& scheduler) {
   for (std::uint64_t number = 0; number < sweep_.trials(); ++number) {
     const auto known = history.trials().find(number);
     if (known != history.trials().end() && known->second.is_over(sweep_.max_failures())) continue;
+    const auto standing = scheduler.of_paused(number);
+    if (standing == Verdict::Kind::pause) continue;
+    const int generation = known == history.trials().end() ? 1 : known->second.generation;
     const int begun = known == history.trials().end() ? 0 : known->second.attempt;
     int attempt = std::max(begun, 1);
     while (std::filesystem::exists(file_of(sweep_, number, attempt + 1))) ++attempt;
     const auto writer = writer_of(number, attempt);
-    if (writer && !runs(history, number, *writer) && claim(number, attempt + 1)) return Claim{number, attempt + 1};
+    if (writer && !runs(history, number, generation, *writer) && claim(number, attempt + 1))
+      return Claim{number, attempt + 1, standing == Verdict::Kind::stop};
   }
   return std::nullopt;
 }
@@ -76,11 +93,12 @@ std::optional<int> Claims::writer_of(std::uint64_t trial, int attempt) const {
 }
 
 /// The process that claimed it lives, or the run itself does, which that one started.
-bool Claims::runs(const History& history, std::uint64_t trial, int writer) {
+bool Claims::runs(const History& history, std::uint64_t trial, int generation, int writer) {
   if (writer == writer_) return false;
   const auto now_s = monotonic_seconds();
   if (auto& asked_at_s = alive_at_s_[writer]; asked_at_s > 0 && now_s < asked_at_s + pause_between_questions_s) return true;
-  if (!is_alive(history, writer) && !run_is_alive(sweep_.directory() + "/" + sweep_.name_of(trial))) return false;
+  if (!is_alive(history, writer) && !run_is_alive(sweep_.directory() + "/" + sweep_.name_of(trial, generation)))
+    return false;
   alive_at_s_[writer] = now_s;
   return true;
 }

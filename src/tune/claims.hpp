@@ -13,6 +13,7 @@ namespace trainrt::tune {
 struct Claim {
   std::uint64_t trial = 0;
   int attempt = 0;
+  bool ends = false;  ///< the scheduler says that the trial, which is paused, does not go on: that is to be written down
 };
 
 /// Finds the trial that a process runs next, and claims it, so that no other does.
@@ -20,16 +21,17 @@ class Claims {
  public:
   Claims(const Sweep& sweep, int writer) : sweep_(sweep), writer_(writer) {}
 
-  /// First what was interrupted, then a new one, then what somebody has left who is dead; nullopt if there is none now.
-  std::optional<Claim> next(const History& history);
+  /// First what was interrupted, then a new one, then what somebody has left who is dead; nullopt if there is none now. If
+  /// trials take turns, new ones come first, and then those that have made the fewest reports.
+  std::optional<Claim> next(const History& history, const Scheduler& scheduler);
 
  private:
-  std::optional<Claim> interrupted(const History& history);
+  std::optional<Claim> interrupted(const History& history, const Scheduler& scheduler);
   std::optional<Claim> fresh(const History& history);
-  std::optional<Claim> abandoned(const History& history);
+  std::optional<Claim> abandoned(const History& history, const Scheduler& scheduler);
   bool claim(std::uint64_t trial, int attempt) const;
   std::optional<int> writer_of(std::uint64_t trial, int attempt) const;
-  bool runs(const History& history, std::uint64_t trial, int writer);
+  bool runs(const History& history, std::uint64_t trial, int generation, int writer);
   bool is_alive(const History& history, int writer) const;
 
   const Sweep& sweep_;

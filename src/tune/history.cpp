@@ -1,5 +1,6 @@
 #include "tune/history.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -12,6 +13,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::array<std::string_view, 5> state_names{"running", "paused", "failed", "finished", "stopped"};
+constexpr std::array<std::string_view, 4> verdict_names{"go on", "stop", "pause", "clone"};
 
 Json number_or_null(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
@@ -40,6 +42,34 @@ void take_end(const Json& json, int attempt, Trial& trial) {
   trial.why = json.at("why");
 }
 
+/// What was said of an earlier generation is over.
+void take_decision(const Decision& decision, Trial& trial) {
+  trial.reports[decision.report.at] = decision.report.score;
+  const auto& at = decision.report.at;
+  if (decision.verdict.kind == Verdict::Kind::clone && at.generation == trial.generation && at.iteration > trial.kept_at)
+    trial.cloning = decision;
+}
+
+void take_clone(const Json& json, Trial& trial) {
+  const int generation = json.at("generation");
+  const auto checkpoint = json.at("checkpoint").get<std::string>();
+  if (checkpoint.empty() && generation == trial.generation) {
+    trial.kept_at = json.at("iteration");
+    if (trial.cloning && trial.cloning->report.at.iteration <= trial.kept_at) trial.cloning.reset();
+  }
+  if (checkpoint.empty() || generation <= trial.generation) return;
+  trial.generation = generation;
+  trial.clone_of = checkpoint;
+  trial.cloning.reset();
+  trial.kept_at = 0;
+  trial.params = json.at("params").get<Params>();
+}
+
+Verdict verdict_in(const Json& json) {
+  const auto found = std::ranges::find(verdict_names, json.at("verdict").get<std::string>());
+  return {static_cast<Verdict::Kind>(found - verdict_names.begin()), json.value("donor", std::uint64_t{0})};
+}
+
 rundir::Owner owner_in(const Json& json) {
   return {json.at("job_id"),    json.at("restart_count"), json.at("step_id"),       json.at("host"),
           json.at("pid_scope"), json.at("pid"),           json.at("pid_start_time")};
@@ -61,17 +91,38 @@ std::string writer_record(const rundir::Owner& owner) {
       .dump();
 }
 
-std::string begin_record(std::uint64_t trial, int attempt, const Params& params) {
-  Json json{{"record", "begin"}, {"trial", trial}, {"attempt", attempt}};
+std::string begin_record(std::uint64_t trial, int attempt, int generation, const Params& params) {
+  Json json{{"record", "begin"}, {"trial", trial}, {"attempt", attempt}, {"generation", generation}};
   if (!params.empty()) json["params"] = params;
   return json.dump();
 }
 
-std::string decision_record(std::uint64_t trial, std::int64_t iteration, double score, bool stops, const Positions& read) {
-  auto pairs = Json::array();
-  for (const auto& [writer, bytes] : read) pairs.push_back(Json::array({writer, bytes}));
-  return Json{{"record", "decision"}, {"trial", trial}, {"iteration", iteration},
-              {"score", score},       {"stops", stops}, {"read", std::move(pairs)}}
+std::string decision_record(const Decision& decision, const Positions& read) {
+  const auto& [report, verdict] = decision;
+  Json json{{"record", "decision"},
+            {"trial", report.trial},
+            {"generation", report.at.generation},
+            {"iteration", report.at.iteration},
+            {"score", report.score},
+            {"verdict", verdict_names.at(static_cast<std::size_t>(verdict.kind))}};
+  if (verdict.kind == Verdict::Kind::clone) json["donor"] = verdict.donor;
+  json["read"] = Json::array();
+  for (const auto& [writer, bytes] : read) json["read"].push_back(Json::array({writer, bytes}));
+  return json.dump();
+}
+
+std::string halt_record(std::uint64_t trial) { return Json{{"record", "halt"}, {"trial", trial}}.dump(); }
+
+std::string clone_record(const Clone& clone) {
+  return Json{{"record", "clone"},
+              {"trial", clone.trial},
+              {"generation", clone.generation},
+              {"iteration", clone.iteration},
+              {"checkpoint", clone.checkpoint},
+              {"params", clone.params},
+              {"donor", clone.donor},
+              {"donor_generation", clone.donor_at.generation},
+              {"donor_iteration", clone.donor_at.iteration}}
       .dump();
 }
 
@@ -97,19 +148,40 @@ void History::take(int writer, const std::string& text) try {
   }
   auto& trial = trials_[json.at("trial").get<std::uint64_t>()];
   if (kind == "begin") take_begin(json.at("attempt"), trial);
-  if (json.contains("params")) trial.params = json.at("params").get<Params>();
+  if (kind == "begin" && json.contains("params") && json.at("generation") >= trial.generation)
+    trial.params = json.at("params").get<Params>();
+  if (kind == "clone") take_clone(json, trial);
+  if (kind == "halt") ++trial.halts;
   if (kind == "end") take_end(json, json.at("attempt"), trial);
   if (kind == "decision") {
-    trial.reports[json.at("iteration")] = json.at("score");
-    decisions_.push_back({json.at("trial"), json.at("iteration"), json.at("score"), json.at("stops")});
+    const ReportPlace at{json.at("generation"), json.at("iteration")};
+    const Decision decision{{json.at("trial"), at, json.at("score")}, verdict_in(json)};
+    take_decision(decision, trial);
+    decisions_.push_back(decision);
     for (const auto& pair : json.at("read")) read_[writer][pair.at(0)] = pair.at(1);
   }
 } catch (const nlohmann::json::exception&) {
 }
 
+const Trial& History::trial(std::uint64_t number) const {
+  static const Trial none;
+  const auto found = trials_.find(number);
+  return found == trials_.end() ? none : found->second;
+}
+
 Positions History::read_by(int writer) const {
   const auto found = read_.find(writer);
   return found == read_.end() ? Positions() : found->second;
+}
+
+Positions newly_read(const JournalReader& reader, const History& history, int writer) {
+  auto read = reader.positions();
+  const auto before = history.read_by(writer);
+  std::erase_if(read, [&](const auto& each) {
+    const auto then = before.find(each.first);
+    return then != before.end() && then->second == each.second;
+  });
+  return read;
 }
 
 }  // namespace trainrt::tune

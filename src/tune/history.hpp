@@ -10,9 +10,16 @@
 
 #include "rundir/owner.hpp"
 #include "tune/journal.hpp"
+#include "tune/scheduler.hpp"
 #include "tune/search_space.hpp"
 
 namespace trainrt::tune {
+
+/// What the scheduler said, of a report, or of the last one of a trial that was paused.
+struct Decision {
+  TrialReport report;
+  Verdict verdict;
+};
 
 /// How a trial stands, by the records of all writers.
 struct Trial {
@@ -21,10 +28,15 @@ struct Trial {
   int attempt = 0;   ///< the newest
   int failures = 0;  ///< attempts that failed
   std::int64_t iterations = 0;
-  std::optional<double> last, best;             ///< the metric, at the end of an attempt
-  std::string why;                              ///< it failed, or was stopped
-  std::map<std::int64_t, double> reports = {};  ///< scores that the scheduler wants, by iteration
-  Params params = {};                           ///< if a program said them
+  std::optional<double> last, best;            ///< the metric, at the end of an attempt
+  std::string why;                             ///< it failed, or was stopped
+  std::map<ReportPlace, double> reports = {};  ///< scores that the scheduler wants
+  Params params = {};                          ///< those that no searcher says by itself: a program's, or a clone's
+  int generation = 1;                          ///< it has become a clone so many times, less one
+  std::string clone_of = {};                   ///< where this generation began: a checkpoint in the sweep's directory
+  std::optional<Decision> cloning = {};        ///< it is to become a clone before it goes on
+  std::int64_t kept_at = 0;  ///< of what iteration, in this generation, that was tried and came to nothing
+  int halts = 0;             ///< so often the scheduler has paused it
   bool has_ended_well() const { return state == State::finished || state == State::stopped; }
   /// It is not run again.
   bool is_over(int max_failures) const { return has_ended_well() || (state == State::failed && failures > max_failures); }
@@ -46,24 +58,34 @@ struct TrialEnd {
 /// First in each file: who writes it.
 std::string writer_record(const rundir::Owner& owner);
 /// `params`: those that a program said for it.
-std::string begin_record(std::uint64_t trial, int attempt, const Params& params = {});
-/// `read`: what of each file it was made of, of those where that is more than for the file's decision before.
-std::string decision_record(std::uint64_t trial, std::int64_t iteration, double score, bool stops, const Positions& read);
-std::string end_record(const TrialEnd& end);
+std::string begin_record(std::uint64_t trial, int attempt, int generation, const Params& params = {});
 
-/// A decision as it was recorded.
-struct Decision {
+/// `read`: what of each file it was made of, of those where that is more than for the file's decision before.
+std::string decision_record(const Decision& decision, const Positions& read);
+
+/// The trial is paused, as a decision says.
+std::string halt_record(std::uint64_t trial);
+
+/// A trial has become the clone of another, as was decided of its report at `iteration`: it is in a new generation.
+struct Clone {
   std::uint64_t trial = 0;
+  int generation = 2;
   std::int64_t iteration = 0;
-  double score = 0;
-  bool stops = false;
+  std::string checkpoint;  ///< a link to the donor's, in the sweep's directory; "": it has none, and all stays as it was
+  Params params = {};
+  std::uint64_t donor = 0;
+  ReportPlace donor_at = {};  ///< where the donor stood in that checkpoint
 };
+std::string clone_record(const Clone& clone);
+std::string end_record(const TrialEnd& end);
 
 /// The records of a journal, put together. Records of several writers may come in any order.
 class History {
  public:
   void take(int writer, const std::string& json);
   const std::map<std::uint64_t, Trial>& trials() const { return trials_; }
+  /// One that nobody has begun is attempt 0.
+  const Trial& trial(std::uint64_t number) const;
   const std::map<int, rundir::Owner>& writers() const { return writers_; }
   const std::vector<Decision>& decisions() const { return decisions_; }
   /// What of each file that writer's last decision was made of.
@@ -75,5 +97,8 @@ class History {
   std::vector<Decision> decisions_;
   std::map<int, Positions> read_;  ///< by writer
 };
+
+/// Where the journal was read further than for the writer's last decision.
+Positions newly_read(const JournalReader& reader, const History& history, int writer);
 
 }  // namespace trainrt::tune

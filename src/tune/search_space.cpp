@@ -93,11 +93,8 @@ const Choice* grid_of(const Domain& domain) {
 
 double in_interval(const Interval& interval, double unit) {
   const auto between = [unit](double low, double high) { return low + unit * (high - low); };
-  auto value = interval.is_log ? std::exp(between(std::log(interval.low), std::log(interval.high)))
-                               : between(interval.low, interval.high);
-  if (interval.is_whole) return std::min(std::floor(value), interval.high - 1);
-  if (interval.step > 0) value = std::round(value / interval.step) * interval.step;
-  return std::clamp(value, interval.low, interval.high);
+  return interval.is_log ? std::exp(between(std::log(interval.low), std::log(interval.high)))
+                         : between(interval.low, interval.high);
 }
 
 }  // namespace
@@ -127,17 +124,29 @@ std::string value_at(const Domain& domain, double unit) {
     return choice->values[std::min(static_cast<std::size_t>(unit * static_cast<double>(count)), count - 1)];
   }
   const auto& interval = std::get<Interval>(domain);
-  const auto value = in_interval(interval, unit);
-  return interval.is_whole ? fmt::format("{}", static_cast<std::int64_t>(value)) : fmt::format("{}", value);
+  return value_near(interval, in_interval(interval, unit));
 }
 
-SearchSpace::SearchSpace(const Options& space) {
+std::string value_near(const Interval& interval, double number) {
+  if (interval.is_whole)
+    return fmt::format("{}", static_cast<std::int64_t>(std::clamp(std::floor(number), interval.low, interval.high - 1)));
+  const auto value = interval.step > 0 ? std::round(number / interval.step) * interval.step : number;
+  return fmt::format("{}", std::clamp(value, interval.low, interval.high));
+}
+
+bool is_drawn(const Domain& domain) {
+  const auto* choice = std::get_if<Choice>(&domain);
+  return choice == nullptr || (!choice->is_grid && choice->values.size() > 1);
+}
+
+SearchSpace::SearchSpace(const Options& space, std::string_view section) {
   for (const auto& name : space.keys()) try {
       dimensions_.push_back({config_key(name), domain_of(space.text(name)), space.find(name)->origin});
     } catch (const UsageError& error) {
-      throw UsageError(fmt::format("{}: [tune.space] {}: {}", space.find(name)->origin, name, error.what()));
+      throw UsageError(fmt::format("{}: {} {}: {}", space.find(name)->origin, section, name, error.what()));
     }
-  if (dimensions_.empty()) throw UsageError("[tune.space] names no key: lr = loguniform(1e-4, 1e-1), for example");
+  if (dimensions_.empty())
+    throw UsageError(fmt::format("{} names no key: lr = loguniform(1e-4, 1e-1), for example", section));
 }
 
 std::uint64_t SearchSpace::grid_size() const {

@@ -32,6 +32,10 @@ Domain domain_of(const std::string& text);
 
 /// The value at `unit`, in [0, 1).
 std::string value_at(const Domain& domain, double unit);
+/// The value of the interval that is nearest to a number.
+std::string value_near(const Interval& interval, double number);
+/// Whether values are drawn from it: it is no grid, and no single value.
+bool is_drawn(const Domain& domain);
 
 /// [tune.space]: which keys trials set, and to what.
 class SearchSpace {
@@ -41,8 +45,8 @@ class SearchSpace {
     Domain domain;
     std::string origin = {};  ///< where it stands
   };
-  /// UsageError that names key and place.
-  explicit SearchSpace(const Options& space);
+  /// UsageError that names key and place, in that section.
+  explicit SearchSpace(const Options& space, std::string_view section = "[tune.space]");
 
   const std::vector<Dimension>& dimensions() const { return dimensions_; }
   /// The number of combinations of all grids; 1 if there is none.

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -22,6 +23,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view section = "tune.";
 constexpr std::string_view space_section = "tune.space.";
+constexpr std::string_view mutations_section = "tune.mutations.";
 constexpr std::string_view memory_name = "/sweep.json";
 
 const std::array<OptionSpec, 10> all_options{{
@@ -70,7 +72,7 @@ bool is_scheduler(const std::string& name) {
 
 /// Sorts the keys of a config: those of [tune], by section; what is left is a run's.
 struct Sorted {
-  Options sweep, space, trial;
+  Options sweep, space, mutations, trial;
   std::map<std::string, Options> schedulers;
 };
 
@@ -82,6 +84,8 @@ Sorted sorted(const Options& config) {
       found.trial.set(key, value);
     } else if (key.starts_with(space_section)) {
       found.space.set(key.substr(space_section.size()), value);
+    } else if (key.starts_with(mutations_section)) {
+      found.mutations.set(key.substr(mutations_section.size()), value);
     } else if (const auto dot = key.find('.', section.size()); dot != std::string::npos) {
       const auto name = key.substr(section.size(), dot - section.size());
       if (!is_scheduler(name))
@@ -149,11 +153,33 @@ Sweep::Sweep(const Options& config) : config_(config) {
   searcher_program_ = options.text("tune.searcher_program");
   scheduler_ = options.text("tune.scheduler");
   seed_ = static_cast<std::uint64_t>(options.integer("tune.seed"));
-  static_cast<void>(scheduler());
   trials_ = static_cast<std::uint64_t>(options.integer("tune.num_samples")) * space_->grid_size();
+  static_cast<void>(scheduler());
+  take_mutations(parts.mutations);
   workers_ = static_cast<int>(options.integer("tune.workers"));
   concurrent_ = static_cast<int>(options.integer("tune.max_concurrent_trials"));
   max_failures_ = static_cast<int>(options.integer("tune.max_failures"));
+}
+
+void Sweep::take_mutations(const Options& mutations) {
+  const bool clones = scheduler_ == "pbt";
+  if (!clones && !mutations.keys().empty())
+    throw UsageError(
+        fmt::format("{}: [tune.mutations] says what clones change, and tune.scheduler = {} makes none: pbt does",
+                    mutations.find(mutations.keys().front())->origin, scheduler_));
+  if (mutations.keys().empty()) {
+    std::ranges::copy_if(space_->dimensions(), std::back_inserter(mutations_),
+                         [](const auto& dimension) { return is_drawn(dimension.domain); });
+  } else {
+    mutations_ = SearchSpace(mutations, "[tune.mutations]").dimensions();
+  }
+  if (clones && mutations_.empty())
+    throw UsageError(
+        "tune.scheduler = pbt: no value of [tune.space] is drawn: name in [tune.mutations] what clones change");
+  for (const auto& mutation : mutations_)
+    if (std::ranges::find(space_->dimensions(), mutation.key, &SearchSpace::Dimension::key) == space_->dimensions().end())
+      throw UsageError(
+          fmt::format("{}: [tune.mutations] {}: give it its first value in [tune.space]", mutation.origin, mutation.key));
 }
 
 Sweep Sweep::opened(const std::string& directory) {
@@ -209,7 +235,9 @@ std::string Sweep::go_on(const nlohmann::ordered_json& json) const {
   return trials_ > had ? fmt::format("the sweep had {} trials, and has {} now", had, trials_) : "";
 }
 
-std::string Sweep::name_of(std::uint64_t trial) const { return fmt::format("trial_{:05}", trial); }
+std::string Sweep::name_of(std::uint64_t trial, int generation) const {
+  return generation == 1 ? fmt::format("trial_{:05}", trial) : fmt::format("trial_{:05}-{}", trial, generation);
+}
 
 Params Sweep::params_of(std::uint64_t trial) const {
   std::vector<double> units;
@@ -217,9 +245,13 @@ Params Sweep::params_of(std::uint64_t trial) const {
   return space_->at(trial % space_->grid_size(), units);
 }
 
-Options Sweep::own_config_of(std::uint64_t trial, const Params& params) const {
+Options Sweep::own_config_of(std::uint64_t trial, const Params& params, const CloneStart& start) const {
   Options own;
-  own.set("run.name", {name_of(trial), ""});
+  own.set("run.name", {name_of(trial, start.generation), ""});
+  if (start.generation > 1) {
+    own.set("run.resume_from_checkpoint", {directory_ + "/" + start.checkpoint, ""});
+    own.set("run.resume_iteration", {"continue", ""});
+  }
   if (!trial_config_.has("failure.max_failures")) own.set("failure.max_failures", {"0", ""});  // the sweep tries again
   auto program = trial_config_.text("train.program");
   for (const auto& dimension : space_->dimensions()) {
@@ -244,7 +276,8 @@ double Sweep::score_of(double metric) const {
 }
 
 std::unique_ptr<Scheduler> Sweep::scheduler() const {
-  return find_plugin(scheduler_table(), scheduler_, "scheduler").open(checked_scheduler(scheduler_, config_), seed_);
+  return find_plugin(scheduler_table(), scheduler_, "scheduler")
+      .open(checked_scheduler(scheduler_, config_), {seed_, trials_});
 }
 
 }  // namespace trainrt::tune

@@ -18,10 +18,17 @@ namespace trainrt::tune {
 /// The keys of [tune].
 std::span<const OptionSpec> sweep_options();
 
+/// Where a trial begins that is the clone of another.
+struct CloneStart {
+  int generation = 1;      ///< 1: it is none
+  std::string checkpoint;  ///< in the sweep's directory
+};
+
 /// A sweep: its directory, and what was asked of it. A value that nothing changes.
 class Sweep {
  public:
-  /// Of a config's keys: [tune], [tune.space] and [tune.NAME] of the scheduler; the rest is what every trial has.
+  /// Of a config's keys: [tune], [tune.space], [tune.mutations] and [tune.NAME] of the scheduler; the rest is what every
+  /// trial has.
   /// UsageError that names key, place and what is valid.
   explicit Sweep(const Options& config);
   /// Of a sweep's directory, as it was begun.
@@ -39,17 +46,21 @@ class Sweep {
   std::string config_file() const { return directory_ + "/trial.ini"; }
 
   std::uint64_t trials() const { return trials_; }
-  std::string name_of(std::uint64_t trial) const;  ///< of its run: trial_00017
+  /// Of its run: trial_00017; of a clone trial_00017-2 and so on.
+  std::string name_of(std::uint64_t trial, int generation = 1) const;
   /// What the searcher says; with a searcher_program() a stand-in, until that has said it.
   Params params_of(std::uint64_t trial) const;
   /// What all trials' runs have.
   Options common_config() const;
-  /// What the trial's run has beside that: its name, its parameters, or its program with them filled in.
-  Options own_config_of(std::uint64_t trial, const Params& params) const;
+  /// What the trial's run has beside that: its name, its parameters, or its program with them filled in. `start`: of a
+  /// clone.
+  Options own_config_of(std::uint64_t trial, const Params& params, const CloneStart& start = {}) const;
   /// Both together.
   Options config_of(std::uint64_t trial, const Params& params) const;
 
   const SearchSpace& space() const { return *space_; }
+  /// What clones change: [tune.mutations], or else what trials draw.
+  const std::vector<SearchSpace::Dimension>& mutations() const { return mutations_; }
   const std::string& searcher_program() const { return searcher_program_; }  ///< "": none
   const std::string& metric() const { return metric_; }
   bool less_is_better() const { return less_is_better_; }
@@ -61,6 +72,7 @@ class Sweep {
   std::unique_ptr<Scheduler> scheduler() const;
 
  private:
+  void take_mutations(const Options& mutations);
   std::string go_on(const nlohmann::ordered_json& json) const;
 
   Options config_;        ///< all of it
@@ -68,6 +80,7 @@ class Sweep {
   std::string directory_, metric_, scheduler_, searcher_program_;
   bool less_is_better_ = false;
   std::optional<SearchSpace> space_;
+  std::vector<SearchSpace::Dimension> mutations_;
   const Searcher* searcher_ = nullptr;
   std::uint64_t trials_ = 0, seed_ = 0;
   int workers_ = 1, concurrent_ = 0, max_failures_ = 0;

@@ -11,12 +11,16 @@
 #include <trainrt/result.hpp>
 
 #include "batch/signals.hpp"
+#include "checkpoint/format/listing.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "core/thread.hpp"
 #include "io/exclusive.hpp"
 #include "tune/asked_params.hpp"
+#include "tune/cloning.hpp"
+#include "tune/scheduler_feed.hpp"
 #include "tune/trial_callback.hpp"
+#include "tune/trial_end.hpp"
 
 namespace trainrt::tune {
 
@@ -28,15 +32,6 @@ constexpr auto pause_between_looks = 50ms;  // at signals
 constexpr auto pause_if_idle = 1s;          // a look at the journal and the claims of others
 constexpr auto pause_between_heartbeats = 5s;
 constexpr auto pause_between_lines = 60s;
-
-/// All reports' numbers of the metric; empty if it is none, or there are no reports.
-std::vector<double> numbers_of(const Result& result, const std::string& metric) {
-  const auto column = result.columns.find(metric);
-  if (column == result.columns.end()) return {};
-  if (const auto* reals = std::get_if<std::vector<double>>(&column->second)) return *reals;
-  const auto* whole = std::get_if<std::vector<std::int64_t>>(&column->second);
-  return whole == nullptr ? std::vector<double>() : std::vector<double>(whole->begin(), whole->end());
-}
 
 std::string params_in_words(const Params& params) {
   std::vector<std::string> words;
@@ -95,8 +90,8 @@ class SweepRun::Group {
   /// False if every trial is over.
   bool one_step() {
     catch_up();
-    if (const auto claim = claims_.next(history_)) {
-      run_trial(*claim);
+    if (const auto claim = claims_.next(history_, feed_.scheduler())) {
+      claim->ends ? end_trial(*claim) : run_trial(*claim);
       return true;
     }
     if (trials_over(sweep_, history_) >= sweep_.trials()) return false;
@@ -106,32 +101,75 @@ class SweepRun::Group {
 
   void catch_up() {
     reader_.read([this](int writer, const std::string& json) { history_.take(writer, json); });
+    feed_.follow(history_);
   }
 
   void run_trial(const Claim& claim) {
-    const auto params = params_of(claim.trial);
-    writer_.append(begin_record(claim.trial, claim.attempt, sweep_.searcher_program().empty() ? Params() : params), true);
-    const auto code = run_process(claim.trial, params);
+    if (history_.trial(claim.trial).cloning) become_clone(claim.trial);
+    const auto before = history_.trial(claim.trial);
+    const bool is_asked = before.params.empty() && !sweep_.searcher_program().empty();
+    const auto params = is_asked                ? asked_params(sweep_, claim.trial, history_)
+                        : before.params.empty() ? sweep_.params_of(claim.trial)
+                                                : before.params;
+    writer_.append(begin_record(claim.trial, claim.attempt, before.generation, is_asked ? params : Params()), true);
+    const auto code = run_process(claim.trial, params, {before.generation, before.clone_of});
     catch_up();
-    const auto end = end_of(claim, code);
+    const auto end = end_of(sweep_, history_, claim, code, run_.stopping_);
+    write_end(end, params);
+    if (end.state != Trial::State::paused) return;
+    if (history_.trial(claim.trial).halts == before.halts)
+      run_.stopping_ = true;  // a signal, or the end of the job's time
+    else if (!has_checkpoint(claim.trial, before.generation))
+      log::warning(
+          fmt::format("{} is paused and has no checkpoint: it begins anew. Does the train function save any? "
+                      "(checkpoint.every)",
+                      sweep_.name_of(claim.trial)));
+  }
+
+  bool has_checkpoint(std::uint64_t trial, int generation) const {
+    return checkpoint::highest_number(sweep_.directory() + "/" + sweep_.name_of(trial, generation)) >= 0;
+  }
+
+  void write_end(const TrialEnd& end, const Params& params) {
     writer_.append(end_record(end), true);
     catch_up();
-    say(end, params);
-    if (end.state == Trial::State::paused) run_.stopping_ = true;  // the job's time is over, or a signal came
+    const auto now = history_.trial(end.trial);
+    if (now.has_ended_well()) remove_clone(sweep_, end.trial, now.generation);
+    say(end, params, now);
   }
 
-  Params params_of(std::uint64_t trial) const {
-    if (sweep_.searcher_program().empty()) return sweep_.params_of(trial);
-    const auto known = history_.trials().find(trial);
-    const bool is_said = known != history_.trials().end() && !known->second.params.empty();
-    return is_said ? known->second.params : asked_params(sweep_, trial, history_);
+  /// The scheduler has said so since the trial was paused.
+  void end_trial(const Claim& claim) {
+    const auto trial = history_.trial(claim.trial);  // a copy: the history grows
+    const auto& [at, score] = *trial.reports.rbegin();
+    const Decision decision{{claim.trial, at, score}, {Verdict::Kind::stop}};
+    writer_.append(decision_record(decision, newly_read(reader_, history_, writer_.number())), true);
+    catch_up();
+    write_end(end_of(sweep_, history_, claim, static_cast<int>(ExitCode::finished), false),
+              trial.params.empty() ? sweep_.params_of(claim.trial) : trial.params);
   }
 
-  int run_process(std::uint64_t trial, const Params& params) {
+  void become_clone(std::uint64_t trial) {
+    const auto donor = sweep_.name_of(history_.trial(trial).cloning->verdict.donor);
+    const auto clone = made_clone(sweep_, feed_.scheduler(), history_, trial);
+    writer_.append(clone_record(clone), true);
+    if (clone.checkpoint.empty()) {
+      log::warning(
+          fmt::format("{} would become a clone of {}, which has no checkpoint, and goes on as it is: does the train "
+                      "function save any? (checkpoint.every)",
+                      sweep_.name_of(trial), donor));
+    } else {
+      log::info(fmt::format("{} becomes a clone of {}: {}", sweep_.name_of(trial), donor, params_in_words(clone.params)));
+      remove_clone(sweep_, trial, clone.generation - 1);
+    }
+    catch_up();
+  }
+
+  int run_process(std::uint64_t trial, const Params& params, const CloneStart& start) {
     auto words = run_.command_;
     words.emplace_back("--config");
     words.push_back(sweep_.config_file());
-    for (const auto& [key, value] : sweep_.own_config_of(trial, params).texts())
+    for (const auto& [key, value] : sweep_.own_config_of(trial, params, start).texts())
       words.push_back(fmt::format("--{}={}", key, value));
     const auto output = fmt::format("{}/{}.log", sweep_.directory(), sweep_.name_of(trial));
     const std::pair<std::string, std::string> variable{trial_variable,
@@ -148,49 +186,11 @@ class SweepRun::Group {
     return code;
   }
 
-  TrialEnd end_of(const Claim& claim, int code) const {
-    TrialEnd end{.trial = claim.trial, .attempt = claim.attempt};
-    const auto run_dir = sweep_.directory() + "/" + sweep_.name_of(claim.trial);
-    try {
-      take_result(Result::from_path(run_dir), end);
-    } catch (const Error&) {  // it did not come to make one
-      end.why = fmt::format("exit {}; {}.log says why", code, run_dir);
-    }
-    const bool was_ended = std::ranges::any_of(
-        history_.decisions(), [&](const auto& decision) { return decision.trial == claim.trial && decision.stops; });
-    if (code == static_cast<int>(ExitCode::finished)) {
-      end.state = was_ended ? Trial::State::stopped : Trial::State::finished;
-      end.why = was_ended ? fmt::format("by the scheduler, at report {}", end.iterations) : "";
-    } else if (code == static_cast<int>(ExitCode::stopped) || was_asked_to_stop(code)) {
-      end.state = Trial::State::paused;
-    } else {
-      end.state = Trial::State::failed;
-      if (end.why.empty()) end.why = fmt::format("exit {}; {}.log says more", code, run_dir);
-    }
-    return end;
-  }
-
-  void take_result(const Result& result, TrialEnd& end) const {
-    end.why = first_line(result.error);
-    const auto numbers = numbers_of(result, sweep_.metric());
-    if (const auto found = result.metrics.find("_training_iteration"); found != result.metrics.end())
-      end.iterations = static_cast<std::int64_t>(as_real(found->second));
-    if (numbers.empty()) return;
-    end.last = numbers.back();
-    end.best = *std::ranges::max_element(numbers, {}, [this](double number) { return sweep_.score_of(number); });
-  }
-
-  /// The signal came before the trial could take it.
-  bool was_asked_to_stop(int code) const {
-    constexpr int signalled = 128;
-    return run_.stopping_ && code == signalled + SIGUSR1;
-  }
-
-  void say(const TrialEnd& end, const Params& params) const {
+  void say(const TrialEnd& end, const Params& params, const Trial& trial) const {
     const auto shown =
         end.last ? fmt::format(": {} {:.6g} after {}", sweep_.metric(), *end.last, counted(end.iterations, "report")) : "";
-    const auto line = fmt::format("{} ({}) {}{}{}; {} of {} are over", sweep_.name_of(end.trial), params_in_words(params),
-                                  name_of(end.state), shown, end.why.empty() ? "" : ": " + end.why,
+    const auto line = fmt::format("{} ({}) {}{}{}; {} of {} are over", sweep_.name_of(end.trial, trial.generation),
+                                  params_in_words(params), name_of(end.state), shown, end.why.empty() ? "" : ": " + end.why,
                                   trials_over(sweep_, history_), sweep_.trials());
     end.state == Trial::State::failed ? log::warning(line) : log::info(line);
   }
@@ -200,6 +200,7 @@ class SweepRun::Group {
   JournalWriter writer_;
   JournalReader reader_;
   History history_;
+  SchedulerFeed feed_{sweep_};
   Claims claims_;
   std::mutex mutex_;
   TrialProcess* process_ = nullptr;

@@ -1,5 +1,8 @@
 #include "tune/trial_callback.hpp"
 
+#include <algorithm>
+#include <optional>
+
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
@@ -7,6 +10,7 @@
 #include "core/text.hpp"
 #include "trainer/stopping_callback.hpp"
 #include "tune/history.hpp"
+#include "tune/scheduler_feed.hpp"
 #include "tune/sweep.hpp"
 
 namespace trainrt::tune {
@@ -16,27 +20,25 @@ namespace {
 class TrialCallback final : public trainer::StoppingCallback {
  public:
   TrialCallback(Sweep sweep, std::uint64_t trial, int writer)
-      : sweep_(std::move(sweep)),
-        trial_(trial),
-        writer_number_(writer),
-        scheduler_(sweep_.scheduler()),
-        reader_(sweep_.journal()) {}
+      : sweep_(std::move(sweep)), trial_(trial), writer_number_(writer), feed_(sweep_), reader_(sweep_.journal()) {}
 
   std::string name() const override { return "tune"; }
-  std::string stop_reason() override { return reason_; }
+  Stop stop() override { return stop_; }
 
   void on_start(const RunInfo&) override { catch_up(); }  // what is long; reports read what is new
 
   void on_report(const ReportedMetrics& metrics, std::span<const ReportedMetrics>) override {
     const auto iteration = static_cast<std::int64_t>(as_real(metrics.at("_training_iteration")));
     const auto score = sweep_.score_of(metric_of(metrics));
-    if (!scheduler_->wants(trial_, iteration)) return;
+    if (!feed_.scheduler().wants(trial_, iteration)) return;
     catch_up();
-    const TrialReport report{trial_, iteration, score};
+    const auto& self = history_.trial(trial_);
+    const TrialReport report{trial_, {self.generation, iteration}, score};
     const auto earlier = decided(report);
-    const bool stops = earlier ? *earlier : scheduler_->stops(report);
-    if (!earlier) writer().append(decision_record(trial_, iteration, score, stops, newly_read()), true);
-    if (stops) reason_ = fmt::format("the scheduler ends the trial at report {}", iteration);
+    const auto verdict = earlier ? decide_again(self, report, *earlier) : decide(report);
+    if (!earlier || verdict != *earlier)
+      writer().append(decision_record({report, verdict}, newly_read(reader_, history_, writer_number_)), true);
+    obey(verdict, iteration);
   }
 
  private:
@@ -50,32 +52,46 @@ class TrialCallback final : public trainer::StoppingCallback {
                                  sweep_.metric(), did_you_mean(sweep_.metric(), names), join(names)));
   }
 
-  /// Gives the scheduler what all trials have reported meanwhile, each report once.
+  /// What all trials have reported meanwhile.
   void catch_up() {
     reader_.read([this](int writer, const std::string& json) { history_.take(writer, json); });
-    for (const auto& [number, trial] : history_.trials())
-      for (auto at = trial.reports.upper_bound(seen_[number]); at != trial.reports.end(); ++at) {
-        scheduler_->observe({number, at->first, at->second});
-        seen_[number] = at->first;
-      }
+    feed_.follow(history_);
   }
 
-  /// Where the journal was read further than for the writer's last decision.
-  Positions newly_read() const {
-    auto read = reader_.positions();
-    const auto before = history_.read_by(writer_number_);
-    std::erase_if(read, [&](const auto& each) {
-      const auto then = before.find(each.first);
-      return then != before.end() && then->second == each.second;
+  Verdict decide(const TrialReport& report) const {
+    const auto verdict = feed_.scheduler().verdict(report);
+    const bool leaves = verdict.kind == Verdict::Kind::go_on && feed_.scheduler().takes_turns() && another_waits();
+    return leaves ? Verdict{Verdict::Kind::pause} : verdict;
+  }
+
+  bool another_waits() const {
+    if (history_.trials().size() < sweep_.trials()) return true;
+    return std::ranges::any_of(history_.trials(), [this](const auto& each) {
+      return each.first != trial_ && each.second.state == Trial::State::paused;
     });
-    return read;
   }
 
-  /// What an earlier attempt decided of this report, which it did not come to save: that stays as it is.
-  std::optional<bool> decided(const TrialReport& report) const {
+  /// What an earlier attempt decided of this report, which it did not come to save.
+  std::optional<Verdict> decided(const TrialReport& report) const {
+    std::optional<Verdict> last;
     for (const auto& decision : history_.decisions())
-      if (decision.trial == trial_ && decision.iteration == report.iteration) return decision.stops;
-    return std::nullopt;
+      if (decision.report.trial == trial_ && decision.report.at == report.at) last = decision.verdict;
+    return last;
+  }
+
+  /// That stays as it is; but the trial has waited by now, and is no clone if its donor had no checkpoint: a train function
+  /// that saves nothing would come here again and again.
+  Verdict decide_again(const Trial& self, const TrialReport& report, const Verdict& earlier) const {
+    if (earlier.kind == Verdict::Kind::pause) return {feed_.scheduler().of_paused(trial_)};
+    if (earlier.kind == Verdict::Kind::clone && self.kept_at >= report.at.iteration) return {};
+    return earlier;
+  }
+
+  void obey(const Verdict& verdict, std::int64_t iteration) {
+    if (verdict.kind == Verdict::Kind::go_on) return;
+    const bool stops = verdict.kind == Verdict::Kind::stop;
+    if (!stops) writer().append(halt_record(trial_));
+    stop_ = {fmt::format("the scheduler {} the trial at report {}", stops ? "ends" : "pauses", iteration), !stops};
   }
 
   JournalWriter& writer() {
@@ -86,12 +102,11 @@ class TrialCallback final : public trainer::StoppingCallback {
   Sweep sweep_;
   std::uint64_t trial_;
   int writer_number_;
-  std::unique_ptr<Scheduler> scheduler_;
+  SchedulerFeed feed_;
   JournalReader reader_;
   History history_;
-  std::map<std::uint64_t, std::int64_t> seen_;  ///< the last report that the scheduler has, by trial
   std::optional<JournalWriter> writer_;
-  std::string reason_;
+  Stop stop_;
 };
 
 }  // namespace

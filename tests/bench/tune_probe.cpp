@@ -19,7 +19,7 @@ namespace {
 
 std::unique_ptr<Scheduler> asha() {
   const auto& kind = find_plugin(scheduler_table(), "asha", "scheduler");
-  return kind.open(checked(Options(), kind.options, "[tune.asha]"), 1);
+  return kind.open(checked(Options(), kind.options, "[tune.asha]"), {.seed = 1});
 }
 
 /// Each writer's trials one after the other, with the rungs that they reach.
@@ -28,10 +28,11 @@ void write_trials(std::vector<JournalWriter>& writers, std::uint64_t trials) {
   Positions read;
   for (std::uint64_t trial = 0; trial < trials; ++trial) {
     auto& writer = writers[trial % writers.size()];
-    writer.append(begin_record(trial, 1));
+    writer.append(begin_record(trial, 1, 1));
     for (std::int64_t rung = 1; rung <= (trial % 4 == 0 ? 16 : 1); rung *= 4) {
       for (const auto& other : writers) read[other.number()] += 100;
-      writer.append(decision_record(trial, rung, random.uniform(), rung == 16, rung == 1 ? read : Positions()));
+      const auto verdict = rung == 16 ? Verdict::Kind::stop : Verdict::Kind::go_on;
+      writer.append(decision_record({{trial, {1, rung}, random.uniform()}, {verdict}}, rung == 1 ? read : Positions()));
     }
     writer.append(end_record(
         {.trial = trial, .attempt = 1, .state = Trial::State::stopped, .iterations = 1, .last = 0.5, .best = 0.5}));
@@ -44,13 +45,12 @@ class Decider {
   explicit Decider(const std::string& folder) : reader_(folder), scheduler_(asha()) {}
   void catch_up() {
     reader_.read([this](int writer, const std::string& json) { history_.take(writer, json); });
-    for (const auto& decision : history_.decisions() | std::views::drop(observed_))
-      scheduler_->observe({decision.trial, decision.iteration, decision.score});
+    for (const auto& decision : history_.decisions() | std::views::drop(observed_)) scheduler_->observe(decision.report);
     observed_ = history_.decisions().size();
   }
-  bool decide(const TrialReport& report) {
+  Verdict decide(const TrialReport& report) {
     catch_up();
-    return scheduler_->stops(report);
+    return scheduler_->verdict(report);
   }
 
  private:
@@ -78,10 +78,10 @@ int main(int argc, char** argv) {
   std::vector<double> decisions_s;
   for (std::uint64_t trial = trials; trial < trials + 101; ++trial) {
     auto& writer = writers[trial % writers.size()];
-    writer.append(begin_record(trial, 1));
+    writer.append(begin_record(trial, 1, 1));
     const auto at_s = monotonic_seconds();
-    const bool stops = decider.decide({trial, 1, 0.5});
-    writer.append(decision_record(trial, 1, 0.5, stops, {}), true);
+    const TrialReport report{trial, {1, 1}, 0.5};
+    writer.append(decision_record({report, decider.decide(report)}, {}), true);
     decisions_s.push_back(monotonic_seconds() - at_s);
   }
   std::ranges::sort(decisions_s);

@@ -44,10 +44,10 @@ def known():
 
 
 def is_key(section, key):
-    if section in ("loop", "tune.space"):
+    if section in ("loop", "tune.space", "tune.mutations"):
         return True
     if section == "tune":
-        return f"tune.{key}" in known()["tune"] or key in {"space", *(title.split(".")[1] for title in known()["plugins"])}
+        return f"tune.{key}" in known()["tune"] or key in {"space", "mutations", *(title.split(".")[1] for title in known()["plugins"])}
     if section == "stop":
         return not key.startswith("patience") or key in known()["stop"]
     if section.startswith(("sink.", "callback.", "tune.")):

@@ -9,37 +9,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from harness import *  # noqa: E402,F403
-
-
-def sweep_config(folder, name="sweep", tune=None, space=None, asha=None, loop=None, **sections):
-    more = {"tune.asha": asha} if asha else {}
-    return linear_config(folder, name, loop={"epochs": 9, **(loop or {})},
-                         **{"tune": {"metric": "loss", "mode": "min", "num_samples": 8, **(tune or {})},
-                            "tune.space": space or {"lr": "loguniform(1e-4, 0.3)", "batch_size": "choice(16, 32)"}, **more, **sections})
-
-
-def tune(config, *words, timeout=120):
-    return run([TRAINRT, "tune", "--config", config, *words], timeout=timeout)
-
-
-def trials_of(config):
-    job = run([TRAINRT, "tune", "status", run_dir_of(config), "--json"])
-    check_exit(job, 0)
-    return json.loads(job.out)
-
-
-def records_of(config):
-    """{file number: [(end of the line in bytes, record)]}, of whole lines."""
-    found = {}
-    for path in sorted((run_dir_of(config) / "journal").glob("*.jsonl")):
-        at, records = 0, []
-        for line in path.read_bytes().splitlines(keepends=True):
-            at += len(line)
-            if line.endswith(b"\n") and len(line) > 18 and line[16:17] == b" ":
-                records.append((at, json.loads(line[17:])))
-        found[int(path.stem)] = records
-    return found
+from sweeps import *  # noqa: E402,F403
 
 
 def percentile(values, percent):
@@ -63,34 +33,13 @@ def check_decisions(config, factor, most, rungs):
             decisions += 1
             key = decision["trial"], decision["iteration"]
             check(key not in seen, f"trial and report {key} were decided twice")
-            seen[key] = decision["stops"]
+            seen[key] = decision["verdict"]
             scores = [record["score"] for writer, all_of in records.items() for at, record in all_of
                       if record["record"] == "decision" and at <= read.get(writer, 0) and record["iteration"] == decision["iteration"]]
             expected = decision["iteration"] >= most or bool(decision["iteration"] in rungs and scores
                                                              and decision["score"] < percentile(scores, (1 - 1 / factor) * 100))
-            equal(decision["stops"], expected, f"what was decided of {key}, over {len(scores)} others")
+            equal(decision["verdict"], "stop" if expected else "go on", f"what was decided of {key}, over {len(scores)} others")
     return decisions
-
-
-def check_each_once(config, count):
-    """Every trial is over, and one attempt of each was claimed at a time."""
-    trials = trials_of(config)
-    equal(len(trials), count, "trials")
-    check(all(trial["state"] in ("finished", "stopped") for trial in trials), f"states: {[trial['state'] for trial in trials]}")
-    ends = [record["trial"] for own in records_of(config).values() for _, record in own if record["record"] == "end" and record["state"] in (3, 4)]
-    equal(sorted(ends), list(range(count)), "ends of trials, each once")
-    for trial in trials:
-        check_verifies(trial["path"])
-    return trials
-
-
-def check_as_alone(config, trial):
-    """The same config, run by itself."""
-    name = f"alone_{trial['trial']}"
-    words = [f"--{key}={value}" for key, value in trial["config"].items()]
-    job = run([TRAINRT, "--config", run_dir_of(config) / "trial.ini", f"--run.name={name}", *words])
-    check_exit(job, 0)
-    check_same_bits(trial["path"], run_dir_of(config) / name)
 
 
 @test

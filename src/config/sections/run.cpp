@@ -20,6 +20,9 @@ void check_run(const Options& options, const RunSpec& spec) {
   if (!spec.run.resume_tensors.empty() && spec.run.resume_from.empty())
     throw UsageError(options.find("run.resume_tensors")->origin +
                      ": run.resume_tensors says what to take of run.resume_from_checkpoint, which is missing");
+  if (spec.run.counts_on && spec.run.resume_from.empty())
+    throw UsageError(options.find("run.resume_iteration")->origin +
+                     ": run.resume_iteration = continue goes on from run.resume_from_checkpoint, which is missing");
 }
 
 }  // namespace
@@ -58,6 +61,11 @@ const Section run{
              {.key = "run.resume_tensors",
               .help = "take only these of it: names with * and ?, separated by commas, '!NAME' keeps out; steps count "
                       "from 0 then"}),
+         key(&RunKeys::counts_on,
+             {.key = "run.resume_iteration",
+              .default_value = "restart",
+              .help = "whether its reports are counted anew, or follow those of that run up to the checkpoint"},
+             {{"restart", false}, {"continue", true}}),
          key(&RunKeys::accepts_missing_checkpoints,
              {.key = "run.missing_checkpoints",
               .default_value = "refuse",

@@ -14,6 +14,7 @@ struct RunKeys {
   bool is_opened_by_program = false;  ///< which asked for it
   std::string storage_path;           ///< absolute
   std::uint64_t seed = 0;
+  bool counts_on = false;                   ///< a run that starts from another's checkpoint counts reports on from there
   std::string resume_from;                  ///< a checkpoint of another run, absolute; "" = none
   std::vector<std::string> resume_tensors;  ///< patterns of names: what to take of it; empty: everything
   bool accepts_missing_checkpoints = false;

@@ -36,18 +36,22 @@ class Asha final : public Scheduler {
   }
 
   void observe(const TrialReport& report) override {
-    auto* const rung = const_cast<Rung*>(rung_of(report.trial, report.iteration));
+    auto* const rung = const_cast<Rung*>(rung_of(report.trial, report.at.iteration));
     if (rung == nullptr) return;
     rung->scores.insert(std::ranges::upper_bound(rung->scores, report.score), report.score);
   }
 
-  bool stops(const TrialReport& report) const override {
-    if (report.iteration >= most_) return true;
-    const auto* const rung = rung_of(report.trial, report.iteration);
-    return rung != nullptr && !rung->scores.empty() && report.score < quantile(rung->scores, 1 - 1 / factor_);
+  Verdict verdict(const TrialReport& report) const override {
+    return {stops(report) ? Verdict::Kind::stop : Verdict::Kind::go_on};
   }
 
  private:
+  bool stops(const TrialReport& report) const {
+    if (report.at.iteration >= most_) return true;
+    const auto* const rung = rung_of(report.trial, report.at.iteration);
+    return rung != nullptr && !rung->scores.empty() && report.score < quantile(rung->scores, 1 - 1 / factor_);
+  }
+
   void add_bracket(std::int64_t grace, std::int64_t bracket) {
     auto& rungs = brackets_.emplace_back();
     for (auto k = static_cast<double>(bracket);; ++k) {
@@ -108,8 +112,8 @@ const SchedulerKind asha{
                  .default_value = "1",
                  .help = "groups of trials, each of which begins with a later rung",
                  .range = {.least = 1, .most = 20}}},
-    .open = [](const Options& options, std::uint64_t seed) -> std::unique_ptr<Scheduler> {
-      return std::make_unique<Asha>(options, seed);
+    .open = [](const Options& options, const SweepFacts& sweep) -> std::unique_ptr<Scheduler> {
+      return std::make_unique<Asha>(options, sweep.seed);
     }};
 
 }  // namespace trainrt::tune::plugins

@@ -9,7 +9,7 @@ class Fifo final : public Scheduler {
  public:
   bool wants(std::uint64_t, std::int64_t) const override { return false; }
   void observe(const TrialReport&) override {}
-  bool stops(const TrialReport&) const override { return false; }
+  Verdict verdict(const TrialReport&) const override { return {}; }
 };
 
 }  // namespace
@@ -19,6 +19,6 @@ const SchedulerKind fifo{
     .name = "fifo",
     .help = "every trial runs to its end",
     .options = {},
-    .open = [](const Options&, std::uint64_t) -> std::unique_ptr<Scheduler> { return std::make_unique<Fifo>(); }};
+    .open = [](const Options&, const SweepFacts&) -> std::unique_ptr<Scheduler> { return std::make_unique<Fifo>(); }};
 
 }  // namespace trainrt::tune::plugins

@@ -18,21 +18,25 @@ class Median final : public Scheduler {
         least_trials_(static_cast<std::size_t>(options.integer("min_samples_required"))) {}
 
   bool wants(std::uint64_t, std::int64_t) const override { return true; }
-  void observe(const TrialReport& report) override { scores_[report.trial][report.iteration] = report.score; }
+  void observe(const TrialReport& report) override { scores_[report.trial][report.at.iteration] = report.score; }
 
-  bool stops(const TrialReport& report) const override {
-    if (report.iteration < grace_) return false;
+  Verdict verdict(const TrialReport& report) const override {
+    return {stops(report) ? Verdict::Kind::stop : Verdict::Kind::go_on};
+  }
+
+ private:
+  bool stops(const TrialReport& report) const {
+    if (report.at.iteration < grace_) return false;
     std::vector<double> means;
     for (const auto& [trial, scores] : scores_)
-      if (trial != report.trial && scores.rbegin()->first >= report.iteration)
-        means.push_back(mean(scores, report.iteration));
+      if (trial != report.trial && scores.rbegin()->first >= report.at.iteration)
+        means.push_back(mean(scores, report.at.iteration));
     if (means.size() < least_trials_) return false;
     std::ranges::sort(means);
     constexpr double middle = 0.5;
     return best_of(report) < quantile(means, middle);
   }
 
- private:
   using Scores = std::map<std::int64_t, double>;  ///< by iteration
 
   /// From the grace period on, which is as good as the time that a trial needs to settle.
@@ -71,7 +75,7 @@ const SchedulerKind median{
                  .default_value = "3",
                  .help = "other trials that must have come as far",
                  .range = {.least = 1, .most = 1e9}}},
-    .open = [](const Options& options, std::uint64_t) -> std::unique_ptr<Scheduler> {
+    .open = [](const Options& options, const SweepFacts&) -> std::unique_ptr<Scheduler> {
       return std::make_unique<Median>(options);
     }};
 

@@ -37,9 +37,9 @@ Sweep four_kinds() {
 TEST_CASE("a searcher program gets the space and all trials, and its answer is what the trial sets") {
   const auto sweep = four_kinds();
   History history;
-  history.take(1, begin_record(0, 1, {{"loop.lr", "0.5"}}));
+  history.take(1, begin_record(0, 1, 1, {{"loop.lr", "0.5"}}));
   history.take(1, end_record({.trial = 0, .attempt = 1, .iterations = 3, .last = 0.4, .best = 0.25}));
-  history.take(2, begin_record(1, 1, {{"loop.lr", "2"}}));
+  history.take(2, begin_record(1, 1, 1, {{"loop.lr", "2"}}));
   const auto question = nlohmann::json::parse(question_of(sweep, 2, history));
   CHECK(question.at("mode") == "min");
   CHECK(question.at("space").size() == 3);

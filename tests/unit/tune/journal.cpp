@@ -97,11 +97,10 @@ TEST_CASE("a record whose bytes were changed is none, and the others are") {
 }
 
 TEST_CASE("a history is the same in whatever order the writers' files are read") {
-  const std::vector<std::string> one{
-      begin_record(7, 1), decision_record(7, 1, 0.5, false, {{1, 10}}),
-      end_record({.trial = 7, .attempt = 1, .state = Trial::State::failed, .why = "fell"})};
+  const std::vector<std::string> one{begin_record(7, 1, 1), decision_record({{7, {1, 1}, 0.5}, {}}, {{1, 10}}),
+                                     end_record({.trial = 7, .attempt = 1, .state = Trial::State::failed, .why = "fell"})};
   const std::vector<std::string> other{
-      begin_record(7, 2), decision_record(7, 3, 0.75, true, {}),
+      begin_record(7, 2, 1), decision_record({{7, {1, 3}, 0.75}, {Verdict::Kind::stop}}, {}),
       end_record({.trial = 7, .attempt = 2, .state = Trial::State::stopped, .iterations = 3, .last = 0.75, .best = 0.8})};
   for (const bool turned : {false, true}) {
     History history;
@@ -112,7 +111,7 @@ TEST_CASE("a history is the same in whatever order the writers' files are read")
     CHECK(trial.attempt == 2);
     CHECK(trial.failures == 1);
     CHECK(trial.best == 0.8);
-    CHECK(trial.reports == std::map<std::int64_t, double>{{1, 0.5}, {3, 0.75}});
+    CHECK(trial.reports == std::map<ReportPlace, double>{{{1, 1}, 0.5}, {{1, 3}, 0.75}});
     CHECK(history.decisions().size() == 2);
   }
 }

@@ -14,11 +14,16 @@ using namespace trainrt::tune;
 
 namespace {
 
-std::unique_ptr<Scheduler> open(const std::string& name, const std::map<std::string, std::string>& keys) {
+std::unique_ptr<Scheduler> open(const std::string& name, const std::map<std::string, std::string>& keys,
+                                std::uint64_t trials = 100) {
   const auto& kind = find_plugin(scheduler_table(), name, "scheduler");
   Options options;
   for (const auto& [key, value] : keys) options.set(key, {value, "tune.ini:3"});
-  return kind.open(checked(options, kind.options, "[tune." + name + "]"), 5);
+  return kind.open(checked(options, kind.options, "[tune." + name + "]"), {5, trials});
+}
+
+bool stops(const Scheduler& scheduler, const TrialReport& report) {
+  return scheduler.verdict(report).kind == Verdict::Kind::stop;
 }
 
 struct Step {
@@ -34,15 +39,16 @@ std::vector<Step> played(Scheduler& scheduler, std::uint64_t trials, std::int64_
   std::vector<Step> steps;
   while (!at.empty()) {
     const auto one = std::next(at.begin(), static_cast<std::ptrdiff_t>(random.below(at.size())));
-    const TrialReport report{one->first, ++one->second,
+    const TrialReport report{one->first,
+                             {1, ++one->second},
                              std::round(100 * random.uniform()) / 100 + static_cast<double>(one->first % 7) / 10};
-    bool stops = false;
-    if (scheduler.wants(report.trial, report.iteration)) {
-      stops = scheduler.stops(report);
+    bool ends = false;
+    if (scheduler.wants(report.trial, report.at.iteration)) {
+      ends = stops(scheduler, report);
       scheduler.observe(report);
-      steps.push_back({report, stops});
+      steps.push_back({report, ends});
     }
-    if (stops || one->second == most) at.erase(one);
+    if (ends || one->second == most) at.erase(one);
   }
   return steps;
 }
@@ -56,9 +62,9 @@ class ReferenceAsha {
     for (int k = rungs - 1; k >= 0; --k) rungs_.push_back({grace * std::pow(factor, k), {}});
   }
   bool stops(const TrialReport& report) {
-    if (static_cast<double>(report.iteration) >= most_) return true;
+    if (static_cast<double>(report.at.iteration) >= most_) return true;
     for (auto& [at, recorded] : rungs_) {
-      if (static_cast<double>(report.iteration) < at || recorded.contains(report.trial)) continue;
+      if (static_cast<double>(report.at.iteration) < at || recorded.contains(report.trial)) continue;
       bool ends = false;
       if (!recorded.empty()) ends = report.score < percentile(recorded, (1 - 1 / factor_) * 100);
       recorded[report.trial] = report.score;
@@ -104,7 +110,7 @@ TEST_CASE("asha decides as the reference does, report by report") {
     for (const auto& step : steps) {
       if (step.stops) ++stopped;
       const bool expected = reference.stops(step.report);
-      if (expected != step.stops) FAIL_CHECK("trial " << step.report.trial << " at " << step.report.iteration);
+      if (expected != step.stops) FAIL_CHECK("trial " << step.report.trial << " at " << step.report.at.iteration);
     }
     CHECK(stopped == 60);
     CHECK(steps.size() < 60 * 4);
@@ -125,7 +131,7 @@ TEST_CASE("schedulers do not hang on the order in which other trials' reports co
       for (std::size_t k = 0; k < i; ++k) by_trial[steps[k].report.trial].push_back(steps[k].report);
       for (auto trial = by_trial.rbegin(); trial != by_trial.rend(); ++trial)
         for (const auto& report : trial->second) again->observe(report);
-      if (again->stops(steps[i].report) != steps[i].stops) ++differing;
+      if (stops(*again, steps[i].report) != steps[i].stops) ++differing;
     }
     CHECK(differing == 0);
   }
@@ -136,14 +142,15 @@ TEST_CASE("median ends a trial that is below the median of the others' means") {
   for (std::uint64_t trial = 1; trial <= 3; ++trial)
     for (std::int64_t iteration = 1; iteration <= 4; ++iteration)
       median->observe(
-          {trial, iteration,
+          {trial,
+           {1, iteration},
            iteration == 1 ? 100.0 : static_cast<double>(trial)});  // the first report is within the grace period
-  CHECK_FALSE(median->stops({9, 1, -50}));
-  CHECK(median->stops({9, 2, 1.9}));
-  CHECK_FALSE(median->stops({9, 2, 2.0}));
-  median->observe({9, 2, 2.5});
-  CHECK_FALSE(median->stops({9, 3, -1}));  // its best counts
-  CHECK_FALSE(median->stops({1, 4, -1}));  // two others have come so far, and three are asked for
+  CHECK_FALSE(stops(*median, {9, {1, 1}, -50}));
+  CHECK(stops(*median, {9, {1, 2}, 1.9}));
+  CHECK_FALSE(stops(*median, {9, {1, 2}, 2.0}));
+  median->observe({9, {1, 2}, 2.5});
+  CHECK_FALSE(stops(*median, {9, {1, 3}, -1}));  // its best counts
+  CHECK_FALSE(stops(*median, {1, {1, 4}, -1}));  // two others have come so far, and three are asked for
 }
 
 TEST_CASE("schedulers refuse options that do not fit") {

@@ -1,0 +1,150 @@
+// HyperBand: Li et al., Hyperband: A Novel Bandit-Based Approach to Hyperparameter Optimization, JMLR 2018, with the names
+// and defaults of Ray Tune. Trials fill brackets in the order of their numbers. All trials of a bracket run to its next
+// milestone, where each waits for the others; the best 1/reduction_factor go on to the next.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <span>
+
+#include "tune/scheduler.hpp"
+
+namespace trainrt::tune::plugins {
+
+namespace {
+
+/// Trials that are halved together.
+struct Bracket {
+  std::uint64_t first = 0, size = 0;     ///< its trials; fewer if the sweep has no more
+  std::vector<std::int64_t> milestones;  ///< reports
+  std::vector<std::size_t> kept;         ///< how many go on behind each but the last
+};
+
+/// The bracket with `halves` halvings. A trial behind the last milestone is done.
+Bracket bracket_of(std::uint64_t first, int halves, int kinds, std::int64_t most, double factor) {
+  const auto times = std::pow(factor, halves);
+  Bracket made{first, static_cast<std::uint64_t>(std::ceil(kinds / (halves + 1.0) * times))};
+  auto step = static_cast<std::int64_t>(static_cast<double>(most) / times);
+  auto count = static_cast<double>(made.size);
+  made.milestones.push_back(step);
+  for (int half = 0; half < halves; ++half) {
+    count = std::ceil(count / factor);
+    made.kept.push_back(static_cast<std::size_t>(count));
+    step = std::min(static_cast<std::int64_t>(static_cast<double>(step) * factor), most - made.milestones.back());
+    made.milestones.push_back(made.milestones.back() + step);
+  }
+  return made;
+}
+
+class HyperBand final : public Scheduler {
+ public:
+  HyperBand(const Options& options, std::uint64_t trials)
+      : factor_(options.real("reduction_factor")), most_(options.integer("max_t")), trials_(trials) {
+    const int kinds = static_cast<int>(std::lround(std::log(static_cast<double>(most_)) / std::log(factor_))) + 1;
+    for (int halves = 0; halves < kinds; ++halves) {
+      if (static_cast<double>(most_) / std::pow(factor_, halves) < 1) continue;  // it would begin with no report at all
+      band_.push_back(bracket_of(band_size_, halves, kinds, most_, factor_));
+      band_size_ += band_.back().size;
+    }
+  }
+
+  bool wants(std::uint64_t trial, std::int64_t iteration) const override {
+    const auto bracket = of(trial);
+    return iteration >= bracket.milestones.back() || std::ranges::binary_search(bracket.milestones, iteration);
+  }
+
+  void observe(const TrialReport& report) override { scores_[report.trial][report.at.iteration] = report.score; }
+  void forget(std::uint64_t trial) override { over_.insert(trial); }
+
+  Verdict verdict(const TrialReport& report) const override {
+    auto with_it = *this;
+    with_it.observe(report);
+    return {with_it.standing(report.trial)};
+  }
+
+  Verdict::Kind of_paused(std::uint64_t trial) const override { return standing(trial); }
+
+ private:
+  using Scores = std::map<std::int64_t, double>;
+  using Trials = std::vector<std::uint64_t>;
+
+  Bracket of(std::uint64_t trial) const {
+    const auto band = trial / band_size_;
+    auto found =
+        *std::ranges::find_if(band_, [&](const auto& each) { return trial % band_size_ < each.first + each.size; });
+    found.first += band * band_size_;
+    return found;
+  }
+
+  /// By what the bracket's trials have reported at its milestones.
+  Verdict::Kind standing(std::uint64_t trial) const {
+    const auto mine = scores_.find(trial);
+    if (mine == scores_.end()) return Verdict::Kind::go_on;
+    const auto last = mine->second.rbegin()->first;
+    const auto bracket = of(trial);
+    if (last >= bracket.milestones.back()) return Verdict::Kind::stop;
+    auto left = members_of(bracket);
+    for (std::size_t i = 0; i < bracket.kept.size() && bracket.milestones[i] <= last; ++i) {
+      if (waits_for_others(left, bracket.milestones[i])) return Verdict::Kind::pause;
+      left = best_of(left, bracket.milestones[i], bracket.kept[i]);
+      if (std::ranges::find(left, trial) == left.end()) return Verdict::Kind::stop;
+    }
+    return Verdict::Kind::go_on;
+  }
+
+  Trials members_of(const Bracket& bracket) const {
+    Trials members;
+    for (auto trial = bracket.first; trial < std::min(bracket.first + bracket.size, trials_); ++trial)
+      members.push_back(trial);
+    return members;
+  }
+
+  bool has_come(std::uint64_t trial, std::int64_t milestone) const {
+    const auto found = scores_.find(trial);
+    return found != scores_.end() && found->second.contains(milestone);
+  }
+
+  bool waits_for_others(const Trials& trials, std::int64_t milestone) const {
+    return std::ranges::any_of(trials, [&](auto trial) { return !over_.contains(trial) && !has_come(trial, milestone); });
+  }
+
+  /// Of those that have come there.
+  Trials best_of(const Trials& trials, std::int64_t milestone, std::size_t count) const {
+    std::vector<std::pair<double, std::uint64_t>> ranked;
+    for (const auto trial : trials)
+      if (has_come(trial, milestone)) ranked.emplace_back(scores_.at(trial).at(milestone), trial);
+    std::ranges::sort(ranked);
+    Trials best;
+    for (const auto& [score, trial] : std::span(ranked).last(std::min(count, ranked.size()))) best.push_back(trial);
+    return best;
+  }
+
+  double factor_;
+  std::int64_t most_;
+  std::uint64_t trials_, band_size_ = 0;
+  std::vector<Bracket> band_;  ///< those of the first band; the others are like it
+  std::map<std::uint64_t, Scores> scores_;
+  std::set<std::uint64_t> over_;
+};
+
+}  // namespace
+
+extern const SchedulerKind hyperband;
+const SchedulerKind hyperband{
+    .name = "hyperband",
+    .help = "trials of a bracket wait for each other at milestones, and the best 1/reduction_factor go on (HyperBand)",
+    .options = {{.key = "max_t",
+                 .type = OptionType::integer,
+                 .default_value = "81",
+                 .help = "reports after which a trial ends in any case",
+                 .range = {.least = 1, .most = 1e15}},
+                {.key = "reduction_factor",
+                 .type = OptionType::real,
+                 .default_value = "3",
+                 .help = "one of so many trials goes on behind a milestone; milestones lie so many times further apart",
+                 .range = {.least = 1.5, .most = 1e6}}},
+    .open = [](const Options& options, const SweepFacts& sweep) -> std::unique_ptr<Scheduler> {
+      return std::make_unique<HyperBand>(options, sweep.trials);
+    }};
+
+}  // namespace trainrt::tune::plugins

@@ -1,0 +1,144 @@
+// Population based training: Jaderberg et al., Population Based Training of Neural Networks, 2017, with the names and
+// defaults of Ray Tune. Every perturbation_interval reports a trial that is among the worst of the population becomes the
+// clone of one of the best: it goes on from that one's checkpoint, with values that are near that one's, or drawn anew.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <span>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+#include <trainrt/random.hpp>
+
+#include "core/text.hpp"
+#include "tune/scheduler.hpp"
+
+namespace trainrt::tune::plugins {
+
+namespace {
+
+constexpr std::uint64_t donors = 2, values = 3;  ///< what is drawn: streams of the sweep's seed
+
+class Pbt final : public Scheduler {
+ public:
+  Pbt(const Options& options, std::uint64_t seed)
+      : seed_(seed),
+        interval_(options.integer("perturbation_interval")),
+        burn_in_(options.integer("burn_in_period")),
+        part_(options.real("quantile_fraction")),
+        resampled_(options.real("resample_probability")) {
+    for (const auto& word : words_in(options.text("perturbation_factors"))) {
+      const auto factor = parse_real(word);
+      if (!factor || *factor <= 0)
+        throw UsageError(fmt::format("[tune.pbt]: perturbation_factors has '{}', which is no number above 0", word));
+      factors_.push_back(*factor);
+    }
+  }
+
+  bool wants(std::uint64_t, std::int64_t iteration) const override {
+    return iteration % interval_ == 0 && iteration >= burn_in_;
+  }
+
+  void observe(const TrialReport& report) override { scores_[report.trial] = report.score; }
+  void forget(std::uint64_t trial) override {
+    scores_.erase(trial);
+    over_.insert(trial);
+  }
+
+  Verdict verdict(const TrialReport& report) const override {
+    auto scores = scores_;
+    scores[report.trial] = report.score;
+    for (const auto trial : over_) scores.erase(trial);
+    std::vector<std::pair<double, std::uint64_t>> ranked;
+    for (const auto& [trial, score] : scores) ranked.emplace_back(score, trial);
+    std::ranges::sort(ranked);
+    const auto count = quantile_size(ranked.size());
+    const auto worst = std::span(ranked).first(count), best = std::span(ranked).last(count);
+    if (std::ranges::find(worst, report.trial, &std::pair<double, std::uint64_t>::second) == worst.end()) return {};
+    Random random(mix_seed(seed_, donors, report.trial), mix_seed(static_cast<std::uint64_t>(report.at.generation),
+                                                                  static_cast<std::uint64_t>(report.at.iteration)));
+    return {Verdict::Kind::clone, best[random.below(best.size())].second};
+  }
+
+  bool takes_turns() const override { return true; }
+
+  Params explored(const Params& donor, const std::vector<SearchSpace::Dimension>& mutated, std::uint64_t trial,
+                  int generation) const override {
+    auto params = donor;
+    Random random(mix_seed(seed_, values, trial), static_cast<std::uint64_t>(generation));
+    for (const auto& [key, domain, origin] : mutated) {
+      auto& value = params.at(key);
+      const bool is_drawn = random.uniform() < resampled_;
+      value = is_drawn ? value_at(domain, random.uniform()) : near(value, domain, random);
+    }
+    return params;
+  }
+
+ private:
+  /// None of one trial alone; never more than half.
+  std::size_t quantile_size(std::size_t trials) const {
+    if (trials < 2) return 0;
+    const auto wanted = static_cast<std::size_t>(std::ceil(static_cast<double>(trials) * part_));
+    return std::min(wanted, trials / 2);
+  }
+
+  std::string near(const std::string& value, const Domain& domain, Random& random) const {
+    if (const auto* choice = std::get_if<Choice>(&domain)) return neighbour(value, *choice, random);
+    const auto number = parse_real(value);
+    const auto factor = factors_[random.below(factors_.size())];
+    return number ? value_near(std::get<Interval>(domain), *number * factor) : value_at(domain, random.uniform());
+  }
+
+  static std::string neighbour(const std::string& value, const Choice& choice, Random& random) {
+    const auto found = std::ranges::find(choice.values, value);
+    if (found == choice.values.end()) return choice.values[random.below(choice.values.size())];
+    const auto at = found - choice.values.begin();
+    const auto last = static_cast<std::ptrdiff_t>(choice.values.size()) - 1;
+    return choice
+        .values[static_cast<std::size_t>(std::clamp(at + (random.below(2) == 0 ? -1 : 1), std::ptrdiff_t{0}, last))];
+  }
+
+  std::uint64_t seed_;
+  std::int64_t interval_, burn_in_;
+  double part_, resampled_;
+  std::vector<double> factors_;
+  std::map<std::uint64_t, double> scores_;  ///< each trial's last
+  std::set<std::uint64_t> over_;
+};
+
+}  // namespace
+
+extern const SchedulerKind pbt;
+const SchedulerKind pbt{
+    .name = "pbt",
+    .help = "a trial that does badly becomes the clone of a better one, with other values (population based training)",
+    .options = {{.key = "perturbation_interval",
+                 .type = OptionType::integer,
+                 .default_value = "60",
+                 .help = "reports between two looks at how a trial does; it needs a checkpoint at each",
+                 .range = {.least = 1, .most = 1e15}},
+                {.key = "burn_in_period",
+                 .type = OptionType::integer,
+                 .default_value = "0",
+                 .help = "reports before the first look",
+                 .range = {.least = 0, .most = 1e15}},
+                {.key = "quantile_fraction",
+                 .type = OptionType::real,
+                 .default_value = "0.25",
+                 .help = "the part of the trials that clone, and the part that is cloned",
+                 .range = {.least = 1e-9, .most = 0.5}},
+                {.key = "resample_probability",
+                 .type = OptionType::real,
+                 .default_value = "0.25",
+                 .help = "how often a value of a clone is drawn anew; else it is near the other trial's",
+                 .range = {.least = 0, .most = 1}},
+                {.key = "perturbation_factors",
+                 .default_value = "1.2, 0.8",
+                 .help = "by one of which a number is multiplied; of a choice it is the value before or behind",
+                 .form = "numbers, separated by commas"}},
+    .open = [](const Options& options, const SweepFacts& sweep) -> std::unique_ptr<Scheduler> {
+      return std::make_unique<Pbt>(options, sweep.seed);
+    }};
+
+}  // namespace trainrt::tune::plugins

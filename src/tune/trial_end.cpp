@@ -1,0 +1,67 @@
+#include "tune/trial_end.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <vector>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+#include <trainrt/result.hpp>
+
+#include "core/text.hpp"
+
+namespace trainrt::tune {
+
+namespace {
+
+/// All reports' numbers of the metric; empty if it is none, or there are no reports.
+std::vector<double> numbers_of(const Result& result, const std::string& metric) {
+  const auto column = result.columns.find(metric);
+  if (column == result.columns.end()) return {};
+  if (const auto* reals = std::get_if<std::vector<double>>(&column->second)) return *reals;
+  const auto* whole = std::get_if<std::vector<std::int64_t>>(&column->second);
+  return whole == nullptr ? std::vector<double>() : std::vector<double>(whole->begin(), whole->end());
+}
+
+void take_result(const Result& result, const Sweep& sweep, TrialEnd& end) {
+  end.why = first_line(result.error);
+  const auto numbers = numbers_of(result, sweep.metric());
+  if (const auto found = result.metrics.find("_training_iteration"); found != result.metrics.end())
+    end.iterations = static_cast<std::int64_t>(as_real(found->second));
+  if (numbers.empty()) return;
+  end.last = numbers.back();
+  end.best = *std::ranges::max_element(numbers, {}, [&](double number) { return sweep.score_of(number); });
+}
+
+bool was_ended(const History& history, std::uint64_t trial) {
+  return std::ranges::any_of(history.decisions(), [&](const auto& decision) {
+    return decision.report.trial == trial && decision.verdict.kind == Verdict::Kind::stop;
+  });
+}
+
+}  // namespace
+
+TrialEnd end_of(const Sweep& sweep, const History& history, const Claim& claim, int exit_code, bool was_signalled) {
+  constexpr int signalled = 128;
+  TrialEnd end{.trial = claim.trial, .attempt = claim.attempt};
+  const auto log = fmt::format("{}/{}.log", sweep.directory(), sweep.name_of(claim.trial));
+  try {
+    const auto run = sweep.name_of(claim.trial, history.trial(claim.trial).generation);
+    take_result(Result::from_path(sweep.directory() + "/" + run), sweep, end);
+  } catch (const Error&) {  // it did not come to make one
+    end.why = fmt::format("exit {}; {} says why", exit_code, log);
+  }
+  if (exit_code == static_cast<int>(ExitCode::finished)) {
+    const bool early = was_ended(history, claim.trial);
+    end.state = early ? Trial::State::stopped : Trial::State::finished;
+    end.why = early ? fmt::format("by the scheduler, at report {}", end.iterations) : "";
+  } else if (exit_code == static_cast<int>(ExitCode::stopped) || (was_signalled && exit_code == signalled + SIGUSR1)) {
+    end.state = Trial::State::paused;  // the second: before it could take the signal
+  } else {
+    end.state = Trial::State::failed;
+    if (end.why.empty()) end.why = fmt::format("exit {}; {} says more", exit_code, log);
+  }
+  return end;
+}
+
+}  // namespace trainrt::tune

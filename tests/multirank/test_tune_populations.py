@@ -1,0 +1,193 @@
+#!/usr/bin/python3
+"""Trials that become clones of each other, or wait for each other: whoever is killed, each ends once, and a clone's weights are those of
+its line run alone."""
+import json
+import random
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from sweeps import *  # noqa: E402,F403
+
+PBT = {"tune.pbt": {"perturbation_interval": 3}}
+
+
+def pbt_config(folder, name="sweep", tune=None, loop=None, **sections):
+    return sweep_config(folder, name, tune={"num_samples": 6, "scheduler": "pbt", **(tune or {})}, loop={"epochs": 12, **(loop or {})},
+                        space={"lr": "loguniform(1e-5, 0.3)", "batch_size": "choice(16, 32, 64)"}, **{**PBT, **sections})
+
+
+def clones_of(config):
+    """{(trial, generation): its record}."""
+    return {(record["trial"], record["generation"]): record for own in records_of(config).values() for _, record in own
+            if record["record"] == "clone"}
+
+
+def run_alone(config, name, params, *words):
+    job = run([TRAINRT, "--config", run_dir_of(config) / "trial.ini", f"--run.name={name}", *[f"--{key}={value}" for key, value in params.items()],
+               *words])
+    check_exit(job, 0)
+    return run_dir_of(config) / name
+
+
+def line_alone(config, clones, first, trial, generation):
+    """The trial's line run by itself, one run after another, each from the checkpoint of the one before: its directory."""
+    name = f"alone_{trial}_{generation}"
+    if generation == 1:
+        return run_alone(config, name, first[trial], "--checkpoint.num_to_keep=0")
+    clone = clones[trial, generation]
+    before = line_alone(config, clones, first, clone["donor"], clone["donor_generation"])
+    [start] = [path.parent for path in before.glob("checkpoint_*/manifest.json")
+               if json.loads(path.read_text())["iteration"] == clone["donor_iteration"]]
+    return run_alone(config, name, clone["params"], "--checkpoint.num_to_keep=0", f"--run.resume_from_checkpoint={start}",
+                     "--run.resume_iteration=continue")
+
+
+def check_clones(config, trials):
+    clones = clones_of(config)
+    unchanged = sweep_config(run_dir_of(config).parent, "first", tune={"num_samples": len(trials)}, loop={"epochs": 1},
+                             space={"lr": "loguniform(1e-5, 0.3)", "batch_size": "choice(16, 32, 64)"})
+    check_exit(tune(unchanged), 0)
+    first = {number: trial["config"] for number, trial in enumerate(trials_of(unchanged))}  # a function of the seed alone
+    for number, trial in enumerate(trials):
+        generation = max([1] + [of for each, of in clones if each == number])
+        check(trial["path"].endswith(f"trial_{number:05d}" + (f"-{generation}" if generation > 1 else "")), f"where trial {number} lies: {trial['path']}")
+        equal(trial["training_iteration"], 12, f"reports of trial {number}")
+        check_iterations(trial["path"], 12)
+    changed = max(clones, key=lambda each: each[1])
+    check_same_bits(trials[changed[0]]["path"], line_alone(config, clones, first, *changed))
+    return clones
+
+
+@test
+def a_bad_trial_becomes_the_clone_of_a_good_one_and_trains_on_as_its_line_would_alone():
+    folder = scratch()
+    config = pbt_config(folder)
+    job = tune(config)
+    check_exit(job, 0)
+    trials = check_each_once(config, 6)
+    clones = check_clones(config, trials)
+    check(len(clones) >= 3, f"{len(clones)} clones", job)
+    check("becomes a clone of trial_0000" in job.err, "a clone is not told", job)
+    check(not list((run_dir_of(config) / "clones").iterdir()), "links to checkpoints are left when all trials are over")
+    first = [trial["last"] for trial in trials_of(config)]
+    check(max(first) < 0.01, f"some trial has learnt nothing: {first}")
+
+
+@test
+def a_clone_is_a_link_and_not_a_copy():
+    folder = scratch()
+    config = pbt_config(folder, loop={"step_pause": 0.004}, tune={"num_samples": 4}, checkpoint={"num_to_keep": 0})
+    job = Job([TRAINRT, "tune", "--config", config])
+    links = []
+
+    def found():
+        links[:] = [path for path in run_dir_of(config).glob("clones/*/checkpoint_*/shard-*.h5")]
+        return links or job.ended()
+
+    wait_until(found, 60, "a clone", job)
+    try:
+        counts = [path.stat().st_nlink for path in links]
+    except FileNotFoundError:
+        counts = [2]  # the trial has gone on already
+    check(all(count >= 2 for count in counts), f"links of the checkpoint's files: {counts}", job)
+    equal(job.wait(120), 0, "exit", job)
+
+
+@test
+def populations_survive_kills_and_several_processes():
+    folder = scratch()
+    config = pbt_config(folder, loop={"step_pause": 0.004}, tune={"max_concurrent_trials": 2})
+    draws = random.Random(5)
+    kills = 0
+    for _ in range(6):
+        jobs = [Job([TRAINRT, "tune", "--config", config]) for _ in range(2)]
+        limit = time.monotonic() + draws.uniform(0.3, 1.2)
+        wait_until(lambda: time.monotonic() > limit or any(job.ended() for job in jobs), 10, "the time of the kill")
+        if any(job.ended() for job in jobs):
+            break
+        kill([job.process.pid for job in jobs])
+        for job in jobs:
+            job.process.wait()
+        kills += 1
+    for job in jobs:
+        job.wait(120)
+    check(kills >= 2, "the sweep was over before it was killed twice")
+    check_exit(tune(config), 0)
+    check_clones(config, check_each_once(config, 6))
+
+
+@test
+def hyperband_halves_brackets_over_kills():
+    folder = scratch()
+    config = sweep_config(folder, tune={"num_samples": 8, "scheduler": "hyperband", "max_concurrent_trials": 3}, loop={"epochs": 50, "step_pause": 0.002},
+                          **{"tune.hyperband": {"max_t": 9}})
+    for _ in range(2):
+        job = Job([TRAINRT, "tune", "--config", config])
+        time.sleep(0.8)
+        kill([job.process.pid])
+        job.process.wait()
+    check_exit(tune(config), 0)
+    trials = check_each_once(config, 8)
+    made = [trial["training_iteration"] for trial in trials]
+    equal(made[:3], [9, 9, 9], "reports in the bracket that is not halved")
+    equal(sorted(made[3:]), [3, 3, 3, 9, 9], "reports of the others")
+    at_milestone = {record["trial"]: record["score"] for own in records_of(config).values() for _, record in own
+                    if record["record"] == "decision" and record["iteration"] == 3}
+    best = sorted(range(3, 8), key=lambda number: at_milestone[number])[-2:]
+    equal(sorted(number for number in range(3, 8) if made[number] == 9), sorted(best), "who went on")
+    alone = run_alone(config, "alone", trials[best[0]]["config"], "--stop.training_iteration=>= 9")
+    equal([report["loss"] for report in reports(trials[best[0]]["path"])], [report["loss"] for report in reports(alone)], "losses")
+
+
+@test
+def a_trial_without_checkpoints_is_not_cloned_and_that_is_said():
+    folder = scratch()
+    program = program_file("import sys\nfrom trainrt import train\nfor step in range(6): train.report({'loss': float(sys.argv[1]) + step})\n")
+    config = write_config(folder / "sweep.ini", {"run": {"name": "sweep", "storage_path": folder / "runs"},
+                                                 "train": {"program": f"{sys.executable} {program} {{lr}}"},
+                                                 "tune": {"metric": "loss", "mode": "min", "num_samples": 2, "scheduler": "pbt"},
+                                                 "tune.pbt": {"perturbation_interval": 2}, "tune.space": {"lr": "uniform(0, 1)"}})
+    job = tune(config)
+    check_exit(job, 0)
+    check("which has no checkpoint" in job.err and "checkpoint.every" in job.err, "what lacks is not said", job)
+    equal([trial["state"] for trial in trials_of(config)], ["finished"] * 2, "states", job)
+
+
+@test
+def what_a_population_cannot_change_is_said_before_anything_is_made():
+    folder = scratch()
+
+    def says(*words, **sections):
+        config = pbt_config(folder, "bad", **sections)
+        job = tune(config)
+        equal(job.code, 64, "exit", job)
+        for word in words:
+            check(word in job.err, f"{word!r} is not said", job)
+        check(not run_dir_of(config).exists(), "a directory was made", job)
+
+    says("bad.ini:", "[tune.mutations] loop.momentum", "its first value", **{"tune.mutations": {"momentum": "uniform(0, 0.9)"}})
+    says("bad.ini:", "[tune.mutations] lr", "low must be below high", **{"tune.mutations": {"lr": "uniform(1, 0)"}})
+    says("[tune.mutations]", "tune.scheduler = fifo", tune={"scheduler": "fifo"}, **{"tune.mutations": {"lr": "uniform(0, 1)"}})
+    says("perturbation_factors", **{"tune.pbt": {"perturbation_factors": "1.2, 0"}})
+    job = run([TRAINRT, "--config", linear_config(folder, "run"), "--run.resume_iteration=continue"])
+    equal(job.code, 64, "exit of a run that continues nothing", job)
+    check("run.resume_from_checkpoint, which is missing" in job.err, "what is missing is not named", job)
+
+
+@test
+def a_run_that_counts_on_has_the_reports_of_the_run_before():
+    folder = scratch()
+    whole = linear_config(folder, "whole", loop={"epochs": 8}, checkpoint={"num_to_keep": 0})
+    check_exit(run([TRAINRT, "--config", whole]), 0)
+    rest = linear_config(folder, "rest", loop={"epochs": 8})
+    job = run([TRAINRT, "--config", rest, f"--run.resume_from_checkpoint={run_dir_of(whole)}/checkpoint_000004", "--run.resume_iteration=continue"])
+    check_exit(job, 0)
+    check_same_bits(run_dir_of(rest), run_dir_of(whole))
+    check_iterations(run_dir_of(rest), 8)
+    same = [[record["loss"] for record in reports(run_dir_of(config))] for config in (rest, whole)]
+    equal(same[0], same[1], "losses", job)
+
+
+main()
