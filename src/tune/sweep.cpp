@@ -26,8 +26,8 @@ constexpr std::string_view space_section = "tune.space.";
 constexpr std::string_view mutations_section = "tune.mutations.";
 constexpr std::string_view memory_name = "/sweep.json";
 
-const std::array<OptionSpec, 10> all_options{{
-    {.key = "tune.metric", .help = "the name of the reported number by which trials are compared", .required = true},
+const std::array<OptionSpec, 11> all_options{{
+    {.key = "tune.metric", .help = "the name of the reported number by which trials are compared; only fifo does without"},
     {.key = "tune.mode",
      .default_value = "max",
      .help = "whether a larger metric is better, or a smaller one",
@@ -63,6 +63,10 @@ const std::array<OptionSpec, 10> all_options{{
      .default_value = "2",
      .help = "so often a trial that fails is tried again; the sweep goes on without it then",
      .range = {.least = 0, .most = 1e6}},
+    {.key = "tune.fail_fast",
+     .type = OptionType::boolean,
+     .default_value = "false",
+     .help = "whether the sweep stops instead"},
 }};
 
 bool is_scheduler(const std::string& name) {
@@ -110,7 +114,8 @@ Options checked_scheduler(const std::string& name, const Options& config) {
 std::string differences(const Json& before, const std::map<std::string, std::string>& now) {
   std::vector<std::string> found;
   const auto may_change = [](const std::string& key) {
-    return key == "tune.num_samples" || key == "tune.max_concurrent_trials" || key == "tune.max_failures";
+    return key == "tune.num_samples" || key == "tune.max_concurrent_trials" || key == "tune.max_failures" ||
+           key == "tune.fail_fast";
   };
   for (const auto& [key, value] : now)
     if (!may_change(key) && before.value(key, "") != value)
@@ -159,6 +164,9 @@ Sweep::Sweep(const Options& config) : config_(config) {
   workers_ = static_cast<int>(options.integer("tune.workers"));
   concurrent_ = static_cast<int>(options.integer("tune.max_concurrent_trials"));
   max_failures_ = static_cast<int>(options.integer("tune.max_failures"));
+  fail_fast_ = options.boolean("tune.fail_fast");
+  if (metric_.empty() && (scheduler_ != "fifo" || !searcher_program_.empty()))
+    throw UsageError("tune.metric is missing: the name of the reported number by which trials are compared");
 }
 
 void Sweep::take_mutations(const Options& mutations) {

@@ -62,13 +62,14 @@ class Sweep {
   /// What clones change: [tune.mutations], or else what trials draw.
   const std::vector<SearchSpace::Dimension>& mutations() const { return mutations_; }
   const std::string& searcher_program() const { return searcher_program_; }  ///< "": none
-  const std::string& metric() const { return metric_; }
+  const std::string& metric() const { return metric_; }                      ///< "": none
   bool less_is_better() const { return less_is_better_; }
   double score_of(double metric) const;
   std::uint64_t seed() const { return seed_; }
   int workers() const { return workers_; }        ///< ranks a trial
   int concurrent() const { return concurrent_; }  ///< trials at once that one `trainrt tune` runs; 0: as many as fit
   int max_failures() const { return max_failures_; }
+  bool fail_fast() const { return fail_fast_; }  ///< a trial that has failed for good ends the sweep
   std::unique_ptr<Scheduler> scheduler() const;
 
  private:
@@ -78,7 +79,7 @@ class Sweep {
   Options config_;        ///< all of it
   Options trial_config_;  ///< without [tune]
   std::string directory_, metric_, scheduler_, searcher_program_;
-  bool less_is_better_ = false;
+  bool less_is_better_ = false, fail_fast_ = false;
   std::optional<SearchSpace> space_;
   std::vector<SearchSpace::Dimension> mutations_;
   const Searcher* searcher_ = nullptr;

@@ -135,6 +135,8 @@ class SweepRun::Group {
     catch_up();
     const auto now = history_.trial(end.trial);
     if (now.has_ended_well()) remove_clone(sweep_, end.trial, now.generation);
+    if (sweep_.fail_fast() && now.state == Trial::State::failed && now.is_over(sweep_.max_failures()))
+      run_.has_failed_ = run_.stopping_ = true;
     say(end, params, now);
   }
 
@@ -248,6 +250,7 @@ ExitCode SweepRun::run(int count) {
 
 ExitCode SweepRun::outcome() const {
   const auto history = history_of(sweep_);
+  if (has_failed_) return ExitCode::failed;
   if (trials_over(sweep_, history) < sweep_.trials()) return ExitCode::stopped;
   const bool all_failed =
       std::ranges::all_of(history.trials(), [](const auto& each) { return each.second.state == Trial::State::failed; });

@@ -21,7 +21,7 @@ class SweepRun {
   SweepRun(const Sweep& sweep, std::vector<std::string> command) : sweep_(sweep), command_(std::move(command)) {}
 
   /// `groups`: trials at once. finished: every trial is over, and one at least did not fail; stopped: a signal, or the end
-  /// of the job's time, and the same command goes on; failed: no trial ended well.
+  /// of the job's time, and the same command goes on; failed: no trial ended well, or one failed that ends the sweep.
   ExitCode run(int groups);
 
  private:
@@ -32,7 +32,8 @@ class SweepRun {
   const Sweep& sweep_;
   std::vector<std::string> command_;
   std::atomic<bool> stopping_ = false;
-  std::atomic<int> working_ = 0;  ///< groups whose threads run
+  std::atomic<bool> has_failed_ = false;  ///< a trial, for good, which ends the sweep
+  std::atomic<int> working_ = 0;          ///< groups whose threads run
 };
 
 /// All records of a sweep.

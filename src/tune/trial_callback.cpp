@@ -28,6 +28,7 @@ class TrialCallback final : public trainer::StoppingCallback {
   void on_start(const RunInfo&) override { catch_up(); }  // what is long; reports read what is new
 
   void on_report(const ReportedMetrics& metrics, std::span<const ReportedMetrics>) override {
+    if (sweep_.metric().empty()) return;
     const auto iteration = static_cast<std::int64_t>(as_real(metrics.at("_training_iteration")));
     const auto score = sweep_.score_of(metric_of(metrics));
     if (!feed_.scheduler().wants(trial_, iteration)) return;

@@ -148,6 +148,8 @@ SAID = {
     "experiment_tracking.py": ["tracked [0, 0, 1, 2, 2, 3]"],
     "ray_1_9.py": ["results [10, 11] iteration 5", "returned [10, 10]", "latest 4 10", "best checkpoint_000002", "second 10 run_002",
                    "kept ['checkpoint_000001']"],
+    "tune_search.py": ["trials 10 errors 0 ended early True"],
+    "tune_population.py": ["trials 4 clones True reports {12}", "error True"],
     "ray_1_9_quick_start.py": ["alone 3 losses", "workers [3, 3] learns True"],
     "ray_1_9_ddp.py": ["iteration 4 seen [51, 51]", "the same weights True learns True"]}
 

@@ -506,7 +506,7 @@ def modules():
     return [path for path in sorted((PACKAGE / "trainrt").rglob("*.py")) if not frameworks & set(path.parents)]
 
 
-OPTIONAL = {"cloudpickle", "numpy", "pandas", "tensorflow", "torch"}  # imported where they are used, if they are there
+OPTIONAL = {"cloudpickle", "numpy", "optuna", "pandas", "tensorflow", "torch"}  # imported where they are used, if they are there
 
 
 @test
@@ -524,7 +524,7 @@ def the_package_needs_nothing_but_python_3_9():
 
 @test
 def importing_the_package_imports_nothing_heavy():
-    text = "import sys, trainrt.train, trainrt.air; print(sorted({'torch', 'numpy', 'pandas', 'cloudpickle', 'xgboost', 'tensorflow', 'jax'} & set(sys.modules)))"
+    text = "import sys, trainrt.train, trainrt.air, trainrt.tune; print(sorted({'torch', 'numpy', 'pandas', 'cloudpickle', 'xgboost', 'tensorflow', 'jax'} & set(sys.modules)))"
     equal(run([PYTHON, "-c", text], env={"PYTHONPATH": PACKAGE}).out.strip(), "[]", "modules")
 
 

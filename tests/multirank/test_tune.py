@@ -234,7 +234,7 @@ def optuna_finds_better_trials_than_it_began_with():
     if run(["/usr/bin/python3", "-c", "import optuna"]).code != 0:
         skip("optuna is not there (package python3-optuna)")
     folder = scratch()
-    config = sweep_config(folder, tune={"searcher_program": f"/usr/bin/python3 {SOURCE}/jobs/optuna_searcher.py", "num_samples": 14}, loop={"epochs": 1})
+    config = sweep_config(folder, tune={"searcher_program": "/usr/bin/python3 -m trainrt.tune.search.optuna", "num_samples": 14}, loop={"epochs": 1})
     check_exit(tune(config), 0)
     trials = check_each_once(config, 14)
     later, first = ([trial["best"] for trial in part] for part in (trials[10:], trials[:10]))

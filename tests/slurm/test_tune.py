@@ -73,6 +73,47 @@ def a_job_that_is_requeued_goes_on_with_its_sweep():
     check(sum(trial["attempts"] for trial in trials) > 4, "no trial was interrupted", job)
 
 
+TUNER = """
+import json, os, shutil, sys, tempfile, time
+from trainrt import tune
+
+def train(config):
+    step = 0
+    if tune.get_checkpoint():
+        with tune.get_checkpoint().as_directory() as folder:
+            step = int(open(folder + "/step").read())
+    while step < 6:
+        time.sleep(0.1)
+        step += 1
+        folder = os.path.join(os.environ["TEST_SCRATCH"], f"{os.getpid()}-{step}")
+        os.mkdir(folder)
+        with open(folder + "/step", "w") as file:
+            file.write(str(step))
+        tune.report({"loss": config["lr"] / step}, checkpoint=tune.Checkpoint(folder))
+        shutil.rmtree(folder)
+
+if __name__ == "__main__":
+    grid = tune.Tuner(train, param_space={"lr": tune.uniform(0, 1)}, tune_config=tune.TuneConfig(metric="loss", mode="min", num_samples=5),
+                      run_config=tune.RunConfig(name="python", storage_path=os.environ["RUNS"])).fit()
+    print("GRID", len(grid), grid.num_terminated, grid.num_errors)
+"""
+
+
+@test
+def a_tuner_in_a_batch_script_has_its_trials_as_steps_and_goes_on_after_a_requeue():
+    folder = scratch()
+    (folder / "tune.py").write_text(TUNER)
+    (folder / "tune.sh").write_text(f"#!/bin/bash\nexport PYTHONPATH={BUILD}/python RUNS={folder}/runs TEST_SCRATCH={folder}\nexec {sys.executable} {folder}/tune.py\n")
+    job = CLUSTER.sbatch(["-N2", "-n2", "--requeue", "--open-mode=append"], script=folder / "tune.sh")
+    wait_until(lambda: len(list(folder.glob("runs/python/trial_*/result.json"))) >= 2, 60, "two trials to report", job)
+    CLUSTER.call("scontrol", "requeue", job.id)
+    job.wait_for_restart(1)
+    ended(job)
+    check("GRID 5 5 0" in job.text and "2 at once" in job.text, "the grid", job)
+    trials = check_all_over(folder / "python.ini", 5, job)
+    check(sum(trial["attempts"] for trial in trials) > 5, "no trial was interrupted", job)
+
+
 @test
 def more_workers_than_the_job_has_tasks_are_an_error():
     config = sweep_config("large", num_samples=1, workers=3)

@@ -1,5 +1,6 @@
 // trainrt tune: a search over hyperparameters, whose trials are runs.
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -17,6 +18,7 @@
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "data/open_dataset.hpp"
+#include "frameworks/program/environment.hpp"
 #include "io/storage_retry.hpp"
 #include "trainer/run.hpp"
 #include "tune/sweep_run.hpp"
@@ -90,6 +92,14 @@ void check_trials(const tune::Sweep& sweep) {
   }
 }
 
+std::string in_words(ExitCode code, const tune::Sweep& sweep) {
+  if (code == ExitCode::stopped) return "the sweep has stopped; the same command goes on with it";
+  if (code == ExitCode::failed && sweep.fail_fast())
+    return "a trial has failed, and tune.fail_fast is true: the sweep has stopped; the same command goes on with the "
+           "others";
+  return fmt::format("the sweep is complete: trainrt tune status {}", sweep.directory());
+}
+
 ExitCode run_sweep(const Arguments& arguments) {
   if (!arguments.has("config")) throw UsageError("--config FILE is missing; usage: trainrt " + std::string(tune_usage));
   auto config = read_config_file(arguments.options.at("config"));
@@ -107,14 +117,15 @@ ExitCode run_sweep(const Arguments& arguments) {
                           : room.groups(sweep.workers());
   const auto groups = static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(wanted), sweep.trials()));
   batch::install_stop_signals();
+  const auto packages = program::python_path(program::client_folder(), environment.text("PYTHONPATH").value_or(""));
+  setenv("PYTHONPATH", packages.c_str(), 1);  // for tune.searcher_program; no thread has begun yet
   io::set_storage_timeout(config::make_run_spec(sweep.common_config()).failure.storage_timeout_s);
   if (const auto changed = sweep.begin(config_file_text(sweep.common_config())); !changed.empty()) log::info(changed);
   log::info(fmt::format("sweep in {}: {}, {} at once", sweep.directory(),
                         counted(static_cast<std::int64_t>(sweep.trials()), "trial"), groups));
   const auto code = tune::SweepRun(sweep, starter(sweep, room, environment)).run(groups);
   if (code == ExitCode::stopped) bring_back(environment, config::make_run_spec(sweep.common_config()).failure.max_requeues);
-  log::info(code == ExitCode::stopped ? "the sweep has stopped; the same command goes on with it"
-                                      : fmt::format("the sweep is complete: trainrt tune status {}", sweep.directory()));
+  log::info(in_words(code, sweep));
   return code;
 }
 

@@ -17,15 +17,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Where the package trainrt lies: beside the program that was built, or where it was installed; "" if it is not there.
-std::string client_folder() {
-  std::error_code none;
-  const auto here = fs::read_symlink("/proc/self/exe", none).parent_path();
-  for (const auto& folder : {here / "python", here.parent_path() / "lib/trainrt/python"})
-    if (fs::exists(folder / "trainrt/__init__.py", none)) return folder.string();
-  return "";
-}
-
 bool is_of_launcher(std::string_view name) {
   constexpr std::string_view beginnings[] = {"PMI_", "PMIX_", "HYDI_", "MPI_LOCAL"};
   return std::ranges::any_of(beginnings, [&](auto beginning) { return name.starts_with(beginning); });
@@ -61,13 +52,25 @@ void add_client(const ProgramPlace& place, int socket, Variables& variables) {
                     "1");  // its stacks are printed when it crashes, and when it is asked (python_stacks.hpp)
   if (const auto folder = client_folder(); !folder.empty()) {
     auto& path = variables["PYTHONPATH"];
-    path = path.empty() ? folder : folder + ":" + path;
+    path = python_path(folder, path);
   }
   const auto stage = variables.find("TRAINRT_STAGE");
   show_in_containers({place.run_dir, client_folder(), stage == variables.end() ? "" : stage->second}, variables);
 }
 
 }  // namespace
+
+std::string client_folder() {
+  std::error_code none;
+  const auto here = fs::read_symlink("/proc/self/exe", none).parent_path();
+  for (const auto& folder : {here / "python", here.parent_path() / "lib/trainrt/python"})
+    if (fs::exists(folder / "trainrt/__init__.py", none)) return folder.string();
+  return "";
+}
+
+std::string python_path(const std::string& folder, const std::string& inherited) {
+  return inherited.empty() || folder.empty() ? folder + inherited : folder + ":" + inherited;
+}
 
 Variables inherited_environment() {
   Variables variables;

@@ -16,6 +16,11 @@ using Variables = std::map<std::string, std::string>;
 /// they are not set; and the variables of the frameworks. Pure.
 Variables environment_with(Variables inherited, const Meeting& meeting, const Frameworks& frameworks);
 
+/// Where the package trainrt lies: beside the program that was built, or where it was installed; "" if it is not there.
+std::string client_folder();
+/// PYTHONPATH with that folder in front.
+std::string python_path(const std::string& folder, const std::string& inherited);
+
 /// Those of this process.
 Variables inherited_environment();
 

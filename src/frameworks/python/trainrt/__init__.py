@@ -36,7 +36,7 @@ from ._cluster import available_resources, cluster_resources, init, is_initializ
 __all__ = ["Context", "Number", "State", "Stop", "available_resources", "cluster_resources", "context", "init", "is_initialized", "ratio",
            "shutdown"]
 
-_MODULES = ("air", "data", "train")  # imported when they are asked for
+_MODULES = ("air", "data", "train", "tune")  # imported when they are asked for
 
 
 def __getattr__(name):

@@ -137,6 +137,10 @@ class Processes:
         else:
             self._send(os.killpg, signal.SIGKILL)
 
+    def ask_to_stop(self):
+        """From another thread: the ranks stop and save."""
+        self._send(os.kill, signal.SIGTERM)
+
     def _send(self, how, number):
         if self._process is None:
             self._early.append((how, number))

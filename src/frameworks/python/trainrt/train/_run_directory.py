@@ -54,7 +54,7 @@ def stop_rules(run_dir):
     return {key: text for key, text in config.items() if key.startswith("stop.")}
 
 
-def _manifest(path):
+def manifest_of(path):
     """Of a checkpoint of trainrt's; None for a folder with a manifest.json of somebody else."""
     manifest = _json(os.path.join(path, "manifest.json"))
     return manifest if isinstance(manifest, dict) and manifest.get("format") == "trainrt checkpoint" else None
@@ -62,7 +62,7 @@ def _manifest(path):
 
 def is_checkpoint(path):
     try:
-        return _manifest(path) is not None
+        return manifest_of(path) is not None
     except (OSError, ValueError):
         return False
 
@@ -77,7 +77,7 @@ def checkpoints(run_dir):
     for name in names:
         path = os.path.join(run_dir, name)
         try:
-            manifest = _manifest(path) if _CHECKPOINT_NAME.fullmatch(name) else None
+            manifest = manifest_of(path) if _CHECKPOINT_NAME.fullmatch(name) else None
             if manifest is not None:
                 found.append((path, manifest))
         except (OSError, ValueError):  # removed meanwhile

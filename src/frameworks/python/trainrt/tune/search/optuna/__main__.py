@@ -1,0 +1,41 @@
+"""Where the next trial of a sweep lies, by Optuna's TPE (Debian's python3-optuna, or PyPI's optuna):
+
+    [tune]
+    searcher_program = python3 -m trainrt.tune.search.optuna
+
+trainrt tune starts it for each trial, with all trials so far as JSON on its standard input; it prints the values of the next one.
+"""
+
+import json
+import sys
+
+
+def _distribution(domain, optuna):
+    kinds = optuna.distributions
+    if domain["type"] == "choice":
+        return kinds.CategoricalDistribution(domain["values"])
+    if domain["type"] == "whole":
+        return kinds.IntDistribution(int(domain["low"]), int(domain["high"]) - 1, log=domain["log"])
+    return kinds.FloatDistribution(domain["low"], domain["high"], log=domain["log"], step=domain["step"] or None)
+
+
+def main():
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    asked = json.load(sys.stdin)
+    space = {key: _distribution(domain, optuna) for key, domain in asked["space"].items()}
+    study = optuna.create_study(direction="minimize" if asked["mode"] == "min" else "maximize",
+                                sampler=optuna.samplers.TPESampler(seed=asked["seed"] + asked["trial"], constant_liar=True))
+    for trial in asked["trials"]:
+        read = {"choice": str, "whole": int, "real": float}
+        params = {key: read[asked["space"][key]["type"]](value) for key, value in trial["params"].items() if key in space}
+        is_known = trial["value"] is not None
+        states = optuna.trial.TrialState
+        study.add_trial(optuna.trial.create_trial(state=states.COMPLETE if is_known else states.RUNNING, value=trial["value"], params=params,
+                                                  distributions=space))
+    print(json.dumps(study.ask(space).params))
+
+
+if __name__ == "__main__":
+    main()

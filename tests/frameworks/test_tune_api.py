@@ -1,0 +1,401 @@
+#!/usr/bin/python3
+"""trainrt.tune: Ray Tune's Tuner in plain scripts, what it refuses, and what is left of a sweep when anything is killed."""
+import json
+import os
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from sweeps import *  # noqa: E402,F403
+from train_scripts import PYTHON, Script, result_of  # noqa: E402
+
+PACKAGE = SOURCE / "src/frameworks/python"
+sys.path.insert(0, str(PACKAGE))
+os.environ.pop("TRAINRT_FD", None)
+from trainrt import tune as api  # noqa: E402
+from trainrt.tune._param_space import ParamSpace  # noqa: E402
+
+HEAD = """import functools, json, os, random, shutil, sys, time
+from trainrt import train, tune
+from trainrt.train import DataParallelTrainer, ScalingConfig
+from trainrt.tune import *
+from trainrt.tune.schedulers import *
+from trainrt.tune.search import *
+
+def descend(config):  # goes on from its checkpoint
+    place, first = 10.0, 0
+    checkpoint = tune.get_checkpoint()
+    if checkpoint:
+        with checkpoint.as_directory() as folder, open(os.path.join(folder, "state.json")) as file:
+            place, first = json.load(file)
+    for step in range(first, config.get("steps", 9)):
+        place -= config["lr"] * place
+        folder = os.path.join(os.environ["TEST_SCRATCH"], f"report-{os.getpid()}-{step}")
+        os.mkdir(folder)
+        with open(os.path.join(folder, "state.json"), "w") as file:
+            json.dump([place, step + 1], file)
+        tune.report({"loss": place * place, "lr": config["lr"]}, checkpoint=Checkpoint(folder))
+        shutil.rmtree(folder)
+        time.sleep(config.get("pause", 0))
+
+def tuner(function=descend, space=None, name="sweep", run=None, **config):
+    return Tuner(function, param_space=space or {"lr": tune.uniform(0.01, 0.5)}, run_config=RunConfig(name=name, storage_path=os.environ["RUNS"], **(run or {})),
+                 tune_config=TuneConfig(**{"metric": "loss", "mode": "min", "num_samples": 4, **config}))
+
+def say(results):
+    print("RESULT", json.dumps([{"config": result.config, "metrics": result.metrics, "path": result.path, "error": str(result.error) if result.error else None,
+                                 "reports": len(result.reports)} for result in results]))
+
+"""
+
+
+class Tuning(Script):
+    """A script of these functions, and of what it does when it is started."""
+
+    def __init__(self, main, functions=""):
+        super().__init__(f"{functions}\nif __name__ == '__main__':\n" + "".join(f"    {line}\n" for line in main.strip().split("\n")), HEAD)
+        self.scratch = scratch()
+
+    def env(self, **more):
+        return super().env(TEST_SCRATCH=self.scratch, **more)
+
+    def config(self, name="sweep"):
+        """As the helpers of sweeps take it: beside runs/NAME."""
+        return self.folder / f"{name}.ini"
+
+
+def tuned(main, functions="", code=0):
+    """(what say() has printed, the job, the script), of one that ends with that code and leaves nothing private."""
+    made = Tuning(main, functions)
+    job = made.run(timeout=120)
+    equal(job.code, code, "exit", job)
+    equal(made.left(), [], "private folders", job)
+    return (result_of(job)[0] if "RESULT" in job.out else None), job, made
+
+
+# ---- a sweep -----------------------------------------------------------------------------------------------------------------
+
+
+@test
+def a_function_is_tuned_and_the_grid_has_all_results():
+    results, job, made = tuned("""
+grid = tuner(num_samples=2, space={"lr": tune.grid_search([0.1, 0.4]), "deep": {"width": tune.randint(1, 9), "kind": tune.choice([[1, 2], ["a", None]])},
+                                   "steps": 5, "tenfold": tune.sample_from(tenfold)}).fit()
+say(grid)
+best = grid.get_best_result()
+print("best", best.config["lr"], best.checkpoint is not None, grid.num_errors, grid.num_terminated, os.path.basename(grid.experiment_path))
+print("others", grid.get_best_result(scope="all").config["lr"], grid.get_best_result("loss", "max").config["lr"], len(grid), grid[1].config["lr"])
+""", "def tenfold(spec):\n    return spec.config.lr * 10 + random.random()\n")
+    equal([each["config"]["lr"] for each in results], [0.1, 0.4, 0.1, 0.4], "learning rates", job)
+    for each in results:
+        deep = each["config"]["deep"]
+        check(deep["kind"] in ([1, 2], ["a", None]) and 1 <= deep["width"] < 9 and each["config"]["steps"] == 5, f"a config: {each['config']}", job)
+        check(0 <= each["config"]["tenfold"] - 10 * each["config"]["lr"] < 1, f"what a function gives: {each['config']}", job)
+        equal((each["reports"], each["metrics"]["training_iteration"], each["error"]), (5, 5, None), "reports", job)
+    equal(len({each["config"]["tenfold"] for each in results}), 4, "draws of the function")
+    check("best 0.4 True 0 4 sweep" in job.out and "others 0.4 0.1 4 0.4" in job.out, "the best", job)
+    check_each_once(made.config(), 4)
+    again = made.run(timeout=60)
+    check("is complete" in again.err and result_of(again)[0] == results, "a second start does not give the same results", again)
+
+
+@test
+def what_a_trial_reports_or_returns_can_end_it():
+    results, job, _ = tuned("""
+say([tuner(returns, num_samples=1, name="returns").fit()[0], tuner(is_done, num_samples=1, name="done", run={"stop": {"done": True}}).fit()[0],
+     tuner(endless, num_samples=1, name="function", run={"stop": enough}).fit()[0],
+     tuner(endless, num_samples=1, name="number", run={"stop": {"training_iteration": 7}}).fit()[0]])
+""", """
+def returns(config):
+    tune.report({"loss": 1.0})
+    return {"loss": config["lr"]}
+
+def is_done(config):
+    for step in range(100):
+        tune.report({"loss": 1.0 / (step + 1), "done": step == 3})
+
+def endless(config):
+    for step in range(100):
+        tune.report(loss=1.0 / (step + 1))
+
+def enough(trial_id, result):
+    return result["training_iteration"] >= 6 and trial_id.startswith("trial_")
+""")
+    equal([each["reports"] for each in results], [2, 4, 6, 7], "reports", job)
+    equal(results[0]["metrics"]["loss"], results[0]["config"]["lr"], "what the function returned", job)
+
+
+@test
+def a_trainer_is_tuned_on_two_ranks_a_trial_and_keeps_its_own_config():
+    results, job, made = tuned("""
+trainer = DataParallelTrainer(together, train_loop_config={"deep": {"a": 1, "b": 2}, "lr": 7}, scaling_config=ScalingConfig(num_workers=2))
+say(tuner(trainer, space={"train_loop_config": {"lr": tune.uniform(0, 1), "deep": {"b": tune.choice([3, 4])}}}, num_samples=2, max_concurrent_trials=1).fit())
+""", """
+def together(config):
+    context = train.get_context()
+    train.report({"loss": config["lr"], "a": config["deep"]["a"], "b": config["deep"]["b"], "ranks": context.get_world_size()})
+""")
+    for each in results:
+        metrics = each["metrics"]
+        check(metrics["a"] == 1 and metrics["b"] in (3, 4) and metrics["ranks"] == 2 and 0 <= metrics["loss"] <= 1, f"a report: {metrics}", job)
+        equal(each["config"]["deep"], {"a": 1, "b": metrics["b"]}, "the config", job)
+    check_each_once(made.config(), 2)
+
+
+@test
+def what_functions_are_given_besides_travels_with_them():
+    results, job, _ = tuned("""
+say(tuner(tune.with_resources(tune.with_parameters(weighs, data=list(range(1000)), offset=1), {"cpu": 1}), num_samples=2, max_concurrent_trials=2,
+          search_alg=ConcurrencyLimiter(BasicVariantGenerator(random_state=3), 1)).fit())
+""", "def weighs(config, data, offset):\n    tune.report({'loss': sum(data) + offset, 'threads': int(os.environ['OMP_NUM_THREADS'])})\n")
+    equal([(each["metrics"]["loss"], each["metrics"]["threads"]) for each in results], [(499501, 1)] * 2, "reports", job)
+
+
+# ---- failures ----------------------------------------------------------------------------------------------------------------
+
+FAILS = """
+def fails(config):
+    for step in range(4):
+        if config["lr"] == 0.2 and step == 2:
+            raise ValueError("two tenths are too many")
+        tune.report({"loss": config["lr"]})
+        time.sleep(config.get("pause", 0))
+"""
+
+
+@test
+def a_trial_that_fails_is_in_the_errors_of_the_grid():
+    results, job, _ = tuned("""
+grid = tuner(fails, space={"lr": tune.grid_search([0.1, 0.2, 0.3])}, num_samples=1, run={"failure_config": FailureConfig(max_failures=1)}).fit()
+say(grid)
+print("errors", grid.num_errors, grid.num_terminated, type(grid.errors[0]).__name__, "two tenths are too many" in str(grid.errors[0]))
+print("best", grid.get_best_result().config, len(open(os.path.join(grid[1].path, "error.txt")).read()) > 0)
+""", FAILS)
+    check("errors 1 2 TrainingFailedError True" in job.out and "best {'lr': 0.1} True" in job.out, "what the grid says", job)
+    check("fails" in results[1]["error"], "the traceback", job)
+    equal([each["error"] is None for each in results], [True, False, True], "who failed", job)
+
+
+@test
+def fail_fast_ends_the_sweep_at_the_first_failure_and_restore_goes_on():
+    _, job, made = tuned("""
+if "restore" in sys.argv:
+    grid = Tuner.restore(os.environ["RUNS"] + "/sweep", fails, resume_errored=True).fit()
+    print("restored", Tuner.can_restore(grid.experiment_path), Tuner.can_restore(os.environ["RUNS"]), grid.num_terminated, grid.num_errors, grid.get_best_result().config)
+else:
+    grid = tuner(fails, space={"lr": tune.grid_search([0.2, 0.1, 0.3]), "pause": 0.3}, num_samples=1, max_concurrent_trials=1, run={"failure_config": FailureConfig(fail_fast=True)}).fit()
+    print("grid", grid.num_errors, grid.num_terminated)
+""", FAILS)
+    check("grid 1 0" in job.out and "fail_fast" in job.err, "the sweep went on", job)
+    again = made.run("restore", timeout=60)
+    equal(again.code, 0, "exit", again)
+    check("grid" not in again.out, "the wrong branch")
+
+
+@test
+def a_sweep_that_is_restored_needs_its_param_space_again_only_if_that_is_no_json():
+    _, job, made = tuned("""
+if "restore" in sys.argv:
+    say(Tuner.restore(os.environ["RUNS"] + "/sweep", descend).fit())
+    try:
+        Tuner.restore(os.environ["RUNS"] + "/objects", descend)
+    except ValueError as error:
+        print("refused", error)
+else:
+    say(tuner(num_samples=3, space={"lr": tune.loguniform(0.01, 0.5), "n": {"a": tune.choice([1, 2.5, "x"])}, "steps": 2}).fit())
+    tuner(num_samples=1, name="objects", space={"lr": 0.1, "steps": 1, "function": tune.choice([print, len])}).fit()
+""")
+    again = made.run("restore", timeout=60)
+    equal(again.code, 0, "exit", again)
+    equal(result_of(again)[0], result_of(job)[0], "results", again)
+    check("refused" in again.out and "give param_space= again" in again.out, "what is no JSON is guessed", again)
+
+
+@test
+def scripts_that_are_killed_or_stopped_go_on_and_lose_nothing():
+    made = Tuning("say(tuner(num_samples=6, space={'lr': tune.uniform(0.01, 0.5), 'pause': 0.15}, max_concurrent_trials=2).fit())")
+    draws = random.Random(4)
+    kills = 0
+    for stop in (None, signal.SIGTERM, None):
+        job = made.start()
+        limit = time.monotonic() + draws.uniform(1.0, 1.6)
+        wait_until(lambda: time.monotonic() > limit or job.ended(), 20, "the time of the kill", job)
+        if job.ended():
+            break
+        kills += 1
+        if stop is None:
+            kill([job.process.pid])
+            job.process.wait()
+        else:
+            job.process.send_signal(stop)
+            equal(job.wait(60), 75, "exit", job)
+    check(kills >= 2, "the sweep was over too early", job)
+    job = made.run(timeout=120)
+    equal(job.code, 0, "exit", job)
+    equal(made.left(), [], "private folders", job)
+    trials = check_each_once(made.config(), 6)
+    check(sum(trial["attempts"] for trial in trials) > 6, "nothing was taken over", job)
+    for trial, each in zip(trials, result_of(job)[0]):
+        check_iterations(trial["path"], 9)
+        equal(each["metrics"]["loss"], loss_after(9, each["config"]["lr"]), "the last loss", job)
+
+
+def loss_after(steps, lr):
+    place = 10.0
+    for _ in range(steps):
+        place -= lr * place
+    return place * place
+
+
+@test
+def a_time_budget_stops_the_sweep_which_goes_on_later():
+    made = Tuning("grid = tuner(num_samples=2, time_budget_s=2 if 'short' in sys.argv else None, space={'lr': 0.1, 'steps': 6, 'pause': 0.7}, max_concurrent_trials=1).fit()\n"
+                  "print('terminated', grid.num_terminated)")
+    job = made.run("short", timeout=60)
+    check(job.code == 0 and "terminated 0" in job.out and "time_budget_s=...) is over" in job.err, "the budget", job)
+    job = made.run(timeout=60)
+    check(job.code == 0 and "terminated 2" in job.out, "the rest", job)
+
+
+# ---- schedulers and searchers ------------------------------------------------------------------------------------------------
+
+
+@test
+def schedulers_end_or_clone_trials_of_a_function():
+    results, job, made = tuned("""
+asha = tuner(num_samples=8, name="asha", scheduler=ASHAScheduler(max_t=9, reduction_factor=3), max_concurrent_trials=2).fit()
+pbt = tuner(num_samples=4, name="pbt", space={"lr": tune.uniform(0.01, 0.5), "steps": 12},
+            scheduler=PopulationBasedTraining(time_attr="training_iteration", perturbation_interval=4, hyperparam_mutations={"lr": tune.uniform(0.01, 0.5)})).fit()
+band = tuner(num_samples=8, name="band", space={"lr": tune.uniform(0.01, 0.5), "steps": 99}, scheduler=HyperBandScheduler(max_t=9)).fit()
+say([*asha, *pbt, *band])
+""")
+    asha, pbt, band = results[:8], results[8:12], results[12:]
+    check(sum(each["reports"] for each in asha) < 60, f"asha has ended none: {[each['reports'] for each in asha]}", job)
+    equal(sorted(each["reports"] for each in band), [3, 3, 3, 9, 9, 9, 9, 9], "reports of hyperband", job)
+    equal([each["reports"] for each in pbt], [12] * 4, "reports of pbt", job)
+    clones = [each for each in pbt if "-" in Path(each["path"]).name]
+    check(clones, "nobody became a clone", job)
+    for each in clones:  # their checkpoints' files are the donors'
+        rates = [report["lr"] for report in reports(each["path"])]
+        place = 10.0
+        for rate in rates:
+            place -= rate * place
+        equal(each["metrics"]["loss"], place * place, "the loss of a clone's line", job)
+        equal(rates[-1], each["config"]["lr"], "its learning rate", job)
+    for name in ("asha", "pbt", "band"):
+        check_each_once(made.config(name), 4 if name == "pbt" else 8)
+
+
+@test
+def optuna_says_where_trials_lie():
+    if run([PYTHON, "-c", "import optuna"]).code != 0:
+        skip("optuna is not there (package python3-optuna)")
+    results, job, made = tuned("""
+from trainrt.tune.search.optuna import OptunaSearch
+say(tuner(num_samples=3, space={"lr": tune.uniform(0.01, 0.5), "steps": 2}, search_alg=OptunaSearch(seed=3), max_concurrent_trials=1).fit())
+""")
+    equal(len({each["config"]["lr"] for each in results}), 3, "learning rates", job)
+    check("params" in (next((made.runs / "sweep/journal").glob("*.jsonl"))).read_text(), "nobody was asked", job)
+
+
+# ---- what is wrong -----------------------------------------------------------------------------------------------------------
+
+
+def function(config):
+    pass
+
+
+class Machine:
+    pass
+
+
+REFUSED = [
+    ("Tuner(Machine)", "a function of a config, or a Trainer"),
+    ("Tuner('PPO')", "a function of a config"),
+    ("Tuner(lambda a, b: 0)", "needs a, b"),
+    ("Tuner(function, param_space=[1])", "dict"),
+    ("Tuner(function, param_space={'lr': {'grid_search': 3}})", "a list of values"),
+    ("Tuner(function, tune_config={})", "TuneConfig"),
+    ("Tuner(function, run_config={})", "RunConfig"),
+    ("TuneConfig(mode='best')", "'min' or 'max'"),
+    ("TuneConfig(num_samples=0)", "num_samples=0"),
+    ("TuneConfig(scheduler='asha')", "trainrt.tune.schedulers"),
+    ("TuneConfig(search_alg='random')", "trainrt.tune.search"),
+    ("uniform(1, 0)", "lower must be below upper"),
+    ("uniform('a', 1)", "lower='a'"),
+    ("loguniform(0, 1)", "above 0"),
+    ("quniform(0, 1, 2)", "q=2"),
+    ("choice([])", "no value"),
+    ("randn(0, 1)", "tune.sample_from"),
+    ("sample_from(3)", "function"),
+    ("with_parameters(3)", "function"),
+    ("with_resources(function, {'gpu': 0.5})", "whole GPUs"),
+    ("schedulers.PopulationBasedTraining(time_attr='training_iteration')", "hyperparam_mutations"),
+    ("schedulers.PopulationBasedTraining(hyperparam_mutations={'lr': [1]})", "time_attr='training_iteration'"),
+    ("schedulers.PopulationBasedTraining('training_iteration', hyperparam_mutations={'lr': lambda: 1})", "a domain such as"),
+    ("schedulers.PopulationBasedTraining('training_iteration', hyperparam_mutations={'lr': [1]}, synch=True)", "synch=True"),
+    ("schedulers.MedianStoppingRule()", "time_attr='training_iteration'"),
+    ("create_scheduler('best')", "median_stopping_rule"),
+    ("create_searcher('best')", "optuna"),
+    ("search.ConcurrencyLimiter(3, 1)", "searcher"),
+    ("search.BasicVariantGenerator(random_state=-1)", "-1"),
+    ("Tuner.restore('/no/such', function)", "no sweep is there"),
+]
+
+
+@test
+def what_makes_no_sense_is_refused_with_what_is_valid():
+    names = {**vars(api), "function": function, "Machine": Machine}
+    for text, *said in REFUSED:
+        try:
+            eval(text, names)
+        except (TypeError, ValueError) as error:
+            for word in said:
+                check(word in str(error), f"{text} does not say {word!r}: {error}")
+        else:
+            raise Failed(f"{text} is taken")
+
+
+@test
+def mutations_need_a_first_value():
+    try:
+        ParamSpace({"lr": 0.1}, {("momentum",): api.uniform(0, 1)})
+    except ValueError as error:
+        check("'momentum'" in str(error) and "first value" in str(error), str(error))
+    else:
+        raise Failed("a mutation without a first value is taken")
+
+
+@test
+def a_space_is_the_same_after_its_json():
+    space = ParamSpace({"lr": api.loguniform(1e-4, 1), "n": {"q": api.quniform(0, 1, 0.25), "k": api.grid_search([[1], None, "a,b"])}, "fixed": [1, {"x": 2}], "first": 0.5},
+                       {("first",): api.uniform(0, 1)})
+    again = ParamSpace.from_json(json.loads(json.dumps(space.json())))
+    equal((again.section(), again.mutations()), (space.section(), space.mutations()), "sections")
+    texts = {"lr": "0.25", "n/q": "0.5", "n/k": space.section()["n/k"].split('"')[3], "first": "0.75"}
+    equal(again.config(texts, 3), space.config(texts, 3), "configs")
+    equal(space.config(texts, 3), {"fixed": [1, {"x": 2}], "lr": 0.25, "n": {"q": 0.5, "k": None}, "first": 0.75}, "the config")
+    equal(ParamSpace({"f": api.choice([print])}).json(), None, "the JSON of a function")
+
+
+@test
+def a_script_that_cannot_be_tuned_says_why():
+    for text, *said in (("tuner(fails, metric='los', scheduler=ASHAScheduler()).fit()", "tune.metric is 'los'", "loss"),
+                        ("tuner(metric=None, mode=None, scheduler=ASHAScheduler()).fit()", "tune.metric is missing")):
+        made = Tuning(f"grid = {text}\nprint('errors', grid.num_errors, len(grid))", FAILS)
+        job = made.run(timeout=60)
+        for word in said:
+            check(word in job.err, f"{word!r} is not said", job)
+        check("errors 4 4" in job.out if said[0].startswith("tune.metric is 'los'") else job.code == 1, "its end", job)
+    made = Script(HEAD + "tuner().fit()\n", "")
+    job = made.run(timeout=60, env={"TEST_SCRATCH": scratch()})
+    check("__main__" in job.err or "__main__" in "".join(path.read_text() for path in made.runs.glob("sweep/*.log")), "the missing guard is not named", job)
+    made = Tuning("tuner().fit()")
+    job = made.run(command=[TRAINRT, "-n", 1, f"--run.storage_path={made.runs}", "--", PYTHON, made.path], timeout=60)
+    check(job.code != 0 and "Tuner.fit() starts its trials itself" in job.err, "a tuner on a rank is not refused", job)
+
+
+main()
