@@ -74,7 +74,7 @@ def a_job_that_is_requeued_goes_on_with_its_sweep():
 
 
 TUNER = """
-import json, os, shutil, sys, tempfile, time
+import os, shutil, time
 from trainrt import tune
 
 def train(config):
