@@ -19,7 +19,8 @@
 #include "data/format.hpp"
 #include "metrics/sink.hpp"
 #include "trainer/callback_kind.hpp"
-#include "tune/sweep.hpp"
+#include "tune/scheduler.hpp"
+#include "tune/sweep_keys.hpp"
 
 namespace trainrt::cli {
 

@@ -49,6 +49,12 @@ std::vector<Row> rows_of(const tune::Sweep& sweep) {
 /// As it was typed: a bare name is one of [loop].
 std::string short_name(const std::string& key) { return key.starts_with("loop.") ? key.substr(5) : key; }
 
+/// Without a value the trial does not set that key.
+std::string value_of(const Row& row, const std::string& key, const std::string& none) {
+  const auto found = row.params.find(key);
+  return found == row.params.end() ? none : found->second;
+}
+
 std::string number_text(const std::optional<double>& number) { return number ? fmt::format("{:.6g}", *number) : "-"; }
 
 Json as_json(const tune::Sweep& sweep, const Row& row) {
@@ -65,14 +71,14 @@ Json as_json(const tune::Sweep& sweep, const Row& row) {
 
 void print_table(const tune::Sweep& sweep, const std::vector<Row>& rows) {
   std::vector<Table::Column> columns{{"trial"}, {"state"}};
-  for (const auto& [key, value] : rows.front().params) columns.push_back({short_name(key), true});
+  for (const auto& dimension : sweep.space().dimensions()) columns.push_back({short_name(dimension.key), true});
   for (const auto& title : {"reports", "last", "best"}) columns.push_back({title, true});
   columns.push_back({"why"});
   Table table(std::move(columns));
   std::map<std::string, int> states;
   for (const auto& row : rows) {
     std::vector<std::string> cells{row.name, row.state};
-    for (const auto& [key, value] : row.params) cells.push_back(value);
+    for (const auto& dimension : sweep.space().dimensions()) cells.push_back(value_of(row, dimension.key, "-"));
     cells.push_back(std::to_string(row.record.iterations));
     cells.push_back(number_text(row.record.last));
     cells.push_back(number_text(row.record.best));
@@ -93,14 +99,14 @@ std::string csv_cell(const std::string& text) {
   return quoted + "\"";
 }
 
-void print_csv(const std::vector<Row>& rows) {
+void print_csv(const tune::Sweep& sweep, const std::vector<Row>& rows) {
   std::vector<std::string> titles{"trial", "state"};
-  for (const auto& [key, value] : rows.front().params) titles.push_back(key);
+  for (const auto& dimension : sweep.space().dimensions()) titles.push_back(dimension.key);
   for (const auto& title : {"training_iteration", "last", "best", "attempts"}) titles.emplace_back(title);
   fmt::print("{}\n", join(titles, ","));
   for (const auto& row : rows) {
     std::vector<std::string> cells{row.name, row.state};
-    for (const auto& [key, value] : row.params) cells.push_back(csv_cell(value));
+    for (const auto& dimension : sweep.space().dimensions()) cells.push_back(csv_cell(value_of(row, dimension.key, "")));
     cells.push_back(std::to_string(row.record.iterations));
     for (const auto& number : {row.record.last, row.record.best}) cells.push_back(number ? fmt::format("{}", *number) : "");
     cells.push_back(std::to_string(row.record.attempt));
@@ -136,7 +142,7 @@ ExitCode show_status(const Arguments& arguments) {
     for (const auto& row : rows) all.push_back(as_json(sweep, row));
     fmt::print("{}\n", all.dump(2));
   } else if (arguments.has("csv")) {
-    print_csv(rows);
+    print_csv(sweep, rows);
   } else {
     print_table(sweep, rows);
   }

@@ -72,8 +72,12 @@ std::string question_of(const Sweep& sweep, std::uint64_t trial, const History& 
   Json question{{"metric", sweep.metric()}, {"mode", sweep.less_is_better() ? "min" : "max"},
                 {"seed", sweep.seed()},     {"trial", trial},
                 {"space", Json::object()},  {"trials", Json::array()}};
-  for (const auto& dimension : sweep.space().dimensions())
-    if (!is_grid(dimension.domain)) question["space"][dimension.key] = described(dimension.domain);
+  for (const auto& dimension : sweep.space().dimensions()) {
+    if (is_grid(dimension.domain)) continue;
+    auto& described_one = question["space"][dimension.key] = described(dimension.domain);
+    if (const auto& condition = dimension.condition)
+      described_one["if"] = {{"key", condition->key}, {"values", condition->values}};
+  }
   for (const auto& [number, known] : history.trials())
     if (!known.params.empty())
       question["trials"].push_back({{"trial", number},
@@ -90,11 +94,13 @@ Params params_in(const std::string& answer, const Sweep& sweep, std::uint64_t tr
   auto params = sweep.params_of(trial);  // of it the grids' values stay
   for (const auto& dimension : sweep.space().dimensions()) {
     if (is_grid(dimension.domain)) continue;
+    if (!json.contains(dimension.key) && dimension.condition) continue;
     if (!json.contains(dimension.key)) throw Error(fmt::format("it did not say {}", dimension.key));
     const auto value = value_in(json.at(dimension.key), dimension.domain);
     if (!value) throw Error(fmt::format("{} = {} does not lie in the space", dimension.key, json.at(dimension.key).dump()));
     params[dimension.key] = *value;
   }
+  sweep.space().leave_out_unmet(params);
   return params;
 }
 

@@ -86,6 +86,43 @@ const auto& makers() {
 /// A bare name means [loop].
 std::string config_key(const std::string& name) { return name.find('.') == std::string::npos ? "loop." + name : name; }
 
+/// Where " if " stands outside of quotes and parentheses; npos if nowhere.
+std::size_t place_of_if(std::string_view text) {
+  constexpr std::string_view mark = " if ";
+  int depth = 0;
+  char quote = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (quote != 0) {
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '(' || c == ')') {
+      depth += c == '(' ? 1 : -1;
+    } else if (depth == 0 && text.substr(at).starts_with(mark)) {
+      return at;
+    }
+  }
+  return std::string_view::npos;
+}
+
+/// `optimizer == sgd`, `layers in (2, 3)`.
+SearchSpace::Condition condition_of(const std::string& text) {
+  const auto equals = text.find(" == "), in = text.find(" in (");
+  if (equals != std::string::npos) return {config_key(trim(text.substr(0, equals))), arguments_of(text.substr(equals + 4))};
+  if (in == std::string::npos || !trim(text).ends_with(')'))
+    throw UsageError(fmt::format("'if {}': a condition is 'if KEY == VALUE' or 'if KEY in (A, B)'", text));
+  const auto values = trim(text.substr(in + 5));
+  return {config_key(trim(text.substr(0, in))), arguments_of(values.substr(0, values.size() - 1))};
+}
+
+SearchSpace::Dimension dimension_of(const std::string& name, const OptionValue& value) {
+  const auto at = place_of_if(value.text);
+  SearchSpace::Dimension made{config_key(name), domain_of(value.text.substr(0, at)), value.origin};
+  if (at != std::string::npos) made.condition = condition_of(trim(value.text.substr(at + 4)));
+  return made;
+}
+
 const Choice* grid_of(const Domain& domain) {
   const auto* choice = std::get_if<Choice>(&domain);
   return choice != nullptr && choice->is_grid ? choice : nullptr;
@@ -141,12 +178,44 @@ bool is_drawn(const Domain& domain) {
 
 SearchSpace::SearchSpace(const Options& space, std::string_view section) {
   for (const auto& name : space.keys()) try {
-      dimensions_.push_back({config_key(name), domain_of(space.text(name)), space.find(name)->origin});
+      dimensions_.push_back(dimension_of(name, *space.find(name)));
     } catch (const UsageError& error) {
       throw UsageError(fmt::format("{}: {} {}: {}", space.find(name)->origin, section, name, error.what()));
     }
   if (dimensions_.empty())
     throw UsageError(fmt::format("{} names no key: lr = loguniform(1e-4, 1e-1), for example", section));
+  check_conditions(section);
+}
+
+void SearchSpace::check_conditions(std::string_view section) const {
+  for (const auto& dimension : dimensions_) {
+    if (!dimension.condition) continue;
+    const auto& [key, values] = *dimension.condition;
+    const auto say = [&](const std::string& what) {
+      throw UsageError(fmt::format("{}: {} {}: its condition: {}", dimension.origin, section, dimension.key, what));
+    };
+    const auto other = std::ranges::find(dimensions_, key, &Dimension::key);
+    if (other == dimensions_.end() || key == dimension.key) say(fmt::format("{} is no other key of the space", key));
+    const auto* choice = std::get_if<Choice>(&other->domain);
+    if (choice == nullptr) say(fmt::format("{} is no choice and no grid", key));
+    for (const auto& value : values)
+      if (std::ranges::find(choice->values, value) == choice->values.end())
+        say(fmt::format("{} is never '{}'{}; it is one of: {}", key, value, did_you_mean(value, choice->values),
+                        join(choice->values)));
+  }
+}
+
+void SearchSpace::leave_out_unmet(Params& params) const {
+  const auto is_unmet = [&](const Dimension& dimension) {
+    if (!dimension.condition || !params.contains(dimension.key)) return false;
+    const auto other = params.find(dimension.condition->key);
+    return other == params.end() ||
+           std::ranges::find(dimension.condition->values, other->second) == dimension.condition->values.end();
+  };
+  // Without one key the condition of another may not be met any more.
+  for (auto unmet = std::ranges::find_if(dimensions_, is_unmet); unmet != dimensions_.end();
+       unmet = std::ranges::find_if(dimensions_, is_unmet))
+    params.erase(unmet->key);
 }
 
 std::uint64_t SearchSpace::grid_size() const {
@@ -159,7 +228,7 @@ std::uint64_t SearchSpace::grid_size() const {
 Params SearchSpace::at(std::uint64_t combination, std::span<const double> units) const {
   Params params;
   for (std::size_t i = 0; i < dimensions_.size(); ++i) {
-    const auto& [key, domain, origin] = dimensions_[i];
+    const auto& [key, domain, origin, condition] = dimensions_[i];
     if (const auto* grid = grid_of(domain)) {
       params[key] = grid->values[combination % grid->values.size()];
       combination /= grid->values.size();
@@ -167,6 +236,7 @@ Params SearchSpace::at(std::uint64_t combination, std::span<const double> units)
       params[key] = value_at(domain, units[i]);
     }
   }
+  leave_out_unmet(params);
   return params;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,10 +41,16 @@ bool is_drawn(const Domain& domain);
 /// [tune.space]: which keys trials set, and to what.
 class SearchSpace {
  public:
+  /// Another key of the space has one of these values.
+  struct Condition {
+    std::string key;
+    std::vector<std::string> values;
+  };
   struct Dimension {
     std::string key;  ///< of the config: a bare name means [loop]
     Domain domain;
-    std::string origin = {};  ///< where it stands
+    std::string origin = {};                  ///< where it stands
+    std::optional<Condition> condition = {};  ///< without which trials do not set it
   };
   /// UsageError that names key and place, in that section.
   explicit SearchSpace(const Options& space, std::string_view section = "[tune.space]");
@@ -51,10 +58,14 @@ class SearchSpace {
   const std::vector<Dimension>& dimensions() const { return dimensions_; }
   /// The number of combinations of all grids; 1 if there is none.
   std::uint64_t grid_size() const;
-  /// The grids' combination of that number, and of the rest what `units` say, by dimension.
+  /// The grids' combination of that number, and of the rest what `units` say, by dimension; without what is not met.
   Params at(std::uint64_t combination, std::span<const double> units) const;
+  /// Leaves out keys whose conditions are not met.
+  void leave_out_unmet(Params& params) const;
 
  private:
+  void check_conditions(std::string_view section) const;
+
   std::vector<Dimension> dimensions_;
 };
 

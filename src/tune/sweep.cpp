@@ -1,7 +1,6 @@
 #include "tune/sweep.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <iterator>
@@ -14,6 +13,7 @@
 #include "core/text.hpp"
 #include "io/exclusive.hpp"
 #include "io/file.hpp"
+#include "tune/sweep_keys.hpp"
 
 namespace trainrt::tune {
 
@@ -21,94 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view section = "tune.";
-constexpr std::string_view space_section = "tune.space.";
-constexpr std::string_view mutations_section = "tune.mutations.";
 constexpr std::string_view memory_name = "/sweep.json";
-
-const std::array<OptionSpec, 11> all_options{{
-    {.key = "tune.metric", .help = "the name of the reported number by which trials are compared; only fifo does without"},
-    {.key = "tune.mode",
-     .default_value = "max",
-     .help = "whether a larger metric is better, or a smaller one",
-     .choices = {"min", "max"}},
-    {.key = "tune.num_samples",
-     .type = OptionType::integer,
-     .default_value = "1",
-     .help = "trials; with grids so many for each of their combinations",
-     .range = {.least = 1, .most = 1e7}},
-    {.key = "tune.searcher", .default_value = "random", .help = "where trials lie in the space; `trainrt list` shows them"},
-    {.key = "tune.searcher_program",
-     .help = "a command for /bin/sh that says instead where the next trial lies, out of all trials so far (src/tune)"},
-    {.key = "tune.scheduler",
-     .default_value = "fifo",
-     .help = "which trials end before their time; its keys are in [tune.NAME]"},
-    {.key = "tune.seed",
-     .type = OptionType::integer,
-     .default_value = "1",
-     .help = "of what is drawn: the same sweep has the same trials",
-     .range = {.least = 0, .most = 1e15}},
-    {.key = "tune.workers",
-     .type = OptionType::integer,
-     .default_value = "1",
-     .help = "ranks a trial",
-     .range = {.least = 1, .most = 1e6}},
-    {.key = "tune.max_concurrent_trials",
-     .type = OptionType::integer,
-     .default_value = "0",
-     .help = "trials at once of one `trainrt tune`; 0: as many as the job has tasks for, or one outside Slurm",
-     .range = {.least = 0, .most = 10000}},
-    {.key = "tune.max_failures",
-     .type = OptionType::integer,
-     .default_value = "2",
-     .help = "so often a trial that fails is tried again; the sweep goes on without it then",
-     .range = {.least = 0, .most = 1e6}},
-    {.key = "tune.fail_fast",
-     .type = OptionType::boolean,
-     .default_value = "false",
-     .help = "whether the sweep stops instead"},
-}};
-
-bool is_scheduler(const std::string& name) {
-  const auto names = names_of(scheduler_table());
-  return std::ranges::find(names, name) != names.end();
-}
-
-/// Sorts the keys of a config: those of [tune], by section; what is left is a run's.
-struct Sorted {
-  Options sweep, space, mutations, trial;
-  std::map<std::string, Options> schedulers;
-};
-
-Sorted sorted(const Options& config) {
-  Sorted found;
-  for (const auto& key : config.keys()) {
-    const auto& value = *config.find(key);
-    if (!key.starts_with(section)) {
-      found.trial.set(key, value);
-    } else if (key.starts_with(space_section)) {
-      found.space.set(key.substr(space_section.size()), value);
-    } else if (key.starts_with(mutations_section)) {
-      found.mutations.set(key.substr(mutations_section.size()), value);
-    } else if (const auto dot = key.find('.', section.size()); dot != std::string::npos) {
-      const auto name = key.substr(section.size(), dot - section.size());
-      if (!is_scheduler(name))
-        throw UsageError(fmt::format("{}: there is no scheduler '{}' for [tune.{}]; there are: {}", value.origin, name,
-                                     name, join(names_of(scheduler_table()))));
-      found.schedulers[name].set(key.substr(dot + 1), value);
-    } else {
-      found.sweep.set(key, value);
-    }
-  }
-  return found;
-}
-
-Options checked_scheduler(const std::string& name, const Options& config) {
-  const auto& kind = find_plugin(scheduler_table(), name, "scheduler");
-  const auto all = sorted(config).schedulers;
-  const auto given = all.find(name);
-  return checked(given == all.end() ? Options() : given->second, kind.options, fmt::format("[tune.{}]", name));
-}
 
 /// "tune.space.lr was 'uniform(0, 1)' and is 'uniform(0, 2)'", for each key but those that may change.
 std::string differences(const Json& before, const std::map<std::string, std::string>& now) {
@@ -140,20 +53,16 @@ bool fill_in(std::string& program, const std::string& key, const std::string& va
 
 }  // namespace
 
-std::span<const OptionSpec> sweep_options() { return all_options; }
-
 Sweep::Sweep(const Options& config) : config_(config) {
-  auto parts = sorted(config);
+  auto parts = sorted_config(config);
   trial_config_ = std::move(parts.trial);
-  const auto options = checked(parts.sweep, all_options, "");
+  const auto options = checked(parts.sweep, sweep_options(), "");
   const auto run = config::make_run_spec(trial_config_);
   directory_ = run.run_dir;
   metric_ = options.text("tune.metric");
   less_is_better_ = options.text("tune.mode") == "min";
   space_.emplace(parts.space);
-  for (const auto& dimension : space_->dimensions())
-    if (dimension.key.starts_with("run."))
-      throw UsageError(fmt::format("[tune.space] {}: each trial has a run directory of its own already", dimension.key));
+  for (const auto& dimension : space_->dimensions()) check_dimension(dimension);
   searcher_ = &find_plugin(searcher_table(), options.text("tune.searcher"), "searcher");
   searcher_program_ = options.text("tune.searcher_program");
   scheduler_ = options.text("tune.scheduler");
@@ -176,18 +85,39 @@ void Sweep::take_mutations(const Options& mutations) {
         fmt::format("{}: [tune.mutations] says what clones change, and tune.scheduler = {} makes none: pbt does",
                     mutations.find(mutations.keys().front())->origin, scheduler_));
   if (mutations.keys().empty()) {
-    std::ranges::copy_if(space_->dimensions(), std::back_inserter(mutations_),
-                         [](const auto& dimension) { return is_drawn(dimension.domain); });
+    std::ranges::copy_if(space_->dimensions(), std::back_inserter(mutations_), [this](const auto& dimension) {
+      return is_drawn(dimension.domain) && !is_condition(dimension.key);
+    });
   } else {
     mutations_ = SearchSpace(mutations, "[tune.mutations]").dimensions();
   }
   if (clones && mutations_.empty())
     throw UsageError(
         "tune.scheduler = pbt: no value of [tune.space] is drawn: name in [tune.mutations] what clones change");
-  for (const auto& mutation : mutations_)
+  for (const auto& mutation : mutations_) {
+    if (is_condition(mutation.key))
+      throw UsageError(fmt::format("{}: [tune.mutations] {}: a clone cannot change on what other keys hang",
+                                   mutation.origin, mutation.key));
     if (std::ranges::find(space_->dimensions(), mutation.key, &SearchSpace::Dimension::key) == space_->dimensions().end())
       throw UsageError(
           fmt::format("{}: [tune.mutations] {}: give it its first value in [tune.space]", mutation.origin, mutation.key));
+  }
+}
+
+/// Whether another key of the space hangs on that one.
+bool Sweep::is_condition(const std::string& key) const {
+  return std::ranges::any_of(space_->dimensions(),
+                             [&](const auto& each) { return each.condition && each.condition->key == key; });
+}
+
+void Sweep::check_dimension(const SearchSpace::Dimension& dimension) const {
+  if (dimension.key.starts_with("run."))
+    throw UsageError(fmt::format("[tune.space] {}: each trial has a run directory of its own already", dimension.key));
+  auto program = trial_config_.text("train.program");
+  if (dimension.condition && fill_in(program, dimension.key, ""))
+    throw UsageError(
+        fmt::format("{}: [tune.space] {}: it has a condition, and stands in train.program, which has to have it",
+                    dimension.origin, dimension.key));
 }
 
 Sweep Sweep::opened(const std::string& directory) {
@@ -263,8 +193,9 @@ Options Sweep::own_config_of(std::uint64_t trial, const Params& params, const Cl
   if (!trial_config_.has("failure.max_failures")) own.set("failure.max_failures", {"0", ""});  // the sweep tries again
   auto program = trial_config_.text("train.program");
   for (const auto& dimension : space_->dimensions()) {
-    const auto& value = params.at(dimension.key);
-    if (!fill_in(program, dimension.key, value)) own.set(dimension.key, {value, dimension.origin});
+    const auto value = params.find(dimension.key);
+    if (value != params.end() && !fill_in(program, dimension.key, value->second))
+      own.set(dimension.key, {value->second, dimension.origin});
   }
   if (program != trial_config_.text("train.program"))
     own.set("train.program", {program, trial_config_.find("train.program")->origin});
@@ -285,7 +216,7 @@ double Sweep::score_of(double metric) const {
 
 std::unique_ptr<Scheduler> Sweep::scheduler() const {
   return find_plugin(scheduler_table(), scheduler_, "scheduler")
-      .open(checked_scheduler(scheduler_, config_), {seed_, trials_});
+      .open(scheduler_options(scheduler_, config_), {seed_, trials_});
 }
 
 }  // namespace trainrt::tune

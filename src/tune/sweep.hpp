@@ -15,9 +15,6 @@
 
 namespace trainrt::tune {
 
-/// The keys of [tune].
-std::span<const OptionSpec> sweep_options();
-
 /// Where a trial begins that is the clone of another.
 struct CloneStart {
   int generation = 1;      ///< 1: it is none
@@ -74,6 +71,8 @@ class Sweep {
 
  private:
   void take_mutations(const Options& mutations);
+  bool is_condition(const std::string& key) const;
+  void check_dimension(const SearchSpace::Dimension& dimension) const;
   std::string go_on(const nlohmann::ordered_json& json) const;
 
   Options config_;        ///< all of it

@@ -8,14 +8,17 @@ groups     24 trials of about 4 s on 2 groups: how much of the time they train, 
 journal    10,000 finished trials of 32 groups: the time of a decision, which is made durable, and of the first look at them all
 asha       24 configs on FashionMNIST, one rank: the reports that ASHA makes until it has the best accuracy of all, less a point, over
            those of running all
+ray        the same sweep by Ray Tune's names, with Ray and with trainrt, from the script's start to its end (PyPI's ray, as
+           make test-frameworks ONLY=Ray_Tune installs it into $TRAINRT_FRAMEWORKS)
 """
 import argparse
 import json
+import os
 import re
 import sys
 from pathlib import Path
 
-from bench import BUILD, TRAINRT, Bench, median, need, with_file
+from bench import BUILD, TRAINRT, Bench, median, need, ratio, with_file
 from fashion_data import FASHION_MNIST, data_sections, need_fashion_mnist
 
 PROBE = BUILD / "bench/tune_probe"
@@ -70,8 +73,22 @@ def asha(bench):
     bench.claim("tune_asha_time_of_all", asha_seconds / seconds, "<=", 0.4)
 
 
+def ray(bench):
+    root = Path(os.environ.get("TRAINRT_FRAMEWORKS") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "trainrt-frameworks")
+    python = root / "ray_tune/bin/python"
+    need(python, "Ray Tune: make test-frameworks ONLY=Ray_Tune installs it")
+    script = Path(__file__).with_name("ray_tune_sweep.py")
+
+    def seconds(name):
+        return bench.run(name, [python, script, name, bench.fresh(name)], timeout_s=900, PYTHONPATH=str(BUILD / "python"), OMP_NUM_THREADS="1",
+                         RAY_USAGE_STATS_ENABLED="0", RAY_AIR_NEW_OUTPUT="0")[0]
+
+    figures = bench.interleaved(3, {"tune_trainrt_s": lambda: seconds("trainrt"), "tune_ray_s": lambda: seconds("ray")})
+    bench.claim("tune_time_of_ray_tune", ratio(*figures.values()), "<=", 0.7)
+
+
 def main():
-    parts = {"groups": groups, "journal": journal, "asha": asha}
+    parts = {"groups": groups, "journal": journal, "asha": asha, "ray": ray}
     arguments = argparse.ArgumentParser(prog="bench_tune.py BUILD")
     arguments.add_argument("parts", nargs="*", metavar="PART", help=", ".join(parts))
     options = arguments.parse_args([word for word in sys.argv[1:] if Path(word).resolve() != BUILD])

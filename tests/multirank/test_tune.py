@@ -77,6 +77,21 @@ def the_same_sweep_has_the_same_trials_and_grids_are_whole():
 
 
 @test
+def a_key_whose_condition_is_not_met_is_not_set():
+    folder = scratch()
+    config = sweep_config(folder, tune={"num_samples": 12}, loop={"epochs": 1, "momentum": 0.25},
+                          space={"optimizer": "choice(sgd, adamw)", "momentum": "uniform(0.5, 0.9) if optimizer == sgd", "lr": "0.001"})
+    check_exit(tune(config), 0)
+    trials = check_each_once(config, 12)
+    for trial in trials:
+        momentum = json.loads((Path(trial["path"]) / "run.json").read_text())["loop"]["momentum"]
+        check((float(momentum) >= 0.5) == (trial["config"]["loop.optimizer"] == "sgd"), f"momentum {momentum} of {trial['config']}")
+    equal({"loop.momentum" in trial["config"] for trial in trials}, {True, False}, "whether trials have a momentum")
+    rows = run([TRAINRT, "tune", "status", run_dir_of(config), "--csv"]).out.splitlines()
+    check(any(row.split(",")[3] == "" for row in rows[1:]) and " - " in run([TRAINRT, "tune", "status", run_dir_of(config)]).out, f"rows: {rows}")
+
+
+@test
 def several_processes_share_a_sweep():
     folder = scratch()
     config = sweep_config(folder, tune={"num_samples": 24, "scheduler": "asha", "max_concurrent_trials": 2}, asha={"max_t": 9, "reduction_factor": 3},
@@ -175,6 +190,7 @@ def what_a_sweep_has_wrong_is_said_before_anything_is_made():
     says("tune.max_t", tune={"max_t": 3})
     says("/no/such.csv", data={"format": "csv", "source": "/no/such.csv"})
     says("run.name", space={"run.name": "choice(a, b)"})
+    says("bad.ini:", "loop.optimiser is no other key", space={"lr": "uniform(0, 1) if optimiser == sgd"})
     check_exit(run([TRAINRT, "--config", linear_config(folder, "run", loop={"epochs": 1})]), 0)
     job = tune(sweep_config(folder, "run"))
     equal(job.code, 64, "exit of a sweep in a run's directory", job)

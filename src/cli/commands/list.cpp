@@ -17,7 +17,9 @@
 #include "metrics/sink.hpp"
 #include "trainer/callback_kind.hpp"
 #include "trainer/module_loader.hpp"
-#include "tune/sweep.hpp"
+#include "tune/scheduler.hpp"
+#include "tune/searcher.hpp"
+#include "tune/sweep_keys.hpp"
 
 namespace trainrt::cli::plugins {
 

@@ -30,8 +30,8 @@ Bracket bracket_of(std::uint64_t first, int halves, int kinds, std::int64_t most
   for (int half = 0; half < halves; ++half) {
     count = std::ceil(count / factor);
     made.kept.push_back(static_cast<std::size_t>(count));
-    step = std::min(static_cast<std::int64_t>(static_cast<double>(step) * factor), most - made.milestones.back());
-    made.milestones.push_back(made.milestones.back() + step);
+    step = std::min(static_cast<std::int64_t>(static_cast<double>(step) * factor), most);
+    made.milestones.push_back(step);
   }
   return made;
 }

@@ -67,10 +67,11 @@ class Pbt final : public Scheduler {
                   int generation) const override {
     auto params = donor;
     Random random(mix_seed(seed_, values, trial), static_cast<std::uint64_t>(generation));
-    for (const auto& [key, domain, origin] : mutated) {
-      auto& value = params.at(key);
+    for (const auto& mutation : mutated) {
+      const auto found = params.find(mutation.key);
+      if (found == params.end()) continue;  // its condition is not met
       const bool is_drawn = random.uniform() < resampled_;
-      value = is_drawn ? value_at(domain, random.uniform()) : near(value, domain, random);
+      found->second = is_drawn ? value_at(mutation.domain, random.uniform()) : near(found->second, mutation.domain, random);
     }
     return params;
   }

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """`make test-frameworks`: unchanged scripts of PyPI's frameworks train together under trainrt, on one node and on two, and go on after
-a worker was killed and after the job was requeued; and so do Ray Train's own examples, with another word. `python3 run_frameworks.py BUILD_DIR [WORD ...]`, words as Lightning or killed;
+a worker was killed and after the job was requeued; and so do Ray's own examples, with another word. `python3 run_frameworks.py BUILD_DIR [WORD ...]`, words as Lightning or killed;
 $RESULTS: the file that gets the table."""
 import sys
 from pathlib import Path
@@ -14,6 +14,7 @@ from frameworks import FRAMEWORKS  # noqa: E402
 from harness import *  # noqa: E402,F403
 from named_states import cases_of_states  # noqa: E402
 from ray_examples import EXAMPLES, cases_of_example  # noqa: E402
+from ray_tune import cases_of_tune  # noqa: E402
 from results import Results  # noqa: E402
 from samples import cases_of_samples  # noqa: E402
 from torch_checkpoints import CHECKPOINTS, cases_of_checkpoints  # noqa: E402
@@ -40,7 +41,7 @@ for title, function in cases_of_checkpoints():
 for each, title, function in [*cases_of_data_frames(), *cases_of_trees(), *cases_of_callbacks()]:
     add_test(f"{each.name}_{title}", RESULTS.recorded, each, title, version_of, function)
 
-for each, title, function in [*cases_of_states(), *cases_of_samples()]:
+for each, title, function in [*cases_of_states(), *cases_of_samples(), *cases_of_tune()]:
     add_test(f"{each.name}_{title}", RESULTS.recorded, each, title, version_of, function)
 
 main(teardown=CLUSTER.down)

@@ -26,7 +26,7 @@ std::unique_ptr<Scheduler> open(const std::string& name, const std::map<std::str
   return kind.open(checked(options, kind.options, "[tune." + name + "]"), {5, trials});
 }
 
-/// hyperband.py: trials fill brackets; the trials of a bracket run to cumul_r, where those without the best n are stopped.
+/// hyperband.py of Ray 2.60: trials fill brackets; the trials of a bracket run to r, where those without the best n are stopped.
 /// Returns for each trial how many reports it comes to make, if trial t has the score scores[t] at all its reports.
 std::vector<std::int64_t> reference_hyperband(const std::vector<double>& scores, std::int64_t most, double eta) {
   const int kinds = static_cast<int>(std::round(std::log(most) / std::log(eta))) + 1;
@@ -36,18 +36,16 @@ std::vector<std::int64_t> reference_hyperband(const std::vector<double>& scores,
     auto n = std::ceil(kinds / (s + 1.0) * std::pow(eta, s));
     auto r = std::floor(static_cast<double>(most) * std::pow(eta, -s));
     if (r == 0) continue;  // "Bracket too small"
-    auto cumulated = r;
     std::vector<std::size_t> live;
     for (; live.size() < static_cast<std::size_t>(n) && next < scores.size(); ++next) live.push_back(next);
     for (int halves = s; halves > 0; --halves) {
-      for (const auto trial : live) reports[trial] = static_cast<std::int64_t>(cumulated);
-      r = std::floor(std::min(r * eta, static_cast<double>(most) - cumulated));
-      cumulated += r;
+      for (const auto trial : live) reports[trial] = static_cast<std::int64_t>(r);
+      r = std::floor(std::min(r * eta, static_cast<double>(most)));
       n = std::ceil(n / eta);
       std::ranges::sort(live, {}, [&](auto trial) { return scores[trial]; });
       if (live.size() > static_cast<std::size_t>(n)) live.erase(live.begin(), live.end() - static_cast<std::ptrdiff_t>(n));
     }
-    for (const auto trial : live) reports[trial] = static_cast<std::int64_t>(cumulated);
+    for (const auto trial : live) reports[trial] = static_cast<std::int64_t>(r);
   }
   return reports;
 }

@@ -100,3 +100,41 @@ TEST_CASE("halton fills a dimension more evenly than draws do") {
   CHECK(squares > 20);
   CHECK(squares < 130);  // chi-square of 63 degrees of freedom
 }
+
+TEST_CASE("a key with a condition is set if that is met, and left out with all that hangs on it") {
+  Options keys;
+  keys.set("optimizer", {"choice(sgd, adam)", "tune.ini:2"});
+  keys.set("momentum", {"uniform(0, 0.9) if optimizer == sgd", "tune.ini:3"});
+  keys.set("nesterov", {"choice(true, false) if optimizer in (sgd)", "tune.ini:4"});
+  keys.set("warmup", {"5 if nesterov == true", "tune.ini:5"});
+  const SearchSpace space(keys);  // by name: momentum, nesterov, optimizer, warmup
+  const std::vector<double> sgd{0.5, 0.0, 0.0, 0.0}, plain{0.5, 0.9, 0.0, 0.0}, adam{0.5, 0.0, 0.9, 0.0};
+  CHECK(space.at(0, sgd) ==
+        Params{{"loop.optimizer", "sgd"}, {"loop.momentum", "0.45"}, {"loop.nesterov", "true"}, {"loop.warmup", "5"}});
+  CHECK(space.at(0, plain) == Params{{"loop.optimizer", "sgd"}, {"loop.momentum", "0.45"}, {"loop.nesterov", "false"}});
+  CHECK(space.at(0, adam) == Params{{"loop.optimizer", "adam"}});
+}
+
+TEST_CASE("a condition that can never be met is an error that says why") {
+  const auto error_of = [](const std::string& text) {
+    Options keys;
+    keys.set("optimizer", {"choice(sgd, adam)", "tune.ini:2"});
+    keys.set("width", {"randint(1, 9)", "tune.ini:3"});
+    keys.set("momentum", {text, "tune.ini:4"});
+    try {
+      SearchSpace{keys};
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(error_of("uniform(0, 1) if optimizer == sgd").empty());
+  CHECK(error_of("choice(\"a if b\", c)").empty());
+  CHECK_THAT(error_of("uniform(0, 1) if optimiser == sgd"),
+             Catch::Contains("tune.ini:4") && Catch::Contains("loop.optimiser is no other key"));
+  CHECK_THAT(error_of("uniform(0, 1) if momentum == 0"), Catch::Contains("is no other key"));
+  CHECK_THAT(error_of("uniform(0, 1) if width == 3"), Catch::Contains("is no choice"));
+  CHECK_THAT(error_of("uniform(0, 1) if optimizer in (sgd, adamm)"),
+             Catch::Contains("never 'adamm'") && Catch::Contains("did you mean 'adam'"));
+  CHECK_THAT(error_of("uniform(0, 1) if optimizer"), Catch::Contains("if KEY == VALUE"));
+}

@@ -33,7 +33,7 @@ def main():
         is_known = trial["value"] is not None
         states = optuna.trial.TrialState
         study.add_trial(optuna.trial.create_trial(state=states.COMPLETE if is_known else states.RUNNING, value=trial["value"], params=params,
-                                                  distributions=space))
+                                                  distributions={key: space[key] for key in params}))
     print(json.dumps(study.ask(space).params))
 
 
