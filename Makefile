@@ -10,7 +10,7 @@ export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 
 .DEFAULT_GOAL := all
 .NOTPARALLEL:  # a goal configures what the next one builds
-.PHONY: all help packages test-packages configure configure-tests wheel quickstart test test-frameworks lint chaos attack fuzz bench bench-% asan tsan install format clean
+.PHONY: all help packages test-packages configure configure-tests wheel quickstart test test-frameworks lint chaos chaos-sweeps attack fuzz bench bench-% asan tsan install format clean
 
 all: configure ## build the program and its modules
 	@cmake --build $(BUILD) --parallel $(JOBS) --target trainrt trainrt_shared modules
@@ -59,6 +59,10 @@ lint: all ## clang-tidy over src (needs the package clang-tidy-16), and the test
 chaos: test-packages all ## break runs under Slurm by seeded plans: make chaos SEED=7 PLANS=100 TIME=seconds, or one again: SEED=7 PLAN=31
 	@/usr/bin/python3 tests/chaos/chaos.py $(BUILD) $(if $(SEED),--seed $(SEED)) $(if $(PLANS),--plans $(PLANS)) \
 	  $(if $(PLAN),--plan $(PLAN)) $(if $(JSON),--json '$(JSON)') $(if $(TIME),--time $(TIME))
+
+chaos-sweeps: test-packages all ## kill sweeps of trainrt tune by seeded plans: make chaos-sweeps SEED=7 PLANS=100 TIME=seconds, or one again: SEED=7 PLAN=31
+	@/usr/bin/python3 tests/chaos/sweeps.py $(BUILD) $(if $(SEED),--seed $(SEED)) $(if $(PLANS),--plans $(PLANS)) \
+	  $(if $(PLAN),--plan $(PLAN)) $(if $(TIME),--time $(TIME))
 
 attack: configure-tests all ## kill a small run at every system call, and let each fail: make attack SEED=7 POINTS=300 ERRORS=all TIME=seconds, or ONE='POINT'
 	@cmake --build $(BUILD) --parallel $(JOBS) --target attack_injector

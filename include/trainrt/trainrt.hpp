@@ -14,6 +14,7 @@
 #include <trainrt/options.hpp>
 #include <trainrt/random.hpp>
 #include <trainrt/result.hpp>
+#include <trainrt/result_grid.hpp>
 #include <trainrt/state.hpp>
 #include <trainrt/tensor.hpp>
 #include <trainrt/train_function.hpp>

@@ -97,7 +97,7 @@ std::string begin_record(std::uint64_t trial, int attempt, int generation, const
   return json.dump();
 }
 
-std::string decision_record(const Decision& decision, const Positions& read) {
+std::string decision_record(const Decision& decision) {
   const auto& [report, verdict] = decision;
   Json json{{"record", "decision"},
             {"trial", report.trial},
@@ -106,8 +106,6 @@ std::string decision_record(const Decision& decision, const Positions& read) {
             {"score", report.score},
             {"verdict", verdict_names.at(static_cast<std::size_t>(verdict.kind))}};
   if (verdict.kind == Verdict::Kind::clone) json["donor"] = verdict.donor;
-  json["read"] = Json::array();
-  for (const auto& [writer, bytes] : read) json["read"].push_back(Json::array({writer, bytes}));
   return json.dump();
 }
 
@@ -158,7 +156,6 @@ void History::take(int writer, const std::string& text) try {
     const Decision decision{{json.at("trial"), at, json.at("score")}, verdict_in(json)};
     take_decision(decision, trial);
     decisions_.push_back(decision);
-    for (const auto& pair : json.at("read")) read_[writer][pair.at(0)] = pair.at(1);
   }
 } catch (const nlohmann::json::exception&) {
 }
@@ -167,21 +164,6 @@ const Trial& History::trial(std::uint64_t number) const {
   static const Trial none;
   const auto found = trials_.find(number);
   return found == trials_.end() ? none : found->second;
-}
-
-Positions History::read_by(int writer) const {
-  const auto found = read_.find(writer);
-  return found == read_.end() ? Positions() : found->second;
-}
-
-Positions newly_read(const JournalReader& reader, const History& history, int writer) {
-  auto read = reader.positions();
-  const auto before = history.read_by(writer);
-  std::erase_if(read, [&](const auto& each) {
-    const auto then = before.find(each.first);
-    return then != before.end() && then->second == each.second;
-  });
-  return read;
 }
 
 }  // namespace trainrt::tune

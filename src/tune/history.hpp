@@ -60,8 +60,7 @@ std::string writer_record(const rundir::Owner& owner);
 /// `params`: those that a program said for it.
 std::string begin_record(std::uint64_t trial, int attempt, int generation, const Params& params = {});
 
-/// `read`: what of each file it was made of, of those where that is more than for the file's decision before.
-std::string decision_record(const Decision& decision, const Positions& read);
+std::string decision_record(const Decision& decision);
 
 /// The trial is paused, as a decision says.
 std::string halt_record(std::uint64_t trial);
@@ -88,17 +87,11 @@ class History {
   const Trial& trial(std::uint64_t number) const;
   const std::map<int, rundir::Owner>& writers() const { return writers_; }
   const std::vector<Decision>& decisions() const { return decisions_; }
-  /// What of each file that writer's last decision was made of.
-  Positions read_by(int writer) const;
 
  private:
   std::map<int, rundir::Owner> writers_;
   std::map<std::uint64_t, Trial> trials_;
   std::vector<Decision> decisions_;
-  std::map<int, Positions> read_;  ///< by writer
 };
-
-/// Where the journal was read further than for the writer's last decision.
-Positions newly_read(const JournalReader& reader, const History& history, int writer);
 
 }  // namespace trainrt::tune

@@ -95,9 +95,14 @@ JournalWriter JournalWriter::claimed(const std::string& folder) {
 JournalWriter::JournalWriter(const std::string& folder, int number)
     : number_(number), path_(journal_file(folder, number)) {}
 
+JournalWriter JournalWriter::of_reads(const std::string& folder, int number) {
+  return {number, fmt::format("{}/{:06}.reads", folder, number)};
+}
+
 void JournalWriter::append(std::string_view json, bool durable) {
+  constexpr int mode = 0644;
   io::retried([&] {  // a line that was begun is no record, and may be written again
-    const io::Descriptor file(::open(path_.c_str(), O_RDWR | O_APPEND | O_CLOEXEC));
+    const io::Descriptor file(::open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, mode));
     if (file.get() < 0) io::fail("open the journal", path_, errno);
     const auto line = fmt::format("{}{} {}\n", ends_with_a_line(file.get()) ? "" : "\n", checksum_of(json), json);
     if (!write_whole(file.get(), line)) io::fail("write the journal", path_, errno);

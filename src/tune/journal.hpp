@@ -23,12 +23,17 @@ class JournalWriter {
   /// Goes on with a file that nobody else writes now.
   JournalWriter(const std::string& folder, int number);
 
+  /// Beside such a file: what its writer had read (decision_log.hpp). Nobody needs it to go on.
+  static JournalWriter of_reads(const std::string& folder, int number);
+
   int number() const { return number_; }
   const std::string& path() const { return path_; }
   /// A JSON object without line ends. `durable`: it is on the disk when this returns.
   void append(std::string_view json, bool durable = false);
 
  private:
+  JournalWriter(int number, std::string path) : number_(number), path_(std::move(path)) {}
+
   int number_;
   std::string path_;
 };

@@ -18,6 +18,7 @@
 #include "io/exclusive.hpp"
 #include "tune/asked_params.hpp"
 #include "tune/cloning.hpp"
+#include "tune/decision_log.hpp"
 #include "tune/scheduler_feed.hpp"
 #include "tune/trial_callback.hpp"
 #include "tune/trial_end.hpp"
@@ -145,7 +146,7 @@ class SweepRun::Group {
     const auto trial = history_.trial(claim.trial);  // a copy: the history grows
     const auto& [at, score] = *trial.reports.rbegin();
     const Decision decision{{claim.trial, at, score}, {Verdict::Kind::stop}};
-    writer_.append(decision_record(decision, newly_read(reader_, history_, writer_.number())), true);
+    DecisionLog(sweep_.journal(), writer_.number()).write(decision, reader_.positions());
     catch_up();
     write_end(end_of(sweep_, history_, claim, static_cast<int>(ExitCode::finished), false),
               trial.params.empty() ? sweep_.params_of(claim.trial) : trial.params);

@@ -9,6 +9,7 @@
 #include "core/options.hpp"
 #include "core/text.hpp"
 #include "trainer/stopping_callback.hpp"
+#include "tune/decision_log.hpp"
 #include "tune/history.hpp"
 #include "tune/scheduler_feed.hpp"
 #include "tune/sweep.hpp"
@@ -37,8 +38,7 @@ class TrialCallback final : public trainer::StoppingCallback {
     const TrialReport report{trial_, {self.generation, iteration}, score};
     const auto earlier = decided(report);
     const auto verdict = earlier ? decide_again(self, report, *earlier) : decide(report);
-    if (!earlier || verdict != *earlier)
-      writer().append(decision_record({report, verdict}, newly_read(reader_, history_, writer_number_)), true);
+    if (!earlier || verdict != *earlier) log().write({report, verdict}, reader_.positions());
     obey(verdict, iteration);
   }
 
@@ -91,13 +91,14 @@ class TrialCallback final : public trainer::StoppingCallback {
   void obey(const Verdict& verdict, std::int64_t iteration) {
     if (verdict.kind == Verdict::Kind::go_on) return;
     const bool stops = verdict.kind == Verdict::Kind::stop;
-    if (!stops) writer().append(halt_record(trial_));
+    if (!stops) JournalWriter(sweep_.journal(), writer_number_).append(halt_record(trial_));
     stop_ = {fmt::format("the scheduler {} the trial at report {}", stops ? "ends" : "pauses", iteration), !stops};
   }
 
-  JournalWriter& writer() {
-    if (!writer_) writer_.emplace(sweep_.journal(), writer_number_);
-    return *writer_;
+  /// Rank 0 alone writes.
+  DecisionLog& log() {
+    if (!log_) log_.emplace(sweep_.journal(), writer_number_);
+    return *log_;
   }
 
   Sweep sweep_;
@@ -106,7 +107,7 @@ class TrialCallback final : public trainer::StoppingCallback {
   SchedulerFeed feed_;
   JournalReader reader_;
   History history_;
-  std::optional<JournalWriter> writer_;
+  std::optional<DecisionLog> log_;
   Stop stop_;
 };
 

@@ -9,6 +9,7 @@
 #include <trainrt/random.hpp>
 
 #include "core/host.hpp"
+#include "tune/decision_log.hpp"
 #include "tune/history.hpp"
 #include "tune/scheduler.hpp"
 
@@ -25,14 +26,12 @@ std::unique_ptr<Scheduler> asha() {
 /// Each writer's trials one after the other, with the rungs that they reach.
 void write_trials(std::vector<JournalWriter>& writers, std::uint64_t trials) {
   Random random(1, 0);
-  Positions read;
   for (std::uint64_t trial = 0; trial < trials; ++trial) {
     auto& writer = writers[trial % writers.size()];
     writer.append(begin_record(trial, 1, 1));
     for (std::int64_t rung = 1; rung <= (trial % 4 == 0 ? 16 : 1); rung *= 4) {
-      for (const auto& other : writers) read[other.number()] += 100;
       const auto verdict = rung == 16 ? Verdict::Kind::stop : Verdict::Kind::go_on;
-      writer.append(decision_record({{trial, {1, rung}, random.uniform()}, {verdict}}, rung == 1 ? read : Positions()));
+      writer.append(decision_record({{trial, {1, rung}, random.uniform()}, {verdict}}));
     }
     writer.append(end_record(
         {.trial = trial, .attempt = 1, .state = Trial::State::stopped, .iterations = 1, .last = 0.5, .best = 0.5}));
@@ -75,13 +74,17 @@ int main(int argc, char** argv) {
   const auto began_s = monotonic_seconds();
   decider.catch_up();
   const auto read_s = monotonic_seconds() - began_s;
+  std::vector<DecisionLog> logs;
+  for (const auto& writer : writers) logs.emplace_back(folder, writer.number());
+  Positions read;
   std::vector<double> decisions_s;
   for (std::uint64_t trial = trials; trial < trials + 101; ++trial) {
     auto& writer = writers[trial % writers.size()];
     writer.append(begin_record(trial, 1, 1));
     const auto at_s = monotonic_seconds();
     const TrialReport report{trial, {1, 1}, 0.5};
-    writer.append(decision_record({report, decider.decide(report)}, {}), true);
+    for (const auto& other : writers) read[other.number()] += 100;  // all of them have gone on since the last one
+    logs.at(trial % writers.size()).write({report, decider.decide(report)}, read);
     decisions_s.push_back(monotonic_seconds() - at_s);
   }
   std::ranges::sort(decisions_s);

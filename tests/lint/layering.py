@@ -46,7 +46,7 @@ PROGRAMS_KNOW = {"core", "launch"}
 # header besides only what stands before it here. Frameworks know them all.
 PUBLIC = {"export": "core", "error": "core", "options": "core", "random": "core", "tensor": "core", "state": "core", "train_function": "core", "abi": "core",
           "communicator": "comm", "communicators": "comm", "gradient_buckets": "comm", "checkpoint_store": "checkpoint", "metrics": "metrics",
-          "dataset": "data", "directory_checkpoint": "checkpoint", "where_thrown": "watch", "context": "trainer", "result": "trainer", "callback": "trainer", "trainer": "trainer", "trainrt": "cli"}
+          "dataset": "data", "directory_checkpoint": "checkpoint", "where_thrown": "watch", "context": "trainer", "result": "trainer", "callback": "trainer", "trainer": "trainer", "result_grid": "tune", "trainrt": "cli"}
 # Libraries, by the beginning of the included name, and the folders that may see them.
 LIBRARIES = {
     "boost/": {"cli", "frameworks"}, "mpi.h": {"launch", "comm"}, "pmix": {"launch"}, "hdf5": {"io"}, "H5": {"io"}, "spdlog/": {"core"},

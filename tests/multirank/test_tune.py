@@ -20,16 +20,28 @@ def percentile(values, percent):
     return values[below] + (at - below) * (values[min(below + 1, len(values) - 1)] - values[below])
 
 
+def reads_of(config, writer):
+    """What of each file each of a writer's decisions was made of."""
+    found, read, path = {}, {}, run_dir_of(config) / f"journal/{writer:06d}.reads"
+    for line in path.read_bytes().splitlines() if path.exists() else []:
+        made = json.loads(line[17:])
+        read = {} if made["from_start"] else dict(read)
+        for other, bytes_more in made["moved"]:
+            read[other] = read.get(other, 0) + bytes_more
+        found[made["trial"], made["iteration"]] = read
+    return found
+
+
 def check_decisions(config, factor, most, rungs):
     """Each decision follows from what its maker had read, and from nothing else."""
     records = records_of(config)
     seen, decisions = {}, 0
-    for own in records.values():
-        read = {}
+    for number, own in records.items():
+        made_of = reads_of(config, number)
         for _, decision in own:
             if decision["record"] != "decision":
                 continue
-            read |= {writer: until for writer, until in decision["read"]}  # what has not changed since the file's last decision is left out
+            read = made_of[decision["trial"], decision["iteration"]]
             decisions += 1
             key = decision["trial"], decision["iteration"]
             check(key not in seen, f"trial and report {key} were decided twice")

@@ -10,56 +10,6 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from sweeps import *  # noqa: E402,F403
 
-PBT = {"tune.pbt": {"perturbation_interval": 3}}
-
-
-def pbt_config(folder, name="sweep", tune=None, loop=None, **sections):
-    return sweep_config(folder, name, tune={"num_samples": 6, "scheduler": "pbt", **(tune or {})}, loop={"epochs": 12, **(loop or {})},
-                        space={"lr": "loguniform(1e-5, 0.3)", "batch_size": "choice(16, 32, 64)"}, **{**PBT, **sections})
-
-
-def clones_of(config):
-    """{(trial, generation): its record}."""
-    return {(record["trial"], record["generation"]): record for own in records_of(config).values() for _, record in own
-            if record["record"] == "clone"}
-
-
-def run_alone(config, name, params, *words):
-    job = run([TRAINRT, "--config", run_dir_of(config) / "trial.ini", f"--run.name={name}", *[f"--{key}={value}" for key, value in params.items()],
-               *words])
-    check_exit(job, 0)
-    return run_dir_of(config) / name
-
-
-def line_alone(config, clones, first, trial, generation):
-    """The trial's line run by itself, one run after another, each from the checkpoint of the one before: its directory."""
-    name = f"alone_{trial}_{generation}"
-    if generation == 1:
-        return run_alone(config, name, first[trial], "--checkpoint.num_to_keep=0")
-    clone = clones[trial, generation]
-    before = line_alone(config, clones, first, clone["donor"], clone["donor_generation"])
-    [start] = [path.parent for path in before.glob("checkpoint_*/manifest.json")
-               if json.loads(path.read_text())["iteration"] == clone["donor_iteration"]]
-    return run_alone(config, name, clone["params"], "--checkpoint.num_to_keep=0", f"--run.resume_from_checkpoint={start}",
-                     "--run.resume_iteration=continue")
-
-
-def check_clones(config, trials):
-    clones = clones_of(config)
-    unchanged = sweep_config(run_dir_of(config).parent, "first", tune={"num_samples": len(trials)}, loop={"epochs": 1},
-                             space={"lr": "loguniform(1e-5, 0.3)", "batch_size": "choice(16, 32, 64)"})
-    check_exit(tune(unchanged), 0)
-    first = {number: trial["config"] for number, trial in enumerate(trials_of(unchanged))}  # a function of the seed alone
-    for number, trial in enumerate(trials):
-        generation = max([1] + [of for each, of in clones if each == number])
-        check(trial["path"].endswith(f"trial_{number:05d}" + (f"-{generation}" if generation > 1 else "")), f"where trial {number} lies: {trial['path']}")
-        equal(trial["training_iteration"], 12, f"reports of trial {number}")
-        check_iterations(trial["path"], 12)
-    changed = max(clones, key=lambda each: each[1])
-    check_same_bits(trials[changed[0]]["path"], line_alone(config, clones, first, *changed))
-    return clones
-
-
 @test
 def a_bad_trial_becomes_the_clone_of_a_good_one_and_trains_on_as_its_line_would_alone():
     folder = scratch()

@@ -46,10 +46,63 @@ def check_each_once(config, count):
     return trials
 
 
-def check_as_alone(config, trial):
+def check_as_alone(config, trial, ranks=1):
     """The same config, run by itself."""
     name = f"alone_{trial['trial']}"
     words = [f"--{key}={value}" for key, value in trial["config"].items()]
-    job = run([TRAINRT, "--config", run_dir_of(config) / "trial.ini", f"--run.name={name}", *words])
+    job = run([TRAINRT, "-n", ranks, "--config", run_dir_of(config) / "trial.ini", f"--run.name={name}", *words])
     check_exit(job, 0)
     check_same_bits(trial["path"], run_dir_of(config) / name)
+
+
+# ---- populations ---------------------------------------------------------------------------------------------------------
+
+PBT = {"tune.pbt": {"perturbation_interval": 3}}
+
+
+def pbt_config(folder, name="sweep", tune=None, loop=None, **sections):
+    return sweep_config(folder, name, tune={"num_samples": 6, "scheduler": "pbt", **(tune or {})}, loop={"epochs": 12, **(loop or {})},
+                        space={"lr": "loguniform(1e-5, 0.3)", "batch_size": "choice(16, 32, 64)"}, **{**PBT, **sections})
+
+
+def clones_of(config):
+    """{(trial, generation): its record}."""
+    return {(record["trial"], record["generation"]): record for own in records_of(config).values() for _, record in own
+            if record["record"] == "clone"}
+
+
+def run_alone(config, name, params, *words, ranks=1):
+    job = run([TRAINRT, "-n", ranks, "--config", run_dir_of(config) / "trial.ini", f"--run.name={name}",
+               *[f"--{key}={value}" for key, value in params.items()], *words])
+    check_exit(job, 0)
+    return run_dir_of(config) / name
+
+
+def line_alone(config, clones, first, trial, generation, ranks=1):
+    """The trial's line run by itself, one run after another, each from the checkpoint of the one before: its directory."""
+    name = f"alone_{trial}_{generation}"
+    if generation == 1:
+        return run_alone(config, name, first[trial], "--checkpoint.num_to_keep=0", ranks=ranks)
+    clone = clones[trial, generation]
+    before = line_alone(config, clones, first, clone["donor"], clone["donor_generation"], ranks)
+    [start] = [path.parent for path in before.glob("checkpoint_*/manifest.json")
+               if json.loads(path.read_text())["iteration"] == clone["donor_iteration"]]
+    return run_alone(config, name, clone["params"], "--checkpoint.num_to_keep=0", f"--run.resume_from_checkpoint={start}",
+                     "--run.resume_iteration=continue", ranks=ranks)
+
+
+def check_clones(config, trials, ranks=1):
+    clones = clones_of(config)
+    unchanged = sweep_config(run_dir_of(config).parent, "first", tune={"num_samples": len(trials)}, loop={"epochs": 1},
+                             space={"lr": "loguniform(1e-5, 0.3)", "batch_size": "choice(16, 32, 64)"})
+    check_exit(tune(unchanged), 0)
+    first = {number: trial["config"] for number, trial in enumerate(trials_of(unchanged))}  # a function of the seed alone
+    for number, trial in enumerate(trials):
+        generation = max([1] + [of for each, of in clones if each == number])
+        check(trial["path"].endswith(f"trial_{number:05d}" + (f"-{generation}" if generation > 1 else "")), f"where trial {number} lies: {trial['path']}")
+        equal(trial["training_iteration"], 12, f"reports of trial {number}")
+        check_iterations(trial["path"], 12)
+    if clones:
+        changed = max(clones, key=lambda each: each[1])
+        check_same_bits(trials[changed[0]]["path"], line_alone(config, clones, first, *changed, ranks))
+    return clones

@@ -1,4 +1,5 @@
-// What a scheduler of trainrt says, asked line by line: `tune_decisions NAME TRIALS SEED [key=value ...]`, and on its standard input
+// What a scheduler of trainrt says, asked line by line: `tune_decisions NAME TRIALS SEED [key=value ...]`, and on its
+// standard input
 //   report TRIAL ITERATION SCORE    what becomes of the trial
 //   paused TRIAL                    what becomes of it, now that it is paused
 //   over TRIAL                      it is over

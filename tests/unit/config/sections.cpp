@@ -31,6 +31,7 @@ TEST_CASE("every value of the config reaches its own place") {
                        {"run.storage_path", "/a/../b"},
                        {"run.seed", "5"},
                        {"run.resume_from_checkpoint", "/old/x"},
+                       {"run.resume_iteration", "continue"},
                        {"run.resume_tensors", "a, b/*"},
                        {"run.missing_checkpoints", "accept"},
                        {"run.output", "all"},
@@ -87,7 +88,7 @@ TEST_CASE("every value of the config reaches its own place") {
   CHECK(spec.run_dir == "/b/other");
   CHECK((spec.run.name == "other" && spec.run.storage_path == "/b" && spec.run.seed == 5));
   CHECK((spec.run.resume_from == "/old/x" && spec.run.resume_tensors == std::vector<std::string>{"a", "b/*"}));
-  CHECK((spec.run.accepts_missing_checkpoints && spec.run.shown_output == ShownOutput::all_ranks));
+  CHECK((spec.run.accepts_missing_checkpoints && spec.run.counts_on && spec.run.shown_output == ShownOutput::all_ranks));
   CHECK((spec.train.function == "g" && spec.train.library == "lib.so" && spec.train.program.empty()));
   CHECK((spec.train.stop_signal == "INT" && spec.train.stop_timeout_s == 31));
   const auto& scaling = spec.scaling;

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "support/scratch.hpp"
+#include "tune/decision_log.hpp"
 #include "tune/history.hpp"
 
 using namespace trainrt;
@@ -97,10 +98,10 @@ TEST_CASE("a record whose bytes were changed is none, and the others are") {
 }
 
 TEST_CASE("a history is the same in whatever order the writers' files are read") {
-  const std::vector<std::string> one{begin_record(7, 1, 1), decision_record({{7, {1, 1}, 0.5}, {}}, {{1, 10}}),
+  const std::vector<std::string> one{begin_record(7, 1, 1), decision_record({{7, {1, 1}, 0.5}, {}}),
                                      end_record({.trial = 7, .attempt = 1, .state = Trial::State::failed, .why = "fell"})};
   const std::vector<std::string> other{
-      begin_record(7, 2, 1), decision_record({{7, {1, 3}, 0.75}, {Verdict::Kind::stop}}, {}),
+      begin_record(7, 2, 1), decision_record({{7, {1, 3}, 0.75}, {Verdict::Kind::stop}}),
       end_record({.trial = 7, .attempt = 2, .state = Trial::State::stopped, .iterations = 3, .last = 0.75, .best = 0.8})};
   for (const bool turned : {false, true}) {
     History history;
@@ -122,4 +123,17 @@ TEST_CASE("records that are no such thing change nothing") {
                            R"({"record":"begin","trial":-1})"})
     CHECK_NOTHROW(history.take(1, json));
   CHECK(history.decisions().empty());
+}
+
+TEST_CASE("what a decision was made of stands beside the journal, and is read from there alone") {
+  const Scratch dir;
+  auto writer = JournalWriter::claimed(dir.path());
+  DecisionLog log(dir.path(), writer.number());
+  log.write({{7, {1, 2}, 0.5}, {}}, {{1, 10}, {2, 20}});
+  log.write({{7, {1, 4}, 0.5}, {Verdict::Kind::stop}}, {{1, 10}, {2, 25}, {3, 5}});
+  JournalReader reader(dir.path());
+  CHECK(all_of(reader).size() == 2);
+  const auto reads = bytes_of(dir.path() + "/000001.reads");
+  CHECK(reads.find(R"("iteration":2,"from_start":true,"moved":[[1,10],[2,20]]})") != std::string::npos);
+  CHECK(reads.find(R"("iteration":4,"from_start":false,"moved":[[2,5],[3,5]]})") != std::string::npos);
 }

@@ -1,0 +1,61 @@
+#include <trainrt/result_grid.hpp>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "tune/sweep_run.hpp"
+
+namespace trainrt {
+
+namespace {
+
+TrialResult result_of(const tune::Sweep& sweep, std::uint64_t number, const tune::Trial& trial) {
+  const auto name = sweep.name_of(number, trial.generation);
+  const bool is_begun = trial.attempt > 0;
+  return {name,
+          sweep.directory() + "/" + name,
+          std::string(is_begun ? tune::name_of(trial.state) : "waiting"),
+          trial.params.empty() ? sweep.params_of(number) : trial.params,
+          trial.iterations,
+          trial.last,
+          trial.best,
+          trial.attempt,
+          is_begun && trial.is_over(sweep.max_failures()),
+          trial.why};
+}
+
+}  // namespace
+
+ResultGrid ResultGrid::from_path(const std::string& sweep_dir) {
+  const auto sweep = tune::Sweep::opened(sweep_dir);
+  const auto history = tune::history_of(sweep);
+  ResultGrid grid{sweep.directory(), sweep.metric(), sweep.less_is_better() ? "min" : "max"};
+  for (std::uint64_t number = 0; number < sweep.trials(); ++number)
+    grid.trials.push_back(result_of(sweep, number, history.trial(number)));
+  return grid;
+}
+
+const TrialResult& ResultGrid::get_best_result() const {
+  const TrialResult* found = nullptr;
+  for (const auto& trial : trials) {
+    if (!trial.best) continue;
+    if (found == nullptr || (mode == "min" ? *trial.best < *found->best : *trial.best > *found->best)) found = &trial;
+  }
+  if (found == nullptr)
+    throw UsageError(metric.empty() ? fmt::format("the sweep in '{}' has no tune.metric by which a trial is the best", path)
+                                    : fmt::format("no trial of the sweep in '{}' has reported '{}' yet", path, metric));
+  return *found;
+}
+
+std::size_t ResultGrid::num_errors() const {
+  return static_cast<std::size_t>(std::ranges::count(trials, "failed", &TrialResult::state));
+}
+
+std::size_t ResultGrid::num_terminated() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      trials, [](const auto& trial) { return trial.state == "finished" || trial.state == "stopped"; }));
+}
+
+}  // namespace trainrt

@@ -1,0 +1,49 @@
+#include <catch2/catch.hpp>
+#include <trainrt/error.hpp>
+#include <trainrt/result_grid.hpp>
+
+#include "support/scratch.hpp"
+#include "tune/history.hpp"
+#include "tune/sweep.hpp"
+
+using namespace trainrt;
+using namespace trainrt::tune;
+
+TEST_CASE("a grid has every trial, in the order of their numbers, and knows the best") {
+  const test::Scratch dir;
+  Options config;
+  for (const auto& [key, value] : std::map<std::string, std::string>{{"run.name", "sweep"},
+                                                                     {"run.storage_path", dir.path()},
+                                                                     {"train.function", "linear"},
+                                                                     {"tune.metric", "loss"},
+                                                                     {"tune.mode", "min"},
+                                                                     {"tune.num_samples", "4"},
+                                                                     {"tune.max_failures", "0"},
+                                                                     {"tune.space.lr", "uniform(0, 1)"}})
+    config.set(key, {value, "sweep.ini:1"});
+  const Sweep sweep(config);
+  CHECK_THROWS_WITH(ResultGrid::from_path(dir.path()), Catch::Contains("is no sweep"));
+  sweep.begin("");
+  CHECK_THROWS_WITH(ResultGrid::from_path(sweep.directory()).get_best_result(), Catch::Contains("has reported 'loss' yet"));
+  auto writer = JournalWriter::claimed(sweep.journal());
+  const auto end = [&](std::uint64_t trial, Trial::State state, std::optional<double> best) {
+    writer.append(begin_record(trial, 1, 1));
+    writer.append(end_record(
+        {.trial = trial, .attempt = 1, .state = state, .iterations = 3, .last = best, .best = best, .why = "so"}));
+  };
+  end(2, Trial::State::finished, 0.25);
+  end(0, Trial::State::stopped, 0.5);
+  end(3, Trial::State::failed, {});
+  const auto grid = ResultGrid::from_path(sweep.directory());
+  REQUIRE(grid.size() == 4);
+  CHECK(grid[0].state == "stopped");
+  CHECK(grid[1].state == "waiting");
+  CHECK_FALSE(grid[1].is_over);
+  CHECK(grid[3].is_over);
+  CHECK(grid[2].path == sweep.directory() + "/trial_00002");
+  CHECK(grid[2].config == sweep.params_of(2));
+  CHECK(grid[2].training_iteration == 3);
+  CHECK(&grid.get_best_result() == &grid[2]);
+  CHECK(grid.num_errors() == 1);
+  CHECK(grid.num_terminated() == 2);
+}
