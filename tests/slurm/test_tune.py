@@ -83,7 +83,7 @@ def train(config):
         with tune.get_checkpoint().as_directory() as folder:
             step = int(open(folder + "/step").read())
     while step < 6:
-        time.sleep(0.1)
+        time.sleep(0.3)
         step += 1
         folder = os.path.join(os.environ["TEST_SCRATCH"], f"{os.getpid()}-{step}")
         os.mkdir(folder)

@@ -68,7 +68,7 @@ def pbt_config(folder, name="sweep", tune=None, loop=None, **sections):
 def clones_of(config):
     """{(trial, generation): its record}."""
     return {(record["trial"], record["generation"]): record for own in records_of(config).values() for _, record in own
-            if record["record"] == "clone"}
+            if record["record"] == "clone" and record["checkpoint"]}
 
 
 def run_alone(config, name, params, *words, ranks=1):
