@@ -1,6 +1,8 @@
 #include "tune/cloning.hpp"
 
+#include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -43,6 +45,15 @@ bool try_to_link(const fs::path& from, const fs::path& folder) {
   return fs::exists(from / checkpoint::manifest_name);
 }
 
+/// The newest of a report; of a run that has none the newest, at which it was stopped: then what a clone begins with does
+/// not hang on when its donor was interrupted.
+std::optional<checkpoint::Meta> newest_of_report(const std::string& run_dir) {
+  const auto all = checkpoint::list(run_dir);
+  if (all.empty()) return std::nullopt;
+  const auto found = std::ranges::find(all.rbegin(), all.rend(), false, &checkpoint::Meta::at_stop);
+  return found == all.rend() ? all.back() : *found;
+}
+
 }  // namespace
 
 Clone made_clone(const Sweep& sweep, const Scheduler& scheduler, const History& history, std::uint64_t trial) {
@@ -52,7 +63,7 @@ Clone made_clone(const Sweep& sweep, const Scheduler& scheduler, const History& 
   const auto donor_dir = fmt::format("{}/{}", sweep.directory(), sweep.name_of(donor_number, donor.generation));
   const auto iteration = self.cloning->report.at.iteration;
   const auto folder = folder_of(trial, self.generation + 1, sweep);
-  for (auto newest = checkpoint::newest(donor_dir); newest; newest = checkpoint::newest(donor_dir)) {
+  for (auto newest = newest_of_report(donor_dir); newest; newest = newest_of_report(donor_dir)) {
     const auto from = fs::path(donor_dir) / checkpoint::directory_name(newest->number);
     if (!try_to_link(from, sweep.directory() + "/" + folder)) continue;
     fs::copy_file(fs::path(donor_dir) / metrics::result_log_name,

@@ -151,6 +151,7 @@ def an_attempt_that_was_killed_is_followed_by_another_in_the_same_log():
     for rank in range(2):
         text = log_of(config, rank).decode("latin-1")
         equal(re.findall(HEADER, text), [("1", str(rank)), ("2", str(rank))], f"headers in the log of rank {rank}", job)
+        text = text.replace(f"{rank}: cerr\n", "")  # by another pipe: its place among the lines is nobody's promise
         check(text.endswith(f"{rank}: line 999\n{rank}: end"), f"the log of rank {rank}: {text[-300:]}", job)
 
 

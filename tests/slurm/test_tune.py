@@ -6,7 +6,9 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import sweeps  # noqa: E402
 from cluster import *  # noqa: E402,F403
+from fashion import fashion_config  # noqa: E402
 from harness import *  # noqa: E402,F403
 
 CLUSTER = Cluster("tune")
@@ -71,6 +73,49 @@ def a_job_that_is_requeued_goes_on_with_its_sweep():
     ended(job)
     trials = check_all_over(config, 4, job)
     check(sum(trial["attempts"] for trial in trials) > 4, "no trial was interrupted", job)
+
+
+@test
+def a_population_trains_as_steps_of_a_job_and_survives_a_requeue():
+    config = sweeps.pbt_config(scratch(), loop={"step_pause": 0.01})
+    job = CLUSTER.sbatch(["-N2", "-n2"], config, script="tune.sbatch")
+    wait_until(lambda: len(list(run_dir_of(config).glob("trial_*/result.json"))) >= 2, 60, "two trials to report", job)
+    CLUSTER.call("scontrol", "requeue", job.id)
+    job.wait_for_restart(1)
+    ended(job)
+    clones = sweeps.check_clones(config, sweeps.check_each_once(config, 6))
+    check(clones, "nobody became a clone", job)
+
+
+def images_are_swept(scheduler, samples, space, **sections):
+    """FashionMNIST: each ends once, the best learns, and a trial that ran to its end has the bits of its config run alone."""
+    config = fashion_config(scratch(), scheduler, images=1024, loop={"epochs": 6},
+                            tune={"metric": "test_accuracy", "num_samples": samples, "scheduler": scheduler}, **{"tune.space": space}, **sections)
+    job = CLUSTER.sbatch(["-N2", "-n2"], config, script="tune.sbatch")
+    ended(job)
+    trials = sweeps.check_each_once(config, 4)
+    check(max(trial["best"] for trial in trials) > 0.5, f"no trial has learnt: {[trial['best'] for trial in trials]}", job)
+    return config, trials
+
+
+@test
+def asha_over_images_ends_the_worse_trials():
+    config, trials = images_are_swept("asha", 1, {"lr": "grid(0.05, 1e-5, 0.03, 1e-6)"}, **{"tune.asha": {"max_t": 9, "reduction_factor": 3}})
+    check(sum(trial["training_iteration"] for trial in trials) < 4 * 6, "no trial was ended early")
+    whole = [trial for trial in trials if trial["state"] == "finished"]
+    check(whole, "no trial ran to its end")
+    sweeps.check_as_alone(config, whole[0])
+
+
+@test
+def a_population_over_images_has_the_bits_of_its_lines():
+    config, trials = images_are_swept("pbt", 1, {"lr": "grid(1e-5, 0.02, 0.03, 0.05)"}, **{"tune.pbt": {"perturbation_interval": 2, "quantile_fraction": 0.25},
+                                                                                       "tune.mutations": {"lr": "loguniform(1e-5, 0.1)"}})
+    clones = sweeps.clones_of(config)
+    check(clones, "nobody became a clone")
+    first = {number: {"loop.lr": rate} for number, rate in enumerate(("1e-5", "0.02", "0.03", "0.05"))}
+    changed = max(clones, key=lambda each: each[1])
+    check_same_bits(trials[changed[0]]["path"], sweeps.line_alone(config, clones, first, *changed))
 
 
 TUNER = """
