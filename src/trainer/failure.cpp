@@ -31,6 +31,18 @@ bool leaves_nothing(const AttemptPlace& place, const Session& session, const Err
          session.iteration() == 0 && checkpoint::highest_number(place.spec.run_dir) < 0;
 }
 
+/// Another rank could not use the config either, said so, and took the new run back: there is nothing more to say or to
+/// remove. If a newer attempt took the run, its record is there.
+bool is_taken_back(const AttemptPlace& place, const Session& session, const Error& error) {
+  return leaves_nothing(place, session, error) && rundir::numbers_of_attempts(place.spec.run_dir).empty();
+}
+
+[[noreturn]] void end_with(const Error& error, launch::Launch& launch) {
+  let_words_arrive();
+  launch.abort(static_cast<int>(error.code()));
+  throw error;  // if the ranks are threads, abort() returns
+}
+
 /// Of the exception that is being handled: its type, if it was thrown, and the rest of a message of several lines.
 std::string details_of_exception(const std::string& message) {
   auto text = fmt::format("thrown as {}, at\n{}", watch::thrown_type(), describe(watch::thrown_at()));
@@ -75,6 +87,8 @@ void end_as_fenced(int attempt, launch::Launch& launch) {
 
 void fail_everywhere(const AttemptPlace& place, const Session& session, launch::Launch& launch, const Error& error,
                      const std::string& whole_message) {
+  std::this_thread::sleep_for(std::chrono::duration<double>(behind_first_s(launch.world(), 1)));
+  if (is_taken_back(place, session, error)) end_with(error, launch);
   if (place.files.is_fenced()) {
     end_as_fenced(place.attempt, launch);
     throw Error(fenced_text(place.attempt));  // if the ranks are threads, abort() returns
@@ -83,7 +97,6 @@ void fail_everywhere(const AttemptPlace& place, const Session& session, launch::
   const auto printed = OwnOutput::last();
   const auto lines = lines_in_words(launch.world().rank, printed.lines);
   const auto details = details_of_exception(whole_message) + (lines.empty() ? "" : lines.substr(1) + "\n");
-  std::this_thread::sleep_for(std::chrono::duration<double>(behind_first_s(launch.world(), 1)));
   const auto at_step =
       session.is_silent() && session.iteration() == 0 ? "" : fmt::format(" at step {}", session.step_count());
   const auto text = fmt::format("rank {} on {} failed{} (attempt {}): {}", launch.world().rank, host_name(), at_step,
@@ -100,9 +113,7 @@ void fail_everywhere(const AttemptPlace& place, const Session& session, launch::
   }
   tell_callbacks(place, {launch.world().rank, host_name(), text, place.attempt, session.step_count()});
   if (is_thrown) throw error;
-  let_words_arrive();
-  launch.abort(static_cast<int>(error.code()));
-  throw error;  // if the ranks are threads, abort() returns
+  end_with(error, launch);
 }
 
 }  // namespace trainrt::trainer

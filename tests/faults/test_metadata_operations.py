@@ -42,15 +42,23 @@ def counted_run(layout, ranks, count, retention):
     return {rank: {name: int(number) for name, number in (line.split() for line in (folder / f"calls-{rank}").read_text().splitlines())} for rank in range(ranks)}
 
 
-def least_calls(layout, ranks, count, retention):
-    """The same, of three runs the least: heartbeats come by time, and one that falls into a run adds its calls."""
-    one, *others = (counted_run(layout, ranks, count, retention) for _ in range(3))
-    return {rank: {name: min(number, *(other[rank][name] for other in others)) for name, number in calls.items()} for rank, calls in one.items()}
+_least = {}
 
 
-def calls_per_checkpoint(layout, ranks, retention=0):
+def least_calls(layout, ranks, count, retention, runs):
+    """The same, the least of all runs so far: heartbeats and waits come by time, and those that fall into a run add their calls."""
+    for _ in range(runs):
+        found = counted_run(layout, ranks, count, retention)
+        known = _least.setdefault((layout, ranks, count, retention), found)
+        for rank, calls in found.items():
+            for name, number in calls.items():
+                known[rank][name] = min(known[rank][name], number)
+    return _least[layout, ranks, count, retention]
+
+
+def calls_per_checkpoint(layout, ranks, retention=0, runs=3):
     """(by path, by open file) of each rank."""
-    few, more = least_calls(layout, ranks, FEW + retention, retention), least_calls(layout, ranks, MORE + retention, retention)
+    few, more = (least_calls(layout, ranks, count + retention, retention, runs) for count in (FEW, MORE))
     per = lambda rank, names: sum(more[rank][name] - few[rank][name] for name in names) / (MORE - FEW)
     return [(per(rank, BY_PATH), per(rank, BY_FILE)) for rank in range(ranks)]
 
@@ -80,6 +88,8 @@ def a_rank_other_than_the_first_asks_a_few_things_however_many_ranks_there_are()
 def the_first_rank_asks_as_much_with_many_ranks_as_with_one():
     for layout in ("rank", "node", "single"):
         found = {ranks: table()[layout, ranks][0][0] for ranks in RANKS}
+        for ranks in [ranks for ranks in RANKS if found[ranks] > min(found.values()) + 1]:
+            found[ranks] = calls_per_checkpoint(layout, ranks, runs=4)[0][0]
         check(max(found.values()) <= min(found.values()) + 1, f"layout {layout}: calls of rank 0 a checkpoint by number of ranks: {found}")
         check(max(found.values()) <= MOST_OF_FIRST, f"layout {layout}: rank 0 makes {max(found.values())} calls a checkpoint")
 

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Bad input, with two ranks: a clear message, once and not once a rank, exit 64, and no directory left behind."""
 import gzip
+import shutil
 import signal
 import struct
 import sys
@@ -241,6 +242,18 @@ def billions_of_shuffled_samples_need_no_memory_and_what_does_not_fit_is_said_in
     job = run_ranks(RANKS, trouble_config({"trouble": "memory"}))
     check_exit(job, FAILED)
     check("out of memory on" in job.err and "GiB" in job.err and "bad_alloc" not in job.err, "the sentence is missing", job)
+
+
+@test
+def a_config_that_ranks_find_unusable_one_after_another_is_refused_once():
+    """Rank 1 finds it while rank 0, slowed down, takes the new run back."""
+    if shutil.which("strace") is None:
+        skip("strace is not there")
+    config = trouble_config({"trouble": "usage", "seconds": 0.4})
+    slow = ["strace", "-f", "-o", scratch() / "calls", "-e", "trace=rmdir", "-e", "inject=rmdir:delay_enter=500000"]
+    job = run([MPIEXEC, "-n", 1, *slow, TRAINRT, "--config", config, ":", "-n", 1, TRAINRT, "--config", config])
+    check_refused(job, config, ("loop.trouble", "'usage'"))
+    check("newer attempt" not in job.err, "the reason is another", job)
 
 
 @test

@@ -29,6 +29,10 @@ int* volatile nowhere = nullptr;
   if (zero == 0) throw 42;
 }
 [[gnu::noinline]] void throws_where_none_may_leave() noexcept { throws_an_error(); }
+void cannot_use_the_config(double seconds) {
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  throw trainrt::UsageError("loop.trouble: 'usage' is of no use");
+}
 [[gnu::noinline]] int calls_itself(int depth) {
   volatile char room[4096] = {};
   room[0] = static_cast<char>(depth);
@@ -58,6 +62,7 @@ void train(trainrt::Context& ctx) {
   const bool here = ctx.world_rank() == ctx.config<int>("rank", 0);
   const auto at_step = ctx.config<int>("at_step", 3);
   const auto seconds = ctx.config<double>("seconds", 0);
+  if (trouble == "usage") cannot_use_the_config(ctx.world_rank() * seconds);
   int step = 0;
   trainrt::State state;
   state.value("step", step);
