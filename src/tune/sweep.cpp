@@ -27,8 +27,8 @@ constexpr std::string_view memory_name = "/sweep.json";
 std::string differences(const Json& before, const std::map<std::string, std::string>& now) {
   std::vector<std::string> found;
   const auto may_change = [](const std::string& key) {
-    return key == "tune.num_samples" || key == "tune.max_concurrent_trials" || key == "tune.max_failures" ||
-           key == "tune.fail_fast";
+    return key == "tune.num_samples" || key == "tune.place" || key == "tune.max_concurrent_trials" ||
+           key == "tune.max_failures" || key == "tune.fail_fast";
   };
   for (const auto& [key, value] : now)
     if (!may_change(key) && before.value(key, "") != value)
@@ -71,6 +71,7 @@ Sweep::Sweep(const Options& config) : config_(config) {
   static_cast<void>(scheduler());
   take_mutations(parts.mutations);
   workers_ = static_cast<int>(options.integer("tune.workers"));
+  place_ = options.text("tune.place");
   concurrent_ = static_cast<int>(options.integer("tune.max_concurrent_trials"));
   max_failures_ = static_cast<int>(options.integer("tune.max_failures"));
   fail_fast_ = options.boolean("tune.fail_fast");

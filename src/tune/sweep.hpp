@@ -63,8 +63,9 @@ class Sweep {
   bool less_is_better() const { return less_is_better_; }
   double score_of(double metric) const;
   std::uint64_t seed() const { return seed_; }
-  int workers() const { return workers_; }        ///< ranks a trial
-  int concurrent() const { return concurrent_; }  ///< trials at once that one `trainrt tune` runs; 0: as many as fit
+  int workers() const { return workers_; }             ///< ranks a trial
+  const std::string& place() const { return place_; }  ///< auto, slices or steps
+  int concurrent() const { return concurrent_; }       ///< trials at once that one `trainrt tune` runs; 0: as many as fit
   int max_failures() const { return max_failures_; }
   bool fail_fast() const { return fail_fast_; }  ///< a trial that has failed for good ends the sweep
   std::unique_ptr<Scheduler> scheduler() const;
@@ -77,7 +78,7 @@ class Sweep {
 
   Options config_;        ///< all of it
   Options trial_config_;  ///< without [tune]
-  std::string directory_, metric_, scheduler_, searcher_program_;
+  std::string directory_, metric_, scheduler_, searcher_program_, place_;
   bool less_is_better_ = false, fail_fast_ = false;
   std::optional<SearchSpace> space_;
   std::vector<SearchSpace::Dimension> mutations_;

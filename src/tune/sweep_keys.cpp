@@ -17,7 +17,7 @@ constexpr std::string_view section = "tune.";
 constexpr std::string_view space_section = "tune.space.";
 constexpr std::string_view mutations_section = "tune.mutations.";
 
-const std::array<OptionSpec, 11> all_options{{
+const std::array<OptionSpec, 12> all_options{{
     {.key = "tune.metric", .help = "the name of the reported number by which trials are compared; only fifo does without"},
     {.key = "tune.mode",
      .default_value = "max",
@@ -44,6 +44,11 @@ const std::array<OptionSpec, 11> all_options{{
      .default_value = "1",
      .help = "ranks a trial",
      .range = {.least = 1, .most = 1e6}},
+    {.key = "tune.place",
+     .default_value = "auto",
+     .help = "where trials run: steps, each in a step of the Slurm job or, elsewhere, in processes of its own; slices, in "
+             "ranks of one step that are started once; auto: slices if srun or mpiexec has started `trainrt tune`",
+     .choices = {"auto", "slices", "steps"}},
     {.key = "tune.max_concurrent_trials",
      .type = OptionType::integer,
      .default_value = "0",

@@ -1,39 +1,40 @@
 #pragma once
 #include <atomic>
 #include <functional>
-#include <mutex>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <trainrt/error.hpp>
 
-#include "tune/claims.hpp"
-#include "tune/sweep.hpp"
-#include "tune/trial_process.hpp"
+#include "tune/trial_group.hpp"
 
 namespace trainrt::tune {
 
-/// Runs trials of a sweep in this process's allocation, several at once, each in processes of its own, until none is left
-/// or a signal comes. Other processes may do the same with the same sweep, anywhere.
+/// Runs trials of a sweep in this process's allocation, several at once, until none is left or a signal comes. Other
+/// processes may do the same with the same sweep, anywhere.
 class SweepRun {
  public:
-  /// `command`: starts the ranks of a trial, with the words of its run behind it.
-  SweepRun(const Sweep& sweep, std::vector<std::string> command) : sweep_(sweep), command_(std::move(command)) {}
+  explicit SweepRun(const Sweep& sweep);
+  ~SweepRun();
 
-  /// `groups`: trials at once. finished: every trial is over, and one at least did not fail; stopped: a signal, or the end
-  /// of the job's time, and the same command goes on; failed: no trial ended well, or one failed that ends the sweep.
-  ExitCode run(int groups);
+  /// One group a runner, each in a thread. finished: every trial is over, and one at least did not fail; stopped: a
+  /// signal, or the end of the job's time, and the same command goes on; failed: no trial ended well, or one failed that
+  /// ends the sweep.
+  ExitCode run(const std::vector<std::unique_ptr<TrialRunner>>& runners);
+  /// The same with one group, whose trials run in the calling thread, and which stops if others with the same `stop_file`
+  /// do: a file of that name, in the journal's directory.
+  ExitCode run_here(TrialRunner& runner, const std::string& stop_file);
 
  private:
-  class Group;
-  void look_after(std::vector<std::unique_ptr<Group>>& groups);
+  class FailureWatch;
+  void look_after(const std::vector<std::unique_ptr<TrialGroup>>& groups, const std::string& stop_file);
   ExitCode outcome() const;
 
   const Sweep& sweep_;
-  std::vector<std::string> command_;
+  std::unique_ptr<FailureWatch> failures_;  ///< with tune.fail_fast
   std::atomic<bool> stopping_ = false;
-  std::atomic<bool> has_failed_ = false;  ///< a trial, for good, which ends the sweep
-  std::atomic<int> working_ = 0;          ///< groups whose threads run
+  std::atomic<int> working_ = 0;  ///< groups that are at work
 };
 
 /// All records of a sweep.

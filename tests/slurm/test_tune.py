@@ -76,6 +76,20 @@ def a_job_that_is_requeued_goes_on_with_its_sweep():
 
 
 @test
+def slices_of_one_step_over_two_nodes_go_on_after_a_requeue():
+    config = sweep_config("slices", {"step_pause": 0.02}, num_samples=6, workers=2, place="slices")
+    job = CLUSTER.sbatch(["-N2", "-n4"], config, script="tune.sbatch")
+    wait_until(lambda: len(list(run_dir_of(config).glob("trial_*/result.json"))) >= 2, 60, "two trials to report", job)
+    CLUSTER.call("scontrol", "requeue", job.id)
+    job.wait_for_restart(1)
+    ended(job)
+    trials = check_all_over(config, 6, job)
+    check(sum(trial["attempts"] for trial in trials) > 6, "no trial was interrupted", job)
+    owners = {(attempt["owner"]["host"], attempt["owner"]["pid"]) for trial in trials for attempt in attempts(trial["path"])}
+    equal(len(owners), 4, "first ranks of 2 slices in 2 starts", job)
+
+
+@test
 def a_population_trains_as_steps_of_a_job_and_survives_a_requeue():
     config = sweeps.pbt_config(scratch(), loop={"step_pause": 0.01})
     job = CLUSTER.sbatch(["-N2", "-n2"], config, script="tune.sbatch")

@@ -2,6 +2,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
+#include <memory>
+#include <sstream>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -14,13 +18,16 @@
 #include "cli/prepare_srun.hpp"
 #include "cli/sweep_results.hpp"
 #include "cli/train_call.hpp"
+#include "cli/tune_slices.hpp"
 #include "core/environment.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "data/open_dataset.hpp"
 #include "frameworks/program/environment.hpp"
 #include "io/storage_retry.hpp"
+#include "launch/promise.hpp"
 #include "trainer/run.hpp"
+#include "tune/process_runner.hpp"
 #include "tune/sweep_run.hpp"
 
 namespace trainrt::cli::plugins {
@@ -40,12 +47,14 @@ struct Room {
 };
 
 Room room_of(const Environment& environment) {
-  if (environment.has("SLURM_STEP_NUM_TASKS"))
-    throw UsageError(
-        "trainrt tune starts srun itself: call it once, in the batch script, without srun in front (jobs/tune.sbatch)");
   if (!environment.has("SLURM_JOB_ID")) return {};
   return {std::max(environment.number("SLURM_NTASKS").value_or(1), 1),
           std::max(environment.number("SLURM_NNODES").value_or(1), 1)};
+}
+
+std::vector<std::string> added_srun_words(const Environment& environment) {
+  std::istringstream given(environment.text("TRAINRT_SRUN_ARGS").value_or(""));
+  return {std::istream_iterator<std::string>(given), {}};
 }
 
 /// What starts the ranks of a trial: a step on a part of the job, else this program itself.
@@ -62,8 +71,7 @@ std::vector<std::string> starter(const tune::Sweep& sweep, const Room& room, con
                                    "--wait=20",
                                    fmt::format("--nodes={}", room.nodes_of(sweep.workers())),
                                    "--ntasks=" + ranks};
-  std::istringstream given(environment.text("TRAINRT_SRUN_ARGS").value_or(""));
-  for (std::string word; given >> word;) command.push_back(word);
+  for (const auto& word : added_srun_words(environment)) command.push_back(word);
   command.push_back(own_program());
   command.emplace_back("run");
   return command;
@@ -100,33 +108,86 @@ std::string in_words(ExitCode code, const tune::Sweep& sweep) {
   return fmt::format("the sweep is complete: trainrt tune status {}", sweep.directory());
 }
 
-ExitCode run_sweep(const Arguments& arguments) {
+tune::Sweep sweep_of(const Arguments& arguments) {
   if (!arguments.has("config")) throw UsageError("--config FILE is missing; usage: trainrt " + std::string(tune_usage));
   auto config = read_config_file(arguments.options.at("config"));
   for (const auto& word : arguments.overrides) take_override(config, word);
-  const tune::Sweep sweep(config);
+  return tune::Sweep(config);
+}
+
+/// Once for all that run trials here, `groups` at once.
+void begin(const tune::Sweep& sweep, int groups) {
   check_trials(sweep);
-  const auto environment = Environment::of_process();
-  const auto room = room_of(environment);
-  if (room.tasks > 0) prepare_srun(environment);
-  if (room.tasks > 0 && sweep.workers() > room.tasks)
-    throw UsageError(fmt::format("tune.workers is {}, and the job has {} tasks: ask for more, sbatch --ntasks",
-                                 sweep.workers(), room.tasks));
+  io::set_storage_timeout(config::make_run_spec(sweep.common_config()).failure.storage_timeout_s);
+  if (const auto changed = sweep.begin(config_file_text(sweep.common_config())); !changed.empty()) log::info(changed);
+  log::info(fmt::format("sweep in {}: {}, {} at once", sweep.directory(),
+                        counted(static_cast<std::int64_t>(sweep.trials()), "trial"), groups));
+}
+
+void end(const tune::Sweep& sweep, ExitCode code, const Environment& environment) {
+  if (code == ExitCode::stopped) bring_back(environment, config::make_run_spec(sweep.common_config()).failure.max_requeues);
+  log::info(in_words(code, sweep));
+}
+
+/// This process is a rank of a step.
+ExitCode run_as_rank(const Arguments& arguments, const Environment& environment) {
+  const auto make = [&] {
+    auto sweep = sweep_of(arguments);
+    if (sweep.place() == "steps")
+      throw UsageError(
+          "tune.place is steps: trainrt tune starts srun itself. Call it once, in the batch script, without srun in front "
+          "(jobs/tune.sbatch)");
+    return sweep;
+  };
+  const auto end_here = [&](const tune::Sweep& sweep, ExitCode code) { end(sweep, code, environment); };
+  return run_in_slices({make, begin, end_here}, environment);
+}
+
+/// This process becomes the srun of one step of all slices that the job has tasks for.
+[[noreturn]] void become_srun(const tune::Sweep& sweep, const Room& room, std::span<const std::string> words) {
+  std::vector<std::string> command{"srun", fmt::format("--ntasks={}", room.groups(sweep.workers()) * sweep.workers())};
+  for (const auto& word : added_srun_words(Environment::of_process())) command.push_back(word);
+  command.insert(command.end(), {own_program(), "tune"});
+  command.insert(command.end(), words.begin(), words.end());
+  std::vector<char*> pointers;
+  for (auto& word : command) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  execvp(pointers.front(), pointers.data());
+  throw UsageError(fmt::format("srun cannot be started: {}", std::generic_category().message(errno)));
+}
+
+/// Trials in processes of their own.
+ExitCode run_in_steps(const tune::Sweep& sweep, const Room& room, const Environment& environment) {
   const auto wanted = sweep.concurrent() > 0
                           ? std::min(sweep.concurrent(), room.tasks > 0 ? room.groups(sweep.workers()) : sweep.concurrent())
                           : room.groups(sweep.workers());
   const auto groups = static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(wanted), sweep.trials()));
   batch::install_stop_signals();
+  begin(sweep, groups);
+  const auto command = starter(sweep, room, environment);
+  std::vector<std::unique_ptr<tune::TrialRunner>> runners;
+  for (int i = 0; i < groups; ++i) runners.push_back(std::make_unique<tune::ProcessRunner>(command));
+  const auto code = tune::SweepRun(sweep).run(runners);
+  end(sweep, code, environment);
+  return code;
+}
+
+ExitCode run_sweep(const Arguments& arguments, std::span<const std::string> words) {
+  const auto environment = Environment::of_process();
   const auto packages = program::python_path(program::client_folder(), environment.text("PYTHONPATH").value_or(""));
   setenv("PYTHONPATH", packages.c_str(), 1);  // for tune.searcher_program; no thread has begun yet
-  io::set_storage_timeout(config::make_run_spec(sweep.common_config()).failure.storage_timeout_s);
-  if (const auto changed = sweep.begin(config_file_text(sweep.common_config())); !changed.empty()) log::info(changed);
-  log::info(fmt::format("sweep in {}: {}, {} at once", sweep.directory(),
-                        counted(static_cast<std::int64_t>(sweep.trials()), "trial"), groups));
-  const auto code = tune::SweepRun(sweep, starter(sweep, room, environment)).run(groups);
-  if (code == ExitCode::stopped) bring_back(environment, config::make_run_spec(sweep.common_config()).failure.max_requeues);
-  log::info(in_words(code, sweep));
-  return code;
+  if (launch::is_in_step(environment)) return run_as_rank(arguments, environment);
+  const auto sweep = sweep_of(arguments);
+  const auto room = room_of(environment);
+  if (room.tasks > 0) prepare_srun(environment);
+  if (room.tasks > 0 && sweep.workers() > room.tasks)
+    throw UsageError(fmt::format("tune.workers is {}, and the job has {} tasks: ask for more, sbatch --ntasks",
+                                 sweep.workers(), room.tasks));
+  if (sweep.place() != "slices") return run_in_steps(sweep, room, environment);
+  if (room.tasks == 0)
+    throw UsageError(fmt::format("tune.place is slices: start the ranks, mpiexec -n {} trainrt tune --config FILE",
+                                 2 * sweep.workers()));
+  become_srun(sweep, room, words);
 }
 
 ExitCode tune_command(std::span<const std::string> words) {
@@ -135,7 +196,7 @@ ExitCode tune_command(std::span<const std::string> words) {
                                                  .most_operands = 2,
                                                  .overrides = true,
                                                  .usage = std::string(tune_usage)});
-  if (arguments.operands.empty()) return run_sweep(arguments);
+  if (arguments.operands.empty()) return run_sweep(arguments, words);
   const auto& what = arguments.operands.front();
   if ((what != "status" && what != "best") || arguments.operands.size() != 2)
     throw UsageError(fmt::format("'{}': usage: trainrt {}", what, tune_usage));
@@ -156,7 +217,9 @@ const Command tune{
         "The same command goes on with a sweep that was stopped or killed; given several times, by tasks of a job array "
         "for\n"
         "example, its processes share the trials.\n"
-        "In a Slurm job each trial is a step of tune.workers tasks; elsewhere a process here.\n"
+        "In a Slurm job each trial is a step of tune.workers tasks; elsewhere a process here. Started by srun or mpiexec, "
+        "or\n"
+        "with tune.place = slices, the ranks are cut into groups of tune.workers, which train one trial after another.\n"
         "status shows all trials, best the one with the best report.\n"
         "Exit codes: 0 all trials are over, 70 all have failed, 75 stopped: run the same command again.",
     .run = tune_command};

@@ -24,6 +24,7 @@
 #include "core/output_tail.hpp"
 #include "core/own_output.hpp"
 #include "core/standard_streams.hpp"
+#include "core/streams_in_file.hpp"
 #include "support/scratch.hpp"
 
 using namespace trainrt;
@@ -280,6 +281,22 @@ void print_words() {
 }
 
 }  // namespace
+
+TEST_CASE("while the streams lead to a file, all that is said goes to its end; then it goes where it went before") {
+  const Scratch scratch;
+  const StreamsInFiles streams(scratch);
+  for (const auto* word : {"first\n", "second\n"}) {
+    OwnOutput::say(OwnOutput::Stream::error, "outside\n");
+    const StreamsInFile file(scratch / "log");
+    print_words();
+    OwnOutput::say(OwnOutput::Stream::error, word);
+  }
+  put(STDERR_FILENO, "outside\n");
+  CHECK(content_of(scratch / "log") == "printf\ncout\nwrite\ncerr\nfirst\nprintf\ncout\nwrite\ncerr\nsecond\n");
+  CHECK(content_of(scratch / "error") == "outside\noutside\noutside\n");
+  CHECK(content_of(scratch / "out").empty());
+  CHECK_THROWS_WITH(StreamsInFile(scratch / "none/log"), Contains("none/log' cannot be opened: No such file"));
+}
 
 TEST_CASE("what this process prints is shown between the runtime's words and kept in the log, which these do not enter") {
   using Stream = OwnOutput::Stream;

@@ -1,3 +1,5 @@
+#include <array>
+
 #include <catch2/catch.hpp>
 
 #include "launch/launcher.hpp"
@@ -5,6 +7,7 @@
 #include "launch/pmi_bridge.hpp"
 #include "launch/process_mapping.hpp"
 #include "launch/promise.hpp"
+#include "launch/slice_launch.hpp"
 
 #include <trainrt/error.hpp>
 
@@ -23,6 +26,25 @@ TEST_CASE("one process by hand is a world of one") {
   CHECK(launch->world().size == 1);
   CHECK(launch->world().launcher == "alone");
   CHECK(launch->world().node_of_rank == std::vector<int>{0});
+}
+
+TEST_CASE("a slice numbers its ranks and nodes anew, and what ends it ends all") {
+  struct Whole : Launch {
+    int aborted_with = 0;
+    Whole() {
+      world_ = {.rank = 4, .size = 6, .node_of_rank = {0, 0, 1, 1, 2, 2}, .launcher = "pmi", .gpus = {1}};
+      derive_topology(world_);
+    }
+    void abort(int code) noexcept override { aborted_with = code; }
+  } whole;
+  SliceLaunch slice(whole, std::array{3, 4, 5});
+  const auto& world = slice.world();
+  CHECK((world.rank == 1 && world.size == 3 && world.launcher == "pmi"));
+  CHECK((world.node_of_rank == std::vector{0, 1, 1} && world.node_count == 2 && world.node_rank == 1));
+  CHECK((world.local_rank == 0 && world.local_size == 2));
+  CHECK(world.gpus == std::vector{1});
+  slice.abort(70);
+  CHECK(whole.aborted_with == 70);
 }
 
 TEST_CASE("a launch that promised more ranks than it made is refused") {
