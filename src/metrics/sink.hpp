@@ -38,6 +38,7 @@ struct SinkContext {
   std::string run_name;
   bool every_report = false;  ///< for people: show all of them, one after the other
   Options options = {};       ///< [sink.NAME], checked, with the defaults of what is not given
+  std::string config = {};    ///< the run's, as lines `section.key = value`
 };
 
 /// A plug-in: one file in metrics/sinks. Its options are the keys of [sink.NAME].

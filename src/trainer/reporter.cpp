@@ -31,12 +31,19 @@ class SilentReporter : public Reporter {
   void end() override {}
 };
 
+std::string config_lines(const config::RunSpec& spec) {
+  std::string lines;
+  for (const auto& [key, value] : spec.texts) lines += fmt::format("{} = {}\n", key, value);
+  for (const auto& [key, value] : spec.loop.texts()) lines += fmt::format("loop.{} = {}\n", key, value);
+  return lines;
+}
+
 class FileReporter : public Reporter {
  public:
   FileReporter(const config::RunSpec& spec, io::FencedDirectory run_dir, const Callbacks& callbacks)
       : run_dir_(std::move(run_dir)), detailed_(spec.metrics.detailed), callbacks_(callbacks) {
     for (const auto& [kind, options] : chosen_sinks(spec))
-      sinks_.push_back({kind->open({run_dir_, spec.run.name, spec.metrics.every_report, options})});
+      sinks_.push_back({kind->open({run_dir_, spec.run.name, spec.metrics.every_report, options, config_lines(spec)})});
   }
 
   void begin(const Start& start) override {

@@ -12,7 +12,7 @@ from guides import GUIDES, block, blocks, guide, name_of, prose, spans  # noqa: 
 from harness import *  # noqa: E402,F403
 
 SECTIONS = ("run", "train", "scaling", "checkpoint", "metrics", "failure", "stop", "tune")
-FILE_ENDINGS = ("ini", "py", "sbatch", "cpp", "json", "h5", "csv")  # train.ini is no key
+FILE_ENDINGS = ("ini", "py", "sbatch", "cpp", "json", "h5", "prom", "csv")  # train.ini is no key
 FASHION = Path("/usr/share/datasets/fashion-mnist")
 
 

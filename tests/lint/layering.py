@@ -49,7 +49,7 @@ PUBLIC = {"export": "core", "error": "core", "options": "core", "random": "core"
           "dataset": "data", "directory_checkpoint": "checkpoint", "where_thrown": "watch", "context": "trainer", "result": "trainer", "callback": "trainer", "trainer": "trainer", "result_grid": "tune", "trainrt": "cli"}
 # Libraries, by the beginning of the included name, and the folders that may see them.
 LIBRARIES = {
-    "boost/": {"cli", "frameworks"}, "mpi.h": {"launch", "comm"}, "pmix": {"launch"}, "hdf5": {"io"}, "H5": {"io"}, "spdlog/": {"core"},
+    "boost/": {"cli", "frameworks", "metrics"}, "event.pb.h": {"metrics"}, "mpi.h": {"launch", "comm"}, "pmix": {"launch"}, "hdf5": {"io"}, "H5": {"io"}, "spdlog/": {"core"},
     "xxhash": {"io"}, "zlib": {"data"}, "libdeflate": {"data"}, "liburing": {"data"}, "minizip/": {"cli", "data"}, "archive": {"frameworks"}, "slurm/": {"batch"}, "nccl": {"comm"}, "cuda": {"device"}, "torch/": {"frameworks"}, "ATen/": {"frameworks"},
     "c10/": {"frameworks"}, "xgboost/": {"frameworks"}, "LightGBM/": {"frameworks"}, "Python.h": {"frameworks"},
 }

@@ -1,9 +1,8 @@
 // progress.csv: one row a report, one column a key, in the order in which the keys first appeared.
 #include <algorithm>
-#include <optional>
 
-#include "metrics/append_file.hpp"
 #include "metrics/csv.hpp"
+#include "metrics/growing_file.hpp"
 #include "metrics/sink.hpp"
 
 namespace trainrt::metrics {
@@ -12,7 +11,7 @@ namespace {
 
 class CsvSink final : public Sink {
  public:
-  explicit CsvSink(const SinkContext& context) : run_dir_(context.run_dir) {}
+  explicit CsvSink(const SinkContext& context) : file_(context.run_dir, "progress.csv") {}
 
   void begin(const std::vector<Record>& history) override {
     records_ = history;
@@ -23,14 +22,14 @@ class CsvSink final : public Sink {
 
   void write(const Record& record) override {
     records_.push_back(record);
-    if (add_columns(record) || !file_)
+    if (add_columns(record) || !file_.is_whole())
       write_anew();
     else
-      append(record);
+      file_.append(csv_row(columns_, record));
   }
 
   void end() override {
-    if (!file_) write_anew();
+    if (!file_.is_whole()) write_anew();
   }
 
  private:
@@ -42,26 +41,15 @@ class CsvSink final : public Sink {
     return columns_.size() > before;
   }
 
-  void append(const Record& record) try { file_->append(csv_row(columns_, record)); } catch (...) {
-    file_.reset();  // a row is missing, or half of it is there
-    throw;
-  }
-
   void write_anew() {
-    file_.reset();
     auto text = csv_header(columns_);
     for (const auto& record : records_) text += csv_row(columns_, record);
-    run_dir_.write_aside(name, text);
-    AppendFile file(run_dir_.aside(name));  // before it is moved: a newer attempt may put its own in that place
-    run_dir_.move_out(name);
-    file_.emplace(std::move(file));
+    file_.write_anew(text);
   }
 
-  static constexpr const char* name = "progress.csv";
-  io::FencedDirectory run_dir_;
+  GrowingFile file_;
   std::vector<std::string> columns_;
   std::vector<Record> records_;  ///< for the day when a new key appears
-  std::optional<AppendFile> file_;
 };
 
 }  // namespace

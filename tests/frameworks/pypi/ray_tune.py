@@ -68,7 +68,7 @@ def decisions(scheduler):
 def cases_of_tune():
     """(framework, name, function)."""
     for name, words in EXAMPLES.items():
-        yield TUNE, name, lambda words=words: whole(*words)
-        yield TUNE, f"{name}_killed", lambda words=words: killed(*words)
+        yield TUNE, name, lambda _, words=words: whole(*words)
+        yield TUNE, f"{name}_killed", lambda _, words=words: killed(*words)
     for scheduler in ("asha", "hyperband", "pbt"):
-        yield TUNE, f"decisions_of_{scheduler}", lambda scheduler=scheduler: decisions(scheduler)
+        yield TUNE, f"decisions_of_{scheduler}", lambda _, scheduler=scheduler: decisions(scheduler)

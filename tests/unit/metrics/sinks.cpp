@@ -1,3 +1,4 @@
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -207,4 +208,118 @@ TEST_CASE("progress.csv that could not be written for a while has every row once
   std::signal(SIGXFSZ, handler);
   sink->end();
   CHECK(read(dir / "progress.csv") == "loss,_training_iteration\n0.5,1\n0.25,2\n0.125,3\n");
+}
+
+namespace {
+
+/// Reads an event file by itself: the frames with a CRC-32C made from its polynomial, the messages by their wire format.
+constexpr const char* read_events = R"(
+import struct
+def crc(data):
+    value = 0xffffffff
+    for byte in data:
+        value ^= byte
+        for _ in range(8):
+            value = value >> 1 ^ (0x82f63b78 if value & 1 else 0)
+    value ^= 0xffffffff
+    return ((value >> 15 | value << 17) + 0xa282ead8) & 0xffffffff
+assert crc(b'123456789') == ((0xe3069283 >> 15 | 0xe3069283 << 17) + 0xa282ead8) & 0xffffffff
+def varint(data, at):
+    value = shift = 0
+    while True:
+        value |= (data[at] & 127) << shift
+        shift, at = shift + 7, at + 1
+        if data[at - 1] < 128:
+            return value, at
+def fields(data):
+    at, found = 0, []
+    while at < len(data):
+        key, at = varint(data, at)
+        if key & 7 == 0:
+            value, at = varint(data, at)
+        else:
+            size, at = (8, at) if key & 7 == 1 else (4, at) if key & 7 == 5 else varint(data, at)
+            value, at = data[at:at + size], at + size
+        found.append((key >> 3, value))
+    return found
+data = open('events.out.tfevents.trainrt', 'rb').read()
+at = 0
+while at < len(data):
+    size, check = struct.unpack('<QI', data[at:at + 12])
+    assert crc(data[at:at + 8]) == check
+    body, [check] = data[at + 12:at + 12 + size], struct.unpack('<I', data[at + 12 + size:at + 16 + size])
+    assert len(body) == size and crc(body) == check
+    at += 16 + size
+    event = dict(fields(body))
+    time = struct.unpack('<d', event.get(1, bytes(8)))[0]
+    print(event.get(2, 0), time, event.get(3, b'').decode(), end='')
+    for _, value in fields(event.get(5, b'')):
+        value = dict(fields(value))
+        print('', value[1].decode(), struct.unpack('<f', value[2])[0] if 2 in value else dict(fields(value[8]))[8].decode(), end='')
+    print()
+)";
+
+}  // namespace
+
+TEST_CASE("the event file for TensorBoard has each report once after a restart: steps, times, scalars, and the config") {
+  Scratch dir;
+  const auto record = [](std::int64_t i, double loss) {
+    return Record{i,
+                  {{"loss/train \xe2\x82\xac", loss},
+                   {"note", std::string("a text")},
+                   {"n", i * 10},
+                   {"_timestamp", 1000 + i},
+                   {"_time_this_iter_s", 0.5},
+                   {"_training_iteration", i}}};
+  };
+  const auto open = [&] {
+    return choose_sinks(std::array<std::string, 1>{"tensorboard"}, {})
+        .front()
+        .kind->open({dir.run(), "demo", false, {}, "loop.lr = 0.1\n"});
+  };
+  auto sink = open();
+  sink->begin({});
+  for (const std::int64_t i : {1, 2, 3}) sink->write(record(i, 0.5));
+  sink = open();  // killed, and goes on from the second
+  sink->begin({record(1, 0.5), record(2, 0.5)});
+  sink->write(record(3, std::nan("")));
+  const auto out = python(dir, read_events);
+  if (!out) return;
+  CHECK(*out ==
+        "0 0.0 brain.Event:2\n"
+        "0 0.0  config/text_summary ```\nloop.lr = 0.1\n```\n"
+        "1 1001.0  loss/train \xe2\x82\xac 0.5 n 10.0 runtime/time_this_iter_s 0.5\n"
+        "2 1002.0  loss/train \xe2\x82\xac 0.5 n 20.0 runtime/time_this_iter_s 0.5\n"
+        "3 1003.0  loss/train \xe2\x82\xac nan n 30.0 runtime/time_this_iter_s 0.5\n");
+}
+
+TEST_CASE("the text file for Prometheus has the last report, each name and value as its format asks for") {
+  Scratch dir;
+  Options options;
+  for (const bool is_elsewhere : {false, true}) {
+    if (is_elsewhere) options.set("folder", {dir.path(), "test"});
+    auto sink = open_sink("prometheus", dir.run(), options);
+    const auto path = dir / (is_elsewhere ? "trainrt_demo.prom" : "metrics.prom");
+    sink->at_step(20);
+    sink->begin({loss(1, 0.5), loss(2, 0.25)});
+    CHECK(read(path).find("trainrt_metric{run=\"demo\",key=\"loss\"} 0.25\n") != std::string::npos);
+    sink->expect(9);
+    sink->at_step(30);
+    sink->write(
+        {3,
+         {{"a \"b\"\\\n", std::nan("")}, {"up", HUGE_VAL}, {"down", -HUGE_VAL}, {"n", std::int64_t{7}}, {"note", "text"}}});
+    sink->end();
+    CHECK(read(path) ==
+          "# HELP trainrt_running 1 while the run trains, 0 once its attempt has ended in order.\n"
+          "# TYPE trainrt_running gauge\ntrainrt_running{run=\"demo\"} 0\n"
+          "# HELP trainrt_step Steps that the run has made.\n# TYPE trainrt_step gauge\ntrainrt_step{run=\"demo\"} 30\n"
+          "# HELP trainrt_iteration Reports that the run has made.\n"
+          "# TYPE trainrt_iteration gauge\ntrainrt_iteration{run=\"demo\"} 3\n"
+          "# HELP trainrt_iterations_expected Reports that it will make in all.\n"
+          "# TYPE trainrt_iterations_expected gauge\ntrainrt_iterations_expected{run=\"demo\"} 9\n"
+          "# HELP trainrt_metric A number of the last report.\n# TYPE trainrt_metric gauge\n"
+          "trainrt_metric{run=\"demo\",key=\"a \\\"b\\\"\\\\\\n\"} NaN\n"
+          "trainrt_metric{run=\"demo\",key=\"up\"} +Inf\ntrainrt_metric{run=\"demo\",key=\"down\"} -Inf\n"
+          "trainrt_metric{run=\"demo\",key=\"n\"} 7\n");
+  }
 }
