@@ -161,6 +161,7 @@ ExitCode train_slices(const tune::Sweep& sweep, launch::Launch& launch, Communic
     slice.follow();
   }
   all.broadcast(Buffer{&number, 1, DType::i64}, 0, "how the sweep has ended");
+  all.barrier("the end of all slices");  // a broadcast's root does not wait: the others may still have to see the file
   FirstRank(all.rank()).does([&] { std::filesystem::remove(sweep.journal() + "/" + stop_file); });
   log::set_rank(launch.world().rank, launch.world().size);
   return static_cast<ExitCode>(number);

@@ -99,7 +99,7 @@ def a_trial_of_one_rank_fails_alone_and_one_of_several_takes_the_step_with_it_tw
 @test
 def a_failure_that_ends_the_sweep_stops_all_slices():
     config = trouble_config({"steps": 400, "at_step": 3}, "fast", **{"tune": {"num_samples": 1, "max_failures": 0, "fail_fast": "true"},
-                                                                    "tune.space": {"trouble": "grid(sleep, throw, none, none)", "seconds": 2}})
+                                                                    "tune.space": {"trouble": "grid(sleep, throw, none, none)", "seconds": 4}})
     job = run(command(config, 2))
     equal(job.code, 70, "exit", job)
     check("tune.fail_fast is true" in job.err, "why is not said", job)
