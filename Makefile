@@ -61,7 +61,7 @@ chaos: test-packages all ## break runs under Slurm by seeded plans: make chaos S
 	  $(if $(PLAN),--plan $(PLAN)) $(if $(JSON),--json '$(JSON)') $(if $(TIME),--time $(TIME))
 
 chaos-sweeps: test-packages all ## kill sweeps of trainrt tune by seeded plans: make chaos-sweeps SEED=7 PLANS=100 TIME=seconds SLURM=1, or one again: SEED=7 PLAN=31
-	@/usr/bin/python3 tests/chaos/sweeps.py $(BUILD) $(if $(SLURM),--slurm) $(if $(SEED),--seed $(SEED)) $(if $(PLANS),--plans $(PLANS)) \
+	@/usr/bin/python3 tests/chaos/break_sweeps.py $(BUILD) $(if $(SLURM),--slurm) $(if $(SEED),--seed $(SEED)) $(if $(PLANS),--plans $(PLANS)) \
 	  $(if $(PLAN),--plan $(PLAN)) $(if $(TIME),--time $(TIME))
 
 attack: configure-tests all ## kill a small run at every system call, and let each fail: make attack SEED=7 POINTS=300 ERRORS=all TIME=seconds, or ONE='POINT'

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Breaks sweeps by seeded plans, and checks after each that every trial ended once, with the bits of its config or its line run alone.
 
-  sweeps.py BUILD [--slurm] [--seed N] [--plans N] [--plan N] [--time SECONDS]
+  break_sweeps.py BUILD [--slurm] [--seed N] [--plans N] [--plan N] [--time SECONDS]
 
 A plan depends on the seed and its number only: --seed 7 --plan 31 breaks that one again. Moments of the kills are the machine's.
 """
@@ -74,7 +74,7 @@ def carry_out(place, plan, tally):
 
 
 def main():
-    arguments = argparse.ArgumentParser(prog="sweeps.py BUILD")
+    arguments = argparse.ArgumentParser(prog="break_sweeps.py BUILD")
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--plans", type=int, default=20)
     arguments.add_argument("--plan", type=int)
@@ -82,20 +82,21 @@ def main():
     arguments.add_argument("--slurm", action="store_true", help="as jobs of a minicluster")
     options = arguments.parse_args(sys.argv[2:])
     place = OnCluster() if options.slurm else Here()
+    numbers = [options.plan] if options.plan is not None else range(options.plans)
     try:
-        return carry_out_all(options, place)
+        return bool(carry_out_all(options.seed, numbers, place, options.time)[1])
     finally:
         place.down()
 
 
-def carry_out_all(options, place):
+def carry_out_all(seed, numbers, place, time_s=None):
+    """How often what was done, and the plans whose sweep was not as it should be. No plan begins after time_s."""
     tally, missed, began = Counter(), [], time.monotonic()
-    numbers = [options.plan] if options.plan is not None else range(options.plans)
     done = 0
     for number in numbers:
-        if options.time and time.monotonic() - began > options.time:
+        if time_s and time.monotonic() - began > time_s:
             break
-        plan = Plan(options.seed, number, place)
+        plan = Plan(seed, number, place)
         print(f"plan {number}: {plan}", flush=True)
         done += 1
         try:
@@ -105,7 +106,8 @@ def carry_out_all(options, place):
             missed.append(number)
     kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(tally.items()))
     print(f"sweeps: {done} plans ({kinds}); {len(missed)} misses {missed or ''}")
-    return bool(missed)
+    return tally, missed
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,28 @@
+#!/usr/bin/python3
+"""A few plans of the harness that breaks sweeps (tests/chaos/break_sweeps.py; `make chaos-sweeps` runs as many as one likes): whatever is
+killed or stopped, every trial ends once, with the bits of its config run alone."""
+import sys
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in ("chaos", "support")]
+from break_sweeps import carry_out_all  # noqa: E402
+from sweep_places import Here  # noqa: E402
+from harness import *  # noqa: E402,F403
+
+SEED = 2
+PLANS = (0, 5, 6)  # median in two sweeps at once, a population of trials with two ranks, hyperband in slices
+
+
+def setup():
+    if MPIEXEC is None:
+        skip("mpiexec.mpich is not there (package mpich)")
+
+
+@test
+def kills_and_stops_leave_no_trace_in_a_sweep():
+    tally, missed = carry_out_all(SEED, PLANS, Here())
+    equal(missed, [], f"plans that missed; again: make chaos-sweeps SEED={SEED} PLAN=N")
+    check(tally.total() > tally["came too late"], f"nothing was disturbed: {dict(tally)}")
+
+
+main(setup)
