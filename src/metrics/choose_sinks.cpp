@@ -1,24 +1,51 @@
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <trainrt/error.hpp>
 
 #include "metrics/sink.hpp"
 
 namespace trainrt::metrics {
 
+namespace {
+
+constexpr std::string_view program = "program";  // the kind, and its option
+
+bool is_kind(std::string_view name) {
+  return std::ranges::any_of(sink_table(), [&](const auto* kind) { return kind->name == name; });
+}
+
+/// Names of programs are parts of file names.
+bool can_name_a_file(std::string_view name) {
+  constexpr std::string_view valid = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+  return name.find_first_not_of(valid) == std::string_view::npos;
+}
+
+const SinkKind& kind_of(const std::string& name, const Options* section) try {
+  const bool is_program = section != nullptr && section->has(program) && !is_kind(name);
+  if (is_program && !can_name_a_file(name))
+    throw UsageError(fmt::format("the sink '{}' needs a name of letters, digits, _ and -", name));
+  return find_plugin(sink_table(), is_program ? program : std::string_view(name), "sink");
+} catch (const UsageError& error) {
+  if (is_kind(name) || (section != nullptr && section->has(program))) throw;
+  throw UsageError(fmt::format("{}. A program of yours is one by [sink.{}] program = COMMAND", error.what(), name));
+}
+
+}  // namespace
+
 std::vector<ChosenSink> choose_sinks(std::span<const std::string> names, const std::map<std::string, Options>& sections) {
-  for (const auto& [name, options] : sections) {
-    const auto& kind = find_plugin(sink_table(), name, "sink");
-    static_cast<void>(checked(options, kind.options, "[sink." + name + "]"));
-  }
+  const auto checked_options = [](const std::string& name, const SinkKind& kind, const Options& given) {
+    return checked(given, kind.options, "[sink." + name + "]");
+  };
+  for (const auto& [name, options] : sections) static_cast<void>(checked_options(name, kind_of(name, &options), options));
   std::vector<ChosenSink> chosen;
   for (const auto& name : names) {
-    const auto& kind = find_plugin(sink_table(), name, "sink");
-    if (std::ranges::any_of(chosen, [&](const ChosenSink& other) { return other.kind == &kind; }))
+    if (std::ranges::any_of(chosen, [&](const ChosenSink& other) { return other.name == name; }))
       throw UsageError("the sink '" + name + "' is named twice");
     const auto section = sections.find(name);
-    const auto& given = section == sections.end() ? Options() : section->second;
-    chosen.push_back({&kind, checked(given, kind.options, "[sink." + name + "]")});
+    const auto* given = section == sections.end() ? nullptr : &section->second;
+    const auto& kind = kind_of(name, given);
+    chosen.push_back({name, &kind, checked_options(name, kind, given == nullptr ? Options() : *given)});
   }
   return chosen;
 }

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/options.hpp"
@@ -38,7 +39,9 @@ struct SinkContext {
   std::string run_name;
   bool every_report = false;  ///< for people: show all of them, one after the other
   Options options = {};       ///< [sink.NAME], checked, with the defaults of what is not given
-  std::string config = {};    ///< the run's, as lines `section.key = value`
+  std::string name = {};      ///< the sink's
+  std::string run_id = {};    ///< random, the same over restarts
+  std::vector<std::pair<std::string, std::string>> config = {};  ///< the run's: "section.key" and the value
 };
 
 /// A plug-in: one file in metrics/sinks. Its options are the keys of [sink.NAME].
@@ -53,12 +56,14 @@ PluginTable<SinkKind> sink_table();
 
 /// A sink that a run is to have.
 struct ChosenSink {
+  std::string name;
   const SinkKind* kind;
   Options options;
 };
 
-/// The sinks of these names, with their options checked. `sections`: [sink.NAME] by name, also of sinks that are not
-/// chosen. UsageError for a name or a section that no sink has, a name that comes twice, and an option that is not valid.
+/// The sinks of these names, with their options checked. A name that no kind has is a program's, if its section says
+/// which. `sections`: [sink.NAME] by name, also of sinks that are not chosen. UsageError for a name or a section that no
+/// sink has, a name that comes twice, and an option that is not valid.
 std::vector<ChosenSink> choose_sinks(std::span<const std::string> names, const std::map<std::string, Options>& sections);
 
 }  // namespace trainrt::metrics

@@ -16,6 +16,7 @@
 #include "metrics/autofill.hpp"
 #include "metrics/result_log.hpp"
 #include "metrics/sink.hpp"
+#include "rundir/run_record.hpp"
 
 namespace trainrt::trainer {
 
@@ -31,19 +32,20 @@ class SilentReporter : public Reporter {
   void end() override {}
 };
 
-std::string config_lines(const config::RunSpec& spec) {
-  std::string lines;
-  for (const auto& [key, value] : spec.texts) lines += fmt::format("{} = {}\n", key, value);
-  for (const auto& [key, value] : spec.loop.texts()) lines += fmt::format("loop.{} = {}\n", key, value);
-  return lines;
+std::vector<std::pair<std::string, std::string>> config_of(const config::RunSpec& spec) {
+  std::vector<std::pair<std::string, std::string>> config(spec.texts.begin(), spec.texts.end());
+  for (const auto& [key, value] : spec.loop.texts()) config.emplace_back("loop." + key, value);
+  return config;
 }
 
 class FileReporter : public Reporter {
  public:
   FileReporter(const config::RunSpec& spec, io::FencedDirectory run_dir, const Callbacks& callbacks)
       : run_dir_(std::move(run_dir)), detailed_(spec.metrics.detailed), callbacks_(callbacks) {
-    for (const auto& [kind, options] : chosen_sinks(spec))
-      sinks_.push_back({kind->open({run_dir_, spec.run.name, spec.metrics.every_report, options, config_lines(spec)})});
+    const auto record = rundir::read_run_record(run_dir_.path());
+    for (const auto& [name, kind, options] : chosen_sinks(spec))
+      sinks_.push_back({kind->open({run_dir_, spec.run.name, spec.metrics.every_report, options, name,
+                                    record ? record->run_id : "", config_of(spec)})});
   }
 
   void begin(const Start& start) override {

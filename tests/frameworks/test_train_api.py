@@ -506,7 +506,7 @@ def modules():
     return [path for path in sorted((PACKAGE / "trainrt").rglob("*.py")) if not frameworks & set(path.parents)]
 
 
-OPTIONAL = {"cloudpickle", "numpy", "optuna", "pandas", "tensorflow", "torch"}  # imported where they are used, if they are there
+OPTIONAL = {"cloudpickle", "comet_ml", "mlflow", "numpy", "optuna", "pandas", "tensorflow", "torch", "wandb"}  # imported where they are used, if they are there
 
 
 @test

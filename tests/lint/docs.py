@@ -51,7 +51,8 @@ def is_key(section, key):
     if section == "stop":
         return not key.startswith("patience") or key in known()["stop"]
     if section.startswith(("sink.", "callback.", "tune.")):
-        return f"{section}.{key}" in known()["plugins"]
+        of_programs = section.startswith("sink.") and f"sink.program.{key}" in known()["plugins"]  # whatever NAME they have
+        return of_programs or f"{section}.{key}" in known()["plugins"]
     if section.startswith("data."):
         return key in known()["data"]
     return f"{section}.{key}" in known()["keys"]

@@ -19,11 +19,11 @@
 #include "cli/sweep_results.hpp"
 #include "cli/train_call.hpp"
 #include "cli/tune_slices.hpp"
+#include "core/child_environment.hpp"
 #include "core/environment.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "data/open_dataset.hpp"
-#include "frameworks/program/environment.hpp"
 #include "io/storage_retry.hpp"
 #include "launch/promise.hpp"
 #include "trainer/run.hpp"
@@ -174,7 +174,7 @@ ExitCode run_in_steps(const tune::Sweep& sweep, const Room& room, const Environm
 
 ExitCode run_sweep(const Arguments& arguments, std::span<const std::string> words) {
   const auto environment = Environment::of_process();
-  const auto packages = program::python_path(program::client_folder(), environment.text("PYTHONPATH").value_or(""));
+  const auto packages = python_path(client_folder(), environment.text("PYTHONPATH").value_or(""));
   setenv("PYTHONPATH", packages.c_str(), 1);  // for tune.searcher_program; no thread has begun yet
   if (launch::is_in_step(environment)) return run_as_rank(arguments, environment);
   const auto sweep = sweep_of(arguments);

@@ -1,12 +1,10 @@
 #include "frameworks/program/environment.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "frameworks/program/container.hpp"
 #include "frameworks/program/visible_gpus.hpp"
@@ -16,11 +14,6 @@ namespace trainrt::program {
 namespace fs = std::filesystem;
 
 namespace {
-
-bool is_of_launcher(std::string_view name) {
-  constexpr std::string_view beginnings[] = {"PMI_", "PMIX_", "HYDI_", "MPI_LOCAL"};
-  return std::ranges::any_of(beginnings, [&](auto beginning) { return name.starts_with(beginning); });
-}
 
 /// Whether a program would find a GPU, also one that this build knows nothing of.
 bool program_has_gpu(const ProgramPlace& place) {
@@ -60,31 +53,8 @@ void add_client(const ProgramPlace& place, int socket, Variables& variables) {
 
 }  // namespace
 
-std::string client_folder() {
-  std::error_code none;
-  const auto here = fs::read_symlink("/proc/self/exe", none).parent_path();
-  for (const auto& folder : {here / "python", here.parent_path() / "lib/trainrt/python"})
-    if (fs::exists(folder / "trainrt/__init__.py", none)) return folder.string();
-  return "";
-}
-
-std::string python_path(const std::string& folder, const std::string& inherited) {
-  return inherited.empty() || folder.empty() ? folder + inherited : folder + ":" + inherited;
-}
-
-Variables inherited_environment() {
-  Variables variables;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string text(*entry);
-    if (const auto equals = text.find('='); equals != std::string::npos)
-      variables[text.substr(0, equals)] = text.substr(equals + 1);
-  }
-  return variables;
-}
-
 Variables environment_with(Variables inherited, const Meeting& meeting, const Frameworks& frameworks) {
-  auto variables = std::move(inherited);
-  std::erase_if(variables, [](const auto& variable) { return is_of_launcher(variable.first); });
+  auto variables = without_launcher(std::move(inherited));
   add_numbers(meeting, variables);
   for (const auto* framework : frameworks) {
     const auto ports = meeting.ports.find(framework->name);

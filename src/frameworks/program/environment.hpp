@@ -1,28 +1,18 @@
 #pragma once
-#include <map>
 #include <string>
 #include <vector>
 
+#include "core/child_environment.hpp"
 #include "frameworks/program/framework_environment.hpp"
 #include "frameworks/program/meeting.hpp"
 #include "frameworks/program/program_place.hpp"
 
 namespace trainrt::program {
 
-using Variables = std::map<std::string, std::string>;
-
 /// The environment of a program: what this process has inherited, without what would let the program take this rank's
 /// place in MPI or PMIx; RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, NODE_RANK; OMP_NUM_THREADS and other choices if
 /// they are not set; and the variables of the frameworks. Pure.
 Variables environment_with(Variables inherited, const Meeting& meeting, const Frameworks& frameworks);
-
-/// Where the package trainrt lies: beside the program that was built, or where it was installed; "" if it is not there.
-std::string client_folder();
-/// PYTHONPATH with that folder in front.
-std::string python_path(const std::string& folder, const std::string& inherited);
-
-/// Those of this process.
-Variables inherited_environment();
 
 /// What is known of this rank without the others, for an Arrangement. `hides_gpus`: the program gets none.
 Meeting known_of(const ProgramPlace& place, bool hides_gpus);

@@ -1,4 +1,6 @@
 // events.out.tfevents.trainrt: what TensorBoard shows, written as it goes.
+#include <fmt/format.h>
+
 #include "metrics/event_file.hpp"
 #include "metrics/growing_file.hpp"
 #include "metrics/sink.hpp"
@@ -7,10 +9,16 @@ namespace trainrt::metrics {
 
 namespace {
 
+std::string lines_of(const std::vector<std::pair<std::string, std::string>>& config) {
+  std::string lines;
+  for (const auto& [key, value] : config) lines += fmt::format("{} = {}\n", key, value);
+  return lines;
+}
+
 class TensorBoardSink final : public Sink {
  public:
   explicit TensorBoardSink(const SinkContext& context)
-      : config_(context.config), file_(context.run_dir, "events.out.tfevents.trainrt") {}
+      : config_(lines_of(context.config)), file_(context.run_dir, "events.out.tfevents.trainrt") {}
 
   void begin(const std::vector<Record>& history) override {
     records_ = history;

@@ -18,6 +18,7 @@ from ray_tune import cases_of_tune  # noqa: E402
 from results import Results  # noqa: E402
 from samples import cases_of_samples  # noqa: E402
 from torch_checkpoints import CHECKPOINTS, cases_of_checkpoints  # noqa: E402
+from trackers import cases_of_trackers  # noqa: E402
 from trainer_callbacks import cases_of_callbacks  # noqa: E402
 
 RESULTS = Results(os.environ.get("RESULTS"))
@@ -41,7 +42,7 @@ for title, function in cases_of_checkpoints():
 for each, title, function in [*cases_of_data_frames(), *cases_of_trees(), *cases_of_callbacks()]:
     add_test(f"{each.name}_{title}", RESULTS.recorded, each, title, version_of, function)
 
-for each, title, function in [*cases_of_states(), *cases_of_samples(), *cases_of_tune()]:
+for each, title, function in [*cases_of_states(), *cases_of_samples(), *cases_of_tune(), *cases_of_trackers()]:
     add_test(f"{each.name}_{title}", RESULTS.recorded, each, title, version_of, function)
 
 main(teardown=CLUSTER.down)

@@ -275,7 +275,7 @@ TEST_CASE("the event file for TensorBoard has each report once after a restart: 
   const auto open = [&] {
     return choose_sinks(std::array<std::string, 1>{"tensorboard"}, {})
         .front()
-        .kind->open({dir.run(), "demo", false, {}, "loop.lr = 0.1\n"});
+        .kind->open({dir.run(), "demo", false, {}, "tensorboard", "id", {{"loop.lr", "0.1"}}});
   };
   auto sink = open();
   sink->begin({});

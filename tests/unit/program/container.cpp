@@ -2,8 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+using trainrt::Variables;
 using trainrt::program::show_in_containers;
-using trainrt::program::Variables;
 
 TEST_CASE("what a program needs is shown in containers beside what the user shows, unless it is there anyway") {
   Variables variables = {{"HOME", "/home/me"}, {"APPTAINER_BINDPATH", "/mine,/b:/c"}};

@@ -255,10 +255,9 @@ TEST_CASE("what a tree gives a program depends on what lies in it") {
   fs::create_directories(conda / "conda-meta");
   write(venv / "pyvenv.cfg", "");
   write(venv / "bin/python3", "", 0755);
-  const program::Variables inherited = {{"PATH", "/bin"}, {"PYTHONPATH", "/mine"}};
+  const Variables inherited = {{"PATH", "/bin"}, {"PYTHONPATH", "/mine"}};
   const auto of_venv = StagedTree(venv, "/s/venv").variables(inherited);
-  CHECK(of_venv ==
-        program::Variables{{"TRAINRT_STAGE", venv}, {"PATH", venv.string() + "/bin:/bin"}, {"VIRTUAL_ENV", venv}});
+  CHECK(of_venv == Variables{{"TRAINRT_STAGE", venv}, {"PATH", venv.string() + "/bin:/bin"}, {"VIRTUAL_ENV", venv}});
   CHECK(StagedTree(around, "/s/venv.tar").root() == around / "inner");
   const auto of_packages = StagedTree(packages, "/s/p").variables(inherited);
   CHECK(of_packages.at("PYTHONPATH") ==

@@ -1,0 +1,128 @@
+// Your own program, or one of trainrt.sinks: each report as a line of JSON on its standard input (src/metrics/README.md).
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/child_environment.hpp"
+#include "io/file.hpp"
+#include "metrics/program_feed.hpp"
+#include "metrics/record_json.hpp"
+#include "metrics/sink.hpp"
+
+namespace trainrt::metrics {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string line_of(const Json& message) { return message.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n'; }
+
+ProgramFeed::Line line_of(const Record& record) {
+  const auto text = fmt::format(R"({{"type":"report","iteration":{},"metrics":{}}})", record.iteration, to_json(record));
+  return {record.iteration, text + '\n'};
+}
+
+Variables environment_of_program() {
+  auto variables = without_launcher(inherited_environment());
+  variables["PYTHONPATH"] = python_path(client_folder(), variables["PYTHONPATH"]);
+  return variables;
+}
+
+/// The file that says, from one attempt to the next, which reports the program has.
+class Note {
+ public:
+  Note(const SinkContext& context)
+      : run_dir_(context.run_dir), name_(fmt::format("sink_{}.json", context.name)), run_id_(context.run_id) {
+    const auto path = run_dir_.path() + '/' + name_;
+    if (!std::filesystem::exists(path)) return;
+    const auto note = Json::parse(io::read_file(path), nullptr, false);
+    if (!note.is_object() || note.value("run_id", Json()) != run_id_) return;  // damaged, or of a run that was copied
+    if (const auto kept = note.value("kept", Json()); kept.is_number_unsigned()) kept_ = kept.get<std::int64_t>();
+    if (const auto dropped = note.value("dropped", Json()); dropped.is_number_unsigned())
+      dropped_ = dropped.get<std::int64_t>();
+  }
+
+  std::int64_t kept() const { return kept_; }
+  void write(std::int64_t kept, std::int64_t dropped) const {
+    run_dir_.replace(name_, line_of(Json{{"run_id", run_id_}, {"kept", kept}, {"dropped", dropped_ + dropped}}));
+  }
+
+ private:
+  io::FencedDirectory run_dir_;
+  std::string name_, run_id_;
+  std::int64_t kept_ = 0, dropped_ = 0;
+};
+
+class ProgramSink final : public Sink {
+ public:
+  explicit ProgramSink(SinkContext context) : context_(std::move(context)), note_(context_) {}
+
+  void begin(const std::vector<Record>& history) override {
+    std::filesystem::create_directories(context_.run_dir.path() + "/logs");
+    std::vector<ProgramFeed::Line> backlog;
+    for (const auto& record : history)
+      if (record.iteration > note_.kept()) backlog.push_back(line_of(record));
+    const auto& options = context_.options;
+    feed_ = std::make_unique<ProgramFeed>(
+        ProgramFeed::Setup{.name = "sink." + context_.name,
+                           .command = options.text("program"),
+                           .environment = environment_of_program(),
+                           .log = fmt::format("{}/logs/sink.{}.log", context_.run_dir.path(), context_.name),
+                           .kept = note_.kept(),
+                           .queue = static_cast<std::size_t>(options.integer("queue")),
+                           .wait_s = options.real("wait"),
+                           .greeting = [this](std::int64_t kept) { return greeting(kept); },
+                           .note = [this](std::int64_t kept, std::int64_t dropped) { note_.write(kept, dropped); }},
+        std::move(backlog));
+  }
+  void write(const Record& record) override {
+    if (feed_) feed_->add(line_of(record));
+  }
+  void end() override {
+    if (feed_) feed_->end(line_of(Json{{"type", "end"}}));
+  }
+
+ private:
+  std::string greeting(std::int64_t kept) const {
+    auto config = Json::object();
+    for (const auto& [key, value] : context_.config) config[key] = value;
+    return line_of(Json{{"type", "begin"},
+                        {"run", context_.run_name},
+                        {"run_id", context_.run_id},
+                        {"run_dir", context_.run_dir.path()},
+                        {"after", kept},
+                        {"config", std::move(config)}});
+  }
+
+  SinkContext context_;
+  Note note_;
+  std::unique_ptr<ProgramFeed> feed_;
+};
+
+}  // namespace
+
+namespace plugins {
+
+extern const SinkKind program{
+    .name = "program",
+    .help =
+        "sink_*.json: how far a program is that gets each report as a line of JSON; [sink.NAME] of any other name is one "
+        "too",
+    .options = {{.key = "program", .help = "for /bin/sh; it runs beside rank 0", .required = true},
+                {.key = "queue",
+                 .type = OptionType::integer,
+                 .default_value = "1000",
+                 .help = "how many reports wait for it if it is slow; later ones are dropped for it, and counted",
+                 .range = {.least = 1, .most = 1e9}},
+                {.key = "wait",
+                 .type = OptionType::real,
+                 .default_value = "10",
+                 .help = "how long the end of the run waits for it",
+                 .range = any_time,
+                 .unit = "seconds"}},
+    .open = [](const SinkContext& context) -> std::unique_ptr<Sink> { return std::make_unique<ProgramSink>(context); }};
+
+}  // namespace plugins
+
+}  // namespace trainrt::metrics

@@ -1,0 +1,15 @@
+"""A run of 800 reports, with keys and values that trackers may stumble over. It goes on where it was."""
+import math
+import time
+
+import trainrt
+
+ctx = trainrt.context()
+state = trainrt.State()
+state["reports"] = 0
+ctx.restore(state)
+while state["reports"] < 800:
+    state["reports"] += 1
+    n = state["reports"]
+    ctx.report({"loss": 1 / n, "val/accuracy": n / 800, "text": "no number", "μ 🙂": n, "nan": math.nan, "infinite": math.inf if n % 2 else -math.inf})
+    time.sleep(0.04)

@@ -1,0 +1,116 @@
+#!/usr/bin/python3
+"""Programs as sinks: they get every report over stops, kills and restarts, and nothing that they do disturbs the run."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from harness import *  # noqa: E402,F403
+
+EPOCHS = 30
+# A tracker that keeps its reports in a file, and can tell what it had last.
+TRACKER = """
+import json, pathlib, sys
+from trainrt.sinks import serve
+
+class Tracker:
+    def __init__(self, begin):
+        self.file = pathlib.Path(sys.argv[1])
+        there = [json.loads(line) for line in self.file.read_text().splitlines()] if self.file.exists() else []
+        self.last = there[-1]["iteration"] if there else 0
+        with open(f"{self.file}.starts", "a") as starts:
+            print(json.dumps([begin.run, begin.run_id, begin.run_dir, begin.after, begin.config["loop.epochs"]]), file=starts)
+    def log(self, iteration, metrics, time):
+        with open(self.file, "a") as file:
+            print(json.dumps({"iteration": iteration, "loss": metrics["loss"], "keys": sorted(metrics)}), file=file)
+    def finish(self, complete):
+        with open(f"{self.file}.ends", "a") as ends:
+            print(complete, file=ends)
+
+serve(Tracker)
+"""
+
+
+def slow_config(folder, program, **keys):
+    """A run of some seconds with that program as a sink."""
+    return linear_config(folder, "run", {"epochs": EPOCHS, "step_pause": 0.005}, metrics={"sinks": "csv, mine"}, **{"sink.mine": {"program": program, **keys}})
+
+
+def lines_of(path):
+    return path.read_text().splitlines() if path.exists() else []
+
+
+@test
+def a_tracker_has_every_report_once_over_a_stop_and_a_kill():
+    folder = scratch()
+    config = slow_config(folder, f"python3 {program_file(TRACKER)} {folder}/got")
+    run_dir = run_dir_of(config)
+    for ends, count, action in ((1, 5, signal.SIGTERM), (2, 15, signal.SIGKILL)):
+        job = start_ranks(2, config)
+        ranks = job.wait_for_ranks(2)
+        wait_for_reports(run_dir, count, job)
+        kill([ranks[0]], action)
+        job.code = job.wait(60)
+        check(job.code != FINISHED, "it came too late", job)
+        wait_until(lambda: len(lines_of(folder / "got.ends")) == ends, 30, "the tracker to see the end", job)
+    job = run_ranks(2, config)
+    check_exit(job, FINISHED)
+    got = [json.loads(line) for line in lines_of(folder / "got")]
+    equal([each["iteration"] for each in got], list(range(1, EPOCHS + 1)), "iterations that it got", job)
+    equal([each["loss"] for each in got], [each["loss"] for each in reports(run_dir)], "losses", job)
+    check("runtime/time_this_iter_s" in got[0]["keys"] and not any(key.startswith("_") for key in got[0]["keys"]), got[0]["keys"])
+    starts = [json.loads(line) for line in lines_of(folder / "got.starts")]
+    run_id = json.loads((run_dir / "run.json").read_text())["run_id"]
+    equal({tuple(start[:3]) for start in starts}, {("run", run_id, str(run_dir))}, "what it is told")
+    equal([starts[0][3], starts[-1][4]], [0, str(EPOCHS)], "where it begins, and the config")
+    check(starts[-1][3] > 0, f"it is not told where it was: {starts}")
+    equal(lines_of(folder / "got.ends"), ["True", "False", "True"], "whether its attempts ended in order")
+    note = json.loads((run_dir / "sink_mine.json").read_text())
+    equal(note, {"run_id": run_id, "kept": EPOCHS, "dropped": 0}, "what is known of it")
+    check_no_debris(run_dir)
+
+
+@test
+def a_program_that_hangs_or_dies_changes_nothing_and_is_named():
+    folder = scratch()
+    reference = linear_config(folder, "reference", {"epochs": EPOCHS})
+    check_exit(run_ranks(2, reference), FINISHED)
+    for name, program, said in (("hangs", "sleep 600", f"sink.mine has not kept the last {EPOCHS} reports within 0.2 s"),
+                                ("dies", "echo no such host >&2; exit 3", "sink.mine ended with exit 3; it is started again in 1 s: no such host"),
+                                ("is_not_there", "/no/such/program", "sink.mine ended with exit 127"),
+                                ("lacks_its_library", "python3 -m trainrt.sinks.comet", "No module named 'comet_ml'; install it for")):
+        config = linear_config(folder, name, {"epochs": EPOCHS, "step_pause": 0.001}, metrics={"sinks": "mine"}, **{"sink.mine": {"program": program, "wait": 0.2}})
+        job = run_ranks(2, config)
+        check_exit(job, FINISHED)
+        if name != "lacks_its_library" or run(["python3", "-c", "import comet_ml"]).code != 0:
+            check(said in job.err, f"{name}: it does not say {said!r}", job)
+        check_same_bits(run_dir_of(config), run_dir_of(reference))
+        check(not processes_with("sleep 600"), "the program is left behind", job)
+
+
+@test
+def two_programs_are_fed_side_by_side_and_their_errors_are_kept_apart():
+    folder = scratch()
+    sinks = {f"sink.{name}": {"program": f"echo I am {name} >&2; cat > {folder}/{name}"} for name in ("one", "two")}
+    config = linear_config(folder, "run", {"epochs": 3}, metrics={"sinks": "one, two"}, **sinks)
+    check_exit(run_ranks(1, config), FINISHED)
+    for name in ("one", "two"):
+        got = [json.loads(line) for line in lines_of(folder / name)]
+        equal([each["type"] for each in got], ["begin", "report", "report", "report", "end"], name)
+        equal([each["metrics"] for each in got[1:4]], reports(run_dir_of(config)), name)
+        check(f"I am {name}\n" in (run_dir_of(config) / f"logs/sink.{name}.log").read_text(), f"log of {name}")
+
+
+@test
+def a_program_needs_a_name_that_can_name_a_file_and_its_section():
+    for overrides, words in ((["--metrics.sinks=mine"], ("no such sink: 'mine'", "[sink.mine] program = COMMAND")),
+                             (["--metrics.sinks=a b", "--sink.a b.program=cat"], ("a b", "letters, digits")),
+                             (["--metrics.sinks=mine", "--sink.mine.program=cat", "--sink.mine.queue=0"], ("[sink.mine]", "queue", "from 1 to")),
+                             (["--sink.mine.queue=3"], ("'mine'", "[sink.mine] program = COMMAND"))):
+        config = linear_config(scratch(), "run", {"epochs": 1})
+        job = run_ranks(1, config, *overrides)
+        check_exit(job, USAGE)
+        for word in words:
+            check(word in job.err, f"the message lacks {word!r}", job)
+
+
+main()
