@@ -13,7 +13,7 @@ namespace trainrt::cli {
 namespace {
 
 /// [loop] keys that the runs do not have alike: what was tried.
-std::vector<std::string> differing_keys(const std::vector<RunSummary>& runs) {
+std::vector<std::string> differing_keys(const std::vector<view::RunSummary>& runs) {
   std::map<std::string, std::set<std::string>> values;
   for (const auto& run : runs)
     for (const auto& [key, value] : run.record.loop) values[key].insert(value);
@@ -26,7 +26,7 @@ std::vector<std::string> differing_keys(const std::vector<RunSummary>& runs) {
 }
 
 /// Of the runs' own metrics, in the order in which they appear.
-std::vector<std::string> metric_names(const std::vector<RunSummary>& runs) {
+std::vector<std::string> metric_names(const std::vector<view::RunSummary>& runs) {
   std::vector<std::string> names;
   for (const auto& run : runs)
     if (const auto* last = run.last())
@@ -43,11 +43,11 @@ std::string cell_of(const metrics::Record* record, const std::string& key) {
 }
 
 /// The best by checkpoint.score_attribute if the run has one, else the last report.
-const metrics::Record* shown_of(const RunSummary& run) { return run.best() != nullptr ? run.best() : run.last(); }
+const metrics::Record* shown_of(const view::RunSummary& run) { return run.best() != nullptr ? run.best() : run.last(); }
 
 }  // namespace
 
-std::string comparison_of(const std::vector<RunSummary>& runs) {
+std::string comparison_of(const std::vector<view::RunSummary>& runs) {
   const auto keys = differing_keys(runs);
   const auto metrics = metric_names(runs);
   std::vector<Table::Column> columns = {{"run"}, {"state"}, {"iterations", true}, {"attempts", true}, {"goodput", true}};
@@ -58,7 +58,7 @@ std::string comparison_of(const std::vector<RunSummary>& runs) {
   for (const auto& run : runs) {
     std::vector<std::string> cells = {run.record.name, run.record.state,
                                       run.is_silent() ? "-" : std::to_string(run.reports.size()),
-                                      std::to_string(run.attempt_count), goodput_text(rundir::sum_of(run.accounts))};
+                                      std::to_string(run.attempt_count), view::goodput_text(rundir::sum_of(run.accounts))};
     for (const auto& key : keys) cells.push_back(run.record.loop.contains(key) ? run.record.loop.at(key) : "-");
     const auto* shown = shown_of(run);
     cells.push_back(shown == nullptr ? "-"

@@ -2,12 +2,12 @@
 #include <string>
 #include <vector>
 
-#include "cli/run_summary.hpp"
+#include "view/run_summary.hpp"
 
 namespace trainrt::cli {
 
 /// Runs side by side, as a table: how each stands, the [loop] keys that they do not have alike, and the metrics of its best
 /// report (by checkpoint.score_attribute), or of its last.
-std::string comparison_of(const std::vector<RunSummary>& runs);
+std::string comparison_of(const std::vector<view::RunSummary>& runs);
 
 }  // namespace trainrt::cli

@@ -33,7 +33,7 @@ namespace trainrt::cli {
 
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 constexpr int leader = 0;  // of a slice: finds its trials
 const std::string nothing_yet;

@@ -56,21 +56,22 @@ Autofill::Autofill(bool detailed, const std::vector<Record>& history, Moment sta
   address_ = node_address();
 }
 
-void Autofill::fill(Record& record, Moment now, const TimeSoFar& time) {
+void Autofill::fill(Record& record, Moment now, const TimeSoFar& time, std::int64_t step) {
   const auto iteration_s = now.monotonic_s - last_s_;
   last_s_ = now.monotonic_s;
   total_s_ += iteration_s;
   record.values.emplace_back("_timestamp", now.unix_s);
   record.values.emplace_back("_time_this_iter_s", iteration_s);
   record.values.emplace_back(iteration_key, record.iteration);
-  if (detailed_) fill_details(record, now, time);
+  if (detailed_) fill_details(record, now, time, step);
 }
 
-void Autofill::fill_details(Record& record, Moment now, const TimeSoFar& time) const {
+void Autofill::fill_details(Record& record, Moment now, const TimeSoFar& time, std::int64_t step) const {
   record.values.emplace_back("_date", local_date(now.unix_s));
   record.values.emplace_back("_hostname", host_);
   record.values.emplace_back("_node_ip", address_);
   record.values.emplace_back("_pid", static_cast<std::int64_t>(getpid()));
+  record.values.emplace_back("_step", step);
   record.values.emplace_back("_time_total_s", total_s_);
   record.values.emplace_back("_time_startup_s", time.startup_s);
   record.values.emplace_back("_time_checkpoint_s", time.checkpoint_s);

@@ -28,19 +28,19 @@ struct TimeSoFar {
 /// The keys that the runtime adds to every record, with Ray Train's names and meanings: _timestamp (Unix seconds),
 /// _time_this_iter_s (since the last report; without the time between two attempts, and what a restart repeats),
 /// _training_iteration (from 1); and the detailed set, if asked for: _date ("2026-11-21_01-02-03", local time),
-/// _hostname, _node_ip, _pid, _time_total_s (all iterations of the run, earlier attempts included, the time between
-/// attempts not), and of this attempt so far _time_startup_s, _time_checkpoint_s, _time_data_s, for each stage of
-/// reading data _time_data_STAGE_s, and _goodput (the share of
-/// its time that went into steps, waiting for data included, from 0 to 1).
+/// _hostname, _node_ip, _pid, _step (how many the run has made), _time_total_s (all iterations of the run, earlier attempts
+/// included, the time between attempts not), and of this attempt so far _time_startup_s, _time_checkpoint_s, _time_data_s,
+/// for each stage of reading data _time_data_STAGE_s, and _goodput (the share of its time that went into steps, waiting for
+/// data included, from 0 to 1).
 class Autofill {
  public:
   /// `history` holds the records that the run has already. `start`: when the first iteration began, or would have if all of
   /// it had been made in this attempt.
   Autofill(bool detailed, const std::vector<Record>& history, Moment start);
-  void fill(Record& record, Moment now, const TimeSoFar& time = {});
+  void fill(Record& record, Moment now, const TimeSoFar& time = {}, std::int64_t step = 0);
 
  private:
-  void fill_details(Record& record, Moment now, const TimeSoFar& time) const;
+  void fill_details(Record& record, Moment now, const TimeSoFar& time, std::int64_t step) const;
 
   bool detailed_;
   double last_s_;

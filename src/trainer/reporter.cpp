@@ -66,7 +66,7 @@ class FileReporter : public Reporter {
   }
 
   void write(metrics::Record record, std::int64_t step, const metrics::TimeSoFar& time) override {
-    autofill_->fill(record, metrics::Moment::now(), time);
+    autofill_->fill(record, metrics::Moment::now(), time, step);
     log_->append(record);
     for_sinks([&](metrics::Sink& sink) {
       sink.at_step(step);

@@ -25,9 +25,10 @@ ARROWS = {
     "watch": {"core", "io", "launch", "config"},
     "trainer": {"core", "config", "device", "launch", "batch", "comm", "checkpoint", "metrics", "data", "io", "rundir", "watch"},
     "tune": {"core", "config", "device", "launch", "batch", "comm", "checkpoint", "metrics", "data", "io", "rundir", "watch", "trainer"},
+    "view": {"core", "io", "checkpoint", "metrics", "rundir"},
     "frameworks": set(),
     "cli": {"core", "config", "device", "launch", "batch", "comm", "checkpoint", "metrics", "data", "io", "rundir", "watch", "trainer", "tune",
-            "frameworks"},
+            "view", "frameworks"},
 }
 # The same inside src/checkpoint: what the files say; what saving and loading share, which lies in the folder itself; and these two.
 ROOMS = {

@@ -68,6 +68,7 @@ def asha_ends_the_worse_trials_and_each_decision_can_be_made_again():
     best = json.loads(run([TRAINRT, "tune", "best", run_dir_of(config), "--json"]).out)
     equal(best["best"], min(trial["best"] for trial in trials), "the best metric")
     check_as_alone(config, best)
+    equal(run([TRAINRT, "plot", run_dir_of(config), "--metrics", "loss"]).code, FINISHED, "curves of all trials in one picture")
     table = run([TRAINRT, "tune", "status", run_dir_of(config)]).out
     check(" stopped" in table and "trial_00015" in table, f"the table lacks trials: {table}")
     equal(run([TRAINRT, "tune", "status", run_dir_of(config), "--watch"]).out, table, "the last table that --watch shows")

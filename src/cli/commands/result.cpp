@@ -10,11 +10,11 @@
 #include "cli/arguments.hpp"
 #include "cli/command.hpp"
 #include "cli/run_comparison.hpp"
-#include "cli/run_summary.hpp"
 #include "cli/table.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "io/file.hpp"
+#include "view/run_summary.hpp"
 
 namespace trainrt::cli::plugins {
 
@@ -61,7 +61,7 @@ std::vector<std::string> time_cells(const std::string& title, const rundir::Time
   for (const double seconds : {account.waiting_s, account.startup_s, account.productive_s, account.checkpoint_s,
                                account.lost_s, account.shutdown_s, account.total_s()})
     cells.push_back(clock_text(seconds));
-  cells.push_back(goodput_text(account));
+  cells.push_back(view::goodput_text(account));
   return cells;
 }
 
@@ -74,7 +74,7 @@ std::vector<std::string> share_cells(const rundir::TimeAccount& account) {
   return cells;
 }
 
-void print_time(const RunSummary& summary) {
+void print_time(const view::RunSummary& summary) {
   Table table({{"attempt", true},
                {"waiting", true},
                {"start-up", true},
@@ -95,7 +95,7 @@ void print_time(const RunSummary& summary) {
         "The goodput is not known: the program of an attempt did not report progress, and its time counts as productive\n");
 }
 
-void print_run(const RunSummary& summary) {
+void print_run(const view::RunSummary& summary) {
   fmt::print(
       "run         {} ({})\nstate       {}\ndirectory   {}\niterations  {}\n", summary.record.name, summary.record.function,
       summary.record.state, summary.run_dir,
@@ -114,22 +114,11 @@ void print_run(const RunSummary& summary) {
 
 // --- the runs of a folder ---------------------------------------------------------------------------------------------
 
-/// Its run directories, by name.
-std::vector<std::string> run_dirs_in(const std::string& storage) {
-  std::vector<std::string> found;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(storage, error))
-    if (io::exists(entry.path() / "run.json")) found.push_back(entry.path());
-  if (error) throw UsageError(fmt::format("'{}' cannot be listed: {}", storage, error.message()));
-  std::sort(found.begin(), found.end());
-  return found;
-}
-
 /// A run that cannot be read is warned of and left out.
-std::vector<RunSummary> summaries_of(const std::vector<std::string>& run_dirs) {
-  std::vector<RunSummary> summaries;
+std::vector<view::RunSummary> summaries_of(const std::vector<std::string>& run_dirs) {
+  std::vector<view::RunSummary> summaries;
   for (const auto& run_dir : run_dirs) try {
-      summaries.push_back(summary_of(run_dir));
+      summaries.push_back(view::summary_of(run_dir));
     } catch (const Error& error) {
       log::warning(fmt::format("{}: {}", run_dir, error.what()));
     }
@@ -137,13 +126,13 @@ std::vector<RunSummary> summaries_of(const std::vector<std::string>& run_dirs) {
 }
 
 ExitCode result_of_storage(const std::string& storage, bool json) {
-  const auto run_dirs = run_dirs_in(storage);
+  const auto run_dirs = view::run_dirs_in(storage);
   if (run_dirs.empty())
     throw UsageError(storage + " is neither a run directory (run.json) nor a folder with run directories in it");
   const auto runs = summaries_of(run_dirs);
   if (json) {
     auto all = Json::array();
-    for (const auto& run : runs) all.push_back(as_json(run));
+    for (const auto& run : runs) all.push_back(view::as_json(run));
     fmt::print("{}\n", all.dump(2));
   } else {
     fmt::print("{}", comparison_of(runs));
@@ -159,9 +148,9 @@ ExitCode result_command(std::span<const std::string> words) {
                                                  .usage = std::string(result_usage)});
   const auto path = std::filesystem::absolute(arguments.operands[0]).lexically_normal().string();
   if (!io::exists(std::filesystem::path(path) / "run.json")) return result_of_storage(path, arguments.has("json"));
-  const auto summary = summary_of(path);
+  const auto summary = view::summary_of(path);
   if (arguments.has("json"))
-    fmt::print("{}\n", as_json(summary).dump(2));
+    fmt::print("{}\n", view::as_json(summary).dump(2));
   else
     print_run(summary);
   return ExitCode::finished;

@@ -27,7 +27,7 @@ const Section metrics{
         key(&MetricsKeys::detailed,
             {.key = "metrics.detailed",
              .default_value = "false",
-             .help = "adds _date, _hostname, _node_ip, _pid, _time_total_s, _time_startup_s, _time_checkpoint_s, "
+             .help = "adds _date, _hostname, _node_ip, _pid, _step, _time_total_s, _time_startup_s, _time_checkpoint_s, "
                      "_time_data_s, _time_data_STAGE_s, "
                      "_goodput to every report"}),
         key(&MetricsKeys::every_report,

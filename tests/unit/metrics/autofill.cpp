@@ -43,15 +43,17 @@ TEST_CASE("the detailed keys are there when asked for; the total time goes on af
   Record record{3, {}};
   autofill.fill(
       record, {1002, 1800000000},
-      {.startup_s = 5, .checkpoint_s = 1, .data_s = 2, .data_stages = {{"storage", 1.5}}, .total_s = 10, .steps_s = 4});
+      {.startup_s = 5, .checkpoint_s = 1, .data_s = 2, .data_stages = {{"storage", 1.5}}, .total_s = 10, .steps_s = 4}, 56);
   CHECK(keys(record) == std::vector<std::string>{"_timestamp", "_time_this_iter_s", "_training_iteration", "_date",
-                                                 "_hostname", "_node_ip", "_pid", "_time_total_s", "_time_startup_s",
-                                                 "_time_checkpoint_s", "_time_data_s", "_time_data_storage_s", "_goodput"});
+                                                 "_hostname", "_node_ip", "_pid", "_step", "_time_total_s",
+                                                 "_time_startup_s", "_time_checkpoint_s", "_time_data_s",
+                                                 "_time_data_storage_s", "_goodput"});
   CHECK(get<double>(record, "_time_startup_s") == 5);
   CHECK(get<double>(record, "_time_checkpoint_s") == 1);
   CHECK(get<double>(record, "_time_data_s") == 2);
   CHECK(get<double>(record, "_goodput") == 0.4);
   CHECK(get<double>(record, "_time_total_s") == 17);
+  CHECK(get<std::int64_t>(record, "_step") == 56);
   CHECK(get<std::int64_t>(record, "_pid") == getpid());
   CHECK(get<std::string>(record, "_hostname") == trainrt::host_name());
   CHECK(std::regex_match(get<std::string>(record, "_node_ip"), std::regex(R"((\d+\.){3}\d+)")));

@@ -10,7 +10,7 @@
 #include "rundir/goodput.hpp"
 #include "rundir/run_record.hpp"
 
-namespace trainrt::cli {
+namespace trainrt::view {
 
 /// How a run stands, as its directory tells.
 struct RunSummary {
@@ -33,10 +33,13 @@ struct RunSummary {
 /// Reads the run directory. UsageError if it has no run.json.
 RunSummary summary_of(const std::string& run_dir);
 
+/// The run directories in a folder, by name. UsageError if it cannot be listed.
+std::vector<std::string> run_dirs_in(const std::string& folder);
+
 /// "87.5 %", or "unknown".
 std::string goodput_text(const rundir::TimeAccount& account);
 
 /// For programs.
 nlohmann::ordered_json as_json(const RunSummary& summary);
 
-}  // namespace trainrt::cli
+}  // namespace trainrt::view

@@ -1,7 +1,8 @@
-#include "cli/run_summary.hpp"
+#include "view/run_summary.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -9,12 +10,13 @@
 
 #include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/names.hpp"
+#include "io/file.hpp"
 #include "metrics/record_json.hpp"
 #include "metrics/result_log.hpp"
 #include "rundir/attempt_files.hpp"
 #include "rundir/run_evidence.hpp"
 
-namespace trainrt::cli {
+namespace trainrt::view {
 
 using Json = nlohmann::ordered_json;
 
@@ -104,6 +106,16 @@ RunSummary summary_of(const std::string& run_dir) {
   return run;
 }
 
+std::vector<std::string> run_dirs_in(const std::string& folder) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+    if (io::exists(entry.path() / "run.json")) found.push_back(entry.path());
+  if (error) throw UsageError(fmt::format("'{}' cannot be listed: {}", folder, error.message()));
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 std::string goodput_text(const rundir::TimeAccount& account) {
   const auto goodput = account.goodput();
   return goodput ? fmt::format("{:.1f} %", 100 * *goodput) : "unknown";
@@ -136,4 +148,4 @@ Json as_json(const RunSummary& run) {
           {"time", as_json(rundir::sum_of(run.accounts))}};
 }
 
-}  // namespace trainrt::cli
+}  // namespace trainrt::view
