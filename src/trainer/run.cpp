@@ -213,7 +213,7 @@ RunOutcome run_attempt(const config::RunSpec& spec, const TrainCall& function, l
   Session session(spec, launch.world(), communicator,
                   {start.attempt, start.run_id, place.files.private_dir(), meter, start.callbacks, start.earlier,
                    records != nullptr ? failure_history(spec) : FailureHistory{}, records != nullptr ? &lease : nullptr,
-                   function.metadata, start.workers, std::move(start.datasets), std::move(start.shares)});
+                   function.metadata, start.workers, std::move(start.datasets), std::move(start.shares), start.nodes});
   std::optional<FailureListener> listener;
   if (records != nullptr && start.callbacks.presence().any) listener.emplace(place.files.private_dir(), start.callbacks);
   const watch::CrashPlace crash_place(crash_files(place, communicator.rank()), start.attempt, communicator.rank(),

@@ -11,6 +11,7 @@
 #include "core/fault_point.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
+#include "rundir/attempt_files.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/reporter.hpp"
 
@@ -28,12 +29,13 @@ Session::Session(const config::RunSpec& spec, const World& world, Communicator& 
       attempt_(std::move(attempt)),
       reporter_(
           trainer::make_reporter(spec, {spec.run_dir, attempt_.private_dir}, communicator.rank(), attempt_.callbacks)),
-      vote_(communicator),
-      datasets_(spec_, communicator, attempt_.workers, attempt_.datasets, attempt_.shares),
+      vote_(communicator_),
+      datasets_(spec_, communicator_, attempt_.workers, attempt_.datasets, attempt_.shares),
+      speeds_(communicator_, datasets_, {spec_.run_dir + "/" + rundir::step_times_name(attempt_.number), attempt_.nodes}),
       iteration_at_s_(monotonic_seconds()),
       stops_(spec, attempt_.lease),
-      replicas_(spec_, communicator),
-      saves_({spec_, attempt_, *reporter_, stops_.margin(), life_, replicas_}, world, communicator) {
+      replicas_(spec_, communicator_),
+      saves_({spec_, attempt_, *reporter_, stops_.margin(), life_, replicas_}, world, communicator_) {
   progress_.ranks = communicator.size();
   progress_.seed = static_cast<std::int64_t>(spec.run.seed);
   if (!world.gpus.empty() && spec.train.program.empty()) datasets_.pin_for(device::runtime());
@@ -118,6 +120,8 @@ void Session::step() {
   life_.progress(progress_.step, Phase::training);
   communicator_.at_step(progress_.step);
   const auto outcome = vote_.finish();
+  speeds_.end_step(progress_.step);
+  stepped_ = true;
   saves_.advance(outcome.saves);
   if (replicas_.is_due_at(progress_.step)) compare_replicas();
   obey(outcome, spec_.checkpoint.every.due_at_step(progress_.step));
@@ -126,6 +130,7 @@ void Session::step() {
 
 void Session::compare_replicas() {
   const rundir::Meter::Stall stall(attempt_.meter);
+  const trainer::SpeedWatch::At at(speeds_, watch::Work::save);
   const InPhase comparing(life_, Phase::checkpoint);
   saves_.finish();  // it may be written from what is brought up to date now
   state_.bring_up_to_date();
@@ -158,10 +163,12 @@ void Session::report(const Metrics& metrics, const ReportOptions& options, const
   throw_if_stopped();
   fault_point("report");
   attempt_.meter.spoke();
+  const trainer::SpeedWatch::At at(speeds_, watch::Work::report);
   warn_of_unread_keys("its first report");
   life_.progress(progress_.step, Phase::training);
   if (!reports_begun_) begin_reports(0);
   const auto earlier = vote_.finish();
+  if (!std::exchange(stepped_, false)) speeds_.end_step(progress_.step);
   auto outcome =
       vote_.now(ballot(directory), options.of_first_rank ? StopVote::Call::report_of_first : StopVote::Call::report);
   std::optional<Given> given;

@@ -23,6 +23,7 @@
 #include "trainer/replica_watch.hpp"
 #include "trainer/reporter.hpp"
 #include "trainer/run_datasets.hpp"
+#include "trainer/speed_watch.hpp"
 #include "trainer/stop_reasons.hpp"
 #include "trainer/stop_vote.hpp"
 #include "watch/life_signs.hpp"
@@ -142,13 +143,14 @@ class Session {
 
   config::RunSpec spec_;
   World world_;
-  Communicator& communicator_;
+  comm::TimedCommunicator communicator_;
   trainer::AttemptInfo attempt_;
   std::unique_ptr<trainer::Reporter> reporter_;
   trainer::StopVote vote_;
 
   std::set<std::string> read_keys_;
   trainer::RunDatasets datasets_;
+  trainer::SpeedWatch speeds_;
   watch::LifeSigns life_;
   bool attached_ = false;
   bool attached_empty_ = false;      // a State that holds nothing
@@ -161,6 +163,7 @@ class Session {
   double synced_at_s_ = 0;                      // monotonic: when what was observed was last made durable
   bool reports_begun_ = false;
   bool reported_ = false;  // in this attempt
+  bool stepped_ = false;   // since the last report
   batch::StopCause stopped_by_ = batch::no_stop;
   bool warned_ = false;
   bool score_warned_ = false;

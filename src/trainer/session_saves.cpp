@@ -24,6 +24,7 @@ trainer::CheckpointCycle::Content Session::content(const Given* reported) const 
 }
 
 void Session::save(const Given* reported) try {
+  const trainer::SpeedWatch::At at(speeds_, watch::Work::save);
   saves_.start(content(reported));
 } catch (const checkpoint::GivenUnreadable& error) {
   throw AgreedError(error.what(), error.code());
