@@ -32,7 +32,7 @@ struct AttemptInfo {
   int workers = 0;    ///< of an elastic run: that a global batch is made for; 0: as many as there are ranks
   Listings datasets;  ///< of all [data.NAME]
   NodeShares shares;
-  std::vector<std::string> nodes = {};  ///< of each rank, for messages
+  std::vector<std::string> hosts = {};  ///< of each rank, for messages
 };
 
 }  // namespace trainrt::trainer

@@ -213,12 +213,13 @@ RunOutcome run_attempt(const config::RunSpec& spec, const TrainCall& function, l
   Session session(spec, launch.world(), communicator,
                   {start.attempt, start.run_id, place.files.private_dir(), meter, start.callbacks, start.earlier,
                    records != nullptr ? failure_history(spec) : FailureHistory{}, records != nullptr ? &lease : nullptr,
-                   function.metadata, start.workers, std::move(start.datasets), std::move(start.shares), start.nodes});
+                   function.metadata, start.workers, std::move(start.datasets), std::move(start.shares),
+                   hosts_of_ranks(launch.world(), start.nodes)});
   std::optional<FailureListener> listener;
   if (records != nullptr && start.callbacks.presence().any) listener.emplace(place.files.private_dir(), start.callbacks);
   const watch::CrashPlace crash_place(crash_files(place, communicator.rank()), start.attempt, communicator.rank(),
                                       session.life(), end_of_step_after_crash(launch));
-  const auto hang_watch = watch_for_hangs(place, function, session, launch, start.nodes);
+  const auto hang_watch = watch_for_hangs(place, function, session, launch, hosts_of_ranks(launch.world(), start.nodes));
   start.start_watch.reset();
   try {
     call_train_function(place, function, session, launch, meter, start.pause_s);

@@ -31,7 +31,8 @@ Session::Session(const config::RunSpec& spec, const World& world, Communicator& 
           trainer::make_reporter(spec, {spec.run_dir, attempt_.private_dir}, communicator.rank(), attempt_.callbacks)),
       vote_(communicator_),
       datasets_(spec_, communicator_, attempt_.workers, attempt_.datasets, attempt_.shares),
-      speeds_(communicator_, datasets_, {spec_.run_dir + "/" + rundir::step_times_name(attempt_.number), attempt_.nodes}),
+      speeds_(communicator_, {spec_.run_dir + "/" + rundir::step_times_name(attempt_.number), attempt_.hosts,
+                              [this] { return datasets_.waited_s(); }}),
       iteration_at_s_(monotonic_seconds()),
       stops_(spec, attempt_.lease),
       replicas_(spec_, communicator_),
@@ -120,12 +121,12 @@ void Session::step() {
   life_.progress(progress_.step, Phase::training);
   communicator_.at_step(progress_.step);
   const auto outcome = vote_.finish();
-  speeds_.end_step(progress_.step);
   stepped_ = true;
   saves_.advance(outcome.saves);
   if (replicas_.is_due_at(progress_.step)) compare_replicas();
   obey(outcome, spec_.checkpoint.every.due_at_step(progress_.step));
   vote_.start(ballot(), StopVote::Call::step);
+  speeds_.end_step(progress_.step);
 }
 
 void Session::compare_replicas() {
@@ -168,7 +169,6 @@ void Session::report(const Metrics& metrics, const ReportOptions& options, const
   life_.progress(progress_.step, Phase::training);
   if (!reports_begun_) begin_reports(0);
   const auto earlier = vote_.finish();
-  if (!std::exchange(stepped_, false)) speeds_.end_step(progress_.step);
   auto outcome =
       vote_.now(ballot(directory), options.of_first_rank ? StopVote::Call::report_of_first : StopVote::Call::report);
   std::optional<Given> given;
@@ -196,6 +196,7 @@ void Session::report(const Metrics& metrics, const ReportOptions& options, const
   fault_point("reported");
   saves_.advance(outcome.saves);
   obey(outcome, spec_.checkpoint.every.due_at_report(progress_.iteration), given ? &*given : nullptr);
+  if (!std::exchange(stepped_, false)) speeds_.end_step(progress_.step);
 }
 
 /// Whether one of rank 0's callbacks ends the run, or pauses it. Collective.

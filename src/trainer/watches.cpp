@@ -24,16 +24,22 @@ watch::CrashFiles crash_files(const AttemptPlace& place, int rank) {
           .error_aside = fmt::format("{}/error-rank-{:05}.txt", place.files.private_dir(), rank)};
 }
 
-watch::HangWatch watch_for_hangs(const AttemptPlace& place, const TrainCall& function, const Session& session,
-                                 launch::Launch& launch, const std::vector<std::string>& nodes) {
-  const auto& world = launch.world();
-  watch::HangWatch::Scene scene{
-      .run_dir = place.spec.run_dir, .folder = rundir::hang_folder(place.attempt), .rank = world.rank, .host_of_rank = {}};
-  std::map<int, std::string> host_of_node;  // nodes are named in the order of their lowest ranks
+std::vector<std::string> hosts_of_ranks(const World& world, const std::vector<std::string>& nodes) {
+  std::vector<std::string> hosts;
+  std::map<int, std::string> host_of_node;
   for (const int node : world.node_of_rank) {
     if (!host_of_node.contains(node)) host_of_node[node] = nodes.at(host_of_node.size());
-    scene.host_of_rank.push_back(host_of_node[node]);
+    hosts.push_back(host_of_node[node]);
   }
+  return hosts;
+}
+
+watch::HangWatch watch_for_hangs(const AttemptPlace& place, const TrainCall& function, const Session& session,
+                                 launch::Launch& launch, std::vector<std::string> hosts) {
+  watch::HangWatch::Scene scene{.run_dir = place.spec.run_dir,
+                                .folder = rundir::hang_folder(place.attempt),
+                                .rank = launch.world().rank,
+                                .host_of_rank = std::move(hosts)};
   return {{place.spec.failure.hang_timeout, place.spec.failure.collective_timeout_s},
           std::move(scene),
           session.life(),

@@ -19,9 +19,12 @@ std::function<void(int)> end_of_step_after_crash(launch::Launch& launch);
 /// Where a crash of this rank is written down.
 watch::CrashFiles crash_files(const AttemptPlace& place, int rank);
 
-/// Watches the calling thread, the train thread, until it is destroyed; all of these must live longer. `nodes`: their
-/// names, in the order of their lowest ranks.
+/// The host of each rank. `nodes`: their names, in the order of their lowest ranks.
+std::vector<std::string> hosts_of_ranks(const World& world, const std::vector<std::string>& nodes);
+
+/// Watches the calling thread, the train thread, until it is destroyed; all of these must live longer. `hosts`: of each
+/// rank.
 watch::HangWatch watch_for_hangs(const AttemptPlace& place, const TrainCall& function, const Session& session,
-                                 launch::Launch& launch, const std::vector<std::string>& nodes);
+                                 launch::Launch& launch, std::vector<std::string> hosts);
 
 }  // namespace trainrt::trainer

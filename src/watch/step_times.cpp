@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <numeric>
+
+#include <fmt/format.h>
+
+#include "core/text.hpp"
 
 namespace trainrt::watch {
 
@@ -14,6 +17,7 @@ constexpr double least_share = 0.01;    // of a step
 constexpr double least_deviations = 5;  // standard errors of a median
 /// Of a normal distribution: standard deviation by median distance, and standard error of a median by that of a mean.
 constexpr double deviation_by_spread = 1.4826, median_by_mean = 1.2533;
+constexpr std::size_t enough_rare = 3;  // reports or saves, for a median
 
 /// The lower one of two: of two ranks the faster one.
 float median_of(std::vector<float>& values) {
@@ -31,24 +35,66 @@ float median(const Range& range, Field field) {
 }
 
 Work largest_excess(const WindowTimes& slow, std::span<const WindowTimes> ranks) {
-  std::array<float, work_count> excess{};
-  for (std::size_t work = 0; work < work_count; ++work)
-    excess[work] = slow.work[work] - median(ranks, [&](const WindowTimes& rank) { return rank.work[work]; });
-  return static_cast<Work>(std::ranges::max_element(excess) - excess.begin());
+  const auto excess = [&](Work work) {
+    return slow.of(work) - median(ranks, [&](const WindowTimes& rank) { return rank.of(work); });
+  };
+  return std::ranges::max({Work::input, Work::forward, Work::backward, Work::save}, {}, excess);
+}
+
+/// Names of processes may hold anything.
+std::string name_in(std::span<const char> room) {
+  const auto lines = printable_lines(std::string(room.begin(), std::ranges::find(room, '\0')));
+  return lines.empty() ? "" : lines.front();
 }
 
 }  // namespace
 
-float StepTime::own() const { return std::accumulate(work.begin(), work.end(), 0.F); }
+std::string reasons_in(const NodeFacts& facts) {
+  std::string text;
+  if (facts.clock_ghz > 0 && facts.clock_ghz < 0.9F * facts.full_clock_ghz)
+    text += fmt::format("; clock {:.1f} GHz of {:.1f}", facts.clock_ghz, facts.full_clock_ghz);
+  if (facts.throttled > 0)
+    text += facts.celsius > 0 ? fmt::format("; its CPU is throttled, at {:.0f} degrees Celsius", facts.celsius)
+                              : "; its CPU is throttled";
+  if (facts.stolen >= 0.05F)
+    text += fmt::format("; the hypervisor took {:.0f} % of the node's CPU time", 100 * facts.stolen);
+  if (facts.other_share >= 0.05F)
+    text += fmt::format("; '{}' took {:.0f} % of its CPU", name_in(facts.other), 100 * facts.other_share);
+  else if (facts.preempted >= 20)
+    text += fmt::format("; other processes took its CPU {:.0f} times a second", facts.preempted);
+  if (facts.swapped >= 10) text += fmt::format("; the node reads {:.0f} pages a second from its swap", facts.swapped);
+  if (facts.major_faults >= 5)
+    text += fmt::format("; {:.0f} page faults a second were read from the disk", facts.major_faults);
+  if (facts.remote_memory >= 0.2F)
+    text += fmt::format("; {:.0f} % of its memory lies on another NUMA node", 100 * facts.remote_memory);
+  return text;
+}
 
-WindowTimes window_of(std::span<StepTime> steps) {
+void WindowMaker::take(Rare& rare, std::span<const StepTime> steps, Work work) {
+  for (const auto& step : steps)
+    if (step.of(work) > 0) rare.seconds.push_back(step.of(work));
+  rare.steps += steps.size();
+  if (rare.seconds.size() < enough_rare) return;
+  const auto number = static_cast<float>(rare.seconds.size());
+  rare.share = median_of(rare.seconds) * number / static_cast<float>(rare.steps);
+  rare.seconds.clear();
+  rare.steps = 0;
+}
+
+WindowTimes WindowMaker::window_of(std::span<StepTime> steps) {
   WindowTimes window;
   if (steps.empty()) return window;
-  for (std::size_t work = 0; work < work_count; ++work)
-    window.work[work] = median(steps, [&](const StepTime& step) { return step.work[work]; });
-  window.own = median(steps, &StepTime::own);
+  take(reports_, steps, Work::report);
+  take(saves_, steps, Work::save);
+  const auto at = [&](Work work) -> float& { return window.work[static_cast<std::size_t>(work)]; };
+  for (const auto work : {Work::input, Work::forward, Work::backward})
+    at(work) = median(steps, [&](const StepTime& step) { return step.of(work); });
+  at(Work::report) = reports_.share;
+  at(Work::save) = saves_.share;
+  const auto steady = median(steps, &StepTime::steady);
+  window.own = steady + saves_.share;
   window.waits = median(steps, [](const StepTime& step) { return step.waits; });
-  window.spread = median(steps, [&](const StepTime& step) { return std::abs(step.own() - window.own); });
+  window.spread = median(steps, [&](const StepTime& step) { return std::abs(step.steady() - steady); });
   window.steps = static_cast<std::int32_t>(steps.size());
   return window;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,24 +30,57 @@ struct StepTime {
   std::array<float, work_count> work{};
   float waits = 0;  ///< in collectives: for other ranks, and for bytes
 
-  float own() const;  ///< all of its work
+  float& of(Work kind) { return work[static_cast<std::size_t>(kind)]; }
+  float of(Work kind) const { return work[static_cast<std::size_t>(kind)]; }
+  float steady() const { return of(Work::input) + of(Work::forward) + of(Work::backward); }
 };
 
-/// What the steps of a window took on one rank. Plain data, which ranks send to each other.
-struct WindowTimes {
-  std::array<float, work_count> work{};  ///< medians over the steps; so are the next two
-  float own = 0, waits = 0;
-  float spread = 0;  ///< of own: the median distance from its median
-  std::int32_t steps = 0;
-  /// What the thread, and its node, saw in that time.
-  float preempted = 0;                      ///< times a second that another process took its CPU
-  float major_faults = 0;                   ///< pages that had to be read, a second
+/// What may slow a rank down, as its node knows it; 0: it does not, or nobody has looked.
+struct NodeFacts {
+  float preempted = 0;                      ///< times a second that another process took the thread's CPU
+  float major_faults = 0;                   ///< pages that had to be read for the thread, a second
   float stolen = 0;                         ///< share of the node's CPU time that its hypervisor gave to others
-  float clock_ghz = 0, full_clock_ghz = 0;  ///< of its CPU; 0: not looked at, or not known
+  float swapped = 0;                        ///< pages that the node took from its swap, a second
+  float clock_ghz = 0, full_clock_ghz = 0;  ///< of the thread's CPU
+  float throttled = 0;                      ///< times that CPU was slowed down because it was hot
+  float celsius = 0;                        ///< of the hottest sensor of the node
+  float remote_memory = 0;                  ///< share of the process's memory that lies on another NUMA node
+  float other_share = 0;                    ///< of a CPU, that the other process took which took most of the thread's CPU
+  std::array<char, 16> other{};             ///< its name, ended by a zero
 };
 
-/// Medians, of which a single slow step moves none. `steps` is put into another order. Pure.
-WindowTimes window_of(std::span<StepTime> steps);
+/// "; clock 1.2 GHz of 3.1; ...": those that explain a slow rank; "" if none does. Pure.
+std::string reasons_in(const NodeFacts& facts);
+
+/// What the steps of a window took on one rank, in seconds. Plain data, which ranks send to each other.
+struct WindowTimes {
+  std::array<float, work_count> work{};  ///< medians over the steps; of reports and saves, which most steps lack, the
+                                         ///< median one's share of a step
+  float own = 0;                         ///< all but the reports, of which rank 0 writes the files
+  float waits = 0;                       ///< median
+  float spread = 0;                      ///< of the steps' own times: the median distance from their median
+  std::int32_t steps = 0;
+  NodeFacts facts;
+
+  float of(Work kind) const { return work[static_cast<std::size_t>(kind)]; }
+};
+
+/// Makes windows of steps. Medians throughout: a single slow step moves none. It remembers how long the last reports and
+/// saves took, of which a window may have none.
+class WindowMaker {
+ public:
+  /// `steps` are put into another order.
+  WindowTimes window_of(std::span<StepTime> steps);
+
+ private:
+  struct Rare {
+    std::vector<float> seconds;  ///< since the last time there were enough
+    std::size_t steps = 0;
+    float share = 0;  ///< of a step
+  };
+  static void take(Rare& rare, std::span<const StepTime> steps, Work work);
+  Rare reports_, saves_;
+};
 
 /// A rank that holds the others up.
 struct SlowRank {

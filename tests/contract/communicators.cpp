@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "comm/gpu_backend.hpp"
+#include "comm/timed_communicator.hpp"
 #include "support/communicator_contract.hpp"
 #include "support/ranks.hpp"
 
@@ -21,6 +22,29 @@ TEST_CASE("self and thread keep the contract of a communicator on 1 to 8 ranks")
     CHECK(findings.empty());
     if (!findings.empty()) WARN(findings);
   }
+}
+
+TEST_CASE("a communicator that measures its calls keeps the contract, and its parts count as well") {
+  std::mutex mutex;
+  std::string findings;
+  double in_calls_s = 0, in_parts_s = 0;
+  test::run_ranks(3, [&](Communicator& inner) {
+    comm::TimedCommunicator communicator(inner);
+    const auto found = test::communicator_findings(communicator);
+    const auto before_s = communicator.times().seconds;
+    const auto part = communicator.split(0, communicator.rank());
+    if (part->rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    communicator.begin_step();
+    part->barrier();
+    const std::lock_guard lock(mutex);
+    findings += found;
+    if (communicator.times().first_call_s < 0) findings += "no first call; ";
+    in_calls_s = std::max(in_calls_s, before_s);
+    in_parts_s = std::max(in_parts_s, communicator.times().seconds - before_s);
+  });
+  CHECK(findings == "");
+  CHECK(in_calls_s > 0);
+  CHECK(in_parts_s > 0.015);
 }
 
 TEST_CASE("every backend that serves one rank alone keeps the contract, and answers to its name") {

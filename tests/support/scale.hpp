@@ -110,14 +110,14 @@ class ScaleRun {
   }
 
   void begin(const CountingCommunicator& communicator) {
+    of_rank_0_ = &communicator;
     before_ = communicator.tally();
     since_ = Clock::now();
   }
   void note(Context& ctx, const char* name) {
     if (ctx.world_rank() != 0) return;
-    const auto& communicator = dynamic_cast<const CountingCommunicator&>(ctx.communicator());
-    operations_[name] = {communicator.tally() - before_, std::chrono::duration<double>(Clock::now() - since_).count()};
-    begin(communicator);
+    operations_[name] = {of_rank_0_->tally() - before_, std::chrono::duration<double>(Clock::now() - since_).count()};
+    begin(*of_rank_0_);
   }
 
   void train(Context& ctx) {
@@ -154,6 +154,7 @@ class ScaleRun {
   std::string folder_;
   config::RunSpec spec_;
   std::map<std::string, Operation> operations_;
+  const CountingCommunicator* of_rank_0_ = nullptr;
   Tally before_;
   Clock::time_point since_;
 };

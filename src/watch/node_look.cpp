@@ -1,0 +1,174 @@
+#include "watch/node_look.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <optional>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "core/host.hpp"
+#include "core/options.hpp"
+
+namespace trainrt::watch {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The numbers of the first line of /proc/stat: user nice system idle iowait irq softirq steal (proc(5)), in ticks.
+std::vector<double> ticks_of_node(const std::string& root) {
+  std::ifstream file(root + "/proc/stat");
+  std::string word;
+  file >> word;
+  std::vector<double> ticks;
+  for (double number = 0; ticks.size() < 8 && file >> number;) ticks.push_back(number);
+  return ticks;
+}
+
+/// A line "NAME NUMBER" of /proc/vmstat.
+double number_named(const std::string& path, std::string_view name) {
+  std::ifstream file(path);
+  std::string word;
+  for (double number = 0; file >> word >> number;)
+    if (word == name) return number;
+  return 0;
+}
+
+double number_in(const std::string& path) {
+  double number = 0;
+  std::ifstream(path) >> number;
+  return number;
+}
+
+template <class Use>
+void for_each_entry(const std::string& folder, Use use) {
+  std::error_code none;
+  for (fs::directory_iterator entry(folder, none), end; !none && entry != end; entry.increment(none))
+    use(entry->path().filename().string());
+}
+
+/// What /proc/PID/stat says from its third field on; the name before it may hold anything.
+std::pair<std::string, std::vector<std::string>> stat_of(const std::string& path) {
+  std::ifstream file(path);
+  std::string text;
+  std::getline(file, text);
+  const auto open = text.find('('), close = text.rfind(')');
+  if (open == std::string::npos || close == std::string::npos || close < open) return {};
+  std::istringstream rest(text.substr(close + 1));
+  std::vector<std::string> fields;
+  for (std::string word; rest >> word;) fields.push_back(word);
+  return {text.substr(open + 1, close - open - 1), std::move(fields)};
+}
+
+std::optional<int> process_number(const std::string& name) {
+  const auto number = parse_integer(name);
+  return number && *number > 0 && *number <= 1 << 30 ? std::optional(static_cast<int>(*number)) : std::nullopt;
+}
+
+}  // namespace
+
+NodeLook::NodeLook(std::string root) : root_(std::move(root)), last_(count()) {}
+
+NodeLook::Counts NodeLook::count() const {
+  rusage used{};
+  getrusage(RUSAGE_THREAD, &used);
+  const auto ticks = ticks_of_node(root_);
+  return {.at_s = monotonic_seconds(),
+          .preempted = static_cast<double>(used.ru_nivcsw),
+          .major_faults = static_cast<double>(used.ru_majflt),
+          .stolen = ticks.size() == 8 ? ticks[7] : 0,
+          .all = std::accumulate(ticks.begin(), ticks.end(), 0.0),
+          .swapped = number_named(root_ + "/proc/vmstat", "pswpin")};
+}
+
+NodeFacts NodeLook::look(bool closely) {
+  const auto now = count();
+  const auto seconds = std::max(now.at_s - last_.at_s, 1e-9);
+  const auto a_second = [&](double Counts::*field) { return static_cast<float>((now.*field - last_.*field) / seconds); };
+  NodeFacts facts;
+  facts.preempted = a_second(&Counts::preempted);
+  facts.major_faults = a_second(&Counts::major_faults);
+  facts.swapped = a_second(&Counts::swapped);
+  if (now.all > last_.all) facts.stolen = static_cast<float>((now.stolen - last_.stolen) / (now.all - last_.all));
+  last_ = now;
+  if (!closely) return facts;
+  look_at_cpu(facts);
+  look_at_others(facts);
+  facts.remote_memory = remote_memory();
+  return facts;
+}
+
+void NodeLook::look_at_cpu(NodeFacts& facts) {
+  const auto cpu = fmt::format("{}/sys/devices/system/cpu/cpu{}", root_, sched_getcpu());
+  facts.clock_ghz = static_cast<float>(number_in(cpu + "/cpufreq/scaling_cur_freq") / 1e6);
+  facts.full_clock_ghz = static_cast<float>(number_in(cpu + "/cpufreq/cpuinfo_max_freq") / 1e6);
+  const auto throttled = number_in(cpu + "/thermal_throttle/core_throttle_count");
+  const auto before = std::exchange(throttled_, throttled);
+  if (before >= 0) facts.throttled = static_cast<float>(std::max(throttled - before, 0.0));
+  facts.celsius = hottest();
+}
+
+float NodeLook::hottest() const {
+  double hottest = 0;  // sysfs has thousandths of a degree
+  for_each_entry(root_ + "/sys/class/thermal", [&](const std::string& zone) {
+    hottest = std::max(hottest, number_in(root_ + "/sys/class/thermal/" + zone + "/temp"));
+  });
+  return static_cast<float>(hottest / 1000);
+}
+
+std::map<int, NodeLook::Process> NodeLook::processes_on(int cpu) const {
+  constexpr std::size_t user = 11, system = 12, processor = 36;  // fields 14, 15 and 39 of proc(5), from the third on
+  const auto tick_s = 1 / static_cast<double>(sysconf(_SC_CLK_TCK));
+  std::map<int, Process> found;
+  for_each_entry(root_ + "/proc", [&](const std::string& name) {
+    const auto pid = process_number(name);
+    if (!pid || *pid == getpid()) return;
+    const auto [command, fields] = stat_of(root_ + "/proc/" + name + "/stat");
+    if (fields.size() <= processor || fields[processor] != std::to_string(cpu)) return;
+    found[*pid] = {command, tick_s * (parse_real(fields[user]).value_or(0) + parse_real(fields[system]).value_or(0))};
+  });
+  return found;
+}
+
+void NodeLook::look_at_others(NodeFacts& facts) {
+  const auto now_s = monotonic_seconds();
+  const auto seconds = now_s - std::exchange(others_at_s_, now_s);
+  const auto before = std::exchange(others_, processes_on(sched_getcpu()));
+  for (const auto& [pid, process] : others_) {
+    const auto known = before.find(pid);
+    if (known == before.end()) continue;
+    const auto share = static_cast<float>((process.cpu_s - known->second.cpu_s) / std::max(seconds, 1e-9));
+    if (share <= facts.other_share) continue;
+    facts.other_share = share;
+    facts.other = {};
+    std::copy_n(process.name.begin(), std::min(process.name.size(), facts.other.size() - 1), facts.other.begin());
+  }
+}
+
+/// Of proc(5)'s numa_maps: pages are listed as N0=12 N1=3, by node.
+float NodeLook::remote_memory() const {
+  unsigned cpu = 0, own = 0;
+  if (!fs::exists(root_ + "/sys/devices/system/node/node1") || getcpu(&cpu, &own) != 0) return 0;
+  std::ifstream file(root_ + "/proc/self/numa_maps");
+  double here = 0, all = 0;
+  for (std::string word; file >> word;) {
+    const auto equals = word.find('=');
+    if (word.size() < 4 || word[0] != 'N' || equals == std::string::npos) continue;
+    const auto node = parse_integer(word.substr(1, equals - 1));
+    const auto pages = parse_real(word.substr(equals + 1));
+    if (!node || !pages) continue;
+    all += *pages;
+    if (*node == static_cast<std::int64_t>(own)) here += *pages;
+  }
+  return all > 0 ? static_cast<float>(1 - here / all) : 0;
+}
+
+}  // namespace trainrt::watch

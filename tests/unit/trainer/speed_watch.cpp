@@ -1,0 +1,179 @@
+// Who holds the others up, with ranks as threads that sleep as long as their work would take.
+#include "trainer/speed_watch.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include <fmt/format.h>
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "core/host.hpp"
+#include "support/ranks.hpp"
+#include "support/scratch.hpp"
+
+using namespace trainrt;
+using namespace trainrt::test;
+using trainer::SpeedWatch;
+using watch::Work;
+using Json = nlohmann::json;
+
+namespace {
+
+constexpr int ranks = 4;
+
+/// The work of a rank in each step, in ms, and what is planted on one rank.
+struct Plan {
+  std::map<Work, double> work = {{Work::input, 1}, {Work::forward, 1.5}, {Work::backward, 1.5}, {Work::save, 10}};
+  int rank = -1;
+  Work planted = Work::forward;
+  double more = 0;  ///< ms
+  int save_every = 10;
+};
+
+class Rank {
+ public:
+  Rank(const Plan& plan, Communicator& inner, const std::string& log)
+      : plan_(plan),
+        communicator_(inner),
+        watch_(communicator_, {log, {"n1", "n1", "n2", "n2"}, [this] { return input_s_; }}) {}
+
+  void step(int number) {
+    const auto began_s = monotonic_seconds();
+    work(Work::input);
+    input_s_ += monotonic_seconds() - began_s;
+    work(Work::forward);
+    communicator_.barrier();
+    work(Work::backward);
+    communicator_.barrier();
+    if (number % plan_.save_every == 0) {
+      const SpeedWatch::At report(watch_, Work::report);
+      communicator_.barrier();
+      const SpeedWatch::At at(watch_, Work::save);
+      work(Work::save);
+      communicator_.barrier();
+    }
+    watch_.end_step(number);
+  }
+  const SpeedWatch& watch() const { return watch_; }
+
+ private:
+  void work(Work kind) const {
+    const bool is_planted = communicator_.rank() == plan_.rank && kind == plan_.planted;
+    const double ms = plan_.work.at(kind) + (is_planted ? plan_.more : 0);
+    std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(ms));
+  }
+
+  const Plan& plan_;
+  comm::TimedCommunicator communicator_;
+  double input_s_ = 0;
+  SpeedWatch watch_;
+};
+
+/// What all ranks find after so many steps; they must agree.
+std::optional<SpeedWatch::Finding> found_after(int steps, const Plan& plan, const std::string& log) {
+  std::mutex mutex;
+  std::vector<std::optional<SpeedWatch::Finding>> found;
+  std::vector<std::string> texts;
+  run_ranks(ranks, [&](Communicator& inner) {
+    Rank rank(plan, inner, log);
+    for (int step = 1; step <= steps; ++step) rank.step(step);
+    const std::lock_guard lock(mutex);
+    found.push_back(rank.watch().finding());
+    if (found.back()) texts.push_back(rank.watch().text_of(*found.back()));
+  });
+  for (const auto& each : found) {
+    REQUIRE(each.has_value() == found[0].has_value());
+    if (each) REQUIRE((each->slow.rank == found[0]->slow.rank && each->slow.work == found[0]->slow.work));
+  }
+  for (const auto& text : texts) REQUIRE(text == texts[0]);
+  return found[0];
+}
+
+std::vector<Json> lines_of(const std::string& path) {
+  std::vector<Json> lines;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) lines.push_back(Json::parse(line));
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("a rank whose input, forward, backward or save takes a fifth of a step longer is named after 50 steps") {
+  const Scratch scratch;
+  const std::map<Work, double> fifth = {{Work::input, 1.2}, {Work::forward, 1.2}, {Work::backward, 1.2}, {Work::save, 12}};
+  int at = 1;
+  for (const auto& [work, more] : fifth) {
+    Plan plan;
+    plan.rank = at = (at + 1) % ranks;
+    plan.planted = work;
+    plan.more = more;
+    INFO(name_of(work) << " on rank " << at);
+    const auto log = scratch / fmt::format("logs/steps-{}.jsonl", name_of(work));
+    const auto found = found_after(51, plan, log);  // the first step has the start in it, and does not count
+    REQUIRE(found);
+    CHECK(static_cast<int>(found->slow.rank) == plan.rank);
+    CHECK(found->slow.work == work);
+    CHECK(found->steps == 50);
+    CHECK(found->slow.ratio > 1.12);
+    CHECK(found->slow.ratio < 1.6);
+    const auto lines = lines_of(log);
+    REQUIRE(lines.size() == 1);
+    CHECK(lines[0]["step"] == 51);
+    CHECK(lines[0]["steps"] == 50);
+    CHECK(lines[0]["own_us"].size() == ranks);
+    CHECK(lines[0]["slow"]["rank"] == plan.rank);
+    CHECK(lines[0]["slow"]["work"] == std::string(name_of(work)));
+  }
+}
+
+TEST_CASE("of ranks that take as long as each other none is named") {
+  // The machine is shared: a window in which it held one thread back for all 50 steps is excluded by a second look.
+  const Scratch scratch;
+  auto found = found_after(151, {}, scratch / "logs/first.jsonl");
+  if (found) found = found_after(151, {}, scratch / "logs/second.jsonl");
+  CHECK_FALSE(found);
+  const auto line = lines_of(scratch / "logs/first.jsonl").at(0);
+  CHECK(line["work_us"]["input"].get<int>() >= 1000);
+  CHECK(line["work_us"]["forward"].get<int>() >= 1500);
+  CHECK(line["work_us"]["backward"].get<int>() >= 1500);
+  CHECK(line["work_us"]["save"].get<int>() >= 1000);
+}
+
+TEST_CASE("what the others do while they wait for the slow rank is not their own") {
+  const Scratch scratch;
+  Plan plan;
+  plan.rank = 3;
+  plan.more = 6;
+  REQUIRE(found_after(51, plan, scratch / "logs/steps.jsonl"));
+  const auto line = lines_of(scratch / "logs/steps.jsonl").at(0);
+  for (int rank = 0; rank < 3; ++rank) {
+    CHECK(line["waits_us"][static_cast<std::size_t>(rank)].get<int>() > 4000);
+    CHECK(line["own_us"][static_cast<std::size_t>(rank)].get<int>() < 9000);
+  }
+  CHECK(line["own_us"][3].get<int>() > 9500);
+}
+
+TEST_CASE("a rank alone has its steps measured, and is never slow") {
+  const Scratch scratch;
+  const Plan plan;
+  run_ranks(1, [&](Communicator& inner) {
+    Rank rank(plan, inner, scratch / "logs/steps.jsonl");
+    for (int step = 1; step <= 51; ++step) rank.step(step);
+    CHECK_FALSE(rank.watch().finding());
+  });
+  CHECK(lines_of(scratch / "logs/steps.jsonl").at(0)["own_us"].size() == 1);
+}
+
+TEST_CASE("a log that cannot be written stops nobody") {
+  const Scratch scratch;
+  std::ofstream(scratch / "logs") << "a file in the folder's place";
+  Plan plan;
+  plan.rank = 1;
+  plan.more = 3;
+  CHECK(found_after(51, plan, scratch / "logs/steps.jsonl"));
+}
