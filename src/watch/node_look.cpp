@@ -75,45 +75,57 @@ std::optional<int> process_number(const std::string& name) {
 
 }  // namespace
 
-NodeLook::NodeLook(std::string root) : root_(std::move(root)), last_(count()) {}
+NodeLook::NodeLook(std::string root) : root_(std::move(root)), thread_(count_of_thread()) {}
 
-NodeLook::Counts NodeLook::count() const {
+NodeLook::ThreadCounts NodeLook::count_of_thread() {
   rusage used{};
   getrusage(RUSAGE_THREAD, &used);
+  return {monotonic_seconds(), static_cast<double>(used.ru_nivcsw), static_cast<double>(used.ru_majflt)};
+}
+
+NodeLook::NodeCounts NodeLook::count_of_node() const {
   const auto ticks = ticks_of_node(root_);
   return {.at_s = monotonic_seconds(),
-          .preempted = static_cast<double>(used.ru_nivcsw),
-          .major_faults = static_cast<double>(used.ru_majflt),
           .stolen = ticks.size() == 8 ? ticks[7] : 0,
           .all = std::accumulate(ticks.begin(), ticks.end(), 0.0),
-          .swapped = number_named(root_ + "/proc/vmstat", "pswpin")};
+          .swapped = number_named(root_ + "/proc/vmstat", "pswpin"),
+          .throttled = number_in(
+              fmt::format("{}/sys/devices/system/cpu/cpu{}/thermal_throttle/core_throttle_count", root_, sched_getcpu()))};
 }
 
 NodeFacts NodeLook::look(bool closely) {
-  const auto now = count();
-  const auto seconds = std::max(now.at_s - last_.at_s, 1e-9);
-  const auto a_second = [&](double Counts::*field) { return static_cast<float>((now.*field - last_.*field) / seconds); };
+  const auto now = count_of_thread();
+  const auto last = std::exchange(thread_, now);
+  const auto seconds = std::max(now.at_s - last.at_s, 1e-9);
   NodeFacts facts;
-  facts.preempted = a_second(&Counts::preempted);
-  facts.major_faults = a_second(&Counts::major_faults);
-  facts.swapped = a_second(&Counts::swapped);
-  if (now.all > last_.all) facts.stolen = static_cast<float>((now.stolen - last_.stolen) / (now.all - last_.all));
-  last_ = now;
-  if (!closely) return facts;
+  facts.preempted = static_cast<float>((now.preempted - last.preempted) / seconds);
+  facts.major_faults = static_cast<float>((now.major_faults - last.major_faults) / seconds);
+  if (!closely) {
+    node_.reset();
+    return facts;
+  }
+  look_at_node(facts);
   look_at_cpu(facts);
-  look_at_others(facts);
-  facts.remote_memory = remote_memory();
   return facts;
 }
 
-void NodeLook::look_at_cpu(NodeFacts& facts) {
-  const auto cpu = fmt::format("{}/sys/devices/system/cpu/cpu{}", root_, sched_getcpu());
-  facts.clock_ghz = static_cast<float>(number_in(cpu + "/cpufreq/scaling_cur_freq") / 1e6);
-  facts.full_clock_ghz = static_cast<float>(number_in(cpu + "/cpufreq/cpuinfo_max_freq") / 1e6);
-  const auto throttled = number_in(cpu + "/thermal_throttle/core_throttle_count");
-  const auto before = std::exchange(throttled_, throttled);
-  if (before >= 0) facts.throttled = static_cast<float>(std::max(throttled - before, 0.0));
+void NodeLook::look_at_node(NodeFacts& facts) {
+  const auto now = count_of_node();
+  const auto last = std::exchange(node_, now);
+  const auto seconds = last ? std::max(now.at_s - last->at_s, 1e-9) : 0;
+  look_at_others(facts, seconds);
+  if (!last) return;
+  facts.swapped = static_cast<float>((now.swapped - last->swapped) / seconds);
+  facts.throttled = static_cast<float>(std::max(now.throttled - last->throttled, 0.0));
+  if (now.all > last->all) facts.stolen = static_cast<float>((now.stolen - last->stolen) / (now.all - last->all));
+}
+
+void NodeLook::look_at_cpu(NodeFacts& facts) const {
+  const auto cpu = fmt::format("{}/sys/devices/system/cpu/cpu{}/cpufreq/", root_, sched_getcpu());
+  facts.clock_ghz = static_cast<float>(number_in(cpu + "scaling_cur_freq") / 1e6);
+  facts.full_clock_ghz = static_cast<float>(number_in(cpu + "cpuinfo_max_freq") / 1e6);
   facts.celsius = hottest();
+  facts.remote_memory = remote_memory();
 }
 
 float NodeLook::hottest() const {
@@ -138,14 +150,14 @@ std::map<int, NodeLook::Process> NodeLook::processes_on(int cpu) const {
   return found;
 }
 
-void NodeLook::look_at_others(NodeFacts& facts) {
-  const auto now_s = monotonic_seconds();
-  const auto seconds = now_s - std::exchange(others_at_s_, now_s);
+/// `seconds` since the last close look; 0: this one only begins.
+void NodeLook::look_at_others(NodeFacts& facts, double seconds) {
   const auto before = std::exchange(others_, processes_on(sched_getcpu()));
+  if (seconds <= 0) return;
   for (const auto& [pid, process] : others_) {
     const auto known = before.find(pid);
     if (known == before.end()) continue;
-    const auto share = static_cast<float>((process.cpu_s - known->second.cpu_s) / std::max(seconds, 1e-9));
+    const auto share = static_cast<float>((process.cpu_s - known->second.cpu_s) / seconds);
     if (share <= facts.other_share) continue;
     facts.other_share = share;
     facts.other = {};

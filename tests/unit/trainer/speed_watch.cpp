@@ -1,20 +1,16 @@
 // Who holds the others up, with ranks as threads that sleep as long as their work would take.
-#include "trainer/speed_watch.hpp"
-
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <mutex>
-#include <thread>
 
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "core/host.hpp"
 #include "support/ranks.hpp"
 #include "support/scratch.hpp"
+#include "support/slow_ranks.hpp"
 
 using namespace trainrt;
 using namespace trainrt::test;
@@ -26,61 +22,13 @@ namespace {
 
 constexpr int ranks = 4;
 
-/// The work of a rank in each step, in ms, and what is planted on one rank.
-struct Plan {
-  std::map<Work, double> work = {{Work::input, 1}, {Work::forward, 1.5}, {Work::backward, 1.5}, {Work::save, 10}};
-  int rank = -1;
-  Work planted = Work::forward;
-  double more = 0;  ///< ms
-  int save_every = 10;
-};
-
-class Rank {
- public:
-  Rank(const Plan& plan, Communicator& inner, const std::string& log)
-      : plan_(plan),
-        communicator_(inner),
-        watch_(communicator_, {log, {"n1", "n1", "n2", "n2"}, [this] { return input_s_; }}) {}
-
-  void step(int number) {
-    const auto began_s = monotonic_seconds();
-    work(Work::input);
-    input_s_ += monotonic_seconds() - began_s;
-    work(Work::forward);
-    communicator_.barrier();
-    work(Work::backward);
-    communicator_.barrier();
-    if (number % plan_.save_every == 0) {
-      const SpeedWatch::At report(watch_, Work::report);
-      communicator_.barrier();
-      const SpeedWatch::At at(watch_, Work::save);
-      work(Work::save);
-      communicator_.barrier();
-    }
-    watch_.end_step(number);
-  }
-  const SpeedWatch& watch() const { return watch_; }
-
- private:
-  void work(Work kind) const {
-    const bool is_planted = communicator_.rank() == plan_.rank && kind == plan_.planted;
-    const double ms = plan_.work.at(kind) + (is_planted ? plan_.more : 0);
-    std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(ms));
-  }
-
-  const Plan& plan_;
-  comm::TimedCommunicator communicator_;
-  double input_s_ = 0;
-  SpeedWatch watch_;
-};
-
 /// What all ranks find after so many steps; they must agree.
-std::optional<SpeedWatch::Finding> found_after(int steps, const Plan& plan, const std::string& log) {
+std::optional<SpeedWatch::Finding> found_after(int steps, const SleepingRank::Plan& plan, const std::string& log) {
   std::mutex mutex;
   std::vector<std::optional<SpeedWatch::Finding>> found;
   std::vector<std::string> texts;
   run_ranks(ranks, [&](Communicator& inner) {
-    Rank rank(plan, inner, log);
+    SleepingRank rank(plan, inner, log);
     for (int step = 1; step <= steps; ++step) rank.step(step);
     const std::lock_guard lock(mutex);
     found.push_back(rank.watch().finding());
@@ -108,7 +56,7 @@ TEST_CASE("a rank whose input, forward, backward or save takes a fifth of a step
   const std::map<Work, double> fifth = {{Work::input, 1.2}, {Work::forward, 1.2}, {Work::backward, 1.2}, {Work::save, 12}};
   int at = 1;
   for (const auto& [work, more] : fifth) {
-    Plan plan;
+    SleepingRank::Plan plan;
     plan.rank = at = (at + 1) % ranks;
     plan.planted = work;
     plan.more = more;
@@ -146,7 +94,7 @@ TEST_CASE("of ranks that take as long as each other none is named") {
 
 TEST_CASE("what the others do while they wait for the slow rank is not their own") {
   const Scratch scratch;
-  Plan plan;
+  SleepingRank::Plan plan;
   plan.rank = 3;
   plan.more = 6;
   REQUIRE(found_after(51, plan, scratch / "logs/steps.jsonl"));
@@ -160,9 +108,9 @@ TEST_CASE("what the others do while they wait for the slow rank is not their own
 
 TEST_CASE("a rank alone has its steps measured, and is never slow") {
   const Scratch scratch;
-  const Plan plan;
+  const SleepingRank::Plan plan;
   run_ranks(1, [&](Communicator& inner) {
-    Rank rank(plan, inner, scratch / "logs/steps.jsonl");
+    SleepingRank rank(plan, inner, scratch / "logs/steps.jsonl");
     for (int step = 1; step <= 51; ++step) rank.step(step);
     CHECK_FALSE(rank.watch().finding());
   });
@@ -172,7 +120,7 @@ TEST_CASE("a rank alone has its steps measured, and is never slow") {
 TEST_CASE("a log that cannot be written stops nobody") {
   const Scratch scratch;
   std::ofstream(scratch / "logs") << "a file in the folder's place";
-  Plan plan;
+  SleepingRank::Plan plan;
   plan.rank = 1;
   plan.more = 3;
   CHECK(found_after(51, plan, scratch / "logs/steps.jsonl"));

@@ -55,18 +55,21 @@ class Pinned {
 
 }  // namespace
 
-TEST_CASE("a look tells what there was since the last one") {
+TEST_CASE("a close look tells what there was since the one before") {
   const MadeUpNode node;
   node.write("proc/stat", "cpu  100 0 0 100 0 0 0 0 0 0\n");
   node.write("proc/vmstat", "nr_free_pages 5\npswpin 1000\npswpout 3\n");
   NodeLook look(node.root());
+  CHECK(look.look(true).stolen == 0);  // since when is not known
   node.write("proc/stat", "cpu  150 0 0 100 0 0 0 50 0 0\n");
   node.write("proc/vmstat", "nr_free_pages 5\npswpin 1300\npswpout 3\n");
-  const auto facts = look.look(false);
+  const auto facts = look.look(true);
   CHECK(facts.stolen == Approx(0.5));
   CHECK(facts.swapped > 0);
-  CHECK(facts.clock_ghz == 0);  // only a close look reads it
-  CHECK(look.look(false).stolen == 0);
+  CHECK(look.look(true).stolen == 0);
+  node.write("proc/stat", "cpu  150 0 0 100 0 0 0 500 0 0\n");
+  CHECK(look.look(false).stolen == 0);  // it does not look there
+  CHECK(look.look(true).stolen == 0);
 }
 
 TEST_CASE("a close look reads clock, throttling and temperature, and who else is on the CPU") {
