@@ -76,6 +76,21 @@ std::uint64_t memory_limit() {
   return limit;
 }
 
+std::optional<MemoryShare> fullest_cgroup() {
+  std::optional<MemoryShare> fullest;
+  const auto of_node_kib = number_behind("MemTotal:", "/proc/meminfo").value_or(0);
+  for (const auto& group : memory_cgroups()) {
+    const auto limit = number_in(group.folder / group.files.limit), used = number_in(group.folder / group.files.usage);
+    if (limit == 0 || limit >= of_node_kib << 10 || used == unlimited)
+      continue;  // version 1 has a huge number for no limit
+    const auto stat = group.folder / "memory.stat";
+    const auto cache = number_behind("inactive_file", stat).value_or(0) + number_behind("active_file", stat).value_or(0);
+    const MemoryShare found{difference(used, cache), limit};
+    if (!fullest || found.share() > fullest->share()) fullest = found;
+  }
+  return fullest;
+}
+
 MemoryKills memory_kills() {
   const auto groups = memory_cgroups();
   const auto file = groups.empty() ? fs::path() : groups.front().folder / groups.front().files.kills;

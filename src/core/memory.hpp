@@ -12,6 +12,16 @@ std::uint64_t available_memory();
 /// Bytes that the processes of this one's cgroups may have together, or of the node, if that has less.
 std::uint64_t memory_limit();
 
+/// Of what may be used together.
+struct MemoryShare {
+  std::uint64_t used = 0;
+  std::uint64_t limit = 0;
+  double share() const { return static_cast<double>(used) / static_cast<double>(limit); }
+};
+/// Of the cgroups of this process that have a limit the one that is nearest to it. Page cache, which the kernel can drop,
+/// does not count as used. Nothing if none has a limit.
+std::optional<MemoryShare> fullest_cgroup();
+
 /// How many processes the kernel has ended for want of memory so far.
 struct MemoryKills {
   std::optional<std::uint64_t> cgroup;  ///< in the cgroup of this process; nothing if that cannot be known

@@ -169,8 +169,6 @@ std::string hang_folder(int attempt) { return "logs/hang-attempt-" + attempt_nam
 
 std::string step_times_name(int attempt) { return "logs/steps-attempt-" + attempt_name(attempt) + ".jsonl"; }
 
-std::string rank_signs_name(int attempt) { return "logs/ranks-attempt-" + attempt_name(attempt) + ".jsonl"; }
-
 std::string crash_of(const std::string& run_dir, int attempt) try {
   std::string text;
   for (const auto& name : io::list_directory(run_dir + "/logs")) {

@@ -38,8 +38,6 @@ std::string crash_report_path(const std::string& run_dir, int attempt, int rank)
 std::string hang_folder(int attempt);  ///< "logs/hang-attempt-000003", in the run directory
 /// What the steps of an attempt took on each rank, a JSON object a line: "logs/steps-attempt-000003.jsonl", there too.
 std::string step_times_name(int attempt);
-/// What each of its ranks is at and has used (rank_signs.hpp): "logs/ranks-attempt-000003.jsonl", there too.
-std::string rank_signs_name(int attempt);
 
 /// What the crash reports of an attempt say, in a line: "rank 2 on n2 died of SIGSEGV at step 812 (training)"; "" if
 /// none crashed.

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "rundir/attempt_files.hpp"
+#include "rundir/attempt_record.hpp"
 
 namespace trainrt::rundir {
 
@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t most_waits_in = 80, most_host = 64;
 constexpr std::size_t most_ranks = 1'000'000;  // a file that is longer is none of ours
-constexpr double most_seconds = 1e12, most_joules = 1e18;
+constexpr double most_age_s = 1e12, most_joules = 1e18;
 
 /// At most so many bytes, with the last character of UTF-8 whole.
 std::string cut(const std::string& text, std::size_t most) {
@@ -77,6 +77,8 @@ std::string text_or_none(const Json& json, const char* key) {
 
 }  // namespace
 
+std::string rank_signs_name(int attempt) { return "logs/ranks-attempt-" + attempt_name(attempt) + ".jsonl"; }
+
 std::string rank_sign_line(const RankSign& sign) {
   auto cut_sign = sign;
   cut_sign.waits_in = cut(sign.waits_in, most_waits_in);
@@ -100,8 +102,8 @@ std::optional<RankSign> rank_sign_from(std::string_view line, int rank) {
                 .phase = text_or_none(json, "phase"),
                 .waits_in = text_or_none(json, "waits_in")};
   sign.step = whole_or(json, "step", 0);
-  sign.quiet_s = number_or(json, "quiet_s", 0, most_seconds);
-  sign.cpu_s = number_or(json, "cpu_s", -1, most_seconds);
+  sign.quiet_s = number_or(json, "quiet_s", 0, most_age_s);
+  sign.cpu_s = number_or(json, "cpu_s", -1, most_age_s);
   sign.cpus = static_cast<int>(whole_or(json, "cpus", 0, std::numeric_limits<int>::max()));
   sign.rss = whole_or(json, "rss", -1);
   sign.peak = whole_or(json, "peak", -1);
@@ -114,7 +116,7 @@ std::optional<RankSign> rank_sign_from(std::string_view line, int rank) {
   sign.energy_of = text_or_none(json, "energy_of");
   const auto ended = json.find("ended");
   sign.ended = ended != json.end() && ended->is_boolean() && ended->get<bool>();
-  sign.age_s = number_or(json, "age_s", 0, most_seconds);
+  sign.age_s = number_or(json, "age_s", 0, most_age_s);
   sign.cpu_list = text_or_none(json, "cpu_list");
   return sign;
 }

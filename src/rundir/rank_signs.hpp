@@ -34,6 +34,9 @@ struct RankSign {
   std::string cpu_list;                    ///< which CPUs: "0-3,8"; "" = not known, or too many pieces
 };
 
+/// The file of all ranks, in the run directory: "logs/ranks-attempt-000003.jsonl".
+std::string rank_signs_name(int attempt);
+
 /// So long is each rank's line, blanks and line break included: rank r's begins at byte r * rank_sign_bytes.
 inline constexpr std::size_t rank_sign_bytes = 512;
 

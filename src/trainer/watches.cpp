@@ -56,4 +56,12 @@ watch::HangWatch watch_for_hangs(const AttemptPlace& place, const TrainCall& fun
                }}};
 }
 
+SignWriter::Place place_of_signs(const AttemptPlace& place, const World& world, const std::vector<std::string>& nodes) {
+  return {.path = place.spec.run_dir + "/" + rundir::rank_signs_name(place.attempt),
+          .host = nodes.at(static_cast<std::size_t>(world.node_rank)),
+          .rank = world.rank,
+          .ranks = world.size,
+          .is_first_of_node = world.local_rank == 0};
+}
+
 }  // namespace trainrt::trainer

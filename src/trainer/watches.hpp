@@ -7,6 +7,7 @@
 #include "trainer/failure.hpp"
 #include "trainer/run.hpp"
 #include "trainer/session.hpp"
+#include "trainer/sign_writer.hpp"
 #include "watch/crash_report.hpp"
 #include "watch/hang_watch.hpp"
 
@@ -26,5 +27,8 @@ std::vector<std::string> hosts_of_ranks(const World& world, const std::vector<st
 /// rank.
 watch::HangWatch watch_for_hangs(const AttemptPlace& place, const TrainCall& function, const Session& session,
                                  launch::Launch& launch, std::vector<std::string> hosts);
+
+/// Where this rank's signs go.
+SignWriter::Place place_of_signs(const AttemptPlace& place, const World& world, const std::vector<std::string>& nodes);
 
 }  // namespace trainrt::trainer

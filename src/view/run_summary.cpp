@@ -14,6 +14,7 @@
 #include "metrics/record_json.hpp"
 #include "metrics/result_log.hpp"
 #include "rundir/attempt_files.hpp"
+#include "rundir/rank_signs.hpp"
 #include "rundir/run_evidence.hpp"
 
 namespace trainrt::view {
@@ -43,7 +44,23 @@ Json as_json(const rundir::TimeAccount& account) {
           {"goodput", goodput ? Json(*goodput) : Json()}};
 }
 
-Json as_json(const rundir::AttemptRecord& attempt, const rundir::TimeAccount& account) {
+Json as_json(const rundir::UsageSummary& usage) {
+  if (usage.ranks == 0) return nullptr;
+  const auto if_known = [](std::int64_t number) { return number < 0 ? Json() : Json(number); };
+  const auto or_null = [](std::optional<double> number) { return number ? Json(*number) : Json(); };
+  return {{"ranks", usage.ranks},
+          {"cpu_s", usage.cpu_s},
+          {"cpu_use", or_null(usage.cpu_use())},
+          {"peak_memory_bytes", if_known(usage.peak)},
+          {"peak_memory_rank", if_known(usage.peak_rank)},
+          {"read_bytes", if_known(usage.read)},
+          {"written_bytes", if_known(usage.written)},
+          {"gpu_use", or_null(usage.gpu_use())},
+          {"energy_j", or_null(usage.energy_j)},
+          {"energy_of", usage.energy_of.empty() ? Json() : Json(usage.energy_of)}};
+}
+
+Json as_json(const rundir::AttemptRecord& attempt, const rundir::TimeAccount& account, const rundir::UsageSummary& usage) {
   const auto or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
   const auto if_known = [&](std::int64_t number) { return attempt.shows_progress() ? Json(number) : Json(); };
   return {{"attempt", attempt.number},
@@ -64,7 +81,8 @@ Json as_json(const rundir::AttemptRecord& attempt, const rundir::TimeAccount& ac
           {"iteration", if_known(attempt.iteration)},
           {"job_id", attempt.owner.job_id},
           {"restart_count", attempt.owner.restart_count},
-          {"time", as_json(account)}};
+          {"time", as_json(account)},
+          {"usage", as_json(usage)}};
 }
 
 }  // namespace
@@ -103,6 +121,8 @@ RunSummary summary_of(const std::string& run_dir) {
   run.contradiction = rundir::contradiction_in(rundir::gather_evidence(run_dir));
   run.attempt_count = std::max(rundir::numbers_of_attempts(run_dir).size(), run.attempts.size());
   run.accounts = rundir::accounts_of(run.attempts);
+  for (const auto& attempt : run.attempts)
+    run.usages.push_back(rundir::usage_of(rundir::read_rank_signs(run_dir, attempt.number)));
   return run;
 }
 
@@ -123,7 +143,8 @@ std::string goodput_text(const rundir::TimeAccount& account) {
 
 Json as_json(const RunSummary& run) {
   Json attempts = Json::array();
-  for (std::size_t i = 0; i < run.attempts.size(); ++i) attempts.push_back(as_json(run.attempts[i], run.accounts[i]));
+  for (std::size_t i = 0; i < run.attempts.size(); ++i)
+    attempts.push_back(as_json(run.attempts[i], run.accounts[i], run.usages[i]));
   Json checkpoints = Json::array();
   for (const auto& meta : run.checkpoints)
     checkpoints.push_back({{"directory", run.run_dir + "/" + checkpoint::directory_name(meta.number)},
@@ -145,7 +166,8 @@ Json as_json(const RunSummary& run) {
           {"contradiction", run.contradiction.empty() ? Json() : Json(run.contradiction)},
           {"attempts", attempts},
           {"attempt_count", run.attempt_count},
-          {"time", as_json(rundir::sum_of(run.accounts))}};
+          {"time", as_json(rundir::sum_of(run.accounts))},
+          {"usage", as_json(rundir::sum_of(run.usages))}};
 }
 
 }  // namespace trainrt::view

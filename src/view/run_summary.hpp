@@ -9,6 +9,7 @@
 #include "rundir/attempt_record.hpp"
 #include "rundir/goodput.hpp"
 #include "rundir/run_record.hpp"
+#include "rundir/usage_summary.hpp"
 
 namespace trainrt::view {
 
@@ -20,6 +21,7 @@ struct RunSummary {
   std::vector<checkpoint::Meta> checkpoints;
   std::vector<rundir::AttemptRecord> attempts;
   std::vector<rundir::TimeAccount> accounts;  ///< of each attempt
+  std::vector<rundir::UsageSummary> usages;   ///< of each attempt: what its ranks used
   std::string contradiction = {};             ///< what in the run directory cannot be; "" = nothing
   std::size_t attempt_count = 0;              ///< records that can be read or not
 

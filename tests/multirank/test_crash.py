@@ -60,7 +60,7 @@ def throws(trouble, function, words, not_on_terminal=()):
     for word in not_on_terminal:
         check(word not in job.err, f"the output has {word!r}", job)
     check_has((words[0],), attempts(run_dir_of(config))[-1]["why"], "the attempt's record", job)
-    equal(list((run_dir_of(config) / "logs").iterdir()), [], "crash reports", job)
+    equal(logs_besides_signs(run_dir_of(config)), [], "crash reports", job)
 
 
 add_test("an_exception_is_kept_with_its_type_and_where_it_was_thrown", throws, "throw", "throws_an_error()", ("no such luck", "std::runtime_error"),

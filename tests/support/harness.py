@@ -536,6 +536,11 @@ def is_file_of_a_sink(name):
     return any(fnmatch.fnmatchcase(name, pattern) for pattern in _sink_files)
 
 
+def logs_besides_signs(run_dir):
+    """Files in logs/ but those in which every attempt's ranks say what they are at."""
+    return [path.name for path in (Path(run_dir) / "logs").iterdir() if not re.fullmatch(r"ranks-attempt-\d{6}\.jsonl", path.name)]
+
+
 def check_no_debris(run_dir, keep=None):
     """Only what belongs into a run directory that nobody works in; with num_to_keep = keep, no more checkpoints than that."""
     run_dir = Path(run_dir)

@@ -11,6 +11,7 @@
 #include "cli/command.hpp"
 #include "cli/run_comparison.hpp"
 #include "cli/table.hpp"
+#include "cli/usage_table.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "io/file.hpp"
@@ -110,6 +111,7 @@ void print_run(const view::RunSummary& summary) {
                meta.created);
   print_attempts(summary.attempts, summary.attempt_count);
   print_time(summary);
+  fmt::print("{}", usage_table(summary));
 }
 
 // --- the runs of a folder ---------------------------------------------------------------------------------------------
@@ -162,7 +164,7 @@ extern const Command result;
 const Command result{
     .name = "result",
     .usage = result_usage,
-    .help = "state, last and best metrics, checkpoints and attempts of a run, and where its time went",
+    .help = "state, last and best metrics, checkpoints and attempts of a run, where its time went and what it used",
     .details =
         "Of a folder with run directories in it (run.storage_path): a table of its runs, with the [loop] keys that "
         "differ\nand each run's best metrics by checkpoint.score_attribute, or its last. --json prints one JSON "

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "core/host.hpp"
-#include "frameworks/program/processes.hpp"
+#include "core/processes.hpp"
 
 namespace trainrt::program {
 

@@ -10,7 +10,7 @@
 
 #include "core/host.hpp"
 #include "core/output_reader.hpp"
-#include "frameworks/program/processes.hpp"
+#include "core/processes.hpp"
 #include "frameworks/program/python_stacks.hpp"
 
 namespace trainrt::program {
@@ -60,7 +60,7 @@ std::string LiveStacks::stacks_of(pid_t process, double end_s) {
   const auto tail = output_->tail(std::max(0.0, end_s - monotonic_seconds()));
   const auto printed = std::min<std::uint64_t>(output_->bytes_read() - before, tail.size());
   if (printed == 0) return "";
-  return fmt::format("process {}: {}\n{}\n{}\n", process, command_line(process), live_headline,
+  return fmt::format("process {}: {}\n{}\n{}\n", process, command_text(process), live_headline,
                      tail.substr(tail.size() - printed));
 }
 

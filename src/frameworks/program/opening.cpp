@@ -10,8 +10,8 @@
 
 #include "core/host.hpp"
 #include "core/output_reader.hpp"
+#include "core/processes.hpp"
 #include "frameworks/program/endings.hpp"
-#include "frameworks/program/processes.hpp"
 
 namespace trainrt::program {
 

@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 
 #include "core/host.hpp"
-#include "frameworks/program/processes.hpp"
+#include "core/processes.hpp"
 
 namespace trainrt::program {
 
@@ -32,7 +32,7 @@ void wait_for_end(pid_t process) {
 }
 
 std::string stacks_of(pid_t process, const Child& program) {
-  auto text = fmt::format("process {}: {}\n", process, command_line(process));
+  auto text = fmt::format("process {}: {}\n", process, command_text(process));
   const rlimit none{};
   prlimit(process, RLIMIT_CORE, &none, nullptr);
   const auto before = program.output_bytes();
@@ -92,7 +92,7 @@ std::string end_with_python_stacks(const Child& program) {
     if (is_python(process) && count++ < most_stacks) text += stacks_of(process, program);
   for (const pid_t process : processes) kill(process, SIGCONT);  // a daemon that the program has left outlives it
   return text.empty()
-             ? fmt::format("process {}: {}\n  (no process of it is Python)\n", program.pid(), command_line(program.pid()))
+             ? fmt::format("process {}: {}\n  (no process of it is Python)\n", program.pid(), command_text(program.pid()))
              : text;
 }
 

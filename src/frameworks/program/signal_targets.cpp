@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "frameworks/program/processes.hpp"
+#include "core/processes.hpp"
 
 namespace trainrt::program {
 

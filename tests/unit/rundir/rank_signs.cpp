@@ -7,7 +7,6 @@
 #include <catch2/catch.hpp>
 
 #include "io/file.hpp"
-#include "rundir/attempt_files.hpp"
 #include "support/scratch.hpp"
 
 using namespace trainrt;

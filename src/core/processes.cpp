@@ -1,4 +1,4 @@
-#include "frameworks/program/processes.hpp"
+#include "core/processes.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -6,12 +6,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <sstream>
 #include <string_view>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
-namespace trainrt::program {
+namespace trainrt {
 
 namespace {
 
@@ -42,6 +44,19 @@ std::vector<std::string> fields_of(pid_t process) {
   return {std::istream_iterator<std::string>(rest), {}};
 }
 
+/// The number behind a word; -1 if there is none.
+std::int64_t value_behind(const std::string& wanted, const std::string& text) {
+  std::istringstream words(text);
+  for (std::string word; words >> word;)
+    if (std::int64_t number = 0; word == wanted && words >> number) return number;
+  return -1;
+}
+
+std::int64_t kilobytes_behind(const std::string& wanted, const std::string& text) {
+  const auto number = value_behind(wanted, text);
+  return number < 0 ? -1 : 1024 * number;
+}
+
 bool has_ended(const std::string& state) { return state == "Z" || state == "X"; }
 
 void add_children(pid_t process, std::vector<pid_t>& found) {
@@ -57,6 +72,21 @@ void add_children(pid_t process, std::vector<pid_t>& found) {
 std::vector<pid_t> with_descendants(pid_t process) {
   std::vector<pid_t> found{process};
   for (std::size_t i = 0; i < found.size(); ++i) add_children(found[i], found);
+  return found;
+}
+
+std::vector<pid_t> process_tree(pid_t process) {
+  static const bool has_lists = fs::exists(fmt::format("/proc/self/task/{}/children", getpid()));
+  if (has_lists) return with_descendants(process);
+  std::multimap<pid_t, pid_t> children;
+  for (const pid_t each : all_processes())
+    if (const auto fields = fields_of(each); fields.size() > 1)
+      children.emplace(number_in<pid_t>(fields[1]).value_or(0), each);
+  std::vector<pid_t> found{process};
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const auto [begin, end] = children.equal_range(found[i]);
+    for (auto at = begin; at != end && found.size() < most_processes; ++at) found.push_back(at->second);
+  }
   return found;
 }
 
@@ -94,6 +124,20 @@ long cpu_ticks(pid_t process) {
   return ticks;
 }
 
+StorageBytes storage_bytes(pid_t process) {
+  const auto text = content_of(fmt::format("/proc/{}/io", process));
+  return {value_behind("read_bytes:", text), value_behind("write_bytes:", text)};
+}
+
+ProcessMemory memory_of_process(pid_t process) {
+  const auto text = content_of(fmt::format("/proc/{}/status", process));
+  return {kilobytes_behind("VmRSS:", text), kilobytes_behind("VmHWM:", text)};
+}
+
+std::int64_t proportional_memory(pid_t process) {
+  return kilobytes_behind("Pss:", content_of(fmt::format("/proc/{}/smaps_rollup", process)));
+}
+
 bool runs(pid_t process) {
   const auto fields = fields_of(process);
   return !fields.empty() && !has_ended(fields[0]);
@@ -104,10 +148,10 @@ bool is_python(pid_t process) {
   return fs::read_symlink(fmt::format("/proc/{}/exe", process), gone).filename().string().starts_with("python");
 }
 
-std::string command_line(pid_t process) {
+std::string command_text(pid_t process) {
   auto text = content_of(fmt::format("/proc/{}/cmdline", process));
   std::ranges::replace(text, '\0', ' ');
   return text;
 }
 
-}  // namespace trainrt::program
+}  // namespace trainrt

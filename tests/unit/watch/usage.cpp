@@ -1,0 +1,115 @@
+// What a process uses, with the programs that it starts, and the energy of its node.
+#include "watch/usage.hpp"
+
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <thread>
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <catch2/catch.hpp>
+
+#include "io/file.hpp"
+#include "support/scratch.hpp"
+#include "watch/energy.hpp"
+
+using namespace trainrt;
+
+namespace {
+
+constexpr std::size_t planted_bytes = 64 << 20;
+
+void burn(double seconds) {
+  const auto begun = std::clock();
+  while (static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC < seconds) {
+  }
+}
+
+/// A child that burns so much CPU time with so much memory, says that it has, and waits to be ended.
+struct BusyChild {
+  explicit BusyChild(double seconds) {
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    pid = fork();
+    if (pid == 0) {
+      void* const memory =
+          mmap(nullptr, planted_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+      burn(seconds);
+      if (memory == MAP_FAILED || write(ends[1], "x", 1) != 1) _exit(1);
+      pause();
+    }
+    char byte = 0;
+    REQUIRE(read(ends[0], &byte, 1) == 1);
+    close(ends[0]);
+    close(ends[1]);
+  }
+  void end() const {
+    kill(pid, SIGKILL);
+    waitpid(pid, nullptr, 0);
+  }
+  pid_t pid = -1;
+};
+
+class Rapl {
+  test::Scratch folder_;
+
+ public:
+  Rapl() {
+    add("intel-rapl:0", "package-0", 900);
+    add("intel-rapl:0:0", "dram", 100);
+    add("intel-rapl:0:1", "core", 500);
+    add("intel-rapl:1", "psys", 5000);
+  }
+  void add(const std::string& zone, const std::string& name, long energy_uj) {
+    io::make_directories(folder_ / zone);
+    io::replace_file(folder_ / zone + "/name", name + "\n");
+    io::replace_file(folder_ / zone + "/max_energy_range_uj", "1000\n");
+    io::replace_file(folder_ / zone + "/energy_uj", std::to_string(energy_uj) + "\n");
+  }
+  const std::string& root = folder_.path();
+};
+
+}  // namespace
+
+TEST_CASE("what a child uses counts once, while it runs and after it has ended") {
+  watch::UsageMeter meter;
+  const BusyChild child(0.5);
+  const auto running = meter.look();
+  CHECK(running.cpu_s >= 0.45);
+  CHECK(running.cpu_s < 0.95);
+  CHECK(running.rss >= static_cast<std::int64_t>(planted_bytes));
+  CHECK(running.peak >= static_cast<std::int64_t>(planted_bytes));
+  child.end();
+  const auto ended = meter.look();
+  CHECK(ended.cpu_s >= running.cpu_s);
+  CHECK(ended.cpu_s < 0.95);
+  CHECK(ended.rss < running.rss);
+  CHECK(ended.peak >= running.peak);
+}
+
+TEST_CASE("what was used before does not count") {
+  burn(0.3);
+  watch::UsageMeter meter;
+  CHECK(meter.look().cpu_s < 0.2);
+}
+
+TEST_CASE("energy is that of packages and their memory, also if a counter has wrapped") {
+  Rapl rapl;
+  watch::EnergyMeter meter(rapl.root);
+  CHECK(meter.look() == 0);
+  rapl.add("intel-rapl:0", "package-0", 950);
+  rapl.add("intel-rapl:0:0", "dram", 130);
+  rapl.add("intel-rapl:0:1", "core", 800);
+  rapl.add("intel-rapl:1", "psys", 9000);
+  CHECK(meter.look().value() == Approx(80e-6));
+  rapl.add("intel-rapl:0", "package-0", 20);
+  CHECK(meter.look().value() == Approx(150e-6));  // 50 to the end of its range, 20 from there
+}
+
+TEST_CASE("without counters the energy is not known, and not 0") {
+  test::Scratch empty;
+  CHECK_FALSE(watch::EnergyMeter(empty.path()).look());
+  CHECK_FALSE(watch::EnergyMeter(empty / "nowhere").look());
+}
