@@ -70,6 +70,8 @@ class TRAINRT_API Batches {
   /// For who walks ahead of who uses the batches: from now on only the first `batches` of this walk count as done in
   /// checkpoints, and it does not end, but by its destruction, before all do.
   void count_only(std::uint64_t batches);
+  /// Whether ++ would not wait: the next batch is there, and no error stands in its place.
+  bool has_ready() const;
 
  private:
   std::shared_ptr<struct BatchesImpl> impl_;

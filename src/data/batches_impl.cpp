@@ -106,6 +106,11 @@ void BatchesImpl::count_only(std::uint64_t batches) {
   note_position();
 }
 
+bool BatchesImpl::has_ready() const {
+  if (!begun_ || plan_->global_batch(next_).count == 0) return false;
+  return prefetcher_ ? prefetcher_->has_ready() : dataset->source->is_resident();
+}
+
 /// Where the batches that count as done end.
 void BatchesImpl::note_position() {
   if (!owns_cursor_) return;

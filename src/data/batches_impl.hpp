@@ -33,6 +33,7 @@ struct BatchesImpl {
   bool begin();    ///< false if there is no batch
   bool advance();  ///< false at the end
   void count_only(std::uint64_t batches);
+  bool has_ready() const;  ///< the next batch, without waiting
   const Batch& batch() const { return batch_; }
   TensorView field(const Batch& asked, std::string_view name);
   TensorView varying(const Batch& asked, std::string_view name, std::size_t sample);
@@ -67,7 +68,7 @@ struct BatchesImpl {
   Batch batch_;
   data::BatchData data_;                     ///< of the batch in hand; the numbers of its samples are in batch_
   std::vector<std::atomic<bool>> is_asked_;  ///< fields that the train function has asked for
-  std::optional<data::Prefetcher> prefetcher_;
+  mutable std::optional<data::Prefetcher> prefetcher_;
 };
 
 }  // namespace trainrt

@@ -45,6 +45,8 @@ Batches::iterator& Batches::iterator::operator++() {
 
 void Batches::count_only(std::uint64_t batches) { impl_->count_only(batches); }
 
+bool Batches::has_ready() const { return impl_->has_ready(); }
+
 Batches::iterator Batches::begin() { return iterator(impl_->begin() ? impl_.get() : nullptr); }
 
 namespace {

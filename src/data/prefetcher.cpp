@@ -59,6 +59,12 @@ void Prefetcher::show(std::uint64_t first, std::uint64_t end) {
   if (first <= next_taken_ && next_taken_ < end) ready_.notify_one();
 }
 
+bool Prefetcher::has_ready() {
+  const std::lock_guard lock(mutex_);
+  const auto& slot = slot_of(next_taken_);
+  return slot.is_ready && !slot.error;
+}
+
 bool Prefetcher::next(BatchData& batch) {
   std::unique_lock lock(mutex_);
   auto& slot = slot_of(next_taken_);

@@ -43,6 +43,8 @@ class Prefetcher {
   /// Takes the next batch; the memory of `batch` is used again for a later one. There must be one left.
   /// Returns whether it was there already: false if it was waited for.
   bool next(BatchData& batch);
+  /// Whether next() would return a batch at once.
+  bool has_ready();
 
  private:
   struct Slot {

@@ -65,6 +65,7 @@ void Conversation::take(Message message) {
     fault_ = told_by(message);
     child_.ends_within(0.5);  // it may have something to say
   } else if (message.op == "done") {
+    datasets_.note_taken(message);
     is_done_ = true;
   } else if (message.op == "imported") {
     return;
@@ -109,6 +110,7 @@ void Conversation::fall_together() {
 
 void Conversation::answer(const Message& message) {
   try {
+    datasets_.note_taken(message);
     if (message.op == "close_run") close_run();
     if (is_closed_) return;
     channel_.send({{"ok", reply(message)}});

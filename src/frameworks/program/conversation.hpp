@@ -65,7 +65,10 @@ namespace trainrt::program {
 ///                                        with `memory`, or a larger one in its place. Returns samples, weight, and places:
 ///                                        [at, values, ends_at] of each field, or end = true, or room, the bytes that it
 ///                                        needs
-///   data_taken {walk, batches}           so many of them count as done
+///                                        With `together`, a number of bytes: returns batches, a list of such, the next
+///                                        one and those that are there already, as far as they fit into that
+///   data_taken {walk, batches}           so many of them count as done. Any other message may say that too, before what
+///                                        it asks for: with `taken`, an object, {"WALK": batches}
 ///   data_end {walk}                      leaves it before its end
 ///   metadata {json}                      an object
 ///   all_reduce {dtype, count, reduce = sum | mean | min | max}    the memory's first elements, in place

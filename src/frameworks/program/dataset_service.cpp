@@ -1,6 +1,7 @@
 #include "frameworks/program/dataset_service.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
@@ -46,7 +47,53 @@ Json draws_of(const Batch& batch) {
   return draws;
 }
 
+Json places_of(const BatchCopy& copy, std::size_t at) {
+  auto places = Json::array();
+  for (const auto& place : copy.places()) places.push_back({at + place.at, place.values, at + place.ends_at});
+  return places;
+}
+
 }  // namespace
+
+void DatasetService::note_taken(const Message& message) {
+  if (!message.body.contains("taken")) return;
+  for (const auto& [number, batches] : field(message.body, "taken", Json::value_t::object).items()) {
+    std::int64_t walked = 0;
+    const auto* const end = number.data() + number.size();
+    if (std::from_chars(number.data(), end, walked).ptr != end || !batches.is_number_unsigned())
+      throw UsageError(fmt::format("train.program: \"taken\" must give batches by the number of a walk, not {}: {}", number,
+                                   batches.dump()));
+    walk(walked)->second.batches.count_only(batches.get<std::uint64_t>());
+  }
+}
+
+/// The next batch is in hand; false at the end.
+bool DatasetService::Walk::move_on() {
+  if (std::exchange(is_handed_over, false)) {
+    if (at)
+      ++*at;
+    else
+      at = batches.begin();
+  }
+  return *at != batches.end();
+}
+
+/// Copies the batch in hand to `memory`, from byte `first` on, which moves behind it. Nothing, and `first` is what is
+/// needed, if there is no room.
+std::optional<Json> DatasetService::Walk::hand_over(const SharedMemory& memory, std::size_t& first) {
+  const auto& batch = **at;
+  const BatchCopy copy(batch, fields);
+  if (copy.bytes() > memory.size() - std::min(first, memory.size())) {
+    first = copy.bytes();
+    return std::nullopt;
+  }
+  copy.write(memory.data() + first);
+  is_handed_over = true;
+  Json given = {{"samples", batch.size()}, {"weight", batch.weight()}, {"places", places_of(copy, first)}};
+  if (has_draws) given["draws"] = draws_of(batch);
+  first += copy.bytes();
+  return given;
+}
 
 std::optional<Json> DatasetService::reply(const Message& message) {
   if (message.op == "data_look") return look(message);
@@ -87,8 +134,7 @@ Json DatasetService::begin(const Message& message) {
   return {{"walk", last_walk_}, {"epoch", epoch}, {"batches", data.batch_count(samples, remainder)}};
 }
 
-std::map<std::int64_t, DatasetService::Walk>::iterator DatasetService::walk(const Message& message) {
-  const auto number = number_field(message.body, "walk");
+std::map<std::int64_t, DatasetService::Walk>::iterator DatasetService::walk(std::int64_t number) {
   const auto found = walks_.find(number);
   if (found == walks_.end()) throw UsageError(fmt::format("train.program: no walk {} over a dataset is under way", number));
   return found;
@@ -103,33 +149,38 @@ SharedMemory& DatasetService::slot(const Message& message) {
 }
 
 Json DatasetService::next(const Message& message) {
-  const auto found = walk(message);
-  auto& [number, walk] = *found;
+  const auto found = walk(number_field(message.body, "walk"));
+  auto& walk = found->second;
   auto& memory = slot(message);
-  if (std::exchange(walk.is_handed_over, false)) {
-    if (walk.at)
-      ++*walk.at;
-    else
-      walk.at = walk.batches.begin();
-  }
-  if (*walk.at == walk.batches.end()) {
+  if (!walk.move_on()) {
     if (!walk.is_ahead) walks_.erase(found);
     return {{"end", true}};
   }
-  const auto& batch = **walk.at;
-  const BatchCopy copy(batch, walk.fields);
-  if (copy.bytes() > memory.size()) return {{"room", copy.bytes()}};
-  copy.write(memory.data());
-  walk.is_handed_over = true;
-  auto places = Json::array();
-  for (const auto& place : copy.places()) places.push_back({place.at, place.values, place.ends_at});
-  Json answer = {{"samples", batch.size()}, {"weight", batch.weight()}, {"places", std::move(places)}};
-  if (walk.has_draws) answer["draws"] = draws_of(batch);
-  return answer;
+  if (message.body.contains("together"))
+    return next_together(walk, memory, static_cast<std::size_t>(number_field(message.body, "together", 1)));
+  std::size_t bytes = 0;
+  if (auto given = walk.hand_over(memory, bytes)) return *std::move(given);
+  return {{"room", bytes}};
+}
+
+/// The batch in hand, and those behind it that need not be waited for and fit into so many bytes with it.
+Json DatasetService::next_together(Walk& walk, SharedMemory& memory, std::size_t most_bytes) {
+  auto given = Json::array();
+  std::size_t bytes = 0;
+  do {
+    const auto at = bytes;
+    auto batch = walk.hand_over(memory, bytes);
+    if (!batch) break;
+    given.push_back(*std::move(batch));
+    if (bytes + (bytes - at) > most_bytes) break;  // no room for one like it
+  } while (walk.batches.has_ready() && walk.move_on());
+  if (given.empty()) return {{"room", std::max(bytes, most_bytes)}};
+  return {{"batches", std::move(given)}};
 }
 
 Json DatasetService::taken(const Message& message) {
-  walk(message)->second.batches.count_only(static_cast<std::uint64_t>(number_field(message.body, "batches")));
+  walk(number_field(message.body, "walk"))
+      ->second.batches.count_only(static_cast<std::uint64_t>(number_field(message.body, "batches")));
   return Json::object();
 }
 

@@ -21,6 +21,8 @@ class DatasetService {
   using Find = std::function<std::optional<Dataset>(const std::string& name)>;
   explicit DatasetService(Find find) : find_(std::move(find)) {}
 
+  /// Takes note of how many batches count as done, if the message says so: `taken` (conversation.hpp).
+  void note_taken(const Message& message);
   /// The answer to a message of data_look, data_begin, data_next, data_taken or data_end (conversation.hpp); nothing to
   /// another.
   std::optional<Json> reply(const Message& message);
@@ -28,6 +30,9 @@ class DatasetService {
  private:
   /// A walk over the batches of one epoch.
   struct Walk {
+    bool move_on();
+    std::optional<Json> hand_over(const SharedMemory& memory, std::size_t& first);
+
     Batches batches;
     std::optional<Batches::iterator> at = {};  ///< none before the first batch
     std::vector<Dataset::Field> fields;        ///< that the program gets
@@ -38,10 +43,11 @@ class DatasetService {
   Json look(const Message& message) const;
   Json begin(const Message& message);
   Json next(const Message& message);
+  Json next_together(Walk& walk, SharedMemory& memory, std::size_t most_bytes);
   Json taken(const Message& message);
   Json end(const Message& message);
   Dataset dataset(const Message& message) const;
-  std::map<std::int64_t, Walk>::iterator walk(const Message& message);
+  std::map<std::int64_t, Walk>::iterator walk(std::int64_t number);
   SharedMemory& slot(const Message& message);
 
   Find find_;

@@ -784,7 +784,7 @@ class Context:
             raise RuntimeError(self._broken)
         if self._busy:
             raise RuntimeError(f"{op}() was called during {self._busy}(): by a function under before_save, or by another thread")
-        line = _line_of({"op": op, **fields})
+        line = _line_of({"op": op, **fields, **self._taken()})
         try:
             with self._talk:
                 self._busy = op
@@ -802,6 +802,10 @@ class Context:
             kind = ValueError if answer.get("usage") else RuntimeError
             self._end = lambda: kind(answer["error"])
         raise self._end()
+
+    def _taken(self):
+        """Which batches count as done from the next message on, as part of it."""
+        return self._data.taken() if self._data is not None else {}
 
     def _exchange(self, op, line, memory):
         try:
@@ -852,7 +856,7 @@ class Context:
         if self._end is None:
             self._end = lambda: RuntimeError("the program has ended")
             try:
-                self._channel.send(_line_of({"op": "done"}))
+                self._channel.send(_line_of({"op": "done", **self._taken()}))
             except OSError:
                 pass
 

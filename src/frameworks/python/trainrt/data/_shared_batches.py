@@ -6,6 +6,7 @@ import weakref
 from .. import _client
 from ._numpy import numpy
 
+_TOGETHER_BYTES = 512 << 10  # of small batches that come with one answer
 _DTYPES = {"f64": "f8", "f32": "f4", "f16": "f2", "i64": "i8", "i32": "i4", "i16": "i2", "i8": "i1", "u8": "u1", "bool": "?"}
 
 
@@ -22,7 +23,7 @@ class Field:
 
 
 class _Slot:
-    """A memory that holds one batch; it is free when nobody has an array of it any more."""
+    """A memory that holds batches; it is free when nobody has an array of them any more."""
 
     def __init__(self, number):
         self.number = number
@@ -54,7 +55,8 @@ class Link:
     def __init__(self, ask):
         self.ask = ask
         self._slots = []
-        self._left = []  # walks that ended before their last batch, and that the reader knows nothing of yet
+        self._left = []  # walks that have ended, and that the reader knows nothing of yet
+        self._taken = {}  # walk -> how many of its batches count as done
 
     def fields(self, name):
         """The Fields of a dataset, and how many samples it has; (None, 0) if there is none of that name."""
@@ -63,18 +65,28 @@ class Link:
             return None, 0
         return [Field(each) for each in found["fields"]], found["samples"]
 
+    def end(self, walk):
+        self._left.append(walk)
+        self.tell_left()
+
     def leave(self, walk):
         """Ends a walk. If a message is under way, as when the garbage collector finds the walk, that is told before the next one."""
-        self._left.append(walk)
         try:
-            self.tell_left()
+            self.end(walk)
         except (Exception, _client.Stop):  # also if the run has ended: it is told elsewhere
             pass
 
     def tell_left(self):
         while self._left:
             self.ask("data_end", walk=self._left[-1])
-            self._left.pop()
+            self._taken.pop(self._left.pop(), None)
+
+    def count(self, walk, batches):
+        self._taken[walk] = batches
+
+    def taken(self):
+        """What counts as done in checkpoints: a part of each message to a rank."""
+        return {"taken": {str(walk): batches for walk, batches in self._taken.items()}} if self._taken else {}
 
     def _free_slot(self):
         for slot in self._slots:
@@ -83,19 +95,17 @@ class Link:
         self._slots.append(_Slot(len(self._slots)))
         return self._slots[-1]
 
-    def next_batch(self, walk, fields, encoding):
-        """({name: array}, draws) of the walk's next batch, None at its end. The arrays lie in shared memory, which is theirs as long as
-        one of them lives."""
+    def next_batches(self, walk, fields, encoding):
+        """({name: array}, draws) of the walk's next batch, and of those behind it that are there already, if they are small; none at its
+        end. The arrays lie in shared memory, which is theirs as long as one of them lives."""
         slot = self._free_slot()
         slot.begin()
-        answer = self.ask("data_next", walk=walk, slot=slot.number)
+        answer = self.ask("data_next", walk=walk, slot=slot.number, together=_TOGETHER_BYTES)
         if "room" in answer:
             memory = slot.new_memory(answer["room"])
-            answer = self.ask("data_next", with_memory=memory, walk=walk, slot=slot.number, memory=memory.nbytes)
-        if "end" in answer:
-            return None
-        batch = {field.name: _array(slot, field, answer["samples"], place, encoding) for field, place in zip(fields, answer["places"])}
-        return batch, answer.get("draws", ())
+            answer = self.ask("data_next", with_memory=memory, walk=walk, slot=slot.number, memory=memory.nbytes, together=_TOGETHER_BYTES)
+        return [({field.name: _array(slot, field, each["samples"], place, encoding) for field, place in zip(fields, each["places"])},
+                 each.get("draws", ())) for each in answer.get("batches", ())]
 
 
 def _array(slot, field, samples, place, encoding):
@@ -143,7 +153,7 @@ class Walk:
         link.tell_left()
         asked = {"epoch": epoch} if epoch is not None else {}
         self._number = link.ask("data_begin", name=name, batch_size=batch_size, remainder=remainder, fields=[field.name for field in self._fields],
-                                **({"ahead": True} if is_ahead else {}), **({"draws": True} if has_draws else {}), **asked)["walk"]
+                                ahead=True, **({"draws": True} if has_draws else {}), **asked)["walk"]
         self._is_ahead = is_ahead
         self._has_ended = False
 
@@ -156,17 +166,23 @@ class Walk:
             self._link.leave(self._number)
 
     def __iter__(self):
-        while True:
-            batch = self._link.next_batch(self._number, self._fields, self._encoding)
-            if batch is None:
-                self._has_ended = not self._is_ahead
-                return
-            yield batch
-            del batch  # its memory may be free for the next one
+        given = 0
+        while batches := self._link.next_batches(self._number, self._fields, self._encoding):
+            batches.reverse()
+            while batches:
+                batch = batches.pop()
+                given += 1
+                if not self._is_ahead:
+                    self._link.count(self._number, given)
+                yield batch
+                del batch  # its memory may be free for the next ones
+        if not self._is_ahead:
+            self._has_ended = True
+            self._link.end(self._number)
 
     def counted(self, batches):
         """The same batches; each counts as done when it is given."""
         for number, batch in enumerate(batches, 1):
-            self._link.ask("data_taken", walk=self._number, batches=number)
+            self._link.count(self._number, number)
             yield batch
             del batch
