@@ -281,6 +281,28 @@ def a_walk_that_is_left_while_another_answer_is_awaited_ends_before_the_next():
     link.ask = ask
 
 
+@test
+def small_batches_come_together_and_large_ones_alone():
+    def messages(dataset, batch_size):
+        iterator, asked = dataset.iterator(), []
+        link = iterator._link
+        ask, link.ask = link.ask, lambda op, **fields: (asked.append(op), ask(op, **fields))[1]
+        try:
+            batches = [{name: column.copy() for name, column in batch.items()} for batch in iterator.iter_batches(batch_size=batch_size)]
+        finally:
+            link.ask = ask
+        return asked.count("data_next"), batches
+
+    dataset = data.range(1000)
+    asked, batches = messages(dataset, 2)
+    equal([batch["id"].tolist() for batch in batches], [[first, first + 1] for first in range(0, 1000, 2)], "small batches")
+    check(asked < 50, f"500 batches of 16 bytes took {asked} messages")
+    rows = numpy.arange(6 * 300_000, dtype="u1").reshape(6, -1)
+    asked, batches = messages(data.from_numpy(rows), 1)
+    same(numpy.concatenate([batch["data"] for batch in batches]), rows, "large batches")
+    check(asked >= len(batches), f"{len(batches)} batches of 300 kB took {asked} messages")
+
+
 # ---- what is refused ----------------------------------------------------------------------------------------------------------
 
 

@@ -302,6 +302,10 @@ std::vector<std::string> seeds() {
       "{\"op\":\"data_begin\",\"name\":\"train\",\"batch_size\":2,\"remainder\":\"pad\",\"ahead\":true,\"draws\":true}\n\n"
       "{\"op\":\"data_next\",\"walk\":1,\"slot\":0,\"memory\":4096}\n{\"op\":\"data_taken\",\"walk\":1,\"batches\":1}\n"
       "{\"op\":\"step\"}",
+      "{\"op\":\"data_begin\",\"name\":\"train\",\"batch_size\":2,\"remainder\":\"pad\",\"ahead\":true}\n\n"
+      "{\"op\":\"data_next\",\"walk\":1,\"slot\":0,\"memory\":4096,\"together\":4096}\n"
+      "{\"op\":\"data_next\",\"walk\":1,\"slot\":0,\"together\":64,\"taken\":{\"1\":1}}\n{\"op\":\"step\",\"taken\":{\"1\":"
+      "2}}",
       "{\"op\":\"metadata\",\"json\":" + deep_json() + "}",
       "{\"op\":\"report\",\"metrics\":{},\"directory_metadata\":{\"x\":" + deep_json() + "}}",
       "{\"op\":\"step\",\"x\":" + deep_json() + "}"};
@@ -330,6 +334,8 @@ std::vector<std::string> words() {
           "\"remainder\":\"uneven\"",
           "\"fields\":[\"t\"]",
           "\"ahead\":true",
+          "\"together\":4096",
+          "\"taken\":{\"1\":1}",
           "\"draws\":true",
           "\"batches\":",
           "\"walk\":1",

@@ -19,8 +19,7 @@ namespace {
 
 constexpr int protocol = 1;
 constexpr double quiet_look_s = 0.2;
-constexpr double shortest_look_s = 0.005, longest_look_s = 0.05;  // while a checkpoint is on its way
-constexpr double look_growth = 1.1;
+constexpr double shortest_look_s = 0.005, longest_look_s = 0.05, look_growth = 1.1;  // while a checkpoint is on its way
 
 }  // namespace
 

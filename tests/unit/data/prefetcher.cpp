@@ -53,6 +53,32 @@ TEST_CASE("no more is read ahead than there is room for, and nothing behind the 
   CHECK(most.load() == 5);
 }
 
+TEST_CASE("a batch is called ready if taking it neither waits nor throws") {
+  std::atomic<bool> may_read = false;
+  Prefetcher prefetcher(0, 3,
+                        [&](std::uint64_t number, BatchData& into) {
+                          while (!may_read) std::this_thread::yield();
+                          if (number == 1) throw std::runtime_error("the disk is gone");
+                          into.samples.assign(1, number);
+                        },
+                        {1, 3});
+  const auto gets_ready = [&] {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (!prefetcher.has_ready() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    return prefetcher.has_ready();
+  };
+  CHECK_FALSE(prefetcher.has_ready());
+  may_read = true;
+  CHECK(gets_ready());
+  BatchData batch;
+  prefetcher.next(batch);
+  CHECK_FALSE(prefetcher.has_ready());  // the next one is being read, or has failed
+  CHECK_THROWS(prefetcher.next(batch));
+  CHECK(gets_ready());
+  prefetcher.next(batch);
+  CHECK_FALSE(prefetcher.has_ready());
+}
+
 TEST_CASE("what reading ahead throws comes where its batch would have come") {
   Prefetcher prefetcher(0, 5,
                         [](std::uint64_t number, BatchData& into) {
