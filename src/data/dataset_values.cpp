@@ -78,8 +78,17 @@ const Dataset::Field* varying(const std::vector<Dataset::Field>& fields) {
 
 std::uint64_t bytes_of_sample(const std::vector<Dataset::Field>& fields) {
   std::uint64_t bytes = 0;
-  for (const auto& field : fields) bytes += sample_bytes(field);
+  for (const auto& field : fields) bytes += UnitLayout::bytes_of_sample(field);
   return bytes;
+}
+
+/// What the values of fields that vary in length take at most: no more bytes than they have as text, of arrays a value for
+/// each digit and its comma.
+std::uint64_t most_varying_bytes(const std::vector<Dataset::Field>& fields, const Listing& listing) {
+  std::uint64_t most = 0;
+  for (const auto& field : fields)
+    if (field.varies) most = std::max(most, bytes_of_files(listing) * std::max<std::size_t>(1, size_of(field.dtype) / 2));
+  return most;
 }
 
 /// Of one rank alone.
@@ -120,13 +129,14 @@ DatasetValues of_one_rank(const Format& format, const Options& options, const Li
 std::optional<UnitLayout> layout_in_memory(const Format& format, const Options& options, const Listing& listing) {
   if (skips_errors(options) || (!format.has_files && !options.boolean("materialize"))) return std::nullopt;
   const auto fields = kept_fields(options, listing);
-  if (varying(fields) != nullptr) return std::nullopt;
-  const auto bytes = bytes_of_sample(fields);
-  if (bytes == 0 || bytes > options.bytes("memory") / samples_of(listing)) return std::nullopt;
+  const auto bytes = bytes_of_sample(fields), memory = options.bytes("memory"), samples = samples_of(listing);
+  if (bytes == 0 || bytes > memory / samples) return std::nullopt;
+  const auto varying_bytes = most_varying_bytes(fields, listing);
+  if (varying_bytes > memory - bytes * samples) return std::nullopt;
   std::vector<UnitLayout::Part> parts;
   for (const auto& entry : listing.entries)
     parts.push_back({entry.content.samples, entry.content.reading, entry.content.together});
-  return UnitLayout(fields, parts);
+  return UnitLayout(fields, parts, UnitLayout::usual_bytes, varying_bytes);
 }
 
 void require_materializable(const Options& options, const Listing& listing) {
@@ -157,8 +167,9 @@ DatasetValues open_values(const std::string& name, int rank, const Format& forma
   }
   const auto source = unkept(format, options, listing);
   const auto kept = share.memory ? share : private_share(*layout);
-  const auto left = share.memory ? ahead_of(layout->bytes(), memory) / static_cast<std::uint64_t>(share.ranks)
-                                 : ahead_of(layout->bytes(), mine);
+  const auto bytes = layout->bytes() + layout->arena_bytes();
+  const auto left =
+      share.memory ? ahead_of(bytes, memory) / static_cast<std::uint64_t>(share.ranks) : ahead_of(bytes, mine);
   auto cache = std::make_shared<NodeCache>(
       source.values, [files = source.files] { files->close(); }, *layout, kept,
       NodeCache::Part{.name = name, .rank = rank, .rows = listing.rows});

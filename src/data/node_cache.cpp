@@ -59,7 +59,9 @@ std::size_t NodeCache::state_bytes(const UnitLayout& layout) {
   return (UnitStates::bytes(layout) + page - 1) / page * page;
 }
 
-std::size_t NodeCache::memory_bytes(const UnitLayout& layout) { return state_bytes(layout) + layout.bytes(); }
+std::size_t NodeCache::memory_bytes(const UnitLayout& layout) {
+  return state_bytes(layout) + layout.bytes() + ValueArena::memory_bytes(layout.arena_bytes());
+}
 
 NodeCache::NodeCache(std::shared_ptr<const Source> source, std::function<void()> let_go, UnitLayout layout, NodeShare share,
                      Part part)
@@ -69,7 +71,8 @@ NodeCache::NodeCache(std::shared_ptr<const Source> source, std::function<void()>
       share_(std::move(share)),
       part_(std::move(part)),
       needed_(units_of(layout_, part_.rows)),
-      states_(share_.memory.get(), layout_) {}
+      states_(share_.memory.get(), layout_),
+      arena_(share_.memory.get() + state_bytes(layout_) + layout_.bytes(), layout_.arena_bytes()) {}
 
 /// Where the values of a field begin.
 std::size_t NodeCache::place(std::size_t field) const { return state_bytes(layout_) + layout_.place(field); }
@@ -88,7 +91,16 @@ bool NodeCache::is_resident() const {
 
 void NodeCache::read(std::span<const std::uint64_t> samples, std::span<Column> columns) const {
   const auto absent = this->absent(samples, columns);
+  const auto varies = [&](const Column& column) { return layout_.varies(column.field); };
+  if (!absent.empty() && std::any_of(columns.begin(), columns.end(), varies)) {
+    is_open_ = true;
+    return source_->read(samples, columns);
+  }
   for (auto& column : columns) {
+    if (varies(column)) {
+      give_varying(samples, column);
+      continue;
+    }
     const auto bytes = layout_.sample_bytes(column.field);
     column.values.resize(samples.size() * bytes);
     column.ends.clear();
@@ -124,7 +136,7 @@ std::vector<bool> NodeCache::absent(std::span<const std::uint64_t> samples, std:
 
 bool NodeCache::has(std::size_t unit, std::span<const std::size_t> fields) const {
   const auto is_there = [&](std::size_t field) { return states_.is_filled(unit, field); };
-  return std::all_of(fields.begin(), fields.end(), is_there) || fill(unit, fields);
+  return std::all_of(fields.begin(), fields.end(), is_there) || (!is_full_ && fill(unit, fields));
 }
 
 bool NodeCache::fill(std::size_t unit, std::span<const std::size_t> asked) const {
@@ -141,30 +153,30 @@ bool NodeCache::fill(std::size_t unit, std::span<const std::size_t> asked) const
   }
   if (turns.fields().empty()) return true;
   if (!reserve(unit, turns.fields())) return false;
-  copy_to_memory(unit, turns.fields());
+  if (!copy_to_memory(unit, turns.fields())) return false;
   turns.fill();
   return true;
 }
 
 bool NodeCache::reserve(std::size_t unit, std::span<const std::size_t> fields) const {
-  if (!share_.file) return true;
-  for (const auto field : fields) {
+  return std::all_of(fields.begin(), fields.end(), [&](std::size_t field) {
     const auto bytes = layout_.sample_bytes(field);
-    const auto count = (layout_.end(unit) - layout_.first(unit)) * bytes;
-    const int code = reserve_pages(*share_.file, place(field) + layout_.first(unit) * bytes, count);
-    if (code == 0) continue;
-    if (!lacks_memory_.exchange(true))
-      log::warning(
-          fmt::format("[data.{}]: no memory for values that the ranks of this node share ({}): samples are read "
-                      "from the files",
-                      part_.name, std::strerror(code)));
-    return false;
-  }
-  return true;
+    return reserve(place(field) + layout_.first(unit) * bytes, (layout_.end(unit) - layout_.first(unit)) * bytes);
+  });
 }
 
-/// What is unpacked as a whole is in memory once already: small pieces of it will do.
-void NodeCache::copy_to_memory(std::size_t unit, std::span<const std::size_t> fields) const {
+bool NodeCache::reserve(std::uint64_t at, std::uint64_t bytes) const {
+  const int code = share_.file && bytes > 0 ? reserve_pages(*share_.file, at, bytes) : 0;
+  if (code != 0 && !lacks_memory_.exchange(true))
+    log::warning(
+        fmt::format("[data.{}]: no memory for values that the ranks of this node share ({}): samples are read "
+                    "from the files",
+                    part_.name, std::strerror(code)));
+  return code == 0;
+}
+
+/// What is unpacked as a whole is in memory once already: small pieces of it will do. False if there is no room.
+bool NodeCache::copy_to_memory(std::size_t unit, std::span<const std::size_t> fields) const {
   const bool is_unpacked = layout_.reading(unit) == Reading::as_a_whole;
   is_open_ = true;
   {
@@ -178,18 +190,54 @@ void NodeCache::copy_to_memory(std::size_t unit, std::span<const std::size_t> fi
   constexpr std::uint64_t few = 4096;
   const auto step = is_unpacked ? few : layout_.end(unit) - layout_.first(unit);
   for (auto first = layout_.first(unit); first < layout_.end(unit); first += step)
-    copy_samples(first, std::min(first + step, layout_.end(unit)), fields);
+    if (!copy_samples(first, std::min(first + step, layout_.end(unit)), fields)) return false;
+  return true;
 }
 
-void NodeCache::copy_samples(std::uint64_t first, std::uint64_t end, std::span<const std::size_t> fields) const {
+bool NodeCache::copy_samples(std::uint64_t first, std::uint64_t end, std::span<const std::size_t> fields) const {
   std::vector<std::uint64_t> samples(end - first);
   std::iota(samples.begin(), samples.end(), first);
   std::vector<Column> columns;
   for (const auto field : fields) columns.push_back({field, {}, {}});
   source_->read(samples, columns);
   for (const auto& column : columns)
-    std::copy(column.values.begin(), column.values.end(),
-              share_.memory.get() + place(column.field) + first * layout_.sample_bytes(column.field));
+    if (!layout_.varies(column.field))
+      std::copy(column.values.begin(), column.values.end(),
+                share_.memory.get() + place(column.field) + first * layout_.sample_bytes(column.field));
+    else if (!keep_varying(column, first))
+      return false;
+  return true;
+}
+
+/// The values of the samples from `first` on; false if there is no room for them.
+bool NodeCache::keep_varying(const Column& column, std::uint64_t first) const {
+  const auto begin = arena_.take(column.values.size());
+  if (!begin) is_full_ = true;
+  if (!begin) return false;
+  auto* const values = arena_.values(*begin);
+  if (!reserve(static_cast<std::uint64_t>(values - share_.memory.get()), column.values.size())) return false;
+  std::copy(column.values.begin(), column.values.end(), values);
+  auto* to = share_.memory.get() + place(column.field) + first * sizeof(ValuePlace);
+  std::uint64_t at = 0;
+  for (const auto end : column.ends) {
+    const ValuePlace place{*begin + at, end - std::exchange(at, end)};
+    std::memcpy(to, &place, sizeof place);
+    to += sizeof place;
+  }
+  return true;
+}
+
+void NodeCache::give_varying(std::span<const std::uint64_t> samples, Column& column) const {
+  column.values.clear();
+  column.ends.clear();
+  const auto* const places = share_.memory.get() + place(column.field);
+  for (const auto sample : samples) {
+    ValuePlace place;
+    std::memcpy(&place, places + sample * sizeof place, sizeof place);
+    const auto* const values = arena_.values(place.at);
+    column.values.insert(column.values.end(), values, values + place.bytes);
+    column.ends.push_back(column.values.size());
+  }
 }
 
 void NodeCache::read_absent(std::span<const std::uint64_t> samples, const std::vector<bool>& absent,

@@ -32,7 +32,7 @@ class NodeCache final : public Source {
   /// Bytes of the memory that a cache takes, with its states in front.
   static std::size_t memory_bytes(const UnitLayout& layout);
   static std::size_t state_bytes(const UnitLayout& layout);
-  /// `source` has fields of fixed length only. The states in share.memory are made (UnitStates::make()). `let_go` closes
+  /// The states in share.memory are made (UnitStates::make()). `let_go` closes
   /// what `source` has open: it opens what it needs again.
   NodeCache(std::shared_ptr<const Source> source, std::function<void()> let_go, UnitLayout layout, NodeShare share,
             Part part);
@@ -49,8 +49,11 @@ class NodeCache final : public Source {
   bool has(std::size_t unit, std::span<const std::size_t> fields) const;
   bool fill(std::size_t unit, std::span<const std::size_t> fields) const;
   bool reserve(std::size_t unit, std::span<const std::size_t> fields) const;
-  void copy_to_memory(std::size_t unit, std::span<const std::size_t> fields) const;
-  void copy_samples(std::uint64_t first, std::uint64_t end, std::span<const std::size_t> fields) const;
+  bool reserve(std::uint64_t at, std::uint64_t bytes) const;
+  bool copy_to_memory(std::size_t unit, std::span<const std::size_t> fields) const;
+  bool copy_samples(std::uint64_t first, std::uint64_t end, std::span<const std::size_t> fields) const;
+  bool keep_varying(const Column& column, std::uint64_t first) const;
+  void give_varying(std::span<const std::uint64_t> samples, Column& column) const;
   void read_absent(std::span<const std::uint64_t> samples, const std::vector<bool>& absent,
                    std::span<Column> columns) const;
   double patience_s(std::size_t unit) const;
@@ -64,11 +67,13 @@ class NodeCache final : public Source {
   Part part_;
   std::size_t needed_;  ///< units that will be asked for
   mutable UnitStates states_;
+  ValueArena arena_;
   mutable std::mutex mutex_;
   mutable int filling_ = 0;                    ///< threads of this rank that read units
   mutable std::set<std::size_t> overdue_;      ///< units that were waited for in vain
   mutable std::atomic<bool> is_open_ = false;  ///< the source may have files open
   mutable std::atomic<bool> lacks_memory_ = false;
+  mutable std::atomic<bool> is_full_ = false;  ///< the arena: no more units are read into it
 };
 
 }  // namespace trainrt::data

@@ -12,16 +12,20 @@ std::uint64_t divided_up(std::uint64_t value, std::uint64_t by) { return (value 
 
 }  // namespace
 
-UnitLayout::UnitLayout(std::span<const Dataset::Field> fields, std::span<const Part> parts, std::uint64_t unit_bytes) {
-  std::uint64_t samples = 0, bytes_of_sample = 0;
+UnitLayout::UnitLayout(std::span<const Dataset::Field> fields, std::span<const Part> parts, std::uint64_t unit_bytes,
+                       std::uint64_t arena_bytes)
+    : arena_bytes_(arena_bytes) {
+  std::uint64_t samples = 0, bytes_of_all = 0;
   for (const auto& part : parts) samples += part.samples;
   for (const auto& field : fields) {
     places_.push_back(bytes_);
-    sample_bytes_.push_back(data::sample_bytes(field));
+    sample_bytes_.push_back(bytes_of_sample(field));
+    varies_.push_back(field.varies);
     bytes_ += divided_up(samples * sample_bytes_.back(), line) * line;
-    bytes_of_sample += sample_bytes_.back();
+    bytes_of_all += sample_bytes_.back();
   }
-  for (const auto& part : parts) add(part, bytes_of_sample, unit_bytes);
+  bytes_of_all += arena_bytes / std::max<std::uint64_t>(samples, 1);
+  for (const auto& part : parts) add(part, bytes_of_all, unit_bytes);
 }
 
 /// A unit ends inside a file only where nothing is cut that is read together; small files share one.

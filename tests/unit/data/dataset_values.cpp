@@ -57,6 +57,14 @@ std::vector<std::uint64_t> in_any_order(std::uint64_t count) {
   return samples;
 }
 
+/// Where each sample's values end, of a field that varies in length.
+std::vector<std::uint64_t> ends_of(const DatasetImpl& dataset, std::size_t field,
+                                   const std::vector<std::uint64_t>& samples) {
+  data::Column column{field, {}, {}};
+  dataset.source->read(samples, {&column, 1});
+  return column.ends;
+}
+
 void check_same(const Keys& keys) {
   const auto plain = open(keys);
   const auto ranks = open_together(keys);
@@ -67,6 +75,8 @@ void check_same(const Keys& keys) {
     REQUIRE_FALSE(expected.empty());
     for (const auto& rank : ranks) CHECK(gathered<char>(*rank, field, {samples[0], samples[1]}).size() > 0);
     for (const auto& rank : ranks) CHECK(gathered<char>(*rank, field, samples) == expected);
+    if (plain->source->fields()[field].varies)
+      for (const auto& rank : ranks) CHECK(ends_of(*rank, field, samples) == ends_of(*plain, field, samples));
   }
   for (const auto& rank : ranks) CHECK(rank->source->is_resident());
 }
@@ -115,6 +125,23 @@ TEST_CASE("the values that a node keeps are those of the files, in every format"
     write(dir / "x.jsonl", rows);
     check_same({{"source", dir / "x.jsonl"}});
   }
+  SECTION("texts and lists of any length") {
+    std::string rows = "name,x,note\n", objects, lines;
+    for (int i = 0; i < 400; ++i) {
+      const std::string name(static_cast<std::size_t>(1 + i % 9), static_cast<char>('a' + i % 26));
+      rows += name + "," + std::to_string(i) + ",\"" + (i % 3 == 0 ? "" : "a \"\"note\"\",\n" + name) + "\"\n";
+      objects +=
+          "{\"t\": \"" + name + "\\u00e9\", \"list\": [" + (i % 4 == 0 ? "" : "1") + (i % 4 > 1 ? ",-2,3" : "") + "]}\n";
+      lines += name + "\n";
+    }
+    write(dir / "x.csv", rows);
+    check_same({{"source", dir / "x.csv"}});
+    write(dir / "x.jsonl", objects);
+    check_same({{"source", dir / "x.jsonl"}});
+    write(dir / "x.txt", lines);
+    write(dir / "y.txt", lines + "one more");
+    check_same({{"source", dir / "*.txt"}, {"rows", "3:700, 800"}});
+  }
   SECTION("hdf5") {
     make_h5(dir / "x.h5", [](hid_t file) {
       add_counting(file, "plain", {1000, 3});
@@ -148,14 +175,15 @@ TEST_CASE("the values that a node keeps are those of the files, in every format"
   }
 }
 
-TEST_CASE("what cannot be kept together is not: varying samples, more than the memory, what no file holds") {
+TEST_CASE("what cannot be kept together is not: more than the memory, what no file holds") {
   const Scratch dir;
   const auto is_kept = [](const Keys& keys) {
     return data::shared_layout("train", options(keys), data::list_dataset("train", options(keys))).has_value();
   };
   write(dir / "x.csv", "a,b\n1,one\n2,two\n");
-  CHECK_FALSE(is_kept({{"source", dir / "x.csv"}}));
-  CHECK(is_kept({{"source", dir / "x.csv"}, {"columns", "a"}}));
+  CHECK(is_kept({{"source", dir / "x.csv"}, {"memory", "64"}}));  // 2 numbers, the places of 2 texts, and 16 bytes at most
+  CHECK_FALSE(is_kept({{"source", dir / "x.csv"}, {"memory", "63"}}));
+  CHECK(is_kept({{"source", dir / "x.csv"}, {"columns", "a"}, {"memory", "16"}}));
   CHECK_FALSE(is_kept({{"format", "synthetic"}}));
   write(dir / "x.npy", npy_of("(1000,)", values_of(counting_values(1000))));
   CHECK(is_kept({{"source", dir / "x.npy"}, {"memory", "4000"}}));

@@ -62,6 +62,35 @@ data::NodeShare shared_memory(const UnitLayout& layout, int ranks = 2) {
   return share;
 }
 
+/// Field "text": of a sample up to 4 digits, which its number gives.
+class TextSource final : public data::Source {
+ public:
+  std::uint64_t size() const override { return samples_in_all; }
+  const Fields& fields() const override { return fields_; }
+  void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override {
+    read_samples += samples.size();
+    for (auto& column : columns) {
+      column = {column.field, {}, {}};
+      for (const auto sample : samples) {
+        for (const auto digit : std::to_string(sample * 101).substr(0, sample % 5))
+          column.values.push_back(static_cast<std::byte>(digit));
+        column.ends.push_back(column.values.size());
+      }
+    }
+  }
+  mutable std::atomic<std::uint64_t> read_samples = 0;
+
+ private:
+  Fields fields_{{"text", DType::u8, {}, true}};
+};
+
+bool has_texts(const data::Source& source, const std::vector<std::uint64_t>& samples) {
+  Column expected, found;
+  TextSource().read(samples, {&expected, 1});
+  source.read(samples, {&found, 1});
+  return found.values == expected.values && found.ends == expected.ends;
+}
+
 UnitLayout layout_of(std::vector<UnitLayout::Part> parts = {{samples_in_all}}) {
   return UnitLayout(NumberSource().fields(), parts, small_unit);
 }
@@ -272,6 +301,36 @@ TEST_CASE("who has waited too long for another rank reads its samples itself, an
   CHECK(slow_is_right);
   CHECK(is_right(*quick.cache, mixed()));
   CHECK(quick.cache->is_resident());
+}
+
+TEST_CASE("samples that vary in length are kept once a node, as they are") {
+  const std::vector<UnitLayout::Part> parts{{samples_in_all}};
+  const UnitLayout layout(TextSource().fields(), parts, small_unit, 4 * samples_in_all);
+  REQUIRE(layout.units() > 10);
+  const auto share = shared_memory(layout);
+  const auto first = std::make_shared<TextSource>(), second = std::make_shared<TextSource>();
+  const NodeCache one(first, [] {}, layout, share, {"train", 0}), other(second, [] {}, layout, share, {"train", 1});
+  CHECK(has_texts(one, {7, 999, 7, 0}));
+  bool is_right_there = false;
+  std::thread there([&] { is_right_there = has_texts(other, mixed(11)); });
+  CHECK(has_texts(one, mixed()));
+  there.join();
+  CHECK(is_right_there);
+  CHECK(first->read_samples + second->read_samples == samples_in_all);
+  CHECK(other.is_resident());
+}
+
+TEST_CASE("of samples that vary in length what has no room is read from the files, and not for others' sake") {
+  const std::vector<UnitLayout::Part> parts{{samples_in_all}};
+  const UnitLayout layout(TextSource().fields(), parts, small_unit, 300);
+  const auto source = std::make_shared<TextSource>();
+  const NodeCache cache(source, [] {}, layout, shared_memory(layout), {"train", 0});
+  CHECK(has_texts(cache, mixed()));
+  CHECK_FALSE(cache.is_resident());
+  const auto before = source->read_samples.load();
+  for (std::uint64_t sample = 0; sample < samples_in_all; ++sample) CHECK(has_texts(cache, {sample}));
+  CHECK(source->read_samples - before < samples_in_all);  // those that are kept are not
+  CHECK(source->read_samples - before > samples_in_all / 2);
 }
 
 TEST_CASE("without memory for a unit its samples are read from the files") {
