@@ -61,6 +61,12 @@ def write_chunked(folder):
     return folder / "x.h5"
 
 
+def write_texts(folder):
+    texts = (bytes([ord("0") + n % 64]) * (SIDE * SIDE - n % 100) for n in range(SAMPLES))
+    (folder / "x.csv").write_bytes(b"images\n" + b"\n".join(texts))
+    return folder / "x.csv"
+
+
 def config_of(folder, source, loop=None, **data):
     return write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"library": library()},
                                              "loop": loop or {}, "checkpoint": {"every": "off"},
@@ -82,7 +88,7 @@ def four_ranks_take_one_copy(write):
     check(0.95 * MIB < taken < 1.6 * MIB, f"{RANKS} ranks have taken {taken:.0f} MiB for {MIB} MiB of values")
 
 
-for form in (write_plain, write_gzip, write_chunked):
+for form in (write_plain, write_gzip, write_chunked, write_texts):
     add_test(f"four_ranks_take_about_one_copy_of_the_values{form.__name__.removeprefix('write')}", four_ranks_take_one_copy, form)
 
 
