@@ -8,6 +8,7 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <trainrt/error.hpp>
 
 #include "core/child_process.hpp"
 #include "core/host.hpp"
@@ -84,6 +85,25 @@ std::optional<JobFacts> parse_job(std::string_view text) {
                   .reason = field(text, "Reason"),
                   .restarts = static_cast<int>(*restarts),
                   .nodes = nodes == "(null)" ? "" : nodes};
+}
+
+std::optional<JobPlace> parse_job_place(std::string_view text) {
+  JobPlace place{.id = field(first_line(text), "JobId"), .work_dir = ""};
+  if (!parse_integer(place.id)) return std::nullopt;
+  for (const auto& line : split(text, "\n"))
+    if (const auto words = trim(line); words.starts_with("WorkDir=")) place.work_dir = words.substr(8);
+  return place;
+}
+
+JobPlace place_of_job(const std::string& job) {
+  const auto digits = job.substr(0, job.find('_')), task = job.substr(std::min(job.size(), digits.size() + 1));
+  const auto is_number = [](const std::string& text) {
+    return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0; });
+  };
+  if (!is_number(digits) || (digits.size() < job.size() && !is_number(task)))
+    throw UsageError(fmt::format("'{}' is no number of a job, such as 4711, or 4711_3 for a task of an array", job));
+  const auto told = parse_job_place(ask({"scontrol", "show", "job", job}));
+  return told ? *told : JobPlace{.id = job, .work_dir = ""};
 }
 
 std::map<std::string, bool> parse_node_states(std::string_view text) {

@@ -21,6 +21,17 @@ struct JobFacts {
 /// nullopt if it is no such line. Pure.
 std::optional<JobFacts> parse_job(std::string_view text);
 
+/// Which job a number of people names, and where it works.
+struct JobPlace {
+  std::string id;        ///< as SLURM_JOB_ID has it: a task of an array has one of its own
+  std::string work_dir;  ///< "" if Slurm cannot tell
+};
+/// From `scontrol show job`; nullopt if it tells of no job. Pure.
+std::optional<JobPlace> parse_job_place(std::string_view text);
+/// Asks Slurm for "4711" or "4711_3", waiting 20 s at most; what it cannot tell (a job that ended a while ago) is left as it
+/// was. UsageError if that is no number of a job.
+JobPlace place_of_job(const std::string& job);
+
 /// By name, whether a step can run there, from `sinfo --Node --format="%N %T"`. Pure.
 std::map<std::string, bool> parse_node_states(std::string_view text);
 

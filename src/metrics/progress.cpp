@@ -56,8 +56,11 @@ std::string bar(std::int64_t done, std::int64_t total) {
   return fmt::format("[{}{}] {:3}%", std::string(filled, '#'), std::string(width - filled, '-'), reached * 100 / total);
 }
 
-Progress::Progress(std::string run_name, Screen screen, std::function<double()> now)
-    : run_name_(std::move(run_name)), screen_(std::move(screen)), now_(std::move(now)) {}
+Progress::Progress(std::string run_name, Screen screen, std::function<double()> now, std::function<std::string()> time_left)
+    : run_name_(std::move(run_name)),
+      screen_(std::move(screen)),
+      now_(std::move(now)),
+      time_left_(std::move(time_left)) {}
 
 Progress::~Progress() { leave_last_row(); }
 
@@ -75,8 +78,6 @@ void Progress::write(const Record& record) {
   const double seconds = seconds_of(record);
   ++since_shown_;
   taken_s_ += seconds;
-  ++reports_;
-  all_taken_s_ += seconds;
   waiting_ = record;
   if (!screen_.every_report && interval_s_ > 0 && now_() - shown_s_ < interval_s_) return;
   show(record);
@@ -98,8 +99,7 @@ std::string Progress::line_of(const Record& record) const {
   };
   add(rate(since_shown_, taken_s_));
   if (with_steps) add(rate(static_cast<double>(steps), now_() - shown_s_, "steps", "step"));
-  if (total_ > record.iteration && all_taken_s_ > 0)
-    add(clock_text(all_taken_s_ / reports_ * static_cast<double>(total_ - record.iteration)) + " left");
+  if (time_left_) add(time_left_());
   return line;
 }
 

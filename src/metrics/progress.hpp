@@ -27,14 +27,13 @@ struct Screen {
   bool every_report = false;  ///< each in a line of its own, on a terminal too
 };
 
-/// Shows how a run gets on: iteration, step, the report's metrics, iterations and steps a second, and the time left if the
-/// total is known. On a terminal that is its last row, with a bar, ten times a second at most; what the train function
+/// Shows how a run gets on: iteration, step, the report's metrics, iterations and steps a second, and the time left. On a terminal that is its last row, with a bar, ten times a second at most; what the train function
 /// prints scrolls above it. In a log a line for the first report at once, then one every 10 seconds at most, later 20, 40,
-/// 60; and one for the last report at the end. No control codes but on a terminal. `now` gives monotonic seconds. The rate
-/// of iterations is by their own times (_time_this_iter_s): the first after a restart may have begun in the attempt before.
+/// 60; and one for the last report at the end. No control codes but on a terminal. `now` gives monotonic seconds,
+/// `time_left` a text, "" if it is not known. The rate of iterations is by their own times (_time_this_iter_s): the first after a restart may have begun in the attempt before.
 class Progress final : public Sink {
  public:
-  Progress(std::string run_name, Screen screen, std::function<double()> now);
+  Progress(std::string run_name, Screen screen, std::function<double()> now, std::function<std::string()> time_left = {});
   Progress(const Progress&) = delete;
   ~Progress() override;
   void begin(const std::vector<Record>& history) override;
@@ -53,14 +52,13 @@ class Progress final : public Sink {
   std::string run_name_;
   Screen screen_;
   std::function<double()> now_;
+  std::function<std::string()> time_left_;
   std::int64_t total_ = 0;             ///< iterations that the run will have, 0 = unknown
   double interval_s_ = 0;              ///< to the next line
   double shown_s_ = 0;                 ///< when the last line was written, or the attempt began
   double reported_s_ = 0;              ///< when the last report came, or the attempt began
   int since_shown_ = 0;                ///< reports
   double taken_s_ = 0;                 ///< by those
-  int reports_ = 0;                    ///< of this attempt
-  double all_taken_s_ = 0;             ///< by those
   std::int64_t step_ = 0;              ///< of the run, now
   std::int64_t shown_step_ = 0;        ///< when the last line was written, or the attempt began
   std::optional<Record> waiting_;      ///< newest report, if it is not shown yet

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -42,6 +43,7 @@ struct SinkContext {
   std::string name = {};      ///< the sink's
   std::string run_id = {};    ///< random, the same over restarts
   std::vector<std::pair<std::string, std::string>> config = {};  ///< the run's: "section.key" and the value
+  std::function<std::string()> time_left = {};  ///< "1:02:03 left", "" if it is not known; in the thread that writes
 };
 
 /// A plug-in: one file in metrics/sinks. Its options are the keys of [sink.NAME].

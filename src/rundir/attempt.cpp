@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <utility>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "core/environment.hpp"
 #include "core/fault_point.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
+#include "core/options.hpp"
 #include "core/text.hpp"
 #include "io/exclusive.hpp"
 #include "io/file.hpp"
@@ -77,7 +80,32 @@ bool is_being_claimed(const std::string& private_dir, const std::string& record)
   return true;
 }
 
+/// When Slurm started the job; "" if it does not tell (before 22.05).
+std::string job_start(const Environment& environment) {
+  const auto epoch_s = parse_integer(environment.text("SLURM_JOB_START_TIME").value_or(""));
+  constexpr std::int64_t latest_s = 100'000'000'000;  // the year 5138
+  return epoch_s && *epoch_s > 0 && *epoch_s < latest_s ? utc_before(std::difftime(std::time(nullptr), static_cast<std::time_t>(*epoch_s))) : "";
+}
+
 }  // namespace
+
+void take_reading(AttemptRecord& record, const Meter& meter) {
+  const auto reading = meter.read();
+  record.first_step = reading.first_step;
+  record.last_step = reading.last_step;
+  record.saved_step = reading.saved_step;
+  record.saved_checkpoint = reading.saved_checkpoint;
+  record.first_iteration = reading.first_iteration;
+  record.saved_iteration = reading.saved_iteration;
+  record.iteration = reading.iteration;
+  record.timing = reading.timing;
+  record.silent = reading.silent;
+  record.position = reading.position;
+  record.expected = reading.expected;
+  record.unreported_s = reading.unreported_s;
+  record.job_end = reading.job_left_s ? utc_before(-*reading.job_left_s) : "";
+  record.seen = utc_now();
+}
 
 Attempt::Attempt(const std::string& run_dir, int ranks, std::vector<std::string> nodes, Meter& meter, bool accepts_missing)
     : files_(run_dir, ""), meter_(meter) {
@@ -88,6 +116,7 @@ Attempt::Attempt(const std::string& run_dir, int ranks, std::vector<std::string>
   record_.silent = meter.is_silent();
   record_.position = meter.read().position;
   record_.start = utc_before(monotonic_seconds() - meter.started_s());
+  record_.job_start = job_start(Environment::of_process());
   const auto before = claim();
   fault_point("claimed");
   fence_off_older(run_dir, record_.number);
@@ -144,25 +173,10 @@ void Attempt::send_heartbeats() {
   } while (meter_.wait_for_news(beat_s(monotonic_seconds() - meter_.started_s())));
 }
 
-void Attempt::take_reading(AttemptRecord& record) const {
-  const auto reading = meter_.read();
-  record.first_step = reading.first_step;
-  record.last_step = reading.last_step;
-  record.saved_step = reading.saved_step;
-  record.saved_checkpoint = reading.saved_checkpoint;
-  record.first_iteration = reading.first_iteration;
-  record.saved_iteration = reading.saved_iteration;
-  record.iteration = reading.iteration;
-  record.timing = reading.timing;
-  record.silent = reading.silent;
-  record.position = reading.position;
-  record.seen = utc_now();
-}
-
 void Attempt::write_heartbeat() const {
   AttemptRecord now;
   now.number = record_.number;
-  take_reading(now);
+  take_reading(now, meter_);
   io::replace_file_lightly(heartbeat_path(files_.path(), record_.number), files_.aside("heartbeat"), heartbeat_text(now));
 }
 
@@ -176,7 +190,7 @@ std::string Attempt::with_cause(const std::string& why) const {
 
 void Attempt::end(const std::string& why, int exit_code, std::int64_t last_step) {
   stop_heartbeats();
-  take_reading(record_);
+  take_reading(record_, meter_);
   record_.end = utc_now();
   record_.why = with_cause(why);
   record_.exit_code = exit_code;

@@ -11,6 +11,9 @@
 
 namespace trainrt::rundir {
 
+/// The numbers of a meter, read now, in a record.
+void take_reading(AttemptRecord& record, const Meter& meter);
+
 /// Holds the run directory for this process, on one rank. Its number grows with every attempt; its private directory and
 /// its record are created exclusively: of two that start at once, one gets it. The private directory comes first, so that
 /// whoever sees the record of an attempt can fence it off. While it lives a thread touches the record and writes the
@@ -40,7 +43,6 @@ class Attempt {
   void send_heartbeats();
   void write_heartbeat() const;
   std::string with_cause(const std::string& why) const;
-  void take_reading(AttemptRecord& record) const;
   void stop_heartbeats();
 
   io::FencedDirectory files_;

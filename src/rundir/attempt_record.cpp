@@ -79,6 +79,12 @@ double seconds_or(const Json& json, const char* key) {
   return seconds;
 }
 
+double expected_from(const Json& json) {
+  const auto expected = value_or(json, "expected", 0.0);
+  if (!(expected >= 0 && expected <= static_cast<double>(most_count))) refuse("expected", json.at("expected"));
+  return expected;
+}
+
 std::optional<double> position_from(const Json& json) {
   const auto found = json.find("position");
   if (found == json.end() || found->is_null()) return std::nullopt;
@@ -113,6 +119,9 @@ Json numbers_of(const AttemptRecord& record) {
                {"seen", record.seen.empty() ? Json() : Json(record.seen)}};
   if (record.silent) json["silent"] = true;
   if (record.silent && record.position) json["position"] = *record.position;
+  if (record.expected > 0) json["expected"] = record.expected;
+  if (record.unreported_s > 0) json["unreported_s"] = record.unreported_s;
+  if (!record.job_end.empty()) json["job_end"] = record.job_end;
   return json;
 }
 
@@ -131,6 +140,9 @@ void take_numbers(AttemptRecord& record, const Json& json) {
   record.seen = value_or<std::string>(json, "seen", "");
   record.silent = value_or(json, "silent", false);
   record.position = position_from(json);
+  record.expected = expected_from(json);
+  record.unreported_s = seconds_or(json, "unreported_s");
+  record.job_end = value_or<std::string>(json, "job_end", "");
   const auto timing = value_or(json, "timing", Json::object());
   record.timing = {.startup_s = seconds_or(timing, "startup_s"),
                    .steps_s = seconds_or(timing, "steps_s"),
@@ -140,7 +152,7 @@ void take_numbers(AttemptRecord& record, const Json& json) {
 
 /// Throws if a time is none.
 void check_times(const AttemptRecord& record) {
-  for (const auto* time : {&record.start, &record.end, &record.seen})
+  for (const auto* time : {&record.start, &record.end, &record.seen, &record.job_start, &record.job_end})
     if (!time->empty()) seconds_between(*time, *time);
 }
 
@@ -177,6 +189,7 @@ std::string to_text(const AttemptRecord& record) {
                {"why", record.why.empty() ? Json() : Json(record.why)},
                {"exit_code", record.exit_code < 0 ? Json() : Json(record.exit_code)}};
   json.update(numbers_of(record));
+  if (!record.job_start.empty()) json["job_start"] = record.job_start;
   if (record.accepted_missing) json["accepted_missing_checkpoints"] = true;
   json.update({{"ranks", record.ranks}, {"nodes", record.nodes}, {"owner", to_json(record.owner)}});
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -190,6 +203,7 @@ AttemptRecord attempt_record_from(const std::string& text) {
   record.start = value_or<std::string>(json, "start", "");
   record.end = value_or<std::string>(json, "end", "");
   record.why = value_or<std::string>(json, "why", "");
+  record.job_start = value_or<std::string>(json, "job_start", "");
   record.exit_code = small_or(json, "exit_code", -1, -1);
   take_numbers(record, json);
   check_times(record);

@@ -47,6 +47,10 @@ struct AttemptRecord {
   bool silent = false;
   /// Of such a program whose output is looked at: the step, iteration or epoch that it showed last; -1: none so far.
   std::optional<double> position;
+  double expected = 0;      ///< where the run will be done: an iteration, or such a position; 0: nobody has told
+  double unreported_s = 0;  ///< of timing.steps_s: since the last report
+  std::string job_start;    ///< UTC; when the job began, as Slurm tells it; "" if it does not
+  std::string job_end;      ///< UTC; when its time limit will end it; "" if there is none, or it is not known
   /// The user let it begin all the same: what earlier attempts say they had saved counts no more.
   bool accepted_missing = false;
 

@@ -41,6 +41,7 @@ void Meter::stepped(std::int64_t step) {
 
 void Meter::reported(std::int64_t iteration) {
   iteration_.store(iteration, relaxed);
+  reported_at_s_.store(monotonic_seconds(), relaxed);
   if (!steps_begun()) begin_steps();
 }
 
@@ -53,6 +54,16 @@ void Meter::observed(double position, std::int64_t iteration) {
   first_step_.store(step, relaxed);
   first_iteration_.store(iteration - 1, relaxed);
   notify();
+}
+
+void Meter::expect(double total) {
+  constexpr double most = 9007199254740992.0;  // 2^53
+  expected_.store(total >= 1 && total < most ? total : 0, relaxed);
+}
+
+void Meter::note_job_left(std::optional<double> seconds) {
+  constexpr double no_limit_s = 1e9;
+  job_ends_at_s_.store(seconds && *seconds < no_limit_s ? monotonic_seconds() + *seconds : -1, relaxed);
 }
 
 void Meter::begin_steps() {
@@ -102,6 +113,9 @@ Meter::Reading Meter::read() const {
                   .iteration = iteration_.load(relaxed),
                   .silent = is_silent(),
                   .position = observed_.load(relaxed) ? std::optional(position_.load(relaxed)) : std::nullopt,
+                  .expected = expected_.load(relaxed),
+                  .unreported_s = 0,
+                  .job_left_s = std::nullopt,
                   .timing = {}};
   const double now = monotonic_seconds();
   const double ended = ended_at_s_.load(relaxed);
@@ -120,6 +134,11 @@ Meter::Reading Meter::read() const {
     *part -= taken;
     excess -= taken;
   }
+  const double reported_at = reported_at_s_.load(relaxed);
+  if (!reading.silent)
+    reading.unreported_s = std::clamp(train_end - std::max(reported_at, steps_begin), 0.0, timing.steps_s);
+  if (const double job_ends_at = job_ends_at_s_.load(relaxed); job_ends_at >= 0)
+    reading.job_left_s = std::max(0.0, job_ends_at - now);
   return reading;
 }
 

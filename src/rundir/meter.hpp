@@ -24,6 +24,9 @@ class Meter {
     std::int64_t iteration = 0;
     bool silent = false;
     std::optional<double> position;  ///< AttemptRecord
+    double expected = 0;             ///< AttemptRecord
+    double unreported_s = 0;         ///< AttemptRecord
+    std::optional<double> job_left_s;
     Timing timing;
   };
 
@@ -42,6 +45,10 @@ class Meter {
   void reported(std::int64_t iteration);
   /// A silent program has shown that it is at `position`, which makes the iteration.
   void observed(double position, std::int64_t iteration);
+  /// Where the run will be done: AttemptRecord::expected. Less than 1, or more than any run makes: not known.
+  void expect(double total);
+  /// So many seconds from now the job's time limit ends it; nullopt: it has none, or it is not known.
+  void note_job_left(std::optional<double> seconds);
   void end_observation() { observed_.store(false, std::memory_order_relaxed); }
   void committed(std::int64_t step, std::int64_t iteration, std::int64_t checkpoint);
   void training_ended();
@@ -82,6 +89,7 @@ class Meter {
   std::atomic<double> position_{-1};                                      // < 0: none seen
   std::atomic<double> began_at_s_{-1}, steps_at_s_{-1}, ended_at_s_{-1};  // < 0: not yet
   std::atomic<double> stalled_s_{0}, stall_at_s_{-1};
+  std::atomic<double> expected_{0}, reported_at_s_{-1}, job_ends_at_s_{-1};  // < 0: not known
   int stalls_ = 0;
   std::mutex mutex_;
   std::condition_variable news_;

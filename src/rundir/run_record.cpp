@@ -22,6 +22,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* file_name = "run.json";
+constexpr const char* run_format = "trainrt run 1";
 
 /// Of attempts or ranks.
 int number_from(const Json& value, const std::string& key, const std::string& path) {
@@ -30,6 +31,15 @@ int number_from(const Json& value, const std::string& key, const std::string& pa
     throw UsageError(fmt::format("{} is not a run record of trainrt: '{}' is {}, no number from 0 to {}", path, key,
                                  value.is_number() ? value.dump() : value.type_name(), std::numeric_limits<int>::max()));
   return value.get<int>();
+}
+
+/// Before anything else in it is read: a newer version may mean other things by it.
+void refuse_newer(const Json& json, const std::string& path) {
+  const auto format = json.is_object() && json.contains("format") ? json.at("format") : Json(run_format);
+  if (format != run_format)
+    throw UsageError(fmt::format("{} is of another version of trainrt: its format is {}, and this version reads '{}'. Use "
+                                 "the version that the run was made with, or a newer one",
+                                 path, excerpt(format.dump(-1, ' ', false, Json::error_handler_t::replace)), run_format));
 }
 
 std::string random_id() {
@@ -43,7 +53,7 @@ std::string to_text(const RunRecord& record) {
   Json changes = Json::array();
   for (const auto& change : record.changes)
     changes.push_back({{"attempt", change.attempt}, {"key", change.key}, {"from", change.from}, {"to", change.to}});
-  const Json json = {{"format", "trainrt run 1"},
+  const Json json = {{"format", run_format},
                      {"name", record.name},
                      {"run_id", record.run_id},
                      {"created", record.created},
@@ -61,6 +71,7 @@ RunRecord run_record_from(const std::string& text, const std::string& path) try 
   if (is_nested_deeper(text, deepest_json))
     throw UsageError(path + " is not a run record of trainrt: its JSON is nested too deep");
   const auto json = Json::parse(text);
+  refuse_newer(json, path);
   RunRecord record;
   record.name = json.at("name");
   record.run_id = json.at("run_id");

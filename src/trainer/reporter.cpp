@@ -17,6 +17,7 @@
 #include "metrics/result_log.hpp"
 #include "metrics/sink.hpp"
 #include "rundir/run_record.hpp"
+#include "trainer/time_left.hpp"
 
 namespace trainrt::trainer {
 
@@ -40,12 +41,13 @@ std::vector<std::pair<std::string, std::string>> config_of(const config::RunSpec
 
 class FileReporter : public Reporter {
  public:
-  FileReporter(const config::RunSpec& spec, io::FencedDirectory run_dir, const Callbacks& callbacks)
+  FileReporter(const config::RunSpec& spec, io::FencedDirectory run_dir, const Callbacks& callbacks,
+               const rundir::Meter& meter)
       : run_dir_(std::move(run_dir)), detailed_(spec.metrics.detailed), callbacks_(callbacks) {
     const auto record = rundir::read_run_record(run_dir_.path());
     for (const auto& [name, kind, options] : chosen_sinks(spec))
       sinks_.push_back({kind->open({run_dir_, spec.run.name, spec.metrics.every_report, options, name,
-                                    record ? record->run_id : "", config_of(spec)})});
+                                    record ? record->run_id : "", config_of(spec), TimeLeft(run_dir_.path(), meter)})});
   }
 
   void begin(const Start& start) override {
@@ -132,9 +134,9 @@ std::vector<metrics::ChosenSink> chosen_sinks(const config::RunSpec& spec) try {
 }
 
 std::unique_ptr<Reporter> make_reporter(const config::RunSpec& spec, const io::FencedDirectory& run_dir, int rank,
-                                        const Callbacks& callbacks) {
+                                        const Callbacks& callbacks, const rundir::Meter& meter) {
   if (rank != 0) return std::make_unique<SilentReporter>();
-  return std::make_unique<FileReporter>(spec, run_dir, callbacks);
+  return std::make_unique<FileReporter>(spec, run_dir, callbacks, meter);
 }
 
 metrics::Record aggregate_report(const Metrics& metrics, std::int64_t iteration, Communicator& communicator) {

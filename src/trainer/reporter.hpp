@@ -11,6 +11,7 @@
 #include "metrics/autofill.hpp"
 #include "metrics/record.hpp"
 #include "metrics/sink.hpp"
+#include "rundir/meter.hpp"
 #include "trainer/callbacks.hpp"
 
 namespace trainrt::trainer {
@@ -44,9 +45,9 @@ class Reporter {
 /// The sinks that the config names. UsageError if there is no such sink, or its section is not valid.
 std::vector<metrics::ChosenSink> chosen_sinks(const config::RunSpec& spec);
 
-/// `callbacks` are told of each report once it is written; they live longer.
+/// `callbacks` are told of each report once it is written; `meter` tells how the attempt goes on. Both live longer.
 std::unique_ptr<Reporter> make_reporter(const config::RunSpec& spec, const io::FencedDirectory& run_dir, int rank,
-                                        const Callbacks& callbacks);
+                                        const Callbacks& callbacks, const rundir::Meter& meter);
 
 /// The record of one report: its numbers over all ranks (metrics/aggregate.hpp has the rules). Collective. AgreedError that
 /// names key and rank if the ranks' keys differ.

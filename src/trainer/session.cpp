@@ -28,7 +28,7 @@ Session::Session(const config::RunSpec& spec, const World& world, Communicator& 
       communicator_(communicator),
       attempt_(std::move(attempt)),
       reporter_(
-          trainer::make_reporter(spec, {spec.run_dir, attempt_.private_dir}, communicator.rank(), attempt_.callbacks)),
+          trainer::make_reporter(spec, {spec.run_dir, attempt_.private_dir}, communicator.rank(), attempt_.callbacks, attempt_.meter)),
       vote_(communicator_),
       datasets_(spec_, communicator_, attempt_.workers, attempt_.datasets, attempt_.shares),
       speeds_(communicator_, {spec_.run_dir + "/" + rundir::step_times_name(attempt_.number), attempt_.hosts,
@@ -89,6 +89,7 @@ StopVote::Ballot Session::ballot(const DirectoryCheckpoint* directory) const {
 void Session::note_place() {
   datasets_.note_places();
   stops_.note_point();
+  if (attempt_.lease != nullptr) attempt_.meter.note_job_left(attempt_.lease->remaining());
 }
 
 void Session::throw_if_stopped() const {

@@ -67,7 +67,10 @@ class Session {
   void advance_checkpoint() { saves_.advance(); }
   void set_metadata(std::string_view json);
   const std::string& metadata_of_run() const { return attempt_.metadata; }
-  void expect_iterations(std::int64_t total) { reporter_->expect(total); }
+  void expect_iterations(std::int64_t total) {
+    attempt_.meter.expect(static_cast<double>(total));
+    reporter_->expect(total);
+  }
   /// Other threads may look at it.
   const watch::LifeSigns& life() const { return life_; }
   std::int64_t step_count() const { return progress_.step; }

@@ -57,6 +57,7 @@ void Session::observe(std::string_view position, const Metrics& seen) {
   const double place = number_in(seen, position);
   progress_.step = static_cast<std::int64_t>(place);
   if (!reports_begun_) begin_observed(position, place);
+  if (std::ranges::count(seen, "total", &Metrics::value_type::first) > 0) attempt_.meter.expect(number_in(seen, "total"));
   auto record = metrics::decode(seen, metrics::encode(seen), progress_.iteration + 1);
   take_record(record);
   attempt_.meter.observed(place, progress_.iteration);

@@ -10,6 +10,7 @@
 
 #include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/names.hpp"
+#include "core/host.hpp"
 #include "io/file.hpp"
 #include "metrics/record_json.hpp"
 #include "metrics/result_log.hpp"
@@ -58,6 +59,22 @@ Json as_json(const rundir::UsageSummary& usage) {
           {"gpu_use", or_null(usage.gpu_use())},
           {"energy_j", or_null(usage.energy_j)},
           {"energy_of", usage.energy_of.empty() ? Json() : Json(usage.energy_of)}};
+}
+
+Json as_json(const rundir::Forecast& forecast) {
+  const auto if_known = [](double seconds) { return seconds > 0 ? Json(seconds) : Json(); };
+  const auto advice = rundir::advice_of(forecast);
+  return {{"left_s", forecast.left_s()},
+          {"training_s", forecast.training_s},
+          {"saves_s", forecast.saves_s},
+          {"repeated_s", forecast.repeated_s},
+          {"jobs_s", forecast.jobs_s},
+          {"waiting_s", forecast.waits_known ? Json(forecast.waiting_s) : Json()},
+          {"finish", forecast.runs ? Json(utc_before(-forecast.left_s())) : Json()},
+          {"more_jobs", forecast.job_limit_s > 0 ? Json(forecast.more_jobs) : Json()},
+          {"job_limit_s", if_known(forecast.job_limit_s)},
+          {"advised_limit_s", if_known(forecast.advised_limit_s)},
+          {"advice", advice.empty() ? Json() : Json(advice)}};
 }
 
 Json as_json(const rundir::AttemptRecord& attempt, const rundir::TimeAccount& account, const rundir::UsageSummary& usage) {
@@ -123,6 +140,7 @@ RunSummary summary_of(const std::string& run_dir) {
   run.accounts = rundir::accounts_of(run.attempts);
   for (const auto& attempt : run.attempts)
     run.usages.push_back(rundir::usage_of(rundir::read_rank_signs(run_dir, attempt.number)));
+  run.forecast = rundir::forecast_of(run.attempts, utc_now());
   return run;
 }
 
@@ -167,7 +185,8 @@ Json as_json(const RunSummary& run) {
           {"attempts", attempts},
           {"attempt_count", run.attempt_count},
           {"time", as_json(rundir::sum_of(run.accounts))},
-          {"usage", as_json(rundir::sum_of(run.usages))}};
+          {"usage", as_json(rundir::sum_of(run.usages))},
+          {"time_left", run.forecast ? as_json(*run.forecast) : Json()}};
 }
 
 }  // namespace trainrt::view

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "checkpoint/format/manifest.hpp"
 #include "metrics/record.hpp"
 #include "rundir/attempt_record.hpp"
+#include "rundir/forecast.hpp"
 #include "rundir/goodput.hpp"
 #include "rundir/run_record.hpp"
 #include "rundir/usage_summary.hpp"
@@ -22,6 +24,7 @@ struct RunSummary {
   std::vector<rundir::AttemptRecord> attempts;
   std::vector<rundir::TimeAccount> accounts;  ///< of each attempt
   std::vector<rundir::UsageSummary> usages;   ///< of each attempt: what its ranks used
+  std::optional<rundir::Forecast> forecast;   ///< as long as the run is not done
   std::string contradiction = {};             ///< what in the run directory cannot be; "" = nothing
   std::size_t attempt_count = 0;              ///< records that can be read or not
 

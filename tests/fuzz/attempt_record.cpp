@@ -25,6 +25,10 @@ AttemptRecord a_record() {
   record.saved_iteration = 1;
   record.timing = {0.25, 3600.5, 12, 0.125};
   record.seen = "2026-11-21T02:02:02Z";
+  record.expected = 20;
+  record.unreported_s = 1.5;
+  record.job_start = "2026-11-21T01:02:00Z";
+  record.job_end = "2026-11-21T05:02:00Z";
   return record;
 }
 
@@ -38,6 +42,7 @@ std::vector<std::string> seeds() {
           with_number(rundir::to_text(a_record()), "ranks", "9999999999"),
           with_number(rundir::to_text(a_record()), "pid", "1e300"),
           with_number(rundir::to_text(a_record()), "steps_s", "-1e300"),
+          with_number(rundir::to_text(a_record()), "expected", "-1e300"),
           R"({"attempt":1,"owner":{}})",
           deep_json()};
 }
@@ -64,6 +69,10 @@ std::vector<std::string> words() {
           "\"pid\"",
           "\"pid_start_time\"",
           "\"startup_s\"",
+          "\"expected\"",
+          "\"unreported_s\"",
+          "\"job_start\"",
+          "\"job_end\"",
           "2026-11-21T01:02:03Z",
           "9999999999",
           "1e300",

@@ -10,6 +10,8 @@ std::vector<std::string> seeds() {
   record.last_step = 12;
   record.timing = {0.5, 1.5, 0, 0};
   record.seen = "2026-11-21T02:02:02Z";
+  record.expected = 20;
+  record.job_end = "2026-11-21T05:02:00Z";
   return {rundir::heartbeat_text(record),
           rundir::heartbeat_text({}),
           with_number(rundir::heartbeat_text(record), "last_step", "1e300"),
@@ -31,6 +33,8 @@ std::vector<std::string> words() {
           "\"iteration\"",
           "\"timing\"",
           "\"startup_s\"",
+          "\"expected\"",
+          "\"job_end\"",
           "\"steps_s\"",
           "\"checkpoint_s\"",
           "\"shutdown_s\"",

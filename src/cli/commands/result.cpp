@@ -12,6 +12,7 @@
 #include "cli/run_comparison.hpp"
 #include "cli/table.hpp"
 #include "cli/usage_table.hpp"
+#include "core/host.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "io/file.hpp"
@@ -96,6 +97,15 @@ void print_time(const view::RunSummary& summary) {
         "The goodput is not known: the program of an attempt did not report progress, and its time counts as productive\n");
 }
 
+void print_time_left(const rundir::Forecast& forecast) {
+  fmt::print("time left\n  {}{}: training {}, saves {}, repeated after failures {}, starts and ends of jobs {}, in the queue {}\n",
+             clock_text(forecast.left_s()),
+             forecast.runs ? ", until " + utc_before(-forecast.left_s()) : " from the next start on",
+             clock_text(forecast.training_s), clock_text(forecast.saves_s), clock_text(forecast.repeated_s),
+             clock_text(forecast.jobs_s), forecast.waits_known ? clock_text(forecast.waiting_s) : "not known");
+  if (const auto advice = rundir::advice_of(forecast); !advice.empty()) fmt::print("  {}\n", advice);
+}
+
 void print_run(const view::RunSummary& summary) {
   fmt::print(
       "run         {} ({})\nstate       {}\ndirectory   {}\niterations  {}\n", summary.record.name, summary.record.function,
@@ -112,6 +122,7 @@ void print_run(const view::RunSummary& summary) {
   print_attempts(summary.attempts, summary.attempt_count);
   print_time(summary);
   fmt::print("{}", usage_table(summary));
+  if (summary.forecast) print_time_left(*summary.forecast);
 }
 
 // --- the runs of a folder ---------------------------------------------------------------------------------------------

@@ -19,7 +19,8 @@ extern const SinkKind progress{
     .options = {},
     .open = [](const SinkContext& context) -> std::unique_ptr<Sink> {
       return std::make_unique<Progress>(
-          context.run_name, Screen{terminal_of_output, write_to_standard_output, context.every_report}, monotonic_seconds);
+          context.run_name, Screen{terminal_of_output, write_to_standard_output, context.every_report}, monotonic_seconds,
+          context.time_left);
     }};
 
 }  // namespace plugins

@@ -123,15 +123,21 @@ TEST_CASE("steps of earlier attempts do not count in the rate of steps") {
   CHECK_THAT(watched.written.back(), Contains("  50 steps/s"));
 }
 
-TEST_CASE("the time left is that of the iterations that are left, as long as they took in this attempt") {
-  Watched watched(false);
-  watched.progress.expect(100);
-  watched.report_after(40, 10);
-  CHECK_THAT(watched.written.back(), Contains("  1:00:00 left\n"));
-  watched.report_after(20, 99);
-  CHECK_THAT(watched.written.back(), Contains("  0:00:30 left\n"));
-  watched.report_after(30, 100);
-  CHECK_THAT(watched.written.back(), !Contains("left"));
+TEST_CASE("the time left stands at the end of a line, and is asked for only if a line is shown") {
+  std::vector<std::string> written;
+  double now = 0;
+  int asked = 0;
+  Progress progress("demo", {[] { return std::nullopt; }, [&](std::string_view text) { written.emplace_back(text); }, false},
+                    [&] { return now; }, [&] { return ++asked == 1 ? "" : "1:00:00 left"; });
+  progress.begin({});
+  for (int second = 1; second <= 11; ++second) {
+    now = second;
+    progress.write({second, {}});
+  }
+  REQUIRE(written.size() == 2);
+  CHECK(written[0] == "demo: iteration 1  1 it/s\n");
+  CHECK(written[1] == "demo: iteration 11  1 it/s  1:00:00 left\n");
+  CHECK(asked == 2);
 }
 
 TEST_CASE("every report has its line if that is asked for, on a terminal too") {

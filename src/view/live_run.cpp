@@ -1,0 +1,173 @@
+#include "view/live_run.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <trainrt/error.hpp>
+
+#include "core/columns.hpp"
+#include "core/host.hpp"
+#include "core/json_depth.hpp"
+#include "io/file.hpp"
+#include "metrics/record_json.hpp"
+#include "metrics/result_log.hpp"
+#include "rundir/attempt_files.hpp"
+
+namespace trainrt::view {
+
+namespace {
+
+constexpr std::uint64_t most_report_bytes = 256 << 10, most_step_bytes = 1 << 20;
+constexpr std::size_t most_reports = 2000, most_attempts = 50, most_ranks = 200'000, most_slow = 20;
+constexpr double surely_alive_s = 30, between_questions_s = 30;
+
+/// In microseconds, as seconds; what is no number is none.
+std::vector<double> seconds_in(const nlohmann::json& json, const char* key) {
+  std::vector<double> seconds;
+  const auto found = json.find(key);
+  if (found == json.end() || !found->is_array()) return seconds;
+  for (const auto& value : *found) seconds.push_back(value.is_number() ? 1e-6 * value.get<double>() : 0);
+  return seconds;
+}
+
+double median_of_sums(std::vector<double> one, const std::vector<double>& other) {
+  if (one.empty()) return 0;
+  for (std::size_t i = 0; i < std::min(one.size(), other.size()); ++i) one[i] += other[i];
+  const auto middle = one.begin() + static_cast<std::ptrdiff_t>(one.size() / 2);
+  std::ranges::nth_element(one, middle);
+  return *middle;
+}
+
+void take_slow(StepWindow& window, const nlohmann::json& slow) {
+  const auto text = [&](const char* key) { return slow.contains(key) && slow[key].is_string() ? slow[key].get<std::string>() : ""; };
+  if (!slow.is_object() || !slow.contains("rank") || !slow["rank"].is_number_unsigned()) return;
+  window.slow_rank = slow["rank"].get<std::size_t>();
+  const double ratio = slow.contains("ratio") && slow["ratio"].is_number() ? slow["ratio"].get<double>() : 1;
+  const auto why = text("why");
+  window.slow_text = plain_text(fmt::format("{:.0f} % slower than the median in {}{}", 100 * (ratio - 1), text("work"),
+                                            why.empty() ? "" : ": " + why));
+}
+
+}  // namespace
+
+std::optional<StepWindow> step_window_from(const std::string& line) {
+  if (is_nested_deeper(line, deepest_json)) return std::nullopt;
+  const auto json = nlohmann::json::parse(line, nullptr, false);
+  if (!json.is_object() || !json.contains("time") || !json["time"].is_string()) return std::nullopt;
+  StepWindow window{.time = plain_text(json["time"].get<std::string>()), .own_s = seconds_in(json, "own_us")};
+  window.step_s = median_of_sums(window.own_s, seconds_in(json, "waits_us"));
+  if (json.contains("slow")) take_slow(window, json["slow"]);
+  return window;
+}
+
+LiveRun::LiveRun(std::string run_dir)
+    : run_dir_(std::move(run_dir)), results_(run_dir_ + "/" + metrics::result_log_name, most_report_bytes) {}
+
+RunNow LiveRun::look() {
+  RunNow now;
+  const auto record = rundir::read_run_record(run_dir_);
+  if (!record) throw UsageError(run_dir_ + " is no run directory: it has no run.json");
+  now.run_dir = run_dir_;
+  now.now = utc_now();
+  now.record = *record;
+  now.attempts = attempts();
+  judge_end(now);
+  follow(now.attempts.empty() ? 0 : now.attempts.back().number);
+  take_reports();
+  take_steps();
+  now.reports = reports_;
+  now.steps = steps_;
+  take_ranks(now);
+  now.forecast = rundir::forecast_of(now.attempts, now.now);
+  now.usage = usage_of(now);
+  now.events = events_of(now);
+  return now;
+}
+
+/// Those that have ended, and have a successor, change no more.
+std::vector<rundir::AttemptRecord> LiveRun::attempts() {
+  auto numbers = rundir::numbers_of_attempts(run_dir_);
+  if (numbers.size() > most_attempts) numbers.erase(numbers.begin(), numbers.end() - most_attempts);
+  std::vector<rundir::AttemptRecord> records;
+  for (const int number : numbers) {
+    if (const auto known = ended_.find(number); known != ended_.end()) {
+      records.push_back(known->second);
+      continue;
+    }
+    auto record = rundir::read_record(run_dir_, number);
+    if (!record) continue;
+    rundir::take_heartbeat(*record, run_dir_);
+    if (!record->end.empty() && number != numbers.back()) ended_[number] = *record;
+    records.push_back(std::move(*record));
+  }
+  return records;
+}
+
+/// A fresh sign of life needs no question; to Slurm a question costs an RPC.
+void LiveRun::judge_end(RunNow& now) {
+  now.state = now.attempts.empty() ? "starting" : std::string(rundir::state_of(now.attempts.back()));
+  if (now.attempts.empty()) return;
+  auto& last = now.attempts.back();
+  now.why = last.why;
+  if (now.state != "running") return;
+  const auto& sign = last.seen.empty() ? last.start : last.seen;
+  if (!sign.empty() && std::abs(seconds_between(sign, now.now)) < surely_alive_s && last.owner.host != host_name()) return;
+  const bool is_near = last.owner.host == host_name();  // it costs a look into /proc
+  if (is_near || monotonic_seconds() - asked_at_s_ > between_questions_s) {
+    was_alive_ = rundir::attempt_is_alive(run_dir_, last);
+    asked_at_s_ = monotonic_seconds();
+  }
+  if (was_alive_) return;
+  last.end = sign;
+  now.state = "killed";
+  now.why = last.why = rundir::why_without_end(last.owner, {});
+}
+
+void LiveRun::follow(int attempt) {
+  if (attempt == attempt_) return;
+  attempt_ = attempt;
+  step_lines_.emplace(run_dir_ + "/" + rundir::step_times_name(attempt), most_step_bytes);
+  steps_.reset();
+  ranks_.clear();
+  used_before_.clear();
+  rates_.clear();
+  was_alive_ = true;
+  asked_at_s_ = -1e9;
+}
+
+void LiveRun::take_reports() {
+  const auto news = results_.read();
+  if (news.is_new_file) reports_.clear();
+  for (const auto& line : news.lines)
+    if (auto record = metrics::from_json(line)) reports_.push_back(std::move(*record));
+  while (reports_.size() > most_reports) reports_.pop_front();
+}
+
+void LiveRun::take_steps() {
+  if (!step_lines_) return;
+  for (const auto& line : step_lines_->read().lines) {
+    auto window = step_window_from(line);
+    if (!window) continue;
+    const auto before = steps_ ? steps_->slow_rank : std::nullopt;
+    if (window->slow_rank && window->slow_rank != before)
+      slow_.push_back({window->time, fmt::format("rank {} is {}", *window->slow_rank, window->slow_text), true});
+    if (slow_.size() > most_slow) slow_.pop_front();
+    steps_ = std::move(window);
+  }
+}
+
+/// A line that is torn, since it is written just now, keeps what was read before.
+void LiveRun::take_ranks(RunNow& now) {
+  if (attempt_ == 0) return;
+  auto ranks = read_rank_states(run_dir_ + "/" + rank_states_name(attempt_), most_ranks);
+  for (std::size_t rank = 0; rank < std::min(ranks.size(), ranks_.size()); ++rank)
+    if (!ranks[rank]) ranks[rank] = std::move(ranks_[rank]);
+  ranks_ = std::move(ranks);
+  now.ranks = ranks_;
+  if (!now.is_over()) now.late = late_ranks(now.ranks, now.now);
+}
+
+}  // namespace trainrt::view
