@@ -28,8 +28,8 @@ struct JobPlace {
 };
 /// From `scontrol show job`; nullopt if it tells of no job. Pure.
 std::optional<JobPlace> parse_job_place(std::string_view text);
-/// Asks Slurm for "4711" or "4711_3", waiting 20 s at most; what it cannot tell (a job that ended a while ago) is left as it
-/// was. UsageError if that is no number of a job.
+/// Asks Slurm for "4711" or "4711_3", waiting 20 s at most; what it cannot tell (a job that ended a while ago) is left as
+/// it was. UsageError if that is no number of a job.
 JobPlace place_of_job(const std::string& job);
 
 /// By name, whether a step can run there, from `sinfo --Node --format="%N %T"`. Pure.

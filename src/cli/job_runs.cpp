@@ -49,8 +49,8 @@ class RunSearch {
 /// When the newest of its attempts in that job began; "" if it has none.
 std::string begun_in(const std::string& run_dir, const std::string& job_id) {
   const auto attempts = rundir::read_attempts(run_dir, most_attempts);
-  const auto found = std::find_if(attempts.rbegin(), attempts.rend(),
-                                  [&](const auto& attempt) { return attempt.owner.job_id == job_id; });
+  const auto found =
+      std::find_if(attempts.rbegin(), attempts.rend(), [&](const auto& attempt) { return attempt.owner.job_id == job_id; });
   return found == attempts.rend() ? "" : found->start;
 }
 

@@ -5,8 +5,8 @@
 
 namespace trainrt {
 
-// What a text takes on a terminal. Control characters, and what is no UTF-8, are taken out by plain_text() first: the others
-// expect a text without them. Pure.
+// What a text takes on a terminal. Control characters, and what is no UTF-8, are taken out by plain_text() first: the
+// others expect a text without them. Pure.
 
 /// One line of UTF-8, whatever it was: a control character is a blank, a byte that is no UTF-8 a question mark.
 std::string plain_text(std::string_view text);

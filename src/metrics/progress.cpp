@@ -57,10 +57,7 @@ std::string bar(std::int64_t done, std::int64_t total) {
 }
 
 Progress::Progress(std::string run_name, Screen screen, std::function<double()> now, std::function<std::string()> time_left)
-    : run_name_(std::move(run_name)),
-      screen_(std::move(screen)),
-      now_(std::move(now)),
-      time_left_(std::move(time_left)) {}
+    : run_name_(std::move(run_name)), screen_(std::move(screen)), now_(std::move(now)), time_left_(std::move(time_left)) {}
 
 Progress::~Progress() { leave_last_row(); }
 

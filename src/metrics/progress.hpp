@@ -27,10 +27,12 @@ struct Screen {
   bool every_report = false;  ///< each in a line of its own, on a terminal too
 };
 
-/// Shows how a run gets on: iteration, step, the report's metrics, iterations and steps a second, and the time left. On a terminal that is its last row, with a bar, ten times a second at most; what the train function
-/// prints scrolls above it. In a log a line for the first report at once, then one every 10 seconds at most, later 20, 40,
-/// 60; and one for the last report at the end. No control codes but on a terminal. `now` gives monotonic seconds,
-/// `time_left` a text, "" if it is not known. The rate of iterations is by their own times (_time_this_iter_s): the first after a restart may have begun in the attempt before.
+/// Shows how a run gets on: iteration, step, the report's metrics, iterations and steps a second, and the time left. On a
+/// terminal that is its last row, with a bar, ten times a second at most; what the train function prints scrolls above it.
+/// In a log a line for the first report at once, then one every 10 seconds at most, later 20, 40, 60; and one for the last
+/// report at the end. No control codes but on a terminal. `now` gives monotonic seconds, `time_left` a text, "" if it is
+/// not known. The rate of iterations is by their own times (_time_this_iter_s): the first after a restart may have begun in
+/// the attempt before.
 class Progress final : public Sink {
  public:
   Progress(std::string run_name, Screen screen, std::function<double()> now, std::function<std::string()> time_left = {});

@@ -84,7 +84,9 @@ bool is_being_claimed(const std::string& private_dir, const std::string& record)
 std::string job_start(const Environment& environment) {
   const auto epoch_s = parse_integer(environment.text("SLURM_JOB_START_TIME").value_or(""));
   constexpr std::int64_t latest_s = 100'000'000'000;  // the year 5138
-  return epoch_s && *epoch_s > 0 && *epoch_s < latest_s ? utc_before(std::difftime(std::time(nullptr), static_cast<std::time_t>(*epoch_s))) : "";
+  return epoch_s && *epoch_s > 0 && *epoch_s < latest_s
+             ? utc_before(std::difftime(std::time(nullptr), static_cast<std::time_t>(*epoch_s)))
+             : "";
 }
 
 }  // namespace

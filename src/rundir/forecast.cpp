@@ -14,7 +14,7 @@ namespace trainrt::rundir {
 
 namespace {
 
-constexpr double least_known_s = 2;        // of training
+constexpr double least_known_s = 2;         // of training
 constexpr double enough_of_an_attempt = 5;  // iterations
 constexpr double stop_early_s = 15;
 constexpr double reserve = 1.05;
@@ -150,7 +150,8 @@ std::string brief(const Forecast& forecast) {
 
 std::string advice_of(const Forecast& forecast) {
   if (forecast.more_jobs == 0) return {};
-  auto text = fmt::format("this run needs {} of {}", counted(forecast.more_jobs, "more job"), slurm_time(forecast.job_limit_s));
+  auto text =
+      fmt::format("this run needs {} of {}", counted(forecast.more_jobs, "more job"), slurm_time(forecast.job_limit_s));
   if (forecast.advised_limit_s > 0) text += fmt::format("; {} would do", slurm_time(forecast.advised_limit_s));
   return text;
 }

@@ -9,11 +9,11 @@ namespace trainrt::rundir {
 
 /// The time that a run still needs, in seconds, and the jobs that it takes.
 struct Forecast {
-  double training_s = 0;  ///< in steps
-  double saves_s = 0;     ///< the train thread stands still for saves
-  double repeated_s = 0;  ///< steps that failures lose, and restarts in the same allocation
-  double jobs_s = 0;      ///< starts and ends of further jobs, and the end of this one
-  double waiting_s = 0;   ///< in the queue, before further jobs
+  double training_s = 0;       ///< in steps
+  double saves_s = 0;          ///< the train thread stands still for saves
+  double repeated_s = 0;       ///< steps that failures lose, and restarts in the same allocation
+  double jobs_s = 0;           ///< starts and ends of further jobs, and the end of this one
+  double waiting_s = 0;        ///< in the queue, before further jobs
   bool waits_known = true;     ///< false: there will be further jobs, and so far the run has never waited for one
   bool runs = false;           ///< false: an attempt has to start first; the wait for that is not included
   int more_jobs = 0;           ///< besides the one that runs; 0 too if the run's jobs have no time limit that is known

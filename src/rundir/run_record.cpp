@@ -37,9 +37,10 @@ int number_from(const Json& value, const std::string& key, const std::string& pa
 void refuse_newer(const Json& json, const std::string& path) {
   const auto format = json.is_object() && json.contains("format") ? json.at("format") : Json(run_format);
   if (format != run_format)
-    throw UsageError(fmt::format("{} is of another version of trainrt: its format is {}, and this version reads '{}'. Use "
-                                 "the version that the run was made with, or a newer one",
-                                 path, excerpt(format.dump(-1, ' ', false, Json::error_handler_t::replace)), run_format));
+    throw UsageError(
+        fmt::format("{} is of another version of trainrt: its format is {}, and this version reads '{}'. Use "
+                    "the version that the run was made with, or a newer one",
+                    path, excerpt(format.dump(-1, ' ', false, Json::error_handler_t::replace)), run_format));
 }
 
 std::string random_id() {

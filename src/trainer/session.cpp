@@ -27,8 +27,8 @@ Session::Session(const config::RunSpec& spec, const World& world, Communicator& 
       world_(world),
       communicator_(communicator),
       attempt_(std::move(attempt)),
-      reporter_(
-          trainer::make_reporter(spec, {spec.run_dir, attempt_.private_dir}, communicator.rank(), attempt_.callbacks, attempt_.meter)),
+      reporter_(trainer::make_reporter(spec, {spec.run_dir, attempt_.private_dir}, communicator.rank(), attempt_.callbacks,
+                                       attempt_.meter)),
       vote_(communicator_),
       datasets_(spec_, communicator_, attempt_.workers, attempt_.datasets, attempt_.shares),
       speeds_(communicator_, {spec_.run_dir + "/" + rundir::step_times_name(attempt_.number), attempt_.hosts,
@@ -83,13 +83,6 @@ StopVote::Ballot Session::ballot(const DirectoryCheckpoint* directory) const {
   const bool gives = directory != nullptr && (!directory->path.empty() || directory->state != nullptr);
   const auto wants = gives ? Wants::directory : saves_.is_due_by_clock(reported_) ? Wants::checkpoint : Wants::nothing;
   return {.stop = stops_.cause(), .wants = wants, .saves = saves_.standing()};
-}
-
-/// What a checkpoint of the stop takes as the place in the data, if the run stops between here and the next step.
-void Session::note_place() {
-  datasets_.note_places();
-  stops_.note_point();
-  if (attempt_.lease != nullptr) attempt_.meter.note_job_left(attempt_.lease->remaining());
 }
 
 void Session::throw_if_stopped() const {

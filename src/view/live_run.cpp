@@ -42,7 +42,9 @@ double median_of_sums(std::vector<double> one, const std::vector<double>& other)
 }
 
 void take_slow(StepWindow& window, const nlohmann::json& slow) {
-  const auto text = [&](const char* key) { return slow.contains(key) && slow[key].is_string() ? slow[key].get<std::string>() : ""; };
+  const auto text = [&](const char* key) {
+    return slow.contains(key) && slow[key].is_string() ? slow[key].get<std::string>() : "";
+  };
   if (!slow.is_object() || !slow.contains("rank") || !slow["rank"].is_number_unsigned()) return;
   window.slow_rank = slow["rank"].get<std::size_t>();
   const double ratio = slow.contains("ratio") && slow["ratio"].is_number() ? slow["ratio"].get<double>() : 1;

@@ -17,8 +17,8 @@ namespace trainrt::view {
 
 /// What the steps of the newest window took: a line of logs/steps-attempt-000003.jsonl.
 struct StepWindow {
-  std::string time;     ///< UTC
-  double step_s = 0;    ///< of the median rank, with its waits
+  std::string time;           ///< UTC
+  double step_s = 0;          ///< of the median rank, with its waits
   std::vector<double> own_s;  ///< of each rank
   std::optional<std::size_t> slow_rank;
   std::string slow_text;  ///< "19 % slower than the median in input: clock 1.2 GHz of 3.1"
@@ -88,15 +88,15 @@ class LiveRun {
   io::LineTail results_;
   std::deque<metrics::Record> reports_;
   std::map<int, rundir::AttemptRecord> ended_;  ///< attempts before the newest, by number
-  int attempt_ = 0;  ///< that the next ones are of
+  int attempt_ = 0;                             ///< that the next ones are of
   std::optional<io::LineTail> step_lines_;
   std::optional<StepWindow> steps_;
   std::deque<Event> slow_;
   std::vector<std::optional<RankState>> ranks_;
   std::vector<Used> used_before_;
-  std::vector<std::pair<double, Used>> rates_;   ///< of each rank: in so many seconds
-  std::map<std::int64_t, Event> checkpoints_;    ///< by number
-  double asked_at_s_ = -1e9;                     ///< when it was last asked whether the owner lives
+  std::vector<std::pair<double, Used>> rates_;  ///< of each rank: in so many seconds
+  std::map<std::int64_t, Event> checkpoints_;   ///< by number
+  double asked_at_s_ = -1e9;                    ///< when it was last asked whether the owner lives
   bool was_alive_ = true;
 };
 

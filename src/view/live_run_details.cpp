@@ -24,9 +24,9 @@ std::string brief_line(const std::string& text) { return plain_text(excerpt(firs
 
 void add_attempts(std::vector<Event>& events, std::span<const rundir::AttemptRecord> attempts) {
   for (const auto& attempt : attempts) {
-    events.push_back({attempt.start, fmt::format("attempt {} began on {} of {}", attempt.number,
-                                                 counted(attempt.ranks, "rank"),
-                                                 counted(static_cast<std::int64_t>(attempt.nodes.size()), "node"))});
+    events.push_back(
+        {attempt.start, fmt::format("attempt {} began on {} of {}", attempt.number, counted(attempt.ranks, "rank"),
+                                    counted(static_cast<std::int64_t>(attempt.nodes.size()), "node"))});
     const auto state = rundir::state_of(attempt);
     if (!attempt.end.empty())
       events.push_back({attempt.end, fmt::format("attempt {} ended: {}", attempt.number, brief_line(attempt.why)),

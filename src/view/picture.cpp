@@ -29,7 +29,8 @@ std::vector<double> drawn_values(std::span<const double> values, std::size_t col
   std::vector<double> means;
   for (std::size_t i = 0; i < columns; ++i) {
     double sum = 0, count = 0;
-    for (const auto value : values.subspan(values.size() * i / columns, values.size() * (i + 1) / columns - values.size() * i / columns))
+    for (const auto value :
+         values.subspan(values.size() * i / columns, values.size() * (i + 1) / columns - values.size() * i / columns))
       if (std::isfinite(value)) sum += value, ++count;
     means.push_back(count > 0 ? sum / count : NAN);
   }
@@ -170,13 +171,19 @@ Way way_of(const RunNow& run) {
 
 PaintedLine bar_line(const RunNow& run, const Canvas& canvas) {
   const auto way = way_of(run);
-  const auto text = way.total > 0 ? fmt::format(" {:3.0f}%  {} {:g} of {:g}", std::floor(100 * std::min(way.done / way.total, 1.0)), way.unit, way.done, way.total)
-                                  : fmt::format("{} {:g}", way.unit, way.done);
+  const auto text = way.total > 0
+                        ? fmt::format(" {:3.0f}%  {} {:.12g} of {:.12g}",
+                                      std::floor(100 * std::min(way.done / way.total, 1.0)), way.unit, way.done, way.total)
+                        : fmt::format("{} {:.12g}", way.unit, way.done);
   if (way.total <= 0) return PaintedLine(text);
   const auto columns = canvas.columns - std::min(canvas.columns, columns_of(text) + 2);
   const auto width = std::min<std::size_t>(columns, 100);
   const auto filled = static_cast<std::size_t>(std::min(way.done / way.total, 1.0) * static_cast<double>(width));
-  return PaintedLine("[").add(std::string(filled, '#'), Paint::good).add(std::string(width - filled, '-'), Paint::faint).add("]").add(text);
+  return PaintedLine("[")
+      .add(std::string(filled, '#'), Paint::good)
+      .add(std::string(width - filled, '-'), Paint::faint)
+      .add("]")
+      .add(text);
 }
 
 std::string rate_of(double count, double seconds, std::string_view many, std::string_view one) {
@@ -206,7 +213,8 @@ PaintedLine usage_line(const RunNow& run) {
   const auto& usage = run.usage;
   PaintedLine line(fmt::format("memory {} (peak {})", bytes_text(usage.memory), bytes_text(usage.peak_memory)));
   if (usage.cpus) line.add(fmt::format("  CPU {:.1f} of {:g}", *usage.cpus, usage.cpus_allowed.value_or(0)));
-  if (usage.read_rate) line.add(fmt::format("  read {}/s  written {}/s", bytes_text(*usage.read_rate), bytes_text(*usage.write_rate)));
+  if (usage.read_rate)
+    line.add(fmt::format("  read {}/s  written {}/s", bytes_text(*usage.read_rate), bytes_text(*usage.write_rate)));
   if (usage.gpu) line.add(fmt::format("  GPU {:.0f} %", 100 * *usage.gpu));
   if (usage.gpu_memory.value_or(0) > 0) line.add(fmt::format(" with {}", bytes_text(*usage.gpu_memory)));
   return line;

@@ -166,7 +166,8 @@ std::vector<PaintedLine> named(const RunNow& run, std::size_t rows) {
   return lines;
 }
 
-std::vector<PaintedLine> grid_of(const RunNow& run, const std::vector<Cell>& cells, const Canvas& canvas, std::size_t rows) {
+std::vector<PaintedLine> grid_of(const RunNow& run, const std::vector<Cell>& cells, const Canvas& canvas,
+                                 std::size_t rows) {
   if (cells.size() <= rows) return rank_lines(run, cells);
   const auto legend = legend_of(cells);
   auto lines = node_lines(by_node(run, cells), canvas.columns, rows - 1);

@@ -76,8 +76,9 @@ std::string why_late(const RankState& rank, const Common& common, const std::str
   if (age >= std::max(silent_after_s, 3 * common.age_s))
     return fmt::format("no sign of life for {}: it was {}", clock_text(age), place_of(rank, common));
   const bool is_waited_for = common.most_wait && rank.waits_in.empty() && rank.phase != "checkpoint";
-  return is_waited_for ? fmt::format("the others wait for it: it is {}, quiet for {:.3g} s", place_of(rank, common), rank.quiet_s)
-                       : "";
+  return is_waited_for
+             ? fmt::format("the others wait for it: it is {}, quiet for {:.3g} s", place_of(rank, common), rank.quiet_s)
+             : "";
 }
 
 }  // namespace

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import sys
+from datetime import datetime
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
@@ -324,7 +325,11 @@ def the_end_of_the_time_limit_is_seen_without_any_signal():
     running(job, run_dir)
     job.wait_for_restart(1, timeout=60)
     end(job)
-    equal(attempts(run_dir)[0]["why"], "stopped by the end of the job's time", "why the first attempt ended", job)
+    first = attempts(run_dir)[0]
+    equal(first["why"], "stopped by the end of the job's time", "why the first attempt ended", job)
+    known = datetime.strptime(first["job_end"], "%Y-%m-%dT%H:%M:%SZ") - datetime.strptime(first["start"], "%Y-%m-%dT%H:%M:%SZ")
+    check(50 <= known.total_seconds() <= 62, f"the minute of the job, from the start of its attempt: {first}", job)
+    check(first["expected"] > first["iteration"], f"the total: {first}", job)
     check_ended_like(run_dir, reference(2), job)
     check_continued(job, len(attempts(run_dir)) - 1)  # on a slow machine a second minute is not enough
     total, firsts = steps_run(run_dir)

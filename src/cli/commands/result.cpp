@@ -98,11 +98,12 @@ void print_time(const view::RunSummary& summary) {
 }
 
 void print_time_left(const rundir::Forecast& forecast) {
-  fmt::print("time left\n  {}{}: training {}, saves {}, repeated after failures {}, starts and ends of jobs {}, in the queue {}\n",
-             clock_text(forecast.left_s()),
-             forecast.runs ? ", until " + utc_before(-forecast.left_s()) : " from the next start on",
-             clock_text(forecast.training_s), clock_text(forecast.saves_s), clock_text(forecast.repeated_s),
-             clock_text(forecast.jobs_s), forecast.waits_known ? clock_text(forecast.waiting_s) : "not known");
+  fmt::print(
+      "time left\n  {}{}: training {}, saves {}, repeated after failures {}, starts and ends of jobs {}, in the queue {}\n",
+      clock_text(forecast.left_s()),
+      forecast.runs ? ", until " + utc_before(-forecast.left_s()) : " from the next start on",
+      clock_text(forecast.training_s), clock_text(forecast.saves_s), clock_text(forecast.repeated_s),
+      clock_text(forecast.jobs_s), forecast.waits_known ? clock_text(forecast.waiting_s) : "not known");
   if (const auto advice = rundir::advice_of(forecast); !advice.empty()) fmt::print("  {}\n", advice);
 }
 

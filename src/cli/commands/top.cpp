@@ -110,8 +110,9 @@ class Watch {
     --canvas.rows;
     auto lines = view::picture_of(run_, canvas);
     lines.resize(canvas.rows);
-    lines.push_back((trouble_.empty() ? view::PaintedLine("q quits   " + run_.now + "   " + run_.run_dir, view::Paint::faint)
-                                      : view::PaintedLine(trouble_, view::Paint::bad))
+    lines.push_back((trouble_.empty()
+                         ? view::PaintedLine("q quits   " + run_.now + "   " + run_.run_dir, view::Paint::faint)
+                         : view::PaintedLine(trouble_, view::Paint::bad))
                         .text(canvas));
     return lines;
   }
@@ -163,9 +164,11 @@ const Command top{
     .details =
         "It reads the run directory alone, from any node that sees it, and asks no process of the run: of a run that\n"
         "hangs it shows which rank the others wait for. --job finds the run of a Slurm job by its number: in the folders\n"
-        "that follow, or without any in the job's working directory and the current one, three folders deep. --once prints\n"
+        "that follow, or without any in the job's working directory and the current one, three folders deep. --once "
+        "prints\n"
         "one picture and ends, as without a terminal. --interval: seconds between two looks, 2 unless given; what a\n"
-        "rank does is as old as its last record, ten seconds or more. q and Ctrl-C quit. A run that is over is printed once.\n"
+        "rank does is as old as its last record, ten seconds or more. q and Ctrl-C quit. A run that is over is printed "
+        "once.\n"
         "No colours if NO_COLOR is set; ASCII alone if the locale (LC_ALL, LC_CTYPE, LANG) is not UTF-8.\n",
     .run = top_command};
 

@@ -62,7 +62,8 @@ const Section program{
          key(&ProgramKeys::progress,
              {.key = "program.progress",
               .help = "a regular expression that finds the progress of a program without trainrt's client in lines of rank "
-                      "0's output, by groups with names: step (or iteration, or epoch), and metrics, as in "
+                      "0's output, by groups with names: step (or iteration, or epoch), total (how many of them), and "
+                      "metrics, as in "
                       R"(step (?<step>\d+) loss (?<loss>\S+))"}),
          key(&ProgramKeys::has_trainer,
              {.key = "program.has_trainer",

@@ -2,9 +2,12 @@
 
 #include <csignal>
 
+#include <trainrt/error.hpp>
+
 #include "batch/slurm_job.hpp"
 
 using namespace trainrt::batch;
+using trainrt::UsageError;
 
 namespace {
 
@@ -55,6 +58,17 @@ TEST_CASE("what scontrol shows of a job is read") {
   CHECK(parse_job(requeued)->restarts == 1);
   CHECK(parse_job(requeued)->nodes == "n1");
   CHECK(parse_job("JobState=PENDING Restarts=2 NodeList=(null)")->nodes.empty());
+}
+
+TEST_CASE("where a job works is read, also if there are blanks in it; a task of an array has a number of its own") {
+  const auto place = parse_job_place(
+      "JobId=13 ArrayJobId=12 ArrayTaskId=3 JobName=x\n   JobState=RUNNING Reason=None\n   WorkDir=/home/a b/c\n   "
+      "StdErr=/home/a b/c/x.out\n");
+  REQUIRE(place);
+  CHECK(place->id == "13");
+  CHECK(place->work_dir == "/home/a b/c");
+  CHECK_FALSE(parse_job_place("slurm_load_jobs error: Invalid job id specified"));
+  for (const auto* job : {"", "x", "12_", "_3", "12_x", "1;2", "-1"}) CHECK_THROWS_AS(place_of_job(job), UsageError);
 }
 
 TEST_CASE("what is no answer of scontrol is none") {

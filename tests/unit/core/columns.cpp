@@ -23,10 +23,10 @@ TEST_CASE("a text is cut between characters, and never wider than asked") {
 
 TEST_CASE("control characters and what is no UTF-8 become harmless, and nothing else") {
   CHECK(plain_text("a\x1b[2Jb\n") == "a [2Jb ");
-  CHECK(plain_text("\xff" "abc\xe5\xad") == "?abc??");
-  CHECK(plain_text("\xc2\x9b" "1m学") == " 1m学");
+  CHECK(plain_text("\xff"
+                   "abc\xe5\xad") == "?abc??");
+  CHECK(plain_text("\xc2\x9b"
+                   "1m学") == " 1m学");
 }
 
-TEST_CASE("ASCII keeps the columns") {
-  CHECK(ascii_of("a学▁") == "a???");
-}
+TEST_CASE("ASCII keeps the columns") { CHECK(ascii_of("a学▁") == "a???"); }

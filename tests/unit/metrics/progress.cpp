@@ -127,8 +127,9 @@ TEST_CASE("the time left stands at the end of a line, and is asked for only if a
   std::vector<std::string> written;
   double now = 0;
   int asked = 0;
-  Progress progress("demo", {[] { return std::nullopt; }, [&](std::string_view text) { written.emplace_back(text); }, false},
-                    [&] { return now; }, [&] { return ++asked == 1 ? "" : "1:00:00 left"; });
+  Progress progress(
+      "demo", {[] { return std::nullopt; }, [&](std::string_view text) { written.emplace_back(text); }, false},
+      [&] { return now; }, [&] { return ++asked == 1 ? "" : "1:00:00 left"; });
   progress.begin({});
   for (int second = 1; second <= 11; ++second) {
     now = second;

@@ -1,5 +1,6 @@
 #include "rundir/run_record.hpp"
 
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
 
@@ -31,6 +32,12 @@ TEST_CASE("a run's record reads back as it was written") {
   CHECK(read.workers == 4);
   CHECK(read.changes.front().attempt == 2);
   CHECK(to_text(read) == to_text(a_record()));
+}
+
+TEST_CASE("a run's record of a newer version is refused with both versions, whatever else is in it") {
+  for (const auto* format : {"\"trainrt run 2\"", "7", "null"})
+    CHECK_THROWS_WITH(run_record_from(fmt::format(R"({{"format": {}, "name": []}})", format), "r/run.json"),
+                      Contains("r/run.json is of another version") && Contains(format) && Contains("'trainrt run 1'"));
 }
 
 TEST_CASE("a number in a run's record that counts no ranks or attempts is an error that names file and key") {

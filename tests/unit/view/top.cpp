@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 #include "core/columns.hpp"
 #include "core/text.hpp"
@@ -115,7 +115,8 @@ TEST_CASE("a rank whose record is old while the others' are young gives no sign 
 }
 
 TEST_CASE("the rank that waits for nobody while the others wait is the one that they wait for") {
-  std::vector<std::optional<RankState>> ranks = {rank_at(5, "all-reduce", 9), rank_at(4, "", 9), rank_at(5, "all-reduce", 9)};
+  std::vector<std::optional<RankState>> ranks = {rank_at(5, "all-reduce", 9), rank_at(4, "", 9),
+                                                 rank_at(5, "all-reduce", 9)};
   const auto late = late_ranks(ranks, noon);
   REQUIRE(late.size() == 1);
   CHECK(late[0].rank == 1);
@@ -176,7 +177,8 @@ TEST_CASE("a line of a rank is read if it is whole; what is missing is not known
 }
 
 TEST_CASE("a window of steps tells the time of a step, and the slow rank with the reason") {
-  const auto window = step_window_from(windows_line(R"(,"slow":{"rank":1,"work":"input","ratio":1.19,"why":"clock 1.2 GHz"})"));
+  const auto window =
+      step_window_from(windows_line(R"(,"slow":{"rank":1,"work":"input","ratio":1.19,"why":"clock 1.2 GHz"})"));
   REQUIRE(window);
   CHECK(window->step_s == Approx(3.1e-3));
   CHECK(window->slow_rank == 1U);
