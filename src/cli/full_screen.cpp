@@ -48,7 +48,7 @@ FullScreen::FullScreen() : size_(size()) {
 
 FullScreen::~FullScreen() {
   write_all(give_back);
-  if (before_) tcsetattr(STDIN_FILENO, TCSAFLUSH, &*before_);
+  if (before_) tcsetattr(STDIN_FILENO, TCSADRAIN, &*before_);
 }
 
 bool FullScreen::show(std::span<const std::string> lines) const {

@@ -93,14 +93,17 @@ std::optional<double> seconds_each(std::span<const AttemptRecord> attempts, cons
   return all_s / (reached - begin_of(*first));
 }
 
-/// The time limit of the job that runs, or ran last; 0: not known.
+/// The time limit of the job that runs, or ran last, in whole minutes as Slurm has them; 0: not known. A Slurm that does
+/// not tell when the job began has it begin with its first attempt, a moment too late.
 double job_limit_s(std::span<const AttemptRecord> attempts) {
   const auto& last = attempts.back();
   if (last.job_end.empty()) return 0;
   auto start = last.job_start;
   for (const auto& attempt : attempts)
     if (start.empty() && in_same_job(attempt, last)) start = attempt.start;
-  return start.empty() ? 0 : std::max(0.0, seconds_between(start, last.job_end));
+  constexpr double minute_s = 60, blur_s = 5;
+  return start.empty() ? 0
+                       : std::max(0.0, std::ceil((seconds_between(start, last.job_end) - blur_s) / minute_s) * minute_s);
 }
 
 /// What does not fit into the rest of this job: further jobs. False if such a job is too short to get anywhere.

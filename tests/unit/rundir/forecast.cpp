@@ -142,6 +142,13 @@ TEST_CASE("a run that fits into the rest of its job needs no other, by the limit
   CHECK_FALSE(forecast_of(std::vector{shorter}, clock(51))->waits_known);
 }
 
+TEST_CASE("a job whose beginning Slurm does not tell begins with its first attempt") {
+  auto runs = seen_at(attempt({"7", 0, 0, 180}, 0, -1, -1, 0, 500, {60, 3000, 0, 0}), 51);
+  runs.job_start.clear();
+  runs.start = "2026-11-21T12:00:03Z";
+  CHECK(forecast_of(std::vector{runs}, clock(51))->job_limit_s == 3 * 3600);
+}
+
 TEST_CASE("of a run that waits to go on, the jobs that it needs are told, without the wait for the next") {
   const auto stopped = attempt({"7", 0, 0, 60}, 0, 60, 75, 0, 330, {270, 3300, 0, 30});
   const auto forecast = forecast_of(std::vector{stopped}, clock(90));
