@@ -1,6 +1,7 @@
 // What a live run uses, and what has happened to it.
 #include <algorithm>
 #include <filesystem>
+#include <span>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -18,7 +19,7 @@ namespace trainrt::view {
 
 namespace {
 
-constexpr std::size_t most_checkpoints = 3, most_text = 400;
+constexpr std::size_t most_checkpoints = 3, most_hangs = 5, most_text = 400;
 
 std::string brief_line(const std::string& text) { return plain_text(excerpt(first_line(text), most_text)); }
 
@@ -72,7 +73,7 @@ void LiveRun::add_files(std::vector<Event>& events, const RunNow& now) const {
     } catch (const Error&) {
       // removed this moment by a new attempt
     }
-  for (const auto& attempt : now.attempts) {
+  for (const auto& attempt : std::span(now.attempts).last(std::min(now.attempts.size(), most_hangs))) {
     const auto folder = rundir::hang_folder(attempt.number);
     if (const auto time = time_of_file(run_dir_ + "/" + folder); !time.empty())
       events.push_back({time, "the ranks hang: their stacks are in " + folder, true});

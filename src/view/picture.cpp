@@ -209,15 +209,18 @@ PaintedLine rate_line(const RunNow& run) {
   return line;
 }
 
-PaintedLine usage_line(const RunNow& run) {
+/// One line, or two if one is too narrow.
+std::vector<PaintedLine> usage_lines(const RunNow& run, const Canvas& canvas) {
   const auto& usage = run.usage;
-  PaintedLine line(fmt::format("memory {} (peak {})", bytes_text(usage.memory), bytes_text(usage.peak_memory)));
-  if (usage.cpus) line.add(fmt::format("  CPU {:.1f} of {:g}", *usage.cpus, usage.cpus_allowed.value_or(0)));
+  auto node = fmt::format("memory {} (peak {})", bytes_text(usage.memory), bytes_text(usage.peak_memory));
+  if (usage.cpus) node += fmt::format("  CPU {:.1f} of {:g}", *usage.cpus, usage.cpus_allowed.value_or(0));
+  std::string others;
   if (usage.read_rate)
-    line.add(fmt::format("  read {}/s  written {}/s", bytes_text(*usage.read_rate), bytes_text(*usage.write_rate)));
-  if (usage.gpu) line.add(fmt::format("  GPU {:.0f} %", 100 * *usage.gpu));
-  if (usage.gpu_memory.value_or(0) > 0) line.add(fmt::format(" with {}", bytes_text(*usage.gpu_memory)));
-  return line;
+    others += fmt::format("read {}/s  written {}/s", bytes_text(*usage.read_rate), bytes_text(*usage.write_rate));
+  if (usage.gpu) others += fmt::format("  GPU {:.0f} %", 100 * *usage.gpu);
+  if (usage.gpu_memory.value_or(0) > 0) others += fmt::format(" with {}", bytes_text(*usage.gpu_memory));
+  if (node.size() + others.size() + 2 <= canvas.columns) return {PaintedLine(node + "  " + others)};
+  return {PaintedLine(node), PaintedLine(others)};
 }
 
 }  // namespace
@@ -230,7 +233,7 @@ std::vector<PaintedLine> head_of(const RunNow& run, const Canvas& canvas) {
   lines.push_back(rate_line(run));
   if (run.forecast)
     if (const auto advice = rundir::advice_of(*run.forecast); !advice.empty()) lines.emplace_back(advice, Paint::warning);
-  if (!run.ranks.empty()) lines.push_back(usage_line(run));
+  if (!run.ranks.empty()) add_lines(lines, usage_lines(run, canvas));
   return lines;
 }
 
