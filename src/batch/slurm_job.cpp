@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "batch/other_nodes.hpp"
 #include "core/child_process.hpp"
 #include "core/host.hpp"
 #include "core/options.hpp"
@@ -48,6 +49,7 @@ bool is_plain(std::string_view text) {
 }
 
 constexpr double longest_question_s = 20;
+constexpr int killed_by_signal = 128;  // and the signal's number
 constexpr double steps_save_within_s = 20;
 constexpr double steps_end_within_s = 60;
 
@@ -80,11 +82,16 @@ std::optional<JobFacts> parse_job(std::string_view text) {
   const auto state = field(text, "JobState");
   const auto restarts = parse_integer(field(text, "Restarts"));
   if (state.empty() || !restarts) return std::nullopt;
-  const auto nodes = field(text, "NodeList");
+  const auto if_any = [](std::string value) { return value == "(null)" ? std::string() : value; };
   return JobFacts{.state = state,
                   .reason = field(text, "Reason"),
                   .restarts = static_cast<int>(*restarts),
-                  .nodes = nodes == "(null)" ? "" : nodes};
+                  .nodes = if_any(field(text, "NodeList")),
+                  .node_count = static_cast<int>(parse_integer(field(text, "NumNodes")).value_or(0)),
+                  .partition = field(text, "Partition"),
+                  .wanted_nodes = if_any(field(text, "ReqNodeList")),
+                  .excluded_nodes = if_any(field(text, "ExcNodeList")),
+                  .may_requeue = field(text, "Requeue") != "0"};
 }
 
 std::optional<JobPlace> parse_job_place(std::string_view text) {
@@ -210,6 +217,31 @@ std::string SlurmJob::requeue() const {
   const auto done = run_child({"scontrol", "requeue", task_id_}, longest_question_s, ChildErrors::with_output);
   if (!done) return fmt::format("scontrol requeue gave no answer within {:.0f} s", longest_question_s);
   if (requeue_succeeded(done->exit_code, done->text)) return {};
+  return done->exit_code == 127 ? "scontrol is not there" : trim(done->text);
+}
+
+std::string SlurmJob::no_other_nodes(const std::optional<JobFacts>& facts, std::span<const std::string> excluded) const {
+  if (!facts || !is_plain(facts->partition)) return "Slurm does not tell of the job's partition";
+  const auto text = ask(
+      {"sinfo", "--noheader", "--Node", "--partition=" + facts->partition, "--format=" + std::string(partition_format)});
+  if (text.empty()) return "sinfo does not answer";
+  return why_no_other_nodes(*facts, parse_partition(text), excluded);
+}
+
+std::string SlurmJob::exclude(std::span<const std::string> nodes, const std::optional<JobFacts>& before) const {
+  if (!before) return "Slurm does not tell which nodes it is not to get already";
+  auto all = std::vector<std::string>(nodes.begin(), nodes.end());
+  if (!before->excluded_nodes.empty()) all.push_back(before->excluded_nodes);
+  const auto list = join(all, ",");
+  if (!is_plain(list)) return fmt::format("'{}' is no list of nodes", list);
+  std::optional<ChildOutput> done;
+  for (int tries_left = 3; tries_left > 0; --tries_left) {  // Slurm ends what runs in the job, scontrol too
+    done = run_child({"scontrol", "update", "JobId=" + task_id_, "ExcNodeList=" + list}, longest_question_s,
+                     ChildErrors::with_output);
+    if (!done) return fmt::format("scontrol update gave no answer within {:.0f} s", longest_question_s);
+    if (done->exit_code == 0) return {};
+    if (done->exit_code <= killed_by_signal) break;
+  }
   return done->exit_code == 127 ? "scontrol is not there" : trim(done->text);
 }
 

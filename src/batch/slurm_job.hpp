@@ -1,6 +1,7 @@
 #pragma once
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,11 @@ struct JobFacts {
   std::string reason;  ///< "None", "TimeLimit"
   int restarts = 0;    ///< counted up as soon as Slurm decides to requeue
   std::string nodes;   ///< "n[1,3]": of the allocation now; nodes that failed have left it (sbatch --no-kill)
+  int node_count = 0;
+  std::string partition;       ///< or several, "main,high"
+  std::string wanted_nodes;    ///< that it asked for by name; "" = any
+  std::string excluded_nodes;  ///< that it is not to get
+  bool may_requeue = true;
 };
 
 /// nullopt if it is no such line. Pure.
@@ -74,6 +80,11 @@ class SlurmJob {
   void end_steps() const;
   /// "" if the job is requeued, else why not.
   std::string requeue() const;
+  /// Why a requeue would not bring other nodes in place of `excluded`; "" if it would, as far as Slurm can be asked.
+  std::string no_other_nodes(const std::optional<JobFacts>& facts, std::span<const std::string> excluded) const;
+  /// Once the job is requeued, and as long as it is pending: it gets none of these nodes again, nor those that it was not
+  /// to get `before`. "" if that is done, else why not.
+  std::string exclude(std::span<const std::string> nodes, const std::optional<JobFacts>& before) const;
 
  private:
   std::string id_;

@@ -41,6 +41,19 @@ int signal_of(std::string_view how) {
   return 0;
 }
 
+/// A task died of a signal that nobody sends, or has ended its step with the exit code that stands for it.
+bool is_crash(std::string_view how) {
+  constexpr std::array crashes = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+  const auto code = how.starts_with(exited) ? parse_integer(std::string(how.substr(exited.size()))).value_or(0) : 0;
+  return std::ranges::find(crashes, code > 128 ? code - 128 : signal_of(how)) != crashes.end();
+}
+
+/// The others end because it did: a crash is what none of them can end with by that. Else the one that srun named first.
+const StepLines::DeadTask& first_to_die(const std::vector<StepLines::DeadTask>& dead) {
+  const auto crashed = std::ranges::find_if(dead, [](const auto& task) { return is_crash(task.how); });
+  return crashed != dead.end() ? *crashed : dead.front();
+}
+
 void add_once(std::vector<std::string>& names, std::string_view name) {
   if (std::ranges::find(names, name) == names.end()) names.emplace_back(name);
 }
@@ -102,12 +115,20 @@ std::string how_it_ended(const StepLines& lines, int exit_code) {
   if (lines.dead().empty())
     return exit_code > 128 ? fmt::format("killed by {} (srun exit {})", signal_name(exit_code - 128), exit_code)
                            : fmt::format("ended with exit {}", exit_code);
-  const auto& first = lines.dead().front();
+  const auto& first = first_to_die(lines.dead());
   const auto who = fmt::format("rank {} on {}", first.tasks, first.node);
   const auto signal = signal_of(first.how);
   const auto* memory = lines.out_of_memory() ? ", out of memory" : "";
   if (signal == 0) return fmt::format("failed: {}: {}{} (srun exit {})", who, first.how, memory, exit_code);
   return fmt::format("killed: {} by {}{} (srun exit {})", who, signal_name(signal), memory, exit_code);
+}
+
+std::string node_to_blame(const StepLines& lines, bool ranks_ended_it) {
+  if (lines.failed_nodes().size() == 1) return lines.failed_nodes().front();
+  if (lines.dead().empty() || lines.out_of_memory() || lines.stop_signal_killed()) return {};
+  const auto& first = first_to_die(lines.dead());
+  const bool was_killed = !ranks_ended_it && signal_of(first.how) == SIGKILL;
+  return was_killed || is_crash(first.how) ? first.node : "";
 }
 
 }  // namespace trainrt::batch

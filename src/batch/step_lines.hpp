@@ -50,4 +50,9 @@ class StepLines {
 /// "killed: rank 1 on n2 by SIGKILL (srun exit 137)": how an attempt ended that could not say it itself.
 std::string how_it_ended(const StepLines& lines, int exit_code);
 
+/// The node at which the step ended: it failed, or a task there died of a signal first; "" if none is to blame, as if a
+/// task has ended by itself, was out of memory, or was killed by a stop. `ranks_ended_it`: the ranks have said why they
+/// end, and end each other: then only a crash tells.
+std::string node_to_blame(const StepLines& lines, bool ranks_ended_it);
+
 }  // namespace trainrt::batch

@@ -8,6 +8,8 @@ std::string describe(StopCause cause) {
   switch (cause) {
     case no_stop:
       return "nothing";
+    case slow_node:
+      return "a slow node";
     case paused:
       return "a callback";
     case time_is_up:

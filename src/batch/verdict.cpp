@@ -40,26 +40,51 @@ Verdict leave(std::string why) {
 
 std::string times(int count) { return fmt::format("{} time{}", count, count == 1 ? "" : "s"); }
 
+std::string are(const std::vector<std::string>& names) { return names.size() == 1 ? "is" : "are"; }
+
 /// What of the allocation can still be used.
 struct Usable {
-  std::vector<std::string> healthy;
+  std::vector<std::string> nodes;
   std::vector<std::string> lost;
-  int tasks = 0;   ///< that the healthy nodes take, no more than are wanted
-  int wanted = 0;  ///< of the whole step
+  std::vector<std::string> excluded;  ///< healthy ones that the run does without
+  int tasks = 0;                      ///< that `nodes` take, no more than are wanted
+  int wanted = 0;                     ///< of the whole step
 };
 
-Usable usable_of(const Situation& situation, const Limits& limits) {
+enum class Excluded { left_out, used };
+
+Usable usable_of(const Situation& situation, const Limits& limits, Excluded excluded = Excluded::left_out) {
   Usable usable;
-  int healthy_tasks = 0;
+  int usable_tasks = 0;
   int all_tasks = 0;
   for (const auto& node : situation.nodes) {
     all_tasks += node.tasks;
-    if (node.healthy) healthy_tasks += node.tasks;
-    (node.healthy ? usable.healthy : usable.lost).push_back(node.name);
+    const bool is_left_out = node.excluded && excluded == Excluded::left_out;
+    if (node.healthy && !is_left_out) usable_tasks += node.tasks;
+    (!node.healthy ? usable.lost : is_left_out ? usable.excluded : usable.nodes).push_back(node.name);
   }
   usable.wanted = limits.workers > 0 ? limits.workers : all_tasks;
-  usable.tasks = std::min(usable.wanted, healthy_tasks);
+  usable.tasks = std::min(usable.wanted, usable_tasks);
   return usable;
+}
+
+bool suffices(const Usable& usable, const Limits& limits) {
+  const bool whole = usable.tasks >= usable.wanted;
+  return !usable.nodes.empty() && (whole || (limits.min_workers > 0 && usable.tasks >= limits.min_workers));
+}
+
+/// The same if nodes are left out that could be used: more than half of the allocation never is.
+bool suffices_without_excluded(const Usable& usable, const Limits& limits) {
+  return suffices(usable, limits) && usable.excluded.size() <= usable.nodes.size();
+}
+
+Verdict go_on_with(const Usable& usable, const std::string& reason) {
+  return {.action = Action::restart,
+          .wait_s = 1,
+          .nodes = usable.nodes,
+          .tasks = usable.tasks,
+          .why = fmt::format("{}: going on with {} of {} workers, on {}", reason, usable.tasks, usable.wanted,
+                             fmt::join(usable.nodes, ","))};
 }
 
 /// What stands against any further attempt; nullopt if nothing does.
@@ -85,22 +110,38 @@ Verdict requeue(const Situation& situation, const Limits& limits, const std::str
           .limit = limit};
 }
 
-/// A node is gone: on with those that are left if they suffice, else in another allocation.
-Verdict after_loss(const Situation& situation, const Limits& limits, const Usable& usable) {
-  const auto lost = fmt::format("{}; {} of the allocation {} lost", situation.how, fmt::join(usable.lost, ","),
-                                usable.lost.size() == 1 ? "is" : "are");
-  const bool whole = usable.tasks >= usable.wanted;
-  if (!usable.healthy.empty() && (whole || (limits.min_workers > 0 && usable.tasks >= limits.min_workers)))
-    return {.action = Action::restart,
-            .wait_s = 1,
-            .nodes = usable.healthy,
-            .tasks = usable.tasks,
-            .why = fmt::format("{}: going on with {} of {} workers, on {}", lost, usable.tasks, usable.wanted,
-                               fmt::join(usable.healthy, ","))};
+/// A node is gone: on with those that are left if they suffice, else in another allocation. Before that, nodes that are
+/// excluded serve.
+Verdict after_loss(const Situation& situation, const Limits& limits) {
+  auto usable = usable_of(situation, limits);
+  const auto lost =
+      fmt::format("{}; {} of the allocation {} lost", situation.how, fmt::join(usable.lost, ","), are(usable.lost));
+  if (!suffices_without_excluded(usable, limits)) usable = usable_of(situation, limits, Excluded::used);
+  if (suffices(usable, limits)) return go_on_with(usable, lost);
   if (limits.min_workers == 0) return requeue(situation, limits, lost, Limit::no_min_workers);
   return requeue(situation, limits,
                  fmt::format("{} ({} workers are left, at least {} are needed)", lost, usable.tasks, limits.min_workers),
                  Limit::min_workers);
+}
+
+/// On the other nodes of the allocation if they suffice, else in another one without those that are excluded; nullopt if
+/// none is, or if neither can be.
+std::optional<Verdict> without_excluded(const Situation& situation, const Limits& limits) {
+  const auto usable = usable_of(situation, limits);
+  if (usable.excluded.empty()) return std::nullopt;
+  const auto reason =
+      fmt::format("{}; {} {} left out", situation.how, fmt::join(usable.excluded, ","), are(usable.excluded));
+  if (suffices_without_excluded(usable, limits)) return go_on_with(usable, reason);
+  if (!situation.no_other_nodes.empty() || situation.requeues >= limits.max_requeues) return std::nullopt;
+  return requeue(situation, limits, reason);
+}
+
+/// Behind a decision to use all nodes: that those which are excluded are among them, and why.
+std::string note_of_used(const Situation& situation, const Limits& limits) {
+  const auto excluded = usable_of(situation, limits).excluded;
+  if (excluded.empty()) return {};
+  return fmt::format("; {}, to be left out, {} used all the same: {}", fmt::join(excluded, ","), are(excluded),
+                     why_not_without_excluded(situation, limits));
 }
 
 Verdict after_failure(const Situation& situation, const Limits& limits) {
@@ -109,14 +150,23 @@ Verdict after_failure(const Situation& situation, const Limits& limits) {
                    fmt::format("{}; it was started again {} in this allocation", situation.how, times(limits.max_failures)),
                    mend_and_submit(situation), Limit::max_failures);
   if (auto verdict = refused(situation, limits)) return *verdict;
-  const auto usable = usable_of(situation, limits);
-  if (!usable.lost.empty()) return after_loss(situation, limits, usable);
+  if (!usable_of(situation, limits).lost.empty()) return after_loss(situation, limits);
+  if (auto verdict = without_excluded(situation, limits)) return *verdict;
   const double wait_s = std::min(longest_wait_s, std::exp2(std::clamp(situation.failures, 1, 10) - 1));
   return {.action = Action::restart,
           .wait_s = wait_s,
-          .why = fmt::format("{}: starting the step again in {:.0f} s, restart {} of {}", situation.how, wait_s,
-                             situation.failures, limits.max_failures),
+          .why = fmt::format("{}: starting the step again in {:.0f} s, restart {} of {}{}", situation.how, wait_s,
+                             situation.failures, limits.max_failures, note_of_used(situation, limits)),
           .limit = Limit::max_failures};
+}
+
+/// Everything is saved. The attempt has stopped only since its node can be left out; if that has changed, it is used.
+Verdict after_slow_node(const Situation& situation, const Limits& limits) {
+  if (auto verdict = refused(situation, limits)) return *verdict;
+  if (auto verdict = without_excluded(situation, limits)) return *verdict;
+  return {.action = Action::restart,
+          .wait_s = 1,
+          .why = fmt::format("{}: starting the step again{}", situation.how, note_of_used(situation, limits))};
 }
 
 /// The verdict if the job itself ends, or is asked to stop; nullopt if it goes on.
@@ -164,9 +214,31 @@ Verdict decide(const Situation& situation, const Limits& limits) {
   }
   if (auto verdict = by_ending(situation, limits)) return *verdict;
   if (situation.shrunk) return requeue(situation, limits, situation.how + "; Slurm has taken a node out of the allocation");
+  if (situation.exit_code == code_of(ExitCode::stopped) && situation.slow) return after_slow_node(situation, limits);
   if (situation.exit_code == code_of(ExitCode::stopped))
     return requeue(situation, limits, fmt::format("{} (exit {})", situation.how, situation.exit_code));
   return after_failure(situation, limits);
+}
+
+Verdict begin(const Situation& situation, const Limits& limits) {
+  const auto usable = usable_of(situation, limits);
+  if (usable.excluded.empty()) return {.action = Action::restart};
+  auto first = situation;
+  first.how = "before the first attempt in this allocation";
+  // Slurm has given an excluded node to a job that was requeued to be without it: no circle comes of that.
+  if (situation.requeues > 0 && situation.no_other_nodes.empty())
+    first.no_other_nodes = "Slurm has given it to the job again";
+  if (auto verdict = without_excluded(first, limits)) return *verdict;
+  return {.action = Action::restart, .why = first.how + note_of_used(first, limits)};
+}
+
+std::string why_not_without_excluded(const Situation& situation, const Limits& limits) {
+  const auto usable = usable_of(situation, limits);
+  if (usable.excluded.empty() || suffices_without_excluded(usable, limits)) return {};
+  if (!situation.no_other_nodes.empty()) return situation.no_other_nodes;
+  if (situation.requeues >= limits.max_requeues)
+    return fmt::format("the job was requeued {} already", times(situation.requeues));
+  return {};
 }
 
 }  // namespace trainrt::batch

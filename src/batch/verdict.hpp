@@ -15,6 +15,7 @@ struct Node {
   std::string name;
   int tasks = 0;
   bool healthy = true;
+  bool excluded = false;  ///< the run does without it, if it can
 };
 
 /// Who ends the job, as far as Slurm shows it.
@@ -37,6 +38,9 @@ struct Situation {
   int requeues = 0;         ///< so far: SLURM_RESTART_COUNT
   bool shrunk = false;      ///< the step needed the whole allocation, and Slurm has taken a node out of it, unnamed
   bool silent = false;      ///< the attempt was a program's that does not report progress: nobody knows what it saved
+  bool slow = false;        ///< it has stopped because one of its nodes, which is excluded now, held the others up
+  /// Why a requeue would not bring other nodes in place of those that are excluded; "" if it would.
+  std::string no_other_nodes;
 };
 
 /// What the config and the batch script allow.
@@ -72,5 +76,13 @@ struct Verdict {
 
 /// Pure.
 Verdict decide(const Situation& situation, const Limits& limits);
+
+/// What to do before the first attempt in an allocation, of which only the nodes, the requeues and `no_other_nodes` count:
+/// to start it on all nodes, or without those that are excluded; or to requeue at once, if the job has not been requeued
+/// before. Pure.
+Verdict begin(const Situation& situation, const Limits& limits);
+
+/// "" if a run can do without the nodes that are excluded, in this allocation or the next, else why not. Pure.
+std::string why_not_without_excluded(const Situation& situation, const Limits& limits);
 
 }  // namespace trainrt::batch

@@ -55,6 +55,13 @@ std::string cause_of(const batch::StepLines& lines, batch::Ending ending) {
 /// The failures after which the ranks of a step went on by themselves.
 int restarts_within(int attempts) { return std::max(0, attempts - 1); }
 
+/// The node at which a step has failed; "" if it did not fail, or if what Slurm does with its job, `cause`, has ended it.
+std::string node_to_blame(const batch::StepEnd& end, const std::string& cause, bool ranks_ended_it) {
+  const bool failed = end.exit_code != 0 && end.exit_code != static_cast<int>(ExitCode::stopped);
+  const bool lost_a_node = !end.lines.failed_nodes().empty();
+  return failed && (cause.empty() || lost_a_node) ? batch::node_to_blame(end.lines, ranks_ended_it) : "";
+}
+
 bool is_final(int exit_code) { return exit_code == 0 || exit_code == 64 || exit_code == 76; }
 
 }  // namespace
@@ -69,10 +76,11 @@ Supervisor::Supervisor(config::RunSpec spec, batch::SlurmJob job, std::string pr
 ExitCode Supervisor::run() {
   let_ranks_tell_run(config_);
   close_what_was_killed_with_the_job();
-  batch::Verdict verdict;
-  do {
+  auto verdict = begin();
+  if (!verdict.why.empty()) say(text_of(verdict));
+  while (verdict.action == Action::restart) {
     auto before = last_number();
-    setenv("TRAINRT_FAILURES", std::to_string(failures_).c_str(), 1);
+    tell_ranks();
     const bool needs_all = verdict.nodes.empty();
     auto end = batch::run_step(command(verdict), signals_, needs_all);
     const auto then = std::exchange(spec_, watched_run(config_));
@@ -89,8 +97,29 @@ ExitCode Supervisor::run() {
     // A node that lost its slurmstepd never says that the last step has ended there, and Slurm keeps the CPUs for it. By
     // the environment, since Slurm before 20.11 does not know the option.
     setenv("SLURM_OVERLAP", "1", 1);
-  } while (verdict.action == Action::restart);
+  }
   return carry_out(verdict);
+}
+
+/// The shape of the first step.
+batch::Verdict Supervisor::begin() {
+  exclusions_.read(spec_);
+  batch::Situation situation{.requeues = job_.restart_count()};
+  if (exclusions_.empty()) return batch::begin(situation, limits());
+  const auto facts = job_.show();
+  situation.nodes = job_.nodes(facts);
+  exclusions_.mark(situation, facts);
+  return batch::begin(situation, limits());
+}
+
+/// What they need to know before they decide to end: how often they may fail, and whether a slow node can be left out.
+void Supervisor::tell_ranks() const {
+  setenv("TRAINRT_FAILURES", std::to_string(failures_).c_str(), 1);
+  if (spec_.failure.exclude_slow <= 0) return;
+  const auto facts = job_.show();
+  const batch::Situation situation{.nodes = job_.nodes(facts), .requeues = job_.restart_count()};
+  const auto refusal = exclusions_.refusal(situation, facts, limits(), spec_.failure.max_excluded_nodes);
+  setenv("TRAINRT_EXCLUSION", refusal.c_str(), 1);
 }
 
 batch::Verdict Supervisor::after(const batch::StepEnd& end, int before, bool needed_all) {
@@ -103,13 +132,19 @@ batch::Verdict Supervisor::after(const batch::StepEnd& end, int before, bool nee
   situation.ending = batch::ending_of(
       {.signal = signal, .due_to = end.lines.due_to(), .job = facts, .restart_count = job_.restart_count()});
   situation.how = write_down(end, situation.ending, before);
+  returns_ = situation.ending == batch::Ending::returns;
   situation.silent = rundir::last_attempt_was_silent(spec_.run_dir);
   situation.shrunk = needed_all && end.lines.allocation_shrank();
   if (is_final(end.exit_code)) return batch::decide(situation, limits());
   situation.nodes = nodes_after(end, facts);
+  const bool stopped = end.exit_code == static_cast<int>(ExitCode::stopped);
+  if (const auto attempt = attempt_since(before)) {
+    exclusions_.take_end(spec_);
+    situation.slow = stopped && !attempt->blamed_node.empty();
+  }
+  exclusions_.mark(situation, facts);
   failures_ += restarts_within(last_number() - before);
   const auto lost = static_cast<std::size_t>(std::ranges::count(situation.nodes, false, &batch::Node::healthy));
-  const bool stopped = end.exit_code == static_cast<int>(ExitCode::stopped);
   if (!stopped && lost <= lost_nodes_) ++failures_;
   lost_nodes_ = lost;
   situation.failures = failures_;
@@ -174,21 +209,21 @@ std::string Supervisor::write_down(const batch::StepEnd& end, batch::Ending endi
   const auto cause = cause_of(end.lines, ending);
   const auto seen =
       cause.empty() ? batch::how_it_ended(end.lines, end.exit_code) : fmt::format("{}: {}", rundir::ended_by_slurm, cause);
-  const auto attempts = rundir::read_attempts(spec_.run_dir, 1);
-  if (attempts.empty() || attempts.back().number <= before || attempts.back().owner.job_id != job_.id())
-    return fmt::format("{} before an attempt had begun", seen);
-  const auto& last = attempts.back();
+  const auto last = attempt_since(before);
+  if (!last) return fmt::format("{} before an attempt had begun", seen);
+  const bool has_end = !last->end.empty();
+  const auto blamed = node_to_blame(end, cause, has_end);
   try {
-    if (last.end.empty())
-      rundir::close_attempt(spec_.run_dir, last.number, seen, end.exit_code);
+    if (!has_end)
+      rundir::close_attempt(spec_.run_dir, last->number, seen, end.exit_code, blamed);
     else if (!cause.empty() && !is_final(end.exit_code))
-      rundir::note_cause(spec_.run_dir, last.number, cause);
+      rundir::note_cause(spec_.run_dir, last->number, cause);
+    if (has_end && !blamed.empty()) rundir::note_blamed_node(spec_.run_dir, last->number, blamed);
   } catch (const std::exception& error) {
-    log::warning(fmt::format("how attempt {} ended could not be written down: {}", last.number, error.what()));
+    log::warning(fmt::format("how attempt {} ended could not be written down: {}", last->number, error.what()));
   }
-  const bool both = !last.end.empty() && !cause.empty();
-  return fmt::format("attempt {}: {}{}", last.number, last.end.empty() ? seen : brief(last.why),
-                     both ? " (" + cause + ")" : "");
+  return fmt::format("attempt {}: {}{}", last->number, has_end ? brief(last->why) : seen,
+                     has_end && !cause.empty() ? " (" + cause + ")" : "");
 }
 
 bool Supervisor::has_finished() const {
@@ -205,6 +240,14 @@ int Supervisor::last_number() const {
   return attempts.empty() ? 0 : attempts.back().number;
 }
 
+/// The attempt that a step was, if it began one in this job.
+std::optional<rundir::AttemptRecord> Supervisor::attempt_since(int last_number) const {
+  auto attempts = rundir::read_attempts(spec_.run_dir, 1);
+  if (attempts.empty() || attempts.back().number <= last_number || attempts.back().owner.job_id != job_.id())
+    return std::nullopt;
+  return std::move(attempts.back());
+}
+
 /// What ran in this job before it was requeued has ended, with or without a word.
 void Supervisor::close_what_was_killed_with_the_job() const {
   for (const auto& attempt : rundir::read_attempts(spec_.run_dir, 1))
@@ -217,10 +260,13 @@ void Supervisor::close_what_was_killed_with_the_job() const {
 ExitCode Supervisor::carry_out(const batch::Verdict& verdict) const {
   if (verdict.exit_code == 0) rundir::forget_opened(config_.run_dir);
   write_state(verdict.action == Action::give_up ? "failed" : "stopped");
-  if (verdict.action == Action::requeue)
-    if (const auto error = job_.requeue(); !error.empty())
-      say(fmt::format("job {} could not be requeued ({}): exit {} leaves it to the batch script", job_.task_id(), error,
-                      verdict.exit_code));
+  const bool may_come_back = verdict.action == Action::requeue || returns_;
+  const auto before = may_come_back && !exclusions_.empty() ? job_.show() : std::nullopt;
+  const auto error = verdict.action == Action::requeue ? job_.requeue() : "";
+  if (!error.empty())
+    say(fmt::format("job {} could not be requeued ({}): exit {} leaves it to the batch script", job_.task_id(), error,
+                    verdict.exit_code));
+  if (may_come_back && error.empty()) exclusions_.pass_on(before);
   return static_cast<ExitCode>(verdict.exit_code);
 }
 

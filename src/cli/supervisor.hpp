@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,7 +9,9 @@
 #include "batch/slurm_job.hpp"
 #include "batch/step.hpp"
 #include "batch/verdict.hpp"
+#include "cli/node_exclusions.hpp"
 #include "config/run_spec.hpp"
+#include "rundir/attempt_record.hpp"
 
 namespace trainrt::cli {
 
@@ -24,14 +27,17 @@ class Supervisor {
   ExitCode run();
 
  private:
+  batch::Verdict begin();
   batch::Verdict after(const batch::StepEnd& end, int last_number, bool needed_all);
   batch::Verdict asked_to_end(int signal);
   batch::Limits limits() const;
+  void tell_ranks() const;
   std::vector<std::string> command(const batch::Verdict& shape) const;
   std::vector<batch::Node> nodes_after(const batch::StepEnd& end, const std::optional<batch::JobFacts>& facts) const;
   std::string write_down(const batch::StepEnd& end, batch::Ending ending, int last_number) const;
   bool has_finished() const;
   int last_number() const;
+  std::optional<rundir::AttemptRecord> attempt_since(int last_number) const;
   void close_what_was_killed_with_the_job() const;
   ExitCode carry_out(const batch::Verdict& verdict) const;
   void write_state(const std::string& state) const;
@@ -42,6 +48,8 @@ class Supervisor {
   std::string program_;
   std::vector<std::string> words_;
   batch::SignalQueue signals_;
+  NodeExclusions exclusions_{job_};
+  bool returns_ = false;  ///< Slurm requeues the job by itself
   int failures_ = 0;
   std::size_t lost_nodes_ = 0;
 };

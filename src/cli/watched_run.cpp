@@ -30,6 +30,8 @@ config::RunSpec watched_run(const config::RunSpec& of_config) try {
   spec.run.name = record->name;
   take_number(*record, "failure.max_failures", spec.failure.max_failures);
   take_number(*record, "failure.max_requeues", spec.failure.max_requeues);
+  take_number(*record, "failure.exclude_bad_nodes", spec.failure.exclude_bad_nodes);
+  take_number(*record, "failure.max_excluded_nodes", spec.failure.max_excluded_nodes);
   take_number(*record, "scaling.num_workers", spec.scaling.num_workers);
   take_number(*record, "scaling.min_workers", spec.scaling.min_workers);
   return spec;

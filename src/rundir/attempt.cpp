@@ -190,13 +190,14 @@ std::string Attempt::with_cause(const std::string& why) const {
   return why + " (" + trim(closed->why.substr(ended_by_slurm.size() + 1)) + ")";
 }
 
-void Attempt::end(const std::string& why, int exit_code, std::int64_t last_step) {
+void Attempt::end(const std::string& why, int exit_code, std::int64_t last_step, const std::string& blamed_node) {
   stop_heartbeats();
   take_reading(record_, meter_);
   record_.end = utc_now();
   record_.why = with_cause(why);
   record_.exit_code = exit_code;
   record_.last_step = last_step;
+  record_.blamed_node = blamed_node;
   io::retried([&] { write_end(files_, record_); });
 }
 

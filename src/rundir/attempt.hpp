@@ -35,7 +35,7 @@ class Attempt {
   /// The run directory, for everything that this attempt writes there.
   const io::FencedDirectory& files() const { return files_; }
   /// Writes why and where it ended, with the meter's last numbers.
-  void end(const std::string& why, int exit_code, std::int64_t last_step);
+  void end(const std::string& why, int exit_code, std::int64_t last_step, const std::string& blamed_node = "");
 
  private:
   std::optional<AttemptRecord> claim();

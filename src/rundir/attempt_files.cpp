@@ -128,18 +128,21 @@ bool is_killed(const std::string& run_dir, const std::vector<AttemptRecord>& att
   return !attempts.empty() && attempts.back().end.empty() && !attempt_is_alive(run_dir, attempts.back());
 }
 
-void mark_failed(const std::string& run_dir, int number, const std::string& why, int exit_code, std::int64_t last_step) {
+void mark_failed(const std::string& run_dir, int number, const std::string& why, int exit_code, std::int64_t last_step,
+                 const std::string& blamed_node) {
   auto record = attempt_record_from(io::read_file(record_path(run_dir, number)));
   if (!record.end.empty()) return;  // the first to fail has told
   take_heartbeat(record, run_dir);
   record.end = utc_now();
   record.why = why;
   record.exit_code = exit_code;
+  record.blamed_node = blamed_node;
   record.last_step = std::max(record.last_step, last_step);
   write_end(io::FencedDirectory(run_dir, private_directory(run_dir, number)), record);
 }
 
-void close_attempt(const std::string& run_dir, int number, const std::string& why, int exit_code) {
+void close_attempt(const std::string& run_dir, int number, const std::string& why, int exit_code,
+                   const std::string& blamed_node) {
   const auto path = record_path(run_dir, number);
   if (!io::exists(path)) return;
   auto record = read_record(run_dir, number);
@@ -149,6 +152,7 @@ void close_attempt(const std::string& run_dir, int number, const std::string& wh
   record->end = of_an_earlier_job && !record->seen.empty() ? record->seen : utc_now();
   record->why = why;
   record->exit_code = exit_code;
+  record->blamed_node = blamed_node;
   io::replace_file(path, to_text(*record));
   io::remove_tree(heartbeat_path(run_dir, number));
 }
@@ -159,6 +163,13 @@ void note_cause(const std::string& run_dir, int number, const std::string& cause
   if (!record || record->end.empty()) return;
   record->why += " (" + cause + ")";
   io::replace_file(path, to_text(*record));
+}
+
+void note_blamed_node(const std::string& run_dir, int number, const std::string& node) {
+  auto record = read_record(run_dir, number);
+  if (!record || record->end.empty() || !record->blamed_node.empty()) return;
+  record->blamed_node = node;
+  io::replace_file(record_path(run_dir, number), to_text(*record));
 }
 
 std::string crash_report_path(const std::string& run_dir, int attempt, int rank) {

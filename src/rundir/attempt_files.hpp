@@ -23,15 +23,21 @@ bool attempt_is_alive(const std::string& run_dir, const AttemptRecord& attempt);
 /// The newest of a run's attempts has no end, and runs no more: it was killed, and nobody has continued the run.
 bool is_killed(const std::string& run_dir, const std::vector<AttemptRecord>& attempts);
 
-/// Writes the end of an attempt into its record: by any rank, when it takes the step down.
-void mark_failed(const std::string& run_dir, int number, const std::string& why, int exit_code, std::int64_t last_step);
+/// Writes the end of an attempt into its record: by any rank, when it takes the step down. `blamed_node`:
+/// AttemptRecord::blamed_node, here and below.
+void mark_failed(const std::string& run_dir, int number, const std::string& why, int exit_code, std::int64_t last_step,
+                 const std::string& blamed_node = "");
 
 /// Writes the end of an attempt that could not do it itself (it was killed), as somebody else saw it, with the numbers of
 /// its last sign of life. Does nothing if the record has an end, or does not exist.
-void close_attempt(const std::string& run_dir, int number, const std::string& why, int exit_code);
+void close_attempt(const std::string& run_dir, int number, const std::string& why, int exit_code,
+                   const std::string& blamed_node = "");
 
 /// Adds what an attempt could not know of its own end: "stopped by SIGTERM" becomes "stopped by SIGTERM (preemption)".
 void note_cause(const std::string& run_dir, int number, const std::string& cause);
+
+/// Adds the node at which an attempt has ended, if it has an end and does not know one.
+void note_blamed_node(const std::string& run_dir, int number, const std::string& node);
 
 /// What a rank of an attempt writes when it crashes, and when it hangs, which it does into a folder of all ranks.
 std::string crash_report_path(const std::string& run_dir, int attempt, int rank);

@@ -34,6 +34,9 @@ struct AttemptRecord {
   std::string end;     ///< UTC; "" while it runs, or if it was killed and nobody has noticed yet
   std::string why;     ///< why it ended: "finished", "stopped by SIGUSR1", "failed: ...", "killed: ..."
   int exit_code = -1;  ///< -1 = nobody saw one
+  /// The node at which it ended: it died, its ranks were killed, crashed or hung, or it held the others up; "" if none is
+  /// to blame, or that is not known (an older record).
+  std::string blamed_node = {};
   std::int64_t first_step = 0;
   std::int64_t last_step = 0;
   std::int64_t saved_step = -1;        ///< of its newest committed checkpoint, or of the one that it began from; -1 = none

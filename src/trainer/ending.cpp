@@ -25,6 +25,7 @@ std::string point_of(const Ending& ending) {
 
 std::string why_of(const Ending& ending) {
   if (ending.kind == Kind::finished) return "finished";
+  if (!ending.slow_node.empty()) return "stopped: " + ending.reason;
   return (is_finished(ending) ? "finished early: " : "stopped by ") + ending.reason;
 }
 
@@ -72,7 +73,7 @@ Conclusion conclude(const Ending& ending, const std::string& run_dir) {
   const auto why = why_of(ending);
   if (is_lost(ending)) return {ExitCode::failed, "stopped", why + ", not saved", lost_message(ending, run_dir)};
   if (is_finished(ending)) return {ExitCode::finished, "finished", why, finished_message(ending, run_dir)};
-  return {ExitCode::stopped, "stopped", why, stopped_message(ending)};
+  return {ExitCode::stopped, "stopped", why, stopped_message(ending), ending.slow_node};
 }
 
 }  // namespace trainrt::trainer

@@ -22,14 +22,16 @@ struct Ending {
   std::int64_t iteration = 0;
   bool silent = false;  ///< a program's that has not restored, stepped or reported: how far it came is not known
   std::string place;    ///< of a train function whose checkpoints are its directories: what it goes on from; "": of others
+  std::string slow_node = {};  ///< that it was stopped for, `reason` says how slow it was; "": it was not
 };
 
 /// What is concluded from it.
 struct Conclusion {
   ExitCode code = ExitCode::finished;
-  std::string_view state;  ///< of the run, for its record: "finished" or "stopped"
-  std::string why;         ///< for the attempt's record: "stopped by SIGTERM"
-  std::string message;     ///< for people: what happened, and what to do next
+  std::string_view state;        ///< of the run, for its record: "finished" or "stopped"
+  std::string why;               ///< for the attempt's record: "stopped by SIGTERM"
+  std::string message;           ///< for people: what happened, and what to do next
+  std::string blamed_node = {};  ///< for the attempt's record
 };
 /// Pure.
 Conclusion conclude(const Ending& ending, const std::string& run_dir);

@@ -62,7 +62,8 @@ void write_down(const AttemptPlace& place, const Failure& failure) {
   const auto& run_dir = place.spec.run_dir;
   // Other ranks may fail because this one did: the first to write is the one to know.
   if (!place.files.create("error.txt", utc_now() + " " + failure.text + "\n" + failure.details)) return;
-  rundir::mark_failed(run_dir, place.attempt, "failed: " + failure.text, static_cast<int>(failure.code), failure.step);
+  rundir::mark_failed(run_dir, place.attempt, "failed: " + failure.text, static_cast<int>(failure.code), failure.step,
+                      failure.blamed_node);
   if (auto record = rundir::read_run_record(run_dir)) {
     record->state = "failed";
     rundir::write_run_record(place.files, *record);

@@ -29,7 +29,8 @@ struct Failure {
   std::string details;  ///< lines that only error.txt gets
   ExitCode code = ExitCode::failed;
   std::int64_t step = 0;
-  bool silent = false;  ///< of a program that has reported no progress
+  bool silent = false;           ///< of a program that has reported no progress
+  std::string blamed_node = {};  ///< AttemptRecord::blamed_node
 };
 
 /// Puts it into error.txt, the attempt's record and run.json, if no other rank has done so. Any rank and thread may

@@ -67,8 +67,9 @@ void Records::begin_record(const config::RunSpec& spec, const std::string& funct
   set_state("running");
 }
 
-void Records::end(const std::string& state, const std::string& why, ExitCode code, std::int64_t step) {
-  attempt_.end(why, static_cast<int>(code), step);
+void Records::end(const std::string& state, const std::string& why, ExitCode code, std::int64_t step,
+                  const std::string& blamed_node) {
+  attempt_.end(why, static_cast<int>(code), step, blamed_node);
   set_state(state);
 }
 

@@ -31,7 +31,8 @@ class Records {
   int workers() const { return workers_; }  ///< that global batches are made for; 0: as many as there are ranks
   const io::FencedDirectory& files() const { return attempt_.files(); }
 
-  void end(const std::string& state, const std::string& why, ExitCode code, std::int64_t step);
+  void end(const std::string& state, const std::string& why, ExitCode code, std::int64_t step,
+           const std::string& blamed_node = "");
   /// The run failed on all ranks. Storage that is full or away cannot keep that from being said.
   void fail(const Error& error, std::int64_t step);
 

@@ -192,7 +192,7 @@ void leave_nothing(const std::string& private_dir) try { io::remove_tree(private
 }
 
 void record_end(Records& records, const Conclusion& conclusion, std::int64_t step) {
-  records.end(std::string(conclusion.state), conclusion.why, conclusion.code, step);
+  records.end(std::string(conclusion.state), conclusion.why, conclusion.code, step, conclusion.blamed_node);
   leave_nothing(records.files().private_dir());
 }
 

@@ -31,10 +31,11 @@ Session::Session(const config::RunSpec& spec, const World& world, Communicator& 
                                        attempt_.meter)),
       vote_(communicator_),
       datasets_(spec_, communicator_, attempt_.workers, attempt_.datasets, attempt_.shares),
-      speeds_(communicator_, {spec_.run_dir + "/" + rundir::step_times_name(attempt_.number), attempt_.hosts,
-                              [this] { return datasets_.waited_s(); }}),
+      speeds_(communicator_,
+              {spec_.run_dir + "/" + rundir::step_times_name(attempt_.number), attempt_.hosts,
+               [this] { return datasets_.waited_s(); }, [this](const auto&... window) { stops_.take_window(window...); }}),
       iteration_at_s_(monotonic_seconds()),
-      stops_(spec, attempt_.lease),
+      stops_(spec, attempt_.lease, attempt_.hosts),
       replicas_(spec_, communicator_),
       saves_({spec_, attempt_, *reporter_, stops_.margin(), life_, replicas_}, world, communicator_) {
   progress_.ranks = communicator.size();
@@ -237,64 +238,6 @@ void Session::stop(batch::StopCause cause) {
   stopped_by_ = cause;
   life_.progress(progress_.step, Phase::finishing);  // a program may take its time to end
   throw StopRun{};
-}
-
-void Session::finish() {
-  fault_point("finish");
-  life_.progress(progress_.step, Phase::finishing);
-  throw_if_stopped();
-  vote_.finish();
-  saves_.finish();
-  if (saves_state() && !is_saved())
-    log::run_warning(fmt::format(
-        "the train function returned at step {} without saving: what came after {} is not kept. Let it call ctx.save() at "
-        "its end",
-        progress_.step, saves_.newest()));
-}
-
-void Session::settle() {
-  const InPhase saving(life_, Phase::checkpoint);
-  vote_.finish();
-  saves_.finish();
-  comm::agreed(
-      communicator_, [&] { saves_.drain(); }, trainer::with_advice);
-}
-
-/// One that was started.
-bool Session::is_silent_program() const { return is_silent() && attempt_.meter.train_function_has_begun(); }
-
-trainer::Ending Session::ending() const {
-  using Kind = trainer::Ending::Kind;
-  const bool early = stopped_by_ == batch::ended_early;
-  const bool has_nothing_to_lose = early && !saves_state();  // a function without a State keeps nothing
-  const auto kind = stopped_by_ == batch::no_stop        ? Kind::finished
-                    : early                              ? Kind::finished_early
-                    : has_begun() || is_silent_program() ? Kind::stopped
-                                                         : Kind::not_begun;
-  return {kind,
-          kind == Kind::finished ? "" : stops_.describe(stopped_by_),
-          loses_nothing() || has_nothing_to_lose,
-          progress_.step,
-          progress_.iteration,
-          is_silent(),
-          saves_by_directory_ ? place() : ""};
-}
-
-void Session::close() {
-  fault_point("close");
-  if (has_begun() && !is_silent()) warn_of_unread_keys("its end");
-  attempt_.meter.training_ended();
-  life_.progress(progress_.step, Phase::finishing);
-  // A run that was stopped before it restored has reports that nobody has read yet: they stay as they are.
-  // Of a silent program those of earlier attempts are kept: that this one has shown nothing does not undo them.
-  if (!reports_begun_ && stopped_by_ == batch::no_stop) begin_reports(is_silent() ? records_before({}, 0) : 0);
-  const auto settle = [&] {
-    saves_.drain();
-    if (!reports_begun_) return;
-    reporter_->sync();
-    reporter_->end();
-  };
-  comm::agreed(communicator_, settle, trainer::with_advice);
 }
 
 }  // namespace trainrt

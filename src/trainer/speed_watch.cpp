@@ -151,9 +151,11 @@ void SpeedWatch::judge(const std::vector<WindowTimes>& ranks) {
     windows_ = 0;
     is_said_ = false;
   }
+  const auto& slowest = ranks[found ? found->rank : 0];
+  if (scene_.judged) scene_.judged(found, slowest.steps, slowest.steps * static_cast<double>(slowest.own + slowest.waits));
   if (!found) return finding_.reset();
   const auto before = lasts ? finding_->steps : 0;
-  finding_ = Finding{*found, before + ranks[found->rank].steps};
+  finding_ = Finding{*found, before + slowest.steps};
   ++windows_;
 }
 

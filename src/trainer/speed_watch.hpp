@@ -25,6 +25,8 @@ class SpeedWatch {
     std::string log;                  ///< the file of the windows; rank 0's
     std::vector<std::string> hosts;   ///< of each rank, for messages
     std::function<double()> input_s;  ///< how long the train thread has waited for batches so far
+    /// Told after each window, on all ranks the same: who was slow in so many steps, and how long they took.
+    std::function<void(const std::optional<watch::SlowRank>& slow, std::int64_t steps, double seconds)> judged = {};
   };
   /// `communicator` must live longer.
   SpeedWatch(comm::TimedCommunicator& communicator, Scene scene);

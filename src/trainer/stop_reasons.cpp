@@ -47,10 +47,11 @@ double expected_save_seconds(const State& state) {
 
 }  // namespace
 
-StopReasons::StopReasons(const config::RunSpec& spec, const batch::Lease* lease)
+StopReasons::StopReasons(const config::RunSpec& spec, const batch::Lease* lease, std::vector<std::string> hosts)
     : lease_(lease),
       rules_(spec.stop, settings_text(spec)),
-      margin_(spec.failure.stop_before_end, spec.train.program.empty() ? 0 : spec.train.stop_timeout_s) {}
+      margin_(spec.failure.stop_before_end, spec.train.program.empty() ? 0 : spec.train.stop_timeout_s),
+      slow_nodes_({spec.failure.exclude_slow, spec.failure.exclude_slow_after_s}, std::move(hosts), refusal_to_exclude()) {}
 
 void StopReasons::take_restored(const State& state) {
   if (const auto reason = rules_.noted_end(); !reason.empty()) request(reason);
@@ -77,7 +78,8 @@ void StopReasons::note_point() {
 
 batch::StopCause StopReasons::cause() const {
   if (!end_reason_.empty()) return batch::ended_early;
-  return time_is_up() ? batch::time_is_up : batch::stop_signal();
+  if (time_is_up()) return batch::time_is_up;
+  return slow_nodes_.found() != nullptr ? batch::slow_node : batch::stop_signal();
 }
 
 bool StopReasons::time_is_up() const {
@@ -102,6 +104,7 @@ void StopReasons::say_time_is_up() const {
 }
 
 std::string StopReasons::describe(batch::StopCause cause) const {
+  if (cause == batch::slow_node && slow_nodes_.found() != nullptr) return slow_nodes_.found()->why;
   return cause == batch::ended_early ? end_reason_ : batch::describe(cause);
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <trainrt/communicator.hpp>
 #include <trainrt/state.hpp>
@@ -14,6 +15,7 @@
 #include "batch/stop_cause.hpp"
 #include "config/run_spec.hpp"
 #include "config/stop_rules.hpp"
+#include "trainer/slow_node.hpp"
 
 namespace trainrt::trainer {
 
@@ -55,13 +57,13 @@ class StopMargin {
   Recent gaps_;
 };
 
-/// Why one rank wants the run to stop, if it does: a signal came, the job's time is nearly over, or the run is done before
-/// its train function says so (a rule of [stop], or request()). The vote makes it the stop of all ranks. Only the train
-/// thread uses it.
+/// Why one rank wants the run to stop, if it does: a signal came, the job's time is nearly over, a node is
+/// too slow, or the run is done before its train function says so (a rule of [stop], or request()). The vote makes it the
+/// stop of all ranks. Only the train thread uses it.
 class StopReasons {
  public:
-  /// `lease`: of the job, on the rank that watches it; must live longer.
-  StopReasons(const config::RunSpec& spec, const batch::Lease* lease);
+  /// `lease`: of the job, on the rank that watches it; must live longer. `hosts`: the node of each rank.
+  StopReasons(const config::RunSpec& spec, const batch::Lease* lease, std::vector<std::string> hosts = {});
 
   /// What the rules remember becomes part of the state.
   void attach(State& state) { rules_.attach(state); }
@@ -73,6 +75,12 @@ class StopReasons {
   void request(std::string_view reason);
   /// True if the numbers of a report meet a rule, which is a request. Once a report.
   bool meets_rule(std::int64_t iteration, const std::map<std::string, double>& metrics);
+  /// SlowNodeWatch::take_window()
+  void take_window(const std::optional<watch::SlowRank>& slow, std::int64_t steps, double seconds) {
+    slow_nodes_.take_window(slow, steps, seconds);
+  }
+  /// The node that the run stops for; "" if there is none.
+  std::string slow_node() const { return slow_nodes_.found() != nullptr ? slow_nodes_.found()->node : ""; }
   /// The run may stop here: the longest time between two such points is part of the margin.
   void note_point();
   StopMargin& margin() { return margin_; }
@@ -93,6 +101,7 @@ class StopReasons {
   const batch::Lease* lease_;
   config::StopRules rules_;
   StopMargin margin_;
+  SlowNodeWatch slow_nodes_;
   std::string end_reason_;
   double last_point_s_ = 0;  // 0: not yet
   bool rule_warned_ = false;

@@ -45,8 +45,8 @@ watch::HangWatch watch_for_hangs(const AttemptPlace& place, const TrainCall& fun
           session.life(),
           {.program = function.program,
            .write_down =
-               [&place, &session](const std::string& why, std::int64_t step) {
-                 write_down(place, {why, "", ExitCode::failed, step, session.is_silent()});
+               [&place, &session](const std::string& why, const watch::HangVerdict& verdict) {
+                 write_down(place, {why, "", ExitCode::failed, verdict.step, session.is_silent(), verdict.node});
                },
            .end_step =
                [&launch] {

@@ -11,6 +11,7 @@
 #include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/names.hpp"
 #include "core/host.hpp"
+#include "core/log.hpp"
 #include "io/file.hpp"
 #include "metrics/record_json.hpp"
 #include "metrics/result_log.hpp"
@@ -87,6 +88,7 @@ Json as_json(const rundir::AttemptRecord& attempt, const rundir::TimeAccount& ac
           {"seen", or_null(attempt.seen)},
           {"why", or_null(attempt.why)},
           {"exit_code", attempt.exit_code < 0 ? Json() : Json(attempt.exit_code)},
+          {"blamed_node", or_null(attempt.blamed_node)},
           {"ranks", attempt.ranks},
           {"nodes", attempt.nodes},
           {"silent", attempt.silent},
@@ -100,6 +102,19 @@ Json as_json(const rundir::AttemptRecord& attempt, const rundir::TimeAccount& ac
           {"restart_count", attempt.owner.restart_count},
           {"time", as_json(account)},
           {"usage", as_json(usage)}};
+}
+
+/// None, with a warning, if their file cannot be read.
+std::vector<rundir::ExcludedNode> excluded_nodes(const std::string& run_dir) try {
+  return rundir::read_excluded_nodes(run_dir);
+} catch (const Error& error) {
+  log::warning(error.what());
+  return {};
+}
+
+Json as_json(const rundir::ExcludedNode& excluded) {
+  return {
+      {"node", excluded.node}, {"why", excluded.why}, {"since_attempt", excluded.since_attempt}, {"time", excluded.time}};
 }
 
 }  // namespace
@@ -141,6 +156,7 @@ RunSummary summary_of(const std::string& run_dir) {
   for (const auto& attempt : run.attempts)
     run.usages.push_back(rundir::usage_of(rundir::read_rank_signs(run_dir, attempt.number)));
   run.forecast = rundir::forecast_of(run.attempts, utc_now());
+  run.excluded_nodes = excluded_nodes(run_dir);
   return run;
 }
 
@@ -168,6 +184,8 @@ Json as_json(const RunSummary& run) {
     checkpoints.push_back({{"directory", run.run_dir + "/" + checkpoint::directory_name(meta.number)},
                            {"iteration", meta.iteration},
                            {"step", meta.step}});
+  Json excluded = Json::array();
+  for (const auto& node : run.excluded_nodes) excluded.push_back(as_json(node));
   const auto report = [](const metrics::Record* record) {
     return record != nullptr ? Json::parse(metrics::to_json(*record)) : Json();
   };
@@ -184,6 +202,7 @@ Json as_json(const RunSummary& run) {
           {"contradiction", run.contradiction.empty() ? Json() : Json(run.contradiction)},
           {"attempts", attempts},
           {"attempt_count", run.attempt_count},
+          {"excluded_nodes", excluded},
           {"time", as_json(rundir::sum_of(run.accounts))},
           {"usage", as_json(rundir::sum_of(run.usages))},
           {"time_left", run.forecast ? as_json(*run.forecast) : Json()}};

@@ -8,6 +8,7 @@
 #include "checkpoint/format/manifest.hpp"
 #include "metrics/record.hpp"
 #include "rundir/attempt_record.hpp"
+#include "rundir/excluded_nodes.hpp"
 #include "rundir/forecast.hpp"
 #include "rundir/goodput.hpp"
 #include "rundir/run_record.hpp"
@@ -27,6 +28,7 @@ struct RunSummary {
   std::optional<rundir::Forecast> forecast;   ///< as long as the run is not done
   std::string contradiction = {};             ///< what in the run directory cannot be; "" = nothing
   std::size_t attempt_count = 0;              ///< records that can be read or not
+  std::vector<rundir::ExcludedNode> excluded_nodes = {};
 
   /// No attempt was of anything but a program that said nothing: how far it came is not known.
   bool is_silent() const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -50,6 +51,18 @@ class Judge {
   }
 
   std::int64_t newest_step() const { return newest_step_; }
+
+  /// Of those whom the others wait for: those that are silent, else busy, else behind.
+  std::string node() const {
+    for (const auto is_late : {&Judge::is_silent, &Judge::is_busy, &Judge::is_behind}) {
+      std::set<std::string> nodes;
+      for (std::size_t rank = 0; rank < std::min(reports_.size(), hosts_.size()); ++rank)
+        if ((this->*is_late)(rank)) nodes.insert(hosts_[rank]);
+      if (!nodes.empty()) return nodes.size() == 1 ? *nodes.begin() : "";
+    }
+    return {};
+  }
+
   std::string text() const {
     std::vector<std::string> parts;
     for (const auto& part : {silent(), busy(), behind(), waiting()})
@@ -58,10 +71,16 @@ class Judge {
   }
 
  private:
+  bool is_silent(std::size_t rank) const { return !reports_[rank]; }
+  bool is_busy(std::size_t rank) const { return reports_[rank] && reports_[rank]->waits_in.empty(); }
+  bool is_behind(std::size_t rank) const {
+    return reports_[rank] && !reports_[rank]->waits_in.empty() && reports_[rank]->step < newest_step_;
+  }
+
   std::string silent() const {
     std::vector<std::string> parts;
     for (std::size_t rank = 0; rank < reports_.size(); ++rank)
-      if (!reports_[rank])
+      if (is_silent(rank))
         parts.push_back(
             fmt::format("rank {}{} did not answer (stopped, dead, or its node is gone) while others are at step {}", rank,
                         at(hosts_, rank), newest_step_));
@@ -70,8 +89,8 @@ class Judge {
 
   std::string busy() const {
     std::vector<std::string> parts;
-    for (const auto& report : reports_)
-      if (report && report->waits_in.empty())
+    for (std::size_t rank = 0; rank < reports_.size(); ++rank)
+      if (const auto& report = reports_[rank]; is_busy(rank))
         parts.push_back(fmt::format("rank {} on {} waits for no rank, but has been busy for {:.0f} s at step {} ({}){}",
                                     report->rank, report->host, report->quiet_s, report->step, report->phase,
                                     report->program.empty() ? "" : ", its program in " + report->program));
@@ -81,8 +100,8 @@ class Judge {
   /// Of those that wait: who waits at an earlier step than another.
   std::string behind() const {
     std::vector<std::string> parts;
-    for (const auto& report : reports_)
-      if (report && !report->waits_in.empty() && report->step < newest_step_)
+    for (std::size_t rank = 0; rank < reports_.size(); ++rank)
+      if (const auto& report = reports_[rank]; is_behind(rank))
         parts.push_back(fmt::format("rank {} on {} is only at step {}, others at {}", report->rank, report->host,
                                     report->step, newest_step_));
     return joined(parts);
@@ -128,7 +147,7 @@ HangVerdict judge_hang(std::span<const std::optional<RankReport>> reports, std::
   const Judge judge(reports, hosts);
   const bool all_answered = std::ranges::all_of(reports, [](const auto& report) { return report.has_value(); });
   const bool one_excused = std::ranges::any_of(reports, [](const auto& report) { return report && report->excused; });
-  return {judge.text(), judge.newest_step(), !(all_answered && one_excused)};
+  return {judge.text(), judge.newest_step(), judge.node(), !(all_answered && one_excused)};
 }
 
 std::string ranks_text(std::span<const int> ranks) {

@@ -35,6 +35,7 @@ std::optional<RankReport> parse_rank_report(const std::string& text);
 struct HangVerdict {
   std::string text;       ///< "rank 3 on n2 did not answer (...) while others are at step 812; ranks 0-2 wait in ..."
   std::int64_t step = 0;  ///< the last one that a rank has come to
+  std::string node = {};  ///< at which alone the others wait for ranks; "" if at several, or at none
   bool hangs = true;      ///< no: all ranks have answered, and one of them is excused
 };
 

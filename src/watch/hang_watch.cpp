@@ -141,7 +141,7 @@ bool HangWatch::decide(const Suspicion& suspicion) {
     return false;
   }
   log::error(why);
-  actions_.write_down(why, verdict.step);
+  actions_.write_down(why, verdict);
   return true;
 }
 

@@ -40,7 +40,7 @@ class HangWatch {
   /// What the rank that found the verdict does, and how a rank ends the step. Called by the watch's thread.
   struct Actions {
     std::function<StartedProgram()> program = {};  ///< finds out within 2 s where it is; none: there is no program
-    std::function<void(const std::string& why, std::int64_t step)> write_down;
+    std::function<void(const std::string& why, const HangVerdict& verdict)> write_down;
     std::function<void()> end_step;  ///< returns if the ranks are threads
   };
 

@@ -107,6 +107,15 @@ void print_time_left(const rundir::Forecast& forecast) {
   if (const auto advice = rundir::advice_of(forecast); !advice.empty()) fmt::print("  {}\n", advice);
 }
 
+void print_excluded_nodes(const std::vector<rundir::ExcludedNode>& excluded) {
+  if (excluded.empty()) return;
+  Table table({{"node"}, {"since attempt", true}, {"why it is left out"}});
+  for (const auto& node : excluded)
+    table.add({node.node, node.since_attempt > 0 ? std::to_string(node.since_attempt) : "-", first_line(node.why)});
+  fmt::print("excluded nodes (in a new job: sbatch --exclude={}; {} in the run directory keeps them)\n{}",
+             fmt::join(rundir::names_of(excluded), ","), rundir::excluded_nodes_name, table.text());
+}
+
 void print_run(const view::RunSummary& summary) {
   fmt::print(
       "run         {} ({})\nstate       {}\ndirectory   {}\niterations  {}\n", summary.record.name, summary.record.function,
@@ -121,6 +130,7 @@ void print_run(const view::RunSummary& summary) {
     fmt::print("  {}  step {}  iteration {}  {}\n", checkpoint::directory_name(meta.number), meta.step, meta.iteration,
                meta.created);
   print_attempts(summary.attempts, summary.attempt_count);
+  print_excluded_nodes(summary.excluded_nodes);
   print_time(summary);
   fmt::print("{}", usage_table(summary));
   if (summary.forecast) print_time_left(*summary.forecast);

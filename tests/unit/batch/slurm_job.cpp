@@ -54,10 +54,19 @@ TEST_CASE("what scontrol shows of a job is read") {
   CHECK(facts->reason == "None");
   CHECK(facts->restarts == 0);
   CHECK(facts->nodes == "n[1,3]");
+  CHECK(facts->node_count == 2);
+  CHECK(facts->partition == "main");
+  CHECK(facts->wanted_nodes.empty());
+  CHECK(facts->excluded_nodes.empty());
+  CHECK(facts->may_requeue);
   REQUIRE(parse_job(requeued));
   CHECK(parse_job(requeued)->restarts == 1);
   CHECK(parse_job(requeued)->nodes == "n1");
   CHECK(parse_job("JobState=PENDING Restarts=2 NodeList=(null)")->nodes.empty());
+  const auto choosy = parse_job("JobState=PENDING Requeue=0 Restarts=2 ReqNodeList=n1 ExcNodeList=n[2-3] NodeList=(null)");
+  CHECK(choosy->wanted_nodes == "n1");
+  CHECK(choosy->excluded_nodes == "n[2-3]");
+  CHECK_FALSE(choosy->may_requeue);
 }
 
 TEST_CASE("where a job works is read, also if there are blanks in it; a task of an array has a number of its own") {

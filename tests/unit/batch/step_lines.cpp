@@ -108,3 +108,25 @@ TEST_CASE("lines of the program, and odd ones, mean nothing") {
   CHECK(how_it_ended(found, 137) == "killed by SIGKILL (srun exit 137)");
   CHECK(how_it_ended(found, 5) == "ended with exit 5");
 }
+
+TEST_CASE("a node is to blame if it failed, or if a task there died of a signal that no other rank sent") {
+  const auto killed = read({"srun: error: n2: task 1: Killed", "srun: error: n1: task 0: Killed"});
+  CHECK(node_to_blame(killed, false) == "n2");
+  CHECK(node_to_blame(killed, true).empty());  // a rank may have ended the others
+  const auto crashed = read({"srun: error: n1: task 0: Killed", "srun: error: n2: task 1: Segmentation fault"});
+  for (const bool ranks_ended_it : {false, true}) {
+    CHECK(node_to_blame(crashed, ranks_ended_it) == "n2");
+    CHECK(node_to_blame(read({"srun: error: n1: task 0: Killed", "srun: error: n2: task 1: Exited with exit code 139"}),
+                        ranks_ended_it) == "n2");
+    CHECK(node_to_blame(read({"srun: error: Node failure on n3"}), ranks_ended_it) == "n3");
+    CHECK(node_to_blame(read({"srun: error: Node failure on n3", "srun: error: Node failure on n2"}), ranks_ended_it)
+              .empty());
+    CHECK(node_to_blame(read({"srun: error: n2: task 1: Exited with exit code 3"}), ranks_ended_it).empty());
+    CHECK(node_to_blame(read({"srun: error: n2: task 1: User defined signal 1"}), ranks_ended_it).empty());
+    CHECK(node_to_blame(read({"slurmstepd-n2: error: Detected 1 oom-kill event(s) in StepId=7.0.",
+                              "srun: error: n2: task 1: Killed"}),
+                        ranks_ended_it)
+              .empty());
+    CHECK(node_to_blame(read({}), ranks_ended_it).empty());
+  }
+}

@@ -194,6 +194,28 @@ TEST_CASE("an end that somebody else wrote stays, with the numbers of the last s
   CHECK_FALSE(std::filesystem::exists(run.file("000001.pulse")));
 }
 
+TEST_CASE("the node at which an attempt ended is on record, and what is known of it stays") {
+  RunFolder run;
+  const auto blamed = [&](int number) { return read_record(run.path(), number)->blamed_node; };
+  leave_killed(run, 1, "17", 0);
+  CHECK(blamed(1).empty());  // as in an older record
+  note_blamed_node(run.path(), 1, "n1");
+  CHECK(blamed(1).empty());  // it has no end yet
+  close_attempt(run.path(), 1, "killed: rank 3 on n2 by SIGKILL", 137, "n2");
+  CHECK(blamed(1) == "n2");
+  note_blamed_node(run.path(), 1, "n1");
+  CHECK(blamed(1) == "n2");
+  leave_killed(run, 2, "17", 0);
+  close_attempt(run.path(), 2, "failed: rank 0 on n1 failed", 70);
+  note_blamed_node(run.path(), 2, "n1");
+  CHECK(blamed(2) == "n1");
+  Meter meter(monotonic_seconds());
+  Attempt attempt(run.path(), 2, {"n1"}, meter);
+  attempt.end("stopped: rank 3 (n2) was slow", 75, 6, "n2");
+  CHECK(blamed(3) == "n2");
+  CHECK(state_of(*read_record(run.path(), 3)) == "stopped");
+}
+
 TEST_CASE("what Slurm did to an attempt stays on record where its ranks end after that") {
   RunFolder run;
   Meter meter(monotonic_seconds());

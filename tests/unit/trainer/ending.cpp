@@ -30,6 +30,13 @@ const Row table[] = {
      "finished",
      "finished",
      "finished: 1 iteration, 1 step. Results: /runs/a (trainrt result /runs/a)"},
+    {"a node held the others up",
+     {Kind::stopped, "rank 3 (n2) was 1.62 times as slow as the median", true, 20, 2, false, "", "n2"},
+     ExitCode::stopped,
+     "stopped",
+     "stopped: rank 3 (n2) was 1.62 times as slow as the median",
+     "stopped: rank 3 (n2) was 1.62 times as slow as the median at step 20; everything up to there is saved. Run the same "
+     "command again to continue (exit 75)"},
     {"a stop rule was met",
      {Kind::finished_early, "loss <= 0.1", true, 20, 2},
      ExitCode::finished,

@@ -193,6 +193,23 @@ TEST_CASE("a rank that does not answer is named, with its host and when it was l
   CHECK_THAT(verdict.text, Contains("rank 3 on n2 did not answer") && Contains("while others are at step 812") &&
                                Contains("ranks 0-2 wait in stop vote"));
   CHECK(verdict.step == 812);
+  CHECK(verdict.node == "n2");
+}
+
+TEST_CASE("a hang is a node's if all ranks that the others wait for are there") {
+  const std::vector<std::string> hosts = {"n1", "n1", "n2", "n2"};
+  std::vector<std::optional<RankReport>> reports = {waiting(0, 5, "barrier"), waiting(1, 5, "barrier"),
+                                                    waiting(2, 5, "barrier"), waiting(3, 5, "barrier")};
+  CHECK(judge_hang(reports, hosts).node.empty());  // all wait: none is behind
+  reports[3]->step = 4;
+  CHECK(judge_hang(reports, hosts).node == "n2");
+  reports[1]->waits_in = "";
+  CHECK(judge_hang(reports, hosts).node == "n1");  // one that computes holds up those that wait
+  reports[2]->waits_in = "";
+  CHECK(judge_hang(reports, hosts).node.empty());
+  reports[3].reset();
+  CHECK(judge_hang(reports, hosts).node == "n2");
+  CHECK(judge_hang(reports, {}).node.empty());
 }
 
 TEST_CASE("a rank that computes while others wait, and one that waits at an earlier step, are named") {

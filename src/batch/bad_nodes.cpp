@@ -1,0 +1,42 @@
+#include "batch/bad_nodes.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace trainrt::batch {
+
+namespace {
+
+constexpr std::size_t most_named = 8;  // attempts in one sentence
+
+/// Why the failures at `name` make it a bad node; "" if they do not.
+std::string why_bad(std::span<const NodeEnd> ends, const std::string& name, int least) {
+  std::vector<int> there;
+  std::size_t anywhere = 0;
+  for (const auto& end : ends) {
+    if (end.node.empty() || end.slow) continue;
+    ++anywhere;
+    if (end.node == name) there.push_back(end.attempt);
+  }
+  if (least == 0 || there.size() < static_cast<std::size_t>(least) || 2 * there.size() < anywhere) return {};
+  const auto last = std::span(there).last(std::min(there.size(), most_named));
+  return fmt::format("{} attempt{} ended there ({}{})", there.size(), there.size() == 1 ? "" : "s",
+                     last.size() < there.size() ? "the last: " : "", fmt::join(last, ", "));
+}
+
+}  // namespace
+
+std::optional<BadNode> bad_node(std::span<const NodeEnd> ends, std::span<const std::string> excluded,
+                                const ExclusionRules& rules) {
+  if (ends.empty() || ends.back().node.empty()) return std::nullopt;
+  const auto& last = ends.back();
+  if (std::ranges::find(excluded, last.node) != excluded.end()) return std::nullopt;
+  auto why = last.slow ? last.why : why_bad(ends, last.node, rules.ends);
+  if (why.empty()) return std::nullopt;
+  return BadNode{last.node, std::move(why), excluded.size() < static_cast<std::size_t>(rules.most_nodes)};
+}
+
+}  // namespace trainrt::batch

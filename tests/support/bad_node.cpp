@@ -1,0 +1,51 @@
+// A train function that is in trouble on the nodes that it is told: [loop] kill, crash, hang and slow are names of nodes,
+// or none.
+//   g++ -shared -fPIC -std=c++20 -Iinclude bad_node.cpp -o libbad_node.so
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include <unistd.h>
+#include <trainrt/trainrt.hpp>
+
+namespace {
+
+constexpr int at_step = 3;  // of an attempt
+
+void pause_for(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
+
+/// The node of a key. The second node of "n2,n3" gets into trouble a few steps after the first.
+bool is_here(trainrt::Context& ctx, const std::string& key, int steps_here) {
+  const auto* node = std::getenv("SLURMD_NODENAME");
+  if (node == nullptr || steps_here % at_step != 0 || steps_here == 0) return false;
+  const auto place = ctx.config<std::string>(key, "").find(node);
+  return place != std::string::npos && static_cast<int>(place) / 3 == steps_here / at_step - 1;
+}
+
+void train(trainrt::Context& ctx) {
+  const auto slow = ctx.config<std::string>("slow", "");
+  const auto* node = std::getenv("SLURMD_NODENAME");
+  const double work_s = node != nullptr && slow == node ? 0.02 : 0.005;
+  int step = 0;
+  trainrt::State state;
+  state.value("step", step);
+  ctx.restore(state);
+  const int first = step;
+  while (step < ctx.config<int>("steps", 20)) {
+    const int steps_here = step - first;
+    if (is_here(ctx, "kill", steps_here)) kill(getpid(), SIGKILL);
+    if (is_here(ctx, "crash", steps_here)) kill(getpid(), SIGSEGV);
+    if (is_here(ctx, "hang", steps_here)) pause_for(600);
+    pause_for(work_s);
+    ctx.communicator().all_reduced(1.0, trainrt::Op::sum);
+    ++step;
+    ctx.step();
+  }
+  ctx.report({{"step", step}});
+}
+
+}  // namespace
+
+TRAINRT_TRAIN_FUNCTION("bad_node", train)

@@ -1,0 +1,266 @@
+// What a verdict makes of nodes that a run is to do without.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "batch/verdict.hpp"
+
+using namespace trainrt::batch;
+using Action = Verdict::Action;
+using Catch::Matchers::Contains;
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+const char* const scarce = "partition main has 0 other nodes of the kind, and the job needs 3";
+
+struct Row {
+  const char* story;
+  int exit_code;
+  bool slow;
+  Names excluded, lost;
+  std::string no_other_nodes;
+  int requeues;
+  int least;    ///< scaling.min_workers
+  int workers;  ///< scaling.num_workers
+  Action action;
+  Names on;
+  int tasks;
+  const char* says;
+};
+
+/// Of three nodes with two tasks each.
+Situation situation_of(const Row& row) {
+  Situation situation{.exit_code = row.exit_code, .how = "so it ended", .failures = 1, .requeues = row.requeues};
+  const auto is_in = [](const Names& names, const char* name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  for (const auto* name : {"n1", "n2", "n3"})
+    situation.nodes.push_back({name, 2, !is_in(row.lost, name), is_in(row.excluded, name)});
+  situation.slow = row.slow;
+  situation.no_other_nodes = row.no_other_nodes;
+  return situation;
+}
+
+Limits limits_of(const Row& row) {
+  return {.max_failures = 3, .max_requeues = 100, .max_no_progress = 3, .min_workers = row.least, .workers = row.workers};
+}
+
+void check(const Row& row, const Verdict& verdict) {
+  INFO(row.story);
+  INFO(verdict.why);
+  CHECK(verdict.action == row.action);
+  CHECK(verdict.nodes == row.on);
+  CHECK(verdict.tasks == row.tasks);
+  CHECK_THAT(verdict.why, Contains(row.says));
+}
+
+}  // namespace
+
+TEST_CASE("after an attempt a run goes on without excluded nodes if it can, and with them if not") {
+  const std::vector<Row> rows = {
+      {"fewer workers will do",
+       137,
+       false,
+       {"n2"},
+       {},
+       "",
+       0,
+       4,
+       6,
+       Action::restart,
+       {"n1", "n3"},
+       4,
+       "so it ended; n2 is left out: going on with 4 of 6 workers, on n1,n3"},
+      {"the others have room", 137, false, {"n2"}, {}, "", 0, 0, 4, Action::restart, {"n1", "n3"}, 4, "4 of 4 workers"},
+      {"all are needed", 137, false, {"n2"}, {}, "", 0, 0, 6, Action::requeue, {}, 0, "n2 is left out: requeueing"},
+      {"too few would be left", 137, false, {"n2"}, {}, "", 0, 5, 6, Action::requeue, {}, 0, "n2 is left out: requeueing"},
+      {"more than half would be left out",
+       137,
+       false,
+       {"n2", "n3"},
+       {},
+       "",
+       0,
+       2,
+       6,
+       Action::requeue,
+       {},
+       0,
+       "n2,n3 are left out: requeueing"},
+      {"there are no others",
+       137,
+       false,
+       {"n2"},
+       {},
+       scarce,
+       0,
+       0,
+       6,
+       Action::restart,
+       {},
+       0,
+       "restart 1 of 3; n2, to be left out, is used all the same: partition main has 0 other nodes"},
+      {"it was requeued too often",
+       137,
+       false,
+       {"n2"},
+       {},
+       "",
+       100,
+       0,
+       6,
+       Action::restart,
+       {},
+       0,
+       "is used all the same: the job was requeued 100 times already"},
+      {"another node is lost, and fewer will do",
+       137,
+       false,
+       {"n2"},
+       {"n3"},
+       "",
+       0,
+       2,
+       6,
+       Action::restart,
+       {"n1"},
+       2,
+       "n3 of the allocation is lost: going on with 2 of 6 workers, on n1"},
+      {"another node is lost, and both others are needed",
+       137,
+       false,
+       {"n2"},
+       {"n3"},
+       "",
+       0,
+       4,
+       6,
+       Action::restart,
+       {"n1", "n2"},
+       4,
+       "n3 of the allocation is lost: going on with 4 of 6 workers, on n1,n2"},
+      {"another node is lost, and all are needed",
+       137,
+       false,
+       {"n2"},
+       {"n3"},
+       scarce,
+       0,
+       0,
+       6,
+       Action::requeue,
+       {},
+       0,
+       "n3 of the allocation is lost: requeueing"},
+      {"a slow node, and fewer workers will do",
+       75,
+       true,
+       {"n2"},
+       {},
+       "",
+       0,
+       4,
+       6,
+       Action::restart,
+       {"n1", "n3"},
+       4,
+       "so it ended; n2 is left out: going on with 4 of 6 workers, on n1,n3"},
+      {"a slow node, and all are needed", 75, true, {"n2"}, {}, "", 0, 0, 6, Action::requeue, {}, 0, "requeueing"},
+      {"a slow node that cannot be left out any more",
+       75,
+       true,
+       {"n2"},
+       {},
+       scarce,
+       0,
+       0,
+       6,
+       Action::restart,
+       {},
+       0,
+       "starting the step again; n2, to be left out, is used all the same"},
+      {"a slow node that was not excluded after all",
+       75,
+       true,
+       {},
+       {},
+       "",
+       0,
+       0,
+       6,
+       Action::restart,
+       {},
+       0,
+       "starting the step again"},
+      {"a stop for another reason", 75, false, {"n2"}, {}, "", 0, 4, 6, Action::requeue, {}, 0, "requeueing"},
+      {"it has finished", 0, false, {"n2"}, {}, "", 0, 4, 6, Action::done, {}, 0, "done"}};
+  for (const auto& row : rows) check(row, decide(situation_of(row), limits_of(row)));
+}
+
+TEST_CASE("the limits of failures and of attempts without progress hold for excluded nodes too") {
+  auto situation = situation_of({.story = "", .exit_code = 137, .excluded = {"n2"}});
+  situation.failures = 4;
+  CHECK(decide(situation, {.max_failures = 3, .max_requeues = 100}).action == Action::give_up);
+  for (const int code : {137, 75}) {
+    situation = situation_of({.story = "", .exit_code = code, .slow = code == 75, .excluded = {"n2"}});
+    situation.no_progress = 3;
+    const auto verdict =
+        decide(situation, {.max_failures = 3, .max_requeues = 100, .max_no_progress = 3, .min_workers = 1});
+    CHECK(verdict.action == Action::give_up);
+    CHECK(verdict.exit_code == 76);
+  }
+}
+
+TEST_CASE("the first attempt in an allocation begins without excluded nodes if it can") {
+  const std::vector<Row> rows = {
+      {"none is there", 0, false, {}, {}, "", 0, 0, 6, Action::restart, {}, 0, ""},
+      {"fewer workers will do",
+       0,
+       false,
+       {"n2"},
+       {},
+       "",
+       1,
+       4,
+       6,
+       Action::restart,
+       {"n1", "n3"},
+       4,
+       "before the first attempt in this allocation; n2 is left out: going on with 4 of 6 workers, on n1,n3"},
+      {"all are needed", 0, false, {"n2"}, {}, "", 0, 0, 6, Action::requeue, {}, 0, "n2 is left out: requeueing"},
+      {"all are needed, and that was the job's way here",
+       0,
+       false,
+       {"n2"},
+       {},
+       "",
+       1,
+       0,
+       6,
+       Action::restart,
+       {},
+       0,
+       "n2, to be left out, is used all the same: Slurm has given it to the job again"},
+      {"there are no others", 0, false, {"n2"}, {}, scarce, 0, 0, 6, Action::restart, {}, 0, "is used all the same"}};
+  for (const auto& row : rows) check(row, begin(situation_of(row), limits_of(row)));
+}
+
+TEST_CASE("whether a node can be left out is known before the attempt ends") {
+  const auto ask = [](std::string no_other_nodes, int least, int requeues = 0) {
+    const Row row{.story = "",
+                  .excluded = {"n2"},
+                  .no_other_nodes = std::move(no_other_nodes),
+                  .requeues = requeues,
+                  .least = least,
+                  .workers = 6};
+    return why_not_without_excluded(situation_of(row), limits_of(row));
+  };
+  CHECK(ask("", 0).empty());
+  CHECK(ask(scarce, 4).empty());
+  CHECK(ask(scarce, 0) == scarce);
+  CHECK(ask("", 0, 100) == "the job was requeued 100 times already");
+}

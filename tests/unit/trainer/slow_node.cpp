@@ -1,0 +1,51 @@
+#include "trainer/slow_node.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace trainrt;
+using namespace trainrt::trainer;
+using Catch::Matchers::Equals;
+
+namespace {
+
+constexpr SlowNodeWatch::Limits limits{.ratio = 1.5, .after_s = 10};
+const std::vector<std::string> hosts = {"n1", "n1", "n2", "n2"};
+
+watch::SlowRank slow(std::size_t rank, double ratio, watch::Work work = watch::Work::forward) {
+  return {.rank = rank, .work = work, .ratio = ratio, .own_s = 0.02 * ratio, .median_s = 0.02};
+}
+
+}  // namespace
+
+TEST_CASE("a rank that is too slow for long enough is found, with its node") {
+  SlowNodeWatch watch(limits, hosts, "");
+  for (int window = 0; window < 4; ++window) {
+    CHECK(watch.found() == nullptr);
+    watch.take_window(slow(3, window == 1 ? 1.62 : 1.7), 300, 2.5);
+  }
+  REQUIRE(watch.found() != nullptr);
+  CHECK(watch.found()->node == "n2");
+  CHECK_THAT(watch.found()->why, Equals("rank 3 (n2) was 1.62 times as slow as the median in forward for 1200 steps"));
+}
+
+TEST_CASE("a rank that is slow for a while, too little, or in turn with others, is not found") {
+  SlowNodeWatch watch(limits, hosts, "");
+  for (int round = 0; round < 10; ++round) {
+    watch.take_window(slow(3, 2), 300, 9);
+    SECTION("once fast enough") { watch.take_window(slow(3, 1.49), 300, 9); }
+    SECTION("once not slow at all") { watch.take_window({}, 300, 9); }
+    SECTION("once another") { watch.take_window(slow(1, 2), 300, 9); }
+  }
+  CHECK(watch.found() == nullptr);
+}
+
+TEST_CASE("without a limit, or without anybody who leaves nodes out, the run goes on") {
+  SlowNodeWatch off({.ratio = 0, .after_s = 0}, hosts, "");
+  SlowNodeWatch alone(limits, hosts, "that takes `trainrt supervise`");
+  SlowNodeWatch nameless(limits, {}, "");
+  for (auto* watch : {&off, &alone, &nameless}) {
+    watch->take_window(slow(3, 3), 300, 100);
+    watch->take_window(slow(3, 3), 300, 100);
+    CHECK(watch->found() == nullptr);
+  }
+}
