@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "cli/small_floats.hpp"
+#include "core/small_floats.hpp"
 
 namespace trainrt::cli {
 

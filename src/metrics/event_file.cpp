@@ -36,6 +36,52 @@ std::string framed(const tensorboard::Event& event) {
   return length + little_endian(masked_crc(length)) + data + little_endian(masked_crc(data));
 }
 
+constexpr std::size_t head_bytes = 12, tail_bytes = 4;  // around an event's data
+
+template <class Number>
+Number read_little_endian(std::string_view bytes) {
+  Number number = 0;
+  for (std::size_t i = sizeof(Number); i-- > 0;)
+    number = static_cast<Number>(number << static_cast<unsigned>(byte_bits)) | static_cast<unsigned char>(bytes[i]);
+  return number;
+}
+
+/// The whole event that `bytes` begin with, its checksums too; "" if there is none, or it is damaged.
+std::string_view first_event(std::string_view bytes) {
+  if (bytes.size() < head_bytes + tail_bytes) return {};
+  const auto length = read_little_endian<std::uint64_t>(bytes);
+  if (read_little_endian<std::uint32_t>(bytes.substr(sizeof length)) != masked_crc(bytes.substr(0, sizeof length)))
+    return {};
+  if (length > bytes.size() - head_bytes - tail_bytes) return {};
+  const auto data = bytes.substr(head_bytes, length);
+  if (read_little_endian<std::uint32_t>(bytes.substr(head_bytes + length)) != masked_crc(data)) return {};
+  return bytes.substr(0, head_bytes + length + tail_bytes);
+}
+
+tensorboard::Event begun_event(const Record& record) {
+  tensorboard::Event event;
+  event.set_wall_time(record.number("_timestamp").value_or(0));
+  event.set_step(record.iteration);
+  return event;
+}
+
+void put(tensorboard::Summary& summary, const std::string& name, const Histogram& histogram) {
+  auto& value = *summary.add_value();
+  value.set_tag(name);
+  auto& shown = *value.mutable_histo();
+  shown.set_min(histogram.min);
+  shown.set_max(histogram.max);
+  shown.set_num(static_cast<double>(histogram.count));
+  shown.set_sum(histogram.sum);
+  shown.set_sum_squares(histogram.sum_of_squares);
+  for (const double edge : histogram.upper_edges) shown.add_bucket_limit(edge);
+  for (const auto count : histogram.in_bucket) shown.add_bucket(static_cast<double>(count));
+  if (histogram.not_finite == 0) return;
+  auto& others = *summary.add_value();
+  others.set_tag(name + "/not_finite");
+  others.set_simple_value(static_cast<float>(histogram.not_finite));
+}
+
 bool is_shown(std::string_view key) {
   static constexpr std::array<std::string_view, 3> hidden{"_training_iteration", "_timestamp", "_pid"};
   return std::ranges::find(hidden, key) == hidden.end();
@@ -61,9 +107,7 @@ std::string event_file_head(std::string_view config) {
 }
 
 std::string event_of(const Record& record) {
-  tensorboard::Event event;
-  event.set_wall_time(record.number("_timestamp").value_or(0));
-  event.set_step(record.iteration);
+  auto event = begun_event(record);
   for (const auto& [key, value] : record.values) {
     const auto number = Record::real_of(value);
     if (!number || !is_shown(key)) continue;
@@ -72,6 +116,24 @@ std::string event_of(const Record& record) {
     shown.set_simple_value(static_cast<float>(*number));
   }
   return framed(event);
+}
+
+std::string event_of(const Record& record, const std::map<std::string, Histogram>& histograms) {
+  auto event = begun_event(record);
+  for (const auto& [name, histogram] : histograms) put(*event.mutable_summary(), name, histogram);
+  return framed(event);
+}
+
+std::map<std::int64_t, std::string_view> histogram_events(std::string_view file) {
+  std::map<std::int64_t, std::string_view> found;
+  for (auto whole = first_event(file); !whole.empty(); whole = first_event(file)) {
+    file.remove_prefix(whole.size());
+    tensorboard::Event event;
+    const auto data = whole.substr(head_bytes, whole.size() - head_bytes - tail_bytes);
+    if (!event.ParseFromArray(data.data(), static_cast<int>(data.size()))) break;
+    if (event.summary().value_size() > 0 && event.summary().value(0).has_histo()) found.emplace(event.step(), whole);
+  }
+  return found;
 }
 
 }  // namespace trainrt::metrics

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -9,12 +10,16 @@
 #include <utility>
 #include <vector>
 
+#include <trainrt/state.hpp>
+
 #include "core/options.hpp"
 #include "core/plugin.hpp"
 #include "io/fenced_directory.hpp"
 #include "metrics/record.hpp"
 
 namespace trainrt::metrics {
+
+using HostBytes = std::function<std::span<const std::byte>(const TensorEntry&)>;
 
 /// Takes aggregated records, on rank 0 only (other ranks have no sinks). Files that a sink writes are derived from
 /// result.json: a sink never holds the only copy, and whatever it finds damaged it writes anew.
@@ -27,6 +32,11 @@ class Sink {
   virtual void expect(std::int64_t) {}
   /// How many steps the run has made: before begin(), and before each write().
   virtual void at_step(std::int64_t) {}
+  /// Whether it is to be shown the run's State at the report of this iteration.
+  virtual bool wants_state(std::int64_t) const { return false; }
+  /// The State as it is at that report, before its write(), if it is wanted and there is one. `bytes_of`: this rank's part
+  /// of a tensor in the host's memory; they hold until the next call.
+  virtual void at_state(const State&, const HostBytes&) {}
   /// If it fails the record is kept all the same, and a later call brings the file up to date.
   virtual void write(const Record& record) = 0;
   /// At commits: bring files up to date if that is cheap enough to do now.

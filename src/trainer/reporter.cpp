@@ -1,5 +1,6 @@
 #include "trainer/reporter.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "metrics/result_log.hpp"
 #include "metrics/sink.hpp"
 #include "rundir/run_record.hpp"
+#include "trainer/host_tensors.hpp"
 #include "trainer/time_left.hpp"
 
 namespace trainrt::trainer {
@@ -27,6 +29,7 @@ class SilentReporter : public Reporter {
  public:
   void begin(const Start&) override {}
   void expect(std::int64_t) override {}
+  void show(const State&, std::int64_t) override {}
   void write(metrics::Record, std::int64_t, const metrics::TimeSoFar&) override {}
   void sync() override {}
   void update_derived() override {}
@@ -65,6 +68,17 @@ class FileReporter : public Reporter {
 
   void expect(std::int64_t total) override {
     for_sinks([&](metrics::Sink& sink) { sink.expect(total); });
+  }
+
+  void show(const State& state, std::int64_t iteration) override {
+    const auto wants = [&](const OpenSink& open) { return open.sink->wants_state(iteration); };
+    if (std::ranges::none_of(sinks_, wants)) return;
+    state.bring_up_to_date();
+    HostTensors tensors;
+    for_sinks([&](metrics::Sink& sink) {
+      if (sink.wants_state(iteration))
+        sink.at_state(state, [&](const TensorEntry& entry) { return tensors.bytes_of(entry); });
+    });
   }
 
   void write(metrics::Record record, std::int64_t step, const metrics::TimeSoFar& time) override {

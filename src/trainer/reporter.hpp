@@ -5,6 +5,7 @@
 
 #include <trainrt/communicator.hpp>
 #include <trainrt/metrics.hpp>
+#include <trainrt/state.hpp>
 
 #include "config/run_spec.hpp"
 #include "io/fenced_directory.hpp"
@@ -33,6 +34,8 @@ class Reporter {
   /// Opens the files. Records after the iteration are dropped.
   virtual void begin(const Start& start) = 0;
   virtual void expect(std::int64_t total) = 0;  ///< iterations of the whole run
+  /// Shows the State as it is at the report of an iteration, before its write(), to sinks that want it.
+  virtual void show(const State& state, std::int64_t iteration) = 0;
   virtual void write(metrics::Record record, std::int64_t step, const metrics::TimeSoFar& time) = 0;
   /// The log of record is on disk when it returns. Before every commit.
   virtual void sync() = 0;

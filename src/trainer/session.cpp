@@ -184,8 +184,11 @@ void Session::report(const Metrics& metrics, const ReportOptions& options, const
   note_place();
   if (attempt_.callbacks.presence().all_ranks)
     attempt_.callbacks.take_ranks(trainer::reports_of_ranks(metrics, progress_.iteration, communicator_));
-  comm::agreed(
-      communicator_, [&] { reporter_->write(std::move(record), progress_.step, time_so_far()); }, trainer::with_advice);
+  const auto write = [&] {
+    if (attached_) reporter_->show(state_, progress_.iteration);
+    reporter_->write(std::move(record), progress_.step, time_so_far());
+  };
+  comm::agreed(communicator_, write, trainer::with_advice);
   outcome.stop = std::max(outcome.stop, stop_by_callback());
   datasets_.warn_if_starving();
   fault_point("reported");

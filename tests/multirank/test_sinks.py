@@ -1,9 +1,11 @@
 #!/usr/bin/python3
 """The sinks of a run: chosen by metrics.sinks, each by itself, with the options of its section."""
+import math
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from event_file import events_of  # noqa: E402
 from harness import *  # noqa: E402,F403
 
 ITERATIONS = 3
@@ -66,6 +68,74 @@ def a_sink_that_there_is_not_and_its_options_are_refused_before_anything_is_made
             for word in words:
                 check(word in job.err, f"the message lacks {word!r}", job)
         check(not run_dir_of(config).exists(), "a run directory is left behind")
+
+
+def histograms(run_dir):
+    """{tag: [(step, histogram), ...]}"""
+    found = {}
+    for step, tag, value in events_of(run_dir / "events.out.tfevents.trainrt"):
+        if isinstance(value, dict):
+            found.setdefault(tag, []).append((step, value))
+    return found
+
+
+@test
+def histograms_of_tensors_are_those_of_numpy_and_change_nothing_also_after_a_restart():
+    import h5py
+    import numpy
+    loop, data = {"epochs": 8, "optimizer": "adamw", "lr": 0.1}, {"features": 3000}
+    plain, shown = (linear_config(scratch(), name, loop, data, {"num_to_keep": 8}) for name in ("plain", "shown"))
+    check_exit(run_ranks(2, plain), FINISHED)
+    words = ["--metrics.sinks=tensorboard", "--sink.tensorboard.histograms=model/*, optimizer/second", "--sink.tensorboard.histogram_interval=2"]
+    killed = start_ranks(2, shown, *words, first_env={"TRAINRT_STOP_AT": "reported:5"})
+    wait_until(lambda: any(is_stopped(pid) for pid in killed.ranks().values()), 30, "the fifth report", killed)
+    kill(killed.ranks().values())
+    killed.wait(30)
+    again = run_ranks(2, shown, *words)
+    check_exit(again, FINISHED)
+    run_dir = run_dir_of(shown)
+    check_same_bits(run_dir, run_dir_of(plain))
+    found = histograms(run_dir)
+    equal({tag: [step for step, _ in each] for tag, each in found.items()}, {tag: [2, 4, 6, 8] for tag in ("model/weights", "optimizer/second")},
+          "steps of the histograms", again)
+    for tag, each in found.items():
+        for step, histogram in each:
+            with h5py.File(run_dir / f"checkpoint_{step - 1:06}" / "state.h5") as state:
+                values = state[tag][...].astype(numpy.float64)
+            counts, edges = numpy.histogram(values, bins=64)
+            equal((histogram["bucket"], histogram["bucket_limit"]), (counts.tolist(), edges[1:].tolist()), f"buckets of {tag} at {step}")
+            equal((histogram["min"], histogram["max"], histogram["num"]), (values.min(), values.max(), values.size), f"range of {tag} at {step}")
+            check(numpy.allclose([histogram["sum"], histogram["sum_squares"]], [values.sum(), (values**2).sum()], rtol=1e-9), f"sums of {tag} at {step}")
+
+
+@test
+def histograms_that_no_tensor_is_meant_by_are_warned_of_once():
+    run_dir, _, job = finished("tensorboard", "--sink.tensorboard.histograms=nodel/*")
+    equal(job.err.count("no tensor of the State has a name that [sink.tensorboard] histograms = nodel/* means"), 1, "warnings", job)
+    equal(histograms(run_dir), {}, "histograms", job)
+
+
+@test
+def prometheus_own_parser_reads_what_is_written_whatever_the_names_and_values_are():
+    from prometheus_client import parser
+    folder = scratch()
+    names = {"loss": "0.25", "val/\u00b5 \U0001f642": "2", 'a "b" \\ c': "-1e-9", "nan": "math.nan", "up": "math.inf", "down": "-math.inf"}
+    (folder / "train.py").write_text(
+        "import math, trainrt\nctx = trainrt.context()\nctx.restore(trainrt.State())\nctx.report({" +
+        ", ".join(f"{name!r}: {value}" for name, value in names.items()) + ", 'text': 'no number'})\n")
+    job = run([TRAINRT, "--run.name=r\u00fcn-\U0001f642", f"--run.storage_path={folder}/runs", "--metrics.sinks=prometheus", "--",
+               "/usr/bin/python3", folder / "train.py"], cwd=folder)
+    check_exit(job, FINISHED)
+    text = (folder / "runs/r\u00fcn-\U0001f642/metrics.prom").read_text()
+    families = list(parser.text_string_to_metric_families(text))
+    samples = [sample for family in families for sample in family.samples]
+    equal({sample.labels["run"] for sample in samples}, {"r\u00fcn-\U0001f642"}, "runs", job)
+    found = {sample.labels["key"]: sample.value for sample in samples if sample.name == "trainrt_metric"}
+    wanted = {"loss": 0.25, "val/\u00b5 \U0001f642": 2, 'a "b" \\ c': -1e-9, "nan": math.nan, "up": math.inf, "down": -math.inf}
+    equal({key: repr(found.get(key)) for key in wanted}, {key: repr(float(value)) for key, value in wanted.items()}, f"values in {text}", job)
+    check("text" not in found, "a text is there", job)
+    numbers = {sample.name: sample.value for sample in samples}
+    equal((numbers["trainrt_iteration"], numbers["trainrt_running"]), (1, 0), "iteration, and whether it runs", job)
 
 
 main()

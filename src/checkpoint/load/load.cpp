@@ -5,7 +5,6 @@
 #include <set>
 #include <string_view>
 
-#include <fnmatch.h>
 #include <trainrt/error.hpp>
 
 #include "checkpoint/checkpoint_error.hpp"
@@ -13,23 +12,14 @@
 #include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/load/first_whole.hpp"
+#include "core/name_patterns.hpp"
 #include "core/text.hpp"
 #include "io/file.hpp"
 
 namespace trainrt::checkpoint {
 
 bool selects(const Selection& selection, const std::string& name) {
-  constexpr std::string_view own = "trainrt/";
-  if (selection.patterns.empty()) return true;
-  const bool is_own = name.starts_with(own);
-  bool selected = !is_own && selection.patterns.front().starts_with('!');
-  for (const auto& pattern : selection.patterns) {
-    const bool out = pattern.starts_with('!');
-    const auto glob = pattern.substr(out ? 1 : 0);
-    if (is_own && !glob.starts_with(own)) continue;
-    if (::fnmatch(glob.c_str(), name.c_str(), 0) == 0) selected = !out;
-  }
-  return selected;
+  return selection.patterns.empty() || chosen_by(selection.patterns, name);
 }
 
 namespace {

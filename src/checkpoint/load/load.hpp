@@ -38,14 +38,11 @@ std::optional<LoadResult> load_latest(const State& state, const std::string& run
 
 /// What a new run takes from another one's checkpoint.
 struct Selection {
-  /// Patterns of names (fnmatch(3): * ? []; * crosses '/'), the last that matches decides, one with a leading '!' keeps its
-  /// names out. Empty: everything, as load_latest().
+  /// Patterns of names (core/name_patterns.hpp). Empty: everything, as load_latest().
   std::vector<std::string> patterns;
   Covers covers = Covers::all;  ///< without patterns
 };
-/// The patterns take this name in: the last that matches decides; if none does, only patterns that begin with one that
-/// keeps names out let it pass. Names below "trainrt/" are the runtime's own: only patterns that begin so speak of them.
-/// Without patterns every name. Pure.
+/// The patterns choose this name; without patterns every one is. Pure.
 bool selects(const Selection& selection, const std::string& name);
 
 struct PartialResult {

@@ -45,12 +45,12 @@ const Command supervise{
     .help = "in a batch script: starts the run with srun, and restarts or requeues it after a failure",
     .details =
         "Starts `srun $TRAINRT_SRUN_ARGS trainrt` with the same words and watches over it. A rank that dies ends the step "
-        "within "
-        "seconds, and\nthe step is started again in the same allocation, up to failure.max_failures times. A stop (exit "
-        "75) "
-        "requeues the job, up to\nfailure.max_requeues times. With scaling.min_workers = N, and sbatch --no-kill, a lost "
-        "node "
-        "is done without. Attempts that get\nno further end the job (failure.max_no_progress).\n"
+        "within seconds, and\nthe step is started again in the same allocation, up to failure.max_failures times. A stop "
+        "(exit 75) requeues the job, up to\nfailure.max_requeues times. With scaling.min_workers = N, and sbatch "
+        "--no-kill, "
+        "a lost node is done without. A node that ends attempt\nafter attempt (failure.exclude_bad_nodes), or holds the "
+        "others up (failure.exclude_slow), is left out of the next ones. Attempts that get\nno further end the job "
+        "(failure.max_no_progress).\n"
         "Exit codes: 0 finished; 64 bad usage or config; 70 given up after failures; 75 stopped, and the job could be "
         "requeued;\n76 no progress; 143 Slurm ends the job by itself.\n",
     .run = supervise_command,

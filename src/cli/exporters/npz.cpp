@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "cli/exporter.hpp"
-#include "cli/small_floats.hpp"
 #include "cli/zip_file.hpp"
+#include "core/small_floats.hpp"
 #include "core/text.hpp"
 
 namespace trainrt::cli::plugins {

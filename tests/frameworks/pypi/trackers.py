@@ -26,6 +26,7 @@ def tracked_run():
     words = [TRAINRT, "--run.name=tracked", f"--run.storage_path={folder}/runs", "--run.seed=7", f"--metrics.sinks=csv, {', '.join(PACKAGES)}"]
     for name in PROGRAMS:
         words += [f"--sink.{name}.program=python3 -m trainrt.sinks.{name}", f"--sink.{name}.wait=120"]
+    words += ["--sink.tensorboard.histograms=weights", "--sink.tensorboard.histogram_interval=100"]
     words += ["--", "python3", SCRIPTS / "tracked_run.py"]
     variables = {**environments.activated(tracker, environment), "WANDB_MODE": "offline", "HOME": folder}
     for count, action in ((80, signal.SIGTERM), (200, signal.SIGKILL), (LAST, None)):

@@ -11,9 +11,13 @@ import zipfile
 
 def of_tensorboard(run_dir):
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-    events = EventAccumulator(run_dir, size_guidance={"scalars": 0})
+    events = EventAccumulator(run_dir, size_guidance={"scalars": 0, "histograms": 0})
     events.Reload()
     assert b"run.name" in events.Tensors("config/text_summary")[0].tensor_proto.string_val[0]
+    shown = events.Histograms("weights")
+    assert [each.step for each in shown] == list(range(100, 801, 100)), shown
+    assert all((each.histogram_value.num, each.histogram_value.min, each.histogram_value.max) == (1000, -each.step, each.step) for each in shown), shown
+    assert all(sum(each.histogram_value.bucket) == 1000 for each in shown), shown
     return {tag: [(each.step, each.value) for each in events.Scalars(tag)] for tag in events.Tags()["scalars"]}
 
 

@@ -13,7 +13,7 @@
 #include "checkpoint/load/piece_reader.hpp"
 #include "cli/choose_entries.hpp"
 #include "cli/exporter.hpp"
-#include "cli/small_floats.hpp"
+#include "core/small_floats.hpp"
 #include "io/file.hpp"
 #include "io/h5_types.hpp"
 #include "unit/checkpoint/runs.hpp"

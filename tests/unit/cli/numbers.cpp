@@ -5,10 +5,10 @@
 #include <catch2/catch.hpp>
 
 #include "cli/byte_progress.hpp"
-#include "cli/small_floats.hpp"
 #include "cli/table.hpp"
 #include "cli/tensor_statistics.hpp"
 #include "cli/tensor_stream.hpp"
+#include "core/small_floats.hpp"
 
 using namespace trainrt;
 using namespace trainrt::cli;

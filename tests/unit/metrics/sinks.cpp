@@ -5,6 +5,7 @@
 #include <optional>
 #include <thread>
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 #include <catch2/catch.hpp>
 #include <csignal>
@@ -255,6 +256,11 @@ while at < len(data):
     print(event.get(2, 0), time, event.get(3, b'').decode(), end='')
     for _, value in fields(event.get(5, b'')):
         value = dict(fields(value))
+        if 5 in value:
+            histo = dict(fields(value[5]))
+            numbers = lambda key: struct.unpack(f'<{len(histo.get(key, b"")) // 8}d', histo.get(key, b''))
+            print('', value[1].decode(), *(number for key in range(1, 8) for number in numbers(key)), end='')
+            continue
         print('', value[1].decode(), struct.unpack('<f', value[2])[0] if 2 in value else dict(fields(value[8]))[8].decode(), end='')
     print()
 )";
@@ -291,6 +297,95 @@ TEST_CASE("the event file for TensorBoard has each report once after a restart: 
         "1 1001.0  loss/train \xe2\x82\xac 0.5 n 10.0 runtime/time_this_iter_s 0.5\n"
         "2 1002.0  loss/train \xe2\x82\xac 0.5 n 20.0 runtime/time_this_iter_s 0.5\n"
         "3 1003.0  loss/train \xe2\x82\xac nan n 30.0 runtime/time_this_iter_s 0.5\n");
+}
+
+namespace {
+
+/// A sink that shows histograms of a State with a model of two values, at every second report.
+class HistogramRun {
+ public:
+  HistogramRun() {
+    state_.tensor("model/w", w_);
+    state_.tensor("optimizer/w", w_);
+    options_.set("histograms", {"model/*", "test"});
+    options_.set("histogram_interval", {"2", "test"});
+  }
+
+  void start(std::int64_t reports) {
+    sink_ = open_sink("tensorboard", dir_.run(), options_);
+    std::vector<Record> history;
+    for (std::int64_t i = 1; i <= reports; ++i) history.push_back(loss(i, 0.5));
+    sink_->begin(history);
+  }
+  void report(std::int64_t iteration, float value) {
+    w_ = {-1, value};
+    const auto bytes_of = [](const TensorEntry& entry) {
+      return std::span(static_cast<const std::byte*>(entry.local.data), entry.local.bytes());
+    };
+    if (sink_->wants_state(iteration)) sink_->at_state(state_, bytes_of);
+    sink_->write(loss(iteration, 0.5));
+  }
+  const Scratch& dir() const { return dir_; }
+
+  /// "2:4 4:8": iterations with a histogram of model/w, and its greatest value.
+  std::string shown() const {
+    std::string text;
+    std::istringstream lines(python(dir_, read_events).value_or(""));
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream words(line);
+      double iteration = 0, time = 0, min = 0, max = 0;
+      std::string tag;
+      if (words >> iteration >> time >> tag >> min >> max && tag == "model/w")
+        text += fmt::format("{}{}:{}", text.empty() ? "" : " ", iteration, max);
+    }
+    return text;
+  }
+
+ private:
+  Scratch dir_;
+  State state_;
+  std::vector<float> w_ = {0, 0};
+  Options options_;
+  std::unique_ptr<Sink> sink_;
+};
+
+}  // namespace
+
+TEST_CASE("the event file has the histograms that are asked for, each once, after restarts and damage too") {
+  HistogramRun run;
+  run.start(0);
+  for (std::int64_t i = 1; i <= 6; ++i) run.report(i, static_cast<float>(i));
+  if (!python(run.dir(), read_events)) return;
+  CHECK(run.shown() == "2:2 4:4 6:6");
+  run.start(5);  // killed, and goes on from the fifth report
+  CHECK(run.shown() == "2:2 4:4");
+  run.report(6, 60);
+  CHECK(run.shown() == "2:2 4:4 6:60");
+  const auto path = run.dir() / "events.out.tfevents.trainrt";
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 5);  // the node died
+  run.start(6);
+  CHECK(run.shown() == "2:2 4:4");
+  std::ofstream(path, std::ios::trunc) << "no event file";
+  run.start(2);
+  CHECK(run.shown().empty());
+  for (const std::int64_t i : {3, 4}) run.report(i, 1);
+  CHECK(run.shown() == "4:1");
+}
+
+TEST_CASE("histograms of reports that could not be written for a while are there when they can be again") {
+  HistogramRun run;
+  run.start(0);
+  run.report(1, 1);
+  rlimit old{};
+  getrlimit(RLIMIT_FSIZE, &old);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{std::filesystem::file_size(run.dir() / "events.out.tfevents.trainrt") + 3, old.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  for (const std::int64_t i : {2, 3, 4}) CHECK_THROWS_AS(run.report(i, static_cast<float>(i)), Error);
+  setrlimit(RLIMIT_FSIZE, &old);
+  std::signal(SIGXFSZ, handler);
+  run.report(5, 5);
+  if (python(run.dir(), read_events)) CHECK(run.shown() == "2:2 4:4");
 }
 
 TEST_CASE("the text file for Prometheus has the last report, each name and value as its format asks for") {

@@ -1,4 +1,4 @@
-#include "cli/small_floats.hpp"
+#include "core/small_floats.hpp"
 
 #include <array>
 #include <bit>
@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-namespace trainrt::cli {
+namespace trainrt {
 
 namespace {
 
@@ -61,4 +61,4 @@ float from_f8e5m2(std::uint8_t bits) {
   return table[bits];
 }
 
-}  // namespace trainrt::cli
+}  // namespace trainrt
