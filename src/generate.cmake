@@ -1,4 +1,4 @@
-# Sources that are generated: the tables of plug-ins, and the HDF5 schemas as texts.
+# Sources that are generated: the tables of plug-ins, and the HDF5 schemas and the parts of the page of `trainrt report` as texts.
 
 # trainrt_plugins(<layer> <folder> <header> <record type> <namespace of the table> <table function>): every .cpp of the folder
 # defines one `extern const <record>` named after its file in namespace <namespace>::plugins; the table is generated here.
@@ -53,4 +53,77 @@ ${schema_entries}  };
 }  // namespace trainrt::io
 ")
   target_sources(trainrt_io PRIVATE ${PROJECT_BINARY_DIR}/generated/schemas.cpp)
+endfunction()
+
+# trainrt_digest(<variable> <text>): 'sha256-...', by which a content security policy names a script or style (base64).
+function(trainrt_digest variable text)
+  set(letters ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/)
+  string(SHA256 hex "${text}")
+  set(digest "")
+  foreach(at RANGE 0 60 6)  # three bytes are four letters; the last two bytes are three, and a sign
+    string(SUBSTRING "${hex}00" ${at} 6 bytes)
+    foreach(shift 18 12 6 0)
+      math(EXPR letter "(0x${bytes} >> ${shift}) & 63")
+      string(SUBSTRING ${letters} ${letter} 1 letter)
+      string(APPEND digest ${letter})
+    endforeach()
+  endforeach()
+  string(REGEX REPLACE "A$" "=" digest ${digest})
+  set(${variable} "'sha256-${digest}'" PARENT_SCOPE)
+endfunction()
+
+# trainrt_page(<layer> <folder>): page.html, and page.css and scripts/*.js with the charting library, compiled in. The library is
+# that of the package libjs-dygraphs; without it the pictures of the page stand still.
+function(trainrt_page layer folder)
+  set(page_folder ${TRAINRT_SOURCE}/src/${folder})
+  find_path(DYGRAPHS dygraph.min.js PATHS /usr/share/javascript/dygraphs NO_DEFAULT_PATH)
+  file(GLOB scripts CONFIGURE_DEPENDS ${page_folder}/scripts/*.js)
+  list(SORT scripts)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page_folder}/page.html ${page_folder}/page.css ${scripts})
+  file(READ ${page_folder}/page.html page)
+  file(READ ${page_folder}/page.css style)
+  set(script "'use strict';\n")
+  foreach(file ${scripts})
+    file(READ ${file} text)
+    string(APPEND script "${text}")
+  endforeach()
+  set(charts "")
+  if(DYGRAPHS)
+    file(READ ${DYGRAPHS}/dygraph.min.js charts)
+    string(REGEX REPLACE "//# sourceMappingURL[^\n]*" "" charts "${charts}")
+    if(EXISTS /usr/share/doc/libjs-dygraphs/copyright)  # MIT: the notice goes with every copy
+      file(READ /usr/share/doc/libjs-dygraphs/copyright licence)
+      string(REPLACE "*/" "* /" licence "${licence}")
+      set(charts "/*\n${licence}*/\n${charts}")
+    endif()
+    file(READ ${DYGRAPHS}/dygraph.min.css chart_style)
+    string(REGEX REPLACE "/\\*# sourceMappingURL[^\n]*" "" chart_style "${chart_style}")
+    set(style "${chart_style}\n${style}")
+  else()
+    message(STATUS "dygraphs was not found (package libjs-dygraphs): pictures of `trainrt report` stand still")
+  endif()
+  set(members "")
+  foreach(member page style script charts)
+    string(APPEND members "      .${member} = R\"-page-(${${member}})-page-\",\n")
+  endforeach()
+  foreach(member style script charts)
+    trainrt_digest(digest "${${member}}")
+    string(APPEND members "      .${member}_digest = \"${digest}\",\n")
+  endforeach()
+  set(out ${PROJECT_BINARY_DIR}/generated/page_assets)
+  file(WRITE ${out}.new  # file(CONFIGURE) would look for @NAMES@ in it
+"// Generated from src/${folder}.
+#include \"view/page/assets.hpp\"
+namespace trainrt::view::page {
+const Assets& assets() {
+  static constexpr Assets all = {
+${members}  };
+  return all;
+}
+}  // namespace trainrt::view::page
+")
+  file(COPY_FILE ${out}.new ${out}.cpp ONLY_IF_DIFFERENT)
+  file(GLOB files CONFIGURE_DEPENDS ${page_folder}/*.cpp)
+  target_sources(trainrt_${layer} PRIVATE ${files} ${out}.cpp)
+  set_source_files_properties(${out}.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

@@ -18,21 +18,6 @@ namespace {
 
 constexpr std::array<std::string_view, 3> counters = {"epoch", "step", "iteration"};
 
-/// The x of each report; those without one are NaN.
-std::vector<double> places_of(const RunSummary& run, const std::string& x) {
-  std::vector<double> places;
-  double seconds = 0;
-  for (const auto& report : run.reports) {
-    seconds += report.number("_time_this_iter_s").value_or(0);
-    auto place = report.number(x);
-    if (x == "iteration" && !place) place = static_cast<double>(report.iteration);
-    if (x == "time") place = seconds;
-    if (x == "step" && !place) place = report.number("_step");
-    places.push_back(place.value_or(NAN));
-  }
-  return places;
-}
-
 /// Numbers of its reports, in the order in which they appear.
 std::vector<std::string> numbers_in(std::span<const RunSummary> runs) {
   std::vector<std::string> keys;
@@ -40,8 +25,19 @@ std::vector<std::string> numbers_in(std::span<const RunSummary> runs) {
   for (const auto& run : runs)
     for (const auto& report : run.reports)
       for (const auto& [key, value] : report.values)
-        if (metrics::Record::real_of(value) && seen.insert(key).second) keys.push_back(key);
+        if (!seen.contains(key) && metrics::Record::real_of(value)) {
+          seen.insert(key);
+          keys.push_back(key);
+        }
   return keys;
+}
+
+/// Without the runtime's own, and what only counts.
+std::vector<std::string> own_of(const std::vector<std::string>& keys) {
+  std::vector<std::string> own;
+  for (const auto& key : keys)
+    if (!key.starts_with('_') && std::ranges::count(counters, key) == 0) own.push_back(key);
+  return own;
 }
 
 std::vector<std::string> metrics_of(const PlotChoice& choice, const std::vector<std::string>& there) {
@@ -50,9 +46,8 @@ std::vector<std::string> metrics_of(const PlotChoice& choice, const std::vector<
       throw UsageError(
           fmt::format("no report has a number '{}'{}; there are: {}", metric, did_you_mean(metric, there), join(there)));
   if (!choice.metrics.empty()) return choice.metrics;
-  std::vector<std::string> shown;
-  for (const auto& key : there)
-    if (!key.starts_with('_') && key != choice.x && std::ranges::count(counters, key) == 0) shown.push_back(key);
+  auto shown = own_of(there);
+  std::erase(shown, choice.x);
   if (shown.empty()) throw UsageError("no report has a number to show; name one of: " + join(there));
   return shown;
 }
@@ -93,6 +88,22 @@ void check_axis(std::span<const RunSummary> runs, const std::vector<std::vector<
 }
 
 }  // namespace
+
+std::vector<double> places_of(const RunSummary& run, const std::string& x) {
+  std::vector<double> places;
+  double seconds = 0;
+  for (const auto& report : run.reports) {
+    seconds += report.number("_time_this_iter_s").value_or(0);
+    auto place = report.number(x);
+    if (x == "iteration" && !place) place = static_cast<double>(report.iteration);
+    if (x == "time") place = seconds;
+    if (x == "step" && !place) place = report.number("_step");
+    places.push_back(place.value_or(NAN));
+  }
+  return places;
+}
+
+std::vector<std::string> own_metrics(std::span<const RunSummary> runs) { return own_of(numbers_in(runs)); }
 
 std::vector<Panel> panels_of(std::span<const RunSummary> runs, const PlotChoice& choice) {
   const auto there = numbers_in(runs);

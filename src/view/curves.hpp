@@ -40,6 +40,12 @@ struct PlotChoice {
 /// A panel a metric. UsageError that says what there is if a metric or the x-axis is in no run.
 std::vector<Panel> panels_of(std::span<const RunSummary> runs, const PlotChoice& choice);
 
+/// The x of each report: iteration, time, step, or a metric. Those without one are NaN. Pure.
+std::vector<double> places_of(const RunSummary& run, const std::string& x);
+
+/// The numbers of the reports, but the runtime's own and what only counts, in the order in which they appear. Pure.
+std::vector<std::string> own_metrics(std::span<const RunSummary> runs);
+
 /// At most `most` points of them, with the lowest and the highest of each stretch, in their order. Pure.
 std::vector<Point> thinned(std::span<const Point> points, std::size_t most);
 

@@ -9,11 +9,11 @@
 #include "cli/arguments.hpp"
 #include "cli/command.hpp"
 #include "cli/new_file.hpp"
+#include "cli/run_choice.hpp"
 #include "core/log.hpp"
 #include "core/options.hpp"
 #include "core/terminal.hpp"
 #include "core/text.hpp"
-#include "io/file.hpp"
 #include "view/curves.hpp"
 #include "view/gnuplot.hpp"
 
@@ -26,27 +26,6 @@ constexpr std::string_view plot_usage =
     "x|y|xy] "
     "[--smooth WEIGHT] [--size WIDTHxHEIGHT] [--force]";
 constexpr std::size_t most_panels = 12;
-
-/// The runs of the words, each of which is a run directory or a folder of such: a storage path, or a sweep.
-std::vector<view::RunSummary> runs_of(const std::vector<std::string>& words) {
-  std::vector<view::RunSummary> runs;
-  for (const auto& word : words) {
-    const auto path = std::filesystem::absolute(word).lexically_normal();
-    if (io::exists(path / "run.json")) {
-      runs.push_back(view::summary_of(path));
-      continue;
-    }
-    const auto run_dirs = view::run_dirs_in(path);
-    if (run_dirs.empty())
-      throw UsageError(word + " is neither a run directory (run.json) nor a folder with run directories in it");
-    for (const auto& run_dir : run_dirs) try {
-        runs.push_back(view::summary_of(run_dir));
-      } catch (const Error& error) {
-        log::warning(fmt::format("{}: {}", run_dir, error.what()));
-      }
-  }
-  return runs;
-}
 
 view::PlotChoice choice_of(const Arguments& arguments) {
   view::PlotChoice choice;
@@ -80,8 +59,8 @@ void take_size(const std::string& text, view::Look& look) {
     throw UsageError(
         fmt::format("--size is '{}'; it must be like 1200x800: pixels, or columns and rows of characters, {} to {}", text,
                     least, most));
-  look.width = static_cast<std::size_t>(*width);
-  look.height = static_cast<std::size_t>(*height);
+  look.width = static_cast<std::size_t>(width.value());
+  look.height = static_cast<std::size_t>(height.value());
 }
 
 std::string label_of(const std::string& x) {

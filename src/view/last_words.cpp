@@ -1,0 +1,69 @@
+#include "view/last_words.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <optional>
+#include <string_view>
+
+#include "io/file.hpp"
+#include "rundir/attempt_files.hpp"
+
+namespace trainrt::view {
+
+namespace {
+
+constexpr std::int64_t most_bytes_kept = 6000;
+constexpr std::size_t most_reports_of_kind = 4;  // of an attempt
+
+/// nullopt if it is empty or cannot be read.
+std::optional<LastWords> end_of(const std::string& run_dir, const std::string& file) {
+  std::ifstream stream(run_dir + "/" + file, std::ios::binary | std::ios::ate);
+  const auto size = stream ? static_cast<std::int64_t>(stream.tellg()) : 0;
+  if (size <= 0) return std::nullopt;
+  const auto kept = std::min(size, most_bytes_kept);
+  std::string text(static_cast<std::size_t>(kept), '\0');
+  stream.seekg(size - kept);
+  stream.read(text.data(), kept);
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  const bool is_cut = kept < size;
+  if (is_cut) text.erase(0, text.find('\n') + 1);  // half a line; none if it is all one line
+  return text.empty() ? std::nullopt : std::optional(LastWords{.file = file, .text = std::move(text), .is_cut = is_cut});
+}
+
+/// Names in a folder of the run directory that begin so, with the folder: the first of them.
+std::vector<std::string> first_named(const std::string& run_dir, const std::string& folder, std::string_view beginning) {
+  std::vector<std::string> found;
+  for (const auto& name : io::list_if_there(run_dir + "/" + folder))
+    if (name.starts_with(beginning) && found.size() < most_reports_of_kind) found.push_back(folder + "/" + name);
+  return found;
+}
+
+bool has_failed(const rundir::AttemptRecord& attempt) {
+  const auto state = rundir::state_of(attempt);
+  return state == "failed" || state == "killed";
+}
+
+}  // namespace
+
+std::vector<LastWords> last_words_of(const RunSummary& run, std::size_t most) {
+  std::vector<std::string> files = {"error.txt"};
+  bool has_any_failed = false;
+  for (auto attempt = run.attempts.rbegin(); attempt != run.attempts.rend(); ++attempt) {
+    if (!has_failed(*attempt)) continue;
+    has_any_failed = true;
+    for (const auto& file :
+         first_named(run.run_dir, "logs", "crash-attempt-" + rundir::attempt_name(attempt->number) + "-"))
+      files.push_back(file);
+    for (const auto& file : first_named(run.run_dir, rundir::hang_folder(attempt->number), "rank-")) files.push_back(file);
+  }
+  if (has_any_failed)
+    for (const auto& file : first_named(run.run_dir, "logs", "rank-")) files.push_back(file);
+  std::vector<LastWords> words;
+  for (const auto& file : files)
+    if (words.size() < most)
+      if (auto end = end_of(run.run_dir, file)) words.push_back(std::move(*end));
+  return words;
+}
+
+}  // namespace trainrt::view

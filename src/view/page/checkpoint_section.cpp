@@ -1,0 +1,82 @@
+#include "view/page/checkpoint_section.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "checkpoint/format/names.hpp"
+#include "view/page/figures.hpp"
+#include "view/page/table.hpp"
+
+namespace trainrt::view::page {
+
+namespace {
+
+constexpr std::size_t most_rows = 200;
+
+/// The metric by which the best are kept; "" if there is none.
+std::string score_attribute(const RunSummary& run) {
+  const auto found = run.record.spec.find("checkpoint.score_attribute");
+  return found != run.record.spec.end() ? found->second : "";
+}
+
+Markup checkpoint_table(const RunSummary& run) {
+  const auto score = score_attribute(run);
+  TableModel model{
+      .caption = "checkpoints that are kept",
+      .columns =
+          {{"checkpoint"}, {"step", true}, {"iteration", true}, {"attempt", true}, {"ranks", true}, {"made"}, {"why"}},
+      .rows = {},
+      .can_be_sorted = true};
+  if (!score.empty()) model.columns.push_back({score, true});
+  const auto* best = run.best();
+  const auto from = run.checkpoints.size() - std::min(run.checkpoints.size(), most_rows);
+  for (auto i = from; i < run.checkpoints.size(); ++i) {
+    const auto& meta = run.checkpoints[i];
+    const bool is_best = best != nullptr && meta.iteration == best->iteration && !meta.at_stop;
+    std::vector<Cell> row = {name_cell(checkpoint::directory_name(meta.number)),
+                             count(meta.step),
+                             count(meta.iteration),
+                             meta.attempt > 0 ? count(meta.attempt) : word("-"),
+                             count(meta.ranks),
+                             word(meta.created),
+                             word(meta.at_stop ? "the run stopped"
+                                  : is_best    ? "of the best report"
+                                               : "it was due")};
+    const auto value = meta.metrics.find(score);
+    if (!score.empty()) row.push_back(value != meta.metrics.end() ? figure(value->second) : word("-"));
+    model.rows.push_back(std::move(row));
+  }
+  auto content = table(model);
+  if (from > 0) content += paragraph(fmt::format("{} older checkpoints are not shown.", from), "note");
+  return content;
+}
+
+Markup save_table(const RunSummary& run) {
+  TableModel model{.caption = "what saves cost",
+                   .columns = {{"attempt"},
+                               {"training stood still for saves", true},
+                               {"share of the training", true},
+                               {"saved up to step", true}},
+                   .rows = {}};
+  for (const auto& attempt : run.attempts) {
+    const double training_s = attempt.timing.steps_s + attempt.timing.checkpoint_s;
+    if (attempt.timing.checkpoint_s <= 0) continue;
+    model.rows.push_back({name_cell(std::to_string(attempt.number)), duration(attempt.timing.checkpoint_s),
+                          share(training_s > 0 ? std::optional(attempt.timing.checkpoint_s / training_s) : std::nullopt),
+                          attempt.saved_step < 0 ? word("-") : count(attempt.saved_step)});
+  }
+  return model.rows.empty() ? Markup() : table(model);
+}
+
+}  // namespace
+
+Section checkpoint_section(const RunSummary& run) {
+  Section section{.id = "checkpoints", .title = "Checkpoints", .content = {}};
+  if (!run.checkpoints.empty()) section.content += checkpoint_table(run);
+  section.content += save_table(run);
+  return section;
+}
+
+}  // namespace trainrt::view::page

@@ -1,0 +1,60 @@
+#include "view/page/overview.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/text.hpp"
+#include "view/page/figures.hpp"
+#include "view/page/section.hpp"
+#include "view/page/table.hpp"
+
+namespace trainrt::view::page {
+
+namespace {
+
+/// "12 of 40 epochs", if [loop] says how many there will be; "" if it does not.
+std::string progress_of(const RunSummary& run) {
+  const auto* last = run.last();
+  const auto all = run.record.loop.find("epochs");
+  const auto done = last != nullptr ? last->number("epoch") : std::nullopt;
+  return done && all != run.record.loop.end() ? fmt::format("{} of {}", number_text(*done), all->second) : "";
+}
+
+std::string steps_done(const RunSummary& run) {
+  std::int64_t steps = 0;
+  for (const auto& attempt : run.attempts)
+    if (attempt.shows_progress()) steps = std::max(steps, attempt.last_step);
+  return steps > 0 ? std::to_string(steps) : "-";
+}
+
+Markup tiles_of(const RunSummary& run) {
+  const auto all = rundir::sum_of(run.accounts);
+  std::vector<std::pair<std::string, Markup>> tiles = {
+      {"iterations", text(run.is_silent() ? "not reported" : std::to_string(run.reports.size()))},
+      {"steps", text(steps_done(run))},
+      {"goodput", text(goodput_text(all))},
+      {"time in all", text(clock_text(all.total_s()))},
+      {"attempts", text(std::to_string(run.attempt_count))},
+      {"ranks", text(run.attempts.empty() ? "-" : std::to_string(run.attempts.back().ranks))},
+      {"checkpoints kept", text(std::to_string(run.checkpoints.size()))}};
+  if (const auto progress = progress_of(run); !progress.empty()) tiles.insert(tiles.begin(), {"epochs", text(progress)});
+  return element("div", {{"class", "tiles"}}, definitions(tiles));
+}
+
+}  // namespace
+
+Markup overview_of(const RunSummary& run) {
+  auto title = element("h1", {}, run.record.name);
+  title += state_mark(run.record.state);
+  auto head = element("div", {{"class", "title"}}, title);
+  head += paragraph(
+      fmt::format("{} · begun {} · run {} · {}", run.record.function, run.record.created, run.record.run_id, run.run_dir),
+      "where");
+  if (!run.contradiction.empty())
+    head += paragraph(run.contradiction + ": the same command again would be refused, until they are back", "warning");
+  head += tiles_of(run);
+  return head;
+}
+
+}  // namespace trainrt::view::page

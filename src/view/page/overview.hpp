@@ -1,0 +1,10 @@
+#pragma once
+#include "view/page/markup.hpp"
+#include "view/run_summary.hpp"
+
+namespace trainrt::view::page {
+
+/// The head of a run's page: its name, state, where it lies, and how far it came.
+Markup overview_of(const RunSummary& run);
+
+}  // namespace trainrt::view::page

@@ -1,0 +1,116 @@
+#include "view/page/page.hpp"
+
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/version.hpp"
+#include "view/page/assets.hpp"
+#include "view/page/checkpoint_section.hpp"
+#include "view/page/config_section.hpp"
+#include "view/page/heat_map.hpp"
+#include "view/page/metric_section.hpp"
+#include "view/page/overview.hpp"
+#include "view/page/runs_section.hpp"
+#include "view/page/step_section.hpp"
+#include "view/page/time_section.hpp"
+
+namespace trainrt::view::page {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The frame with each {{name}} replaced; what is put in is not looked at again.
+std::string filled(std::string_view frame, const std::map<std::string_view, std::string_view>& values) {
+  std::string page;
+  for (std::size_t at = 0; at < frame.size();) {
+    const auto open = frame.find("{{", at);
+    page += frame.substr(at, open - at);
+    if (open == std::string_view::npos) break;
+    const auto close = frame.find("}}", open);
+    page += values.at(frame.substr(open + 2, close - open - 2));
+    at = close + 2;
+  }
+  return page;
+}
+
+/// No network, no forms, no scripts and styles but the page's own.
+std::string policy() {
+  return fmt::format("default-src 'none'; script-src {} {}; style-src {}; base-uri 'none'; form-action 'none'",
+                     assets().script_digest, assets().charts_digest, assets().style_digest);
+}
+
+Json charts_json(const Drawings& drawings) {
+  auto charts = Json::array();
+  for (const auto& chart : drawings.charts()) charts.push_back(as_json(chart));
+  return charts;
+}
+
+std::string assembled(const std::string& title, const Markup& head, const std::vector<Section>& sections, const Json& data,
+                      const std::string& made) {
+  Markup links, body;
+  for (const auto& section : sections) {
+    if (section.content.empty()) continue;
+    links += element("a", {{"href", "#" + section.id}}, section.title);
+    auto content = element("h2", {{"id", section.id + "-title"}}, section.title);
+    content += section.content;
+    body += element("section", {{"id", section.id}, {"aria-labelledby", section.id + "-title"}}, content);
+  }
+  const auto json = script_json(data.dump(-1, ' ', true, Json::error_handler_t::replace));
+  return filled(assets().page, {{"title", escaped(title)},
+                                {"policy", policy()},
+                                {"style", assets().style},
+                                {"head", head.str()},
+                                {"links", links.str()},
+                                {"body", body.str()},
+                                {"foot", text(fmt::format("made by trainrt {} at {}", version, made)).str()},
+                                {"data", json},
+                                {"charts", assets().charts},
+                                {"script", assets().script}});
+}
+
+}  // namespace
+
+bool has_charts() { return !assets().charts.empty(); }
+
+RunView view_of(RunSummary summary) {
+  RunView run{.summary = std::move(summary), .steps = {}, .use = {}, .last_words = {}};
+  run.steps = step_history_of(run.summary.run_dir);
+  for (const auto& attempt : run.summary.attempts)
+    if (auto ranks = rank_lines_of(run.summary.run_dir, attempt.number); !ranks.empty())
+      run.use.push_back({attempt.number, std::move(ranks)});
+  run.last_words = last_words_of(run.summary);
+  return run;
+}
+
+std::string page_of(const RunView& run, const std::string& made) {
+  Drawings drawings;
+  const auto times = rank_times_of(run.steps.windows);
+  const std::vector<Section> sections = {metric_section(run.summary, drawings),
+                                         time_section(run.summary),
+                                         attempt_section(run.summary),
+                                         failure_section(run.last_words),
+                                         checkpoint_section(run.summary),
+                                         step_section(run.summary, run.steps, times, drawings),
+                                         use_section(run.use),
+                                         config_section(run.summary)};
+  Json data = {{"charts", charts_json(drawings)}};
+  if (!run.steps.windows.empty()) data["heat"] = heat_map_json(times);
+  return assembled(run.summary.record.name, overview_of(run.summary), sections, data, made);
+}
+
+std::string page_of(std::span<const RunSummary> runs, const std::string& title, const std::string& made) {
+  Drawings drawings;
+  Section curves{.id = "all-curves", .title = "Curves", .content = curves_of(runs, drawings)};
+  const std::vector<Section> sections = {runs_section(runs), parallel_section(runs), std::move(curves),
+                                         time_of_runs_section(runs)};
+  auto head = element("div", {{"class", "title"}}, element("h1", {}, title));
+  head += paragraph(fmt::format("{} runs", runs.size()), "where");
+  const Json data = {{"charts", charts_json(drawings)}, {"parallel", parallel_json(runs)}};
+  return assembled(title, head, sections, data, made);
+}
+
+}  // namespace trainrt::view::page

@@ -1,0 +1,72 @@
+#include "view/page/table.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "view/page/figures.hpp"
+
+namespace trainrt::view::page {
+
+Cell word(std::string_view shown) { return {.shown = text(shown)}; }
+
+Cell figure(double number) {
+  return {.shown = element("data", {{"value", fmt::format("{}", number)}}, number_text(number)), .value = number};
+}
+
+Cell count(std::int64_t number) { return {.shown = text(std::to_string(number)), .value = static_cast<double>(number)}; }
+
+Cell duration(double seconds) { return {.shown = text(duration_text(seconds)), .value = seconds}; }
+
+Cell size(std::optional<double> bytes) {
+  return bytes ? Cell{.shown = text(size_text(*bytes)), .value = bytes} : word("-");
+}
+
+Cell share(std::optional<double> part) { return part ? Cell{.shown = text(share_text(*part)), .value = part} : word("-"); }
+
+Cell name_cell(std::string_view shown) { return {.shown = text(shown), .value = std::nullopt, .is_header = true}; }
+
+namespace {
+
+Markup cell_markup(const Cell& cell, const Column& column) {
+  Attributes attributes;
+  if (column.is_number) attributes.push_back({"class", "number"});
+  if (cell.value && std::isfinite(*cell.value)) attributes.push_back({"data-value", fmt::format("{}", *cell.value)});
+  if (cell.is_header) attributes.push_back({"scope", "row"});
+  return element(cell.is_header ? "th" : "td", attributes, cell.shown);
+}
+
+}  // namespace
+
+Markup table(const TableModel& model) {
+  Markup titles, rows;
+  for (const auto& column : model.columns) {
+    Attributes attributes = {{"scope", "col"}};
+    if (column.is_number) attributes.push_back({"class", "number"});
+    titles += element("th", attributes, column.title);
+  }
+  for (const auto& row : model.rows) {
+    Markup cells;
+    for (std::size_t i = 0; i < row.size() && i < model.columns.size(); ++i) cells += cell_markup(row[i], model.columns[i]);
+    rows += element("tr", {}, cells);
+  }
+  auto content = element("caption", {}, model.caption);
+  content += element("thead", {}, element("tr", {}, titles));
+  content += element("tbody", {}, rows);
+  const Attributes kind = model.can_be_sorted ? Attributes{{"data-sortable", ""}} : Attributes{};
+  // It scrolls by itself if the window is narrow, also by keyboard.
+  return element("div", {{"class", "table"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", model.caption}},
+                 element("table", kind, content));
+}
+
+Markup definitions(const std::vector<std::pair<std::string, Markup>>& pairs) {
+  Markup content;
+  for (const auto& [term, what] : pairs) {
+    auto pair = element("dt", {}, term);
+    pair += element("dd", {}, what);
+    content += element("div", {}, pair);
+  }
+  return element("dl", {}, content);
+}
+
+}  // namespace trainrt::view::page

@@ -1,0 +1,168 @@
+#include "view/page/time_section.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/text.hpp"
+#include "view/page/figures.hpp"
+#include "view/page/table.hpp"
+
+namespace trainrt::view::page {
+
+namespace {
+
+constexpr std::size_t most_bars = 40, most_attempts = 400;
+
+struct Part {
+  std::string_view name;
+  double rundir::TimeAccount::*seconds;
+};
+constexpr std::array<Part, 6> parts = {{{"waiting", &rundir::TimeAccount::waiting_s},
+                                        {"start-up", &rundir::TimeAccount::startup_s},
+                                        {"productive", &rundir::TimeAccount::productive_s},
+                                        {"checkpoints", &rundir::TimeAccount::checkpoint_s},
+                                        {"lost", &rundir::TimeAccount::lost_s},
+                                        {"shutdown", &rundir::TimeAccount::shutdown_s}}};
+
+std::vector<Cell> time_cells(const std::string& title, const rundir::TimeAccount& account) {
+  std::vector<Cell> cells = {name_cell(title)};
+  for (const auto& part : parts) cells.push_back(duration(account.*part.seconds));
+  cells.push_back(duration(account.total_s()));
+  const auto goodput = account.goodput();
+  cells.push_back(goodput ? share(goodput) : word("unknown"));
+  return cells;
+}
+
+Markup time_table(const RunSummary& run, const rundir::TimeAccount& all) {
+  TableModel model{.caption = "where the time went", .columns = {{"attempt"}}, .rows = {}};
+  for (const auto& part : parts) model.columns.push_back({std::string(part.name), true});
+  model.columns.insert(model.columns.end(), {{"total", true}, {"goodput", true}});
+  model.rows.push_back(time_cells("all", all));
+  std::vector<Cell> shares = {name_cell("share")};
+  for (const auto& part : parts) shares.push_back(share(all.total_s() > 0 ? all.*part.seconds / all.total_s() : 0));
+  model.rows.push_back(std::move(shares));
+  const auto from = run.attempts.size() - std::min(run.attempts.size(), most_attempts);
+  for (auto i = from; i < run.attempts.size(); ++i)
+    model.rows.push_back(time_cells(std::to_string(run.attempts[i].number), run.accounts[i]));
+  return table(model);
+}
+
+std::string nodes_text(const std::vector<std::string>& nodes) {
+  constexpr std::size_t shown = 4;
+  return nodes.size() <= shown ? fmt::format("{}", fmt::join(nodes, ", "))
+                               : fmt::format("{} and {} more", nodes[0], nodes.size() - 1);
+}
+
+std::string steps_text(const rundir::AttemptRecord& attempt) {
+  if (!attempt.shows_progress()) return attempt.position ? "none seen" : "not reported";
+  return fmt::format("{} to {}{}", attempt.first_step, attempt.last_step, attempt.silent ? " (seen)" : "");
+}
+
+std::vector<Cell> attempt_cells(const rundir::AttemptRecord& attempt) {
+  const auto state = std::string(rundir::state_of(attempt));
+  return {{.shown = text(std::to_string(attempt.number)), .value = attempt.number, .is_header = true},
+          {.shown = state_mark(state)},
+          word(attempt.start),
+          word(attempt.end.empty() ? "-" : attempt.end),
+          count(attempt.ranks),
+          word(nodes_text(attempt.nodes)),
+          word(steps_text(attempt)),
+          attempt.saved_step < 0 ? word("-") : count(attempt.saved_step),
+          attempt.exit_code < 0 ? word("-") : count(attempt.exit_code),
+          word(attempt.owner.job_id.empty() ? "-" : attempt.owner.job_id),
+          word(excerpt(first_line(attempt.why), 400))};
+}
+
+}  // namespace
+
+Markup time_bar(const rundir::TimeAccount& account) {
+  constexpr double width = 1000, height = 20;
+  const double total = account.total_s();
+  Markup rectangles;
+  double at = 0;
+  for (std::size_t i = 0; i < parts.size() && total > 0; ++i) {
+    const double seconds = account.*parts[i].seconds, wide = width * seconds / total;
+    if (!(wide > 0)) continue;
+    rectangles +=
+        element("rect",
+                {{"class", fmt::format("part p{}", i)},
+                 {"x", fmt::format("{:.2f}", at)},
+                 {"y", "0"},
+                 {"width", fmt::format("{:.2f}", wide)},
+                 {"height", fmt::format("{}", height)}},
+                element("title", {},
+                        fmt::format("{}: {}, {}", parts[i].name, duration_text(seconds), share_text(seconds / total))));
+    at += wide;
+  }
+  return element("svg",
+                 {{"class", "bar"},
+                  {"viewBox", fmt::format("0 0 {} {}", width, height)},
+                  {"preserveAspectRatio", "none"},
+                  {"role", "img"},
+                  {"aria-label", "goodput " + goodput_text(account)}},
+                 rectangles);
+}
+
+Markup bar_row(const std::string& title, const rundir::TimeAccount& account) {
+  auto row = element("span", {{"class", "bar-title"}}, title);
+  row += time_bar(account);
+  row += element("span", {{"class", "bar-figure"}}, goodput_text(account));
+  return element("div", {{"class", "bar-row"}}, row);
+}
+
+Markup time_legend() {
+  Markup items;
+  for (std::size_t i = 0; i < parts.size(); ++i) items += element("li", {{"class", fmt::format("p{}", i)}}, parts[i].name);
+  return element("ul", {{"class", "legend parts"}}, items);
+}
+
+Section time_section(const RunSummary& run) {
+  Section section{.id = "time", .title = "Where the time went", .content = {}};
+  if (run.attempts.empty()) return section;
+  const auto all = rundir::sum_of(run.accounts);
+  auto bars = bar_row("all", all);
+  const auto from = run.attempts.size() - std::min(run.attempts.size(), most_bars);
+  if (run.attempts.size() > 1)
+    for (auto i = from; i < run.attempts.size(); ++i)
+      bars += bar_row(fmt::format("attempt {}", run.attempts[i].number), run.accounts[i]);
+  section.content += time_legend();
+  section.content += element("div", {{"class", "bars"}}, bars);
+  if (all.silent)
+    section.content += paragraph(
+        "The goodput is not known: the program of an attempt did not report progress, and its time counts as productive.",
+        "note");
+  section.content += time_table(run, all);
+  return section;
+}
+
+Section attempt_section(const RunSummary& run) {
+  Section section{.id = "attempts", .title = "Attempts", .content = {}};
+  if (run.attempts.empty()) return section;
+  TableModel model{.caption = "attempts, and why each ended",
+                   .columns = {{"attempt"},
+                               {"state"},
+                               {"start"},
+                               {"end"},
+                               {"ranks", true},
+                               {"nodes"},
+                               {"steps"},
+                               {"saved", true},
+                               {"exit code", true},
+                               {"job"},
+                               {"why it ended"}},
+                   .rows = {},
+                   .can_be_sorted = true};
+  const auto from = run.attempts.size() - std::min(run.attempts.size(), most_attempts);
+  for (auto i = from; i < run.attempts.size(); ++i) model.rows.push_back(attempt_cells(run.attempts[i]));
+  section.content += table(model);
+  if (const auto unreadable = run.attempt_count - run.attempts.size(); unreadable > 0)
+    section.content +=
+        paragraph(fmt::format("{} of {} attempts have no record that can be read.", unreadable, run.attempt_count), "note");
+  if (from > 0) section.content += paragraph(fmt::format("{} older attempts are not shown.", from), "note");
+  return section;
+}
+
+}  // namespace trainrt::view::page
