@@ -55,7 +55,7 @@ ${schema_entries}  };
   target_sources(trainrt_io PRIVATE ${PROJECT_BINARY_DIR}/generated/schemas.cpp)
 endfunction()
 
-# trainrt_digest(<variable> <text>): 'sha256-...', by which a content security policy names a script or style (base64).
+# trainrt_digest(<variable> <text>): 'sha256-...', by which a content security policy names a script (base64).
 function(trainrt_digest variable text)
   set(letters ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/)
   string(SHA256 hex "${text}")
@@ -106,7 +106,7 @@ function(trainrt_page layer folder)
   foreach(member page style script charts)
     string(APPEND members "      .${member} = R\"-page-(${${member}})-page-\",\n")
   endforeach()
-  foreach(member style script charts)
+  foreach(member script charts)
     trainrt_digest(digest "${${member}}")
     string(APPEND members "      .${member}_digest = \"${digest}\",\n")
   endforeach()

@@ -54,13 +54,13 @@ void take_size(const std::string& text, view::Look& look) {
   constexpr std::int64_t least = 10, most = 20000;
   const auto cross = text.find('x');
   const auto width = parse_integer(text.substr(0, cross));
-  const auto height = cross == std::string::npos ? std::nullopt : parse_integer(text.substr(cross + 1));
+  const auto height = parse_integer(cross == std::string::npos ? "" : text.substr(cross + 1));
   if (!width || !height || *width < least || *height < least || *width > most || *height > most)
     throw UsageError(
         fmt::format("--size is '{}'; it must be like 1200x800: pixels, or columns and rows of characters, {} to {}", text,
                     least, most));
-  look.width = static_cast<std::size_t>(width.value());
-  look.height = static_cast<std::size_t>(height.value());
+  look.width = static_cast<std::size_t>(*width);
+  look.height = static_cast<std::size_t>(*height);
 }
 
 std::string label_of(const std::string& x) {

@@ -101,7 +101,7 @@ Section parallel_section(std::span<const RunSummary> runs) {
   Section section{.id = "parallel", .title = "What was tried, and what came of it", .content = {}};
   if (runs.size() < 2) return section;
   section.content =
-      element("figure", {{"class", "wide"}, {"id", "parallel"}},
+      element("figure", {{"class", "wide"}, {"id", "parallel-lines"}},
               element("p", {{"class", "note"}}, "The lines are drawn by a script; the table above has the same values."));
   return section;
 }

@@ -27,6 +27,12 @@ Markup time_line(const RankRow& row, double longest) {
                  content);
 }
 
+/// "+14.8 %"
+std::string beside_text(double ratio) {
+  const double percent = std::round(1000 * (ratio - 1)) / 10;
+  return percent == 0 ? "0 %" : fmt::format("{:+.1f} %", percent);
+}
+
 Markup rank_table(const RankTimes& times) {
   TableModel model{.caption = "step time by rank",
                    .columns = {{"rank"},
@@ -41,14 +47,13 @@ Markup rank_table(const RankTimes& times) {
   for (const auto& row : times.rows)
     if (std::isfinite(row.high_us)) longest = std::max(longest, row.high_us);
   for (const auto& row : times.rows)
-    model.rows.push_back({{.shown = text(name_of(row)), .value = static_cast<double>(row.first), .is_header = true},
-                          {.shown = text(step_time_text(row.median_us)), .value = row.median_us},
-                          {.shown = text(step_time_text(row.high_us)), .value = row.high_us},
-                          std::isfinite(row.ratio)
-                              ? Cell{.shown = text(fmt::format("{:+.1f} %", 100 * (row.ratio - 1))), .value = row.ratio}
-                              : word("-"),
-                          count(static_cast<std::int64_t>(row.slow_windows)),
-                          {.shown = time_line(row, longest)}});
+    model.rows.push_back(
+        {{.shown = text(name_of(row)), .value = static_cast<double>(row.first), .is_header = true},
+         {.shown = text(step_time_text(row.median_us)), .value = row.median_us},
+         {.shown = text(step_time_text(row.high_us)), .value = row.high_us},
+         std::isfinite(row.ratio) ? Cell{.shown = text(beside_text(row.ratio)), .value = row.ratio} : word("-"),
+         count(static_cast<std::int64_t>(row.slow_windows)),
+         {.shown = time_line(row, longest)}});
   return table(model);
 }
 

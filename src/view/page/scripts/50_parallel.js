@@ -23,7 +23,7 @@ function axisScale(values) {
 }
 
 function useParallel(model) {
-  const figure = document.getElementById('parallel');
+  const figure = document.getElementById('parallel-lines');
   const svg = drawn('svg', {viewBox: `0 0 ${size.width} ${size.height}`, role: 'group', 'aria-label': 'parallel coordinates'});
   const readout = make('p', {class: 'readout', 'aria-live': 'polite'}, 'drag over a part of an axis to keep the runs that go through it; click on the axis to drop it');
   const step = model.axes.length > 1 ? (size.width - size.left - size.right) / (model.axes.length - 1) : 0;
@@ -106,4 +106,4 @@ function addAxis(svg, axis, choose) {
   svg.append(axis.mark, strip);
 }
 
-if (data.parallel && document.getElementById('parallel') && data.parallel.axes.length > 0) useParallel(data.parallel);
+if (data.parallel && document.getElementById('parallel-lines') && data.parallel.axes.length > 0) useParallel(data.parallel);
