@@ -48,16 +48,15 @@ bool has_failed(const rundir::AttemptRecord& attempt) {
 
 std::vector<LastWords> last_words_of(const RunSummary& run, std::size_t most) {
   std::vector<std::string> files = {"error.txt"};
-  bool has_any_failed = false;
   for (auto attempt = run.attempts.rbegin(); attempt != run.attempts.rend(); ++attempt) {
     if (!has_failed(*attempt)) continue;
-    has_any_failed = true;
     for (const auto& file :
          first_named(run.run_dir, "logs", "crash-attempt-" + rundir::attempt_name(attempt->number) + "-"))
       files.push_back(file);
     for (const auto& file : first_named(run.run_dir, rundir::hang_folder(attempt->number), "rank-")) files.push_back(file);
   }
-  if (has_any_failed)
+  // They go on from attempt to attempt: what an older one said last is not at their end.
+  if (!run.attempts.empty() && has_failed(run.attempts.back()))
     for (const auto& file : first_named(run.run_dir, "logs", "rank-")) files.push_back(file);
   std::vector<LastWords> words;
   for (const auto& file : files)

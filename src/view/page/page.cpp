@@ -60,7 +60,7 @@ std::string assembled(const std::string& title, const Markup& head, const std::v
     body += element("section", {{"id", section.id}, {"aria-labelledby", section.id + "-title"}}, content);
   }
   const auto json = script_json(data.dump(-1, ' ', true, Json::error_handler_t::replace));
-  return filled(assets().page, {{"title", escaped(title)},
+  return filled(assets().page, {{"title", text(title).str()},
                                 {"policy", policy()},
                                 {"style", assets().style},
                                 {"head", head.str()},
