@@ -76,7 +76,7 @@ fuzz: test-packages ## made-up files, configs and messages for all that reads su
 BENCHES = $(patsubst tests/bench/bench_%.py,bench-%,$(wildcard tests/bench/bench_*.py))
 bench: $(BENCHES) ## all benchmarks, side by side with their peers
 
-bench-%: configure-tests all ## one benchmark: bench-train, bench-comm, bench-start, bench-report, bench-checkpoint, bench-data, bench-scale, bench-restart, bench-program, bench-api, bench-frameworks, bench-stage, bench-tune, bench-gpu
+bench-%: configure-tests all ## one benchmark: bench-train, bench-comm, bench-start, bench-report, bench-checkpoint, bench-data, bench-scale, bench-restart, bench-program, bench-api, bench-frameworks, bench-stage, bench-tune, bench-see, bench-gpu
 	@cmake --build $(BUILD) --parallel $(JOBS) --target bench_modules
 	@/usr/bin/python3 tests/bench/bench_$*.py $(BUILD) $(ONLY)
 

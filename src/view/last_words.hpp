@@ -14,8 +14,8 @@ struct LastWords {
   bool is_cut = false;  ///< it is the end of a longer one
 };
 
-/// error.txt, then of the attempts that failed, newest first, the reports of crashes and hangs, and if the newest failed the
-/// output of ranks (logs/rank-00003.log): `most` of them, and the last lines of each. What cannot be read is left out.
+/// error.txt, then of the attempts that failed, newest first, the reports of crashes and hangs, and if the newest failed
+/// the output of ranks (logs/rank-00003.log): `most` of them, and the last lines of each. What cannot be read is left out.
 std::vector<LastWords> last_words_of(const RunSummary& run, std::size_t most = 12);
 
 }  // namespace trainrt::view

@@ -69,7 +69,7 @@ def page_of(*words, name="page.html", **options):
     if not chromium.PROGRAM:
         skip("chromium is not there (package chromium)")
     if not _browser:
-        _browser.append(chromium.Browser())
+        _browser.append(chromium.Browser(scratch()))
     page = _browser[0].open(folder_of_runs() / name, **options)
     if options.get("scripts", True):
         page.wait_until(DRAWN)

@@ -1,6 +1,6 @@
 """Chromium without a window and without a network, driven through its DevTools pipe: one browser, one page after the other.
 
-    with Browser() as browser:
+    with Browser(an_empty_folder) as browser:
         page = browser.open(path, dark=True)
         page.value("document.title")
 """
@@ -10,22 +10,20 @@ import os
 import select
 import shutil
 import subprocess
-import tempfile
 import time
 
 PROGRAM = shutil.which("chromium")
 
 
 class Browser:
-    def __init__(self, timeout_s=60):
+    def __init__(self, profile, timeout_s=60):
         self.timeout_s = timeout_s
-        self.profile = tempfile.mkdtemp(prefix="trainrt-browser-")
         read, self.write = os.pipe()
         self.read, write = os.pipe()
         # A network of its own has no way out, not even to this host.
         alone = ["unshare", "-n"] if subprocess.run(["unshare", "-n", "true"], capture_output=True).returncode == 0 else []
         command = [*alone, PROGRAM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars", "--host-resolver-rules=MAP * ~NOTFOUND",
-                   f"--user-data-dir={self.profile}", "--remote-debugging-pipe", "about:blank"]
+                   f"--user-data-dir={profile}", "--remote-debugging-pipe", "about:blank"]
         self.job = subprocess.Popen(["sh", "-c", f"exec 3<&{read} 4>&{write} && exec \"$@\"", "sh", *command], pass_fds=(read, write),
                                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(read)
@@ -40,7 +38,6 @@ class Browser:
         self.job.wait()
         os.close(self.read)
         os.close(self.write)
-        shutil.rmtree(self.profile, ignore_errors=True)
 
     def _message(self, until):
         while b"\0" not in self.rest:

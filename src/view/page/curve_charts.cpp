@@ -13,9 +13,10 @@ namespace trainrt::view::page {
 
 namespace {
 
-/// A run with the place of each of its reports on each axis.
+/// A run with its best report, and the place of each of its reports on each axis.
 struct Placed {
   const RunSummary* run;
+  const metrics::Record* best;
   std::vector<std::vector<double>> places;
 };
 
@@ -44,7 +45,8 @@ void mark_restarts(Series& series, const RunSummary& run, const std::vector<std:
 }
 
 /// Reports by their numbers in the run: those that a thinned curve keeps, and those that are marked.
-std::vector<std::size_t> kept_reports(const std::vector<Point>& points, std::size_t most, const RunSummary& run) {
+std::vector<std::size_t> kept_reports(const std::vector<Point>& points, std::size_t most, const Placed& placed) {
+  const auto& run = *placed.run;
   std::set<std::size_t> kept;
   for (const auto& point : thinned(points, most)) kept.insert(static_cast<std::size_t>(point.x));
   const auto keep_first_after = [&](std::int64_t iteration) {
@@ -53,7 +55,7 @@ std::vector<std::size_t> kept_reports(const std::vector<Point>& points, std::siz
     if (first != points.end()) kept.insert(static_cast<std::size_t>(first->x));
   };
   for (std::size_t i = 1; i < run.attempts.size(); ++i) keep_first_after(run.attempts[i].first_iteration);
-  if (run.best() != nullptr) keep_first_after(run.best()->iteration - 1);
+  if (placed.best != nullptr) keep_first_after(placed.best->iteration - 1);
   return {kept.begin(), kept.end()};
 }
 
@@ -68,7 +70,7 @@ Series series_of(const Placed& placed, const std::string& metric, std::size_t mo
     else
       ++not_finite;
   }
-  const auto reports = kept_reports(points, most, run);
+  const auto reports = kept_reports(points, most, placed);
   Series series{.name = run.record.name, .places = {}, .values = {}};
   for (const auto& axis : placed.places) {
     series.places.emplace_back();
@@ -76,8 +78,8 @@ Series series_of(const Placed& placed, const std::string& metric, std::size_t mo
   }
   for (const auto report : reports) series.values.push_back(*run.reports[report].number(metric));
   mark_restarts(series, run, reports);
-  if (const auto* best = run.best(); best != nullptr) {
-    const auto found = std::ranges::find(reports, static_cast<std::size_t>(best - run.reports.data()));
+  if (placed.best != nullptr) {
+    const auto found = std::ranges::find(reports, static_cast<std::size_t>(placed.best - run.reports.data()));
     if (found != reports.end()) series.best = static_cast<std::size_t>(found - reports.begin());
   }
   return series;
@@ -127,7 +129,7 @@ CurveCharts curve_charts(std::span<const RunSummary> runs, const CurveLimits& li
   const auto axes = axes_of(chosen);
   std::vector<Placed> placed;
   for (const auto* run : chosen) {
-    placed.push_back({run, {}});
+    placed.push_back({run, run->best(), {}});
     for (const auto& axis : axes) placed.back().places.push_back(places_of(*run, axis.x));
   }
   const auto most = std::clamp(limits.points_of_all / std::max<std::size_t>(1, metrics.size() * chosen.size()),

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -19,18 +19,16 @@ struct Extremes {
   double low = std::numeric_limits<double>::infinity(), high = -low;
 };
 
-/// Of each number in the reports.
-std::map<std::string, Extremes> extremes_of(const RunSummary& run) {
-  std::map<std::string, Extremes> found;
-  for (const auto& report : run.reports)
-    for (const auto& [key, value] : report.values) {
-      const auto number = metrics::Record::real_of(value);
-      if (!number || !std::isfinite(*number) || key.starts_with("_")) continue;
-      auto& extremes = found[key];
-      extremes.low = std::min(extremes.low, *number);
-      extremes.high = std::max(extremes.high, *number);
-    }
-  return found;
+/// nullopt if no value is finite.
+std::optional<Extremes> extremes_of(const RunSummary& run, const std::string& key) {
+  Extremes extremes;
+  for (const auto& report : run.reports) {
+    const auto number = report.number(key);
+    if (!number || !std::isfinite(*number)) continue;
+    extremes.low = std::min(extremes.low, *number);
+    extremes.high = std::max(extremes.high, *number);
+  }
+  return extremes.low <= extremes.high ? std::optional(extremes) : std::nullopt;
 }
 
 Cell value_cell(const metrics::Record* record, const std::string& key) {
@@ -49,14 +47,13 @@ Markup metric_table(const RunSummary& run) {
                    .can_be_sorted = true};
   if (best != nullptr) model.columns.push_back({fmt::format("at the best ({})", best->iteration), true});
   model.columns.insert(model.columns.end(), {{"lowest", true}, {"highest", true}});
-  const auto extremes = extremes_of(run);
   for (const auto& [key, value] : run.last()->values) {
     if (key.starts_with("_")) continue;
     std::vector<Cell> row = {name_cell(key), value_cell(run.last(), key)};
     if (best != nullptr) row.push_back(value_cell(best, key));
-    const auto found = extremes.find(key);
-    row.push_back(found != extremes.end() ? figure(found->second.low) : word("-"));
-    row.push_back(found != extremes.end() ? figure(found->second.high) : word("-"));
+    const auto extremes = extremes_of(run, key);
+    row.push_back(extremes ? figure(extremes->low) : word("-"));
+    row.push_back(extremes ? figure(extremes->high) : word("-"));
     model.rows.push_back(std::move(row));
   }
   return table(model);
