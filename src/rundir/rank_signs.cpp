@@ -1,6 +1,7 @@
 #include "rundir/rank_signs.hpp"
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 
@@ -122,8 +123,10 @@ std::optional<RankSign> rank_sign_from(std::string_view line, int rank) {
 }
 
 std::vector<std::optional<RankSign>> read_rank_signs(const std::string& run_dir, int attempt) {
-  std::ifstream file(run_dir + "/" + rank_signs_name(attempt), std::ios::binary);
+  const auto path = run_dir + "/" + rank_signs_name(attempt);
   std::vector<std::optional<RankSign>> signs;
+  if (std::error_code none; !std::filesystem::is_regular_file(path, none)) return signs;  // a pipe would hold the reader
+  std::ifstream file(path, std::ios::binary);
   std::string line(rank_sign_bytes, '\0');
   while (signs.size() < most_ranks && file) {
     file.read(line.data(), static_cast<std::streamsize>(line.size()));

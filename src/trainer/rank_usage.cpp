@@ -12,7 +12,7 @@
 
 namespace trainrt::trainer {
 
-RankUsage::RankUsage(bool of_node) : of_node_(of_node) {
+RankUsage::RankUsage(double since_s, bool of_node) : of_node_(of_node), usage_(since_s) {
   if (of_node_) energy_.emplace();
 }
 

@@ -11,11 +11,12 @@
 
 namespace trainrt::trainer {
 
-/// Measures what one rank uses of its node, from now on: CPUs, memory, storage, GPUs; and the node's energy, if `of_node`.
+/// Measures what one rank uses of its node: CPUs, memory, storage, GPUs; and the node's energy, if `of_node`.
 /// One thread at a time.
 class RankUsage {
  public:
-  explicit RankUsage(bool of_node);
+  /// `since_s`: UsageMeter's; GPUs and energy are measured from now on.
+  RankUsage(double since_s, bool of_node);
   /// Before the first look, in the thread that looks: NVML may take seconds. nullptr: there are no GPUs.
   void take_gpus(std::unique_ptr<device::GpuMeter> gpus);
   /// Fills in the figures.

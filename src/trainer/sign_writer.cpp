@@ -56,8 +56,9 @@ struct SignWriter::Shared {
         note(WaitNote::of_this_thread()),
         times(wanted),
         sign(first_sign(place)),
-        usage(place.is_first_of_node),
-        file(place.path) {}
+        usage(place.started_s, place.is_first_of_node),
+        file(place.path),
+        begun_s(place.started_s) {}
 
   const watch::LifeSigns& life;
   const WaitNote& note;
@@ -65,8 +66,8 @@ struct SignWriter::Shared {
   rundir::RankSign sign;  ///< the thread's
   RankUsage usage;
   io::PositionedLines file;
-  const double begun_s = monotonic_seconds();
-  double moved_s = begun_s;  ///< when the last sign of progress was seen
+  const double begun_s;
+  double moved_s = monotonic_seconds();  ///< when the last sign of progress was seen
   std::uint64_t signs = 0;
   bool is_warned = false;
 
@@ -100,7 +101,7 @@ bool SignWriter::Shared::look_at_train_thread(double wait_s) {
 
 void SignWriter::Shared::work() {
   usage.take_gpus(device::nvml_meter());
-  double look_at_s = begun_s + times.first_s, write_at_s = look_at_s;
+  double look_at_s = monotonic_seconds() + times.first_s, write_at_s = look_at_s;
   while (!sign.ended) {
     const auto next_s = std::min(look_at_s, write_at_s) - monotonic_seconds();
     if (!look_at_train_thread(std::clamp(next_s, 0.0, tick_s))) return;

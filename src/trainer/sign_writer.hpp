@@ -21,6 +21,7 @@ class SignWriter {
     int rank = 0;
     int ranks = 1;
     bool is_first_of_node = false;
+    double started_s = 0;  ///< when the attempt began, by monotonic_seconds()
   };
   struct Times {
     double first_s = 1;

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "core/host.hpp"
 #include "core/processes.hpp"
 
 namespace trainrt::watch {
@@ -58,6 +59,12 @@ Usage UsageMeter::count() {
   usage.cpu_s = static_cast<double>(ticks) / static_cast<double>(sysconf(_SC_CLK_TCK));
   take_memory(usage, processes);
   return usage;
+}
+
+UsageMeter::UsageMeter(double since_s) {
+  constexpr double clocks_differ_s = 0.1;
+  const bool of_whole_process = monotonic_seconds() - seconds_since_process_start() >= since_s - clocks_differ_s;
+  if (!of_whole_process) begun_ = count();
 }
 
 Usage UsageMeter::look() {

@@ -12,7 +12,7 @@ struct Usage {
   std::int64_t written = -1;
 };
 
-/// Measures what this process uses from now on, with the processes that it starts and those that they start, whether they
+/// Measures what this process uses, with the processes that it starts and those that they start, whether they
 /// have ended or not (one that ends without its parent asking for its exit code is lost). Nothing counts twice: /proc has
 /// in a process's own numbers those of its children that have ended.
 ///
@@ -22,7 +22,9 @@ struct Usage {
 /// One thread at a time.
 class UsageMeter {
  public:
-  UsageMeter() : begun_(count()) {}
+  /// From now on; or from the start of the process on, if it began at `since_s` (monotonic_seconds()): a program may have
+  /// been started before its attempt began.
+  explicit UsageMeter(double since_s);
   Usage look();
 
  private:

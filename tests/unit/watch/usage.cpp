@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <catch2/catch.hpp>
 
+#include "core/host.hpp"
 #include "io/file.hpp"
 #include "support/scratch.hpp"
 #include "watch/energy.hpp"
@@ -74,7 +75,7 @@ class Rapl {
 }  // namespace
 
 TEST_CASE("what a child uses counts once, while it runs and after it has ended") {
-  watch::UsageMeter meter;
+  watch::UsageMeter meter(monotonic_seconds());
   const BusyChild child(0.5);
   const auto running = meter.look();
   CHECK(running.cpu_s >= 0.45);
@@ -91,8 +92,14 @@ TEST_CASE("what a child uses counts once, while it runs and after it has ended")
 
 TEST_CASE("what was used before does not count") {
   burn(0.3);
-  watch::UsageMeter meter;
+  watch::UsageMeter meter(monotonic_seconds());
   CHECK(meter.look().cpu_s < 0.2);
+}
+
+TEST_CASE("what was used since the process began counts if the attempt began with it") {
+  burn(0.3);
+  const auto process_start_s = monotonic_seconds() - seconds_since_process_start();
+  CHECK(watch::UsageMeter(process_start_s).look().cpu_s >= 0.25);
 }
 
 TEST_CASE("energy is that of packages and their memory, also if a counter has wrapped") {
