@@ -1,6 +1,7 @@
 #include "trainer/sign_writer.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -8,13 +9,13 @@
 
 #include <fmt/format.h>
 #include <sched.h>
-#include <trainrt/error.hpp>
 
 #include "core/host.hpp"
 #include "core/log.hpp"
 #include "core/thread.hpp"
 #include "core/wait_note.hpp"
 #include "io/positioned_lines.hpp"
+#include "io/storage_error.hpp"
 
 namespace trainrt::trainer {
 
@@ -123,7 +124,8 @@ void SignWriter::Shared::work() {
 void SignWriter::Shared::write() try {
   sign.time = utc_now();
   file.write(static_cast<std::uint64_t>(sign.rank) * rundir::rank_sign_bytes, rundir::rank_sign_line(sign));
-} catch (const Error& error) {
+} catch (const io::StorageError& error) {
+  if (error.error_number() == ENOENT) return;  // an attempt that leaves nothing has taken the folder away
   if (!std::exchange(is_warned, true))
     log::run_warning(
         fmt::format("what the ranks are at and use is not written down: {}. The training goes on without", error.what()));
