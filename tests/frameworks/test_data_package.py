@@ -121,6 +121,25 @@ def torch_datasets_give_their_parts():
 
 
 @test
+def columns_of_a_hugging_face_dataset_are_columns():
+    class Split:
+        column_names = ["text", "label", "ids"]
+        _columns = {"text": ["one", "zwölf"], "label": [1, 0], "ids": [[1, 2, 3], [4]]}
+
+        def __getitem__(self, name):
+            return self._columns[name]
+
+    batch = next(iter(data.from_huggingface(Split()).iter_batches(batch_size=2)))
+    equal((batch["text"].tolist(), batch["label"].tolist(), [part.tolist() for part in batch["ids"]]), (["one", "zwölf"], [1, 0], [[1, 2, 3], [4]]),
+          "a batch")
+
+    class Splits(Split):
+        column_names = {"train": ["text"]}
+
+    raises(TypeError, "dataset['train']", of=lambda: data.from_huggingface(Splits()))
+
+
+@test
 def arrays_that_are_kept_keep_their_values():
     """Batches lie in memory that is used again: not as long as somebody has a part of one."""
     array = NUMBERS.random((1000, 50))

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <atomic>
+#include <cerrno>
 #include <numeric>
 #include <thread>
 
@@ -10,6 +11,9 @@
 #include <trainrt/random.hpp>
 
 #include "data/input_file.hpp"
+#include "io/file.hpp"
+#include "io/storage_error.hpp"
+#include "io/storage_retry.hpp"
 #include "unit/data/npy_bytes.hpp"
 #include "unit/data/support.hpp"
 
@@ -38,6 +42,29 @@ data::DataFile listed(const std::string& path, const data::ReadWay& way) {
   file.way = &way;
   return file;
 }
+
+std::atomic<int> reads_that_fail = 0, opened = 0;
+
+/// As of a server that is away for the next `reads_that_fail`: then the file has to be opened again.
+class AwayReader final : public data::FileReader {
+ public:
+  AwayReader(int fd, const data::DataFile& file) : file_(file), plain_(data::plain_reader(fd, file)) { ++opened; }
+  void read(std::span<const data::FilePart> parts) const override {
+    if (reads_that_fail-- > 0) io::fail("read", file_.path, ESTALE);
+    plain_->read(parts);
+  }
+
+ private:
+  const data::DataFile& file_;
+  std::unique_ptr<data::FileReader> plain_;
+};
+
+const data::ReadWay away_twice{.name = "away",
+                               .help = "",
+                               .require = [] {},
+                               .open = [](int fd, const data::DataFile& file) -> std::unique_ptr<data::FileReader> {
+                                 return std::make_unique<AwayReader>(fd, file);
+                               }};
 
 /// Whether `count` parts at random places, some of them empty, are what the file holds there.
 bool are_right(const data::InputFile& file, const std::string& bytes, Random& random, std::size_t count) {
@@ -95,6 +122,24 @@ TEST_CASE("every way of reading names a file that ends before a part does, or th
     write(path, "");
     CHECK(data::InputFile(listed(path, *way)).size() == 0);
   }
+}
+
+TEST_CASE("storage that is away for a moment is waited for, and its files are opened again") {
+  const Scratch dir;
+  write(dir / "data", "0123456789");
+  const auto file = listed(dir / "data", away_twice);
+  std::vector<std::byte> into(4);
+  reads_that_fail = 2;
+  opened = 0;
+  CHECK_THROWS_AS(data::InputFile(file).read(3, into), io::StorageError);  // the default is not to wait
+  reads_that_fail = 2;
+  opened = 0;
+  io::set_storage_timeout(30);
+  const data::InputFile open(file);
+  open.read(3, into);
+  io::set_storage_timeout(0);
+  CHECK(std::memcmp(into.data(), "3456", 4) == 0);
+  CHECK(opened == 3);
 }
 
 TEST_CASE("datasets hold the same, whatever the key read says") {
