@@ -35,7 +35,7 @@ class InputHandles {
   std::shared_ptr<Handle> opened() const {
     const int fd = io::open_retrying(file_.path, O_RDONLY);
     if (fd < 0) io::fail("open", file_.path, errno);
-    auto handle = std::make_shared<Handle>(io::Descriptor(fd), nullptr);
+    auto handle = std::make_shared<Handle>(Handle{io::Descriptor(fd), nullptr});
     handle->reader = file_.way != nullptr ? file_.way->open(fd, file_) : plain_reader(fd, file_);
     return handle;
   }
