@@ -27,16 +27,7 @@ struct StepWindow {
   std::optional<Slow> slow;               ///< the rank that held the others up, if one did
 };
 
-struct StepHistory {
-  std::vector<StepWindow> windows;  ///< of all attempts, oldest first
-  std::size_t read_every = 1;       ///< of more lines than can be held one of so many was read
-};
-
 /// nullopt if the line is none of such a file: torn, or of another kind. Pure.
 std::optional<StepWindow> step_window_from(std::string_view line, int attempt);
-
-/// The windows of a run directory. Lines that cannot be read are passed over; of files that are very long together some
-/// lines are read, evenly. None if nobody wrote any.
-StepHistory step_history_of(const std::string& run_dir);
 
 }  // namespace trainrt::view

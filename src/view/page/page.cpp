@@ -94,7 +94,7 @@ std::string page_of(const RunView& run, const std::string& made) {
                                          attempt_section(run.summary),
                                          failure_section(run.last_words),
                                          checkpoint_section(run.summary),
-                                         step_section(run.summary, run.steps, times, drawings),
+                                         step_section(run.summary, run.steps, times, run.use, drawings),
                                          use_section(run.use),
                                          config_section(run.summary)};
   Json data = {{"charts", charts_json(drawings)}};

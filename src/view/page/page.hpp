@@ -5,7 +5,7 @@
 #include "view/last_words.hpp"
 #include "view/page/use_section.hpp"
 #include "view/run_summary.hpp"
-#include "view/step_windows.hpp"
+#include "view/step_history.hpp"
 
 namespace trainrt::view::page {
 

@@ -31,12 +31,24 @@ float highest_of(const std::vector<float>& values) {
   return highest;
 }
 
-/// Where the stretches end, on both axes.
+/// With an empty one between two attempts, so that no line joins them.
+std::vector<Stretch> with_gaps(const std::vector<Stretch>& stretches) {
+  std::vector<Stretch> all;
+  for (const auto& stretch : stretches) {
+    if (!all.empty() && all.back().front().attempt != stretch.front().attempt) all.emplace_back();
+    all.push_back(stretch);
+  }
+  return all;
+}
+
+/// Where the stretches end, on both axes; a gap is right behind the one before.
 std::vector<std::vector<double>> places_of_stretches(std::span<const Stretch> stretches) {
   std::vector<std::vector<double>> places(2);
   for (const auto& stretch : stretches) {
-    places[0].push_back(minutes_between(stretches.front().front().time, stretch.back().time));
-    places[1].push_back(static_cast<double>(stretch.back().step));
+    const bool is_gap = stretch.empty();
+    places[0].push_back(is_gap ? places[0].back() + 1e-3
+                               : minutes_between(stretches.front().front().time, stretch.back().time));
+    places[1].push_back(is_gap ? places[1].back() + 0.5 : static_cast<double>(stretch.back().step));
   }
   return places;
 }
@@ -49,9 +61,13 @@ Chart chart_of(std::string title, std::vector<Series> series) {
 Series rate_series(std::span<const Stretch> stretches, std::vector<std::vector<double>> places) {
   Series series{.name = "steps a second", .places = std::move(places), .values = {}};
   for (std::size_t i = 0; i < stretches.size(); ++i) {
+    if (stretches[i].empty()) {
+      series.values.push_back(NAN);
+      continue;
+    }
     const auto& last = stretches[i].back();
-    const auto& before =
-        i > 0 && stretches[i - 1].back().attempt == last.attempt ? stretches[i - 1].back() : stretches[i].front();
+    const bool has_one_before = i > 0 && !stretches[i - 1].empty();
+    const auto& before = has_one_before ? stretches[i - 1].back() : stretches[i].front();
     const double seconds = 60 * minutes_between(before.time, last.time);
     series.values.push_back(seconds > 0 ? static_cast<double>(last.step - before.step) / seconds : NAN);
   }
@@ -97,7 +113,7 @@ std::vector<Series> work_series(std::span<const StepWindow> windows, std::span<c
 
 std::vector<Chart> step_charts(std::span<const StepWindow> windows) {
   if (windows.empty()) return {};
-  const auto stretches = stretches_of(windows, most_stretches);
+  const auto stretches = with_gaps(stretches_of(windows, most_stretches));
   const auto places = places_of_stretches(stretches);
   const auto ranks = std::ranges::max(windows, {}, [](const auto& window) { return window.own_us.size(); }).own_us.size();
   std::vector<Chart> charts;

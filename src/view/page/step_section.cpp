@@ -16,6 +16,21 @@ namespace trainrt::view::page {
 
 namespace {
 
+using Nodes = std::map<std::size_t, std::string>;
+
+/// By rank, in the newest attempt that tells.
+Nodes nodes_of(const std::vector<AttemptUse>& use) {
+  Nodes nodes;
+  if (!use.empty())
+    for (const auto& rank : use.back().ranks) nodes[static_cast<std::size_t>(rank.rank)] = rank.host;
+  return nodes;
+}
+
+std::string node_of(const Nodes& nodes, std::size_t rank) {
+  const auto found = nodes.find(rank);
+  return found != nodes.end() && !found->second.empty() ? found->second : "-";
+}
+
 /// A line from nothing to the 95 %, thick up to the median, so that rows can be compared.
 Markup time_line(const RankRow& row, double longest) {
   constexpr double width = 160;
@@ -33,9 +48,10 @@ std::string beside_text(double ratio) {
   return percent == 0 ? "0 %" : fmt::format("{:+.1f} %", percent);
 }
 
-Markup rank_table(const RankTimes& times) {
+Markup rank_table(const RankTimes& times, const Nodes& nodes) {
   TableModel model{.caption = "step time by rank",
                    .columns = {{"rank"},
+                               {"node"},
                                {"median", true},
                                {"95 % below", true},
                                {"beside the others", true},
@@ -49,6 +65,7 @@ Markup rank_table(const RankTimes& times) {
   for (const auto& row : times.rows)
     model.rows.push_back(
         {{.shown = text(name_of(row)), .value = static_cast<double>(row.first), .is_header = true},
+         word(row.is_group() ? "-" : node_of(nodes, row.first)),
          {.shown = text(step_time_text(row.median_us)), .value = row.median_us},
          {.shown = text(step_time_text(row.high_us)), .value = row.high_us},
          std::isfinite(row.ratio) ? Cell{.shown = text(beside_text(row.ratio)), .value = row.ratio} : word("-"),
@@ -58,7 +75,7 @@ Markup rank_table(const RankTimes& times) {
 }
 
 /// Who held the others up in which work, for how many windows.
-Markup slow_table(std::span<const StepWindow> windows) {
+Markup slow_table(std::span<const StepWindow> windows, const Nodes& nodes) {
   struct Entry {
     std::int64_t windows = 0, first = 0, last = 0;
     double worst = 0;
@@ -78,12 +95,14 @@ Markup slow_table(std::span<const StepWindow> windows) {
   std::vector<std::pair<std::pair<std::size_t, std::string>, Entry>> sorted(entries.begin(), entries.end());
   std::ranges::stable_sort(sorted, [](const auto& a, const auto& b) { return a.second.windows > b.second.windows; });
   if (sorted.size() > most) sorted.resize(most);
-  TableModel model{.caption = "ranks that held the others up",
-                   .columns = {{"rank", true}, {"work"}, {"windows", true}, {"steps"}, {"slower by up to", true}, {"why"}},
-                   .rows = {},
-                   .can_be_sorted = true};
+  TableModel model{
+      .caption = "ranks that held the others up",
+      .columns = {{"rank", true}, {"node"}, {"work"}, {"windows", true}, {"steps"}, {"slower by up to", true}, {"why"}},
+      .rows = {},
+      .can_be_sorted = true};
   for (const auto& [who, entry] : sorted)
     model.rows.push_back({count(static_cast<std::int64_t>(who.first)),
+                          word(node_of(nodes, who.first)),
                           word(who.second),
                           count(entry.windows),
                           word(fmt::format("{} to {}", entry.first, entry.last)),
@@ -113,7 +132,8 @@ std::string rates_text(const RunSummary& run) {
 
 }  // namespace
 
-Section step_section(const RunSummary& run, const StepHistory& history, const RankTimes& times, Drawings& drawings) {
+Section step_section(const RunSummary& run, const StepHistory& history, const RankTimes& times,
+                     const std::vector<AttemptUse>& use, Drawings& drawings) {
   Section section{.id = "steps", .title = "Speed", .content = {}};
   if (const auto rates = rates_text(run); !rates.empty()) section.content += paragraph(rates);
   Markup figures;
@@ -121,15 +141,16 @@ Section step_section(const RunSummary& run, const StepHistory& history, const Ra
   for (auto& chart : report_charts(run)) figures += drawings.add(std::move(chart));
   if (!figures.empty()) section.content += element("div", {{"class", "charts"}}, figures);
   if (history.windows.empty()) return section;
+  const auto nodes = nodes_of(use);
   section.content += heat_map_of(times);
   if (history.read_every > 1)
     section.content +=
         paragraph(fmt::format("Of the records of step times one in {} was read.", history.read_every), "note");
   section.content += heading("Step time by rank");
-  section.content += rank_table(times);
+  section.content += rank_table(times, nodes);
   if (times.ranks > 1) {
     section.content += heading("Who held the others up");
-    section.content += slow_table(history.windows);
+    section.content += slow_table(history.windows, nodes);
   }
   return section;
 }

@@ -13,7 +13,7 @@
 #include "view/page/rank_times.hpp"
 #include "view/page/step_charts.hpp"
 #include "view/rank_lines.hpp"
-#include "view/step_windows.hpp"
+#include "view/step_history.hpp"
 
 using namespace trainrt;
 using namespace trainrt::view;
@@ -137,8 +137,9 @@ TEST_CASE("steps a second are those between two windows, and a step is made of i
   const auto charts = step_charts(windows_of(2, 0, 1));
   REQUIRE(charts.size() == 3);
   CHECK(charts[0].series[0].values[1] == Approx(10));
-  CHECK(std::isnan(charts[0].series[0].values[6]));  // the first of the second attempt
-  REQUIRE(charts[1].series.size() == 3);             // forward, input, waiting
+  CHECK((std::isnan(charts[0].series[0].values[6]) &&
+         std::isnan(charts[1].series[0].values[6])));  // no line joins the attempts
+  REQUIRE(charts[1].series.size() == 3);               // forward, input, waiting
   CHECK((charts[1].series[0].name == "forward" && charts[1].series[0].values[0] == Approx(0.8)));
   CHECK(charts[1].series[2].values[0] == Approx(0.5));
   CHECK(charts[2].series[1].values[4] == Approx(2));

@@ -8,9 +8,9 @@ function rowsOf(chart, axis) {
   chart.series.forEach((series, number) => {
     const places = series.x[axis] || series.x[0];
     series.y.forEach((y, i) => {
-      if (places[i] === null || y === null) return;
+      if (places[i] === null) return;
       if (!rows.has(places[i])) rows.set(places[i], [places[i], ...chart.series.map(() => null)]);
-      rows.get(places[i])[number + 1] = y;
+      rows.get(places[i])[number + 1] = y === null ? NaN : y;  // a gap
     });
   });
   return [...rows.values()].sort((a, b) => a[0] - b[0]);
@@ -57,6 +57,7 @@ function optionsOf(chart, axis) {
     colors: chart.series.map((_, i) => colorOf('c' + i % 8)),
     logscale: choice.logarithmic && !chart.stacked,
     stackedGraph: chart.stacked,
+    stackedGraphNaNFill: 'none',
     connectSeparatedPoints: !chart.stacked,
     legend: 'never',
     strokeWidth: 1.6,
@@ -72,12 +73,16 @@ function optionsOf(chart, axis) {
     drawPoints: chart.series.every(series => series.y.length === 1),
     pointSize: 3,
     highlightCircleSize: 3,
+    highlightSeriesOpts: chart.series.length > 1 && !chart.stacked ? {strokeWidth: 3} : null,
+    highlightSeriesBackgroundColor: colorOf('paper'),
     underlayCallback: (context, area, graph) => drawMarks(chart, axis, context, area, graph),
   };
 }
 
-function readoutOf(chart, axis, x, points) {
-  const shown = points.filter(point => point.yval !== null && !Number.isNaN(point.yval)).slice(0, 8);
+// Of many series the nearest to the pointer comes first.
+function readoutOf(chart, axis, x, points, nearest) {
+  const shown = points.filter(point => point.yval !== null && !Number.isNaN(point.yval))
+                    .sort((a, b) => Number(b.name === nearest) - Number(a.name === nearest)).slice(0, 6);
   const values = shown.map(point => {
     const series = chart.series[Number(point.name.split(' ')[0])];
     return (chart.series.length > 1 ? series.name + ' ' : '') + shortNumber(point.yval);
@@ -102,7 +107,7 @@ function draw(figure) {
     plots.get(figure).graph.destroy();
   }
   const plot = box.querySelector('.plot'), readout = box.querySelector('.readout');
-  const say = (event, x, points) => { readout.textContent = readoutOf(chart, axis, x, points); };
+  const say = (event, x, points, row, nearest) => { readout.textContent = readoutOf(chart, axis, x, points, nearest); };
   const graph = new Dygraph(plot, rows, {...optionsOf(chart, axis), highlightCallback: say,
                                          unhighlightCallback: () => { readout.textContent = chart.axes[axis]; }});
   readout.textContent = chart.axes[axis];
