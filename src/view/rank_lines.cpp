@@ -9,6 +9,7 @@
 #include "io/file.hpp"
 #include "rundir/attempt_record.hpp"
 #include "view/file_lines.hpp"
+#include "view/json_count.hpp"
 
 namespace trainrt::view {
 
@@ -16,13 +17,12 @@ std::string rank_lines_name(int attempt) { return "logs/ranks-attempt-" + rundir
 
 std::optional<RankLine> rank_line_from(std::string_view text) {
   using Json = nlohmann::ordered_json;
-  constexpr std::int64_t most_count = std::int64_t{1} << 53;
   // Lines of ranks that have written nothing are NUL bytes without an end, and stand before the next rank's.
   text.remove_prefix(std::min(text.find_first_not_of('\0'), text.size()));
   if (text.empty() || is_nested_deeper(text, deepest_json)) return std::nullopt;
   const auto json = Json::parse(text, nullptr, false);
-  if (!json.is_object() || !json.value("rank", Json()).is_number_unsigned() || json.at("rank") > most_count)
-    return std::nullopt;
+  const auto rank = json.is_object() ? count_from(json.value("rank", Json())) : std::nullopt;
+  if (!rank) return std::nullopt;
   const auto number = [&](const char* key) -> std::optional<double> {
     const auto value = json.value(key, Json());
     return value.is_number() && value >= 0 ? std::optional(value.get<double>()) : std::nullopt;
@@ -31,13 +31,13 @@ std::optional<RankLine> rank_line_from(std::string_view text) {
     const auto value = json.value(key, Json());
     return value.is_string() ? value.get<std::string>() : std::string();
   };
-  const auto step = json.value("step", Json()), ended = json.value("ended", Json());
-  return RankLine{.rank = json.at("rank").get<std::int64_t>(),
+  const auto ended = json.value("ended", Json());
+  return RankLine{.rank = *rank,
                   .host = word("host"),
                   .time = word("time"),
                   .phase = word("phase"),
                   .waits_in = word("waits_in"),
-                  .step = step.is_number_integer() && step >= 0 && step <= most_count ? step.get<std::int64_t>() : 0,
+                  .step = count_from(json.value("step", Json())).value_or(0),
                   .quiet_s = number("quiet_s"),
                   .cpu_s = number("cpu_s"),
                   .cpus = number("cpus"),

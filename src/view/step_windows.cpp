@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/json_depth.hpp"
+#include "view/json_count.hpp"
 
 namespace trainrt::view {
 
@@ -13,7 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double most_us = 1e15;  // years: more is no time that a step took
-constexpr std::int64_t most_count = std::int64_t{1} << 53;
+constexpr double most_steps = 1e15;
 
 /// What is no number, or one that no step can take, is NaN.
 std::vector<float> times_from(const Json& line, const char* key) {
@@ -37,13 +38,15 @@ std::map<std::string, double> work_from(const Json& line) {
 
 std::optional<StepWindow::Slow> slow_from(const Json& line) {
   const auto found = line.find("slow");
-  if (found == line.end() || !found->is_object() || !found->value("rank", Json()).is_number_unsigned()) return std::nullopt;
+  if (found == line.end() || !found->is_object()) return std::nullopt;
+  const auto rank = count_from(found->value("rank", Json()));
+  if (!rank) return std::nullopt;
   const auto ratio = found->value("ratio", Json());
   const auto text = [&](const char* key) {
     const auto value = found->value(key, Json());
     return value.is_string() ? value.get<std::string>() : std::string();
   };
-  return StepWindow::Slow{.rank = found->at("rank").get<std::size_t>(),
+  return StepWindow::Slow{.rank = static_cast<std::size_t>(*rank),
                           .work = text("work"),
                           .ratio = ratio.is_number() ? ratio.get<double>() : NAN,
                           .why = text("why")};
@@ -56,10 +59,10 @@ std::optional<StepWindow> step_window_from(std::string_view text, int attempt) {
   const auto line = Json::parse(text, nullptr, false);
   if (!line.is_object()) return std::nullopt;
   StepWindow window{.attempt = attempt, .time = {}, .own_us = times_from(line, "own_us"), .waits_us = {}, .work_us = {}};
-  const auto step = line.value("step", Json());
-  if (window.own_us.empty() || !step.is_number_integer() || step < 0 || step > most_count) return std::nullopt;
-  window.step = step.get<std::int64_t>();
-  if (const auto steps = line.value("steps", Json()); steps.is_number() && steps >= 1 && steps <= most_count)
+  const auto step = count_from(line.value("step", Json()));
+  if (window.own_us.empty() || !step) return std::nullopt;
+  window.step = *step;
+  if (const auto steps = line.value("steps", Json()); steps.is_number() && steps >= 1 && steps <= most_steps)
     window.steps = steps.get<double>();
   if (const auto time = line.value("time", Json()); time.is_string()) window.time = time.get<std::string>();
   window.waits_us = times_from(line, "waits_us");

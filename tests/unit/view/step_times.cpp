@@ -55,8 +55,8 @@ TEST_CASE("a line of step times is read as it was written") {
 }
 
 TEST_CASE("lines that are torn or of another kind are none, and odd values are gaps") {
-  for (const auto* line :
-       {"", "{\"step\":1", "[]", "{}", "null", R"({"step":"x","own_us":[1]})", R"({"step":1,"own_us":[]})"})
+  for (const auto* line : {"", "{\"step\":1", "[]", "{}", "null", R"({"step":"x","own_us":[1]})",
+                           R"({"step":1,"own_us":[]})", R"({"step":18446744073709551615,"own_us":[1]})"})
     CHECK_FALSE(step_window_from(line, 1));
   CHECK_FALSE(step_window_from(std::string(100'000, '['), 1));
   const auto window =
@@ -79,6 +79,7 @@ TEST_CASE("ranks that have written nothing, or half a line, are left out") {
   put(R"({"rank":0,"host":"n1","cpu_s":2.5,"peak":100,"gpu":null,"ended":true})");
   file << std::string(512, '\0');
   put(R"({"rank":2,"host":"n2","phase":"training","step":7})");
+  put(R"({"rank":18446744073709551615})");
   file << R"({"rank":3,"ho)";
   file.close();
   const auto ranks = rank_lines_of(folder.path(), 2);
