@@ -118,8 +118,10 @@ std::vector<Chart> step_charts(std::span<const StepWindow> windows) {
   const auto ranks = std::ranges::max(windows, {}, [](const auto& window) { return window.own_us.size(); }).own_us.size();
   std::vector<Chart> charts;
   if (stretches.size() > 1) charts.push_back(chart_of("Steps a second", {rate_series(stretches, places)}));
-  charts.push_back(chart_of("What a step is made of (ms, median rank)", work_series(windows, stretches, places)));
-  charts.back().is_stacked = true;
+  if (std::ranges::any_of(windows, [](const auto& window) { return !window.work_us.empty(); })) {
+    charts.push_back(chart_of("What a step is made of (ms, median rank)", work_series(windows, stretches, places)));
+    charts.back().is_stacked = true;
+  }
   if (ranks > 1)
     charts.push_back(
         chart_of("A rank's own time in a step (ms)",
@@ -130,15 +132,28 @@ std::vector<Chart> step_charts(std::span<const StepWindow> windows) {
   return charts;
 }
 
+std::vector<double> increments_of(const RunSummary& run, const std::string& key) {
+  std::vector<double> increments;
+  double before = 0;
+  for (const auto& report : run.reports) {
+    const auto sum = report.number(key);
+    increments.push_back(sum ? (*sum >= before ? *sum - before : *sum) : NAN);
+    before = sum.value_or(before);
+  }
+  return increments;
+}
+
 std::vector<Chart> report_charts(const RunSummary& run) {
   if (run.reports.size() < 2) return {};
   const auto times = places_of(run, "time");
-  std::vector<Point> rates, waits;
+  const auto data_s = increments_of(run, "_time_data_s"), saves_s = increments_of(run, "_time_checkpoint_s");
+  std::vector<Point> rates, waits, saves;
   for (std::size_t i = 0; i < run.reports.size(); ++i) {
-    const auto seconds = run.reports[i].number("_time_this_iter_s"), data = run.reports[i].number("_time_data_s");
+    const auto seconds = run.reports[i].number("_time_this_iter_s");
     if (!seconds || !(*seconds > 0)) continue;
     rates.push_back({static_cast<double>(i), 1 / *seconds});
-    if (data && std::isfinite(*data)) waits.push_back({static_cast<double>(i), 100 * *data / *seconds});
+    if (std::isfinite(data_s[i])) waits.push_back({static_cast<double>(i), 100 * data_s[i] / *seconds});
+    if (std::isfinite(saves_s[i])) saves.push_back({static_cast<double>(i), 1000 * saves_s[i]});
   }
   std::vector<Chart> charts;
   const auto add = [&](const std::string& title, const std::string& name, const std::vector<Point>& points) {
@@ -154,6 +169,7 @@ std::vector<Chart> report_charts(const RunSummary& run) {
   };
   add("Iterations a second", "iterations a second", rates);
   add("Waiting for data (% of an iteration)", "waiting for data", waits);
+  add("Standing still for saves (ms in an iteration)", "saves", saves);
   return charts;
 }
 

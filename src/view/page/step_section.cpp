@@ -115,11 +115,11 @@ Markup slow_table(std::span<const StepWindow> windows, const Nodes& nodes) {
 std::string rates_text(const RunSummary& run) {
   double seconds = 0, data_s = 0;
   bool has_data = false;
-  for (const auto& report : run.reports) {
-    seconds += report.number("_time_this_iter_s").value_or(0);
-    const auto waited = report.number("_time_data_s");
-    has_data = has_data || waited;
-    data_s += waited.value_or(0);
+  for (const auto& report : run.reports) seconds += report.number("_time_this_iter_s").value_or(0);
+  for (const double waited : increments_of(run, "_time_data_s")) {
+    if (!std::isfinite(waited)) continue;
+    has_data = true;
+    data_s += waited;
   }
   if (!(seconds > 0)) return "";
   auto said = fmt::format("{} in {} of training: {} iterations a second.",

@@ -147,6 +147,23 @@ TEST_CASE("steps a second are those between two windows, and a step is made of i
   CHECK(step_charts({}).empty());
 }
 
+TEST_CASE("what is counted over an attempt is shown by iteration, also after a restart") {
+  RunSummary run;
+  for (const double sum : {0.1, 0.3, 0.6, 0.2, 0.25})
+    run.reports.push_back(
+        {static_cast<std::int64_t>(run.reports.size()) + 1, {{"_time_data_s", sum}, {"_time_this_iter_s", 1.0}}});
+  const auto charts = report_charts(run);
+  REQUIRE(charts.size() == 2);
+  const auto& shares = charts[1].series[0].values;
+  REQUIRE(shares.size() == 5);
+  CHECK(shares[0] == Approx(10));
+  CHECK(shares[2] == Approx(30));
+  CHECK(shares[3] == Approx(20));  // of the second attempt
+  CHECK(shares[4] == Approx(5));
+  run.reports[2].values.erase(run.reports[2].values.begin());
+  CHECK(std::isnan(increments_of(run, "_time_data_s")[2]));
+}
+
 TEST_CASE("last words are the ends of files, of attempts that failed") {
   const Scratch folder;
   std::filesystem::create_directories(folder.path() + "/logs");
