@@ -17,6 +17,7 @@ namespace {
 constexpr double least_known_s = 2;         // of training
 constexpr double enough_of_an_attempt = 5;  // iterations
 constexpr double stop_early_s = 15;
+constexpr double longest_back_off_s = 300;  // outside of Slurm a longer wait is a person's
 constexpr double reserve = 1.05;
 constexpr double rounding_s = 300;
 
@@ -70,7 +71,8 @@ Costs costs_of(std::span<const AttemptRecord> attempts) {
   int starts = 0, ends = 0, waits = 0;
   for (std::size_t i = 0; i < attempts.size(); ++i) {
     const bool begins_job = i == 0 || !in_same_job(attempts[i - 1], attempts[i]);
-    if (!begins_job) costs.repeated_s += accounts[i].waiting_s + accounts[i].startup_s;
+    const double back_off_s = accounts[i].waiting_s <= longest_back_off_s ? accounts[i].waiting_s : 0;
+    if (!begins_job) costs.repeated_s += back_off_s + accounts[i].startup_s;
     if (moved(attempts[i])) starts_s += accounts[i].startup_s, ++starts;
     if (!attempts[i].end.empty()) ends_s += accounts[i].shutdown_s, ++ends;
     if (begins_job && i > 0 && state_of(attempts[i - 1]) != "finished") waits_s += accounts[i].waiting_s, ++waits;

@@ -33,7 +33,8 @@ struct Forecast {
 /// for P/w the last attempt's own if it has made at least 5 iterations: others may have had other nodes. What a second of
 /// training cost besides is taken to go on:
 ///   saves    = training * (time in saves)/P
-///   repeated = training * (lost time + waits and starts of the attempts that were restarted in the same allocation)/P.
+///   repeated = training * (lost time + waits and starts of the attempts that were restarted in the same allocation)/P;
+/// waits of more than 5 minutes there are a person's, outside of Slurm, and do not count.
 /// Of a job with time limit L, L - start - end is left for these, with start = the mean start-up so far and end = the mean
 /// shutdown + 15 s, as early as a run stops. What does not fit into the rest of the job that runs takes further jobs, each
 /// of which adds start, end, and the mean wait between two jobs so far. The advised limit is that of jobs of equal length,

@@ -18,7 +18,7 @@ namespace trainrt::view {
 
 namespace {
 
-constexpr double silent_after_s = 30;
+constexpr double silent_after_s = 30, missed_after_s = 15;
 constexpr double quiet_after_s = 2;
 constexpr double most = 1e18;
 
@@ -73,7 +73,7 @@ std::string place_of(const RankState& rank, const Common& common) {
 std::string why_late(const RankState& rank, const Common& common, const std::string& now) {
   if (rank.ended) return {};
   const auto age = age_s(rank, now);
-  if (age >= std::max(silent_after_s, 3 * common.age_s))
+  if (age >= std::max(common.most_wait ? missed_after_s : silent_after_s, 3 * common.age_s))
     return fmt::format("no sign of life for {}: it was {}", clock_text(age), place_of(rank, common));
   const bool is_waited_for = common.most_wait && rank.waits_in.empty() && rank.phase != "checkpoint";
   return is_waited_for

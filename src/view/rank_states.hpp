@@ -47,9 +47,9 @@ struct LateRank {
   std::string why;
 };
 
-/// Those of a running attempt that are late, the worst first: a rank whose record is old (30 s, or 3 times as old as the
-/// median rank's) gives no sign of life; one that waits in no collective while most of the others do, and is not at a
-/// checkpoint or ended, is waited for. `now`: UTC. Pure.
+/// Those of a running attempt that are late, the worst first: a rank whose record is old (30 s, or 15 s if most others
+/// wait in a collective, and 3 times as old as the median rank's) gives no sign of life; one that waits in no collective
+/// while most of the others do, and is not at a checkpoint or ended, is waited for. `now`: UTC. Pure.
 std::vector<LateRank> late_ranks(std::span<const std::optional<RankState>> ranks, const std::string& now);
 
 }  // namespace trainrt::view

@@ -111,6 +111,16 @@ TEST_CASE("what failures cost in an allocation is taken to go on: lost steps, wa
   CHECK(forecast->waiting_s == 0);
 }
 
+TEST_CASE("a run that a person continued the next hour is not expected to wait for that again") {
+  const auto stopped = attempt({}, 0, 10, 75, 0, 100, {100, 500, 0, 0});
+  const auto again = seen_at(attempt({}, 90, -1, -1, 100, 200, {40, 500, 0, 0}), 99);
+  const auto forecast = forecast_of(std::vector{stopped, again}, clock(99));
+  REQUIRE(forecast);
+  CHECK(forecast->training_s == Approx(4000));
+  CHECK(forecast->repeated_s == Approx(4000 * 40 / 1000.0));
+  CHECK(forecast->waiting_s == 0);
+}
+
 TEST_CASE("what does not fit into the job takes further jobs, each with a start, an end and the wait in the queue") {
   // Two jobs of 60 minutes, 20 minutes apart; the second is 30 minutes old. 10 s an iteration.
   const auto first = attempt({"7", 0, 0, 60}, 0, 60, 75, 0, 330, {270, 3300, 0, 30});

@@ -129,6 +129,13 @@ TEST_CASE("the rank that waits for nobody while the others wait is the one that 
   }
 }
 
+TEST_CASE("a rank that was stopped while it waited itself is named too, as soon as its record is missed") {
+  std::vector<std::optional<RankState>> ranks(4, rank_at(5, "all-reduce", 14));
+  ranks[3]->time = "2026-11-21T11:59:43Z";
+  REQUIRE(late_ranks(ranks, noon).size() == 1);
+  CHECK(late_ranks(ranks, noon)[0].rank == 3);
+}
+
 TEST_CASE("records that are all as old as each other name nobody: ranks of a large run write seldom") {
   std::vector<std::optional<RankState>> ranks(3, rank_at(5));
   for (auto& rank : ranks) rank->time = "2026-11-21T11:59:00Z";
