@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "batch/step_lines.hpp"
+#include "batch/verdict.hpp"
 
 namespace trainrt::cli {
 

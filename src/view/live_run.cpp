@@ -5,12 +5,9 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
-#include "core/columns.hpp"
 #include "core/host.hpp"
-#include "core/json_depth.hpp"
 #include "io/file.hpp"
 #include "metrics/record_json.hpp"
 #include "metrics/result_log.hpp"
@@ -21,48 +18,24 @@ namespace trainrt::view {
 namespace {
 
 constexpr std::uint64_t most_report_bytes = 256 << 10, most_step_bytes = 1 << 20;
-constexpr std::size_t most_reports = 2000, most_attempts = 50, most_ranks = 200'000, most_slow = 20;
+constexpr std::size_t most_reports = 2000, most_attempts = 50, most_slow = 20;
 constexpr double surely_alive_s = 30, between_questions_s = 30;
-
-/// In microseconds, as seconds; what is no number is none.
-std::vector<double> seconds_in(const nlohmann::json& json, const char* key) {
-  std::vector<double> seconds;
-  const auto found = json.find(key);
-  if (found == json.end() || !found->is_array()) return seconds;
-  for (const auto& value : *found) seconds.push_back(value.is_number() ? 1e-6 * value.get<double>() : 0);
-  return seconds;
-}
-
-double median_of_sums(std::vector<double> one, const std::vector<double>& other) {
-  if (one.empty()) return 0;
-  for (std::size_t i = 0; i < std::min(one.size(), other.size()); ++i) one[i] += other[i];
-  const auto middle = one.begin() + static_cast<std::ptrdiff_t>(one.size() / 2);
-  std::ranges::nth_element(one, middle);
-  return *middle;
-}
-
-void take_slow(StepWindow& window, const nlohmann::json& slow) {
-  const auto text = [&](const char* key) {
-    return slow.contains(key) && slow[key].is_string() ? slow[key].get<std::string>() : "";
-  };
-  if (!slow.is_object() || !slow.contains("rank") || !slow["rank"].is_number_unsigned()) return;
-  window.slow_rank = slow["rank"].get<std::size_t>();
-  const double ratio = slow.contains("ratio") && slow["ratio"].is_number() ? slow["ratio"].get<double>() : 1;
-  const auto why = text("why");
-  window.slow_text = plain_text(fmt::format("{:.0f} % slower than the median in {}{}", 100 * (ratio - 1), text("work"),
-                                            why.empty() ? "" : ": " + why));
-}
 
 }  // namespace
 
-std::optional<StepWindow> step_window_from(const std::string& line) {
-  if (is_nested_deeper(line, deepest_json)) return std::nullopt;
-  const auto json = nlohmann::json::parse(line, nullptr, false);
-  if (!json.is_object() || !json.contains("time") || !json["time"].is_string()) return std::nullopt;
-  StepWindow window{.time = plain_text(json["time"].get<std::string>()), .own_s = seconds_in(json, "own_us")};
-  window.step_s = median_of_sums(window.own_s, seconds_in(json, "waits_us"));
-  if (json.contains("slow")) take_slow(window, json["slow"]);
-  return window;
+double seconds_of_step(const StepWindow& window) {
+  std::vector<double> steps_us(window.own_us.begin(), window.own_us.end());
+  if (steps_us.empty()) return 0;
+  for (std::size_t rank = 0; rank < std::min(steps_us.size(), window.waits_us.size()); ++rank)
+    steps_us[rank] += static_cast<double>(window.waits_us[rank]);
+  const auto middle = steps_us.begin() + static_cast<std::ptrdiff_t>(steps_us.size() / 2);
+  std::ranges::nth_element(steps_us, middle);
+  return 1e-6 * *middle;
+}
+
+std::string words_of(const StepWindow::Slow& slow) {
+  const auto share = std::isfinite(slow.ratio) ? fmt::format("{:.0f} % ", 100 * (slow.ratio - 1)) : std::string();
+  return fmt::format("{}slower than the median in {}{}", share, slow.work, slow.why.empty() ? "" : ": " + slow.why);
 }
 
 LiveRun::LiveRun(std::string run_dir)
@@ -151,11 +124,11 @@ void LiveRun::take_reports() {
 void LiveRun::take_steps() {
   if (!step_lines_) return;
   for (const auto& line : step_lines_->read().lines) {
-    auto window = step_window_from(line);
+    auto window = step_window_from(line, attempt_);
     if (!window) continue;
-    const auto before = steps_ ? steps_->slow_rank : std::nullopt;
-    if (window->slow_rank && window->slow_rank != before)
-      slow_.push_back({window->time, fmt::format("rank {} is {}", *window->slow_rank, window->slow_text), true});
+    const bool is_known = window->slow && steps_ && steps_->slow && steps_->slow->rank == window->slow->rank;
+    if (window->slow && !is_known)
+      slow_.push_back({window->time, fmt::format("rank {} is {}", window->slow->rank, words_of(*window->slow)), true});
     if (slow_.size() > most_slow) slow_.pop_front();
     steps_ = std::move(window);
   }
@@ -164,7 +137,9 @@ void LiveRun::take_steps() {
 /// A line that is torn, since it is written just now, keeps what was read before.
 void LiveRun::take_ranks(RunNow& now) {
   if (attempt_ == 0) return;
-  auto ranks = read_rank_states(run_dir_ + "/" + rank_states_name(attempt_), most_ranks);
+  auto ranks = rundir::read_rank_signs(run_dir_, attempt_);
+  for (auto& rank : ranks)
+    if (rank && !is_utc(rank->time)) rank.reset();
   for (std::size_t rank = 0; rank < std::min(ranks.size(), ranks_.size()); ++rank)
     if (!ranks[rank]) ranks[rank] = std::move(ranks_[rank]);
   ranks_ = std::move(ranks);

@@ -11,21 +11,16 @@
 #include "rundir/attempt_record.hpp"
 #include "rundir/forecast.hpp"
 #include "rundir/run_record.hpp"
-#include "view/rank_states.hpp"
+#include "view/late_ranks.hpp"
+#include "view/step_windows.hpp"
 
 namespace trainrt::view {
 
-/// What the steps of the newest window took: a line of logs/steps-attempt-000003.jsonl.
-struct StepWindow {
-  std::string time;           ///< UTC
-  double step_s = 0;          ///< of the median rank, with its waits
-  std::vector<double> own_s;  ///< of each rank
-  std::optional<std::size_t> slow_rank;
-  std::string slow_text;  ///< "19 % slower than the median in input: clock 1.2 GHz of 3.1"
-};
+/// What a step of the window took the median rank, with its waits.
+double seconds_of_step(const StepWindow& window);
 
-/// nullopt if it is torn. Pure.
-std::optional<StepWindow> step_window_from(const std::string& line);
+/// "19 % slower than the median in input: clock 1.2 GHz of 3.1"
+std::string words_of(const StepWindow::Slow& slow);
 
 struct Event {
   std::string time;  ///< UTC
@@ -50,7 +45,7 @@ struct RunNow {
   std::string why;    ///< it ended
   std::vector<rundir::AttemptRecord> attempts;  ///< the newest ones
   std::deque<metrics::Record> reports;          ///< the newest ones
-  std::vector<std::optional<RankState>> ranks;
+  std::vector<std::optional<rundir::RankSign>> ranks;
   std::vector<LateRank> late;
   std::optional<StepWindow> steps;
   std::optional<rundir::Forecast> forecast;
@@ -92,7 +87,7 @@ class LiveRun {
   std::optional<io::LineTail> step_lines_;
   std::optional<StepWindow> steps_;
   std::deque<Event> slow_;
-  std::vector<std::optional<RankState>> ranks_;
+  std::vector<std::optional<rundir::RankSign>> ranks_;
   std::vector<Used> used_before_;
   std::vector<std::pair<double, Used>> rates_;  ///< of each rank: in so many seconds
   std::map<std::int64_t, Event> checkpoints_;   ///< by number

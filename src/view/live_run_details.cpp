@@ -21,6 +21,9 @@ namespace {
 
 constexpr std::size_t most_checkpoints = 3, most_hangs = 5, most_text = 400;
 
+/// What is not known counts as none.
+double known(std::int64_t number) { return static_cast<double>(std::max<std::int64_t>(number, 0)); }
+
 std::string brief_line(const std::string& text) { return plain_text(excerpt(first_line(text), most_text)); }
 
 void add_attempts(std::vector<Event>& events, std::span<const rundir::AttemptRecord> attempts) {
@@ -105,14 +108,14 @@ Usage LiveRun::usage_of(const RunNow& now) {
     auto& before = used_before_[i];
     if (const double since = is_utc(before.time) ? seconds_between(before.time, rank.time) : 0; since > 0) {
       seconds = since;
-      rate = {{}, rank.cpu_s - before.cpu_s, rank.read - before.read, rank.written - before.written};
-      before = {rank.time, rank.cpu_s, rank.read, rank.written};
+      rate = {{}, rank.cpu_s - before.cpu_s, known(rank.read) - before.read, known(rank.written) - before.written};
+      before = {rank.time, rank.cpu_s, known(rank.read), known(rank.written)};
     }
-    usage.memory += rank.memory;
-    usage.peak_memory += rank.peak_memory;
+    usage.memory += known(rank.rss);
+    usage.peak_memory += known(rank.peak);
     allowed += rank.cpus;
     if (rank.gpu) gpu += *rank.gpu, ++gpus;
-    gpu_memory += rank.gpu_memory.value_or(0);
+    gpu_memory += known(rank.gpu_memory.value_or(0));
     if (seconds <= 0 || rank.ended) continue;
     cpus += std::max(0.0, rate.cpu_s / seconds);
     read += std::max(0.0, rate.read / seconds);

@@ -197,8 +197,8 @@ PaintedLine rate_line(const RunNow& run) {
   PaintedLine line;
   const auto& last = run.attempts.back();
   if (last.last_step > 0) line.add(fmt::format("step {}", last.last_step));
-  if (run.steps && run.steps->step_s > 0)
-    line.add(rate_of(1, run.steps->step_s, "steps", "step"));
+  if (const double step_s = run.steps ? seconds_of_step(*run.steps) : 0; step_s > 0)
+    line.add(rate_of(1, step_s, "steps", "step"));
   else
     line.add(rate_of(static_cast<double>(last.last_step - last.first_step), last.timing.steps_s, "steps", "step"));
   double count = 0, seconds = 0;

@@ -29,7 +29,7 @@ constexpr Cell ended{'e', Paint::faint, 0, "ended"}, unknown{'?', Paint::faint, 
     finishing{'f', Paint::warning, 6, "finishing"}, slow{'S', Paint::warning, 7, "slow"}, late{'!', Paint::bad, 8, "late"};
 }  // namespace kinds
 
-Cell cell_of(const std::optional<RankState>& rank) {
+Cell cell_of(const std::optional<rundir::RankSign>& rank) {
   if (!rank) return kinds::unknown;
   if (rank->ended) return kinds::ended;
   if (rank->phase == "checkpoint") return kinds::saving;
@@ -42,7 +42,7 @@ std::vector<Cell> cells_of(const RunNow& run) {
   std::vector<Cell> cells;
   for (const auto& rank : run.ranks) cells.push_back(cell_of(rank));
   if (run.is_over()) return cells;
-  if (run.steps && run.steps->slow_rank && *run.steps->slow_rank < cells.size()) cells[*run.steps->slow_rank] = kinds::slow;
+  if (run.steps && run.steps->slow && run.steps->slow->rank < cells.size()) cells[run.steps->slow->rank] = kinds::slow;
   for (const auto& each : run.late) cells[each.rank] = kinds::late;
   return cells;
 }
@@ -57,7 +57,7 @@ std::vector<Group> by_node(const RunNow& run, const std::vector<Cell>& cells) {
   std::vector<Group> groups;
   std::map<std::string, std::size_t> places;
   for (std::size_t rank = 0; rank < cells.size(); ++rank) {
-    const auto host = run.ranks[rank] ? run.ranks[rank]->host : std::string("?");
+    const auto host = run.ranks[rank] ? plain_text(run.ranks[rank]->host) : std::string("?");
     const auto [place, is_new] = places.emplace(host, groups.size());
     if (is_new) groups.push_back({host, {}});
     groups[place->second].cells.push_back(cells[rank]);
@@ -127,9 +127,10 @@ PaintedLine rank_line(const RunNow& run, std::size_t number, const Cell& cell, s
   line.add(std::string(1, cell.mark), cell.paint);
   const auto& rank = run.ranks[number];
   if (!rank) return line.add(" no record yet", Paint::faint);
-  line.add(fmt::format(" {} {} step {}", fitted(rank->host, host_columns), fitted(rank->phase, 10), rank->step));
+  line.add(fmt::format(" {} {} step {}", fitted(plain_text(rank->host), host_columns), fitted(plain_text(rank->phase), 10),
+                       rank->step));
   if (rank->ended) return line.add("  ended");
-  line.add(fmt::format("  {}", bytes_text(rank->memory)));
+  if (rank->rss >= 0) line.add("  " + bytes_text(static_cast<double>(rank->rss)));
   if (rank->quiet_s >= 1) line.add(fmt::format("  quiet {:.0f} s", rank->quiet_s));
   if (const auto age_s = run.is_over() ? 0 : seconds_between(rank->time, run.now); age_s >= 20)
     line.add(fmt::format("  seen {} ago", clock_text(age_s)), Paint::warning);
@@ -140,7 +141,7 @@ PaintedLine rank_line(const RunNow& run, std::size_t number, const Cell& cell, s
 std::vector<PaintedLine> rank_lines(const RunNow& run, const std::vector<Cell>& cells) {
   std::size_t width = 0;
   for (const auto& rank : run.ranks)
-    if (rank) width = std::max(width, std::min<std::size_t>(columns_of(rank->host), 24));
+    if (rank) width = std::max(width, std::min<std::size_t>(columns_of(plain_text(rank->host)), 24));
   std::vector<PaintedLine> lines;
   for (std::size_t rank = 0; rank < cells.size(); ++rank) lines.push_back(rank_line(run, rank, cells[rank], width));
   return lines;
@@ -160,8 +161,8 @@ std::vector<PaintedLine> named(const RunNow& run, std::size_t rows) {
     }
     lines.emplace_back(name(each.rank) + each.why, Paint::bad);
   }
-  if (run.steps && run.steps->slow_rank && !run.is_over())
-    lines.emplace_back(name(*run.steps->slow_rank) + run.steps->slow_text, Paint::warning);
+  if (run.steps && run.steps->slow && !run.is_over())
+    lines.emplace_back(name(run.steps->slow->rank) + words_of(*run.steps->slow), Paint::warning);
   if (lines.size() > rows) lines.resize(rows);
   return lines;
 }

@@ -19,15 +19,15 @@ namespace {
 
 constexpr const char* noon = "2026-11-21T12:00:00Z";
 
-RankState rank_at(std::int64_t step, const std::string& waits_in = "", double quiet_s = 0.1) {
-  RankState rank;
+rundir::RankSign rank_at(std::int64_t step, const std::string& waits_in = "", double quiet_s = 0.1) {
+  rundir::RankSign rank;
   rank.host = "n1";
   rank.time = "2026-11-21T11:59:55Z";
   rank.step = step;
   rank.phase = "training";
   rank.waits_in = waits_in;
   rank.quiet_s = quiet_s;
-  rank.memory = 2.5e9;
+  rank.rss = 2'500'000'000;
   return rank;
 }
 
@@ -52,10 +52,6 @@ RunNow run_of(std::size_t ranks) {
 }
 
 std::string text_of(const RunNow& run, const Canvas& canvas = {}) { return join(picture_of(run, canvas), "\n"); }
-
-std::string windows_line(const std::string& slow) {
-  return R"({"time":"2026-11-21T11:59:00Z","step":50,"steps":50,"own_us":[1000,3000],"waits_us":[2100,100])" + slow + "}";
-}
 
 }  // namespace
 
@@ -105,8 +101,8 @@ TEST_CASE("a spark line goes from the least to the largest, and leaves out what 
 }
 
 TEST_CASE("a rank whose record is old while the others' are young gives no sign of life, and is named first") {
-  std::vector<std::optional<RankState>> ranks = {rank_at(5, "all-reduce", 50), rank_at(5, "all-reduce", 51), rank_at(4),
-                                                 std::nullopt};
+  std::vector<std::optional<rundir::RankSign>> ranks = {rank_at(5, "all-reduce", 50), rank_at(5, "all-reduce", 51),
+                                                        rank_at(4), std::nullopt};
   ranks[2]->time = "2026-11-21T11:58:00Z";
   const auto late = late_ranks(ranks, noon);
   REQUIRE(late.size() == 1);
@@ -115,8 +111,8 @@ TEST_CASE("a rank whose record is old while the others' are young gives no sign 
 }
 
 TEST_CASE("the rank that waits for nobody while the others wait is the one that they wait for") {
-  std::vector<std::optional<RankState>> ranks = {rank_at(5, "all-reduce", 9), rank_at(4, "", 9),
-                                                 rank_at(5, "all-reduce", 9)};
+  std::vector<std::optional<rundir::RankSign>> ranks = {rank_at(5, "all-reduce", 9), rank_at(4, "", 9),
+                                                        rank_at(5, "all-reduce", 9)};
   const auto late = late_ranks(ranks, noon);
   REQUIRE(late.size() == 1);
   CHECK(late[0].rank == 1);
@@ -124,20 +120,21 @@ TEST_CASE("the rank that waits for nobody while the others wait is the one that 
   SECTION("not if it has ended, or all are at work, or the waits are short") {
     ranks[1]->ended = true;
     CHECK(late_ranks(ranks, noon).empty());
-    CHECK(late_ranks(std::vector<std::optional<RankState>>{rank_at(5), rank_at(5), rank_at(5)}, noon).empty());
-    CHECK(late_ranks(std::vector<std::optional<RankState>>{rank_at(5, "all-reduce", 0.3), rank_at(5)}, noon).empty());
+    CHECK(late_ranks(std::vector<std::optional<rundir::RankSign>>{rank_at(5), rank_at(5), rank_at(5)}, noon).empty());
+    CHECK(
+        late_ranks(std::vector<std::optional<rundir::RankSign>>{rank_at(5, "all-reduce", 0.3), rank_at(5)}, noon).empty());
   }
 }
 
 TEST_CASE("a rank that was stopped while it waited itself is named too, as soon as its record is missed") {
-  std::vector<std::optional<RankState>> ranks(4, rank_at(5, "all-reduce", 14));
+  std::vector<std::optional<rundir::RankSign>> ranks(4, rank_at(5, "all-reduce", 14));
   ranks[3]->time = "2026-11-21T11:59:43Z";
   REQUIRE(late_ranks(ranks, noon).size() == 1);
   CHECK(late_ranks(ranks, noon)[0].rank == 3);
 }
 
 TEST_CASE("records that are all as old as each other name nobody: ranks of a large run write seldom") {
-  std::vector<std::optional<RankState>> ranks(3, rank_at(5));
+  std::vector<std::optional<rundir::RankSign>> ranks(3, rank_at(5));
   for (auto& rank : ranks) rank->time = "2026-11-21T11:59:00Z";
   CHECK(late_ranks(ranks, noon).empty());
 }
@@ -161,36 +158,20 @@ TEST_CASE("a run that is over says how it ended, and nobody is late") {
   auto run = run_of(2);
   run.state = "failed";
   run.why = "failed: rank 1: out of memory\nand more";
-  run.steps = StepWindow{.slow_rank = 1, .slow_text = "19 % slower"};
+  run.steps = StepWindow{};
+  run.steps->slow = StepWindow::Slow{.rank = 1, .work = "input", .ratio = 1.19};
   const auto text = text_of(run);
   CHECK_THAT(text, Contains("failed: rank 1: out of memory\n"));
   CHECK_THAT(text, !Contains("19 % slower"));
 }
 
-TEST_CASE("a line of a rank is read if it is whole; what is missing is not known") {
-  const auto rank = rank_state_from(
-      R"({"rank":3,"host":"n2","time":"2026-11-24T20:17:01Z","step":812,"phase":"training","quiet_s":0.2,"waits_in":"all-reduce gradients",)"
-      R"("cpu_s":12.3,"cpus":2,"rss":123,"peak":234,"read":1,"written":2,"gpu":null,"ended":false}     )");
-  REQUIRE(rank);
-  CHECK(rank->host == "n2");
-  CHECK(rank->waits_in == "all-reduce gradients");
-  CHECK(rank->cpu_s == 12.3);
-  CHECK_FALSE(rank->gpu);
-  CHECK_FALSE(rank->gpu_memory);
-  CHECK_FALSE(rank_state_from(std::string(512, '\0')));
-  CHECK_FALSE(rank_state_from(R"({"rank":3,"host":"n2","time":"2026-11-24T)"));
-  CHECK_FALSE(rank_state_from(R"({"rank":3,"time":"yesterday"})"));
-  CHECK(rank_state_from(R"({"time":"2026-11-24T20:17:01Z","step":1e300,"rss":-5,"host":7})")->step == 0);
-}
-
 TEST_CASE("a window of steps tells the time of a step, and the slow rank with the reason") {
-  const auto window =
-      step_window_from(windows_line(R"(,"slow":{"rank":1,"work":"input","ratio":1.19,"why":"clock 1.2 GHz"})"));
-  REQUIRE(window);
-  CHECK(window->step_s == Approx(3.1e-3));
-  CHECK(window->slow_rank == 1U);
-  CHECK(window->slow_text == "19 % slower than the median in input: clock 1.2 GHz");
-  CHECK_FALSE(step_window_from(windows_line(""))->slow_rank);
-  CHECK_FALSE(step_window_from(windows_line(R"(,"slow":{"rank":-1})"))->slow_rank);
-  CHECK_FALSE(step_window_from(windows_line("").substr(0, 60)));
+  StepWindow window;
+  window.own_us = {1000, 3000};
+  window.waits_us = {2100, 100};
+  CHECK(seconds_of_step(window) == Approx(3.1e-3));
+  CHECK(seconds_of_step(StepWindow{}) == 0);
+  CHECK(words_of({.rank = 1, .work = "input", .ratio = 1.19, .why = "clock 1.2 GHz"}) ==
+        "19 % slower than the median in input: clock 1.2 GHz");
+  CHECK(words_of({.rank = 1, .work = "input", .ratio = NAN}) == "slower than the median in input");
 }
