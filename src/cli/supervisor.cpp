@@ -218,7 +218,8 @@ std::string Supervisor::write_down(const batch::StepEnd& end, batch::Ending endi
       rundir::close_attempt(spec_.run_dir, last->number, seen, end.exit_code, blamed);
     else if (!cause.empty() && !is_final(end.exit_code))
       rundir::note_cause(spec_.run_dir, last->number, cause);
-    if (has_end && !blamed.empty()) rundir::note_blamed_node(spec_.run_dir, last->number, blamed);
+    if (has_end && (!blamed.empty() || end.lines.out_of_memory()))
+      rundir::note_blamed_node(spec_.run_dir, last->number, blamed);
   } catch (const std::exception& error) {
     log::warning(fmt::format("how attempt {} ended could not be written down: {}", last->number, error.what()));
   }

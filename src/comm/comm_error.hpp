@@ -23,6 +23,12 @@ class CollectiveTimeout : public Error {
   double waited_s_;
 };
 
+/// A process that is waited for has ended. It was on the node of the rank that throws this.
+class RankGone : public Error {
+ public:
+  using Error::Error;
+};
+
 /// A backend is asked for that does not exist.
 class UnknownBackend : public UsageError {
  public:

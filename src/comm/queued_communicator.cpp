@@ -169,7 +169,7 @@ void QueuedCommunicator::run(Task& task) {
 
 void QueuedCommunicator::give_up(const std::string& what, const std::string& why) {
   note_broken(what, why);
-  throw Error(broken_);
+  throw RankGone(broken_);
 }
 
 void QueuedCommunicator::give_up_overdue(const std::string& what, const std::string& missing) {

@@ -167,7 +167,7 @@ void note_cause(const std::string& run_dir, int number, const std::string& cause
 
 void note_blamed_node(const std::string& run_dir, int number, const std::string& node) {
   auto record = read_record(run_dir, number);
-  if (!record || record->end.empty() || !record->blamed_node.empty()) return;
+  if (!record || record->end.empty() || record->blamed_node.empty() == node.empty()) return;
   record->blamed_node = node;
   io::replace_file(record_path(run_dir, number), to_text(*record));
 }

@@ -36,7 +36,7 @@ void close_attempt(const std::string& run_dir, int number, const std::string& wh
 /// Adds what an attempt could not know of its own end: "stopped by SIGTERM" becomes "stopped by SIGTERM (preemption)".
 void note_cause(const std::string& run_dir, int number, const std::string& cause);
 
-/// Adds the node at which an attempt has ended, if it has an end and does not know one.
+/// Adds the node at which an attempt has ended, if it has an end and does not know one; "" takes it away: none is to blame.
 void note_blamed_node(const std::string& run_dir, int number, const std::string& node);
 
 /// What a rank of an attempt writes when it crashes, and when it hangs, which it does into a folder of all ranks.

@@ -38,6 +38,7 @@ constexpr std::string_view share_storage =
 /// The first that applies counts.
 constexpr Row rows[] = {
     {is<comm::CollectiveTimeout>, collective_limit},
+    {is<comm::RankGone>, ""},  // that rank, or Slurm, says why it ended
     {is<comm::UnknownBackend>, "set scaling.backend to one of these"},
     {is<comm::BackendRefused>, "scaling.backend = auto takes the best that can"},
     {is<comm::BackendsDiffer>, "give all ranks the same scaling.backend (one that cannot read the config takes auto)"},

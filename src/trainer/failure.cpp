@@ -6,12 +6,15 @@
 #include <fmt/format.h>
 
 #include "checkpoint/format/listing.hpp"
+#include "comm/comm_error.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
+#include "core/node_name.hpp"
 #include "core/output_tail.hpp"
 #include "core/own_output.hpp"
 #include "core/stack_trace.hpp"
 #include "core/text.hpp"
+#include "device/device_error.hpp"
 #include "rundir/attempt_files.hpp"
 #include "rundir/run_directory.hpp"
 #include "rundir/run_record.hpp"
@@ -48,6 +51,15 @@ std::string details_of_exception(const std::string& message) {
   auto text = fmt::format("thrown as {}, at\n{}", watch::thrown_type(), describe(watch::thrown_at()));
   if (message.find('\n') != std::string::npos) text += "the message in full\n" + message + "\n";
   return text;
+}
+
+/// This one, if the exception that is being handled says that a process here has died, or that a GPU has come to a halt.
+std::string node_to_blame() try { throw; } catch (const comm::RankGone&) {
+  return node_name();
+} catch (const device::GpuStalled&) {
+  return node_name();
+} catch (...) {
+  return {};
 }
 
 /// This rank's, and rank 0's.
@@ -108,7 +120,7 @@ void fail_everywhere(const AttemptPlace& place, const Session& session, launch::
     if (leaves_nothing(place, session, error))
       rundir::discard_run_directory(place.files, place.attempt, place.there_before);
     else
-      write_down(place, {text, details, error.code(), session.step_count(), session.is_silent()});
+      write_down(place, {text, details, error.code(), session.step_count(), session.is_silent(), node_to_blame()});
   } catch (const std::exception& second) {
     log::error(std::string("and that could not be written down: ") + with_advice(second));
   }

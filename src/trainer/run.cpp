@@ -22,6 +22,7 @@
 #include "core/host.hpp"
 #include "core/log.hpp"
 #include "core/memory.hpp"
+#include "core/node_name.hpp"
 #include "core/output_plan.hpp"
 #include "core/own_output.hpp"
 #include "core/text.hpp"
@@ -96,7 +97,7 @@ void share_numbers(Start& start, Communicator& communicator) {
 }
 
 std::vector<std::string> node_names(const World& world, Communicator& communicator) {
-  const auto hosts = communicator.all_gather(Environment::of_process().text("SLURMD_NODENAME").value_or(host_name()));
+  const auto hosts = communicator.all_gather(node_name());
   std::vector<std::string> names;
   std::set<int> seen;
   for (std::size_t rank = 0; rank < hosts.size(); ++rank)

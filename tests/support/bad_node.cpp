@@ -16,10 +16,13 @@ constexpr int at_step = 3;  // of an attempt
 
 void pause_for(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
-/// The node of a key. The second node of "n2,n3" gets into trouble a few steps after the first.
+/// The first rank on the node of a key. The second node of "n2,n3" gets into trouble a few steps after the first.
 bool is_here(trainrt::Context& ctx, const std::string& key, int steps_here) {
   const auto* node = std::getenv("SLURMD_NODENAME");
-  if (node == nullptr || steps_here % at_step != 0 || steps_here == 0) return false;
+  const auto* local_rank = std::getenv("SLURM_LOCALID");
+  if (node == nullptr || local_rank == nullptr || std::string(local_rank) != "0" || steps_here % at_step != 0 ||
+      steps_here == 0)
+    return false;
   const auto place = ctx.config<std::string>(key, "").find(node);
   return place != std::string::npos && static_cast<int>(place) / 3 == steps_here / at_step - 1;
 }

@@ -8,6 +8,7 @@
 #include <trainrt/error.hpp>
 
 #include "comm/board.hpp"
+#include "comm/comm_error.hpp"
 #include "comm/queued_communicator.hpp"
 #include "support/ranks.hpp"
 
@@ -168,6 +169,7 @@ TEST_CASE("a rank that came and then ended is not missed") {
   LastMoment comes(true), never(false);
   CHECK_NOTHROW(WaitsFor(comes).barrier());
   CHECK_THROWS_WITH(WaitsFor(never).barrier("end"), Contains("barrier of 'end' on rank 0") && Contains("rank 1 is gone"));
+  CHECK_THROWS_AS(WaitsFor(never).barrier("end"), trainrt::comm::RankGone);
 }
 
 TEST_CASE("arguments that no backend could carry out are refused before anybody waits") {

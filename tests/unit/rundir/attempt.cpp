@@ -209,6 +209,8 @@ TEST_CASE("the node at which an attempt ended is on record, and what is known of
   close_attempt(run.path(), 2, "failed: rank 0 on n1 failed", 70);
   note_blamed_node(run.path(), 2, "n1");
   CHECK(blamed(2) == "n1");
+  note_blamed_node(run.path(), 1, "");
+  CHECK(blamed(1).empty());
   Meter meter(monotonic_seconds());
   Attempt attempt(run.path(), 2, {"n1"}, meter);
   attempt.end("stopped: rank 3 (n2) was slow", 75, 6, "n2");

@@ -29,6 +29,7 @@ std::shared_ptr<const Error> an(Fields... fields) {
 
 std::vector<Row> rows() {
   return {{an<comm::CollectiveTimeout>("all_reduce", 2, "rank 1"), {"failure.collective_timeout"}},
+          {an<comm::RankGone>(), {}},
           {an<comm::UnknownBackend>("gloo"), {"scaling.backend"}},
           {an<comm::BackendRefused>("nccl", "no GPU"), {"scaling.backend = auto"}},
           {an<comm::BackendsDiffer>(1), {"scaling.backend"}},

@@ -29,14 +29,15 @@ TEST_CASE("a rank that is too slow for long enough is found, with its node") {
 }
 
 TEST_CASE("a rank that is slow for a while, too little, or in turn with others, is not found") {
-  SlowNodeWatch watch(limits, hosts, "");
-  for (int round = 0; round < 10; ++round) {
-    watch.take_window(slow(3, 2), 300, 9);
-    SECTION("once fast enough") { watch.take_window(slow(3, 1.49), 300, 9); }
-    SECTION("once not slow at all") { watch.take_window({}, 300, 9); }
-    SECTION("once another") { watch.take_window(slow(1, 2), 300, 9); }
+  const std::optional<watch::SlowRank> others[] = {slow(3, 1.49), std::nullopt, slow(1, 2)};
+  for (const auto& between : others) {
+    SlowNodeWatch watch(limits, hosts, "");
+    for (int round = 0; round < 10; ++round) {
+      watch.take_window(slow(3, 2), 300, 9);
+      watch.take_window(between, 300, 9);
+    }
+    CHECK(watch.found() == nullptr);
   }
-  CHECK(watch.found() == nullptr);
 }
 
 TEST_CASE("without a limit, or without anybody who leaves nodes out, the run goes on") {
