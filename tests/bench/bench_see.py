@@ -1,14 +1,18 @@
 #!/usr/bin/python3
-"""What looking at a run costs: pages of trainrt report of a million steps and of 5,000 ranks, in bytes and until a browser has loaded them."""
+"""What looking at a run costs: pages of trainrt report of a million steps and of 5,000 ranks, in bytes and until a browser has loaded
+them; measuring the phases of a step of 1 ms; a report beside a program as a sink that hangs. And who is slow: whether a rank that
+takes a fifth of a step longer is named after 50 steps, and none in 1,000 windows of even ranks (threads that sleep; a window has the
+medians of its steps, which leave out what the machine interrupts)."""
 import json
 import random
+import re
 import sys
 import time
 from datetime import datetime, timedelta
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from bench import TRAINRT, Bench, median, need  # noqa: E402
+from bench import BUILD, MPIEXEC, TRAINRT, Bench, median, need, ratio, with_file  # noqa: E402
 from browser import PROGRAM, Browser  # noqa: E402
 
 START = datetime(2026, 11, 24)
@@ -88,10 +92,42 @@ def opened(name, path, profile):
     return {f"page_{name}_opens_s": opens, f"page_{name}_drawn_s": drawn}
 
 
+def number_in(output, name):
+    found = re.search(rf"{name}=([0-9.e+-]+)", output)
+    if not found:
+        sys.exit(f"see: no {name} in the output:\n{output[-2000:]}")
+    return float(found.group(1))
+
+
+def phases(bench):
+    probe = BUILD / "bench/phases_probe"
+    need(probe, "phases_probe")
+    figures = bench.interleaved(5, {"phases_cost_us": lambda: number_in(bench.run("cost", [probe, "cost", 5000])[1], "cost_us")})
+    bench.claim("phases_of_a_1_ms_step", median(figures["phases_cost_us"]) / 1000, "<=", 0.001)
+    runs, windows, folder = 160, 1000, bench.fresh("steps")
+    bench.claim("slow_ranks_named_right", number_in(bench.run("planted", [probe, "planted", runs, folder])[1], "right") / runs, ">=", 1)
+    bench.claim("ranks_named_in_1000_clean_windows", number_in(bench.run("clean", [probe, "clean", windows, folder])[1], "named"), "<=", 0)
+
+
+def report_microseconds(bench, sinks, program=""):
+    path = with_file(bench.work / "report.ini", f"[run]\nname = report\nstorage_path = {bench.fresh('runs')}\n"
+                     f"[train]\nlibrary = {BUILD / 'bench/report_loop.so'}\n[loop]\nreports = 2000\n[checkpoint]\nevery = off\n"
+                     f"[metrics]\nsinks = {sinks}\n{program}")
+    return number_in(bench.run(sinks, [MPIEXEC, "-n", 2, TRAINRT, "--config", path])[1], "report_median_us")
+
+
+def sinks(bench):
+    need(BUILD / "bench/report_loop.so", "report_loop.so")
+    hangs = "[sink.hangs]\nprogram = sleep 1000\nwait = 0.1\n"
+    figures = bench.interleaved(7, {"report_alone_us": lambda: report_microseconds(bench, "csv"),
+                                    "report_beside_a_sink_that_hangs_us": lambda: report_microseconds(bench, "csv, hangs", hangs)})
+    bench.claim("report_beside_a_sink_that_hangs", ratio(figures["report_beside_a_sink_that_hangs_us"], figures["report_alone_us"]), "<=", 1.1)
+
+
 def main():
     need(TRAINRT, "trainrt")
     bench = Bench("see", __doc__.strip())
-    parts = {"pages": pages}
+    parts = {"pages": pages, "phases": phases, "sinks": sinks}
     for name in sys.argv[2:] or parts:
         parts[name](bench)
     bench.finish()
