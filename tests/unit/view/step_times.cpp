@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "rundir/rank_signs.hpp"
 #include "support/scratch.hpp"
 #include "view/file_lines.hpp"
 #include "view/last_words.hpp"
@@ -71,7 +72,7 @@ TEST_CASE("lines that are torn or of another kind are none, and odd values are g
 TEST_CASE("ranks that have written nothing, or half a line, are left out") {
   const Scratch folder;
   std::filesystem::create_directories(folder.path() + "/logs");
-  std::ofstream file(folder.path() + "/" + rank_lines_name(2), std::ios::binary);
+  std::ofstream file(folder.path() + "/" + rundir::rank_signs_name(2), std::ios::binary);
   const auto put = [&](std::string line) {
     line.resize(511, ' ');
     file << line << '\n';
