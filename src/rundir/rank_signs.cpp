@@ -85,7 +85,8 @@ std::string rank_sign_line(const RankSign& sign) {
   cut_sign.waits_in = cut(sign.waits_in, most_waits_in);
   cut_sign.host = cut(sign.host, most_host);
   auto text = text_of(cut_sign);
-  for (auto* const field : {&cut_sign.cpu_list, &cut_sign.waits_in, &cut_sign.host, &cut_sign.phase})
+  for (auto* const field :
+       {&cut_sign.cpu_list, &cut_sign.waits_in, &cut_sign.host, &cut_sign.phase, &cut_sign.time, &cut_sign.energy_of})
     while (text.size() >= rank_sign_bytes && !field->empty()) {  // what JSON escapes takes more room than it has itself
       *field = field == &cut_sign.cpu_list ? "" : cut(*field, field->size() / 2);
       text = text_of(cut_sign);

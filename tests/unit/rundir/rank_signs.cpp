@@ -79,7 +79,7 @@ TEST_CASE("texts of any length and kind leave a line of 512 bytes that can be re
     std::string text;
     while (text.size() < 1000) text += unit;
     auto sign = a_sign(7);
-    sign.host = sign.waits_in = sign.phase = sign.cpu_list = text;
+    sign.host = sign.waits_in = sign.phase = sign.cpu_list = sign.time = sign.energy_of = text;
     sign.rss = sign.peak = sign.read = sign.written = INT64_MAX >> 2;
     const auto line = rundir::rank_sign_line(sign);
     CHECK(line.size() == rundir::rank_sign_bytes);
