@@ -7,7 +7,6 @@
 #include <memory>
 #include <new>
 #include <optional>
-#include <set>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -22,7 +21,6 @@
 #include "core/host.hpp"
 #include "core/log.hpp"
 #include "core/memory.hpp"
-#include "core/node_name.hpp"
 #include "core/output_plan.hpp"
 #include "core/own_output.hpp"
 #include "core/text.hpp"
@@ -94,15 +92,6 @@ void share_numbers(Start& start, Communicator& communicator) {
   start.run_id = communicator.broadcast_text(start.records ? start.records->run_id() : "", 0);
   if (!listed.empty())
     communicator.broadcast(Buffer{listed.data(), listed.size(), DType::i64}, 0, "checkpoints that are there");
-}
-
-std::vector<std::string> node_names(const World& world, Communicator& communicator) {
-  const auto hosts = communicator.all_gather(node_name());
-  std::vector<std::string> names;
-  std::set<int> seen;
-  for (std::size_t rank = 0; rank < hosts.size(); ++rank)
-    if (seen.insert(world.node_of_rank[rank]).second) names.push_back(hosts[rank]);
-  return names;
 }
 
 /// When this attempt began, by monotonic_seconds(): with the process, if it is the first in it.
@@ -221,7 +210,8 @@ RunOutcome run_attempt(const config::RunSpec& spec, const TrainCall& function, l
   const watch::CrashPlace crash_place(crash_files(place, communicator.rank()), start.attempt, communicator.rank(),
                                       session.life(), end_of_step_after_crash(launch));
   const auto hang_watch = watch_for_hangs(place, function, session, launch, hosts_of_ranks(launch.world(), start.nodes));
-  const SignWriter signs(place_of_signs(place, launch.world(), start.nodes, meter.started_s()), session.life());
+  std::optional<SignWriter> signs(std::in_place, place_of_signs(place, launch.world(), start.nodes, meter.started_s()),
+                                  session.life());
   start.start_watch.reset();
   try {
     call_train_function(place, function, session, launch, meter, start.pause_s);
@@ -229,11 +219,16 @@ RunOutcome run_attempt(const config::RunSpec& spec, const TrainCall& function, l
     session.close();
     place.callbacks.finish(spec.run_dir, conclude(session.ending(), spec.run_dir), communicator);
   } catch (const comm::AgreedError& error) {
+    signs.reset();
     if (place.files.is_fenced()) throw comm::AgreedError(fenced_text(start.attempt));
     if (records != nullptr) records->fail(error, session.step_count());
     place.callbacks.fail({.error = error.what(), .attempt = start.attempt, .step = session.step_count()});
     throw;
   }
+  // All ranks, before rank 0 removes the private directory: without that an attempt counts as fenced off, and writes
+  // nothing.
+  comm::agreed(
+      communicator, [&] { signs.reset(); }, with_advice);
   const auto ending = session.ending();
   const auto conclusion = conclude(ending, spec.run_dir);
   const auto end = [&] {

@@ -59,6 +59,7 @@ struct SignWriter::Shared {
         sign(first_sign(place)),
         usage(place.started_s, place.is_first_of_node),
         file(place.path),
+        is_fenced(place.is_fenced),
         begun_s(place.started_s) {}
 
   const watch::LifeSigns& life;
@@ -67,6 +68,7 @@ struct SignWriter::Shared {
   rundir::RankSign sign;  ///< the thread's
   RankUsage usage;
   io::PositionedLines file;
+  const std::function<bool()> is_fenced;
   const double begun_s;
   double moved_s = monotonic_seconds();  ///< when the last sign of progress was seen
   std::uint64_t signs = 0;
@@ -122,6 +124,7 @@ void SignWriter::Shared::work() {
 }
 
 void SignWriter::Shared::write() try {
+  if (is_fenced && is_fenced()) return;
   sign.time = utc_now();
   file.write(static_cast<std::uint64_t>(sign.rank) * rundir::rank_sign_bytes, rundir::rank_sign_line(sign));
 } catch (const io::StorageError& error) {

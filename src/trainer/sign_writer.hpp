@@ -11,8 +11,7 @@ namespace trainrt::trainer {
 /// Writes down what a rank is at and has used, from time to time and at the end of the attempt, in a thread of its own: its
 /// line of logs/ranks-attempt-000003.jsonl (rundir/rank_signs.hpp). Ranks do not ask each other. Storage that fails, is
 /// full or away is warned of once, by rank 0, and tried again; storage that does not answer holds the thread alone, which
-/// is then left behind. The file has the attempt's number: an older attempt that is fenced off writes into none of a newer
-/// one.
+/// is then left behind. An attempt that is fenced off writes no more.
 class SignWriter {
  public:
   struct Place {
@@ -21,7 +20,8 @@ class SignWriter {
     int rank = 0;
     int ranks = 1;
     bool is_first_of_node = false;
-    double started_s = 0;  ///< when the attempt began, by monotonic_seconds()
+    double started_s = 0;                  ///< when the attempt began, by monotonic_seconds()
+    std::function<bool()> is_fenced = {};  ///< asked by the thread before it writes; it may outlive the attempt
   };
   struct Times {
     double first_s = 1;

@@ -1,10 +1,12 @@
 #include "trainer/watches.hpp"
 
 #include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "core/node_name.hpp"
 #include "rundir/attempt_files.hpp"
 #include "watch/exit_guard.hpp"
 
@@ -22,6 +24,15 @@ watch::CrashFiles crash_files(const AttemptPlace& place, int rank) {
   return {.report = rundir::crash_report_path(place.spec.run_dir, place.attempt, rank),
           .error = place.spec.run_dir + "/error.txt",
           .error_aside = fmt::format("{}/error-rank-{:05}.txt", place.files.private_dir(), rank)};
+}
+
+std::vector<std::string> node_names(const World& world, Communicator& communicator) {
+  const auto hosts = communicator.all_gather(node_name());
+  std::vector<std::string> names;
+  std::set<int> seen;
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank)
+    if (seen.insert(world.node_of_rank[rank]).second) names.push_back(hosts[rank]);
+  return names;
 }
 
 std::vector<std::string> hosts_of_ranks(const World& world, const std::vector<std::string>& nodes) {
@@ -63,7 +74,8 @@ SignWriter::Place place_of_signs(const AttemptPlace& place, const World& world, 
           .rank = world.rank,
           .ranks = world.size,
           .is_first_of_node = world.local_rank == 0,
-          .started_s = started_s};
+          .started_s = started_s,
+          .is_fenced = [files = place.files] { return files.is_fenced(); }};
 }
 
 }  // namespace trainrt::trainer

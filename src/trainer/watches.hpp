@@ -20,6 +20,9 @@ std::function<void(int)> end_of_step_after_crash(launch::Launch& launch);
 /// Where a crash of this rank is written down.
 watch::CrashFiles crash_files(const AttemptPlace& place, int rank);
 
+/// The names of the nodes, in the order of their lowest ranks. Collective.
+std::vector<std::string> node_names(const World& world, Communicator& communicator);
+
 /// The host of each rank. `nodes`: their names, in the order of their lowest ranks.
 std::vector<std::string> hosts_of_ranks(const World& world, const std::vector<std::string>& nodes);
 
