@@ -27,7 +27,8 @@ std::string pid_scope() {
 
 unsigned long long process_start_time(int pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string stat((std::istreambuf_iterator<char>(file)), {});
+  std::string stat;
+  std::getline(file, stat, '\0');         // nothing if the process ends meanwhile: then the kernel fails the read
   const auto name_end = stat.rfind(')');  // the command's name may hold blanks and brackets
   if (name_end == std::string::npos) return 0;
   std::istringstream fields(stat.substr(name_end + 1));

@@ -21,9 +21,13 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_processes = 1000;
 
+/// Nothing, or what could be read, if the process ends meanwhile: then the kernel fails the read, which an iterator over
+/// the file would throw.
 std::string content_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
 }
 
 /// Nothing if the text is no number, or more.

@@ -27,23 +27,43 @@ int open_directory(int parent, const char* name) {
   return uninterrupted([&] { return ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC); });
 }
 
-std::vector<std::string> names_in(int fd, const std::string& path) {
+struct DirectoryEntry {
+  std::string name;
+  unsigned char type;  ///< DT_DIR, ..., or DT_UNKNOWN
+};
+
+/// Sorted by name.
+std::vector<DirectoryEntry> entries_in(int fd, const std::string& path) {
   Descriptor own(::dup(fd));
   std::unique_ptr<DIR, CloseDirectory> directory(own.get() < 0 ? nullptr : ::fdopendir(own.get()));
   if (directory == nullptr) fail("list", path, errno);
   own.release();
   ::rewinddir(directory.get());
-  std::vector<std::string> names;
+  std::vector<DirectoryEntry> entries;
   for (;;) {
     errno = 0;
     const dirent* entry = ::readdir(directory.get());
     if (entry == nullptr && errno != 0) fail("list", path, errno);
     if (entry == nullptr) break;
     const std::string name = entry->d_name;
-    if (name != "." && name != "..") names.push_back(name);
+    if (name != "." && name != "..") entries.push_back({name, entry->d_type});
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(entries, {}, &DirectoryEntry::name);
+  return entries;
+}
+
+std::vector<std::string> names_in(int fd, const std::string& path) {
+  std::vector<std::string> names;
+  for (auto& entry : entries_in(fd, path)) names.push_back(std::move(entry.name));
   return names;
+}
+
+/// Most file systems say it with the name; the others are asked.
+bool is_directory_in(int fd, const DirectoryEntry& entry, const std::string& path) {
+  if (entry.type != DT_UNKNOWN) return entry.type == DT_DIR;
+  struct stat info {};
+  if (::fstatat(fd, entry.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) fail("look at", path + "/" + entry.name, errno);
+  return S_ISDIR(info.st_mode);
 }
 
 void remove_below(int parent, const std::string& name, const std::string& path) {
@@ -57,10 +77,9 @@ void remove_below(int parent, const std::string& name, const std::string& path) 
 }
 
 void list_below(int fd, const std::string& path, const std::string& prefix, std::vector<std::string>& files) {
-  for (const auto& name : names_in(fd, path)) {
-    struct stat info {};
-    if (::fstatat(fd, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) fail("look at", path + "/" + name, errno);
-    if (!S_ISDIR(info.st_mode)) {
+  for (const auto& entry : entries_in(fd, path)) {
+    const auto& name = entry.name;
+    if (!is_directory_in(fd, entry, path)) {
       files.push_back(prefix + name);
       continue;
     }

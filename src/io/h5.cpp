@@ -3,6 +3,9 @@
 #include <cstdlib>
 #include <trainrt/error.hpp>
 
+#include "io/h5_watched_file.hpp"
+#include "io/storage.hpp"
+
 namespace trainrt::io {
 
 namespace {
@@ -53,7 +56,8 @@ void h5_fail(std::string_view what, std::source_location where) {
 
 H5Id h5_open(const std::string& path) {
   const auto lock = h5_lock();
-  H5Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "make file access properties");
+  auto access =
+      storage_url(path) ? h5_watched_access() : H5Id(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "make file access properties");
   // Files behind links and virtual datasets stay open between datasets.
   h5_check(H5Pset_elink_file_cache_size(access, 64), "set the link cache");
   return H5Id(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), H5Fclose, "open '" + path + "' as HDF5");

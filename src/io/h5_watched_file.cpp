@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "io/file.hpp"
+#include "io/object_pages.hpp"
 #include "io/uninterrupted.hpp"
 
 namespace trainrt::io {
@@ -23,15 +24,34 @@ struct WatchedFile {
   H5FD_t base{};
   Descriptor fd;
   struct stat info {};
+  std::unique_ptr<ObjectPages> object;  // in the place of `fd`
   haddr_t end_of_allocation = 0;
 
   explicit WatchedFile(int opened) : fd(opened) {}
 };
 
+/// What went wrong below HDF5, which is C, for its own message.
+void tell_h5(const std::exception& error) {
+  H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_IO, H5E_READERROR, "%s", error.what());
+}
+
+H5FD_t* open_object(const char* url) try {
+  auto file = std::make_unique<WatchedFile>(-1);
+  file->object = std::make_unique<ObjectPages>(url);
+  file->info.st_size = static_cast<off_t>(file->object->size());
+  static ino_t number = 0;  // each is another one
+  file->info.st_ino = ++number;
+  return &file.release()->base;
+} catch (const std::exception& error) {
+  tell_h5(error);
+  return nullptr;
+}
+
 const WatchedFile& watched(const H5FD_t* file) { return *reinterpret_cast<const WatchedFile*>(file); }
 
 H5FD_t* open_watched(const char* name, unsigned flags, hid_t, haddr_t) {
   if ((flags & (H5F_ACC_RDWR | H5F_ACC_TRUNC | H5F_ACC_CREAT)) != 0) return nullptr;
+  if (storage_url(name)) return open_object(name);
   auto file = std::make_unique<WatchedFile>(uninterrupted([&] { return ::open(name, O_RDONLY | O_CLOEXEC); }));
   if (file->fd.get() < 0 || ::fstat(file->fd.get(), &file->info) != 0) return nullptr;
   return &file.release()->base;
@@ -61,11 +81,20 @@ herr_t set_end_of_allocation(H5FD_t* file, H5FD_mem_t, haddr_t address) {
 
 haddr_t end_of_watched(const H5FD_t* file, H5FD_mem_t) { return static_cast<haddr_t>(watched(file).info.st_size); }
 
+herr_t read_object(ObjectPages& object, haddr_t address, std::size_t size, void* buffer) try {
+  object.read(address, {static_cast<std::byte*>(buffer), size});
+  return 0;
+} catch (const std::exception& error) {
+  tell_h5(error);
+  return -1;
+}
+
 herr_t read_watched(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t address, std::size_t size, void* buffer) {
   if (is_watched && type == H5FD_MEM_DRAW) {
     wanted_bytes = {address, size, wanted_bytes.reads + 1};
     return 0;
   }
+  if (watched(file).object) return read_object(*watched(file).object, address, size, buffer);
   for (std::size_t done = 0; done < size;) {
     const auto count = uninterrupted([&] {
       return ::pread(watched(file).fd.get(), static_cast<char*>(buffer) + done, std::min(size - done, bytes_per_call),

@@ -13,8 +13,8 @@ struct H5WantedBytes {
   int reads = 0;
 };
 
-/// File access properties with a driver of ours: it reads, and never writes. While an H5Watch lives, it leaves out reads of
-/// raw data and notes what was wanted instead.
+/// File access properties with a driver of ours: it reads files, and objects by their URLs (io/storage.hpp), and never
+/// writes. While an H5Watch lives, it leaves out reads of raw data and notes what was wanted instead.
 H5Id h5_watched_access();
 
 /// Hold h5_lock(). One at a time.

@@ -57,6 +57,8 @@ void retry_while(bool (*passes)(const std::exception&), const std::function<void
 
 void set_storage_timeout(double seconds) { timeout_s = seconds; }
 
+double storage_timeout() { return timeout_s; }
+
 void retried(const std::function<void()>& work) { retry_while(may_pass, work); }
 
 void retried_in(const std::string& directory, const std::function<void()>& work) {

@@ -9,6 +9,7 @@ namespace trainrt::io {
 /// How many seconds retried() waits for storage that is away; 0, as at first: not at all. For the whole process, set once
 /// when a run begins.
 void set_storage_timeout(double seconds);
+double storage_timeout();
 
 /// Does `work` again, with back-off, while it throws a StorageError of a kind that may pass (is_transient()). It says once
 /// that it waits, and once that the storage is back. This is the one layer that tries again: io's functions throw at

@@ -14,6 +14,7 @@
 #include "io/exclusive.hpp"
 #include "io/file.hpp"
 #include "tune/sweep_keys.hpp"
+#include "tune/sweep_mirror.hpp"
 
 namespace trainrt::tune {
 
@@ -21,7 +22,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view memory_name = "/sweep.json";
+const std::string memory_name = "sweep.json";
 
 /// "tune.space.lr was 'uniform(0, 1)' and is 'uniform(0, 2)'", for each key but those that may change.
 std::string differences(const Json& before, const std::map<std::string, std::string>& now) {
@@ -122,7 +123,7 @@ void Sweep::check_dimension(const SearchSpace::Dimension& dimension) const {
 }
 
 Sweep Sweep::opened(const std::string& directory) {
-  const auto path = directory + std::string(memory_name);
+  const auto path = directory + "/" + memory_name;
   if (!std::filesystem::exists(path)) throw UsageError(fmt::format("'{}' is no sweep: it has no sweep.json", directory));
   const auto json = Json::parse(io::read_file(path), nullptr, false);
   if (!json.is_object()) throw UsageError(fmt::format("'{}' is damaged: it is no JSON object", path));
@@ -144,21 +145,42 @@ std::string Sweep::begin(const std::string& trial_file) const {
   namespace fs = std::filesystem;
   if (fs::exists(directory_ + "/run.json"))
     throw UsageError(fmt::format("'{}' is the directory of a run: give the sweep another run.name", directory_));
+  const auto path = directory_ + "/" + memory_name;
+  if (!fs::exists(path)) require_own_mirror();
   fs::create_directories(journal());
   fs::create_directories(claims());
-  const auto path = directory_ + std::string(memory_name);
   const auto now = config_.texts();
   Json json = Json::object();
   for (const auto& [key, value] : now) json[key] = value;
   const bool is_new = io::create_exclusive(path, json.dump(2) + "\n");
   const auto changed = is_new ? std::string() : go_on(json);
   io::create_exclusive(config_file(), trial_file);  // whoever comes here has the same
+  put_config_into_mirror(config::make_run_spec(trial_config_), memory_name);
   return changed;
+}
+
+/// Trials go on from what a mirror has of them: those of this sweep, and not of another of its name.
+void Sweep::require_own_mirror() const {
+  const auto spec = config::make_run_spec(trial_config_);
+  const auto text = config_in_mirror(spec, memory_name);
+  if (text.empty()) return;
+  const auto refuse = [&](const std::string& why) {
+    throw UsageError(fmt::format(
+        "checkpoint.mirror = {} has a sweep '{}' already, {}: choose another run.name or mirror, or remove it there",
+        spec.checkpoint.mirror, spec.run.name, why));
+  };
+  auto before = Json::parse(text, nullptr, false);
+  if (!before.is_object()) refuse("whose sweep.json is damaged");
+  auto now = config_.texts();
+  before["run.storage_path"] = now["run.storage_path"];
+  if (const auto changed = differences(before, now); !changed.empty()) refuse("of another config: " + changed);
+  if (scheduler_ != "fifo")
+    refuse(fmt::format("and the journal of its decisions, which tune.scheduler = {} needs, is not there", scheduler_));
 }
 
 /// Of a sweep that was begun. Returns what has changed.
 std::string Sweep::go_on(const nlohmann::ordered_json& json) const {
-  const auto path = directory_ + std::string(memory_name);
+  const auto path = directory_ + "/" + memory_name;
   const auto before = Json::parse(io::read_file(path), nullptr, false);
   if (!before.is_object()) throw UsageError(fmt::format("'{}' is damaged: it is no JSON object", path));
   if (const auto changed = differences(before, config_.texts()); !changed.empty())
@@ -192,6 +214,9 @@ Options Sweep::own_config_of(std::uint64_t trial, const Params& params, const Cl
     own.set("run.resume_iteration", {"continue", ""});
   }
   if (!trial_config_.has("failure.max_failures")) own.set("failure.max_failures", {"0", ""});  // the sweep tries again
+  // Other sweeps have trials of the same names.
+  if (const auto mirror = trial_config_.text("checkpoint.mirror"); !mirror.empty())
+    own.set("checkpoint.mirror", {mirror + "/" + std::filesystem::path(directory_).filename().string(), ""});
   auto program = trial_config_.text("train.program");
   for (const auto& dimension : space_->dimensions()) {
     const auto value = params.find(dimension.key);

@@ -75,6 +75,7 @@ class Sweep {
   bool is_condition(const std::string& key) const;
   void check_dimension(const SearchSpace::Dimension& dimension) const;
   std::string go_on(const nlohmann::ordered_json& json) const;
+  void require_own_mirror() const;
 
   Options config_;        ///< all of it
   Options trial_config_;  ///< without [tune]

@@ -1,0 +1,139 @@
+#include "checkpoint/mirrored_run.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <map>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "checkpoint/format/manifest.hpp"
+#include "checkpoint/format/names.hpp"
+#include "io/file.hpp"
+#include "io/storage_retry.hpp"
+#include "io/uninterrupted.hpp"
+
+namespace trainrt::checkpoint {
+
+namespace {
+
+constexpr std::size_t brought_at_once = 32 << 20;
+constexpr std::uint64_t longest_record = 64 << 20;
+
+io::Descriptor opened(const std::string& path) {
+  const int file = io::open_retrying(path, O_RDONLY);
+  if (file < 0) io::fail("open", path, errno);
+  return io::Descriptor(file);
+}
+
+/// A name for what is open, whether it still has another or not.
+std::string path_of(const io::Descriptor& file) { return fmt::format("/proc/self/fd/{}", file.get()); }
+
+std::vector<std::string> names_in(const Manifest& manifest) {
+  std::vector<std::string> names;
+  for (const auto& shard : manifest.shards) names.push_back(shard.name);
+  for (const auto& file : manifest.files) names.push_back(file.name);
+  names.push_back(manifest_name);
+  return names;
+}
+
+}  // namespace
+
+MirroredRun::MirroredRun(std::shared_ptr<io::Storage> storage, std::string prefix)
+    : storage_(std::move(storage)), prefix_(std::move(prefix)) {}
+
+MirroredRun::Numbers MirroredRun::numbers() const {
+  std::map<std::int64_t, bool> found;
+  for (const auto& object : io::retried([&] { return storage_->list(prefix_ + "checkpoint_"); })) {
+    const auto name = object.name.substr(prefix_.size());
+    const auto slash = name.find('/');
+    const auto number = slash == std::string::npos ? std::nullopt : number_of(name.substr(0, slash));
+    if (number) found[*number] |= name.substr(slash + 1) == manifest_name;
+  }
+  Numbers numbers;
+  for (const auto& [number, is_complete] : found) (is_complete ? numbers.complete : numbers.begun).push_back(number);
+  return numbers;
+}
+
+HeldCheckpoint::HeldCheckpoint(const std::string& run_dir, std::int64_t number) : number_(number) {
+  const auto directory = run_dir + "/" + directory_name(number);
+  const auto manifest = io::retried([&] { return read_manifest(directory); });
+  for (const auto& name : names_in(manifest)) files_.push_back({name, opened(directory + "/" + name)});
+}
+
+std::string MirroredRun::manifest_of(std::int64_t number) const {
+  return text_of(directory_name(number) + "/" + manifest_name);
+}
+
+std::string HeldCheckpoint::manifest() const {
+  return io::retried([&] { return io::read_file(path_of(files_.back().file)); });
+}
+
+void MirroredRun::put(const HeldCheckpoint& checkpoint) {
+  const auto folder = prefix_ + directory_name(checkpoint.number()) + "/";
+  for (const auto& each : checkpoint.files_) io::retried([&] { storage_->put(path_of(each.file), folder + each.name); });
+}
+
+void MirroredRun::remove(std::int64_t number) {
+  const auto folder = prefix_ + directory_name(number) + "/";
+  io::retried([&] { storage_->remove(folder + manifest_name); });
+  for (const auto& object : io::retried([&] { return storage_->list(folder); }))
+    io::retried([&] { storage_->remove(object.name); });
+}
+
+void MirroredRun::bring_object(const io::StoredObject& object, const std::string& path) const {
+  io::make_directories(std::filesystem::path(path).parent_path().string());
+  io::remove_tree(path);
+  io::FileWriter writer(path);
+  std::vector<std::byte> block(std::min<std::uint64_t>(object.size, brought_at_once));
+  for (std::uint64_t done = 0; done < object.size; done += block.size()) {
+    block.resize(std::min<std::uint64_t>(object.size - done, brought_at_once));
+    const io::ObjectPart part{done, block};
+    io::retried([&] { storage_->read(object, {&part, 1}); });
+    writer.write(block);
+  }
+  writer.finish();
+}
+
+void MirroredRun::bring(std::int64_t number, const std::string& run_dir) const {
+  const auto directory = run_dir + "/" + directory_name(number);
+  if (!bring_file(directory_name(number) + "/" + manifest_name, run_dir))
+    throw Error(fmt::format("'{}' has no {} any more", url() + directory_name(number), manifest_name));
+  for (const auto& name : names_in(read_manifest(directory)))
+    if (name != manifest_name && !bring_file(directory_name(number) + "/" + name, run_dir))
+      throw Error(fmt::format("'{}{}' lacks {}", url(), directory_name(number), name));
+  io::sync_directory(directory);
+}
+
+void MirroredRun::put_file(const std::string& run_dir, const std::string& name) {
+  const auto file = opened(run_dir + "/" + name);
+  io::retried([&] { storage_->put(path_of(file), prefix_ + name); });
+}
+
+std::vector<std::string> MirroredRun::files_in(const std::string& folder) const {
+  std::vector<std::string> names;
+  for (const auto& object : io::retried([&] { return storage_->list(prefix_ + folder + "/"); }))
+    names.push_back(object.name.substr(prefix_.size() + folder.size() + 1));
+  return names;
+}
+
+bool MirroredRun::bring_file(const std::string& name, const std::string& run_dir) const {
+  const auto object = io::retried([&] { return storage_->look(prefix_ + name); });
+  if (object) bring_object(*object, run_dir + "/" + name);
+  return object.has_value();
+}
+
+std::string MirroredRun::text_of(const std::string& name) const {
+  const auto object = io::retried([&] { return storage_->look(prefix_ + name); });
+  if (!object) return "";
+  if (object->size > longest_record) throw Error(fmt::format("'{}{}' is longer than 64 MiB", url(), name));
+  std::string text(object->size, '\0');
+  const io::ObjectPart part{0, std::as_writable_bytes(std::span(text))};
+  io::retried([&] { storage_->read(*object, {&part, 1}); });
+  return text;
+}
+
+}  // namespace trainrt::checkpoint

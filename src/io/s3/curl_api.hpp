@@ -1,0 +1,30 @@
+#pragma once
+#include <curl/curl.h>
+
+namespace trainrt::io::s3 {
+
+/// What is used of libcurl. It is loaded when a store is first used, never linked: the program starts without it.
+struct CurlApi {
+  decltype(&::curl_global_init) global_init;
+  CURL* (*easy_init)();
+  CURLcode (*easy_setopt)(CURL*, CURLoption, ...);
+  CURLcode (*easy_getinfo)(CURL*, CURLINFO, ...);
+  void (*easy_reset)(CURL*);
+  void (*easy_cleanup)(CURL*);
+  const char* (*easy_strerror)(CURLcode);
+  CURLM* (*multi_init)();
+  CURLMcode (*multi_setopt)(CURLM*, CURLMoption, ...);
+  CURLMcode (*multi_add_handle)(CURLM*, CURL*);
+  CURLMcode (*multi_remove_handle)(CURLM*, CURL*);
+  CURLMcode (*multi_perform)(CURLM*, int*);
+  CURLMcode (*multi_poll)(CURLM*, curl_waitfd*, unsigned, int, int*);
+  CURLMsg* (*multi_info_read)(CURLM*, int*);
+  CURLMcode (*multi_cleanup)(CURLM*);
+  curl_slist* (*slist_append)(curl_slist*, const char*);
+  void (*slist_free_all)(curl_slist*);
+};
+
+/// Loads it once a process. Throws UsageError that names the package if it is not there, or too old.
+const CurlApi& curl();
+
+}  // namespace trainrt::io::s3

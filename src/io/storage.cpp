@@ -1,0 +1,55 @@
+#include "io/storage.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <mutex>
+
+#include <fmt/format.h>
+
+namespace trainrt::io {
+
+namespace {
+
+StorageSettings& own_settings() {
+  static StorageSettings settings;
+  return settings;
+}
+
+bool is_scheme(std::string_view text) {
+  return !text.empty() && std::isalpha(static_cast<unsigned char>(text.front())) != 0 &&
+         std::ranges::all_of(text, [](unsigned char letter) { return std::isalnum(letter) != 0 || letter == '+'; });
+}
+
+}  // namespace
+
+std::optional<StorageUrl> storage_url(std::string_view text) {
+  const auto colon = text.find("://");
+  if (colon == std::string_view::npos || !is_scheme(text.substr(0, colon))) return std::nullopt;
+  StorageUrl url{std::string(text.substr(0, colon)), {}, {}};
+  find_plugin(storage_table(), url.scheme, "storage");
+  const auto rest = text.substr(colon + 3);
+  const auto slash = std::min(rest.find('/'), rest.size());
+  url.place = rest.substr(0, slash);
+  url.name = rest.substr(std::min(slash + 1, rest.size()));
+  return url;
+}
+
+std::shared_ptr<Storage> open_storage(const StorageUrl& url) {
+  return find_plugin(storage_table(), url.scheme, "storage").open(url);
+}
+
+std::shared_ptr<const Storage> storage_for_reading(const StorageUrl& url) {
+  static std::mutex mutex;
+  static std::map<std::string, std::shared_ptr<const Storage>> open;
+  const std::lock_guard lock(mutex);
+  auto& storage = open[fmt::format("{}://{}", url.scheme, url.place)];
+  if (!storage) storage = open_storage(url);
+  return storage;
+}
+
+void set_storage_settings(StorageSettings settings) { own_settings() = std::move(settings); }
+
+const StorageSettings& storage_settings() { return own_settings(); }
+
+}  // namespace trainrt::io

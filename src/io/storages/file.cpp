@@ -1,0 +1,127 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "io/file.hpp"
+#include "io/storage.hpp"
+#include "io/storage_error.hpp"
+#include "io/uninterrupted.hpp"
+
+namespace trainrt::io {
+
+namespace {
+
+/// Objects are files; a name is a path without its first slash.
+class FileStorage final : public Storage {
+ public:
+  std::vector<StoredObject> list(const std::string& prefix) const override {
+    const auto path = path_of(prefix);
+    const auto folder = path.substr(0, path.rfind('/') + 1);
+    std::vector<StoredObject> found;
+    struct stat info {};
+    if (::stat(folder.c_str(), &info) != 0 && errno == ENOENT) return found;
+    for (const auto& relative : list_files_below(folder))
+      if (const auto whole = folder + relative; whole.starts_with(path))
+        if (auto object = look(whole.substr(1))) found.push_back(std::move(*object));
+    return found;
+  }
+
+  std::optional<StoredObject> look(const std::string& name) const override {
+    struct stat info {};
+    if (::stat(path_of(name).c_str(), &info) != 0) {
+      if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+      fail("look at", path_of(name), errno);
+    }
+    if (!S_ISREG(info.st_mode)) return std::nullopt;
+    const auto mtime_ns = std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
+    return StoredObject{name, static_cast<std::uint64_t>(info.st_size), fmt::format("{}-{}", info.st_size, mtime_ns),
+                        mtime_ns};
+  }
+
+  void read(const StoredObject& object, std::span<const ObjectPart> parts) const override {
+    const auto path = path_of(object.name);
+    const Descriptor file(open_retrying(path, O_RDONLY));
+    if (file.get() < 0) fail("open", path, errno);
+    const auto now = look(object.name);
+    if (!now || now->etag != object.etag) throw Error(fmt::format("'{}' was changed while it is used", path));
+    for (const auto& part : parts) read_part(file.get(), path, part);
+  }
+
+  StoredObject put(const std::string& file, const std::string& name) override {
+    const auto path = path_of(name), folder = std::filesystem::path(path).parent_path().string();
+    make_directories(folder);
+    const auto aside = fmt::format("{}.{}.part", path, ::getpid());
+    remove_tree(aside);
+    copy(file, aside);
+    if (::rename(aside.c_str(), path.c_str()) != 0) fail("rename", aside, errno);
+    sync_directory(folder);
+    auto object = look(name);
+    if (!object) throw StorageError(fmt::format("'{}' is not there after it was written", path), EIO, path);
+    return *object;
+  }
+
+  void remove(const std::string& name) override {
+    const auto path = path_of(name);
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT && errno != ENOTDIR) fail("remove", path, errno);
+    ::rmdir(
+        std::filesystem::path(path).parent_path().c_str());  // if it was the last one there: a store has no empty folders
+  }
+
+  std::string url_of(const std::string& name) const override { return "file://" + path_of(name); }
+  void interrupt() override { interrupted_ = true; }
+
+ private:
+  static std::string path_of(const std::string& name) { return "/" + name; }
+
+  static void read_part(int file, const std::string& path, const ObjectPart& part) {
+    for (std::size_t done = 0; done < part.into.size();) {
+      const auto count = uninterrupted([&] {
+        return ::pread(file, part.into.data() + done, std::min(part.into.size() - done, bytes_per_call),
+                       static_cast<off_t>(part.offset + done));
+      });
+      if (count < 0) fail("read", path, errno);
+      if (count == 0)
+        throw Error(fmt::format("'{}' ends at byte {}, and more of it was to be read", path, part.offset + done));
+      done += static_cast<std::size_t>(count);
+    }
+  }
+
+  void copy(const std::string& from, const std::string& to) const {
+    FileReader reader(from);
+    FileWriter writer(to);
+    std::vector<std::byte> block(4 << 20);
+    while (const auto count = reader.read(block)) {
+      if (interrupted_) throw Error("the copy was interrupted");
+      writer.write({block.data(), count});
+    }
+    writer.finish();
+  }
+
+  std::atomic<bool> interrupted_ = false;
+};
+
+std::shared_ptr<Storage> open_file_storage(const StorageUrl& url) {
+  if (!url.place.empty())
+    throw UsageError(fmt::format("file://{}/{} names a host; a file of this one is file:///{}/{}", url.place, url.name,
+                                 url.place, url.name));
+  return std::make_shared<FileStorage>();
+}
+
+}  // namespace
+
+namespace plugins {
+
+extern const StorageKind file{
+    .name = "file", .help = "file:///PATH: a folder that all nodes see, as any other path", .open = open_file_storage};
+
+}  // namespace plugins
+
+}  // namespace trainrt::io

@@ -1,0 +1,17 @@
+#include "io/s3/open.hpp"
+#include "io/storage.hpp"
+
+namespace trainrt::io::plugins {
+
+/// Google's store speaks as S3 does to those with an HMAC key.
+extern const StorageKind gs{.name = "gs",
+                            .help = "gs://BUCKET/KEY: Google Cloud Storage, with an HMAC key as the AWS_ variables",
+                            .open = [](const StorageUrl& url) {
+                              const auto& settings = storage_settings();
+                              const auto& own = settings.gs_endpoint;
+                              return s3::open_bucket(url, {.endpoint = own.empty() ? "https://storage.googleapis.com" : own,
+                                                           .region = "auto",
+                                                           .profile = settings.s3_profile});
+                            }};
+
+}  // namespace trainrt::io::plugins

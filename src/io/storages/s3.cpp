@@ -1,0 +1,18 @@
+#include "io/s3/open.hpp"
+#include "io/storage.hpp"
+
+namespace trainrt::io::plugins {
+
+extern const StorageKind s3{.name = "s3",
+                            .help = "s3://BUCKET/KEY: Amazon S3, and stores that speak as it does (AWS_ENDPOINT_URL)",
+                            .open = [](const StorageUrl& url) {
+                              const auto& settings = storage_settings();
+                              return s3::open_bucket(url,
+                                                     {.endpoint = settings.s3_endpoint,
+                                                      .endpoint_variables = {"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"},
+                                                      .region = settings.s3_region,
+                                                      .profile = settings.s3_profile,
+                                                      .anonymous = settings.s3_anonymous});
+                            }};
+
+}  // namespace trainrt::io::plugins

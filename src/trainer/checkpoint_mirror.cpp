@@ -1,0 +1,209 @@
+#include "trainer/checkpoint_mirror.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "checkpoint/format/listing.hpp"
+#include "checkpoint/format/names.hpp"
+#include "core/log.hpp"
+#include "io/file.hpp"
+#include "io/storage_error.hpp"
+#include "rundir/attempt_files.hpp"
+#include "rundir/run_record.hpp"
+
+namespace trainrt::trainer {
+
+namespace {
+
+constexpr double stop_waits_s = 5;
+
+bool contains(const std::vector<std::int64_t>& numbers, std::int64_t number) {
+  return std::ranges::find(numbers, number) != numbers.end();
+}
+
+}  // namespace
+
+checkpoint::MirroredRun mirror_of(const config::RunSpec& spec) {
+  const auto& text = spec.checkpoint.mirror;
+  auto url = io::storage_url(text);
+  if (!url) url = io::StorageUrl{"file", "", std::filesystem::absolute(text).lexically_normal().string().substr(1)};
+  auto prefix = url->name;
+  while (prefix.ends_with('/')) prefix.pop_back();
+  if (!prefix.empty()) prefix += '/';
+  return {io::open_storage(*url), prefix + spec.run.name + "/"};
+}
+
+CheckpointMirror::CheckpointMirror(const config::RunSpec& spec)
+    : run_dir_(spec.run_dir), wait_s_(spec.checkpoint.mirror_wait_s), mirror_(mirror_of(spec)) {
+  status_.url = mirror_.url();
+  const auto here = checkpoint::numbers_in(run_dir_);
+  known_ = {here.begin(), here.end()};
+  if (!here.empty()) queued_ = begun_from_ = here.back();
+  thread_ = std::thread([this] { work(); });
+}
+
+CheckpointMirror::~CheckpointMirror() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+    queued_.reset();
+  }
+  mirror_.interrupt();
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void CheckpointMirror::offer(std::int64_t number) {
+  const std::lock_guard lock(mutex_);
+  if (queued_) ++status_.skipped;
+  queued_ = last_offered_ = number;
+  changed_.notify_all();
+}
+
+void CheckpointMirror::finish(bool has_ended) {
+  const double limit_s = has_ended ? wait_s_ : std::min(wait_s_, stop_waits_s);
+  {
+    std::unique_lock lock(mutex_);
+    if (queued_ || copying_)
+      log::info(fmt::format("waits for the copy of {} at {}", checkpoint::directory_name(queued_ ? *queued_ : *copying_),
+                            status_.url));
+    const auto is_done =
+        changed_.wait_for(lock, std::chrono::duration<double>(limit_s), [&] { return !queued_ && !copying_; });
+    if (!is_done)
+      log::warning(fmt::format("{} is not at {} after {:.0f} s, and is given up there; it is in {}",
+                               checkpoint::directory_name(queued_ ? *queued_ : *copying_), status_.url, limit_s, run_dir_));
+    ends_ = true;
+    queued_.reset();
+    if (!is_done) mirror_.interrupt();
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+  if (status_.failed > 0) log::warning(fmt::format("mirror: {}", rundir::in_words(status_)));
+  if (status_.newest >= 0 && status_.newest >= last_offered_) try {
+      put_records();
+      prune(status_.newest);  // retention here may have followed the last copy
+    } catch (const std::exception& error) {
+      log::warning(fmt::format("the copy of the run at {} is not as the run is now: {}", status_.url, error.what()));
+    }
+}
+
+void CheckpointMirror::work() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [&] { return queued_ || ends_; });
+    if (!queued_) return;
+    copying_ = std::exchange(queued_, std::nullopt);
+    const auto number = *copying_;
+    lock.unlock();
+    try {
+      copy(number);
+    } catch (const std::exception& error) {
+      note_failure(fmt::format("{}: {}", checkpoint::directory_name(number), error.what()));
+    }
+    write_status();
+    lock.lock();
+    copying_.reset();
+    changed_.notify_all();
+  }
+}
+
+void CheckpointMirror::copy(std::int64_t number) {
+  known_.insert(number);
+  const auto held = held_checkpoint(number);  // first: retention may delete it any time
+  if (!held) return;
+  if (!is_of_this_run()) throw Error("there is another run of that name: choose another folder, or remove what is there");
+  const bool is_there = mirror_.manifest_of(number) == held->manifest();
+  if (!is_there) {
+    put_records();
+    mirror_.remove(number);  // another one of that number: the run went on from an earlier one than it
+    mirror_.put(*held);
+  }
+  same_.insert(number);
+  {
+    const std::lock_guard lock(mutex_);
+    status_.newest = number;
+    if (!is_there) ++status_.copied;
+  }
+  prune(number);
+}
+
+/// Nothing, and counted, if it was deleted before its turn came.
+std::optional<checkpoint::HeldCheckpoint> CheckpointMirror::held_checkpoint(std::int64_t number) try {
+  return checkpoint::HeldCheckpoint(run_dir_, number);
+} catch (const Error&) {
+  if (io::exists(run_dir_ + "/" + checkpoint::directory_name(number))) throw;
+  const std::lock_guard lock(mutex_);
+  ++status_.skipped;
+  return std::nullopt;
+}
+
+bool CheckpointMirror::is_of_this_run() {
+  const auto there = mirror_.text_of("run.json");
+  if (there.empty()) return true;
+  return rundir::run_record_from(there, mirror_.url() + "run.json").run_id == rundir::read_seen_run_record(run_dir_).run_id;
+}
+
+/// Before the manifest of a checkpoint: so a copy that has one has the reports up to it.
+void CheckpointMirror::put_records() {
+  for (const auto* name : {"run.json", "params.json", "result.json"})
+    if (io::exists(run_dir_ + "/" + name)) mirror_.put_file(run_dir_, name);
+  for (const int number : rundir::numbers_of_attempts(run_dir_))
+    mirror_.put_file(run_dir_, fmt::format("attempts/{}.json", rundir::attempt_name(number)));
+}
+
+/// What is there as it is here stays so. Retention may delete what is here any time: that is another's concern.
+bool CheckpointMirror::is_same(std::int64_t number) try {
+  if (same_.contains(number)) return true;
+  const auto here = io::read_file(run_dir_ + "/" + checkpoint::directory_name(number) + "/" + checkpoint::manifest_name);
+  if (mirror_.manifest_of(number) != here) return false;
+  same_.insert(number);
+  return true;
+} catch (const io::StorageError&) {
+  if (io::exists(run_dir_ + "/" + checkpoint::directory_name(number))) throw;
+  return true;
+}
+
+/// In this attempt: so what it has begun from was the newest, whatever an old listing may lack.
+bool CheckpointMirror::has_committed() {
+  const std::lock_guard lock(mutex_);
+  return last_offered_ >= 0;
+}
+
+/// Those that were here and are not any more, those that were never finished, and those that the run has left behind, as
+/// this attempt went on from an earlier one, whether their numbers are used again or not. None if the directory shows
+/// nothing at all.
+void CheckpointMirror::prune(std::int64_t newest) {
+  const auto there = mirror_.numbers();  // first: what another attempt copies after it is not taken for left behind
+  const auto here = checkpoint::numbers_in(run_dir_);
+  if (here.empty()) return;
+  known_.insert(here.begin(), here.end());
+  const bool goes_on = has_committed();
+  for (const auto number : there.complete) {
+    const bool is_gone = known_.contains(number) ? number < newest : number > begun_from_ && goes_on;
+    if (contains(here, number) ? !is_same(number) : is_gone) mirror_.remove(number);
+  }
+  for (const auto number : there.begun)
+    if (number < newest) mirror_.remove(number);
+}
+
+void CheckpointMirror::note_failure(const std::string& why) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (ends_) return;  // it was given up, which finish() says
+    ++status_.failed;
+    status_.error = why;
+  }
+  log::warning(fmt::format("not copied to {}: {}; training goes on", status_.url, why));
+}
+
+void CheckpointMirror::write_status() try {
+  const std::lock_guard lock(mutex_);
+  rundir::write_mirror_status(run_dir_, status_);
+} catch (const std::exception&) {  // it can be missed
+}
+
+}  // namespace trainrt::trainer

@@ -1,0 +1,64 @@
+#pragma once
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "checkpoint/mirrored_run.hpp"
+#include "config/run_spec.hpp"
+#include "rundir/mirror_status.hpp"
+
+namespace trainrt::trainer {
+
+/// Where the run's copy is: checkpoint.mirror with the run's name. A text that is no URL is a folder. UsageError if it
+/// cannot be had.
+checkpoint::MirroredRun mirror_of(const config::RunSpec& spec);
+
+/// Copies committed checkpoints of a run to checkpoint.mirror, one after the other, in a thread of its own, with the run's
+/// records beside them: training never waits. A checkpoint that is not begun when the next one comes is skipped. One that
+/// cannot be copied is warned of and counted. What was deleted here is deleted there, once a newer one is complete there.
+/// One rank has it.
+class CheckpointMirror {
+ public:
+  /// The newest that is in the run directory is copied first, if it is not there yet.
+  explicit CheckpointMirror(const config::RunSpec& spec);
+  /// Ends a copy that is under way.
+  ~CheckpointMirror();
+  CheckpointMirror(const CheckpointMirror&) = delete;
+
+  /// A checkpoint was committed. Never waits.
+  void offer(std::int64_t number);
+  /// Waits for what was offered, so many seconds at most; warns if that is not enough. Then the run's records as they are
+  /// now.
+  void finish(bool has_ended);
+
+ private:
+  void work();
+  void copy(std::int64_t number);
+  std::optional<checkpoint::HeldCheckpoint> held_checkpoint(std::int64_t number);
+  bool is_of_this_run();
+  void put_records();
+  bool is_same(std::int64_t number);
+  bool has_committed();
+  void prune(std::int64_t newest);
+  void note_failure(const std::string& why);
+  void write_status();
+
+  std::string run_dir_;
+  double wait_s_;
+  checkpoint::MirroredRun mirror_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<std::int64_t> queued_, copying_;
+  bool ends_ = false;
+  rundir::MirrorStatus status_;
+  std::set<std::int64_t> known_;  // that were here: of the thread alone
+  std::set<std::int64_t> same_;   // that are there as they are here: of the thread alone
+  std::int64_t begun_from_ = -1, last_offered_ = -1;
+  std::thread thread_;  // last: it uses the rest
+};
+
+}  // namespace trainrt::trainer

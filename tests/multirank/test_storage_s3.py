@@ -1,0 +1,613 @@
+#!/usr/bin/python3
+"""Datasets and mirrored checkpoints in an object store that speaks as S3 does: the same bytes as from files, whatever the store does on the
+way, and errors that say what it said."""
+import gzip
+import shutil
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from trouble import *  # noqa: E402,F403
+from sweeps import *  # noqa: E402,F403
+from object_store import SECRET, Store  # noqa: E402
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+try:
+    import h5py
+except ImportError:
+    h5py = None
+
+_stores = []
+
+
+def store(**options):
+    _stores.append(Store(**options))
+    return _stores[-1]
+
+
+def upload(own, folder, bucket="data", prefix=""):
+    own.buckets.setdefault(bucket, {})
+    for path in sorted(Path(folder).rglob("*")):
+        if path.is_file():
+            own.put(bucket, prefix + str(path.relative_to(folder)), path.read_bytes())
+
+
+def read_config(section, **sections):
+    folder = scratch()
+    return write_config(folder / "run.ini", {
+        "run": {"name": "run", "storage_path": folder / "runs"}, "train": {"library": module_of("reads")}, "loop": {"batch_size": 8, "out": "."},
+        "data.read": {"shuffle": True, **section}, **sections})
+
+
+def read_by(ranks, section, env, *words, code=FINISHED, **sections):
+    """The job, and what the ranks were given: {file: bytes}."""
+    out = scratch("out")
+    job = run_ranks(ranks, read_config(section, **sections), f"--loop.out={out}", *words, env=env)
+    check_exit(job, code)
+    check(SECRET not in job.out + job.err, "a secret is shown", job)
+    return job, {path.name: path.read_bytes() for path in out.iterdir()}
+
+
+# ---- datasets ------------------------------------------------------------------------------------------------------------
+
+
+def csv_files(folder):
+    for part in range(3):
+        (folder / f"part {part}+ü.csv").write_text("a,b,name\n" + "".join(f"{part * 50 + row},{row / 7},n{row}\n" for row in range(50)))
+    return {"format": "csv"}, "*.csv"
+
+
+def jsonl_files(folder):
+    (folder / "a.jsonl").write_text("".join(json.dumps({"x": [row, 1.5 * row], "t": "é" * (row % 5)}) + "\n" for row in range(90)))
+    return {"format": "jsonl"}, "a.jsonl"
+
+
+def npy_files(folder):
+    numpy.save(folder / "a.npy", numpy.arange(3000, dtype="f4").reshape(100, 30))
+    numpy.save(folder / "b.npy", numpy.arange(3000, 4500, dtype="f4").reshape(50, 30))
+    return {"format": "npy"}, ""
+
+
+def npz_files(folder):
+    numpy.savez(folder / "a.npz", x=numpy.arange(600, dtype="i4").reshape(60, 10), y=numpy.arange(60))
+    numpy.savez_compressed(folder / "b.npz", x=numpy.arange(600, 1200, dtype="i4").reshape(60, 10), y=numpy.arange(60, 120))
+    return {"format": "npz"}, "?.npz"
+
+
+def text_files(folder):
+    (folder / "a.txt").write_text("".join(f"line {row}\n" for row in range(70)))
+    return {"format": "text"}, "[a-c].txt"
+
+
+def token_files(folder):
+    numpy.arange(4000, dtype="u2").tofile(folder / "t.bin")
+    return {"format": "tokens", "length": 16}, "t.bin"
+
+
+def idx_files(folder):
+    plain = struct_header(40) + bytes(range(160))
+    (folder / "x-idx2-ubyte").write_bytes(plain)
+    (folder / "y-idx2-ubyte.gz").write_bytes(gzip.compress(plain))
+    return {"format": "idx"}, ""
+
+
+def struct_header(rows):
+    return bytes([0, 0, 8, 2]) + rows.to_bytes(4, "big") + (4).to_bytes(4, "big")
+
+
+def hdf5_files(folder):
+    if h5py is None:
+        skip("h5py is not there (package python3-h5py)")
+    with h5py.File(folder / "a.h5", "w") as file:
+        file["x"] = numpy.arange(900, dtype="f4").reshape(90, 10)
+        file.create_dataset("y", data=numpy.arange(90), chunks=(7,), compression="gzip")
+        file.create_dataset("z", data=numpy.arange(180).reshape(90, 2), chunks=(9, 2), scaleoffset=0)  # a filter that only HDF5 knows
+    return {"format": "hdf5"}, "a.h5"
+
+
+def are_read_as_files_are(write, **keys):
+    if numpy is None:
+        skip("NumPy is not there (package python3-numpy)")
+    own = store(page=2, token="a/token+=")
+    folder = scratch(write.__name__)
+    section, pattern = write(folder)
+    upload(own, folder, prefix="deep/er/")
+    _, here = read_by(2, {**section, **keys, "source": f"{folder}/{pattern}"}, {})
+    _, there = read_by(2, {**section, **keys, "source": f"s3://data/deep/er/{pattern}"}, own.environment())
+    check(here.keys() == there.keys() and len(here) > 3, f"other files: {sorted(here)} and {sorted(there)}")
+    wrong = [name for name in here if here[name] != there[name]]
+    check(not wrong, f"other bytes in {wrong}")
+
+
+for each in (csv_files, jsonl_files, npy_files, npz_files, text_files, token_files, idx_files, hdf5_files):
+    add_test(f"{each.__name__}_of_a_bucket_are_read_as_files_are", are_read_as_files_are, each)
+add_test("csv_files_of_a_bucket_that_are_not_kept_in_memory_are_read_as_files_are", lambda: are_read_as_files_are(csv_files, memory="1 B"))
+
+
+def small_table(own, rows=400):
+    own.put("data", "table.csv", b"a,b\n" + b"".join(b"%d,%d\n" % (row, row * row) for row in range(rows)))
+    return {"format": "csv", "source": "s3://data/table.csv", "memory": "1 B"}
+
+
+@test
+def words_of_a_source_mean_in_a_bucket_what_they_mean_in_a_folder():
+    own = store(page=3)
+    for name in ("a.csv", "b.csv", "sub/c.csv", "sub/_d.csv", ".hidden/e.csv", "sub/"):
+        own.put("data", "t/" + name, b"a\n1\n2\n" if not name.endswith("/") else b"")
+    own.put("data", "list.txt", b"# two\ns3://data/t/a.csv\ns3://data/t/sub/*.csv\n")
+    for source, samples in (("s3://data/t", 6), ("s3://data/t/", 6), ("s3://data/t/*.csv", 4), ("s3://data/t/sub/*.csv", 4), ("s3://data/t/[bc].csv", 2),
+                            ("s3://data/t/a.csv, s3://data/t/b.csv", 4), ("@s3://data/list.txt", 6), ("s3://data/t/a.csv", 2)):
+        config = read_config({"format": "csv", "source": source})
+        job = run([TRAINRT, "check", "--config", config], env=own.environment())
+        check_exit(job, FINISHED)
+        check(f"ok, {samples} samples" in job.out, f"{source}: {samples} samples", job)
+    for source, words in (("s3://data/none.csv", "no object is there"), ("s3://data/t/*.json", "none fits"), ("s3://other/x.csv", "is not there|no object|NoSuchBucket"),
+                          ("ftp://data/x.csv", "no such storage"), ("s3://da ta/x", "no name of a bucket")):
+        job = run([TRAINRT, "check", "--config", read_config({"format": "csv", "source": source})], env=own.environment())
+        check(job.code in (USAGE, FAILED) and re.search(words, job.err), f"{source}: an error with {words!r}", job)
+    for source, words in (("s3://data/t", "format = tar"), ("s3://data/x.db", "reads files only")):
+        own.put("data", "x.db", b"SQLite format 3\0")
+        section = {"format": "images"} if source.endswith("t") else {"format": "sqlite", "table": "t"}
+        job = run([TRAINRT, "check", "--config", read_config({**section, "source": source})], env=own.environment())
+        check(job.code == USAGE and words in job.err, f"{source}: no message that says what serves", job)
+
+
+@test
+def what_goes_wrong_once_is_asked_for_again():
+    own = store()
+    section = small_table(own)
+    _, expected = read_by(1, section, own.environment())
+    for word in ("503", "429", "500", "reset", "cut", "short"):
+        own.fail(word, times=3)
+        _, found = read_by(1, section, own.environment())
+        check(found == expected, f"other values after {word}")
+    own.fail("503", times=12)  # more than the client takes without a word
+    job, found = read_by(1, section, own.environment())
+    check(found == expected, "other values after an overload", job)
+
+
+@test
+def a_transfer_that_stalls_is_given_up_and_asked_for_again():
+    own = store()
+    section = small_table(own)
+    own.fail("stall", times=2)
+    begun = time.monotonic()
+    job, _ = read_by(1, section, own.environment(), "--failure.storage_timeout=8")
+    check(time.monotonic() - begun < 25, "it waited for the store to go on", job)
+
+
+@test
+def a_store_that_stays_away_is_an_error_that_says_what_it_said():
+    own = store()
+    section = small_table(own)
+    own.fail("503", times=10**6)
+    job, _ = read_by(1, section, own.environment(), "--failure.storage_timeout=1", code=FAILED)
+    for words in ("s3://data/table.csv", "HTTP 503", own.url):
+        check(words in job.err, f"the error lacks {words!r}", job)
+    own.faults.clear()
+    own.fail("503", times=10**6, method="HEAD")
+    job = run([TRAINRT, "check", "--config", read_config({**section, "source": "s3://data/*.csv"})], env=own.environment())
+    check_exit(job, FINISHED)
+
+
+@test
+def an_object_that_was_changed_since_it_was_listed_is_an_error():
+    own = store()
+    section = small_table(own)
+
+    def change(handler, method, key):
+        if method == "GET" and own.count("GET", "table.csv") == 3:
+            own.put("data", "table.csv", own.buckets["data"]["table.csv"].replace(b"9", b"8"))
+    own.faults.append(change)
+    job, _ = read_by(1, section, own.environment(), code=FAILED)
+    check("'s3://data/table.csv' was changed while it is used" in job.err, "it is said that it was changed", job)
+    own.faults.clear()
+    own.fail("etag", times=10**6)  # a store that takes no notice of If-Match
+    job, _ = read_by(1, section, own.environment(), code=FAILED)
+    check("was changed while it is used" in job.err, "it is said that it was changed", job)
+    own.faults.clear()
+    own.fail("whole", times=10**6)
+    job, _ = read_by(1, section, own.environment(), "--failure.storage_timeout=1", code=FAILED)
+    check("the whole object" in job.err, "it is said that the store knows no ranges", job)
+
+
+@test
+def who_may_not_is_told_so_and_no_secret_is_shown_or_kept():
+    own = store()
+    section = small_table(own)
+    config = read_config(section)
+    env = own.environment()
+    for change, words in (({"AWS_SECRET_ACCESS_KEY": "n0tTheSecret"}, ["HTTP 403", "check them"]), ({"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}, ["HTTP 403", "no credentials"]),
+                          ({"AWS_REGION": "eu-west-9"}, ["AuthorizationHeaderMalformed", "set AWS_REGION"]), ({"AWS_SECRET_ACCESS_KEY": ""}, ["AWS_SECRET_ACCESS_KEY is not"]),
+                          ({"AWS_PROFILE": "none", "AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}, ["no profile [none]"])):
+        job = run([TRAINRT, "check", "--config", config], env={**env, **change})
+        check(job.code in (USAGE, FAILED), f"{change}: an error", job)
+        for word in words:
+            check(word in job.err or change.get("AWS_SECRET_ACCESS_KEY") == "n0tTheSecret" and "403" in job.err, f"{change}: {word!r} in the error", job)
+        check(SECRET not in job.err and "n0tTheSecret" not in job.err, "a secret is shown", job)
+    job = run([TRAINRT, "check", "--config", config, "--storage.s3_anonymous=true"], env=env)
+    check(job.code in (USAGE, FAILED) and "no credentials" in job.err, "requests are signed although they are to be anonymous", job)
+    job = run_ranks(1, config, f"--loop.out={scratch('out')}", env=env)
+    check_exit(job, FINISHED)
+    kept = [path for path in run_dir_of(config).rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
+    check(not kept, f"a secret is in {kept}")
+
+
+@test
+def credentials_come_from_the_files_of_amazons_tools_too():
+    own = store(region="eu-test-1", token="T")
+    section = small_table(own)
+    folder = scratch()
+    (folder / "credentials").write_text(f"[default]\naws_access_key_id = x\naws_secret_access_key = y\n\n[mine]\naws_access_key_id={own.key}\n"
+                                        f"aws_secret_access_key = {own.secret}\naws_session_token = T\n")
+    (folder / "config").write_text("[profile mine]\nregion = eu-test-1\n")
+    env = {"NO_PROXY": "*", "AWS_SHARED_CREDENTIALS_FILE": folder / "credentials", "AWS_CONFIG_FILE": folder / "config"}
+    read_by(1, section, env, storage={"s3_endpoint": own.url, "s3_profile": "mine"})
+    read_by(1, section, {**env, "AWS_PROFILE": "mine", "AWS_ENDPOINT_URL": own.url})
+    anonymous = store(anonymous=True)
+    read_by(1, small_table(anonymous), {"NO_PROXY": "*", "HOME": folder, "AWS_ENDPOINT_URL": anonymous.url})
+    read_by(1, {**small_table(anonymous), "source": "gs://data/table.csv"}, {"NO_PROXY": "*", "HOME": folder}, storage={"gs_endpoint": anonymous.url})
+
+
+@test
+def several_ranges_of_a_large_object_are_under_way_at_once():
+    if numpy is None:
+        skip("NumPy is not there (package python3-numpy)")
+    own = store()
+    folder = scratch()
+    numpy.save(folder / "a.npy", numpy.arange(4 << 20, dtype="f4").reshape(64, -1))
+    upload(own, folder)
+    own.slow_s = 0.05
+    job, _ = read_by(1, {"format": "npy", "source": "s3://data/a.npy", "shuffle": False, "memory": "64 MiB"}, own.environment())
+    check(own.most_at_once >= 3, f"{own.most_at_once} requests at once", job)
+
+
+@test
+def small_batches_that_threads_read_side_by_side_are_fetched_in_few_requests():
+    if numpy is None:
+        skip("NumPy is not there (package python3-numpy)")
+    own = store()
+    folder = scratch()
+    rows = numpy.random.default_rng(1).integers(0, 256, (4096, 4096), "u1")
+    numpy.save(folder / "a.npy", rows)
+    upload(own, folder)
+    for threads in (1, 4):
+        before = own.count("GET", "a.npy")
+        _, got = read_by(1, {"format": "npy", "source": "s3://data/a.npy", "shuffle": False, "memory": "4 MiB", "threads": threads}, own.environment())
+        asked = own.count("GET", "a.npy") - before
+        check(got["0.data.values"] == rows.tobytes(), f"{threads} threads give what is there")
+        check(asked < 100, f"{asked} requests of {threads} threads for 512 batches of 32 KiB")
+
+
+@test
+def the_program_starts_without_libcurl():
+    """By itself: Debian's HDF5 brings one."""
+    listed = subprocess.run(["readelf", "-d", TRAINRT], capture_output=True, text=True).stdout
+    check("libc.so" in listed and not re.search("libcurl|libcrypto|libssl", listed), f"libcurl is linked:\n{listed}")
+
+
+# ---- mirrors of checkpoints --------------------------------------------------------------------------------------------------
+
+LOOP = {"epochs": 6, "optimizer": "adamw"}
+
+
+class Bucket:
+    """A mirror in a store: what is there, by name."""
+
+    def __init__(self):
+        self.store = store(page=3)
+        self.store.buckets["mirror"] = {}
+        self.url, self.env = "s3://mirror/runs", self.store.environment()
+
+    def names(self, run="run"):
+        return sorted(name[len(f"runs/{run}/"):] for name in self.store.buckets["mirror"])
+
+    def change(self, name, data):
+        self.store.buckets["mirror"]["runs/run/" + name] = data
+
+    def read(self, name):
+        return self.store.buckets["mirror"]["runs/run/" + name]
+
+
+class Folder:
+    """A mirror in a folder."""
+
+    def __init__(self):
+        self.path = scratch("mirror")
+        self.url, self.env = str(self.path), {}
+
+    def names(self, run="run"):
+        return sorted(str(path.relative_to(self.path / run)) for path in (self.path / run).rglob("*") if path.is_file())
+
+    def change(self, name, data):
+        (self.path / "run" / name).parent.mkdir(exist_ok=True)
+        (self.path / "run" / name).write_bytes(data)
+
+    def read(self, name):
+        return (self.path / "run" / name).read_bytes()
+
+
+def mirrored_config(mirror, name="run", loop=None, **keys):
+    return linear_config(scratch(), name, {**LOOP, **(loop or {})}, checkpoint={"mirror": mirror.url, "num_to_keep": 2, **keys})
+
+
+def mirrored(mirror):
+    return sorted(name.split("/")[0] for name in mirror.names() if name.endswith("/manifest.json"))
+
+
+def both(function):
+    for kind in (Bucket, Folder):
+        add_test(f"{function.__name__}_{kind.__name__.lower()}", lambda kind=kind: function(kind()))
+    return function
+
+
+@both
+def a_run_whose_directory_is_gone_goes_on_from_its_mirror_with_the_same_bits_in_a(mirror):
+    whole = linear_config(scratch(), "run", LOOP)
+    check_exit(run_ranks(2, whole), FINISHED)
+    config = mirrored_config(mirror, layout="rank")
+    first = run_ranks(2, config, "--loop.epochs=3", env=mirror.env)
+    check_exit(first, FINISHED)
+    check("checkpoint_000002" in mirrored(mirror), f"the last checkpoint is there: {mirror.names()}", first)
+    shutil.rmtree(run_dir_of(config))
+    job = run_ranks(2, config, env=mirror.env)
+    check_exit(job, FINISHED)
+    check("restored: the run goes on from checkpoint_000002" in job.err, "it says that it was restored", job)
+    check_same_bits(run_dir_of(config), run_dir_of(whole))
+    check_iterations(run_dir_of(config), 6)
+    check_verifies(run_dir_of(config))
+
+
+@test
+def a_run_that_is_killed_and_whose_directory_is_gone_ends_with_the_same_bits():
+    mirror = Bucket()
+    loop = {"epochs": 60}
+    whole = linear_config(scratch(), "run", {**LOOP, **loop})
+    check_exit(run_ranks(2, whole), FINISHED)
+    config = mirrored_config(mirror, loop=loop)
+    for _ in range(2):
+        before = len(mirrored(mirror)) and max(mirrored(mirror))
+        job = start_ranks(2, config, env=mirror.env)
+        wait_until(lambda before=before: job.ended() or mirrored(mirror) and (not before or max(mirrored(mirror)) > before), 40, "a new mirrored checkpoint", job)
+        check(not job.ended(), "the run ended before it was killed: make it longer", job)
+        kill(job.ranks().values())
+        job.wait(60)
+        shutil.rmtree(run_dir_of(config))
+    job = run_ranks(2, config, env=mirror.env)
+    check_exit(job, FINISHED)
+    check("restored" in job.err, "it was restored", job)
+    check_same_bits(run_dir_of(config), run_dir_of(whole))
+    check_iterations(run_dir_of(config), 60)
+
+
+@both
+def what_is_deleted_here_is_deleted_there_once_a_newer_one_is_complete_in_a(mirror):
+    config = mirrored_config(mirror, num_to_keep=1)
+    job = run_ranks(1, config, env=mirror.env)
+    check_exit(job, FINISHED)
+    equal(mirrored(mirror), [path.name for path in checkpoints(run_dir_of(config))][-1:], "checkpoints that are there", job)
+    whole = {f"{path.parent.name}/{path.name}" for path in checkpoints(run_dir_of(config))[-1].iterdir() if path.name != "state.h5"}
+    equal({name for name in mirror.names() if name.startswith("checkpoint")}, whole, "files that are there", job)
+    shown = run([TRAINRT, "result", run_dir_of(config)])
+    check(re.search(r"mirror\n  checkpoint_000005 at .*; [1-6] copied, \d skipped, 0 failed", shown.out), "result shows the mirror", shown)
+
+
+@test
+def training_goes_on_while_the_mirror_fails_and_result_counts_it():
+    mirror = Bucket()
+    mirror.store.fail("403", times=10**6, method="PUT")
+    config = mirrored_config(mirror)
+    job = run_ranks(1, config, "--checkpoint.mirror_wait=5", env=mirror.env)
+    check_exit(job, FINISHED)
+    check("not copied to s3://mirror/runs/run/" in job.err and "training goes on" in job.err, "a warning says so", job)
+    shown = json.loads(run([TRAINRT, "result", run_dir_of(config), "--json"]).out)["mirror"]
+    check(shown["failed"] >= 1 and shown["newest"] == -1 and "HTTP 403" in shown["error"], f"result counts it: {shown}", job)
+    mirror.store.faults.clear()
+    job = run_ranks(1, config, "--loop.epochs=7", env=mirror.env)
+    check_exit(job, FINISHED)
+    check("checkpoint_000006" in mirrored(mirror), "the next attempt copies again", job)
+
+
+@test
+def the_end_of_the_run_waits_for_a_slow_mirror_so_long_and_says_so():
+    mirror = Bucket()
+    mirror.store.slow_s = 3
+    config = mirrored_config(mirror)
+    job = run_ranks(2, config, "--checkpoint.mirror_wait=1", env=mirror.env)
+    check_exit(job, FINISHED)
+    check("after 1 s, and is given up there" in job.err, "it says that it gave up", job)
+
+
+@test
+def a_damaged_checkpoint_of_a_mirror_is_passed_over_for_an_older_one():
+    mirror = Folder()
+    config = mirrored_config(mirror, num_to_keep=0)
+    for epochs in (2, 4):
+        check_exit(run_ranks(1, config, f"--loop.epochs={epochs}"), FINISHED)
+    there = mirrored(mirror)
+    check(len(there) >= 2 and there[-1] == "checkpoint_000003", f"two are there: {there}")
+    name = next(name for name in mirror.names() if name.startswith(there[-1]) and name.endswith(".h5"))
+    data = bytearray(mirror.read(name))
+    data[len(data) // 2] ^= 1
+    mirror.change(name, data)
+    mirror.change("checkpoint_000009/shard-00000.h5", b"x")  # one without a manifest is none
+    shutil.rmtree(run_dir_of(config))
+    job = run_ranks(1, config)
+    check_exit(job, FINISHED)
+    check("is damaged" in job.err and f"goes on from {there[-2]}" in job.err, "it says which it took", job)
+    whole = linear_config(scratch(), "run", LOOP)
+    check_exit(run_ranks(1, whole), FINISHED)
+    check_same_bits(run_dir_of(config), run_dir_of(whole))
+    shutil.rmtree(run_dir_of(config))
+    again = run_ranks(1, config, "--loop.epochs=7")
+    check_exit(again, FINISHED)
+    check("damaged" not in again.err and "goes on from checkpoint_000005" in again.err, "the damaged one is still there", again)
+
+
+@test
+def what_a_run_has_left_behind_is_gone_from_its_mirror_too():
+    mirror = Folder()
+    config = mirrored_config(mirror, num_to_keep=0, every="10 steps")
+    for epochs in (2, 3, 4, 6):
+        check_exit(run_ranks(1, config, f"--loop.epochs={epochs}"), FINISHED)
+    check(mirrored(mirror)[-1] > "checkpoint_000005", f"no newer one is there: {mirrored(mirror)}")
+    run_dir = run_dir_of(config)
+    for path in checkpoints(run_dir)[2:]:  # the user goes back to the second
+        shutil.rmtree(path)
+    check_exit(run_ranks(1, config, "--loop.epochs=4", "--loop.lr=0.05", "--run.missing_checkpoints=accept", "--failure.storage_timeout=1"), FINISHED)
+    for name in mirrored(mirror):
+        check((run_dir / name).exists(), f"{name} is there, and not of this run any more")
+        equal(mirror.read(f"{name}/manifest.json"), (run_dir / name / "manifest.json").read_bytes(), f"{name} there")
+
+
+@test
+def another_run_of_that_name_in_the_mirror_is_left_alone():
+    mirror = Folder()
+    check_exit(run_ranks(1, mirrored_config(mirror)), FINISHED)
+    before = {name: mirror.read(name) for name in mirror.names()}
+    other = linear_config(scratch(), "run", LOOP)
+    check_exit(run_ranks(1, other, "--loop.epochs=2"), FINISHED)
+    job = run_ranks(1, other, f"--checkpoint.mirror={mirror.url}", "--loop.epochs=4")
+    check_exit(job, FINISHED)
+    check("there is another run of that name" in job.err, "a warning says so", job)
+    check({name: mirror.read(name) for name in mirror.names()} == before, "the mirror was changed", job)
+
+
+def mirrored_sweep(mirror, name, scheduler="fifo", **tune):
+    return sweep_config(scratch(), name, loop={"epochs": 4}, checkpoint={"mirror": mirror.url, "every": "4 steps"},
+                        tune={"num_samples": 3, "max_concurrent_trials": 1, "scheduler": scheduler, **tune})
+
+
+def run_sweep(config, mirror, code=FINISHED):
+    job = run([TRAINRT, "tune", "--config", config], env=mirror.env)
+    check_exit(job, code)
+    return job
+
+
+@both
+def trials_of_a_sweep_have_places_of_their_own_and_go_on_from_there_in_a(mirror):
+    first, other = mirrored_sweep(mirror, "first"), mirrored_sweep(mirror, "other", seed=7)
+    for config in (first, other):
+        run_sweep(config, mirror)
+        for number in range(3):
+            found = mirror.names(f"{run_dir_of(config).name}/trial_{number:05}")
+            check({"run.json", "params.json"} <= set(found) and any(name.endswith("manifest.json") for name in found), f"what there is of trial {number}: {found}")
+    # All is gone: the same sweep has the same trials again, and each goes on from its own copy.
+    whole = [state_of(trial["path"]) for trial in trials_of(first)]
+    shutil.rmtree(run_dir_of(first))
+    run_sweep(first, mirror)
+    trials = check_each_once(first, 3)
+    equal([state_of(trial["path"]) for trial in trials], whole, "the states of its trials")
+    logs = [path.read_text() for path in sorted(run_dir_of(first).glob("trial_*.log"))]
+    check(all("restored: the run goes on from" in log for log in logs), f"not all trials were restored: {logs}")
+    # One trial is gone, and the sweep goes on to more.
+    shutil.rmtree(run_dir_of(first) / "trial_00001")
+    first.write_text(first.read_text().replace("num_samples = 3", "num_samples = 4"))
+    run_sweep(first, mirror)
+    equal(len(trials_of(first)), 4, "trials")
+
+
+@test
+def a_sweep_that_would_take_the_trials_of_another_for_its_own_is_refused():
+    mirror = Folder()
+    run_sweep(mirrored_sweep(mirror, "sweep", num_samples=1), mirror)
+    before = {name: mirror.path.joinpath("sweep", name).read_bytes() for name in mirror.names("sweep")}
+    for config, says in ((mirrored_sweep(mirror, "sweep", seed=7), ["has a sweep 'sweep' already", "tune.seed", "another run.name"]),
+                         (mirrored_sweep(mirror, "sweep", "median", num_samples=1), ["has a sweep 'sweep' already", "tune.scheduler"])):
+        job = run_sweep(config, mirror, USAGE)
+        for word in says:
+            check(word in job.err, f"the message does not say {word!r}", job)
+        check(not run_dir_of(config).exists(), "a sweep was begun", job)
+    equal({name: mirror.path.joinpath("sweep", name).read_bytes() for name in mirror.names("sweep")}, before, "the mirror")
+    config = mirrored_sweep(mirror, "halving", "asha")
+    config.write_text(config.read_text() + "[tune.asha]\nmax_t = 2\n")
+    run_sweep(config, mirror)
+    shutil.rmtree(run_dir_of(config))
+    check("the journal of its decisions" in run_sweep(config, mirror, USAGE).err, "the message does not say why")
+
+
+@test
+def large_files_go_in_parts_that_are_verified():
+    mirror = Bucket()
+    folder = scratch()
+    config = write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"library": module_of("big_state")},
+                                               "loop": {"mebibytes": 40, "epochs": 2}, "checkpoint": {"mirror": mirror.url, "every": "2 reports"}})
+    mirror.store.fail("503", times=2, method="PUT", part="shard")
+    mirror.store.fail("reset", times=1, method="POST", part="shard")
+    job = run_ranks(1, config, env=mirror.env)
+    check_exit(job, FINISHED)
+    shard = next((run_dir_of(config) / "checkpoint_000000").glob("shard*"))
+    check(mirror.read(f"checkpoint_000000/{shard.name}") == shard.read_bytes(), "other bytes are there", job)
+    check(mirror.store.count("PUT", "partNumber=3") >= 1, "it was sent in parts", job)
+    check(not mirror.store.uploads or mirror.store.count("POST", "uploads=") > 1, "an upload was left open", job)
+
+
+@test
+def a_copy_that_is_given_up_leaves_no_parts_at_the_store():
+    mirror = Bucket()
+    folder = scratch()
+    config = write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"library": module_of("big_state")},
+                                               "loop": {"mebibytes": 40, "epochs": 1}, "checkpoint": {"mirror": mirror.url, "mirror_wait": 1}})
+    mirror.store.fail("slow", times=10**6, method="PUT", part="shard")
+    job = run_ranks(1, config, env=mirror.env)
+    check_exit(job, FINISHED)
+    check("is given up there" in job.err and mirror.store.count("POST", "uploads=") == 1, "no copy was given up", job)
+    wait_until(lambda: not mirror.store.uploads, 10, "the parts are dropped", job)
+
+
+# ---- a store that others have written ------------------------------------------------------------------------------------
+
+MOTO = "moto[server]==5.1.4"
+
+
+def moto_python():
+    """An interpreter with moto, made once in the build directory."""
+    python = BUILD / "moto" / "bin" / "python"
+    if subprocess.run([python, "-c", "import moto.server, flask"], capture_output=True).returncode == 0 if python.exists() else False:
+        return python
+    shutil.rmtree(BUILD / "moto", ignore_errors=True)
+    made = subprocess.run(["/usr/bin/python3", "-m", "venv", BUILD / "moto"], capture_output=True, text=True)
+    if made.returncode != 0:
+        skip("venv cannot be made (package python3-venv)")
+    done = subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", MOTO], capture_output=True, text=True, timeout=300)
+    if done.returncode != 0:
+        shutil.rmtree(BUILD / "moto", ignore_errors=True)
+        skip(f"{MOTO} cannot be installed: {(done.stderr.strip().splitlines() or ['no reason'])[-1][:200]}")
+    return python
+
+
+@test
+def datasets_and_mirrors_work_with_motos_server_too():
+    python = moto_python()
+    port_file = scratch() / "port"
+    server = Job([python, "-c", "import sys, time\nfrom moto.server import ThreadedMotoServer\nserver = ThreadedMotoServer('127.0.0.1', 0)\nserver.start()\n"
+                  "open(sys.argv[1], 'w').write('%s %d' % server.get_host_and_port())\ntime.sleep(600)", port_file], env={"NO_PROXY": "*"})
+    wait_until(lambda: port_file.exists() and port_file.read_text() or server.ended(), 30, "moto's server", server)
+    url = "http://" + port_file.read_text().replace(" ", ":")
+    env = {"AWS_ENDPOINT_URL": url, "AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing", "AWS_REGION": "us-east-1", "NO_PROXY": "*"}
+    made = subprocess.run([python, "-c", "import boto3\ns3 = boto3.client('s3')\ns3.create_bucket(Bucket='data')\nfor part in range(3):\n"
+                           "  s3.put_object(Bucket='data', Key='t/p %d+\u00fc.csv' % part, Body=b'a\\n' + b''.join(b'%d\\n' % row for row in range(100)))"],
+                          env={**os.environ, **env, "AWS_DEFAULT_REGION": "us-east-1"}, capture_output=True, text=True)
+    check(made.returncode == 0, made.stderr)
+    job, _ = read_by(2, {"format": "csv", "source": "s3://data/t/*.csv", "memory": "1 B"}, env)
+    folder = scratch()
+    config = write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"library": module_of("big_state")},
+                                               "loop": {"mebibytes": 20, "epochs": 2}, "checkpoint": {"mirror": "s3://data/runs", "num_to_keep": 1}})
+    check_exit(run_ranks(1, config, env=env), FINISHED)
+    before = read_checkpoint(checkpoints(run_dir_of(config))[-1])
+    shutil.rmtree(run_dir_of(config))
+    job = run_ranks(1, config, env=env)
+    check_exit(job, FINISHED)
+    check("restored" in job.err, "it was restored", job)
+    equal(read_checkpoint(checkpoints(run_dir_of(config))[-1]) == before, True, "the same bits", job)
+
+
+def teardown():
+    for own in _stores:
+        own.end()
+
+
+main(teardown=teardown)

@@ -1,0 +1,125 @@
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <string>
+
+#include <catch2/catch.hpp>
+#include <trainrt/error.hpp>
+
+#include "io/s3/address.hpp"
+#include "io/s3/credentials.hpp"
+#include "io/s3/xml.hpp"
+#include "io/storage.hpp"
+#include "support/scratch.hpp"
+
+using namespace trainrt;
+using namespace trainrt::io::s3;
+using Catch::Matchers::Contains;
+using test::Scratch;
+
+namespace {
+
+std::string page_with(const std::string& inside) {
+  return "<?xml version='1.0'?><ListBucketResult xmlns='http://s3.amazonaws.com/doc/2006-03-01/'>" + inside +
+         "</ListBucketResult>";
+}
+
+}  // namespace
+
+TEST_CASE("a page of a listing gives names, sizes, ETags and times, decoded") {
+  const auto page = listed_page(page_with(
+      "<EncodingType>url</EncodingType><IsTruncated>true</IsTruncated><NextContinuationToken>t=</NextContinuationToken>"
+      "<Contents><Key>a%2Fb+c%2B%C3%BC</Key><LastModified>1970-01-01T00:01:00.000Z</LastModified><ETag>&quot;e&quot;</ETag>"
+      "<Size>12</Size></Contents><Contents><Key>d</Key><Size>0</Size></Contents>"));
+  REQUIRE(page.objects.size() == 2);
+  CHECK((page.objects[0].name == "a/b c+\xc3\xbc" && page.objects[0].size == 12 && page.objects[0].etag == "\"e\""));
+  CHECK(page.objects[0].mtime_ns == 60'000'000'000);
+  CHECK((page.objects[1].name == "d" && page.objects[1].etag.empty()));
+  CHECK(page.next == "t=");
+  CHECK(listed_page(
+            page_with("<Contents><Key>a</Key><LastModified>1013-01-02T03:04:05Z</LastModified><Size>1</Size></Contents>"))
+            .objects[0]
+            .mtime_ns == 0);
+}
+
+TEST_CASE("what is no listing is refused with what is wrong") {
+  CHECK_THROWS_WITH(listed_page("<html></html>"), Contains("no ListBucketResult"));
+  CHECK_THROWS_WITH(listed_page("gibberish"), Contains("no XML"));
+  CHECK_THROWS_WITH(listed_page(page_with("<Contents><Key>a</Key></Contents>")), Contains("no size"));
+  CHECK_THROWS_WITH(listed_page(page_with("<Contents><Key>a</Key><Size>-1</Size></Contents>")), Contains("no size"));
+  CHECK_THROWS_WITH(listed_page(page_with("<IsTruncated>true</IsTruncated>")), Contains("no token"));
+  CHECK_THROWS_WITH(listed_page("<!DOCTYPE a [<!ENTITY b 'c'>]>" + page_with("&b;")), Contains("document type"));
+  std::string deep;
+  for (int i = 0; i < 100; ++i) deep += "<a>";
+  CHECK_THROWS_WITH(listed_page(deep), Contains("nested too deep"));
+}
+
+TEST_CASE("an error of a store is read, and anything else is none") {
+  const auto error = store_error("<Error><Code>SlowDown</Code><Message>Please &lt;wait&gt;</Message></Error>");
+  CHECK((error.code == "SlowDown" && error.message == "Please <wait>"));
+  CHECK(store_error("<html>").code.empty());
+}
+
+TEST_CASE("addresses have the bucket in the host's name only with Amazon, and encode every byte that may not stand there") {
+  CHECK(Address("my-data", "", "eu-west-1").of_object("a b/ü") ==
+        "https://my-data.s3.eu-west-1.amazonaws.com/a%20b/%C3%BC");
+  CHECK(Address("my.data", "", "us-east-1").of_object("k") == "https://s3.us-east-1.amazonaws.com/my.data/k");
+  CHECK(Address("b", "http://h:9000/", "x").with("", {{"prefix", "a/"}, {"list-type", "2"}}) ==
+        "http://h:9000/b/?list-type=2&prefix=a%2F");
+  CHECK_THROWS_AS(Address("a/b", "", "x"), UsageError);
+  CHECK_THROWS_AS(Address("b", "http://user:secret@h", "x"), UsageError);
+  CHECK_THROWS_AS(Address("b", "ftp://h", "x"), UsageError);
+}
+
+TEST_CASE("credentials come from the environment, then from the profile, and half a key is an error without the secret") {
+  const Scratch folder;
+  const auto path = folder.path() + "/credentials";
+  std::ofstream(path)
+      << "[default]\naws_access_key_id = A\naws_secret_access_key = B\n# comment\n[p]\naws_access_key_id = C\n"
+         "aws_secret_access_key = D=\naws_session_token=E\n[half]\naws_access_key_id = F\n";
+  std::map<std::string, std::string> values = {{"AWS_SHARED_CREDENTIALS_FILE", path}};
+  CHECK(find_credentials(Environment(values), "").key == "A");
+  const auto own = find_credentials(Environment(values), "p");
+  CHECK((own.key == "C" && own.secret == "D=" && own.token == "E"));
+  CHECK_THROWS_WITH(find_credentials(Environment(values), "half"), Contains("aws_secret_access_key"));
+  CHECK_THROWS_WITH(find_credentials(Environment(values), "none"), Contains("no profile [none]"));
+  values["AWS_ACCESS_KEY_ID"] = "G";
+  CHECK_THROWS_WITH(find_credentials(Environment(values), ""), Contains("AWS_SECRET_ACCESS_KEY is not"));
+  values["AWS_SECRET_ACCESS_KEY"] = "H";
+  CHECK(find_credentials(Environment(values), "").secret == "H");
+  const std::map<std::string, std::string> home = {{"HOME", folder.path()}};
+  CHECK(find_credentials(Environment(home), "").key.empty());
+  CHECK(find_region(Environment(home), "") == "us-east-1");
+  const std::map<std::string, std::string> region = {{"AWS_REGION", "r"}};
+  CHECK(find_region(Environment(region), "") == "r");
+}
+
+TEST_CASE("URLs of storages are told from paths, and unknown ones are refused with those that there are") {
+  CHECK(!io::storage_url("/a/b"));
+  CHECK(!io::storage_url("1://x"));
+  const auto url = io::storage_url("s3://bucket/a/b*.csv").value();
+  CHECK((url.scheme == "s3" && url.place == "bucket" && url.name == "a/b*.csv"));
+  CHECK(io::storage_url("file:///a/b").value().name == "a/b");
+  CHECK_THROWS_WITH(io::storage_url("s4://bucket/a"), Contains("s3"));
+}
+
+TEST_CASE("a folder is a storage: what is put there is listed, read and removed") {
+  const Scratch folder;
+  const auto file = folder.path() + "/local";
+  std::ofstream(file) << "0123456789";
+  const auto storage = io::open_storage(io::storage_url("file://" + folder.path()).value());
+  const auto prefix = folder.path().substr(1) + "/there/";
+  CHECK(storage->list(prefix).empty());
+  const auto object = storage->put(file, prefix + "a/b");
+  CHECK(object.size == 10);
+  REQUIRE(storage->list(prefix).size() == 1);
+  std::string text(4, '\0');
+  const io::ObjectPart part{3, std::as_writable_bytes(std::span(text))};
+  storage->read(object, {&part, 1});
+  CHECK(text == "3456");
+  std::ofstream(folder.path() + "/there/a/b") << "other";
+  CHECK_THROWS_WITH(storage->read(object, {&part, 1}), Contains("was changed"));
+  storage->remove(prefix + "a/b");
+  storage->remove(prefix + "a/b");
+  CHECK(!storage->look(prefix + "a/b"));
+}
