@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,11 +15,17 @@
 
 namespace trainrt {
 
+struct PreprocessorImpl;
+
 /// What to do with the samples that do not fill a last round of all ranks.
 enum class Remainder : std::uint8_t {
   pad,  ///< repeat the epoch's first samples, so that every worker has as many (PyTorch's DistributedSampler); for training
   uneven,  ///< every sample once: the last batch of a rank may be smaller or missing; for evaluation
   drop,    ///< leave out what does not fill a whole global batch
+  /// Every sample once, in batches of batch_size in the order of the samples, of which the very last may be smaller: the
+  /// same batches on any number of ranks, so that what a model says of a sample has the same bits. Ranks may have one batch
+  /// more than others. For predictions.
+  whole,
 };
 
 /// One batch of this rank: gathered copies of its samples, valid until the next batch.
@@ -84,8 +91,12 @@ class TRAINRT_API Epoch {
   /// `batch_size` samples a rank and batch. Of an elastic run (scaling.min_workers) a global batch stays what it is with
   /// all workers, and is split as evenly as possible over the ranks that are there: a batch may be larger than batch_size
   /// then, differ by one from rank to rank (Batch::weight() makes up for it), and be empty if there are more ranks than
-  /// workers. All ranks get as many batches, but of `uneven`, which leaves empty ones out.
+  /// workers. All ranks get as many batches, but of `uneven` and `whole`, which leave empty ones out.
   Batches batches(std::size_t batch_size, Remainder remainder = Remainder::pad) const;
+  /// The `count` samples from position `first` of the order on, whichever ranks there are, each once, in batches of
+  /// batch_size: for a rank that takes one contiguous part, as who fills a matrix does. No place of it is kept in
+  /// checkpoints. Not collective. UsageError if the dataset has fewer samples.
+  Batches range(std::uint64_t first, std::uint64_t count, std::size_t batch_size) const;
 
  private:
   std::shared_ptr<struct DatasetImpl> dataset_;
@@ -124,8 +135,51 @@ class TRAINRT_API Dataset {
   /// field, and if nothing is left; what `keeps` throws on one rank is thrown on all.
   using SamplePredicate = std::function<bool(const TensorView& values)>;
   void filter(std::string_view field, const SamplePredicate& keeps);
+  /// Makes any number of samples of each: `function` gets the values of one field, as filter() does, and appends what they
+  /// become, whole samples of the type and shape `made`, its name not counting. The other fields are repeated. Samples are
+  /// numbered anew, in their order. Collective, before the first epoch; called again for what is read, by any threads, it
+  /// must make the same again. UsageError for an unknown field, and if no sample is left.
+  using FlatFunction = std::function<void(const TensorView& values, std::vector<std::byte>& made)>;
+  void flat_map(std::string_view field, Field made, const FlatFunction& function);
+  /// Puts the values of a field that varies in length, documents of tokens say, one behind the other, with `separator`
+  /// after each, and cuts them into samples of `length` values: shape [length], the only field then. What does not fill a
+  /// last sample is left out. The documents read last, up to 32 MiB, two at least, are kept. Collective, before the first
+  /// epoch.
+  void pack(std::string_view field, std::uint64_t length, std::optional<std::int64_t> separator = {});
+  /// How neighbours become one sample.
+  struct Windows {
+    std::uint64_t length = 0;  ///< samples of each window
+    std::uint64_t stride = 1;  ///< so much further the next one begins
+    std::string within;        ///< a field, whole numbers or texts: a window has samples of one value of it. Empty: of all
+    bool pad = false;          ///< zeros fill up windows that reach beyond the last sample; else they are left out
+  };
+  /// Makes samples of neighbours, for sequences of a time series say: each field gets the shape [length, ...], but
+  /// `within`, of which a window has one value. The samples of one value of `within` are neighbours in their order,
+  /// wherever they lie. With `pad` each sample is in some window (if stride <= length), and the field `count` (i32) says
+  /// how many of a window are not filled up. Collective, before the first epoch. UsageError for a field that varies in
+  /// length, and if no window is made.
+  void window(const Windows& windows);
+  /// What becomes of a sample whose key the other dataset lacks.
+  enum class Unmatched : std::uint8_t {
+    error,      ///< an Error when it is read
+    leave_out,  ///< it is left out: an inner join. Collective
+  };
+  /// Adds the fields of `other` to each sample: those of its one sample with the same `key`, a field of whole numbers or
+  /// texts that both have. Before the first epoch; collective only if samples are left out. UsageError if a key comes twice
+  /// in `other`, or both have another field of one name, and if nothing is left.
+  void join(const Dataset& other, std::string_view key, Unmatched unmatched = Unmatched::error);
+  /// Each epoch draws as many samples as there are, each in proportion to the number that this field has for it, with
+  /// repetition: what PyTorch calls a WeightedRandomSampler. Collective, before the first epoch; 8 bytes a sample are kept.
+  /// UsageError for negative, infinite or missing weights, and if all are 0.
+  void draw_by_weight(std::string_view field);
+  /// Changes the columns, in all ranges of batches that are asked for from now on: after what the keys of [data.NAME] do,
+  /// and before map(). UsageError if it is not fitted, if a column that it needs is missing, and after map() or with a key
+  /// that changes values at random.
+  void preprocess(const class Preprocessor& preprocessor);
 
  private:
+  friend class Preprocessor;
+  PreprocessorImpl fitted(const PreprocessorImpl& preprocessor) const;
   std::shared_ptr<struct DatasetImpl> impl_;
 };
 

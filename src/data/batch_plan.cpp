@@ -20,6 +20,7 @@ std::uint64_t visited(std::uint64_t left, std::uint64_t global_batch, std::uint6
     case Remainder::drop:
       return left / global_batch * global_batch;
     case Remainder::uneven:
+    case Remainder::whole:
       return left;
   }
   return left;
@@ -28,8 +29,11 @@ std::uint64_t visited(std::uint64_t left, std::uint64_t global_batch, std::uint6
 }  // namespace
 
 BatchPlan::BatchPlan(std::uint64_t samples, std::uint64_t start, Split split, Remainder remainder)
-    : start_(start), ranks_(static_cast<std::uint64_t>(split.ranks)) {
-  const auto workers = split.workers > 0 ? static_cast<std::uint64_t>(split.workers) : ranks_;
+    : start_(start),
+      ranks_(static_cast<std::uint64_t>(split.ranks)),
+      whole_batch_(remainder == Remainder::whole ? split.batch_size : 0) {
+  const bool is_elastic = split.workers > 0 && whole_batch_ == 0;
+  const auto workers = is_elastic ? static_cast<std::uint64_t>(split.workers) : ranks_;
   global_batch_ = saturating_product(split.batch_size, workers);
   const auto left = samples > start ? samples - start : 0;
   end_ = start_ + visited(left, global_batch_, workers, remainder);
@@ -49,6 +53,10 @@ Slice BatchPlan::global_batch(std::uint64_t k) const {
 Slice BatchPlan::rank_part(std::uint64_t k, int rank) const {
   const auto whole = global_batch(k);
   const auto r = static_cast<std::uint64_t>(rank);
+  if (whole_batch_ > 0) {
+    const auto before = std::min(saturating_product(r, whole_batch_), whole.count);
+    return {whole.first + before, std::min(whole_batch_, whole.count - before)};
+  }
   const auto share = whole.count / ranks_;
   const auto with_one_more = whole.count % ranks_;
   return {whole.first + r * share + std::min(r, with_one_more), share + (r < with_one_more ? 1 : 0)};

@@ -16,7 +16,8 @@ struct Slice {
 ///
 /// Global batch k is the next batch_size * workers positions, whoever asks; each rank takes a contiguous part of it, in the
 /// order of the ranks. So what has been visited after a batch is a prefix of the order, and another number of ranks can go
-/// on there. What the ranks do not divide is split as evenly as possible, the first ranks taking one more.
+/// on there. What the ranks do not divide is split as evenly as possible, the first ranks taking one more; of
+/// `whole` each rank takes a whole batch as long as there is one, whatever `workers` says.
 class BatchPlan {
  public:
   /// What a global batch is, and who shares it.
@@ -30,8 +31,8 @@ class BatchPlan {
   BatchPlan(std::uint64_t samples, std::uint64_t start, std::uint64_t batch_size, int ranks, Remainder remainder)
       : BatchPlan(samples, start, Split{batch_size, ranks}, remainder) {}
 
-  /// Global batches; of `uneven` the last one may leave some ranks without samples, as may any if there are more ranks
-  /// than workers.
+  /// Global batches; of `uneven` and `whole` the last one may leave some ranks without samples, as may any if there are
+  /// more ranks than workers.
   std::uint64_t batch_count() const;
   /// Empty from batch_count() on.
   Slice global_batch(std::uint64_t k) const;
@@ -42,6 +43,7 @@ class BatchPlan {
   std::uint64_t end_;           ///< behind the last position; greater than the number of samples if padded
   std::uint64_t global_batch_;  ///< positions of a full global batch
   std::uint64_t ranks_;
+  std::uint64_t whole_batch_;  ///< of `whole`: the size of a batch; else 0
 };
 
 }  // namespace trainrt::data

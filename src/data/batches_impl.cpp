@@ -7,8 +7,7 @@
 
 #include "core/host.hpp"
 #include "core/memory.hpp"
-#include "core/text.hpp"
-#include "data/field_wishes.hpp"
+#include "data/filter.hpp"
 
 namespace trainrt {
 
@@ -18,13 +17,6 @@ namespace {
 std::uint64_t weight_of(std::uint64_t batch) {
   constexpr std::uint64_t every = 8;
   return batch % every == 0 ? every : 0;
-}
-
-std::string in_words(const std::string& filter) { return filter.empty() ? "all samples" : filter; }
-
-bool filter_differs(const DatasetImpl& dataset) {
-  const auto& hash = dataset.restored_filter_hash;
-  return hash ? *hash != stable_hash(dataset.filter_text) : dataset.restored_filter != dataset.filter_text;
 }
 
 /// Adds the time of its life to a sum.
@@ -55,16 +47,34 @@ BatchesImpl::BatchesImpl(std::shared_ptr<DatasetImpl> dataset_, std::int64_t epo
     for (auto& asked : is_asked_) asked = true;
 }
 
-BatchesImpl::~BatchesImpl() { release_cursor(); }
+BatchesImpl::BatchesImpl(std::shared_ptr<DatasetImpl> dataset_, std::int64_t epoch_, std::size_t batch_size_,
+                         data::Slice range)
+    : BatchesImpl(std::move(dataset_), epoch_, batch_size_, Remainder::uneven) {
+  range_ = range;
+}
+
+BatchesImpl::~BatchesImpl() {
+  end_prefetcher();
+  release_cursor();
+}
+
+data::BatchPlan BatchesImpl::make_plan() {
+  if (range_) return {range_->first + range_->count, range_->first, batch_size, 1, remainder};
+  const auto start = take_cursor();
+  return {dataset->source->size(), start, data::split_of(*dataset, batch_size), remainder};
+}
+
+data::Slice BatchesImpl::part_of(std::uint64_t number) const {
+  return plan_->rank_part(number, range_ ? 0 : dataset->shard.rank);
+}
 
 bool BatchesImpl::begin() {
   if (begun_)
     throw Error("dataset '" + dataset->name + "', epoch " + std::to_string(epoch) +
                 ": this range of batches was walked already; call batches() again for another pass");
   begun_ = true;
-  const auto start = take_cursor();
+  plan_.emplace(make_plan());
   order_ = data::order_of(*dataset, epoch);
-  plan_.emplace(dataset->source->size(), start, data::split_of(*dataset, batch_size), remainder);
   data_.columns.resize(is_asked_.size());
   data_.is_read.resize(is_asked_.size());
   reserve_indices();
@@ -73,7 +83,7 @@ bool BatchesImpl::begin() {
 
 /// No batch is larger than the first.
 void BatchesImpl::reserve_indices() {
-  const auto samples = plan_->rank_part(0, dataset->shard.rank).count;
+  const auto samples = part_of(0).count;
   require_room(samples * sizeof(std::uint64_t), "the numbers of a batch of " + std::to_string(samples) + " samples");
   batch_.indices_.reserve(samples);
 }
@@ -86,16 +96,18 @@ void BatchesImpl::require_room(std::uint64_t bytes, const std::string& what) con
 
 bool BatchesImpl::advance() {
   const auto whole = plan_->global_batch(next_);
-  const auto part = plan_->rank_part(next_, dataset->shard.rank);
-  if (whole.count == 0 || (part.count == 0 && remainder == Remainder::uneven)) {
+  const auto part = part_of(next_);
+  const bool leaves_out_empty = remainder == Remainder::uneven || remainder == Remainder::whole;
+  if (whole.count == 0 || (part.count == 0 && leaves_out_empty)) {
     batch_.indices_.clear();
-    prefetcher_.reset();
+    end_prefetcher();
     if (!taken_ || *taken_ >= next_) release_cursor();
     return false;
   }
   take_batch();
   batch_.owner_ = this;
-  batch_.weight_ = static_cast<double>(part.count) * dataset->shard.size / static_cast<double>(whole.count);
+  const auto ranks = range_ ? 1 : dataset->shard.size;
+  batch_.weight_ = static_cast<double>(part.count) * ranks / static_cast<double>(whole.count);
   ++next_;
   note_position();
   return true;
@@ -141,7 +153,7 @@ void BatchesImpl::take_batch() {
 }
 
 void BatchesImpl::number_samples(std::uint64_t number, std::vector<std::uint64_t>& into) const {
-  const auto part = plan_->rank_part(number, dataset->shard.rank);
+  const auto part = part_of(number);
   into.resize(part.count);
   order_->list(part.first, into);
 }
@@ -158,9 +170,19 @@ void BatchesImpl::start_prefetcher() {
   const auto threads = std::min<std::size_t>(static_cast<std::size_t>(dataset->threads), batches);
   constexpr std::size_t bytes_of_run = 512 << 10;
   const auto run = std::clamp<std::size_t>(bytes_of_run / bytes, 1, std::max<std::size_t>(1, batches / (4 * threads)));
+  samples_ahead_ = batch_.indices_.size();
+  auto spare = std::exchange(dataset->spare, {});
+  if (spare.samples != samples_ahead_ || spare.batches.size() != batches) spare = {};
   prefetcher_.emplace(
       next_, plan_->batch_count(), [this](std::uint64_t number, data::BatchData& into) { read_ahead(number, into); },
-      data::Prefetcher::Limits{static_cast<int>(threads), batches, run});
+      data::Prefetcher::Limits{static_cast<int>(threads), batches, run}, std::move(spare.batches));
+}
+
+void BatchesImpl::end_prefetcher() {
+  if (!prefetcher_) return;
+  auto batches = prefetcher_->end();
+  prefetcher_.reset();
+  if (!dataset->pinning) dataset->spare = {samples_ahead_, std::move(batches)};
 }
 
 /// In a thread of the prefetcher.
@@ -195,12 +217,7 @@ std::uint64_t BatchesImpl::take_cursor() {
   if (cursor.in_progress && !restored) return 0;
   owns_cursor_ = true;
   const bool go_on = restored && cursor.in_progress && cursor.epoch == epoch && cursor.position > 0;
-  if (go_on && filter_differs(*dataset))
-    throw UsageError("dataset '" + dataset->name + "': the filter keeps " + in_words(dataset->filter_text) +
-                     ", and at the checkpoint it kept " +
-                     (dataset->restored_filter_hash ? "others" : in_words(dataset->restored_filter)) +
-                     "; the run stands inside an epoch, whose remaining samples cannot be told any more: give back what it "
-                     "had, or start a run of another name from that checkpoint");
+  if (go_on) data::require_same_filter(*dataset);
   cursor = {true, epoch, go_on ? cursor.position : 0};
   return static_cast<std::uint64_t>(cursor.position);
 }
@@ -209,12 +226,6 @@ void BatchesImpl::release_cursor() {
   if (!std::exchange(owns_cursor_, false)) return;
   dataset->cursor.in_progress = false;
   dataset->cursor.position = 0;
-}
-
-std::size_t BatchesImpl::find_field(std::string_view name) const try {
-  return data::find_field(fields_, name);
-} catch (const UsageError& error) {
-  throw UsageError("dataset '" + dataset->name + "': " + error.what());
 }
 
 /// Makes of what the source gave what the train function gets.
@@ -228,20 +239,12 @@ void BatchesImpl::map(std::span<const std::uint64_t> samples, data::Column& colu
 void BatchesImpl::make_room(data::BatchData& batch, data::Column& column) const {
   if (!dataset->pinning || fields_[column.field].varies) return;
   batch.pinned.resize(is_asked_.size());
-  batch.pinned[column.field].make_room(
-      column.values, plan_->rank_part(0, dataset->shard.rank).count * data::sample_bytes(fields_[column.field]));
+  batch.pinned[column.field].make_room(column.values, part_of(0).count * data::sample_bytes(fields_[column.field]));
 }
 
 void BatchesImpl::pin(data::BatchData& batch, data::Column& column) const {
   if (!dataset->pinning || fields_[column.field].varies) return;
   batch.pinned[column.field].follow(*dataset->pinning, column.values);
-}
-
-Random BatchesImpl::random(const Batch& asked, std::size_t sample) const {
-  if (sample >= asked.size())
-    throw UsageError("dataset '" + dataset->name + "': sample " + std::to_string(sample) + " of a batch of " +
-                     std::to_string(asked.size()));
-  return {draw_seed_, asked.indices()[sample]};
 }
 
 void BatchesImpl::read_field(std::size_t field) {
@@ -259,38 +262,6 @@ void BatchesImpl::read_field(std::size_t field) {
   pin(data_, column);
   data_.is_read[field] = true;
   is_asked_[field] = true;
-}
-
-const data::Column& BatchesImpl::column(const Batch& asked, std::string_view name, bool varies) {
-  if (asked.indices_ != batch_.indices_)
-    throw Error("dataset '" + dataset->name + "': field '" + std::string(name) +
-                "' of a batch that is no longer the one in hand; copy what is needed before the next batch");
-  const auto at = find_field(name);
-  if (fields_[at].varies != varies)
-    throw UsageError("dataset '" + dataset->name + "': the samples of the field '" + std::string(name) +
-                     (varies ? "' all have the same length: ask for field()"
-                             : "' vary in length: ask for varying() or text(), sample by sample"));
-  if (!data_.is_read[at]) read_field(at);
-  return data_.columns[at];
-}
-
-TensorView BatchesImpl::field(const Batch& asked, std::string_view name) {
-  const auto& values = this->column(asked, name, false);
-  const auto& field = fields_[values.field];
-  Shape shape{static_cast<std::int64_t>(asked.size())};
-  shape.insert(shape.end(), field.sample_shape.begin(), field.sample_shape.end());
-  return TensorView{const_cast<std::byte*>(values.values.data()), field.dtype, std::move(shape)};
-}
-
-TensorView BatchesImpl::varying(const Batch& asked, std::string_view name, std::size_t sample) {
-  const auto& values = this->column(asked, name, true);
-  if (sample >= values.ends.size())
-    throw UsageError("dataset '" + dataset->name + "': sample " + std::to_string(sample) + " of a batch of " +
-                     std::to_string(values.ends.size()));
-  const auto dtype = fields_[values.field].dtype;
-  const auto first = sample == 0 ? 0 : values.ends[sample - 1];
-  const auto count = (values.ends[sample] - first) / size_of(dtype);
-  return TensorView{const_cast<std::byte*>(values.values.data()) + first, dtype, {static_cast<std::int64_t>(count)}};
 }
 
 }  // namespace trainrt

@@ -27,6 +27,8 @@ struct BatchesImpl {
   Remainder remainder = Remainder::pad;
 
   BatchesImpl(std::shared_ptr<DatasetImpl> dataset_, std::int64_t epoch_, std::size_t batch_size_, Remainder remainder_);
+  /// Those of `range` only, for this rank alone.
+  BatchesImpl(std::shared_ptr<DatasetImpl> dataset_, std::int64_t epoch_, std::size_t batch_size_, data::Slice range);
   BatchesImpl(const BatchesImpl&) = delete;
   ~BatchesImpl();
 
@@ -40,6 +42,8 @@ struct BatchesImpl {
   Random random(const Batch& asked, std::size_t sample) const;
 
  private:
+  data::BatchPlan make_plan();
+  data::Slice part_of(std::uint64_t number) const;  ///< this rank's, of a global batch
   void reserve_indices();
   void require_room(std::uint64_t bytes, const std::string& what) const;
   std::uint64_t take_cursor();
@@ -54,11 +58,13 @@ struct BatchesImpl {
   void number_samples(std::uint64_t number, std::vector<std::uint64_t>& into) const;
   void take_batch();
   void start_prefetcher();
+  void end_prefetcher();
   void read_ahead(std::uint64_t number, data::BatchData& into) const;
 
   std::shared_ptr<const data::SampleMaps> maps_;
   const std::vector<Dataset::Field>& fields_;  ///< of maps_, or of the source
   std::uint64_t draw_seed_;
+  std::optional<data::Slice> range_;  ///< of positions: no other ranks, and no cursor
   bool begun_ = false;
   bool owns_cursor_ = false;
   std::optional<data::EpochOrder> order_;
@@ -68,6 +74,7 @@ struct BatchesImpl {
   Batch batch_;
   data::BatchData data_;                     ///< of the batch in hand; the numbers of its samples are in batch_
   std::vector<std::atomic<bool>> is_asked_;  ///< fields that the train function has asked for
+  std::size_t samples_ahead_ = 0;            ///< of the batch that said how many are read ahead
   mutable std::optional<data::Prefetcher> prefetcher_;
 };
 

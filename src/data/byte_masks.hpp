@@ -1,6 +1,8 @@
 #pragma once
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -24,6 +26,33 @@ inline std::uint64_t equal_bits(const char* bytes, char wanted) {
   for (int i = 0; i < 64; ++i) bits |= std::uint64_t{bytes[i] == wanted} << i;
 #endif
   return bits;
+}
+
+/// Whether one of two characters is among them.
+inline bool has_either(const char* bytes, std::size_t count, char one, char other) {
+  std::size_t at = 0;
+  for (; at + 64 <= count; at += 64) {
+#ifdef __SSE2__
+    auto equal = _mm_setzero_si128();
+    for (int part = 0; part < 4; ++part) {
+      const auto some = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + at + 16 * part));
+      equal = _mm_or_si128(
+          equal, _mm_or_si128(_mm_cmpeq_epi8(some, _mm_set1_epi8(one)), _mm_cmpeq_epi8(some, _mm_set1_epi8(other))));
+    }
+    if (_mm_movemask_epi8(equal) != 0) return true;
+#else
+    if (std::memchr(bytes + at, one, 64) != nullptr || std::memchr(bytes + at, other, 64) != nullptr) return true;
+#endif
+  }
+  return std::memchr(bytes + at, one, count - at) != nullptr || std::memchr(bytes + at, other, count - at) != nullptr;
+}
+
+/// std::popcount(), which is a call of a function if the processor's instruction may be missing.
+inline std::size_t count_of(std::uint64_t bits) {
+  bits -= (bits >> 1) & 0x5555555555555555;
+  bits = (bits & 0x3333333333333333) + ((bits >> 2) & 0x3333333333333333);
+  bits = (bits + (bits >> 4)) & 0x0F0F0F0F0F0F0F0F;
+  return static_cast<std::size_t>((bits * 0x0101010101010101) >> 56);
 }
 
 /// Each bit is the parity of those up to it: between an odd one and the next even one, all are set.

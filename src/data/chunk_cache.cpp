@@ -13,6 +13,7 @@ constexpr std::uint64_t most_ahead = 4;
 
 ChunkCache::Entries::iterator ChunkCache::erase(Entries::iterator entry) {
   bytes_ -= entry->bytes;
+  spare_->allow(room());
   places_.erase(entry->key);
   return entries_.erase(entry);
 }
@@ -32,6 +33,17 @@ std::shared_future<ChunkCache::Values> ChunkCache::find_or_add(const Key& key, s
   return entries_.front().values;
 }
 
+/// What a chunk was thought to take becomes what it takes.
+void ChunkCache::settle(const Key& key, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  spare_->allow(room());  // whoever made it has taken what was spare
+  const auto found = places_.find(key);
+  if (found == places_.end() || found->second->bytes == bytes) return;
+  bytes_ += bytes - found->second->bytes;  // of unsigned numbers: also if that is less
+  found->second->bytes = bytes;
+  while (bytes_ > most_bytes_ && entries_.size() > 1 && entries_.back().key != key) erase(std::prev(entries_.end()));
+}
+
 void ChunkCache::forget(const Key& key) {
   const std::lock_guard lock(mutex_);
   if (const auto found = places_.find(key); found != places_.end()) erase(found->second);
@@ -48,7 +60,8 @@ ChunkCache::Values ChunkCache::get(const Key& key, std::size_t bytes, const Make
 
 ChunkCache::Values ChunkCache::make_for(const Key& key, const Make& make, std::promise<Values>& waiting) {
   try {
-    auto values = std::make_shared<const std::vector<std::byte>>(make(key.chunk));
+    auto values = spare_->kept(make(key.chunk));
+    settle(key, values->size());
     waiting.set_value(values);
     return values;
   } catch (...) {

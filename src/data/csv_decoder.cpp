@@ -217,8 +217,8 @@ bool CsvDecoder::is_missing(std::string_view value) const {
 
 Seen CsvDecoder::kind_of(std::string_view value) const {
   if (is_missing(value)) return Seen::missing;
-  if (integer_in(value)) return Seen::integer;
-  if (real_in(value)) return Seen::real;
+  if (const auto kind = number_kind(value); kind != NumberKind::none)
+    return kind == NumberKind::whole ? Seen::integer : Seen::real;
   return truth_in(value) ? Seen::boolean : Seen::text;
 }
 

@@ -13,6 +13,8 @@
 #include <trainrt/error.hpp>
 
 #include "core/text.hpp"
+#include "data/input_file.hpp"
+#include "data/object_reader.hpp"
 #include "io/file.hpp"
 #include "io/storage_retry.hpp"
 
@@ -46,11 +48,14 @@ std::vector<std::string> files_of_pattern(const std::string& pattern) {
   return {found.gl_pathv, found.gl_pathv + found.gl_pathc};
 }
 
+}  // namespace
+
 std::vector<std::string> lines_of_list(const std::string& path) {
   const auto list = data_file(path);
   if (list.size > longest_list) bad_source('@' + path, "the list is longer than 256 MiB");
   std::vector<std::string> words;
-  const auto text = io::read_file(path);
+  std::string text(list.size, '\0');
+  InputFile(list).read(0, std::as_writable_bytes(std::span(text)));
   for (std::size_t at = 0; at < text.size();) {
     const auto end = std::min(text.find('\n', at), text.size());
     auto word = trim(std::string_view(text).substr(at, end - at));
@@ -66,18 +71,32 @@ std::vector<std::string> paths_of_word(const std::string& word) {
   const auto status = std::filesystem::status(word, ignored);
   if (std::filesystem::is_directory(status)) return files_of_folder(word);
   if (std::filesystem::exists(status)) return {word};
-  return word.find_first_of("*?[") != std::string::npos ? files_of_pattern(word) : std::vector{word};
+  auto paths = word.find_first_of("*?[") != std::string::npos ? files_of_pattern(word) : std::vector{word};
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+namespace {
+
+void add_objects(const std::string& word, std::vector<DataFile>& files) {
+  const auto objects = list_objects(word);
+  if (objects.empty()) bad_source(word, "no object is there, none is below it, and none fits if it is meant as a pattern");
+  files.insert(files.end(), objects.begin(), objects.end());
 }
 
 void add_files(const std::string& word, std::vector<DataFile>& files) {
-  auto paths = paths_of_word(word);
-  std::sort(paths.begin(), paths.end());
-  for (const auto& path : paths) files.push_back(data_file(path));
+  if (is_object(word)) return add_objects(word, files);
+  for (const auto& path : paths_of_word(word)) files.push_back(data_file(path));
 }
 
 }  // namespace
 
 DataFile data_file(const std::string& path) {
+  if (is_object(path)) {
+    auto object = find_object(path);
+    if (!object) bad_source(path, "is not there");
+    return *object;
+  }
   struct stat info {};
   io::retried([&] {
     if (::stat(path.c_str(), &info) == 0) return;
@@ -99,6 +118,14 @@ std::vector<std::string> words_of_source(const std::string& source) {
     at = end + 1;
   }
   return words;
+}
+
+std::string first_path_of(const std::string& source) {
+  const auto words = words_of_source(source);
+  if (words.empty()) bad_source(source, "names no file");
+  auto word = words.front();
+  if (word.starts_with('@')) word = lines_of_list(word.substr(1)).front();
+  return paths_of_word(word).front();
 }
 
 std::vector<DataFile> list_data_files(const std::string& source) {

@@ -13,12 +13,24 @@ struct DataFile {
   std::string head = {};                  ///< digest of its first bytes, once it was looked at
   const struct ReadWay* way = nullptr;    ///< how this rank reads it; by pread(2) if none is named
   std::vector<DataFile> companions = {};  ///< one for each of Format::companions that is given; an empty path if it is not
+  std::string version = {};               ///< of an object: what its storage calls these bytes (its ETag)
 };
 
-/// The files that `source` names, sorted bytewise by path within each word: a file, a folder (all files below it, without
-/// those whose name or folder begins with `.` or `_`), a pattern (`*`, `?`, `[a-z]`), `@FILE` (a list: a word a line), or
-/// several such words between commas. Throws UsageError that names the word and what is wrong if there is no file.
+/// The files that `source` names, sorted bytewise by path within each word: a file or an object ("s3://bucket/key"), a
+/// folder (all files below it, without those whose name or folder begins with `.` or `_`), a pattern (`*`, `?`, `[a-z]`),
+/// `@FILE` (a list: a word a line), or several such words between commas. Throws UsageError that names the word and what is
+/// wrong if there is no file.
 std::vector<DataFile> list_data_files(const std::string& source);
+
+/// The path of the first of these files, by names alone: no file is looked at.
+std::string first_path_of(const std::string& source);
+
+/// The paths that a word other than @FILE names, sorted bytewise: by the names in folders, no file is looked at. Hidden
+/// ones are left out. Throws as list_data_files() does.
+std::vector<std::string> paths_of_word(const std::string& word);
+
+/// The lines of a list that are neither empty nor comments (#), without blanks around them.
+std::vector<std::string> lines_of_list(const std::string& path);
 
 /// The words between its commas; one if it is itself the path of something that is there.
 std::vector<std::string> words_of_source(const std::string& source);

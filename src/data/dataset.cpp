@@ -3,11 +3,19 @@
 #include <utility>
 
 #include <trainrt/error.hpp>
+#include <trainrt/preprocessor.hpp>
 
 #include "core/log.hpp"
 #include "data/batches_impl.hpp"
 #include "data/field_wishes.hpp"
 #include "data/filter.hpp"
+#include "data/flat_map.hpp"
+#include "data/key_join.hpp"
+#include "data/pack.hpp"
+#include "data/preprocess/fit.hpp"
+#include "data/preprocess/preprocessed_source.hpp"
+#include "data/weighted_order.hpp"
+#include "data/window.hpp"
 
 namespace trainrt {
 
@@ -67,6 +75,15 @@ Batches Epoch::batches(std::size_t batch_size, Remainder remainder) const {
   return Batches(std::make_shared<BatchesImpl>(dataset_, number_, batch_size, remainder));
 }
 
+Batches Epoch::range(std::uint64_t first, std::uint64_t count, std::size_t batch_size) const {
+  const auto size = dataset_->source->size();
+  if (batch_size == 0 || first > size || count > size - first)
+    throw UsageError("dataset '" + dataset_->name + "': " + std::to_string(count) + " samples from " +
+                     std::to_string(first) + " on in batches of " + std::to_string(batch_size) + "; it has " +
+                     std::to_string(size) + ", and a batch has at least one");
+  return Batches(std::make_shared<BatchesImpl>(dataset_, number_, batch_size, data::Slice{first, count}));
+}
+
 std::uint64_t Dataset::size() const { return impl_->source->size(); }
 
 std::uint64_t Dataset::batch_count(std::size_t batch_size, Remainder remainder) const {
@@ -111,6 +128,50 @@ void Dataset::map(std::string_view field, Field made, SampleFunction function) t
 
 void Dataset::filter(std::string_view field, const SamplePredicate& keeps) try {
   data::filter(*impl_, field, keeps);
+} catch (const UsageError& error) {
+  throw UsageError("dataset '" + impl_->name + "': " + error.what());
+}
+
+void Dataset::flat_map(std::string_view field, Field made, const FlatFunction& function) try {
+  data::flat_map(*impl_, field, std::move(made), function);
+} catch (const UsageError& error) {
+  throw UsageError("dataset '" + impl_->name + "': " + error.what());
+}
+
+void Dataset::pack(std::string_view field, std::uint64_t length, std::optional<std::int64_t> separator) try {
+  data::pack(*impl_, field, length, separator);
+} catch (const UsageError& error) {
+  throw UsageError("dataset '" + impl_->name + "': " + error.what());
+}
+
+void Dataset::window(const Windows& windows) try { data::window(*impl_, windows); } catch (const UsageError& error) {
+  throw UsageError("dataset '" + impl_->name + "': " + error.what());
+}
+
+void Dataset::join(const Dataset& other, std::string_view key, Unmatched unmatched) try {
+  data::join_by_key(*impl_, *other.impl_, key, unmatched);
+} catch (const UsageError& error) {
+  throw UsageError("dataset '" + impl_->name + "': " + error.what());
+}
+
+void Dataset::draw_by_weight(std::string_view field) try {
+  data::draw_by_weight(*impl_, field);
+} catch (const UsageError& error) {
+  throw UsageError("dataset '" + impl_->name + "': " + error.what());
+}
+
+void Dataset::preprocess(const Preprocessor& preprocessor) try {
+  if (impl_->maps && impl_->maps->changes_any())
+    throw UsageError(
+        "preprocess() comes before map(), and before what keys change at random: it needs the values as they are before");
+  impl_->source = data::preprocessed(impl_->source, *preprocessor.impl_);
+  impl_->maps = std::make_shared<const data::SampleMaps>(impl_->source->fields());
+} catch (const UsageError& error) {
+  throw UsageError("dataset '" + impl_->name + "': " + error.what());
+}
+
+PreprocessorImpl Dataset::fitted(const PreprocessorImpl& preprocessor) const try {
+  return data::fitted(preprocessor, *impl_);
 } catch (const UsageError& error) {
   throw UsageError("dataset '" + impl_->name + "': " + error.what());
 }

@@ -12,6 +12,7 @@
 #include "data/batch_plan.hpp"
 #include "data/epoch_order.hpp"
 #include "data/pinning.hpp"
+#include "data/prefetcher.hpp"
 #include "data/sample_maps.hpp"
 #include "data/skipping_reader.hpp"
 #include "data/source.hpp"
@@ -33,6 +34,9 @@ struct Team {
   /// Collective: calls `look`, which sets this rank's bits, and sets those of all. What `look` throws anywhere all throw.
   std::function<void(const std::function<void()>& look, std::span<std::int64_t> bits)> look_together =
       [](const std::function<void()>& look, std::span<std::int64_t>) { look(); };
+  /// Collective: what `make` gives on each rank, by rank. What it throws anywhere all throw.
+  std::function<std::vector<std::string>(const std::function<std::string()>& make)> gather =
+      [](const std::function<std::string()>& make) { return std::vector<std::string>{make()}; };
 };
 
 /// Where a pass over a dataset stands; part of every checkpoint.
@@ -40,6 +44,12 @@ struct Cursor {
   bool in_progress = false;  ///< a Batches range is being walked
   std::int64_t epoch = -1;
   std::int64_t position = 0;  ///< global samples (of the padded order) that step() or report() may count as done
+};
+
+/// Memory of batches that were read ahead, of an epoch that has ended: for the next one, if its batches are as large.
+struct SpareBatches {
+  std::size_t samples = 0;  ///< of each
+  std::vector<data::BatchData> batches;
 };
 
 /// Behind the public Dataset: the source, this rank's shard and the cursor.
@@ -55,12 +65,14 @@ struct DatasetImpl {
   Shard shard;
   bool is_split = true;  ///< else each rank has all samples, as the only one
   bool shuffle = false;
-  data::Blocks blocks;                 ///< how it is shuffled
-  std::vector<data::MixedPart> mixed;  ///< the sources and their shares, if it mixes several
-  bool shuffles_as_first = false;      ///< as the first versions did: its run began with one of them
-  int threads = 0;                     ///< that read batches ahead
-  std::uint64_t memory = 256 << 20;    ///< bytes that batches read ahead may take
-  std::uint64_t seed = 0;              ///< of the run, with the dataset's own
+  data::Blocks blocks;                                     ///< how it is shuffled
+  std::vector<data::MixedPart> mixed;                      ///< the sources and their shares, if it mixes several
+  std::shared_ptr<const std::vector<double>> weight_sums;  ///< if samples are drawn by weight: the weights added up
+  std::string weight_field;
+  bool shuffles_as_first = false;    ///< as the first versions did: its run began with one of them
+  int threads = 0;                   ///< that read batches ahead
+  std::uint64_t memory = 256 << 20;  ///< bytes that batches read ahead may take
+  std::uint64_t seed = 0;            ///< of the run, with the dataset's own
   std::uint64_t own_seed = 0;
   std::string files, order_text;                      ///< what the place inside an epoch hangs on (identity.hpp)
   std::string filter_text;                            ///< and which samples filters keep; "" if there is none
@@ -69,6 +81,7 @@ struct DatasetImpl {
   Team team;
   std::shared_ptr<const data::Pinning> pinning;    ///< if a GPU follows
   std::unique_ptr<data::SkippingReader> skipping;  ///< if samples that cannot be read are skipped
+  SpareBatches spare;                              ///< never of pinned memory
   data::StageTimes stages;                         ///< of reading batches
   double handed_over_s = 0;                        ///< the train thread, to take batches that were there
   double waited_s = 0;                             ///< the train thread, for batches
@@ -92,6 +105,7 @@ inline std::uint64_t draw_seed(const DatasetImpl& dataset, std::int64_t epoch) {
 /// The order of an epoch over all ranks.
 inline EpochOrder order_of(const DatasetImpl& dataset, std::int64_t epoch) {
   const auto size = dataset.source->size();
+  if (dataset.weight_sums) return EpochOrder::weighted(dataset.weight_sums, order_seed(dataset.seed, dataset.name, epoch));
   if (!dataset.shuffle) return EpochOrder::identity(size);
   if (!dataset.mixed.empty())
     return EpochOrder::mixed(size, dataset.mixed, order_seed(dataset.seed, dataset.name, 0), epoch);

@@ -6,6 +6,7 @@
 #include "data/augmentation.hpp"
 #include "data/file_reader.hpp"
 #include "data/format.hpp"
+#include "data/operation.hpp"
 #include "data/transform.hpp"
 
 namespace trainrt::data {
@@ -75,7 +76,8 @@ std::vector<OptionSpec> options_of_reading() {
       {.key = "threads",
        .type = OptionType::integer,
        .default_value = "2",
-       .help = "threads of each rank that read batches ahead, if the data are not in memory; 0: none",
+       .help = "threads of each rank that read batches ahead, if the data are not in memory; 0: none. If it is not said: 4 "
+               "for objects of a store",
        .range = {.least = 0, .most = 256}},
       {.key = "read",
        .default_value = "pread",
@@ -97,6 +99,11 @@ std::vector<OptionSpec> options_of_all() {
   auto specs = options_of_samples();
   for (auto& option : options_of_reading()) specs.push_back(std::move(option));
   for (auto& option : transform_options()) specs.push_back(std::move(option));
+  specs.push_back({.key = "preprocess",
+                   .default_value = "",
+                   .help = "preprocessors of columns, one after the other, fitted to the data at the start of a run: "
+                           "StandardScaler(columns: a, b), OneHotEncoder(columns: c); or @FILE, a fitted one as JSON"});
+  for (auto& option : operation_options()) specs.push_back(std::move(option));
   for (auto& option : augmentation_options()) specs.push_back(std::move(option));
   return specs;
 }

@@ -4,6 +4,7 @@
 
 #include "core/text.hpp"
 #include "data/dataset_options.hpp"
+#include "data/operation.hpp"
 
 namespace trainrt::data {
 
@@ -22,6 +23,8 @@ void require_mixable(const Options& options) {
     throw UsageError("weights mixes the sources in a shuffled order: it needs shuffle = true");
   if (options.integer("block") > 0) throw UsageError("weights and block exclude each other");
   if (!options.text("rows").empty()) throw UsageError("weights and rows exclude each other");
+  for (const auto& wanted : operations_of(options))
+    if (!wanted.kind->mixes_sources) throw UsageError(fmt::format("weights and {} exclude each other", wanted.kind->name));
 }
 
 }  // namespace
@@ -38,7 +41,7 @@ const Format& format_of(const std::string& section, const Options& options) {
   if (const auto* given = options.find("format")) return format_named(section, *given);
   const auto source = options.text("source");
   if (const auto* format = format_of_name(source)) return *format;
-  const auto first = source.empty() ? source : list_data_files(source).front().path;
+  const auto first = source.empty() ? source : first_path_of(source);
   if (const auto* format = format_of_name(first)) return *format;
   throw UsageError(fmt::format("the key format in {} is missing{}; there are: {}", section,
                                first.empty() ? "" : fmt::format(", and the name of the file '{}' does not tell it", first),

@@ -1,6 +1,7 @@
 #include "data/epoch_order.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include <trainrt/random.hpp>
@@ -45,6 +46,8 @@ void EpochOrder::list(std::uint64_t first, std::span<std::uint64_t> into) const 
       blocks->list(begin, lot);
     else if (const auto* const shuffle = std::get_if<Shuffle>(&order_))
       shuffle->list(begin, lot);
+    else if (std::holds_alternative<std::monostate>(order_))
+      std::iota(lot.begin(), lot.end(), begin);
     else
       for (std::size_t i = 0; i < lot.size(); ++i) lot[i] = (*this)[begin + i];
     first += lot.size();
@@ -55,6 +58,12 @@ void EpochOrder::list(std::uint64_t first, std::span<std::uint64_t> into) const 
 EpochOrder EpochOrder::in_blocks(std::uint64_t size, std::uint64_t seed, Blocks blocks) {
   auto order = identity(size);
   order.order_ = BlockOrder(size, seed, blocks);
+  return order;
+}
+
+EpochOrder EpochOrder::weighted(std::shared_ptr<const std::vector<double>> sums, std::uint64_t seed) {
+  auto order = identity(sums->size());
+  order.order_ = WeightedOrder(std::move(sums), seed);
   return order;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <variant>
@@ -9,6 +10,7 @@
 #include "data/block_order.hpp"
 #include "data/mixed_order.hpp"
 #include "data/shuffle.hpp"
+#include "data/weighted_order.hpp"
 
 namespace trainrt::data {
 
@@ -27,6 +29,9 @@ class EpochOrder {
   /// MixedOrder; `size` is the sum of the shares.
   static EpochOrder mixed(std::uint64_t size, std::vector<MixedPart> parts, std::uint64_t seed, std::int64_t epoch);
 
+  /// WeightedOrder, of as many positions as there are samples.
+  static EpochOrder weighted(std::shared_ptr<const std::vector<double>> sums, std::uint64_t seed);
+
   std::uint64_t size() const { return size_; }
   /// The sample at a position; behind the end the order starts over (what Remainder::pad repeats). size() > 0.
   std::uint64_t operator[](std::uint64_t position) const {
@@ -34,6 +39,7 @@ class EpochOrder {
     if (const auto* const shuffle = std::get_if<Shuffle>(&order_)) return (*shuffle)[wrapped];
     if (const auto* const blocks = std::get_if<BlockOrder>(&order_)) return (*blocks)[wrapped];
     if (const auto* const mixed = std::get_if<MixedOrder>(&order_)) return (*mixed)[wrapped];
+    if (const auto* const weighted = std::get_if<WeightedOrder>(&order_)) return (*weighted)[wrapped];
     return wrapped;
   }
   /// What [] gives of `first` and the positions behind it, in less time.
@@ -41,7 +47,7 @@ class EpochOrder {
 
  private:
   std::uint64_t size_ = 0;
-  std::variant<std::monostate, Shuffle, BlockOrder, MixedOrder> order_;
+  std::variant<std::monostate, Shuffle, BlockOrder, MixedOrder, WeightedOrder> order_;
 };
 
 }  // namespace trainrt::data

@@ -1,6 +1,8 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +29,14 @@ struct FileContent {
   Reading reading = Reading::by_field;
   std::uint64_t together = 1;          ///< neighbours that are read together: those of a chunk
   std::vector<DataFile> sources = {};  ///< other files that the file itself names, and whose bytes are among its samples'
+  std::string remark = {};             ///< what `trainrt check` says of it besides
+};
+
+/// A unit of a dataset, and what it holds: a file, or of formats that gather() their files all that a word of the source
+/// names.
+struct ListedFile {
+  DataFile file;
+  FileContent content;
 };
 
 /// A plug-in: one file in data/formats. It knows one file (or, if there are none, what its options describe); several files
@@ -38,10 +48,17 @@ struct Format {
   /// Finds out what the file holds: as quickly as the format allows, without keeping the data. One rank does it, for all,
   /// before a run directory is made. Throws UsageError that names the file, the place in it, what is wrong and what is
   /// expected. A file without samples is none.
-  FileContent (*look)(const DataFile& file, const Options& options);
+  FileContent (*look)(const DataFile& file, const Options& options) = nullptr;
   /// Opens what look() has found. `keep`: all files together are small enough to be kept in memory, and so they should be.
   /// Throws as look() does.
-  std::unique_ptr<Source> (*open)(const DataFile& file, const FileContent& content, const Options& options, bool keep);
+  std::unique_ptr<Source> (*open)(const DataFile& file, const FileContent& content, const Options& options,
+                                  bool keep) = nullptr;
+  /// Instead of look(), of a format whose files are a sample each, so that there may be millions: a unit for each word of
+  /// `source` (words_of_source()), by names, without a look at each file. The unit's path is the word, its size about the
+  /// bytes of its files, its head a digest of their names.
+  std::vector<ListedFile> (*gather)(std::span<const std::string> words, const Options& options) = nullptr;
+  /// With gather(): the paths of the files of such a unit by the numbers of its samples. Any threads may ask at once.
+  std::function<std::string(std::uint64_t sample)> (*paths_of)(const FileContent& content) = nullptr;
   /// Whether a file of that name is of this format, if the section names none; nullptr if no name tells.
   bool (*is_name_of)(std::string_view path) = nullptr;
   bool has_files = true;  ///< the common key `source` names them

@@ -4,6 +4,7 @@
 
 #include <mutex>
 
+#include "data/object_reader.hpp"
 #include "data/stage_clock.hpp"
 #include "io/file.hpp"
 #include "io/storage_error.hpp"
@@ -33,6 +34,7 @@ class InputHandles {
 
  private:
   std::shared_ptr<Handle> opened() const {
+    if (is_object(file_.path)) return std::make_shared<Handle>(Handle{io::Descriptor(), object_reader(file_)});
     const int fd = io::open_retrying(file_.path, O_RDONLY);
     if (fd < 0) io::fail("open", file_.path, errno);
     auto handle = std::make_shared<Handle>(Handle{io::Descriptor(fd), nullptr});
@@ -46,7 +48,10 @@ class InputHandles {
 };
 
 InputFile::InputFile(const DataFile& file) : file_(file), handles_(std::make_unique<InputHandles>(file_)) {
-  io::retried([&] { require_as_listed(handles_->get()->fd.get(), file_); });
+  io::retried([&] {
+    const auto used = handles_->get();
+    if (used->fd.get() >= 0) require_as_listed(used->fd.get(), file_);  // of an object each read sees it
+  });
 }
 
 InputFile::~InputFile() = default;

@@ -58,6 +58,11 @@ std::size_t JoinedSource::part_of(std::uint64_t sample) const {
   return static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), sample) - ends_.begin());
 }
 
+bool JoinedSource::are_all_in(std::size_t number, std::span<const std::uint64_t> samples) const {
+  const auto begin = begin_of(number), count = ends_[number] - begin;
+  return std::all_of(samples.begin(), samples.end(), [&](auto sample) { return sample - begin < count; });
+}
+
 std::shared_ptr<const Source> JoinedSource::part(std::size_t number) const {
   const std::lock_guard lock(mutex_);
   if (!parts_[number]) parts_[number] = open_(number);
@@ -85,16 +90,18 @@ bool JoinedSource::is_resident() const {
 }
 
 void JoinedSource::read(std::span<const std::uint64_t> samples, std::span<Column> columns) const {
+  if (!samples.empty() && are_all_in(part_of(samples.front()), samples)) {  // nothing is to be put together
+    const auto number = part_of(samples.front());
+    std::vector<std::uint64_t> of_part(samples.begin(), samples.end());
+    for (auto& sample : of_part) sample -= begin_of(number);
+    return part(number)->read(of_part, columns);
+  }
   std::map<std::size_t, OfPart> parts;
   for (std::size_t place = 0; place < samples.size(); ++place) {
     const auto number = part_of(samples[place]);
     auto& of_part = parts[number];
-    of_part.samples.push_back(samples[place] - (number == 0 ? 0 : ends_[number - 1]));
+    of_part.samples.push_back(samples[place] - begin_of(number));
     of_part.places.push_back(place);
-  }
-  if (parts.size() == 1) {  // nothing is to be put together
-    const auto& [number, of_part] = *parts.begin();
-    return part(number)->read(of_part.samples, columns);
   }
   std::vector<std::vector<Column>> given;  // of each part, until all are put together
   std::vector<Varying> varying(columns.size(), Varying(samples.size()));

@@ -29,6 +29,8 @@ class JoinedSource final : public Source {
 
  private:
   std::size_t part_of(std::uint64_t sample) const;
+  std::uint64_t begin_of(std::size_t number) const { return number == 0 ? 0 : ends_[number - 1]; }
+  bool are_all_in(std::size_t number, std::span<const std::uint64_t> samples) const;
   std::shared_ptr<const Source> part(std::size_t number) const;
 
   std::vector<Dataset::Field> fields_;

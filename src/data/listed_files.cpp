@@ -1,5 +1,8 @@
 #include "data/listed_files.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
@@ -30,10 +33,11 @@ void note_heads(DataFile& file) {
 }
 
 /// How many of the dataset's files each source has, if they are mixed.
-std::vector<std::size_t> files_of_sources(const Options& options) {
+std::vector<std::size_t> files_of_sources(const Options& options, const Format& format) {
   std::vector<std::size_t> counts;
   if (options.text("weights").empty()) return counts;
-  for (const auto& word : words_of_source(options.text("source"))) counts.push_back(list_data_files(word).size());
+  for (const auto& word : words_of_source(options.text("source")))
+    counts.push_back(format.gather != nullptr ? 1 : list_data_files(word).size());
   return counts;
 }
 
@@ -44,8 +48,19 @@ std::vector<DataFile> files_of(const Options& options, const Format& format) {
   return files;
 }
 
+/// The first field in which two files differ, as each has it: "price f64[]"; empty if one has fewer fields.
+std::pair<std::string, std::string> first_difference(const std::vector<Dataset::Field>& one,
+                                                     const std::vector<Dataset::Field>& other) {
+  const auto word = [](const std::vector<Dataset::Field>& fields, std::size_t i) {
+    return i < fields.size() ? in_words({fields[i]}) : std::string("nothing in its place");
+  };
+  for (std::size_t i = 0; i < std::max(one.size(), other.size()); ++i)
+    if (const auto first = word(one, i), second = word(other, i); first != second) return {first, second};
+  return {};
+}
+
 void require_same_fields(const Listing::Entry& first, const Listing::Entry& other) {
-  const auto one = in_words(first.content.fields), two = in_words(other.content.fields);
+  const auto [one, two] = first_difference(first.content.fields, other.content.fields);
   if (one != two)
     throw UsageError(fmt::format("the files of a dataset have the same fields: '{}' has {}, and '{}' has {}",
                                  first.file.path, one, other.file.path, two));
@@ -80,7 +95,12 @@ void tell_progress(const std::string& section, std::size_t done, std::size_t all
 }  // namespace
 
 void list_files(const std::string& section, Listing& listing, const Options& options, const Format& format) {
-  listing.files_of_sources = files_of_sources(options);
+  listing.files_of_sources = files_of_sources(options, format);
+  if (format.gather != nullptr) {
+    const auto words = words_of_source(options.text("source"));
+    listing.entries = format.gather(words, options);
+    return;
+  }
   auto files = files_of(options, format);
   auto told_at_s = monotonic_seconds();
   std::size_t source = 0, of_source = 0;

@@ -28,11 +28,11 @@ std::vector<DataFile> files_of(const Json& json) {
 }
 
 Json json_of(const DataFile& file) {
-  return Json::array({file.path, file.size, file.mtime_ns, file.head, json_of(file.companions)});
+  return Json::array({file.path, file.size, file.mtime_ns, file.head, json_of(file.companions), file.version});
 }
 
 DataFile file_of(const Json& json) {
-  return {json.at(0), json.at(1), json.at(2), json.at(3), nullptr, files_of(json.at(4))};
+  return {json.at(0), json.at(1), json.at(2), json.at(3), nullptr, files_of(json.at(4)), json.at(5)};
 }
 
 Json json_of(const Dataset::Field& field) {
@@ -66,10 +66,13 @@ std::string in_words(const std::vector<Dataset::Field>& fields) {
 std::string described(const Listing& listing) {
   std::uint64_t samples = 0;
   for (const auto& entry : listing.entries) samples += entry.content.samples;
-  const auto files = listing.entries.front().file.path.empty() ? "" : " in " + counted(std::ssize(listing.entries), "file");
+  const bool are_files = find_plugin(format_table(), listing.format, "data format").gather == nullptr &&
+                         !listing.entries.front().file.path.empty();
+  const auto files = are_files ? " in " + counted(std::ssize(listing.entries), "file") : "";
+  const auto& content = listing.entries.front().content;
   const auto chosen = listing.rows.empty() ? "" : fmt::format("{} of ", RowRanges(listing.rows).size());
-  return fmt::format("ok, {}{}{} ({}): {}", chosen, counted(static_cast<std::int64_t>(samples), "sample"), files,
-                     listing.format, in_words(listing.entries.front().content.fields));
+  return fmt::format("ok, {}{}{} ({}): {}{}{}", chosen, counted(static_cast<std::int64_t>(samples), "sample"), files,
+                     listing.format, in_words(content.fields), content.remark.empty() ? "" : "; ", content.remark);
 }
 
 std::string bytes_of(const Listing& listing) {
@@ -79,9 +82,9 @@ std::string bytes_of(const Listing& listing) {
     entries.push_back(Json::array({json_of(file), content.samples, binary(content.index), content.together, content.reading,
                                    json_of(content.sources)}));
   std::string bytes;
-  Json::to_cbor(
-      Json::array({listing.format, std::move(fields), std::move(entries), binary(listing.rows), listing.files_of_sources}),
-      bytes);
+  Json::to_cbor(Json::array({listing.format, std::move(fields), std::move(entries), binary(listing.rows),
+                             listing.files_of_sources, binary(listing.preprocessor)}),
+                bytes);
   return bytes;
 }
 
@@ -96,6 +99,7 @@ Listing listing_of(std::string_view bytes) {
          {entry.at(1), fields, text_of(entry.at(2)), entry.at(4), entry.at(3), files_of(entry.at(5))}});
   listing.rows = text_of(json.at(3));
   listing.files_of_sources = json.at(4).get<std::vector<std::size_t>>();
+  listing.preprocessor = text_of(json.at(5));
   return listing;
 }
 

@@ -10,13 +10,11 @@ namespace trainrt::data {
 
 /// What one rank has found out about the files of a dataset, for all ranks.
 struct Listing {
-  struct Entry {
-    DataFile file;
-    FileContent content;  ///< its fields are those of the whole dataset
-  };
+  using Entry = ListedFile;  ///< its fields are those of the whole dataset
   std::string format;
   std::vector<Entry> entries;                      ///< at least one
   std::vector<std::size_t> files_of_sources = {};  ///< if the key weights mixes them; the entries are in their order
+  std::string preprocessor = {};                   ///< JSON of what the key preprocess says; empty: nothing
   std::string rows = {};                           ///< which of their samples count: text of RowRanges; empty: all
 };
 

@@ -72,6 +72,31 @@ double divided(std::uint64_t digits, std::size_t power) {
   return static_cast<double>(kept) * scale;
 }
 
+const char* read_long_real(const char* begin, const char* end, double& value) {
+  // As long as the digits make an integer below 2^53 and the power of ten is exact, one division rounds correctly
+  // (Clinger, "How to read floating point numbers accurately", PLDI 1990).
+  const bool negative = *begin == '-';
+  const char* const first = begin + negative;
+  std::uint64_t digits = 0;
+  const char* at = read_digits(first, digits);
+  auto count = at - first;
+  std::size_t fraction = 0;
+  if (*at == '.' && at != end) {
+    const char* const point = at;
+    at = read_digits(point + 1, digits);
+    fraction = static_cast<std::size_t>(at - point - 1);
+    count = at - first - 1;
+  }
+  if (count == 0 || count > 19 || at != end) {
+    const auto [stop, code] = std::from_chars(begin, end, value);
+    return code == std::errc() ? stop : nullptr;
+  }
+  value =
+      digits <= std::uint64_t{1} << 53 ? static_cast<double>(digits) / exact_powers[fraction] : divided(digits, fraction);
+  value = std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) | std::uint64_t{negative} << 63);  // no branch to guess
+  return at;
+}
+
 std::optional<double> real_in(std::string_view text) {
   const Padded padded(bare(text));
   double value = 0;
@@ -84,6 +109,16 @@ std::optional<std::int64_t> integer_in(std::string_view text) {
   const Padded padded(bare(text));
   std::int64_t value = 0;
   return read_integer(padded.begin(), padded.end(), value) == padded.end() ? std::optional(value) : std::nullopt;
+}
+
+NumberKind number_kind(std::string_view text) {
+  const Padded padded(bare(text));
+  std::int64_t whole = 0;
+  if (read_integer(padded.begin(), padded.end(), whole) == padded.end()) return NumberKind::whole;
+  double real = 0;
+  const auto* const stop = read_real(padded.begin(), padded.end(), real);
+  if (stop == padded.end()) return NumberKind::real;
+  return stop == nullptr && tiny_in(bare(text)) ? NumberKind::real : NumberKind::none;
 }
 
 std::optional<bool> truth_in(std::string_view text) {

@@ -29,13 +29,18 @@ constexpr std::array<double, 20> exact_powers = [] {
   return powers;
 }();
 
+inline std::uint64_t eight_bytes(const char* at) {
+  std::uint64_t eight = 0;
+  std::memcpy(&eight, at, 8);
+  if constexpr (std::endian::native == std::endian::big) eight = __builtin_bswap64(eight);
+  return eight;
+}
+
 /// Appends the digits that `at` begins with to those read so far, of which 19 fit; returns where they end. Eight bytes more
 /// than the digits can be read.
 inline const char* read_digits(const char* at, std::uint64_t& digits) {
   for (;;) {
-    std::uint64_t eight = 0;
-    std::memcpy(&eight, at, 8);
-    if constexpr (std::endian::native == std::endian::big) eight = __builtin_bswap64(eight);
+    const auto eight = eight_bytes(at);
     const auto values = eight - 0x3030303030303030;
     const auto others = ((eight + 0x4646464646464646) | values) & 0x8080808080808080;  // the lowest one set is right
     const auto count = others == 0 ? 8 : std::countr_zero(others) / 8;
@@ -46,35 +51,40 @@ inline const char* read_digits(const char* at, std::uint64_t& digits) {
   }
 }
 
+/// The usual number, up to eight digits with a point among them, without its sign: all of it at once. False if [begin, end)
+/// is something else. Eight bytes behind it can be read.
+inline bool read_short_real(const char* begin, const char* end, double& value) {
+  constexpr std::uint64_t points = 0x2E2E2E2E2E2E2E2E, ones = 0x0101010101010101, highs = 0x8080808080808080;
+  const auto length = static_cast<std::size_t>(end - begin);
+  if (length < 2 || length > 9) return false;
+  const auto bytes = eight_bytes(begin), differences = bytes ^ points;
+  const auto found = (differences - ones) & ~differences & highs;  // the lowest one set is right
+  if (found == 0) return false;
+  const auto point = static_cast<std::size_t>(std::countr_zero(found)) / 8, count = length - 1;
+  if (point >= length) return false;
+  const auto before = (std::uint64_t{1} << (8 * point)) - 1;
+  const auto digits = (bytes & before) | (eight_bytes(begin + 1) & ~before);
+  const auto values = digits - 0x3030303030303030;
+  const auto others = ((digits + 0x4646464646464646) | values) & highs;  // the same
+  if ((others & (~std::uint64_t{0} >> (64 - 8 * count))) != 0) return false;
+  value = static_cast<double>(eight_digits(values << (64 - 8 * count))) / exact_powers[count - point];
+  return true;
+}
+
 /// digits / 10^power, rounded to the nearest double, ties to even. `power` is below 20, and `digits` above 2^53.
 double divided(std::uint64_t digits, std::size_t power);
+
+/// read_real() of any number.
+const char* read_long_real(const char* begin, const char* end, double& value);
 
 /// Reads the decimal number that `begin` begins with, rounded as IEEE 754 wants it; returns where it ends, nullptr if there
 /// is none, or none that a double holds. "nan" and "inf" are numbers; "+1" and " 1" are not. *end is no digit, and eight
 /// bytes behind it can be read.
 inline const char* read_real(const char* begin, const char* end, double& value) {
-  // As long as the digits make an integer below 2^53 and the power of ten is exact, one division rounds correctly
-  // (Clinger, "How to read floating point numbers accurately", PLDI 1990).
   const bool negative = *begin == '-';
-  const char* const first = begin + negative;
-  std::uint64_t digits = 0;
-  const char* at = read_digits(first, digits);
-  auto count = at - first;
-  std::size_t fraction = 0;
-  if (*at == '.' && at != end) {
-    const char* const point = at;
-    at = read_digits(point + 1, digits);
-    fraction = static_cast<std::size_t>(at - point - 1);
-    count = at - first - 1;
-  }
-  if (count == 0 || count > 19 || at != end) {
-    const auto [stop, code] = std::from_chars(begin, end, value);
-    return code == std::errc() ? stop : nullptr;
-  }
-  value =
-      digits <= std::uint64_t{1} << 53 ? static_cast<double>(digits) / exact_powers[fraction] : divided(digits, fraction);
+  if (!read_short_real(begin + negative, end, value)) return read_long_real(begin, end, value);
   value = std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) | std::uint64_t{negative} << 63);  // no branch to guess
-  return at;
+  return end;
 }
 
 /// The same of a whole number.
@@ -97,6 +107,9 @@ inline const char* read_integer(const char* begin, const char* end, std::int64_t
 /// 0.
 std::optional<double> real_in(std::string_view text);
 std::optional<std::int64_t> integer_in(std::string_view text);
+/// Which of the two it is.
+enum class NumberKind : std::uint8_t { none, whole, real };
+NumberKind number_kind(std::string_view text);
 /// true and false, also with capital letters.
 std::optional<bool> truth_in(std::string_view text);
 

@@ -14,8 +14,12 @@
 #include "data/dataset_values.hpp"
 #include "data/file_reader.hpp"
 #include "data/identity.hpp"
+#include "data/joined_source.hpp"
 #include "data/listed_files.hpp"
+#include "data/object_reader.hpp"
 #include "data/on_error.hpp"
+#include "data/prepare.hpp"
+#include "data/preprocess/by_key.hpp"
 #include "data/row_ranges.hpp"
 #include "data/selected_source.hpp"
 #include "data/transform.hpp"
@@ -69,6 +73,14 @@ Listing with_way(Listing listing, const Options& options) {
   return listing;
 }
 
+/// Whoever waits for a store keeps no processor busy.
+int threads_of(const Options& given, const Options& good, const Listing& listing) {
+  constexpr std::int64_t for_objects = 4;
+  const bool has_objects =
+      std::ranges::any_of(listing.entries, [](const auto& entry) { return is_object(entry.file.path); });
+  return static_cast<int>(has_objects && !given.has("threads") ? for_objects : good.integer("threads"));
+}
+
 /// An empty text chooses all.
 void require_rows(const Listing& listing, std::uint64_t samples) {
   if (listing.rows.empty()) return;
@@ -81,6 +93,14 @@ void require_rows(const Listing& listing, std::uint64_t samples) {
 std::shared_ptr<const Source> selected(std::shared_ptr<const Source> source, const Listing& listing) {
   if (listing.rows.empty()) return source;
   return std::make_shared<SelectedSource<RowRanges>>(std::move(source), RowRanges(listing.rows));
+}
+
+/// Keys that change values are tried on no samples, so that what is wrong with them is told before a run begins.
+void require_keys_of_values(const Options& options, const Listing& listing) {
+  const auto none =
+      std::make_shared<JoinedSource>(listing.entries.front().content.fields, std::vector<std::uint64_t>{0}, nullptr, false);
+  const auto fields = transformed(none, options)->fields();
+  if (!needs_preparation(options, listing)) augmented(fields, options);
 }
 
 }  // namespace
@@ -100,10 +120,12 @@ Listing list_dataset(const std::string& name, const Options& options) {
     std::uint64_t samples = 0;
     for (const auto& entry : listing.entries) samples += entry.content.samples;
     if (samples == 0) throw UsageError("its files hold no samples");
+    listing.preprocessor = preprocessor_of_key(good.text("preprocess"));
     listing.rows = text_of_rows(good.text("rows"));
     require_rows(listing, samples);
     if (!listing.files_of_sources.empty()) mixed_parts_of(listing, good);
     require_materializable(good, listing);
+    require_keys_of_values(good, listing);
     return listing;
   });
 }
@@ -127,10 +149,11 @@ std::shared_ptr<DatasetImpl> open_dataset(const std::string& name, const Options
   dataset->shard = dataset->is_split ? shard : Shard{};
   set_order(section, good, listing, values.is_cached, *dataset);
   if (!values.are_transformed) dataset->source = in_section(section, [&] { return transformed(dataset->source, good); });
-  dataset->maps =
-      in_section(section, [&] { return std::make_shared<const SampleMaps>(augmented(dataset->source->fields(), good)); });
+  if (!needs_preparation(good, listing))
+    dataset->maps =
+        in_section(section, [&] { return std::make_shared<const SampleMaps>(augmented(dataset->source->fields(), good)); });
   if (skips_errors(good)) dataset->skipping = std::make_unique<SkippingReader>(name);
-  dataset->threads = static_cast<int>(good.integer("threads"));
+  dataset->threads = threads_of(options, good, files);
   dataset->memory = values.left;
   const auto own_seed = static_cast<std::uint64_t>(good.integer("shuffle_seed"));
   dataset->seed = own_seed == 0 ? seed : mix_seed(seed, own_seed);

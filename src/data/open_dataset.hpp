@@ -26,7 +26,8 @@ Listing list_dataset(const std::string& name, const Options& options);
 /// all ranks.
 std::optional<UnitLayout> shared_layout(const std::string& name, const Options& options, const Listing& listing);
 
-/// Opens what was listed for one rank. `seed` is the run's. `share` has memory for shared_layout(), or none.
+/// Opens what was listed for one rank; prepare() comes after it, once the team is known.
+/// `seed` is the run's. `share` has memory for shared_layout(), or none.
 std::shared_ptr<DatasetImpl> open_dataset(const std::string& name, const Options& options, const Listing& listing,
                                           Shard shard, std::uint64_t seed, const NodeShare& share = {});
 

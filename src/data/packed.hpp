@@ -14,6 +14,10 @@ class PackedWriter {
     for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>(value | 0x80);
     bytes_ += static_cast<char>(value);
   }
+  /// A small one of either sign takes as few bytes (as Protocol Buffers' sint64).
+  void integer(std::int64_t value) {
+    number((static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63));
+  }
   void text(std::string_view value) {
     number(value.size());
     bytes_ += value;
@@ -37,7 +41,12 @@ class PackedReader {
     }
     throw Error("what was listed of a file of a dataset is damaged: a number has no end");
   }
+  std::int64_t integer() {
+    const auto value = number();
+    return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
+  }
   std::string text() { return std::string(next(number())); }
+  std::size_t left() const { return bytes_.size(); }  ///< bytes
 
  private:
   std::string_view next(std::uint64_t count) {

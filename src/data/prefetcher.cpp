@@ -7,18 +7,29 @@
 
 namespace trainrt::data {
 
-Prefetcher::Prefetcher(std::uint64_t first, std::uint64_t end, Read read, Limits limits)
+Prefetcher::Prefetcher(std::uint64_t first, std::uint64_t end, Read read, Limits limits, std::vector<BatchData> spare)
     : read_(std::move(read)), end_(end), run_(limits.run), slots_(limits.batches), next_read_(first), next_taken_(first) {
+  for (std::size_t i = 0; i < std::min(spare.size(), slots_.size()); ++i) slots_[i].batch = std::move(spare[i]);
   for (int i = 0; i < limits.threads; ++i) threads_.push_back(thread_without_signals([this] { work(); }));
 }
 
-Prefetcher::~Prefetcher() {
+Prefetcher::~Prefetcher() { join(); }
+
+std::vector<BatchData> Prefetcher::end() {
+  join();
+  std::vector<BatchData> spare;
+  for (auto& slot : slots_) spare.push_back(std::move(slot.batch));
+  return spare;
+}
+
+void Prefetcher::join() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
   }
   room_.notify_all();
   for (auto& thread : threads_) thread.join();
+  threads_.clear();
 }
 
 void Prefetcher::work() {

@@ -34,8 +34,8 @@ class Prefetcher {
   /// Fills in the batch with that number; called by any of the threads. What it throws next() throws.
   using Read = std::function<void(std::uint64_t number, BatchData& into)>;
 
-  /// Reads the batches from `first` on, before `end`.
-  Prefetcher(std::uint64_t first, std::uint64_t end, Read read, Limits limits);
+  /// Reads the batches from `first` on, before `end`, into the memory of `spare` first.
+  Prefetcher(std::uint64_t first, std::uint64_t end, Read read, Limits limits, std::vector<BatchData> spare = {});
   /// Waits for what is being read.
   ~Prefetcher();
   Prefetcher(const Prefetcher&) = delete;
@@ -45,6 +45,8 @@ class Prefetcher {
   bool next(BatchData& batch);
   /// Whether next() would return a batch at once.
   bool has_ready();
+  /// Waits for what is being read, and gives the memory of the batches that were not taken. Nothing may be called after it.
+  std::vector<BatchData> end();
 
  private:
   struct Slot {
@@ -55,6 +57,7 @@ class Prefetcher {
   Slot& slot_of(std::uint64_t number) { return slots_[number % slots_.size()]; }
   std::uint64_t next_run() const { return std::min<std::uint64_t>(run_, end_ - next_read_); }
   bool may_begin() const { return next_read_ < end_ && next_read_ + next_run() <= next_taken_ + slots_.size(); }
+  void join();
   void work();
   void read_run(std::uint64_t first, std::uint64_t end);
   void show(std::uint64_t first, std::uint64_t end);

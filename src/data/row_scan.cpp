@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
+#include <optional>
+#include <vector>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
 #include "core/text.hpp"
 #include "data/byte_masks.hpp"
+#include "data/prefetcher.hpp"
 
 namespace trainrt::data {
 
@@ -19,6 +21,28 @@ constexpr std::size_t chunk_bytes = 64;
 
 bool has(const char* bytes, std::size_t count, char wanted) { return std::memchr(bytes, wanted, count) != nullptr; }
 
+/// Where line breaks and delimiters stand in a block, a bit for each byte, and whether it has no quotes and no NULs: what
+/// needs nothing of the blocks before.
+struct BlockMasks {
+  struct Chunk {
+    std::uint64_t breaks = 0, splits = 0;
+  };
+  std::vector<Chunk> chunks;
+  bool is_plain = false;
+
+  /// 64 bytes more than the block has can be read behind it.
+  void find(const char* bytes, std::size_t count, const RowSyntax& syntax) {
+    chunks.resize((count + chunk_bytes - 1) / chunk_bytes);
+    for (std::size_t at = 0; at < count; at += chunk_bytes) {
+      const auto all = bits_below(static_cast<int>(std::min(count - at, chunk_bytes)));
+      auto& chunk = chunks[at / chunk_bytes];
+      chunk.breaks = equal_bits(bytes + at, '\n') & all;
+      chunk.splits = syntax.has_values() ? equal_bits(bytes + at, syntax.delimiter) & all : 0;
+    }
+    is_plain = !has_either(bytes, count, '\0', '"');
+  }
+};
+
 /// Takes the blocks of a file one after another.
 class RowScanner {
  public:
@@ -28,16 +52,17 @@ class RowScanner {
   }
 
   /// 64 bytes more than the block has can be read behind it.
-  void take(const char* bytes, std::size_t count) {
-    if (syntax_.has_values() && has(bytes, count, '\0')) refuse_nul(bytes, count);
-    const bool quotes = syntax_.quotes && (inside_ || has(bytes, count, '"'));
+  void take(const char* bytes, std::size_t count, const BlockMasks& masks) {
+    if (!masks.is_plain && syntax_.has_values() && has(bytes, count, '\0')) refuse_nul(bytes, count);
+    const bool quotes = syntax_.quotes && (inside_ || (!masks.is_plain && has(bytes, count, '"')));
     scan_.has_quotes |= quotes;
     for (std::size_t at = 0; at < count; at += chunk_bytes) {
       const auto valid = static_cast<int>(std::min(count - at, chunk_bytes));
+      const auto& mask = masks.chunks[at / chunk_bytes];
       if (quotes)
-        take_chunk<true>(bytes + at, valid);
+        take_chunk<true>(bytes + at, valid, mask.breaks, mask.splits);
       else
-        take_chunk<false>(bytes + at, valid);
+        take_chunk<false>(bytes + at, valid, mask.breaks, mask.splits);
     }
   }
 
@@ -50,21 +75,17 @@ class RowScanner {
 
  private:
   template <bool quotes>
-  void take_chunk(const char* bytes, int valid) {
-    const auto all = bits_below(valid);
-    auto breaks = equal_bits(bytes, '\n') & all;
-    auto splits = syntax_.has_values() ? equal_bits(bytes, syntax_.delimiter) & all : 0;
-    if constexpr (quotes) leave_quoted_out(bytes, all, breaks, splits);
+  void take_chunk(const char* bytes, int valid, std::uint64_t breaks, std::uint64_t splits) {
+    if constexpr (quotes) leave_quoted_out(bytes, bits_below(valid), breaks, splits);
     while (breaks != 0) {
       const int bit = std::countr_zero(breaks);
       const auto before = splits & bits_below(bit);
-      end_row(offset_ + static_cast<std::uint64_t>(bit), static_cast<std::size_t>(std::popcount(before)),
-              bit > 0 ? bytes[bit - 1] : previous_);
+      end_row(offset_ + static_cast<std::uint64_t>(bit), count_of(before), bit > 0 ? bytes[bit - 1] : previous_);
       row_begin_ = offset_ + static_cast<std::uint64_t>(bit) + 1;
       splits &= ~before;
       breaks &= breaks - 1;
     }
-    row_splits_ += static_cast<std::size_t>(std::popcount(splits));
+    row_splits_ += count_of(splits);
     previous_ = bytes[valid - 1];
     offset_ += static_cast<std::uint64_t>(valid);
     if (offset_ - row_begin_ > syntax_.longest_row + 1) refuse_length();
@@ -160,15 +181,31 @@ std::uint64_t mark_bytes(const InputFile& file) {
 }  // namespace
 
 RowScan scan_rows(const InputFile& file, const RowSyntax& syntax, std::uint64_t spacing) {
-  auto offset = mark_bytes(file);
-  RowScanner scanner(file, syntax, offset, spacing);
-  const auto room = static_cast<std::size_t>(std::min<std::uint64_t>(block_bytes, file.size()));
-  const auto block = std::make_unique<char[]>(room + chunk_bytes);
-  while (offset < file.size()) {
-    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(room, file.size() - offset));
-    file.read(offset, std::as_writable_bytes(std::span(block.get(), count)));
-    scanner.take(block.get(), count);
-    offset += count;
+  constexpr int threads = 2;
+  constexpr std::size_t blocks_ahead = 8;
+  const auto begin = mark_bytes(file);
+  RowScanner scanner(file, syntax, begin, spacing);
+  const auto blocks = (file.size() - begin + block_bytes - 1) / block_bytes;
+  std::vector<BlockMasks> masks(blocks_ahead + 1);  // by the number of the block: that in hand, and those ahead
+  const auto read = [&](std::uint64_t number, BatchData& into) {
+    const auto offset = begin + number * block_bytes;
+    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(block_bytes, file.size() - offset));
+    into.columns.resize(1);
+    auto& bytes = into.columns[0].values;
+    bytes.resize(count + chunk_bytes);
+    file.read(offset, std::span(bytes).first(count));
+    masks[number % masks.size()].find(reinterpret_cast<const char*>(bytes.data()), count, syntax);
+  };
+  std::optional<Prefetcher> ahead;  // for few blocks no threads are started
+  if (blocks > blocks_ahead) ahead.emplace(0, blocks, read, Prefetcher::Limits{threads, blocks_ahead});
+  BatchData block;
+  for (std::uint64_t number = 0; number < blocks; ++number) {
+    if (ahead)
+      ahead->next(block);
+    else
+      read(number, block);
+    const auto& bytes = block.columns[0].values;
+    scanner.take(reinterpret_cast<const char*>(bytes.data()), bytes.size() - chunk_bytes, masks[number % masks.size()]);
   }
   return scanner.finish();
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -24,11 +25,19 @@ class SampleMap {
 /// that a map was added by: on nothing else, so neither on ranks and threads nor on a restart.
 class SampleMaps {
  public:
-  explicit SampleMaps(std::vector<Dataset::Field> fields) : fields_(std::move(fields)), steps_(fields_.size()) {}
+  explicit SampleMaps(std::vector<Dataset::Field> fields)
+      : before_(fields), fields_(std::move(fields)), steps_(fields_.size()) {}
 
   /// Maps of one name draw the same for a sample, whatever its field: so an image and its mask are turned alike.
   void add(std::size_t field, std::string_view name, std::shared_ptr<const SampleMap> map);
   const std::vector<Dataset::Field>& fields() const { return fields_; }
+  /// The same maps over another source's fields, found by their names. UsageError if a field that is mapped is not there,
+  /// or has another type or shape than it had.
+  SampleMaps over(const std::vector<Dataset::Field>& fields) const;
+  /// Whether a map was added.
+  bool changes_any() const {
+    return std::any_of(steps_.begin(), steps_.end(), [](const auto& steps) { return !steps.empty(); });
+  }
   /// Makes of the field's values, as the source has them, what they become. `seed`: of the epoch.
   void apply(std::uint64_t seed, std::span<const std::uint64_t> samples, Column& column) const;
 
@@ -37,6 +46,7 @@ class SampleMaps {
     std::uint64_t name;
     std::shared_ptr<const SampleMap> map;
   };
+  std::vector<Dataset::Field> before_;    ///< as the source has them
   std::vector<Dataset::Field> fields_;    ///< as they become
   std::vector<std::vector<Step>> steps_;  ///< by the number of the field
 };

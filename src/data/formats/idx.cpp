@@ -5,17 +5,41 @@
 
 #include "data/format.hpp"
 #include "data/idx_file.hpp"
+#include "data/local_copy.hpp"
+#include "data/object_reader.hpp"
 #include "data/row_source.hpp"
 
 namespace trainrt::data {
 
 namespace {
 
+/// What `call` makes of the path of a file of this machine that holds what matters of `file`; errors name the file itself.
+template <class Call>
+auto by_path(const DataFile& file, const Call& call) {
+  if (!is_object(file.path)) return call(file.path);
+  const LocalCopy copy(file);
+  try {
+    return call(copy.path());
+  } catch (const UsageError& error) {
+    std::string text = error.what();
+    if (const auto at = text.find(copy.path()); at != std::string::npos) text.replace(at, copy.path().size(), file.path);
+    throw UsageError(text);
+  }
+}
+
+IdxHeader header_of(const DataFile& file) {
+  return by_path(file, [](const std::string& path) { return check_idx(path); });
+}
+
+std::vector<std::byte> values_of(const DataFile& file) {
+  return by_path(file, [](const std::string& path) { return std::move(read_idx(path).values); });
+}
+
 /// Plain, then its rows are read at their places, or compressed, then it is unpacked into memory.
 void add_idx(RowSource& source, std::string name, const DataFile& file, bool keep) {
-  const auto header = check_idx(file.path);
+  const auto header = header_of(file);
   Dataset::Field field{std::move(name), header.dtype, header.sample_shape()};
-  if (header.is_compressed) return source.add(std::move(field), read_idx(file.path).values);
+  if (header.is_compressed) return source.add(std::move(field), values_of(file));
   const RowPlace place{header.header_bytes, source.size(), sample_bytes(field), size_of(header.dtype)};
   source.add(std::move(field), std::make_unique<RowFile>(std::make_shared<InputFile>(file), place, keep));
 }
@@ -27,13 +51,13 @@ Dataset::Field field_of(std::string name, const IdxHeader& header) {
 }
 
 FileContent look_at_idx(const DataFile& file, const Options&) {
-  const auto images = check_idx(file.path);
+  const auto images = header_of(file);
   if (images.shape.front() == 0) throw UsageError("IDX file " + file.path + ": holds no samples");
   FileContent content{static_cast<std::uint64_t>(images.shape.front()), {field_of("images", images)}, {}};
   if (images.is_compressed) content.reading = Reading::as_a_whole;
   if (!has_labels(file)) return content;
   const auto& companion = file.companions.front();
-  const auto labels = check_idx(companion.path);
+  const auto labels = header_of(companion);
   if (images.shape.front() != labels.shape.front())
     throw UsageError("IDX files do not belong together: " + file.path + " holds " + std::to_string(images.shape.front()) +
                      " samples, " + companion.path + " holds " + std::to_string(labels.shape.front()) + " labels");

@@ -55,7 +55,7 @@ std::vector<std::uint64_t> run_of(std::uint64_t first, std::uint64_t count) {
 
 TEST_CASE("the ranks' parts of a global batch, one after another, are the next positions of the order") {
   for_many_cases([](const Case& c) {
-    for (const auto remainder : {Remainder::pad, Remainder::uneven, Remainder::drop}) {
+    for (const auto remainder : {Remainder::pad, Remainder::uneven, Remainder::drop, Remainder::whole}) {
       const BatchPlan plan(c.samples, c.start, c.batch, c.ranks, remainder);
       auto next = c.start;
       for (std::uint64_t k = 0; k < plan.batch_count(); ++k) {
@@ -96,6 +96,20 @@ TEST_CASE("uneven visits every sample once and splits the last batch as evenly a
       for (int rank = 1; rank < c.ranks; ++rank) {
         REQUIRE(plan.rank_part(k, rank).count <= plan.rank_part(k, rank - 1).count);
         REQUIRE(plan.rank_part(k, 0).count <= plan.rank_part(k, rank).count + 1);
+      }
+  });
+}
+
+TEST_CASE("whole visits every sample once, in batches that are the same on any number of ranks") {
+  for_many_cases([](const Case& c) {
+    const BatchPlan plan(c.samples, c.start, BatchPlan::Split{c.batch, c.ranks, 3}, Remainder::whole);
+    REQUIRE(all_positions(plan, c.ranks) == run_of(c.start, left(c)));
+    for (std::uint64_t k = 0; k < plan.batch_count(); ++k)
+      for (int rank = 0; rank < c.ranks; ++rank) {
+        const auto part = plan.rank_part(k, rank);
+        if (part.count == 0) continue;
+        REQUIRE((part.first - c.start) % c.batch == 0);
+        REQUIRE(part.count == std::min(c.batch, c.start + left(c) - part.first));
       }
   });
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "data/number_text.hpp"
 #include "unit/data/record_support.hpp"
 
 using namespace data_test;
@@ -118,6 +119,13 @@ TEST_CASE("tables of any form give the values that were written, whatever is rea
   }
 }
 
+TEST_CASE("what is nearly a short number is none") {
+  for (const auto* word : {"1.2.3", "1.2x", "x1.2", "-.", "1..2", "1.-2", ":.5", "/.5", "1./", "1.:", "--1.5", "1.5e"}) {
+    CAPTURE(word);
+    CHECK_FALSE(data::real_in(word));
+  }
+}
+
 TEST_CASE("numbers are read as the C library reads them, however they are written") {
   const Scratch dir;
   Random random(5, 0);
@@ -128,8 +136,9 @@ TEST_CASE("numbers are read as the C library reads them, however they are writte
     double value = 0;
     std::memcpy(&value, &bits, sizeof value);
     const auto mantissa = static_cast<std::int64_t>(random.next_u64() >> (random.below(64)));
-    const auto word = i % 3 == 0   ? fmt::format("{}", std::isfinite(value) ? value : 0.25)
-                      : i % 3 == 1 ? fmt::format("{}.{:0{}}", mantissa % 1000, random.below(100000), 5 + random.below(16))
+    const auto word = i % 4 == 0   ? fmt::format("{}", std::isfinite(value) ? value : 0.25)
+                      : i % 4 == 3 ? fmt::format("{}.{:0{}}", mantissa % 1000, random.below(100), 2 + random.below(5))
+                      : i % 4 == 1 ? fmt::format("{}.{:0{}}", mantissa % 1000, random.below(100000), 5 + random.below(16))
                                    : fmt::format("{}e{}", mantissa, static_cast<int>(random.below(40)) - 20);
     text += word + "\n";
     expected.push_back(std::strtod(word.c_str(), nullptr));

@@ -207,6 +207,39 @@ TEST_CASE("blocks that are kept give what the source gives, and each is read onc
   CHECK(got[1].ends == expected[1].ends);
 }
 
+TEST_CASE("a block that cannot be read stops only who asks for it, though several are read at once") {
+  class Damaged final : public data::Source {
+   public:
+    std::uint64_t size() const override { return all_.size(); }
+    const std::vector<Dataset::Field>& fields() const override { return all_.fields(); }
+    void read(std::span<const std::uint64_t> samples, std::span<data::Column> columns) const override {
+      calls += 1;
+      if (std::ranges::find(samples, bad) != samples.end()) throw Error("it is damaged");
+      all_.read(samples, columns);
+    }
+    mutable std::size_t calls = 0;
+    std::uint64_t bad = 12;
+
+   private:
+    PartSource all_{0, 40};
+  };
+  const auto source = std::make_shared<Damaged>();
+  const data::BlockSource blocks(source, 10, 8);
+  const std::vector<std::uint64_t> all{39, 3, 12, 25}, good{39, 3, 25};
+  std::vector<data::Column> got{{0, {}, {}}}, expected = got;
+  CHECK_THROWS_WITH(blocks.read(all, got), "it is damaged");
+  blocks.read(good, got);
+  const auto calls = source->calls;
+  blocks.read(good, got);
+  CHECK(source->calls == calls);
+  source->read(good, expected);
+  CHECK(got[0].values == expected[0].values);
+  source->bad = 40;
+  blocks.read(all, got);
+  source->read(all, expected);
+  CHECK(got[0].values == expected[0].values);
+}
+
 TEST_CASE("many threads read through few kept blocks what the source gives") {
   const auto source = std::make_shared<PartSource>(0, 400);
   const data::BlockSource blocks(source, 7, 3);

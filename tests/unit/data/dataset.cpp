@@ -1,6 +1,7 @@
 #include <trainrt/dataset.hpp>
 
 #include <atomic>
+#include <numeric>
 
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
@@ -315,4 +316,33 @@ TEST_CASE("a field that is asked for late is read all the same, and the position
     CHECK(impl->cursor.position == position);
   }
   CHECK(position == 100);
+}
+
+TEST_CASE("a range of an epoch holds each of its samples once, on any rank, and leaves the place in the data alone") {
+  for (const int rank : {0, 2}) {
+    const auto impl = make(100, {.rank = rank, .size = 3});
+    Numbers all;
+    for (const auto& batch : Dataset(impl).epoch(0).range(10, 25, 8)) {
+      CHECK((batch.size() <= 8 && batch.weight() == 1));
+      CHECK(static_cast<const std::int64_t*>(batch.field("n").data)[0] == static_cast<std::int64_t>(batch.indices()[0]));
+      for (const auto number : batch.indices()) all.push_back(number);
+    }
+    Numbers expected(25);
+    std::iota(expected.begin(), expected.end(), 10);
+    CHECK(all == expected);
+    CHECK((!impl->cursor.in_progress && impl->cursor.epoch == -1 && impl->cursor.position == 0));
+  }
+}
+
+TEST_CASE("a range follows the epoch's order, may be empty, and cannot leave the dataset") {
+  const auto impl = make(50, {}, true);
+  const auto order = walk(impl, 0, 50);
+  Numbers part;
+  for (const auto& batch : Dataset(impl).epoch(0).range(20, 10, 4))
+    for (const auto number : batch.indices()) part.push_back(number);
+  CHECK(part == Numbers(order.begin() + 20, order.begin() + 30));
+  auto nothing = Dataset(impl).epoch(0).range(50, 0, 4);
+  CHECK(nothing.begin() == nothing.end());
+  CHECK_THROWS_WITH(Dataset(impl).epoch(0).range(40, 11, 4), Contains("11 samples from 40") && Contains("it has 50"));
+  CHECK_THROWS_AS(Dataset(impl).epoch(0).range(0, 10, 0), UsageError);
 }

@@ -57,7 +57,7 @@ TEST_CASE("each epoch has the share of each source, and a source comes wholly be
     for (std::uint64_t at = 0; at < 100; ++at) epochs.back().push_back(order[at]);
     CHECK(std::ranges::count_if(epochs.back(), [](auto sample) { return sample < 7; }) == 60);
     for (const auto sample : epochs.back()) ++times[sample];
-    for (const auto [first, end] : {std::pair{0, 7}, std::pair{7, 100}}) {
+    for (const auto& [first, end] : {std::pair{0, 7}, std::pair{7, 100}}) {
       int least = 1 << 30, most = 0;
       for (int sample = first; sample < end; ++sample) {
         const auto count = times[static_cast<std::uint64_t>(sample)];

@@ -1,0 +1,74 @@
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "data/key_join.hpp"
+#include "data/operation.hpp"
+#include "data/operation_words.hpp"
+
+namespace trainrt::data {
+
+namespace {
+
+constexpr std::string_view join_form = "NAME on FIELD [inner], NAME on FIELD [inner], and so on";
+
+/// Fields of other datasets, one after the other.
+class Joins final : public Operation {
+ public:
+  struct One {
+    std::string dataset, key;
+    Dataset::Unmatched unmatched = Dataset::Unmatched::error;
+  };
+  explicit Joins(std::vector<One> all) : all_(std::move(all)) {}
+
+  std::vector<std::string> others() const override {
+    std::vector<std::string> names;
+    for (const auto& one : all_) names.push_back(one.dataset);
+    return names;
+  }
+
+  std::vector<Dataset::Field> fields(const std::string& name, const std::vector<Dataset::Field>& before,
+                                     const FieldsOfOthers& others) const override {
+    auto fields = before;
+    for (const auto& one : all_) fields = joined_fields(fields, name, others.at(one.dataset), one.dataset, one.key);
+    return fields;
+  }
+
+  void apply(DatasetImpl& dataset, const OfOthers& others) const override {
+    for (const auto& one : all_) join_by_key(dataset, *others.at(one.dataset), one.key, one.unmatched);
+  }
+
+ private:
+  std::vector<One> all_;
+};
+
+std::unique_ptr<Operation> make_joins(const std::string& text) {
+  std::vector<Joins::One> all;
+  for (const auto& part : words_in(text)) {
+    OperationWords words(part, join_form);
+    Joins::One one{words.take(), {}, {}};
+    if (words.take() != "on") throw UsageError(fmt::format("'{}' has not the form: {}", part, join_form));
+    one.key = words.take();
+    if (words.has("inner")) one.unmatched = Dataset::Unmatched::leave_out;
+    words.end();
+    all.push_back(std::move(one));
+  }
+  return std::make_unique<Joins>(std::move(all));
+}
+
+}  // namespace
+
+namespace plugins {
+
+extern const OperationKind join{.name = "join",
+                                .help =
+                                    "adds the fields of another dataset of the config: those of its one sample that has "
+                                    "the same in a field, whole numbers or texts. A sample without one is an error, or "
+                                    "left out (inner)",
+                                .form = join_form,
+                                .make = make_joins,
+                                .place = -1,
+                                .mixes_sources = true};
+
+}  // namespace plugins
+
+}  // namespace trainrt::data

@@ -1,0 +1,48 @@
+#include "data/preprocess/preprocessed_source.hpp"
+
+#include <set>
+
+#include <trainrt/error.hpp>
+
+#include "data/field_wishes.hpp"
+#include "data/stage_clock.hpp"
+
+namespace trainrt::data {
+
+PreprocessedSource::PreprocessedSource(std::shared_ptr<const Source> source, const PreprocessorImpl::Stage& stage)
+    : source_(std::move(source)), stage_(stage) {
+  in_stage(stage_, [this] {
+    if (!stage_.is_fitted()) throw UsageError("it is not fitted");
+    fields_ = stage_.work->fields(source_->fields());
+    for (const auto& field : fields_) {
+      needs_.emplace_back();
+      for (const auto& name : stage_.work->needs(field.name)) needs_.back().push_back(find_field(source_->fields(), name));
+    }
+  });
+}
+
+void PreprocessedSource::read(std::span<const std::uint64_t> samples, std::span<Column> columns) const {
+  std::set<std::size_t> needed;
+  for (const auto& column : columns) needed.insert(needs_[column.field].begin(), needs_[column.field].end());
+  std::vector<Column> read;
+  for (const auto field : needed) read.push_back({field, {}, {}});
+  source_->read(samples, read);
+  const InStage transforming(Stage::transform);
+  Table table;
+  table.samples = samples.size();
+  for (auto& column : read)
+    table.columns.push_back({source_->fields()[column.field], std::move(column.values), std::move(column.ends)});
+  stage_.work->apply(table);
+  for (auto& column : columns) {
+    auto* const made = find_column(table, fields_[column.field].name);
+    column.values.assign(made->values.begin(), made->values.end());  // its memory stays where it is
+    column.ends = made->ends;
+  }
+}
+
+std::shared_ptr<const Source> preprocessed(std::shared_ptr<const Source> source, const PreprocessorImpl& preprocessor) {
+  for (const auto& stage : preprocessor.stages) source = std::make_shared<PreprocessedSource>(std::move(source), stage);
+  return source;
+}
+
+}  // namespace trainrt::data

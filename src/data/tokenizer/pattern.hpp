@@ -1,0 +1,25 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace trainrt::data::tokenizer {
+
+/// A regular expression out of a tokenizer.json, matched by PCRE2 with Unicode's classes. Any threads may use it.
+class Pattern {
+ public:
+  explicit Pattern(const std::string& expression);  ///< UsageError that says where it is wrong
+  ~Pattern();
+  Pattern(const Pattern&) = delete;
+
+  /// Calls take(piece, is_match) for all parts of the text, in their order; empty ones are left out. Error if matching
+  /// takes more steps than a sane expression needs.
+  void cut(std::string_view text, const std::function<void(std::string_view piece, bool is_match)>& take) const;
+
+ private:
+  struct Compiled;
+  std::unique_ptr<Compiled> compiled_;
+};
+
+}  // namespace trainrt::data::tokenizer

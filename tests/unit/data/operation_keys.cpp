@@ -1,0 +1,151 @@
+// Keys of [data.NAME] that make other samples of its: explode, join, sequence, pack, keep, draw_by_weight.
+#include <trainrt/error.hpp>
+
+#include "core/memory.hpp"
+#include "data/prepare.hpp"
+#include "unit/data/support.hpp"
+
+using namespace data_test;
+using Catch::Contains;
+
+namespace {
+
+using Sections = std::map<std::string, std::map<std::string, std::string>>;
+
+/// Sections of one config, as a run takes them.
+class Config {
+ public:
+  explicit Config(const Sections& sections) {
+    for (const auto& [name, keys] : sections) sections_[name] = options(keys);
+    for (const auto& [name, keys] : sections_) listings_.emplace(name, data::list_dataset(name, keys));
+    data::require_operations(sections_, listings_);
+  }
+  std::shared_ptr<DatasetImpl> open(const std::string& name) const {
+    auto dataset = data::open_dataset(name, sections_.at(name), listings_.at(name), {}, 1);
+    data::prepare(*dataset, sections_.at(name), listings_.at(name),
+                  {.other = [this](const auto& other) { return open(other); }});
+    return dataset;
+  }
+
+ private:
+  std::map<std::string, Options> sections_;
+  std::map<std::string, data::Listing> listings_;
+};
+
+std::vector<std::int64_t> whole_field(const std::shared_ptr<DatasetImpl>& dataset, const std::string& field) {
+  std::vector<std::int64_t> seen;
+  for (const auto& batch : Dataset(dataset).epoch(0).batches(5, Remainder::uneven)) {
+    const auto values = batch.field(field);
+    const auto* const numbers = static_cast<const std::int64_t*>(values.data);
+    seen.insert(seen.end(), numbers, numbers + element_count(values.shape));
+  }
+  return seen;
+}
+
+void refused(const Sections& sections, const std::vector<std::string>& words) {
+  std::string said;
+  try {
+    Config(sections).open("train");
+  } catch (const UsageError& error) {
+    said = error.what();
+  }
+  for (const auto& word : words) CHECK_THAT(said, Contains(word));
+}
+
+}  // namespace
+
+TEST_CASE("keys that make samples are applied in their documented order, whatever the order in the section") {
+  const Scratch dir;
+  write(dir / "visits.jsonl",
+        "{\"user\":1,\"pages\":[10,11,12]}\n{\"user\":2,\"pages\":[20]}\n{\"user\":3,\"pages\":[]}\n{\"user\":1,\"pages\":["
+        "13]}\n");
+  write(dir / "users.csv", "user,age\n1,31\n2,32\n");
+  const Sections sections{{"train",
+                           {{"source", dir / "visits.jsonl"},
+                            {"types", "pages:i64"},
+                            {"sequence", "2 within=user pad"},
+                            {"join", "users on user inner"},
+                            {"keep", "1:3, 0"},
+                            {"explode", "pages"}}},
+                          {"users", {{"source", dir / "users.csv"}}}};
+  const auto dataset = Config(sections).open("train");
+  CHECK(data::in_words(dataset->source->fields()) == "user i64[], pages i64[2], age i64[2], count i32[]");
+  CHECK(whole_field(dataset, "pages") == std::vector<std::int64_t>{11, 12, 12, 13, 10, 11});
+  CHECK(whole_field(dataset, "age") == std::vector<std::int64_t>{31, 31, 31, 31, 31, 31});
+}
+
+TEST_CASE("a preprocessor sees the samples behind explode and join, and sequences are made of what it makes") {
+  const Scratch dir;
+  write(dir / "rows.csv", "id,x\n1,0\n1,2\n2,4\n");
+  write(dir / "more.csv", "id,y\n1,10\n2,40\n");
+  const auto dataset = Config({{"train",
+                                {{"source", dir / "rows.csv"},
+                                 {"join", "more on id"},
+                                 {"preprocess", "MinMaxScaler(columns: x, y)"},
+                                 {"sequence", "2"}}},
+                               {"more", {{"source", dir / "more.csv"}}}})
+                           .open("train");
+  CHECK(Dataset(dataset).size() == 2);
+  CHECK(gathered<double>(*dataset, 1, {0, 1}) == std::vector<double>{0, 0.5, 0.5, 1});
+  CHECK(gathered<double>(*dataset, 2, {1}) == std::vector<double>{0, 1});
+}
+
+TEST_CASE("pack and draw_by_weight as keys are what the calls are, and what is drawn at random comes behind them") {
+  const Scratch dir;
+  write(dir / "documents.jsonl", "{\"t\":[1,2,3]}\n{\"t\":[4]}\n");
+  const auto packed =
+      Config({{"train", {{"source", dir / "documents.jsonl"}, {"types", "t:i64"}, {"pack", "t 2 separator=0"}}}});
+  CHECK(whole_field(packed.open("train"), "t") == std::vector<std::int64_t>{1, 2, 3, 0, 4, 0});
+  const auto otherwise =
+      Config({{"train", {{"source", dir / "documents.jsonl"}, {"types", "t:i64"}, {"pack", "t 2 separator=9"}}}});
+  CHECK(packed.open("train")->filter_text != otherwise.open("train")->filter_text);  // a place in an epoch hangs on it
+  write(dir / "w.csv", "n,w\n1,0\n2,1\n3,0\n");
+  const auto drawn = Config({{"train", {{"source", dir / "w.csv"}, {"draw_by_weight", "w"}}}});
+  CHECK(whole_field(drawn.open("train"), "n") == std::vector<std::int64_t>{2, 2, 2});
+  const auto noisy =
+      Config({{"train", {{"source", dir / "w.csv"}, {"types", "n:f32"}, {"sequence", "3"}, {"random_noise", "n: 0.1"}}}})
+          .open("train");
+  CHECK(data::in_words(Dataset(noisy).fields()) == "n f32[3], w i64[3]");
+}
+
+TEST_CASE("keys that make samples are refused with section, key and what is wrong") {
+  const Scratch dir;
+  write(dir / "a.csv", "id,x,name\n1,0.5,al\n2,1.5,bo\n");
+  write(dir / "b.csv", "id,y\n1,10\n2,20\n");
+  const auto one = [&](const std::string& key, const std::string& text) {
+    return Sections{{"train", {{"source", dir / "a.csv"}, {key, text}}}, {"b", {{"source", dir / "b.csv"}}}};
+  };
+  refused(one("explode", "x"), {"[data.train]", "train.ini:7", "explode", "'x'", "one value"});
+  refused(one("explode", "name"), {"texts"});
+  refused(one("pack", "x 4"), {"[data.train]", "pack", "'x'"});
+  refused(one("pack", "name"), {"pack", "a word is missing", "FIELD LENGTH [separator=VALUE]"});
+  refused(one("pack", "name 4 separator=300"), {"300", "u8"});
+  refused(one("sequence", "2"), {"sequence", "'name' varies"});
+  refused(one("sequence", "2 steps=3"), {"'steps=3' is not known", "LENGTH [stride=N]"});
+  refused(one("sequence", "none"), {"'none' is no whole number"});
+  const auto large = std::to_string((1U << 31) - 1);
+  write(dir / "wide.csv", "a,b,c,d,e,f,g,h\n1,2,3,4,5,6,7,8\n");
+  auto wide = one("sequence", large + " pad");
+  wide["train"]["source"] = dir / "wide.csv";
+  const std::uint64_t its_bytes = std::uint64_t{8} * sizeof(std::int64_t) << 31;
+  if (available_memory() < its_bytes) refused(wide, {"sequence", "a window of " + large + " samples", "GiB"});
+  refused(one("draw_by_weight", "name"), {"draw_by_weight", "'name'"});
+  refused(one("draw_by_weight", "w"), {"no field 'w'"});
+  refused(one("keep", "1:5"), {"keep", "sample 4", "there are 2"});
+  refused(one("join", "b on idd"), {"join", "'idd'"});
+  refused(one("join", "b on x"), {"join", "[data.train]"});
+  refused(one("join", "c on id"), {"no [data.c]", "b, train"});
+  refused(one("join", "b at id"), {"NAME on FIELD"});
+  refused(one("join", "train on id"), {"join", "'train' takes samples of itself"});
+  auto both = one("join", "b on id");
+  both["b"]["join"] = "train on id";
+  refused(both, {"takes samples of itself", "train", "b"});
+  auto drawn = one("join", "b on id");
+  drawn["b"]["draw_by_weight"] = "y";
+  refused(drawn, {"join", "'b'", "drawn by weight"});
+  auto mixed = one("sequence", "2");
+  mixed["train"]["source"] = (dir / "a.csv") + ", " + (dir / "a.csv");
+  mixed["train"]["weights"] = "0.5, 0.5";
+  mixed["train"]["shuffle"] = "true";
+  refused(mixed, {"weights and sequence exclude each other"});
+}

@@ -1,0 +1,317 @@
+// What preprocessors learn, make and refuse.
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <trainrt/error.hpp>
+#include <trainrt/preprocessor.hpp>
+#include <trainrt/random.hpp>
+
+#include "core/sha256.hpp"
+#include "data/preprocess/exact_sum.hpp"
+#include "data/preprocess/fit.hpp"
+#include "data/preprocess/hashed_feature.hpp"
+#include "unit/data/support.hpp"
+
+using namespace data_test;
+using Catch::Contains;
+using Json = nlohmann::json;
+
+namespace {
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+std::string table_of(const Scratch& dir, const std::string& text) {
+  write(dir / "table.csv", text);
+  return dir / "table.csv";
+}
+
+std::shared_ptr<DatasetImpl> dataset(const Scratch& dir, const std::string& text,
+                                     std::map<std::string, std::string> more = {}) {
+  more["source"] = table_of(dir, text);
+  return open(more);
+}
+
+Json stats_of(const std::string& preprocessor, const std::shared_ptr<DatasetImpl>& data) {
+  Preprocessor made(preprocessor);
+  made.fit(Dataset(data));
+  return Json::parse(made.to_json()).value("stats", Json());
+}
+
+template <class T>
+std::vector<T> values_of(const Table::Column& column) {
+  REQUIRE(column.field.dtype == dtype_of<T>::value);
+  std::vector<T> values(column.values.size() / sizeof(T));
+  if (!values.empty()) std::memcpy(values.data(), column.values.data(), column.values.size());
+  return values;
+}
+
+/// What a preprocessor that was fitted to the table makes of its column.
+template <class T>
+std::vector<T> made(const std::string& preprocessor, const std::string& csv, const std::string& column) {
+  const Scratch dir;
+  const auto data = dataset(dir, csv);
+  Preprocessor fitted(preprocessor);
+  fitted.fit(Dataset(data));
+  Dataset(data).preprocess(fitted);
+  const auto& fields = data->source->fields();
+  const auto at = std::find_if(fields.begin(), fields.end(), [&column](const auto& field) { return field.name == column; });
+  REQUIRE(at != fields.end());
+  REQUIRE(at->dtype == dtype_of<T>::value);
+  std::vector<std::uint64_t> all(data->source->size());
+  std::iota(all.begin(), all.end(), 0U);
+  return gathered<T>(*data, static_cast<std::size_t>(at - fields.begin()), all);
+}
+
+void refuses(const std::function<void()>& call, const std::string& what) {
+  CHECK_THROWS_AS(call(), UsageError);
+  CHECK_THROWS_WITH(call(), Contains(what));
+}
+
+/// The states of ranks that look at their parts one after another.
+Json stats_on(int ranks, const std::string& preprocessor, const Scratch& dir, const std::string& text, int threads) {
+  auto data = dataset(dir, text, {{"threads", std::to_string(threads)}});
+  data->team.gather = [&](const std::function<std::string()>& make) {
+    std::vector<std::string> all;
+    data->team.size = ranks;
+    for (data->team.rank = 0; data->team.rank < ranks; ++data->team.rank) all.push_back(make());
+    return all;
+  };
+  return stats_of(preprocessor, data);
+}
+
+}  // namespace
+
+TEST_CASE("exact sums give the nearest mean and variance, in any order and parts") {
+  const std::vector<double> values = {1e308, 1, 1e-300, -1e308, 3, 5e-324, -1e-300, 0x1p60, -0x1p60, 2};
+  for (std::size_t turn = 0; turn < values.size(); ++turn) {
+    data::ExactSum sum, first;
+    for (std::size_t i = 0; i < values.size(); ++i) (i < turn ? first : sum).add(values[(i + turn) % values.size()]);
+    data::PackedWriter writer;
+    first.write(writer);
+    const auto bytes = writer.take();
+    data::PackedReader reader(bytes);
+    sum.merge(reader);
+    CHECK(data::ExactSum::mean(sum, 1) == 6);
+    CHECK(data::ExactSum::mean(sum, 3) == 2);
+  }
+  data::ExactSum sum, squares;
+  for (int i = 0; i < 1000; ++i)
+    for (const double value : {1e9 + 0.25, 1e9 + 0.75}) sum.add(value), squares.add_square(value);
+  CHECK(data::ExactSum::variance(sum, squares, 2000) == 0.0625);  // f64 sums of these squares lose it altogether
+  data::ExactSum tiny, tiny_squares, huge, huge_squares;
+  tiny.add(5e-324), tiny_squares.add_square(5e-324);
+  CHECK(data::ExactSum::mean(tiny, 1) == 5e-324);
+  CHECK(data::ExactSum::mean(tiny, 2) == 0);  // half of it: to even
+  CHECK(data::ExactSum::variance(tiny, tiny_squares, 1) == 0);
+  for (int i = 0; i < 4; ++i) huge.add(-1.7e308), huge_squares.add_square(-1.7e308);
+  CHECK(data::ExactSum::mean(huge, 4) == -1.7e308);
+  CHECK(data::ExactSum::variance(huge, huge_squares, 4) == 0);
+}
+
+TEST_CASE("moments of many values at once are those of one after the other, whatever their exponents") {
+  Random random(9, 0);
+  for (const int spread : {0, 10, 40, 600}) {
+    std::vector<double> values(40'000);
+    double largest = 0;
+    for (auto& value : values) {
+      const auto exponent = static_cast<int>(random.below(static_cast<std::uint64_t>(2 * spread + 1))) - spread;
+      value = random.below(50) == 0 ? 0 : std::ldexp(random.normal(), exponent - (spread == 600 ? 440 : 0));
+      largest = std::max(largest, std::fabs(value));
+    }
+    data::ExactSum sum, squares, one_sum, one_squares;
+    data::ExactSum::add_moments(values, largest, sum, squares);
+    for (const auto value : values) one_sum.add(value), one_squares.add_square(value);
+    data::PackedWriter together, one;
+    sum.write(together), squares.write(together), one_sum.write(one), one_squares.write(one);
+    CHECK(together.take() == one.take());
+  }
+}
+
+TEST_CASE("any number of ranks and threads learns the same, bit for bit") {
+  const Scratch dir;
+  Random random(3, 0);
+  std::string text = "x,y,city,words\n";
+  for (int i = 0; i < 2999; ++i)
+    text += fmt::format("{},{},{},{}\n",
+                        i % 17 == 0
+                            ? std::string()
+                            : fmt::format("{}", random.normal() * std::pow(10.0, static_cast<double>(random.below(30)))),
+                        random.below(100), random.below(2) == 0 ? "Köln" : "Bonn", random.below(3) == 0 ? "a b" : "b c c");
+  for (const std::string each : {"StandardScaler(columns: x, y)", "MinMaxScaler(columns: x)",
+                                 "RobustScaler(columns: x, y; quantile_range: 0.1, 0.7)", "OneHotEncoder(columns: city, y)",
+                                 "SimpleImputer(columns: y; strategy: most_frequent)", "CountVectorizer(columns: words)",
+                                 "UniformKBinsDiscretizer(columns: x; bins: 5)"}) {
+    INFO(each);
+    const auto alone = stats_on(1, each, dir, text, 1);
+    CHECK(alone.is_object());
+    for (const int ranks : {1, 2, 3, 7})
+      for (const int threads : {1, 2, 5}) CHECK(stats_on(ranks, each, dir, text, threads).dump() == alone.dump());
+  }
+}
+
+TEST_CASE("scalers leave NaN out, and constant columns become 0") {
+  const std::string csv = "x,c\n1,7\nnan,7\n3,7\n";
+  const auto standard = made<double>("StandardScaler(columns: x)", csv, "x");
+  CHECK(standard[0] == -1);
+  CHECK(std::isnan(standard[1]));
+  CHECK(standard[2] == 1);
+  for (const std::string name : {"StandardScaler", "MinMaxScaler", "RobustScaler"})
+    CHECK(made<double>(name + "(columns: c)", csv, "c") == std::vector<double>{0, 0, 0});
+  CHECK(made<double>("MaxAbsScaler(columns: c)", csv, "c") == std::vector<double>{1, 1, 1});
+  CHECK(made<double>("MinMaxScaler(columns: x; output_columns: part)", csv, "part")[2] == 1);
+  for (const auto value : made<double>("StandardScaler(columns: x)", "x,y\nnan,1\nnan,1\n", "x")) CHECK(std::isnan(value));
+}
+
+TEST_CASE("quantiles are NumPy's, also of few values") {
+  const Scratch dir;
+  const auto stats = stats_of("RobustScaler(columns: x)", dataset(dir, "x,y\n10,0\n-1,0\n4,0\nnan,0\n2,0\n"));
+  CHECK(stats["low_quantile(x)"] == 1.25);
+  CHECK(stats["median(x)"] == 3);
+  CHECK(stats["high_quantile(x)"] == 5.5);
+  CHECK(stats_of("RobustScaler(columns: y)", dataset(dir, "x,y\n10,-0.0\n"))["median(y)"] == 0);
+}
+
+TEST_CASE("encoders number categories in their order; unknown ones are -1, no place, or an error") {
+  const Scratch dir;
+  const auto data = dataset(dir, "city,n\nBonn,3\nAachen,1\nBonn,3\n", {{"types", "city:text"}});
+  CHECK(stats_of("OneHotEncoder(columns: city, n)", data) ==
+        Json({{"unique_values(city)", {"Aachen", "Bonn"}}, {"unique_values(n)", {1, 3}}}));
+  const auto fitted = [&data](const std::string& text) {
+    Preprocessor made(text);
+    made.fit(Dataset(data));
+    return made;
+  };
+  const auto table = [] {
+    Table made;
+    made.add("city", std::vector<std::string>{"Bonn", "Ulm"});
+    made.add("n", std::vector<double>{3.0, not_a_number});
+    return made;
+  };
+  auto one_hot = table(), ordinal = table(), label = table();
+  fitted("OneHotEncoder(columns: city, n)").transform(one_hot);
+  CHECK(values_of<std::uint8_t>(one_hot.column("city")) == std::vector<std::uint8_t>{0, 1, 0, 0});
+  CHECK(values_of<std::uint8_t>(one_hot.column("n")) == std::vector<std::uint8_t>{0, 1, 0, 0});  // 3.0 is 3
+  fitted("OrdinalEncoder(columns: city, n)").transform(ordinal);
+  CHECK(values_of<std::int64_t>(ordinal.column("city")) == std::vector<std::int64_t>{1, -1});
+  CHECK(values_of<std::int64_t>(ordinal.column("n")) == std::vector<std::int64_t>{1, -1});
+  CHECK_THROWS_WITH(fitted("LabelEncoder(label_column: city)").transform(label), Contains("'Ulm'") && Contains("'city'"));
+}
+
+TEST_CASE("the most frequent categories are kept, of ties the first") {
+  const Scratch dir;
+  const auto data = dataset(dir, "n,w\n5,b a\n2,a\n5,c\n1,\n2,b\n");
+  Preprocessor some = Preprocessor::from_json(
+      R"({"preprocessor": "OneHotEncoder", "version": 1, "parameters": {"columns": ["n"], "max_categories": {"n": 1}}})");
+  some.fit(Dataset(data));
+  CHECK(Json::parse(some.to_json())["stats"]["unique_values(n)"] == Json({2}));
+  CHECK(stats_of("CountVectorizer(columns: w; max_features: 3)", data)["token_counts(w)"] ==
+        Json::parse(R"([["a", 2], ["b", 2], ["", 1]])"));
+  CHECK(stats_of("SimpleImputer(columns: n, w; strategy: most_frequent)", data)["most_frequent(n)"] == 2);
+}
+
+TEST_CASE("a fitted preprocessor comes back from its JSON with the same values") {
+  const Scratch dir;
+  const auto data = dataset(dir, "x,y,w\n0.1,1,a b\n0.7,2,b\nnan,3,\n", {{"types", "w:text"}});
+  Preprocessor chain(
+      "SimpleImputer(columns: x), StandardScaler(columns: x, y), CountVectorizer(columns: w), Concatenator(columns: x, y, "
+      "w; "
+      "flatten: true; dtype: f32)");
+  CHECK_FALSE(chain.is_fitted());
+  refuses([&] { Dataset(data).preprocess(chain); }, "SimpleImputer: it is not fitted");
+  chain.fit(Dataset(data));
+  CHECK(chain.is_fitted());
+  CHECK(chain.name() == "Chain");
+  const auto again = Preprocessor::from_json(chain.to_json());
+  CHECK(again.to_json() == chain.to_json());
+  Table table, same;
+  for (auto* each : {&table, &same}) {
+    each->add("x", std::vector<double>{0.2, not_a_number});
+    each->add("y", std::vector<std::int64_t>{7, -7});
+    each->add("w", std::vector<std::string>{"b b c", "a"});
+  }
+  chain.transform(table);
+  again.transform(same);
+  REQUIRE(table.columns.size() == 1);
+  CHECK(table.column("concat_out").field.sample_shape == Shape{5});
+  CHECK(table.column("concat_out").values == same.column("concat_out").values);
+  CHECK(values_of<float>(table.column("concat_out"))[2] == 2);  // b: the most frequent word
+}
+
+TEST_CASE("columns that are needed for none of those asked for are not read") {
+  const Scratch dir;
+  auto data = dataset(dir, "x,y\n1,1\n3,1\n");
+  Preprocessor scaler("StandardScaler(columns: x; output_columns: z)");
+  scaler.fit(Dataset(data));
+  Dataset(data).preprocess(scaler);
+  REQUIRE(data->source->fields().size() == 3);
+  CHECK(gathered<double>(*data, 2, {1, 0}) == std::vector<double>{1, -1});
+  CHECK(gathered<std::int64_t>(*data, 0, {1}) == std::vector<std::int64_t>{3});
+  Dataset(data).map("z", {"z", DType::f64, {}, false}, [](auto, auto, Random&) {});
+  refuses([&] { Dataset(data).preprocess(scaler); }, "before map()");
+}
+
+TEST_CASE("what data or parameters do not suit is a usage error that names preprocessor and column") {
+  const Scratch dir;
+  const auto data = dataset(dir, "x,t,i\n1,a,inf\n2,b,1\n", {{"types", "t:text"}});
+  const auto fit = [&](const std::string& text) { return [&data, text] { Preprocessor(text).fit(Dataset(data)); }; };
+  refuses(fit("StandardScaler(columns: z)"), "dataset 'train': StandardScaler: there is no field 'z'");
+  refuses(fit("StandardScaler(columns: t)"), "column 't' holds texts");
+  refuses(fit("StandardScaler(columns: i)"), "column 'i': it holds an infinite value");
+  refuses(fit("RobustScaler(columns: i)"), "column 'i': it holds an infinite value");
+  refuses(fit("MultiHotEncoder(columns: t)"), "lists of numbers");
+  refuses(fit("CountVectorizer(columns: x)"), "must hold texts");
+  refuses(fit("OneHotEncoder(columns: n), StandardScaler(columns: x)"), "there is no field 'n'");
+  const auto make = [](const std::string& text) { return [text] { Preprocessor made(text); }; };
+  refuses(make("StandardScalar(columns: x)"), "did you mean 'StandardScaler'");
+  refuses(make("Tokenizer(columns: text)"), "lists of texts");
+  refuses(make("StandardScaler(columns: x"), "is not of the form");
+  refuses(make("StandardScaler(column: x)"), "parameter columns is missing");
+  refuses(make("StandardScaler(columns: x; mean: 3)"), "there is no parameter 'mean'");
+  refuses(make("StandardScaler(columns: x, x)"), "none twice");
+  refuses(make("StandardScaler(columns: x; output_columns: a, b)"), "2 names");
+  refuses(make("StandardScaler(columns: x) MinMaxScaler(columns: x)"), "between commas");
+  refuses(make("RobustScaler(columns: x; quantile_range: 0.7, 0.2)"), "quantile_range");
+  refuses(make("Normalizer(columns: x; norm: l3)"), "norm");
+  refuses(make("SimpleImputer(columns: x; strategy: constant)"), "fill_value");
+  refuses(make("FeatureHasher(columns: x; num_features: 0; output_column: h)"), "num_features");
+  refuses(make("CustomKBinsDiscretizer(columns: x; bins: 1, 1)"), "grow");
+  refuses(fit("OrdinalEncoder(columns: x), SimpleImputer(columns: x; strategy: constant; fill_value: a)"),
+          "fill value is 'a'");
+  const auto missing = dataset(dir, "x,y\nnan,1\nnan,2\n");
+  refuses([&] { Preprocessor("OneHotEncoder(columns: x)").fit(Dataset(missing)); }, "column 'x': it has missing values");
+  refuses([&] { Preprocessor("SimpleImputer(columns: x)").fit(Dataset(missing)); }, "no fill value");
+  refuses([&] { Preprocessor("UniformKBinsDiscretizer(columns: x; bins: 3)").fit(Dataset(missing)); }, "no bins");
+}
+
+TEST_CASE("JSON that is no preprocessor is a usage error") {
+  const std::string scaler =
+      R"json({"preprocessor": "StandardScaler", "version": 1, "parameters": {"columns": ["x"]}, "stats": )json";
+  const std::string encoder =
+      R"json({"preprocessor": "OneHotEncoder", "version": 1, "parameters": {"columns": ["x"]}, "stats": )json";
+  for (const auto& [text, what] : std::vector<std::pair<std::string, std::string>>{
+           {"{", "no JSON"},
+           {"[]", "is an object"},
+           {"{}", "\"preprocessor\""},
+           {R"json({"preprocessor": "StandardScaler"})json", "\"version\": 1"},
+           {R"json({"preprocessor": "StandardScaler", "version": 2, "parameters": {}})json", "\"version\": 1"},
+           {R"json({"preprocessor": "Chain", "version": 1, "parameters": {"preprocessors": []}})json", "at least"},
+           {scaler + "[]}", "must be an object"},
+           {scaler + R"json({"mean(x)": 1}})json", "no 'std(x)'"},
+           {scaler + R"json({"mean(x)": "1", "std(x)": 1}})json", "must be a number"},
+           {encoder + R"json({"unique_values(x)": [1, 1.0]}})json", "twice"},
+           {encoder + R"json({"unique_values(x)": [null]}})json", "a category is"},
+           {std::string(100, '['), "nested"}})
+    refuses([&text = text] { Preprocessor::from_json(text); }, what);
+}
+
+TEST_CASE("hashes are SHA-256") {
+  const auto hex = [](std::string_view text) { return sha256_digits(std::as_bytes(std::span(text))); };
+  CHECK(hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(hex("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  CHECK(hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") ==
+        "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  CHECK(data::hashed_feature("abc", 7) < 7);
+}
