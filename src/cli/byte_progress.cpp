@@ -49,8 +49,8 @@ ByteProgress::Screen ByteProgress::standard_error() {
           .now = [] { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }};
 }
 
-ByteProgress::ByteProgress(std::string what, bool quiet, Screen screen)
-    : what_(std::move(what)), quiet_(quiet), screen_(std::move(screen)), shown_s_(screen_.now()) {}
+ByteProgress::ByteProgress(std::string what, bool quiet, Screen screen, InWords in_words)
+    : what_(std::move(what)), quiet_(quiet), screen_(std::move(screen)), in_words_(in_words), shown_s_(screen_.now()) {}
 
 void ByteProgress::show(std::uint64_t done, std::uint64_t all) {
   if (quiet_ || all == 0) return;
@@ -59,7 +59,7 @@ void ByteProgress::show(std::uint64_t done, std::uint64_t all) {
   shown_s_ = now;
   const auto text =
       fmt::format("{}  {}  {}", what_, metrics::bar(static_cast<std::int64_t>(done), static_cast<std::int64_t>(all)),
-                  bytes_text(done, all));
+                  in_words_(done, all));
   screen_.write(screen_.terminal ? "\r" + text + "\x1b[K" : text + "\n");
   line_open_ = screen_.terminal;
 }

@@ -23,8 +23,10 @@ class ByteProgress {
   };
   static Screen standard_error();
 
+  /// How far, in words; of bytes unless told otherwise.
+  using InWords = std::string (*)(std::uint64_t done, std::uint64_t all);
   /// `what` stands in front: "checkpoint_000012".
-  ByteProgress(std::string what, bool quiet, Screen screen = standard_error());
+  ByteProgress(std::string what, bool quiet, Screen screen = standard_error(), InWords in_words = bytes_text);
   ~ByteProgress() { end(); }
   ByteProgress(const ByteProgress&) = delete;
 
@@ -36,6 +38,7 @@ class ByteProgress {
   std::string what_;
   bool quiet_;
   Screen screen_;
+  InWords in_words_;
   double shown_s_;
   bool line_open_ = false;
 };

@@ -50,15 +50,25 @@ std::string bytes_of(const PieceReader::Value& value) {
       value);
 }
 
-const Exporter& exporter_for(const std::string& path) {
+const Exporter* find_exporter(const std::string& path) {
   const auto extension = std::filesystem::path(path).extension().string();
+  for (const auto* exporter : exporter_table())
+    if (exporter->extension == extension) return exporter;
+  return nullptr;
+}
+
+const Exporter& exporter_for(const std::string& path) {
+  const auto* exporter = find_exporter(path);
+  if (exporter == nullptr) refuse_extension(path, "");
+  return *exporter;
+}
+
+void refuse_extension(const std::string& path, const std::string& own_files) {
   std::vector<std::string> known;
-  for (const auto* exporter : exporter_table()) {
-    if (exporter->extension == extension) return *exporter;
-    known.emplace_back(exporter->extension);
-  }
-  throw UsageError(fmt::format("'{}' does not end like a file that can be written{}; there are: {}", path,
-                               did_you_mean(extension, known), join(known)));
+  for (const auto* exporter : exporter_table()) known.emplace_back(exporter->extension);
+  throw UsageError(fmt::format("'{}' does not end like a file that can be written{}; there are: {}{}", path,
+                               did_you_mean(std::filesystem::path(path).extension().string(), known), join(known),
+                               own_files.empty() ? "" : ", and what the files of the checkpoint end with: " + own_files));
 }
 
 }  // namespace trainrt::cli

@@ -52,7 +52,12 @@ struct Exporter {
 
 PluginTable<Exporter> exporter_table();
 
-/// The exporter for a file's name; UsageError that lists the extensions if there is none.
+/// The exporter for a file's name; nullptr if there is none.
+const Exporter* find_exporter(const std::string& path);
+/// The same; refuse_extension() if there is none.
 const Exporter& exporter_for(const std::string& path);
+/// UsageError about a name that no exporter has, with the extensions that there are, and `own_files`: those of the train
+/// function's own that the checkpoint has, "" for none.
+[[noreturn]] void refuse_extension(const std::string& path, const std::string& own_files);
 
 }  // namespace trainrt::cli

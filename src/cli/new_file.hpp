@@ -23,6 +23,8 @@ class NewFile {
   /// At any place, in any order; what is never written is zero.
   void write(std::uint64_t at, std::span<const std::byte> bytes);
   void write(std::uint64_t at, std::string_view text) { write(at, std::as_bytes(std::span(text))); }
+  /// Where it lies until the commit: other ranks may write into it too, once it is reserved.
+  const std::string& aside() const { return aside_; }
   std::uint64_t bytes() const { return bytes_; }  ///< to the end of what was written
   void commit();
 

@@ -49,11 +49,7 @@ void StatisticsGatherer::add_block(std::span<const T> block, Decode decode) {
     const auto distance = static_cast<double>(decode(element)) - mean;
     if (std::isfinite(distance)) squares += distance * distance;
   }
-  const auto all = static_cast<double>(finite_ + finite);
-  const double apart = mean - mean_;
-  mean_ += apart * (static_cast<double>(finite) / all);
-  squares_ += squares + apart * apart * (static_cast<double>(finite_) * static_cast<double>(finite) / all);
-  finite_ += finite;
+  add_moments(finite, mean, squares);
 }
 
 template <class T, class Decode>
@@ -61,6 +57,25 @@ void StatisticsGatherer::add_elements(std::span<const std::byte> bytes, Decode d
   const std::span elements(reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T));
   for (std::size_t at = 0; at < elements.size(); at += block_elements)
     add_block<T>(elements.subspan(at, std::min(block_elements, elements.size() - at)), decode);
+}
+
+void StatisticsGatherer::add_moments(std::uint64_t finite, double mean, double squares) {
+  const auto all = static_cast<double>(finite_ + finite);
+  const double apart = mean - mean_;
+  mean_ += apart * (static_cast<double>(finite) / all);
+  squares_ += squares + apart * apart * (static_cast<double>(finite_) * static_cast<double>(finite) / all);
+  finite_ += finite;
+}
+
+void StatisticsGatherer::merge(const StatisticsGatherer& other) {
+  found_.count += other.found_.count;
+  found_.nan += other.found_.nan;
+  found_.infinite += other.found_.infinite;
+  found_.zero += other.found_.zero;
+  if (other.finite_ == 0) return;
+  if (!found_.min || *other.found_.min < *found_.min) found_.min = other.found_.min;
+  if (!found_.max || *other.found_.max > *found_.max) found_.max = other.found_.max;
+  add_moments(other.finite_, other.mean_, other.squares_);
 }
 
 void StatisticsGatherer::add(std::span<const std::byte> bytes) {

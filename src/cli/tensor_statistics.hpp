@@ -29,6 +29,8 @@ class StatisticsGatherer {
   explicit StatisticsGatherer(DType dtype) : dtype_(dtype) {}
   /// Whole elements, aligned for their type.
   void add(std::span<const std::byte> bytes);
+  /// Takes in what another has gathered of elements of the same type.
+  void merge(const StatisticsGatherer& other);
   TensorStatistics result() const;
 
  private:
@@ -36,6 +38,7 @@ class StatisticsGatherer {
   void add_elements(std::span<const std::byte> bytes, Decode decode);
   template <class T, class Decode>
   void add_block(std::span<const T> block, Decode decode);
+  void add_moments(std::uint64_t finite, double mean, double squares);
 
   DType dtype_;
   TensorStatistics found_;

@@ -9,6 +9,7 @@
 
 #include "cli/program_runs.hpp"
 #include "frameworks/builtin_functions.hpp"
+#include "frameworks/program/framework_meeting.hpp"
 #include "frameworks/program/program.hpp"
 #include "frameworks/program/program_fell.hpp"
 #include "frameworks/program/program_host.hpp"
@@ -81,7 +82,10 @@ std::string take_declared(config::RunSpec& spec) {
 Training training_of(const config::RunSpec& spec) {
   if (spec.train.program.empty()) {
     const auto function = trainer::load_function(builtin_functions(), spec.train.function, spec.train.library);
-    return {{.name = std::string(function.name), .train = function.train, .prints_here = true}, nullptr};
+    const auto meet = [interface = spec.program.interface](Context& ctx, const std::string& framework) {
+      return program::meeting_of(ctx, framework, interface);
+    };
+    return {{.name = std::string(function.name), .train = function.train, .prints_here = true, .framework = meet}, nullptr};
   }
   auto [train, stacks, host] = program::program_function(program_options(spec));
   return {{.name = "program",

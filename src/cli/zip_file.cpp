@@ -17,8 +17,9 @@ struct ZipFile::Calls {
   static uLong write(voidpf opaque, voidpf, const void* data, uLong size) {
     auto& zip = self(opaque);
     try {
-      zip.file_.write(zip.at_, std::span(static_cast<const std::byte*>(data), size));
+      zip.sink_(zip.at_, std::span(static_cast<const std::byte*>(data), size));
       zip.at_ += size;
+      zip.bytes_ = std::max(zip.bytes_, zip.at_);
       return size;
     } catch (...) {
       zip.error_ = std::current_exception();
@@ -28,7 +29,7 @@ struct ZipFile::Calls {
   static ZPOS64_T tell(voidpf opaque, voidpf) { return self(opaque).at_; }
   static long seek(voidpf opaque, voidpf, ZPOS64_T offset, int origin) {
     auto& zip = self(opaque);
-    const auto from = origin == ZLIB_FILEFUNC_SEEK_CUR ? zip.at_ : origin == ZLIB_FILEFUNC_SEEK_END ? zip.file_.bytes() : 0;
+    const auto from = origin == ZLIB_FILEFUNC_SEEK_CUR ? zip.at_ : origin == ZLIB_FILEFUNC_SEEK_END ? zip.bytes_ : 0;
     zip.at_ = from + offset;
     return 0;
   }
@@ -36,7 +37,7 @@ struct ZipFile::Calls {
   static int failed(voidpf opaque, voidpf) { return self(opaque).error_ ? 1 : 0; }
 };
 
-ZipFile::ZipFile(NewFile& file) : file_(file) {
+ZipFile::ZipFile(Sink sink) : sink_(std::move(sink)) {
   zlib_filefunc64_def calls{Calls::open, Calls::read,  Calls::write,  Calls::tell,
                             Calls::seek, Calls::close, Calls::failed, this};
   zip_ = zipOpen2_64("", APPEND_STATUS_CREATE, nullptr, &calls);

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -12,7 +13,10 @@ namespace trainrt::cli {
 /// times: the same content makes the same bytes.
 class ZipFile {
  public:
-  explicit ZipFile(NewFile& file);
+  /// Writes bytes at a place of the archive: places ascend, but that sizes and checksums are filled in afterwards.
+  using Sink = std::function<void(std::uint64_t at, std::span<const std::byte> bytes)>;
+  explicit ZipFile(Sink sink);
+  explicit ZipFile(NewFile& file) : ZipFile([&file](std::uint64_t at, auto bytes) { file.write(at, bytes); }) {}
   ~ZipFile();
   ZipFile(const ZipFile&) = delete;
 
@@ -20,13 +24,15 @@ class ZipFile {
   void begin(const std::string& name, std::uint64_t bytes);
   void write(std::span<const std::byte> bytes);
   void finish();
+  std::uint64_t bytes() const { return bytes_; }  ///< to the end of what was written
 
  private:
   struct Calls;  // what minizip calls
   void check(int result, const char* what);
   void end_entry();
 
-  NewFile& file_;
+  Sink sink_;
+  std::uint64_t bytes_ = 0;
   void* zip_ = nullptr;
   bool in_entry_ = false;
   std::uint64_t at_ = 0;      // if minizip writes next

@@ -5,12 +5,26 @@ build=$1
 mpiexec=$(command -v mpiexec.mpich || command -v mpiexec)
 passed=0 failed=0
 
+# launch RANKS WORD...: what the ranks print, and how they end. Hydra has a race of its own if ranks end at once, which it dies of
+# by an assertion, and what they had printed is lost with it: then once more.
+launch() {
+  local ranks=$1 printed code
+  shift
+  for _ in 1 2; do
+    printed=$(timeout 200 "$mpiexec" -n "$ranks" "$build/tests/communicator_contract" "$@" 2>&1)
+    code=$?
+    [[ $printed == *"control_cb "*"assert (!closed) failed"* ]] || break
+  done
+  echo "$printed"
+  return $code
+}
+
 # check RANKS EXPECTED_BACKEND BACKEND NODES [CHECK]
 check() {
   local ranks=$1 expected=$2 what
   shift 2
   what="the contract of a communicator on $ranks ranks: ${1:-auto}${2:+, nodes $2}${3:+, checked}"
-  if out=$(timeout 200 "$mpiexec" -n "$ranks" "$build/tests/communicator_contract" "$@" 2>&1) && [[ $out == *"over $expected: contract kept"* ]]; then
+  if out=$(launch "$ranks" "$@") && [[ $out == *"over $expected: contract kept"* ]]; then
     echo "ok $what" && passed=$((passed + 1))
   else
     echo "FAILED $what (expected backend $expected): $out" && failed=$((failed + 1))
@@ -32,7 +46,7 @@ check 5 node auto 0,1,2,0,1
 # check_listed RANKS BACKEND: one of `trainrt list` keeps the contract, or says why it cannot serve these ranks.
 check_listed() {
   local ranks=$1 backend=$2
-  if out=$(timeout 200 "$mpiexec" -n "$ranks" "$build/tests/communicator_contract" "$backend" 2>&1) && [[ $out == *": contract kept"* ]] ||
+  if out=$(launch "$ranks" "$backend") && [[ $out == *": contract kept"* ]] ||
     [[ $out == *"the backend '$backend' cannot serve here: "?* ]]; then
     echo "ok $backend is $([[ $out == *kept* ]] && echo tested || echo refused with a reason) on $ranks rank(s)" && passed=$((passed + 1))
   else

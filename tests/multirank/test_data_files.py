@@ -1,91 +1,19 @@
 #!/usr/bin/python3
 """Data files that the tools of their formats write are given to train functions value for value, on 1 and on 2 ranks, in order and
 shuffled. A format's test is a function that writes a file and returns the section that reads it, and the values of each field."""
+import contextlib
 import csv
+import sqlite3
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trouble import *  # noqa: E402,F403
+from read_back import *  # noqa: E402,F403
 
-try:
-    import numpy
-except ImportError:
-    numpy = None
 try:
     import h5py
 except ImportError:
     h5py = None
-
-TYPES = {"f16": "f2", "f32": "f4", "f64": "f8", "i8": "i1", "i16": "i2", "i32": "i4", "i64": "i8", "u8": "u1", "bool": "?"}
-
-
-def read_back(ranks, section, config):
-    """{field: its values, sample by sample}: an array, or a list of arrays if the field varies in length."""
-    out = scratch("out")
-    job = run_ranks(ranks, config, f"--loop.out={out}")
-    check_exit(job, FINISHED)
-    order = numpy.concatenate([part(out / f"{rank}.samples", "u8") for rank in range(ranks)])
-    equal(sorted(order), list(range(len(order))), f"each sample once: {section}")
-    fields = {}
-    for line in (out / "fields").read_text().splitlines():
-        name, dtype, varies, shape = line.split(" ", 3)
-        parts = [part(out / f"{rank}.{name}.values", TYPES[dtype]) for rank in range(ranks)]
-        values = numpy.concatenate(parts)
-        if varies == "1":
-            ends = numpy.cumsum(numpy.concatenate([part(out / f"{rank}.{name}.bytes", "u8") for rank in range(ranks)])) // values.itemsize
-            found = numpy.split(values, ends[:-1].astype(int))
-            fields[name] = [found[place] for place in numpy.argsort(order)]
-        else:
-            fields[name] = values.reshape(len(order), *json.loads(shape))[numpy.argsort(order)]
-    return fields
-
-
-def part(path, dtype):
-    """What a rank has written; a rank without samples writes nothing."""
-    return numpy.fromfile(path, dtype) if path.exists() else numpy.empty(0, dtype)
-
-
-def check_same(found, expected):
-    equal(list(found), list(expected), "fields")
-    for name, values in expected.items():
-        if isinstance(values, list):
-            equal(len(found[name]), len(values), f"samples of {name}")
-        else:
-            values = values.astype(values.dtype.newbyteorder("="))
-            equal((found[name].dtype, found[name].shape), (values.dtype, values.shape), f"type and shape of {name}")
-        wrong = [sample for sample, (one, other) in enumerate(zip(found[name], values)) if one.tobytes() != numpy.asarray(other).tobytes()]
-        check(not wrong, f"{name}: other values in the samples {wrong[:20]}")
-
-
-def reads_what_was_written(write, ranks):
-    section, expected = write(scratch(write.__name__))
-    for shuffle in (False, True):
-        folder = scratch()
-        config = write_config(folder / "run.ini", {
-            "run": {"name": "run", "storage_path": folder / "runs"}, "train": {"library": module_of("reads")}, "loop": {"batch_size": 4, "out": "."},
-            "data.read": {**section, "shuffle": shuffle}})
-        check_same(read_back(ranks, section, config), expected)
-
-
-def written(write):
-    """Registers the tests of a function that takes a folder and returns (section, {field: values})."""
-    for ranks in (1, 2):
-        add_test(f"{write.__name__}_are_read_on_{ranks}_rank{'s' * (ranks > 1)}", reads_what_was_written, write, ranks)
-    return write
-
-
-def setup():
-    if numpy is None:
-        skip("NumPy is not there (package python3-numpy)")
-    module_of("reads")
-
-
-def values_of(dtype, *shape):
-    """Every bit of a value is met."""
-    bits = numpy.random.default_rng(len(shape)).integers(0, 256, numpy.prod(shape) * numpy.dtype(dtype).itemsize, "u1")
-    return (bits & 1 if dtype == "?" else bits).view(dtype).reshape(shape)
-
 
 # ---- NumPy -------------------------------------------------------------------------------------------------------------------
 
@@ -158,15 +86,6 @@ if h5py is not None:
 # ---- text --------------------------------------------------------------------------------------------------------------------
 
 
-def texts(count):
-    words = ["", "plain", "a, b", 'say "so"', "two\nlines", "\u00fcber", "tail "]
-    return [words[number % len(words)] + str(number) for number in range(count)]
-
-
-def as_bytes(values):
-    return [numpy.frombuffer(value.encode(), "u1") for value in values]
-
-
 @written
 def tables_that_python_writes(folder):
     """By Python's own writer, several files, with missing values."""
@@ -205,6 +124,82 @@ def lines_of_text(folder):
     lines = [text.replace("\n", " ") for text in texts(30)]
     (folder / "x.txt").write_text("\n".join(lines), encoding="utf-8")
     return {"source": folder / "x.txt", "memory": "0 B"}, {"text": as_bytes(lines)}
+
+
+# ---- safetensors, SQLite --------------------------------------------------------------------------------------------------------
+
+
+@written
+def safetensors_files(folder):
+    arrays = {"x": values_of("<f4", 11, 3, 2), "labels": values_of("<i8", 11), "u": values_of("u1", 11, 0), "flag": values_of("?", 11)}
+    kinds, places, data = {"f4": "F32", "i8": "I64", "u1": "U8", "b1": "BOOL"}, {}, b""
+    for name, values in arrays.items():
+        places[name] = {"dtype": kinds[values.dtype.str[1:]], "shape": values.shape, "data_offsets": [len(data), len(data) + values.nbytes]}
+        data += values.tobytes()
+    header = json.dumps({"__metadata__": {"format": "pt"}, **places}).encode()
+    (folder / "x.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + data)
+    return {"source": folder / "x.safetensors", "fields": "image=x, labels, flag"}, {"image": arrays["x"], "labels": arrays["labels"], "flag": arrays["flag"]}
+
+
+def database(folder, rows=9500):
+    """A table of three blocks, whose rowids have gaps, and what its columns become."""
+    names, reals = texts(rows), numpy.random.default_rng(6).normal(size=rows)
+    with contextlib.closing(sqlite3.connect(folder / "x.db")) as db:
+        db.execute('CREATE TABLE "the rows" (name TEXT, whole INTEGER, "re""al" REAL, holes NUMERIC, mixed)')
+        db.executemany('INSERT INTO "the rows" (rowid, name, whole, "re""al", holes, mixed) VALUES (?, ?, ?, ?, ?, ?)',
+                       [(n * 3 - 40, names[n], n * 2**40, float(reals[n]), None if n % 3 == 0 else n, n if n % 2 else f"m{n}") for n in range(rows)])
+        db.commit()
+    holes = numpy.array([numpy.nan if n % 3 == 0 else n for n in range(rows)], "f8")
+    return {"name": as_bytes(names), "whole": numpy.arange(rows) * 2**40, 're"al': reals, "holes": holes,
+            "mixed": as_bytes([str(n) if n % 2 else f"m{n}" for n in range(rows)])}
+
+
+@written
+def tables_of_databases(folder):
+    expected = database(folder, 250)
+    return {"source": folder / "x.db", "table": "the rows"}, expected
+
+
+@written
+def large_tables_of_databases_that_are_not_kept(folder):
+    expected = database(folder)
+    return ({"source": folder / "x.db", "table": "the rows", "memory": "0 B", "columns": 'whole, holes, mixed', "vector": "x", "types": "whole:f32"},
+            {"whole": expected["whole"].astype("f4"), "x": expected["holes"].astype("f4")[:, None], "mixed": expected["mixed"]})
+
+
+@written
+def results_of_queries(folder):
+    expected = database(folder, 200)
+    kept = slice(199, 149, -1)
+    return ({"source": folder / "x.db", "query": 'SELECT whole AS w, name || \'!\' AS n FROM "the rows" WHERE rowid >= 410 ORDER BY rowid DESC'},
+            {"w": expected["whole"][kept], "n": as_bytes([text + "!" for text in texts(200)[kept]])})
+
+
+@test
+def a_query_that_would_write_or_has_no_order_is_refused_and_so_is_what_is_no_database():
+    folder = scratch()
+    database(folder, 10)
+    before = (folder / "x.db").read_bytes()
+    (folder / "y.db").write_bytes(before[:3000])
+    (folder / "z.db").write_bytes(b"no database" * 1000)
+    cases = [({"query": "DELETE FROM 'the rows' RETURNING name -- order by"}, "not authorized"), ({"query": "SELECT name FROM 'the rows'"}, "has no ORDER BY"),
+             ({"query": "SELECT 1 ORDER BY 1; SELECT 2"}, "no single SELECT"), ({"query": "ATTACH 'a.db' AS a -- order by"}, "not authorized"),
+             ({"query": "SELECT load_extension('x') ORDER BY 1"}, "not authorized"), ({"query": "SELECT random() ORDER BY 1"}, "not authorized"),
+             ({"query": "PRAGMA journal_mode = DELETE -- order by"}, "not authorized"), ({"query": "SELECT absent FROM 'the rows' ORDER BY 1"}, "no such column"),
+             ({"table": "nothing"}, "no such table"), ({}, "say table = NAME"), ({"table": "the rows", "query": "SELECT 1 ORDER BY 1"}, "say table = NAME"),
+             ({"query": "SELECT * FROM 'the rows' ORDER BY rowid", "memory": "100 B"}, "more than memory"),
+             ({"table": "the rows", "source": folder / "y.db"}, "y.db"), ({"table": "the rows", "source": folder / "z.db"}, "z.db' is no SQLite database")]
+    for keys, words in cases:
+        config = write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"library": module_of("reads")},
+                                                   "loop": {"batch_size": 4, "out": folder}, "data.read": {"source": folder / "x.db", **keys}})
+        job = run_ranks(1, config)
+        check_exit(job, USAGE)
+        check(words in job.err, f"the message does not say '{words}'", job)
+    (folder / "x.db-wal").write_bytes(b"x")
+    job = run_ranks(1, config, "--data.read.table=the rows", f"--data.read.source={folder / 'x.db'}")
+    check_exit(job, USAGE)
+    check("wal_checkpoint" in job.err, "a journal is not told of", job)
+    check((folder / "x.db").read_bytes() == before, "the database was changed")
 
 
 # ---- tokens ------------------------------------------------------------------------------------------------------------------
@@ -250,4 +245,76 @@ def a_language_model_learns_from_a_token_file_on_2_ranks():
     check(losses[-1] < 0.5 * losses[0], f"it does not learn: {losses}", job)
 
 
-main(setup)
+# ---- stops -------------------------------------------------------------------------------------------------------------------
+
+SAMPLES = 24
+
+
+def safetensors_of(path, name, values):
+    header = json.dumps({name: {"dtype": "F32", "shape": values.shape, "data_offsets": [0, values.nbytes]}}).encode()
+    path.write_bytes(len(header).to_bytes(8, "little") + header + values.tobytes())
+
+
+def files_of_every_format(folder):
+    """{format: its section}, SAMPLES samples each. What cannot be written here is left out; images and tar archives have a test of their own."""
+    x, y = values_of("<f4", SAMPLES, 3), numpy.arange(SAMPLES)
+    numpy.save(folder / "x.npy", x)
+    numpy.savez(folder / "x.npz", x=x, y=y)
+    safetensors_of(folder / "x.safetensors", "x", x)
+    lines = [text.replace("\n", " ") for text in texts(SAMPLES)]
+    (folder / "x.txt").write_text("\n".join(lines), encoding="utf-8")
+    (folder / "x.jsonl").write_text("".join(json.dumps({"y": int(n), "text": text, "list": list(range(n % 4))}) + "\n" for n, text in zip(y, texts(SAMPLES))))
+    with open(folder / "x.csv", "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("y", "text"), *zip(y, texts(SAMPLES))])
+    numpy.arange(8 * SAMPLES + 1, dtype="<u2").tofile(folder / "x.bin")
+    (folder / "x-images-idx3-ubyte").write_bytes(b"\0\0\x08\x03" + numpy.array([SAMPLES, 2, 2], ">u4").tobytes() + values_of("u1", SAMPLES, 2, 2).tobytes())
+    database(folder, SAMPLES)
+    sections = {"npy": {"source": folder / "x.npy"}, "npz": {"source": folder / "x.npz"}, "safetensors": {"source": folder / "x.safetensors"},
+                "text": {"source": folder / "x.txt"}, "jsonl": {"source": folder / "x.jsonl"}, "csv": {"source": folder / "x.csv"},
+                "tokens": {"source": folder / "x.bin", "length": 8}, "idx": {"source": folder / "x-images-idx3-ubyte"},
+                "sqlite": {"source": folder / "x.db", "table": "the rows"}, "range": {"samples": SAMPLES}, "synthetic": {"samples": SAMPLES}}
+    if h5py is not None:
+        with h5py.File(folder / "x.h5", "w") as file:
+            file.create_dataset("x", data=x, chunks=(5, 3), compression="gzip")
+        sections["hdf5"] = {"source": folder / "x.h5"}
+    python = BUILD / "arrow-python/bin/python"
+    if python.exists() and (BUILD / "modules/arrow.so").exists():
+        code = ("import sys, pyarrow as pa, pyarrow.parquet as pq; from pathlib import Path; n = int(sys.argv[2]); folder = Path(sys.argv[1]); "
+                "t = pa.table({'y': list(range(n)), 'text': [f't{i}' * (i % 3) for i in range(n)]}); pq.write_table(t, folder / 'x.parquet', row_group_size=5)\n"
+                "with pa.ipc.new_file(folder / 'x.arrow', t.schema) as file: file.write_table(t, max_chunksize=7)")
+        subprocess.run([python, "-c", code, str(folder), str(SAMPLES)], check=True, timeout=60)
+        sections.update(arrow={"source": folder / "x.arrow"}, parquet={"source": folder / "x.parquet"})
+    return sections
+
+
+@test
+def a_run_over_every_format_that_is_stopped_again_and_again_sees_what_one_does_that_never_stops():
+    """All formats in one run, which is cheap: each step takes a batch of each."""
+    folder = scratch()
+    sections = files_of_every_format(folder)
+    missing = {path.stem for path in (SOURCE / "src/data/formats").glob("*.cpp")} - set(sections) - {"images", "tar"}
+    check(missing <= {"hdf5", "arrow", "parquet"}, f"formats without a file here: {missing}")
+    def config(name):
+        return write_config(folder / f"{name}.ini", {
+            "run": {"name": name, "storage_path": folder / "runs", "seed": 5}, "train": {"library": module_of("every_format")}, "failure": {"max_failures": 0},
+            "loop": {"names": " ".join(sections), "batch_size": 3},
+            **{f"data.{name}": {"format": name, "shuffle": True, "memory": "0 B", **section} for name, section in sections.items()}})
+    def seen_of(config):
+        return numpy.frombuffer(state_of(run_dir_of(config))["seen"][2], "i8").tolist()
+    whole, stops = config("whole"), set()
+    check_exit(run_ranks(2, whole), FINISHED)
+    expected = seen_of(whole)
+    equal(len(set(expected)), len(sections), "different formats")
+    for first in (0, 2):
+        stopped, attempts = config(f"stopped_{first}"), 0
+        while (job := run_ranks(1 if attempts % 3 == 1 else 2, stopped, *["--scaling.on_resize=keep_global_batch"] * (attempts > 0),
+                                env={"STOP_AFTER": str(first if attempts == 0 else 0)})).code == STOPPED:
+            stops.add(step_of(run_dir_of(stopped)))
+            attempts += 1
+            check(attempts < 10, "it gets no further", job)
+        check_exit(job, FINISHED)
+        equal([name for name, one, other in zip(sections, seen_of(stopped), expected) if one != other], [], "formats of which a run saw other samples after stops")
+    check(len(stops) >= 5, f"stopped at the steps {stops} of 8 only")
+
+
+main(setup_read_back)

@@ -1,6 +1,7 @@
 // On a login node: is the config whole, are the files there, what would run?
 #include <filesystem>
-#include <map>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <pwd.h>
@@ -9,15 +10,17 @@
 
 #include "checkpoint/format/listing.hpp"
 #include "cli/command.hpp"
+#include "cli/datasets/whole_datasets.hpp"
 #include "cli/load_spec.hpp"
 #include "cli/train_call.hpp"
 #include "comm/backend.hpp"
-#include "data/open_dataset.hpp"
+#include "data/operation.hpp"
 #include "frameworks/program/stage/stage.hpp"
 #include "io/file.hpp"
 #include "io/file_system.hpp"
 #include "rundir/run_evidence.hpp"
 #include "rundir/run_record.hpp"
+#include "trainer/listed_datasets.hpp"
 #include "trainer/run.hpp"
 
 namespace trainrt::cli::plugins {
@@ -86,12 +89,26 @@ void check_resume(const config::RunSpec& spec) {
                     spec.run.resume_from));
 }
 
+/// What each holds, and what its keys make of its samples.
+std::vector<std::string> lines_of_datasets(const config::RunSpec& spec) {
+  std::vector<std::string> lines;
+  datasets::WholeDatasets all(spec.data, spec.run.seed);
+  for (const auto& [name, options] : spec.data) {
+    lines.push_back(fmt::format("dataset         {}: {}", name, described(all.listing(name))));
+    for (const auto& wanted : data::operations_of(options))
+      lines.push_back(fmt::format("                {} = {}", wanted.kind->name, options.text(wanted.kind->name)));
+    if (!data::operations_of(options).empty())
+      lines.push_back(fmt::format("                makes {}", datasets::in_words(*all.open(name))));
+  }
+  return lines;
+}
+
 ExitCode check_command(std::span<const std::string> words) {
   auto spec = load_spec(words, std::string(check_usage));
   const auto function = take_declared(spec);
   trainer::check_spec(spec);
-  std::map<std::string, data::Listing> listings;
-  for (const auto& [name, options] : spec.data) listings.emplace(name, data::list_dataset(name, options));
+  trainer::use_stores(spec);
+  const auto lines = lines_of_datasets(spec);
   check_resume(spec);
   comm::backends_of_name(spec.scaling.backend);
   check_run_dir(spec);
@@ -102,7 +119,7 @@ ExitCode check_command(std::span<const std::string> words) {
     fmt::print("train function  {}\n", function);
   else
     fmt::print("program         {}\n", spec.train.program);
-  for (const auto& [name, listing] : listings) fmt::print("dataset         {}: {}\n", name, described(listing));
+  for (const auto& line : lines) fmt::print("{}\n", line);
   fmt::print("storage         {}\n", storage_of(spec));
   fmt::print("run directory   {}: {}\n", spec.run_dir, standing(spec));
   return ExitCode::finished;

@@ -1,91 +1,68 @@
-// Datasets without a run: for a program that looks at one before it trains, or in a notebook.
-#include <map>
-#include <memory>
-#include <optional>
-
+// Tools for datasets, which are plug-ins in cli/data_tools.
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include "cli/arguments.hpp"
 #include "cli/command.hpp"
-#include "data/open_dataset.hpp"
-#include "frameworks/program/channel.hpp"
-#include "frameworks/program/dataset_service.hpp"
-#include "frameworks/program/fields.hpp"
+#include "cli/datasets/data_tool.hpp"
 
 namespace trainrt::cli::plugins {
 
 namespace {
 
-using program::Channel;
-using program::Json;
-using program::Message;
-
-constexpr std::string_view data_usage = "data serve";
-
-/// The datasets that one program has opened, each by the keys of a [data.NAME].
-class Server {
- public:
-  explicit Server(Channel channel) : channel_(std::move(channel)) {}
-
-  /// Until the program says that it ends, or closes its end.
-  void serve() {
-    constexpr double look_s = 1;
-    while (!has_ended_ && channel_.is_open())
-      if (const auto message = channel_.receive(look_s)) channel_.send(answer(*message));
-  }
-
- private:
-  Json answer(const Message& message) try {
-    if (message.op == "data_open") return {{"ok", open(message.body)}};
-    if (message.op == "data_quit") {
-      has_ended_ = true;
-      return {{"ok", Json::object()}};
-    }
-    if (auto served = service_.reply(message)) return {{"ok", *std::move(served)}};
-    throw UsageError(fmt::format("the message '{}' is unknown", message.op));
-  } catch (const Error& error) {
-    return {{"error", error.what()}, {"usage", error.code() == ExitCode::usage}};
-  }
-
-  Json open(const Json& body) {
-    const auto name = program::text_field(body, "name");
-    Options options;
-    for (const auto& [key, text] : program::field(body, "keys", Json::value_t::object).items())
-      options.set(key, {text.get<std::string>(), "trainrt.data"});
-    const auto listing = data::list_dataset(name, options);
-    const auto seed = static_cast<std::uint64_t>(program::number_field(body, "seed"));
-    opened_.insert_or_assign(name, Dataset(data::open_dataset(name, options, listing, Shard{}, seed)));
-    return Json::object();
-  }
-
-  Channel channel_;
-  bool has_ended_ = false;
-  std::map<std::string, Dataset> opened_;
-  program::DatasetService service_{[this](const std::string& name) {
-    const auto found = opened_.find(name);
-    return found == opened_.end() ? std::nullopt : std::optional(found->second);
-  }};
-};
+constexpr std::string_view data_usage = "data inspect|convert|bench SOURCE... [--KEY=VALUE ...] | data serve";
 
 ExitCode data_command(std::span<const std::string> words) {
-  const auto arguments = parse_arguments(
-      words, {.with_value = {}, .switches = {}, .least_operands = 1, .most_operands = 1, .usage = std::string(data_usage)});
-  if (arguments.operands.front() != "serve")
-    throw UsageError(fmt::format("trainrt data {}: valid is: {}", arguments.operands.front(), data_usage));
-  Server(Channel::over(program::Descriptor(dup(STDIN_FILENO)))).serve();
-  return ExitCode::finished;
+  if (words.empty() || words.front().starts_with("-"))
+    throw UsageError(fmt::format("{}a tool comes first: {}; usage: trainrt {}",
+                                 words.empty() ? "" : fmt::format("'{}': ", words.front()),
+                                 join(names_of(datasets::data_tool_table())), data_usage));
+  return find_plugin(datasets::data_tool_table(), words.front(), "tool for data").run(words.subspan(1));
 }
 
 }  // namespace
 
 extern const Command data;
-const Command data{.name = "data",
-                   .usage = data_usage,
-                   .help = "gives the Python package trainrt.data its datasets outside of a run",
-                   .details =
-                       "Reads messages from the socket that is its standard input; the package starts it by itself, and "
-                       "it ends with the program that did.\n",
-                   .run = data_command};
+const Command data{
+    .name = "data",
+    .usage = data_usage,
+    .help = "what a dataset holds, one good file of it, and how fast this storage gives it",
+    .details =
+        "SOURCE is a file, a folder or a pattern, as the key source of a [data.NAME] takes it; the other keys of such a\n"
+        "section are --KEY=VALUE: --format=csv --vector=x. --config FILE NAME takes a section [data.NAME] of a config, "
+        "and\n"
+        "--KEY=VALUE beats it. A key that is also an option of the tool is --data.KEY=VALUE: --data.rows=0:1000.\n"
+        "\n"
+        "data inspect [--rows N|--all] [--first N] [--pictures N] [--ranks N] [--threads N] [--json] [--quiet]\n"
+        "  shows files, fields, statistics of the first N samples (100000; --all: of all), the first samples (--first 5), "
+        "samples\n"
+        "  of u8 images as characters (--pictures 3), and how so many ranks would read it, with advice. std is that of "
+        "the\n"
+        "  population; missing are NaN, and texts without a character; of distinct values the most frequent are named.\n"
+        "\n"
+        "data convert SOURCE... -o FILE.h5|.parquet|.npz|.csv|.jsonl [--columns A,B] [--where CONDITION] [--split SHARE] "
+        "[--shuffle]\n"
+        "             [--seed N] [--compress NAME|none] [--threads N] [--force] [--quiet]\n"
+        "  writes one file that appears whole or not at all. Killed, it goes on when the same command is given again (but "
+        "with\n"
+        "  --compress, which begins anew); --force begins anew and replaces what is there. Keys that change values (cast,\n"
+        "  normalize, one_hot) are applied, those that draw at random are not.\n"
+        "  --where 'x > 3 and (city == \"Paris\" or not flag)': numbers, texts in quotes, fields (in backquotes if the "
+        "name is no\n"
+        "  word; x[3] of a vector) and == != < <= > >= and or not. NaN equals nothing: x == x leaves missing values out.\n"
+        "  --split 0.8 -o out.h5 writes out-train.h5 and out-test.h5, -o a.h5,b.h5 those: which samples are in the first\n"
+        "  one --seed decides, their order stays. For a cut in the middle: --data.rows=0:800 and --data.rows=800:1000.\n"
+        "  --shuffle: all samples among each other if they fit into --memory=SIZE (256 MiB), else in blocks (--block=N,\n"
+        "  --window=N), the order of epoch 0 of a dataset of that name and seed.\n"
+        "  In .h5 and .npz a field has as many values of each sample; texts need .parquet, .csv or .jsonl. --compress: "
+        "gzip, or\n"
+        "  lz4 by HDF5's plug-in, of .h5; snappy, zstd, gzip, lz4 or brotli of .parquet.\n"
+        "\n"
+        "data bench [--seconds S] [--batch N] [--threads N] [--json]\n"
+        "  measures, in about 10 s, what files and keys give here: bytes, in order and at random, by each way of reading; "
+        "samples\n"
+        "  in order; batches in order and shuffled, with 1 and N threads, and where the time goes; and says what to "
+        "change.\n"
+        "\n"
+        "data serve gives the Python package trainrt.data its datasets outside of a run; the package starts it.\n",
+    .run = data_command};
 
 }  // namespace trainrt::cli::plugins

@@ -11,6 +11,7 @@
 #include "cli/command.hpp"
 #include "cli/exporter.hpp"
 #include "cli/find_checkpoint.hpp"
+#include "cli/plain_file.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 
@@ -19,7 +20,23 @@ namespace trainrt::cli::plugins {
 namespace {
 
 constexpr std::string_view export_file_usage =
-    "export CHECKPOINT -o FILE.h5|FILE.safetensors|FILE.npz [--best] [--tensors PATTERN,...] [--force] [--quiet]";
+    "export CHECKPOINT -o FILE.h5|FILE.safetensors|FILE.npz|FILE [--best] [--tensors PATTERN,...] [--force] [--quiet]";
+
+/// A file of the train function's own, as it is.
+ExitCode export_own_file(const std::string& path, const std::string& directory, const Arguments& arguments) {
+  const auto manifest = checkpoint::read_manifest(directory);
+  const auto* record = plain_file_for(path, manifest);
+  if (record == nullptr) refuse_extension(path, plain_files_of(manifest));
+  if (arguments.has("tensors")) throw UsageError("--tensors: " + record->name + " is copied as it is");
+  NewFile file(path, arguments.has("force"));
+  batch::install_stop_signals();
+  ByteProgress progress("export", arguments.has("quiet"));
+  export_plain_file(directory, *record, file, [&](std::uint64_t done, std::uint64_t all) { progress.show(done, all); });
+  file.commit();
+  progress.end();
+  fmt::print("{}: {} of {}, {}\n", path, record->name, directory, bytes_text(file.bytes()));
+  return ExitCode::finished;
+}
 
 ExitCode export_command(std::span<const std::string> words) {
   std::vector<std::string> long_words(words.begin(), words.end());
@@ -31,9 +48,10 @@ ExitCode export_command(std::span<const std::string> words) {
                                                       .usage = std::string(export_file_usage)});
   if (!arguments.has("output")) throw UsageError(fmt::format("which file? usage: trainrt {}", export_file_usage));
   const auto& path = arguments.options.at("output");
-  const auto& exporter = exporter_for(path);
   const auto& where = arguments.operands[0];
   const auto directory = arguments.has("best") ? find_best_checkpoint(where) : find_checkpoint(where);
+  const auto* exporter = find_exporter(path);
+  if (exporter == nullptr) return export_own_file(path, directory, arguments);
   NewFile file(path, arguments.has("force"));
   const checkpoint::PieceReader reader(directory);
   const auto chosen = choose_entries(
@@ -42,7 +60,7 @@ ExitCode export_command(std::span<const std::string> words) {
   ByteProgress progress("export", arguments.has("quiet"));
   const ExportSource source(reader, chosen.tensors, chosen.values,
                             [&](std::uint64_t done, std::uint64_t all) { progress.show(done, all); });
-  const auto notes = exporter.write(source, file);
+  const auto notes = exporter->write(source, file);
   file.commit();
   progress.end();
   for (const auto& note : notes) log::info(note);
@@ -65,7 +83,9 @@ const Command export_file{
         "list` shows all). Tensors are whole, per_rank ones with a first axis over the ranks. --tensors 'model/*,!*/bias'\n"
         "chooses by name: * ? [] (* crosses '/'), the last pattern that matches decides, ! keeps out. All bytes are "
         "checked\n"
-        "on the way; the file appears whole or not at all. --force replaces one that is there.\n",
+        "on the way; the file appears whole or not at all. An ending that a file of the train function's own has "
+        "(model.ubj\n"
+        "of xgboost) copies that one as it is, once its digest is checked. --force replaces one that is there.\n",
     .run = export_command};
 
 }  // namespace trainrt::cli::plugins

@@ -4,6 +4,7 @@
 #include "cli/arguments.hpp"
 #include "cli/command.hpp"
 #include "cli/exporter.hpp"
+#include "cli/prediction_writer.hpp"
 #include "comm/backend.hpp"
 #include "comm/gpu_backend.hpp"
 #include "config/section.hpp"
@@ -11,6 +12,7 @@
 #include "core/text.hpp"
 #include "data/dataset_options.hpp"
 #include "data/format.hpp"
+#include "data/preprocess/preprocessing.hpp"
 #include "frameworks/builtin_functions.hpp"
 #include "frameworks/program/framework_environment.hpp"
 #include "launch/launcher.hpp"
@@ -73,6 +75,7 @@ ExitCode list_command(std::span<const std::string> words) {
     fmt::print("\ndata format {}: {}\n", format->name, format->help);
     print_options(format->options);
   }
+  print_table("preprocessors, of trainrt::Preprocessor and trainrt.data.preprocessors", data::preprocessor_table());
   print_with_keys("metric sinks", metrics::sink_table(), "sink");
   print_with_keys("callbacks (run.callbacks)", trainer::callback_table(), "callback");
   fmt::print("\nkeys of [tune], of a sweep (trainrt tune)\n");
@@ -81,6 +84,7 @@ ExitCode list_command(std::span<const std::string> words) {
   print_with_keys("schedulers of trials (tune.scheduler)", tune::scheduler_table(), "tune");
   print_table("frameworks whose variables programs get (program.env)", program::environment_table());
   print_table("export formats", exporter_table());
+  print_table("formats of predictions", predictions::writer_table());
   print_table("launchers", launch::launcher_table());
   print_table("communicator backends", comm::backend_table());
   print_table("communicator backends for GPUs", comm::gpu_backend_table());

@@ -129,6 +129,7 @@ void print_run(const view::RunSummary& summary) {
   for (const auto& meta : summary.checkpoints)
     fmt::print("  {}  step {}  iteration {}  {}\n", checkpoint::directory_name(meta.number), meta.step, meta.iteration,
                meta.created);
+  if (summary.mirror) fmt::print("mirror\n  {}\n", rundir::in_words(*summary.mirror));
   print_attempts(summary.attempts, summary.attempt_count);
   print_excluded_nodes(summary.excluded_nodes);
   print_time(summary);

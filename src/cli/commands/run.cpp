@@ -1,14 +1,12 @@
 // srun trainrt --config train.ini: run, or continue, the run that the config names.
-#include <algorithm>
 #include <memory>
 #include <optional>
-
-#include <fmt/format.h>
 
 #include "batch/signals.hpp"
 #include "cli/become_program.hpp"
 #include "cli/command.hpp"
 #include "cli/load_spec.hpp"
+#include "cli/local_ranks.hpp"
 #include "cli/local_run.hpp"
 #include "cli/program_runs.hpp"
 #include "cli/train_call.hpp"
@@ -16,7 +14,6 @@
 #include "comm/backend.hpp"
 #include "core/fault_point.hpp"
 #include "core/log.hpp"
-#include "core/options.hpp"
 #include "launch/promise.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/rank_start.hpp"
@@ -30,7 +27,6 @@ using trainer::Prepared;
 
 namespace {
 
-constexpr int most_local_ranks = 4096;
 constexpr std::string_view run_usage = "[-n N] [--config FILE] [--section.key=value ...] [-- COMMAND ARGS]";
 
 /// Which trial of a sweep this run is; programs that it starts are none.
@@ -99,19 +95,6 @@ ExitCode run_as_rank(std::span<const std::string> words) {
   }
 }
 
-/// N of `-n N`, which is cut out; nullopt if it is not there. Words behind `--` are a program's.
-std::optional<int> take_ranks(std::vector<std::string>& words) {
-  const auto end = std::ranges::find(words, "--");
-  const auto option = std::find(words.begin(), end, "-n");
-  if (option == end) return std::nullopt;
-  const auto number = option + 1 == end ? std::nullopt : parse_integer(*(option + 1));
-  if (!number || *number < 1 || *number > most_local_ranks)
-    throw UsageError(
-        fmt::format("-n takes a number of ranks, from 1 to {}; usage: trainrt {}", most_local_ranks, run_usage));
-  words.erase(option, option + 2);
-  return static_cast<int>(*number);
-}
-
 ExitCode start_ranks_here(int ranks, const std::vector<std::string>& words, const Environment& environment) {
   if (launch::is_in_step(environment))
     throw UsageError("-n starts ranks on this node by itself, and this is a rank of a step already: leave -n out");
@@ -122,7 +105,8 @@ ExitCode start_ranks_here(int ranks, const std::vector<std::string>& words, cons
 
 ExitCode run_command(std::span<const std::string> given) {
   std::vector<std::string> words(given.begin(), given.end());
-  if (const auto ranks = take_ranks(words)) return start_ranks_here(*ranks, words, Environment::of_process());
+  if (const auto ranks = take_local_ranks(words, run_usage))
+    return start_ranks_here(*ranks, words, Environment::of_process());
   return run_as_rank(words);
 }
 

@@ -1,6 +1,8 @@
 // A run, live in the terminal, by its run directory alone.
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -84,14 +86,16 @@ void print(const view::RunNow& run, const view::Canvas& canvas) {
 class End {
  public:
   bool is_reached(const view::RunNow& run) {
-    if (!run.is_over()) since_s_.reset();
+    if (!run.is_over()) since_s_ = never;
     if (!run.is_over() || run.state == "stopped") return false;
-    if (!since_s_) since_s_ = monotonic_seconds();
-    return run.state == "finished" || monotonic_seconds() - *since_s_ > until_given_up_s;
+    const double now_s = monotonic_seconds();
+    since_s_ = std::min(since_s_, now_s);
+    return run.state == "finished" || now_s - since_s_ > until_given_up_s;
   }
 
  private:
-  std::optional<double> since_s_;
+  static constexpr double never = std::numeric_limits<double>::infinity();
+  double since_s_ = never;
 };
 
 /// Storage that is away for a while is waited for; what was seen last stays on the screen, with the reason.

@@ -15,6 +15,7 @@
 #include "cli/arguments.hpp"
 #include "cli/command.hpp"
 #include "cli/config_file.hpp"
+#include "cli/datasets/whole_datasets.hpp"
 #include "cli/prepare_srun.hpp"
 #include "cli/sweep_results.hpp"
 #include "cli/train_call.hpp"
@@ -23,9 +24,9 @@
 #include "core/environment.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
-#include "data/open_dataset.hpp"
 #include "io/storage_retry.hpp"
 #include "launch/promise.hpp"
+#include "trainer/listed_datasets.hpp"
 #include "trainer/run.hpp"
 #include "tune/process_runner.hpp"
 #include "tune/sweep_run.hpp"
@@ -96,7 +97,9 @@ void check_trials(const tune::Sweep& sweep) {
     take_declared(spec);
     if (trial > 0) continue;  // data and sinks, which are the same for most
     trainer::check_spec(spec);
-    for (const auto& [name, options] : spec.data) static_cast<void>(data::list_dataset(name, options));
+    trainer::use_stores(spec);
+    datasets::WholeDatasets datasets(spec.data, spec.run.seed);
+    for (const auto& [name, options] : spec.data) static_cast<void>(datasets.listing(name));
   }
 }
 

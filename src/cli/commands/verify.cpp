@@ -1,4 +1,4 @@
-// Checksums and schemas of a checkpoint, of a run, or of a metrics file.
+// Checksums and schemas of a checkpoint, of a run, of a metrics file, or of predictions.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -67,6 +67,8 @@ bool verify_checkpoint(const fs::path& directory, const How& how) {
 }
 
 bool verify_metrics(const fs::path& path) { return print_findings(path, {io::check_schema(path, "metrics"), {}}); }
+
+bool verify_predictions(const fs::path& path) { return print_findings(path, {io::check_schema(path, "predictions"), {}}); }
 
 Findings check_run_record(const fs::path& run) try {
   rundir::read_run_record(run);
@@ -145,13 +147,16 @@ ExitCode verify_command(std::span<const std::string> words) {
   bool whole = false;
   if (fs::is_regular_file(path) && path.filename() == "metrics.h5")
     whole = verify_metrics(path);
+  else if (fs::is_regular_file(path) && path.extension() == ".h5")
+    whole = verify_predictions(path);
   else if (io::exists(path / checkpoint::manifest_name) || checkpoint::number_of(path.filename()))
     whole = verify_checkpoint(path, how);
   else if (fs::is_directory(path) && (io::exists(path / "run.json") || checkpoint::highest_number(path) >= 0))
     whole = verify_run(path, how);
   else
     throw UsageError(path.string() +
-                     " is neither a run directory (run.json), a checkpoint (manifest.json) nor a metrics.h5");
+                     " is neither a run directory (run.json), a checkpoint (manifest.json), a metrics.h5 nor a .h5 of "
+                     "predictions");
   return whole ? ExitCode::finished : ExitCode::failed;
 }
 
@@ -161,7 +166,7 @@ extern const Command verify;
 const Command verify{
     .name = "verify",
     .usage = verify_usage,
-    .help = "checksums and schemas of a checkpoint, of a run with all it holds, or of a metrics file",
+    .help = "checksums and schemas of a checkpoint, of a run with all it holds, of a metrics file or predictions",
     .details =
         "All files of a checkpoint are read by several threads (--threads, otherwise one a core, 16 at most).\n"
         "Exit code 0: everything is whole; 70: something is damaged, and named. A missing state.h5 (the next\n"

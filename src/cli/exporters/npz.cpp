@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "cli/exporter.hpp"
+#include "cli/npy_array.hpp"
 #include "cli/zip_file.hpp"
-#include "core/small_floats.hpp"
 #include "core/text.hpp"
 
 namespace trainrt::cli::plugins {
@@ -13,62 +13,6 @@ namespace trainrt::cli::plugins {
 using checkpoint::PieceReader;
 
 namespace {
-
-/// The types that NumPy lacks become f32, which holds every number of theirs.
-bool is_converted(DType dtype) { return dtype == DType::bf16 || dtype == DType::f8e4m3 || dtype == DType::f8e5m2; }
-
-std::string_view description(DType dtype) {
-  switch (dtype) {
-    case DType::f64:
-      return "<f8";
-    case DType::f16:
-      return "<f2";
-    case DType::f32:
-    case DType::bf16:
-    case DType::f8e4m3:
-    case DType::f8e5m2:
-      return "<f4";
-    case DType::i64:
-      return "<i8";
-    case DType::i32:
-      return "<i4";
-    case DType::i16:
-      return "<i2";
-    case DType::i8:
-      return "|i1";
-    case DType::u8:
-      return "|u1";
-    case DType::boolean:
-      return "|b1";
-  }
-  return "";
-}
-
-/// What stands in front of an array's bytes: a Python literal, padded so that these begin at a multiple of 64.
-std::string npy_header(std::string_view description, const Shape& shape) {
-  auto dictionary = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", description,
-                                fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
-  constexpr std::size_t frame = 10;
-  dictionary.append(63 - (frame + dictionary.size()) % 64, ' ');
-  dictionary += '\n';
-  std::string header("\x93NUMPY\x01\x00", 8);
-  header += static_cast<char>(dictionary.size() % 256);
-  header += static_cast<char>(dictionary.size() / 256);
-  return header + dictionary;
-}
-
-template <class Bits>
-std::vector<float> floats_of(std::span<const std::byte> bytes, float (*decode)(Bits)) {
-  std::vector<float> floats(bytes.size() / sizeof(Bits));
-  const auto* bits = reinterpret_cast<const Bits*>(bytes.data());  // pieces begin aligned
-  for (std::size_t i = 0; i < floats.size(); ++i) floats[i] = decode(bits[i]);
-  return floats;
-}
-
-std::vector<float> converted(DType dtype, std::span<const std::byte> bytes) {
-  if (dtype == DType::bf16) return floats_of(bytes, from_bf16);
-  return floats_of(bytes, dtype == DType::f8e4m3 ? from_f8e4m3 : from_f8e5m2);
-}
 
 void add_text(ZipFile& zip, const std::string& name, const std::string& head, std::string_view bytes) {
   zip.begin(name, head.size() + bytes.size());
@@ -90,7 +34,7 @@ std::u32string utf32(const std::string& text) {
 void add_value(ZipFile& zip, const PieceReader::NamedValue& value) {
   const auto name = value.name + ".npy";
   auto bytes = bytes_of(value.value);
-  if (value.dtype != "string") return add_text(zip, name, npy_header(description(dtype_from(value.dtype)), {}), bytes);
+  if (value.dtype != "string") return add_text(zip, name, npy_header(npy_description(dtype_from(value.dtype)), {}), bytes);
   if (is_utf8(bytes)) {
     auto wide = utf32(bytes);
     if (wide.empty()) wide.resize(1);
@@ -105,8 +49,8 @@ std::vector<std::string> write_npz(const ExportSource& source, NewFile& file) {
   for (const auto* value : source.values()) add_value(zip, *value);
   std::set<std::string_view> converted_types;
   const auto begin = [&](const PieceReader::Tensor& tensor) {
-    const auto head = npy_header(description(tensor.dtype), tensor.shape);
-    const auto wider = is_converted(tensor.dtype) ? sizeof(float) / size_of(tensor.dtype) : 1;
+    const auto head = npy_header(npy_description(tensor.dtype), tensor.shape);
+    const auto wider = is_widened(tensor.dtype) ? sizeof(float) / size_of(tensor.dtype) : 1;
     zip.begin(tensor.name + ".npy", head.size() + bytes_of(tensor) * wider);
     zip.write(std::as_bytes(std::span(head)));
     if (wider > 1) converted_types.insert(trainrt::name_of(tensor.dtype));
@@ -115,8 +59,8 @@ std::vector<std::string> write_npz(const ExportSource& source, NewFile& file) {
     if (bytes_of(*tensor) == 0) begin(*tensor);
   source.stream([&](const TensorPiece& piece) {
     if (piece.first == 0) begin(piece.tensor);
-    if (is_converted(piece.tensor.dtype)) {
-      const auto floats = converted(piece.tensor.dtype, piece.bytes);
+    if (is_widened(piece.tensor.dtype)) {
+      const auto floats = widened(piece.tensor.dtype, piece.bytes);
       zip.write(std::as_bytes(std::span(floats)));
     } else {
       zip.write(piece.bytes);

@@ -1,0 +1,94 @@
+// Datasets without a run: for a program that looks at one before it trains, or in a notebook.
+#include <map>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/arguments.hpp"
+#include "cli/datasets/data_tool.hpp"
+#include "data/open_dataset.hpp"
+#include "data/prepare.hpp"
+#include "frameworks/program/channel.hpp"
+#include "frameworks/program/dataset_service.hpp"
+#include "frameworks/program/fields.hpp"
+
+namespace trainrt::cli::datasets::plugins {
+
+namespace {
+
+using program::Channel;
+using program::Json;
+using program::Message;
+
+constexpr std::string_view serve_usage = "data serve";
+
+/// The datasets that one program has opened, each by the keys of a [data.NAME].
+class Server {
+ public:
+  explicit Server(Channel channel) : channel_(std::move(channel)) {}
+
+  /// Until the program says that it ends, or closes its end.
+  void serve() {
+    constexpr double look_s = 1;
+    while (!has_ended_ && channel_.is_open())
+      if (const auto message = channel_.receive(look_s)) channel_.send(answer(*message));
+  }
+
+ private:
+  Json answer(const Message& message) try {
+    if (message.op == "data_open") return {{"ok", open(message.body)}};
+    if (message.op == "data_quit") {
+      has_ended_ = true;
+      return {{"ok", Json::object()}};
+    }
+    if (auto served = service_.reply(message)) return {{"ok", *std::move(served)}};
+    throw UsageError(fmt::format("the message '{}' is unknown", message.op));
+  } catch (const Error& error) {
+    return {{"error", error.what()}, {"usage", error.code() == ExitCode::usage}};
+  }
+
+  Json open(const Json& body) {
+    const auto name = program::text_field(body, "name");
+    Options options;
+    for (const auto& [key, text] : program::field(body, "keys", Json::value_t::object).items())
+      options.set(key, {text.get<std::string>(), "trainrt.data"});
+    const auto listing = data::list_dataset(name, options);
+    const auto seed = static_cast<std::uint64_t>(program::number_field(body, "seed"));
+    const auto dataset = data::open_dataset(name, options, listing, Shard{}, seed);
+    data::prepare(*dataset, options, listing, {.other = [this](const std::string& other) { return opened(other); }});
+    opened_.insert_or_assign(name, dataset);
+    return Json::object();
+  }
+
+  std::shared_ptr<DatasetImpl> opened(const std::string& name) const {
+    const auto found = opened_.find(name);
+    if (found == opened_.end()) throw UsageError(fmt::format("the dataset '{}' is not open", name));
+    return found->second;
+  }
+
+  Channel channel_;
+  bool has_ended_ = false;
+  std::map<std::string, std::shared_ptr<DatasetImpl>> opened_;
+  program::DatasetService service_{[this](const std::string& name) {
+    const auto found = opened_.find(name);
+    return found == opened_.end() ? std::nullopt : std::optional(Dataset(found->second));
+  }};
+};
+
+ExitCode serve_datasets(std::span<const std::string> words) {
+  parse_arguments(words, {.usage = std::string(serve_usage)});
+  Server(Channel::over(program::Descriptor(dup(STDIN_FILENO)))).serve();
+  return ExitCode::finished;
+}
+
+}  // namespace
+
+extern const DataTool serve;
+const DataTool serve{.name = "serve",
+                     .usage = serve_usage,
+                     .help = "gives the Python package trainrt.data its datasets outside of a run; the package starts it",
+                     .run = serve_datasets};
+
+}  // namespace trainrt::cli::datasets::plugins

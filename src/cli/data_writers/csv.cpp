@@ -1,0 +1,81 @@
+// A table as text (RFC 4180).
+#include <fmt/format.h>
+
+#include "cli/datasets/opened_data.hpp"
+#include "cli/datasets/text_rows.hpp"
+#include "cli/datasets/value_text.hpp"
+
+namespace trainrt::cli::datasets::plugins {
+
+namespace {
+
+/// In quotes if it would be read as something else without. An empty text would make a row of one column an empty line.
+void append_cell(std::string& text, std::string_view cell) {
+  if (!cell.empty() && cell.find_first_of("\",\r\n") == cell.npos) return void(text += cell);
+  text += '"';
+  for (const char c : cell) text.append(c == '"' ? 2 : 1, c);
+  text += '"';
+}
+
+void append_values(std::string& text, const Dataset::Field& field, std::span<const std::byte> sample) {
+  if (field.varies) return append_cell(text, {reinterpret_cast<const char*>(sample.data()), sample.size()});
+  for (std::size_t at = 0; at < sample.size(); at += size_of(field.dtype)) {
+    if (at > 0) text += ',';
+    if (!is_nan(sample.data() + at, field.dtype)) append_number(text, sample.data() + at, field.dtype);
+  }
+}
+
+/// A field of several numbers is as many columns: x_0, x_1, ...
+std::string csv_head(const WriterJob& job) {
+  std::string head;
+  const auto add = [&](const std::string& name) {
+    if (!head.empty()) head += ',';
+    append_cell(head, name);
+  };
+  for (const auto& field : job.fields) {
+    if (field.varies || field.sample_shape.empty()) {
+      add(field.name);
+      continue;
+    }
+    for (std::int64_t i = 0; i < element_count(field.sample_shape); ++i) add(fmt::format("{}_{}", field.name, i));
+  }
+  return head + "\n";
+}
+
+void require_csv(const WriterJob& job) {
+  for (const auto& field : job.fields) {
+    if (field.varies && field.dtype != DType::u8)
+      throw UsageError(
+          fmt::format("the samples of '{}' vary in length, and a table has as many columns in each row: leave "
+                      "it out (--columns names the others), or write a .parquet or .jsonl file",
+                      field.name));
+    if (!field.varies && element_count(field.sample_shape) == 0)
+      throw UsageError(fmt::format("the samples of '{}' hold no values, which no column of a table is", field.name));
+  }
+}
+
+std::unique_ptr<RowWriter> open_csv_writer(const WriterJob& job, ResumableFile& file) {
+  const auto line = [fields = job.fields](std::string& text, const RowBlock& block, std::uint64_t row) {
+    const auto begin = text.size();
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      if (i > 0) text += ',';
+      append_values(text, fields[i], sample_of(fields[i], block.columns[i], row));
+    }
+    if (text.size() == begin) text += "\"\"";
+    text += '\n';
+  };
+  return std::make_unique<TextRows>(file, csv_head(job), line);
+}
+
+}  // namespace
+
+extern const DataWriter csv;
+const DataWriter csv{.name = "csv",
+                     .extension = ".csv",
+                     .help = "a table as text, numbers as short as they are exact; a vector is a column a number",
+                     .compressions = {},
+                     .require = require_csv,
+                     .goes_on = [](const WriterJob&) { return true; },
+                     .open = open_csv_writer};
+
+}  // namespace trainrt::cli::datasets::plugins

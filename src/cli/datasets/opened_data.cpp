@@ -1,0 +1,114 @@
+#include "cli/datasets/opened_data.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "cli/datasets/whole_datasets.hpp"
+#include "data/operation.hpp"
+
+namespace trainrt::cli::datasets {
+
+namespace {
+
+/// Without what says how a run reads it.
+Options for_one_pass(const Options& given) {
+  Options keys;
+  for (const auto& key : given.keys())
+    if (key != "weights") keys.set(key, *given.find(key));
+  const auto set = [&](const char* key, const char* value) { keys.set(key, {value, std::string(command_line)}); };
+  set("memory", "0 B");  // else files are read whole, by one thread, before the first sample
+  set("materialize", "false");
+  set("shuffle", "false");
+  return keys;
+}
+
+}  // namespace
+
+OpenedData open_data(const SourceChoice& choice) {
+  const auto keys = for_one_pass(choice.keys);
+  auto sections = choice.others;
+  sections.insert_or_assign(choice.name, keys);
+  WholeDatasets all(std::move(sections), choice.seed);
+  OpenedData opened{choice.name, choice.keys, choice.seed, all.listing(choice.name), nullptr, choice.others};
+  opened.dataset = data::operations_of(keys).empty()
+                       ? data::open_dataset(choice.name, keys, opened.listing, Shard{}, choice.seed)
+                       : all.open(choice.name);
+  opened.joined = all.listings();
+  opened.joined.erase(choice.name);
+  return opened;
+}
+
+std::uint64_t bytes_of_files(const data::Listing& listing) {
+  std::uint64_t bytes = 0;
+  for (const auto& entry : listing.entries) {
+    bytes += entry.file.size;
+    for (const auto& companion : entry.file.companions) bytes += companion.size;
+    for (const auto& source : entry.content.sources) bytes += source.size;
+  }
+  return bytes;
+}
+
+std::uint64_t samples_of(const data::Listing& listing) {
+  std::uint64_t samples = 0;
+  for (const auto& entry : listing.entries) samples += entry.content.samples;
+  return samples;
+}
+
+std::uint64_t about_sample_bytes(const OpenedData& opened) {
+  std::uint64_t bytes = 0;
+  bool varies = false;
+  for (const auto& field : opened.fields()) {
+    varies = varies || field.varies;
+    bytes += field.varies ? sizeof(std::uint64_t) : data::sample_bytes(field);
+  }
+  if (varies) bytes += bytes_of_files(opened.listing) / std::max<std::uint64_t>(samples_of(opened.listing), 1);
+  return std::max<std::uint64_t>(bytes, 1);
+}
+
+std::uint64_t samples_at_once(const OpenedData& opened) {
+  constexpr std::uint64_t usual_bytes = 2 << 20, most_bytes = 64 << 20, most = 1 << 16;
+  const auto bytes = about_sample_bytes(opened);
+  const auto usual = std::clamp<std::uint64_t>(usual_bytes / bytes, 1, most);
+  std::uint64_t together = 1;
+  for (const auto& entry : opened.listing.entries)
+    if (entry.content.reading == data::Reading::by_field) together = std::max(together, entry.content.together);
+  if (together == 1 || together > most_bytes / bytes) return usual;
+  return (usual + together - 1) / together * together;
+}
+
+std::vector<data::Column> read_samples(const data::Source& source, std::span<const std::size_t> fields, std::uint64_t first,
+                                       std::uint64_t count) {
+  std::vector<std::uint64_t> samples(count);
+  std::iota(samples.begin(), samples.end(), first);
+  std::vector<data::Column> columns;
+  for (const auto field : fields) columns.push_back({field, {}, {}});
+  source.read(samples, columns);
+  return columns;
+}
+
+std::vector<std::size_t> all_fields(const OpenedData& opened) {
+  std::vector<std::size_t> fields(opened.fields().size());
+  std::iota(fields.begin(), fields.end(), std::size_t{0});
+  return fields;
+}
+
+std::span<const std::byte> sample_of(const Dataset::Field& field, const data::Column& column, std::uint64_t sample) {
+  const std::span<const std::byte> values = column.values;
+  if (!field.varies) return values.subspan(sample * data::sample_bytes(field), data::sample_bytes(field));
+  const auto first = sample == 0 ? 0 : column.ends[sample - 1];
+  return values.subspan(first, column.ends[sample] - first);
+}
+
+int default_threads() {
+  constexpr int most = 64;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return std::clamp(CPU_COUNT(&set), 1, most);
+}
+
+}  // namespace trainrt::cli::datasets

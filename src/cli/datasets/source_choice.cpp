@@ -1,0 +1,99 @@
+#include "cli/datasets/source_choice.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "cli/config_file.hpp"
+#include "core/text.hpp"
+
+namespace trainrt::cli::datasets {
+
+namespace {
+
+constexpr std::string_view of_data = "data.";
+constexpr std::size_t most_sources = 1 << 20;
+
+bool is_own(const ArgumentSpec& own, const std::string& name) {
+  return std::ranges::find(own.with_value, name) != own.with_value.end() ||
+         std::ranges::find(own.switches, name) != own.switches.end();
+}
+
+/// Takes the words that are keys of the dataset; returns the others.
+std::vector<std::string> take_keys(std::span<const std::string> words, const ArgumentSpec& own, Options& keys) {
+  std::vector<std::string> others;
+  for (const auto& word : words) {
+    const auto equals = word.find('=');
+    auto name = word.starts_with("--") && equals != std::string::npos ? word.substr(2, equals - 2) : "";
+    if (name.empty() || is_own(own, name)) {
+      others.push_back(word);
+      continue;
+    }
+    if (name.starts_with(of_data)) name.erase(0, of_data.size());
+    if (keys.has(name)) throw UsageError(fmt::format("--{} is given twice", name));
+    keys.set(name, {word.substr(equals + 1), std::string(command_line)});
+  }
+  return others;
+}
+
+std::vector<std::string> names_of_datasets(const Options& config) {
+  std::vector<std::string> names;
+  for (const auto& key : config.keys()) {
+    if (!key.starts_with(of_data)) continue;
+    const auto end = std::max(key.rfind('.'), of_data.size());
+    const auto name = key.substr(of_data.size(), end - of_data.size());
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+/// Puts the keys of a section of the config below those that are there already.
+void add_section(SourceChoice& choice, const std::string& path) {
+  const auto config = read_config_file(path);
+  if (choice.arguments.operands.size() != 1)
+    throw UsageError("behind --config FILE stands the name of one dataset of it, NAME of a section [data.NAME]");
+  choice.name = choice.arguments.operands.front();
+  const auto section = config.section(std::string(of_data) + choice.name);
+  const auto names = names_of_datasets(config);
+  if (section.keys().empty())
+    throw UsageError(fmt::format("{} has no section [data.{}]{}; there are: {}", path, choice.name,
+                                 did_you_mean(choice.name, names), names.empty() ? "none" : join(names)));
+  for (const auto& key : section.keys())
+    if (!choice.keys.has(key)) choice.keys.set(key, *section.find(key));
+  for (const auto& name : names)
+    if (name != choice.name) choice.others.emplace(name, config.section(std::string(of_data) + name));
+  if (const auto* seed = config.find("run.seed"))
+    choice.seed = static_cast<std::uint64_t>(parse_integer(seed->text).value_or(0));
+}
+
+}  // namespace
+
+SourceChoice choose_source(std::span<const std::string> words, ArgumentSpec own) {
+  own.with_value.insert(own.with_value.end(), {"config", "seed"});
+  own.most_operands = most_sources;
+  SourceChoice choice;
+  choice.arguments = parse_arguments(take_keys(words, own, choice.keys), own);
+  const auto& arguments = choice.arguments;
+  if (arguments.has("config"))
+    add_section(choice, arguments.options.at("config"));
+  else if (!arguments.operands.empty())
+    choice.keys.set("source", {join(arguments.operands, ","), std::string(command_line)});
+  else if (!choice.keys.has("source") && !choice.keys.has("format"))
+    throw UsageError(fmt::format("which source? usage: trainrt {}", own.usage));
+  choice.seed = static_cast<std::uint64_t>(number_option(arguments, "seed", static_cast<std::int64_t>(choice.seed), 0));
+  return choice;
+}
+
+std::int64_t number_option(const Arguments& arguments, const std::string& name, std::int64_t otherwise,
+                           std::int64_t least) {
+  if (!arguments.has(name)) return otherwise;
+  const auto& text = arguments.options.at(name);
+  const auto number = parse_integer(text);
+  if (!number || *number < least)
+    throw UsageError(fmt::format("--{}: '{}' is no whole number, {} or more", name, excerpt(text, 60), least));
+  return *number;
+}
+
+}  // namespace trainrt::cli::datasets

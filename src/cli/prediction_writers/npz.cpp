@@ -1,0 +1,37 @@
+// NumPy's archive: each field an array.
+#include "cli/npy_array.hpp"
+#include "cli/prediction_writer.hpp"
+#include "cli/zip_file.hpp"
+
+namespace trainrt::cli::predictions::plugins {
+
+namespace {
+
+void write_predictions_npz(const PredictedTable& table, PredictedValues& values, NewFile& file) {
+  ZipFile zip(file);
+  for (std::size_t i = 0; i < table.fields.size(); ++i) {
+    const auto& field = table.fields[i];
+    auto shape = field.sample_shape;
+    shape.insert(shape.begin(), static_cast<std::int64_t>(table.samples));
+    const auto head = npy_header(npy_description(field.dtype), shape);
+    const auto wider = is_widened(field.dtype) ? sizeof(float) / size_of(field.dtype) : 1;
+    zip.begin(field.name + ".npy", head.size() + table.samples * field.row_bytes() * wider);
+    zip.write(std::as_bytes(std::span(head)));
+    values.stream(i, 0, table.samples, [&](auto piece) {
+      if (!is_widened(field.dtype)) return zip.write(piece);
+      const auto floats = widened(field.dtype, piece);
+      zip.write(std::as_bytes(std::span(floats)));
+    });
+  }
+  zip.finish();
+}
+
+}  // namespace
+
+extern const PredictionWriter npz;
+const PredictionWriter npz{.name = "npz",
+                           .extension = ".npz",
+                           .help = "numpy.load reads it: each field an array; bf16 and f8 as float32",
+                           .write = write_predictions_npz};
+
+}  // namespace trainrt::cli::predictions::plugins

@@ -1,0 +1,215 @@
+#!/usr/bin/python3
+"""trainrt data convert, killed and run again: with the same sources it ends with the bytes of a conversion that was not killed, with
+others it is refused; and what a kind of file cannot hold is refused, not replaced."""
+import struct
+import sys
+import zlib
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from conversions import *  # noqa: E402,F403
+from object_store import Store  # noqa: E402
+import h5py  # noqa: E402
+
+ROWS = 200_000
+SLOW = "pwrite:slow=300:.part"  # few parts: each takes long enough to be noted
+
+
+def write_table(path, rows=ROWS):
+    words = ("one", "two", "three")
+    path.write_text("key,x,word\n" + "".join(f"{row % 3},{row * 0.37:.6g},{words[row % 7 % 3]}\n" for row in range(rows)))
+    return path
+
+
+def replaced(path, data):
+    """Writes other bytes; returns what makes the file what it was, its time of last change included."""
+    before, times = path.read_bytes(), path.stat()
+    check(before != data, "the bytes are the same")
+    path.write_bytes(data)
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns + 1_000_000_000))
+
+    def restore():
+        path.write_bytes(before)
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    return restore
+
+
+def refused_until_restored(output, words, change, says, env=None):
+    """A killed conversion is refused while `change`, which returns how it is undone, holds; then it ends as one that was not killed."""
+    begun(output, *words, slow=SLOW, env=env)
+    undo = change()
+    refused("convert", *words, "-o", output, says=["begun before", "--force", *says], env=env)
+    undo()
+    job = tool("convert", *words, "-o", output, env=env)
+    check("are there already" in job.err, "it did not go on", job)
+    whole = output.parent / f"whole{output.suffix}"
+    tool("convert", *words, "-o", whole, env=env)
+    check(output.read_bytes() == whole.read_bytes(), f"other bytes after {says}")
+    nothing_left(output.parent)
+    output.unlink(), whole.unlink()
+
+
+# ---- other sources -------------------------------------------------------------------------------------------------------
+
+
+@test
+def a_joined_dataset_counts_with_its_files_and_keys():
+    folder = scratch()
+    write_table(folder / "a.csv")
+    heights = folder / "heights.csv"
+    heights.write_text("key,height\n0,1\n1,2\n2,3\n")
+    config = folder / "run.ini"
+    config.write_text(f"[data.train]\nsource = {folder}/a.csv\njoin = heights on key\n[data.heights]\nsource = {heights}\nrows = 0:3\n")
+    refused("convert", "--config", config, "train", "-o", heights, "--force", says=["is a source itself"])
+    words = ["--config", config, "train", "--columns", "key,x,height"]
+    refused_until_restored(folder / "out.h5", words, lambda: replaced(heights, b"key,height\n0,7\n1,8\n2,9\n"), ["sources have changed", "heights.csv"])
+    other_keys = config.read_bytes().replace(b"0:3", b"0:1, 1:3")
+    refused_until_restored(folder / "out.h5", words, lambda: replaced(config, other_keys), ["other options"])
+
+
+def write_png(path, value):
+    """8 x 8 pixels of one color, in as many bytes whatever the color."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    rows = (b"\0" + bytes([value]) * 24) * 8
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 8, 8, 8, 2, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(rows, 0)) + chunk(b"IEND", b""))
+
+
+def image_classes(folder, each):
+    """Images of the same names and sizes in two classes; no two have one time of last change."""
+    for number, name in enumerate(("cat", "dog")):
+        (folder / name).mkdir(parents=True)
+        for i in range(each):
+            path = folder / name / f"{i:04}.png"
+            write_png(path, number * 100 + i % 50)
+            os.utime(path, (1_700_000_000 + number * 10_000 + i,) * 2)
+    return folder
+
+
+def swapped(one, other):
+    def swap():
+        spare = one.parent / "spare"
+        one.rename(spare), other.rename(one), spare.rename(other)
+    swap()
+    return swap
+
+
+@test
+def images_count_each_with_its_name_and_time():
+    for each in (150, 700):  # a line an image, and a line for many
+        folder = scratch()
+        images = image_classes(folder / "images", each)
+        words = [images, "--size=96x96"]
+        output = folder / "out.h5"
+        last = images / "dog" / f"{each - 2:04}.png"
+        named = [last.name] if each == 150 else ["images"]
+        refused_until_restored(output, words, lambda: swapped(images / "cat", images / "dog"), ["sources have changed", "images"])
+        refused_until_restored(output, words, lambda: replaced(last, last.read_bytes()[:-20] + bytes(20)), ["sources have changed", *named])
+        moved = images / "cat" / f"{each}.png"
+        refused_until_restored(output, words, lambda: (last.rename(moved), lambda: moved.rename(last))[1], ["sources have changed", "names and labels"])
+
+
+@test
+def files_that_keys_name_count():
+    folder = scratch()
+    table = write_table(folder / "a.csv")
+    rows, vocabulary, scaler = folder / "rows.txt", folder / "vocabulary.txt", folder / "scaler.json"
+    rows.write_text("0:150000")
+    vocabulary.write_text("[UNK]\n[PAD]\none\ntwo\nthree\n")
+    fitted = {"preprocessor": "StandardScaler", "version": 1, "parameters": {"columns": ["x"]}, "stats": {"mean(x)": 1.5, "std(x)": 2.5}}
+    scaler.write_text(json.dumps(fitted))
+    numbers = ["--columns", "key,x"]
+    for keys, changed, data in (([f"--rows=@{rows}", *numbers], rows, b"1:150001"), ([f"--keep=@{rows}", *numbers], rows, b"1:150001"),
+                                ([f"--tokenize=word: {vocabulary} 4"], vocabulary, b"[UNK]\n[PAD]\ntwo\none\nthree\n"),
+                                ([f"--preprocess=@{scaler}", "--keep=0:150000", *numbers], scaler, json.dumps(fitted).replace("2.5", "3.5").encode())):
+        refused_until_restored(folder / "out.h5", [table, *keys], lambda: replaced(changed, data), ["sources have changed", changed.name])
+
+
+@test
+def an_object_counts_with_its_etag():
+    folder, own = scratch(), Store()
+    own.put("data", "a.csv", write_table(folder / "a.csv").read_bytes())
+    if run([TRAINRT, "data", "inspect", "s3://data/a.csv"], env=own.environment()).code != FINISHED:
+        skip("this build knows no object stores")
+
+    def put_other():
+        before = own.buckets["data"]["a.csv"]
+        own.put("data", "a.csv", before[:-3] + b"ix\n")
+        return lambda: own.put("data", "a.csv", before)
+    refused_until_restored(folder / "out.csv", ["s3://data/a.csv"], put_other, ["sources have changed", "s3://data/a.csv"], env=own.environment())
+
+
+# ---- two files -----------------------------------------------------------------------------------------------------------
+
+
+def kinds_of_files():
+    yield "h5", ["--columns", "key,x"]
+    yield "h5", ["--columns", "key,x", "--compress", "gzip"]
+    yield "npz", ["--columns", "key,x"]
+    yield "csv", []
+    yield "jsonl", ["--shuffle"]
+    if (BUILD / "modules/arrow.so").exists():
+        yield "parquet", []
+
+
+@test
+def a_split_that_is_killed_while_the_second_file_is_written_keeps_the_first():
+    folder = scratch()
+    table = write_table(folder / "a.csv")
+    for ending, words in kinds_of_files():
+        command = [table, "--split", "0.6", "--threads", 2, *words, "-o"]
+        tool("convert", *command, f"{folder}/whole.{ending}")
+        train, test_ = folder / f"out-train.{ending}", folder / f"out-test.{ending}"
+        job = start_convert(*command, f"{folder}/out.{ending}", slow="pwrite:slow=500:.out-test,write:slow=500:.out-test")
+        kill_once(lambda: noted(train).get("complete", False), job)
+        written = (folder / f".{train.name}.part").stat()
+        job = tool("convert", *command, f"{folder}/out.{ending}")
+        check(f"{train}: " in job.err and "are there already" in job.err, "the first file was not kept", job)
+        equal((train.stat().st_ino, train.stat().st_mtime_ns), (written.st_ino, written.st_mtime_ns), f"{train.name}: inode and time of last change")
+        for path in (train, test_):
+            check(path.read_bytes() == (folder / path.name.replace("out", "whole")).read_bytes(), f"other bytes in {path.name} {words}")
+            path.unlink()
+        nothing_left(folder)
+        for path in folder.glob("whole-*"):
+            path.unlink()
+
+
+@test
+def a_file_that_is_whole_but_has_not_its_name_yet_gets_it():
+    folder = scratch()
+    table = write_table(folder / "a.csv")
+    for ending, words in kinds_of_files():
+        whole, output = folder / f"whole.{ending}", folder / f"out.{ending}"
+        tool("convert", table, *words, "-o", whole)
+        fault = {"LD_PRELOAD": str(BUILD / "tests/fault_shim.so"), "TRAINRT_FAULTS": f"rename:EIO:/{output.name}$"}
+        tool("convert", table, *words, "-o", output, code=FAILED, env=fault)
+        check(noted(output).get("complete", False) and not output.exists(), f"{output.name}: the state that is meant")
+        tool("convert", table, *words, "-o", output)
+        check(output.read_bytes() == whole.read_bytes(), f"other bytes in {output.name} {words}")
+        nothing_left(folder)
+        whole.unlink(), output.unlink()
+
+
+# ---- what a file cannot hold ---------------------------------------------------------------------------------------------
+
+
+@test
+def jsonl_refuses_what_is_no_utf_8():
+    folder = scratch()
+    source = folder / "a.txt"
+    lines = [b"one", "Grüße".encode(), b"caf\xe9", b"end"]
+    source.write_bytes(b"\n".join(lines) + b"\n")
+    job = refused("convert", source, "-o", folder / "out.jsonl", says=["line 3 of ", "out.jsonl'", "'text'", "no UTF-8", "--columns"])
+    check(not (folder / "out.jsonl").exists(), "a file is there", job)
+    nothing_left(folder)
+    tool("convert", source, "--rows=0:2, 3", "-o", folder / "out.jsonl")
+    equal([json.loads(line)["text"] for line in (folder / "out.jsonl").read_text("utf-8").splitlines()], ["one", "Grüße", "end"], "the others")
+    tool("convert", source, "-o", folder / "out.csv")
+    equal((folder / "out.csv").read_bytes(), b"text\n" + b"\n".join(lines) + b"\n", "what a .csv file holds")
+    refused("convert", folder / "out.csv", "-o", folder / "back.csv", says=["no UTF-8"])
+    with h5py.File(folder / "b.h5", "w") as file:
+        file.create_dataset(b"caf\xe9", data=[1, 2])
+    refused("convert", folder / "b.h5", "-o", folder / "b.jsonl", says=["cannot be a name in JSON", "--columns"])
+
+
+main()
