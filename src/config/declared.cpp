@@ -35,6 +35,13 @@ OptionSpec option_of(const LoopKey& key) {
           .range = {key.least, key.most, key.below}};
 }
 
+Options known_of(const Options& given, const std::vector<OptionSpec>& specs) {
+  Options known;
+  for (const auto& spec : specs)
+    if (const auto* value = given.find(spec.key)) known.set(spec.key, *value);
+  return known;
+}
+
 void require_datasets(const std::vector<std::string>& names, const std::string& function, const RunSpec& spec) {
   std::vector<std::string> there;
   for (const auto& [name, options] : spec.data) there.push_back(name);
@@ -48,14 +55,15 @@ void require_datasets(const std::vector<std::string>& names, const std::string& 
 }  // namespace
 
 Declared declared_by(const TrainFunction& function) {
-  Declared declared{{}, words_in(function.datasets)};
+  Declared declared{{}, words_in(function.datasets), function.takes_other_keys};
   for (const auto& key : function.loop) declared.loop.push_back(option_of(key));
   return declared;
 }
 
 void take_declared(const Declared& declared, const std::string& function, RunSpec& spec) {
   if (!declared.loop.empty()) {
-    const auto whole = checked(spec.loop, declared.loop, "[loop] of " + function);
+    const auto& given = declared.takes_other_keys ? known_of(spec.loop, declared.loop) : spec.loop;
+    const auto whole = checked(given, declared.loop, "[loop] of " + function);
     for (const auto& key : whole.keys())
       if (!spec.loop.has(key)) spec.loop_defaults.set(key, *whole.find(key));
   }

@@ -13,6 +13,7 @@ namespace trainrt::config {
 struct Declared {
   std::vector<OptionSpec> loop;       ///< its keys of [loop]; empty: it declares none, and takes all
   std::vector<std::string> datasets;  ///< the [data.NAME] that it cannot do without
+  bool takes_other_keys = false;      ///< besides those of `loop`: they are handed on as they are
 };
 
 Declared declared_by(const TrainFunction& function);

@@ -5,11 +5,14 @@
 
 #include "config/sections/checkpoint.hpp"
 #include "config/sections/failure.hpp"
+#include "config/sections/lightgbm.hpp"
 #include "config/sections/metrics.hpp"
 #include "config/sections/program.hpp"
 #include "config/sections/run.hpp"
 #include "config/sections/scaling.hpp"
+#include "config/sections/storage.hpp"
 #include "config/sections/train.hpp"
+#include "config/sections/xgboost.hpp"
 #include "core/options.hpp"
 
 namespace trainrt::config {
@@ -23,6 +26,9 @@ struct RunSpec {
   MetricsKeys metrics;
   FailureKeys failure;
   ProgramKeys program;
+  XgboostKeys xgboost;
+  LightgbmKeys lightgbm;
+  StorageKeys storage;
 
   // Sections with free keys, which somebody else declares: the train function, the format of the data, the sink,
   // the callback.
@@ -58,6 +64,12 @@ template <>
 inline constexpr auto values_of<FailureKeys> = &RunSpec::failure;
 template <>
 inline constexpr auto values_of<ProgramKeys> = &RunSpec::program;
+template <>
+inline constexpr auto values_of<XgboostKeys> = &RunSpec::xgboost;
+template <>
+inline constexpr auto values_of<StorageKeys> = &RunSpec::storage;
+template <>
+inline constexpr auto values_of<LightgbmKeys> = &RunSpec::lightgbm;
 
 /// Gives the run another name, before anything was made for it.
 void rename(RunSpec& spec, const std::string& name);

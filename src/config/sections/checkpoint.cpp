@@ -56,7 +56,18 @@ const Section checkpoint{
             {{"error", Replicas::error}, {"warn", Replicas::warn}, {"off", Replicas::off}}),
         key(&CheckpointKeys::replicas_every, {.key = "checkpoint.replicas_every",
                                               .default_value = "off",
-                                              .help = "compare them in between too, all of them"})}};
+                                              .help = "compare them in between too, all of them"}),
+        key(&CheckpointKeys::mirror,
+            {.key = "checkpoint.mirror",
+             .help =
+                 "s3://BUCKET/PREFIX, gs://..., or a folder: finished checkpoints are copied there in the background, and "
+                 "a run whose directory is gone goes on from there"}),
+        key(&CheckpointKeys::mirror_wait_s,
+            {.key = "checkpoint.mirror_wait",
+             .default_value = "300",
+             .help = "how long the end of the run waits for the copy of the last checkpoint; a stop waits 5 seconds",
+             .range = {.least = 0, .most = 1e9},
+             .unit = "seconds"})}};
 
 }  // namespace plugins
 

@@ -25,6 +25,8 @@ struct CheckpointKeys {
   bool read_back = false;
   Replicas replicas = Replicas::error;
   StepInterval replicas_every;  ///< between checkpoints
+  std::string mirror;           ///< a URL or a path, "" = none
+  double mirror_wait_s = 0;     ///< at the end of the run
 };
 
 }  // namespace trainrt::config

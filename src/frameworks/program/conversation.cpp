@@ -152,6 +152,7 @@ const std::map<std::string_view, Conversation::Call>& Conversation::calls() {
        {[](Self self, In reduction) { return self.arrays_.all_reduce(reduction), Json::object(); }, together}},
       {"broadcast", {[](Self self, In root) { return self.arrays_.broadcast(root), Json::object(); }, together}},
       {"all_gather", {[](Self self, In part) { return self.arrays_.all_gather(part), Json::object(); }, together}},
+      {"data_fit", {[](Self self, In fit) { return *self.datasets_.reply(fit); }, together}},
       {"share", {[](Self self, In wish) { return self.arrays_.share(wish, self.channel_); }, together}},
   };
   return all;
@@ -292,8 +293,7 @@ Json Conversation::load(const Message& message) {
 
 Json Conversation::checkpoint() const {
   Json newest;
-  if (const auto place = ctx_.checkpoint())
-    newest = {{"index", place->index}, {"path", place->path}, {"files", place->has_files}};
+  if (const auto at = ctx_.checkpoint()) newest = {{"index", at->index}, {"path", at->path}, {"files", at->has_files}};
   return {{"checkpoint", std::move(newest)}, {"on_its_way", ctx_.is_checkpoint_on_its_way()}};
 }
 

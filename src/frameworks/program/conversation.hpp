@@ -70,6 +70,9 @@ namespace trainrt::program {
 ///   data_taken {walk, batches}           so many of them count as done. Any other message may say that too, before what
 ///                                        it asks for: with `taken`, an object, {"WALK": batches}
 ///   data_end {walk}                      leaves it before its end
+///   data_fit {name, preprocessor}        fits it to the dataset, by all ranks: trainrt/preprocessor.hpp's JSON, as an
+///   object.
+///                                        Returns preprocessor, the same with its stats
 ///   metadata {json}                      an object
 ///   all_reduce {dtype, count, reduce = sum | mean | min | max}    the memory's first elements, in place
 ///   broadcast {dtype, shape, root}       the same: rank root's are on every rank then

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
+#include <trainrt/preprocessor.hpp>
 
 #include "frameworks/program/fields.hpp"
 
@@ -101,6 +102,7 @@ std::optional<Json> DatasetService::reply(const Message& message) {
   if (message.op == "data_next") return next(message);
   if (message.op == "data_taken") return taken(message);
   if (message.op == "data_end") return end(message);
+  if (message.op == "data_fit") return fit(message);
   return std::nullopt;
 }
 
@@ -116,6 +118,12 @@ Json DatasetService::look(const Message& message) const {
   auto fields = Json::array();
   for (const auto& field : found->fields()) fields.push_back(json_of(field));
   return {{"samples", found->size()}, {"fields", std::move(fields)}};
+}
+
+Json DatasetService::fit(const Message& message) const {
+  auto preprocessor = Preprocessor::from_json(field(message.body, "preprocessor", Json::value_t::object).dump());
+  preprocessor.fit(dataset(message));
+  return {{"preprocessor", Json::parse(preprocessor.to_json())}};
 }
 
 Json DatasetService::begin(const Message& message) {

@@ -13,8 +13,8 @@
 
 namespace trainrt::program {
 
-/// Gives a program the batches of datasets, in memory that it shares. None of its calls is collective. UsageError for what
-/// a message says wrongly, and what the dataset throws.
+/// Gives a program the batches of datasets, in memory that it shares. None of its calls is collective but data_fit.
+/// UsageError for what a message says wrongly, and what the dataset throws.
 class DatasetService {
  public:
   /// The dataset of a name; nothing if there is none.
@@ -23,8 +23,8 @@ class DatasetService {
 
   /// Takes note of how many batches count as done, if the message says so: `taken` (conversation.hpp).
   void note_taken(const Message& message);
-  /// The answer to a message of data_look, data_begin, data_next, data_taken or data_end (conversation.hpp); nothing to
-  /// another.
+  /// The answer to a message of data_look, data_begin, data_next, data_taken, data_end or data_fit (conversation.hpp);
+  /// nothing to another.
   std::optional<Json> reply(const Message& message);
 
  private:
@@ -41,6 +41,7 @@ class DatasetService {
     bool has_draws = false;                    ///< it gets random numbers for each sample
   };
   Json look(const Message& message) const;
+  Json fit(const Message& message) const;
   Json begin(const Message& message);
   Json next(const Message& message);
   Json next_together(Walk& walk, SharedMemory& memory, std::size_t most_bytes);

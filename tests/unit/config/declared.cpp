@@ -67,3 +67,14 @@ TEST_CASE("a train function that declares nothing takes every key") {
   CHECK_NOTHROW(take_declared(declared_by({.name = "g", .train = no_training}), "g", spec));
   CHECK(spec.loop_value("anything")->text == "0");
 }
+
+TEST_CASE("a function that takes other keys gets them as they are, and its own ones checked") {
+  auto open = function;
+  open.takes_other_keys = true;
+  auto spec = spec_with({{"lr", "0.5"}, {"max_depth", "6"}});
+  take_declared(declared_by(open), "f", spec);
+  CHECK(spec.loop_value("max_depth")->text == "6");
+  CHECK(spec.loop_value("epochs")->text == "2");
+  auto wrong = spec_with({{"lr", "fast"}, {"max_depth", "6"}});
+  CHECK_THROWS_WITH(take_declared(declared_by(open), "f", wrong), Contains("x.ini:1") && Contains("lr"));
+}

@@ -61,6 +61,13 @@ TEST_CASE("every value of the config reaches its own place") {
                        {"checkpoint.read_back", "on"},
                        {"checkpoint.replicas", "warn"},
                        {"checkpoint.replicas_every", "11 steps"},
+                       {"checkpoint.mirror", "s3://b/p"},
+                       {"checkpoint.mirror_wait", "23"},
+                       {"storage.s3_endpoint", "http://h:1"},
+                       {"storage.s3_region", "eu"},
+                       {"storage.s3_profile", "own"},
+                       {"storage.s3_anonymous", "true"},
+                       {"storage.gs_endpoint", "http://g"},
                        {"metrics.sinks", "csv, other"},
                        {"metrics.detailed", "true"},
                        {"metrics.progress", "all"},
@@ -82,7 +89,9 @@ TEST_CASE("every value of the config reaches its own place") {
                        {"program.interface", "ib0"},
                        {"program.stage", "/s/venv"},
                        {"program.stage_dir", "/scratch"},
-                       {"program.progress", R"(step (?<step>\d+))"}};
+                       {"program.progress", R"(step (?<step>\d+))"},
+                       {"xgboost.library", "/x/libxgboost.so"},
+                       {"lightgbm.library", "/l"}};
   for (const auto& option : declared_options()) {
     INFO(option.key);
     const bool stands_alone = option.key == "train.program" || option.key == "program.has_trainer";  // instead of others
@@ -105,12 +114,17 @@ TEST_CASE("every value of the config reaches its own place") {
   CHECK((checkpoint.layout == FileLayout::single && !checkpoint.async));
   CHECK((checkpoint.staging_bytes == std::uint64_t{2} << 30 && checkpoint.max_failed == 9 && checkpoint.io_threads == 10));
   CHECK((checkpoint.read_back && checkpoint.replicas == Replicas::warn && checkpoint.replicas_every.steps == 11));
+  CHECK((checkpoint.mirror == "s3://b/p" && checkpoint.mirror_wait_s == 23));
+  CHECK((spec.storage.s3_endpoint == "http://h:1" && spec.storage.s3_region == "eu" && spec.storage.s3_profile == "own"));
+  CHECK(spec.storage.s3_anonymous);
+  CHECK(spec.storage.gs_endpoint == "http://g");
   CHECK((spec.metrics.sinks == std::vector<std::string>{"csv", "other"} && spec.metrics.detailed &&
          spec.metrics.every_report && spec.metrics.aggregate));
   CHECK((spec.program.environments == std::vector<std::string>{"jax", "torch"} && spec.program.interface == "ib0"));
   CHECK(spec.program.gpus == "own");
   CHECK((spec.program.stage == "/s/venv" && spec.program.stage_dir == "/scratch"));
   CHECK(spec.program.progress == R"(step (?<step>\d+))");
+  CHECK((spec.xgboost.library == "/x/libxgboost.so" && spec.lightgbm.library == "/l"));
   const auto& failure = spec.failure;
   CHECK((failure.max_failures == 12 && failure.max_requeues == 13 && failure.max_no_progress == 14));
   CHECK((failure.stop_before_end.seconds == 15 && failure.hang_timeout.seconds == 16));

@@ -1,0 +1,33 @@
+#include "frameworks/trees/cpus_of_rank.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+#include <sched.h>
+
+namespace trainrt::frameworks::trees {
+
+namespace {
+
+/// The CPUs that this thread may run on, "1" or "0" for each.
+std::string cpus_of_this_thread() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::string cpus;
+  if (sched_getaffinity(0, sizeof set, &set) == 0)
+    for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) cpus += CPU_ISSET(cpu, &set) ? '1' : '0';
+  return cpus;
+}
+
+}  // namespace
+
+int cpus_of_rank(Context& ctx) {
+  const auto cpus = cpus_of_this_thread();
+  const auto mine = fmt::format("{} {}", ctx.node_rank(), cpus);
+  const auto all = ctx.communicator().all_gather(mine);
+  const auto share = std::ranges::count(cpus, '1') / std::max<std::ptrdiff_t>(std::ranges::count(all, mine), 1);
+  return ctx.communicator().all_reduced(static_cast<std::int32_t>(std::max<std::ptrdiff_t>(share, 1)), Op::min);
+}
+
+}  // namespace trainrt::frameworks::trees

@@ -1,0 +1,173 @@
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "frameworks/trees/booster.hpp"
+#include "frameworks/trees/lightgbm/lightgbm_dataset.hpp"
+#include "frameworks/trees/lightgbm/lightgbm_library.hpp"
+#include "frameworks/trees/lightgbm/lightgbm_log.hpp"
+#include "frameworks/trees/lightgbm/lightgbm_metrics.hpp"
+#include "frameworks/trees/lightgbm/lightgbm_network.hpp"
+#include "frameworks/trees/lightgbm/lightgbm_parameters.hpp"
+#include "frameworks/trees/lightgbm/lightgbm_prediction.hpp"
+
+namespace trainrt::frameworks::trees {
+
+namespace {
+
+const LightgbmLibrary& with_log(const LightgbmLibrary& library) {
+  library.check(library.register_log(print_lightgbm_log));
+  return library;
+}
+
+LightgbmHandle loaded_model(const LightgbmLibrary& library, const std::string& model) {
+  LightgbmHandle handle(library.booster_free);
+  int rounds = 0;
+  library.check(library.load_model(model.c_str(), &rounds, handle.out()));
+  return handle;
+}
+
+class LightgbmBooster final : public Booster {
+ public:
+  LightgbmBooster(Context& ctx, const TableLayout& layout, const Parameters& given, const std::string& model, int rounds)
+      : ctx_(ctx),
+        library_(ctx),
+        network_(with_log(library_), ctx.communicator()),
+        layout_(layout),
+        parameters_(ctx, library_, layout, given),
+        model_(model),
+        rounds_(rounds),
+        before_(library_.booster_free),
+        booster_(library_.booster_free) {
+    if (!parameters_.is_deterministic() && ctx.world_rank() == 0)
+      ctx.log("[loop] deterministic = false: stopped and started again, the run may end with other bits");
+    auto run = this_run();
+    if (!model.empty() && !trains_again()) {
+      before_ = loaded_model(library_, model);
+      run.model = before_.get();
+      library_.check(library_.trees_per_round(run.model, &run.trees_per_round));
+    }
+    read_sets(run);
+  }
+
+  void start() override {
+    make_booster();
+    if (before_) library_.check(library_.merge(booster_.get(), before_.get()));
+    before_.reset();
+    metrics_ = std::make_unique<LightgbmMetrics>(this_run(), booster_.get());
+    if (trains_again()) train_again();
+    model_.clear();
+  }
+
+  void update(int round) override {
+    for (const auto& text : parameters_.of_round(round))
+      library_.check(library_.reset_parameters(booster_.get(), text.c_str()), true);
+    int is_finished = 0;
+    network_.check(library_.update(booster_.get(), &is_finished));
+  }
+
+  Evaluation evaluate(int) override { return metrics_->evaluate(this_run(), booster_.get(), sets_); }
+
+  std::string model(int, double) override {
+    if (const auto seeds = parameters_.given_seeds(); !seeds.empty())
+      library_.check(library_.reset_parameters(booster_.get(), seeds.c_str()), true);
+    std::int64_t bytes = 0;
+    library_.check(library_.model_text(booster_.get(), 0, -1, 0, 0, &bytes, nullptr));
+    std::string text(static_cast<std::size_t>(bytes), '\0');
+    library_.check(library_.model_text(booster_.get(), 0, -1, 0, bytes, &bytes, text.data()));
+    text.resize(static_cast<std::size_t>(bytes) - 1);  // without the end of the string
+    return text;
+  }
+
+  bool is_better_if_greater(std::string_view metric) const override { return is_better_if_greater_of_lightgbm(metric); }
+
+ private:
+  bool trains_again() const { return !model_.empty() && !parameters_.kept_between_rounds().empty(); }
+
+  LightgbmRun this_run() { return {ctx_, library_, network_, layout_, parameters_}; }
+
+  void read_sets(const LightgbmRun& run) {
+    sets_.push_back(std::make_unique<LightgbmDataset>(run, "train", nullptr));
+    for (const auto& name : ctx_.dataset_names())
+      if (name != "train") sets_.push_back(std::make_unique<LightgbmDataset>(run, name, sets_.front().get()));
+  }
+
+  void make_booster() {
+    network_.check(library_.booster_create(sets_.front()->handle(), parameters_.text().c_str(), booster_.out()), true);
+    for (std::size_t i = 1; i < sets_.size(); ++i)
+      if (sets_[i]->rows() > 0) network_.check(library_.add_valid_data(booster_.get(), sets_[i]->handle()), true);
+  }
+
+  /// To where the checkpoint is.
+  void train_again() {
+    if (ctx_.world_rank() == 0)
+      ctx_.log(
+          fmt::format("[loop] {}: LightGBM keeps more between rounds than its model holds, so the {} rounds of the "
+                      "checkpoint are trained again",
+                      parameters_.kept_between_rounds(), rounds_));
+    for (int round = 0; round < rounds_; ++round) {
+      update(round);
+      ctx_.stop_point();
+    }
+    if (model(-1, 0) != model_)
+      throw UsageError(
+          fmt::format("[loop] {}: a run with it goes on by training its rounds again, and they gave another model "
+                      "than the checkpoint has: with other parameters, data, threads or ranks start a new run",
+                      parameters_.kept_between_rounds()));
+  }
+
+  Context& ctx_;
+  const LightgbmLibrary library_;
+  LightgbmNetwork network_;
+  const TableLayout layout_;
+  const LightgbmParameters parameters_;
+  std::string model_;  ///< of the checkpoint, until start() has taken it
+  const int rounds_;   ///< that it has
+  LightgbmHandle before_;
+  std::vector<std::unique_ptr<LightgbmDataset>> sets_;  ///< training first
+  LightgbmHandle booster_;
+  std::unique_ptr<LightgbmMetrics> metrics_;
+};
+
+class LightgbmModel final : public TrainedModel {
+ public:
+  LightgbmModel(Context& ctx, const TableLayout& layout, const std::string& model, int rounds)
+      : library_(ctx), model_(loaded_model(with_log(library_), model)), prediction_{model_.get(), layout} {
+    const auto given = Parameters::of(ctx);
+    const auto* const threads = given.find_any({"num_threads", "num_thread", "nthread", "nthreads", "n_jobs"});
+    const auto cpus = cpus_of_rank(ctx);
+    prediction_.parameters = fmt::format("num_threads={}", threads != nullptr ? *threads : std::to_string(cpus));
+    prediction_.rounds = rounds > 0 ? rounds : -1;
+    library_.check(library_.outputs(model_.get(), 1, LightgbmLibrary::normal, 0, prediction_.rounds, &outputs_));
+  }
+
+  std::size_t outputs() const override { return static_cast<std::size_t>(outputs_); }
+  void predict(const RowBlock& block, std::vector<double>& values) override {
+    values.resize(block.rows * outputs());
+    library_.check(predicted(library_, prediction_, block, values.data()));
+  }
+
+ private:
+  const LightgbmLibrary library_;
+  const LightgbmHandle model_;
+  LightgbmPrediction prediction_;
+  std::int64_t outputs_ = 0;
+};
+
+}  // namespace
+
+extern const Library lightgbm;
+const Library lightgbm{.name = "lightgbm",
+                       .model_file = "model.txt",
+                       .open = [](Context& ctx, const TableLayout& layout, const Parameters& parameters,
+                                  const std::string& model, int rounds) -> std::unique_ptr<Booster> {
+                         return std::make_unique<LightgbmBooster>(ctx, layout, parameters, model, rounds);
+                       },
+                       .load = [](Context& ctx, const TableLayout& layout, const std::string& model,
+                                  int rounds) -> std::unique_ptr<TrainedModel> {
+                         return std::make_unique<LightgbmModel>(ctx, layout, model, rounds);
+                       }};
+
+}  // namespace trainrt::frameworks::trees

@@ -1,0 +1,186 @@
+#include "frameworks/trees/lightgbm/lightgbm_parameters.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <trainrt/error.hpp>
+
+#include "frameworks/trees/near_name.hpp"
+
+namespace trainrt::frameworks::trees {
+
+namespace {
+
+struct Decided {
+  std::string_view name, why;
+};
+
+/// LightGBM's own names of what is decided elsewhere.
+constexpr Decided decided_elsewhere[] = {
+    {"num_iterations", "num_boost_round says how many rounds there are"},
+    {"early_stopping_round", "it is early_stopping_rounds here"},
+    {"early_stopping_min_delta", "early stopping takes any gain"},
+    {"first_metric_only", "early stopping looks at the last metric of the last set"},
+    {"is_provide_training_metric", "the metrics of [data.train] are always reported"},
+    {"metric_freq", "each round is reported"},
+    {"snapshot_freq", "[checkpoint] says when the model is saved"},
+    {"label_column", "it is label here"},
+    {"weight_column", "it is weight here"},
+    {"group_column", "it is group here"},
+    {"ignore_column", "features says which fields are used"},
+    {"categorical_feature", "it is categorical here, by the fields' names"},
+    {"data", "it is [data.train] here"},
+    {"valid", "sets to evaluate are sections [data.NAME]"},
+    {"header", "it is a key of [data.train] here"},
+    {"two_round", "data are always read in blocks"},
+    {"pre_partition", "each rank reads its part of the data"},
+    {"save_binary", "no file of LightGBM's is written"},
+    {"parser_config_file", "[data.train] says how files are read"},
+    {"precise_float_parser", "[data.train] says how files are read"},
+    {"config", "the parameters are keys of [loop]"},
+    {"task", "this function trains"},
+    {"input_model", "run.resume_from_checkpoint goes on from a model"},
+    {"output_model", "the model is files/model.txt of each checkpoint"},
+    {"output_result", "nothing is predicted"},
+    {"convert_model", "the model is files/model.txt of each checkpoint"},
+    {"convert_model_language", "the model is files/model.txt of each checkpoint"},
+    {"num_machines", "it is the number of ranks"},
+    {"machines", "the ranks find each other"},
+    {"machine_list_filename", "the ranks find each other"},
+    {"local_listen_port", "the ranks' own network is used"},
+    {"time_out", "the ranks' own network is used"},
+    {"linear_tree", "LightGBM takes the rows of linear trees in one piece only, and here they come in blocks"},
+};
+
+/// "binary, auc" as one word: LightGBM's lists have no blanks.
+std::string one_word(const std::string& key, std::string_view value) {
+  std::string word;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    const bool is_blank = value[i] == ' ' || value[i] == '\t';
+    if (!is_blank)
+      word += value[i];
+    else if (!word.empty() && word.back() != ',' && value.find_first_not_of(" \t", i) != std::string_view::npos &&
+             value[value.find_first_not_of(" \t", i)] != ',')
+      throw UsageError(fmt::format("[loop] {} = {}: LightGBM takes no blanks in a value but behind commas", key, value));
+  }
+  return word;
+}
+
+std::string alias_json(const LightgbmLibrary& library) {
+  std::int64_t bytes = 0;
+  library.check(library.dump_parameter_aliases(0, &bytes, nullptr));
+  std::string json(static_cast<std::size_t>(bytes), '\0');
+  library.check(library.dump_parameter_aliases(bytes, &bytes, json.data()));
+  json.resize(json.find('\0'));
+  return json;
+}
+
+/// Each name of each parameter, and the one that LightGBM gives it itself.
+std::map<std::string, std::string> names_of_parameters(const LightgbmLibrary& library) {
+  const auto json = nlohmann::json::parse(alias_json(library), nullptr, false);
+  if (!json.is_object()) throw Error(fmt::format("{} names no parameters", library.path()));
+  std::map<std::string, std::string> names;
+  for (const auto& [name, aliases] : json.items()) {
+    names[name] = name;
+    for (const auto& alias : aliases) names[alias] = name;
+  }
+  return names;
+}
+
+[[noreturn]] void refuse_unknown(const std::string& key, const std::map<std::string, std::string>& names) {
+  std::vector<std::string_view> all = {"label",    "weight",          "group",
+                                       "features", "categorical",     "sparse",
+                                       "columns",  "num_boost_round", "early_stopping_rounds"};
+  for (const auto& [name, parameter] : names) all.push_back(name);
+  const auto nearest = near_name(key, all);
+  throw UsageError(fmt::format("[loop] {}: neither the train function lightgbm nor LightGBM has a parameter of this name{}",
+                               key, nearest.empty() ? "" : fmt::format("; is it {}?", nearest)));
+}
+
+}  // namespace
+
+LightgbmParameters::LightgbmParameters(Context& ctx, const LightgbmLibrary& library, const TableLayout& layout,
+                                       const Parameters& given) {
+  take(names_of_parameters(library), given);
+  refuse_what_is_decided_here();
+  set_defaults(ctx, layout);
+  for (const auto& [name, value] : values_) text_ += fmt::format("{}{}={}", text_.empty() ? "" : " ", name, value);
+}
+
+void LightgbmParameters::take(const std::map<std::string, std::string>& names, const Parameters& given) {
+  for (const auto& [key, value] : given.all()) {
+    const auto known = names.find(key);
+    if (known == names.end()) refuse_unknown(key, names);
+    if (const auto& [other, is_new] = keys_.emplace(known->second, key); !is_new)
+      throw UsageError(fmt::format("[loop] {} and {} are the same parameter of LightGBM, {}: give one of them",
+                                   other->second, key, known->second));
+    values_[known->second] = one_word(key, value);
+  }
+}
+
+void LightgbmParameters::refuse_what_is_decided_here() const {
+  for (const auto& [name, key] : keys_) {
+    const auto decided = std::ranges::find(decided_elsewhere, std::string_view(name), &Decided::name);
+    if (decided != std::end(decided_elsewhere) && (name != "linear_tree" || is_true(name)))
+      throw UsageError(
+          fmt::format("[loop] {}: {} is not taken by the train function lightgbm: {}", key, name, decided->why));
+  }
+  if (const auto* objective = find("objective"))
+    for (const auto* const own : {"custom", "none", "null", "na"})
+      if (*objective == own)
+        throw UsageError(
+            fmt::format("[loop] {} = {}: an objective of one's own needs a function in Python; choose one of "
+                        "LightGBM's",
+                        keys_.find("objective")->second, *objective));
+}
+
+void LightgbmParameters::set_defaults(Context& ctx, const TableLayout& layout) {
+  const auto otherwise = [this](const char* name, std::string value) { values_.try_emplace(name, std::move(value)); };
+  values_["num_iterations"] = std::to_string(ctx.config<int>("num_boost_round"));
+  const auto cpus = cpus_of_rank(ctx);
+  if (number("num_threads", 0) <= 0) values_["num_threads"] = std::to_string(cpus);
+  otherwise("deterministic", "true");
+  if (find("force_col_wise") == nullptr) otherwise("force_row_wise", "true");
+  otherwise("enable_bundle", "false");
+  std::string categorical;
+  for (std::size_t column = 0; column < layout.features.size(); ++column)
+    if (layout.features[column].is_categorical) categorical += fmt::format("{}{}", categorical.empty() ? "" : ",", column);
+  if (!categorical.empty()) values_["categorical_feature"] = categorical;
+  if (ctx.world_size() == 1) return;
+  otherwise("tree_learner", "data");
+  values_["num_machines"] = std::to_string(ctx.world_size());
+  values_["pre_partition"] = "true";
+  const auto& learner = *find("tree_learner");
+  if (learner.starts_with("feature"))
+    throw UsageError(
+        fmt::format("[loop] tree_learner = {}: every rank would need all rows, and each reads a part of them; "
+                    "take data or voting",
+                    learner));
+  if (learner == "serial")
+    throw UsageError("[loop] tree_learner = serial trains on one rank: take data or voting, or start one rank");
+}
+
+const std::string* LightgbmParameters::find(std::string_view name) const {
+  const auto found = values_.find(name);
+  return found == values_.end() ? nullptr : &found->second;
+}
+
+double LightgbmParameters::number(std::string_view name, double otherwise) const {
+  const auto* value = find(name);
+  return value == nullptr ? otherwise : std::strtod(value->c_str(), nullptr);
+}
+
+bool LightgbmParameters::is(std::string_view name, std::string_view value) const {
+  const auto* found = find(name);
+  return found != nullptr && *found == value;
+}
+
+bool LightgbmParameters::is_true(std::string_view name) const {
+  const auto* value = find(name);
+  return value != nullptr && (*value == "true" || *value == "+" || *value == "1" || *value == "True");
+}
+
+}  // namespace trainrt::frameworks::trees

@@ -1,0 +1,238 @@
+#include "frameworks/trees/table_layout.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <trainrt/error.hpp>
+
+#include "frameworks/trees/categories.hpp"
+#include "frameworks/trees/parameters.hpp"
+#include "frameworks/trees/row_lists.hpp"
+#include "frameworks/trees/values.hpp"
+
+namespace trainrt::frameworks::trees {
+
+namespace {
+
+using Json = nlohmann::json;
+using Field = Dataset::Field;
+
+/// Names beyond that make no message clearer.
+constexpr std::size_t most_named = 40;
+
+std::string names_of(const std::vector<Field>& fields) {
+  std::string names;
+  for (std::size_t i = 0; i < std::min(fields.size(), most_named); ++i) names += (i == 0 ? "" : ", ") + fields[i].name;
+  return names + (fields.size() > most_named ? ", ..." : "");
+}
+
+const Field& field_named(const Dataset& data, const std::string& set, const std::string& name, const std::string& key) {
+  const auto found = std::ranges::find(data.fields(), name, &Field::name);
+  if (found != data.fields().end()) return *found;
+  throw UsageError(fmt::format("[data.{}] has no field '{}', which [loop] {} names; it has: {}", set, name, key,
+                               names_of(data.fields())));
+}
+
+void require_number(const Field& field, const std::string& set, const std::string& key, bool is_single) {
+  if (field.varies || !is_known_number(field.dtype))
+    throw UsageError(
+        fmt::format("[data.{}] field '{}', which [loop] {} names, holds {}; numbers are needed: f64, f32, i64, "
+                    "i32, i16, i8, u8 or bool{}",
+                    set, field.name, key, field.varies ? "values of varying number" : name_of(field.dtype),
+                    field.varies ? "" : fmt::format(" (cast = {}: f32 in [data.{}])", field.name, set)));
+  if (is_single && element_count(field.sample_shape) != 1)
+    throw UsageError(
+        fmt::format("[data.{}] field '{}', which [loop] {} names, has the shape {} a row; one number is needed", set,
+                    field.name, key, to_string(field.sample_shape)));
+}
+
+void require_list(const Field& field, const std::string& set) {
+  if (!is_list(field) || !is_known_number(field.dtype))
+    throw UsageError(fmt::format("[data.{}] field '{}', which [loop] sparse names, must hold a list of numbers in each row",
+                                 set, field.name));
+}
+
+bool is_text(const Field& field) { return field.varies && field.dtype == DType::u8; }
+
+/// The type of a column is told from the values of each set's own files: digits alone are numbers.
+void require_text(const Field& field, const std::string& set) {
+  if (is_text(field)) return;
+  throw UsageError(
+      fmt::format("[data.{}] field '{}' holds numbers here, and in [data.train] texts: set types = {}:text in [data.{}]",
+                  set, field.name, field.name, set));
+}
+
+/// The columns of one field.
+void add_features(TableLayout& layout, const Field& field, bool is_categorical) {
+  const auto count = is_text(field) ? 1 : static_cast<std::size_t>(element_count(field.sample_shape));
+  const bool is_scalar = field.sample_shape.empty() || is_text(field);
+  for (std::size_t i = 0; i < count; ++i)
+    layout.features.push_back({.name = is_scalar ? field.name : fmt::format("{}_{}", field.name, i),
+                               .field = field.name,
+                               .element = i,
+                               .is_categorical = is_categorical});
+  if (field.dtype == DType::f64 || field.dtype == DType::i64 || field.dtype == DType::i32) layout.dtype = DType::f64;
+}
+
+class Chooser {
+ public:
+  Chooser(Context& ctx, const Dataset& data)
+      : data_(data),
+        categorical_(words_of(ctx.config<std::string>("categorical", ""))),
+        chosen_(words_of(ctx.config<std::string>("features", ""))) {}
+
+  void choose(TableLayout& layout) const {
+    for (const auto& name : chosen_) add(layout, field_named(data_, "train", name, "features"), "features");
+    for (const auto& field : data_.fields())
+      if (chosen_.empty() && is_wanted(layout, field)) add(layout, field, "features");
+    for (const auto& name : categorical_)
+      if (field_named(data_, "train", name, "categorical");
+          std::ranges::find(layout.features, name, &Feature::field) == layout.features.end())
+        throw UsageError(fmt::format("[loop] categorical names '{}', which is none of the features", name));
+    layout.columns = layout.features.size();
+    if (layout.columns == 0)
+      throw UsageError("[data.train] has no field of numbers besides label, weight and group; it has: " +
+                       names_of(data_.fields()));
+  }
+
+ private:
+  bool is_named_categorical(const std::string& name) const {
+    return std::ranges::find(categorical_, name) != categorical_.end();
+  }
+  bool is_wanted(const TableLayout& layout, const Field& field) const {
+    if (field.name == layout.label || field.name == layout.weight || field.name == layout.group) return false;
+    return (!field.varies && is_known_number(field.dtype)) || is_named_categorical(field.name);
+  }
+  void add(TableLayout& layout, const Field& field, const std::string& key) const {
+    const bool is_categorical = is_named_categorical(field.name);
+    if (is_text(field) && !is_categorical)
+      throw UsageError(fmt::format("[data.train] field '{}' holds texts: name it in [loop] categorical too", field.name));
+    if (!is_text(field)) require_number(field, "train", key, false);
+    add_features(layout, field, is_categorical);
+  }
+
+  const Dataset& data_;
+  std::vector<std::string> categorical_, chosen_;
+};
+
+void choose_sparse(TableLayout& layout, Context& ctx, const Dataset& data) {
+  const auto names = words_of(ctx.config<std::string>("sparse", ""));
+  if (names.size() != 2)
+    throw UsageError("[loop] sparse names two fields: that of the columns and that of their values, with a comma between");
+  layout.sparse_indices = names[0];
+  layout.sparse_values = names[1];
+  for (const auto& name : names) require_list(field_named(data, "train", name, "sparse"), "train");
+  const auto given = ctx.config<int>("columns");
+  layout.columns = given > 0 ? static_cast<std::uint64_t>(given) : counted_columns(ctx, data, names[0]);
+}
+
+Json json_of(const Feature& feature) {
+  Json json{{"name", feature.name}, {"field", feature.field}, {"element", feature.element}};
+  if (feature.is_categorical) json["categorical"] = true;
+  if (!feature.categories.empty()) json["categories"] = feature.categories;
+  return json;
+}
+
+Feature feature_from(const Json& json) {
+  return {.name = json.at("name"),
+          .field = json.at("field"),
+          .element = json.at("element"),
+          .is_categorical = json.value("categorical", false),
+          .categories = json.value("categories", std::vector<std::string>())};
+}
+
+}  // namespace
+
+std::string TableLayout::to_json() const try {
+  Json list = Json::array();
+  for (const auto& feature : features) list.push_back(json_of(feature));
+  const Json json{{"features", list}, {"columns", columns},        {"label", label},          {"weight", weight},
+                  {"group", group},   {"indices", sparse_indices}, {"values", sparse_values}, {"dtype", name_of(dtype)}};
+  return json.dump();  // strictly: another text in place of a category would change what the model's numbers mean
+} catch (const Json::exception& error) {
+  throw UsageError(
+      fmt::format("the layout of the model's columns cannot be kept: the name of a field, or a category, is "
+                  "no UTF-8: {}",
+                  error.what()));
+}
+
+TableLayout TableLayout::from_json(const std::string& text) try {
+  const auto json = Json::parse(text);
+  TableLayout layout;
+  for (const auto& feature : json.at("features")) layout.features.push_back(feature_from(feature));
+  layout.columns = json.at("columns");
+  layout.label = json.at("label");
+  layout.weight = json.at("weight");
+  layout.group = json.at("group");
+  layout.sparse_indices = json.at("indices");
+  layout.sparse_values = json.at("values");
+  layout.dtype = dtype_from(json.at("dtype").get<std::string>());
+  return layout;
+} catch (const Json::exception& error) {
+  throw Error(fmt::format("the layout of the model's columns cannot be read: {}", error.what()));
+}
+
+TableLayout chosen_layout(Context& ctx) {
+  const auto data = ctx.dataset("train");
+  TableLayout layout;
+  layout.label = ctx.config<std::string>("label");
+  layout.weight = ctx.config<std::string>("weight", "");
+  layout.group = ctx.config<std::string>("group", "");
+  if (!ctx.config<std::string>("sparse", "").empty())
+    choose_sparse(layout, ctx, data);
+  else
+    Chooser(ctx, data).choose(layout);
+  return layout;
+}
+
+TableLayout layout_of(Context& ctx) {
+  auto layout = chosen_layout(ctx);
+  const auto data = ctx.dataset("train");
+  gather_categories(ctx, data, layout);  // first: a field of texts needs them
+  require_fields(layout, data, "train", true);
+  return layout;
+}
+
+std::string difference_of(const TableLayout& before, const TableLayout& now) {
+  const std::tuple<const char*, std::string, std::string> texts[] = {
+      {"label", before.label, now.label},
+      {"group", before.group, now.group},
+      {"sparse", before.sparse_indices + ", " + before.sparse_values, now.sparse_indices + ", " + now.sparse_values}};
+  for (const auto& [key, old_text, new_text] : texts)
+    if (old_text != new_text) return fmt::format("{} is '{}', and was '{}'", key, new_text, old_text);
+  if (before.columns != now.columns)
+    return fmt::format("features: {} columns, and there were {}", now.columns, before.columns);
+  const auto in_words = [](const Feature& feature) {
+    return feature.name + (feature.is_categorical ? " (categorical)" : "");
+  };
+  for (std::size_t i = 0; i < before.features.size(); ++i)
+    if (const auto one = in_words(before.features[i]), two = in_words(now.features[i]); one != two)
+      return fmt::format("features: column {} is {}, and was {}", i, two, one);
+  return "";
+}
+
+void require_fields(const TableLayout& layout, const Dataset& data, const std::string& name, bool with_targets) {
+  const std::pair<const char*, const std::string&> singles[] = {
+      {"label", layout.label}, {"weight", layout.weight}, {"group", layout.group}};
+  for (const auto& [key, field] : singles)
+    if (with_targets && !field.empty()) require_number(field_named(data, name, field, key), name, key, true);
+  for (const auto& field : {layout.sparse_indices, layout.sparse_values})
+    if (!field.empty()) require_list(field_named(data, name, field, "sparse"), name);
+  for (const auto& feature : layout.features) {
+    const auto& field = field_named(data, name, feature.field, "features");
+    if (!feature.categories.empty()) {
+      require_text(field, name);
+      continue;
+    }
+    require_number(field, name, "features", false);
+    if (feature.element >= static_cast<std::size_t>(element_count(field.sample_shape)))
+      throw UsageError(fmt::format("[data.{}] field '{}' has {} numbers a row, and in [data.train] it had more", name,
+                                   field.name, element_count(field.sample_shape)));
+  }
+}
+
+}  // namespace trainrt::frameworks::trees

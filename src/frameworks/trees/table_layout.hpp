@@ -1,0 +1,54 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <trainrt/context.hpp>
+#include <trainrt/dataset.hpp>
+
+namespace trainrt::frameworks::trees {
+
+/// One column of the matrix that a library of boosted trees gets.
+struct Feature {
+  std::string name;             ///< the field's; of a field of several values NAME_0, NAME_1, ...
+  std::string field;            ///< where its values come from
+  std::size_t element = 0;      ///< which of the field's values
+  bool is_categorical = false;  ///< whole numbers from 0 on that name categories
+  std::vector<std::string> categories =
+      {};  ///< of a text field: number i is categories[i]; sorted. A text that is none is missing
+};
+
+/// Which fields of a dataset are what: the same on all ranks, and part of every checkpoint, so that predictions find the
+/// same columns. A value that is missing is NaN.
+struct TableLayout {
+  std::vector<Feature> features;  ///< in the order of the columns; none if it is sparse
+  std::uint64_t columns = 0;      ///< of the matrix
+  std::string label;
+  std::string weight;  ///< "": every row counts 1
+  std::string group;   ///< "": no ranking; rows with the same number follow one another
+  std::string sparse_indices,
+      sparse_values;         ///< fields of lists: the columns of a row and their values; "": dense
+  DType dtype = DType::f32;  ///< of the matrix: f64 if a field needs it (f64, i32, i64)
+
+  bool is_sparse() const { return !sparse_indices.empty(); }
+  std::string to_json() const;                            ///< UsageError for names and texts that are no UTF-8
+  static TableLayout from_json(const std::string& text);  ///< Error for what is none
+};
+
+/// What the keys label, weight, group, features, categorical, sparse and columns of [loop] make of [data.train].
+/// Collective: the texts of categorical columns are gathered from all ranks' parts. UsageError that names key and field,
+/// with the fields there are.
+TableLayout layout_of(Context& ctx);
+
+/// The same without the texts of categories. Collective only if the columns of a sparse matrix are counted.
+TableLayout chosen_layout(Context& ctx);
+
+/// What differs between two layouts but for the texts of categories, in words; "" if nothing does.
+std::string difference_of(const TableLayout& before, const TableLayout& now);
+
+/// UsageError if the dataset [data.NAME] lacks a field of the layout, or has it with another shape or kind of type. Of
+/// label, weight and group only those in `with_targets`.
+void require_fields(const TableLayout& layout, const Dataset& data, const std::string& name, bool with_targets);
+
+}  // namespace trainrt::frameworks::trees

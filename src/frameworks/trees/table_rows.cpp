@@ -1,0 +1,220 @@
+#include "frameworks/trees/table_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "frameworks/trees/categories.hpp"
+#include "frameworks/trees/row_lists.hpp"
+#include "frameworks/trees/values.hpp"
+
+namespace trainrt::frameworks::trees {
+
+namespace {
+
+constexpr std::size_t block_bytes = 8 << 20;  // about what the processor's caches hold
+
+std::size_t rows_of_block(const Dataset& data, const Part& part, const TableLayout& layout) {
+  if (layout.is_sparse())
+    return rows_of_lists(data, part, layout.sparse_indices, block_bytes, sizeof(std::int32_t) + size_of(layout.dtype));
+  const auto row_bytes = std::max<std::size_t>(1, layout.features.size()) * size_of(layout.dtype);
+  return std::clamp<std::size_t>(block_bytes / row_bytes, 256, 65536);
+}
+
+/// Every `stride`th value of a field from `first` on becomes every `step`th of `into`.
+template <class T>
+void copy_column(const TensorView& values, std::size_t first, std::size_t stride, T* into, std::size_t step) {
+  const auto rows = static_cast<std::size_t>(values.shape[0]);
+  with_values(values, [&](const auto* from) {
+    for (std::size_t row = 0; row < rows; ++row) into[row * step] = static_cast<T>(from[row * stride + first]);
+  });
+}
+
+template <class T>
+std::vector<T>& column_of(const Batch& batch, const std::string& field, std::vector<T>& into) {
+  into.resize(batch.size());
+  copy_column(batch.field(field), 0, 1, into.data(), 1);
+  return into;
+}
+
+/// The place of a text among the categories; NaN if it is none of them.
+template <class T>
+T code_of(std::string_view text, const std::vector<std::string>& categories) {
+  const auto place = std::ranges::lower_bound(categories, text, std::less<>());
+  if (place == categories.end() || *place != text) return std::numeric_limits<T>::quiet_NaN();
+  return static_cast<T>(place - categories.begin());
+}
+
+/// The first position from `from` on at which another group begins than the one before; `size` if there is none.
+std::uint64_t next_group(const Dataset& data, const std::string& field, std::uint64_t from) {
+  constexpr std::size_t rows_at_once = 8192;
+  if (from == 0 || from >= data.size()) return from;
+  std::vector<std::int64_t> groups;
+  std::int64_t last = 0;
+  auto position = from - 1;
+  for (const auto& batch : data.epoch(0).range(position, data.size() - position, rows_at_once))
+    for (const auto group : column_of(batch, field, groups)) {
+      if (position >= from && group != last) return position;
+      last = group;
+      ++position;
+    }
+  return data.size();
+}
+
+/// Of this rank, with whole groups.
+Part part_of_rank(Context& ctx, const Dataset& data, const TableLayout& layout, bool with_targets) {
+  const auto part = part_of(data.size(), ctx.world_rank(), ctx.world_size());
+  if (layout.group.empty() || !with_targets) return part;
+  const auto begin = next_group(data, layout.group, part.first);
+  const std::vector<std::size_t> counts(static_cast<std::size_t>(ctx.world_size()), 1);
+  std::vector<std::int64_t> begins(counts.size());
+  const auto mine = static_cast<std::int64_t>(begin);
+  ctx.communicator().all_gather(&mine, counts, Buffer{begins.data(), begins.size(), DType::i64}, "groups");
+  begins.push_back(static_cast<std::int64_t>(data.size()));
+  return {begin, static_cast<std::uint64_t>(begins[static_cast<std::size_t>(ctx.world_rank()) + 1]) - begin};
+}
+
+}  // namespace
+
+TableRows::TableRows(Context& ctx, const Dataset& data, std::string name, const TableLayout& layout, bool with_targets)
+    : name_(std::move(name)), layout_(layout), data_(data), with_targets_(with_targets) {
+  const auto part = part_of_rank(ctx, data_, layout_, with_targets);
+  first_ = part.first;
+  size_ = part.count;
+  block_rows_ = rows_of_block(data_, part, layout_);
+}
+
+void TableRows::rewind() {
+  batches_.reset();
+  is_begun_ = false;
+}
+
+const RowBlock* TableRows::next() {
+  if (!is_begun_) {
+    is_begun_ = true;
+    batches_.emplace(data_.epoch(0).range(first_, size_, block_rows_));
+    at_ = batches_->begin();
+  } else if (batches_) {
+    ++at_;
+  }
+  if (!batches_ || at_ == Batches::iterator()) {
+    batches_.reset();
+    return nullptr;
+  }
+  fill(*at_);
+  return &block_;
+}
+
+void TableRows::fill(const Batch& batch) {
+  block_ = {.rows = batch.size()};
+  if (layout_.is_sparse())
+    fill_sparse(batch);
+  else
+    fill_dense(batch);
+  if (!with_targets_) return;
+  fill_labels(batch);
+  if (!layout_.weight.empty()) fill_weights(batch);
+  if (!layout_.group.empty()) block_.group = column_of(batch, layout_.group, group_);
+}
+
+void TableRows::fill_labels(const Batch& batch) {
+  block_.label = column_of(batch, layout_.label, label_);
+  const auto wrong = std::ranges::find_if(label_, [](float label) { return std::isnan(label); });
+  if (wrong != label_.end())
+    throw UsageError(fmt::format("[data.{}] label '{}' of sample {} is missing (NaN): a label is needed in every row",
+                                 name_, layout_.label, batch.indices()[static_cast<std::size_t>(wrong - label_.begin())]));
+}
+
+/// The libraries check them only here and there, and never name the row.
+void TableRows::fill_weights(const Batch& batch) {
+  block_.weight = column_of(batch, layout_.weight, weight_);
+  const auto wrong = std::ranges::find_if(weight_, [](float weight) { return !std::isfinite(weight) || weight < 0; });
+  if (wrong != weight_.end())
+    throw UsageError(fmt::format("[data.{}] weight '{}' of sample {} is {}: a weight must be finite and not negative",
+                                 name_, layout_.weight, batch.indices()[static_cast<std::size_t>(wrong - weight_.begin())],
+                                 std::isnan(*wrong) ? "missing (NaN)" : fmt::format("{}", *wrong)));
+}
+
+void TableRows::fill_dense(const Batch& batch) {
+  const auto& first = layout_.features.front();
+  if (layout_.features.size() > 1 && layout_.features.back().field == first.field && layout_.dtype == DType::f32) {
+    const auto values = batch.field(first.field);  // the only field, perhaps as it is needed
+    if (values.dtype == DType::f32 && values.shape.size() > 1 &&
+        static_cast<std::size_t>(element_count(values.shape)) == batch.size() * layout_.features.size()) {
+      block_.values = values.data;
+      return;
+    }
+  }
+  if (layout_.dtype == DType::f64)
+    fill_features(batch, doubles_);
+  else
+    fill_features(batch, floats_);
+}
+
+template <class T>
+void TableRows::fill_features(const Batch& batch, std::vector<T>& into) {
+  const auto width = layout_.features.size();
+  into.resize(batch.size() * width);
+  for (std::size_t column = 0; column < width; ++column) {
+    const auto& feature = layout_.features[column];
+    if (!feature.categories.empty()) {
+      for (std::size_t row = 0; row < batch.size(); ++row)
+        into[row * width + column] = code_of<T>(batch.text(feature.field, row), feature.categories);
+      continue;
+    }
+    const auto values = batch.field(feature.field);
+    const auto stride = static_cast<std::size_t>(element_count(values.shape)) / std::max<std::size_t>(1, batch.size());
+    copy_column(values, feature.element, stride, into.data() + column, width);
+  }
+  block_.values = into.data();
+}
+
+void TableRows::fill_sparse(const Batch& batch) {
+  columns_.clear();
+  doubles_.clear();
+  floats_.clear();
+  row_starts_.assign(1, 0);
+  const RowLists columns(data_, batch, layout_.sparse_indices), values(data_, batch, layout_.sparse_values);
+  for (std::size_t row = 0; row < batch.size(); ++row) {
+    add_sparse_row(columns.of(row), values.of(row), batch.indices()[row]);
+    row_starts_.push_back(static_cast<std::int64_t>(columns_.size()));
+  }
+  block_.values = layout_.dtype == DType::f64 ? static_cast<const void*>(doubles_.data()) : floats_.data();
+  block_.row_starts = row_starts_;
+  block_.columns = columns_;
+}
+
+void TableRows::add_sparse_row(const TensorView& columns, const TensorView& values, std::uint64_t sample) {
+  if (columns.shape != values.shape)
+    throw UsageError(fmt::format("[data.{}] sample {} has {} columns in '{}' and {} values in '{}'", name_, sample,
+                                 columns.shape[0], layout_.sparse_indices, values.shape[0], layout_.sparse_values));
+  const ColumnPlace place{.set = name_,
+                          .field = layout_.sparse_indices,
+                          .sample = sample,
+                          .columns = layout_.columns,
+                          .limit = "the number of columns that [loop] columns gives, or else [data.train] has"};
+  for_each_column(columns, place, [&](std::int32_t column) { columns_.push_back(column); });
+  with_values(values, [&](const auto* from) {
+    for (std::int64_t k = 0; k < values.shape[0]; ++k)
+      layout_.dtype == DType::f64 ? doubles_.push_back(static_cast<double>(from[k]))
+                                  : floats_.push_back(static_cast<float>(from[k]));
+  });
+}
+
+std::vector<std::int32_t> TableRows::group_sizes() {
+  std::vector<std::int32_t> sizes;
+  std::int64_t last = 0;
+  for (const auto& batch : data_.epoch(0).range(first_, size_, block_rows_))
+    for (const auto group : column_of(batch, layout_.group, group_)) {
+      if (sizes.empty() || group != last) sizes.push_back(0);
+      ++sizes.back();
+      last = group;
+    }
+  return sizes;
+}
+
+}  // namespace trainrt::frameworks::trees

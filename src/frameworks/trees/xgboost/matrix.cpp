@@ -1,0 +1,70 @@
+#include "frameworks/trees/xgboost/matrix.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <trainrt/error.hpp>
+
+#include "frameworks/trees/xgboost/array_interface.hpp"
+#include "frameworks/trees/xgboost/held_signals.hpp"
+
+namespace trainrt::frameworks::trees {
+
+namespace {
+
+/// JSON has no NaN of its own; XGBoost's does.
+std::string matrix_config(const MatrixPlan& plan) {
+  auto config = fmt::format(R"({{"missing":NaN,"nthread":{},"max_bin":{})", plan.threads, plan.max_bin);
+  if (!plan.cache.empty()) config += R"(,"cache_prefix":)" + nlohmann::json(plan.cache).dump();
+  return config + "}";
+}
+
+}  // namespace
+
+XgboostMatrix::XgboostMatrix(const XgboostLibrary& library, TableRows& rows, const MatrixPlan& plan,
+                             const XgboostMatrix* reference)
+    : xgboost_(library) {
+  RowFeed feed(xgboost_, rows, plan.added);
+  const HeldSignals held;
+  const int code = create(feed, plan, reference != nullptr ? reference->handle() : nullptr);
+  feed.rethrow();
+  xgboost_.check(code);
+  set_groups(feed);
+  FeatureTexts(rows.layout()).set(xgboost_, handle_);
+}
+
+int XgboostMatrix::create(RowFeed& feed, const MatrixPlan& plan, XgboostLibrary::Handle reference) {
+  const auto config = matrix_config(plan);
+  if (plan.kind == MatrixPlan::Kind::plain)
+    return xgboost_.create_from_batches(feed.handle(), RowFeed::next_batch, &handle_);
+  if (plan.kind == MatrixPlan::Kind::quantile)
+    return xgboost_.quantile_create(feed.handle(), feed.proxy(), reference, RowFeed::reset, RowFeed::next, config.c_str(),
+                                    &handle_);
+  if (xgboost_.external_quantile_create != nullptr)
+    return xgboost_.external_quantile_create(feed.handle(), feed.proxy(), reference, RowFeed::reset, RowFeed::next,
+                                             config.c_str(), &handle_);
+  return xgboost_.external_create(feed.handle(), feed.proxy(), RowFeed::reset, RowFeed::next, config.c_str(), &handle_);
+}
+
+bool XgboostMatrix::is_dense() const {
+  std::uint64_t rows = 0, columns = 0, values = 0;
+  xgboost_.check(xgboost_.row_count(handle_, &rows));
+  xgboost_.check(xgboost_.column_count(handle_, &columns));
+  xgboost_.check(xgboost_.value_count(handle_, &values));
+  return values == rows * columns;
+}
+
+XgboostMatrix::~XgboostMatrix() {
+  if (handle_ != nullptr) xgboost_.matrix_free(handle_);
+}
+
+/// Of the whole matrix, as a group may begin in one block and end in another.
+void XgboostMatrix::set_groups(const RowFeed& feed) {
+  const auto& sizes = feed.group_sizes();
+  if (sizes.empty()) return;
+  xgboost_.check(xgboost_.set_info(handle_, "group", array_interface(sizes.data(), "u4", {sizes.size()}).c_str()));
+  const auto& weights = feed.group_weights();
+  if (!weights.empty())
+    xgboost_.check(xgboost_.set_info(handle_, "weight", array_interface(weights.data(), "f4", {weights.size()}).c_str()));
+}
+
+}  // namespace trainrt::frameworks::trees

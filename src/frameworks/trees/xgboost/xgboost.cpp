@@ -1,0 +1,237 @@
+// The train function xgboost.
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "frameworks/trees/booster.hpp"
+#include "frameworks/trees/cpus_of_rank.hpp"
+#include "frameworks/trees/private_folder.hpp"
+#include "frameworks/trees/table_rows.hpp"
+#include "frameworks/trees/xgboost/alike_rows.hpp"
+#include "frameworks/trees/xgboost/evaluation.hpp"
+#include "frameworks/trees/xgboost/held_signals.hpp"
+#include "frameworks/trees/xgboost/matrix.hpp"
+#include "frameworks/trees/xgboost/xgboost_communicator.hpp"
+#include "frameworks/trees/xgboost/xgboost_log.hpp"
+#include "frameworks/trees/xgboost/xgboost_model.hpp"
+#include "frameworks/trees/xgboost/xgboost_parameters.hpp"
+
+namespace trainrt::frameworks::trees {
+
+namespace {
+
+using Handle = XgboostLibrary::Handle;
+
+/// Train first.
+std::vector<std::string> names_of_sets(const Context& ctx) {
+  std::vector<std::string> names{"train"};
+  for (const auto& name : ctx.dataset_names())
+    if (name != "train") names.push_back(name);
+  return names;
+}
+
+/// The hist of 1.7 reads behind the end of its histograms if a rank of several has more than one page.
+void require_whole_pages(const Context& ctx, const XgboostLibrary& xgboost) {
+  if (xgboost.major() < 3 && ctx.world_size() > 1)
+    throw UsageError(
+        fmt::format("[loop] matrix = external: XGBoost {} fails with it on several ranks: give one rank all CPUs "
+                    "(-n 1 -c CPUS), choose matrix = quantile, or let [xgboost] library name XGBoost 3",
+                    xgboost.version()));
+}
+
+MatrixPlan::Kind kind_of_matrix(const Context& ctx, const Parameters& parameters) {
+  const auto name = ctx.config<std::string>("matrix");
+  const auto* method = parameters.find("tree_method");
+  const bool is_hist = !is_linear(parameters) && method != nullptr && (*method == "hist" || *method == "gpu_hist");
+  if (name != "plain" && !is_hist)
+    throw UsageError(fmt::format("[loop] {}: needs matrix = plain, as bins serve tree_method = hist only",
+                                 is_linear(parameters)
+                                     ? "booster = gblinear"
+                                     : fmt::format("tree_method = {}", method != nullptr ? *method : "(by updater)")));
+  if (name == "quantile") return MatrixPlan::Kind::quantile;
+  return name == "plain" ? MatrixPlan::Kind::plain : MatrixPlan::Kind::external;
+}
+
+/// On CPUs.
+bool grows_by_hist(const Parameters& parameters) {
+  const auto* method = parameters.find("tree_method");
+  const auto* updaters = parameters.find("updater");
+  return updaters != nullptr ? updaters->find("grow_quantile_histmaker") != std::string::npos
+                             : method != nullptr && *method == "hist";
+}
+
+/// A tree method with other updaters, or another updater.
+std::string other_than(const std::string& given) {
+  if (given == "hist") return "approx";
+  if (given == "grow_quantile_histmaker") return "grow_histmaker";
+  return given.starts_with("grow_") ? "grow_quantile_histmaker" : "hist";
+}
+
+/// As Python writes it: 1.0, not 1.
+std::string text_of_score(double score) {
+  auto text = fmt::format("{}", score);
+  return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
+}
+
+class XgboostBooster : public Booster {
+ public:
+  XgboostBooster(Context& ctx, const TableLayout& layout, const Parameters& given, const std::string& model)
+      : xgboost_(ctx.library("xgboost")), log_(xgboost_, ctx), names_(names_of_sets(ctx)), texts_(layout), model_(model) {
+    require_known(xgboost_, log_, completed(given, ctx, 1), layout);
+    log_.hold();  // which rank each is
+    communicator_.emplace(xgboost_, ctx);
+    log_.held();
+    parameters_ = completed(given, ctx, cpus_of_rank(ctx));
+    xgboost_.set_threads(threads());
+    load_data(ctx, layout);
+  }
+  ~XgboostBooster() override {
+    if (handle_ != nullptr) xgboost_.booster_free(handle_);
+  }
+  XgboostBooster(const XgboostBooster&) = delete;
+
+  /// The parameters are taken in at once, on all ranks, so that no later call of one rank alone is collective.
+  void start() override {
+    const HeldSignals held;
+    const auto handles = handles_of_sets();
+    xgboost_.check(xgboost_.booster_create(handles.data(), handles.size(), &handle_));
+    if (!model_.empty()) xgboost_.check(xgboost_.load_model(handle_, model_.data(), model_.size()));
+    model_.clear();
+    set_parameters(xgboost_, handle_, parameters_);
+    texts_.set_of_booster(xgboost_, handle_);
+    take_in();
+  }
+
+  void update(int round) override {
+    const HeldSignals held;
+    if (draws_samples(parameters_)) renew_samplers(round);
+    xgboost_.check(xgboost_.update(handle_, round, matrices_.front()->handle()));
+  }
+
+  Evaluation evaluate(int round) override {
+    auto handles = handles_of_sets();
+    std::vector<const char*> names;
+    for (const auto& name : names_) names.push_back(name.c_str());
+    const char* line = nullptr;
+    const HeldSignals held;
+    xgboost_.check(xgboost_.evaluate(handle_, round, handles.data(), names.data(), names.size(), &line));
+    return evaluation_from(line);
+  }
+
+  std::string model(int best_round, double best_score) override {
+    if (best_round >= 0) {
+      set_attribute("best_iteration", std::to_string(best_round));
+      set_attribute("best_score", text_of_score(best_score));
+    } else {  // the run may have watched for the best before
+      for (const auto* name : {"best_iteration", "best_score"})
+        xgboost_.check(xgboost_.set_attribute(handle_, name, nullptr));
+    }
+    std::uint64_t size = 0;
+    const char* bytes = nullptr;
+    xgboost_.check(xgboost_.save_model(handle_, R"({"format":"ubj"})", &size, &bytes));
+    return {bytes, static_cast<std::size_t>(size)};
+  }
+
+  bool is_better_if_greater(std::string_view metric) const override {
+    return is_maximized(metric.substr(names_.back().size() + 1), xgboost_.major());  // the last set's is watched
+  }
+
+ private:
+  int threads() const { return std::max(1, std::atoi(parameters_.find_any({"nthread", "n_jobs"})->c_str())); }
+
+  void load_data(Context& ctx, const TableLayout& layout) {
+    MatrixPlan plan{.kind = kind_of_matrix(ctx, parameters_), .threads = threads()};
+    if (const auto* bins = parameters_.find("max_bin")) plan.max_bin = *bins;
+    if (plan.kind == MatrixPlan::Kind::external) require_whole_pages(ctx, xgboost_);
+    if (plan.kind == MatrixPlan::Kind::external) cache_.emplace(ctx, ctx.config<std::string>("cache", ""));
+    for (const auto& name : names_) {
+      const auto data = ctx.dataset(name);
+      require_fields(layout, data, name, true);
+      TableRows rows(ctx, data, name, layout);
+      if (cache_) plan.cache = fmt::format("{}/{}", cache_->path(), name);
+      matrices_.push_back(matrices_.empty() ? train_matrix(ctx, rows, plan) : other_matrix(rows, plan));
+    }
+  }
+
+  std::unique_ptr<XgboostMatrix> train_matrix(Context& ctx, TableRows& rows, MatrixPlan plan) const {
+    const bool needs_alike = xgboost_.major() < 3 && ctx.world_size() > 1 && grows_by_hist(parameters_);
+    if (needs_alike && rows.size() == 0) plan.added = missing_row(rows.layout());
+    auto matrix = std::make_unique<XgboostMatrix>(xgboost_, rows, plan, nullptr);
+    if (!needs_alike) return matrix;
+    auto alike = alike_rows(ctx, rows, matrix->is_dense());
+    if (alike.are_alike) return matrix;
+    matrix.reset();
+    plan.added = std::move(alike.added);
+    return std::make_unique<XgboostMatrix>(xgboost_, rows, plan, nullptr);
+  }
+
+  /// A rank without a query would count as one whose ndcg is 1.
+  std::unique_ptr<XgboostMatrix> other_matrix(TableRows& rows, MatrixPlan plan) const {
+    if (rows.size() == 0 && !rows.layout().group.empty()) plan.added = missing_row(rows.layout());
+    return std::make_unique<XgboostMatrix>(xgboost_, rows, plan, matrices_.front().get());
+  }
+
+  void take_in() const {
+    std::uint64_t features = 0;
+    xgboost_.check(xgboost_.feature_count(handle_, &features));
+  }
+
+  /// The updaters that grow trees draw the seed of their sampler of columns from the generator of the rows' sample when
+  /// they begin, and the sampler goes on from round to round: no model tells where it stands. They are made anew before
+  /// each round here (as they are whenever their names change), with a seed of the round, so that what a round draws hangs
+  /// on its number alone. Parameters are set again: new updaters of 1.7 know those only that were set since the last were
+  /// made.
+  void renew_samplers(int round) const {
+    const auto* const names = parameters_.find("updater") != nullptr ? "updater" : "tree_method";
+    const auto* const given = parameters_.find(names);
+    set(names, other_than(*given));
+    take_in();
+    for (const auto& [name, value] : parameters_.all())
+      if (name != "eval_metric") set(name.c_str(), value);
+    const auto* seed = parameters_.find_any({"seed", "random_state"});
+    set("seed", std::to_string(std::strtoll(seed->c_str(), nullptr, 10) + round));
+  }
+
+  void set(const char* name, const std::string& value) const {
+    xgboost_.check(xgboost_.set_param(handle_, name, value.c_str()));
+  }
+  void set_attribute(const char* name, const std::string& value) const {
+    xgboost_.check(xgboost_.set_attribute(handle_, name, value.c_str()));
+  }
+
+  std::vector<Handle> handles_of_sets() const {
+    std::vector<Handle> handles;
+    for (const auto& matrix : matrices_) handles.push_back(matrix->handle());
+    return handles;
+  }
+
+  const XgboostLibrary xgboost_;
+  XgboostLog log_;
+  std::vector<std::string> names_;
+  const FeatureTexts texts_;
+  std::string model_;  ///< of the checkpoint, until start() has taken it
+  std::optional<XgboostCommunicator> communicator_;
+  Parameters parameters_;
+  std::optional<PrivateFolder> cache_;
+  std::vector<std::unique_ptr<XgboostMatrix>> matrices_;  ///< of names_
+  Handle handle_ = nullptr;
+};
+
+std::unique_ptr<Booster> open_xgboost(Context& ctx, const TableLayout& layout, const Parameters& parameters,
+                                      const std::string& model, int) {
+  return std::make_unique<XgboostBooster>(ctx, layout, parameters, model);
+}
+
+std::unique_ptr<TrainedModel> load_xgboost(Context& ctx, const TableLayout& layout, const std::string& model, int rounds) {
+  return std::make_unique<XgboostModel>(ctx, layout, model, rounds);
+}
+
+}  // namespace
+
+extern const Library xgboost;
+const Library xgboost{.name = "xgboost", .model_file = "model.ubj", .open = open_xgboost, .load = load_xgboost};
+
+}  // namespace trainrt::frameworks::trees

@@ -1,0 +1,37 @@
+#include "frameworks/trees/xgboost/xgboost_communicator.hpp"
+
+#include <fmt/format.h>
+
+#include "frameworks/trees/xgboost/held_signals.hpp"
+
+namespace trainrt::frameworks::trees {
+
+namespace {
+
+/// Under the names of all versions: 1.7 and 2.0 take the first and DMLC_*, later ones the second and the same; so with the
+/// limits on waits, rabit_timeout_sec and dmlc_timeout. They are set so high that they never end a run: others may read
+/// their data for long, and the runtime has limits.
+std::string communicator_config(const FrameworkMeeting& meeting) {
+  constexpr int timeout_s = 1'000'000;
+  return fmt::format(R"({{"xgboost_communicator":"rabit","dmlc_communicator":"rabit","DMLC_TRACKER_URI":"{}",)"
+                     R"("DMLC_TRACKER_PORT":{},"DMLC_TASK_ID":"{}","dmlc_timeout":{},)"
+                     R"("rabit_timeout_sec":"{}","rabit_enable_tcp_no_delay":"true"}})",
+                     meeting.variables.at("DMLC_TRACKER_URI"), meeting.variables.at("DMLC_TRACKER_PORT"),
+                     meeting.variables.at("DMLC_TASK_ID"), timeout_s, timeout_s);
+}
+
+}  // namespace
+
+XgboostCommunicator::XgboostCommunicator(const XgboostLibrary& library, Context& ctx) : xgboost_(library) {
+  if (ctx.world_size() == 1) return;
+  meeting_ = ctx.framework("xgboost");
+  const HeldSignals held;
+  xgboost_.check(xgboost_.communicator_init(communicator_config(meeting_).c_str()));
+}
+
+XgboostCommunicator::~XgboostCommunicator() {
+  const HeldSignals held;
+  if (meeting_.service) xgboost_.communicator_finalize();
+}
+
+}  // namespace trainrt::frameworks::trees

@@ -1,0 +1,435 @@
+#!/usr/bin/python3
+"""train.function = xgboost with Debian's library: one rank and several have the model of the library's own Python on as many workers, byte for byte;
+stopped and killed at any round they end with the same bytes; and what is wrong is named."""
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from xgboost_runs import *  # noqa: E402,F403
+
+_runs = np = None
+
+
+def setup():
+    global _runs, np
+    if not (BUILD / "modules/trees.so").exists():
+        skip("the module of trees is not built")
+    try:
+        import numpy
+        import xgboost  # noqa: F401
+    except ImportError as error:
+        skip(f"{error} (packages python3-numpy, python3-xgboost)")
+    np, _runs = numpy, XgboostRuns()
+
+
+def as_in_python(ranks, name):
+    _runs.as_in_python(*CASES[name], ranks)
+
+
+for ranks, names in ((1, CASES), (2, ("binary", "classes", "categories")), (3, ("queries", "doubles", "approximate"))):
+    for name in names:
+        add_test(f"{ranks}_ranks_have_the_model_of_the_librarys_own_python_with_{name}", as_in_python, ranks, name)
+
+
+def lines_of(**sets):
+    """The section [data.NAME] of each set, whose rows lie in a file of JSON lines."""
+    folder = scratch("lines")
+    for name, rows in sets.items():
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return {f"data.{name}": {"source": folder / f"{name}.jsonl"} for name in sets}
+
+
+def exact(ranks, params, loop):
+    _runs.exact(ranks, params, loop)
+
+
+for ranks, name in ((1, "binary"), (2, "weights"), (2, "classes"), (1, "categories"), (3, "queries"), (1, "dart")):
+    add_test(f"stopped_and_killed_on_{ranks}_ranks_the_model_has_the_same_bytes_with_{name}", exact, ranks, *CASES[name])
+for ranks, name in ((2, "rows"), (1, "columns"), (2, "forest"), (1, "dart_of_rows"), (2, "approximate_columns"), (1, "features")):
+    add_test(f"stopped_and_killed_on_{ranks}_ranks_the_model_has_the_same_bytes_with_{name}", exact, ranks, DRAWING[name], {})
+
+
+@test
+def samples_differ_from_round_to_round_and_with_the_seed():
+    models = []
+    for seed in (3, 4):
+        config = _runs.config(f"seed_{seed}", {**DRAWING["columns"], "seed": seed}, rounds=8)
+        finish(1, config)
+        models.append(model_of(config))
+        found = _runs.told_of(config, "print([sorted(set(line.split('[')[1].split('<')[0] for line in text.splitlines() if '[' in line)) for text in booster.get_dump()])")
+        check(len({str(columns) for columns in eval(found)}) > 2, f"the columns of each tree: {found}")
+    check(models[0] != models[1], "the seed changes nothing")
+
+
+@test
+def a_rank_that_dies_ends_all_within_seconds():
+    _runs.a_dead_rank_ends_all()
+
+
+@test
+def early_stopping_ends_where_the_librarys_own_does():
+    _runs.early_stopping()
+
+
+@test
+def predictions_are_those_of_the_librarys_own_python():
+    _runs.predictions_are_those_of_python()
+
+
+def csr_matrix(*given, **options):
+    try:
+        import scipy.sparse
+    except ImportError as error:
+        skip(f"{error} (package python3-scipy)")
+    return scipy.sparse.csr_matrix(*given, **options)
+
+
+def trained_on(matrix):
+    """The booster that the library's own Python makes of it, without attributes."""
+    import xgboost
+    params = {"objective": "binary:logistic", "nthread": 1, "seed": 7, "seed_per_iteration": True, "tree_method": "hist"}
+    booster = xgboost.train(params, matrix, ROUNDS)
+    booster.set_attr(**{name: None for name in booster.attributes()})
+    return booster
+
+
+@test
+def sparse_rows_give_the_model_and_predictions_of_the_librarys_own_python():
+    import xgboost
+    source = np.random.default_rng(8)
+    columns = [sorted(source.choice(30, source.integers(0, 9), replace=False).tolist()) for _ in range(600)]
+    values = [np.round(source.normal(size=len(row)), 3).tolist() for row in columns]
+    labels = [float(sum(value for column, value in zip(row, numbers) if column < 6) > 0.1) for row, numbers in zip(columns, values)]
+    path = _runs.data / "sparse.jsonl"
+    path.write_text("".join(json.dumps({"i": row, "v": numbers, "y": label}) + "\n" for row, numbers, label in zip(columns, values, labels)))
+    rows = csr_matrix((sum(values, []), sum(columns, []), np.cumsum([0, *map(len, columns)])), shape=(600, 30))
+    for matrix, own in (("quantile", xgboost.QuantileDMatrix), ("plain", xgboost.DMatrix), ("external", xgboost.QuantileDMatrix)):
+        config = _runs.config("sparse", {"objective": "binary:logistic"}, sets={"train": "sparse"}, matrix=matrix, sparse="i, v", columns=30)
+        config.write_text(config.read_text().replace("sparse.npz", "sparse.jsonl").replace("features = x\n", ""))
+        job = finish(1, config)
+        booster = trained_on(own(rows, labels, nthread=1))
+        check(model_of(config) == bytes(booster.save_raw("ubj")), f"matrix = {matrix}: the model is not that of the library's own Python", job)
+    out = config.parent / "predicted.npz"
+    check_exit(run([TRAINRT, "predict", run_dir_of(config), "--dataset", "train", "-o", out]), FINISHED)
+    check((np.load(out)["prediction"] == booster.predict(xgboost.DMatrix(rows))).all(), "the predictions are others")
+
+
+@test
+def lists_of_one_length_are_sparse_rows_as_others_are():
+    import xgboost
+    source = np.random.default_rng(9)
+    columns = np.sort([source.choice(12, 4, replace=False) for _ in range(300)])
+    values = np.round(source.normal(size=columns.shape), 3)
+    labels = (values.sum(axis=1) + (columns[:, 0] == 0) > 0.2).astype(float)
+    lines = [{"i": row.tolist(), "v": numbers.tolist(), "y": label} for row, numbers, label in zip(columns, values, labels)]
+    config = _runs.config("same", {"objective": "binary:logistic"}, sets=(), sections=lines_of(train=lines), sparse="i, v")
+    job = finish(1, config)
+    rows = csr_matrix((values.ravel(), columns.ravel(), np.arange(0, columns.size + 1, 4)), shape=(300, 12))
+    booster = trained_on(xgboost.QuantileDMatrix(rows, labels, nthread=1))
+    check(model_of(config) == bytes(booster.save_raw("ubj")), "the model is not that of the library's own Python", job)
+    for row in (5, 6):  # a file of one row, whose lists cannot differ in length
+        source, out = lines_of(new=lines[row:row + 1])["data.new"]["source"], config.parent / f"predicted_{row}.npz"
+        check_exit(run([TRAINRT, "predict", run_dir_of(config), f"--data.new.source={source}", "--dataset", "new", "-o", out]), FINISHED)
+        equal(np.load(out)["prediction"].tolist(), booster.predict(xgboost.DMatrix(rows[row:row + 1])).tolist(), f"the prediction of row {row} alone")
+
+
+@test
+def texts_are_categories_on_any_number_of_ranks():
+    words = np.array(["oak", "elm", "ash", "fir"])[np.random.default_rng(3).integers(0, 4, 300)]
+    (_runs.data / "words.jsonl").write_text("".join(json.dumps({"t": word, "y": float(word in ("oak", "fir"))}) + "\n" for word in words))
+    for ranks in (1, 3):
+        config = _runs.config("words", {"objective": "binary:logistic", "eval_metric": "error"}, 3, sets={"train": "words"}, features="t", categorical="t")
+        config.write_text(config.read_text().replace("words.npz", "words.jsonl"))
+        job = finish(ranks, config)
+        equal(last_of(config), {"train-error": 0.0}, f"what {ranks} ranks learn of texts", job)
+
+
+@test
+def pages_on_disk_give_the_model_of_memory_and_are_gone_afterwards():
+    cache = scratch("cache")
+    models = []
+    for matrix in ("external", "quantile"):
+        config = _runs.config(matrix, matrix=matrix, **({"cache": cache} if matrix == "external" else {}))
+        finish(1, config)
+        models.append(model_of(config))
+    check(models[0] == models[1], "another model")
+    check(not list(cache.iterdir()), f"left in the cache: {list(cache.iterdir())}")
+
+
+@test
+def pages_that_a_killed_attempt_has_left_go_with_the_next_one():
+    cache = scratch("cache")
+    config, other = (_runs.config(name, rounds=4000, every=100, matrix="external", cache=cache, threads=1) for name in ("killed", "other"))
+    jobs = [start_ranks(1, each) for each in (config, other)]
+    for each, job in zip((config, other), jobs):
+        wait_for_reports(run_dir_of(each), 3, job, 60)
+    before = set(cache.iterdir())
+    equal(len(before), 2, "folders of two runs", jobs[0])
+    kill(jobs[0].wait_for_ranks(1).values())
+    jobs[0].wait(30)
+    left = [folder for folder in before if folder.exists()]
+    config.write_text(config.read_text().replace("num_boost_round = 4000", "num_boost_round = 1"))
+    finish(1, config)
+    still = list(cache.iterdir())
+    kill(jobs[1].wait_for_ranks(1).values())
+    jobs[1].wait(30)
+    check(len(left) == 2, f"a killed rank has removed its pages itself: {left}", jobs[0])
+    check(len(still) == 1 and set(still) < before, f"left in the cache, of which one is another run's: {still}", jobs[0])
+
+
+@test
+def sets_of_scikit_learn_are_learnt():
+    try:
+        from sklearn import datasets
+    except ImportError as error:
+        skip(f"{error} (package python3-sklearn)")
+    for name, load, params, metric, limit in (("cancer", datasets.load_breast_cancer, {"objective": "binary:logistic", "eval_metric": "error"}, "valid-error", 0.08),
+                                              ("digits", datasets.load_digits, {"objective": "multi:softmax", "num_class": 10, "eval_metric": "merror"}, "valid-merror", 0.12),
+                                              ("diabetes", datasets.load_diabetes, {"objective": "reg:squarederror", "eta": 0.1, "max_depth": 3}, "valid-rmse", 66)):
+        values, labels = load(return_X_y=True)
+        order = np.random.default_rng(0).permutation(len(labels))
+        for part, rows in (("train", order[len(order) // 4:]), ("valid", order[:len(order) // 4])):
+            np.savez(_runs.data / f"{name}-{part}.npz", x=values[rows], y=labels[rows].astype("f4"))
+        config = _runs.config(name, params, 25, sets={part: f"{name}-{part}" for part in ("train", "valid")})
+        job = finish(2, config)
+        check(last_of(config)[metric] < limit, f"{name}: {last_of(config)}", job)
+
+
+@test
+def a_rank_may_have_no_rows_and_all_rows_one_class():
+    config = _runs.config("tiny", {**BINARY, "eval_metric": "logloss"}, 3, sets={"train": "train", "valid": "tiny"})
+    finish(3, config)
+    for params, loop in ((BINARY, {}), ({**BINARY, "tree_method": "approx"}, {"matrix": "plain"}), ({"objective": "rank:ndcg"}, {"label": "c", "group": "q"})):
+        models = []
+        for ranks in (1, 3):
+            config = _runs.config(f"on_{ranks}", {**params, "min_child_weight": 0, "base_score": 0.4}, 3, sets={"train": "tiny"}, **loop)
+            job = finish(ranks, config)
+            models.append(eval(_runs.told_of(config, "print(booster.get_dump())")))
+        equal(models[1], models[0], f"trees of two rows on 3 ranks with {params}", job)
+    config = _runs.config("one", {**BINARY, "eval_metric": "logloss,auc", "base_score": 0.5}, 3, sets={"train": "one_class"})
+    job = finish(2, config)
+    check(last_of(config)["train-logloss"] < 0.5 and "train-auc" in last_of(config), f"metrics: {last_of(config)}", job)
+
+
+@test
+def four_ranks_of_which_one_has_no_rows_learn_what_one_does():
+    table = dict(np.load(_runs.data / "train.npz"))
+    np.savez(_runs.data / "thirds.npz", **{**table, "q": np.arange(SIZES["train"]) // 300})  # three queries: the last rank gets none
+    loss = {}
+    for ranks in (1, 4):
+        config = _runs.config(f"thirds_{ranks}", sets={"train": "thirds", "valid": "valid"}, group="q")
+        job = finish(ranks, config, 150)
+        loss[ranks] = last_of(config)["valid-logloss"]
+        equal(len(reports(run_dir_of(config))), ROUNDS, "rounds", job)
+    check(abs(loss[4] - loss[1]) < 0.02 < 0.1 < 0.69 - loss[1], f"the loss on each number of ranks: {loss}")
+
+
+@test
+def ranks_with_and_without_missing_values_do_not_wait_for_each_other():
+    """XGBoost 1.7's hist adds up in another way where nothing is missing: its own Python hangs with these rows on several workers."""
+    table = {name: values[:300] for name, values in dict(np.load(_runs.data / "train.npz")).items()}
+    table["x"] = np.nan_to_num(table["x"])
+    tables = {"dense": table, "one_missing": {**table, "x": table["x"].copy()}, "few": {name: values[:2] for name, values in table.items()}}
+    tables["one_missing"]["x"][2, 1] = np.nan
+    for name, values in tables.items():
+        np.savez(_runs.data / f"{name}.npz", **values)
+    few = {**BINARY, "eval_metric": "logloss", "min_child_weight": 0, "base_score": 0.4}
+    cases = [("one_missing", 2, BINARY, {"matrix": kind}) for kind in ("quantile", "plain")]
+    cases += [("one_missing", 2, {**BINARY, "updater": "grow_quantile_histmaker"}, {"matrix": "plain"}),
+              ("one_missing", 2, {"objective": "rank:ndcg", "eval_metric": "ndcg"}, {"label": "c", "group": "q"}),
+              ("one_missing", 2, {"objective": "reg:squarederror"}, {"label": "r", "weight": "w"}), ("few", 3, few, {}), ("few", 3, few, {"matrix": "plain"})]
+    for data, ranks, params, loop in cases:
+        told = []
+        for count in (1, ranks):
+            config = _runs.config(f"on_{count}", params, 6, sets={"train": data}, **loop)
+            job = finish(count, config, 60)
+            told.append(last_of(config))
+        for metric, value in told[0].items():
+            check(abs(told[1][metric] - value) < 0.05, f"{data} on {ranks} ranks, {params}, {loop}: {told[1]}, and on one {told[0]}", job)
+
+
+@test
+def queries_that_a_rank_lacks_do_not_count():
+    table = dict(np.load(_runs.data / "valid.npz"))
+    np.savez(_runs.data / "one_query.npz", **{name: values[:12] for name, values in table.items() if name != "q"}, q=np.zeros(12))
+    told = {}
+    for ranks in (1, 3):
+        config = _runs.config(f"query_{ranks}", {"objective": "rank:ndcg", "eval_metric": "ndcg", "eta": 0.01}, 2, sets={"train": "train", "valid": "one_query"},
+                              label="c", group="q")
+        finish(ranks, config)
+        told[ranks] = last_of(config)["valid-ndcg"]
+    check(told[1] < 0.99 and abs(told[1] - told[3]) < (1 - told[1]) / 3, f"ndcg of the only query on each number of ranks: {told}")
+
+
+@test
+def the_last_set_is_watched_whatever_its_name_begins_with():
+    params = {**BINARY, "eval_metric": "logloss,auc", "learning_rate": 0.6}
+    ends = []
+    for name in ("valid", "train-2"):
+        config = _runs.config("watched", params, 200, sets={"train": "train", name: "valid"}, early_stopping_rounds=5)
+        job = finish(1, config)
+        ends.append((len(reports(run_dir_of(config))), _runs.told_of(config, "print(booster.best_iteration)")))
+    equal(ends[1], ends[0], "rounds, and the best one", job)
+    check("no better for 5 rounds" in job.err, "it is not told why the training has ended", job)
+
+
+@test
+def a_run_that_goes_on_may_be_more_patient_or_not_watch_any_more():
+    params = {**BINARY, "eval_metric": "auc", "learning_rate": 0.6}
+
+    def ended(name, patience, rounds):
+        config = _runs.config(name, params, rounds, early_stopping_rounds=patience)
+        finish(1, config)
+        return config
+
+    def goes_on(config, **changed):
+        text = config.read_text()
+        for key, value in changed.items():
+            text = re.sub(rf"^{key} *=.*$", f"{key} = {value}", text, flags=re.M)
+        config.write_text(text)
+        finish(1, config)
+
+    config, patient = ended("patient", 2, 60), ended("patient_from_the_first", 8, 60)
+    check(len(reports(run_dir_of(config))) < len(reports(run_dir_of(patient))), "both were as patient")
+    goes_on(config, early_stopping_rounds=8)
+    check(model_of(config) == model_of(patient), "another model than of the run that was so patient from its first round")
+    config, all_rounds = ended("watched", 2, 60), ended("all_rounds", 0, 30)
+    goes_on(config, early_stopping_rounds=0, num_boost_round=30)
+    equal(_runs.told_of(config, "print(booster.num_boosted_rounds(), booster.attr('best_iteration'))").split(), ["30", "None"], "rounds, and the best")
+    check(model_of(config) == model_of(all_rounds), "another model than of the run that never watched")
+
+
+@test
+def a_full_disk_at_TMPDIR_costs_checkpoints_and_not_the_run():
+    small = scratch("small")
+    sections = {"checkpoint": {"every": "2 reports", "num_to_keep": 2, "max_failed": 0}}  # else three in a row end a run, as on any full disk
+    config = _runs.config("full", rounds=24, sections=sections)
+    job = run([*own_mount(small, "size=24k"), TRAINRT, "--config", config], env={"TMPDIR": str(small)})
+    check_exit(job, FAILED)  # the last one is the run's result
+    for word in ("the model cannot be written there: No space left", "TMPDIR", "is dropped", "training goes on", "Make room"):
+        check(word in job.out + job.err, f"{word!r} is not told", job)
+    equal(len(reports(run_dir_of(config))), 24, "rounds", job)
+    check(checkpoints(run_dir_of(config)), "no checkpoint of the rounds whose model had room", job)
+    quiet = _runs.config("room", rounds=24)
+    finish(1, quiet)
+    finish(1, config)  # goes on from there
+    check(model_of(config) == model_of(quiet), "another model than the run that always had room", job)
+
+
+@test
+def a_run_goes_on_with_more_rounds_and_with_other_ranks():
+    config = _runs.config("more", rounds=6)
+    finish(2, config)
+    config.write_text(config.read_text().replace("num_boost_round = 6", "num_boost_round = 10") + "[scaling]\non_resize = keep_batch\n")
+    job = finish(3, config)
+    equal(_runs.told_of(config, "print(booster.num_boosted_rounds())").strip(), "10", "rounds of the model", job)
+    check(last_of(config)["train-logloss"] < reports(run_dir_of(config))[5]["train-logloss"], "it does not learn on", job)
+    check_iterations(run_dir_of(config), 10)
+
+
+@test
+def a_run_that_goes_on_refuses_another_label_or_other_columns():
+    config = _runs.config("columns", rounds=3)
+    finish(1, config)
+    text = config.read_text().replace("num_boost_round = 3", "num_boost_round = 5")
+    for key, before, now, word in (("label", "y", "r", "label is 'r', and was 'y'"), ("features", "x", "d", "features: 2 columns, and there were 6")):
+        changed = re.sub(rf"^{key} *= *{before}$", f"{key} = {now}", text, flags=re.M)
+        check(changed != text, f"the config has no {key} = {before}: {text}")
+        config.write_text(changed)
+        job = run([TRAINRT, "--config", config])
+        check_exit(job, USAGE)
+        check(word in job.err and "give back what it had" in job.err, f"{word!r} is not told", job)
+
+
+# ---- what is wrong -------------------------------------------------------------------------------------------------------
+
+
+def refused(words, ranks=1, code=USAGE, **change):
+    config = _runs.config("refused", **change)
+    job = run([TRAINRT, "--config", config]) if ranks == 1 else run_ranks(ranks, config)
+    check_exit(job, code)
+    for word in words:
+        check(word in job.out + job.err, f"{word!r} is not told", job)
+
+
+@test
+def what_is_wrong_with_the_parameters_is_named():
+    refused(["'max_dept'", "did you mean 'max_depth'"], params={**BINARY, "max_dept": 3})
+    refused(["'num_boost_rounds'", "did you mean 'num_boost_round'"], ranks=2, params={**BINARY, "num_boost_rounds": 3})
+    refused(["'rate_drop'"], params={**BINARY, "rate_drop": 0.1})
+    refused(["max_depth", "deep"], params={**BINARY, "max_depth": "deep"})
+    refused(["binary:logistics"], params={"objective": "binary:logistics"})
+    refused(["tree_method = exact", "matrix = plain"], params={**BINARY, "tree_method": "exact"})
+    refused(["tree_method = exact", "one rank only"], ranks=2, params={**BINARY, "tree_method": "exact"}, matrix="plain")
+    refused(["feature_selector = shuffle"], params={**BINARY, "booster": "gblinear", "feature_selector": "shuffle"}, matrix="plain")
+    refused(["matrix = external", "on several ranks", "matrix = quantile"], ranks=2, params=BINARY, matrix="external")
+    refused(["process_type = update"], params={**BINARY, "process_type": "update"})
+
+
+@test
+def what_is_wrong_with_the_data_is_named():
+    refused(["label", "'z'", "[data.train]"], label="z")
+    refused(["'X'", "features"], features="X")
+    refused(["[data.train] label 't' of sample", "missing (NaN)"], label="t")
+    refused(["label 't'", "missing (NaN)"], ranks=2, label="t")
+    refused(["weights"], params={"objective": "rank:ndcg"}, label="c", group="q", weight="w")
+    refused(["early_stopping_rounds"], sets=("train",), early_stopping_rounds=3)
+
+
+@test
+def a_weight_that_is_missing_infinite_or_negative_is_named_with_its_row():
+    for wrong, told in ((float("nan"), "missing (NaN)"), (float("inf"), "inf"), (-0.5, "-0.5")):
+        for part, matrix in (("train", "plain"), ("valid", "plain"), ("train", "quantile")):
+            rows = {name: [{"x": i % 3, "y": i % 2, "w": wrong if name == part and i == 7 else 1.5} for i in range(20)] for name in ("train", "valid")}
+            if told == "inf":
+                rows[part][7]["w"] = 1e39  # beyond f32
+            if told.startswith("missing"):
+                rows[part][7]["w"] = None
+            refused([f"[data.{part}] weight 'w' of sample 7 is {told}", "finite and not negative"], sets=(), sections=lines_of(**rows), weight="w", matrix=matrix)
+
+
+@test
+def a_column_that_the_matrix_does_not_have_is_named_with_its_row():
+    for wrong, told in ((4294967299, "4294967299"), (-1, "-1"), (1.5, "1.5"), (None, "nan")):
+        for part, loop in (("train", {"columns": 5}), ("train", {}), ("valid", {})):
+            rows = {name: [{"i": [0, wrong] if name == part and i == 7 else [0, 3, 4][:i % 4], "v": [1.5] * (2 if name == part and i == 7 else min(i % 4, 3)), "y": i % 2}
+                           for i in range(20)] for name in ("train", "valid")}
+            refused([f"[data.{part}] field 'i' of sample 7 holds {told}", "whole number from 0 on"], sets=(), sections=lines_of(**rows), sparse="i, v", **loop)
+
+
+@test
+def numbers_where_the_training_data_hold_texts_are_named_with_what_makes_them_texts():
+    folder = scratch("digits")
+    (folder / "train.csv").write_text("k,y\n" + "A1,1\n2,0\n3,1\n" * 10)
+    (folder / "valid.csv").write_text("k,y\n" + "2,0\n3,1\n" * 10)
+    sections = {f"data.{name}": {"source": folder / f"{name}.csv"} for name in ("train", "valid")}
+    change = {"params": {"objective": "binary:logistic", "eval_metric": "error", "min_child_weight": 0}, "sets": (), "features": "k", "categorical": "k"}
+    refused(["[data.valid] field 'k' holds numbers here, and in [data.train] texts", "set types = k:text in [data.valid]"], sections=sections, **change)
+    sections["data.valid"]["types"] = "k:text"
+    config = _runs.config("texts", sections=sections, **change)
+    finish(1, config)
+    equal(last_of(config), {"train-error": 0.0, "valid-error": 0.0}, "errors of texts of digits")
+
+
+@test
+def a_category_that_is_no_utf8_is_named_with_its_row():
+    import sqlite3
+    path = scratch("towns") / "towns.sqlite"
+    with sqlite3.connect(path) as base:
+        base.execute("create table towns (t text, y real)")
+        base.executemany("insert into towns values (cast(? as text), ?)", [("K\u00f6ln".encode("utf-8" if i != 7 else "latin-1"), i % 2) for i in range(20)])
+    sections = {"data.train": {"source": path, "table": "towns"}}
+    refused(["[data.train] field 't' of sample 7", r"'K\xf6ln'", "no UTF-8"], sets=(), sections=sections, features="t", categorical="t")
+
+
+@test
+def a_library_that_is_not_there_is_named():
+    nowhere = scratch("nowhere")
+    refused(["the folder has no xgboost/lib/libxgboost.so"], sections={"xgboost": {"library": nowhere}})
+    refused(["libxgboost0", "cannot be loaded"], sections={"xgboost": {"library": nowhere / "libxgboost.so"}})
+    (nowhere / "libc.so").symlink_to("/lib/x86_64-linux-gnu/libm.so.6")
+    refused(["lacks the function XGB"], sections={"xgboost": {"library": nowhere / "libc.so"}})
+
+
+main(setup)
