@@ -67,6 +67,24 @@ void train(trainrt::Context& ctx) {
   ctx.save();  // the last checkpoint, if the last report took none
 }
 
+/// `trainrt predict runs/NAME -o predictions.csv`: x w for each sample of a dataset.
+void predict(trainrt::Context& ctx, trainrt::Predictions& predictions) {
+  auto data = predictions.dataset();
+  const auto features = static_cast<std::size_t>(data.fields().at(0).sample_shape.at(0));
+  std::vector<float> weights(features);
+  trainrt::State state;
+  state.tensor("model/weights", weights);
+  ctx.load(state, predictions.checkpoint().path);
+  predictions.begin({{"prediction", trainrt::DType::f32, {}}});
+  for (const auto& batch : data.epoch(0).batches(256, trainrt::Remainder::whole)) {
+    const auto* x = static_cast<const float*>(batch.field("x").data);
+    std::vector<float> values(batch.size());
+    for (std::size_t sample = 0; sample < batch.size(); ++sample)
+      for (std::size_t i = 0; i < features; ++i) values[sample] += x[sample * features + i] * weights[i];
+    predictions.add(batch, {{values.data(), trainrt::DType::f32, {std::ssize(values)}}});
+  }
+}
+
 // Declared keys are checked before a run starts, and `trainrt check` checks them too.
 constexpr trainrt::LoopKey keys[] = {
     {.key = "epochs", .type = trainrt::LoopType::integer, .default_value = "4", .help = "passes over the data", .least = 0},
@@ -76,4 +94,4 @@ constexpr trainrt::LoopKey keys[] = {
 
 }  // namespace
 
-TRAINRT_TRAIN_FUNCTION("my_regression", train, .loop = keys, .datasets = "train")
+TRAINRT_TRAIN_FUNCTION("my_regression", train, .loop = keys, .datasets = "train", .predict = predict)

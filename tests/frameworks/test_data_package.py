@@ -174,6 +174,65 @@ def functions_are_applied_in_their_order():
     equal(repr(wide.schema()), "y: int64\nz: float64", "schema")
 
 
+@test
+def other_samples_are_made_of_samples():
+    rows = data.range(12).map(lambda row: {"station": row["id"] % 3, "x": row["id"] * 10.0}).materialize()
+    windows = rows.window(3, within="station")
+    same(column(windows, "x"), [[0.0, 30, 60], [30, 60, 90], [10, 40, 70], [40, 70, 100], [20, 50, 80], [50, 80, 110]], "windows")
+    same(column(windows, "station"), [0, 0, 1, 1, 2, 2], "the column that all of a window have in common")
+    same(column(rows.limit(4).window(3, stride=2, pad=True).drop_columns("station"), "count"), numpy.array([3, 2], "i4"), "what is not filled up")
+    documents = data.from_items([{"t": [1, 2, 3], "w": 0.0}, {"t": [4], "w": 1.0}, {"t": [5, 6], "w": 0.0}])
+    same(column(documents.pack("t", 3, separator=0), "t"), [[1, 2, 3], [0, 4, 0], [5, 6, 0]], "packed")
+    same(column(documents.explode("t"), "t"), [1, 2, 3, 4, 5, 6], "exploded")
+    equal([row["t"].tolist() for row in documents.draw_by_weight("w").take_all()], 3 * [[4]], "drawn")
+    packed = documents.pack("t", 1)
+    first, rest = packed.split_at_indices([2])
+    equal((first.count(), column(rest, "t").ravel().tolist(), column(packed.filter(lambda row: row["t"][0] % 2 == 0).limit(2), "t").ravel().tolist()),
+          (2, [3, 4, 5, 6], [2, 4]), "choices of made samples")
+
+
+@test
+def a_join_adds_columns_by_a_key_and_leaves_out_what_matches_none():
+    visits = data.from_items([{"id": n % 4, "n": n} for n in range(8)])
+    users = data.from_items([{"id": 2, "name": "bo"}, {"id": 0, "name": "al"}, {"id": 1, "name": "cy"}])
+    for joined in (visits.join(users, "inner", 4, on=("id",)), visits.join(users.random_shuffle(), on="id")):
+        equal([(row["n"], row["name"]) for row in joined.take_all()], [(n, ["al", "cy", "bo"][n % 4]) for n in range(8) if n % 4 < 3], "joined")
+    equal([row["name"] for row in users.join(visits.limit(4), join_type="strict", on="id").window(1, within="name").take_all()], ["bo", "al", "cy"], "strict")
+    twice = visits.join(users, on="id").join(data.from_items([{"n": n, "x": -n} for n in range(8)]), on="n")
+    equal([(row["x"], row["name"]) for row in twice.limit(2).take_all()], [(0, "al"), (-1, "cy")], "joined twice")
+    raises(RuntimeError, "id 3", of=visits.join(users, "strict", on="id").take_all)
+    raises(ValueError, "'left_outer'", "inner", of=lambda: visits.join(users, "left_outer", on="id"))
+    raises(ValueError, "one column", of=lambda: visits.join(users, on=("id", "n")))
+    raises(ValueError, "itself", of=lambda: visits.join(visits, on="id"))
+    raises(ValueError, "'idd'", "join", of=visits.join(users, on="idd").count)
+    raises(TypeError, "int", of=lambda: visits.join(3))
+
+
+@test
+def what_the_runtime_cannot_make_in_that_order_is_made_here_first():
+    calls = []
+
+    def several(row):
+        calls.append(row["id"])
+        return [{"id": row["id"], "k": k} for k in range(row["id"] % 3)]
+
+    flat = data.range(6).flat_map(several)
+    equal(calls, [], "calls before anything is asked for")
+    equal([(row["id"], row["k"]) for row in flat.take_all()], [(1, 0), (2, 0), (2, 1), (4, 0), (5, 0), (5, 1)], "rows of flat_map")
+    equal((flat.count(), calls), (6, list(range(6))), "each is called once")
+    same(column(data.range(6).map(lambda row: {"x": 2 * row["id"]}).window(2, stride=2), "x"), [[0, 2], [4, 6], [8, 10]], "windows of what map made")
+    same(column(data.range(6).window(2, stride=2).window(2), "id"), [[[0, 1], [2, 3]], [[2, 3], [4, 5]]], "windows of windows")
+    same(column(data.range(8).window(2).limit(4).window(2, stride=2), "id"), [[[0, 1], [1, 2]], [[2, 3], [3, 4]]], "windows of some windows")
+    raises(TypeError, "flat_map(", "list of dicts", of=data.range(2).flat_map(lambda row: row).count)
+    drawn = data.range(4).draw_by_weight("id")
+    for wrong in (lambda: drawn.limit(2), lambda: drawn.window(2), lambda: drawn.filter(lambda row: True), lambda: drawn.flat_map(several)):
+        raises(ValueError, "draw_by_weight", of=wrong)
+    raises(ValueError, "random=True", of=lambda: data.range(4).map(lambda row, rng: row, random=True).window(2))
+    raises(ValueError, "rename_columns", of=lambda: drawn.pack("a b", 2))
+    raises(ValueError, "pack", "'id'", of=data.range(4).pack("id", 2).count)
+    raises(ValueError, "methods", of=lambda: data.range(4).options(sequence="2"))
+
+
 class Adder:
     made = 0
 
@@ -199,6 +258,7 @@ def a_filter_chooses_samples_before_the_first_is_used():
     equal([row["x"] for row in even.take_all()], list(range(0, 300, 6)), "what is left, and mapped")
     equal([row["x"] for row in even.filter(lambda row: row["x"] >= 270).take_all()], [270, 276, 282, 288, 294], "a filter on a filter")
     raises(ValueError, "no samples", of=data.range(5).filter(lambda row: False).take_all)
+    raises(ValueError, "left out", of=lambda: data.range(5).options(on_error="skip").filter(lambda row: True))
 
 
 @test
@@ -345,7 +405,7 @@ def a_concatenator_puts_columns_side_by_side():
 @test
 def wrong_arguments_are_named():
     raises(FileNotFoundError, "nowhere.csv", of=lambda: data.read_csv("nowhere.csv"))
-    raises(ValueError, "s3://", "file system", of=lambda: data.read_csv("s3://bucket/x.csv"))
+    raises(ValueError, "hdfs://", "object store", of=lambda: data.read_csv("hdfs://bucket/x.csv"))
     raises(TypeError, "read_csv", "arrow_csv_args", of=lambda: data.read_csv("/etc/passwd", arrow_csv_args={}))
     raises(TypeError, "map", "function", of=lambda: data.range(3).map(3))
     raises(TypeError, "map", "nothing_like_it", of=lambda: data.range(3).map(dict, nothing_like_it=1))
@@ -400,6 +460,27 @@ def nothing_is_left_by_a_process_that_has_ended():
     equal(count, "3", "samples", done)
     check(not Path(f"/proc/{process}").exists(), f"process {process} of `trainrt data serve` is left")
     equal(os.listdir(temporary), [], "files left")
+
+
+@test
+def a_reader_that_was_killed_is_followed_by_another():
+    text = ("import trainrt, os; numbers = trainrt.data.range(3); numbers.count(); reader = trainrt.data._server.server()._process\n"
+            "reader.kill(); reader.wait(); print(numbers.count(), trainrt.data.range(4).count())")
+    done = run([PYTHON, "-c", text], env={"PYTHONPATH": BUILD / "python", "TMPDIR": scratch()})
+    check_exit(done, 0)
+    equal(done.out.split(), ["3", "4"], "samples of an old dataset and of a new one", done)
+
+
+@test
+def numbers_that_are_not_whole_and_names_that_stand_twice_are_refused():
+    rows = data.from_items([{"a": n, "b": 1} for n in range(6)])
+    raises(ValueError, "limit(): -1 is not 0 or more", of=lambda: rows.limit(-1))
+    raises(TypeError, "2.5 is no whole number", of=lambda: rows.take(2.5))
+    raises(TypeError, "window(length=...): 4.5", of=lambda: rows.window(4.5))
+    raises(ValueError, "window(stride=...): 0", of=lambda: rows.window(4, stride=0))
+    raises(TypeError, "pack(length=...): True", of=lambda: rows.pack("a", True))
+    raises(ValueError, "two columns would have one name", of=lambda: rows.rename_columns({"a": "b"}).take(1))
+    raises(ValueError, "num_features", of=lambda: data.preprocessors.HashingVectorizer(["a"], num_features=0))
 
 
 @test

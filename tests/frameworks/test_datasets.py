@@ -240,6 +240,115 @@ def tensors(config):
     equal(found, float(sum(3 * n for n in range(80) if n % 16 < 8)), "the sum over rank 0's samples")
 
 
+@test
+def made_samples_go_on_after_a_kill():
+    """Sequences of joined and flat-mapped rows, in a shuffled order: each once over a run that was killed in its epoch."""
+    more = """def made():
+    rows = source().flat_map(lambda row: [{"k": row["id"] % 3, "id": 2 * row["id"] + i} for i in range(2)])
+    rows = rows.join(data.from_items([{"k": k, "height": k} for k in range(3)]), on="k")
+    return rows.window(2, within="k").limit(176).random_shuffle().map(lambda row: {"id": row["id"][0]})
+
+"""
+    first, second = {"part": 0, "kill_at": 5}, {"part": 1}
+    script = reading(first, dataset="made()", more=more)
+    killed = script.run()
+    check("FAILED" in killed.out, "the run was not killed", killed)
+    again(script, first, second)
+    check_ends(script)
+    firsts = sorted(2 * n + i for n in range(90) for i in range(2) if (n, i) not in ((87, 1), (88, 1), (89, 0), (89, 1)))
+    equal(sorted(seen(script, 0) + seen(script, 1)), firsts, "first numbers of all windows")
+
+
+# ---- samples of Ray Train's guides, with `ray` replaced and data of their own -------------------------------------------------------
+
+
+@test
+def the_sample_that_maps_items_gives_torch_batches_of_one_size():
+    require_torch()
+    script = Script("""
+import torch
+
+def increment(batch):
+    batch["y"] = batch["y"] + 1
+    return batch
+
+def train_func(config):
+    shard, seen = train.get_dataset_shard("train"), []
+    for epoch in range(1):
+        for batch in shard.iter_torch_batches(batch_size=16, dtypes=torch.float32, drop_last=True):
+            inputs, labels = batch["x"], batch["y"]
+            assert type(inputs) == torch.Tensor and type(labels) == torch.Tensor
+            assert inputs.shape[0] == labels.shape[0] == 16 and inputs.dtype == torch.float32
+            assert (labels == 2 * inputs + 1).all()
+            seen += inputs.flatten().tolist()
+    train.report({"seen": len(seen)}, aggregate=False)
+    return len(set(seen))
+
+""" + MAIN + """
+    train_dataset = data.from_items([{"x": [x], "y": [2 * x]} for x in range(200)]).map_batches(increment)
+    print("RESULT", json.dumps(trainer(train_func, datasets={"train": train_dataset}, scaling={}).fit().return_value))
+""", head=READS)
+    equal(result_of(script.run()), [96], "rank 0's samples in whole batches")
+
+
+@test
+def the_sample_that_splits_training_data_alone_validates_on_all_samples_of_each_rank():
+    script = Script("""
+def loop(config):
+    shard, found = train.get_dataset_shard("train"), []
+    for _ in range(2):
+        found.append(sum(len(batch["text"]) for batch in shard.iter_batches(batch_size=128, remainder="uneven")))
+    whole = train.get_dataset_shard("val")
+    for _ in range(2):
+        found.append(sorted(text for batch in whole.iter_batches(batch_size=128, remainder="uneven") for text in batch["text"].tolist()))
+    open(f"found-{rank()}", "w").write(json.dumps(found))
+
+""" + MAIN + """
+    open("spam.txt", "w").write("".join(f"line {n}\\n" for n in range(100)))
+    train_ds, val_ds = data.read_text(os.path.abspath("spam.txt")).train_test_split(0.3)
+    print("RESULT", json.dumps(sorted(row["text"] for row in val_ds.take_all())))
+    trainer(loop, datasets={"train": train_ds, "val": val_ds}, dataset_config=DataConfig(datasets_to_split=["train"])).fit()
+""", head=READS)
+    expected, = result_of(script.run())
+    equal(len(expected), 30, "samples to validate on")
+    for number in range(2):
+        found = json.loads((script.folder / f"found-{number}").read_text())
+        equal(found, [35, 35, expected, expected], f"what rank {number} got")
+
+
+@test
+def the_sample_of_structured_data_finds_the_fitted_preprocessor_in_the_checkpoint():
+    script = Script("""
+from trainrt.data.preprocessors import Concatenator, StandardScaler
+
+def loop(config):
+    assert "preprocessor" in train.get_context().get_metadata()
+    rows = []
+    for _ in range(2):
+        for batch in train.get_dataset_shard("train").iter_batches(batch_size=128, prefetch_batches=10, remainder="uneven"):
+            assert sorted(batch) == ["features", "target"] and batch["features"].shape[1:] == (3,) and batch["features"].dtype == "float32"
+            rows += batch["features"][:, 0].tolist()
+    open(f"rows-{rank()}", "w").write(json.dumps(rows))
+    with Folder() as folder:
+        train.report({"score": 2.0}, checkpoint=Checkpoint.from_directory(folder))
+
+""" + MAIN + """
+    open("cancer.csv", "w").write("mean radius,mean texture,area,target\\n" + "".join(f"{n},{n * n},{n % 7}.5,{n % 2}\\n" for n in range(40)))
+    dataset = data.read_csv(os.path.abspath("cancer.csv"))
+    scaler = StandardScaler(columns=["mean radius", "mean texture"])
+    concatenator = Concatenator(columns=["mean radius", "mean texture", "area"], output_column_name="features", dtype="float32")
+    dataset = concatenator.fit_transform(scaler.fit_transform(dataset))
+    result = trainer(loop, datasets={"train": dataset}, metadata={"preprocessor": scaler.serialize()}).fit()
+    found = StandardScaler.deserialize(result.checkpoint.get_metadata()["preprocessor"])
+    print("RESULT", json.dumps([found.stats_["mean(mean radius)"], found.stats_["std(mean radius)"]]))
+""", head=READS)
+    (mean, deviation), = result_of(script.run())
+    check(abs(mean - 19.5) < 1e-12 and abs(deviation - 11.543396380615196) < 1e-9, f"mean {mean}, deviation {deviation}")
+    rows = [value for number in range(2) for value in json.loads((script.folder / f"rows-{number}").read_text())]
+    expected = sorted(2 * [(n - mean) / deviation for n in range(40)])
+    check(len(rows) == 80 and all(abs(one - other) < 1e-6 for one, other in zip(sorted(rows), expected)), "other values than scaled ones")
+
+
 # ---- a program with a State and a config ---------------------------------------------------------------------------------------
 
 PROGRAM = """import numpy, os, time, trainrt

@@ -43,7 +43,7 @@ def stopped(config, words, cwd=None):
 
 
 def learns_and_continues(text, cwd=None, **keys):
-    """The config's run, whole and stopped, ends with the same bits, and its loss falls."""
+    """The config's run, whole and stopped, ends with the same bits, and its loss falls. Returns its directory."""
     whole, whole_words = config_of(text, "whole", **keys)
     finished(whole, whole_words, cwd)
     rows = reports(run_dir_of(whole))
@@ -52,6 +52,7 @@ def learns_and_continues(text, cwd=None, **keys):
     stopped(broken, broken_words, cwd)
     finished(broken, broken_words, cwd)
     check_same_bits(run_dir_of(broken), run_dir_of(whole))
+    return run_dir_of(whole)
 
 
 def plugin(source, flags):
@@ -79,7 +80,14 @@ def the_train_function_learns_and_continues():
     text = (EXAMPLES / "train_function.ini").read_text()
     config, words = config_of(text, "checked")
     check_exit(run([TRAINRT, "check", "--config", config, *words, f"--train.library={library}"]), FINISHED)
-    learns_and_continues(text, train__library=library, loop__epochs=60)
+    run_dir = learns_and_continues(text, train__library=library, loop__epochs=60)
+    table = run_dir.parent / "predictions.csv"
+    check_exit(run([TRAINRT, "predict", run_dir, "-n", 2, "-o", table, "--dataset", "train", "--keep", "y"]), FINISHED)
+    header, *rows = table.read_text().splitlines()
+    equal(header, "prediction,y", "the header of the predictions")
+    pairs = [[float(value) for value in row.split(",")] for row in rows]
+    loss = sum((prediction - y) ** 2 for prediction, y in pairs) / len(pairs)
+    check(loss <= 1.1 * reports(run_dir)[-1]["loss"], f"the predictions are worse than the training's: {loss}")
 
 
 @test

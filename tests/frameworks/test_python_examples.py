@@ -143,6 +143,7 @@ SAID = {
     "checkpoint_of_all_ranks.py": ["model-rank=0.pt [3.0, 3.0, 3.0, 3.0]", "model-rank=1.pt [6.0, 6.0, 6.0, 6.0]"],
     "results.py": ["all of them [0.1, 0.7, 0.4]", "returned what rank 0 returned", "error None", "best model 1", "kept [0.4, 0.7]", "again 0.4 True"],
     "fault_tolerance.py": ["rank 0 goes on after epoch 2", "failed: the run 'fails' failed on rank 1: RuntimeError: this node has had enough"],
+    "preprocessors.py": ["rows of a worker 128 centred 1.0", "label [1] features float32 (1, 2)"],
     "own_backend.py": ["the ranks are about to train", "good morning, rank 0", "and have trained"],
     "run_configuration.py": ["my_train_run: ranks have reported [5.0, 5.5]", "reports 5 last 4.0 fast", "kept [4.0, 5.0]"],
     "experiment_tracking.py": ["tracked [0, 0, 1, 2, 2, 3]"],
@@ -153,7 +154,7 @@ SAID = {
     "ray_1_9_quick_start.py": ["alone 3 losses", "workers [3, 3] learns True"],
     "ray_1_9_ddp.py": ["iteration 4 seen [51, 51]", "the same weights True learns True"]}
 
-for side_by_side in (("checkpoint_of_all_ranks.py", "results.py"), ("fault_tolerance.py", "own_backend.py"), ("run_configuration.py", "experiment_tracking.py"),
+for side_by_side in (("checkpoint_of_all_ranks.py", "results.py"), ("fault_tolerance.py", "own_backend.py", "preprocessors.py"), ("run_configuration.py", "experiment_tracking.py"),
                      ("ray_1_9.py", "ray_1_9_quick_start.py", "ray_1_9_ddp.py")):
     names = "_and_".join(Path(script).stem for script in side_by_side)
     add_test(f"{names}_do_what_they_say", say, *side_by_side)

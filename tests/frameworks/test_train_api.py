@@ -52,8 +52,13 @@ REFUSED = [
     ("RunConfig(name='a/b')", "'a/b'", "plain name"),
     ("RunConfig(name='.a')", "'.a'"),
     ("RunConfig(name='')", "plain name"),
-    ("RunConfig(storage_path='s3://bucket/x')", "s3://bucket/x", "folder"),
-    ("RunConfig(storage_filesystem=object())", "storage_filesystem"),
+    ("RunConfig(storage_path='hdfs://host/x')", "hdfs://host/x", "folder"),
+    ("RunConfig(storage_filesystem=object())", "storage_filesystem", "neither protocol nor type_name"),
+    ("RunConfig(storage_filesystem=type('AzureBlobFileSystem', (), {'protocol': ('abfs', 'az')})(), storage_path='b/x')", "AzureBlobFileSystem", "'abfs' or 'az'",
+     "storage plug-in", "src/io/storages"),
+    ("RunConfig(storage_filesystem=type('LocalFileSystem', (), {'type_name': 'local'})(), storage_path='s3://b/x')", "local files"),
+    ("RunConfig(storage_filesystem=type('S3FileSystem', (), {'protocol': 's3', 'key': 'A', 'secret': 'B'})(), storage_path='b/x')", "AWS_ACCESS_KEY_ID"),
+    ("RunConfig(storage_filesystem=type('S3FileSystem', (), {'type_name': 's3'})())", "needs storage_path"),
     ("RunConfig(local_dir='x')", "storage_path='x'"),
     ("RunConfig(callbacks=[object()])", "UserCallback"),
     ("Checkpoint('s3://bucket/x')", "s3://bucket/x"),
@@ -64,6 +69,65 @@ REFUSED = [
 def values_that_ray_train_refuses_are_refused_by_name():
     for text, *words in REFUSED:
         raises(ValueError, *words, of=lambda text=text: eval(text))  # noqa: S307
+
+
+@test
+def an_object_store_as_the_storage_path_is_where_checkpoints_are_mirrored():
+    def keys(**given):
+        return _settings.settings(run=RunConfig(**given))
+    equal(keys(storage_path="s3://bucket/x"), {"checkpoint.mirror": "s3://bucket/x"}, "a URL")
+    for attribute, name, expected in (("type_name", "s3", "s3://b/x"), ("protocol", ("s3", "s3a"), "s3://b/x"), ("protocol", "gs", "gs://b/x"), ("type_name", "gcs", "gs://b/x")):
+        filesystem = type("FileSystem", (), {attribute: name})()
+        equal(keys(storage_filesystem=filesystem, storage_path="b/x"), {"checkpoint.mirror": expected}, f"{attribute} = {name!r}")
+    local = type("LocalFileSystem", (), {"protocol": ("file", "local")})()
+    equal(keys(storage_filesystem=local, storage_path="/b/x"), {"run.storage_path": "/b/x"}, "local files")
+    equal(keys(storage_filesystem=local, storage_path="file:///b/x"), {"run.storage_path": "/b/x"}, "a URL of local files")
+
+
+class StandInForS3fs:
+    """What s3fs.S3FileSystem keeps of its arguments."""
+    protocol = ("s3", "s3a")
+
+    def __init__(self, anon=False, endpoint_url=None, key=None, secret=None, client_kwargs=None):
+        self.anon, self.endpoint_url, self.key, self.secret, self.client_kwargs = anon, endpoint_url, key, secret, client_kwargs or {}
+
+
+class StandInForPyarrowS3:
+    """pyarrow.fs.S3FileSystem tells its endpoint by __reduce__() alone."""
+    type_name = "s3"
+
+    def __init__(self, **given):
+        self.given, self.region = given, given.get("region") or "us-east-1"
+
+    def __reduce__(self):
+        return StandInForPyarrowS3, ({"scheme": "https", "anonymous": False, **self.given},)
+
+
+@test
+def endpoint_region_and_anonymity_of_a_filesystem_count_and_its_secrets_are_kept_nowhere():
+    def keys(filesystem):
+        found = _settings.settings(run=RunConfig(storage_filesystem=filesystem, storage_path="b/x"))
+        equal(found.pop("checkpoint.mirror"), "s3://b/x", "the mirror")
+        return found
+    where = {"storage.s3_endpoint": "http://h:9000", "storage.s3_region": "eu-1"}
+    equal(keys(StandInForS3fs(endpoint_url="http://h:9000", client_kwargs={"region_name": "eu-1"})), where, "s3fs")
+    equal(keys(StandInForS3fs(anon=True, client_kwargs={"endpoint_url": "http://h:9000", "region_name": "eu-1"})), {**where, "storage.s3_anonymous": "true"}, "s3fs")
+    equal(keys(StandInForS3fs()), {}, "s3fs without arguments")
+    equal(keys(StandInForPyarrowS3(endpoint_override="h:9000", scheme="http", region="eu-1", anonymous=True)), {**where, "storage.s3_anonymous": "true"}, "pyarrow")
+    os.environ["AWS_ACCESS_KEY_ID"] = "A"
+    try:
+        found = keys(StandInForS3fs(key="A", secret="never-kept", endpoint_url="http://h:9000"))
+    finally:
+        del os.environ["AWS_ACCESS_KEY_ID"]
+    equal(found, {"storage.s3_endpoint": "http://h:9000"}, "keys of its own")
+    python = BUILD / "arrow-python/bin/python"
+    if python.exists():
+        code = ("import pyarrow.fs as fs; from trainrt.train import RunConfig, _settings; "
+                "print(_settings.settings(run=RunConfig(storage_filesystem=fs.S3FileSystem(endpoint_override='http://h:9000', region='eu-1', anonymous=True), "
+                "storage_path='b/x')), _settings.settings(run=RunConfig(storage_filesystem=fs.LocalFileSystem(), storage_path='/b/x')))")
+        found = subprocess.run([python, "-c", code], env={**os.environ, "PYTHONPATH": str(PACKAGE)}, capture_output=True, text=True)
+        equal(found.stdout.strip(), str({"checkpoint.mirror": "s3://b/x", **where, "storage.s3_anonymous": "true"}) + " " + str({"run.storage_path": "/b/x"}),
+              f"pyarrow's own: {found.stderr}")
 
 
 @test
@@ -506,7 +570,7 @@ def modules():
     return [path for path in sorted((PACKAGE / "trainrt").rglob("*.py")) if not frameworks & set(path.parents)]
 
 
-OPTIONAL = {"cloudpickle", "comet_ml", "mlflow", "numpy", "optuna", "pandas", "tensorflow", "torch", "wandb"}  # imported where they are used, if they are there
+OPTIONAL = {"pyarrow", "cloudpickle", "comet_ml", "mlflow", "numpy", "optuna", "pandas", "tensorflow", "torch", "wandb"}  # imported where they are used, if they are there
 
 
 @test

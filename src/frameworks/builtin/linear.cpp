@@ -42,6 +42,14 @@ struct Optimizer {
   }
 };
 
+/// w x + b
+float value_of(const float* x, const std::vector<float>& weights) {
+  const auto features = weights.size() - 1;
+  float value = weights[features];
+  for (std::size_t i = 0; i < features; ++i) value += x[i] * weights[i];
+  return value;
+}
+
 /// Adds this rank's part of the gradient of the global batch's mean squared error to `gradient`; returns its loss, summed
 /// over the samples.
 double add_gradient(const Batch& batch, const std::vector<float>& weights, double dropout, Random random,
@@ -105,6 +113,29 @@ constexpr LoopKey keys[] = {
      .least = 0,
      .most = 1e6},
 };
+
+std::size_t parameters_for(const Dataset& data) {
+  for (const auto& field : data.fields())
+    if (field.name == "x" && field.dtype == DType::f32 && field.sample_shape.size() == 1)
+      return static_cast<std::size_t>(field.sample_shape[0]) + 1;
+  throw UsageError("linear: the dataset needs a field 'x' of f32, a vector a sample");
+}
+
+void predict(Context& ctx, Predictions& predictions) {
+  constexpr std::size_t batch_size = 1024;
+  auto data = predictions.dataset();
+  std::vector<float> weights(parameters_for(data));
+  State state;
+  state.tensor("model/weights", weights);
+  ctx.load(state, predictions.checkpoint().path);
+  predictions.begin({{"prediction", DType::f32, {}}});
+  for (const auto& batch : data.epoch(0).batches(batch_size, Remainder::whole)) {
+    std::vector<float> values;
+    const auto* x = static_cast<const float*>(batch.field("x").data);
+    for (std::size_t i = 0; i < batch.size(); ++i) values.push_back(value_of(x + i * (weights.size() - 1), weights));
+    predictions.add(batch, {{values.data(), DType::f32, {std::ssize(values)}}});
+  }
+}
 
 void train(Context& ctx) {
   const auto epochs = ctx.config<int>("epochs");
@@ -174,6 +205,7 @@ const TrainFunction linear{.name = "linear",
                            .help = "linear regression on [data.train] with fields x and y",
                            .train = train,
                            .loop = keys,
-                           .datasets = "train"};
+                           .datasets = "train",
+                           .predict = predict};
 
 }  // namespace trainrt::plugins

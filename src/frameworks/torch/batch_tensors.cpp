@@ -46,8 +46,19 @@ std::vector<std::string> names_in(const std::string& list) {
 
 BatchTensors::BatchTensors(const Dataset& data, const std::string& name, const std::string& inputs,
                            const std::string& target, torch::Device device)
-    : name_(name), device_(device) {
+    : BatchTensors(name, device) {
   if (!target.empty()) target_.push_back(known(data, target));
+  take_inputs(data, inputs, target);
+}
+
+BatchTensors BatchTensors::without_target(const Dataset& data, const std::string& name, const std::string& inputs,
+                                          const std::string& target, torch::Device device) {
+  BatchTensors tensors(name, device);
+  tensors.take_inputs(data, inputs, target);
+  return tensors;
+}
+
+void BatchTensors::take_inputs(const Dataset& data, const std::string& inputs, const std::string& target) {
   if (inputs != "all") {
     for (const auto& input : names_in(inputs)) inputs_.push_back(known(data, input));
   } else {

@@ -3,6 +3,7 @@
 #include <torch/types.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <trainrt/dataset.hpp>
@@ -18,6 +19,10 @@ class BatchTensors {
   BatchTensors(const Dataset& data, const std::string& name, const std::string& inputs, const std::string& target,
                torch::Device device);
 
+  /// The same without a target: of `all` the field of its name is left out, if it is there.
+  static BatchTensors without_target(const Dataset& data, const std::string& name, const std::string& inputs,
+                                     const std::string& target, torch::Device device);
+
   struct Taken {
     std::vector<c10::IValue> inputs;
     torch::Tensor target;  ///< undefined if there is none
@@ -26,6 +31,8 @@ class BatchTensors {
   Taken from(const Batch& batch, std::int64_t first, std::int64_t count) const;
 
  private:
+  BatchTensors(std::string name, torch::Device device) : name_(std::move(name)), device_(device) {}
+  void take_inputs(const Dataset& data, const std::string& inputs, const std::string& target);
   Dataset::Field known(const Dataset& data, const std::string& field) const;
   torch::Tensor tensor(const Dataset::Field& field, const Batch& batch, std::int64_t first, std::int64_t count) const;
 

@@ -9,20 +9,30 @@
 #include <trainrt/error.hpp>
 
 #include "pixels.hpp"
+#include "prediction.hpp"
 
 namespace trainrt::frameworks {
 
 namespace {
 
+/// Of the u8 images that the dataset holds; empty if there are none.
+Shape shape_of_images(const Dataset& data) {
+  for (const auto& field : data.fields())
+    if (field.name == "images" && field.dtype == DType::u8 && element_count(field.sample_shape) > 0)
+      return field.sample_shape;
+  return {};
+}
+
+bool has_labels(const Dataset& data) {
+  return std::ranges::any_of(data.fields(), [](const auto& field) {
+    return field.name == "labels" && field.dtype == DType::u8 && element_count(field.sample_shape) == 1;
+  });
+}
+
 /// UsageError if the dataset does not hold u8 images with one u8 label each.
 Shape image_shape_of(const Dataset& data, const std::string& name) {
-  Shape shape;
-  bool labels = false;
-  for (const auto& field : data.fields()) {
-    if (field.name == "images" && field.dtype == DType::u8) shape = field.sample_shape;
-    if (field.name == "labels" && field.dtype == DType::u8) labels = element_count(field.sample_shape) == 1;
-  }
-  if (shape.empty() || element_count(shape) == 0 || !labels)
+  auto shape = shape_of_images(data);
+  if (shape.empty() || !has_labels(data))
     throw UsageError("[data." + name + "] must have a u8 field 'images' and a u8 field 'labels' (one a sample)");
   return shape;
 }
@@ -39,16 +49,22 @@ class Inputs {
   }
 
   std::pair<torch::Tensor, torch::Tensor> from(const Batch& batch, std::int64_t first, std::int64_t count) {
-    const auto* pixels = static_cast<const std::uint8_t*>(batch.field("images").data) + first * pixels_;
     const auto* labels = static_cast<const std::uint8_t*>(batch.field("labels").data) + first;
     std::copy_n(labels, count, labels_.data_ptr<std::int64_t>());
-    const auto images = images_.narrow(0, 0, count);
+    const auto images = images_from(batch, first, count);
+    const auto taken = labels_.narrow(0, 0, count);
+    return {images, device_.is_cpu() ? taken : taken.to(device_)};
+  }
+
+  torch::Tensor images_from(const Batch& batch, std::int64_t first, std::int64_t count) {
+    const auto* pixels = static_cast<const std::uint8_t*>(batch.field("images").data) + first * pixels_;
+    auto images = images_.narrow(0, 0, count);
     if (device_.is_cpu()) {
       pixels_to_floats(pixels, static_cast<std::size_t>(count * pixels_), images.data_ptr<float>());
-      return {images, labels_.narrow(0, 0, count)};
+      return images;
     }
     std::copy_n(pixels, count * pixels_, images.data_ptr<std::uint8_t>());
-    return {images.to(device_).to(torch::kFloat).div_(255), labels_.narrow(0, 0, count).to(device_)};
+    return images.to(device_).to(torch::kFloat).div_(255);
   }
 
  private:
@@ -83,6 +99,23 @@ Shape image_shape(Context& ctx) {
   if (image_shape_of(ctx.dataset("test"), "test") != shape)
     throw UsageError("the images of [data.train] and [data.test] differ in size");
   return shape;
+}
+
+Shape image_shape(Predictions& predictions) {
+  auto shape = shape_of_images(predictions.dataset());
+  if (shape.empty()) throw UsageError("[data." + predictions.dataset_name() + "] must have a u8 field 'images'");
+  return shape;
+}
+
+void predict_classes(Context& ctx, Predictions& predictions, const Classifier& classifier) {
+  load_model(classifier.model, ctx, predictions);
+  classifier.model.eval();
+  Inputs inputs(classifier.eval_batch_size, classifier.image_shape, device_of(ctx));
+  predict_batches(predictions, classifier.eval_batch_size, [&](const Batch& batch) -> Predicted {
+    const auto logits = classifier.forward(inputs.images_from(batch, 0, static_cast<std::int64_t>(batch.size())));
+    const auto [probability, label] = logits.softmax(1).max(1);
+    return {{"logits", logits}, {"label", label}, {"probability", probability}};
+  });
 }
 
 void train_classifier(Context& ctx, const TrainingSettings& settings, const Classifier& classifier) {

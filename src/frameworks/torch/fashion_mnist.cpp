@@ -5,26 +5,40 @@
 
 namespace trainrt::frameworks {
 
+namespace {
+
+/// The keys of the model, and those of its classifier.
+Mlp make_mlp(Context& ctx, const Shape& image_shape) {
+  return Mlp({.inputs = element_count(image_shape),
+              .hidden = ctx.config<int>("hidden"),
+              .classes = class_count,
+              .dropout = ctx.config<double>("dropout"),
+              .relu_logits = ctx.config<bool>("relu_logits")});
+}
+
+Classifier mlp_classifier(Context& ctx, Mlp& model, const Shape& image_shape) {
+  return {.model = model,
+          .forward = [&](const torch::Tensor& images) { return model.forward(images.flatten(1)); },
+          .image_shape = image_shape,
+          .eval_batch_size = ctx.config<int>("eval_batch_size"),
+          .draws_random_numbers = ctx.config<double>("dropout") > 0};
+}
+
+}  // namespace
+
 void fashion_mnist(Context& ctx) {
   const auto settings = training_settings(ctx);
-  const auto eval_batch_size = ctx.config<int>("eval_batch_size");
-  const auto hidden = ctx.config<int>("hidden");
-  const auto dropout = ctx.config<double>("dropout");
-  const auto relu_logits = ctx.config<bool>("relu_logits");
-
   const auto shape = image_shape(ctx);
   prepare_torch(ctx, settings.threads);
-  Mlp model({.inputs = element_count(shape),
-             .hidden = hidden,
-             .classes = class_count,
-             .dropout = dropout,
-             .relu_logits = relu_logits});
-  train_classifier(ctx, settings,
-                   {.model = model,
-                    .forward = [&](const torch::Tensor& images) { return model.forward(images.flatten(1)); },
-                    .image_shape = shape,
-                    .eval_batch_size = eval_batch_size,
-                    .draws_random_numbers = dropout > 0});
+  auto model = make_mlp(ctx, shape);
+  train_classifier(ctx, settings, mlp_classifier(ctx, model, shape));
+}
+
+void predict_fashion_mnist(Context& ctx, Predictions& predictions) {
+  const auto shape = image_shape(predictions);
+  prepare_torch(ctx, ctx.config<int>("threads"));
+  auto model = make_mlp(ctx, shape);
+  predict_classes(ctx, predictions, mlp_classifier(ctx, model, shape));
 }
 
 }  // namespace trainrt::frameworks

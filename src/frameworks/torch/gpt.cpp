@@ -8,6 +8,7 @@
 
 #include <trainrt/error.hpp>
 
+#include "prediction.hpp"
 #include "training.hpp"
 #include "transformer.hpp"
 
@@ -103,7 +104,26 @@ TransformerShape shape_of(Context& ctx) {
   return shape;
 }
 
+/// f32 [windows]
+torch::Tensor losses_of(Transformer& model, const std::pair<torch::Tensor, torch::Tensor>& pair) {
+  const auto of_tokens =
+      torch::cross_entropy_loss(model.forward(pair.first).flatten(0, 1), pair.second.flatten(), {}, at::Reduction::None);
+  return of_tokens.reshape_as(pair.second).mean(1);
+}
+
 }  // namespace
+
+void predict_gpt(Context& ctx, Predictions& predictions) {
+  const auto shape = shape_of(ctx);
+  const Windows windows(predictions.dataset(), predictions.dataset_name(), shape, device_of(ctx));
+  prepare_torch(ctx, ctx.config<int>("threads"));
+  Transformer model(shape);
+  load_model(model, ctx, predictions);
+  model.eval();
+  predict_batches(predictions, ctx.config<int>("batch_size"), [&](const Batch& batch) -> Predicted {
+    return {{"loss", losses_of(model, windows.from(batch, 0, static_cast<std::int64_t>(batch.size())))}};
+  });
+}
 
 void gpt(Context& ctx) {
   const auto settings = training_settings(ctx);

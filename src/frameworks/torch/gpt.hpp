@@ -2,7 +2,8 @@
 
 namespace trainrt {
 class Context;
-}
+class Predictions;
+}  // namespace trainrt
 
 namespace trainrt::frameworks {
 
@@ -10,5 +11,8 @@ namespace trainrt::frameworks {
 /// there is [data.test]. The [loop] keys are listed in torch.json. For the same ranks, kind of processor and `threads`, its
 /// weights are the same bits however often the run was stopped and continued.
 void gpt(Context& ctx);
+
+/// `loss` f32 of each window: the mean cross entropy of its tokens but the first.
+void predict_gpt(Context& ctx, Predictions& predictions);
 
 }  // namespace trainrt::frameworks

@@ -8,10 +8,22 @@
 namespace {
 
 const trainrt::TrainFunction functions[] = {
-    {"fashion_mnist", "an MLP on images like FashionMNIST", trainrt::frameworks::fashion_mnist},
-    {"resnet18", "a ResNet-18 on images like FashionMNIST", trainrt::frameworks::resnet18},
-    {"gpt", "a GPT-2 on windows of tokens", trainrt::frameworks::gpt},
-    {"torchscript", "a model that TorchScript exported from Python", trainrt::frameworks::torchscript},
+    {.name = "fashion_mnist",
+     .help = "an MLP on images like FashionMNIST",
+     .train = trainrt::frameworks::fashion_mnist,
+     .predict = trainrt::frameworks::predict_fashion_mnist},
+    {.name = "resnet18",
+     .help = "a ResNet-18 on images like FashionMNIST",
+     .train = trainrt::frameworks::resnet18,
+     .predict = trainrt::frameworks::predict_resnet18},
+    {.name = "gpt",
+     .help = "a GPT-2 on windows of tokens",
+     .train = trainrt::frameworks::gpt,
+     .predict = trainrt::frameworks::predict_gpt},
+    {.name = "torchscript",
+     .help = "a model that TorchScript exported from Python",
+     .train = trainrt::frameworks::torchscript,
+     .predict = trainrt::frameworks::predict_torchscript},
 };
 
 }  // namespace

@@ -17,22 +17,36 @@ Shape with_channels(Shape shape) {
   return shape;
 }
 
+ResNet18 make_resnet(Context& ctx, const Shape& image_shape) {
+  return ResNet18(with_channels(image_shape)[0], class_count, ctx.config<int>("width"));
+}
+
+Classifier resnet_classifier(Context& ctx, ResNet18& model, const Shape& image_shape) {
+  const auto input = with_channels(image_shape);
+  return {.model = model,
+          .forward =
+              [&model, input](const torch::Tensor& images) {
+                return model.forward(images.reshape({images.size(0), input[0], input[1], input[2]}));
+              },
+          .image_shape = image_shape,
+          .eval_batch_size = ctx.config<int>("eval_batch_size")};
+}
+
 }  // namespace
 
 void resnet18(Context& ctx) {
   const auto settings = training_settings(ctx);
-  const auto eval_batch_size = ctx.config<int>("eval_batch_size");
-  const auto width = ctx.config<int>("width");
-
   const auto shape = image_shape(ctx);
-  const auto input = with_channels(shape);
   prepare_torch(ctx, settings.threads);
-  ResNet18 model(input[0], class_count, width);
-  const auto forward = [&](const torch::Tensor& images) {
-    return model.forward(images.reshape({images.size(0), input[0], input[1], input[2]}));
-  };
-  train_classifier(ctx, settings,
-                   {.model = model, .forward = forward, .image_shape = shape, .eval_batch_size = eval_batch_size});
+  auto model = make_resnet(ctx, shape);
+  train_classifier(ctx, settings, resnet_classifier(ctx, model, shape));
+}
+
+void predict_resnet18(Context& ctx, Predictions& predictions) {
+  const auto shape = image_shape(predictions);
+  prepare_torch(ctx, ctx.config<int>("threads"));
+  auto model = make_resnet(ctx, shape);
+  predict_classes(ctx, predictions, resnet_classifier(ctx, model, shape));
 }
 
 }  // namespace trainrt::frameworks

@@ -2,7 +2,8 @@
 
 namespace trainrt {
 class Context;
-}
+class Predictions;
+}  // namespace trainrt
 
 namespace trainrt::frameworks {
 
@@ -11,5 +12,8 @@ namespace trainrt::frameworks {
 /// each rank's own. For the same ranks, kind of processor and `threads`, its weights are the same bits however often the
 /// run was stopped and continued.
 void resnet18(Context& ctx);
+
+/// The same of predictions: `logits`, `label` and `probability` (predict_classes()), with rank 0's BatchNorm statistics.
+void predict_resnet18(Context& ctx, Predictions& predictions);
 
 }  // namespace trainrt::frameworks

@@ -10,6 +10,7 @@
 
 #include "batch_tensors.hpp"
 #include "named_losses.hpp"
+#include "prediction.hpp"
 #include "training.hpp"
 
 namespace trainrt::frameworks {
@@ -42,6 +43,17 @@ class Script {
 
   torch::jit::Module& module() { return module_; }
   bool tells_classes_apart() const { return loss_ != nullptr && loss_->over_classes; }
+
+  /// What predictions take of a dataset, which may lack the target.
+  BatchTensors inputs_of(const Dataset& data, const std::string& name, torch::Device device) const {
+    return BatchTensors::without_target(data, name, inputs_, target_, device);
+  }
+
+  /// What forward() returns for these samples. UsageError if that is a loss.
+  torch::Tensor output(const BatchTensors::Taken& taken) {
+    if (loss_ == nullptr) throw refusal("returns the loss (`loss = model`), and nothing of each sample");
+    return call(taken.inputs);
+  }
 
   /// Its fields: UsageError if the dataset lacks one.
   BatchTensors fields_of(const Dataset& data, const std::string& name, torch::Device device) const {
@@ -103,6 +115,18 @@ Metrics evaluate(Context& ctx, Script& script, const Dataset& data, const BatchT
 }
 
 }  // namespace
+
+void predict_torchscript(Context& ctx, Predictions& predictions) {
+  prepare_torch(ctx, ctx.config<int>("threads"));
+  torch::jit::setGraphExecutorOptimize(false);  // as in training
+  Script script(ctx, ctx.config<std::string>("model"));
+  const auto fields = script.inputs_of(predictions.dataset(), predictions.dataset_name(), device_of(ctx));
+  load_model(script.module(), ctx, predictions);
+  script.module().eval();
+  predict_batches(predictions, ctx.config<int>("eval_batch_size"), [&](const Batch& batch) -> Predicted {
+    return {{"output", script.output(fields.from(batch, 0, static_cast<std::int64_t>(batch.size())))}};
+  });
+}
 
 void torchscript(Context& ctx) {
   const auto settings = training_settings(ctx);

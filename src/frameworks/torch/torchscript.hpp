@@ -2,7 +2,8 @@
 
 namespace trainrt {
 class Context;
-}
+class Predictions;
+}  // namespace trainrt
 
 namespace trainrt::frameworks {
 
@@ -11,5 +12,9 @@ namespace trainrt::frameworks {
 /// The [loop] keys are listed in torch.json. The file is code, as a library is: it runs as the user. For the same ranks,
 /// kind of processor and `threads`, the weights are the same bits however often the run was stopped and continued.
 void torchscript(Context& ctx);
+
+/// `output`: what forward() returns for each sample, as a tensor whose first axis is over the samples. The fields are those
+/// of [loop] inputs; the target need not be there.
+void predict_torchscript(Context& ctx, Predictions& predictions);
 
 }  // namespace trainrt::frameworks

@@ -20,6 +20,7 @@ from samples import cases_of_samples  # noqa: E402
 from torch_checkpoints import CHECKPOINTS, cases_of_checkpoints  # noqa: E402
 from trackers import cases_of_trackers  # noqa: E402
 from trainer_callbacks import cases_of_callbacks  # noqa: E402
+from tree_functions import cases_of_tree_functions  # noqa: E402
 
 RESULTS = Results(os.environ.get("RESULTS"))
 
@@ -39,7 +40,7 @@ for each in EXAMPLES:
 for title, function in cases_of_checkpoints():
     add_test(f"{CHECKPOINTS.name}_{title}", RESULTS.recorded, CHECKPOINTS, title, version_of, function)
 
-for each, title, function in [*cases_of_data_frames(), *cases_of_trees(), *cases_of_callbacks()]:
+for each, title, function in [*cases_of_data_frames(), *cases_of_trees(), *cases_of_tree_functions(), *cases_of_callbacks()]:
     add_test(f"{each.name}_{title}", RESULTS.recorded, each, title, version_of, function)
 
 for each, title, function in [*cases_of_states(), *cases_of_samples(), *cases_of_tune(), *cases_of_trackers()]:

@@ -3,12 +3,14 @@
 import itertools
 import random
 
-from . import _files
+from . import _files, _write
 from ._columns import concatenated, rows_of
 from ._iterator import DataIterator
 from ._numpy import numpy
 from ._operations import AddColumn, Call, Drop, Map, MapBatches, Rename, Select, keeps
+from ._samples import MakesSamples, Made
 from ._sources import MemorySource, checked_keys, local_folder
+from ._whole_number import whole_number
 
 _BATCH = 1024  # samples, where nobody says
 _MOST_SHUFFLED = 1 << 25  # rows in a list, which takes a GB
@@ -31,19 +33,20 @@ class Schema:
         return "\n".join(f"{name}: {kind}" for name, kind in zip(self.names, self.types))
 
 
-class Dataset:
+class Dataset(MakesSamples):
     """Each method that changes something returns a new Dataset. A Trainer gets it by datasets={"train": dataset}."""
 
-    def __init__(self, source, rows=None, operations=(), keys=None, encoding="utf-8"):
+    def __init__(self, source, rows=None, operations=(), keys=None, encoding="utf-8", made=None):
         self._source = source
         self._rows = rows  # None: all; else a sequence of their numbers, or a function that finds them
+        self._made = made or Made()  # what makes other samples of the source's; the rows are numbers of those
         self._operations = tuple(operations)
         self._keys = dict(keys or {})
         self._encoding = encoding  # of texts
 
     def _with(self, **changes):
         return Dataset(**{"source": self._source, "rows": self._rows, "operations": self._operations, "keys": self._keys,
-                          "encoding": self._encoding, **changes})
+                          "encoding": self._encoding, "made": self._made, **changes})
 
     def _and_then(self, operation):
         return self._with(operations=(*self._operations, operation))
@@ -94,17 +97,22 @@ class Dataset:
     def options(self, **keys):
         """Keys of [data.NAME] of the config, by their names there: options(cast="x: f32", normalize="image: 0.28 0.35", block=1024,
         memory="4 GiB")."""
-        others = sorted({"source", "format", "rows", "shuffle", "shuffle_seed", "split"} & set(keys))
+        others = sorted({"source", "format", "rows", "keep", "shuffle", "shuffle_seed", "split", "explode", "join", "sequence", "pack", "draw_by_weight"}
+                        & set(keys))
         if others:
-            raise ValueError(f"options({others[0]}=...): there are methods for it: read_...(), filter(), limit(), split(), random_shuffle(), and "
-                             f"DataConfig(datasets_to_split=...)")
+            raise ValueError(f"options({others[0]}=...): there are methods for it: read_...(), filter(), limit(), split(), random_shuffle(), explode(), "
+                             f"join(), window(), pack(), draw_by_weight(), and DataConfig(datasets_to_split=...)")
         return self._with(keys={**self._keys, **checked_keys(keys)})
 
     # ---- which samples, in which order ----
 
     def filter(self, fn, *, fn_args=None, fn_kwargs=None, **resources):
-        """The samples for which fn(row) is true. All are looked at once, before the first of them is used."""
+        """The samples for which fn(row) is true. All are looked at once, before the first of them is used, and all must be readable."""
         _check_resources("filter", resources)
+        self._require_not_drawn("filter()")
+        if self._keys.get("on_error") == "skip":
+            raise ValueError("filter() after options(on_error='skip'): it chooses samples by their places, and those behind one that is left out "
+                             "would be taken for others. Write what can be read to files first, write_parquet(folder), and filter those")
         call, before = Call("filter", fn, fn_args, fn_kwargs), self
         return self._with(rows=_Once(lambda: before._rows_where(keeps(call))))
 
@@ -132,13 +140,14 @@ class Dataset:
 
     def limit(self, limit):
         """The first `limit` samples."""
-        return self._part(0, limit)
+        return self._part(0, whole_number("limit()", limit, 0))
 
     def _part(self, first, end):
         return self._with(rows=self._rows_in_order()[first:end])
 
     def _rows_in_order(self):
         """Of a shuffled dataset those that one order has: parts of it are chosen at random, and the same each time."""
+        self._require_not_drawn("a choice of samples")
         rows = self._row_numbers()
         rows = range(self._all()) if rows is None else rows
         return _shuffled(rows, int(self._keys.get("shuffle_seed", 0))) if "shuffle" in self._keys else rows
@@ -182,7 +191,7 @@ class Dataset:
         return tuple(self._with(rows=part._rows) for part in chosen.split_at_indices([count - size]))
 
     def _row_numbers(self):
-        return self._rows() if callable(self._rows) else self._rows
+        return _numbers_of(self._rows)
 
     def _all(self):
         return self._local().count()
@@ -202,7 +211,7 @@ class Dataset:
 
     def take(self, limit=20):
         """The first samples, as dicts."""
-        return list(itertools.islice(self.iter_rows(), limit))
+        return list(itertools.islice(self.iter_rows(), whole_number("take()", limit, 0)))
 
     def take_all(self, limit=None):
         rows = self.take((limit or self.count()) + 1)
@@ -239,6 +248,23 @@ class Dataset:
         batches = [{name: column.copy() for name, column in batch.items()} for batch in self._local_batches(_BATCH)]
         return MaterializedDataset(MemorySource(concatenated(batches) if batches else {}))
 
+    # ---- as files: written by this process, with all that is made of the samples, each file of up to rows_per_file rows ----
+
+    def write_parquet(self, path, *, mode="append", max_rows_per_file=None, **others):
+        """Into the folder `path`, by pyarrow, which gets the arguments that ParquetWriter has (compression="zstd"). Arrays of a shape are
+        lists of a fixed size. mode: "append" adds files, "overwrite" takes the place of others of their kind, "error" refuses a folder that
+        holds files, "ignore" leaves it as it is."""
+        ours = {key: others.pop(key) for key in list(others) if key in _write._CHANGE_NOTHING}
+        _write.write_parquet(self, path, mode, max_rows_per_file, others, ours)
+
+    def write_csv(self, path, *, mode="append", max_rows_per_file=None, delimiter=",", **others):
+        """Into the folder `path`: tables with a header. A NaN is an empty value; what is read again has the same bits."""
+        _write.write_csv(self, path, mode, max_rows_per_file, {"delimiter": delimiter}, others)
+
+    def write_numpy(self, path, *, column, mode="append", max_rows_per_file=None, **others):
+        """One column, into .npy files in the folder `path`."""
+        _write.write_numpy(self, path, column, mode, max_rows_per_file, others)
+
     def stats(self):
         return repr(self)
 
@@ -250,27 +276,37 @@ class Dataset:
 
     def __repr__(self):
         rows = "" if self._rows is None else ", of rows" if callable(self._rows) else f", {len(self._rows)} rows"
-        return f"Dataset({self._source}{rows}{f', {len(self._operations)} operations' if self._operations else ''})"
+        made = "".join(f", {name}" for name in self._made.keys)
+        return f"Dataset({self._source}{made}{rows}{f', {len(self._operations)} operations' if self._operations else ''})"
 
     # ---- what a run needs to know ----
 
-    def _config(self, folder):
-        """The keys of [data.NAME]. What is in memory here is written into `folder`, which all nodes see."""
-        rows = self._row_numbers()
-        keys = {**self._source.keys(folder), **self._keys}
-        if rows is not None:
+    def _config(self, folder, name_of=None):
+        """The keys of [data.NAME]. What is in memory here is written into `folder`, which all nodes see. name_of(dataset): the name of
+        another one whose samples it takes."""
+        keys = {**self._source.keys(folder), **self._keys, **self._made.config(name_of)}
+        chosen = {"rows": _numbers_of(self._made.rows), "keep": self._row_numbers()} if self._made.keys else {"rows": self._row_numbers()}
+        for key, rows in chosen.items():
+            if rows is None:
+                continue
             if not len(rows):
                 raise ValueError(f"{self!r} has no samples")
             text = text_of_rows(rows)
-            keys["rows"] = text if len(text) <= 200 else "@" + _files.put_rows(folder, text)
+            keys[key] = text if len(text) <= 200 else "@" + _files.put_rows(folder, text)
         return keys
 
-    def _local_config(self):
-        return self._config(local_folder())
+    def _open_at(self, server, with_more=dict):
+        """Its name there. with_more(keys): those that it is opened with."""
+        return server.open(with_more(self._config(local_folder(), lambda other: other._open_at(server))), 0)
 
     def __getstate__(self):
         """What filter() chooses is chosen where the script runs."""
-        return {**self.__dict__, "_rows": self._row_numbers()}
+        made = Made(self._made.keys, _numbers_of(self._made.rows), self._made.joins)
+        return {**self.__dict__, "_rows": self._row_numbers(), "_made": made}
+
+
+def _numbers_of(rows):
+    return rows() if callable(rows) else rows
 
 
 def _without_shuffle(keys):

@@ -38,7 +38,7 @@ class DataIterator:
         """Of all samples, for this process alone."""
         from . import _server
         server = _server.server()
-        return cls(server.link, server.open(dataset._local_config(), 0), dataset, epochs=itertools.count())
+        return cls(server.link, dataset._open_at(server), dataset, epochs=itertools.count())
 
     def iter_batches(self, *, batch_size=256, prefetch_batches=1, batch_format="default", drop_last=False, local_shuffle_buffer_size=None,
                      local_shuffle_seed=None, epoch=None, remainder=None, **others):

@@ -101,7 +101,10 @@ class Rename(Operation):
     def __call__(self, batch):
         for name in self._names:
             _column(batch, name)
-        return {self._names.get(name, name): column for name, column in batch.items()}
+        renamed = {self._names.get(name, name): column for name, column in batch.items()}
+        if len(renamed) < len(batch):
+            raise ValueError(f"rename_columns({self._names}): two columns would have one name; drop_columns() leaves one out before")
+        return renamed
 
 
 def _column(batch, name):

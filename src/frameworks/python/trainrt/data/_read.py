@@ -11,14 +11,14 @@ _CHANGE_NOTHING = {"parallelism", "override_num_blocks", "concurrency", "ray_rem
                    "ignore_missing_paths", "file_extensions", "filesystem", "partitioning", "partition_filter"}
 
 
-def _of_files(function, paths, ray, **keys):
+def _of_files(function, files, ray, /, **keys):
     shuffle = ray.pop("shuffle", None)
     unknown = sorted(set(ray) - _CHANGE_NOTHING)
     if unknown:
         raise TypeError(f"{function}() got an unexpected argument: {', '.join(unknown)}; keys of [data.NAME] go by options(...)")
     if ray.get("filesystem") is not None or ray.get("partitioning") is not None:
         raise ValueError(f"{function}(): filesystem and partitioning are not offered: files lie in a file system that all nodes see")
-    dataset = Dataset(FileSource(source=paths_of(paths), **keys))
+    dataset = Dataset(FileSource(source=paths_of(files), **keys))
     return dataset.random_shuffle() if shuffle else dataset
 
 
@@ -34,6 +34,25 @@ def read_csv(paths, *, columns=None, types=None, delimiter=None, header=None, qu
 
 def _pairs(types):
     return ", ".join(f"{name}:{kind}" for name, kind in types.items()) if isinstance(types, dict) else types
+
+
+def read_parquet(paths, *, columns=None, types=None, vector=None, **ray):
+    """Parquet files, where trainrt was built with Apache Arrow (the key ARROW_ROOT of its build)."""
+    return _of_files("read_parquet", paths, ray, format="parquet", columns=_names(columns), types=_pairs(types), vector=vector)
+
+
+def read_sql(sql, database, *, types=None, vector=None, **ray):
+    """What a SELECT ... ORDER BY gives of an SQLite database, by its path. As for Ray, `database` may be a function that connects to it."""
+    if callable(database):
+        connection = database()
+        if not hasattr(connection, "execute") or type(connection).__module__ != "sqlite3":
+            raise ValueError(f"read_sql(): {type(connection).__module__} is not offered: give the path of an SQLite database")
+        path = connection.execute("PRAGMA database_list").fetchone()[2]
+        connection.close()
+        if not path:
+            raise ValueError("read_sql(): a database in memory cannot be read by other processes: give the path of a file")
+        database = path
+    return _of_files("read_sql", database, ray, format="sqlite", query=" ".join(sql.split()), types=_pairs(types), vector=vector)
 
 
 def read_json(paths, *, columns=None, types=None, lines=True, **ray):
@@ -67,6 +86,41 @@ def read_tokens(paths, *, length, dtype=None, stride=None, header=None, document
     """Windows of token ids, in the column `tokens`."""
     return _of_files("read_tokens", paths, ray, format="tokens", length=length, dtype=dtype, stride=stride, header=header, document_end=document_end,
                      pad=pad, next_token=next_token)
+
+
+_CHANNELS = {None: None, "L": 1, "RGB": 3, "RGBA": 4}
+
+
+def _image_keys(function, size, mode, fit, layout, dtype, decode, most_pixels):
+    if mode not in _CHANNELS:
+        raise ValueError(f"{function}(mode={mode!r}): the modes are L, RGB and RGBA")
+    if size is not None:
+        try:
+            height, width = (int(extent) for extent in size)
+        except (TypeError, ValueError):
+            raise ValueError(f"{function}(size={size!r}): a size is (height, width)") from None
+        size = f"{height}x{width}"
+    return {"size": size, "channels": _CHANNELS[mode], "fit": fit, "layout": layout, "type": dtype, "decode": decode, "most_pixels": most_pixels}
+
+
+def read_images(paths, *, size=None, mode=None, include_paths=False, labels=None, fit=None, layout=None, dtype=None, decode=None, most_pixels=None,
+                **ray):
+    """JPEG, PNG and WebP images, a file each, in the column `image`: u8 [height, width, channels]. size: (height, width); without it all have the
+    same. mode: "L", "RGB" (as without it) or "RGBA". In folders of their classes, or in a list of path,label, they have the column `label` too."""
+    return _of_files("read_images", paths, ray, format="images", labels=labels, paths=include_paths or None,
+                     **_image_keys("read_images", size, mode, fit, layout, dtype, decode, most_pixels))
+
+
+def read_webdataset(paths, *, fields=None, size=None, mode=None, fit=None, layout=None, dtype=None, decode=None, most_pixels=None, **ray):
+    """Tar archives of samples, a column an extension: jpg, png and webp as images, cls as i64, npy as arrays, txt and json as texts, others as
+    bytes. fields: those that are read, ["jpg", "cls", "__key__"], or {"image": "jpg;png", "label": "cls"}. Images as read_images() has them."""
+    if isinstance(fields, dict):
+        fields = [f"{name}={extensions}" for name, extensions in fields.items()]
+    unknown = sorted(name for name in ("decoder", "fileselect", "filerename", "suffixes", "expand_json", "verbose_open") if ray.pop(name, None))
+    if unknown:
+        raise ValueError(f"read_webdataset(): {', '.join(unknown)} is not offered; fields and decode say what is read")
+    return _of_files("read_webdataset", paths, ray, format="tar", fields=_names(fields),
+                     **_image_keys("read_webdataset", size, mode, fit, layout, dtype, decode, most_pixels))
 
 
 def range(n, **ray):

@@ -38,7 +38,8 @@ class _Server:
                     with_memory.handed_over()
                 answer = self._channel.receive()
             except (EOFError, OSError) as error:
-                raise RuntimeError(f"`trainrt data serve` (process {self._process.pid}) is gone, exit {self._process.poll()}") from error
+                raise RuntimeError(f"`trainrt data serve` (process {self._process.pid}) is gone, exit {self._process.poll()}; the next call "
+                                   "starts another one") from error
             finally:
                 self._speaker = None
         if "ok" in answer:
@@ -52,6 +53,9 @@ class _Server:
             self.ask("data_open", name=name, keys=keys, seed=seed)
             self._opened.add(name)
         return name
+
+    def is_gone(self):
+        return self._process.poll() is not None
 
     def close(self):
         if self._talk.acquire(timeout=0.1):  # else another thread awaits an answer: it sees the end of the channel, later
@@ -68,9 +72,9 @@ _server = None
 
 
 def server():
-    """The one of this process; it ends with it."""
+    """The one of this process; it ends with it. One that was killed, for want of memory say, is followed by another."""
     global _server
-    if _server is None or _server.process != os.getpid():
+    if _server is None or _server.process != os.getpid() or _server.is_gone():
         _server = _Server()
         atexit.register(_stop, _server)
     return _server

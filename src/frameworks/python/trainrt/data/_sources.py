@@ -47,6 +47,29 @@ class MemorySource:
         return "in memory: " + ", ".join(self._columns or ["written into a file"])
 
 
+class MadeSource(MemorySource):
+    """Columns that a function makes when they are first needed."""
+
+    def __init__(self, make, words):
+        super().__init__(None)
+        self._make, self._words = make, words
+
+    def __getstate__(self):
+        self._ready()
+        return {**super().__getstate__(), "_make": None, "_words": self._words}
+
+    def keys(self, folder):
+        self._ready()
+        return super().keys(folder)
+
+    def _ready(self):
+        if self._make is not None:
+            self._columns, self._make = self._make(), None
+
+    def __repr__(self):
+        return self._words
+
+
 def paths_of(paths):
     """One path or several, as the key `source` has them: seen from everywhere."""
     several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
@@ -59,10 +82,13 @@ def _path_of(path):
     text = os.fspath(path)
     for scheme in ("file://", "local://"):
         text = text[len(scheme):] if text.startswith(scheme) else text
-    if "://" in text:
-        raise ValueError(f"{path!r}: files lie in a file system that all nodes see, not behind a URI; give their path")
+    is_object = text.startswith(("s3://", "gs://"))
+    if "://" in text and not is_object:
+        raise ValueError(f"{path!r}: give a path that all nodes see, or an object store: s3://BUCKET/KEY or gs://BUCKET/KEY")
     if "," in text:
         raise ValueError(f"{path!r} has a comma, which stands between the paths of one dataset: give its folder, or a pattern")
+    if is_object:
+        return text
     full = os.path.abspath(os.path.expanduser(text))
     if not glob.glob(full) and not os.path.exists(full):
         raise FileNotFoundError(f"{path!r}: there is no such file or folder ({full})")

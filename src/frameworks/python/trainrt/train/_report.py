@@ -93,7 +93,7 @@ def get_checkpoint():
 
 def get_all_reported_checkpoints(consistency_mode=CheckpointConsistencyMode.VALIDATED, timeout_s=None):
     """Those that are kept, oldest first, as ReportedCheckpoint. What is on its way is waited for; so are validations, timeout_s at most,
-    unless the mode is COMMITTED."""
+    unless the mode is COMMITTED. One that the newest has replaced is deleted in the background, and may still be among them."""
     session = _session.current()
     if consistency_mode is CheckpointConsistencyMode.VALIDATED:
         session.wait_until_validated(timeout_s)

@@ -4,19 +4,29 @@ import os
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Union
 
+from . import _filesystem
 from ._callbacks import UserCallback
 from ._checkpoint_config import CheckpointConfig
 from ._failure_config import FailureConfig
 from ._sync_config import SyncConfig
 
 
-def _storage_folder(path):
-    """A folder of this machine or of a shared file system, written out."""
+
+
+def is_store(path):
+    """Whether runs are mirrored there: an object store."""
+    return path is not None and path.startswith(_filesystem.STORES)
+
+
+def _storage_place(path):
+    """A folder of this machine or of a shared file system, written out; or the URL of an object store."""
     text = os.fspath(path)
     if text.startswith("file://"):
         text = text[len("file://"):]
+    if text.startswith(_filesystem.STORES):
+        return text
     if "://" in text:
-        raise ValueError(f"RunConfig(storage_path={path!r}): runs lie in a folder that all nodes see, not behind a URI; give its path")
+        raise ValueError(f"RunConfig(storage_path={path!r}): give a folder that all nodes see, or an object store: {' or '.join(_filesystem.STORES)}BUCKET/PREFIX")
     return os.path.abspath(os.path.expanduser(text))
 
 
@@ -60,7 +70,14 @@ class RunConfig:
         if self.local_dir is not None:
             raise ValueError(f"RunConfig(local_dir={self.local_dir!r}): Ray Train took it away; write storage_path={self.local_dir!r}")
         if self.storage_filesystem is not None:
-            raise ValueError("RunConfig(storage_filesystem=...): runs lie in a folder that all nodes see; leave it out, and give "
-                             "storage_path")
+            scheme = _filesystem.scheme_of(self.storage_filesystem)
+            if self.storage_path is None:
+                raise ValueError("RunConfig(storage_filesystem=...) needs storage_path: the bucket and the prefix in it, or a folder")
+            _filesystem.settings_of(self.storage_filesystem)
+            place = os.fspath(self.storage_path)
+            if "://" not in place:
+                self.storage_path = scheme + (place.lstrip("/") if scheme else place)
+            elif not place.startswith(scheme or "file://"):
+                raise ValueError(f"RunConfig(storage_path={place!r}, storage_filesystem=...): the filesystem is for {scheme or 'local files'}")
         if self.storage_path is not None:
-            self.storage_path = _storage_folder(self.storage_path)
+            self.storage_path = _storage_place(self.storage_path)

@@ -1,5 +1,8 @@
 """From the configs of a Trainer to keys of trainrt's config, as texts: `trainrt help config` has them all."""
 
+from . import _filesystem
+from ._run_config import is_store
+
 NO_LIMIT = 1000000000  # the most that failure.max_failures takes
 
 
@@ -21,7 +24,9 @@ def _of_scaling(scaling):
 
 
 def _of_run(run):
-    found = {"run.name": run.name, "run.storage_path": run.storage_path}
+    found = {"run.name": run.name, "checkpoint.mirror" if is_store(run.storage_path) else "run.storage_path": run.storage_path}
+    if run.storage_filesystem is not None:
+        found.update(_filesystem.settings_of(run.storage_filesystem))
     if run.checkpoint_config is not None:
         found.update(_of_checkpoints(run.checkpoint_config))
     if run.failure_config is not None:

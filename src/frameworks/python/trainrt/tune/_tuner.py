@@ -9,6 +9,7 @@ import threading
 
 from .. import _cluster
 from ..train import RunConfig, _executable, _fit, _notes, _private_folder, _ranks, _script, _session, _settings, _travel
+from ..train._run_config import is_store
 from ..train._launch import _is_in_allocation, default_storage, job_of_slurm
 from ..train.errors import ControllerError, RunStopped
 from ._param_space import ParamSpace, read_space
@@ -39,7 +40,7 @@ class Tuner:
         stop, self._run_config = _stop_of(given)
         self._space = ParamSpace(param_space or {}, self._scheduler.mutations())
         self._trainable = Trainable(trainable, self._space, stop, self._run_config)
-        self._storage = self._run_config.storage_path or default_storage()
+        self._storage = default_storage() if is_store(self._run_config.storage_path) else self._run_config.storage_path or default_storage()
         self._name = self._run_config.name
         self._restored = None  # the sections of a sweep that was begun
 

@@ -1,0 +1,163 @@
+"""Datasets as files: Dataset.write_parquet(), write_csv(), write_numpy()."""
+
+import csv
+import os
+import uuid
+
+from ._numpy import numpy
+
+_ROWS = 1 << 16  # at a time
+_MODES = ("append", "overwrite", "error", "ignore")
+_CHANGE_NOTHING = {"concurrency", "ray_remote_args", "num_rows_per_file", "try_create_dir", "filesystem", "filename_provider"}
+
+
+class FileWriter:
+    """The files of one folder: each appears under its name when it is whole."""
+
+    def __init__(self, function, path, ending, mode, rows_per_file, others):
+        unknown = sorted(set(others) - _CHANGE_NOTHING)
+        if unknown:
+            raise TypeError(f"{function}() got an unexpected argument: {', '.join(unknown)}")
+        if others.get("filesystem") is not None or others.get("filename_provider") is not None:
+            raise ValueError(f"{function}(): filesystem and filename_provider are not offered: files lie in a file system, named by their number")
+        self.mode = str(getattr(mode, "value", mode)).lower()
+        if self.mode not in _MODES:
+            raise ValueError(f"{function}(mode={mode!r}): it must be one of {', '.join(_MODES)}")
+        self.rows = rows_per_file or others.get("num_rows_per_file")
+        if self.rows is not None and self.rows < 1:
+            raise ValueError(f"{function}(): {self.rows} rows a file: it must be 1 or more")
+        self.folder, self.ending, self._name = os.fspath(path), ending, uuid.uuid4().hex
+
+    def write(self, batches, open_file):
+        """open_file(path) gives what has write(batch) and close()."""
+        if os.path.isdir(self.folder) and os.listdir(self.folder):
+            if self.mode == "ignore":
+                return
+            if self.mode == "error":
+                raise FileExistsError(f"{self.folder} is there, and holds files; mode='append' adds to them")
+        os.makedirs(self.folder, exist_ok=True)
+        old = [name for name in os.listdir(self.folder) if name.endswith(self.ending)] if self.mode == "overwrite" else []
+        self._write_files(batches, open_file)
+        for name in old:
+            os.unlink(os.path.join(self.folder, name))
+
+    def _write_files(self, batches, open_file):
+        number, rows, file = 0, 0, None
+        hidden = os.path.join(self.folder, f".{self._name}.tmp")
+        try:
+            for batch in batches:
+                for piece in self._pieces(batch, rows):
+                    file = file or open_file(hidden)
+                    file.write(piece)
+                    rows += _length(piece)
+                    if rows == self.rows:
+                        file.close()
+                        os.rename(hidden, self._path(number))
+                        number, rows, file = number + 1, 0, None
+            if file:
+                file.close()
+                os.rename(hidden, self._path(number))
+        finally:
+            if os.path.exists(hidden):
+                os.unlink(hidden)
+
+    def _path(self, number):
+        return os.path.join(self.folder, f"{self._name}_{number:06}{self.ending}")
+
+    def _pieces(self, batch, rows):
+        count, at = _length(batch), 0
+        while at < count:
+            end = count if self.rows is None else min(count, at + self.rows - rows)
+            yield {name: values[at:end] for name, values in batch.items()}
+            rows, at = (rows + end - at) % (self.rows or count + 1 + rows), end
+
+
+def _length(batch):
+    return len(next(iter(batch.values())))
+
+
+class _Parquet:
+    def __init__(self, path, arguments):
+        self._path, self._arguments, self._file = path, arguments, None
+
+    def write(self, batch):
+        from pyarrow import parquet, table
+        made = table({name: _arrow_array(values) for name, values in batch.items()})
+        if self._file is None:
+            self._file = parquet.ParquetWriter(self._path, made.schema, **self._arguments)
+        self._file.write_table(made.cast(self._file.schema))
+
+    def close(self):
+        self._file.close()
+
+
+def _arrow_array(values):
+    """Arrays of a shape are lists of a fixed size."""
+    import pyarrow
+    if values.dtype == object:
+        return pyarrow.array([each if isinstance(each, str) else numpy.asarray(each) for each in values])
+    made = pyarrow.array(numpy.ascontiguousarray(values).reshape(-1))
+    for extent in reversed(values.shape[1:]):
+        made = pyarrow.FixedSizeListArray.from_arrays(made, extent)
+    return made
+
+
+class _Csv:
+    def __init__(self, path, arguments):
+        self._file = open(path, "w", newline="", encoding="utf-8")
+        self._rows, self._has_header = csv.writer(self._file, **arguments), False
+
+    def write(self, batch):
+        if not self._has_header:
+            self._rows.writerow(batch)
+            self._has_header = True
+        self._rows.writerows(zip(*(_csv_values(name, values) for name, values in batch.items())))
+
+    def close(self):
+        self._file.close()
+
+
+def _csv_values(name, values):
+    if values.ndim > 1 or (values.dtype == object and not all(isinstance(each, str) for each in values)):
+        raise ValueError(f"write_csv(): the samples of '{name}' are arrays: select_columns() the others, or write_parquet()")
+    if values.dtype.kind == "f":
+        return ["" if each != each else repr(each) for each in values.astype("f8").tolist()]
+    return values.tolist()
+
+
+class _Npy:
+    """The whole array is known only at the end."""
+
+    def __init__(self, path, column):
+        self._path, self._column, self._parts = path, column, []
+
+    def write(self, batch):
+        self._parts.append(batch[self._column].copy())
+
+    def close(self):
+        with open(self._path, "wb") as file:
+            numpy.save(file, numpy.concatenate(self._parts), allow_pickle=False)
+
+
+def write_parquet(dataset, path, mode, rows_per_file, arrow_arguments, others):
+    try:
+        import pyarrow.parquet  # noqa: F401
+    except ImportError as error:
+        raise ImportError(f"write_parquet() needs the package pyarrow (pip install pyarrow): {error}") from error
+    FileWriter("write_parquet", path, ".parquet", mode, rows_per_file, others).write(
+        dataset._local_batches(_ROWS), lambda file: _Parquet(file, arrow_arguments))
+
+
+def write_csv(dataset, path, mode, rows_per_file, csv_arguments, others):
+    FileWriter("write_csv", path, ".csv", mode, rows_per_file, others).write(dataset._local_batches(_ROWS), lambda file: _Csv(file, csv_arguments))
+
+
+def write_numpy(dataset, path, column, mode, rows_per_file, others):
+    def batches():
+        for batch in dataset._local_batches(_ROWS):
+            if column not in batch:
+                raise ValueError(f"write_numpy(): there is no column '{column}'; there are: {', '.join(batch)}")
+            if batch[column].dtype == object:
+                raise ValueError(f"write_numpy(): the samples of '{column}' vary in length: write_parquet() keeps them")
+            yield batch
+    FileWriter("write_numpy", path, ".npy", mode, rows_per_file, others).write(batches(), lambda file: _Npy(file, column))

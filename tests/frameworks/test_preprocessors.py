@@ -1,0 +1,479 @@
+#!/usr/bin/python3
+"""trainrt.data.preprocessors: the numbers of scikit-learn and pandas, the same in C++ and Python, from JSON, and what they refuse."""
+import json
+import math
+import os
+import shutil
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from program_runs import *  # noqa: E402,F403
+
+sys.path.insert(0, str(BUILD / "python"))
+os.environ.pop("TRAINRT_FD", None)
+os.environ["TRAINRT_EXECUTABLE"] = str(TRAINRT)
+import numpy  # noqa: E402
+from trainrt import data  # noqa: E402
+from trainrt.data import preprocessors as prep  # noqa: E402
+
+try:
+    import pandas
+    import sklearn.preprocessing
+    import sklearn.feature_extraction.text
+    import sklearn.impute
+except ImportError:
+    sklearn = pandas = None
+
+RANDOM = numpy.random.default_rng(5)
+ROWS = 500
+
+
+def need_sklearn():
+    if sklearn is None:
+        skip("scikit-learn and pandas are not there (packages python3-sklearn and python3-pandas)")
+
+
+def numbers():
+    """Columns a, b (with NaN) and c (constant) of reals, n of whole numbers, f of f32."""
+    b = RANDOM.normal(3, 1e-3, ROWS)
+    b[::7] = math.nan
+    return {"a": RANDOM.lognormal(size=ROWS), "b": b, "c": numpy.full(ROWS, 0.1), "n": RANDOM.integers(-5, 5, ROWS), "f": RANDOM.random(ROWS).astype("f4")}
+
+
+def matrix(columns, names):
+    return numpy.stack([columns[name].astype("f8") for name in names], axis=1)
+
+
+def made(preprocessor, columns, names):
+    """By fit_transform() of a dataset, as a matrix."""
+    dataset = preprocessor.fit_transform(data.from_numpy(columns))
+    batch = dataset.take_batch(ROWS)
+    return numpy.concatenate([numpy.asarray(batch[name], "f8").reshape(ROWS, -1) for name in names], axis=1)
+
+
+def close(found, expected, what, tolerance=1e-12):
+    expected = numpy.asarray(expected, "f8")
+    check(found.shape == expected.shape and numpy.allclose(found, expected, rtol=tolerance, atol=tolerance, equal_nan=True),
+          f"{what}: {found[:3]} is not {expected[:3]}")
+
+
+# ---- scikit-learn ------------------------------------------------------------------------------------------------------------
+
+
+@test
+def scalers_agree_with_scikit_learn():
+    need_sklearn()
+    names = ["a", "b", "n"]
+    for ours, theirs in ((prep.StandardScaler(names), sklearn.preprocessing.StandardScaler()), (prep.MinMaxScaler(names), sklearn.preprocessing.MinMaxScaler()),
+                         (prep.MaxAbsScaler(names), sklearn.preprocessing.MaxAbsScaler()), (prep.RobustScaler(names), sklearn.preprocessing.RobustScaler()),
+                         (prep.RobustScaler(names, (0.1, 0.7)), sklearn.preprocessing.RobustScaler(quantile_range=(10, 70)))):
+        columns = numbers()
+        close(made(ours, columns, names), theirs.fit_transform(matrix(columns, names)), type(ours).__name__, 1e-9)
+
+
+@test
+def constant_columns_agree_with_scikit_learn():
+    need_sklearn()
+    columns = numbers()
+    for name in ("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler"):
+        close(made(getattr(prep, name)(["c"]), columns, ["c"]), getattr(sklearn.preprocessing, name)().fit_transform(matrix(columns, ["c"])), name)
+
+
+@test
+def normalizer_agrees_with_scikit_learn():
+    need_sklearn()
+    columns, names = numbers(), ["a", "n", "c"]
+    for each in columns.values():
+        each[3] = 0
+    for norm in ("l1", "l2", "max"):
+        close(made(prep.Normalizer(names, norm), columns, names), sklearn.preprocessing.normalize(matrix(columns, names), norm), norm)
+
+
+@test
+def imputers_agree_with_scikit_learn():
+    need_sklearn()
+    columns = numbers()
+    columns["b"] = numpy.round(columns["b"], 3)
+    for strategy, fill in (("mean", None), ("most_frequent", None), ("constant", 7.5)):
+        theirs = sklearn.impute.SimpleImputer(strategy=strategy, fill_value=fill)
+        close(made(prep.SimpleImputer(["b", "n"], strategy, fill), columns, ["b", "n"]), theirs.fit_transform(matrix(columns, ["b", "n"])), strategy)
+
+
+@test
+def encoders_agree_with_scikit_learn():
+    need_sklearn()
+    words = numpy.array(["Ulm", "Bonn", "Köln", "Essen"], object)[RANDOM.integers(0, 4, ROWS)]
+    columns = {"n": RANDOM.integers(-3, 3, ROWS), "w": words}
+    table = pandas.DataFrame(columns)
+    close(made(prep.OrdinalEncoder(["n", "w"]), columns, ["n", "w"]), sklearn.preprocessing.OrdinalEncoder().fit_transform(table), "OrdinalEncoder")
+    close(made(prep.OneHotEncoder(["n", "w"]), columns, ["n", "w"]), sklearn.preprocessing.OneHotEncoder().fit_transform(table).toarray(), "OneHotEncoder")
+    close(made(prep.LabelEncoder("w"), columns, ["w"]), sklearn.preprocessing.LabelEncoder().fit_transform(words)[:, None], "LabelEncoder")
+    close(made(prep.Categorizer(["w"]), columns, ["w"]), pandas.Categorical(words).codes[:, None], "Categorizer")
+    lists = RANDOM.integers(0, 9, (ROWS, 3))
+    theirs = sklearn.feature_extraction.text.CountVectorizer(analyzer=lambda row: row).fit(lists.tolist())
+    close(made(prep.MultiHotEncoder(["l"]), {"l": lists}, ["l"]), theirs.transform(lists.tolist()).toarray(), "MultiHotEncoder")
+
+
+@test
+def count_vectorizer_agrees_with_scikit_learn():
+    need_sklearn()
+    texts = numpy.array([" ".join(f"w{word}" for word in RANDOM.zipf(1.5, RANDOM.integers(1, 9)) % 40) for _ in range(ROWS)], object)
+    theirs = sklearn.feature_extraction.text.CountVectorizer(analyzer=str.split).fit(texts)
+    counts = theirs.transform(texts).toarray()
+    order = sorted(range(counts.shape[1]), key=lambda at: (-counts[:, at].sum(), theirs.get_feature_names_out()[at]))
+    close(made(prep.CountVectorizer(["t"]), {"t": texts}, ["t"]), counts[:, order], "CountVectorizer")
+    close(made(prep.CountVectorizer(["t"], max_features=5), {"t": texts}, ["t"]), counts[:, order[:5]], "max_features")
+
+
+@test
+def power_transformer_agrees_with_scikit_learn():
+    need_sklearn()
+    columns = numbers()
+    columns["n"] = columns["n"].astype("f8")
+    for method, name in (("yeo-johnson", "n"), ("box-cox", "a")):
+        theirs = sklearn.preprocessing.PowerTransformer(method, standardize=False).fit(matrix(columns, [name]))
+        close(made(prep.PowerTransformer([name], theirs.lambdas_[0], method), columns, [name]), theirs.transform(matrix(columns, [name])), method, 1e-9)
+    for power in (0, 2):
+        theirs.lambdas_, theirs.method = numpy.array([float(power)]), "yeo-johnson"
+        close(made(prep.PowerTransformer(["n"], power), columns, ["n"]), theirs.transform(matrix(columns, ["n"])), f"power {power}")
+
+
+@test
+def discretizers_agree_with_pandas():
+    need_sklearn()
+    columns = numbers()
+    for right, lowest in ((True, False), (False, False), (True, True)):
+        for name in ("a", "b", "n", "c"):
+            codes = pandas.cut(pandas.Series(columns[name]), 6, labels=False, right=right)
+            found = made(prep.UniformKBinsDiscretizer([name], 6, right=right), columns, [name])
+            close(found[:, 0], codes.fillna(-1), f"{name}, right={right}")
+        edges = [0.2, 0.5, 1, 4]
+        codes = pandas.cut(pandas.Series(columns["a"]), edges, labels=False, right=right, include_lowest=lowest)
+        close(made(prep.CustomKBinsDiscretizer(["a"], edges, right=right, include_lowest=lowest), columns, ["a"])[:, 0], codes.fillna(-1), f"edges, right={right}")
+
+
+@test
+def hashers_put_values_where_rays_do():
+    import hashlib
+    place = lambda text, width: int(hashlib.sha256(text.encode()).hexdigest(), 16) % width
+    columns = {"a": numpy.arange(ROWS), "b": RANDOM.random(ROWS), "t": numpy.array(["x y y", "", "z"] * ROWS, object)[:ROWS]}
+    hashed = made(prep.FeatureHasher(["a", "b"], 3, "h"), columns, ["h"])
+    expected = numpy.zeros((ROWS, 3))
+    for name in ("a", "b"):
+        expected[:, place(name, 3)] += columns[name]
+    close(hashed, expected, "FeatureHasher")
+    counts = made(prep.HashingVectorizer(["t"], 5), columns, ["t"])
+    for row, text in zip(counts, columns["t"]):
+        expected = numpy.zeros(5)
+        for word in text.split(" "):
+            expected[place(word, 5)] += 1
+        equal(row.tolist(), expected.tolist(), "HashingVectorizer")
+
+
+# ---- C++ and Python ----------------------------------------------------------------------------------------------------------
+
+EVERY = (
+    lambda: prep.StandardScaler(["a", "b", "c", "n", "f"]), lambda: prep.MinMaxScaler(["a", "b", "f"], output_columns=["x", "y", "z"]),
+    lambda: prep.MaxAbsScaler(["a", "n", "f"]), lambda: prep.RobustScaler(["a", "b", "f"]), lambda: prep.Normalizer(["a", "n", "f"]),
+    lambda: prep.Normalizer(["a", "b", "f"], "max"), lambda: prep.Normalizer(["a", "n"], "l1", output_columns=["x", "y"]), lambda: prep.SimpleImputer(["b", "n"]),
+    lambda: prep.SimpleImputer(["t"], "most_frequent"), lambda: prep.SimpleImputer(["t"], "constant", "none"), lambda: prep.LabelEncoder("t"),
+    lambda: prep.OneHotEncoder(["t", "n"], max_categories={"n": 4}), lambda: prep.OrdinalEncoder(["t", "n"]), lambda: prep.Categorizer(["t", "b"]),
+    lambda: prep.MultiHotEncoder(["l"]), lambda: prep.UniformKBinsDiscretizer(["a", "b"], {"a": 3, "b": 9}), lambda: prep.CustomKBinsDiscretizer(["a"], [0, 1, 2]),
+    lambda: prep.PowerTransformer(["n", "b", "f"], 0.3), lambda: prep.PowerTransformer(["a", "n"], -0.5, "box-cox"), lambda: prep.FeatureHasher(["a", "n", "f"], 4, "h"),
+    lambda: prep.CountVectorizer(["t"], max_features=2), lambda: prep.HashingVectorizer(["t"], 6), lambda: prep.Concatenator(["a", "n", "l"], flatten=True),
+    lambda: prep.Concatenator(["n", "f"], "v", numpy.float32), lambda: prep.Chain(prep.SimpleImputer(["b"]), prep.StandardScaler(["b", "f"]), prep.Concatenator(["b", "f"])),
+)
+
+
+def mixed():
+    return {**numbers(), "t": numpy.array(["a b", "", "b", "täxt"], object)[RANDOM.integers(0, 4, ROWS)], "l": RANDOM.integers(0, 5, (ROWS, 2))}
+
+
+@test
+def json_brings_each_back_with_the_same_values_in_python():
+    columns = mixed()
+    dataset = data.from_numpy(columns)
+    for make in EVERY:
+        fitted = make().fit(dataset)
+        again = prep.Preprocessor.deserialize(fitted.serialize())
+        equal(type(again), type(fitted), "type")
+        equal(again.to_json(), fitted.to_json(), "JSON")
+        for name, column in fitted.transform_batch(columns).items():
+            check(identical(again.transform_batch(columns)[name], column), f"{fitted!r}: {name} differs")
+
+
+def identical(a, b):
+    return a.dtype == b.dtype and a.shape == b.shape and (a.tolist() == b.tolist() if a.dtype == object else a.tobytes() == b.tobytes())
+
+
+# Fits what the lines of `list` describe, all ranks together, and makes of the dataset's samples what each makes of them. Rank 0 writes
+# the fitted ones, and all bytes, down.
+CPP = r"""
+#include <fstream>
+#include <trainrt/trainrt.hpp>
+
+using namespace trainrt;
+
+static Table table_of(Dataset& data) {
+  Table table;
+  for (const auto& batch : data.epoch(0).batches(data.size())) {
+    table.samples = batch.size();
+    for (const auto& field : data.fields()) {
+      Table::Column column{field, {}, {}};
+      const auto add = [&column](const TensorView& values) {
+        const auto* bytes = static_cast<const std::byte*>(values.data);
+        column.values.insert(column.values.end(), bytes, bytes + values.bytes());
+      };
+      for (std::size_t i = 0; field.varies && i < batch.size(); ++i) {
+        add(batch.varying(field.name, i));
+        column.ends.push_back(column.values.size());
+      }
+      if (!field.varies) add(batch.field(field.name));
+      table.columns.push_back(std::move(column));
+    }
+  }
+  return table;
+}
+
+void fits(Context& ctx) {
+  auto data = ctx.dataset("train"), all = ctx.dataset("all");
+  const auto table = table_of(all);
+  const auto out = ctx.config<std::string>("out") + std::to_string(ctx.world_rank());
+  std::ofstream fitted(out + ".json"), bytes(out + ".bytes", std::ios::binary);
+  std::ifstream list(ctx.config<std::string>("list"));
+  std::string last;
+  for (std::string line; std::getline(list, line);) {
+    auto preprocessor = Preprocessor::from_json(line);
+    preprocessor.fit(data);
+    last = preprocessor.to_json();
+    fitted << last << "\n";
+    auto changed = table;
+    Preprocessor::from_json(last).transform(changed);
+    for (const auto& column : changed.columns) {
+      bytes << column.field.name << ' ' << name_of(column.field.dtype) << ' ' << to_string(column.field.sample_shape) << ' ' << column.values.size() << '\n';
+      bytes.write(reinterpret_cast<const char*>(column.values.data()), static_cast<std::streamsize>(column.values.size()));
+    }
+  }
+  ctx.checkpoint_metadata("{\"preprocessor\": " + last + "}");
+  double epoch = 0;
+  State state;
+  state.value("epoch", epoch);
+  ctx.restore(state);
+  ctx.report({{"done", 1}});
+  ctx.save();
+}
+TRAINRT_TRAIN_FUNCTION("fits", fits)
+"""
+_library = None
+
+
+def library():
+    global _library
+    if _library is None:
+        if shutil.which("g++") is None:
+            skip("g++ is not there")
+        folder = scratch()
+        (folder / "fits.cpp").write_text(CPP)
+        _library = folder / "libfits.so"
+        built = run(["g++", "-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{SOURCE / 'include'}", folder / "fits.cpp", "-o", _library],
+                    timeout=120)
+        check(built.code == 0, "the module was not built", built)
+    return _library
+
+
+def in_cpp(ranks, columns, descriptions):
+    """What a run of so many ranks learns and makes: (its folder, the fitted ones as JSON, the bytes of each)."""
+    folder = scratch()
+    (folder / "list").write_text("".join(json.dumps(each) + "\n" for each in descriptions))
+    keys = data.from_numpy(columns)._config(folder)
+    keys["source"] = str(keys["source"])
+    config = write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"library": library()},
+                                               "loop": {"list": folder / "list", "out": folder / "out"}, "data.train": keys, "data.all": {**keys, "split": False}})
+    done = run_program(ranks, config)
+    check(done.code == 0, "the run failed", done)
+    for rank in range(1, ranks):
+        for suffix in ("json", "bytes"):
+            check((folder / f"out{rank}.{suffix}").read_bytes() == (folder / f"out0.{suffix}").read_bytes(), f"rank {rank} has another {suffix} than rank 0")
+    return run_dir_of(config), (folder / "out0.json").read_text().splitlines(), (folder / "out0.bytes").read_bytes()
+
+
+def as_cpp_writes(columns):
+    names = {"f8": "f64", "f4": "f32", "i8": "i64", "u1": "u8"}
+    for name, column in columns.items():
+        if column.dtype == object:
+            values = "".join(column).encode()
+            yield f"{name} u8 [] {len(values)}\n".encode() + values
+        else:
+            shape = ", ".join(map(str, column.shape[1:]))
+            yield f"{name} {names[column.dtype.str[1:]]} [{shape}] {column.nbytes}\n".encode() + column.tobytes()
+
+
+@test
+def cpp_and_python_learn_and_make_the_same_bits_on_1_2_and_3_ranks():
+    columns = mixed()
+    dataset = data.from_numpy(columns)
+    fitted = [make().fit(dataset) for make in EVERY]
+    expected = b"".join(part for each in fitted for part in as_cpp_writes(each.transform_batch(columns)))
+    for ranks in (1, 2, 3):
+        run_dir, found, made_bytes = in_cpp(ranks, columns, [make().to_dict() for make in EVERY])
+        for ours, theirs in zip(fitted, found, strict=True):
+            equal(json.loads(theirs).get("stats"), ours.to_dict().get("stats"), f"stats of {ours!r} on {ranks} ranks")
+        if made_bytes != expected:
+            for each, theirs in zip(fitted, found):
+                for part in as_cpp_writes(each.transform_batch(columns)):
+                    check(part in made_bytes, f"C++ makes another column '{part.split()[0].decode()}' of {each!r}")
+        check(made_bytes == expected, f"C++ on {ranks} ranks makes other columns than Python")
+        metadata = json.loads((checkpoints(run_dir)[-1] / "manifest.json").read_text())["metadata"]
+        equal(prep.Preprocessor.from_dict(metadata["preprocessor"]).to_json(), fitted[-1].to_json(), "what the checkpoint's metadata holds")
+
+
+@test
+def a_shard_is_fitted_by_all_ranks_together_in_a_program():
+    folder, columns = scratch(), mixed()
+    keys = data.from_numpy(columns)._config(folder)
+    command = python("from trainrt.data import preprocessors as prep\n"
+                     "text = prep.Chain(prep.StandardScaler(['a', 'b']), prep.RobustScaler(['f']), prep.OneHotEncoder(['t'])).fit(ctx.dataset('train')).to_json()\n"
+                     f"open(f'{folder}/fitted{{ctx.world_rank}}', 'w').write(text)\n"
+                     "ctx.restore(trainrt.State())\n")
+    expected = prep.Chain(prep.StandardScaler(["a", "b"]), prep.RobustScaler(["f"]), prep.OneHotEncoder(["t"])).fit(data.from_numpy(columns)).to_json()
+    done = run_program(2, program_config(command, **{"data.train": keys}))
+    check(done.code == 0, "the run failed", done)
+    for rank in (0, 1):
+        equal((folder / f"fitted{rank}").read_text(), expected, f"rank {rank}")
+
+
+# ---- the key preprocess ------------------------------------------------------------------------------------------------------
+
+# Writes each epoch's column x down, in the order of the samples.
+READS = """state = trainrt.State()
+state["epoch"] = 0
+ctx.restore(state)
+while state["epoch"] < ctx.config("epochs", 1):
+    batches = ctx.dataset("train").iter_batches(batch_size=7, remainder="uneven", epoch=state["epoch"])
+    rows = [(int(i), x.tolist()) for batch in batches for i, x in zip(batch["i"], batch["x"])]
+    open(f"{folder}/epoch{state['epoch']}-{ctx.world_rank}", "w").write(repr(rows))
+    state["epoch"] += 1
+    ctx.report({"epoch": state["epoch"]})
+ctx.save()
+"""
+
+
+def run_with_key(folder, epochs, preprocess, ranks=2, **more):
+    command = python(f"folder = {str(folder)!r}\n" + READS)
+    config = program_config(command, loop={"epochs": epochs}, folder=folder, **{"data.train": {"source": folder / "t.csv", "preprocess": preprocess, **more}, "scaling": {"on_resize": "keep_global_batch"}})
+    return config, run_program(ranks, config)
+
+
+def rows_of(folder, epoch):
+    return numpy.array([row for _, row in sorted(pair for path in folder.glob(f"epoch{epoch}-*") for pair in eval(path.read_text()))])
+
+
+def write_rows(folder, factor):
+    values = factor * (numpy.arange(50) * 7 % 9)
+    (folder / "t.csv").write_text("i,x\n" + "".join(f"{i},{value}\n" for i, value in enumerate(values)))
+    return values
+
+
+@test
+def the_key_preprocess_is_fitted_at_the_start_and_a_restart_keeps_its_numbers():
+    folder = scratch()
+    x = write_rows(folder, 1)
+    config, job = run_with_key(folder, 1, "StandardScaler(columns: x)")
+    check(job.code == 0, "the run failed", job)
+    close(rows_of(folder, 0), (x - x.mean()) / x.std(), "the first epoch")
+    metadata = json.loads((checkpoints(run_dir_of(config))[-1] / "manifest.json").read_text())["metadata"]
+    fitted = prep.Preprocessor.from_dict(metadata["preprocessors"]["train"])
+    close(numpy.array(list(fitted.stats_.values())), [x.mean(), x.std()], "what the checkpoint's metadata has")
+    others = write_rows(folder, 3)
+    _, job = run_with_key(folder, 2, "StandardScaler(columns: x)", ranks=3)
+    check(job.code == 0, "the restart failed", job)
+    close(rows_of(folder, 1), (others - x.mean()) / x.std(), "the epoch after the restart")
+    _, job = run_with_key(folder, 3, "MinMaxScaler(columns: x)")
+    check(job.code == 0, "the restart with another preprocessor failed", job)
+    close(rows_of(folder, 2), others / others.max(), "another preprocessor is fitted")
+    # a fitted one, in a file
+    (folder / "scaler.json").write_text(fitted.to_json())
+    other = scratch()
+    write_rows(other, 3)
+    _, job = run_with_key(other, 1, f"@{folder}/scaler.json", ranks=1)
+    check(job.code == 0, "the run with a file failed", job)
+    close(rows_of(other, 0), (others - x.mean()) / x.std(), "by numbers out of a file")
+
+
+@test
+def the_key_preprocess_says_what_is_wrong_with_it():
+    folder = scratch()
+    write_rows(folder, 1)
+    (folder / "bad.json").write_text('{"preprocessor": "StandardScaler", "version": 1, "parameters": {"columns": ["x"]}}')
+    for text, words in (("StandardScalar(columns: x)", "did you mean 'StandardScaler'"), ("StandardScaler(columns: y)", "no field 'y'"),
+                        (f"@{folder}/bad.json", "not fitted"), (f"@{folder}/none.json", "none.json")):
+        _, job = run_with_key(folder, 1, text, ranks=1)
+        check(job.code == 64 and words in job.err and "[data.train]" in job.err, f"{text}: the message does not say {words}, or the exit code is not 64", job)
+
+
+# ---- datasets, and what is refused -------------------------------------------------------------------------------------------
+
+
+@test
+def what_python_makes_of_the_samples_is_fitted_as_files_are():
+    columns = mixed()
+    plain = data.from_numpy(columns)
+    changed = plain.map_batches(lambda batch: dict(batch))
+    for make in EVERY:
+        equal(make().fit(changed).to_json(), make().fit(plain).to_json(), repr(make()))
+    doubled = plain.map_batches(lambda batch: {**batch, "a": batch["a"] * 2})
+    equal(prep.MinMaxScaler(["a"]).fit(doubled).stats_["max(a)"], 2 * columns["a"].max(), "of twice the values")
+    equal(prep.MinMaxScaler(["a"]).fit(plain.filter(lambda row: row["a"] < 1)).stats_["max(a)"], columns["a"][columns["a"] < 1].max(), "of a filtered dataset")
+    equal(prep.MaxAbsScaler(["a"]).fit(plain.limit(1)).stats_["abs_max(a)"], columns["a"][0], "of one sample")
+
+
+@test
+def unknown_categories_and_all_nan_columns_do_as_documented():
+    dataset = data.from_items([{"w": "b", "n": 1, "x": math.nan}, {"w": "a", "n": 2, "x": math.nan}])
+    batch = {"w": ["a", "z"], "n": [2, 9], "x": [1.0, math.nan]}
+    equal(prep.OrdinalEncoder(["w", "n"]).fit(dataset).transform_batch(batch)["w"].tolist(), [0, -1], "OrdinalEncoder")
+    equal(prep.OneHotEncoder(["n"]).fit(dataset).transform_batch(batch)["n"].tolist(), [[0, 1], [0, 0]], "OneHotEncoder")
+    raises(ValueError, "LabelEncoder", "'w'", "'z'", of=lambda: prep.LabelEncoder("w").fit(dataset).transform_batch(batch))
+    check(numpy.isnan(prep.StandardScaler(["x"]).fit(dataset).transform_batch(batch)["x"]).all(), "a column of NaN alone has a mean")
+    equal(prep.StandardScaler(["x"]).fit(dataset).stats_, {"mean(x)": None, "std(x)": None}, "stats of a column of NaN alone")
+    raises(ValueError, "'x'", "missing", of=lambda: prep.SimpleImputer(["x"]).fit(dataset).transform_batch(batch))
+    raises(ValueError, "'x'", "missing values", of=lambda: prep.OneHotEncoder(["x"]).fit(dataset))
+    encoder = prep.LabelEncoder("w").fit(dataset)
+    equal(encoder.inverse_transform_batch(encoder.transform_batch({"w": ["b", "a"]}))["w"], ["b", "a"], "labels of numbers")
+    equal(encoder.stats_, {"unique_values(w)": {"a": 0, "b": 1}}, "stats of LabelEncoder")
+
+
+@test
+def frames_come_back_as_frames():
+    need_sklearn()
+    frame = pandas.DataFrame({"w": ["b", "a", "b"], "x": [1.0, 2.0, 3.0]}, index=[5, 6, 7])
+    dataset = data.from_pandas(frame)
+    found = prep.Chain(prep.Categorizer(["w"]), prep.StandardScaler(["x"])).fit(dataset).transform_batch(frame)
+    equal((found.index.tolist(), found["w"].tolist(), str(found["w"].dtype)), ([5, 6, 7], ["b", "a", "b"], "category"), "a categorical column")
+    equal(found["x"].tolist()[1], 0.0, "a scaled column")
+
+
+@test
+def what_does_not_suit_is_refused_with_its_name():
+    dataset = data.from_items([{"x": 1.0, "t": "a b"}, {"x": 2.0, "t": "b"}])
+    raises(prep.PreprocessorNotFittedException, "StandardScaler", "fit", of=lambda: prep.StandardScaler(["x"]).transform(dataset))
+    raises(prep.PreprocessorNotFittedException, "StandardScaler", of=lambda: prep.StandardScaler(["x"]).stats_)
+    raises(ValueError, "StandardScaler", "'y'", of=lambda: prep.StandardScaler(["y"]).fit(dataset))
+    raises(ValueError, "StandardScaler", "'t' holds texts", of=lambda: prep.StandardScaler(["t"]).fit(dataset))
+    raises(ValueError, "'y'", "x, t", of=lambda: prep.StandardScaler(["x"]).fit(dataset).transform_batch({"x": [1], "y": [2]}) and prep.Normalizer(["y"]).transform_batch({"x": [1], "t": ["a"]}))
+    raises(TypeError, "'t' holds texts", of=lambda: prep.StandardScaler(["x"], ["z"]).fit(dataset) and prep.Normalizer(["t"]).transform_batch({"t": ["a"]}))
+    raises(ValueError, "columns", of=lambda: prep.StandardScaler("x"))
+    raises(ValueError, "2 names", of=lambda: prep.StandardScaler(["x"], ["a", "b"]))
+    raises(ValueError, "strategy", of=lambda: prep.SimpleImputer(["x"], "median"))
+    raises(ValueError, "grow", of=lambda: prep.CustomKBinsDiscretizer(["x"], [1, 1]))
+    raises(ValueError, "tokenization_fn", of=lambda: prep.CountVectorizer(["t"], str.split))
+    raises(ValueError, "no samples", of=lambda: prep.StandardScaler(["x"]).fit(dataset.filter(lambda row: False)))
+    raises(TypeError, "takes a dataset", of=lambda: prep.StandardScaler(["x"]).fit({"x": [1.0]}))
+    for text in ("{}", "[]", '{"preprocessor": "Nobody", "version": 1, "parameters": {}}', '{"preprocessor": "StandardScaler", "version": 1, "parameters": {"x": 1}}',
+                 '{"preprocessor": "StandardScaler", "version": 1, "parameters": {"columns": ["x"]}, "stats": {}}', "no JSON"):
+        raises(ValueError, of=lambda: prep.Preprocessor.from_json(text))
+    equal(prep.Tokenizer(["t"]).transform_batch({"t": ["a b", ""]})["t"].tolist(), [["a", "b"], [""]], "Tokenizer")
+
+
+main()
