@@ -6,11 +6,13 @@
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <trainrt/communicator.hpp>
 #include <trainrt/dataset.hpp>
 #include <trainrt/directory_checkpoint.hpp>
 #include <trainrt/export.hpp>
+#include <trainrt/framework_meeting.hpp>
 #include <trainrt/gradient_buckets.hpp>
 #include <trainrt/metrics.hpp>
 #include <trainrt/random.hpp>
@@ -55,12 +57,25 @@ class TRAINRT_API Context final {
   template <class T>
   T config(std::string_view key, T fallback) const;
 
+  /// The keys that [loop] has, in the order of their names, and those that the train function declares with a default.
+  /// They count as read.
+  std::vector<std::string> config_keys();
+  /// [NAME] library: the path of a library that the train function loads by itself, NAME being xgboost or lightgbm; "":
+  /// the config names none.
+  const std::string& library(std::string_view name) const;
+
   /// The dataset of [data.NAME]; an unknown name is a UsageError that lists those there are.
   Dataset dataset(std::string_view name);
   bool has_dataset(std::string_view name) const;
+  std::vector<std::string> dataset_names() const;  ///< of all [data.NAME], in their order
 
   Communicator& communicator();
   GradientOptions gradient_options() const;  ///< as [scaling] says
+
+  /// For a train function around a library that communicates by itself (`trainrt list` names the frameworks): what its
+  /// workers need to find each other, as programs of that framework get it; kept until the attempt ends. Collective.
+  /// UsageError for an unknown name, and in a program with a main of its own.
+  FrameworkMeeting framework(std::string_view name);
 
   /// Attaches the state that checkpoints hold, and loads the last checkpoint into it if there is one (returns true); for
   /// a new run with run.resume_from_checkpoint, that one. Replicated tensors that none fills become rank 0's on all ranks.

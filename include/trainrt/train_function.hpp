@@ -9,6 +9,7 @@
 namespace trainrt {
 
 class Context;
+class Predictions;
 
 enum class LoopType : std::uint8_t { text, integer, real, boolean };
 
@@ -35,11 +36,14 @@ struct TrainFunction {
   /// All keys of [loop] that it knows: others are refused. Empty: it declares nothing, and everything is let through.
   std::span<const LoopKey> loop = {};
   std::string_view datasets = "";  ///< the [data.NAME] that it cannot do without: "train, test"
+  bool takes_other_keys = false;   ///< of [loop], besides those that it declares
+  /// What `trainrt predict` calls: a trained model over a dataset (predictions.hpp). nullptr: it cannot.
+  void (*predict)(Context&, Predictions&) = nullptr;
 };
 
 /// The binary interface of a loadable module: the program looks for the symbol `trainrt_module` in it.
 /// `abi` changes whenever a public header does in a way that breaks compiled modules.
-inline constexpr int module_abi = 6;
+inline constexpr int module_abi = 7;
 struct Module {
   int abi = module_abi;
   int function_count = 0;

@@ -9,9 +9,12 @@
 #include <trainrt/dataset.hpp>
 #include <trainrt/directory_checkpoint.hpp>
 #include <trainrt/error.hpp>
+#include <trainrt/framework_meeting.hpp>
 #include <trainrt/gradient_buckets.hpp>
 #include <trainrt/metrics.hpp>
 #include <trainrt/options.hpp>
+#include <trainrt/predictions.hpp>
+#include <trainrt/preprocessor.hpp>
 #include <trainrt/random.hpp>
 #include <trainrt/result.hpp>
 #include <trainrt/result_grid.hpp>

@@ -41,16 +41,26 @@ int signal_of(std::string_view how) {
   return 0;
 }
 
-/// A task died of a signal that nobody sends, or has ended its step with the exit code that stands for it.
+/// The signal that a task died of, or that the exit code stands for with which it has ended its step; 0 if it is none.
+int deadly_signal(std::string_view how) {
+  if (!how.starts_with(exited)) return signal_of(how);
+  const auto code = parse_integer(std::string(how.substr(exited.size()))).value_or(0);
+  return code > 128 ? static_cast<int>(code - 128) : 0;
+}
+
+/// A task died of a signal that nobody sends.
 bool is_crash(std::string_view how) {
   constexpr std::array crashes = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-  const auto code = how.starts_with(exited) ? parse_integer(std::string(how.substr(exited.size()))).value_or(0) : 0;
-  return std::ranges::find(crashes, code > 128 ? code - 128 : signal_of(how)) != crashes.end();
+  return std::ranges::find(crashes, deadly_signal(how)) != crashes.end();
 }
 
 /// The others end because it did: a crash is what none of them can end with by that. Else the one that srun named first.
+/// An abort behind a task that was killed is no such crash: UCX aborts a process whose peer is gone.
 const StepLines::DeadTask& first_to_die(const std::vector<StepLines::DeadTask>& dead) {
-  const auto crashed = std::ranges::find_if(dead, [](const auto& task) { return is_crash(task.how); });
+  const bool one_was_killed_first = signal_of(dead.front().how) == SIGKILL;
+  const auto crashed = std::ranges::find_if(dead, [&](const auto& task) {
+    return is_crash(task.how) && !(one_was_killed_first && deadly_signal(task.how) == SIGABRT);
+  });
   return crashed != dead.end() ? *crashed : dead.front();
 }
 

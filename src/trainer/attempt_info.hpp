@@ -1,12 +1,17 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
+
+#include <trainrt/context.hpp>
+#include <trainrt/framework_meeting.hpp>
 
 #include "batch/lease.hpp"
 #include "rundir/meter.hpp"
 #include "trainer/auto_interval.hpp"
 #include "trainer/callbacks.hpp"
+#include "trainer/checkpoint_mirror.hpp"
 #include "trainer/listed_datasets.hpp"
 #include "trainer/node_shares.hpp"
 
@@ -17,6 +22,8 @@ struct EarlierCheckpoints {
   std::vector<std::int64_t> listed;  ///< their numbers, ascending; damaged ones too
   std::int64_t next = 0;             ///< a number that none has, listed or known by a record
 };
+
+using MeetFramework = std::function<FrameworkMeeting(Context& ctx, const std::string& framework)>;
 
 /// What the numbers of an attempt are tied to.
 struct AttemptInfo {
@@ -33,6 +40,9 @@ struct AttemptInfo {
   Listings datasets;  ///< of all [data.NAME]
   NodeShares shares;
   std::vector<std::string> hosts = {};  ///< of each rank, for messages
+  MeetFramework framework = {};         ///< Context::framework()
+  CheckpointMirror* mirror = nullptr;   ///< of rank 0, if there is one; lives longer than the session
+  bool is_prediction = false;           ///< no attempt of a run: nothing is trained, saved or reported, and no file made
 };
 
 }  // namespace trainrt::trainer

@@ -156,6 +156,7 @@ void CheckpointCycle::note_commit() {
   newest_ = flying_checkpoint_;
   parts_.attempt.meter.committed(saved_.step, saved_.iteration, newest_->number);
   failed_in_a_row_ = 0;
+  if (parts_.attempt.mirror != nullptr) parts_.attempt.mirror->offer(newest_->number);
   parts_.reporter.update_derived();
   parts_.attempt.callbacks.commit({newest_->number, newest_->directory, newest_->has_files, saved_.iteration, saved_.step,
                                    flying_metrics_, newest_->metadata},

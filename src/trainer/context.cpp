@@ -1,5 +1,6 @@
 #include <trainrt/context.hpp>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -35,7 +36,26 @@ GradientOptions Context::gradient_options() const {
 }
 
 Dataset Context::dataset(std::string_view name) { return session_.dataset(std::string(name)); }
+std::vector<std::string> Context::dataset_names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, keys] : session_.spec().data) names.push_back(name);
+  return names;
+}
+std::vector<std::string> Context::config_keys() {
+  auto keys = session_.spec().loop.keys();
+  for (auto& key : session_.spec().loop_defaults.keys()) keys.push_back(std::move(key));
+  std::ranges::sort(keys);
+  for (const auto& key : keys) session_.loop_value(key);
+  return keys;
+}
+const std::string& Context::library(std::string_view name) const {
+  const auto& spec = session_.spec();
+  if (name == "xgboost") return spec.xgboost.library;
+  if (name == "lightgbm") return spec.lightgbm.library;
+  throw UsageError(fmt::format("the config has no library '{}'; there are: xgboost, lightgbm", name));
+}
 bool Context::has_dataset(std::string_view name) const { return session_.spec().data.contains(std::string(name)); }
+FrameworkMeeting Context::framework(std::string_view name) { return session_.framework(*this, std::string(name)); }
 Communicator& Context::communicator() { return session_.communicator(); }
 bool Context::restore(State& state) { return session_.restore(state); }
 void Context::step() { session_.step(); }

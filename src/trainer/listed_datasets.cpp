@@ -2,14 +2,24 @@
 
 #include "comm/agreement.hpp"
 #include "data/open_dataset.hpp"
+#include "data/prepare.hpp"
+#include "io/storage.hpp"
 #include "trainer/advice.hpp"
 
 namespace trainrt::trainer {
 
+void use_stores(const config::RunSpec& spec) {
+  const auto& given = spec.storage;
+  io::set_storage_settings({given.s3_endpoint, given.s3_region, given.s3_profile, given.gs_endpoint, given.s3_anonymous});
+}
+
 Listings list_datasets(const config::RunSpec& spec, Communicator& communicator) {
   std::map<std::string, std::string> bytes;
   const auto list = [&] {
-    for (const auto& [name, options] : spec.data) bytes[name] = data::bytes_of(data::list_dataset(name, options));
+    Listings found;
+    for (const auto& [name, options] : spec.data) found.emplace(name, data::list_dataset(name, options));
+    data::require_operations(spec.data, found);
+    for (const auto& [name, listing] : found) bytes[name] = data::bytes_of(listing);
   };
   comm::agreed_on_first(communicator, list, with_advice);
   Listings listings;

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <sstream>
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -14,8 +13,8 @@
 #include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
-#include "core/environment.hpp"
 #include "core/log.hpp"
+#include "core/module_folders.hpp"
 #include "io/file.hpp"
 
 namespace trainrt::trainer {
@@ -23,19 +22,6 @@ namespace trainrt::trainer {
 namespace fs = std::filesystem;
 
 namespace {
-
-std::vector<fs::path> module_folders() {
-  if (const auto path = Environment::of_process().text("TRAINRT_MODULE_PATH")) {
-    std::vector<fs::path> folders;
-    std::istringstream in(*path);
-    for (std::string folder; std::getline(in, folder, ':');)
-      if (!folder.empty()) folders.emplace_back(folder);
-    return folders;
-  }
-  std::error_code none;
-  const auto program = fs::read_symlink("/proc/self/exe", none).parent_path();
-  return {program / "modules", program.parent_path() / "lib" / "trainrt" / "modules"};
-}
 
 OptionType type_from(const std::string& name) {
   static const std::map<std::string, OptionType> types = {{"text", OptionType::text},
@@ -68,6 +54,7 @@ std::vector<FunctionEntry> read_index(const fs::path& index) {
       FunctionEntry entry{function.at("name"), function.at("help"), library.string(), {}};
       for (const auto& key : function.value("loop", nlohmann::json::array()))
         entry.declared.loop.push_back(option_from(key));
+      entry.declared.takes_other_keys = function.value("takes_other_keys", false);
       for (const auto& name : function.value("datasets", nlohmann::json::array())) entry.declared.datasets.push_back(name);
       entries.push_back(std::move(entry));
     }

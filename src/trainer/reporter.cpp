@@ -147,9 +147,11 @@ std::vector<metrics::ChosenSink> chosen_sinks(const config::RunSpec& spec) try {
   throw UsageError(fmt::format("metrics.sinks = {}: {}", join(spec.metrics.sinks), error.what()));
 }
 
+std::unique_ptr<Reporter> make_silent_reporter() { return std::make_unique<SilentReporter>(); }
+
 std::unique_ptr<Reporter> make_reporter(const config::RunSpec& spec, const io::FencedDirectory& run_dir, int rank,
                                         const Callbacks& callbacks, const rundir::Meter& meter) {
-  if (rank != 0) return std::make_unique<SilentReporter>();
+  if (rank != 0) return make_silent_reporter();
   return std::make_unique<FileReporter>(spec, run_dir, callbacks, meter);
 }
 

@@ -52,6 +52,9 @@ std::vector<metrics::ChosenSink> chosen_sinks(const config::RunSpec& spec);
 std::unique_ptr<Reporter> make_reporter(const config::RunSpec& spec, const io::FencedDirectory& run_dir, int rank,
                                         const Callbacks& callbacks, const rundir::Meter& meter);
 
+/// For what reports nothing.
+std::unique_ptr<Reporter> make_silent_reporter();
+
 /// The record of one report: its numbers over all ranks (metrics/aggregate.hpp has the rules). Collective. AgreedError that
 /// names key and rank if the ranks' keys differ.
 metrics::Record aggregate_report(const Metrics& metrics, std::int64_t iteration, Communicator& communicator);

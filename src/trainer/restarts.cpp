@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -10,6 +12,7 @@
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "trainer/advice.hpp"
+#include "trainer/session.hpp"
 
 namespace trainrt::trainer {
 
@@ -45,5 +48,13 @@ void Restarts::give_up(const FailedTogether& failure) const {
 }
 
 double Restarts::pause_s() const { return here_ < 2 ? 0 : std::min(longest_pause_s, std::exp2(std::min(here_, 10) - 2)); }
+
+void wait_to_restart(double seconds, Session& session) {
+  constexpr double look_s = 0.25;
+  for (auto looks = std::lround(seconds / look_s); looks > 0; --looks) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(look_s));
+    session.stop_point();
+  }
+}
 
 }  // namespace trainrt::trainer

@@ -3,6 +3,10 @@
 
 #include "comm/agreement.hpp"
 
+namespace trainrt {
+class Session;
+}
+
 namespace trainrt::trainer {
 
 /// An attempt failed on all ranks at the same point, nothing of it runs any more, and they can begin another without a new
@@ -34,5 +38,9 @@ class Restarts {
   int here_ = 0;             ///< of them, those of this process
   bool is_watched_ = false;  ///< whoever started the ranks counts as well, and says what it gives up
 };
+
+/// Waits so long before the train function is called. A stop that is asked for meanwhile is obeyed. All ranks look equally
+/// often: collective.
+void wait_to_restart(double seconds, Session& session);
 
 }  // namespace trainrt::trainer

@@ -2,12 +2,10 @@
 
 #include <array>
 #include <atomic>
-#include <cmath>
 #include <functional>
 #include <memory>
 #include <new>
 #include <optional>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -38,6 +36,7 @@
 #include "trainer/existing_run.hpp"
 #include "trainer/failure.hpp"
 #include "trainer/failure_notice.hpp"
+#include "trainer/mirror_restore.hpp"
 #include "trainer/records.hpp"
 #include "trainer/restarts.hpp"
 #include "trainer/session.hpp"
@@ -65,7 +64,8 @@ struct Start {
   Listings datasets;
   NodeShares shares;
   Callbacks callbacks;
-  double pause_s = 0;  ///< before the train function is called, after a failure
+  std::unique_ptr<CheckpointMirror> mirror;  ///< rank 0's
+  double pause_s = 0;                        ///< before the train function is called, after a failure
 };
 
 /// Rank 0's to all.
@@ -113,15 +113,6 @@ void say_when_started() {
                    fmt::format("timing: train_function_started_s={:.3f}\n", seconds_since_process_start()));
 }
 
-/// A stop that is asked for meanwhile is obeyed. All ranks look equally often.
-void wait_to_restart(double seconds, Session& session) {
-  constexpr double look_s = 0.25;
-  for (auto looks = std::lround(seconds / look_s); looks > 0; --looks) {
-    std::this_thread::sleep_for(std::chrono::duration<double>(look_s));
-    session.stop_point();
-  }
-}
-
 /// If the train function prints here: leads what it prints to the rank's log, and to the terminal if it is shown there.
 void lead_output(std::optional<OwnOutput>& output, const TrainCall& function, const AttemptPlace& place, int rank) {
   if (!function.prints_here) return;
@@ -149,6 +140,7 @@ void call_train_function(const AttemptPlace& place, const TrainCall& function, S
     place.callbacks.start(
         {place.spec.run.name, place.spec.run_dir, place.attempt, launch.world().size, launch.world().node_count},
         session.communicator());
+    session.prepare_datasets();
     Context context(session);
     lead_output(output, function, place, launch.world().rank);
     meter.train_function_began();
@@ -204,7 +196,7 @@ RunOutcome run_attempt(const config::RunSpec& spec, const TrainCall& function, l
                   {start.attempt, start.run_id, place.files.private_dir(), meter, start.callbacks, start.earlier,
                    records != nullptr ? failure_history(spec) : FailureHistory{}, records != nullptr ? &lease : nullptr,
                    function.metadata, start.workers, std::move(start.datasets), std::move(start.shares),
-                   hosts_of_ranks(launch.world(), start.nodes)});
+                   hosts_of_ranks(launch.world(), start.nodes), function.framework, start.mirror.get()});
   std::optional<FailureListener> listener;
   if (records != nullptr && start.callbacks.presence().any) listener.emplace(place.files.private_dir(), start.callbacks);
   const watch::CrashPlace crash_place(crash_files(place, communicator.rank()), start.attempt, communicator.rank(),
@@ -244,19 +236,21 @@ RunOutcome begin_and_run(const config::RunSpec& spec, const TrainCall& function,
                       function.is_observed);  // before what uses it: the attempt's heartbeats, in `start`
   Start start;
   start.pause_s = pause_s;
+  io::set_storage_timeout(spec.failure.storage_timeout_s);
+  use_stores(spec);
+  restore_from_mirror(spec, communicator);
   start.start_watch.emplace(
       launch, watch::StartTimes{spec.failure.hang_timeout, spec.failure.launch_timeout_s, spec.failure.storage_timeout_s});
-  const double storage_timeout_s = spec.failure.storage_timeout_s;
-  io::set_storage_timeout(storage_timeout_s);
   start.datasets = list_datasets(spec, communicator);
-  start.there_before = rundir::require_shared_storage(spec.run.storage_path, storage_timeout_s, communicator, with_advice);
+  start.there_before =
+      rundir::require_shared_storage(spec.run.storage_path, spec.failure.storage_timeout_s, communicator, with_advice);
   start.existing = find_existing_run(spec, function.name, communicator);
   if (start.existing.is_finished)
     return {ExitCode::finished,
             fmt::format("the run '{}' has finished already; nothing to do. Results: {}. More epochs in [loop] continue it; "
                         "another run.name starts a new one",
                         spec.run.name, spec.run_dir)};
-  rundir::make_run_directory(spec.run_dir, storage_timeout_s, communicator, with_advice);
+  rundir::make_run_directory(spec.run_dir, spec.failure.storage_timeout_s, communicator, with_advice);
   start.nodes = node_names(launch.world(), communicator);
   const FirstRank first(communicator.rank());
   const auto begin = [&] {
@@ -265,12 +259,15 @@ RunOutcome begin_and_run(const config::RunSpec& spec, const TrainCall& function,
     first.does([&] {
       start.records = std::make_unique<Records>(spec, function.name, communicator.size(), start.nodes, meter,
                                                 start.existing.accepts_missing);
+      if (!spec.checkpoint.mirror.empty()) start.mirror = std::make_unique<CheckpointMirror>(spec);
     });
   };
   comm::agreed(communicator, begin, with_advice);
   share_numbers(start, communicator);
   start.shares = share_datasets(spec, start.datasets, launch.world(), communicator);
-  return run_attempt(spec, function, launch, communicator, start, meter);
+  auto outcome = run_attempt(spec, function, launch, communicator, start, meter);
+  if (start.mirror) start.mirror->finish(outcome.code == ExitCode::finished);
+  return outcome;
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "config/run_spec.hpp"
 #include "launch/launcher.hpp"
+#include "trainer/attempt_info.hpp"
 #include "watch/hang_report.hpp"
 
 namespace trainrt::trainer {
@@ -31,6 +32,7 @@ struct TrainCall {
   bool has_caller = false;                ///< who takes an exception of the only rank: the process goes on
   std::vector<std::shared_ptr<Callback>> callbacks = {};  ///< besides those of the config; rank 0's count
   std::string metadata = "{}";                            ///< AttemptInfo::metadata
+  MeetFramework framework = {};                           ///< AttemptInfo::framework
   std::function<watch::StartedProgram()> program = {};    ///< of this rank, if it is one; any thread
 };
 

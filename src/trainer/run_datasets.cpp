@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
 #include "comm/agreement.hpp"
@@ -15,6 +16,7 @@
 #include "data/identity.hpp"
 #include "data/on_error.hpp"
 #include "data/open_dataset.hpp"
+#include "data/prepare.hpp"
 
 namespace trainrt::trainer {
 
@@ -40,12 +42,17 @@ void require_same_order(const DatasetImpl& dataset, const std::string& files, co
   if (what) changed_since(dataset, *what, is_inside);
 }
 
-/// That finds out together which samples a filter keeps.
+/// That finds out together which samples a filter keeps, and what a preprocessor has to know.
 Team team_of(Communicator& communicator) {
   return {communicator.rank(), communicator.size(),
           [&communicator](const std::function<void()>& look, std::span<std::int64_t> bits) {
             comm::agreed(communicator, look);
             communicator.all_reduce(bits, Op::sum, "the samples that a filter keeps");  // no two ranks set the same
+          },
+          [&communicator](const std::function<std::string()>& make) {
+            std::string mine;
+            comm::agreed(communicator, [&] { mine = make(); });
+            return communicator.all_gather(mine);
           }};
 }
 
@@ -65,6 +72,36 @@ void RunDatasets::pin_for(device::Runtime& gpus) {
   pinning_ =
       std::make_shared<const data::Pinning>(data::Pinning{[&gpus](std::span<std::byte> memory) { return gpus.pin(memory); },
                                                           [&gpus](std::span<std::byte> memory) { gpus.unpin(memory); }});
+}
+
+bool RunDatasets::need_preparation() const {
+  return std::ranges::any_of(spec_.data, [&](const auto& section) {
+    return data::needs_preparation(section.second, listings_.at(section.first));
+  });
+}
+
+std::string RunDatasets::prepare(const std::string& stored) {
+  const auto earlier = nlohmann::json::parse(stored, nullptr, false);
+  auto fitted = nlohmann::json::object();
+  for (const auto& [name, options] : spec_.data)
+    if (data::needs_preparation(options, listings_.at(name))) prepare(name, earlier, fitted);
+  return fitted.empty() ? "" : fitted.dump();
+}
+
+/// Those whose samples it takes come first.
+void RunDatasets::prepare(const std::string& name, const nlohmann::json& stored, nlohmann::json& fitted) {
+  open(name);
+  if (!prepared_.insert(name).second) return;
+  const auto known = stored.is_object() && stored.contains(name) ? stored.at(name).dump() : "";
+  const auto text = data::prepare(*opened_.at(name), spec_.data.at(name), listings_.at(name),
+                                  {.stored = known,
+                                   .other =
+                                       [&](const std::string& other) {
+                                         prepare(other, stored, fitted);
+                                         return opened_.at(other);
+                                       },
+                                   .together = [&](const auto& step) { comm::agreed(communicator_, step); }});
+  if (!text.empty()) fitted[name] = nlohmann::json::parse(text);
 }
 
 Dataset RunDatasets::open(const std::string& name) {

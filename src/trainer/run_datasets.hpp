@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
 #include <trainrt/communicator.hpp>
 #include <trainrt/dataset.hpp>
 #include <trainrt/state.hpp>
@@ -30,6 +32,12 @@ class RunDatasets {
   /// Before any is opened: a GPU copies from the batches, whose memory is locked for it.
   void pin_for(device::Runtime& gpus);
 
+  /// Opens those whose keys make other samples of theirs, and those with a key `preprocess`, and prepares them. What has to
+  /// be fitted is, but for what `stored` has already: a JSON object of what an earlier attempt returned here. Returns the
+  /// same for this one, "" if there are none. Collective, before any is opened; what throws on one rank throws on all.
+  std::string prepare(const std::string& stored);
+  bool need_preparation() const;
+
   /// The same one each time. UsageError if the config has none of that name.
   Dataset open(const std::string& name);
 
@@ -52,6 +60,8 @@ class RunDatasets {
   void warn_if_starving();
 
  private:
+  void prepare(const std::string& name, const nlohmann::json& stored, nlohmann::json& fitted);
+
   using OwnPlace = std::array<std::int64_t, 7>;
   /// A data cursor as checkpoint values.
   struct StoredCursor {
@@ -77,6 +87,7 @@ class RunDatasets {
   std::shared_ptr<const data::Pinning> pinning_;
   std::map<std::string, std::shared_ptr<DatasetImpl>> opened_;
   std::map<std::string, StoredCursor> cursors_;
+  std::set<std::string> prepared_;
   StarvationWatch starvation_;
 };
 

@@ -27,8 +27,9 @@ Session::Session(const config::RunSpec& spec, const World& world, Communicator& 
       world_(world),
       communicator_(communicator),
       attempt_(std::move(attempt)),
-      reporter_(trainer::make_reporter(spec, {spec.run_dir, attempt_.private_dir}, communicator.rank(), attempt_.callbacks,
-                                       attempt_.meter)),
+      reporter_(attempt_.is_prediction ? trainer::make_silent_reporter()
+                                       : trainer::make_reporter(spec, {spec.run_dir, attempt_.private_dir},
+                                                                communicator.rank(), attempt_.callbacks, attempt_.meter)),
       vote_(communicator_),
       datasets_(spec_, communicator_, attempt_.workers, attempt_.datasets, attempt_.shares),
       speeds_(communicator_,
@@ -50,6 +51,15 @@ Session::~Session() = default;
 const OptionValue* Session::loop_value(std::string_view key) {
   read_keys_.emplace(key);
   return spec_.loop_value(key);
+}
+
+FrameworkMeeting Session::framework(Context& ctx, const std::string& name) {
+  if (!attempt_.framework)
+    throw UsageError(
+        fmt::format("the workers of {} find each other by what the command trainrt serves; this program has a "
+                    "main of its own",
+                    name));
+  return meetings_.emplace_back(attempt_.framework(ctx, name));
 }
 
 /// Once: what is read is read before the training begins.
@@ -90,6 +100,12 @@ void Session::throw_if_stopped() const {
   if (stopped_by_ != batch::no_stop) throw StopRun{};
 }
 
+/// What predicts has no run to save or to report to.
+void Session::require_training(std::string_view call) const {
+  if (attempt_.is_prediction)
+    throw UsageError(fmt::format("the train function's predict called {}, which belongs to training", call));
+}
+
 void Session::warn_if_unattached() {
   if (attached_ || std::exchange(warned_, true)) return;
   log::run_warning(
@@ -106,6 +122,7 @@ void Session::warn_of_missing_score() {
 
 void Session::step() {
   throw_if_stopped();
+  require_training("step()");
   fault_point("step");
   attempt_.meter.spoke();
   warn_if_unattached();
@@ -157,6 +174,7 @@ void Session::take_record(const metrics::Record& record) {
 
 void Session::report(const Metrics& metrics, const ReportOptions& options, const DirectoryCheckpoint* directory) {
   throw_if_stopped();
+  require_training("report()");
   fault_point("report");
   attempt_.meter.spoke();
   const trainer::SpeedWatch::At at(speeds_, watch::Work::report);

@@ -5,10 +5,12 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <trainrt/communicator.hpp>
 #include <trainrt/dataset.hpp>
 #include <trainrt/directory_checkpoint.hpp>
+#include <trainrt/framework_meeting.hpp>
 #include <trainrt/metrics.hpp>
 #include <trainrt/state.hpp>
 
@@ -44,10 +46,16 @@ class Session {
   const World& world() const { return world_; }
   Communicator& communicator() { return communicator_; }
   int attempt() const { return attempt_.number; }
+  FrameworkMeeting framework(Context& ctx, const std::string& name);
   const std::string& run_id() const { return attempt_.run_id; }
 
   const OptionValue* loop_value(std::string_view key);
   Dataset dataset(const std::string& name) { return datasets_.open(name); }
+
+  /// Before the train function begins: fits the preprocessors that keys of datasets name, or takes those of the run's
+  /// checkpoints, and adds them to the metadata of all checkpoints, as "preprocessors"; applies the keys that make other
+  /// samples. `checkpoint`: the directory of the one that predictions are made with. Collective.
+  void prepare_datasets(const std::string& checkpoint = {});
 
   bool restore(State& state);
   bool restore_place();
@@ -140,6 +148,7 @@ class Session {
   void note_place();
   [[noreturn]] void stop(batch::StopCause cause);
   void throw_if_stopped() const;
+  void require_training(std::string_view call) const;
   void warn_if_unattached();
   void warn_of_missing_score();
   void warn_of_unread_keys(std::string_view until);
@@ -148,6 +157,7 @@ class Session {
   World world_;
   comm::TimedCommunicator communicator_;
   trainer::AttemptInfo attempt_;
+  std::vector<FrameworkMeeting> meetings_;  // kept to the end, where all ranks meet
   std::unique_ptr<trainer::Reporter> reporter_;
   trainer::StopVote vote_;
 

@@ -52,6 +52,7 @@ void Session::begin_observed(std::string_view position, double first) {
 }
 
 void Session::observe(std::string_view position, const Metrics& seen) {
+  require_training("observe()");
   constexpr double between_syncs_s = 10;  // no commit makes the log durable; the program trains on meanwhile
   throw_if_stopped();
   const double place = number_in(seen, position);

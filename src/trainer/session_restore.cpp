@@ -4,6 +4,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
 #include "checkpoint/format/manifest.hpp"
@@ -42,7 +43,41 @@ auto agreed_load(Load&& load) {
 
 }  // namespace
 
+namespace {
+
+std::string preprocessors_in(const std::string& checkpoint) {
+  const auto metadata = nlohmann::json::parse(checkpoint::read_manifest(checkpoint).meta.metadata, nullptr, false);
+  return metadata.is_object() && metadata.contains("preprocessors") ? metadata["preprocessors"].dump() : "";
+}
+
+/// What the newest checkpoint of the run whose manifest can be read has of the datasets' preprocessors; "" if nothing.
+std::string stored_preprocessors(const std::string& run_dir, const std::vector<std::int64_t>& listed) {
+  for (auto number = listed.rbegin(); number != listed.rend(); ++number) try {
+      return preprocessors_in(run_dir + "/" + checkpoint::directory_name(*number));
+    } catch (const Error&) {
+      continue;  // it is damaged, or gone: an older one has the same
+    }
+  return "";
+}
+
+}  // namespace
+
+void Session::prepare_datasets(const std::string& checkpoint) {
+  if (!datasets_.need_preparation()) return;
+  const watch::InPhase loading(life_, watch::Phase::loading);
+  std::string stored;
+  FirstRank(communicator_.rank()).does([&] {
+    stored =
+        checkpoint.empty() ? stored_preprocessors(spec_.run_dir, attempt_.earlier.listed) : preprocessors_in(checkpoint);
+  });
+  const auto fitted = datasets_.prepare(communicator_.broadcast_text(stored, 0));
+  if (fitted.empty()) return;
+  attempt_.metadata = checkpoint::merged_metadata(attempt_.metadata, "{\"preprocessors\":" + fitted + "}");
+  metadata_ = attempt_.metadata;
+}
+
 void Session::attach(const State& user) {
+  require_training("restore()");
   if (attached_) throw UsageError("restore() was called twice: it attaches the one State of the run");
   attached_ = true;
   state_.append(user);

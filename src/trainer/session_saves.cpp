@@ -56,6 +56,7 @@ void Session::save_at_stop(batch::StopCause cause) {
 
 void Session::save_now() {
   throw_if_stopped();
+  require_training("save()");
   if (!attached_) throw UsageError("save() comes after restore(), which attaches the State to save");
   const auto outcome = vote_.finish();
   note_place();

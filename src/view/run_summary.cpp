@@ -150,6 +150,7 @@ RunSummary summary_of(const std::string& run_dir) {
   run.checkpoints = checkpoint::list(run_dir);
   run.attempts = rundir::read_attempts(run_dir);
   mark_if_killed(run);
+  run.mirror = rundir::read_mirror_status(run_dir);
   run.contradiction = rundir::contradiction_in(rundir::gather_evidence(run_dir));
   run.attempt_count = std::max(rundir::numbers_of_attempts(run_dir).size(), run.attempts.size());
   run.accounts = rundir::accounts_of(run.attempts);
@@ -199,6 +200,13 @@ Json as_json(const RunSummary& run) {
           {"metrics", report(run.last())},
           {"best_metrics", report(run.best())},
           {"checkpoints", checkpoints},
+          {"mirror", run.mirror ? Json{{"url", run.mirror->url},
+                                       {"newest", run.mirror->newest},
+                                       {"copied", run.mirror->copied},
+                                       {"skipped", run.mirror->skipped},
+                                       {"failed", run.mirror->failed},
+                                       {"error", run.mirror->error}}
+                                : Json()},
           {"contradiction", run.contradiction.empty() ? Json() : Json(run.contradiction)},
           {"attempts", attempts},
           {"attempt_count", run.attempt_count},

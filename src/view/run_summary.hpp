@@ -11,6 +11,7 @@
 #include "rundir/excluded_nodes.hpp"
 #include "rundir/forecast.hpp"
 #include "rundir/goodput.hpp"
+#include "rundir/mirror_status.hpp"
 #include "rundir/run_record.hpp"
 #include "rundir/usage_summary.hpp"
 
@@ -29,6 +30,7 @@ struct RunSummary {
   std::string contradiction = {};             ///< what in the run directory cannot be; "" = nothing
   std::size_t attempt_count = 0;              ///< records that can be read or not
   std::vector<rundir::ExcludedNode> excluded_nodes = {};
+  std::optional<rundir::MirrorStatus> mirror = {};  ///< if its checkpoints are copied elsewhere
 
   /// No attempt was of anything but a program that said nothing: how far it came is not known.
   bool is_silent() const;

@@ -75,7 +75,8 @@ TEST_CASE("every data format finds out that its files are missing before a run s
 }
 
 TEST_CASE("no two data formats claim the same name of a source") {
-  for (const std::string name : {"train-images-idx3-ubyte", "x.idx1-ubyte.gz", "x.h5", "x.csv", "x", ""}) {
+  for (const std::string name :
+       {"train-images-idx3-ubyte", "x.idx1-ubyte.gz", "x.h5", "x.csv", "x.jpg", "x.tar", "x.tar.gz", "x", ""}) {
     INFO(name);
     int claims = 0;
     for (const auto* format : data::format_table())

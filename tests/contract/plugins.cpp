@@ -7,12 +7,15 @@
 #include "cli/doctor_check.hpp"
 #include "cli/exporter.hpp"
 #include "cli/help.hpp"
+#include "cli/prediction_writer.hpp"
 #include "comm/backend.hpp"
 #include "comm/gpu_backend.hpp"
 #include "config/section.hpp"
 #include "data/dataset_options.hpp"
 #include "data/file_reader.hpp"
 #include "data/format.hpp"
+#include "data/operation.hpp"
+#include "data/preprocess/preprocessing.hpp"
 #include "data/source.hpp"
 #include "frameworks/builtin_functions.hpp"
 #include "frameworks/program/framework_environment.hpp"
@@ -55,7 +58,9 @@ TEST_CASE("every plug-in has a name of its own and help") {
   check_names(comm::backend_table());
   check_names(comm::gpu_backend_table());
   check_names(data::format_table());
+  check_names(data::operation_table());
   check_names(data::read_way_table());
+  check_names(data::preprocessor_table());
   check_names(metrics::sink_table());
   check_names(trainer::callback_table());
   check_names(config::section_table());
@@ -63,6 +68,7 @@ TEST_CASE("every plug-in has a name of its own and help") {
   check_names(program::environment_table());
   check_names(cli::command_table());
   check_names(cli::exporter_table());
+  check_names(cli::predictions::writer_table());
   check_names(cli::doctor::check_table());
 }
 
@@ -80,6 +86,12 @@ TEST_CASE("every exporter is chosen by an ending of its own") {
     CHECK(&cli::exporter_for("some/file.x" + std::string(exporter->extension)) == exporter);
   CHECK_THROWS_WITH(cli::exporter_for("file.safetensor"), Contains("did you mean '.safetensors'") && Contains(".npz"));
   CHECK_THROWS_AS(cli::exporter_for("file"), UsageError);
+}
+
+TEST_CASE("every writer of predictions is chosen by an ending of its own") {
+  for (const auto* writer : cli::predictions::writer_table())
+    CHECK(&cli::prediction_writer_for("some/file.x" + std::string(writer->extension)) == writer);
+  CHECK_THROWS_WITH(cli::prediction_writer_for("file.cvs"), Contains("did you mean '.csv'") && Contains(".npz"));
 }
 
 TEST_CASE("every config key is declared once, with help") {

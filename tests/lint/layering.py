@@ -45,18 +45,22 @@ PROGRAMS = "src/frameworks/program/"
 PROGRAMS_KNOW = {"core", "launch"}
 # A public header belongs to a layer as well: a file may include those of its own layer and of the layers that it may know, and a public
 # header besides only what stands before it here. Frameworks know them all.
-PUBLIC = {"export": "core", "error": "core", "options": "core", "random": "core", "tensor": "core", "state": "core", "train_function": "core", "abi": "core",
+PUBLIC = {"export": "core", "error": "core", "options": "core", "random": "core", "tensor": "core", "state": "core", "framework_meeting": "core", "train_function": "core", "abi": "core",
           "communicator": "comm", "communicators": "comm", "gradient_buckets": "comm", "checkpoint_store": "checkpoint", "metrics": "metrics",
-          "dataset": "data", "directory_checkpoint": "checkpoint", "where_thrown": "watch", "context": "trainer", "result": "trainer", "callback": "trainer", "trainer": "trainer", "result_grid": "tune", "trainrt": "cli"}
+          "dataset": "data", "preprocessor": "data", "directory_checkpoint": "checkpoint", "where_thrown": "watch", "context": "trainer", "predictions": "trainer", "result": "trainer", "callback": "trainer", "trainer": "trainer",
+          "result_grid": "tune", "trainrt": "cli"}
 # Libraries, by the beginning of the included name, and the folders that may see them.
 LIBRARIES = {
-    "boost/": {"cli", "frameworks", "metrics"}, "event.pb.h": {"metrics"}, "mpi.h": {"launch", "comm"}, "pmix": {"launch"}, "hdf5": {"io"}, "H5": {"io"}, "spdlog/": {"core"},
-    "xxhash": {"io"}, "zlib": {"data"}, "libdeflate": {"data"}, "liburing": {"data"}, "minizip/": {"cli", "data"}, "archive": {"frameworks"}, "slurm/": {"batch"}, "nccl": {"comm"}, "cuda": {"device"}, "torch/": {"frameworks"}, "ATen/": {"frameworks"},
+    "boost/": {"cli", "data", "frameworks", "metrics"}, "event.pb.h": {"metrics"}, "mpi.h": {"launch", "comm"}, "pmix": {"launch"}, "hdf5": {"io"}, "H5": {"io"}, "spdlog/": {"core"},
+    "xxhash": {"io"}, "curl/": {"io"}, "expat": {"io"}, "zlib": {"data"}, "libdeflate": {"data"}, "liburing": {"data"}, "minizip/": {"cli", "data"}, "arrow/": {"data"}, "parquet/": {"data"}, "sqlite3": {"data"},
+    "pcre2": {"data"}, "utf8proc": {"data"}, "jpeglib": {"data"}, "spng": {"data"}, "webp/": {"data"},
+    "archive": {"frameworks"}, "slurm/": {"batch"}, "nccl": {"comm"}, "cuda": {"device"}, "torch/": {"frameworks"}, "ATen/": {"frameworks"},
     "c10/": {"frameworks"}, "xgboost/": {"frameworks"}, "LightGBM/": {"frameworks"}, "Python.h": {"frameworks"},
 }
 # Layers whose texts name no config key.
 WITHOUT_KEYS = ("core", "io", "comm", "device", "checkpoint", "launch", "batch", "rundir", "watch", "metrics", "data")
-PLUGIN_FOLDERS = ("launch/launchers", "comm/backends", "comm/gpu_backends", "data/formats", "data/transforms", "data/augmentations", "metrics/sinks", "trainer/callbacks", "cli/commands", "cli/doctor", "cli/exporters",
+PLUGIN_FOLDERS = ("launch/launchers", "comm/backends", "comm/gpu_backends", "io/storages", "data/formats", "data/transforms", "data/augmentations", "data/operations", "data/preprocessors", "data/image_codecs", "data/tokenizer/models",
+                  "metrics/sinks", "trainer/callbacks", "cli/commands", "cli/data_tools", "cli/data_writers", "cli/doctor", "cli/exporters", "cli/prediction_writers",
                   "frameworks/builtin", "frameworks/program/environments", "frameworks/program/stage/formats", "tune/searchers", "tune/schedulers")
 MAY_EXIT = ("src/cli/main/", "src/launch/launchers/", "src/frameworks/program/child.cpp", "src/launch/rank_group.cpp",
             "src/tune/trial_process.cpp")  # the last three: a child before it is a program

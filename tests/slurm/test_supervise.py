@@ -74,6 +74,7 @@ def killed_rank(shape, signal_number, how):
     run_dir = run_dir_of(config)
     job = CLUSTER.sbatch([*shape, "-n2", "-c1"], config)
     running(job, run_dir)
+    wait_until(lambda: any(run_dir.glob("checkpoint_*/manifest.json")), 30, "a checkpoint", job)
     start = time.monotonic()
     kill([job.ranks()[1]], signal_number)
     job.wait_for("continuing from", timeout=60)

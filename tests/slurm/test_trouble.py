@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """On a real Slurm of two nodes: a frozen rank is named with its node, and the step ends with 70 although that rank cannot take part; a
-rank that crashes ends the step with its signal's code, and its report names the node's rank."""
+rank that crashes ends the step with its signal's code, and its report names the node's rank. `trainrt predict` works there too."""
 import signal
 import sys
 from pathlib import Path
@@ -54,6 +54,26 @@ def the_last_lines_of_a_hidden_rank_arrive_with_its_error():
             check(word in text, f"{where} lacks {word!r}: {text}", job)
     for rank in range(3):
         check((run_dir_of(config) / f"logs/rank-{rank:05}.log").read_text(errors="replace").endswith(f"\n{rank}: step 2\n"), f"the log of rank {rank}", job)
+
+
+@test
+def predictions_of_ranks_on_two_nodes_are_those_of_one_and_a_rank_that_crashes_ends_them():
+    config = linear_config(scratch(), "run", {"epochs": 1})
+    check_exit(run([TRAINRT, "--config", config]), FINISHED)
+    folder = scratch()
+    command = [TRAINRT, "predict", run_dir_of(config), "--dataset", "train", "-o"]
+    check_exit(run([*command, folder / "one.csv"]), FINISHED)
+    job = Job(["srun", *SHAPE, *command, folder / "three.csv", "--data.train.samples=512"], env=CLUSTER.env)
+    job.code = job.wait(60)
+    check_exit(job, FINISHED)
+    check("3 ranks on 2 nodes" in job.err, "the ranks are not said", job)
+    equal((folder / "three.csv").read_text(), (folder / "one.csv").read_text(), "the file")
+    job = Job(["srun", *SHAPE, *command, folder / "long.h5", "--data.train.samples=300000000"], env=CLUSTER.env)
+    wait_until(lambda: any(name.startswith(".long.h5") for name in os.listdir(folder)) or job.ended(), 30, "the first rows", job)
+    kill([job.ranks()[2]], signal.SIGSEGV)
+    equal(job.wait(60), 128 + signal.SIGSEGV, "exit code of srun", job)
+    check("rank 2 on " in job.err and "died of SIGSEGV" in job.err, "the rank is not named", job)
+    check(not (folder / "long.h5").exists(), "there is a file", job)
 
 
 main(CLUSTER.up, CLUSTER.down)

@@ -109,6 +109,15 @@ TEST_CASE("lines of the program, and odd ones, mean nothing") {
   CHECK(how_it_ended(found, 5) == "ended with exit 5");
 }
 
+TEST_CASE("a rank that MPI aborts since its peer was killed is not the first to die") {
+  const auto aborted = read({"srun: error: n2: task 1: Killed", "srun: error: n1: task 0: Exited with exit code 134"});
+  CHECK(how_it_ended(aborted, 134) == "killed: rank 1 on n2 by SIGKILL (srun exit 134)");
+  CHECK(node_to_blame(aborted, false) == "n2");
+  const auto first = read({"srun: error: n1: task 0: Aborted", "srun: error: n2: task 1: Killed"});
+  CHECK(how_it_ended(first, 134) == "killed: rank 0 on n1 by SIGABRT (srun exit 134)");
+  CHECK(node_to_blame(first, false) == "n1");
+}
+
 TEST_CASE("a node is to blame if it failed, or if a task there died of a signal that no other rank sent") {
   const auto killed = read({"srun: error: n2: task 1: Killed", "srun: error: n1: task 0: Killed"});
   CHECK(node_to_blame(killed, false) == "n2");

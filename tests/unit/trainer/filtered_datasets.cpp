@@ -63,6 +63,54 @@ config::RunSpec spec_of_numbers(const std::string& folder, const char* stop_afte
   return config::make_run_spec(options);
 }
 
+/// Readings of three stations, whose names another table has, in sequences of 4.
+config::RunSpec spec_of_sequences(const std::string& folder, const char* sequence, const char* stop_after = "0") {
+  std::ofstream readings(folder + "/readings.csv"), stations(folder + "/stations.csv");
+  readings << "station,id\n";
+  for (int i = 0; i < 200; ++i) readings << i * i % 3 << "," << i << "\n";
+  stations << "station,height\n0,100\n1,200\n2,300\n";
+  readings.close();
+  stations.close();
+  auto spec = spec_of_numbers(folder, stop_after);
+  const auto set = [&](const char* name, std::initializer_list<std::pair<const char*, std::string>> keys) {
+    Options options;
+    for (const auto& [key, value] : keys) options.set(key, {value, "test"});
+    spec.data[name] = std::move(options);
+  };
+  set("train", {{"source", folder + "/readings.csv"},
+                {"shuffle", "true"},
+                {"join", "stations on station"},
+                {"sequence", sequence},
+                {"keep", "0:96"}});
+  set("stations", {{"source", folder + "/stations.csv"}});
+  return spec;
+}
+
+/// The first number of each sequence, and -1 for a height that is not its station's.
+void note_sequences(const Batch& batch) {
+  const std::lock_guard lock(seen_lock);
+  const auto* const numbers = static_cast<const std::int64_t*>(batch.field("id").data);
+  const auto* const heights = static_cast<const std::int64_t*>(batch.field("height").data);
+  for (std::size_t i = 0; i < 4 * batch.size(); ++i) {
+    if (i % 4 == 0) seen.push_back(numbers[i]);
+    if (heights[i] != 100 * (1 + numbers[i] * numbers[i] % 3)) seen.push_back(-1);
+  }
+}
+
+/// With the signal of a stop at the batch `stop_after`.
+void walk_sequences(Context& ctx) {
+  auto data = ctx.dataset("train");
+  std::int64_t batches = 0;
+  State state;
+  state.value("batches", batches);
+  ctx.restore(state);
+  for (const auto& batch : data.epoch(0).batches(3, Remainder::uneven)) {
+    note_sequences(batch);
+    if (++batches == ctx.config<int>("stop_after", 0) && ctx.world_rank() == 0) raise(SIGUSR1);
+    ctx.step();
+  }
+}
+
 void stop_after_seven(const std::string& folder) {
   batch::install_stop_signals();
   batch::forget_stop_signal();
@@ -132,5 +180,33 @@ TEST_CASE("a run that stands inside an epoch refuses a filter that keeps other s
   stop_after_seven(folder.path());
   keep_of_three = 1;
   CHECK_THROWS_WITH(run_on(2, spec_of_numbers(folder.path()), walk), Contains("333 of 1000") && Contains("334 of 1000"));
+  taken();
+}
+
+TEST_CASE("a run over samples that keys make goes on inside an epoch at any step, on other ranks too, with the same ones") {
+  const Scratch whole;
+  run_on(1, spec_of_sequences(whole.path(), "4 stride=2 within=station"), walk_sequences);
+  const auto all = taken();
+  REQUIRE(all.size() == 96);
+  CHECK(all.front() >= 0);
+  batch::install_stop_signals();
+  for (const auto* stop : {"1", "4", "11"}) {
+    const Scratch folder;
+    batch::forget_stop_signal();
+    run_on(2, spec_of_sequences(folder.path(), "4 stride=2 within=station", stop), walk_sequences);
+    batch::forget_stop_signal();
+    run_on(stop[0] == '4' ? 3 : 2, spec_of_sequences(folder.path(), "4 stride=2 within=station"), walk_sequences);
+    CHECK(taken() == all);
+  }
+}
+
+TEST_CASE("a run that stands inside an epoch refuses keys that make other samples") {
+  const Scratch folder;
+  batch::install_stop_signals();
+  batch::forget_stop_signal();
+  run_on(2, spec_of_sequences(folder.path(), "4 within=station", "3"), walk_sequences);
+  batch::forget_stop_signal();
+  CHECK_THROWS_WITH(run_on(2, spec_of_sequences(folder.path(), "4 stride=2 within=station"), walk_sequences),
+                    Contains("windows of 4, 1 further") && Contains("windows of 4, 2 further"));
   taken();
 }

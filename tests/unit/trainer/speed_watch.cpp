@@ -65,7 +65,7 @@ TEST_CASE("a rank whose input, forward, backward or save takes a fifth of a step
     // The first step has the start in it, and does not count. The machine is shared: a window that others have disturbed
     // so much that nobody can be named is excluded by another one; bench_see.py counts how often that is so.
     auto found = found_after(51, plan, log);
-    for (int more = 0; !found && more < 3; ++more) {
+    for (int again = 0; !found && again < 3; ++again) {
       std::filesystem::remove(log);
       found = found_after(51, plan, log);
     }

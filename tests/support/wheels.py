@@ -1,0 +1,36 @@
+"""Libraries that only PyPI has, for tests that load one while they run: the files of a wheel in BUILD/wheels, fetched once, nothing installed."""
+import sys
+import zipfile
+
+from harness import *  # noqa: F403
+
+PYTHON = "/usr/bin/python3"
+FETCH_LIMIT_S = 60
+
+
+def wheel(name, version):
+    """A folder with the packages of the wheel, as site-packages has them. Skipped, with pip's last line, where PyPI cannot be reached."""
+    folder = BUILD / "wheels" / f"{name}-{version}"
+    if folder.exists():
+        return folder
+    unpacked = scratch("wheel")
+    pip = run([PYTHON, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--retries", "0", "--timeout", "15",
+               "--disable-pip-version-check", "-d", unpacked, f"{name}=={version}"], timeout=FETCH_LIMIT_S)
+    files = list(unpacked.glob("*.whl"))
+    if pip.code != 0 or not files:
+        lines = pip.err.strip().splitlines()
+        skip(f"{name} {version} cannot be fetched from PyPI: {lines[-1] if lines else 'no wheel for this machine'}")
+    (BUILD / "wheels").mkdir(exist_ok=True)
+    with zipfile.ZipFile(files[0]) as archive:
+        archive.extractall(unpacked / "files")
+    try:
+        shutil.copytree(unpacked / "files", made := folder.with_name(f"{folder.name}.{os.getpid()}"))
+        made.rename(folder)
+    except OSError:  # another test was first
+        check(folder.exists(), f"{folder} cannot be made")
+    return folder
+
+
+def import_from(folder, module):
+    sys.path.insert(0, str(folder))
+    return __import__(module)
