@@ -36,11 +36,15 @@ def without_faults():
     return _whole["run"]
 
 
-def start(config, faults):
-    """The faults are rank 0's, which keeps these files."""
+def fault_env(faults):
     if not SHIM.exists():
         skip("the library that injects faults was not built (it goes without the sanitizers)")
-    return start_ranks(RANKS, config, first_env={"LD_PRELOAD": SHIM, "TRAINRT_FAULTS": faults})
+    return {"LD_PRELOAD": SHIM, "TRAINRT_FAULTS": faults}
+
+
+def start(config, faults):
+    """The faults are rank 0's, which keeps these files."""
+    return start_ranks(RANKS, config, first_env=fault_env(faults))
 
 
 def run_with(config, faults):
@@ -128,6 +132,24 @@ def a_run_directory_that_is_gone_for_seconds_is_waited_for_and_costs_nothing():
     check_like_whole(run_dir, job)
     equal(lost(job), 0, "checkpoints that were dropped", job)
     check("storage answers again" in job.err and "another attempt owns" not in job.err, "it does not say what happened", job)
+
+
+@test
+def a_rank_that_alone_finds_the_run_directory_gone_says_that_it_waits():
+    """Rank 0 has its part of the checkpoint on the disk already, and waits for rank 1, which was about to open the file."""
+    config = config_of(scratch(), "run", {"step_pause": 0.01})
+    run_dir = run_dir_of(config)
+    job = start_ranks(RANKS, config, other_env=fault_env("lstat:slow=2000:/checkpoint_000002$:0:1"))
+    wait_until(lambda: list(run_dir.glob(".attempt_*/checkpoint_000002/shard*")) or job.ended(), 60, "rank 0's part", job)
+    time.sleep(0.5)
+    away = run_dir.with_name("away")
+    run_dir.rename(away)
+    job.wait_for("rank 1: warning: storage does not answer", 60)
+    away.rename(run_dir)
+    job.code = job.wait(90)
+    check_like_whole(run_dir, job)
+    equal(lost(job), 0, "checkpoints that were dropped", job)
+    check("rank 1: warning: storage answers again" in job.err, "it does not say that the storage is back", job)
 
 
 @test

@@ -359,20 +359,23 @@ def run(command, timeout=60, **options):
     return job
 
 
-def ranks_command(ranks, config, *words, first_env=None):
-    """mpiexec with so many ranks; `first_env`: variables of rank 0 alone."""
+def ranks_command(ranks, config, *words, first_env=None, other_env=None):
+    """mpiexec with so many ranks; `first_env`: variables of rank 0 alone; `other_env`: of all but rank 0."""
     if MPIEXEC is None:
         skip("mpiexec.mpich is not there (package mpich)")
     program = [TRAINRT, "--config", str(config), *words]
-    if not first_env:
+    if not first_env and not other_env:
         return [MPIEXEC, "-n", str(ranks), *program]
-    own = [word for pair in first_env.items() for word in ("-env", *map(str, pair))]
-    rest = [":", "-n", str(ranks - 1), *program] if ranks > 1 else []
-    return [MPIEXEC, "-n", "1", *own, *program, *rest]
+
+    def of(variables):
+        return [word for pair in (variables or {}).items() for word in ("-env", *map(str, pair))]
+
+    rest = [":", "-n", str(ranks - 1), *of(other_env), *program] if ranks > 1 else []
+    return [MPIEXEC, "-n", "1", *of(first_env), *program, *rest]
 
 
-def start_ranks(ranks, config, *words, first_env=None, **options):
-    return Job(ranks_command(ranks, config, *words, first_env=first_env), **options)
+def start_ranks(ranks, config, *words, first_env=None, other_env=None, **options):
+    return Job(ranks_command(ranks, config, *words, first_env=first_env, other_env=other_env), **options)
 
 
 def run_ranks(ranks, config, *words, timeout=60, **options):

@@ -1,6 +1,7 @@
 #include "checkpoint/save/shard_writer.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <trainrt/error.hpp>
 
@@ -64,7 +65,8 @@ io::Block ShardWriter::staging_block(const Job& job, std::size_t bytes) {
   constexpr double limit_s = 2;
   if (auto block = pool_.take_within(limit_s, bytes)) return std::move(*block);
   const auto limit = options_.staging_limit.empty() ? std::string() : " (" + options_.staging_limit + ")";
-  options_.say("the save waits for the disk: its staging memory is full" + limit);
+  if (!std::exchange(said_to_wait_, true))  // once, however many saves do
+    options_.say("the save waits for the disk: its staging memory is full" + limit);
   for (StallCheck check("writing a checkpoint", options_.stuck_s, job.done_bytes());;) {
     if (auto block = pool_.take_within(limit_s, bytes)) return std::move(*block);
     check.require_progress(job.done_bytes());

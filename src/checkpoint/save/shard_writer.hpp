@@ -62,6 +62,7 @@ class ShardWriter {
   void take_memory(std::size_t blocks, std::uint64_t bytes);
   WriterOptions options_;
   std::atomic<bool> pins_{false};         // some state had tensors on GPUs
+  bool said_to_wait_ = false;             // for the disk
   std::atomic<bool> parent_seen_{false};  // this rank has seen the directory that checkpoints are written in
   io::BlockPool pool_;
   device::Copier copier_;  // ends before the memory that it has pinned
