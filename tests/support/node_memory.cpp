@@ -14,13 +14,14 @@ namespace {
 
 using namespace trainrt;
 
-/// KiB; a page that n processes have counts 1/n.
+/// KiB of memory; a page that n processes have counts 1/n. Pages of files do not count: those of a library become cheaper
+/// whenever another process that has it begins.
 std::int64_t proportional_kib() {
   std::ifstream file("/proc/self/smaps_rollup");
-  std::int64_t number = 0;
+  std::int64_t sum = 0, number = 0;
   for (std::string word; file >> word;)
-    if (word == "Pss:" && file >> number) break;
-  return number;
+    if ((word == "Pss_Anon:" || word == "Pss_Shmem:") && file >> number) sum += number;
+  return sum;
 }
 
 /// Whether sample `i` of the batch is the one that it should be.
