@@ -43,9 +43,7 @@ checkpoint::SaverOptions saver_options(const config::RunSpec& spec, const World&
   options.writer.stuck_s = spec.failure.collective_timeout_s;
   options.writer.visible_s = spec.failure.storage_timeout_s;
   options.writer.observer = [](checkpoint::Phase phase) { fault_point(checkpoint::name_of(phase)); };
-  options.writer.say = [rank = world.rank](const std::string& text) {  // a rank may be the only one that waits
-    rank == 0 ? log::run_warning(text) : log::warning(text);
-  };
+  options.writer.say = log::warning;  // marked with the rank, which may be the only one that waits
   options.writer.explain = with_advice;
   options.writer.staging_limit = "checkpoint.staging_limit";
   return options;

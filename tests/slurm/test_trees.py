@@ -1,0 +1,71 @@
+#!/usr/bin/python3
+"""Boosted trees on two nodes that have networks of their own: the same model as the same ranks have on one node, byte for byte; a rank
+that is killed on the other node ends all within seconds, and the run goes on from there to the same bytes."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from cluster import *  # noqa: E402,F403
+from wheels import *  # noqa: E402,F403
+from xgboost_runs import *  # noqa: E402,F403
+
+CLUSTER = Cluster("trees")
+RANKS = 3
+ROUNDS_OF_RUN, EVERY = 300, 20
+# UCX 1.13 may take an interface that other nodes do not reach, and MPI_Init fails.
+LAYOUT = [f"-n{RANKS}", "-N2", "-m", "plane=2", "-c1", "--export=ALL,UCX_NET_DEVICES=eth0"]
+LIGHTGBM = {"objective": "binary", "metric": "binary_logloss,auc", "num_threads": 1, "num_leaves": 7, "verbosity": -1}
+_runs = None
+
+
+def setup():
+    global _runs
+    if not (BUILD / "modules/trees.so").exists():
+        skip("the module of trees is not built")
+    try:
+        import numpy  # noqa: F401
+    except ImportError as error:
+        skip(f"{error} (package python3-numpy)")
+    _runs = XgboostRuns()
+    CLUSTER.up(2, own_networks=True)
+
+
+def xgboost_config(name):
+    return _runs.config(name, rounds=ROUNDS_OF_RUN, every=EVERY, sections={"failure": {"max_failures": 3}}), "files/model.ubj"
+
+
+def lightgbm_config(name):
+    folder = scratch()
+    sections = {"run": {"name": name, "storage_path": folder / "runs", "seed": 7}, "train": {"function": "lightgbm"},
+                "loop": {**LIGHTGBM, "num_boost_round": ROUNDS_OF_RUN, "features": "x", "label": "y"},
+                "lightgbm": {"library": wheel("lightgbm", "4.6.0")}, "checkpoint": {"every": f"{EVERY} reports", "num_to_keep": 2},
+                **{f"data.{part}": {"source": _runs.data / f"{part}.npz"} for part in ("train", "valid")}}
+    return write_config(folder / f"{name}.ini", sections), "files/model.txt"
+
+
+def bytes_of_model(config, name):
+    return (checkpoints(run_dir_of(config))[-1] / name).read_bytes()
+
+
+def nodes_train_as_one_node_does(config_with):
+    here, name = config_with("here")
+    finish(RANKS, here)
+    there, _ = config_with("there")
+    job = CLUSTER.sbatch(LAYOUT, there)
+    wait_for_reports(run_dir_of(there), 4, job, 60)
+    pid = job.ranks()[RANKS - 1]
+    check(pid in CLUSTER.processes_on("n2"), "the last rank is not on the second node", job)
+    kill([pid])  # it is alone there
+    wait_until(lambda: job.state() in ("COMPLETED", "FAILED"), 90, "the job to end", job)
+    equal(run_state(run_dir_of(there)), "finished", "state", job)
+    equal(len(attempts(run_dir_of(there))), 2, "attempts", job)
+    check(re.search(f"{RANKS} ranks on 2 nodes", job.text), "it did not run on two nodes", job)
+    check(bytes_of_model(there, name) == bytes_of_model(here, name), "another model than that of the ranks of one node", job)
+    equal(reported_metrics(run_dir_of(there)), reported_metrics(run_dir_of(here)), "metrics")
+
+
+add_test("xgboost_on_two_nodes_has_the_bytes_of_one_node_over_a_kill", nodes_train_as_one_node_does, xgboost_config)
+add_test("lightgbm_on_two_nodes_has_the_bytes_of_one_node_over_a_kill", nodes_train_as_one_node_does, lightgbm_config)
+
+
+main(setup=setup, teardown=CLUSTER.down)
