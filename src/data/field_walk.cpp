@@ -8,6 +8,7 @@
 
 #include "core/host.hpp"
 #include "core/log.hpp"
+#include "data/samples_at_once.hpp"
 
 namespace trainrt::data {
 
@@ -20,13 +21,14 @@ FieldWalk::FieldWalk(const DatasetImpl& dataset, std::size_t field, std::string 
 
 void FieldWalk::walk(std::uint64_t first, std::uint64_t end,
                      const std::function<void(std::uint64_t, const TensorView&)>& see) {
-  constexpr std::uint64_t bytes_at_once = 4 << 20, most = 1 << 16, varying = 1024;
-  const auto each = field_.varies ? 0 : std::max<std::uint64_t>(sample_bytes(field_), 1);
-  const auto count = each == 0 ? varying : std::clamp<std::uint64_t>(bytes_at_once / each, 1, most);
-  for (auto at = first; at < end; at += count) {
-    samples_.resize(std::min(count, end - at));
+  constexpr std::uint64_t bytes_at_once = 4 << 20, most = 1 << 16;
+  SamplesAtOnce at_once(bytes_at_once, field_.varies ? 0 : sample_bytes(field_), field_.varies, most);
+  for (auto at = first; at < end;) {
+    samples_.resize(std::min(at_once.count(), end - at));
     std::iota(samples_.begin(), samples_.end(), at);
+    at += samples_.size();
     read();
+    at_once.saw(samples_.size(), column_.values.size());
     for (std::size_t i = 0; i < samples_.size(); ++i) see(samples_[i], value(i));
     tell(at - first, end - first);
   }
@@ -34,7 +36,7 @@ void FieldWalk::walk(std::uint64_t first, std::uint64_t end,
 
 void FieldWalk::read() {
   if (dataset_.skipping)
-    dataset_.skipping->read(*dataset_.source, samples_, {&column_, 1});
+    dataset_.skipping->read_if_any(*dataset_.source, samples_, {&column_, 1});
   else
     dataset_.source->read(samples_, {&column_, 1});
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -43,12 +42,14 @@ class PackedSource final : public Source {
   void append(std::uint64_t sample, std::vector<std::byte>& into) const {
     const auto first = sample * length_, end = first + length_;
     const auto from = part_at(ends_, first), to = part_at(ends_, end - 1) + 1;
-    std::vector<std::uint64_t> numbers(to - from);
-    std::iota(numbers.begin(), numbers.end(), from);
+    std::vector<std::uint64_t> numbers;  // without those that have nothing here: on_error = skip may have left them out
+    for (auto number = from; number < to; ++number)
+      if (begin_of(ends_, number) < ends_[number]) numbers.push_back(number);
     const auto documents = documents_.read(numbers);
     for (std::size_t i = 0; i < documents.size(); ++i) {
-      const auto begin = begin_of(ends_, from + i);
-      append_part(*documents[i], from + i, std::max(first, begin) - begin, std::min(end, ends_[from + i]) - begin, into);
+      const auto begin = begin_of(ends_, numbers[i]);
+      append_part(*documents[i], numbers[i], std::max(first, begin) - begin, std::min(end, ends_[numbers[i]]) - begin,
+                  into);
     }
   }
 

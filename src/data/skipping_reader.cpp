@@ -10,8 +10,28 @@ namespace trainrt::data {
 
 void SkippingReader::read(const Source& source, std::vector<std::uint64_t>& samples, std::span<Column> columns) {
   if (samples.empty()) return source.read(samples, columns);
+  const auto count = samples.size();
+  const auto why = read_good(source, samples, columns);
+  if (samples.empty())
+    throw Error(
+        fmt::format("dataset '{}': none of the {} samples of a batch can be read; the last one: {}", dataset_, count, why));
+}
+
+void SkippingReader::read_if_any(const Source& source, std::vector<std::uint64_t>& samples, std::span<Column> columns) {
+  read_good(source, samples, columns);
+  if (!samples.empty()) return;
+  for (auto& column : columns) {
+    column.values.clear();
+    column.ends.clear();
+  }
+}
+
+/// Why the last one was skipped.
+std::string SkippingReader::read_good(const Source& source, std::vector<std::uint64_t>& samples,
+                                      std::span<Column> columns) {
   try {
-    return source.read(samples, columns);
+    source.read(samples, columns);
+    return {};
   } catch (const io::StorageError&) {
     throw;
   } catch (const Error&) {  // of which samples is found out below
@@ -27,11 +47,9 @@ void SkippingReader::read(const Source& source, std::vector<std::uint64_t>& samp
       why = error.what();
       note(sample, why);
     }
-  if (good.empty())
-    throw Error(fmt::format("dataset '{}': none of the {} samples of a batch can be read; the last one: {}", dataset_,
-                            samples.size(), why));
   samples = std::move(good);
-  source.read(samples, columns);
+  if (!samples.empty()) source.read(samples, columns);
+  return why;
 }
 
 /// The first ones each, then when there are ten times as many.

@@ -18,9 +18,13 @@ class SkippingReader {
   /// told of with the reason. Storage that is away skips nothing: it is an error, as ever. So it is if none of the samples
   /// can be read.
   void read(const Source& source, std::vector<std::uint64_t>& samples, std::span<Column> columns);
+  /// The same, but none of them is no error: `samples` and the columns are empty then. For who looks at all samples in
+  /// parts that hang on the number of ranks and threads.
+  void read_if_any(const Source& source, std::vector<std::uint64_t>& samples, std::span<Column> columns);
   std::uint64_t skipped() const { return skipped_; }
 
  private:
+  std::string read_good(const Source& source, std::vector<std::uint64_t>& samples, std::span<Column> columns);
   void note(std::uint64_t sample, const std::string& why);
 
   std::string dataset_;

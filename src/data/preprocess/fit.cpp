@@ -12,6 +12,7 @@
 #include "core/thread.hpp"
 #include "data/field_wishes.hpp"
 #include "data/preprocess/preprocessed_source.hpp"
+#include "data/samples_at_once.hpp"
 
 namespace trainrt::data {
 
@@ -46,14 +47,17 @@ class FitReader {
   }
 
   void walk(Part part) {
-    const auto count = samples_at_once();
-    for (auto at = part.first; at < part.end; at += count) {
-      samples_.resize(std::min(count, part.end - at));
+    auto at_once = samples_at_once();
+    for (auto at = part.first; at < part.end;) {
+      samples_.resize(std::min(at_once.count(), part.end - at));
       std::iota(samples_.begin(), samples_.end(), at);
+      at += samples_.size();
       if (skipping_ != nullptr)
-        skipping_->read(source_, samples_, columns_);
+        skipping_->read_if_any(source_, samples_, columns_);
       else
         source_.read(samples_, columns_);
+      if (samples_.empty()) continue;
+      at_once.saw(samples_.size(), bytes_read());
       see();
     }
   }
@@ -65,14 +69,22 @@ class FitReader {
   }
 
  private:
-  std::uint64_t samples_at_once() const {
-    constexpr std::uint64_t bytes_at_once = 1 << 20, varying = 64, most = 1 << 14;
-    std::uint64_t bytes = 1;
+  SamplesAtOnce samples_at_once() const {
+    constexpr std::uint64_t bytes_at_once = 1 << 20, most = 1 << 14;
+    std::uint64_t bytes = 0;
+    bool varies = false;
     for (const auto& column : columns_) {
       const auto& field = source_.fields()[column.field];
-      bytes += field.varies ? varying : sample_bytes(field);
+      varies = varies || field.varies;
+      if (!field.varies) bytes += sample_bytes(field);
     }
-    return std::clamp<std::uint64_t>(bytes_at_once / bytes, 1, most);
+    return {bytes_at_once, bytes, varies, most};
+  }
+
+  std::uint64_t bytes_read() const {
+    std::uint64_t bytes = 0;
+    for (const auto& column : columns_) bytes += column.values.size();
+    return bytes;
   }
 
   void see() {

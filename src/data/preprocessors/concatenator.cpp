@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -113,10 +114,16 @@ class Concatenator final : public Gathering {
       const auto number = static_cast<double>(value);
       const double least = static_cast<double>(std::numeric_limits<T>::min()),
                    end = std::ldexp(1.0, std::numeric_limits<T>::digits);
-      if (!(number >= least && number < end))
-        throw Error(fmt::format("column '{}' holds {}, which is no {}", column, number, name_of(dtype_of<T>::value)));
+      if (!(number >= least && number < end)) refuse(number, column, dtype_of<T>::value);
     }
+    if constexpr (std::is_integral_v<T> && std::is_integral_v<From>)
+      if (!std::in_range<T>(value)) refuse(value, column, dtype_of<T>::value);
     return static_cast<T>(value);
+  }
+
+  template <class Number>
+  [[noreturn]] static void refuse(Number number, const std::string& column, DType dtype) {
+    throw Error(fmt::format("column '{}' holds {}, which is no {}", column, number, name_of(dtype)));
   }
 
   bool flattens_;

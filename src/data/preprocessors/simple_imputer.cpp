@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "core/options.hpp"
 #include "data/preprocess/category_statistic.hpp"
 #include "data/preprocess/columnwise.hpp"
 #include "data/preprocess/number_statistic.hpp"
@@ -67,9 +68,17 @@ class SimpleImputer final : public Columnwise {
     return whole != nullptr ? static_cast<double>(*whole) : std::get<double>(fill);
   }
 
+  /// A config and a JSON may have the number of a column of numbers as a text.
+  Category fill_of(std::size_t at, const Dataset::Field& field) const {
+    const auto* const text = std::get_if<std::string>(&fills_[at]);
+    if (text == nullptr || is_text(field)) return fills_[at];
+    const auto number = parse_real(*text);
+    return number ? Category(*number) : fills_[at];
+  }
+
   Dataset::Field made(std::size_t at, const Dataset::Field& from) const override {
     require_fillable(from);
-    const auto& fill = fills_[at];
+    const auto fill = fill_of(at, from);
     const bool fills_texts = std::holds_alternative<std::string>(fill);
     if (!fills_texts && std::isnan(number_in(fill)))
       throw UsageError(fmt::format("column '{}' has no fill value: all that fit() has seen were missing", columns()[at]));
@@ -85,7 +94,7 @@ class SimpleImputer final : public Columnwise {
       to.values = from.values;
       return;
     }
-    const auto fill = number_in(fills_[at]);
+    const auto fill = number_in(fill_of(at, from.field));
     with_numbers(from.field.dtype, from.values, [&](auto values) {
       fill_reals(to, samples, [&](std::size_t i) {
         const auto value = static_cast<double>(values[i]);

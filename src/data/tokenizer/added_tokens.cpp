@@ -31,15 +31,19 @@ std::string_view without_white_begin(std::string_view text) {
 
 }  // namespace
 
-AddedTokens::AddedTokens(const nlohmann::json& list) {
+AddedTokens::AddedTokens(const nlohmann::json& list, In in, const Normalizer* normalizer) {
   for (const auto& each : list) {
-    Token token{.content = each.at("content").get<std::string>(),
+    if (each.value("normalized", false) != (in == In::normalized_text)) continue;
+    const auto name = each.at("content").get<std::string>();
+    Token token{.name = name,
+                .content = in == In::normalized_text && normalizer != nullptr ? normalizer->apply(name) : name,
                 .takes_white_before = each.value("lstrip", false),
                 .takes_white_after = each.value("rstrip", false)};
-    if (token.content.empty()) throw UsageError("one of its added tokens is empty");
-    token.number = token_number(each.at("id"), token.content);
+    if (token.content.empty())
+      throw UsageError(fmt::format("its added token '{}' is empty{}", name, name.empty() ? "" : " if it is normalized"));
+    token.number = token_number(each.at("id"), name);
     if (each.value("single_word", false))
-      throw UsageError(fmt::format("its added token '{}' is a single_word, which is not known here", token.content));
+      throw UsageError(fmt::format("its added token '{}' is a single_word, which is not known here", name));
     begins_[static_cast<unsigned char>(token.content.front())] = true;
     tokens_.push_back(std::move(token));
   }
@@ -77,8 +81,8 @@ void AddedTokens::cut(std::string_view whole, const std::function<void(std::stri
   hand_over(whole.substr(begin));
 }
 
-std::int32_t AddedTokens::find(std::string_view content) const {
-  const auto found = std::ranges::find(tokens_, content, &Token::content);
+std::int32_t AddedTokens::find(std::string_view name) const {
+  const auto found = std::ranges::find(tokens_, name, &Token::name);
   return found == tokens_.end() ? -1 : found->number;
 }
 

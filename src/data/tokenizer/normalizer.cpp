@@ -90,7 +90,7 @@ class Bert final : public Normalizer {
   std::string apply(std::string text) const override {
     if (does_.clean) text = cleaned(text);
     if (does_.chinese) text = with_blanks(text);
-    if (does_.strip) text = without_marks(in_form(text, Form::nfd));
+    if (does_.strip) text = without_nonspacing_marks(in_form(text, Form::nfd));
     if (does_.lowercase) text = in_lower_case(text);
     return text;
   }

@@ -1,6 +1,9 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "data/tokenizer/pattern.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 #include <pcre2.h>
 #include <trainrt/error.hpp>
@@ -18,6 +21,68 @@ std::string pcre_message(int code) {
   pcre2_get_error_message(code, text, sizeof text);
   return reinterpret_cast<const char*>(text);
 }
+
+/// What \w and \s stand for in Oniguruma's expressions, by which Hugging Face's tokenizers split, without the brackets. Of
+/// other numbers than decimal digits and letters it takes those of Latin-1.
+constexpr std::string_view of_words =
+    R"(\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{24B6}-\x{24E9}\x{1F130}-\x{1F149}\x{1F150}-\x{1F169})"
+    R"(\x{1F170}-\x{1F189}\x{B2}\x{B3}\x{B9}\x{BC}-\x{BE})";
+constexpr std::string_view of_white = R"(\p{Z}\t-\r\x{85})";
+
+/// Spells out \w and \s, and \W and \S.
+class WordClasses {
+ public:
+  explicit WordClasses(const std::string& expression) : left_(expression) {}
+
+  std::string spelt_out() {
+    while (!left_.empty()) {
+      if (left_.front() == '\\' && left_.size() > 1)
+        take_escape();
+      else if (left_.front() == '[')
+        in_class_ ? take_posix_class() : take_begin_of_class();
+      else
+        take_plain();
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void take(std::size_t count) {
+    out_ += left_.substr(0, count);
+    left_.remove_prefix(std::min(count, left_.size()));
+  }
+  void take_plain() {
+    if (left_.front() == ']') in_class_ = false;
+    take(1);
+  }
+  void take_begin_of_class() {
+    in_class_ = true;
+    take(left_.starts_with("[^") ? 2 : 1);
+    if (left_.starts_with(']')) take(1);  // there it is the sign
+  }
+  void take_posix_class() {
+    const auto end = left_.starts_with("[:") ? left_.find(":]") : std::string_view::npos;
+    take(end == std::string_view::npos ? 1 : end + 2);
+  }
+  void take_escape() {
+    const char what = left_[1];
+    if (!in_class_ && (what == 'b' || what == 'B')) refuse();
+    if (in_class_ && what == 'W') refuse();
+    const bool is_other = what == 'W' || what == 'S';
+    if ((what != 'w' && what != 's' && !is_other) || (in_class_ && is_other)) return take(2);
+    const auto members = what == 'w' || what == 'W' ? of_words : of_white;
+    out_ += in_class_ ? std::string(members) : fmt::format("[{}{}]", is_other ? "^" : "", members);
+    left_.remove_prefix(2);
+  }
+  [[noreturn]] void refuse() const {
+    throw UsageError(fmt::format("an expression has {} {}, which is not known here", left_.substr(0, 2),
+                                 in_class_ ? "within brackets" : "(the border of a word)"));
+  }
+
+  std::string_view left_;
+  std::string out_;
+  bool in_class_ = false;
+};
 
 struct MatchData {
   explicit MatchData(const pcre2_code* code) : data(pcre2_match_data_create_from_pattern(code, nullptr)) {
@@ -42,11 +107,12 @@ struct Pattern::Compiled {
 Pattern::Pattern(const std::string& expression) : compiled_(std::make_unique<Compiled>()) {
   int error = 0;
   PCRE2_SIZE place = 0;
-  compiled_->code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(expression.data()), expression.size(),
+  const auto spelt_out = WordClasses(expression).spelt_out();
+  compiled_->code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(spelt_out.data()), spelt_out.size(),
                                   PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C, &error, &place, nullptr);
   if (compiled_->code == nullptr)
     throw UsageError(
-        fmt::format("the expression {} is wrong at its character {}: {}", expression, place + 1, pcre_message(error)));
+        fmt::format("the expression {} is wrong at its character {}: {}", spelt_out, place + 1, pcre_message(error)));
   pcre2_jit_compile(compiled_->code, PCRE2_JIT_COMPLETE);  // if the machine allows it: else matching is slower
   compiled_->context = pcre2_match_context_create(nullptr);
   if (compiled_->context == nullptr) throw std::bad_alloc();

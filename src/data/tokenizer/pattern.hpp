@@ -6,10 +6,11 @@
 
 namespace trainrt::data::tokenizer {
 
-/// A regular expression out of a tokenizer.json, matched by PCRE2 with Unicode's classes. Any threads may use it.
+/// A regular expression out of a tokenizer.json, matched by PCRE2 with Unicode's classes; \w and \s stand for what they do
+/// there, and not for PCRE2's own. Any threads may use it.
 class Pattern {
  public:
-  explicit Pattern(const std::string& expression);  ///< UsageError that says where it is wrong
+  explicit Pattern(const std::string& expression);  ///< UsageError that says where it is wrong, or not known here
   ~Pattern();
   Pattern(const Pattern&) = delete;
 

@@ -180,6 +180,14 @@ std::unique_ptr<const PreTokenizer> digits_of(const Json& json) {
   return std::make_unique<Cut>(R"(\p{N}+)", Behavior::isolated, false);
 }
 
+/// By the expression \w+|[^\w\s]+ as Rust's engine has it: \w is all that is alphabetic, marks, decimal digits, connectors
+/// and joiners (Unicode Technical Standard 18, Annex C).
+std::unique_ptr<const PreTokenizer> whitespace() {
+  const std::string of_words =
+      R"(\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{200C}\x{200D}\x{24B6}-\x{24E9}\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189})";
+  return std::make_unique<Cut>("[" + of_words + "]+|[^" + of_words + R"(\s]+)", Behavior::removed, true);
+}
+
 std::unique_ptr<const PreTokenizer> metaspace_of(const Json& json) {
   const auto sign = json.value("replacement", "\xE2\x96\x81");
   if (sign.empty()) throw UsageError("its pre_tokenizer Metaspace has an empty replacement");
@@ -204,7 +212,7 @@ std::unique_ptr<const PreTokenizer> pre_tokenizer_of(const Json& json) {
   if (type == "ByteLevel")
     return std::make_unique<ByteLevel>(json.value("add_prefix_space", true), json.value("use_regex", true));
   if (type == "Split") return split_of(json);
-  if (type == "Whitespace") return std::make_unique<Cut>(R"(\w+|[^\w\s]+)", Behavior::removed, true);
+  if (type == "Whitespace") return whitespace();
   if (type == "WhitespaceSplit") return std::make_unique<CutAt>(is_white, Behavior::removed);
   if (type == "Digits") return digits_of(json);
   if (type == "Punctuation") return std::make_unique<CutAt>(is_punctuation, behavior_of(json));

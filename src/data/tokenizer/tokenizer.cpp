@@ -1,5 +1,6 @@
 #include "data/tokenizer/tokenizer.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <sstream>
@@ -48,6 +49,8 @@ std::unique_ptr<const TokenModel> model_of(const Json& json) {
   return find_plugin(token_model_table(), type, "model of a tokenizer").make(json);
 }
 
+Json added_tokens_of(const Json& json) { return json.contains("added_tokens") ? json.at("added_tokens") : Json::array(); }
+
 Json part_of(const Json& json, const char* key) { return json.contains(key) ? json.at(key) : Json(); }
 
 }  // namespace
@@ -74,7 +77,8 @@ Tokenizer::Tokenizer(const Json& json)
       pre_tokenizer_(pre_tokenizer_of(part_of(json, "pre_tokenizer"))),
       model_(model_of(json.at("model"))),
       as_bytes_(pre_tokenizer_ && pre_tokenizer_->works_on_bytes()),
-      added_(json.contains("added_tokens") ? AddedTokens(json.at("added_tokens")) : AddedTokens()) {
+      raw_added_(added_tokens_of(json), AddedTokens::In::raw_text, normalizer_.get()),
+      normalized_added_(added_tokens_of(json), AddedTokens::In::normalized_text, normalizer_.get()) {
   take_post_processor(part_of(json, "post_processor"));
 }
 
@@ -106,18 +110,28 @@ void Tokenizer::take_post_processor(const Json& json) {
   }
 }
 
-void Tokenizer::encode(std::string_view text, bool with_special, std::vector<std::int32_t>& into) const {
+void Tokenizer::encode(std::string_view text, bool with_special, std::vector<std::int32_t>& into, std::size_t most) const {
   if (with_special) into.insert(into.end(), before_.begin(), before_.end());
+  const auto begin = into.size();
   const auto valid = valid_utf8(text);
-  added_.cut(
-      valid, [&](std::string_view part, bool is_first) { encode_plain(part, is_first, into); },
+  raw_added_.cut(
+      valid, [&](std::string_view part, bool is_first) { encode_part(part, is_first, into); },
       [&](std::int32_t token) { into.push_back(token); });
+  const auto special = with_special ? special_tokens() : 0;
+  into.resize(begin + std::min(into.size() - begin, most - std::min(special, most)));
   if (with_special) into.insert(into.end(), after_.begin(), after_.end());
 }
 
-void Tokenizer::encode_plain(std::string_view text, bool is_first, std::vector<std::int32_t>& into) const {
-  std::vector<std::string> pieces{normalizer_ ? normalizer_->apply(std::string(text)) : std::string(text)};
-  if (pieces.front().empty()) return;
+/// What lies between tokens of the raw text.
+void Tokenizer::encode_part(std::string_view text, bool is_first, std::vector<std::int32_t>& into) const {
+  const auto normalized = normalizer_ ? normalizer_->apply(std::string(text)) : std::string(text);
+  normalized_added_.cut(
+      normalized, [&](std::string_view part, bool is_first_here) { encode_plain(part, is_first && is_first_here, into); },
+      [&](std::int32_t token) { into.push_back(token); });
+}
+
+void Tokenizer::encode_plain(std::string_view normalized, bool is_first, std::vector<std::int32_t>& into) const {
+  std::vector<std::string> pieces{std::string(normalized)};
   if (pre_tokenizer_) pre_tokenizer_->split(pieces, is_first);
   for (const auto& piece : pieces) encode_piece(piece, into);
 }
@@ -140,8 +154,9 @@ void Tokenizer::encode_piece(const std::string& piece, std::vector<std::int32_t>
 }
 
 std::int32_t Tokenizer::find(std::string_view token) const {
-  const auto added = added_.find(token);
-  return added >= 0 ? added : model_->find(token);
+  for (const auto* added : {&raw_added_, &normalized_added_})
+    if (const auto found = added->find(token); found >= 0) return found;
+  return model_->find(token);
 }
 
 }  // namespace trainrt::data::tokenizer

@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -26,9 +27,11 @@ class Tokenizer {
   Tokenizer(const nlohmann::json& json);
 
   /// Appends the tokens of a text. `with_special`: with those that the file's post_processor puts around one text ([CLS],
-  /// <s>). Padding and truncation of the file do not count.
-  void encode(std::string_view text, bool with_special, std::vector<std::int32_t>& into) const;
-  std::int32_t find(std::string_view token) const;  ///< < 0 if it is not there
+  /// <s>), which stay if there are more than `most` in all. Padding and truncation of the file do not count.
+  void encode(std::string_view text, bool with_special, std::vector<std::int32_t>& into,
+              std::size_t most = std::numeric_limits<std::size_t>::max()) const;
+  std::size_t special_tokens() const { return before_.size() + after_.size(); }  ///< around a text
+  std::int32_t find(std::string_view token) const;                               ///< < 0 if it is not there
 
  private:
   /// What was made of pieces before; words come again and again.
@@ -36,7 +39,8 @@ class Tokenizer {
     std::mutex mutex;
     std::unordered_map<std::string, std::vector<std::int32_t>> tokens;
   };
-  void encode_plain(std::string_view text, bool is_first, std::vector<std::int32_t>& into) const;
+  void encode_part(std::string_view text, bool is_first, std::vector<std::int32_t>& into) const;
+  void encode_plain(std::string_view normalized, bool is_first, std::vector<std::int32_t>& into) const;
   void encode_piece(const std::string& piece, std::vector<std::int32_t>& into) const;
   void take_post_processor(const nlohmann::json& json);
 
@@ -44,7 +48,7 @@ class Tokenizer {
   std::unique_ptr<const PreTokenizer> pre_tokenizer_;
   std::unique_ptr<const TokenModel> model_;
   bool as_bytes_ = false;
-  AddedTokens added_;
+  const AddedTokens raw_added_, normalized_added_;
   std::vector<std::int32_t> before_, after_;  ///< special tokens around a text
   mutable std::array<Memory, 16> memories_;
 };

@@ -11,6 +11,15 @@ namespace {
 
 utf8proc_category_t category_of(char32_t code) { return utf8proc_category(static_cast<utf8proc_int32_t>(code)); }
 
+template <class IsLeftOut>
+std::string without(const std::string& text, const IsLeftOut& is_left_out) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::string_view left = text; !left.empty();)
+    if (const auto code = take_code_point(left); !is_left_out(category_of(code))) append_code_point(out, code);
+  return out;
+}
+
 struct ChineseBlock {
   char32_t first, last;
 };
@@ -49,8 +58,6 @@ bool is_control(char32_t code) {
   const auto category = category_of(code);
   return category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_CF || category == UTF8PROC_CATEGORY_CO;
 }
-
-bool is_mark(char32_t code) { return category_of(code) == UTF8PROC_CATEGORY_MN; }
 
 bool is_punctuation(char32_t code) {
   if (code < 0x80)
@@ -100,11 +107,11 @@ std::string in_lower_case(const std::string& text) {
 }
 
 std::string without_marks(const std::string& text) {
-  std::string out;
-  out.reserve(text.size());
-  for (std::string_view left = text; !left.empty();)
-    if (const auto code = take_code_point(left); !is_mark(code)) append_code_point(out, code);
-  return out;
+  return without(text, [](auto category) { return category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME; });
+}
+
+std::string without_nonspacing_marks(const std::string& text) {
+  return without(text, [](auto category) { return category == UTF8PROC_CATEGORY_MN; });
 }
 
 }  // namespace trainrt::data::tokenizer

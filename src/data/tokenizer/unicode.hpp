@@ -11,7 +11,6 @@ void append_code_point(std::string& text, char32_t code);
 
 bool is_white(char32_t code);        ///< Unicode's White_Space
 bool is_control(char32_t code);      ///< Cc, Cf, Co, but no tab and line breaks
-bool is_mark(char32_t code);         ///< Mn
 bool is_punctuation(char32_t code);  ///< ASCII's signs, and P*
 bool is_numeric(char32_t code);      ///< N*
 bool is_chinese(char32_t code);      ///< of the blocks that BERT's tokenizer sets apart
@@ -20,6 +19,7 @@ bool is_chinese(char32_t code);      ///< of the blocks that BERT's tokenizer se
 enum class Form : std::uint8_t { nfc, nfd, nfkc, nfkd };
 std::string in_form(const std::string& text, Form form);
 std::string in_lower_case(const std::string& text);
-std::string without_marks(const std::string& text);
+std::string without_marks(const std::string& text);             ///< M*
+std::string without_nonspacing_marks(const std::string& text);  ///< Mn
 
 }  // namespace trainrt::data::tokenizer

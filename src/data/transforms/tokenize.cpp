@@ -47,6 +47,9 @@ class Tokenize final : public VaryingMap {
         length_(static_cast<std::size_t>(words.length.value_or(0))),
         with_special_(!words.bare) {
     if (!words.length) return;
+    if (with_special_ && length_ < tokenizer_->special_tokens())
+      throw UsageError(fmt::format("{} puts {} special tokens around a text, and LENGTH is {}; bare leaves them out", path,
+                                   tokenizer_->special_tokens(), length_));
     field_.sample_shape = {*words.length};
     pad_ = words.pad ? static_cast<std::int32_t>(*words.pad) : usual_pad(path);
   }
@@ -55,8 +58,13 @@ class Tokenize final : public VaryingMap {
 
   void apply(std::span<const std::byte> from, std::vector<std::byte>& to) const override {
     std::vector<std::int32_t> tokens;
-    tokenizer_->encode({reinterpret_cast<const char*>(from.data()), from.size()}, with_special_, tokens);
-    if (length_ > 0) tokens.resize(length_, pad_);
+    const std::string_view text(reinterpret_cast<const char*>(from.data()), from.size());
+    if (length_ > 0) {
+      tokenizer_->encode(text, with_special_, tokens, length_);
+      tokens.resize(length_, pad_);
+    } else {
+      tokenizer_->encode(text, with_special_, tokens);
+    }
     const auto* const bytes = reinterpret_cast<const std::byte*>(tokens.data());
     to.insert(to.end(), bytes, bytes + tokens.size() * sizeof(std::int32_t));
   }

@@ -14,6 +14,7 @@ CORPUS = ["The quick brown fox jumps over the lazy dog, and the dog's friends do
           "def train(model, data):\n    for x in data:\n        model.step(x)  # once\n", "Ünïcödé straße, naïve café; ГОСТ и Слово; 東京は日本の首都です。 한국어",
           "we'll they're I'd you've he's 'quoted' ''twice''", "aaaa bbbb   cccc\t\tdddd\r\n\r\neeee", "emoji 😀😃 and ﬁ ligatures ﬂ ½ Ⅷ"] * 20
 LLAMA3 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+MARKED = ["हिन्दी भाषा में नमस्ते", "நான் தமிழ்", "m² is 10²", "cafe\u0301 x", "a\u20dd b", "ⓐbc ① abc_def ٣٤ Ⅷ", "x\u180ey a\u200db"] * 10
 ALPHABET = "abcdefghij KLMNOP 0123456789 .,;:!?'\"()[]{}<>|/\\ \t\n äöüßéè ГДЖЯ 東京日本 한국 😀 ﬁ\u0301\u0130\u200d\u00a0\u2003\x07"
 
 
@@ -73,19 +74,38 @@ def words():
     return tokenizer
 
 
-def texts():
+def whitespace():
+    tokenizer = Tokenizer(models.BPE(unk_token="?"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(r"[\w'a-c]+|[^\w\s]+|\W"), "isolated"), pre_tokenizers.Whitespace()])
+    tokenizer.train_from_iterator(CORPUS + MARKED, trainers.BpeTrainer(vocab_size=400, special_tokens=["?"], show_progress=False))
+    return tokenizer
+
+
+def accents():
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.Sequence([normalizers.NFD(), normalizers.Lowercase(), normalizers.StripAccents()])
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.train_from_iterator(CORPUS + MARKED, trainers.WordPieceTrainer(vocab_size=400, special_tokens=["[UNK]"], show_progress=False))
+    tokenizer.add_tokens(["zztop", AddedToken("É-lan", lstrip=True)])  # looked for in what is normalized
+    tokenizer.add_special_tokens(["<Raw>"])
+    return tokenizer
+
+
+def texts(alphabet=ALPHABET):
     draw = random.Random(5)
-    made = ["".join(draw.choice(ALPHABET) for _ in range(draw.randrange(1, 60))) for _ in range(40)]
+    made = ["".join(draw.choice(alphabet) for _ in range(draw.randrange(1, 60))) for _ in range(40)]
     special = ["a<|endoftext|>b <|endoftext|>", "<|begin|>x", "x <mask> y", "[CLS] hi [SEP]", "</s> <s>", "", " ", "x" * 150]
     return CORPUS[:7] + made + special
 
 
 def main(folder):
-    for make in (byte_level, llama3, llama2, metaspace, bert, words):
+    for make in (byte_level, llama3, llama2, metaspace, bert, words, whitespace, accents):
         tokenizer = make()
+        more = make in (whitespace, accents)
+        given = texts(ALPHABET + "".join(MARKED[:7])) + MARKED[:7] + ["ab ZZTOP cd zztop\u0301 Zztop", "x  É-LAN e-lan y<Raw><raw>"] if more else texts()
         name = make.__name__
         (folder / f"{name}.json").write_text(json.dumps(json.loads(tokenizer.to_str()), ensure_ascii=False, separators=(",", ":")) + "\n")
-        rows = [[text, tokenizer.encode(text).ids, tokenizer.encode(text, add_special_tokens=False).ids] for text in texts()]
+        rows = [[text, tokenizer.encode(text).ids, tokenizer.encode(text, add_special_tokens=False).ids] for text in given]
         (folder / f"{name}.ids.json").write_text(json.dumps(rows, ensure_ascii=False, separators=(",", ":")) + "\n")
 
 

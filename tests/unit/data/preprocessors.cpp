@@ -13,6 +13,7 @@
 #include "data/preprocess/exact_sum.hpp"
 #include "data/preprocess/fit.hpp"
 #include "data/preprocess/hashed_feature.hpp"
+#include "data/samples_at_once.hpp"
 #include "unit/data/support.hpp"
 
 using namespace data_test;
@@ -284,6 +285,47 @@ TEST_CASE("what data or parameters do not suit is a usage error that names prepr
   refuses([&] { Preprocessor("OneHotEncoder(columns: x)").fit(Dataset(missing)); }, "column 'x': it has missing values");
   refuses([&] { Preprocessor("SimpleImputer(columns: x)").fit(Dataset(missing)); }, "no fill value");
   refuses([&] { Preprocessor("UniformKBinsDiscretizer(columns: x; bins: 3)").fit(Dataset(missing)); }, "no bins");
+}
+
+TEST_CASE("rows that cannot be read are left out of a fit, also if a thread has no others") {
+  const Scratch dir;
+  for (const std::string threads : {"1", "3", "8"}) {
+    const auto data =
+        dataset(dir, "x\n1\n?\n3\n4\n5\n?\n?\n8\n", {{"types", "x:f64"}, {"on_error", "skip"}, {"threads", threads}});
+    CHECK(stats_of("StandardScaler(columns: x)", data)["mean(x)"] == 4.2);
+    CHECK(data->skipping->skipped() == 3);
+  }
+}
+
+TEST_CASE("long texts are read a few at once, whatever the first ones were like") {
+  data::SamplesAtOnce texts(1 << 20, 0, true, 1 << 14);
+  CHECK(texts.count() == 64);
+  texts.saw(64, 64);  // a byte each: more, but not all that might fit
+  CHECK(texts.count() == 256);
+  texts.saw(256, 256 << 20);
+  CHECK(texts.count() == 1);
+  CHECK(data::SamplesAtOnce(1 << 20, 8, false, 1 << 14).count() == 1 << 14);
+  CHECK(data::SamplesAtOnce(1 << 20, 1 << 18, false, 1 << 14).count() == 4);
+  CHECK(data::SamplesAtOnce(1 << 20, 1 << 30, true, 1 << 14).count() == 1);
+}
+
+TEST_CASE("a fill value that a config writes is a number for a column of numbers") {
+  const std::string imputer = "SimpleImputer(columns: x; strategy: constant; fill_value: -1.5)";
+  CHECK(made<double>(imputer, "x,t\nnan,a\n2,b\n", "x") == std::vector<double>{-1.5, 2});
+  const Scratch dir;
+  const auto texts = dataset(dir, "x,t\n1,\n2,b\n", {{"types", "t:text"}});
+  Preprocessor zero("SimpleImputer(columns: t; strategy: constant; fill_value: 0)");
+  CHECK_NOTHROW(Dataset(texts).preprocess(zero));
+}
+
+TEST_CASE("Concatenator refuses what its type cannot hold") {
+  const auto with = [](const std::string& dtype) {
+    return made<std::uint8_t>("Concatenator(columns: a, b; output_column_name: c; dtype: " + dtype + ")",
+                              "a,b\n1,255\n2,300\n", "c");
+  };
+  CHECK_THROWS_WITH(with("u8"), Contains("column 'b' holds 300, which is no u8"));
+  CHECK(made<std::uint8_t>("Concatenator(columns: a, b; output_column_name: c; dtype: u8)", "a,b\n1,255\n2,0\n", "c") ==
+        std::vector<std::uint8_t>{1, 255, 2, 0});
 }
 
 TEST_CASE("JSON that is no preprocessor is a usage error") {

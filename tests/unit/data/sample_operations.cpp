@@ -162,6 +162,18 @@ TEST_CASE("pack puts documents one behind the other and cuts them into samples o
   CHECK_THROWS_WITH(Dataset(table(dir, 3)).pack("n", 2), Contains("'n'") && Contains("same"));
 }
 
+TEST_CASE("pack leaves out a document that cannot be read, and nothing around it") {
+  const Scratch dir;
+  write(dir / "documents.jsonl", "{\"t\":[1,2,3]}\n{\"t\":[1,\"x\"]}\n{\"t\":[4]}\n{\"t\":[\"y\"]}\n{\"t\":[5,6,7,8]}\n");
+  for (const std::string threads : {"1", "4"}) {
+    const auto dataset = data_test::open(
+        {{"source", dir / "documents.jsonl"}, {"types", "t:i64"}, {"on_error", "skip"}, {"threads", threads}});
+    Dataset(dataset).pack("t", 8);
+    CHECK(walked<std::int64_t>(dataset, "t") == std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8});
+    CHECK(dataset->skipping->skipped() == 2);
+  }
+}
+
 TEST_CASE("join adds the fields of the sample with the same key, whatever the order of the keys") {
   const Scratch dir;
   write(dir / "left.csv", "id,x\n3,0.5\n1,1.5\n3,2.5\n2,3.5\n");

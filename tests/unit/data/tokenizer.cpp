@@ -30,7 +30,7 @@ Ids encoded(const Tokenizer& tokenizer, const std::string& text, bool with_speci
 }  // namespace
 
 TEST_CASE("texts become the numbers that Hugging Face's tokenizers make of them with the same file") {
-  for (const std::string name : {"byte_level", "llama3", "llama2", "metaspace", "bert", "words"}) {
+  for (const std::string name : {"byte_level", "llama3", "llama2", "metaspace", "bert", "words", "whitespace", "accents"}) {
     const auto tokenizer = Tokenizer::load(golden + name + ".json", false);
     for (const auto& row : golden_json(name + ".ids.json")) {
       INFO(name << ": " << row[0].dump());
@@ -86,6 +86,17 @@ TEST_CASE("an expression that never ends is an error, not a wait") {
   CHECK_THROWS_WITH(tokenizer.encode(std::string(5000, 'x'), false, ids), Contains("expression") && Contains("limit"));
 }
 
+TEST_CASE("borders of words in expressions, which other engines see elsewhere, are refused") {
+  auto json = golden_json("byte_level.json");
+  for (const std::string expression : {R"(\bx)", R"([\W]+)", R"(a\B)"}) {
+    json["pre_tokenizer"] = {{"type", "Split"}, {"pattern", {{"Regex", expression}}}, {"behavior", "Isolated"}};
+    CHECK_THROWS_WITH(Tokenizer(json), Contains("not known here") && Contains("\\"));
+  }
+  json["pre_tokenizer"] = {
+      {"type", "Split"}, {"pattern", {{"Regex", R"([]\b]+|[[:alpha:]\w]+|\\b)"}}}, {"behavior", "Isolated"}};
+  CHECK_NOTHROW(Tokenizer(json));
+}
+
 TEST_CASE("a file that is no tokenizer is named") {
   const Scratch folder;
   const auto file_of = [&](const std::string& name, const std::string& text) {
@@ -132,6 +143,12 @@ TEST_CASE("tokenize makes numbers of a field of texts: as many as there are, or 
   expected.insert(expected.end(), cut.begin(), cut.end());
   CHECK(gathered<std::int32_t>(*fixed, 0, {0, 2}) == expected);
   CHECK(gathered<std::int32_t>(*with(golden + "byte_level.json 3 pad=7"), 0, {1}) == Ids{7, 7, 7});
+  auto closed = encoded(*tokenizer, "an unbelievably long line of many words", false);
+  closed.resize(4);  // between [CLS] and [SEP], which stay
+  closed.insert(closed.begin(), 2);
+  closed.push_back(3);
+  CHECK(gathered<std::int32_t>(*with(golden + "bert.json 6"), 0, {2}) == closed);
+  CHECK_THROWS_WITH(with(golden + "bert.json 1"), Contains("2 special tokens") && Contains("bare"));
 }
 
 TEST_CASE("what tokenize cannot do is an error that names key and field") {
