@@ -84,6 +84,67 @@ def files_hold_what_numpy_and_h5py_wrote():
     same(column(data.read_csv(folder / "xy.csv"), "x"), x[:, 0].astype("f8"), "csv")
 
 
+def write_numbers(path, numbers):
+    path.write_text("x\n" + "".join(f"{number}\n" for number in numbers))
+    return path
+
+
+def xs(dataset):
+    return [row["x"] for row in dataset.take_all()]
+
+
+@test
+def reading_a_path_again_gives_what_the_files_hold_then():
+    folder = scratch()
+    path = write_numbers(folder / "x.csv", [1, 2, 3])
+    first = data.read_csv(path)
+    begun = iter(first.iterator().iter_batches(batch_size=1))
+    next(begun)
+    for numbers in ([11, 22, 33, 44, 55], [7, 8, 9]):  # the last ones are as many bytes as the first
+        write_numbers(path, numbers)
+        again = data.read_csv(path)
+        equal((again.count(), xs(again), xs(again.limit(2))), (len(numbers), numbers, numbers[:2]), "samples and their number")
+        equal(data.preprocessors.MinMaxScaler(["x"]).fit(data.read_csv(path)).stats_, {"min(x)": min(numbers), "max(x)": max(numbers)}, "what fit() learns")
+    equal([int(batch["x"][0]) for batch in begun], [2, 3], "the rest of a walk that had begun before")
+    write_numbers(folder / "y.csv", [10])
+    equal(sorted(xs(data.read_csv(folder))), [7, 8, 9, 10], "a folder with one file more")
+
+
+@test
+def files_that_are_joined_are_looked_at_again_too():
+    folder = scratch()
+    users, visits = folder / "users.csv", data.from_items([{"id": 0}, {"id": 1}])
+    for name in ("al", "bo"):
+        users.write_text(f"id,name\n0,{name}\n1,cy\n")
+        equal([row["name"] for row in visits.join(data.read_csv(users), on="id").take_all()], [name, "cy"], "names")
+
+
+@test
+def what_is_made_of_one_reading_opens_its_files_once():
+    import pickle
+    from trainrt.data import _server
+    path, server, opened = write_numbers(scratch() / "x.csv", range(20)), _server.server(), []
+    ask = server.ask
+    server.ask = lambda op, *rest, **fields: (opened.append(fields["name"]) if op == "data_open" else None, ask(op, *rest, **fields))[1]
+    try:
+        numbers = data.read_csv(path)
+        for dataset in (numbers, numbers.map(lambda row: {"x": row["x"] + 1}), pickle.loads(pickle.dumps(numbers)), numbers.select_columns("x")):
+            equal((dataset.count(), len(list(dataset.iter_rows())), dataset.columns()), (20, 20, ["x"]), "samples")
+        equal(len(opened), 1, f"datasets that were opened, {opened}")
+        data.read_csv(path).count()
+        numbers.count()
+        equal((len(opened), len(set(opened))), (2, 1), f"of two readings, under one name, {opened}")
+    finally:
+        del server.ask
+
+
+@test
+def the_random_order_of_a_path_does_not_hang_on_how_often_it_is_read():
+    path = write_numbers(scratch() / "x.csv", range(50))
+    orders = {tuple(xs(data.read_csv(path).random_shuffle(seed=2))) for _ in range(3)}
+    equal((len(orders), sorted(*orders)), (1, list(range(50))), "orders")
+
+
 @test
 def several_files_and_patterns_are_one_dataset():
     folder = scratch()
@@ -400,6 +461,19 @@ def a_concatenator_puts_columns_side_by_side():
     raises(TypeError, "holds texts", of=lambda: Concatenator(["t"]).transform_batch({"t": ["one", "two"]}))
     raises(ValueError, "must be a list of names", of=lambda: Concatenator("a"))
     raises(TypeError, "takes a dataset of trainrt.data", of=lambda: both.transform(vectors))
+
+
+@test
+def a_concatenator_refuses_what_a_whole_number_cannot_hold():
+    put = lambda dtype, *values: Concatenator(["a", "b"], dtype=dtype).transform_batch({"a": numpy.zeros(len(values)), "b": numpy.array(values)})["concat_out"]
+    for dtype, value, words in (("i32", float("nan"), "nan"), ("i32", 3e10, "30000000000"), ("i64", 2.0**63, ""), ("u8", 300, "300"), ("u8", -1, "-1"),
+                                ("u8", -0.5, "-0.5"), ("i8", numpy.float16(numpy.inf), "inf"), ("i32", 2**31, "2147483648")):
+        raises(ValueError, f"column 'b' holds {words}", f", which is no {dtype}", of=lambda: put(dtype, 1, value))
+    same(put("u8", 0, 255, 2.9), numpy.array([[0, 0], [0, 255], [0, 2]], "u1"), "what u8 holds, fractions cut off")
+    same(put("i32", -2**31, 2**31 - 1), numpy.array([[0, -2**31], [0, 2**31 - 1]], "i4"), "the ends of i32")
+    same(put("i64", -2**63, 2**63 - 1)[:, 1], numpy.array([-2**63, 2**63 - 1]), "the ends of i64")
+    same(put("i16", True, False), numpy.array([[0, 1], [0, 0]], "i2"), "truth values")
+    same(put("i8"), numpy.empty((0, 2), "i1"), "no samples")
 
 
 @test

@@ -429,6 +429,89 @@ def what_python_makes_of_the_samples_is_fitted_as_files_are():
 
 
 @test
+def batches_that_differ_in_form_are_fitted_together():
+    """fit() hands over 65536 samples at a time: here the last one is alone, in a batch of its own."""
+    last, numbers_ = 1 << 16, data.range((1 << 16) + 1)
+
+    def lists(make):
+        made = numbers_.map_batches(lambda batch: {"l": [make(i) for i in batch["id"].tolist()]})
+        return prep.MultiHotEncoder(["l"]).fit(made).stats_["unique_values(l)"]
+
+    equal(lists(lambda i: [*range(i % 3 + 1)]), {0: 0, 1: 1, 2: 2}, "lists that vary in all batches but the last")
+    equal(lists(lambda i: [1, 2] if i < last else [1, 2, 3]), {1: 0, 2: 1, 3: 2}, "one that is longer, in the last batch")
+    equal(lists(lambda i: [1, 2] if i < last - 1 else [2.5]), {1: 0, 2: 1, 2.5: 2}, "lists of reals behind those of whole numbers")
+    mixed_types = numbers_.map_batches(lambda batch: {"x": batch["id"] * (1 if batch["id"][0] else numpy.float32(0.5)), "t": ["a"] * len(batch["id"])})
+    for scaler in (prep.MinMaxScaler(["x"]), prep.Chain(prep.OneHotEncoder(["t"]), prep.MinMaxScaler(["x"]))):
+        stats = scaler.fit(mixed_types).stats_
+        equal((stats["min(x)"], stats["max(x)"]), (0, last), "of reals, and a whole number in the last batch")
+
+
+@test
+def every_sample_counts_once_wherever_lists_vary():
+    rows = [{"l": [1, 2] if n < 15000 else [3.5], "m": [n] if n < 14000 else [n, 1], "x": float(n)} for n in range(20000)]
+    made = data.range(20000).map_batches(lambda batch: {name: [rows[i][name] for i in batch["id"]] for name in ("l", "m", "x")})
+    stats = prep.Chain(prep.StandardScaler(["x"]), prep.MultiHotEncoder(["l"]), prep.MultiHotEncoder(["m"])).fit(made).stats_
+    close(numpy.array([stats["mean(x)"], stats["std(x)"]]), [numpy.arange(20000).mean(), numpy.arange(20000).std()], "mean and deviation")
+    equal((list(stats["unique_values(l)"]), list(stats["unique_values(m)"])), ([1, 2, 3.5], [*range(20000)]), "values in lists")
+
+
+@test
+def a_fit_of_what_python_makes_leaves_nothing_in_memory():
+    from trainrt.data import _server
+    before = dict(_server.server()._opened)
+    prep.StandardScaler(["x"]).fit(data.range(11).map_batches(lambda batch: {"x": batch["id"]}))
+    new = [name for name in _server.server()._opened if name not in before]
+    equal(len(new), 1, f"datasets that stay open, the numbers themselves: {new}")
+
+
+@test
+def missing_values_of_a_batch_are_filled_or_passed_on():
+    nan = math.nan
+    batch = {"t": numpy.array(["a", None, nan, ""], object), "x": [1, None, nan, 3]}
+
+    def fill(columns, value, given):
+        return {name: column.tolist() for name, column in prep.SimpleImputer(columns, "constant", value).transform_batch(given).items()}
+
+    equal(fill(["t"], "z", batch)["t"], ["a", "z", "z", "z"], "filled texts")
+    equal(fill(["x"], 2, batch), {"t": ["a", None, None, ""], "x": [1, 2, 2, 3]}, "filled numbers, beside texts that are passed on")
+    close(prep.SimpleImputer(["x"]).fit(data.from_numpy({"x": numpy.array([1.0, 3.0])})).transform_batch(batch)["x"], [1, 2, 2, 3], "by a mean")
+    for value in ("z", 5):
+        for missing in ([None, None], [nan, nan], [None, nan]):
+            equal(fill(["t"], value, {"t": missing})["t"], [value, value], f"nothing but {missing}")
+    chain = prep.Chain(prep.SimpleImputer(["t"], "constant", "z"), prep.Tokenizer(["t"]))
+    equal(chain.transform_batch(batch)["t"].tolist(), [["a"], ["z"], ["z"], ["z"]], "in a chain")
+    raises(ValueError, "Tokenizer: column 't' has a sample without a value (None): SimpleImputer", of=lambda: prep.Tokenizer(["t"]).transform_batch(batch))
+    raises(ValueError, "'l' of what SimpleImputer.transform_batch() was given has a sample", of=lambda: fill(["x"], 1, {"x": [1], "l": [None, [1, 2]]}))
+    raises(TypeError, "SimpleImputer.transform_batch() was given a list", of=lambda: fill(["x"], 1, [1]))
+    raises(ValueError, "'t' of what from_items was given has a sample", of=lambda: data.from_items([{"t": "a"}, {"t": None}]))
+
+
+@test
+def missing_values_of_a_frame_are_filled_or_passed_on():
+    need_sklearn()
+    texts, whole = pandas.array(["b", None], dtype="string"), pandas.array([4, None], dtype="Int64")
+    frame = pandas.DataFrame({"t": ["a", None], "x": [1, math.nan], "s": texts, "n": whole}, index=[3, 4])
+    found = prep.SimpleImputer(["x", "n"], "constant", 7).transform_batch(frame)
+    equal((found.index.tolist(), found["x"].tolist(), found["n"].tolist(), found["t"].tolist(), found["s"].tolist()),
+          ([3, 4], [1, 7], [4, 7], ["a", None], ["b", None]), "with numbers filled")
+    found = prep.SimpleImputer(["t", "s"], "constant", "z").transform_batch(frame)
+    equal((found["t"].tolist(), found["s"].tolist(), found["x"].isna().tolist()), (["a", "z"], ["b", "z"], [False, True]), "with texts filled")
+
+
+@test
+def a_fill_value_for_numbers_may_be_written_as_a_text():
+    parameters = {"columns": ["x"], "strategy": "constant", "fill_value": "0.5"}
+    imputer = prep.Preprocessor.from_dict({"preprocessor": "SimpleImputer", "version": 1, "parameters": parameters})
+    for kind in ("f8", "f4"):
+        found = imputer.transform_batch({"x": numpy.array([1, math.nan], kind)})["x"]
+        check(identical(found, numpy.array([1, 0.5], kind)), f"{found} of {kind}")
+    equal(imputer.transform_batch({"x": ["", "1"]})["x"].tolist(), ["0.5", "1"], "in a column of texts it stays a text")
+    equal(imputer.transform_batch({"x": [1, 2]})["x"].tolist(), [1, 2], "whole numbers")
+    for wrong in ("none", "nan", " 1", ""):
+        raises(TypeError, "'x' holds numbers", repr(wrong), of=lambda: prep.SimpleImputer(["x"], "constant", wrong).transform_batch({"x": [1.0, math.nan]}))
+
+
+@test
 def unknown_categories_and_all_nan_columns_do_as_documented():
     dataset = data.from_items([{"w": "b", "n": 1, "x": math.nan}, {"w": "a", "n": 2, "x": math.nan}])
     batch = {"w": ["a", "z"], "n": [2, 9], "x": [1.0, math.nan]}

@@ -297,7 +297,11 @@ class Dataset(MakesSamples):
 
     def _open_at(self, server, with_more=dict):
         """Its name there. with_more(keys): those that it is opened with."""
-        return server.open(with_more(self._config(local_folder(), lambda other: other._open_at(server))), 0)
+        return server.open(with_more(self._config(local_folder(), lambda other: other._open_at(server))), 0, self._reading())
+
+    def _reading(self):
+        """That of its source, and of those that are joined to it."""
+        return (self._source.reading, *(other._reading() for other, *_ in self._made.joins))
 
     def __getstate__(self):
         """What filter() chooses is chosen where the script runs."""

@@ -149,7 +149,7 @@ def range_tensor(n, *, shape=(1,), **ray):
 
 
 def _of_columns(columns, what):
-    return MaterializedDataset(MemorySource(columns_of(columns, what)))
+    return MaterializedDataset(MemorySource(columns_of(columns, what, "was given")))
 
 
 def from_items(items, **ray):
@@ -159,7 +159,7 @@ def from_items(items, **ray):
     if not items:
         raise ValueError("from_items([]): a dataset needs a sample at least")
     if isinstance(items[0], dict):
-        return _of_columns(stacked(items, "from_items"), "from_items")
+        return _of_columns(stacked(items, "from_items", "was given"), "from_items")
     return _of_columns({"item": items}, "from_items")
 
 

@@ -23,7 +23,7 @@ class _Server:
         self._channel = _client._Channel(ours.detach())
         self._talk = threading.Lock()
         self._speaker = None  # the thread that holds it
-        self._opened = set()
+        self._opened = {}  # name -> the readings that have seen it as it is open now, or as it was before
         self.process = os.getpid()
         self.link = Link(self.ask)
 
@@ -46,13 +46,20 @@ class _Server:
             return answer["ok"]
         raise (ValueError if answer.get("usage") else RuntimeError)(answer["error"])
 
-    def open(self, keys, seed):
-        """The name of the dataset that these keys of [data.NAME] describe."""
+    def open(self, keys, seed, reading=()):
+        """The name of the dataset that these keys of [data.NAME] describe. reading: by which calls of read_...() its files are read. One that is
+        new has the files looked at again. The name stays, since random orders hang on it, and the dataset takes the place of the one
+        before, which goes with its last walk."""
         name = "d" + hashlib.sha256(json.dumps([keys, seed], sort_keys=True).encode()).hexdigest()[:16]
-        if name not in self._opened:
+        if reading not in self._opened.get(name, ()):
             self.ask("data_open", name=name, keys=keys, seed=seed)
-            self._opened.add(name)
+            self._opened.setdefault(name, set()).add(reading)
         return name
+
+    def release(self, name):
+        """Gives back the memory of a dataset that nobody needs any more: a tiny one takes its place."""
+        self._opened.pop(name, None)
+        self.ask("data_open", name=name, keys={"format": "range", "samples": "1"}, seed=0)
 
     def is_gone(self):
         return self._process.poll() is not None

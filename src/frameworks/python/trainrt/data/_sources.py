@@ -5,15 +5,18 @@ import glob
 import os
 import shutil
 import tempfile
+import uuid
 
 from . import _files
 
 
 class FileSource:
-    """Files that the runtime reads, or what a format makes by itself."""
+    """Files that the runtime reads, or what a format makes by itself. reading: which read_...() this is, so that another one of the same files sees
+    what has become of them; it travels with the source, whose copies mean the same."""
 
     def __init__(self, **keys):
         self._keys = checked_keys(keys)
+        self.reading = uuid.uuid4().hex if "source" in self._keys else None
 
     def keys(self, folder):
         del folder
@@ -25,6 +28,8 @@ class FileSource:
 
 class MemorySource:
     """Columns that this process has: {name: array}, samples along the first axis."""
+
+    reading = None  # its files are named after what they hold
 
     def __init__(self, columns):
         self._columns = columns

@@ -31,7 +31,22 @@ class Concatenator(RuntimePreprocessor):
             raise TypeError(f"Concatenator: column '{name}' holds texts or arrays of several lengths; only numbers can be put side by side")
         if column.ndim > 1 and not self.parameters["flatten"]:
             raise ValueError(f"Concatenator: column '{name}' holds arrays of shape {column.shape[1:]}; flatten=True takes their numbers")
+        if self.parameters["dtype"] is not None:
+            _require_held(name, column, self.parameters["dtype"])
         return column.reshape(len(column), math.prod(column.shape[1:]))
+
+
+def _require_held(name, column, dtype):
+    """What a whole number cannot hold is an error, and not what the processor makes of it; fractions are cut off. As in C++ (concatenator.cpp)."""
+    kind = numpy.dtype(_TYPES[dtype])
+    if kind.kind not in "iu" or column.dtype.kind == "b" or not column.size:
+        return
+    least, end = int(numpy.iinfo(kind).min), int(numpy.iinfo(kind).max) + 1
+    if column.min().item() >= least and column.max().item() < end:  # neither is so with a NaN among them
+        return
+    values = column.astype("f8" if column.dtype.kind == "f" else "i8")
+    value = values[~((values >= least) & (values < end))][0].item()
+    raise ValueError(f"Concatenator: column '{name}' holds {repr(value).removesuffix('.0')}, which is no {dtype}")
 
 
 def _name_of(dtype):

@@ -1,5 +1,7 @@
 """fit() of the preprocessors: the runtime learns what they need, from the files, in threads of its own."""
 
+import os
+import pickle
 import shutil
 import tempfile
 
@@ -34,7 +36,11 @@ def _fitted(ds, description, columns):
         return _ask(server.link, ds._open_at(server, lambda keys: _read_as_needed(keys, description)), description)
     folder = tempfile.mkdtemp(prefix="trainrt_fit_")
     try:
-        return _ask(server.link, server.open(_written(ds, columns, folder), 0), description)
+        name = server.open(_written(ds, columns, folder), 0)
+        try:
+            return _ask(server.link, name, description)
+        finally:
+            server.release(name)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -50,18 +56,90 @@ def _ask(link, name, description):
 
 
 def _written(ds, columns, folder):
-    """What Python makes of the samples, in files that the runtime reads. columns: None for all."""
-    keys = {}
-    for number, batch in enumerate(ds._local().iter_batches(batch_size=_AT_ONCE, remainder="uneven")):
+    """What Python makes of the samples, in files that the runtime reads, as keys for them. columns: None for all."""
+    parts = _Parts(folder)
+    for batch in ds._local().iter_batches(batch_size=_AT_ONCE, remainder="uneven"):
         for name in columns or ():
             if name not in batch:
                 raise ValueError(f"there is no column '{name}'; there are: {', '.join(batch)}")
-        needed = batch if columns is None else {name: batch[name] for name in columns}
-        if all(column.dtype != object for column in needed.values()):
-            _files.put(folder, lambda file: numpy.savez(file, **needed), "npz", f"{number:06}")
-            keys = {"format": "npz"}
-        else:
-            _files.put(folder, _files._as_lines(needed), "jsonl", f"{number:06}")
-            types = _files._types_of(needed)
-            keys = {"format": "jsonl", **({"types": types} if types else {})}
-    return {"source": folder, **keys}
+        parts.add(batch if columns is None else {name: batch[name] for name in columns})
+    return parts.keys()
+
+
+class _Parts:
+    """A file for each batch. What all of them hold together says in which form the runtime gets them: it wants the same fields in all files."""
+
+    def __init__(self, folder):
+        self._folder = folder
+        self._paths = []
+        self._dtypes = {}  # of numbers: the one that holds those of all batches
+        self._shapes = {}  # of each column's first sample
+        self._others = {}  # column -> (part, row, {name: array}), the first sample of another shape
+        self._has_objects = False
+
+    def add(self, batch):
+        for name, column in batch.items():
+            for dtype in _dtypes_in(column):
+                self._dtypes[name] = numpy.result_type(self._dtypes.get(name, dtype), dtype)
+            row = None if name in self._others else self._other_shape(name, column)
+            if row is not None:
+                self._others[name] = (len(self._paths), row, {each: values[row:row + 1].copy() for each, values in batch.items()})
+        has_objects = any(column.dtype == object for column in batch.values())
+        self._has_objects |= has_objects
+        self._paths.append(os.path.join(self._folder, f"{len(self._paths):06}.{'pickle' if has_objects else 'npz'}"))
+        with open(self._paths[-1], "wb") as file:
+            pickle.dump(batch, file) if has_objects else numpy.savez(file, **batch)
+
+    def _other_shape(self, name, column):
+        """The row of the first sample that is not of the shape of those before."""
+        if column.dtype == object and isinstance(column[0], str):
+            return None
+        shape = self._shapes.setdefault(name, column[0].shape)
+        if column.dtype != object:
+            return None if column.shape[1:] == shape else 0
+        return next((row for row, values in enumerate(column) if numpy.shape(values) != shape), None)
+
+    def keys(self):
+        if self._has_objects or self._others:
+            return self._as_jsonl()
+        for path in self._paths:
+            with numpy.load(path) as file:
+                is_right = all(column.dtype == self._dtypes[name] for name, column in file.items())
+            if not is_right:
+                numpy.savez(path, **self._part(path))
+        return {"source": self._folder, "format": "npz"}
+
+    def _part(self, path):
+        with open(path, "rb") as file:
+            batch = pickle.load(file) if path.endswith(".pickle") else dict(numpy.load(file))  # written by add()
+        return {name: self._cast(name, column) for name, column in batch.items()}
+
+    def _cast(self, name, column):
+        return column if column.dtype == object else column.astype(self._dtypes[name], copy=False)
+
+    def _as_jsonl(self):
+        """One file. The runtime looks at the first 10000 samples for the lists that vary in length: one that shows it goes to the front."""
+        early = {(part, row): sample for part, row, sample in self._others.values()}
+        result = os.path.join(self._folder, "all.jsonl")
+        with open(result, "wb") as file:
+            for sample in early.values():
+                file.write(_files._as_lines({name: self._cast(name, column) for name, column in sample.items()}))
+            for part, path in enumerate(self._paths):
+                written = [row for of, row in early if of == part]
+                file.write(_files._as_lines({name: numpy.delete(column, written, axis=0) for name, column in self._part(path).items()}))
+                os.unlink(path)
+        types = self._types()
+        return {"source": result, "format": "jsonl", **({"types": types} if types else {})}
+
+    def _types(self):
+        """Of lists that vary only that they are reals, where the first ones may be whole numbers."""
+        varying = {name for name in self._dtypes if name in self._others}
+        return _files._types_of({name: numpy.empty(0, "f8" if name in varying else dtype) for name, dtype in self._dtypes.items()
+                                 if name not in varying or dtype.kind == "f"})
+
+
+def _dtypes_in(column):
+    """Those of its numbers. An empty list has none of its own."""
+    if column.dtype != object:
+        return {column.dtype}
+    return {values.dtype for values in column if not isinstance(values, str) and values.size}

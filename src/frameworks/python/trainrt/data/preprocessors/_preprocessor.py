@@ -16,7 +16,8 @@ class PreprocessorNotFittedException(RuntimeError):
 
 
 class Preprocessor:
-    """A change of columns. A class of one's own has transform_columns(columns) -> columns, of {name: array of the samples}."""
+    """A change of columns. A class of one's own has transform_columns(columns) -> columns, of {name: array of the samples}. In a batch that
+    transform_batch() is given a text may be missing: it is None."""
 
     def transform_columns(self, columns):
         raise NotImplementedError(f"{type(self).__name__} has no transform_columns()")
@@ -37,9 +38,10 @@ class Preprocessor:
         return ds.map_batches(self.transform_columns, batch_format="numpy", **others)
 
     def transform_batch(self, data):
-        """The same of one batch, {name: array} or a DataFrame: returned as it came."""
+        """The same of one batch, {name: array} or a DataFrame: returned as it came. Values may be missing (None, NaN): SimpleImputer fills them in, and
+        columns that nothing changes keep them."""
         self._require_fitted()
-        changed = self.transform_columns(columns_of(data, f"what {type(self).__name__}.transform_batch() was given"))
+        changed = self.transform_columns(columns_of(data, f"{type(self).__name__}.transform_batch()", "was given", has_missing=True))
         return changed if isinstance(data, dict) else self._frame_of(type(data), changed, data.index)
 
     def _frame_of(self, kind, columns, index):
@@ -157,6 +159,8 @@ class RuntimePreprocessor(Preprocessor):
 class Columnwise(RuntimePreprocessor):
     """One that makes a column of each of its columns: in its place, or under the name that output_columns has for it."""
 
+    fills_missing = False  # whether convert() takes a missing text
+
     def __init__(self, columns, output_columns=None, **parameters):
         names = names_of(type(self).__name__, "columns", columns)
         outputs = names if output_columns is None else names_of(type(self).__name__, "output_columns", output_columns)
@@ -169,7 +173,8 @@ class Columnwise(RuntimePreprocessor):
         return self.parameters["output_columns"]
 
     def transform_columns(self, columns):
-        made = {output: self.convert(name, taken(type(self).__name__, name, columns)) for name, output in zip(self.columns, self.output_columns)}
+        own = {name: taken(type(self).__name__, name, columns, self.fills_missing) for name in self.columns}
+        made = {output: self.convert(name, own[name]) for name, output in zip(self.columns, self.output_columns)}
         return {**columns, **made}
 
     def convert(self, name, column):
@@ -200,10 +205,14 @@ def names_of(of, parameter, names):
     return list(names)
 
 
-def taken(of, name, columns):
+def taken(of, name, columns, has_missing=False):
+    """The column of that name. has_missing: texts of it may be None."""
     if name not in columns:
         raise ValueError(f"{of}: there is no column '{name}'; there are: {', '.join(columns)}")
-    return numpy.asarray(columns[name])
+    column = numpy.asarray(columns[name])
+    if not has_missing and column.dtype == object and any(value is None for value in column):
+        raise ValueError(f"{of}: column '{name}' has a sample without a value (None): SimpleImputer gives it one")
+    return column
 
 
 def numbers_of(of, name, column):
