@@ -26,6 +26,7 @@ PredictionOutput::PredictionOutput(std::string path, bool replace, bool quiet, P
 trainer::PredictedRows PredictionOutput::begin(const std::vector<trainer::PredictedField>& fields, std::uint64_t samples) {
   table_.fields = fields;
   table_.samples = samples;
+  if (writer_.require != nullptr) writer_.require(table_);
   if (writer_.lay_out != nullptr) return rows_ = {file_.aside(), writer_.lay_out(table_, file_)};
   std::uint64_t end = 0;
   std::vector<std::uint64_t> places;

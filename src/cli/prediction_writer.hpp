@@ -46,6 +46,8 @@ struct PredictionWriter {
   std::string_view name;       ///< "csv"
   std::string_view extension;  ///< ".csv": chooses it
   std::string_view help;
+  /// UsageError that says what cannot be written, before anything is predicted. nullptr if all can.
+  void (*require)(const PredictedTable& table) = nullptr;
   /// Either: makes the whole file but for the rows, which all ranks then write where this says.
   std::vector<std::uint64_t> (*lay_out)(const PredictedTable& table, NewFile& file) = nullptr;
   /// or: writes the whole file from rows that lie in another one.

@@ -100,9 +100,10 @@ std::int64_t SqliteRows::integer(int column) const { return sqlite3_column_int64
 double SqliteRows::real(int column) const { return sqlite3_column_double(rows_.get(), column); }
 
 std::string_view SqliteRows::bytes(int column) const {
-  const auto* data = static_cast<const char*>(kind(column) == Kind::bytes
-                                                  ? sqlite3_column_blob(rows_.get(), column)
-                                                  : static_cast<const void*>(sqlite3_column_text(rows_.get(), column)));
+  // A text is stored in the encoding of its database, which may be UTF-16: only as a text is it given as UTF-8.
+  const bool is_blob = sqlite3_column_type(rows_.get(), column) == SQLITE_BLOB;
+  const auto* data = static_cast<const char*>(is_blob ? sqlite3_column_blob(rows_.get(), column)
+                                                      : static_cast<const void*>(sqlite3_column_text(rows_.get(), column)));
   const auto count = sqlite3_column_bytes(rows_.get(), column);
   return data == nullptr ? std::string_view() : std::string_view(data, static_cast<std::size_t>(count));
 }

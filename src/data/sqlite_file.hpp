@@ -22,7 +22,7 @@ class SqliteRows {
   Kind kind(int column) const;
   std::int64_t integer(int column) const;
   double real(int column) const;
-  std::string_view bytes(int column) const;  ///< of a number: as a text
+  std::string_view bytes(int column) const;  ///< of a text: UTF-8; of a number: as a text
 
  private:
   struct Close {

@@ -20,6 +20,11 @@ namespace {
 
 constexpr std::uint64_t rows_of_block = 4096;
 
+[[noreturn]] void refuse_table(const SqliteWish& wish) {
+  throw UsageError(fmt::format("table: '{}' has no rowids, or is a view: say query = SELECT * FROM {} ORDER BY KEY",
+                               excerpt(wish.table, 60), sqlite_name(excerpt(wish.table, 60))));
+}
+
 /// The name by which a table's rowids are asked for: one that is no column's.
 std::string rowid_of(const SqliteFile& file, const SqliteWish& wish) {
   std::vector<std::string> names;
@@ -35,8 +40,7 @@ std::string rowid_of(const SqliteFile& file, const SqliteWish& wish) {
       break;
     }
   }
-  throw UsageError(fmt::format("table: '{}' has no rowids, or is a view: say query = SELECT * FROM {} ORDER BY KEY",
-                               excerpt(wish.table, 60), sqlite_name(excerpt(wish.table, 60))));
+  refuse_table(wish);
 }
 
 std::string select_of(const SqliteFile& file, const SqliteWish& wish, std::string_view columns, std::string_view where) {
@@ -71,6 +75,8 @@ class Look {
   }
 
   void see(const SqliteRows& rows) {
+    // Of a view SQLite gives NULL for them, and no error.
+    if (wish_.query.empty() && rows.kind(columns_) != SqliteRows::Kind::integer) refuse_table(wish_);
     for (int i = 0; i < columns_; ++i) {
       const auto kind = rows.kind(i);
       guesses_[static_cast<std::size_t>(i)].see(seen_of(kind));

@@ -174,6 +174,35 @@ def what_is_there_is_replaced_by_force_only():
 
 
 @test
+def no_file_of_its_dataset_is_replaced():
+    folder = scratch()
+    new, rows, link = folder / "new.npz", folder / "rows.csv", folder / "link.npz"
+    numpy.savez(new, images=numpy.zeros((4, 28, 28), "u1"))
+    rows.write_text("0:2")
+    link.hardlink_to(new)
+    before = new.read_bytes()
+    for output, says in ((new, "is a source itself, of [data.new]"), (link, "is a source itself, of [data.new]"),
+                         (rows, "is a file that a key of [data.new] names")):
+        for ranks in (1, 2):
+            job = predict(_run, output, "--force", f"--data.new.source={new}", f"--data.new.rows=@{rows}", ranks=ranks, expected=USAGE)
+            check(output.name in job.err and says in job.err, "it is not named", job)
+    equal((new.read_bytes(), rows.read_text()), (before, "0:2"), "the files")
+    equal(sorted(os.listdir(folder)), ["link.npz", "new.npz", "rows.csv"], "what lies in the folder")
+    predict(_run, folder / "out.npz", f"--data.new.source={new}")
+    predict(_run, folder / "out.npz", "--force", f"--data.new.source={new}", ranks=2)
+    equal(numpy.load(folder / "out.npz")["label"].shape, (4,), "labels")
+
+
+@test
+def two_columns_of_one_name_are_refused_before_anything_is_predicted():
+    folder = scratch()
+    job = predict(_run, folder / "out.csv", "--keep", "labels=logits_3", ranks=2, expected=USAGE)
+    check("the fields 'logits' and 'logits_3' both make a column 'logits_3'" in job.err and "--keep FIELD=NAME" in job.err, "it is not named", job)
+    equal(os.listdir(folder), [], "what lies in the folder")
+    predict(_run, folder / "out.npz", "--keep", "labels=logits_3")
+
+
+@test
 def what_is_missing_is_named():
     refused("--keep", "lables", says="[data.test] has no such field (did you mean 'labels'?); it has: images, labels")
     refused("--keep", "labels=label", says="fashion_mnist predicts a field of that name")

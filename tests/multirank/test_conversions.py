@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 """trainrt data convert, killed and run again: with the same sources it ends with the bytes of a conversion that was not killed, with
 others it is refused; and what a kind of file cannot hold is refused, not replaced."""
+import contextlib
+import sqlite3
 import struct
 import sys
 import zlib
@@ -210,6 +212,159 @@ def jsonl_refuses_what_is_no_utf_8():
     with h5py.File(folder / "b.h5", "w") as file:
         file.create_dataset(b"caf\xe9", data=[1, 2])
     refused("convert", folder / "b.h5", "-o", folder / "b.jsonl", says=["cannot be a name in JSON", "--columns"])
+
+
+@test
+def csv_refuses_two_columns_of_one_name():
+    folder = scratch()
+    with h5py.File(folder / "a.h5", "w") as file:
+        file["x"], file["x_0"], file["y"] = [[1, 2], [3, 4]], [5, 6], [7, 8]
+    refused("convert", folder / "a.h5", "-o", folder / "out.csv", says=["'x'", "'x_0'", "a column 'x_0'", "--columns"])
+    equal([path.name for path in folder.iterdir()], ["a.h5"], "what is there")
+    tool("convert", folder / "a.h5", "--columns", "x,y", "-o", folder / "out.csv")
+    equal((folder / "out.csv").read_text(), "x_0,x_1,y\n1,2,7\n3,4,8\n", "the others")
+
+
+# ---- what keys say -------------------------------------------------------------------------------------------------------
+
+
+@test
+def what_preprocess_makes_is_shown_and_written():
+    folder = scratch()
+    (folder / "a.csv").write_text("id,x\n" + "".join(f"{i},{i * 0.5}\n" for i in range(5)))
+    words = [folder / "a.csv", "--preprocess=StandardScaler(columns: x)"]
+    tool("convert", *words, "-o", folder / "out.csv")
+    first, *_, last = [float(line.split(",")[1]) for line in (folder / "out.csv").read_text().splitlines()[1:]]
+    check(abs(last - 2**0.5) < 1e-12 and abs(first + 2**0.5) < 1e-12, f"x is from {first} to {last}")
+    shown = tool("inspect", *words)
+    check("made of them: 5 samples" in shown.out and "1.41421" in shown.out, "it is not shown", shown)
+    refused("convert", folder / "a.csv", "--preprocess=StandardScaler(columns: y)", "-o", folder / "no.csv", says=["StandardScaler", "no field 'y'"])
+
+
+@test
+def keys_by_which_a_run_takes_samples_more_or_less_than_once_are_refused_by_name():
+    folder = scratch()
+    table = write_table(folder / "a.csv", 10)
+    refused("convert", table, "--weights=1", "--shuffle", "-o", folder / "out.csv", says=["[data.SOURCE]", "leave weights out", "each sample once"])
+    refused("convert", table, "--on_error=skip", "-o", folder / "out.csv", says=["[data.SOURCE]", "on_error = stop", "each sample once"])
+    tool("convert", table, "--on_error=stop", "-o", folder / "out.csv")
+
+
+@test
+def files_that_keys_name_are_not_replaced():
+    folder = scratch()
+    table = write_table(folder / "a.csv", 10)
+    rows, listed = folder / "rows.csv", folder / "list.csv"
+    rows.write_text("0:5")
+    listed.write_text(f"{table}\n")
+    (folder / "link.csv").symlink_to(rows)
+    for words, output in (([table, f"--data.rows=@{rows}"], rows), ([table, f"--data.rows=@{rows}"], folder / "link.csv"),
+                          ([f"@{listed}", "--format=csv"], listed)):
+        refused("convert", *words, "-o", output, "--force", says=[output.name, "a key of [data.SOURCE] names"])
+    equal((rows.read_text(), listed.read_text()), ("0:5", f"{table}\n"), "the files")
+    virtual, part = folder / "v.h5", folder / "part.h5"
+    with h5py.File(part, "w") as file:
+        file["x"] = [1, 2, 3]
+    layout = h5py.VirtualLayout((3,), "i8")
+    layout[:] = h5py.VirtualSource(str(part), "x", (3,))
+    with h5py.File(virtual, "w") as file:
+        file.create_virtual_dataset("x", layout)
+    refused("convert", virtual, "-o", part, "--force", says=["is a source itself"])
+
+
+# ---- failures before the first row ---------------------------------------------------------------------------------------
+
+
+@test
+def a_failure_before_the_first_row_is_in_nobodys_way():
+    folder = scratch()
+    table = write_table(folder / "a.csv", 1000)
+    train, test_ = folder / "train.csv", folder / "test.csv"
+    test_.write_text("mine")
+    refused("convert", table, "--split", "0.5", "-o", f"{train},{test_}", says=["test.csv' exists already"])
+    nothing_left(folder)
+    test_.unlink()
+    for other in ("./train.csv", "../" + folder.name + "/train.csv", "here/train.csv"):
+        (folder / "here").is_symlink() or (folder / "here").symlink_to(folder)
+        refused("convert", table, "--split", "0.5", "-o", f"{train},{folder}/{other}", says=["--split writes two files"])
+        nothing_left(folder)
+    (folder / ".train.csv.part").write_text("")  # of one that was killed before its first part
+    (folder / ".train.csv.part.json").write_text(json.dumps({"sources": ["a"], "job": "b", "parts": 0, "position": "", "complete": False}))
+    tool("convert", table, "--split", "0.5", "--columns", "key", "-o", f"{train},{test_}")
+    nothing_left(folder)
+
+
+@test
+def a_split_that_is_refused_keeps_what_an_earlier_attempt_has_done():
+    folder = scratch()
+    table = write_table(folder / "a.csv")
+    train, test_ = folder / "train.csv", folder / "test.csv"
+    words = [table, "--split", "0.5", "-o", f"{train},{test_}"]
+    kill_once(lambda: parts_noted(train) > 0, start_convert(*words, slow=SLOW))
+    test_.write_text("mine")
+    refused("convert", *words, says=["test.csv' exists already"])
+    check(parts_noted(train) > 0, "what was done is lost")
+    test_.unlink()
+    check("are there already" in tool("convert", *words).err, "it did not go on")
+    nothing_left(folder)
+
+
+# ---- databases -----------------------------------------------------------------------------------------------------------
+
+
+def database(path, *statements):
+    with contextlib.closing(sqlite3.connect(path)) as base, base:
+        for statement in statements:
+            base.execute(statement)
+    if "built without SQLite" in run([TRAINRT, "data", "inspect", path, "--query=SELECT 1 ORDER BY 1"]).err:
+        skip("this build knows no SQLite")
+    return path
+
+
+@test
+def a_query_is_inspected_converted_and_measured():
+    folder = scratch()
+    base = database(folder / "a.db", "CREATE TABLE t (id INTEGER PRIMARY KEY, x REAL)", "INSERT INTO t VALUES (1, 0.5), (2, 1.5), (3, 2.5)")
+    words = [base, "--query=SELECT id, x FROM t WHERE id > 1 ORDER BY id"]
+    tool("convert", *words, "-o", folder / "out.csv")
+    equal((folder / "out.csv").read_text(), "id,x\n2,1.5\n3,2.5\n", "rows of the query")
+    check("2 samples" in tool("inspect", *words, "--memory=1MiB").out, "samples")
+    check("batches shuffled" in tool("bench", *words, "--seconds", 0.2).out, "rates")
+    refused("inspect", *words, "--memory=20 B", says=["query", "memory, 20 bytes"])
+
+
+@test
+def texts_of_a_utf_16_database_are_utf_8():
+    folder = scratch()
+    words = ["Grüße", "", "日本", "one"]
+    for encoding in ("UTF-16le", "UTF-16be", "UTF-8"):
+        base = database(folder / f"{encoding}.db", f"PRAGMA encoding = '{encoding}'", "CREATE TABLE t (word TEXT, number)",
+                        "INSERT INTO t VALUES " + ", ".join(f"('{word}', x'6869')" for word in words))
+        tool("convert", base, "--table=t", "-o", folder / "out.jsonl", "--force")
+        found = [json.loads(line) for line in (folder / "out.jsonl").read_text("utf-8").splitlines()]
+        equal([row["word"] for row in found], words, f"texts of {encoding}")
+        equal({row["number"] for row in found}, {"hi"}, f"blobs of {encoding}")
+
+
+@test
+def a_view_as_a_table_is_refused_with_the_query_to_say():
+    folder = scratch()
+    base = database(folder / "a.db", "CREATE TABLE t (x)", "INSERT INTO t VALUES (1), (2)", "CREATE VIEW v AS SELECT x * 2 AS y FROM t")
+    refused("inspect", base, "--table=v", says=["a.db", "table: 'v' has no rowids, or is a view", "query = SELECT * FROM"])
+    equal("2 samples" in tool("inspect", base, "--table=t").out, True, "the table")
+
+
+@test
+def a_value_that_cannot_be_read_leaves_nothing_and_the_corrected_command_works():
+    folder = scratch()
+    base = database(folder / "a.db", "CREATE TABLE t (a)", "INSERT INTO t VALUES (1), (300)")
+    job = tool("convert", base, "--table=t", "--types=a:u8", "-o", folder / "out.csv", code=FAILED)
+    check("300 is no u8" in job.err and "goes on" not in job.err, "what is said", job)
+    nothing_left(folder)
+    tool("convert", base, "--table=t", "--types=a:u8", "--split", "0.5", "-o", folder / "two.csv", code=FAILED)
+    nothing_left(folder)
+    tool("convert", base, "--table=t", "--types=a:i16", "-o", folder / "out.csv")
+    equal((folder / "out.csv").read_text(), "a\n1\n300\n", "rows")
 
 
 main()

@@ -211,6 +211,17 @@ def what_no_parquet_file_can_hold_is_named_and_leaves_nothing():
     equal(sorted(path.name for path in folder.iterdir()), ["a.txt", "e.npz"], "what is left")
 
 
+@test
+def a_value_that_no_type_holds_leaves_nothing_and_the_corrected_command_works():
+    folder = scratch()
+    pq.write_table(pa.table({"a": pa.array([1, 2**63], pa.uint64())}), folder / "a.parquet")
+    job = run([TRAINRT, "data", "convert", folder / "a.parquet", "-o", folder / "x.csv"])
+    check_exit(job, FAILED)
+    check("9223372036854775808" in job.err and "goes on" not in job.err, "what is said", job)
+    equal([path.name for path in folder.iterdir()], ["a.parquet"], "what is left")
+    equal(converted(folder / "a.parquet", folder / "x.csv", "--types=a:f64").read_text(), "a\n1.0\n9223372036854775808.0\n", "the values")
+
+
 # ---- stops -------------------------------------------------------------------------------------------------------------------
 
 

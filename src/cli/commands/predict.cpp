@@ -13,6 +13,8 @@
 #include "checkpoint/format/manifest.hpp"
 #include "checkpoint/other_files.hpp"
 #include "cli/command.hpp"
+#include "cli/datasets/source_files.hpp"
+#include "cli/datasets/whole_datasets.hpp"
 #include "cli/local_ranks.hpp"
 #include "cli/prediction_output.hpp"
 #include "cli/prediction_plan.hpp"
@@ -20,9 +22,11 @@
 #include "comm/backend.hpp"
 #include "core/first_rank.hpp"
 #include "core/log.hpp"
+#include "io/file.hpp"
 #include "launch/promise.hpp"
 #include "launch/rank_group.hpp"
 #include "trainer/advice.hpp"
+#include "trainer/listed_datasets.hpp"
 #include "trainer/prediction.hpp"
 #include "trainer/rank_start.hpp"
 #include "trainer/run.hpp"
@@ -71,6 +75,7 @@ struct Prediction {
     job.kept = plan.kept;
     trainer::check_spec(plan.spec);
     FirstRank(rank).does([&] {
+      refuse_own_sources();
       output.emplace(arguments.options.at("output"), arguments.has("force"), arguments.has("quiet"),
                      PredictedTable{{}, 0, plan.checkpoint, job.function, plan.dataset});
       require_whole_files(plan.checkpoint, manifest);
@@ -81,6 +86,17 @@ struct Prediction {
   }
 
  private:
+  /// A dataset that its own predictions would replace is lost. Only what is there already can be one of its files.
+  void refuse_own_sources() const {
+    const auto& path = arguments.options.at("output");
+    if (!arguments.has("force") || !io::exists(path)) return;
+    trainer::use_stores(plan.spec);
+    datasets::WholeDatasets all(plan.spec.data, plan.spec.run.seed);
+    all.listing(plan.dataset);
+    for (const auto& [name, listing] : all.listings())
+      datasets::refuse_source(path, name, listing, plan.spec.data.at(name));
+  }
+
   TrainFunction take_function() {
     const auto function = predicting_function(plan.spec);
     job.function = function.name;
@@ -181,7 +197,8 @@ const Command predict{
         "under another name.\n"
         "Under srun or mpiexec it is one rank of many, with -n it starts N on this machine; by hand it is one. The ranks\n"
         "share the samples, and write into one file, which is the same on any number of them if the function takes whole\n"
-        "batches, as those that come with trainrt do. It appears whole or not at all; --force replaces one that is there.\n"
+        "batches, as those that come with trainrt do. It appears whole or not at all; --force replaces one that is there,\n"
+        "but never a file of the dataset itself.\n"
         "Nothing in the run directory is changed. One that was stopped or failed writes no file, and begins anew: what a "
         "kill\n"
         "leaves beside the file (.NAME.tmp.HOST.PID) is removed by the next command that writes there.\n"

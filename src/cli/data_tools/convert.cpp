@@ -9,6 +9,8 @@
 #include "cli/datasets/data_tool.hpp"
 #include "cli/datasets/opened_data.hpp"
 #include "core/text.hpp"
+#include "data/dataset_section.hpp"
+#include "data/on_error.hpp"
 
 namespace trainrt::cli::datasets::plugins {
 
@@ -27,6 +29,16 @@ std::optional<double> share_option(const Arguments& arguments) {
     throw UsageError(fmt::format("--split: '{}' is no number between 0 and 1: the share of the first file",
                                  excerpt(arguments.options.at("split"), 60)));
   return share;
+}
+
+/// Keys by which a run does not take each sample once: a file that is made as if they were not there is not what they say.
+void require_each_sample(const SourceChoice& choice) {
+  const auto refuse = [&](const char* key, std::string_view why, std::string_view way_out) {
+    throw UsageError(fmt::format("{}: {} {}; a conversion writes each sample once: {}", choice.keys.find(key)->origin,
+                                 data::section_of(choice.name), why, way_out));
+  };
+  if (choice.keys.has("weights")) refuse("weights", "mixes its sources by weights", "leave weights out");
+  if (data::skips_errors(choice.keys)) refuse("on_error", "skips what cannot be read (on_error)", "say on_error = stop");
 }
 
 /// Blocks come and go: their memory is kept, instead of being given back and faulted in again.
@@ -57,6 +69,7 @@ ExitCode convert_data(std::span<const std::string> words) {
       .threads = static_cast<int>(std::min(number_option(arguments, "threads", default_threads()), most_threads)),
       .force = arguments.has("force"),
       .quiet = arguments.has("quiet")};
+  require_each_sample(choice);
   keep_freed_memory();
   batch::install_stop_signals();
   const auto opened = open_data(choice);

@@ -1,6 +1,9 @@
 // A table as text (RFC 4180).
+#include <functional>
+
 #include <fmt/format.h>
 
+#include "cli/column_names.hpp"
 #include "cli/datasets/opened_data.hpp"
 #include "cli/datasets/text_rows.hpp"
 #include "cli/datasets/value_text.hpp"
@@ -26,19 +29,23 @@ void append_values(std::string& text, const Dataset::Field& field, std::span<con
 }
 
 /// A field of several numbers is as many columns: x_0, x_1, ...
-std::string csv_head(const WriterJob& job) {
-  std::string head;
-  const auto add = [&](const std::string& name) {
-    if (!head.empty()) head += ',';
-    append_cell(head, name);
-  };
+void each_column(const WriterJob& job, const std::function<void(const std::string& name, const std::string& field)>& take) {
   for (const auto& field : job.fields) {
     if (field.varies || field.sample_shape.empty()) {
-      add(field.name);
+      take(field.name, field.name);
       continue;
     }
-    for (std::int64_t i = 0; i < element_count(field.sample_shape); ++i) add(fmt::format("{}_{}", field.name, i));
+    for (std::int64_t i = 0; i < element_count(field.sample_shape); ++i)
+      take(fmt::format("{}_{}", field.name, i), field.name);
   }
+}
+
+std::string csv_head(const WriterJob& job) {
+  std::string head;
+  each_column(job, [&](const std::string& name, const std::string&) {
+    if (!head.empty()) head += ',';
+    append_cell(head, name);
+  });
   return head + "\n";
 }
 
@@ -52,6 +59,8 @@ void require_csv(const WriterJob& job) {
     if (!field.varies && element_count(field.sample_shape) == 0)
       throw UsageError(fmt::format("the samples of '{}' hold no values, which no column of a table is", field.name));
   }
+  ColumnNames names("leave one out (--columns names the others), or write a .parquet, .jsonl, .h5 or .npz file");
+  each_column(job, [&](const std::string& name, const std::string& field) { names.add(name, field); });
 }
 
 std::unique_ptr<RowWriter> open_csv_writer(const WriterJob& job, ResumableFile& file) {

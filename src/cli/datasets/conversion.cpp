@@ -9,10 +9,12 @@
 
 #include "cli/byte_progress.hpp"
 #include "cli/datasets/in_order.hpp"
+#include "cli/datasets/source_files.hpp"
 #include "cli/datasets/source_lines.hpp"
 #include "core/log.hpp"
 #include "core/version.hpp"
 #include "data/dataset_section.hpp"
+#include "io/storage_error.hpp"
 
 namespace trainrt::cli::datasets {
 
@@ -31,18 +33,18 @@ std::array<std::string, 2> split_paths(const std::string& output) {
   return {beside("-train"), beside("-test")};
 }
 
-bool holds(const data::Listing& listing, const std::string& path) {
-  return std::ranges::any_of(listing.entries, [&](const auto& entry) {
-    std::error_code none;
-    return !entry.file.path.empty() && fs::equivalent(entry.file.path, path, none);
-  });
+/// A path by which two names of one file are seen to be one: whatever way leads to its folder.
+fs::path plain_path(const std::string& path) {
+  const auto whole = fs::absolute(path).lexically_normal();
+  std::error_code none;
+  const auto folder = fs::weakly_canonical(whole.parent_path(), none);
+  return none ? whole : folder / whole.filename();
 }
 
-/// A file that is replaced as the end of reading it: nothing could go on.
-void refuse_source(const OpenedData& opened, const std::string& path) {
-  const bool is_joined = std::ranges::any_of(opened.joined, [&](const auto& each) { return holds(each.second, path); });
-  if (is_joined || holds(opened.listing, path))
-    throw UsageError(fmt::format("'{}' is a source itself: choose another name", path));
+/// A file that is replaced at the end of reading it: nothing could go on, and what it held would be lost.
+void refuse_sources(const OpenedData& opened, const std::string& path) {
+  refuse_source(path, opened.name, opened.listing, opened.keys);
+  for (const auto& [name, listing] : opened.joined) refuse_source(path, name, listing, opened.others.at(name));
 }
 
 /// The keys of a section that change what is written; the files of `source` are told by themselves.
@@ -55,7 +57,7 @@ RowOrder::Shuffling shuffling_of(const OpenedData& opened, bool wanted) {
   const auto& format = find_plugin(data::format_table(), opened.listing.format, "data format");
   const auto options = data::checked_options(data::section_of(opened.name), opened.keys, format);
   return {wanted,
-          data::order_seed(opened.seed, opened.name, 0),
+          data::order_seed(opened.dataset->seed, opened.name, 0),  // with shuffle_seed, as a run has it
           options.bytes("memory"),
           {static_cast<std::uint64_t>(options.integer("block")), static_cast<std::uint64_t>(options.integer("window"))}};
 }
@@ -75,7 +77,12 @@ Conversion::Conversion(const OpenedData& opened, ConversionWishes wishes)
                     writer_.compressions.empty() ? "nothing" : fmt::format("{}", fmt::join(writer_.compressions, " or "))));
   choose_fields();
   sources_ = source_lines(opened_, wishes_.threads);
-  make_parts();
+  try {
+    make_parts();
+  } catch (...) {
+    abandon_what_is_not_kept();
+    throw;
+  }
 }
 
 void Conversion::choose_fields() {
@@ -104,7 +111,8 @@ void Conversion::make_parts() {
     }
   if (!wishes_.split) return add_part(wishes_.output, "", rows);
   const auto paths = split_paths(wishes_.output);
-  if (paths[0] == paths[1] || paths[1].empty()) throw UsageError("--split writes two files: -o train.h5,test.h5");
+  if (paths[1].empty() || plain_path(paths[0]) == plain_path(paths[1]))
+    throw UsageError("--split writes two files: -o train.h5,test.h5");
   if (&data_writer_for(paths[1]) != &writer_) throw UsageError("--split writes two files of one kind");
   const auto sources = split_rows(rows, *wishes_.split, opened_.seed);
   add_part(paths[0], "first", sources[0]);
@@ -117,7 +125,7 @@ std::uint64_t Conversion::rows_at_once() const {
 }
 
 void Conversion::add_part(std::string path, std::string name, SharedSource rows) {
-  refuse_source(opened_, path);
+  refuse_sources(opened_, path);
   Part part{std::move(path), std::move(name), nullptr, nullptr, {}};
   part.order = std::make_unique<RowOrder>(std::move(rows), fields_, sample_bytes_, rows_at_once(),
                                           shuffling_of(opened_, wishes_.shuffle));
@@ -156,12 +164,27 @@ void Conversion::write(Part& part) try {
     log::info(fmt::format("{}: {} of {} parts are there already", part.path, done, part.order->parts()));
   if (!part.file->is_complete()) write_rows(part);
 } catch (const UsageError&) {
-  part.file->abandon();
+  for (auto& each : parts_) each.file->abandon();  // the same command would fail again
   throw;
+} catch (const io::StorageError& error) {
+  if (!writer_.goes_on(part.job)) abandon_what_is_not_kept();
+  throw_with_way_on(error);
 } catch (const Error& error) {
-  if (!writer_.goes_on(part.job)) part.file->abandon();
-  throw Error(fmt::format("{}{}", error.what(),
-                          writer_.goes_on(part.job) ? fmt::format("; the same command goes on with '{}'", part.path) : ""),
+  abandon_what_is_not_kept();  // a value that cannot be read, or a signal
+  throw_with_way_on(error);
+}
+
+/// With nothing done there is nothing to go on from, and what lies there would be in the way of another command.
+void Conversion::abandon_what_is_not_kept() {
+  for (auto& part : parts_)
+    if (!part.file->is_kept()) part.file->abandon();
+}
+
+void Conversion::throw_with_way_on(const Error& error) const {
+  const auto lies_there = [](const Part& part) { return fs::exists(part.file->part_path()); };
+  const auto begun = std::ranges::find_if(parts_, lies_there);
+  if (begun == parts_.end()) throw Error(error.what(), error.code());
+  throw Error(fmt::format("{}; the same command goes on with '{}', --force begins anew", error.what(), begun->path),
               error.code());
 }
 

@@ -47,6 +47,8 @@ class Conversion {
   ResumableFile::Identity identity(const Part& part) const;
   void write(Part& part);
   void write_rows(Part& part);
+  void abandon_what_is_not_kept();
+  [[noreturn]] void throw_with_way_on(const Error& error) const;
 
   const OpenedData& opened_;
   ConversionWishes wishes_;

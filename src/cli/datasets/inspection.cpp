@@ -11,7 +11,7 @@
 #include "cli/datasets/whole_datasets.hpp"
 #include "cli/table.hpp"
 #include "core/text.hpp"
-#include "data/operation.hpp"
+#include "data/prepare.hpp"
 
 namespace trainrt::cli::datasets {
 
@@ -162,8 +162,9 @@ std::string reading_text(const ReadingFacts& facts) {
 
 std::string page_text(const Inspection& inspection, std::size_t width, bool colours) {
   const auto& opened = inspection.opened;
-  const auto made =
-      data::operations_of(opened.keys).empty() ? "" : fmt::format("made of them: {}\n", in_words(*opened.dataset));
+  const auto made = data::needs_preparation(opened.keys, opened.listing)
+                        ? fmt::format("made of them: {}\n", in_words(*opened.dataset))
+                        : "";
   return fmt::format("{}\n", data::described(inspection.opened.listing)) + made + files_text(inspection.opened.listing) +
          statistics_text(inspection) + first_text(inspection, width) + pictures_text(inspection, width, colours) +
          reading_text(inspection.facts);

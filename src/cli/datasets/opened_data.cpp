@@ -8,7 +8,8 @@
 #include <fmt/format.h>
 
 #include "cli/datasets/whole_datasets.hpp"
-#include "data/operation.hpp"
+#include "core/text.hpp"
+#include "data/prepare.hpp"
 
 namespace trainrt::cli::datasets {
 
@@ -20,7 +21,9 @@ Options for_one_pass(const Options& given) {
   for (const auto& key : given.keys())
     if (key != "weights") keys.set(key, *given.find(key));
   const auto set = [&](const char* key, const char* value) { keys.set(key, {value, std::string(command_line)}); };
-  set("memory", "0 B");  // else files are read whole, by one thread, before the first sample
+  // Else files are read whole, by one thread, before the first sample. What a query gives is kept whatever its size, and
+  // memory is what it may take.
+  if (trim(keys.text("query")).empty()) set("memory", "0 B");
   set("materialize", "false");
   set("shuffle", "false");
   return keys;
@@ -34,9 +37,9 @@ OpenedData open_data(const SourceChoice& choice) {
   sections.insert_or_assign(choice.name, keys);
   WholeDatasets all(std::move(sections), choice.seed);
   OpenedData opened{choice.name, choice.keys, choice.seed, all.listing(choice.name), nullptr, choice.others};
-  opened.dataset = data::operations_of(keys).empty()
-                       ? data::open_dataset(choice.name, keys, opened.listing, Shard{}, choice.seed)
-                       : all.open(choice.name);
+  opened.dataset = data::needs_preparation(keys, opened.listing)
+                       ? all.open(choice.name)
+                       : data::open_dataset(choice.name, keys, opened.listing, Shard{}, choice.seed);
   opened.joined = all.listings();
   opened.joined.erase(choice.name);
   return opened;

@@ -78,19 +78,20 @@ ResumableFile::ResumableFile(std::string path, Identity identity, bool goes_on, 
 ResumableFile::~ResumableFile() = default;
 
 void ResumableFile::start() {
+  const bool has_part = io::exists(part_), is_taken = io::exists(path_);
+  if (has_part) lock();  // first: what a process has noted that still writes is not its last word
   const auto note = note_in(note_);
   const bool is_same = note && note->identity.sources == identity_.sources && note->identity.job == identity_.job;
-  const bool has_part = io::exists(part_), is_taken = io::exists(path_);
+  const bool is_begun = note && (note->complete || note->done.parts > 0);  // else there is nothing to lose
   if (is_same && note->complete && is_taken && !has_part && !force_) {
     is_there_ = true;
     return;
   }
   if (is_taken && !force_) throw UsageError(fmt::format("'{}' exists already; --force replaces it", path_));
-  if (note && has_part && !is_same && !force_) refuse_other(path_, *note, identity_);
-  if (has_part) lock();
+  if (is_begun && has_part && !is_same && !force_) refuse_other(path_, *note, identity_);
   if (is_same && has_part && note->complete) {
     done_ = note->done;
-    is_complete_ = true;
+    is_complete_ = is_kept_ = true;
     return;
   }
   if (is_same && has_part && goes_on_)
@@ -100,7 +101,8 @@ void ResumableFile::start() {
     io::remove_tree(note_);
     lock_.reset();
   }
-  if (goes_on_ && done_.parts == 0) record({}, false);
+  is_kept_ = done_.parts > 0;
+  if (goes_on_ && !is_kept_) record({}, false);
   file_.emplace(io::PositionalFile::create(part_));
   lock();
 }
@@ -149,6 +151,7 @@ void ResumableFile::note(const Done& done) {
   if (!goes_on_ || began_s - noted_s_ < pause_s_) return;
   file_->sync();
   record(done, false);
+  is_kept_ = true;
   noted_s_ = monotonic_seconds();
   pause_s_ = std::max(least_pause_s, share * (noted_s_ - began_s));
 }
@@ -161,6 +164,7 @@ void ResumableFile::complete(std::uint64_t bytes, std::uint64_t parts) {
   file_.reset();
   if (::fsync(lock_->get()) != 0) io::fail("fsync", part_, errno);  // what others have written by its name
   record({parts, ""}, true);
+  is_kept_ = true;
 }
 
 void ResumableFile::put_in_place() {
@@ -173,6 +177,7 @@ void ResumableFile::put_in_place() {
 void ResumableFile::forget() { io::remove_tree(note_); }
 
 void ResumableFile::abandon() {
+  if (is_there_) return;
   file_.reset();
   io::remove_tree(part_);
   io::remove_tree(note_);

@@ -40,6 +40,7 @@ class ResumableFile {
   const Done& done() const { return done_; }
   bool is_there() const { return is_there_; }        ///< the same was finished before: nothing is left to do
   bool is_complete() const { return is_complete_; }  ///< all of it was written before: it waits for put_in_place() only
+  bool is_kept() const { return is_there_ || is_kept_; }  ///< another attempt would find something done
   std::uint64_t bytes() const { return bytes_; }
 
   void reserve(std::uint64_t bytes);
@@ -51,7 +52,7 @@ class ResumableFile {
   void complete(std::uint64_t bytes, std::uint64_t parts);
   void put_in_place();
   void forget();   ///< the note, behind put_in_place()
-  void abandon();  ///< removes what was begun
+  void abandon();  ///< removes what was begun, but nothing that has its name already
 
  private:
   void lock();
@@ -62,7 +63,7 @@ class ResumableFile {
   std::string path_, part_, note_;
   Identity identity_;
   bool force_, goes_on_;
-  bool is_there_ = false, is_complete_ = false;
+  bool is_there_ = false, is_complete_ = false, is_kept_ = false;
   Done done_;
   std::uint64_t bytes_ = 0, started_ = 0;
   std::atomic<std::uint64_t> written_ = 0;

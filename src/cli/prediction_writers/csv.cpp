@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "cli/column_names.hpp"
 #include "cli/npy_array.hpp"
 #include "cli/prediction_writer.hpp"
 
@@ -30,14 +31,14 @@ std::string column_name(const trainer::PredictedField& field, std::int64_t colum
     indices.insert(0, fmt::format("_{}", column % *axis));
     column /= *axis;
   }
-  return quoted_cell(field.name + indices);
+  return field.name + indices;
 }
 
 std::string header_of(const PredictedTable& table) {
   std::vector<std::string> names;
   for (const auto& field : table.fields)
     for (std::int64_t column = 0; column < element_count(field.sample_shape); ++column)
-      names.push_back(column_name(field, column));
+      names.push_back(quoted_cell(column_name(field, column)));
   return fmt::format("{}\n", fmt::join(names, ","));
 }
 
@@ -108,16 +109,21 @@ std::string lines_of(std::vector<Column>& columns, std::uint64_t rows) {
   return text;
 }
 
-void write_csv(const PredictedTable& table, PredictedValues& values, NewFile& file) {
-  std::uint64_t row_bytes = 1;
+void require_csv(const PredictedTable& table) {
   std::int64_t columns = 0;
-  for (const auto& field : table.fields) {
-    row_bytes += field.row_bytes();
-    columns += element_count(field.sample_shape);
-  }
+  for (const auto& field : table.fields) columns += element_count(field.sample_shape);
   if (columns > most_columns)
     throw UsageError(fmt::format("a line would have {} values, and a .csv is made with {} at most: write .h5 or .npz",
                                  columns, most_columns));
+  ColumnNames names("keep one under another name (--keep FIELD=NAME), or write .h5 or .npz");
+  for (const auto& field : table.fields)
+    for (std::int64_t column = 0; column < element_count(field.sample_shape); ++column)
+      names.add(column_name(field, column), field.name);
+}
+
+void write_csv(const PredictedTable& table, PredictedValues& values, NewFile& file) {
+  std::uint64_t row_bytes = 1;
+  for (const auto& field : table.fields) row_bytes += field.row_bytes();
   file.write(0, header_of(table));
   const auto rows_of_piece = std::max<std::uint64_t>(1, rows_at_a_time / row_bytes);
   for (std::uint64_t first = 0; first < table.samples; first += rows_of_piece) {
@@ -135,6 +141,7 @@ const PredictionWriter csv{
     .name = "csv",
     .extension = ".csv",
     .help = "a header and a line a sample, in their order; a field of several values in columns NAME_0, NAME_1",
+    .require = require_csv,
     .write = write_csv};
 
 }  // namespace trainrt::cli::predictions::plugins

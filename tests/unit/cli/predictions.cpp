@@ -113,6 +113,18 @@ TEST_CASE("a .csv with too many columns is refused, and nothing is left") {
   CHECK(io::list_directory(folder.path()).empty());
 }
 
+TEST_CASE("a .csv with two columns of one name is refused with both fields, before there are rows") {
+  Scratch folder;
+  const auto refused = [&](const std::vector<trainer::PredictedField>& fields) {
+    PredictionOutput output(folder / "out.csv", false, true, {{}, 0, "/runs/r/checkpoint_000001", "test", "test"});
+    return error_of([&] { output.begin(fields, 1); });
+  };
+  CHECK_THAT(refused({{"x_0_1", DType::u8, {}}, {"x", DType::u8, {2, 2}}}),
+             Contains("'x_0_1' and 'x' both make a column 'x_0_1'") && Contains("--keep FIELD=NAME"));
+  CHECK(refused({{"x_1", DType::u8, {}}, {"x", DType::u8, {2, 2}}}).empty());
+  CHECK(io::list_directory(folder.path()).empty());
+}
+
 TEST_CASE("an .h5 of predictions keeps its schema, with every type and with names in folders") {
   Scratch folder;
   std::vector<Column> columns;
