@@ -21,7 +21,9 @@ CASES = {
     "weights": ({"objective": "regression_l1", "metric": "l1,rmse"}, {"label": "r", "weight": "w"}),
     "classes": ({"objective": "multiclass", "num_class": 3, "metric": "multi_logloss,multi_error"}, {"label": "c"}),
     "categories": (PLAIN, {"features": "x, k", "categorical": "k"}),
-    "queries": ({"objective": "lambdarank", "metric": "ndcg,map", "eval_at": "2,5"}, {"label": "c", "group": "q"}),
+    # With one thread: LightGBM adds up map in the order in which threads come.
+    "queries": ({"objective": "lambdarank", "metric": "ndcg,map", "eval_at": "2,5", "num_threads": 1}, {"label": "c", "group": "q"}),
+    "weights_in_the_metric": ({"objective": "cross_entropy_lambda", "metric": "cross_entropy_lambda"}, {"weight": "w"}),
     "doubles": ({"objective": "poisson", "metric": "poisson,gamma_deviance"}, {"label": "p", "features": "d"}),
 }
 # These draw, or keep, something between rounds.
@@ -32,6 +34,10 @@ DRAWING = {
     "goss": {**PLAIN, "data_sample_strategy": "goss", "learning_rate": 0.4},
     "dart": {**PLAIN, "boosting": "dart", "drop_rate": 0.5},
     "rf": {**PLAIN, "boosting": "rf", "bagging_freq": 1, "bagging_fraction": 0.6},
+    "dart_in_capitals": {**PLAIN, "boosting": "DART", "drop_rate": 0.5},
+    "thresholds_in_capitals": {**PLAIN, "extra_trees": "TRUE"},
+    "gradients_in_capitals": {**PLAIN, "use_quantized_grad": "TRUE"},
+    "goss_in_quotation_marks": {**PLAIN, "data_sample_strategy": "'Goss'", "learning_rate": 0.4},
 }
 RANK_DRAWS = {"objective": "rank_xendcg", "metric": "ndcg", "eval_at": "3"}
 QUERIES_DRAWN = {**RANK_DRAWS, "bagging_by_query": True, "bagging_freq": 1, "bagging_fraction": 0.7}
@@ -251,6 +257,20 @@ def a_run_goes_on_with_more_rounds_and_with_other_ranks():
     check_iterations(run_dir_of(config), 10)
 
 
+@test
+def a_run_of_no_rounds_goes_on_as_one_that_begins():
+    for name in ("binary", "dart"):
+        params = DRAWING.get(name, PLAIN)
+        fresh, empty = config_of("fresh", params), config_of("empty", params, rounds=0)
+        finish(1, fresh)
+        finish(1, empty)
+        text = empty.read_text()
+        empty.write_text(text.replace("num_boost_round = 0", f"num_boost_round = {ROUNDS}"))
+        check(empty.read_text() != text, f"the config has no num_boost_round = 0: {text}")
+        job = finish(1, empty)
+        check(model_of(empty) == model_of(fresh), f"{name}: another model than that of a fresh run", job)
+
+
 # ---- exactness -----------------------------------------------------------------------------------------------------------
 
 
@@ -295,7 +315,8 @@ def exact(ranks, params, loop, rounds=60):
 
 for ranks, name in ((1, "binary"), (2, "weights"), (2, "classes"), (2, "categories"), (3, "queries"), (1, "doubles")):
     add_test(f"stopped_and_killed_on_{ranks}_ranks_the_model_has_the_same_bytes_with_{name}", exact, ranks, *CASES[name])
-for ranks, name in ((2, "bagging"), (1, "halves"), (2, "columns"), (2, "goss"), (1, "dart"), (1, "rf")):
+for ranks, name in ((2, "bagging"), (1, "halves"), (2, "columns"), (2, "goss"), (1, "dart"), (1, "rf"), (1, "dart_in_capitals"),
+                    (1, "thresholds_in_capitals"), (1, "gradients_in_capitals"), (1, "goss_in_quotation_marks")):
     add_test(f"stopped_and_killed_on_{ranks}_ranks_the_model_has_the_same_bytes_with_{name}", exact, ranks, DRAWING[name], {}, 30)
 add_test("stopped_and_killed_on_2_ranks_the_model_has_the_same_bytes_with_random_labels", exact, 2, RANK_DRAWS, {"label": "c", "group": "q"}, 30)
 add_test("stopped_and_killed_on_1_ranks_the_model_has_the_same_bytes_with_drawn_queries", exact, 1, QUERIES_DRAWN, {"label": "c", "group": "q"}, 30)
@@ -361,10 +382,15 @@ def what_is_wrong_with_the_parameters_is_named():
     refused(["[loop] n_estimators", "num_boost_round"], params={**PLAIN, "n_estimators": 3})
     refused(["eta", "learning_rate", "same parameter"], params={**PLAIN, "eta": 0.1, "learning_rate": 0.1})
     refused(["linear_tree", "one piece"], params={**PLAIN, "linear_tree": True})
+    refused(["linear_tree", "one piece"], params={**PLAIN, "linear_tree": "TRUE"})
     refused("Unknown objective type name: binery", params={**PLAIN, "objective": "binery"})
-    refused("function in Python", params={**PLAIN, "objective": "custom"})
+    for custom in ("custom", "None"):
+        refused("function in Python", params={**PLAIN, "objective": custom})
     refused("[0, 3)", params={"objective": "multiclass", "num_class": 3}, label="k", features="x")
-    refused(["tree_learner = feature", "all rows"], ranks=2, params={**PLAIN, "tree_learner": "feature"})
+    for learner in ("feature", "Feature_Parallel"):
+        refused(["tree_learner = feature", "all rows"], ranks=2, params={**PLAIN, "tree_learner": learner})
+    for learner in ("serial", "Serial", '"SERIAL"'):
+        refused(["tree_learner = serial", "one rank"], ranks=2, params={**PLAIN, "tree_learner": learner})
     refused(["auc_mu", "binary_logloss"], ranks=2, params={"objective": "multiclass", "num_class": 3, "metric": "auc_mu"}, label="c")
 
 

@@ -342,6 +342,19 @@ def a_run_that_goes_on_refuses_another_label_or_other_columns():
         check(word in job.err and "give back what it had" in job.err, f"{word!r} is not told", job)
 
 
+@test
+def a_run_that_goes_on_refuses_a_weight_more_or_less():
+    for before, now, word in (({}, {"weight": "w"}, "weight is 'w', and was ''"), ({"weight": "w"}, {}, "weight is '', and was 'w'")):
+        config = _runs.config("weighted", rounds=3, **before)
+        finish(1, config)
+        weight = re.compile(r"^weight *= *w\n", re.M)
+        config.write_text(re.sub(r"^(label *=.*\n)", rf"\1weight = w\n" if now else r"\1", weight.sub("", config.read_text()), flags=re.M))
+        equal(bool(weight.search(config.read_text())), bool(now), "whether the config names a weight now")
+        job = run([TRAINRT, "--config", config])
+        check_exit(job, USAGE)
+        check(word in job.err and "give back what it had" in job.err, f"{word!r} is not told", job)
+
+
 # ---- what is wrong -------------------------------------------------------------------------------------------------------
 
 
@@ -375,6 +388,25 @@ def what_is_wrong_with_the_data_is_named():
     refused(["label 't'", "missing (NaN)"], ranks=2, label="t")
     refused(["weights"], params={"objective": "rank:ndcg"}, label="c", group="q", weight="w")
     refused(["early_stopping_rounds"], sets=("train",), early_stopping_rounds=3)
+
+
+@test
+def what_is_wrong_with_a_row_of_the_last_rank_is_told_before_the_others_fail():
+    table = dict(np.load(_runs.data / "train.npz"))
+    table["y"][890], table["w"][:], table["w"][898] = np.nan, 1, 3
+    np.savez(_runs.data / "wrong_end.npz", **table)
+    missing = "label 'y' of sample 890 is missing (NaN)"
+    for matrix in ("quantile", "plain"):
+        refused(["rank 1: error: [data.train] " + missing], ranks=2, sets={"train": "wrong_end"}, matrix=matrix)
+    refused(["rank 2: error: [data.valid] " + missing], ranks=3, sets={"train": "train", "valid": "wrong_end"})
+    refused(["rank 1: error: [data.train] weight 'w' of sample 898, in group 128 ('q'), is 3, and before 1"], ranks=2, sets={"train": "wrong_end"},
+            params={"objective": "rank:ndcg"}, label="c", group="q", weight="w")
+
+
+@test
+def an_infinite_label_is_named_with_its_row():
+    rows = [{"x": i % 3, "y": 1e39 if i == 7 else i % 2} for i in range(20)]  # beyond f32
+    refused(["[data.train] label 'y' of sample 7 is inf", "finite label"], sets=(), sections=lines_of(train=rows))
 
 
 @test

@@ -200,6 +200,7 @@ TableLayout layout_of(Context& ctx) {
 std::string difference_of(const TableLayout& before, const TableLayout& now) {
   const std::tuple<const char*, std::string, std::string> texts[] = {
       {"label", before.label, now.label},
+      {"weight", before.weight, now.weight},
       {"group", before.group, now.group},
       {"sparse", before.sparse_indices + ", " + before.sparse_values, now.sparse_indices + ", " + now.sparse_values}};
   for (const auto& [key, old_text, new_text] : texts)

@@ -41,6 +41,8 @@ std::vector<T>& column_of(const Batch& batch, const std::string& field, std::vec
   return into;
 }
 
+std::string in_words(float value) { return std::isnan(value) ? "missing (NaN)" : fmt::format("{}", value); }
+
 /// The place of a text among the categories; NaN if it is none of them.
 template <class T>
 T code_of(std::string_view text, const std::vector<std::string>& categories) {
@@ -123,10 +125,11 @@ void TableRows::fill(const Batch& batch) {
 
 void TableRows::fill_labels(const Batch& batch) {
   block_.label = column_of(batch, layout_.label, label_);
-  const auto wrong = std::ranges::find_if(label_, [](float label) { return std::isnan(label); });
+  const auto wrong = std::ranges::find_if(label_, [](float label) { return !std::isfinite(label); });
   if (wrong != label_.end())
-    throw UsageError(fmt::format("[data.{}] label '{}' of sample {} is missing (NaN): a label is needed in every row",
-                                 name_, layout_.label, batch.indices()[static_cast<std::size_t>(wrong - label_.begin())]));
+    throw UsageError(fmt::format("[data.{}] label '{}' of sample {} is {}: a finite label is needed in every row", name_,
+                                 layout_.label, batch.indices()[static_cast<std::size_t>(wrong - label_.begin())],
+                                 in_words(*wrong)));
 }
 
 /// The libraries check them only here and there, and never name the row.
@@ -136,7 +139,7 @@ void TableRows::fill_weights(const Batch& batch) {
   if (wrong != weight_.end())
     throw UsageError(fmt::format("[data.{}] weight '{}' of sample {} is {}: a weight must be finite and not negative",
                                  name_, layout_.weight, batch.indices()[static_cast<std::size_t>(wrong - weight_.begin())],
-                                 std::isnan(*wrong) ? "missing (NaN)" : fmt::format("{}", *wrong)));
+                                 in_words(*wrong)));
 }
 
 void TableRows::fill_dense(const Batch& batch) {

@@ -26,13 +26,14 @@ struct RowBlock {
 
 /// The contiguous part of a dataset that this rank has, read in blocks of a few MiB, any number of times, ahead of who uses
 /// them. Whole groups: a part ends where a group does. UsageError, with the dataset, field and sample, for a label that is
-/// missing, a weight that is negative or not finite, and a column that the matrix does not have.
+/// missing or not finite, a weight that is negative or not finite, and a column that the matrix does not have.
 class TableRows {
  public:
   /// `name`: of the dataset, for messages. Collective if the layout has a group: the ranks agree on where their parts
   /// begin.
   TableRows(Context& ctx, const Dataset& data, std::string name, const TableLayout& layout, bool with_targets = true);
 
+  const std::string& name() const { return name_; }
   std::uint64_t first() const { return first_; }  ///< its first row's place in the whole dataset
   std::uint64_t size() const { return size_; }    ///< of this part
   const TableLayout& layout() const { return layout_; }

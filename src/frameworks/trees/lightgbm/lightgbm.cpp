@@ -37,15 +37,15 @@ class LightgbmBooster final : public Booster {
         network_(with_log(library_), ctx.communicator()),
         layout_(layout),
         parameters_(ctx, library_, layout, given),
-        model_(model),
+        model_(rounds > 0 ? model : ""),
         rounds_(rounds),
         before_(library_.booster_free),
         booster_(library_.booster_free) {
     if (!parameters_.is_deterministic() && ctx.world_rank() == 0)
       ctx.log("[loop] deterministic = false: stopped and started again, the run may end with other bits");
     auto run = this_run();
-    if (!model.empty() && !trains_again()) {
-      before_ = loaded_model(library_, model);
+    if (!model_.empty() && !trains_again()) {
+      before_ = loaded_model(library_, model_);
       run.model = before_.get();
       library_.check(library_.trees_per_round(run.model, &run.trees_per_round));
     }
@@ -123,8 +123,10 @@ class LightgbmBooster final : public Booster {
   LightgbmNetwork network_;
   const TableLayout layout_;
   const LightgbmParameters parameters_;
-  std::string model_;  ///< of the checkpoint, until start() has taken it
-  const int rounds_;   ///< that it has
+  /// Of the checkpoint, until start() has taken it; "" if it has no rounds: scores, of zeros too, would keep LightGBM from
+  /// starting with the labels' average.
+  std::string model_;
+  const int rounds_;  ///< that it has
   LightgbmHandle before_;
   std::vector<std::unique_ptr<LightgbmDataset>> sets_;  ///< training first
   LightgbmHandle booster_;

@@ -26,7 +26,6 @@ constexpr std::string_view means_of_rows[] = {"l1",
                                               "multi_logloss",
                                               "multi_error",
                                               "cross_entropy",
-                                              "cross_entropy_lambda",
                                               "kullback_leibler"};
 
 std::vector<std::string> metric_names_of(const LightgbmLibrary& library, LightgbmLibrary::Handle booster) {
@@ -67,12 +66,26 @@ LightgbmMetrics::Kind LightgbmMetrics::kind_of(std::string_view name) {
   if (family == "rmse") return Kind::root_mean_square;
   if (family == "ndcg" || family == "map") return Kind::mean_of_queries;
   if (family == "gamma_deviance") return Kind::total;
+  if (family == "cross_entropy_lambda") return Kind::mean_of_any_rows;
   if (family == "auc" || family == "average_precision") return Kind::area;
   if (std::ranges::find(means_of_rows, family) != std::end(means_of_rows)) return Kind::mean_of_rows;
   throw UsageError(
       fmt::format("[loop] metric = {}: LightGBM evaluates it on one rank's rows only; on several ranks there are "
-                  "{}, rmse, ndcg, map, gamma_deviance, auc, average_precision, and none",
+                  "{}, cross_entropy_lambda, rmse, ndcg, map, gamma_deviance, auc, average_precision, and none",
                   name, fmt::join(means_of_rows, ", ")));
+}
+
+double LightgbmMetrics::weight_of(const LightgbmDataset& set, Kind kind) {
+  switch (kind) {
+    case Kind::mean_of_queries:
+      return set.query_weight();
+    case Kind::mean_of_any_rows:
+      return set.rows();
+    case Kind::total:
+      return 1;
+    default:
+      return set.row_weight();
+  }
 }
 
 std::vector<double> LightgbmMetrics::of_this_rank(const LightgbmRun& run, LightgbmLibrary::Handle booster, int at) const {
@@ -91,10 +104,9 @@ std::vector<double> LightgbmMetrics::of_all_ranks(const LightgbmRun& run, Lightg
   if (set.rows() > 0) {
     const auto values = of_this_rank(run, booster, at);
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const auto kind = kinds_[i];
-      const auto weight = kind == Kind::mean_of_queries ? set.query_weight() : kind == Kind::total ? 1 : set.row_weight();
+      const auto weight = weight_of(set, kinds_[i]);
       if (weight == 0) continue;  // rows that count nothing have no mean
-      sums[2 * i] = weight * (kind == Kind::root_mean_square ? values[i] * values[i] : values[i]);
+      sums[2 * i] = weight * (kinds_[i] == Kind::root_mean_square ? values[i] * values[i] : values[i]);
       sums[2 * i + 1] = weight;
     }
   }

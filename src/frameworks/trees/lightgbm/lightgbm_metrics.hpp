@@ -22,9 +22,17 @@ class LightgbmMetrics {
                       const std::vector<std::unique_ptr<LightgbmDataset>>& sets) const;
 
  private:
-  enum class Kind { mean_of_rows, root_mean_square, mean_of_queries, total, area };
+  enum class Kind {
+    mean_of_rows,      ///< by their weights
+    mean_of_any_rows,  ///< each counts 1: their weights are part of the metric
+    root_mean_square,
+    mean_of_queries,
+    total,
+    area
+  };
 
   static Kind kind_of(std::string_view name);
+  static double weight_of(const LightgbmDataset& set, Kind kind);  ///< of a rank's value
   std::vector<double> of_this_rank(const LightgbmRun& run, LightgbmLibrary::Handle booster, int at) const;
   std::vector<double> of_all_ranks(const LightgbmRun& run, LightgbmLibrary::Handle booster, const LightgbmDataset& set,
                                    int at) const;

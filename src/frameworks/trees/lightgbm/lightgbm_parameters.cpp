@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -54,6 +55,22 @@ constexpr Decided decided_elsewhere[] = {
     {"time_out", "the ranks' own network is used"},
     {"linear_tree", "LightGBM takes the rows of linear trees in one piece only, and here they come in blocks"},
 };
+
+/// Where LightGBM takes no notice of case, besides "true" and "false".
+constexpr std::string_view names_of_any_case[] = {"boosting", "data_sample_strategy", "objective", "tree_learner"};
+
+/// As LightGBM itself takes the value of a parameter: without quotation marks around it, and in lower case where case says
+/// nothing. What the parameters mean for a run is told from these values.
+std::string as_taken(std::string_view name, std::string value) {
+  constexpr auto* marks = "'\"";
+  value.erase(value.find_last_not_of(marks) + 1);
+  value.erase(0, value.find_first_not_of(marks));
+  auto small = value;
+  std::ranges::transform(small, small.begin(), [](unsigned char letter) { return std::tolower(letter); });
+  const bool has_case = std::ranges::find(names_of_any_case, name) == std::end(names_of_any_case) &&
+                        (name.ends_with("_filename") || (small != "true" && small != "false"));
+  return has_case ? value : small;
+}
 
 /// "binary, auc" as one word: LightGBM's lists have no blanks.
 std::string one_word(const std::string& key, std::string_view value) {
@@ -117,7 +134,7 @@ void LightgbmParameters::take(const std::map<std::string, std::string>& names, c
     if (const auto& [other, is_new] = keys_.emplace(known->second, key); !is_new)
       throw UsageError(fmt::format("[loop] {} and {} are the same parameter of LightGBM, {}: give one of them",
                                    other->second, key, known->second));
-    values_[known->second] = one_word(key, value);
+    values_[known->second] = as_taken(known->second, one_word(key, value));
   }
 }
 
@@ -180,7 +197,7 @@ bool LightgbmParameters::is(std::string_view name, std::string_view value) const
 
 bool LightgbmParameters::is_true(std::string_view name) const {
   const auto* value = find(name);
-  return value != nullptr && (*value == "true" || *value == "+" || *value == "1" || *value == "True");
+  return value != nullptr && (*value == "true" || *value == "+");  // it refuses other words
 }
 
 }  // namespace trainrt::frameworks::trees

@@ -83,8 +83,11 @@ void RowFeed::take_groups(const RowBlock& block) {
     if (block.weight.empty()) continue;
     if (is_new) group_weights_.push_back(block.weight[row]);
     if (group_weights_.back() != block.weight[row])
-      throw UsageError(fmt::format("the rows of group {} have different weights ('{}'): XGBoost weighs whole groups",
-                                   last_group_, rows_.layout().weight));
+      throw UsageError(
+          fmt::format("[data.{}] weight '{}' of sample {}, in group {} ('{}'), is {}, and before {}: XGBoost weighs whole "
+                      "groups, so their rows need equal weights",
+                      rows_.name(), rows_.layout().weight, rows_.batch().indices()[row], last_group_, rows_.layout().group,
+                      block.weight[row], group_weights_.back()));
   }
 }
 

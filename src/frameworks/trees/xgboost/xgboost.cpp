@@ -86,7 +86,7 @@ class XgboostBooster : public Booster {
     log_.held();
     parameters_ = completed(given, ctx, cpus_of_rank(ctx));
     xgboost_.set_threads(threads());
-    load_data(ctx, layout);
+    communicator_->may_fail([&] { load_data(ctx, layout); });
   }
   ~XgboostBooster() override {
     if (handle_ != nullptr) xgboost_.booster_free(handle_);
@@ -96,19 +96,15 @@ class XgboostBooster : public Booster {
   /// The parameters are taken in at once, on all ranks, so that no later call of one rank alone is collective.
   void start() override {
     const HeldSignals held;
-    const auto handles = handles_of_sets();
-    xgboost_.check(xgboost_.booster_create(handles.data(), handles.size(), &handle_));
-    if (!model_.empty()) xgboost_.check(xgboost_.load_model(handle_, model_.data(), model_.size()));
-    model_.clear();
-    set_parameters(xgboost_, handle_, parameters_);
-    texts_.set_of_booster(xgboost_, handle_);
-    take_in();
+    communicator_->may_fail([&] { make_booster(); });
   }
 
   void update(int round) override {
     const HeldSignals held;
-    if (draws_samples(parameters_)) renew_samplers(round);
-    xgboost_.check(xgboost_.update(handle_, round, matrices_.front()->handle()));
+    communicator_->may_fail([&] {
+      if (draws_samples(parameters_)) renew_samplers(round);
+      xgboost_.check(xgboost_.update(handle_, round, matrices_.front()->handle()));
+    });
   }
 
   Evaluation evaluate(int round) override {
@@ -117,7 +113,8 @@ class XgboostBooster : public Booster {
     for (const auto& name : names_) names.push_back(name.c_str());
     const char* line = nullptr;
     const HeldSignals held;
-    xgboost_.check(xgboost_.evaluate(handle_, round, handles.data(), names.data(), names.size(), &line));
+    communicator_->may_fail(
+        [&] { xgboost_.check(xgboost_.evaluate(handle_, round, handles.data(), names.data(), names.size(), &line)); });
     return evaluation_from(line);
   }
 
@@ -172,6 +169,16 @@ class XgboostBooster : public Booster {
   std::unique_ptr<XgboostMatrix> other_matrix(TableRows& rows, MatrixPlan plan) const {
     if (rows.size() == 0 && !rows.layout().group.empty()) plan.added = missing_row(rows.layout());
     return std::make_unique<XgboostMatrix>(xgboost_, rows, plan, matrices_.front().get());
+  }
+
+  void make_booster() {
+    const auto handles = handles_of_sets();
+    xgboost_.check(xgboost_.booster_create(handles.data(), handles.size(), &handle_));
+    if (!model_.empty()) xgboost_.check(xgboost_.load_model(handle_, model_.data(), model_.size()));
+    model_.clear();
+    set_parameters(xgboost_, handle_, parameters_);
+    texts_.set_of_booster(xgboost_, handle_);
+    take_in();
   }
 
   void take_in() const {

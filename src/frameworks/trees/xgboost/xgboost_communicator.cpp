@@ -1,5 +1,7 @@
 #include "frameworks/trees/xgboost/xgboost_communicator.hpp"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "frameworks/trees/xgboost/held_signals.hpp"
@@ -20,18 +22,26 @@ std::string communicator_config(const FrameworkMeeting& meeting) {
                      meeting.variables.at("DMLC_TASK_ID"), timeout_s, timeout_s);
 }
 
+/// By an attempt of this thread that has failed: XGBoost has one communicator a thread, and opens no second one.
+thread_local bool is_left_open = false;
+
 }  // namespace
 
 XgboostCommunicator::XgboostCommunicator(const XgboostLibrary& library, Context& ctx) : xgboost_(library) {
   if (ctx.world_size() == 1) return;
   meeting_ = ctx.framework("xgboost");
   const HeldSignals held;
+  if (std::exchange(is_left_open, false)) xgboost_.communicator_finalize();
   xgboost_.check(xgboost_.communicator_init(communicator_config(meeting_).c_str()));
 }
 
 XgboostCommunicator::~XgboostCommunicator() {
+  if (!meeting_.service) return;
   const HeldSignals held;
-  if (meeting_.service) xgboost_.communicator_finalize();
+  if (has_failed_)
+    is_left_open = true;
+  else
+    xgboost_.communicator_finalize();
 }
 
 }  // namespace trainrt::frameworks::trees
