@@ -113,6 +113,13 @@ void MirroredRun::put_file(const std::string& run_dir, const std::string& name) 
   io::retried([&] { storage_->put(path_of(file), prefix_ + name); });
 }
 
+void MirroredRun::remove_records() {
+  std::vector<std::string> names;
+  for (const auto& name : files_in("attempts")) names.push_back("attempts/" + name);
+  names.insert(names.end(), {"result.json", "params.json", "run.json"});
+  for (const auto& name : names) io::retried([&] { storage_->remove(prefix_ + name); });
+}
+
 std::vector<std::string> MirroredRun::files_in(const std::string& folder) const {
   std::vector<std::string> names;
   for (const auto& object : io::retried([&] { return storage_->list(prefix_ + folder + "/"); }))

@@ -52,6 +52,8 @@ class MirroredRun {
 
   /// Any other file, "attempts/000001.json".
   void put_file(const std::string& run_dir, const std::string& name);
+  /// Of the run that was there, checkpoints apart: run.json last, so that a part of them is still that run's.
+  void remove_records();
   std::vector<std::string> files_in(const std::string& folder) const;
   /// False if it is not there.
   bool bring_file(const std::string& name, const std::string& run_dir) const;

@@ -3,17 +3,21 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <memory>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
 #include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/names.hpp"
+#include "comm/agreement.hpp"
+#include "core/first_rank.hpp"
 #include "core/log.hpp"
 #include "io/file.hpp"
 #include "io/storage_error.hpp"
 #include "rundir/attempt_files.hpp"
 #include "rundir/run_record.hpp"
+#include "trainer/advice.hpp"
 
 namespace trainrt::trainer {
 
@@ -49,7 +53,7 @@ CheckpointMirror::CheckpointMirror(const config::RunSpec& spec)
 CheckpointMirror::~CheckpointMirror() {
   {
     const std::lock_guard lock(mutex_);
-    ends_ = true;
+    ends_ = gives_up_ = true;
     queued_.reset();
   }
   mirror_.interrupt();
@@ -66,36 +70,36 @@ void CheckpointMirror::offer(std::int64_t number) {
 
 void CheckpointMirror::finish(bool has_ended) {
   const double limit_s = has_ended ? wait_s_ : std::min(wait_s_, stop_waits_s);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(limit_s);
   {
     std::unique_lock lock(mutex_);
-    if (queued_ || copying_)
+    ends_ = true;
+    changed_.notify_all();
+    changed_.wait_until(lock, until, [&] { return has_ended_ || sends_; });
+    if (sends_)
       log::info(fmt::format("waits for the copy of {} at {}", checkpoint::directory_name(queued_ ? *queued_ : *copying_),
                             status_.url));
-    const auto is_done =
-        changed_.wait_for(lock, std::chrono::duration<double>(limit_s), [&] { return !queued_ && !copying_; });
-    if (!is_done)
-      log::warning(fmt::format("{} is not at {} after {:.0f} s, and is given up there; it is in {}",
-                               checkpoint::directory_name(queued_ ? *queued_ : *copying_), status_.url, limit_s, run_dir_));
-    ends_ = true;
-    queued_.reset();
-    if (!is_done) mirror_.interrupt();
+    if (!changed_.wait_until(lock, until, [&] { return has_ended_; })) {
+      const auto number = queued_ || copying_ == status_.newest ? queued_ : copying_;
+      const auto what =
+          number ? fmt::format("{} is not at {} after {:.0f} s, and is given up there", checkpoint::directory_name(*number),
+                               status_.url, limit_s)
+                 : fmt::format("the records of the run at {} are not as they are now after {:.0f} s", status_.url, limit_s);
+      log::warning(fmt::format("{}; {} in {}", what, number ? "it is" : "they are", run_dir_));
+      gives_up_ = true;
+      queued_.reset();
+      mirror_.interrupt();
+    }
   }
-  changed_.notify_all();
   if (thread_.joinable()) thread_.join();
   if (status_.failed > 0) log::warning(fmt::format("mirror: {}", rundir::in_words(status_)));
-  if (status_.newest >= 0 && status_.newest >= last_offered_) try {
-      put_records();
-      prune(status_.newest);  // retention here may have followed the last copy
-    } catch (const std::exception& error) {
-      log::warning(fmt::format("the copy of the run at {} is not as the run is now: {}", status_.url, error.what()));
-    }
 }
 
 void CheckpointMirror::work() {
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [&] { return queued_ || ends_; });
-    if (!queued_) return;
+    if (!queued_) break;
     copying_ = std::exchange(queued_, std::nullopt);
     const auto number = *copying_;
     lock.unlock();
@@ -107,17 +111,40 @@ void CheckpointMirror::work() {
     write_status();
     lock.lock();
     copying_.reset();
-    changed_.notify_all();
+    sends_ = false;
   }
+  lock.unlock();
+  settle();
+  lock.lock();
+  has_ended_ = true;
+  changed_.notify_all();
+}
+
+/// The last thing: the records as they are now, if they belong to a checkpoint that is there.
+void CheckpointMirror::settle() try {
+  std::int64_t newest = -1;
+  {
+    const std::lock_guard lock(mutex_);
+    if (gives_up_ || status_.newest < last_offered_) return;
+    newest = status_.newest;
+  }
+  if (newest < 0) return;
+  put_records();
+  prune(newest);  // retention here may have followed the last copy
+} catch (const std::exception& error) {
+  const std::lock_guard lock(mutex_);
+  if (!gives_up_)  // else finish() says it
+    log::warning(fmt::format("the copy of the run at {} is not as the run is now: {}", status_.url, error.what()));
 }
 
 void CheckpointMirror::copy(std::int64_t number) {
   known_.insert(number);
   const auto held = held_checkpoint(number);  // first: retention may delete it any time
   if (!held) return;
-  if (!is_of_this_run()) throw Error("there is another run of that name: choose another folder, or remove what is there");
+  if (!takes_place()) throw Error("there is another run of that name: choose another folder, or remove what is there");
   const bool is_there = mirror_.manifest_of(number) == held->manifest();
   if (!is_there) {
+    begin_to_send();
     put_records();
     mirror_.remove(number);  // another one of that number: the run went on from an earlier one than it
     mirror_.put(*held);
@@ -131,6 +158,12 @@ void CheckpointMirror::copy(std::int64_t number) {
   prune(number);
 }
 
+void CheckpointMirror::begin_to_send() {
+  const std::lock_guard lock(mutex_);
+  sends_ = true;
+  changed_.notify_all();  // finish() says what it waits for
+}
+
 /// Nothing, and counted, if it was deleted before its turn came.
 std::optional<checkpoint::HeldCheckpoint> CheckpointMirror::held_checkpoint(std::int64_t number) try {
   return checkpoint::HeldCheckpoint(run_dir_, number);
@@ -141,18 +174,29 @@ std::optional<checkpoint::HeldCheckpoint> CheckpointMirror::held_checkpoint(std:
   return std::nullopt;
 }
 
-bool CheckpointMirror::is_of_this_run() {
+/// False if another run is there. One that nobody can go on from, as it was killed before a checkpoint of it was complete
+/// there, is none: its records make room.
+bool CheckpointMirror::takes_place() {
   const auto there = mirror_.text_of("run.json");
   if (there.empty()) return true;
-  return rundir::run_record_from(there, mirror_.url() + "run.json").run_id == rundir::read_seen_run_record(run_dir_).run_id;
+  const auto id = rundir::run_record_from(there, mirror_.url() + "run.json").run_id;
+  if (id == rundir::read_seen_run_record(run_dir_).run_id) return true;
+  if (!mirror_.numbers().complete.empty()) return false;
+  log::warning(
+      fmt::format("{} has records of another run, and no checkpoint that is complete: they are replaced", mirror_.url()));
+  mirror_.remove_records();
+  return true;
 }
 
-/// Before the manifest of a checkpoint: so a copy that has one has the reports up to it.
+/// Before the manifest of a checkpoint: so a copy that has one has the reports up to it. What is there already is not sent
+/// again: most records of attempts never change, and a finished run that is started again has nothing to send.
 void CheckpointMirror::put_records() {
-  for (const auto* name : {"run.json", "params.json", "result.json"})
-    if (io::exists(run_dir_ + "/" + name)) mirror_.put_file(run_dir_, name);
+  std::vector<std::string> names{"run.json", "params.json", "result.json"};
   for (const int number : rundir::numbers_of_attempts(run_dir_))
-    mirror_.put_file(run_dir_, fmt::format("attempts/{}.json", rundir::attempt_name(number)));
+    names.push_back(fmt::format("attempts/{}.json", rundir::attempt_name(number)));
+  for (const auto& name : names)
+    if (io::exists(run_dir_ + "/" + name) && mirror_.text_of(name) != io::read_file(run_dir_ + "/" + name))
+      mirror_.put_file(run_dir_, name);
 }
 
 /// What is there as it is here stays so. Retention may delete what is here any time: that is another's concern.
@@ -193,7 +237,7 @@ void CheckpointMirror::prune(std::int64_t newest) {
 void CheckpointMirror::note_failure(const std::string& why) {
   {
     const std::lock_guard lock(mutex_);
-    if (ends_) return;  // it was given up, which finish() says
+    if (gives_up_) return;  // finish() says it
     ++status_.failed;
     status_.error = why;
   }
@@ -202,8 +246,20 @@ void CheckpointMirror::note_failure(const std::string& why) {
 
 void CheckpointMirror::write_status() try {
   const std::lock_guard lock(mutex_);
+  const bool has_news = status_.copied + status_.skipped + status_.failed > 0;
+  const auto before = has_news ? std::nullopt : rundir::read_mirror_status(run_dir_);
+  if (before && before->url == status_.url && before->newest == status_.newest && before->failed == 0) return;
   rundir::write_mirror_status(run_dir_, status_);
 } catch (const std::exception&) {  // it can be missed
+}
+
+void mirror_finished_run(const config::RunSpec& spec, Communicator& communicator) {
+  if (spec.checkpoint.mirror.empty()) return;
+  std::unique_ptr<CheckpointMirror> mirror;
+  const FirstRank first(communicator.rank());
+  comm::agreed(
+      communicator, [&] { first.does([&] { mirror = std::make_unique<CheckpointMirror>(spec); }); }, with_advice);
+  if (mirror) mirror->finish(true);
 }
 
 }  // namespace trainrt::trainer

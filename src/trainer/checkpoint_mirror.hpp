@@ -7,6 +7,8 @@
 #include <string>
 #include <thread>
 
+#include <trainrt/communicator.hpp>
+
 #include "checkpoint/mirrored_run.hpp"
 #include "config/run_spec.hpp"
 #include "rundir/mirror_status.hpp"
@@ -16,6 +18,10 @@ namespace trainrt::trainer {
 /// Where the run's copy is: checkpoint.mirror with the run's name. A text that is no URL is a folder. UsageError if it
 /// cannot be had.
 checkpoint::MirroredRun mirror_of(const config::RunSpec& spec);
+
+/// Copies what the last attempt of a finished run could not copy, up to checkpoint.mirror_wait; says nothing if all is
+/// there. Rank 0 copies; collective only in that all throw if the mirror cannot be had.
+void mirror_finished_run(const config::RunSpec& spec, Communicator& communicator);
 
 /// Copies committed checkpoints of a run to checkpoint.mirror, one after the other, in a thread of its own, with the run's
 /// records beside them: training never waits. A checkpoint that is not begun when the next one comes is skipped. One that
@@ -31,16 +37,18 @@ class CheckpointMirror {
 
   /// A checkpoint was committed. Never waits.
   void offer(std::int64_t number);
-  /// Waits for what was offered, so many seconds at most; warns if that is not enough. Then the run's records as they are
-  /// now.
+  /// Waits for what was offered and then for the run's records as they are now, so many seconds at most in all; warns if
+  /// that is not enough.
   void finish(bool has_ended);
 
  private:
   void work();
   void copy(std::int64_t number);
+  void begin_to_send();
   std::optional<checkpoint::HeldCheckpoint> held_checkpoint(std::int64_t number);
-  bool is_of_this_run();
+  bool takes_place();
   void put_records();
+  void settle();
   bool is_same(std::int64_t number);
   bool has_committed();
   void prune(std::int64_t newest);
@@ -53,7 +61,10 @@ class CheckpointMirror {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::optional<std::int64_t> queued_, copying_;
-  bool ends_ = false;
+  bool sends_ = false;      // what it is copying was not there
+  bool ends_ = false;       // nothing more is offered
+  bool gives_up_ = false;   // nothing more is copied
+  bool has_ended_ = false;  // the thread has nothing left to do
   rundir::MirrorStatus status_;
   std::set<std::int64_t> known_;  // that were here: of the thread alone
   std::set<std::int64_t> same_;   // that are there as they are here: of the thread alone

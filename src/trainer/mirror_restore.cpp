@@ -72,11 +72,24 @@ void end_attempts(const std::string& run_dir, const checkpoint::Meta& restored, 
   }
 }
 
+/// Else the new run, which has another run_id, would take what is there for another's, and have no mirror. The checkpoints
+/// stay until the new run has one there: then they count as left behind.
+void give_up_run_there(checkpoint::MirroredRun& mirror) try {
+  const auto count = mirror.numbers().complete.size();
+  const auto removed =
+      fmt::format(". Its checkpoints ({}), which cannot be used, are removed there once the new run has one there", count);
+  log::warning(fmt::format("{} has no checkpoint that is whole: the run begins anew, and replaces what is there{}",
+                           mirror.url(), count > 0 ? removed : ""));
+  mirror.remove_records();
+} catch (const std::exception& error) {
+  log::warning(fmt::format("the records of an earlier run at {} cannot be removed: {}", mirror.url(), error.what()));
+}
+
 bool holds_a_run(const std::string& run_dir) { return io::exists(run_dir) && !io::list_if_there(run_dir).empty(); }
 
 void bring_run(const config::RunSpec& spec) {
   if (holds_a_run(spec.run_dir)) return;
-  const auto mirror = mirror_of(spec);
+  auto mirror = mirror_of(spec);
   if (mirror.text_of("run.json").empty()) return;
   io::make_directories(spec.run.storage_path);
   const auto aside = io::temporary_beside(spec.run_dir);
@@ -86,7 +99,7 @@ void bring_run(const config::RunSpec& spec) {
   const auto restored = bring_newest(mirror, aside);
   if (!restored) {
     io::remove_tree(aside);
-    log::warning(fmt::format("{} has no checkpoint that is whole: the run begins anew", mirror.url()));
+    give_up_run_there(mirror);
     return;
   }
   for (const auto* name : {"run.json", "params.json", "result.json"}) mirror.bring_file(name, aside);

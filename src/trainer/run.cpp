@@ -245,11 +245,14 @@ RunOutcome begin_and_run(const config::RunSpec& spec, const TrainCall& function,
   start.there_before =
       rundir::require_shared_storage(spec.run.storage_path, spec.failure.storage_timeout_s, communicator, with_advice);
   start.existing = find_existing_run(spec, function.name, communicator);
-  if (start.existing.is_finished)
+  if (start.existing.is_finished) {
+    start.start_watch.reset();  // a copy may take long
+    mirror_finished_run(spec, communicator);
     return {ExitCode::finished,
             fmt::format("the run '{}' has finished already; nothing to do. Results: {}. More epochs in [loop] continue it; "
                         "another run.name starts a new one",
                         spec.run.name, spec.run_dir)};
+  }
   rundir::make_run_directory(spec.run_dir, spec.failure.storage_timeout_s, communicator, with_advice);
   start.nodes = node_names(launch.world(), communicator);
   const FirstRank first(communicator.rank());

@@ -422,6 +422,102 @@ def the_end_of_the_run_waits_for_a_slow_mirror_so_long_and_says_so():
 
 
 @test
+def records_that_a_store_does_not_take_hold_the_end_up_no_longer_than_the_last_copy_may():
+    mirror = Bucket()
+    is_copied = []
+
+    def hang(_, method, key):
+        if method == "PUT" and key.endswith("checkpoint_000005/manifest.json"):
+            is_copied.append(key)
+        return "hang" if is_copied and method in ("PUT", "HEAD") and "checkpoint" not in key else None
+    mirror.store.faults.append(hang)
+    config = mirrored_config(mirror)
+    begun = time.monotonic()
+    job = run_ranks(1, config, "--checkpoint.mirror_wait=3", env=mirror.env)
+    check_exit(job, FINISHED)
+    check(time.monotonic() - begun < 20, f"it took {time.monotonic() - begun:.0f} s", job)
+    check("are not as they are now after 3 s" in job.err, "it says that it gave up", job)
+
+
+@test
+def what_a_finished_run_could_not_copy_is_copied_when_it_is_started_again():
+    mirror = Bucket()
+    mirror.store.fail("403", times=10**6, method="PUT", part="checkpoint_")
+    config = mirrored_config(mirror)
+    check_exit(run_ranks(2, config, env=mirror.env), FINISHED)
+    equal(mirrored(mirror), [], "checkpoints that are there")
+    mirror.store.faults.clear()
+    job = run_ranks(2, config, env=mirror.env)
+    check_exit(job, FINISHED)
+    check("has finished already" in job.out + job.err, "it was trained again", job)
+    equal(mirrored(mirror), ["checkpoint_000005"], "checkpoints that are there", job)
+    equal(mirror.read("run.json"), (run_dir_of(config) / "run.json").read_bytes(), "the record there", job)
+    status, sent = (run_dir_of(config) / "mirror.json").read_text(), mirror.store.count("PUT")
+    job = run_ranks(2, config, env=mirror.env)
+    check_exit(job, FINISHED)
+    check("s3://" not in job.out + job.err, "it speaks of a mirror that lacks nothing", job)
+    equal(mirror.store.count("PUT"), sent, "objects sent", job)
+    equal((run_dir_of(config) / "mirror.json").read_text(), status, "what result shows", job)
+
+
+def check_mirrors_anew(job, mirror, config):
+    check_exit(job, FINISHED)
+    check("another run of that name" not in job.err, "it takes what is there for another run", job)
+    newest = checkpoints(run_dir_of(config))[-1]
+    check(newest.name in mirrored(mirror), f"{newest.name} is not there: {mirror.names()}", job)
+    for name in ("run.json", f"{newest.name}/manifest.json"):
+        equal(mirror.read(name), (run_dir_of(config) / name).read_bytes(), f"{name} there", job)
+    check("attempts/000007.json" not in mirror.names(), "a record of the other run is there", job)
+
+
+def leave_records_only(mirror):
+    """A run that is killed in its first copy."""
+    mirror.store.fail("403", times=10**6, method="PUT", part="checkpoint_")
+    config = mirrored_config(mirror)
+    check_exit(run_ranks(1, config, env=mirror.env), FINISHED)
+    check("run.json" in mirror.names() and not mirrored(mirror), f"not what was to be there: {mirror.names()}")
+    mirror.change("attempts/000007.json", b"{}")
+    mirror.store.faults.clear()
+    return config
+
+
+@test
+def a_run_of_which_no_checkpoint_was_mirrored_begins_anew_and_has_a_mirror():
+    mirror = Bucket()
+    config = leave_records_only(mirror)
+    shutil.rmtree(run_dir_of(config))
+    job = run_ranks(1, config, env=mirror.env)
+    check("the run begins anew" in job.err, "it says so", job)
+    check_mirrors_anew(job, mirror, config)
+
+
+@test
+def records_of_another_run_without_a_checkpoint_make_room():
+    mirror = Bucket()
+    leave_records_only(mirror)
+    other = linear_config(scratch(), "run", LOOP)
+    check_exit(run_ranks(1, other, "--loop.epochs=2"), FINISHED)
+    job = run_ranks(1, other, f"--checkpoint.mirror={mirror.url}", env=mirror.env)
+    check("they are replaced" in job.err, "it says so", job)
+    check_mirrors_anew(job, mirror, other)
+
+
+@both
+def a_run_whose_mirrored_checkpoints_are_all_damaged_begins_anew_and_has_a_mirror_in_a(mirror):
+    config = mirrored_config(mirror, num_to_keep=1)
+    check_exit(run_ranks(1, config, env=mirror.env), FINISHED)
+    mirror.change("attempts/000007.json", b"{}")
+    for name in mirror.names():
+        if name.endswith(".h5"):
+            mirror.change(name, mirror.read(name)[:-9])
+    shutil.rmtree(run_dir_of(config))
+    job = run_ranks(1, config, "--loop.epochs=2", env=mirror.env)
+    check("the run begins anew" in job.err and "which cannot be used" in job.err, "it says so", job)
+    check_mirrors_anew(job, mirror, config)
+    equal(mirrored(mirror), ["checkpoint_000001"], "checkpoints that are there", job)
+
+
+@test
 def a_damaged_checkpoint_of_a_mirror_is_passed_over_for_an_older_one():
     mirror = Folder()
     config = mirrored_config(mirror, num_to_keep=0)
@@ -543,6 +639,38 @@ def large_files_go_in_parts_that_are_verified():
     check(mirror.read(f"checkpoint_000000/{shard.name}") == shard.read_bytes(), "other bytes are there", job)
     check(mirror.store.count("PUT", "partNumber=3") >= 1, "it was sent in parts", job)
     check(not mirror.store.uploads or mirror.store.count("POST", "uploads=") > 1, "an upload was left open", job)
+
+
+def big_state_config(mirror, **keys):
+    folder = scratch()
+    return write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"library": module_of("big_state")},
+                                             "loop": {"mebibytes": 40, "epochs": 1}, "checkpoint": {"mirror": mirror.url, **keys}})
+
+
+def check_parts_are_whole(mirror, config, job):
+    check_exit(job, FINISHED)
+    check("not copied" not in job.err, "the copy failed", job)
+    shard = next((run_dir_of(config) / "checkpoint_000000").glob("shard*"))
+    check(mirror.read(f"checkpoint_000000/{shard.name}") == shard.read_bytes(), "other bytes are there", job)
+    equal(mirrored(mirror), ["checkpoint_000000"], "checkpoints that are there", job)
+
+
+@test
+def an_upload_whose_last_answer_is_lost_is_found_complete():
+    mirror = Bucket()
+    mirror.store.faults.append(lambda handler, method, key, left=[1]: "lost" if method == "POST" and "uploadId=" in handler.path and left and left.pop() else None)
+    config = big_state_config(mirror)
+    check_parts_are_whole(mirror, config, run_ranks(1, config, env=mirror.env))
+    equal(mirror.store.count("POST", "uploads="), 1, "uploads begun")
+
+
+@test
+def an_upload_that_the_store_has_dropped_is_sent_again():
+    mirror = Bucket()
+    mirror.store.faults.append(lambda handler, method, key, left=[1]: mirror.store.uploads.clear() if method == "POST" and "uploadId=" in handler.path and left and left.pop() else None)
+    config = big_state_config(mirror)
+    check_parts_are_whole(mirror, config, run_ranks(1, config, env=mirror.env))
+    equal(mirror.store.count("POST", "uploads="), 2, "uploads begun")
 
 
 @test

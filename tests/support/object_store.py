@@ -25,8 +25,14 @@ class Refused(Exception):
         self.status, self.code, self.message = status, code, message
 
 
+class Parted(bytes):
+    """What came in so many parts: its ETag ends with their number."""
+    parts = 0
+
+
 def etag_of(data):
-    return '"' + hashlib.md5(data, usedforsecurity=False).hexdigest() + '"'
+    parts = f"-{data.parts}" if isinstance(data, Parted) else ""
+    return '"' + hashlib.md5(data, usedforsecurity=False).hexdigest() + parts + '"'
 
 
 def signature(secret, method, path, query, headers, signed, payload, scope, stamp):
@@ -150,13 +156,14 @@ class Handler(BaseHTTPRequestHandler):
             store.at_once += 1
             store.most_at_once = max(store.most_at_once, store.at_once)
             fault = next((word for word in (fault(self, self.command, path) for fault in store.faults) if word), None)
+        self.is_lost = fault == "lost"  # it is done, and the answer does not come
         try:
             time.sleep(store.slow_s)
             if fault == "reset":
                 self.close_connection = True
                 return
-            if fault == "slow":
-                time.sleep(4)
+            if fault in ("slow", "hang"):
+                time.sleep(4 if fault == "slow" else 60)
             if fault in ("500", "503", "429"):
                 raise Refused(int(fault), {"500": "InternalError", "503": "SlowDown", "429": "TooManyRequests"}[fault], "Please reduce your request rate.")
             self.check_signature(raw_path, query, body)
@@ -176,6 +183,9 @@ class Handler(BaseHTTPRequestHandler):
         self.send(refused.status, {"Content-Type": "application/xml"}, text.encode())
 
     def send(self, status, headers, body=b"", length=None):
+        if self.is_lost:
+            self.close_connection = True
+            return
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
@@ -266,9 +276,12 @@ class Handler(BaseHTTPRequestHandler):
         parts = self.store.uploads.pop(asked["uploadId"], None)
         named = [(int(number), etag.replace("&quot;", '"')) for number, etag in
                  re.findall(r"<PartNumber>(\d+)</PartNumber><ETag>([^<]*)</ETag>", body.decode())]
-        if parts is None or named != [(number, etag_of(parts[number])) for number in sorted(parts)]:
+        if parts is None:
+            raise Refused(404, "NoSuchUpload", "The specified multipart upload does not exist.")
+        if named != [(number, etag_of(parts[number])) for number in sorted(parts)]:
             raise Refused(400, "InvalidPart")
-        objects[key] = b"".join(parts[number] for number in sorted(parts))
+        objects[key] = Parted(b"".join(parts[number] for number in sorted(parts)))
+        objects[key].parts = len(parts)
         return self.send(200, {}, f"<CompleteMultipartUploadResult><ETag>{escape(etag_of(objects[key]))}</ETag></CompleteMultipartUploadResult>".encode())
 
 

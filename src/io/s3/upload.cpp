@@ -22,6 +22,7 @@ namespace {
 constexpr std::uint64_t least_part = 16 << 20;
 constexpr std::uint64_t most_parts = 9'000;  // of 10,000
 constexpr std::size_t parts_at_once = 4;
+constexpr long missing = 404;
 
 class SentFile {
  public:
@@ -92,22 +93,45 @@ class PartedUpload {
     const auto answer = client_.send({.method = "POST",
                                       .url = client_.address().with(name_, {{"uploadId", id_}}),
                                       .body = std::as_bytes(std::span(list))},
-                                     purpose_);
+                                     purpose_, missing);
+    if (answer.status == missing) return etag_if_complete(answer.text);
     if (const auto error = store_error(answer.text); !error.code.empty())  // it may come with 200
       throw StorageError(fmt::format("cannot write '{}': {} ({})", purpose_.url, error.code, error.message), EAGAIN,
                          purpose_.url);
     return text_of_element(answer.text, "ETag");
   }
 
+  /// The upload is not there any more. If the answer to the first request to complete it was lost, and the request was sent
+  /// again, that is so because the object is there: then its ETag. Else the whole file may be sent again.
+  std::string etag_if_complete(const std::string& answer) {
+    const auto error = store_error(answer);
+    const auto there =
+        client_.send({.method = "HEAD", .url = client_.address().of_object(name_)}, {"look at", purpose_.url}, missing);
+    const bool is_whole = there.status != missing && there.length >= 0 &&
+                          static_cast<std::uint64_t>(there.length) == file_.size() &&
+                          trim_quotes(there.etag).ends_with(fmt::format("-{}", etags_.size()));
+    if (is_whole && error.code == "NoSuchUpload") return there.etag;
+    throw StorageError(
+        fmt::format("cannot write '{}': {} ({}) when its {} parts were to be put together; check that nothing "
+                    "else removes uploads that are under way there",
+                    purpose_.url, error.code.empty() ? "HTTP 404" : error.code, error.message, etags_.size()),
+        error.code == "NoSuchBucket" ? ENOENT : EAGAIN, purpose_.url);
+  }
+
   /// The store keeps parts of an upload, and charges for them, until it is told to drop them.
   void give_up() noexcept try {
     const Request drop{.method = "DELETE", .url = client_.address().with(name_, {{"uploadId", id_}})};
     try {
-      client_.send(drop, purpose_, 404);
+      client_.send(drop, purpose_, missing);
     } catch (const std::exception&) {
       client_.send_last(drop);  // it may have been interrupted
     }
   } catch (...) {  // what went wrong before counts
+  }
+
+  static std::string_view trim_quotes(std::string_view etag) {
+    if (etag.ends_with('"')) etag.remove_suffix(1);
+    return etag;
   }
 
   static std::string in_xml(const std::string& text) {
