@@ -1,7 +1,6 @@
 """fit() of the preprocessors: the runtime learns what they need, from the files, in threads of its own."""
 
 import os
-import pickle
 import shutil
 import tempfile
 
@@ -86,9 +85,9 @@ class _Parts:
                 self._others[name] = (len(self._paths), row, {each: values[row:row + 1].copy() for each, values in batch.items()})
         has_objects = any(column.dtype == object for column in batch.values())
         self._has_objects |= has_objects
-        self._paths.append(os.path.join(self._folder, f"{len(self._paths):06}.{'pickle' if has_objects else 'npz'}"))
+        self._paths.append(os.path.join(self._folder, f"{len(self._paths):06}.{'lines' if has_objects else 'npz'}"))
         with open(self._paths[-1], "wb") as file:
-            pickle.dump(batch, file) if has_objects else numpy.savez(file, **batch)
+            file.write(_files._as_lines(batch)) if has_objects else numpy.savez(file, **batch)
 
     def _other_shape(self, name, column):
         """The row of the first sample that is not of the shape of those before."""
@@ -110,12 +109,16 @@ class _Parts:
         return {"source": self._folder, "format": "npz"}
 
     def _part(self, path):
-        with open(path, "rb") as file:
-            batch = pickle.load(file) if path.endswith(".pickle") else dict(numpy.load(file))  # written by add()
-        return {name: self._cast(name, column) for name, column in batch.items()}
+        with numpy.load(path) as file:
+            return {name: column.astype(self._dtypes[name], copy=False) for name, column in file.items()}
 
-    def _cast(self, name, column):
-        return column if column.dtype == object else column.astype(self._dtypes[name], copy=False)
+    def _lines_of(self, path, left_out):
+        """Those of a part, without some rows."""
+        if path.endswith(".npz"):
+            yield _files._as_lines({name: numpy.delete(column, left_out, axis=0) for name, column in self._part(path).items()})
+            return
+        with open(path, "rb") as file:
+            yield from (line for row, line in enumerate(file) if row not in left_out)
 
     def _as_jsonl(self):
         """One file. The runtime looks at the first 10000 samples for the lists that vary in length: one that shows it goes to the front."""
@@ -123,10 +126,9 @@ class _Parts:
         result = os.path.join(self._folder, "all.jsonl")
         with open(result, "wb") as file:
             for sample in early.values():
-                file.write(_files._as_lines({name: self._cast(name, column) for name, column in sample.items()}))
+                file.write(_files._as_lines(sample))
             for part, path in enumerate(self._paths):
-                written = [row for of, row in early if of == part]
-                file.write(_files._as_lines({name: numpy.delete(column, written, axis=0) for name, column in self._part(path).items()}))
+                file.writelines(self._lines_of(path, [row for of, row in early if of == part]))
                 os.unlink(path)
         types = self._types()
         return {"source": result, "format": "jsonl", **({"types": types} if types else {})}
