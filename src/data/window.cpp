@@ -89,7 +89,7 @@ class WindowedSource final : public Source {
   }
 
  private:
-  /// The first `count` samples of each window, the last one that there is again where there are no more.
+  /// The first `count` samples of each window, the last one that there is again if there are no more.
   void read_rows(std::span<const std::uint64_t> samples, const std::vector<Column*>& columns, std::uint64_t count) const {
     if (columns.empty()) return;
     std::vector<std::uint64_t> rows;

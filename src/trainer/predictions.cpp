@@ -113,7 +113,7 @@ void PredictionsImpl::begin(const std::vector<Dataset::Field>& declared) {
       communicator, [&] { open_rows(rows_); }, trainer::with_advice);
 }
 
-/// To open it would make it where it is not seen.
+/// To open it would make it if it is not seen.
 void PredictionsImpl::open_rows(const trainer::PredictedRows& rows) {
   for (const auto until_s = monotonic_seconds() + visible_s_; !io::exists(rows.path);) {
     if (monotonic_seconds() > until_s)

@@ -227,7 +227,7 @@ def four_ranks_of_which_one_has_no_rows_learn_what_one_does():
 
 @test
 def ranks_with_and_without_missing_values_do_not_wait_for_each_other():
-    """XGBoost 1.7's hist adds up in another way where nothing is missing: its own Python hangs with these rows on several workers."""
+    """XGBoost 1.7's hist adds up in another way if nothing is missing: its own Python hangs with these rows on several workers."""
     table = {name: values[:300] for name, values in dict(np.load(_runs.data / "train.npz")).items()}
     table["x"] = np.nan_to_num(table["x"])
     tables = {"dense": table, "one_missing": {**table, "x": table["x"].copy()}, "few": {name: values[:2] for name, values in table.items()}}

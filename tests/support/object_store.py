@@ -1,4 +1,4 @@
-"""A small object store that speaks as S3 does, in this process or as a program of its own, and that misbehaves where it is told to. It
+"""A small object store that speaks as S3 does, in this process or as a program of its own, and that misbehaves if it is told to. It
 verifies signatures (AWS Signature Version 4) and the digests of what is sent by itself, so that a wrong request is refused here as it
 would be there.
 

@@ -9,7 +9,7 @@ FETCH_LIMIT_S = 60
 
 
 def wheel(name, version):
-    """A folder with the packages of the wheel, as site-packages has them. Skipped, with pip's last line, where PyPI cannot be reached."""
+    """A folder with the packages of the wheel, as site-packages has them. Skipped, with pip's last line, if PyPI cannot be reached."""
     folder = BUILD / "wheels" / f"{name}-{version}"
     if folder.exists():
         return folder

@@ -22,11 +22,8 @@ std::string pcre_message(int code) {
   return reinterpret_cast<const char*>(text);
 }
 
-/// What \w and \s stand for in Oniguruma's expressions, by which Hugging Face's tokenizers split, without the brackets. Of
-/// other numbers than decimal digits and letters it takes those of Latin-1.
-constexpr std::string_view of_words =
-    R"(\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{24B6}-\x{24E9}\x{1F130}-\x{1F149}\x{1F150}-\x{1F169})"
-    R"(\x{1F170}-\x{1F189}\x{B2}\x{B3}\x{B9}\x{BC}-\x{BE})";
+/// What Hugging Face's tokenizers split by, Oniguruma, adds to words, and its white space.
+constexpr std::string_view numbers_of_latin_1 = R"(\x{B2}\x{B3}\x{B9}\x{BC}-\x{BE})";
 constexpr std::string_view of_white = R"(\p{Z}\t-\r\x{85})";
 
 /// Spells out \w and \s, and \W and \S.
@@ -70,8 +67,9 @@ class WordClasses {
     if (in_class_ && what == 'W') refuse();
     const bool is_other = what == 'W' || what == 'S';
     if ((what != 'w' && what != 's' && !is_other) || (in_class_ && is_other)) return take(2);
-    const auto members = what == 'w' || what == 'W' ? of_words : of_white;
-    out_ += in_class_ ? std::string(members) : fmt::format("[{}{}]", is_other ? "^" : "", members);
+    const bool is_word = what == 'w' || what == 'W';
+    const auto members = is_word ? fmt::format("{}{}", of_words, numbers_of_latin_1) : std::string(of_white);
+    out_ += in_class_ ? members : fmt::format("[{}{}]", is_other ? "^" : "", members);
     left_.remove_prefix(2);
   }
   [[noreturn]] void refuse() const {

@@ -180,12 +180,10 @@ std::unique_ptr<const PreTokenizer> digits_of(const Json& json) {
   return std::make_unique<Cut>(R"(\p{N}+)", Behavior::isolated, false);
 }
 
-/// By the expression \w+|[^\w\s]+ as Rust's engine has it: \w is all that is alphabetic, marks, decimal digits, connectors
-/// and joiners (Unicode Technical Standard 18, Annex C).
+/// By the expression \w+|[^\w\s]+ as Rust's engine has it, which adds joiners to words.
 std::unique_ptr<const PreTokenizer> whitespace() {
-  const std::string of_words =
-      R"(\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{200C}\x{200D}\x{24B6}-\x{24E9}\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189})";
-  return std::make_unique<Cut>("[" + of_words + "]+|[^" + of_words + R"(\s]+)", Behavior::removed, true);
+  const auto members = std::string(of_words) + R"(\x{200C}\x{200D})";
+  return std::make_unique<Cut>("[" + members + "]+|[^" + members + R"(\s]+)", Behavior::removed, true);
 }
 
 std::unique_ptr<const PreTokenizer> metaspace_of(const Json& json) {

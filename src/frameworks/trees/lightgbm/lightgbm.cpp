@@ -41,8 +41,8 @@ class LightgbmBooster final : public Booster {
         rounds_(rounds),
         before_(library_.booster_free),
         booster_(library_.booster_free) {
-    if (!parameters_.is_deterministic() && ctx.world_rank() == 0)
-      ctx.log("[loop] deterministic = false: stopped and started again, the run may end with other bits");
+    if (!parameters_.is_deterministic())
+      say("[loop] deterministic = false: stopped and started again, the run may end with other bits");
     auto run = this_run();
     if (!model_.empty() && !trains_again()) {
       before_ = loaded_model(library_, model_);
@@ -84,6 +84,11 @@ class LightgbmBooster final : public Booster {
   bool is_better_if_greater(std::string_view metric) const override { return is_better_if_greater_of_lightgbm(metric); }
 
  private:
+  /// Once, not by each rank.
+  void say(const std::string& text) const {
+    if (ctx_.world_rank() == 0) ctx_.log(text);
+  }
+
   bool trains_again() const { return !model_.empty() && !parameters_.kept_between_rounds().empty(); }
 
   LightgbmRun this_run() { return {ctx_, library_, network_, layout_, parameters_}; }
@@ -102,11 +107,10 @@ class LightgbmBooster final : public Booster {
 
   /// To where the checkpoint is.
   void train_again() {
-    if (ctx_.world_rank() == 0)
-      ctx_.log(
-          fmt::format("[loop] {}: LightGBM keeps more between rounds than its model holds, so the {} rounds of the "
-                      "checkpoint are trained again",
-                      parameters_.kept_between_rounds(), rounds_));
+    say(
+        fmt::format("[loop] {}: LightGBM keeps more between rounds than its model holds, so the {} rounds of the "
+                    "checkpoint are trained again",
+                    parameters_.kept_between_rounds(), rounds_));
     for (int round = 0; round < rounds_; ++round) {
       update(round);
       ctx_.stop_point();

@@ -59,7 +59,7 @@ constexpr Decided decided_elsewhere[] = {
 /// Where LightGBM takes no notice of case, besides "true" and "false".
 constexpr std::string_view names_of_any_case[] = {"boosting", "data_sample_strategy", "objective", "tree_learner"};
 
-/// As LightGBM itself takes the value of a parameter: without quotation marks around it, and in lower case where case says
+/// As LightGBM itself takes the value of a parameter: without quotation marks around it, and in lower case if case says
 /// nothing. What the parameters mean for a run is told from these values.
 std::string as_taken(std::string_view name, std::string value) {
   constexpr auto* marks = "'\"";

@@ -17,7 +17,7 @@ class XgboostCommunicator {
   ~XgboostCommunicator();
   XgboostCommunicator(const XgboostCommunicator&) = delete;
 
-  /// Calls what other ranks wait for within XGBoost. If it throws, the connections stay open: where they close, a call of
+  /// Calls what other ranks wait for within XGBoost. If it throws, the connections stay open: if they close, a call of
   /// XGBoost's fails on the other ranks, which would end the run before this rank's own error is told.
   template <class Call>
   auto may_fail(const Call& call) try {

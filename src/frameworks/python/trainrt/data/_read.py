@@ -37,7 +37,7 @@ def _pairs(types):
 
 
 def read_parquet(paths, *, columns=None, types=None, vector=None, **ray):
-    """Parquet files, where trainrt was built with Apache Arrow (the key ARROW_ROOT of its build)."""
+    """Parquet files, if trainrt was built with Apache Arrow (the key ARROW_ROOT of its build)."""
     return _of_files("read_parquet", paths, ray, format="parquet", columns=_names(columns), types=_pairs(types), vector=vector)
 
 

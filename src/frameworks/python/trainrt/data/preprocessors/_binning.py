@@ -5,7 +5,7 @@ from ._preprocessor import Columnwise, numbers_of
 
 
 class Binning(Columnwise):
-    """i64; -1 for NaN, and what lies in no bin, where Ray gives NaN."""
+    """i64; -1 for NaN, and what lies in no bin (Ray gives NaN)."""
 
     def __init__(self, columns, bins, right=True, include_lowest=False, duplicates="raise", dtypes=None, output_columns=None):
         if dtypes:

@@ -4,7 +4,7 @@ from ._encoding import UNKNOWN, Encoding
 
 
 class LabelEncoder(Encoding):
-    """Ray Data's: numbers from 0 on, as i64. A label that was not there at fit() is an error, where Ray gives NaN."""
+    """Ray Data's: numbers from 0 on, as i64. A label that was not there at fit() is an error; Ray gives NaN."""
 
     def __init__(self, label_column, *, output_column=None):
         if not isinstance(label_column, str):

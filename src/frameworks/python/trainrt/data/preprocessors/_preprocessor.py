@@ -119,7 +119,7 @@ class RuntimePreprocessor(Preprocessor):
             raise PreprocessorNotFittedException(f"{type(self).__name__} has learned nothing yet: call fit(dataset) first")
 
     def _stat(self, what, column):
-        """A number of the stats; NaN where all values were."""
+        """A number of the stats; NaN if all values were."""
         value = self._stats[f"{what}({column})"]
         return math.nan if value is None else value
 
