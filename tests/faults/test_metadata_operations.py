@@ -18,6 +18,9 @@ BY_FILE = ("pwrite", "fsync", "fdatasync", "fallocate", "ftruncate", "fstat")
 # more. A rank whose storage polls until a directory shows up looks more often; here it is there at once.
 MOST_OF_OTHERS = 4
 MOST_OF_FIRST = 32
+# Of rank 0, many ranks beside one: a call for a file that several ranks share, and one for what comes by time (a heartbeat that fell into
+# all long runs and not into one short one). A call for each rank would be 7 more with 8 ranks.
+MORE_WITH_RANKS = 2
 
 
 def setup():
@@ -88,9 +91,9 @@ def a_rank_other_than_the_first_asks_a_few_things_however_many_ranks_there_are()
 def the_first_rank_asks_as_much_with_many_ranks_as_with_one():
     for layout in ("rank", "node", "single"):
         found = {ranks: table()[layout, ranks][0][0] for ranks in RANKS}
-        for ranks in [ranks for ranks in RANKS if found[ranks] > min(found.values()) + 1]:
+        for ranks in [ranks for ranks in RANKS if found[ranks] > min(found.values()) + MORE_WITH_RANKS]:
             found[ranks] = calls_per_checkpoint(layout, ranks, runs=4)[0][0]
-        check(max(found.values()) <= min(found.values()) + 1, f"layout {layout}: calls of rank 0 a checkpoint by number of ranks: {found}")
+        check(max(found.values()) <= min(found.values()) + MORE_WITH_RANKS, f"layout {layout}: calls of rank 0 a checkpoint by number of ranks: {found}")
         check(max(found.values()) <= MOST_OF_FIRST, f"layout {layout}: rank 0 makes {max(found.values())} calls a checkpoint")
 
 
