@@ -86,7 +86,8 @@ run_suite() {
       run contract "$build/tests/test_contract" -w NoAssertions
       ;;
   esac
-  for script in "$here/$suite"/*.py; do
+  # The last of the alphabet first: the longest are there, and none is left alone at the end.
+  for script in $(printf '%s\n' "$here/$suite"/*.py | sort -r); do
     [ -f "$script" ] && run "$suite/$(basename "$script" .py)" /usr/bin/python3 "$script" "$build"
   done
   for script in "$here/$suite"/*.sh; do

@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, 7> colors = {"#0072B2", "#D55E00", "#009E
 std::string_view color_of(std::size_t curve) { return colors[curve % colors.size()]; }
 
 /// In single quotes gnuplot replaces nothing, and runs nothing.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string quoted = "'";
   for (const char each : join(printable_lines(text), " "))
     quoted += each == '\'' ? std::string("''") : std::string(1, each);
@@ -67,7 +67,7 @@ std::string title_of(const Panel& panel, const Curve& curve) {
   const auto missing = curve.not_finite == 0
                            ? ""
                            : fmt::format(" ({} not finite)", counted(static_cast<std::int64_t>(curve.not_finite), "value"));
-  return "title " + quoted(curve.run + missing);
+  return "title " + in_quotes(curve.run + missing);
 }
 
 /// One panel's blocks, and the parts of its `plot` command.
@@ -111,12 +111,12 @@ std::string gnuplot_script(std::span<const Panel> panels, const Look& look) {
   script += "set tics nomirror\nset border 3\nset key below\nset datafile missing 'NaN'\n";
   if (look.log_x) script += "set logscale x\n";
   if (look.log_y) script += "set logscale y\n";
-  script += "set xlabel " + quoted(look.x_label) + "\n";
+  script += "set xlabel " + in_quotes(look.x_label) + "\n";
   std::vector<std::vector<std::string>> parts;
   for (std::size_t i = 0; i < panels.size(); ++i) parts.push_back(put_curves(script, panels[i], i, of_characters));
   if (!of_characters && panels.size() > 1) script += fmt::format("set multiplot layout {},{}\n", rows, columns);
   for (std::size_t i = 0; i < panels.size(); ++i) {
-    script += "set title " + quoted(panels[i].metric) + "\n";
+    script += "set title " + in_quotes(panels[i].metric) + "\n";
     if (parts[i].empty()) {
       script += "set xrange [0:1]\nset yrange [0:1]\nplot NaN title 'no finite value'\nset autoscale\n";
     } else {

@@ -59,7 +59,7 @@ def least_calls(layout, ranks, count, retention, runs):
     return _least[layout, ranks, count, retention]
 
 
-def calls_per_checkpoint(layout, ranks, retention=0, runs=3):
+def calls_per_checkpoint(layout, ranks, retention=0, runs=2):
     """(by path, by open file) of each rank."""
     few, more = (least_calls(layout, ranks, count + retention, retention, runs) for count in (FEW, MORE))
     per = lambda rank, names: sum(more[rank][name] - few[rank][name] for name in names) / (MORE - FEW)

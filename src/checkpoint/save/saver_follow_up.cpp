@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "checkpoint/checkpoint_error.hpp"
 #include "checkpoint/save/commit.hpp"
 #include "checkpoint/save/retention.hpp"
 #include "checkpoint/save/saver.hpp"

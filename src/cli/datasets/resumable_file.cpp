@@ -24,8 +24,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using Json = nlohmann::json;
-
 /// What an earlier attempt has noted; nothing if that cannot be understood.
 struct Note {
   ResumableFile::Identity identity;
@@ -37,11 +35,11 @@ std::optional<Note> note_in(const std::string& path) try {
   if (!io::exists(path)) return std::nullopt;
   const auto text = io::read_file(path);
   if (is_nested_deeper(text, deepest_json)) return std::nullopt;
-  const auto json = Json::parse(text);
+  const auto json = nlohmann::json::parse(text);
   return Note{{json.at("sources").get<std::vector<std::string>>(), json.at("job").get<std::string>()},
               {json.at("parts").get<std::uint64_t>(), json.at("position").get<std::string>()},
               json.at("complete").get<bool>()};
-} catch (const Json::exception&) {
+} catch (const nlohmann::json::exception&) {
   return std::nullopt;
 }
 
@@ -136,12 +134,13 @@ void ResumableFile::start_writing() {
 }
 
 void ResumableFile::record(const Done& done, bool complete) {
-  const Json json = {{"sources", identity_.sources},
-                     {"job", identity_.job},
-                     {"parts", done.parts},
-                     {"position", done.position},
-                     {"complete", complete}};
-  io::replace_file_lightly(note_, io::temporary_beside(note_), json.dump(1, ' ', false, Json::error_handler_t::replace));
+  const nlohmann::json json = {{"sources", identity_.sources},
+                               {"job", identity_.job},
+                               {"parts", done.parts},
+                               {"position", done.position},
+                               {"complete", complete}};
+  io::replace_file_lightly(note_, io::temporary_beside(note_),
+                           json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 void ResumableFile::note(const Done& done) {
