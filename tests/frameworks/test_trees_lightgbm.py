@@ -25,6 +25,8 @@ CASES = {
     "queries": ({"objective": "lambdarank", "metric": "ndcg,map", "eval_at": "2,5", "num_threads": 1}, {"label": "c", "group": "q"}),
     "weights_in_the_metric": ({"objective": "cross_entropy_lambda", "metric": "cross_entropy_lambda"}, {"weight": "w"}),
     "doubles": ({"objective": "poisson", "metric": "poisson,gamma_deviance"}, {"label": "p", "features": "d"}),
+    "init_score": (PLAIN, {"init_score": "m"}),
+    "init_scores_of_classes": ({"objective": "multiclass", "num_class": 3, "metric": "multi_logloss,multi_error"}, {"label": "c", "init_score": "ms"}),
 }
 # These draw, or keep, something between rounds.
 DRAWING = {
@@ -67,7 +69,8 @@ def write_tables():
     signal = np.nan_to_num(x[:, 0] * 2 + x[:, 1] * x[:, 2]) + np.where(k % 3 == 0, 1.0, -0.5) + source.normal(size=count) * 0.5
     columns = {"x": x, "k": k, "d": source.normal(size=(count, 3)) + signal[:, None] * 0.3, "y": (signal > 0).astype("f4"), "r": signal.astype("f4"),
                "w": source.uniform(0.5, 2, count).astype("f4"), "c": np.digitize(signal, [-1, 1]).astype("f4"),
-               "p": np.maximum(source.poisson(np.exp(np.clip(signal, -2, 2) / 2)), 1).astype("f4"), "q": np.repeat(np.arange(count), 7)[:count]}
+               "p": np.maximum(source.poisson(np.exp(np.clip(signal, -2, 2) / 2)), 1).astype("f4"), "q": np.repeat(np.arange(count), 7)[:count],
+               "m": np.sin(signal), "ms": np.stack([np.sin(signal), np.cos(signal), signal * 0.1], 1)}
     for name, part in (("train", TRAIN), ("valid", VALID), ("few", slice(900, 901)), ("tiny", slice(0, 2))):
         np.savez(_data / f"{name}.npz", **{field: values[part] for field, values in columns.items()})
 
@@ -107,7 +110,7 @@ def own_dataset(part, loop, reference=None, **more):
     categorical = [name.strip() for name in chosen.get("categorical", "").split(",") if name]
     group = np.unique(table[chosen["group"]], return_counts=True)[1] if "group" in chosen else None
     return lightgbm.Dataset(columns, table[chosen["label"]], reference=reference, weight=table[chosen["weight"]] if "weight" in chosen else None, group=group,
-                            feature_name=names, categorical_feature=categorical or "auto", **more)
+                            feature_name=names, categorical_feature=categorical or "auto", **{"init_score": table[loop["init_score"]] if "init_score" in loop else None, **more})
 
 
 def own_training(params, loop, rounds=ROUNDS, callbacks=()):
@@ -133,6 +136,7 @@ for name, (params, loop) in CASES.items():
     add_test(f"a_rank_alone_has_the_model_of_the_librarys_own_python_with_{name}", as_in_python, params, loop)
 for name in ("goss", "dart", "rf"):
     add_test(f"a_rank_alone_has_the_model_of_the_librarys_own_python_with_{name}", as_in_python, DRAWING[name], {})
+add_test("a_rank_alone_has_the_model_of_the_librarys_own_python_with_dart_and_init_score", as_in_python, DRAWING["dart"], {"init_score": "m"})
 
 
 @test
@@ -195,7 +199,7 @@ def metrics_of_all_rows(params, loop, ranks=3):
     sets = []
     for part in ("train", "valid"):
         rows = own_dataset(part, loop, sets[0] if sets else None, free_raw_data=False)
-        scores = model.predict(rows.data, raw_score=True)
+        scores = model.predict(rows.data, raw_score=True) + (np.load(_data / f"{part}.npz")[loop["init_score"]] if "init_score" in loop else 0)
         rows.set_init_score(scores.ravel(order="F") if trees > 1 else scores)
         sets.append(rows)
     judge = lightgbm.Booster({**DEFAULTS, **params}, sets[0])
@@ -313,11 +317,14 @@ def exact(ranks, params, loop, rounds=60):
     equal(reported_metrics(run_dir_of(disturbed)), reported_metrics(run_dir_of(quiet)), "metrics")
 
 
-for ranks, name in ((1, "binary"), (2, "weights"), (2, "classes"), (2, "categories"), (3, "queries"), (1, "doubles")):
+for ranks, name in ((1, "binary"), (2, "weights"), (2, "classes"), (2, "categories"), (3, "queries"), (1, "doubles"), (1, "init_scores_of_classes"),
+                    (2, "init_score")):
     add_test(f"stopped_and_killed_on_{ranks}_ranks_the_model_has_the_same_bytes_with_{name}", exact, ranks, *CASES[name])
 for ranks, name in ((2, "bagging"), (1, "halves"), (2, "columns"), (2, "goss"), (1, "dart"), (1, "rf"), (1, "dart_in_capitals"),
                     (1, "thresholds_in_capitals"), (1, "gradients_in_capitals"), (1, "goss_in_quotation_marks")):
     add_test(f"stopped_and_killed_on_{ranks}_ranks_the_model_has_the_same_bytes_with_{name}", exact, ranks, DRAWING[name], {}, 30)
+for name in ("goss", "dart"):
+    add_test(f"stopped_and_killed_on_1_ranks_the_model_has_the_same_bytes_with_{name}_and_init_score", exact, 1, DRAWING[name], {"init_score": "m"}, 30)
 add_test("stopped_and_killed_on_2_ranks_the_model_has_the_same_bytes_with_random_labels", exact, 2, RANK_DRAWS, {"label": "c", "group": "q"}, 30)
 add_test("stopped_and_killed_on_1_ranks_the_model_has_the_same_bytes_with_drawn_queries", exact, 1, QUERIES_DRAWN, {"label": "c", "group": "q"}, 30)
 
@@ -345,7 +352,7 @@ def predictions_of(config, *words, ranks=1):
 def predictions_are_those_of_the_librarys_own_python():
     table = np.load(_data / "valid.npz")
     np.savez(_data / "inputs.npz", x=table["x"], k=table["k"])  # without labels
-    for name in ("classes", "categories"):
+    for name in ("classes", "categories", "init_score"):  # predictions need no init_score, and are without it
         params, loop = CASES[name]
         config = config_of(name, params, threads=1, **loop)
         finish(2, config)
@@ -404,6 +411,31 @@ def what_is_wrong_with_the_data_is_named():
     np.savez(_data / "negative.npz", **table)
     for sets in ({"train": "negative"}, {"train": "train", "valid": "negative"}):
         refused([f"[data.{list(sets)[-1]}] weight 'w' of sample 7 is -0.5", "finite and not negative"], sets=sets, weight="w")
+
+
+@test
+def an_init_score_that_is_wrong_is_named():
+    table = dict(np.load(_data / "valid.npz"))
+    table["m"][7] = np.inf
+    np.savez(_data / "infinite.npz", **{**table, "ms": table["m"]})
+    for sets in ({"train": "infinite"}, {"train": "train", "valid": "infinite"}):
+        refused([f"[data.{list(sets)[-1]}] init_score 'm' of sample 7 is inf", "finite"], sets=sets, init_score="m")
+    classes = {"objective": "multiclass", "num_class": 3}
+    refused("field 'ms', which [loop] init_score names, has 3 numbers a row; one is needed", init_score="ms")
+    refused("field 'm', which [loop] init_score names, has 1 numbers a row; 3, one a class, are needed", ranks=2, params=classes, label="c", init_score="m")
+    refused(["[data.valid] field 'ms'", "1 numbers a row, and in [data.train] 3"], sets={"train": "train", "valid": "infinite"}, params=classes, label="c", init_score="ms")
+    refused(["boosting = rf", "no init_score"], params=DRAWING["rf"], init_score="m")
+    refused(["[loop] base_margin", "init_score"], base_margin="m")
+
+
+@test
+def a_run_that_goes_on_refuses_an_init_score_more():
+    config = config_of("more_scores", rounds=3, threads=1)
+    finish(1, config)
+    config.write_text(config.read_text().replace("[loop]\n", "[loop]\ninit_score = m\n"))
+    job = run([TRAINRT, "--config", config])
+    check_exit(job, USAGE)
+    check("init_score is 'm', and was ''" in job.err, "it is not told", job)
 
 
 @test

@@ -27,7 +27,7 @@ def as_in_python(ranks, name):
     _runs.as_in_python(*CASES[name], ranks)
 
 
-for ranks, names in ((1, CASES), (2, ("binary", "classes", "categories")), (3, ("queries", "doubles", "approximate"))):
+for ranks, names in ((1, CASES), (2, ("binary", "classes", "categories", "margins_of_classes")), (3, ("queries", "doubles", "approximate", "margins"))):
     for name in names:
         add_test(f"{ranks}_ranks_have_the_model_of_the_librarys_own_python_with_{name}", as_in_python, ranks, name)
 
@@ -44,7 +44,7 @@ def exact(ranks, params, loop):
     _runs.exact(ranks, params, loop)
 
 
-for ranks, name in ((1, "binary"), (2, "weights"), (2, "classes"), (1, "categories"), (3, "queries"), (1, "dart")):
+for ranks, name in ((1, "binary"), (2, "weights"), (2, "classes"), (1, "categories"), (3, "queries"), (1, "dart"), (1, "margins_of_classes"), (2, "margins")):
     add_test(f"stopped_and_killed_on_{ranks}_ranks_the_model_has_the_same_bytes_with_{name}", exact, ranks, *CASES[name])
 for ranks, name in ((2, "rows"), (1, "columns"), (2, "forest"), (1, "dart_of_rows"), (2, "approximate_columns"), (1, "features")):
     add_test(f"stopped_and_killed_on_{ranks}_ranks_the_model_has_the_same_bytes_with_{name}", exact, ranks, DRAWING[name], {})
@@ -236,6 +236,7 @@ def ranks_with_and_without_missing_values_do_not_wait_for_each_other():
         np.savez(_runs.data / f"{name}.npz", **values)
     few = {**BINARY, "eval_metric": "logloss", "min_child_weight": 0, "base_score": 0.4}
     cases = [("one_missing", 2, BINARY, {"matrix": kind}) for kind in ("quantile", "plain")]
+    cases += [("one_missing", 2, BINARY, {"base_margin": "m"}), ("few", 3, few, {"base_margin": "m"})]
     cases += [("one_missing", 2, {**BINARY, "updater": "grow_quantile_histmaker"}, {"matrix": "plain"}),
               ("one_missing", 2, {"objective": "rank:ndcg", "eval_metric": "ndcg"}, {"label": "c", "group": "q"}),
               ("one_missing", 2, {"objective": "reg:squarederror"}, {"label": "r", "weight": "w"}), ("few", 3, few, {}), ("few", 3, few, {"matrix": "plain"})]
@@ -342,17 +343,28 @@ def a_run_that_goes_on_refuses_another_label_or_other_columns():
         check(word in job.err and "give back what it had" in job.err, f"{word!r} is not told", job)
 
 
-@test
-def a_run_that_goes_on_refuses_a_weight_more_or_less():
-    for before, now, word in (({}, {"weight": "w"}, "weight is 'w', and was ''"), ({"weight": "w"}, {}, "weight is '', and was 'w'")):
-        config = _runs.config("weighted", rounds=3, **before)
+def refuses_more_or_less(key, field):
+    """A run that goes on with that key of [loop], and had none, and the other way round."""
+    for is_named in (False, True):
+        config = _runs.config("goes_on", rounds=3, **({} if is_named else {key: field}))
         finish(1, config)
-        weight = re.compile(r"^weight *= *w\n", re.M)
-        config.write_text(re.sub(r"^(label *=.*\n)", rf"\1weight = w\n" if now else r"\1", weight.sub("", config.read_text()), flags=re.M))
-        equal(bool(weight.search(config.read_text())), bool(now), "whether the config names a weight now")
+        line = re.compile(rf"^{key} *= *{field}\n", re.M)
+        config.write_text(re.sub(r"^(label *=.*\n)", rf"\1{key} = {field}\n" if is_named else r"\1", line.sub("", config.read_text()), flags=re.M))
+        equal(bool(line.search(config.read_text())), is_named, f"whether the config names a {key} now")
         job = run([TRAINRT, "--config", config])
         check_exit(job, USAGE)
+        word = f"{key} is '{field}', and was ''" if is_named else f"{key} is '', and was '{field}'"
         check(word in job.err and "give back what it had" in job.err, f"{word!r} is not told", job)
+
+
+@test
+def a_run_that_goes_on_refuses_a_weight_more_or_less():
+    refuses_more_or_less("weight", "w")
+
+
+@test
+def a_run_that_goes_on_refuses_a_base_margin_more_or_less():
+    refuses_more_or_less("base_margin", "m")
 
 
 # ---- what is wrong -------------------------------------------------------------------------------------------------------
@@ -419,6 +431,22 @@ def a_weight_that_is_missing_infinite_or_negative_is_named_with_its_row():
             if told.startswith("missing"):
                 rows[part][7]["w"] = None
             refused([f"[data.{part}] weight 'w' of sample 7 is {told}", "finite and not negative"], sets=(), sections=lines_of(**rows), weight="w", matrix=matrix)
+
+
+@test
+def a_base_margin_that_is_wrong_is_named():
+    for wrong, told in ((None, "missing (NaN)"), (1e39, "1e+39")):  # the second is beyond f32
+        for part, matrix in (("train", "plain"), ("valid", "quantile")):
+            rows = {name: [{"x": i % 3, "y": i % 2, "m": wrong if name == part and i == 7 else 0.5} for i in range(20)] for name in ("train", "valid")}
+            refused([f"[data.{part}] base_margin 'm' of sample 7 is {told}", "finite"], sets=(), sections=lines_of(**rows), base_margin="m", matrix=matrix)
+    refused(["field 'ms', which [loop] base_margin names, has 3 numbers a row; one is needed"], base_margin="ms")
+    classes = {"objective": "multi:softmax", "num_class": 3}
+    refused(["field 'm', which [loop] base_margin names, has 1 numbers a row; 3, one a class, are needed"], ranks=2, params=classes, label="c", base_margin="m")
+    refused(["[loop] base_margin names", "'none'"], base_margin="none")
+    refused(["[loop] init_score", "base_margin"], init_score="m")
+    table = dict(np.load(_runs.data / "valid.npz"))
+    np.savez(_runs.data / "narrow.npz", **{**table, "ms": table["m"]})
+    refused(["[data.valid] field 'ms'", "1 numbers a row, and in [data.train] 3"], params=classes, sets={"train": "train", "valid": "narrow"}, label="c", base_margin="ms")
 
 
 @test

@@ -20,6 +20,9 @@ CASES = {
     "trees": ({**BINARY, "tree_method": "exact"}, {"matrix": "plain"}),
     "approximate": ({**BINARY, "tree_method": "approx"}, {"matrix": "plain"}),
     "linear": ({**BINARY, "booster": "gblinear", "updater": "coord_descent"}, {"matrix": "plain"}),
+    "margins": (BINARY, {"base_margin": "m"}),
+    "margins_of_classes": ({"objective": "multi:softprob", "num_class": 3, "eval_metric": "mlogloss,merror"}, {"label": "c", "base_margin": "ms"}),
+    "linear_margins": ({**BINARY, "booster": "gblinear", "updater": "coord_descent"}, {"matrix": "plain", "base_margin": "m"}),
 }
 # These draw something in each round: a model of its own, as samplers begin anew in each.
 DRAWING = {
@@ -44,7 +47,8 @@ def write_tables(folder):
         x[source.random(x.shape) < 0.1] = np.nan
         y = np.zeros(count, "f4") if name == "one_class" else (signal > 0).astype("f4")
         np.savez(folder / f"{name}.npz", x=x, k=k, d=source.normal(size=(count, 2)) + signal[:, None] * 0.3, y=y, r=signal.astype("f4"), t=np.where(y > 0, np.nan, y),
-                 w=source.uniform(0.5, 2, count).astype("f4"), c=np.digitize(signal, [-1, 1]).astype("f4"), q=np.repeat(np.arange(count), 7)[:count])
+                 w=source.uniform(0.5, 2, count).astype("f4"), c=np.digitize(signal, [-1, 1]).astype("f4"), q=np.repeat(np.arange(count), 7)[:count],
+                 m=np.sin(signal), ms=np.stack([np.sin(signal), np.cos(signal), signal * 0.1], 1).astype("f4"))
 
 
 class XgboostRuns:
@@ -87,7 +91,7 @@ class XgboostRuns:
         if params.get("booster") != "gblinear":
             given.setdefault("tree_method", "hist")
         plan = {"params": {"seed": 7, **given}, "rounds": rounds, "stop": stop, "plain": plain, "fields": [name.strip() for name in chosen["features"].split(",")],
-                "label": chosen["label"], "weight": chosen.get("weight", ""), "group": chosen.get("group", ""),
+                "label": chosen["label"], "weight": chosen.get("weight", ""), "group": chosen.get("group", ""), "base_margin": chosen.get("base_margin", ""),
                 "categorical": [name.strip() for name in chosen.get("categorical", "").split(",") if name],
                 "begins": {part: self.begins(part, ranks, chosen.get("group")) for part in ("train", "valid")}}
         folder = scratch("own")
@@ -141,7 +145,7 @@ class XgboostRuns:
         equal([float(word) for word in told.split()], [float(attributes["best_iteration"]), float(attributes["best_score"])], "best_iteration and best_score", job)
 
     def predictions_are_those_of_python(self):
-        for name, more in (("classes", {}), ("categories", {"early_stopping_rounds": 3, "eta": 1.0})):
+        for name, more in (("classes", {}), ("categories", {"early_stopping_rounds": 3, "eta": 1.0}), ("margins_of_classes", {})):
             params, loop = CASES[name]
             config = self.config("predicts", params, 20, **loop, **more)
             finish(1, config)
@@ -149,7 +153,8 @@ class XgboostRuns:
             self.told_of(config, f"""
 table = numpy.load({str(self.data / "valid.npz")!r})
 columns = numpy.column_stack([table[name] for name in {fields!r}])
-rows = xgboost.DMatrix(columns, feature_names=booster.feature_names, feature_types=booster.feature_types, enable_categorical=True)
+rows = xgboost.DMatrix(columns, feature_names=booster.feature_names, feature_types=booster.feature_types, enable_categorical=True,
+                       base_margin=table[{loop.get("base_margin", "")!r}] if {"base_margin" in loop} else None)
 best = booster.attr("best_iteration")
 assert {bool(more)} == (best is not None)
 numpy.save({str(config.parent / "wanted.npy")!r}, booster.predict(rows, iteration_range=(0, int(best) + 1 if best else 0)))""")

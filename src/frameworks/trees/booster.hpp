@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -44,10 +45,16 @@ class TrainedModel {
   virtual void predict(const RowBlock& block, std::vector<double>& values) = 0;
 };
 
+/// A key of [loop] that is another library's, and why it is none of this one.
+struct NotItsKey {
+  std::string_view key, why;
+};
+
 /// A library of boosted trees.
 struct Library {
   std::string_view name;        ///< the train function's
   std::string_view model_file;  ///< in files/ of a checkpoint: "model.ubj"
+  std::array<NotItsKey, 3> not_its_keys;
   /// Reads the data of all sets. `model`: what the last checkpoint holds, which training goes on from after `rounds`
   /// rounds; "": a new one. Collective.
   std::unique_ptr<Booster> (*open)(Context& ctx, const TableLayout& layout, const Parameters& parameters,

@@ -47,6 +47,13 @@ void require_valid_set(const Context& ctx, int patience) {
     throw UsageError("[loop] early_stopping_rounds needs a set to watch: add [data.valid]");
 }
 
+void refuse_keys_of_others(Context& ctx, const Library& library) {
+  for (const auto& key : ctx.config_keys())
+    for (const auto& other : library.not_its_keys)
+      if (key == other.key)
+        throw UsageError(fmt::format("[loop] {} is no key of the train function {}: {}", key, library.name, other.why));
+}
+
 /// What the model's columns are since its first round; the texts of categories too. UsageError if [loop] names others now.
 TableLayout kept_layout(Context& ctx, const std::string& text) {
   const auto kept = TableLayout::from_json(text);
@@ -121,6 +128,7 @@ Metrics metrics_of(const Evaluation& evaluation) {
 void train(Context& ctx, const Library& library) {
   const auto rounds = ctx.config<int>("num_boost_round");
   const auto patience = ctx.config<int>("early_stopping_rounds");
+  refuse_keys_of_others(ctx, library);
   require_valid_set(ctx, patience);
   std::string layout_text;
   const PrivateFolder folder(ctx);

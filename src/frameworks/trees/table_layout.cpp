@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -95,7 +94,7 @@ class Chooser {
         throw UsageError(fmt::format("[loop] categorical names '{}', which is none of the features", name));
     layout.columns = layout.features.size();
     if (layout.columns == 0)
-      throw UsageError("[data.train] has no field of numbers besides label, weight and group; it has: " +
+      throw UsageError("[data.train] has no field of numbers besides those that other keys of [loop] name; it has: " +
                        names_of(data_.fields()));
   }
 
@@ -104,7 +103,8 @@ class Chooser {
     return std::ranges::find(categorical_, name) != categorical_.end();
   }
   bool is_wanted(const TableLayout& layout, const Field& field) const {
-    if (field.name == layout.label || field.name == layout.weight || field.name == layout.group) return false;
+    if (std::ranges::any_of(row_fields, [&](const RowField& other) { return layout.*other.field == field.name; }))
+      return false;
     return (!field.varies && is_known_number(field.dtype)) || is_named_categorical(field.name);
   }
   void add(TableLayout& layout, const Field& field, const std::string& key) const {
@@ -130,6 +130,20 @@ void choose_sparse(TableLayout& layout, Context& ctx, const Dataset& data) {
   layout.columns = given > 0 ? static_cast<std::uint64_t>(given) : counted_columns(ctx, data, names[0]);
 }
 
+/// nullptr: it has no margin.
+const char* margin_key(const TableLayout& layout) {
+  if (layout.margin().empty()) return nullptr;
+  return layout.base_margin.empty() ? "init_score" : "base_margin";
+}
+
+void require_margins(const TableLayout& layout, const Field& field, const std::string& set, const std::string& key) {
+  const auto count = static_cast<std::uint64_t>(element_count(field.sample_shape));
+  if (count != layout.margins)
+    throw UsageError(
+        fmt::format("[data.{}] field '{}', which [loop] {} names, has {} numbers a row, and in [data.train] {}", set,
+                    field.name, key, count, layout.margins));
+}
+
 Json json_of(const Feature& feature) {
   Json json{{"name", feature.name}, {"field", feature.field}, {"element", feature.element}};
   if (feature.is_categorical) json["categorical"] = true;
@@ -150,8 +164,9 @@ Feature feature_from(const Json& json) {
 std::string TableLayout::to_json() const try {
   Json list = Json::array();
   for (const auto& feature : features) list.push_back(json_of(feature));
-  const Json json{{"features", list}, {"columns", columns},        {"label", label},          {"weight", weight},
-                  {"group", group},   {"indices", sparse_indices}, {"values", sparse_values}, {"dtype", name_of(dtype)}};
+  Json json{{"features", list},        {"columns", columns},      {"indices", sparse_indices},
+            {"values", sparse_values}, {"dtype", name_of(dtype)}, {"margins", margins}};
+  for (const auto& [key, field] : row_fields) json[key] = this->*field;
   return json.dump();  // strictly: another text in place of a category would change what the model's numbers mean
 } catch (const Json::exception& error) {
   throw UsageError(
@@ -165,9 +180,8 @@ TableLayout TableLayout::from_json(const std::string& text) try {
   TableLayout layout;
   for (const auto& feature : json.at("features")) layout.features.push_back(feature_from(feature));
   layout.columns = json.at("columns");
-  layout.label = json.at("label");
-  layout.weight = json.at("weight");
-  layout.group = json.at("group");
+  for (const auto& [key, field] : row_fields) layout.*field = json.value(key, "");  // an older checkpoint lacks some
+  layout.margins = json.value("margins", std::uint64_t{0});
   layout.sparse_indices = json.at("indices");
   layout.sparse_values = json.at("values");
   layout.dtype = dtype_from(json.at("dtype").get<std::string>());
@@ -179,9 +193,10 @@ TableLayout TableLayout::from_json(const std::string& text) try {
 TableLayout chosen_layout(Context& ctx) {
   const auto data = ctx.dataset("train");
   TableLayout layout;
-  layout.label = ctx.config<std::string>("label");
-  layout.weight = ctx.config<std::string>("weight", "");
-  layout.group = ctx.config<std::string>("group", "");
+  for (const auto& [key, field] : row_fields) layout.*field = ctx.config<std::string>(key, "");
+  if (const auto* const key = margin_key(layout))
+    layout.margins =
+        static_cast<std::uint64_t>(element_count(field_named(data, "train", layout.margin(), key).sample_shape));
   if (!ctx.config<std::string>("sparse", "").empty())
     choose_sparse(layout, ctx, data);
   else
@@ -198,13 +213,15 @@ TableLayout layout_of(Context& ctx) {
 }
 
 std::string difference_of(const TableLayout& before, const TableLayout& now) {
-  const std::tuple<const char*, std::string, std::string> texts[] = {
-      {"label", before.label, now.label},
-      {"weight", before.weight, now.weight},
-      {"group", before.group, now.group},
-      {"sparse", before.sparse_indices + ", " + before.sparse_values, now.sparse_indices + ", " + now.sparse_values}};
-  for (const auto& [key, old_text, new_text] : texts)
-    if (old_text != new_text) return fmt::format("{} is '{}', and was '{}'", key, new_text, old_text);
+  const auto changed = [](const char* key, const std::string& old_text, const std::string& new_text) {
+    return old_text == new_text ? "" : fmt::format("{} is '{}', and was '{}'", key, new_text, old_text);
+  };
+  for (const auto& [key, field] : row_fields)
+    if (const auto text = changed(key, before.*field, now.*field); !text.empty()) return text;
+  const auto lists_of = [](const TableLayout& layout) { return layout.sparse_indices + ", " + layout.sparse_values; };
+  if (const auto text = changed("sparse", lists_of(before), lists_of(now)); !text.empty()) return text;
+  if (before.margins != now.margins)
+    return fmt::format("{}: {} numbers a row, and there were {}", margin_key(now), now.margins, before.margins);
   if (before.columns != now.columns)
     return fmt::format("features: {} columns, and there were {}", now.columns, before.columns);
   const auto in_words = [](const Feature& feature) {
@@ -217,10 +234,13 @@ std::string difference_of(const TableLayout& before, const TableLayout& now) {
 }
 
 void require_fields(const TableLayout& layout, const Dataset& data, const std::string& name, bool with_targets) {
-  const std::pair<const char*, const std::string&> singles[] = {
-      {"label", layout.label}, {"weight", layout.weight}, {"group", layout.group}};
-  for (const auto& [key, field] : singles)
-    if (with_targets && !field.empty()) require_number(field_named(data, name, field, key), name, key, true);
+  for (const auto& [key, member] : row_fields) {
+    const auto& field = layout.*member;
+    if (field.empty() || !(with_targets || member == &TableLayout::base_margin)) continue;
+    const bool is_margin = &field == &layout.margin();
+    require_number(field_named(data, name, field, key), name, key, !is_margin);
+    if (is_margin) require_margins(layout, field_named(data, name, field, key), name, key);
+  }
   for (const auto& field : {layout.sparse_indices, layout.sparse_values})
     if (!field.empty()) require_list(field_named(data, name, field, "sparse"), name);
   for (const auto& feature : layout.features) {

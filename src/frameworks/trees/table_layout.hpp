@@ -25,18 +25,33 @@ struct TableLayout {
   std::vector<Feature> features;  ///< in the order of the columns; none if it is sparse
   std::uint64_t columns = 0;      ///< of the matrix
   std::string label;
-  std::string weight;  ///< "": every row counts 1
-  std::string group;   ///< "": no ranking; rows with the same number follow one another
+  std::string weight;         ///< "": every row counts 1
+  std::string group;          ///< "": no ranking; rows with the same number follow one another
+  std::string base_margin;    ///< what XGBoost adds the rows' trees to, also in predictions; "": nothing of the rows' own
+  std::string init_score;     ///< what LightGBM adds them to; "": nothing of the rows' own
+  std::uint64_t margins = 0;  ///< numbers a row of either
   std::string sparse_indices,
       sparse_values;         ///< fields of lists: the columns of a row and their values; "": dense
   DType dtype = DType::f32;  ///< of the matrix: f64 if a field needs it (f64, i32, i64)
 
   bool is_sparse() const { return !sparse_indices.empty(); }
+  const std::string& margin() const { return base_margin.empty() ? init_score : base_margin; }
   std::string to_json() const;                            ///< UsageError for names and texts that are no UTF-8
   static TableLayout from_json(const std::string& text);  ///< Error for what is none
 };
 
-/// What the keys label, weight, group, features, categorical, sparse and columns of [loop] make of [data.train].
+/// A key of [loop] that names a field which is no column of the matrix, and where the layout has its name.
+struct RowField {
+  const char* key;
+  std::string TableLayout::*field;
+};
+inline constexpr RowField row_fields[] = {{"label", &TableLayout::label},
+                                          {"weight", &TableLayout::weight},
+                                          {"group", &TableLayout::group},
+                                          {"base_margin", &TableLayout::base_margin},
+                                          {"init_score", &TableLayout::init_score}};
+
+/// What the keys of row_fields, features, categorical, sparse and columns of [loop] make of [data.train].
 /// Collective: the texts of categorical columns are gathered from all ranks' parts. UsageError that names key and field,
 /// with the fields there are.
 TableLayout layout_of(Context& ctx);
@@ -47,8 +62,8 @@ TableLayout chosen_layout(Context& ctx);
 /// What differs between two layouts but for the texts of categories, in words; "" if nothing does.
 std::string difference_of(const TableLayout& before, const TableLayout& now);
 
-/// UsageError if the dataset [data.NAME] lacks a field of the layout, or has it with another shape or kind of type. Of
-/// label, weight and group only those in `with_targets`.
+/// UsageError if the dataset [data.NAME] lacks a field of the layout, or has it with another shape or kind of type. Without
+/// `with_targets`, for predictions: but for those of row_fields, of which only base_margin is needed.
 void require_fields(const TableLayout& layout, const Dataset& data, const std::string& name, bool with_targets);
 
 }  // namespace trainrt::frameworks::trees

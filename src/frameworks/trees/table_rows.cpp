@@ -41,7 +41,7 @@ std::vector<T>& column_of(const Batch& batch, const std::string& field, std::vec
   return into;
 }
 
-std::string in_words(float value) { return std::isnan(value) ? "missing (NaN)" : fmt::format("{}", value); }
+std::string in_words(double value) { return std::isnan(value) ? "missing (NaN)" : fmt::format("{}", value); }
 
 /// The place of a text among the categories; NaN if it is none of them.
 template <class T>
@@ -117,6 +117,7 @@ void TableRows::fill(const Batch& batch) {
     fill_sparse(batch);
   else
     fill_dense(batch);
+  if (!layout_.base_margin.empty() || (with_targets_ && !layout_.init_score.empty())) fill_margins(batch);
   if (!with_targets_) return;
   fill_labels(batch);
   if (!layout_.weight.empty()) fill_weights(batch);
@@ -140,6 +141,22 @@ void TableRows::fill_weights(const Batch& batch) {
     throw UsageError(fmt::format("[data.{}] weight '{}' of sample {} is {}: a weight must be finite and not negative",
                                  name_, layout_.weight, batch.indices()[static_cast<std::size_t>(wrong - weight_.begin())],
                                  in_words(*wrong)));
+}
+
+void TableRows::fill_margins(const Batch& batch) {
+  const auto width = static_cast<std::size_t>(layout_.margins);
+  margin_.resize(batch.size() * width);
+  const auto values = batch.field(layout_.margin());
+  for (std::size_t k = 0; k < width; ++k) copy_column(values, k, width, margin_.data() + k, width);
+  block_.margin = margin_;
+  const bool is_xgboost = !layout_.base_margin.empty();  // which holds floats
+  const auto wrong = std::ranges::find_if(
+      margin_, [&](double value) { return !std::isfinite(is_xgboost ? static_cast<float>(value) : value); });
+  if (wrong == margin_.end()) return;
+  throw UsageError(fmt::format("[data.{}] {} '{}' of sample {} is {}: a finite number{} is needed", name_,
+                               is_xgboost ? "base_margin" : "init_score", layout_.margin(),
+                               batch.indices()[static_cast<std::size_t>(wrong - margin_.begin()) / width], in_words(*wrong),
+                               is_xgboost ? " in the range of f32" : ""));
 }
 
 void TableRows::fill_dense(const Batch& batch) {

@@ -22,11 +22,13 @@ struct RowBlock {
   std::span<const float> label;              ///< a value a row; empty if it is not read
   std::span<const float> weight;
   std::span<const std::int64_t> group;
+  std::span<const double> margin;  ///< rows x layout.margins, row-major; also in predictions if it is base_margin
 };
 
 /// The contiguous part of a dataset that this rank has, read in blocks of a few MiB, any number of times, ahead of who uses
 /// them. Whole groups: a part ends where a group does. UsageError, with the dataset, field and sample, for a label that is
-/// missing or not finite, a weight that is negative or not finite, and a column that the matrix does not have.
+/// missing or not finite, a weight that is negative or not finite, a margin that is not finite, and a column that the
+/// matrix does not have.
 class TableRows {
  public:
   /// `name`: of the dataset, for messages. Collective if the layout has a group: the ranks agree on where their parts
@@ -53,6 +55,7 @@ class TableRows {
   void add_sparse_row(const TensorView& columns, const TensorView& values, std::uint64_t sample);
   void fill_labels(const Batch& batch);
   void fill_weights(const Batch& batch);
+  void fill_margins(const Batch& batch);
   template <class T>
   void fill_features(const Batch& batch, std::vector<T>& into);
 
@@ -67,7 +70,7 @@ class TableRows {
   bool is_begun_ = false;
   RowBlock block_;
   std::vector<float> floats_, label_, weight_;
-  std::vector<double> doubles_;
+  std::vector<double> doubles_, margin_;
   std::vector<std::int64_t> group_, row_starts_;
   std::vector<std::int32_t> columns_;
 };

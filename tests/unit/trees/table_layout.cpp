@@ -30,10 +30,28 @@ TEST_CASE("a run that goes on is told which field counts for something else now"
   for (const auto& [key, field] : {std::pair{"label", &TableLayout::label},
                                    {"weight", &TableLayout::weight},
                                    {"group", &TableLayout::group},
+                                   {"base_margin", &TableLayout::base_margin},
+                                   {"init_score", &TableLayout::init_score},
                                    {"sparse", &TableLayout::sparse_indices}}) {
     auto now = before;
     now.*field = "other";
     CHECK(difference_of(before, now).starts_with(key));
     CHECK(difference_of(now, before).starts_with(key));
   }
+}
+
+TEST_CASE("a checkpoint keeps which fields are what, and one without a key has none") {
+  auto layout = layout_with("Ulm");
+  layout.base_margin = "m";
+  layout.margins = 3;
+  const auto kept = TableLayout::from_json(layout.to_json());
+  CHECK(difference_of(layout, kept).empty());
+  CHECK(kept.margin() == "m");
+  CHECK(kept.margins == 3);
+  layout.margins = 2;
+  CHECK(difference_of(kept, layout) == "base_margin: 2 numbers a row, and there were 3");
+  const auto older = TableLayout::from_json(
+      R"({"features":[],"columns":1,"label":"y","weight":"w","group":"","indices":"i","values":"v","dtype":"f32"})");
+  CHECK(older.weight == "w");
+  CHECK(older.margin().empty());
 }

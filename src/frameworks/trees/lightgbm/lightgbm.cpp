@@ -48,6 +48,7 @@ class LightgbmBooster final : public Booster {
       before_ = loaded_model(library_, model_);
       run.model = before_.get();
       library_.check(library_.trees_per_round(run.model, &run.trees_per_round));
+      run.rounds = rounds_;
     }
     read_sets(run);
   }
@@ -167,6 +168,7 @@ class LightgbmModel final : public TrainedModel {
 extern const Library lightgbm;
 const Library lightgbm{.name = "lightgbm",
                        .model_file = "model.txt",
+                       .not_its_keys = {{"base_margin", "LightGBM's name of it is init_score"}},
                        .open = [](Context& ctx, const TableLayout& layout, const Parameters& parameters,
                                   const std::string& model, int rounds) -> std::unique_ptr<Booster> {
                          return std::make_unique<LightgbmBooster>(ctx, layout, parameters, model, rounds);

@@ -66,13 +66,12 @@ void LightgbmDataset::make_bins(const LightgbmRun& run, TableRows& rows) {
 }
 
 void LightgbmDataset::read_rows(const LightgbmRun& run, TableRows& rows) {
-  if (run.model != nullptr) scores_.resize(static_cast<std::size_t>(rows_) * static_cast<std::size_t>(run.trees_per_round));
   labels_.reserve(static_cast<std::size_t>(rows_));
   std::int32_t first = 0;
   rows.rewind();
   while (const auto* const block = rows.next()) {
     push(run, *block, first);
-    if (run.model != nullptr) predict(run, *block, static_cast<std::size_t>(first));
+    if (run.model != nullptr || !block->margin.empty()) keep_scores(run, *block, static_cast<std::size_t>(first));
     labels_.insert(labels_.end(), block->label.begin(), block->label.end());
     weights_.insert(weights_.end(), block->weight.begin(), block->weight.end());
     first += static_cast<std::int32_t>(block->rows);
@@ -92,17 +91,29 @@ void LightgbmDataset::push(const LightgbmRun& run, const RowBlock& block, std::i
       static_cast<std::int64_t>(block.columns.size()), columns, first));
 }
 
-/// The leaves are summed in the order of the trees, in doubles, as training has summed them.
-void LightgbmDataset::predict(const LightgbmRun& run, const RowBlock& block, std::size_t first) {
-  const auto trees = static_cast<std::size_t>(run.trees_per_round), all = static_cast<std::size_t>(rows_);
-  block_scores_.resize(block.rows * trees);
-  const LightgbmPrediction prediction{.model = run.model,
-                                      .layout = run.layout,
-                                      .kind = LightgbmLibrary::raw_score,
-                                      .parameters = fmt::format("num_threads={}", *run.parameters.find("num_threads"))};
-  run.library.check(predicted(run.library, prediction, block, block_scores_.data()));
+void LightgbmDataset::keep_scores(const LightgbmRun& run, const RowBlock& block, std::size_t first) {
+  block_scores_.assign(block.margin.begin(), block.margin.end());
+  if (run.model != nullptr) predict(run, block);
+  const auto all = static_cast<std::size_t>(rows_), classes = block_scores_.size() / block.rows;
+  scores_.resize(all * classes);
   for (std::size_t row = 0; row < block.rows; ++row)
-    for (std::size_t tree = 0; tree < trees; ++tree) scores_[tree * all + first + row] = block_scores_[row * trees + tree];
+    for (std::size_t k = 0; k < classes; ++k) scores_[k * all + first + row] = block_scores_[row * classes + k];
+}
+
+/// The leaves are summed in the order of the trees, in doubles, as training has summed them.
+void LightgbmDataset::predict(const LightgbmRun& run, const RowBlock& block) {
+  LightgbmPrediction prediction{.model = run.model,
+                                .layout = run.layout,
+                                .kind = LightgbmLibrary::raw_score,
+                                .parameters = fmt::format("num_threads={}", *run.parameters.find("num_threads"))};
+  if (!block.margin.empty()) {
+    prediction.rounds = run.rounds;
+    if (!leaf_scores_) leaf_scores_.emplace(run.library, prediction, run.trees_per_round);
+    leaf_scores_->add(block, block_scores_);
+    return;
+  }
+  block_scores_.resize(block.rows * static_cast<std::size_t>(run.trees_per_round));
+  run.library.check(predicted(run.library, prediction, block, block_scores_.data()));
 }
 
 void LightgbmDataset::set_field(const LightgbmRun& run, const char* name, const void* values, std::size_t count,
@@ -131,9 +142,10 @@ void LightgbmDataset::set_fields(const LightgbmRun& run, TableRows& rows) {
         weight += size;
       }
   }
-  if (run.model != nullptr) set_field(run, "init_score", scores_.data(), scores_.size(), Type::f64);
+  if (!scores_.empty()) set_field(run, "init_score", scores_.data(), scores_.size(), Type::f64);
   scores_ = {};
   block_scores_ = {};
+  leaf_scores_.reset();
 }
 
 }  // namespace trainrt::frameworks::trees

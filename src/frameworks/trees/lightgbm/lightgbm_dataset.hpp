@@ -1,10 +1,12 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <trainrt/context.hpp>
 
+#include "frameworks/trees/lightgbm/leaf_scores.hpp"
 #include "frameworks/trees/lightgbm/lightgbm_library.hpp"
 #include "frameworks/trees/lightgbm/lightgbm_network.hpp"
 #include "frameworks/trees/lightgbm/lightgbm_parameters.hpp"
@@ -22,6 +24,7 @@ struct LightgbmRun {
   const LightgbmParameters& parameters;
   LightgbmLibrary::Handle model = nullptr;  ///< that training goes on from; nullptr: none
   int trees_per_round = 1;                  ///< of it
+  int rounds = 0;                           ///< of it
 };
 
 /// This rank's rows of [data.NAME] as LightGBM's Dataset, which holds the features in bins: the rows themselves are read in
@@ -46,7 +49,8 @@ class LightgbmDataset {
   void make_bins(const LightgbmRun& run, TableRows& rows);
   void read_rows(const LightgbmRun& run, TableRows& rows);
   void push(const LightgbmRun& run, const RowBlock& block, std::int32_t first);
-  void predict(const LightgbmRun& run, const RowBlock& block, std::size_t first);
+  void keep_scores(const LightgbmRun& run, const RowBlock& block, std::size_t first);
+  void predict(const LightgbmRun& run, const RowBlock& block);
   void set_fields(const LightgbmRun& run, TableRows& rows);
   void set_field(const LightgbmRun& run, const char* name, const void* values, std::size_t count,
                  LightgbmLibrary::Type type);
@@ -56,8 +60,9 @@ class LightgbmDataset {
   std::int32_t rows_ = 0;
   double row_weight_ = 0, query_weight_ = 0;
   std::vector<float> labels_, weights_;
-  std::vector<double> scores_,
-      block_scores_;  ///< of the model that training goes on from: all rows of the first class, ...
+  std::vector<double> scores_;        ///< that training begins or goes on with: all rows of the first class, ...
+  std::vector<double> block_scores_;  ///< of some rows: all classes of the first row, ...
+  std::optional<LeafScores> leaf_scores_;
 };
 
 }  // namespace trainrt::frameworks::trees

@@ -47,6 +47,7 @@ LightgbmLibrary::LightgbmLibrary(const Context& ctx) : library_(lightgbm_places,
   load(model_text, "LGBM_BoosterSaveModelToString");
   load(load_model, "LGBM_BoosterLoadModelFromString");
   load(merge, "LGBM_BoosterMerge");
+  load(leaf_value, "LGBM_BoosterGetLeafValue");
   load(outputs, "LGBM_BoosterCalcNumPredict");
   load(predict, "LGBM_BoosterPredictForMat");
   load(predict_sparse, "LGBM_BoosterPredictForCSR");

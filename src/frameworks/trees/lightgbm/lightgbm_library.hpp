@@ -15,8 +15,9 @@ class LightgbmLibrary {
  public:
   using Handle = void*;
   enum class Type : int { f32 = 0, f64 = 1, i32 = 2, i64 = 3 };
-  static constexpr int normal = 0;     ///< a kind of prediction: what the objective makes of them
-  static constexpr int raw_score = 1;  ///< a kind of prediction: sums of the leaves
+  static constexpr int normal = 0;      ///< a kind of prediction: what the objective makes of them
+  static constexpr int raw_score = 1;   ///< a kind of prediction: sums of the leaves
+  static constexpr int leaf_index = 2;  ///< a kind of prediction: the leaf of each tree
 
   /// Loads it from where [lightgbm] library says. UsageError if it cannot be loaded.
   explicit LightgbmLibrary(const Context& ctx);
@@ -67,6 +68,7 @@ class LightgbmLibrary {
                     char* text);
   int (*load_model)(const char* text, int* rounds, Handle* booster);
   int (*merge)(Handle booster, Handle other);
+  int (*leaf_value)(Handle booster, int tree, int leaf, double* value);
   int (*outputs)(Handle booster, int rows, int kind, int first_round, int rounds, std::int64_t* count);
   int (*predict)(Handle booster, const void* values, int type, std::int32_t rows, std::int32_t columns, int by_rows,
                  int kind, int first_round, int rounds, const char* parameters, std::int64_t* count, double* results);

@@ -108,9 +108,10 @@ std::map<std::string, std::string> names_of_parameters(const LightgbmLibrary& li
 }
 
 [[noreturn]] void refuse_unknown(const std::string& key, const std::map<std::string, std::string>& names) {
-  std::vector<std::string_view> all = {"label",    "weight",          "group",
-                                       "features", "categorical",     "sparse",
-                                       "columns",  "num_boost_round", "early_stopping_rounds"};
+  std::vector<std::string_view> all = {"label",     "weight",          "group",
+                                       "features",  "categorical",     "sparse",
+                                       "columns",   "num_boost_round", "early_stopping_rounds",
+                                       "init_score"};
   for (const auto& [name, parameter] : names) all.push_back(name);
   const auto nearest = near_name(key, all);
   throw UsageError(fmt::format("[loop] {}: neither the train function lightgbm nor LightGBM has a parameter of this name{}",
@@ -123,6 +124,7 @@ LightgbmParameters::LightgbmParameters(Context& ctx, const LightgbmLibrary& libr
                                        const Parameters& given) {
   take(names_of_parameters(library), given);
   refuse_what_is_decided_here();
+  require_margins(layout);
   set_defaults(ctx, layout);
   for (const auto& [name, value] : values_) text_ += fmt::format("{}{}={}", text_.empty() ? "" : " ", name, value);
 }
@@ -152,6 +154,18 @@ void LightgbmParameters::refuse_what_is_decided_here() const {
             fmt::format("[loop] {} = {}: an objective of one's own needs a function in Python; choose one of "
                         "LightGBM's",
                         keys_.find("objective")->second, *objective));
+}
+
+void LightgbmParameters::require_margins(const TableLayout& layout) const {
+  if (layout.init_score.empty()) return;
+  if (is("boosting", "rf") || is("boosting", "random_forest"))
+    throw UsageError(fmt::format("[loop] {} = {}: LightGBM's random forests take no init_score",
+                                 keys_.find("boosting")->second, *find("boosting")));
+  const auto classes = static_cast<std::uint64_t>(std::max(1.0, number("num_class", 1)));
+  if (layout.margins != classes)
+    throw UsageError(fmt::format("[data.train] field '{}', which [loop] init_score names, has {} numbers a row; {} needed",
+                                 layout.init_score, layout.margins,
+                                 classes == 1 ? "one is" : fmt::format("{}, one a class, are", classes)));
 }
 
 void LightgbmParameters::set_defaults(Context& ctx, const TableLayout& layout) {

@@ -41,6 +41,7 @@ class LightgbmParameters {
  private:
   void take(const std::map<std::string, std::string>& names, const Parameters& given);
   void refuse_what_is_decided_here() const;
+  void require_margins(const TableLayout& layout) const;
   void set_defaults(Context& ctx, const TableLayout& layout);
   double number(std::string_view name, double otherwise) const;
   bool is(std::string_view name, std::string_view value) const;

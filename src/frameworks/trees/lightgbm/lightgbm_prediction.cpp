@@ -13,12 +13,12 @@ int predicted(const LightgbmLibrary& library, const LightgbmPrediction& predicti
   std::int64_t count = 0;
   if (!prediction.layout.is_sparse())
     return library.predict(prediction.model, block.values, type, static_cast<std::int32_t>(block.rows), columns, 1,
-                           prediction.kind, 0, prediction.rounds, parameters, &count, values);
+                           prediction.kind, prediction.first_round, prediction.rounds, parameters, &count, values);
   return library.predict_sparse(prediction.model, block.row_starts.data(), static_cast<int>(LightgbmLibrary::Type::i64),
                                 block.columns.data(), block.values, type,
                                 static_cast<std::int64_t>(block.row_starts.size()),
-                                static_cast<std::int64_t>(block.columns.size()), columns, prediction.kind, 0,
-                                prediction.rounds, parameters, &count, values);
+                                static_cast<std::int64_t>(block.columns.size()), columns, prediction.kind,
+                                prediction.first_round, prediction.rounds, parameters, &count, values);
 }
 
 }  // namespace trainrt::frameworks::trees

@@ -14,6 +14,7 @@ struct LightgbmPrediction {
   int kind = LightgbmLibrary::normal;
   int rounds = -1;              ///< of the model; -1: all
   std::string parameters = {};  ///< as the library takes them
+  int first_round = 0;
 };
 
 /// The code of the call that fills rows x outputs, row-major.

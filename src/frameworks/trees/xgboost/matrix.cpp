@@ -29,6 +29,7 @@ XgboostMatrix::XgboostMatrix(const XgboostLibrary& library, TableRows& rows, con
   feed.rethrow();
   xgboost_.check(code);
   set_groups(feed);
+  set_margins(feed, rows.layout().margins);
   FeatureTexts(rows.layout()).set(xgboost_, handle_);
 }
 
@@ -65,6 +66,14 @@ void XgboostMatrix::set_groups(const RowFeed& feed) {
   const auto& weights = feed.group_weights();
   if (!weights.empty())
     xgboost_.check(xgboost_.set_info(handle_, "weight", array_interface(weights.data(), "f4", {weights.size()}).c_str()));
+}
+
+/// Of the whole matrix, as the blocks of a plain one have no place for them.
+void XgboostMatrix::set_margins(const RowFeed& feed, std::uint64_t width) {
+  const auto& margins = feed.margins();
+  if (margins.empty()) return;
+  const auto text = array_interface(margins.data(), "f4", {margins.size() / width, width});
+  xgboost_.check(xgboost_.set_info(handle_, "base_margin", text.c_str()));
 }
 
 }  // namespace trainrt::frameworks::trees

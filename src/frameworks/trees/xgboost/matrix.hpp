@@ -34,6 +34,7 @@ class XgboostMatrix {
  private:
   int create(RowFeed& feed, const MatrixPlan& plan, XgboostLibrary::Handle reference);
   void set_groups(const RowFeed& feed);
+  void set_margins(const RowFeed& feed, std::uint64_t width);
 
   const XgboostLibrary& xgboost_;
   XgboostLibrary::Handle handle_ = nullptr;

@@ -33,6 +33,8 @@ void RowFeed::make_added(const CountlessRow& row) {
             .values = is_double ? static_cast<const void*>(added_values_.data()) : added_floats_.data(),
             .label = label,
             .weight = weight};
+  added_margin_.assign(static_cast<std::size_t>(rows_.layout().margins), 0);
+  added_->margin = added_margin_;
   if (!rows_.layout().group.empty()) added_->group = group;
   if (!is_sparse) return;
   added_starts_ = {0, static_cast<std::int64_t>(added_columns_.size())};
@@ -53,10 +55,13 @@ const RowBlock* RowFeed::advance() {
   if (blocks_ == 0) {
     group_sizes_.clear();
     group_weights_.clear();
+    margins_.clear();
   }
   const auto* block = advance_to_block();
   ++blocks_;
-  if (block != nullptr) take_groups(*block);
+  if (block == nullptr) return nullptr;
+  take_groups(*block);
+  for (const auto margin : block->margin) margins_.push_back(static_cast<float>(margin));
   return block;
 }
 

@@ -36,6 +36,8 @@ class RowFeed {
   /// Of the pass that was begun last, if there are groups: their sizes, and a weight each if there are weights.
   const std::vector<std::uint32_t>& group_sizes() const { return group_sizes_; }
   const std::vector<float>& group_weights() const { return group_weights_; }
+  /// Of the pass that was begun last: rows x layout.margins.
+  const std::vector<float>& margins() const { return margins_; }
 
  private:
   int next_block();
@@ -55,6 +57,7 @@ class RowFeed {
   XgboostLibrary::Handle proxy_ = nullptr;
   std::vector<double> added_values_;  // of the row that is added
   std::vector<float> added_floats_;
+  std::vector<double> added_margin_;
   std::vector<std::int32_t> added_columns_;
   std::vector<std::int64_t> added_starts_;
   std::optional<RowBlock> added_;
@@ -66,6 +69,7 @@ class RowFeed {
   std::exception_ptr failure_;
   std::vector<std::uint32_t> group_sizes_;
   std::vector<float> group_weights_;
+  std::vector<float> margins_;
   std::int64_t last_group_ = 0;
   std::vector<std::int64_t> starts_;  // of dense rows, and their columns
   std::vector<int> columns_;

@@ -81,6 +81,7 @@ class XgboostBooster : public Booster {
   XgboostBooster(Context& ctx, const TableLayout& layout, const Parameters& given, const std::string& model)
       : xgboost_(ctx.library("xgboost")), log_(xgboost_, ctx), names_(names_of_sets(ctx)), texts_(layout), model_(model) {
     require_known(xgboost_, log_, completed(given, ctx, 1), layout);
+    require_margins(given, layout);
     log_.hold();  // which rank each is
     communicator_.emplace(xgboost_, ctx);
     log_.held();
@@ -239,6 +240,10 @@ std::unique_ptr<TrainedModel> load_xgboost(Context& ctx, const TableLayout& layo
 }  // namespace
 
 extern const Library xgboost;
-const Library xgboost{.name = "xgboost", .model_file = "model.ubj", .open = open_xgboost, .load = load_xgboost};
+const Library xgboost{.name = "xgboost",
+                      .model_file = "model.ubj",
+                      .not_its_keys = {{"init_score", "XGBoost's name of it is base_margin"}},
+                      .open = open_xgboost,
+                      .load = load_xgboost};
 
 }  // namespace trainrt::frameworks::trees

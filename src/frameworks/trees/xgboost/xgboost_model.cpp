@@ -64,6 +64,10 @@ XgboostLibrary::Handle XgboostModel::matrix_of(const RowBlock& block) const {
         &matrix));
   }
   texts_.set(xgboost_, matrix);
+  if (block.margin.empty()) return matrix;
+  const std::vector<float> margins(block.margin.begin(), block.margin.end());
+  const auto text = array_interface(margins.data(), "f4", {block.rows, static_cast<std::size_t>(layout_.margins)});
+  xgboost_.check(xgboost_.set_info(matrix, "base_margin", text.c_str()));
   return matrix;
 }
 

@@ -169,6 +169,17 @@ void require_known(const XgboostLibrary& library, XgboostLog& log, const Paramet
   if (const auto names = names_not_used(said); !names.empty()) refuse(names);
 }
 
+void require_margins(const Parameters& parameters, const TableLayout& layout) {
+  if (layout.base_margin.empty()) return;
+  if (parameters.find_any({"quantile_alpha", "num_target"}) != nullptr) return;  // they may make several outputs too
+  const auto* const given = parameters.find("num_class");
+  const auto classes = given == nullptr ? 1 : std::max(1LL, std::strtoll(given->c_str(), nullptr, 10));
+  if (layout.margins == static_cast<std::uint64_t>(classes)) return;
+  throw UsageError(fmt::format("[data.train] field '{}', which [loop] base_margin names, has {} numbers a row; {} needed",
+                               layout.base_margin, layout.margins,
+                               classes == 1 ? "one is" : fmt::format("{}, one a class, are", classes)));
+}
+
 std::vector<std::string> names_not_used(std::string_view warning) {
   std::vector<std::string> names;
   constexpr std::string_view begin = "Parameters: {";

@@ -23,6 +23,9 @@ void set_parameters(const XgboostLibrary& library, XgboostLibrary::Handle booste
 /// with the name that may be meant. Not collective.
 void require_known(const XgboostLibrary& library, XgboostLog& log, const Parameters& parameters, const TableLayout& layout);
 
+/// UsageError if base_margin has another count of numbers a row than the model has outputs, as far as the parameters tell.
+void require_margins(const Parameters& parameters, const TableLayout& layout);
+
 /// The names between quotes in XGBoost's warning `Parameters: { "a", "b" } might not be used`; none if there is no such
 /// warning. Pure.
 std::vector<std::string> names_not_used(std::string_view warning);
