@@ -27,7 +27,7 @@ def as_in_python(ranks, name):
     _runs.as_in_python(*CASES[name], ranks)
 
 
-for ranks, names in ((1, CASES), (2, ("binary", "classes", "categories", "margins_of_classes")), (3, ("queries", "doubles", "approximate", "margins"))):
+for ranks, names in ((1, CASES), (2, ("binary", "classes", "categories", "margins_of_classes", "survival")), (3, ("queries", "doubles", "approximate", "margins"))):
     for name in names:
         add_test(f"{ranks}_ranks_have_the_model_of_the_librarys_own_python_with_{name}", as_in_python, ranks, name)
 
@@ -44,7 +44,7 @@ def exact(ranks, params, loop):
     _runs.exact(ranks, params, loop)
 
 
-for ranks, name in ((1, "binary"), (2, "weights"), (2, "classes"), (1, "categories"), (3, "queries"), (1, "dart"), (1, "margins_of_classes"), (2, "margins")):
+for ranks, name in ((1, "binary"), (2, "weights"), (2, "classes"), (1, "categories"), (3, "queries"), (1, "dart"), (1, "margins_of_classes"), (2, "margins"), (1, "plain_survival"), (2, "survival")):
     add_test(f"stopped_and_killed_on_{ranks}_ranks_the_model_has_the_same_bytes_with_{name}", exact, ranks, *CASES[name])
 for ranks, name in ((2, "rows"), (1, "columns"), (2, "forest"), (1, "dart_of_rows"), (2, "approximate_columns"), (1, "features")):
     add_test(f"stopped_and_killed_on_{ranks}_ranks_the_model_has_the_same_bytes_with_{name}", exact, ranks, DRAWING[name], {})
@@ -236,7 +236,7 @@ def ranks_with_and_without_missing_values_do_not_wait_for_each_other():
         np.savez(_runs.data / f"{name}.npz", **values)
     few = {**BINARY, "eval_metric": "logloss", "min_child_weight": 0, "base_score": 0.4}
     cases = [("one_missing", 2, BINARY, {"matrix": kind}) for kind in ("quantile", "plain")]
-    cases += [("one_missing", 2, BINARY, {"base_margin": "m"}), ("few", 3, few, {"base_margin": "m"})]
+    cases += [("one_missing", 2, BINARY, {"base_margin": "m"}), ("few", 3, few, {"base_margin": "m"}), ("one_missing", 2, SURVIVAL, BOUNDS), ("few", 3, SURVIVAL, BOUNDS)]
     cases += [("one_missing", 2, {**BINARY, "updater": "grow_quantile_histmaker"}, {"matrix": "plain"}),
               ("one_missing", 2, {"objective": "rank:ndcg", "eval_metric": "ndcg"}, {"label": "c", "group": "q"}),
               ("one_missing", 2, {"objective": "reg:squarederror"}, {"label": "r", "weight": "w"}), ("few", 3, few, {}), ("few", 3, few, {"matrix": "plain"})]
@@ -431,6 +431,30 @@ def a_weight_that_is_missing_infinite_or_negative_is_named_with_its_row():
             if told.startswith("missing"):
                 rows[part][7]["w"] = None
             refused([f"[data.{part}] weight 'w' of sample 7 is {told}", "finite and not negative"], sets=(), sections=lines_of(**rows), weight="w", matrix=matrix)
+
+
+@test
+def a_run_that_goes_on_refuses_bounds_more_or_less():
+    config = _runs.config("goes_on", rounds=3)
+    finish(1, config)
+    config.write_text(config.read_text().replace("[loop]\n", "[loop]\nlabel_lower_bound = lo\nlabel_upper_bound = hi\n"))
+    job = run([TRAINRT, "--config", config])
+    check_exit(job, USAGE)
+    check("label_lower_bound is 'lo', and was ''" in job.err, "it is not told", job)
+
+
+@test
+def bounds_that_are_wrong_are_named():
+    bounds = {**BOUNDS, "params": SURVIVAL}
+    for lower, upper, told in ((2, 1, "is 2, and label_upper_bound 'hi' is 1"), (-1, 1, "is -1,"), (None, 1, "is missing (NaN),"), (1e39, None, "is inf,"), (1, None, "'hi' is missing")):
+        for part, matrix in (("train", "plain"), ("valid", "quantile")):
+            rows = {name: [{"x": i % 3, "lo": lower if name == part and i == 7 else 1.0, "hi": upper if name == part and i == 7 else 1.5} for i in range(20)]
+                    for name in ("train", "valid")}
+            refused([f"[data.{part}] label_lower_bound 'lo' of sample 7", told], sets=(), sections=lines_of(**rows), matrix=matrix, **bounds)
+    refused(["label_lower_bound and label_upper_bound", "both"], **{**bounds, "label_upper_bound": ""})
+    refused(["survival:aft needs label_lower_bound"], params=SURVIVAL)
+    refused(["label is missing", "survival:aft"], ranks=2, params=BINARY, **BOUNDS)
+    refused(["[loop] label is missing"], label="")
 
 
 @test

@@ -7,6 +7,8 @@ from harness import *  # noqa: F403
 os.environ["OMP_WAIT_POLICY"] = "passive"  # threads that wait for a core that another test has do not spin
 ROUNDS = 12
 BINARY = {"objective": "binary:logistic", "eval_metric": "logloss,auc"}
+SURVIVAL = {"objective": "survival:aft", "eval_metric": "aft-nloglik", "aft_loss_distribution": "logistic", "aft_loss_distribution_scale": 1.2}
+BOUNDS = {"label": "", "label_lower_bound": "lo", "label_upper_bound": "hi"}
 # What each learns: XGBoost's parameters, and the keys of [loop] that say which fields are what.
 CASES = {
     "binary": (BINARY, {}),
@@ -20,6 +22,8 @@ CASES = {
     "trees": ({**BINARY, "tree_method": "exact"}, {"matrix": "plain"}),
     "approximate": ({**BINARY, "tree_method": "approx"}, {"matrix": "plain"}),
     "linear": ({**BINARY, "booster": "gblinear", "updater": "coord_descent"}, {"matrix": "plain"}),
+    "survival": (SURVIVAL, BOUNDS),
+    "plain_survival": (SURVIVAL, {**BOUNDS, "matrix": "plain"}),
     "margins": (BINARY, {"base_margin": "m"}),
     "margins_of_classes": ({"objective": "multi:softprob", "num_class": 3, "eval_metric": "mlogloss,merror"}, {"label": "c", "base_margin": "ms"}),
     "linear_margins": ({**BINARY, "booster": "gblinear", "updater": "coord_descent"}, {"matrix": "plain", "base_margin": "m"}),
@@ -48,6 +52,7 @@ def write_tables(folder):
         y = np.zeros(count, "f4") if name == "one_class" else (signal > 0).astype("f4")
         np.savez(folder / f"{name}.npz", x=x, k=k, d=source.normal(size=(count, 2)) + signal[:, None] * 0.3, y=y, r=signal.astype("f4"), t=np.where(y > 0, np.nan, y),
                  w=source.uniform(0.5, 2, count).astype("f4"), c=np.digitize(signal, [-1, 1]).astype("f4"), q=np.repeat(np.arange(count), 7)[:count],
+                 lo=(lo := np.exp(signal / 4) * (np.arange(count) % 5 > 0)), hi=np.choose(np.arange(count) % 3, [lo, lo + 0.5, np.inf]),
                  m=np.sin(signal), ms=np.stack([np.sin(signal), np.cos(signal), signal * 0.1], 1).astype("f4"))
 
 
@@ -61,7 +66,7 @@ class XgboostRuns:
 
     def config(self, name, params=BINARY, rounds=ROUNDS, sets=("train", "valid"), every=4, sections=None, threads=1, **loop):
         folder = scratch()
-        chosen = {"features": "x", "label": "y", **loop}
+        chosen = {key: value for key, value in {"features": "x", "label": "y", **loop}.items() if value != ""}
         return write_config(folder / f"{name}.ini", {
             "run": {"name": name, "storage_path": folder / "runs", "seed": 7}, "train": {"function": "xgboost"},
             "loop": {"nthread": threads, "num_boost_round": rounds, **params, **chosen}, **({"xgboost": {"library": self.library}} if self.library else {}),
@@ -91,7 +96,7 @@ class XgboostRuns:
         if params.get("booster") != "gblinear":
             given.setdefault("tree_method", "hist")
         plan = {"params": {"seed": 7, **given}, "rounds": rounds, "stop": stop, "plain": plain, "fields": [name.strip() for name in chosen["features"].split(",")],
-                "label": chosen["label"], "weight": chosen.get("weight", ""), "group": chosen.get("group", ""), "base_margin": chosen.get("base_margin", ""),
+                "label": chosen["label"], "weight": chosen.get("weight", ""), "group": chosen.get("group", ""), **{key: chosen.get(key, "") for key in ("base_margin", "label_lower_bound", "label_upper_bound")},
                 "categorical": [name.strip() for name in chosen.get("categorical", "").split(",") if name],
                 "begins": {part: self.begins(part, ranks, chosen.get("group")) for part in ("train", "valid")}}
         folder = scratch("own")

@@ -22,11 +22,12 @@ struct Feature {
 /// Which fields of a dataset are what: the same on all ranks, and part of every checkpoint, so that predictions find the
 /// same columns. A value that is missing is NaN.
 struct TableLayout {
-  std::vector<Feature> features;  ///< in the order of the columns; none if it is sparse
-  std::uint64_t columns = 0;      ///< of the matrix
-  std::string label;
-  std::string weight;         ///< "": every row counts 1
-  std::string group;          ///< "": no ranking; rows with the same number follow one another
+  std::vector<Feature> features;         ///< in the order of the columns; none if it is sparse
+  std::uint64_t columns = 0;             ///< of the matrix
+  std::string label;                     ///< "": only if there are bounds
+  std::string lower_bound, upper_bound;  ///< of the label, for survival:aft; "": none
+  std::string weight;                    ///< "": every row counts 1
+  std::string group;                     ///< "": no ranking; rows with the same number follow one another
   std::string base_margin;    ///< what XGBoost adds the rows' trees to, also in predictions; "": nothing of the rows' own
   std::string init_score;     ///< what LightGBM adds them to; "": nothing of the rows' own
   std::uint64_t margins = 0;  ///< numbers a row of either
@@ -49,7 +50,9 @@ inline constexpr RowField row_fields[] = {{"label", &TableLayout::label},
                                           {"weight", &TableLayout::weight},
                                           {"group", &TableLayout::group},
                                           {"base_margin", &TableLayout::base_margin},
-                                          {"init_score", &TableLayout::init_score}};
+                                          {"init_score", &TableLayout::init_score},
+                                          {"label_lower_bound", &TableLayout::lower_bound},
+                                          {"label_upper_bound", &TableLayout::upper_bound}};
 
 /// What the keys of row_fields, features, categorical, sparse and columns of [loop] make of [data.train].
 /// Collective: the texts of categorical columns are gathered from all ranks' parts. UsageError that names key and field,

@@ -119,7 +119,8 @@ void TableRows::fill(const Batch& batch) {
     fill_dense(batch);
   if (!layout_.base_margin.empty() || (with_targets_ && !layout_.init_score.empty())) fill_margins(batch);
   if (!with_targets_) return;
-  fill_labels(batch);
+  if (!layout_.label.empty()) fill_labels(batch);
+  if (!layout_.lower_bound.empty()) fill_bounds(batch);
   if (!layout_.weight.empty()) fill_weights(batch);
   if (!layout_.group.empty()) block_.group = column_of(batch, layout_.group, group_);
 }
@@ -141,6 +142,20 @@ void TableRows::fill_weights(const Batch& batch) {
     throw UsageError(fmt::format("[data.{}] weight '{}' of sample {} is {}: a weight must be finite and not negative",
                                  name_, layout_.weight, batch.indices()[static_cast<std::size_t>(wrong - weight_.begin())],
                                  in_words(*wrong)));
+}
+
+/// XGBoost checks none of them.
+void TableRows::fill_bounds(const Batch& batch) {
+  block_.lower_bound = column_of(batch, layout_.lower_bound, lower_bound_);
+  block_.upper_bound = column_of(batch, layout_.upper_bound, upper_bound_);
+  for (std::size_t row = 0; row < batch.size(); ++row) {
+    const auto lower = lower_bound_[row], upper = upper_bound_[row];
+    if (std::isfinite(lower) && lower >= 0 && upper >= lower) continue;
+    throw UsageError(fmt::format(
+        "[data.{}] label_lower_bound '{}' of sample {} is {}, and label_upper_bound '{}' is {}: a lower bound "
+        "must be finite and not negative, and an upper one not below it (infinite: the time is not known)",
+        name_, layout_.lower_bound, batch.indices()[row], in_words(lower), layout_.upper_bound, in_words(upper)));
+  }
 }
 
 void TableRows::fill_margins(const Batch& batch) {

@@ -20,6 +20,7 @@ struct RowBlock {
   std::span<const std::int64_t> row_starts;  ///< sparse: rows + 1
   std::span<const std::int32_t> columns;     ///< sparse: the column of each value, ascending within a row
   std::span<const float> label;              ///< a value a row; empty if it is not read
+  std::span<const float> lower_bound, upper_bound;
   std::span<const float> weight;
   std::span<const std::int64_t> group;
   std::span<const double> margin;  ///< rows x layout.margins, row-major; also in predictions if it is base_margin
@@ -27,7 +28,8 @@ struct RowBlock {
 
 /// The contiguous part of a dataset that this rank has, read in blocks of a few MiB, any number of times, ahead of who uses
 /// them. Whole groups: a part ends where a group does. UsageError, with the dataset, field and sample, for a label that is
-/// missing or not finite, a weight that is negative or not finite, a margin that is not finite, and a column that the
+/// missing or not finite, a weight that is negative or not finite, a margin that is not finite, bounds of
+/// no range, and a column that the
 /// matrix does not have.
 class TableRows {
  public:
@@ -56,6 +58,7 @@ class TableRows {
   void fill_labels(const Batch& batch);
   void fill_weights(const Batch& batch);
   void fill_margins(const Batch& batch);
+  void fill_bounds(const Batch& batch);
   template <class T>
   void fill_features(const Batch& batch, std::vector<T>& into);
 
@@ -69,7 +72,7 @@ class TableRows {
   Batches::iterator at_;
   bool is_begun_ = false;
   RowBlock block_;
-  std::vector<float> floats_, label_, weight_;
+  std::vector<float> floats_, label_, weight_, lower_bound_, upper_bound_;
   std::vector<double> doubles_, margin_;
   std::vector<std::int64_t> group_, row_starts_;
   std::vector<std::int32_t> columns_;

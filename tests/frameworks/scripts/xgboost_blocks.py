@@ -1,5 +1,5 @@
 """XGBoost's own Python, as a user writes it: each worker makes a QuantileDMatrix of its rows and trains. Words: the folder of the tables, a JSON object of
-{params, rounds, label, weight, group, base_margin, categorical, fields, begins: {set: first row of each worker, and the end}, stop}, and where the model goes.
+{params, rounds, label, weight, group, base_margin, label_lower_bound, label_upper_bound, categorical, fields, begins: {set: first row of each worker, and the end}, stop}, and where the model goes.
 Prints the evaluations as JSON."""
 import contextlib
 import json
@@ -32,9 +32,8 @@ def rows_of(name, reference=None):
     names = [f"{field}_{i}" if table[field].ndim > 1 else field for field in plan["fields"] for i in range(table[field].shape[1] if table[field].ndim > 1 else 1)]
     types = ["c" if name in plan["categorical"] else "q" for name in names] if plan["categorical"] else None
     more = {"feature_names": names, "feature_types": types, "enable_categorical": bool(types), "nthread": 1}
-    label = table[plan["label"]][part]
-    if plan["base_margin"]:
-        more["base_margin"] = table[plan["base_margin"]][part]
+    label = table[plan["label"]][part] if plan["label"] else None
+    more.update({key: table[plan[key]][part] for key in ("base_margin", "label_lower_bound", "label_upper_bound") if plan[key]})
     if plan["plain"]:
         return xgb.DMatrix(columns, label, **more)
     if plan["weight"]:

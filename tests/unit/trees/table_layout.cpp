@@ -32,6 +32,8 @@ TEST_CASE("a run that goes on is told which field counts for something else now"
                                    {"group", &TableLayout::group},
                                    {"base_margin", &TableLayout::base_margin},
                                    {"init_score", &TableLayout::init_score},
+                                   {"label_lower_bound", &TableLayout::lower_bound},
+                                   {"label_upper_bound", &TableLayout::upper_bound},
                                    {"sparse", &TableLayout::sparse_indices}}) {
     auto now = before;
     now.*field = "other";

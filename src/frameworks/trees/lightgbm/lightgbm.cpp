@@ -168,7 +168,9 @@ class LightgbmModel final : public TrainedModel {
 extern const Library lightgbm;
 const Library lightgbm{.name = "lightgbm",
                        .model_file = "model.txt",
-                       .not_its_keys = {{"base_margin", "LightGBM's name of it is init_score"}},
+                       .not_its_keys = {{{"base_margin", "LightGBM's name of it is init_score"},
+                                         {"label_lower_bound", "LightGBM has no objective of bounds"},
+                                         {"label_upper_bound", "LightGBM has no objective of bounds"}}},
                        .open = [](Context& ctx, const TableLayout& layout, const Parameters& parameters,
                                   const std::string& model, int rounds) -> std::unique_ptr<Booster> {
                          return std::make_unique<LightgbmBooster>(ctx, layout, parameters, model, rounds);

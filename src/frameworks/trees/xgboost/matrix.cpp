@@ -30,6 +30,7 @@ XgboostMatrix::XgboostMatrix(const XgboostLibrary& library, TableRows& rows, con
   xgboost_.check(code);
   set_groups(feed);
   set_margins(feed, rows.layout().margins);
+  set_bounds(feed);
   FeatureTexts(rows.layout()).set(xgboost_, handle_);
 }
 
@@ -74,6 +75,16 @@ void XgboostMatrix::set_margins(const RowFeed& feed, std::uint64_t width) {
   if (margins.empty()) return;
   const auto text = array_interface(margins.data(), "f4", {margins.size() / width, width});
   xgboost_.check(xgboost_.set_info(handle_, "base_margin", text.c_str()));
+}
+
+/// Of the whole matrix, for the same reason.
+void XgboostMatrix::set_bounds(const RowFeed& feed) {
+  const auto set = [this](const char* name, const std::vector<float>& bounds) {
+    if (!bounds.empty())
+      xgboost_.check(xgboost_.set_info(handle_, name, array_interface(bounds.data(), "f4", {bounds.size()}).c_str()));
+  };
+  set("label_lower_bound", feed.lower_bounds());
+  set("label_upper_bound", feed.upper_bounds());
 }
 
 }  // namespace trainrt::frameworks::trees

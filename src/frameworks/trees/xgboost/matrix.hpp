@@ -35,6 +35,7 @@ class XgboostMatrix {
   int create(RowFeed& feed, const MatrixPlan& plan, XgboostLibrary::Handle reference);
   void set_groups(const RowFeed& feed);
   void set_margins(const RowFeed& feed, std::uint64_t width);
+  void set_bounds(const RowFeed& feed);
 
   const XgboostLibrary& xgboost_;
   XgboostLibrary::Handle handle_ = nullptr;

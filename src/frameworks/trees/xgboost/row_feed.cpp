@@ -31,8 +31,9 @@ void RowFeed::make_added(const CountlessRow& row) {
   const bool is_double = rows_.layout().dtype == DType::f64;
   added_ = {.rows = 1,
             .values = is_double ? static_cast<const void*>(added_values_.data()) : added_floats_.data(),
-            .label = label,
             .weight = weight};
+  if (!rows_.layout().label.empty()) added_->label = label;
+  if (!rows_.layout().lower_bound.empty()) added_->lower_bound = added_->upper_bound = label;
   added_margin_.assign(static_cast<std::size_t>(rows_.layout().margins), 0);
   added_->margin = added_margin_;
   if (!rows_.layout().group.empty()) added_->group = group;
@@ -56,12 +57,16 @@ const RowBlock* RowFeed::advance() {
     group_sizes_.clear();
     group_weights_.clear();
     margins_.clear();
+    lower_bounds_.clear();
+    upper_bounds_.clear();
   }
   const auto* block = advance_to_block();
   ++blocks_;
   if (block == nullptr) return nullptr;
   take_groups(*block);
   for (const auto margin : block->margin) margins_.push_back(static_cast<float>(margin));
+  lower_bounds_.insert(lower_bounds_.end(), block->lower_bound.begin(), block->lower_bound.end());
+  upper_bounds_.insert(upper_bounds_.end(), block->upper_bound.begin(), block->upper_bound.end());
   return block;
 }
 
@@ -120,7 +125,8 @@ void RowFeed::give(const RowBlock& block) {
     xgboost_.check(
         xgboost_.proxy_set_dense(proxy_, array_interface(block.values, type, {block.rows, layout.columns}).c_str()));
   }
-  xgboost_.check(xgboost_.set_info(proxy_, "label", array_interface(block.label.data(), "f4", {block.rows}).c_str()));
+  if (!layout.label.empty())
+    xgboost_.check(xgboost_.set_info(proxy_, "label", array_interface(block.label.data(), "f4", {block.rows}).c_str()));
   if (!block.weight.empty() && layout.group.empty())
     xgboost_.check(xgboost_.set_info(proxy_, "weight", array_interface(block.weight.data(), "f4", {block.rows}).c_str()));
   texts_.set(xgboost_, proxy_);

@@ -38,6 +38,8 @@ class RowFeed {
   const std::vector<float>& group_weights() const { return group_weights_; }
   /// Of the pass that was begun last: rows x layout.margins.
   const std::vector<float>& margins() const { return margins_; }
+  const std::vector<float>& lower_bounds() const { return lower_bounds_; }  ///< a value a row
+  const std::vector<float>& upper_bounds() const { return upper_bounds_; }
 
  private:
   int next_block();
@@ -69,7 +71,7 @@ class RowFeed {
   std::exception_ptr failure_;
   std::vector<std::uint32_t> group_sizes_;
   std::vector<float> group_weights_;
-  std::vector<float> margins_;
+  std::vector<float> margins_, lower_bounds_, upper_bounds_;
   std::int64_t last_group_ = 0;
   std::vector<std::int64_t> starts_;  // of dense rows, and their columns
   std::vector<int> columns_;

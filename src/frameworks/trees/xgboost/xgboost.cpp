@@ -82,6 +82,7 @@ class XgboostBooster : public Booster {
       : xgboost_(ctx.library("xgboost")), log_(xgboost_, ctx), names_(names_of_sets(ctx)), texts_(layout), model_(model) {
     require_known(xgboost_, log_, completed(given, ctx, 1), layout);
     require_margins(given, layout);
+    require_bounds(given, layout);
     log_.hold();  // which rank each is
     communicator_.emplace(xgboost_, ctx);
     log_.held();

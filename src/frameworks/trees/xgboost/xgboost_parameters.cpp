@@ -180,6 +180,15 @@ void require_margins(const Parameters& parameters, const TableLayout& layout) {
                                classes == 1 ? "one is" : fmt::format("{}, one a class, are", classes)));
 }
 
+void require_bounds(const Parameters& parameters, const TableLayout& layout) {
+  const auto* const objective = parameters.find("objective");
+  const bool needs_bounds = objective != nullptr && *objective == "survival:aft";
+  if (needs_bounds && layout.lower_bound.empty())
+    throw UsageError("[loop] objective = survival:aft needs label_lower_bound and label_upper_bound");
+  if (!needs_bounds && layout.label.empty())
+    throw UsageError("[loop] label is missing: only objective = survival:aft is trained on bounds alone");
+}
+
 std::vector<std::string> names_not_used(std::string_view warning) {
   std::vector<std::string> names;
   constexpr std::string_view begin = "Parameters: {";

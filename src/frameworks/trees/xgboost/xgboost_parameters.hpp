@@ -26,6 +26,9 @@ void require_known(const XgboostLibrary& library, XgboostLog& log, const Paramet
 /// UsageError if base_margin has another count of numbers a row than the model has outputs, as far as the parameters tell.
 void require_margins(const Parameters& parameters, const TableLayout& layout);
 
+/// UsageError if the objective is survival:aft without bounds of the label, or another one without a label.
+void require_bounds(const Parameters& parameters, const TableLayout& layout);
+
 /// The names between quotes in XGBoost's warning `Parameters: { "a", "b" } might not be used`; none if there is no such
 /// warning. Pure.
 std::vector<std::string> names_not_used(std::string_view warning);
