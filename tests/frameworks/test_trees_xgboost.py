@@ -458,6 +458,27 @@ def bounds_that_are_wrong_are_named():
 
 
 @test
+def a_label_that_xgboost_does_not_take_is_named_with_its_row():
+    for objective, wrong, right in (("binary:logistic", 2, 1), ("binary:logitraw", -1, 0), ("reg:logistic", 1.5, 0.5), ("multi:softprob", 3, 2), ("multi:softmax", -1, 0),
+                                    ("count:poisson", -1, 0), ("reg:tweedie", -0.5, 0), ("reg:gamma", 0, 0.5), ("reg:squaredlogerror", -1, -0.5)):
+        params = {"objective": objective, **({"num_class": 3} if objective.startswith("multi:") else {})}
+        for part, ranks, matrix in (("train", 1, "plain"), ("train", 2, "quantile"), *((("valid", 2, "plain"),) if "num_class" in params else ())):
+            rows = {name: [{"x": i % 3, "y": wrong if name == part and i == 17 else right} for i in range(20)] for name in ("train", "valid")}
+            refused([f"[data.{part}] label 'y' of sample 17 is {wrong}: ", "XGBoost takes a "], ranks=ranks, params=params, sets=(), features="x", matrix=matrix,
+                    sections=lines_of(**rows))
+
+
+@test
+def labels_that_xgboost_takes_are_taken():
+    """What an objective refuses of training rows is taken of others, and hinge takes any."""
+    for params, train, valid in (({"objective": "binary:logistic", "eval_metric": "rmse"}, (0, 0.25, 1), (-1, 2, 7)), ({"objective": "binary:hinge"}, (0, 2, -1), (0, 1, 3)),
+                                 ({"objective": "multi:softmax", "num_class": 3, "eval_metric": "merror"}, (0, 1, 2), (-0.5, 0.5, 2.5)),
+                                 ({"objective": "reg:gamma", "eval_metric": "rmse"}, (0.5, 1, 2), (0, -1, 1))):
+        rows = {name: [{"x": i % 3, "y": labels[i % 3]} for i in range(20)] for name, labels in (("train", train), ("valid", valid))}
+        finish(1, _runs.config("takes", params, 2, sets=(), features="x", sections=lines_of(**rows)))
+
+
+@test
 def a_base_margin_that_is_wrong_is_named():
     for wrong, told in ((None, "missing (NaN)"), (1e39, "1e+39")):  # the second is beyond f32
         for part, matrix in (("train", "plain"), ("valid", "quantile")):

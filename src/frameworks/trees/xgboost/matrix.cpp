@@ -23,7 +23,7 @@ std::string matrix_config(const MatrixPlan& plan) {
 XgboostMatrix::XgboostMatrix(const XgboostLibrary& library, TableRows& rows, const MatrixPlan& plan,
                              const XgboostMatrix* reference)
     : xgboost_(library) {
-  RowFeed feed(xgboost_, rows, plan.added);
+  RowFeed feed(xgboost_, rows, plan.added, plan.labels);
   const HeldSignals held;
   const int code = create(feed, plan, reference != nullptr ? reference->handle() : nullptr);
   feed.rethrow();

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "frameworks/trees/table_rows.hpp"
+#include "frameworks/trees/xgboost/label_rule.hpp"
 #include "frameworks/trees/xgboost/row_feed.hpp"
 #include "frameworks/trees/xgboost/xgboost_library.hpp"
 
@@ -15,7 +16,8 @@ struct MatrixPlan {
   int threads = 1;
   std::string max_bin = "256";        ///< as the parameter has it
   std::optional<CountlessRow> added;  ///< to this rank's rows
-  std::string cache;                  ///< external: what the names of the files of its pages begin with
+  LabelRule labels;
+  std::string cache;  ///< external: what the names of the files of its pages begin with
 };
 
 /// A rank's rows of one dataset as XGBoost holds them.

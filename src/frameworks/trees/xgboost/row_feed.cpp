@@ -10,8 +10,8 @@
 
 namespace trainrt::frameworks::trees {
 
-RowFeed::RowFeed(const XgboostLibrary& library, TableRows& rows, const std::optional<CountlessRow>& added)
-    : xgboost_(library), rows_(rows), texts_(rows.layout()) {
+RowFeed::RowFeed(const XgboostLibrary& library, TableRows& rows, const std::optional<CountlessRow>& added, LabelRule labels)
+    : xgboost_(library), rows_(rows), labels_(std::move(labels)), texts_(rows.layout()) {
   xgboost_.check(xgboost_.proxy_create(&proxy_));
   if (added) make_added(*added);
   rewind();
@@ -77,6 +77,7 @@ const RowBlock* RowFeed::advance_to_block() {
     if (added_) return std::exchange(is_added_, true) ? nullptr : &*added_;
     return blocks_ == 0 ? &none_ : nullptr;
   }
+  require_labels(labels_, rows_, *block);
   if (!added_ || !block->weight.empty()) return block;
   weighted_ = *block;  // if one row has a weight all have
   ones_.assign(block->rows, 1);

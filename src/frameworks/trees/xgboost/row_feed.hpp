@@ -7,6 +7,7 @@
 #include "frameworks/trees/table_rows.hpp"
 #include "frameworks/trees/xgboost/alike_rows.hpp"
 #include "frameworks/trees/xgboost/feature_texts.hpp"
+#include "frameworks/trees/xgboost/label_rule.hpp"
 #include "frameworks/trees/xgboost/xgboost_library.hpp"
 
 namespace trainrt::frameworks::trees {
@@ -16,7 +17,7 @@ namespace trainrt::frameworks::trees {
 class RowFeed {
  public:
   /// `added` comes after the rows, with the weight 0. A part without rows is a block of no rows.
-  RowFeed(const XgboostLibrary& library, TableRows& rows, const std::optional<CountlessRow>& added);
+  RowFeed(const XgboostLibrary& library, TableRows& rows, const std::optional<CountlessRow>& added, LabelRule labels);
   ~RowFeed();
   RowFeed(const RowFeed&) = delete;
 
@@ -55,6 +56,7 @@ class RowFeed {
 
   const XgboostLibrary& xgboost_;
   TableRows& rows_;
+  const LabelRule labels_;
   FeatureTexts texts_;
   XgboostLibrary::Handle proxy_ = nullptr;
   std::vector<double> added_values_;  // of the row that is added

@@ -150,6 +150,7 @@ class XgboostBooster : public Booster {
       const auto data = ctx.dataset(name);
       require_fields(layout, data, name, true);
       TableRows rows(ctx, data, name, layout);
+      plan.labels = label_rule(parameters_, xgboost_.major(), xgboost_.minor(), matrices_.empty());
       if (cache_) plan.cache = fmt::format("{}/{}", cache_->path(), name);
       matrices_.push_back(matrices_.empty() ? train_matrix(ctx, rows, plan) : other_matrix(rows, plan));
     }

@@ -36,6 +36,7 @@ class XgboostLibrary {
   void check(int code) const;
   std::string last_error() const;
   int major() const { return major_; }
+  int minor() const { return minor_; }
   std::string version() const;  ///< "1.7.4"
   const std::string& path() const { return library_.path(); }
 

@@ -1,0 +1,47 @@
+// Which labels XGBoost takes, by its version.
+#include <catch2/catch.hpp>
+
+#include "frameworks/trees/xgboost/label_rule.hpp"
+
+using namespace trainrt::frameworks::trees;
+
+namespace {
+
+Parameters parameters_of(std::initializer_list<std::pair<const char*, const char*>> given) {
+  Parameters parameters;
+  for (const auto& [name, value] : given) parameters.set(name, value);
+  return parameters;
+}
+
+}  // namespace
+
+TEST_CASE("a fraction is no class from XGBoost 3.1 on") {
+  const auto classes = parameters_of({{"objective", "multi:softmax"}, {"num_class", "3"}});
+  CHECK(label_rule(classes, 1, 7, true).takes(1.5));
+  CHECK(label_rule(classes, 3, 0, true).takes(1.5));
+  CHECK_FALSE(label_rule(classes, 3, 1, true).takes(1.5));
+  CHECK(label_rule(classes, 3, 1, true).takes(2));
+  CHECK_FALSE(label_rule(classes, 1, 7, true).takes(3));
+}
+
+TEST_CASE("sets that are only evaluated have the rules of the metrics") {
+  const auto classes = parameters_of({{"objective", "multi:softmax"}, {"num_class", "3"}});
+  CHECK(label_rule(classes, 3, 2, false).takes(2.5));
+  CHECK_FALSE(label_rule(classes, 3, 2, false).takes(3));
+  CHECK_FALSE(label_rule(parameters_of({{"objective", "binary:logistic"}}), 3, 2, false).takes);
+  CHECK_FALSE(
+      label_rule(parameters_of({{"objective", "binary:logistic"}, {"eval_metric", "mlogloss"}}), 3, 2, false).takes);
+  const auto others = parameters_of({{"objective", "multi:softmax"}, {"num_class", "3"}, {"eval_metric", "auc"}});
+  CHECK_FALSE(label_rule(others, 3, 2, false).takes);
+}
+
+TEST_CASE("ranking has rules from XGBoost 2 on") {
+  const auto ndcg = parameters_of({{"objective", "rank:ndcg"}});
+  CHECK_FALSE(label_rule(ndcg, 1, 7, true).takes);
+  CHECK(label_rule(ndcg, 2, 0, true).takes(31));
+  CHECK_FALSE(label_rule(ndcg, 2, 0, true).takes(32));
+  CHECK_FALSE(label_rule(ndcg, 2, 0, true).takes(-1));
+  CHECK_FALSE(label_rule(parameters_of({{"objective", "rank:map"}}), 3, 2, true).takes(2));
+  CHECK_FALSE(label_rule(parameters_of({{"objective", "rank:pairwise"}}), 3, 2, true).takes);
+  CHECK_FALSE(label_rule({}, 3, 2, true).takes);
+}
