@@ -133,6 +133,10 @@ bool MirroredRun::bring_file(const std::string& name, const std::string& run_dir
   return object.has_value();
 }
 
+std::vector<io::UnfinishedUpload> MirroredRun::unfinished_uploads() const {
+  return storage_->unfinished_uploads(prefix_ + "checkpoint_");
+}
+
 std::string MirroredRun::text_of(const std::string& name) const {
   const auto object = io::retried([&] { return storage_->look(prefix_ + name); });
   if (!object) return "";

@@ -60,6 +60,10 @@ class MirroredRun {
   /// "" if it is not there. Of more than 64 MiB an Error.
   std::string text_of(const std::string& name) const;
 
+  /// Of its checkpoints' files, as processes leave them that are killed while they send one.
+  std::vector<io::UnfinishedUpload> unfinished_uploads() const;
+  void abort_upload(const io::UnfinishedUpload& upload) { storage_->abort_upload(upload); }
+
   void interrupt() { storage_->interrupt(); }
 
  private:

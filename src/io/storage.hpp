@@ -20,6 +20,12 @@ struct StoredObject {
   std::int64_t mtime_ns = 0;  ///< last change, since 1970; 0 if the store does not say
 };
 
+/// An upload in parts that was begun and not completed: the store keeps what has come of it.
+struct UnfinishedUpload {
+  std::string name;  ///< the whole key of the object that it was to become
+  std::string id;
+};
+
 /// What is to be read of an object: all of `into`, from `offset` on.
 struct ObjectPart {
   std::uint64_t offset = 0;
@@ -43,6 +49,10 @@ class Storage {
   virtual StoredObject put(const std::string& file, const std::string& name) = 0;
   /// Nothing happens if it is not there.
   virtual void remove(const std::string& name) = 0;
+  /// Of all names that begin with `prefix`. None in a storage whose put() leaves nothing if its process is killed.
+  virtual std::vector<UnfinishedUpload> unfinished_uploads(const std::string& /*prefix*/) const { return {}; }
+  /// Whoever is sending it fails. Nothing happens if it is not there.
+  virtual void abort_upload(const UnfinishedUpload& /*upload*/) {}
   virtual std::string url_of(const std::string& name) const = 0;
   virtual std::size_t most_in_flight() const { return 1; }  ///< parts that one read() waits for at the same time
   /// All calls under way and later ones fail soon.

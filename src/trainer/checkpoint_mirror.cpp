@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -13,6 +14,7 @@
 #include "comm/agreement.hpp"
 #include "core/first_rank.hpp"
 #include "core/log.hpp"
+#include "core/text.hpp"
 #include "io/file.hpp"
 #include "io/storage_error.hpp"
 #include "rundir/attempt_files.hpp"
@@ -41,8 +43,11 @@ checkpoint::MirroredRun mirror_of(const config::RunSpec& spec) {
   return {io::open_storage(*url), prefix + spec.run.name + "/"};
 }
 
-CheckpointMirror::CheckpointMirror(const config::RunSpec& spec)
-    : run_dir_(spec.run_dir), wait_s_(spec.checkpoint.mirror_wait_s), mirror_(mirror_of(spec)) {
+CheckpointMirror::CheckpointMirror(const config::RunSpec& spec, std::function<void()> require_newest)
+    : run_dir_(spec.run_dir),
+      wait_s_(spec.checkpoint.mirror_wait_s),
+      require_newest_(std::move(require_newest)),
+      mirror_(mirror_of(spec)) {
   status_.url = mirror_.url();
   const auto here = checkpoint::numbers_in(run_dir_);
   known_ = {here.begin(), here.end()};
@@ -146,6 +151,7 @@ void CheckpointMirror::copy(std::int64_t number) {
   if (!is_there) {
     begin_to_send();
     put_records();
+    abort_unfinished_uploads();
     mirror_.remove(number);  // another one of that number: the run went on from an earlier one than it
     mirror_.put(*held);
   }
@@ -162,6 +168,22 @@ void CheckpointMirror::begin_to_send() {
   const std::lock_guard lock(mutex_);
   sends_ = true;
   changed_.notify_all();  // finish() says what it waits for
+}
+
+/// Once, before this attempt sends the first file: what is listed was begun by older attempts, if no newer one has fenced
+/// off this one by the time that the list is there. So what another attempt may be sending is never aborted but if that
+/// attempt was given up. A store that lists no uploads, or does not allow it, is a line of the log only.
+void CheckpointMirror::abort_unfinished_uploads() try {
+  const auto require_newest = std::exchange(require_newest_, nullptr);
+  if (!require_newest) return;
+  const auto uploads = mirror_.unfinished_uploads();
+  if (uploads.empty()) return;
+  require_newest();
+  for (const auto& upload : uploads) mirror_.abort_upload(upload);
+  log::info(fmt::format("aborted {} at {} that an earlier attempt left unfinished",
+                        counted(static_cast<std::int64_t>(uploads.size()), "upload"), status_.url));
+} catch (const std::exception& error) {
+  log::info(fmt::format("uploads that earlier attempts left unfinished at {} stay there: {}", status_.url, error.what()));
 }
 
 /// Nothing, and counted, if it was deleted before its turn came.

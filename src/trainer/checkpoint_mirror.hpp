@@ -1,6 +1,7 @@
 #pragma once
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -29,8 +30,10 @@ void mirror_finished_run(const config::RunSpec& spec, Communicator& communicator
 /// One rank has it.
 class CheckpointMirror {
  public:
-  /// The newest that is in the run directory is copied first, if it is not there yet.
-  explicit CheckpointMirror(const config::RunSpec& spec);
+  /// The newest that is in the run directory is copied first, if it is not there yet. `require_newest` throws if a
+  /// newer attempt has fenced off this one; it is called in the thread. Without it uploads that killed processes have left
+  /// at the store stay there.
+  explicit CheckpointMirror(const config::RunSpec& spec, std::function<void()> require_newest = {});
   /// Ends a copy that is under way.
   ~CheckpointMirror();
   CheckpointMirror(const CheckpointMirror&) = delete;
@@ -45,6 +48,7 @@ class CheckpointMirror {
   void work();
   void copy(std::int64_t number);
   void begin_to_send();
+  void abort_unfinished_uploads();
   std::optional<checkpoint::HeldCheckpoint> held_checkpoint(std::int64_t number);
   bool takes_place();
   void put_records();
@@ -57,6 +61,7 @@ class CheckpointMirror {
 
   std::string run_dir_;
   double wait_s_;
+  std::function<void()> require_newest_;  // nullptr once unfinished uploads were looked for: of the thread alone
   checkpoint::MirroredRun mirror_;
   std::mutex mutex_;
   std::condition_variable changed_;

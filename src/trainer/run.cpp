@@ -262,7 +262,10 @@ RunOutcome begin_and_run(const config::RunSpec& spec, const TrainCall& function,
     first.does([&] {
       start.records = std::make_unique<Records>(spec, function.name, communicator.size(), start.nodes, meter,
                                                 start.existing.accepts_missing);
-      if (!spec.checkpoint.mirror.empty()) start.mirror = std::make_unique<CheckpointMirror>(spec);
+      if (!spec.checkpoint.mirror.empty())
+        // A write proves it: the private directory is gone once a newer attempt has begun.
+        start.mirror = std::make_unique<CheckpointMirror>(
+            spec, [&files = start.records->files()] { files.write_aside("unfinished_uploads", ""); });
     });
   };
   comm::agreed(communicator, begin, with_advice);

@@ -686,6 +686,59 @@ def a_copy_that_is_given_up_leaves_no_parts_at_the_store():
     wait_until(lambda: not mirror.store.uploads, 10, "the parts are dropped", job)
 
 
+def killed_while_it_mirrors(mirror):
+    """The config of a run that was killed when the first part of its first checkpoint was at the store."""
+    config = big_state_config(mirror)
+    mirror.store.faults.append(lambda handler, method, key: "hang" if "partNumber=2" in handler.path else None)
+    job = start_ranks(1, config, env=mirror.env)
+    wait_until(lambda: job.ended() or any(mirror.store.uploads.values()), 40, "a part at the store", job)
+    check(not job.ended(), "the run ended before it was killed", job)
+    kill(job.ranks().values())
+    job.wait(60)
+    mirror.store.faults.clear()
+    equal(len(mirror.store.uploads), 1, "uploads that the killed process left")
+    return config
+
+
+def going_on(mirror, config):
+    """Goes on with such a run, for some seconds, and takes checkpoints."""
+    more = write_config(config.with_name("more.ini"), {"run": {"name": "run", "storage_path": config.parent / "runs"}, "train": {"library": module_of("big_state")},
+                                                       "loop": {"mebibytes": 40, "epochs": 82}, "checkpoint": {"mirror": mirror.url, "every": "40 reports"}})
+    job = run_ranks(1, more, env=mirror.env)
+    check_exit(job, FINISHED)
+    check("not copied" not in job.err and mirrored(mirror)[-1] != "checkpoint_000000", "the newest checkpoint is not there", job)
+    return job
+
+
+def leave_upload(mirror, bucket, key):
+    identity = f"other {bucket} {key}"
+    mirror.store.uploads[identity], mirror.store.upload_keys[identity] = {1: b"x"}, (bucket, key)
+    return identity
+
+
+@test
+def uploads_that_a_killed_process_left_are_aborted_by_the_next_attempt():
+    mirror = Bucket()
+    config = killed_while_it_mirrors(mirror)
+    own = [leave_upload(mirror, "mirror", f"runs/run/checkpoint_000000/shard {part}+\u00fc") for part in range(7)]  # more than a page
+    others = [leave_upload(mirror, "mirror", "runs/run2/checkpoint_000000/shard"), leave_upload(mirror, "data", "runs/run/checkpoint_000000/shard")]
+    job = going_on(mirror, config)
+    equal(sorted(mirror.store.uploads), sorted(others), "uploads that are left", job)
+    check(f"aborted {len(own) + 1} uploads" in job.err, "they are not told of", job)
+
+
+@test
+def a_store_that_does_not_list_uploads_is_mirrored_to_all_the_same():
+    for refusal in ("501", "403"):
+        mirror = Bucket()
+        config = killed_while_it_mirrors(mirror)
+        mirror.store.lists_uploads = refusal != "501"
+        mirror.store.faults.append(lambda handler, method, key, word=refusal: word if word == "403" and method == "GET" and "uploads=" in handler.path else None)
+        job = going_on(mirror, config)
+        check("left unfinished at s3://mirror/runs/run/ stay there" in job.err, f"{refusal}: another message", job)
+        equal(len(mirror.store.uploads), 1, "uploads that are left", job)
+
+
 # ---- a store that others have written ------------------------------------------------------------------------------------
 
 MOTO = "moto[server]==5.1.4"

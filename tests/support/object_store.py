@@ -54,6 +54,7 @@ class Store:
         self.anonymous, self.token, self.region, self.page, self.folder = anonymous, token, region, page, folder
         self.key, self.secret = key, secret
         self.buckets, self.uploads, self.faults, self.requests = {}, {}, [], []
+        self.upload_keys, self.lists_uploads = {}, True
         self.slow_s = 0
         self.lock = threading.Lock()
         self.most_at_once, self.at_once = 0, 0
@@ -204,6 +205,8 @@ class Handler(BaseHTTPRequestHandler):
     def answer(self, bucket, key, asked, body, fault):
         objects = self.objects(bucket)
         if self.command in ("GET", "HEAD"):
+            if not key and "uploads" in asked:
+                return self.list_uploads(bucket, asked)
             if not key:
                 return self.list(objects, asked)
             return self.give(objects, key, fault)
@@ -229,6 +232,20 @@ class Handler(BaseHTTPRequestHandler):
         self.send(200, {"Content-Type": "application/xml"}, (
             "<?xml version='1.0' encoding='UTF-8'?>\n<ListBucketResult xmlns='http://s3.amazonaws.com/doc/2006-03-01/'><EncodingType>url</EncodingType>"
             f"<IsTruncated>{str(more).lower()}</IsTruncated>{token}{rows}</ListBucketResult>").encode())
+
+    def list_uploads(self, bucket, asked):
+        if not self.store.lists_uploads:
+            raise Refused(501, "NotImplemented", "A header you provided implies functionality that is not implemented")
+        keys = self.store.upload_keys
+        found = sorted((keys[one][1], one) for one in self.store.uploads if keys[one][0] == bucket and keys[one][1].startswith(asked.get("prefix", "")))
+        marker = asked.get("key-marker"), asked.get("upload-id-marker", "")
+        found = [one for one in found if marker[0] is None or one > marker]
+        page, more = found[:self.store.page], len(found) > self.store.page
+        rows = "".join(f"<Upload><Key>{urllib.parse.quote_plus(key, safe='/')}</Key><UploadId>{one}</UploadId></Upload>" for key, one in page)
+        markers = f"<NextKeyMarker>{urllib.parse.quote_plus(page[-1][0], safe='/')}</NextKeyMarker><NextUploadIdMarker>{page[-1][1]}</NextUploadIdMarker>" if page else ""
+        self.send(200, {"Content-Type": "application/xml"}, (
+            "<?xml version='1.0' encoding='UTF-8'?>\n<ListMultipartUploadsResult xmlns='http://s3.amazonaws.com/doc/2006-03-01/'>"
+            f"<EncodingType>url</EncodingType><IsTruncated>{str(more).lower()}</IsTruncated>{markers}{rows}</ListMultipartUploadsResult>").encode())
 
     def give(self, objects, key, fault):
         if key not in objects:
@@ -272,6 +289,7 @@ class Handler(BaseHTTPRequestHandler):
         if "uploads" in asked:
             identity = f"{len(self.store.requests)}/{time.time_ns()}+x"
             self.store.uploads[identity] = {}
+            self.store.upload_keys[identity] = bucket, key
             return self.send(200, {}, f"<InitiateMultipartUploadResult><Bucket>{bucket}</Bucket><UploadId>{identity}</UploadId></InitiateMultipartUploadResult>".encode())
         parts = self.store.uploads.pop(asked["uploadId"], None)
         named = [(int(number), etag.replace("&quot;", '"')) for number, etag in

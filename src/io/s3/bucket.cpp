@@ -18,7 +18,7 @@ namespace trainrt::io::s3 {
 namespace {
 
 constexpr std::size_t range_bytes = 4 << 20;  // of one request, at most
-constexpr long missing = 404, was_changed = 412;
+constexpr long missing = 404, was_changed = 412, not_implemented = 501;
 
 class Bucket final : public Storage {
  public:
@@ -31,7 +31,7 @@ class Bucket final : public Storage {
       std::vector<std::pair<std::string, std::string>> query{
           {"list-type", "2"}, {"prefix", prefix}, {"encoding-type", "url"}};
       if (!token.empty()) query.emplace_back("continuation-token", token);
-      auto page = page_of(client_.send({.url = client_.address().with("", query)}, purpose).text, purpose);
+      auto page = page_of(listed_page, client_.send({.url = client_.address().with("", query)}, purpose).text, purpose);
       for (auto& object : page.objects) found.push_back(std::move(object));
       if (page.next.empty() || page.next == token) break;
       token = std::move(page.next);
@@ -70,6 +70,29 @@ class Bucket final : public Storage {
     client_.send({.method = "DELETE", .url = client_.address().of_object(name)}, {"remove", url_of(name)}, missing);
   }
 
+  std::vector<UnfinishedUpload> unfinished_uploads(const std::string& prefix) const override {
+    std::vector<UnfinishedUpload> found;
+    const Purpose purpose{"list the unfinished uploads of", url_of(prefix)};
+    for (std::string name, id;;) {
+      std::vector<std::pair<std::string, std::string>> query{{"uploads", ""}, {"prefix", prefix}, {"encoding-type", "url"}};
+      if (!name.empty()) query.emplace_back("key-marker", name);
+      if (!id.empty()) query.emplace_back("upload-id-marker", id);
+      const auto answer = client_.send({.url = client_.address().with("", query)}, purpose, not_implemented);
+      if (answer.status == not_implemented) throw Error("the store does not list unfinished uploads (HTTP 501)");
+      auto page = page_of(listed_uploads, answer.text, purpose);
+      for (auto& upload : page.uploads)  // a store may pass over a parameter that it does not know
+        if (upload.name.starts_with(prefix)) found.push_back(std::move(upload));
+      if (page.next_name.empty() || (page.next_name == name && page.next_id == id)) return found;
+      name = std::move(page.next_name);
+      id = std::move(page.next_id);
+    }
+  }
+
+  void abort_upload(const UnfinishedUpload& upload) override {
+    const auto url = client_.address().with(upload.name, {{"uploadId", upload.id}});
+    client_.send({.method = "DELETE", .url = url}, {"abort an upload of", url_of(upload.name)}, missing);
+  }
+
   std::string url_of(const std::string& name) const override { return client_.url_of(name); }
   std::size_t most_in_flight() const override { return Transfers::most_at_once; }
   void interrupt() override { client_.interrupt(); }
@@ -89,8 +112,9 @@ class Bucket final : public Storage {
     }
   }
 
-  static ListedPage page_of(const std::string& text, const Purpose& purpose) try {
-    return listed_page(text);
+  template <class Page>
+  static Page page_of(Page (*read)(std::string_view), const std::string& text, const Purpose& purpose) try {
+    return read(text);
   } catch (const Error& error) {
     throw Error(fmt::format("what the store answers to the listing of '{}' cannot be read: {}", purpose.url, error.what()));
   }

@@ -153,6 +153,35 @@ ListedPage listed_page(std::string_view xml) {
   return page;
 }
 
+ListedUploads listed_uploads(std::string_view xml) {
+  ListedUploads page;
+  UnfinishedUpload upload;
+  bool is_listing = false, is_cut = false, is_encoded = false;
+  const auto take = [&](const std::string& path, const std::string& text) {
+    constexpr std::string_view root = "ListMultipartUploadsResult/";
+    if (path == "ListMultipartUploadsResult") is_listing = true;
+    const auto name = path.starts_with(root) ? std::string_view(path).substr(root.size()) : std::string_view();
+    if (name == "IsTruncated") is_cut = text == "true";
+    if (name == "NextKeyMarker") page.next_name = text;
+    if (name == "NextUploadIdMarker") page.next_id = text;
+    if (name == "EncodingType") is_encoded = text == "url";
+    if (name == "Upload/Key") upload.name = text;
+    if (name == "Upload/UploadId") upload.id = text;
+    if (name != "Upload") return;
+    if (upload.name.empty() || upload.id.empty()) throw Error("an upload in it has no name or no id");
+    page.uploads.push_back(std::exchange(upload, {}));
+  };
+  read_xml(xml, take);
+  if (!is_listing) throw Error("it is no ListMultipartUploadsResult");
+  if (is_cut && page.next_name.empty()) throw Error("it is truncated, and has no marker for the next page");
+  if (is_encoded) {
+    for (auto& each : page.uploads) each.name = url_decoded(each.name);
+    page.next_name = url_decoded(page.next_name);
+  }
+  if (!is_cut) page.next_name.clear();  // some stores give markers on the last page too
+  return page;
+}
+
 StoreError store_error(std::string_view xml) noexcept try {
   StoreError error;
   read_xml(xml, [&](const std::string& path, const std::string& text) {

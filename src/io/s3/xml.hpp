@@ -21,6 +21,13 @@ struct ListedPage {
 };
 ListedPage listed_page(std::string_view xml);
 
+/// One page of an answer to ListMultipartUploads.
+struct ListedUploads {
+  std::vector<UnfinishedUpload> uploads;
+  std::string next_name, next_id;  ///< the markers that ask for the next page; next_name is "" after the last
+};
+ListedUploads listed_uploads(std::string_view xml);
+
 /// What a store says in an answer that is an error.
 struct StoreError {
   std::string code;  ///< "SlowDown"; "" if the answer is not what S3 says

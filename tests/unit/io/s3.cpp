@@ -26,6 +26,24 @@ std::string page_with(const std::string& inside) {
 
 }  // namespace
 
+TEST_CASE("a page of unfinished uploads gives names and ids, and the markers of the next page") {
+  const auto page_with_uploads = [](const std::string& inside) {
+    return listed_uploads("<ListMultipartUploadsResult xmlns='http://s3.amazonaws.com/doc/2006-03-01/'>" + inside +
+                          "</ListMultipartUploadsResult>");
+  };
+  const std::string markers = "<NextKeyMarker>a%2Bb</NextKeyMarker><NextUploadIdMarker>i/1+</NextUploadIdMarker>";
+  const std::string upload = "<Upload><Key>a%2Bb</Key><UploadId>i/1+</UploadId></Upload>";
+  const auto page = page_with_uploads("<EncodingType>url</EncodingType><IsTruncated>true</IsTruncated>" + markers + upload);
+  REQUIRE(page.uploads.size() == 1);
+  CHECK((page.uploads[0].name == "a+b" && page.uploads[0].id == "i/1+"));
+  CHECK((page.next_name == "a+b" && page.next_id == "i/1+"));
+  const auto last = page_with_uploads("<IsTruncated>false</IsTruncated>" + markers + upload);
+  CHECK((last.next_name.empty() && last.uploads.at(0).name == "a%2Bb"));
+  CHECK_THROWS_WITH(listed_uploads("<html></html>"), Contains("no ListMultipartUploadsResult"));
+  CHECK_THROWS_WITH(page_with_uploads("<IsTruncated>true</IsTruncated>"), Contains("no marker"));
+  CHECK_THROWS_WITH(page_with_uploads("<Upload><Key>a</Key></Upload>"), Contains("no id"));
+}
+
 TEST_CASE("a page of a listing gives names, sizes, ETags and times, decoded") {
   const auto page = listed_page(page_with(
       "<EncodingType>url</EncodingType><IsTruncated>true</IsTruncated><NextContinuationToken>t=</NextContinuationToken>"
