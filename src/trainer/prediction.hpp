@@ -21,6 +21,8 @@ struct PredictedField {
   DType dtype = DType::f32;
   Shape sample_shape;
   std::string kept_of;  ///< the dataset's field that it is a copy of; "": it is predicted
+  /// Texts, UTF-8: u8 of the shape [bytes of the longest], shorter ones filled up with NULs.
+  bool is_text = false;
 
   std::uint64_t row_bytes() const { return static_cast<std::uint64_t>(element_count(sample_shape)) * size_of(dtype); }
 };

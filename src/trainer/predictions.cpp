@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <set>
 #include <thread>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "core/text.hpp"
 #include "io/file.hpp"
 #include "trainer/advice.hpp"
+#include "trainer/kept_texts.hpp"
 #include "trainer/predictions_impl.hpp"
 
 namespace trainrt {
@@ -40,18 +42,20 @@ void require_valid(const std::vector<PredictedField>& fields, std::uint64_t samp
   }
 }
 
-PredictedField kept_field(const trainer::KeptField& kept, const Dataset& data, const std::string& dataset) {
+PredictedField kept_field(const trainer::KeptField& kept, const Dataset& data, const std::string& dataset,
+                          const std::map<std::string, std::int64_t>& widths) {
   std::vector<std::string> names;
   for (const auto& field : data.fields()) {
     if (field.name != kept.field) {
       names.push_back(field.name);
       continue;
     }
+    if (trainer::is_text(field)) return {kept.name, DType::u8, {widths.at(field.name)}, kept.field, true};
     if (field.varies)
-      throw UsageError(
-          fmt::format("--keep {}: this field of [data.{}] varies in length from sample to sample, and only fields of one "
-                      "shape are kept",
-                      kept.field, dataset));
+      throw UsageError(fmt::format(
+          "--keep {}: this field of [data.{}] varies in length from sample to sample, and only texts and fields "
+          "of one shape are kept",
+          kept.field, dataset));
     return {kept.name, field.dtype, field.sample_shape, kept.field};
   }
   throw UsageError(fmt::format("--keep {}: [data.{}] has no such field{}; it has: {}", kept.field, dataset,
@@ -61,7 +65,8 @@ PredictedField kept_field(const trainer::KeptField& kept, const Dataset& data, c
 /// Rank 0's, for all.
 std::string text_of(const std::vector<PredictedField>& fields, const trainer::PredictedRows& rows) {
   auto list = nlohmann::json::array();
-  for (const auto& field : fields) list.push_back({field.name, name_of(field.dtype), field.sample_shape, field.kept_of});
+  for (const auto& field : fields)
+    list.push_back({field.name, name_of(field.dtype), field.sample_shape, field.kept_of, field.is_text});
   return nlohmann::json{{"fields", list}, {"path", rows.path}, {"places", rows.places}}.dump();
 }
 
@@ -69,7 +74,7 @@ void take_text(const std::string& text, std::vector<PredictedField>& fields, tra
   const auto json = nlohmann::json::parse(text);
   fields.clear();
   for (const auto& field : json.at("fields"))
-    fields.push_back({field.at(0), dtype_from(field.at(1).get<std::string>()), field.at(2), field.at(3)});
+    fields.push_back({field.at(0), dtype_from(field.at(1).get<std::string>()), field.at(2), field.at(3), field.at(4)});
   rows = {json.at("path"), json.at("places")};
 }
 
@@ -78,7 +83,8 @@ void take_text(const std::string& text, std::vector<PredictedField>& fields, tra
 PredictionsImpl::PredictionsImpl(const trainer::PredictionJob& job_, Context& context, double visible_s)
     : job(job_), dataset(context.dataset(job_.dataset)), context_(context), visible_s_(visible_s) {}
 
-std::vector<PredictedField> PredictionsImpl::with_kept(const std::vector<Dataset::Field>& declared) const {
+std::vector<PredictedField> PredictionsImpl::with_kept(const std::vector<Dataset::Field>& declared,
+                                                       const std::map<std::string, std::int64_t>& widths) const {
   std::vector<PredictedField> fields;
   std::set<std::string> predicted;
   for (const auto& field : declared) {
@@ -93,20 +99,21 @@ std::vector<PredictedField> PredictionsImpl::with_kept(const std::vector<Dataset
     if (predicted.contains(kept.name))
       throw UsageError(fmt::format("--keep {0}: {1} predicts a field of that name: give it another, --keep {0}=NAME",
                                    kept.field, job.function));
-    fields.push_back(kept_field(kept, dataset, job.dataset));
+    fields.push_back(kept_field(kept, dataset, job.dataset, widths));
   }
   return fields;
 }
 
 void PredictionsImpl::begin(const std::vector<Dataset::Field>& declared) {
   if (file_) throw UsageError("predictions: begin() was called twice");
+  auto& communicator = context_.communicator();
+  const auto widths = trainer::widths_of_texts(dataset, job.dataset, job.kept, communicator);
   std::string text;
   const auto make = [&] {
-    const auto fields = with_kept(declared);
+    const auto fields = with_kept(declared, widths);
     require_valid(fields, dataset.size());
     text = text_of(fields, job.make_rows(fields, dataset.size()));
   };
-  auto& communicator = context_.communicator();
   comm::agreed_on_first(communicator, make, trainer::with_advice);
   take_text(communicator.broadcast_text(std::move(text), 0), fields_, rows_);
   comm::agreed(
@@ -135,10 +142,18 @@ void PredictionsImpl::add(const Batch& batch, const std::vector<TensorView>& val
                                  counted(static_cast<std::int64_t>(values.size()), "view"),
                                  counted(static_cast<std::int64_t>(declared), "field")));
   for (std::size_t i = 0; i < declared; ++i) write(i, values[i], batch.indices());
-  for (std::size_t i = declared; i < fields_.size(); ++i) write(i, batch.field(fields_[i].kept_of), batch.indices());
+  for (std::size_t i = declared; i < fields_.size(); ++i) write_kept(i, batch);
   added_ += batch.size();
   const auto of_all = added_ * static_cast<std::uint64_t>(context_.world_size());
   if (context_.world_rank() == 0) job.progress(std::min(of_all, dataset.size()), dataset.size());
+}
+
+void PredictionsImpl::write_kept(std::size_t number, const Batch& batch) {
+  const auto& field = fields_[number];
+  if (!field.is_text) return write(number, batch.field(field.kept_of), batch.indices());
+  const auto width = field.sample_shape.front();
+  auto rows = trainer::padded_texts(batch, field.kept_of, width);
+  write(number, {rows.data(), DType::u8, {static_cast<std::int64_t>(batch.size()), width}}, batch.indices());
 }
 
 /// Neighbours in one piece.

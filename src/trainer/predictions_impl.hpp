@@ -1,7 +1,9 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <trainrt/context.hpp>
@@ -26,8 +28,10 @@ struct PredictionsImpl {
   Dataset dataset;
 
  private:
-  std::vector<trainer::PredictedField> with_kept(const std::vector<Dataset::Field>& declared) const;
+  std::vector<trainer::PredictedField> with_kept(const std::vector<Dataset::Field>& declared,
+                                                 const std::map<std::string, std::int64_t>& widths) const;
   void open_rows(const trainer::PredictedRows& rows);
+  void write_kept(std::size_t field, const Batch& batch);
   void write(std::size_t field, const TensorView& values, std::span<const std::uint64_t> samples);
 
   Context& context_;

@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 """trainrt predict: what a trained model says of each sample, in one file that is the same on any number of ranks and in any format;
 what it needs and cannot have is named; and no stop, kill or error leaves anything."""
+import csv
+import json
 import os
 import sys
 from pathlib import Path
@@ -112,6 +114,52 @@ def csv_npz_and_h5_hold_the_same():
     table = numpy.array(lines)
     check((table[:, :10].astype("f4") == h5["logits"]).all() and (table[:, 11].astype("f4") == h5["probability"]).all(), "reals of the .csv have other bits")
     check((table[:, 10].astype(int) == h5["label"]).all() and (table[:, 12].astype(int) == h5["labels"]).all(), "whole numbers differ")
+
+
+NOTES = ["a", "", 'b, "quoted"', "two\nlines", "\u00e4\u20ac" * 9]
+
+
+def table_run(notes):
+    """A run of linear over a table with a text in each row."""
+    folder = scratch()
+    with open(folder / "table.jsonl", "w") as file:
+        file.writelines(json.dumps({"x": [i % 7, i % 5], "y": i % 3, "note": note}) + "\n" for i, note in enumerate(notes))
+    table = {"source": folder / "table.jsonl", "types": "x:f32, y:f32"}
+    config = write_config(folder / "table.ini", {
+        "run": {"name": "table", "storage_path": folder / "runs"}, "train": {"function": "linear"}, "loop": {"epochs": 1, "batch_size": 10},
+        "data.train": {**table, "columns": "x, y"}, "data.test": table})
+    finish(1, config)
+    return run_dir_of(config)
+
+
+@test
+def texts_are_kept_in_csv_and_h5_the_same_on_any_number_of_ranks():
+    notes = [NOTES[i % len(NOTES)] for i in range(103)]
+    run_dir, folder = table_run(notes), scratch()
+    for ending in ("h5", "csv"):
+        contents = set()
+        for ranks in (1, 3):
+            predict(run_dir, folder / f"{ranks}.{ending}", "--keep", "note,y=truth", ranks=ranks)
+            contents.add((folder / f"{ranks}.{ending}").read_bytes())
+        check(len(contents) == 1, f"the .{ending} files differ")
+    check_exit(run([TRAINRT, "verify", folder / "3.h5"]), FINISHED)
+    with h5py.File(folder / "3.h5") as file:
+        equal([text.decode() for text in file["note"][()]], notes, "texts of the .h5")
+        equal(h5py.check_string_dtype(file["note"].dtype).encoding, "utf-8", "their encoding")
+        equal(file["note"].attrs["source"].decode(), "dataset: note", "what they are")
+    with open(folder / "3.csv", newline="") as file:
+        equal([row["note"] for row in csv.DictReader(file)], notes, "texts of the .csv")
+    refused_npz = predict(run_dir, folder / "out.npz", "--keep", "note", ranks=2, expected=USAGE)
+    check("--keep note: a .npz" in refused_npz.err and "write .csv or .h5" in refused_npz.err, "it does not say what serves", refused_npz)
+
+
+@test
+def a_text_that_cannot_be_kept_is_named():
+    folder = scratch()
+    run_dir = table_run(["good"] * 20 + ["bad\0"] + ["good"] * 9)
+    job = predict(run_dir, folder / "out.h5", "--keep", "note", ranks=2, expected=USAGE)
+    check("--keep note: the text of sample 20 of [data.test] holds a NUL" in job.err, "it is not named", job)
+    equal(os.listdir(folder), [], "what lies in the folder")
 
 
 @test

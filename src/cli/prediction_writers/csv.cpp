@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -24,8 +25,14 @@ std::string quoted_cell(const std::string& text) {
   return quoted + "\"";
 }
 
+/// A text is one value.
+std::int64_t columns_of(const trainer::PredictedField& field) {
+  return field.is_text ? 1 : element_count(field.sample_shape);
+}
+
 /// NAME of one value a sample; else NAME_0, NAME_1, ... with an index for each axis: NAME_0_2.
 std::string column_name(const trainer::PredictedField& field, std::int64_t column) {
+  if (field.is_text) return field.name;
   std::string indices;
   for (auto axis = field.sample_shape.rbegin(); axis != field.sample_shape.rend(); ++axis) {
     indices.insert(0, fmt::format("_{}", column % *axis));
@@ -37,7 +44,7 @@ std::string column_name(const trainer::PredictedField& field, std::int64_t colum
 std::string header_of(const PredictedTable& table) {
   std::vector<std::string> names;
   for (const auto& field : table.fields)
-    for (std::int64_t column = 0; column < element_count(field.sample_shape); ++column)
+    for (std::int64_t column = 0; column < columns_of(field); ++column)
       names.push_back(quoted_cell(column_name(field, column)));
   return fmt::format("{}\n", fmt::join(names, ","));
 }
@@ -78,6 +85,7 @@ struct Column {
   std::size_t count;  ///< values a row
   std::vector<std::byte> bytes;
   std::size_t at = 0;
+  std::size_t text_bytes = 0;  ///< of a field of texts, each filled up with NULs
 };
 
 bool is_small_float(DType dtype) { return dtype == DType::f16 || is_widened(dtype); }
@@ -86,6 +94,7 @@ Column read_column(const PredictedTable& table, PredictedValues& values, std::si
                    std::uint64_t rows) {
   const auto& field = table.fields[number];
   Column column{field.dtype, static_cast<std::size_t>(element_count(field.sample_shape)), values.of(number, first, rows)};
+  if (field.is_text) column.text_bytes = std::exchange(column.count, 1);
   if (!is_small_float(field.dtype)) return column;
   const auto floats = widened(field.dtype, column.bytes);
   const auto bytes = std::as_bytes(std::span(floats));
@@ -94,13 +103,24 @@ Column read_column(const PredictedTable& table, PredictedValues& values, std::si
   return column;
 }
 
+void put_text(std::string& line, Column& column) {
+  std::string text(reinterpret_cast<const char*>(column.bytes.data()) + column.at, column.text_bytes);
+  text.resize(std::min(text.find('\0'), text.size()));
+  line += quoted_cell(text);
+  column.at += column.text_bytes;
+}
+
 std::string lines_of(std::vector<Column>& columns, std::uint64_t rows) {
   std::string text;
   for (std::uint64_t row = 0; row < rows; ++row) {
     const auto line_at = text.size();
     for (auto& column : columns)
       for (std::size_t i = 0; i < column.count; ++i) {
-        if (text.size() > line_at) text += ',';
+        if (text.size() > line_at || &column != columns.data()) text += ',';
+        if (column.text_bytes > 0) {
+          put_text(text, column);
+          continue;
+        }
         put_value(text, column.dtype, column.bytes.data() + column.at);
         column.at += size_of(column.dtype);
       }
@@ -111,14 +131,13 @@ std::string lines_of(std::vector<Column>& columns, std::uint64_t rows) {
 
 void require_csv(const PredictedTable& table) {
   std::int64_t columns = 0;
-  for (const auto& field : table.fields) columns += element_count(field.sample_shape);
+  for (const auto& field : table.fields) columns += columns_of(field);
   if (columns > most_columns)
     throw UsageError(fmt::format("a line would have {} values, and a .csv is made with {} at most: write .h5 or .npz",
                                  columns, most_columns));
   ColumnNames names("keep one under another name (--keep FIELD=NAME), or write .h5 or .npz");
   for (const auto& field : table.fields)
-    for (std::int64_t column = 0; column < element_count(field.sample_shape); ++column)
-      names.add(column_name(field, column), field.name);
+    for (std::int64_t column = 0; column < columns_of(field); ++column) names.add(column_name(field, column), field.name);
 }
 
 void write_csv(const PredictedTable& table, PredictedValues& values, NewFile& file) {

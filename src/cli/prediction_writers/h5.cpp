@@ -1,4 +1,6 @@
 // HDF5 (hdf5_schemas/predictions.json): each field a contiguous dataset, which the ranks write into.
+#include <optional>
+
 #include <trainrt/error.hpp>
 
 #include "cli/prediction_writer.hpp"
@@ -21,9 +23,14 @@ void describe(hid_t h5, const PredictedTable& table) {
 std::uint64_t add_field(io::H5Placer& placer, const trainer::PredictedField& field, std::uint64_t samples) {
   auto shape = field.sample_shape;
   shape.insert(shape.begin(), static_cast<std::int64_t>(samples));
+  std::optional<io::H5Id> texts;  // of one length, so that each rank knows the places of its own
+  if (field.is_text) {
+    texts = io::h5_string_type(field.row_bytes());
+    shape.resize(1);
+  }
   std::uint64_t at = 0;
-  const auto dataset =
-      placer.create("/" + field.name, io::h5_type(field.dtype), io::h5_space(shape), samples * field.row_bytes(), at);
+  const auto dataset = placer.create("/" + field.name, texts ? hid_t{*texts} : io::h5_type(field.dtype),
+                                     io::h5_space(shape), samples * field.row_bytes(), at);
   io::h5_write_word(dataset, "source", field.kept_of.empty() ? "predicted" : "dataset: " + field.kept_of);
   return at;
 }

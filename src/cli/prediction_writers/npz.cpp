@@ -1,4 +1,7 @@
 // NumPy's archive: each field an array.
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
 #include "cli/npy_array.hpp"
 #include "cli/prediction_writer.hpp"
 #include "cli/zip_file.hpp"
@@ -6,6 +9,14 @@
 namespace trainrt::cli::predictions::plugins {
 
 namespace {
+
+/// NumPy's own arrays of texts have 4 bytes a character, or need pickle.
+void require_npz(const PredictedTable& table) {
+  for (const auto& field : table.fields)
+    if (field.is_text)
+      throw UsageError(
+          fmt::format("--keep {}: a .npz is made of numbers, and this is a text: write .csv or .h5", field.kept_of));
+}
 
 void write_predictions_npz(const PredictedTable& table, PredictedValues& values, NewFile& file) {
   ZipFile zip(file);
@@ -32,6 +43,7 @@ extern const PredictionWriter npz;
 const PredictionWriter npz{.name = "npz",
                            .extension = ".npz",
                            .help = "numpy.load reads it: each field an array; bf16 and f8 as float32",
+                           .require = require_npz,
                            .write = write_predictions_npz};
 
 }  // namespace trainrt::cli::predictions::plugins

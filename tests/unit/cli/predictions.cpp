@@ -95,6 +95,16 @@ TEST_CASE("names in the header of a .csv are quoted as RFC 4180 has it") {
   CHECK(csv_of({{{"a,\"b\"", DType::u8, {}}, "\x01"}}, 1) == "\"a,\"\"b\"\"\"\n1\n");
 }
 
+TEST_CASE("texts of a .csv are one column, quoted where they need it; a .npz refuses them") {
+  Scratch folder;
+  const std::vector<Column> columns{{{"note", DType::u8, {4}, "note", true}, std::string("a,b\0\0\0\0\0\xc3\xa4\"c", 12)},
+                                    {{"n", DType::u8, {}}, "\1\2\3"}};
+  CHECK(csv_of(columns, 3) == "note,n\n\"a,b\",1\n,2\n\"\xc3\xa4\"\"c\",3\n");
+  CHECK_THAT(error_of([&] { write_predicted(folder / "out.npz", columns, 3); }),
+             Contains("--keep note") && Contains("write .csv or .h5"));
+  CHECK(io::list_directory(folder.path()).empty());
+}
+
 TEST_CASE("a .csv of more rows than are read at a time has all of them, in their order") {
   constexpr std::size_t samples = 400'000;
   std::string bytes(samples * sizeof(std::int32_t), '\0');
@@ -132,6 +142,7 @@ TEST_CASE("an .h5 of predictions keeps its schema, with every type and with name
                            DType::i32, DType::i16, DType::i8, DType::u8, DType::boolean})
     columns.push_back({{"all/" + std::string(name_of(dtype)), dtype, {3}}, std::string(2 * 3 * size_of(dtype), '\1')});
   columns.back().field.kept_of = "mask";
+  columns.push_back({{"note", DType::u8, {3}, "note", true}, std::string("ab\0abc", 6)});
   write_predicted(folder / "out.h5", columns, 2);
   CHECK(io::check_schema(folder / "out.h5", "predictions").empty());
 }
