@@ -163,11 +163,15 @@ class TRAINRT_API Dataset {
   enum class Unmatched : std::uint8_t {
     error,      ///< an Error when it is read
     leave_out,  ///< it is left out: an inner join. Collective
+    missing,    ///< its values are missing: a left outer join. NaN, or a text or list of nothing
   };
   /// Adds the fields of `other` to each sample: those of its one sample with the same `key`, a field of whole numbers or
   /// texts that both have. Before the first epoch; collective only if samples are left out. UsageError if a key comes twice
-  /// in `other`, or both have another field of one name, and if nothing is left.
+  /// in `other`, or both have another field of one name, if nothing is left, and if values may be missing of a field of
+  /// `other` that has neither floats nor a length of its own.
   void join(const Dataset& other, std::string_view key, Unmatched unmatched = Unmatched::error);
+  /// The same by several fields, which make a key together.
+  void join(const Dataset& other, const std::vector<std::string>& key, Unmatched unmatched = Unmatched::error);
   /// Each epoch draws as many samples as there are, each in proportion to the number that this field has for it, with
   /// repetition: what PyTorch calls a WeightedRandomSampler. Collective, before the first epoch; 8 bytes a sample are kept.
   /// UsageError for negative, infinite or missing weights, and if all are 0.

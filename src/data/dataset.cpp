@@ -148,8 +148,12 @@ void Dataset::window(const Windows& windows) try { data::window(*impl_, windows)
   throw UsageError("dataset '" + impl_->name + "': " + error.what());
 }
 
-void Dataset::join(const Dataset& other, std::string_view key, Unmatched unmatched) try {
-  data::join_by_key(*impl_, *other.impl_, key, unmatched);
+void Dataset::join(const Dataset& other, std::string_view key, Unmatched unmatched) {
+  join(other, std::vector{std::string(key)}, unmatched);
+}
+
+void Dataset::join(const Dataset& other, const std::vector<std::string>& key, Unmatched unmatched) try {
+  data::join_by_key(*impl_, *other.impl_, {key, unmatched});
 } catch (const UsageError& error) {
   throw UsageError("dataset '" + impl_->name + "': " + error.what());
 }

@@ -12,43 +12,63 @@
 
 namespace trainrt::data {
 
-FieldWalk::FieldWalk(const DatasetImpl& dataset, std::size_t field, std::string who)
-    : dataset_(dataset), field_(dataset.source->fields()[field]), who_(std::move(who)), told_at_s_(monotonic_seconds()) {
-  column_.field = field;
-  sample_.dtype = field_.dtype;
-  sample_.shape = field_.varies ? Shape{0} : field_.sample_shape;
+TensorView sample_view(const Dataset::Field& field) {
+  return {nullptr, field.dtype, field.varies ? Shape{0} : field.sample_shape};
+}
+
+void show(TensorView& view, Column& column, const Dataset::Field& field, std::size_t i) {
+  auto first = field.varies ? 0 : i * sample_bytes(field);
+  if (field.varies) {
+    first = i == 0 ? 0 : column.ends[i - 1];
+    view.shape[0] = static_cast<std::int64_t>((column.ends[i] - first) / size_of(field.dtype));
+  }
+  view.data = column.values.data() + first;
+}
+
+FieldWalk::FieldWalk(const DatasetImpl& dataset, const std::vector<std::size_t>& fields, std::string who)
+    : dataset_(dataset), who_(std::move(who)), told_at_s_(monotonic_seconds()) {
+  for (const auto field : fields) {
+    columns_.push_back({field, {}, {}});
+    values_.push_back(sample_view(dataset.source->fields()[field]));
+  }
 }
 
 void FieldWalk::walk(std::uint64_t first, std::uint64_t end,
-                     const std::function<void(std::uint64_t, const TensorView&)>& see) {
+                     const std::function<void(std::uint64_t, std::span<const TensorView>)>& see) {
   constexpr std::uint64_t bytes_at_once = 4 << 20, most = 1 << 16;
-  SamplesAtOnce at_once(bytes_at_once, field_.varies ? 0 : sample_bytes(field_), field_.varies, most);
+  const auto& fields = dataset_.source->fields();
+  std::uint64_t fixed = 0;
+  bool varies = false;
+  for (const auto& column : columns_) {
+    varies = varies || fields[column.field].varies;
+    if (!fields[column.field].varies) fixed += sample_bytes(fields[column.field]);
+  }
+  SamplesAtOnce at_once(bytes_at_once, fixed, varies, most);
   for (auto at = first; at < end;) {
     samples_.resize(std::min(at_once.count(), end - at));
     std::iota(samples_.begin(), samples_.end(), at);
     at += samples_.size();
     read();
-    at_once.saw(samples_.size(), column_.values.size());
-    for (std::size_t i = 0; i < samples_.size(); ++i) see(samples_[i], value(i));
+    at_once.saw(samples_.size(), bytes_read());
+    for (std::size_t i = 0; i < samples_.size(); ++i) {
+      for (std::size_t k = 0; k < columns_.size(); ++k) show(values_[k], columns_[k], fields[columns_[k].field], i);
+      see(samples_[i], values_);
+    }
     tell(at - first, end - first);
   }
 }
 
 void FieldWalk::read() {
   if (dataset_.skipping)
-    dataset_.skipping->read_if_any(*dataset_.source, samples_, {&column_, 1});
+    dataset_.skipping->read_if_any(*dataset_.source, samples_, columns_);
   else
-    dataset_.source->read(samples_, {&column_, 1});
+    dataset_.source->read(samples_, columns_);
 }
 
-const TensorView& FieldWalk::value(std::size_t i) {
-  auto first = field_.varies ? 0 : i * sample_bytes(field_);
-  if (field_.varies) {
-    first = i == 0 ? 0 : column_.ends[i - 1];
-    sample_.shape[0] = static_cast<std::int64_t>((column_.ends[i] - first) / size_of(field_.dtype));
-  }
-  sample_.data = column_.values.data() + first;
-  return sample_;
+std::uint64_t FieldWalk::bytes_read() const {
+  std::uint64_t bytes = 0;
+  for (const auto& column : columns_) bytes += column.values.size();
+  return bytes;
 }
 
 /// A line a minute.
@@ -73,8 +93,8 @@ std::vector<std::int64_t> seen_together(const DatasetImpl& dataset, std::size_t 
   const auto [first, end] = part_of_team(numbers.size(), dataset.team);
   dataset.team.look_together(
       [&, first = first, end = end] {
-        FieldWalk(dataset, field, who).walk(first, end, [&](std::uint64_t sample, const TensorView& values) {
-          numbers[sample] = see(values);
+        FieldWalk(dataset, {field}, who).walk(first, end, [&](std::uint64_t sample, std::span<const TensorView> values) {
+          numbers[sample] = see(values.front());
         });
       },
       numbers);

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,27 +10,31 @@
 
 namespace trainrt::data {
 
-/// Looks at one field of neighbouring samples, as files and keys of [data.NAME] give them, a few MiB at a time.
+/// A view of a field's values in one sample; of a field that varies: shape [values]. No sample yet.
+TensorView sample_view(const Dataset::Field& field);
+/// Lets it see sample number `i` of the column, as long as that is.
+void show(TensorView& view, Column& column, const Dataset::Field& field, std::size_t i);
+
+/// Looks at some fields of neighbouring samples, as files and keys of [data.NAME] give them, a few MiB at a time.
 class FieldWalk {
  public:
-  /// `who`: for the line a minute that tells how far it is ("the filter").
-  FieldWalk(const DatasetImpl& dataset, std::size_t field, std::string who);
-  /// Calls see() for each sample from `first` to `end`, in their order. The values (of a field that varies: shape [values])
-  /// are valid during the call.
+  /// `fields`: numbers of the source's. `who`: for the line a minute that tells how far it is ("the filter").
+  FieldWalk(const DatasetImpl& dataset, const std::vector<std::size_t>& fields, std::string who);
+  /// Calls see() for each sample from `first` to `end`, in their order. The values, one of each field, are valid during the
+  /// call.
   void walk(std::uint64_t first, std::uint64_t end,
-            const std::function<void(std::uint64_t sample, const TensorView& values)>& see);
+            const std::function<void(std::uint64_t sample, std::span<const TensorView> values)>& see);
 
  private:
   void read();
-  const TensorView& value(std::size_t i);
+  std::uint64_t bytes_read() const;
   void tell(std::uint64_t done, std::uint64_t all);
 
   const DatasetImpl& dataset_;
-  const Dataset::Field& field_;
   std::string who_;
   double told_at_s_;
-  Column column_;
-  TensorView sample_;
+  std::vector<Column> columns_;
+  std::vector<TensorView> values_;
   std::vector<std::uint64_t> samples_;
 };
 

@@ -22,16 +22,16 @@ namespace {
 
 constexpr auto word_bits = KeptRows::word_bits;
 
-KeptRows kept_rows(const DatasetImpl& dataset, std::size_t field, const Dataset::SamplePredicate& keeps,
-                   const std::string& who) {
+KeptRows kept_rows(const DatasetImpl& dataset, const std::vector<std::size_t>& fields,
+                   const std::function<bool(std::span<const TensorView>)>& keeps, const std::string& who) {
   const auto samples = dataset.source->size();
   std::vector<std::int64_t> bits((samples + word_bits - 1) / word_bits);
   const auto [first, end] = part_of_team(bits.size(), dataset.team);
   dataset.team.look_together(
       [&, first = first, end = end] {
-        FieldWalk(dataset, field, who)
+        FieldWalk(dataset, fields, who)
             .walk(first * word_bits, std::min(end * word_bits, samples),
-                  [&](std::uint64_t sample, const TensorView& values) {
+                  [&](std::uint64_t sample, std::span<const TensorView> values) {
                     if (keeps(values)) bits[sample / word_bits] |= std::int64_t{1} << (sample % word_bits);
                   });
       },
@@ -53,9 +53,16 @@ std::vector<MixedPart> parts_left(const DatasetImpl& dataset, const KeptRows& ro
 
 }  // namespace
 
-void filter(DatasetImpl& dataset, std::string_view field, const Dataset::SamplePredicate& keeps, const std::string& who) {
+void filter(DatasetImpl& dataset, std::string_view field, const Dataset::SamplePredicate& keeps) {
+  filter(
+      dataset, {find_field(dataset.source->fields(), field)},
+      [&](std::span<const TensorView> values) { return keeps(values.front()); }, "the filter");
+}
+
+void filter(DatasetImpl& dataset, const std::vector<std::size_t>& fields,
+            const std::function<bool(std::span<const TensorView>)>& keeps, const std::string& who) {
   require_not_walked(dataset, "filter()");
-  auto rows = kept_rows(dataset, find_field(dataset.source->fields(), field), keeps, who);
+  auto rows = kept_rows(dataset, fields, keeps, who);
   const auto before = dataset.source->size();
   if (rows.size() == 0) throw UsageError(fmt::format("{} keeps none of its {} samples", who, before));
   if (!dataset.mixed.empty()) dataset.mixed = parts_left(dataset, rows, who);

@@ -1,4 +1,5 @@
 #pragma once
+#include <span>
 #include <string>
 
 #include <trainrt/dataset.hpp>
@@ -12,7 +13,10 @@ void require_key(const Dataset::Field& field, const std::string& what);
 /// hashes, too.
 std::string key_of(const TensorView& values, const Dataset::Field& field);
 
-/// As a person reads it.
-std::string key_in_words(const std::string& key, const Dataset::Field& field);
+/// The same of several fields that make a key together, a value of each.
+std::string key_of(std::span<const TensorView> values, std::span<const Dataset::Field> fields);
+
+/// As a person reads it: "id 3", "user 'al' and day 7".
+std::string key_in_words(std::span<const TensorView> values, std::span<const Dataset::Field> fields);
 
 }  // namespace trainrt::data

@@ -9,14 +9,14 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::string_view join_form = "NAME on FIELD [inner], NAME on FIELD [inner], and so on";
+constexpr std::string_view join_form = "NAME on FIELD [and FIELD] [inner or left], NAME on FIELD, and so on";
 
 /// Fields of other datasets, one after the other.
 class Joins final : public Operation {
  public:
   struct One {
-    std::string dataset, key;
-    Dataset::Unmatched unmatched = Dataset::Unmatched::error;
+    std::string dataset;
+    JoinKey key;
   };
   explicit Joins(std::vector<One> all) : all_(std::move(all)) {}
 
@@ -34,7 +34,7 @@ class Joins final : public Operation {
   }
 
   void apply(DatasetImpl& dataset, const OfOthers& others) const override {
-    for (const auto& one : all_) join_by_key(dataset, *others.at(one.dataset), one.key, one.unmatched);
+    for (const auto& one : all_) join_by_key(dataset, *others.at(one.dataset), one.key);
   }
 
  private:
@@ -45,10 +45,14 @@ std::unique_ptr<Operation> make_joins(const std::string& text) {
   std::vector<Joins::One> all;
   for (const auto& part : words_in(text)) {
     OperationWords words(part, join_form);
-    Joins::One one{words.take(), {}, {}};
+    Joins::One one{words.take(), {}};
     if (words.take() != "on") throw UsageError(fmt::format("'{}' has not the form: {}", part, join_form));
-    one.key = words.take();
-    if (words.has("inner")) one.unmatched = Dataset::Unmatched::leave_out;
+    one.key.fields.push_back(words.take());
+    while (words.has("and")) one.key.fields.push_back(words.take());
+    if (words.has("inner"))
+      one.key.unmatched = Dataset::Unmatched::leave_out;
+    else if (words.has("left"))
+      one.key.unmatched = Dataset::Unmatched::missing;
     words.end();
     all.push_back(std::move(one));
   }
@@ -59,15 +63,16 @@ std::unique_ptr<Operation> make_joins(const std::string& text) {
 
 namespace plugins {
 
-extern const OperationKind join{.name = "join",
-                                .help =
-                                    "adds the fields of another dataset of the config: those of its one sample that has "
-                                    "the same in a field, whole numbers or texts. A sample without one is an error, or "
-                                    "left out (inner)",
-                                .form = join_form,
-                                .make = make_joins,
-                                .place = -1,
-                                .mixes_sources = true};
+extern const OperationKind join{
+    .name = "join",
+    .help =
+        "adds the fields of another dataset of the config: those of its one sample that has "
+        "the same in a field or several, whole numbers or texts. A sample without one is an error, "
+        "left out (inner), or has missing values (left): NaN, or a text or list of nothing",
+    .form = join_form,
+    .make = make_joins,
+    .place = -1,
+    .mixes_sources = true};
 
 }  // namespace plugins
 

@@ -136,6 +136,11 @@ TEST_CASE("keys that make samples are refused with section, key and what is wron
   refused(one("join", "b on x"), {"join", "[data.train]"});
   refused(one("join", "c on id"), {"no [data.c]", "b, train"});
   refused(one("join", "b at id"), {"NAME on FIELD"});
+  refused(one("join", "b on id left"), {"join", "left join with 'b' by 'id'", "i64"});
+  refused(one("join", "b on id outer"), {"'outer'"});
+  refused(one("join", "b on id and id"), {"join", "'id' is given twice"});
+  refused(one("join", "b on id and"), {"a word is missing"});
+  refused(one("join", "b on id and name"), {"join", "'b'", "'name'"});
   refused(one("join", "train on id"), {"join", "'train' takes samples of itself"});
   auto both = one("join", "b on id");
   both["b"]["join"] = "train on id";

@@ -69,9 +69,10 @@ class MakesSamples:
         return self._and_make("draw_by_weight", _word("draw_by_weight", column))
 
     def join(self, ds, join_type="inner", num_partitions=None, on=("id",), right_on=None, left_suffix=None, right_suffix=None, **others):
-        """The columns of `ds` beside those here, by a column `on` of whole numbers or texts that both have; in `ds` each value stands once.
-        join_type "inner" leaves out the samples without one; with "strict" such a sample is an error where it is read. num_partitions
-        changes nothing."""
+        """The columns of `ds` beside those here, by a column `on` of whole numbers or texts that both have, or several that make a key together;
+        in `ds` each key stands once.
+        join_type "inner" leaves out the samples without one; with "left_outer" they have NaN, or a text or list of nothing, and columns of whole
+        numbers in `ds` are refused; with "strict" such a sample is an error where it is read. num_partitions changes nothing."""
         del num_partitions
         others = sorted(set(others) - {"partition_size_hint", "aggregator_ray_remote_args", "validate_schemas"})
         if others:
@@ -79,17 +80,18 @@ class MakesSamples:
         if not isinstance(ds, MakesSamples):
             raise TypeError(f"join() takes another Dataset, not a {type(ds).__name__}")
         kind = getattr(join_type, "value", join_type)
-        if kind not in ("inner", "strict"):
-            raise ValueError(f"join(join_type={join_type!r}): there are 'inner', and 'strict', where a sample that matches none is an error; the columns "
-                             f"have no value for a missing one, which the others need")
+        word = {"inner": " inner", "left_outer": " left", "strict": ""}.get(kind)
+        if word is None:
+            raise ValueError(f"join(join_type={join_type!r}): there are 'inner', 'left_outer', and 'strict', where a sample that matches none is an error; "
+                             f"a join has no samples but those of the dataset that it is called of")
         keys = (on,) if isinstance(on, str) else tuple(on)
-        if len(keys) != 1 or (right_on is not None and tuple([right_on] if isinstance(right_on, str) else right_on) != keys):
-            raise ValueError(f"join(on={on!r}, right_on={right_on!r}): one column, of the same name in both; rename_columns() gives it")
+        if not keys or (right_on is not None and tuple([right_on] if isinstance(right_on, str) else right_on) != keys):
+            raise ValueError(f"join(on={on!r}, right_on={right_on!r}): columns of the same names in both; rename_columns() gives them")
         if left_suffix is not None or right_suffix is not None:
             raise ValueError("join(left_suffix=..., right_suffix=...): columns of one name are refused; rename_columns() or drop_columns() before")
         if ds is self:
             raise ValueError("join() of a dataset with itself")
-        return self._and_make("join", "", (ds._to_join(), _word("join", keys[0]), " inner" if kind == "inner" else ""))
+        return self._and_make("join", "", (ds._to_join(), " and ".join(_word("join", key) for key in keys), word))
 
     def _to_join(self):
         if self._made.is_drawn():
