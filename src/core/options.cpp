@@ -116,6 +116,7 @@ std::string facts_of(const OptionSpec& spec) {
   std::vector<std::string> facts;
   if (!any_text) facts.push_back(what_is_valid(spec));
   if (spec.required) facts.emplace_back("required");
+  if (!spec.required_unless.empty()) facts.push_back("required unless " + spec.required_unless + " is given");
   if (!spec.default_value.empty()) facts.push_back("default " + spec.default_value);
   return join(facts, "; ");
 }
@@ -163,7 +164,7 @@ Options checked(const Options& given, std::span<const OptionSpec> specs, std::st
       if (!is_valid(spec, value->text))
         throw UsageError(value->origin + ": " + key + at + " is '" + value->text + "'; it must be " + what_is_valid(spec));
       out.set(key, *value);
-    } else if (spec.required) {
+    } else if (spec.required || (!spec.required_unless.empty() && given.find(spec.required_unless) == nullptr)) {
       throw UsageError("the key " + key + at + " is missing: " + spec.help);
     } else if (!spec.default_value.empty()) {
       out.set(key, {spec.default_value, "default"});

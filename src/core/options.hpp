@@ -33,6 +33,7 @@ struct OptionSpec {
   std::string_view unit = {};                     ///< of a number: "seconds"
   std::string form = {};                          ///< in words, if what is valid is more than a number or a word
   bool (*fits)(std::string_view text) = nullptr;  ///< whether a text has that form
+  std::string required_unless = {};               ///< the key without which this one is required
 };
 
 /// A number of seconds that a clock can measure, up to 30 years.

@@ -40,7 +40,8 @@ OptionSpec option_from(const nlohmann::json& key) {
           .help = key.value("help", ""),
           .required = key.value("required", false),
           .choices = key.value("choices", std::vector<std::string>()),
-          .range = {key.value("least", any.least), key.value("most", any.most), key.value("below", any.below)}};
+          .range = {key.value("least", any.least), key.value("most", any.most), key.value("below", any.below)},
+          .required_unless = key.value("required_unless", "")};
 }
 
 /// Reads torch.json beside torch.so.

@@ -196,8 +196,6 @@ TableLayout chosen_layout(Context& ctx) {
   for (const auto& [key, field] : row_fields) layout.*field = ctx.config<std::string>(key, "");
   if (layout.lower_bound.empty() != layout.upper_bound.empty())
     throw UsageError("[loop] label_lower_bound and label_upper_bound: give both of them or none");
-  if (layout.label.empty() && layout.lower_bound.empty())
-    throw UsageError("[loop] label is missing: the field that is predicted");
   if (const auto* const key = margin_key(layout))
     layout.margins =
         static_cast<std::uint64_t>(element_count(field_named(data, "train", layout.margin(), key).sample_shape));

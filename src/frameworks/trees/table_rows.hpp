@@ -28,9 +28,8 @@ struct RowBlock {
 
 /// The contiguous part of a dataset that this rank has, read in blocks of a few MiB, any number of times, ahead of who uses
 /// them. Whole groups: a part ends where a group does. UsageError, with the dataset, field and sample, for a label that is
-/// missing or not finite, a weight that is negative or not finite, a margin that is not finite, bounds of
-/// no range, and a column that the
-/// matrix does not have.
+/// missing or not finite, a weight that is negative or not finite, a margin that is not finite, bounds of no range, and a
+/// column that the matrix does not have.
 class TableRows {
  public:
   /// `name`: of the dataset, for messages. Collective if the layout has a group: the ranks agree on where their parts

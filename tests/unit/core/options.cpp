@@ -55,6 +55,14 @@ TEST_CASE("a bad value says what is valid") {
 
 TEST_CASE("a missing required key is named") { CHECK_THROWS_AS(checked(given({}), specs, ""), UsageError); }
 
+TEST_CASE("a key may be required unless another is given") {
+  const std::vector<OptionSpec> either = {{.key = "label", .required_unless = "bounds"}, {.key = "bounds"}};
+  CHECK_THROWS_WITH(checked(given({}), either, "[loop]"), Contains("label") && Contains("[loop]"));
+  CHECK(checked(given({{"bounds", "b"}}), either, "[loop]").find("label") == nullptr);
+  CHECK(checked(given({{"label", "y"}}), either, "[loop]").text("label") == "y");
+  CHECK_THAT(facts_of(either.front()), Contains("unless bounds"));
+}
+
 TEST_CASE("numbers are whole words: no trailing letters, blanks or signs alone") {
   CHECK(parse_integer("12") == 12);
   CHECK(parse_integer("-12") == -12);

@@ -15,6 +15,24 @@ Parameters parameters_of(std::initializer_list<std::pair<const char*, const char
 
 }  // namespace
 
+TEST_CASE("an objective has the labels that it can be trained on") {
+  struct Rule {
+    const char* objective;
+    float wrong, right;
+  };
+  for (const auto& [objective, wrong, right] :
+       {Rule{"binary:logistic", 2, 1}, Rule{"binary:logitraw", -1, 0}, Rule{"reg:logistic", 1.5, 0.5},
+        Rule{"count:poisson", -1, 0}, Rule{"reg:tweedie", -0.5, 0}, Rule{"reg:gamma", 0, 0.5},
+        Rule{"reg:squaredlogerror", -1, -0.5}}) {
+    INFO(objective);
+    const auto rule = label_rule(parameters_of({{"objective", objective}}), 1, 7, true);
+    CHECK_FALSE(rule.takes(wrong));
+    CHECK(rule.takes(right));
+    CHECK_FALSE(label_rule(parameters_of({{"objective", objective}}), 1, 7, false).takes);
+  }
+  CHECK_FALSE(label_rule(parameters_of({{"objective", "binary:hinge"}}), 1, 7, true).takes);
+}
+
 TEST_CASE("a fraction is no class from XGBoost 3.1 on") {
   const auto classes = parameters_of({{"objective", "multi:softmax"}, {"num_class", "3"}});
   CHECK(label_rule(classes, 1, 7, true).takes(1.5));
