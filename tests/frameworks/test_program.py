@@ -268,7 +268,7 @@ def the_program_of_the_README_learns_and_ends_with_the_same_bits():
 @test
 def a_torch_program_with_its_optimizer_in_a_file_ends_with_the_same_bits():
     text = """
-import torch
+import time, torch
 torch.manual_seed(ctx.seed)
 model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.Dropout(0.2), torch.nn.Linear(16, 1))
 optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
@@ -300,10 +300,11 @@ while True:
         ctx.all_reduce(parameter.grad, "mean")
     optimizer.step()
     losses[0] = loss.detach()
+    time.sleep(ctx.config("pause", 0.0))
     ctx.step()
 ctx.save()
 """
-    whole, stopped = (program_config(python(text), name, {"folder": scratch()}, {"every": "10 reports"}) for name in ("whole", "stopped"))
+    whole, stopped = (program_config(python(text), name, {"folder": scratch(), "pause": pause}, {"every": "10 reports"}) for name, pause in (("whole", 0.0), ("stopped", 0.03)))
     check_exit(run_program(2, whole), FINISHED)
     for number, pids in enumerate((lambda job: [job.ranks()[0]], lambda job: job.ranks().values())):
         job = start_program(2, stopped)

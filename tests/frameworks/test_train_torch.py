@@ -9,7 +9,7 @@ from plain_scripts import require_torch  # noqa: E402
 from program_runs import *  # noqa: E402,F403
 
 BEGIN = """
-import os, random, torch
+import os, random, time, torch
 from torch import nn
 from torch.utils.data import DataLoader, Dataset, TensorDataset, WeightedRandomSampler
 from trainrt.train import torch as tt
@@ -57,6 +57,7 @@ for epoch in range(at["epoch"], 16):
         optimizer.step()
         scheduler.step()
         losses += torch.tensor([loss.item(), 1.0])
+        time.sleep(ctx.config("pause", 0.0))
         tt.save_point()
     mean = trainrt.ratio(losses[0], losses[1])
     losses.zero_()
@@ -91,7 +92,7 @@ def plain(text):
 
 
 def _ends_with_the_same_bits(ranks, loop):
-    whole, stopped = (torch_program(TRAINING, name, loop=loop) for name in ("whole", "stopped"))
+    whole, stopped = (torch_program(TRAINING, name, loop={**loop, "pause": pause}) for name, pause in (("whole", 0.0), ("stopped", 0.01)))
     check_exit(run_program(ranks, whole), FINISHED)
     steps = []
     for number in range(3):
