@@ -79,7 +79,7 @@ run() { # run NAME COMMAND...: in its lane, or in one that has come to its end a
 }
 
 run_suite() {
-  local suite=$1 program script
+  local suite=$1 program script scripts
   case $suite in
     unit) for program in "$build"/tests/test_unit_*; do run "unit/$(basename "$program")" "$program" -w NoAssertions; done ;;
     contract)
@@ -87,7 +87,8 @@ run_suite() {
       ;;
   esac
   # The last of the alphabet first: the longest are there, and none is left alone at the end.
-  for script in $(printf '%s\n' "$here/$suite"/*.py | sort -r); do
+  mapfile -t scripts < <(printf '%s\n' "$here/$suite"/*.py | sort -r)
+  for script in "${scripts[@]}"; do
     [ -f "$script" ] && run "$suite/$(basename "$script" .py)" /usr/bin/python3 "$script" "$build"
   done
   for script in "$here/$suite"/*.sh; do

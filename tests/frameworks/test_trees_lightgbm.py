@@ -422,7 +422,7 @@ def an_init_score_that_is_wrong_is_named():
         refused([f"[data.{list(sets)[-1]}] init_score 'm' of sample 7 is inf", "finite"], sets=sets, init_score="m")
     classes = {"objective": "multiclass", "num_class": 3}
     refused("field 'ms', which [loop] init_score names, has 3 numbers a row; one is needed", init_score="ms")
-    refused("field 'm', which [loop] init_score names, has 1 numbers a row; 3, one a class, are needed", ranks=2, params=classes, label="c", init_score="m")
+    refused("field 'm', which [loop] init_score names, has 1 number a row; 3, one a class, are needed", ranks=2, params=classes, label="c", init_score="m")
     refused(["[data.valid] field 'ms'", "1 numbers a row, and in [data.train] 3"], sets={"train": "train", "valid": "infinite"}, params=classes, label="c", init_score="ms")
     refused(["boosting = rf", "no init_score"], params=DRAWING["rf"], init_score="m")
     refused(["[loop] base_margin", "init_score"], base_margin="m")

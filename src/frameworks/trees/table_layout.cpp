@@ -235,6 +235,14 @@ std::string difference_of(const TableLayout& before, const TableLayout& now) {
   return "";
 }
 
+void require_margin_each(const TableLayout& layout, std::uint64_t outputs) {
+  const auto* const key = margin_key(layout);
+  if (key == nullptr || layout.margins == outputs) return;
+  throw UsageError(fmt::format("[data.train] field '{}', which [loop] {} names, has {} number{} a row; {} needed",
+                               layout.margin(), key, layout.margins, layout.margins == 1 ? "" : "s",
+                               outputs == 1 ? "one is" : fmt::format("{}, one a class, are", outputs)));
+}
+
 void require_fields(const TableLayout& layout, const Dataset& data, const std::string& name, bool with_targets) {
   for (const auto& [key, member] : row_fields) {
     const auto& field = layout.*member;

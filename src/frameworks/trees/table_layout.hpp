@@ -65,6 +65,9 @@ TableLayout chosen_layout(Context& ctx);
 /// What differs between two layouts but for the texts of categories, in words; "" if nothing does.
 std::string difference_of(const TableLayout& before, const TableLayout& now);
 
+/// UsageError if the layout has margins, and another count of them a row than the model has outputs.
+void require_margin_each(const TableLayout& layout, std::uint64_t outputs);
+
 /// UsageError if the dataset [data.NAME] lacks a field of the layout, or has it with another shape or kind of type. Without
 /// `with_targets`, for predictions: but for those of row_fields, of which only base_margin is needed.
 void require_fields(const TableLayout& layout, const Dataset& data, const std::string& name, bool with_targets);

@@ -161,11 +161,7 @@ void LightgbmParameters::require_margins(const TableLayout& layout) const {
   if (is("boosting", "rf") || is("boosting", "random_forest"))
     throw UsageError(fmt::format("[loop] {} = {}: LightGBM's random forests take no init_score",
                                  keys_.find("boosting")->second, *find("boosting")));
-  const auto classes = static_cast<std::uint64_t>(std::max(1.0, number("num_class", 1)));
-  if (layout.margins != classes)
-    throw UsageError(fmt::format("[data.train] field '{}', which [loop] init_score names, has {} numbers a row; {} needed",
-                                 layout.init_score, layout.margins,
-                                 classes == 1 ? "one is" : fmt::format("{}, one a class, are", classes)));
+  require_margin_each(layout, static_cast<std::uint64_t>(std::max(1.0, number("num_class", 1))));
 }
 
 void LightgbmParameters::set_defaults(Context& ctx, const TableLayout& layout) {

@@ -173,11 +173,8 @@ void require_margins(const Parameters& parameters, const TableLayout& layout) {
   if (layout.base_margin.empty()) return;
   if (parameters.find_any({"quantile_alpha", "num_target"}) != nullptr) return;  // they may make several outputs too
   const auto* const given = parameters.find("num_class");
-  const auto classes = given == nullptr ? 1 : std::max(1LL, std::strtoll(given->c_str(), nullptr, 10));
-  if (layout.margins == static_cast<std::uint64_t>(classes)) return;
-  throw UsageError(fmt::format("[data.train] field '{}', which [loop] base_margin names, has {} number{} a row; {} needed",
-                               layout.base_margin, layout.margins, layout.margins == 1 ? "" : "s",
-                               classes == 1 ? "one is" : fmt::format("{}, one a class, are", classes)));
+  require_margin_each(
+      layout, given == nullptr ? 1 : static_cast<std::uint64_t>(std::max(1LL, std::strtoll(given->c_str(), nullptr, 10))));
 }
 
 void require_bounds(const Parameters& parameters, const TableLayout& layout) {
