@@ -19,6 +19,8 @@ namespace trainrt::data {
 
 namespace {
 
+constexpr unsigned char max_dimensions = 32;  // as in HDF5; it also bounds the shapes that messages quote
+
 [[noreturn]] void bad(const std::string& path, const std::string& why) {
   throw UsageError("IDX file " + path + ": " + why);
 }
@@ -111,6 +113,9 @@ IdxHeader read_header(const std::string& path, Reader& reader) {
     bad(path, "starts with the bytes " + std::string(hex.data()) +
                   "; an IDX file starts with 0000, a type (08 09 0b 0c 0d 0e) and a number of dimensions");
   }
+  if (magic[3] > max_dimensions)
+    bad(path, "its header has " + std::to_string(magic[3]) + " dimensions; at most " + std::to_string(max_dimensions) +
+                  " can be read. Is it an IDX file?");
   IdxHeader header;
   header.dtype = *dtype;
   header.header_bytes = 4 + 4 * std::uint64_t{magic[3]};

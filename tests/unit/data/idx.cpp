@@ -165,6 +165,13 @@ TEST_CASE("what is no IDX file is an error that shows its first bytes and what i
   both_say({{"source", dir / "none-idx1-ubyte"}}, "none-idx1-ubyte", "no samples");
 }
 
+TEST_CASE("an IDX header with more than 32 dimensions is an error that gives their number, not their sizes") {
+  Scratch dir;
+  write(dir / "deep-idx3-ubyte", idx_bytes(0x08, std::vector<std::uint32_t>(33, 1), std::string(1, '\1')));
+  both_say({{"source", dir / "deep-idx3-ubyte"}}, "deep-idx3-ubyte",
+           "its header has 33 dimensions; at most 32 can be read");
+}
+
 TEST_CASE("images and labels of different counts are an error that names both files and counts") {
   Scratch dir;
   write(dir / "a-idx3-ubyte", idx_bytes(0x08, {5, 1, 1}, counting(5)));
