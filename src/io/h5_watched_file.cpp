@@ -52,8 +52,9 @@ const WatchedFile& watched(const H5FD_t* file) { return *reinterpret_cast<const 
 H5FD_t* open_watched(const char* name, unsigned flags, hid_t, haddr_t) {
   if ((flags & (H5F_ACC_RDWR | H5F_ACC_TRUNC | H5F_ACC_CREAT)) != 0) return nullptr;
   if (storage_url(name)) return open_object(name);
-  auto file = std::make_unique<WatchedFile>(uninterrupted([&] { return ::open(name, O_RDONLY | O_CLOEXEC); }));
+  auto file = std::make_unique<WatchedFile>(uninterrupted([&] { return ::open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
   if (file->fd.get() < 0 || ::fstat(file->fd.get(), &file->info) != 0) return nullptr;
+  if (!S_ISREG(file->info.st_mode)) return nullptr;  // a pipe would be waited for
   return &file.release()->base;
 }
 
@@ -142,6 +143,12 @@ H5Id h5_watched_access() {
   H5Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "make file access properties");
   h5_check(H5Pset_driver(access, watched_driver(), nullptr), "choose a file driver");
   return access;
+}
+
+H5Id h5_open_watched(const std::string& path) {
+  const auto lock = h5_lock();
+  const auto access = h5_watched_access();
+  return H5Id(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), H5Fclose, "open '" + path + "' as HDF5");
 }
 
 H5Watch::H5Watch() {

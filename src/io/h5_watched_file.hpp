@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "io/h5.hpp"
 
@@ -16,6 +17,9 @@ struct H5WantedBytes {
 /// File access properties with a driver of ours: it reads files, and objects by their URLs (io/storage.hpp), and never
 /// writes. While an H5Watch lives, it leaves out reads of raw data and notes what was wanted instead.
 H5Id h5_watched_access();
+
+/// Opens a file or an object for reading by that driver, without the examination of h5_guard.hpp.
+H5Id h5_open_watched(const std::string& path);
 
 /// Hold h5_lock(). One at a time.
 class H5Watch {
