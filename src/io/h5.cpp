@@ -65,6 +65,11 @@ void h5_fail(std::string_view what, std::source_location where) {
 H5Id h5_open(const std::string& path) {
   const auto lock = h5_lock();
   h5_require_sound(path);
+  return h5_open_sound(path);
+}
+
+H5Id h5_open_sound(const std::string& path) {
+  const auto lock = h5_lock();
   auto access =
       storage_url(path) ? h5_watched_access() : H5Id(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "make file access properties");
   // Files behind links and virtual datasets stay open between datasets.

@@ -74,6 +74,8 @@ class H5Id {
 /// Opens an existing file for reading, once it is known to be sound (h5_guard.hpp). External links and virtual datasets in
 /// it resolve beside it.
 H5Id h5_open(const std::string& path);
+/// The same for a file that was found sound in this run, by this process or another one.
+H5Id h5_open_sound(const std::string& path);
 
 /// Builds a file in memory and returns its bytes: `fill` gets the open, empty file. The bytes reach the target file system
 /// by file.hpp, never by HDF5, which cannot survive a full disk. HDF5 1.8 and newer read the file (1.10 if it holds

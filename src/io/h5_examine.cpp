@@ -8,13 +8,12 @@
 #include "io/h5_lines.hpp"
 #include "io/h5_table.hpp"
 #include "io/h5_types.hpp"
-#include "io/h5_watched_file.hpp"
 
 namespace trainrt::io {
 
 namespace {
 
-constexpr double step_s = 10;
+constexpr double step_s = 5;
 constexpr double chunk_s = 20e-6;
 constexpr std::uint64_t max_chunks = 1 << 24;  // a dataset of more is read by HDF5 without a list of its chunks
 
@@ -46,11 +45,11 @@ void examine_dataset(hid_t dataset, const std::function<void(double)>& allow) {
 
 }  // namespace
 
-void h5_examine(const std::string& path, const std::function<void(double)>& allow) {
+void h5_examine(const std::function<H5Id()>& open, const std::function<void(double)>& allow) {
   const auto lock = h5_lock();
   allow(step_s);
   unless_refused([&] {
-    const auto file = h5_open_watched(path);
+    const auto file = open();
     const auto visit = [&](const std::string&, hid_t object) {
       allow(step_s);
       unless_refused([&] { examine_attributes(object); });

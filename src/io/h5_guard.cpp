@@ -5,7 +5,8 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <tuple>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -19,7 +20,7 @@
 #include "core/module_folders.hpp"
 #include "core/text.hpp"
 #include "io/h5.hpp"
-#include "io/storage.hpp"
+#include "io/object_pages.hpp"
 
 namespace trainrt::io {
 
@@ -31,7 +32,7 @@ constexpr double limit_s = 600;  // of a storage that does not answer; a file th
 struct Examiner {
   std::unique_ptr<LineProgram> program;
   int examinations = 0;
-  std::set<std::tuple<dev_t, ino_t, off_t, std::int64_t>> sound;  ///< files: device, inode, size, time of last change
+  std::set<std::string> sound;  ///< identities of files
 };
 
 Examiner& examiner() {
@@ -66,44 +67,83 @@ std::string quoted(const std::string& path) {
 }
 
 void judge(const std::string& path, int exit_code) {
-  if (exit_code == h5_too_slow) refuse(path, "HDF5 does not finish reading its structure (10 s of processor time)");
+  if (exit_code == h5_too_slow) refuse(path, "HDF5 does not finish reading its structure (5 s of processor time)");
   if (exit_code == h5_too_large)
-    refuse(path, "HDF5 takes more memory for its structure than the larger of 1 GiB and 16 times the file");
+    refuse(
+        path,
+        "HDF5 takes more memory for its structure than the larger of 1 GiB and 16 times the file, or half of what is left");
   if (exit_code > 128)
     refuse(path, fmt::format("HDF5 crashes when it reads its structure ({})", strsignal(exit_code - 128)));
   warn_once(fmt::format("h5_examiner exited with {}", exit_code));
 }
 
+std::string bytes_of(const void* what, std::size_t count) { return {static_cast<const char*>(what), count}; }
+
+/// Sends the bytes of the object that the program asks for, once `heard` holds all of its question.
+void answer(LineProgram& program, ObjectPages& object, std::string& heard) {
+  H5Wanted wanted;
+  if (heard.size() < sizeof wanted) return;
+  std::memcpy(&wanted, heard.data(), sizeof wanted);
+  if (wanted.mark != H5Wanted().mark) throw Error("h5_examiner says what trainrt does not know: build both again");
+  heard.erase(0, sizeof wanted);
+  std::vector<std::byte> bytes(wanted.bytes);
+  object.read(wanted.offset, bytes);
+  program.send(bytes_of(bytes.data(), bytes.size()));
+}
+
+/// Returns once the program has examined the file; else how it ended.
+std::optional<int> ending(LineProgram& program, const std::string& path, ObjectPages* object) {
+  const H5Examined file{path.size(), object != nullptr ? object->size() : 0};
+  program.send(bytes_of(&file, sizeof file) + path);
+  std::string heard;
+  for (const auto deadline = monotonic_seconds() + limit_s;;) {
+    heard += program.exchange(std::chrono::milliseconds(200), -1).output;
+    if (heard.starts_with('.')) return std::nullopt;
+    if (object != nullptr) answer(program, *object, heard);
+    if (const auto code = program.exit_code()) return code;
+    if (monotonic_seconds() > deadline)
+      throw Error(fmt::format("'{}' cannot be opened: its storage does not answer for {} s", path, limit_s));
+  }
+}
+
 /// Returns if the file is sound, or could not be examined.
 void examine(const std::string& path) {
+  const auto object = storage_url(path) ? std::make_unique<ObjectPages>(path) : nullptr;
+  if (object && object->size() == 0) return;  // opening it says that it is no file of HDF5
   auto& program = examiner().program;
   if (!program) {
     const auto executable = examiner_path();
     if (executable.empty()) return warn_once("the program h5_examiner is not in a folder of trainrt's modules");
     program = std::make_unique<LineProgram>("exec " + quoted(executable), without_launcher(inherited_environment()));
   }
-  program->send(path + '\0');
-  for (const auto deadline = monotonic_seconds() + limit_s;;) {
-    if (!program->exchange(std::chrono::milliseconds(200), -1).output.empty()) return;
-    const auto code = program->exit_code();
-    if (!code && monotonic_seconds() < deadline) continue;
-    program.reset();
-    if (!code) throw Error(fmt::format("'{}' cannot be opened: its storage does not answer for {} s", path, limit_s));
-    return judge(path, *code);
+  std::optional<int> code;
+  try {
+    code = ending(*program, path, object.get());
+  } catch (...) {
+    program.reset();  // it may be in the middle of the file
+    throw;
   }
+  if (!code) return;
+  program.reset();
+  judge(path, *code);
+}
+
+/// What tells a file, or an object, from others and from what it was before; "" if it is none, and opening it says why.
+std::string identity_of(const std::string& path) {
+  if (storage_url(path)) return path;
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
+  return fmt::format("{} {} {} {}.{}", info.st_dev, info.st_ino, info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
 }
 
 }  // namespace
 
 void h5_require_sound(const std::string& path) {
-  struct stat info {};
-  if (storage_url(path) || ::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return;  // opening it says why
-  const std::tuple key(info.st_dev, info.st_ino, info.st_size,
-                       std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec);
+  const auto identity = identity_of(path);
   auto& own = examiner();
-  if (own.sound.contains(key)) return;
+  if (identity.empty() || own.sound.contains(identity)) return;
   examine(path);
-  own.sound.insert(key);
+  own.sound.insert(identity);
   if (own.examinations == 0) own.program.reset();
 }
 

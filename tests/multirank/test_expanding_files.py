@@ -9,6 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from harness import *  # noqa: E402,F403
+from object_store import Store  # noqa: E402
 import h5py  # noqa: E402
 import numpy  # noqa: E402
 
@@ -78,6 +79,19 @@ def a_damaged_hdf5_file_for_which_libhdf5_takes_all_memory_is_an_error_that_name
 def a_damaged_hdf5_file_that_makes_libhdf5_loop_is_an_error_that_names_it():
     path = with_free_space_of_no_size(scratch() / "loop.h5")
     check_named(limited("data", "inspect", path), "loop.h5", "HDF5 does not finish reading its structure")
+
+
+@test
+def a_damaged_hdf5_object_of_a_store_is_an_error_that_names_it():
+    folder, own = scratch(), Store()
+    own.put("data", "circle.h5", with_circle_of_free_blocks(folder / "circle.h5").read_bytes())
+    own.put("data", "good.h5", bytes(plain_h5(folder / "good.h5")))
+    job = run([TRAINRT, "data", "inspect", "s3://data/good.h5", "--fields=x"], env=own.environment())
+    if job.code != FINISHED and "libcurl" in job.err:
+        skip("this build knows no object stores")
+    check_exit(job, FINISHED)
+    check_named(run(["prlimit", f"--as={MEMORY}", TRAINRT, "data", "inspect", "s3://data/circle.h5"], env=own.environment()), "s3://data/circle.h5",
+                "HDF5 takes more memory for its structure")
 
 
 @test
