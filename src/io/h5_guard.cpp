@@ -106,16 +106,28 @@ std::optional<int> ending(LineProgram& program, const std::string& path, ObjectP
   }
 }
 
+/// Starts the program if it does not run. False if it cannot be had, which a warning says.
+bool is_running() {
+  auto& program = examiner().program;
+  if (program) return true;
+  const auto executable = examiner_path();
+  if (executable.empty())
+    warn_once("the program h5_examiner is not in a folder of trainrt's modules");
+  else
+    try {
+      program = std::make_unique<LineProgram>("exec " + quoted(executable), without_launcher(inherited_environment()));
+    } catch (const Error& error) {
+      warn_once(error.what());
+    }
+  return program != nullptr;
+}
+
 /// Returns if the file is sound, or could not be examined.
 void examine(const std::string& path) {
   const auto object = storage_url(path) ? std::make_unique<ObjectPages>(path) : nullptr;
   if (object && object->size() == 0) return;  // opening it says that it is no file of HDF5
+  if (!is_running()) return;
   auto& program = examiner().program;
-  if (!program) {
-    const auto executable = examiner_path();
-    if (executable.empty()) return warn_once("the program h5_examiner is not in a folder of trainrt's modules");
-    program = std::make_unique<LineProgram>("exec " + quoted(executable), without_launcher(inherited_environment()));
-  }
   std::optional<int> code;
   try {
     code = ending(*program, path, object.get());
