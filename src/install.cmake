@@ -1,5 +1,7 @@
 # What `cmake --install` lays down, besides the modules and the client in Python: those are in their folders.
 install(TARGETS trainrt RUNTIME DESTINATION bin)
+install(TARGETS h5_examiner RUNTIME DESTINATION lib/trainrt/modules)
+install(TARGETS h5_examiner RUNTIME DESTINATION lib/trainrt/modules COMPONENT library)
 install(TARGETS trainrt_shared LIBRARY DESTINATION lib COMPONENT library NAMELINK_COMPONENT library)
 install(DIRECTORY include/trainrt DESTINATION include COMPONENT library)
 install(DIRECTORY jobs/ DESTINATION share/trainrt/jobs USE_SOURCE_PERMISSIONS PATTERN "README.md" EXCLUDE)

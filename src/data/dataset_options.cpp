@@ -4,6 +4,7 @@
 
 #include "core/text.hpp"
 #include "data/augmentation.hpp"
+#include "data/expansion.hpp"
 #include "data/file_reader.hpp"
 #include "data/format.hpp"
 #include "data/operation.hpp"
@@ -98,6 +99,7 @@ std::vector<OptionSpec> options_of_reading() {
 std::vector<OptionSpec> options_of_all() {
   auto specs = options_of_samples();
   for (auto& option : options_of_reading()) specs.push_back(std::move(option));
+  specs.push_back(max_expanded_option());
   for (auto& option : transform_options()) specs.push_back(std::move(option));
   specs.push_back({.key = "preprocess",
                    .default_value = "",

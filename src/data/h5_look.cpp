@@ -8,6 +8,7 @@
 
 #include "core/log.hpp"
 #include "core/text.hpp"
+#include "data/h5_expansion.hpp"
 #include "data/h5_resolver.hpp"
 #include "io/h5_members.hpp"
 #include "io/h5_table.hpp"
@@ -106,7 +107,8 @@ std::string without_slashes(std::string path) {
 
 }  // namespace
 
-FileContent look_at_h5(const DataFile& file, const std::string& group_name, const std::vector<std::string>& fields) {
+FileContent look_at_h5(const DataFile& file, const std::string& group_name, const std::vector<std::string>& fields,
+                       const Options& options) {
   const auto lock = io::h5_lock();  // ids are closed on the way
   const auto path = without_slashes(trim(group_name));
   H5Resolver resolver(file);
@@ -119,6 +121,7 @@ FileContent look_at_h5(const DataFile& file, const std::string& group_name, cons
     found.push_back({name, about_h5(about_dataset(name, file), [&] { return resolver.pieces_of(below(path, name)); })});
   auto index = resolver.take();
   index.fields = std::move(found);
+  require_expandable(index, content.fields, options);
   for (const auto& table : index.tables)
     content.together = std::max(content.together, static_cast<std::uint64_t>(table.chunk.front()));
   content.sources.assign(index.files.begin() + 1, index.files.end());

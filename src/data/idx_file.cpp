@@ -162,14 +162,16 @@ void check_there(const std::string& path) {
 
 }  // namespace
 
-IdxHeader check_idx(const std::string& path) {
+IdxHeader check_idx(const std::string& path, const ExpansionLimit& limit) {
   check_there(path);
   Reader reader(path);
   auto header = read_header(path, reader);
   const auto needed = header.header_bytes + header.data_bytes;
   if (const auto length = gzip_length(path)) {
     header.is_compressed = true;
-    if (*length == static_cast<std::uint32_t>(needed) && may_hold(path, needed)) return header;
+    const bool is_possible = may_hold(path, needed);
+    if (is_possible) limit.require(needed, "IDX file " + path + ": its gzip data");
+    if (is_possible && *length == static_cast<std::uint32_t>(needed)) return header;
     const auto bytes = header.header_bytes + reader.skip(header.data_bytes);
     if (bytes < needed) too_short(path, header, bytes);
   } else if (const auto bytes = std::filesystem::file_size(path); bytes < needed) {
@@ -178,8 +180,8 @@ IdxHeader check_idx(const std::string& path) {
   return header;
 }
 
-IdxData read_idx(const std::string& path) {
-  IdxData data{check_idx(path), {}};
+IdxData read_idx(const std::string& path, const ExpansionLimit& limit) {
+  IdxData data{check_idx(path, limit), {}};
   Reader reader(path);
   data.header = read_header(path, reader);
   require_memory(data.header.data_bytes, "IDX file " + path + ": what it holds");

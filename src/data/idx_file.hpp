@@ -5,6 +5,8 @@
 
 #include <trainrt/tensor.hpp>
 
+#include "data/expansion.hpp"
+
 namespace trainrt::data {
 
 /// What an IDX file holds (LeCun's format of the MNIST files: two zero bytes, a type, the number of dimensions, each of
@@ -28,10 +30,10 @@ struct IdxData {
 /// Looks at the file without reading the data: there, readable, an IDX header, long enough. A plain file is measured by its
 /// size, a compressed one by the length in its gzip trailer (RFC 1952; modulo 2^32). Only if that trailer does not fit
 /// (a truncated file, but also one of several gzip members) the file is decompressed to tell. Throws UsageError that names
-/// the file, what is wrong and what is expected.
-IdxHeader check_idx(const std::string& path);
+/// the file, what is wrong and what is expected; also if a compressed file declares more than `limit`.
+IdxHeader check_idx(const std::string& path, const ExpansionLimit& limit);
 
 /// Reads the file whole; gzip's checksum is verified. Errors as check_idx().
-IdxData read_idx(const std::string& path);
+IdxData read_idx(const std::string& path, const ExpansionLimit& limit);
 
 }  // namespace trainrt::data

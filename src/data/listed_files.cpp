@@ -8,8 +8,10 @@
 
 #include "core/host.hpp"
 #include "core/log.hpp"
+#include "data/expansion.hpp"
 #include "data/identity.hpp"
 #include "data/on_error.hpp"
+#include "io/h5_guard.hpp"
 #include "io/storage_error.hpp"
 
 namespace trainrt::data {
@@ -66,9 +68,19 @@ void require_same_fields(const Listing::Entry& first, const Listing::Entry& othe
                                  first.file.path, one, other.file.path, two));
 }
 
+/// A sample without values takes no byte of the file, and memory all the same: each counts as one byte at least.
+void require_countable(const DataFile& file, const FileContent& content, const Options& options) {
+  auto bytes = file.size;
+  for (const auto& source : content.sources) bytes += source.size;
+  if (content.samples <= bytes) return;
+  ExpansionLimit(options, bytes)
+      .require(content.samples, fmt::format("'{}', by the {} samples that it declares,", file.path, content.samples));
+}
+
 /// Whether the file is one of the dataset. If it cannot be: an error, or, as the key on_error says, a warning.
 bool add_file(Listing& listing, DataFile file, const Options& options, const Format& format) try {
   auto content = format.look(file, options);
+  if (format.has_files) require_countable(file, content, options);
   note_heads(file);
   for (auto& source : content.sources) note_heads(source);
   Listing::Entry entry{std::move(file), std::move(content)};
@@ -102,6 +114,7 @@ void list_files(const std::string& section, Listing& listing, const Options& opt
     return;
   }
   auto files = files_of(options, format);
+  const io::H5Examination examination;
   auto told_at_s = monotonic_seconds();
   std::size_t source = 0, of_source = 0;
   for (auto& file : files) {

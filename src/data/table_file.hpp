@@ -41,7 +41,8 @@ struct TableTarget {
 /// same long text again and again.
 inline void require_room_for(std::size_t bytes, const TableTarget& target) {
   if (bytes > target.most_bytes || target.varying->values.size() > target.most_bytes - bytes)
-    throw Error("the values of a block take more than " + std::to_string(target.most_bytes) + " bytes of memory");
+    throw Error("the values of a block take more than " + std::to_string(target.most_bytes) +
+                " bytes: the limit is max_expanded_bytes, or half of the memory that is available if that is less");
 }
 
 /// The bytes of a file.

@@ -1,5 +1,6 @@
 #include "data/table_module.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include <dlfcn.h>
@@ -64,11 +65,12 @@ const TableModule& arrow() {
 
 }  // namespace
 
-std::unique_ptr<const TableFile> open_arrow_file(const std::string& kind, const DataFile& file,
+std::unique_ptr<const TableFile> open_arrow_file(const std::string& kind, const DataFile& file, const ExpansionLimit& limit,
                                                  std::vector<std::uint64_t> blocks) {
   const auto& module = arrow();
+  const auto memory = std::min(available_memory(), limit.bytes());
   try {
-    return module.open(kind.c_str(), std::make_shared<InputOfFile>(file), available_memory(), std::move(blocks));
+    return module.open(kind.c_str(), std::make_shared<InputOfFile>(file), memory, std::move(blocks));
   } catch (const io::StorageError&) {
     throw;
   } catch (const Error& error) {

@@ -4,13 +4,15 @@
 #include <vector>
 
 #include "data/data_file.hpp"
+#include "data/expansion.hpp"
 #include "data/table_file.hpp"
 
 namespace trainrt::data {
 
 /// Opens a file of that kind ("parquet", "arrow") by the module arrow.so, which is loaded now if it is not yet. `blocks` as
-/// in TableModule. Throws UsageError that names the file and what is wrong with it, or says how to get the module.
-std::unique_ptr<const TableFile> open_arrow_file(const std::string& kind, const DataFile& file,
+/// in TableModule. Arrow's own buffers take no more memory than `limit`. Throws UsageError that names the file and what is
+/// wrong with it, or says how to get the module.
+std::unique_ptr<const TableFile> open_arrow_file(const std::string& kind, const DataFile& file, const ExpansionLimit& limit,
                                                  std::vector<std::uint64_t> blocks);
 
 /// Writes a file of that kind ("parquet") by the same module. Throws UsageError that names a field that the file cannot

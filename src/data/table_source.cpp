@@ -61,9 +61,9 @@ std::vector<std::byte> joined(const std::vector<std::vector<std::byte>>& parts) 
 
 }  // namespace
 
-TableSource::TableSource(std::string path, TablePlan plan, const Open& open, std::uint64_t cache_bytes,
-                         std::uint64_t most_kept)
-    : path_(std::move(path)), plan_(std::move(plan)), ends_(plan_.blocks.size()) {
+TableSource::TableSource(std::string path, TablePlan plan, const Open& open, const ExpansionLimit& limit,
+                         std::uint64_t cache_bytes, std::uint64_t most_kept)
+    : path_(std::move(path)), limit_(limit), plan_(std::move(plan)), ends_(plan_.blocks.size()) {
   std::partial_sum(plan_.blocks.begin(), plan_.blocks.end(), ends_.begin());
   for (const auto& field : plan_.fields) fields_.push_back(field.field);
   table_ = open(plan_.blocks);
@@ -114,6 +114,7 @@ void TableSource::require_room(bool keep) const {
   for (std::size_t block = 0; block < ends_.size(); ++block)
     for (std::size_t field = 0; field < fields_.size(); ++field) {
       const auto bytes = bytes_of(field, block);
+      limit_.require(bytes, fmt::format("'{}': block {} of the field '{}'", path_, block, fields_[field].name));
       most = std::max(most, bytes);
       all += bytes;
     }
@@ -144,12 +145,13 @@ std::vector<std::vector<std::byte>> TableSource::decoded(std::size_t first, std:
     into = of_field.varies ? std::vector<std::byte>(rows * stride) : cache_->memory(rows * stride);
     if (of_field.varies) varying[field - first].ends.reserve(rows);
     for (const auto& part : parts)
-      targets.push_back({.column = part.column,
-                         .dtype = of_field.dtype,
-                         .values = into.data() + part.offset,
-                         .stride = stride,
-                         .varying = of_field.varies ? &varying[field - first] : nullptr,
-                         .most_bytes = of_field.varies ? rows * end_bytes + available_memory() / 2 : 0});
+      targets.push_back(
+          {.column = part.column,
+           .dtype = of_field.dtype,
+           .values = into.data() + part.offset,
+           .stride = stride,
+           .varying = of_field.varies ? &varying[field - first] : nullptr,
+           .most_bytes = of_field.varies ? rows * end_bytes + std::min(limit_.bytes(), available_memory() / 2) : 0});
   }
   table_->read(block, targets);
   for (auto field = first; field < end; ++field)
@@ -250,7 +252,8 @@ std::unique_ptr<Source> open_table(const DataFile& file, const FileContent& cont
   std::uint64_t most_kept = keep == Keep::always ? std::numeric_limits<std::uint64_t>::max() : 0, bytes = 0;
   for (const auto& field : content.fields) bytes += content.samples * (field.varies ? end_bytes : sample_bytes(field));
   if (keep == Keep::if_small && bytes / most_times <= file.size) most_kept = most_times * file.size;
-  return std::make_unique<TableSource>(file.path, plan_of(content), open, options.bytes("chunk_cache"), most_kept);
+  return std::make_unique<TableSource>(file.path, plan_of(content), open, ExpansionLimit(options, file.size),
+                                       options.bytes("chunk_cache"), most_kept);
 }
 
 }  // namespace trainrt::data

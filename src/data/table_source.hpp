@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "data/chunk_cache.hpp"
+#include "data/expansion.hpp"
 #include "data/source.hpp"
 #include "data/table_plan.hpp"
 
@@ -14,11 +15,13 @@ namespace trainrt::data {
 
 /// Rows of a table's blocks. A block of a field is decoded as a whole, by the thread that needs it, and kept in the cache
 /// of this process (chunk_cache.hpp), which has room for two blocks of all fields at least, unless it is to keep nothing.
-/// All blocks are decoded now, and kept, if they take no more than `most_kept` bytes.
+/// All blocks are decoded now, and kept, if they take no more than `most_kept` bytes. Throws UsageError if a block of a
+/// field takes more memory than `limit`.
 class TableSource final : public Source {
  public:
   using Open = std::function<std::unique_ptr<const TableFile>(std::vector<std::uint64_t> blocks)>;
-  TableSource(std::string path, TablePlan plan, const Open& open, std::uint64_t cache_bytes, std::uint64_t most_kept);
+  TableSource(std::string path, TablePlan plan, const Open& open, const ExpansionLimit& limit, std::uint64_t cache_bytes,
+              std::uint64_t most_kept);
 
   std::uint64_t size() const override { return ends_.empty() ? 0 : ends_.back(); }
   const std::vector<Dataset::Field>& fields() const override { return fields_; }
@@ -53,6 +56,7 @@ class TableSource final : public Source {
   void read_varying(std::span<const Run> runs, std::size_t samples, Column& column) const;
 
   std::string path_;
+  ExpansionLimit limit_;
   TablePlan plan_;
   std::vector<Dataset::Field> fields_;
   std::vector<std::uint64_t> ends_;  ///< samples up to the end of each block

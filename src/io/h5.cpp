@@ -1,14 +1,18 @@
 #include "io/h5.hpp"
 
+#include <atomic>
 #include <cstdlib>
 #include <trainrt/error.hpp>
 
+#include "io/h5_guard.hpp"
 #include "io/h5_watched_file.hpp"
 #include "io/storage.hpp"
 
 namespace trainrt::io {
 
 namespace {
+
+std::atomic<bool> has_failed_close = false;
 
 void start_library() {
   setenv("HDF5_USE_FILE_LOCKING", "FALSE", 1);
@@ -39,6 +43,10 @@ void h5_start() {
   std::call_once(once, start_library);
 }
 
+void h5_note_failed_close() { has_failed_close = true; }
+
+bool h5_has_failed_close() { return has_failed_close; }
+
 std::unique_lock<std::recursive_mutex> h5_lock() {
   static std::recursive_mutex mutex;
   std::unique_lock lock(mutex);
@@ -55,6 +63,12 @@ void h5_fail(std::string_view what, std::source_location where) {
 }
 
 H5Id h5_open(const std::string& path) {
+  const auto lock = h5_lock();
+  h5_require_sound(path);
+  return h5_open_sound(path);
+}
+
+H5Id h5_open_sound(const std::string& path) {
   const auto lock = h5_lock();
   auto access =
       storage_url(path) ? h5_watched_access() : H5Id(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "make file access properties");

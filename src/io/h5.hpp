@@ -33,6 +33,11 @@ h5_check(T result, std::string_view what, std::source_location where = std::sour
   return result;
 }
 
+/// A file that could not be closed, as its storage failed, makes HDF5 crash at the end of the process: main() then ends
+/// without the functions of atexit().
+void h5_note_failed_close();
+bool h5_has_failed_close();
+
 /// Owns an HDF5 id. Made from a call's result, which it checks: H5Id file(H5Fopen(...), H5Fclose, "open '" + path + "'").
 class H5Id {
  public:
@@ -46,23 +51,31 @@ class H5Id {
     return *this;
   }
   ~H5Id() {
-    if (id_ >= 0) close_(id_);
+    if (id_ >= 0) note(close_(id_));
   }
   operator hid_t() const { return id_; }
   /// Gives the id away, open.
   hid_t release() { return std::exchange(id_, -1); }
   /// Closes now, with a check; the destructor has none.
   void close(std::string_view what, std::source_location where = std::source_location::current()) {
-    h5_check(close_(std::exchange(id_, -1)), what, where);
+    h5_check(note(close_(std::exchange(id_, -1))), what, where);
   }
 
  private:
+  herr_t note(herr_t result) const {
+    if (result < 0 && close_ == H5Fclose) h5_note_failed_close();
+    return result;
+  }
+
   hid_t id_;
   Close close_;
 };
 
-/// Opens an existing file for reading. External links and virtual datasets in it resolve beside it.
+/// Opens an existing file for reading, once it is known to be sound (h5_guard.hpp). External links and virtual datasets in
+/// it resolve beside it.
 H5Id h5_open(const std::string& path);
+/// The same for a file that was found sound in this run, by this process or another one.
+H5Id h5_open_sound(const std::string& path);
 
 /// Builds a file in memory and returns its bytes: `fill` gets the open, empty file. The bytes reach the target file system
 /// by file.hpp, never by HDF5, which cannot survive a full disk. HDF5 1.8 and newer read the file (1.10 if it holds

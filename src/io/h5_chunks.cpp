@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "io/h5_guard.hpp"
 #include "io/h5_watched_file.hpp"
 
 namespace trainrt::io {
@@ -43,8 +44,8 @@ H5Chunk chunk_at(hid_t dataset, const std::vector<hsize_t>& at, H5Watch& watch) 
 
 H5Id h5_open_to_find(const std::string& path) {
   const auto lock = h5_lock();
-  const auto access = h5_watched_access();
-  return H5Id(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), H5Fclose, "open '" + path + "' as HDF5");
+  h5_require_sound(path);
+  return h5_open_watched(path);
 }
 
 std::uint64_t h5_chunk_count(const Shape& shape, const Shape& chunk) {

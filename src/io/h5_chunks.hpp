@@ -16,7 +16,7 @@ struct H5Chunk {
   std::uint32_t skipped = 0;  ///< bit i: filter i was not applied to it
 };
 
-/// Opens a file for reading, so that h5_chunks() can find chunks in it.
+/// Opens a file for reading, once it is known to be sound (h5_guard.hpp), so that h5_chunks() can find chunks in it.
 H5Id h5_open_to_find(const std::string& path);
 
 /// The chunks of a chunked dataset in a file that h5_open_to_find() opened, row-major by their places in it. `shape` and

@@ -18,13 +18,14 @@ namespace {
 
 H5WantedBytes wanted_bytes;  // under h5_lock()
 bool is_watched = false;
+const H5Bytes* opened_bytes = nullptr;  // of the file that is being opened, if it is none of a file system
 
 /// HDF5 sees its first member; the rest is ours.
 struct WatchedFile {
   H5FD_t base{};
   Descriptor fd;
   struct stat info {};
-  std::unique_ptr<ObjectPages> object;  // in the place of `fd`
+  H5Bytes bytes;  // in the place of `fd`
   haddr_t end_of_allocation = 0;
 
   explicit WatchedFile(int opened) : fd(opened) {}
@@ -35,13 +36,19 @@ void tell_h5(const std::exception& error) {
   H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_IO, H5E_READERROR, "%s", error.what());
 }
 
-H5FD_t* open_object(const char* url) try {
+H5FD_t* open_bytes(H5Bytes bytes) {
   auto file = std::make_unique<WatchedFile>(-1);
-  file->object = std::make_unique<ObjectPages>(url);
-  file->info.st_size = static_cast<off_t>(file->object->size());
+  file->bytes = std::move(bytes);
+  file->info.st_size = static_cast<off_t>(file->bytes.size);
   static ino_t number = 0;  // each is another one
   file->info.st_ino = ++number;
   return &file.release()->base;
+}
+
+H5FD_t* open_object(const char* url) try {
+  const auto object = std::make_shared<ObjectPages>(url);
+  return open_bytes(
+      {object->size(), [object](std::uint64_t offset, std::span<std::byte> into) { object->read(offset, into); }});
 } catch (const std::exception& error) {
   tell_h5(error);
   return nullptr;
@@ -51,9 +58,11 @@ const WatchedFile& watched(const H5FD_t* file) { return *reinterpret_cast<const 
 
 H5FD_t* open_watched(const char* name, unsigned flags, hid_t, haddr_t) {
   if ((flags & (H5F_ACC_RDWR | H5F_ACC_TRUNC | H5F_ACC_CREAT)) != 0) return nullptr;
+  if (opened_bytes != nullptr) return open_bytes(*opened_bytes);
   if (storage_url(name)) return open_object(name);
-  auto file = std::make_unique<WatchedFile>(uninterrupted([&] { return ::open(name, O_RDONLY | O_CLOEXEC); }));
+  auto file = std::make_unique<WatchedFile>(uninterrupted([&] { return ::open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
   if (file->fd.get() < 0 || ::fstat(file->fd.get(), &file->info) != 0) return nullptr;
+  if (!S_ISREG(file->info.st_mode)) return nullptr;  // a pipe would be waited for
   return &file.release()->base;
 }
 
@@ -81,8 +90,8 @@ herr_t set_end_of_allocation(H5FD_t* file, H5FD_mem_t, haddr_t address) {
 
 haddr_t end_of_watched(const H5FD_t* file, H5FD_mem_t) { return static_cast<haddr_t>(watched(file).info.st_size); }
 
-herr_t read_object(ObjectPages& object, haddr_t address, std::size_t size, void* buffer) try {
-  object.read(address, {static_cast<std::byte*>(buffer), size});
+herr_t read_bytes(const H5Bytes& bytes, haddr_t address, std::size_t size, void* buffer) try {
+  bytes.read(address, {static_cast<std::byte*>(buffer), size});
   return 0;
 } catch (const std::exception& error) {
   tell_h5(error);
@@ -94,7 +103,7 @@ herr_t read_watched(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t address, std::
     wanted_bytes = {address, size, wanted_bytes.reads + 1};
     return 0;
   }
-  if (watched(file).object) return read_object(*watched(file).object, address, size, buffer);
+  if (watched(file).bytes.read) return read_bytes(watched(file).bytes, address, size, buffer);
   for (std::size_t done = 0; done < size;) {
     const auto count = uninterrupted([&] {
       return ::pread(watched(file).fd.get(), static_cast<char*>(buffer) + done, std::min(size - done, bytes_per_call),
@@ -142,6 +151,22 @@ H5Id h5_watched_access() {
   H5Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "make file access properties");
   h5_check(H5Pset_driver(access, watched_driver(), nullptr), "choose a file driver");
   return access;
+}
+
+H5Id h5_open_watched(const std::string& path) {
+  const auto lock = h5_lock();
+  const auto access = h5_watched_access();
+  return H5Id(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), H5Fclose, "open '" + path + "' as HDF5");
+}
+
+H5Id h5_open_watched(const std::string& name, const H5Bytes& bytes) {
+  const auto lock = h5_lock();
+  struct Opening {
+    explicit Opening(const H5Bytes& bytes) { opened_bytes = &bytes; }
+    ~Opening() { opened_bytes = nullptr; }
+  };
+  const Opening opening(bytes);
+  return h5_open_watched(name);
 }
 
 H5Watch::H5Watch() {

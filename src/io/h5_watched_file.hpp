@@ -1,6 +1,9 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <functional>
+#include <span>
+#include <string>
 
 #include "io/h5.hpp"
 
@@ -16,6 +19,17 @@ struct H5WantedBytes {
 /// File access properties with a driver of ours: it reads files, and objects by their URLs (io/storage.hpp), and never
 /// writes. While an H5Watch lives, it leaves out reads of raw data and notes what was wanted instead.
 H5Id h5_watched_access();
+
+/// Opens a file or an object for reading by that driver, without the examination of h5_guard.hpp.
+H5Id h5_open_watched(const std::string& path);
+
+/// The bytes of a file, as somebody reads them for HDF5. Behind the end are zeros. `read` throws Error.
+struct H5Bytes {
+  std::uint64_t size = 0;
+  std::function<void(std::uint64_t offset, std::span<std::byte> into)> read = {};
+};
+/// The same for such bytes; `name` is for messages.
+H5Id h5_open_watched(const std::string& name, const H5Bytes& bytes);
 
 /// Hold h5_lock(). One at a time.
 class H5Watch {

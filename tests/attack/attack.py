@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "support"), str(Path(__file__).resolve().parent)]
 from attacked_run import AttackedRun  # noqa: E402
-from checks import check_attacked, check_finished  # noqa: E402
+from conversion import CONVERSIONS, AttackedConversion, ConversionStage  # noqa: E402
 from harness import BUILD, Failure, Skipped, put_scratch_into  # noqa: E402
 from points import ALL_ERRORS, point_of, points_of, sample  # noqa: E402
 from scenes import SCENES, Stage, require_tracing  # noqa: E402
@@ -27,12 +27,12 @@ from tally import Progress, Tally  # noqa: E402
 
 def attack(stage, point, tally):
     """One point, from the attack to the judgement."""
-    attacked, why = AttackedRun(stage, point), None
+    attacked, why = attacked_at(stage, point), None
     try:
         attacked.carry_out()
-        check_attacked(attacked)
+        attacked.check_attacked()
         attacked.finish()
-        check_finished(attacked)
+        attacked.check_finished()
     except Failure as failure:
         why = str(failure)
     except Exception:  # noqa: BLE001  a file that cannot be read any more, or an error of the harness: a miss too, and the next point is to be attacked
@@ -43,6 +43,14 @@ def attack(stage, point, tally):
         print(f"FAILED {point}: {why}\n    again: make attack ONE='{point}'\n{attacked.output()}\n    kept in {place}")
     tally.add(point, attacked.hit, why)
     attacked.clear()
+
+
+def attacked_at(stage, point):
+    return AttackedConversion(stage, point) if isinstance(stage, ConversionStage) else AttackedRun(stage, point)
+
+
+def stage_of(name):
+    return ConversionStage(CONVERSIONS[name]) if name in CONVERSIONS else Stage(SCENES[name])
 
 
 def choose(stages, seed, count, errors):
@@ -77,7 +85,7 @@ def run(seed, count=None, scenes=None, errors=None, jobs=2, time_s=None):
     """Points that the seed chooses."""
     work_in_memory()
     require_tracing()
-    stages = {name: Stage(SCENES[name]) for name in scenes or SCENES}
+    stages = {name: stage_of(name) for name in scenes or (*SCENES, *CONVERSIONS)}
     points = choose(stages, seed, count, errors)
     calls = ", ".join(f"{name} {len(stage.calls)}" for name, stage in stages.items())
     print(f"attack: seed {seed}, {len(points)} points; calls of a quiet run: {calls}")
@@ -88,7 +96,7 @@ def run_one(text):
     point = point_of(text)
     work_in_memory()
     require_tracing()
-    return attack_points([point], {point.scene: Stage(SCENES[point.scene])})
+    return attack_points([point], {point.scene: stage_of(point.scene)})
 
 
 def main():
@@ -98,7 +106,7 @@ def main():
     parser.add_argument("--seed", type=int, default=int(time.time()) % 100000)
     parser.add_argument("--points", type=int)
     parser.add_argument("--one")
-    parser.add_argument("--scene", action="append", choices=SCENES)
+    parser.add_argument("--scene", action="append", choices=(*SCENES, *CONVERSIONS))
     parser.add_argument("--errors", choices=[ALL_ERRORS])
     parser.add_argument("--time", type=float)
     parser.add_argument("--jobs", type=int, default=2)

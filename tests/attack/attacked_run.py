@@ -2,6 +2,7 @@
 import re
 import shutil
 
+from checks import check_attacked, check_finished
 from harness import Failure, attempts, checkpoints, step_of_checkpoint
 from scenes import EPOCHS, NAME
 
@@ -30,6 +31,12 @@ class AttackedRun:
 
     def finish(self):
         self.finished = self.stage.run(self.folder, epochs=EPOCHS + 1)
+
+    def check_attacked(self):
+        check_attacked(self)
+
+    def check_finished(self):
+        check_finished(self)
 
     def committed(self):
         return {directory.name: step_of_checkpoint(directory) for directory in checkpoints(self.run_dir)}

@@ -69,16 +69,17 @@ std::vector<std::string> words() {
 void read(const std::string& input) {
   static MemoryFile file;
   file.hold(input);
-  const auto data = unless_refused<UsageError>([&] { return data::read_idx(file.path()); });
+  const data::ExpansionLimit limit({}, input.size());
+  const auto data = unless_refused<UsageError>([&] { return data::read_idx(file.path(), limit); });
   if (!data) return;
   require(data->values.size() == data->header.data_bytes, "an IDX file holds as many bytes as it says");
   data::DataFile as_listed{file.path(), input.size(), 0};
   as_listed.companions.push_back(as_listed);
   read_through(data::plugins::idx, as_listed, input.size() % 2 == 0);
   file.hold(plain(*data));
-  require_same(*data, data::read_idx(file.path()));
+  require_same(*data, data::read_idx(file.path(), limit));
   file.hold(gzip(plain(*data)));
-  require_same(*data, data::read_idx(file.path()));
+  require_same(*data, data::read_idx(file.path(), limit));
 }
 
 }  // namespace trainrt::fuzz

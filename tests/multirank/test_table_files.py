@@ -306,6 +306,16 @@ def missing_values_among_whole_numbers_are_an_error_if_a_type_is_asked_for_that_
 
 
 @test
+def a_file_whose_blocks_expand_to_more_than_max_expanded_bytes_is_refused():
+    folder = scratch()
+    pq.write_table(pa.table({"text": ["x" * 1_000_000] * 100}), folder / "texts.parquet", compression="gzip")  # the text stands there once
+    pq.write_table(pa.table({"n": numpy.zeros(5_000_000, "f4")}), folder / "zeros.parquet", row_group_size=5_000_000, compression="gzip")
+    for name, code in (("texts", FAILED), ("zeros", USAGE)):
+        check((folder / f"{name}.parquet").stat().st_size < 50_000, f"{name}.parquet is not small")
+        refused(folder / f"{name}.parquet", f"{name}.parquet", "max_expanded_bytes", code=code, max_expanded_bytes="10 MiB")
+
+
+@test
 def damaged_files_are_named_and_harm_nothing():
     folder = scratch()
     table, _ = table_of_many_types()

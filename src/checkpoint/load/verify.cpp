@@ -12,6 +12,7 @@
 #include "checkpoint/load/survey.hpp"
 #include "checkpoint/other_files.hpp"
 #include "io/file.hpp"
+#include "io/h5_guard.hpp"
 #include "io/schema.hpp"
 
 namespace trainrt::checkpoint {
@@ -81,6 +82,7 @@ class Verification {
 
   Lines schemas() const {
     Lines findings;
+    const io::H5Examination examination;
     for (const auto& shard : manifest_.shards)
       add_lines(findings, io::check_schema(directory_ + "/" + shard.name, "shard"));
     if (has_view(directory_)) add_lines(findings, io::check_schema(directory_ + "/" + view_name, "state"));

@@ -70,6 +70,7 @@ ResumableFile::ResumableFile(std::string path, Identity identity, bool goes_on, 
   if (fs::is_directory(path_)) throw UsageError(fmt::format("'{}' is a directory", path));
   part_ = (folder / ("." + name.string() + ".part")).string();
   note_ = part_ + ".json";
+  io::remove_abandoned(folder.string(), fs::path(note_).filename().string());
   start();
 }
 

@@ -1,8 +1,11 @@
 #include <csignal>
+#include <cstdio>
+#include <iostream>
 #include <string>
 #include <vector>
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include "cli/dispatch.hpp"
 #include "io/h5.hpp"
@@ -23,5 +26,9 @@ int main(int argc, char** argv) {
   trainrt::io::h5_start();
   std::signal(SIGXFSZ,
               SIG_IGN);  // a write beyond `ulimit -f` fails then (EFBIG), and says so. Child programs have the default
-  return static_cast<int>(trainrt::cli::dispatch(std::vector<std::string>(argv + 1, argv + argc)));
+  const auto code = static_cast<int>(trainrt::cli::dispatch(std::vector<std::string>(argv + 1, argv + argc)));
+  if (!trainrt::io::h5_has_failed_close()) return code;
+  std::fflush(nullptr);
+  std::cout.flush();
+  _exit(code);
 }

@@ -91,8 +91,15 @@ class ArrowInput final : public arrow::io::RandomAccessFile {
   std::exception_ptr trouble_;
 };
 
+/// What Arrow says; of a pool that is full also which limit that is.
+inline Error arrow_error(std::string text) {
+  if (text.find("cap exceeded") != std::string::npos)
+    text += ". The limit is max_expanded_bytes, or the memory that is available if that is less";
+  return Error(text);
+}
+
 inline void require_ok(const arrow::Status& status) {
-  if (!status.ok()) throw Error(status.message());
+  if (!status.ok()) throw arrow_error(status.message());
 }
 
 template <class T>
@@ -109,7 +116,7 @@ auto guarded(const std::shared_ptr<ArrowInput>& input, const Function& function)
   if (input)
     if (const auto trouble = input->take_trouble()) std::rethrow_exception(trouble);
   if (dynamic_cast<const Error*>(&error) != nullptr) throw;
-  throw Error(error.what());
+  throw arrow_error(error.what());
 }
 
 std::unique_ptr<const TableFile> open_parquet(std::shared_ptr<const TableInput> input, std::uint64_t most_memory);

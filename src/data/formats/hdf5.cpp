@@ -47,7 +47,7 @@ class Hdf5Source final : public Source {
 };
 
 FileContent look_at_hdf5(const DataFile& file, const Options& options) {
-  return look_at_h5(file, options.text("group"), words_in(options.text("fields")));
+  return look_at_h5(file, options.text("group"), words_in(options.text("fields")), options);
 }
 
 std::uint64_t bytes_in_memory(const FileContent& content) {

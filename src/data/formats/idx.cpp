@@ -3,6 +3,7 @@
 
 #include <trainrt/error.hpp>
 
+#include "data/expansion.hpp"
 #include "data/format.hpp"
 #include "data/idx_file.hpp"
 #include "data/local_copy.hpp"
@@ -27,19 +28,21 @@ auto by_path(const DataFile& file, const Call& call) {
   }
 }
 
-IdxHeader header_of(const DataFile& file) {
-  return by_path(file, [](const std::string& path) { return check_idx(path); });
+IdxHeader header_of(const DataFile& file, const Options& options) {
+  const ExpansionLimit limit(options, file.size);
+  return by_path(file, [&](const std::string& path) { return check_idx(path, limit); });
 }
 
-std::vector<std::byte> values_of(const DataFile& file) {
-  return by_path(file, [](const std::string& path) { return std::move(read_idx(path).values); });
+std::vector<std::byte> values_of(const DataFile& file, const Options& options) {
+  const ExpansionLimit limit(options, file.size);
+  return by_path(file, [&](const std::string& path) { return std::move(read_idx(path, limit).values); });
 }
 
 /// Plain, then its rows are read at their places, or compressed, then it is unpacked into memory.
-void add_idx(RowSource& source, std::string name, const DataFile& file, bool keep) {
-  const auto header = header_of(file);
+void add_idx(RowSource& source, std::string name, const DataFile& file, const Options& options, bool keep) {
+  const auto header = header_of(file, options);
   Dataset::Field field{std::move(name), header.dtype, header.sample_shape()};
-  if (header.is_compressed) return source.add(std::move(field), values_of(file));
+  if (header.is_compressed) return source.add(std::move(field), values_of(file, options));
   const RowPlace place{header.header_bytes, source.size(), sample_bytes(field), size_of(header.dtype)};
   source.add(std::move(field), std::make_unique<RowFile>(std::make_shared<InputFile>(file), place, keep));
 }
@@ -50,14 +53,14 @@ Dataset::Field field_of(std::string name, const IdxHeader& header) {
   return {std::move(name), header.dtype, header.sample_shape()};
 }
 
-FileContent look_at_idx(const DataFile& file, const Options&) {
-  const auto images = header_of(file);
+FileContent look_at_idx(const DataFile& file, const Options& options) {
+  const auto images = header_of(file, options);
   if (images.shape.front() == 0) throw UsageError("IDX file " + file.path + ": holds no samples");
   FileContent content{static_cast<std::uint64_t>(images.shape.front()), {field_of("images", images)}, {}};
   if (images.is_compressed) content.reading = Reading::as_a_whole;
   if (!has_labels(file)) return content;
   const auto& companion = file.companions.front();
-  const auto labels = header_of(companion);
+  const auto labels = header_of(companion, options);
   if (images.shape.front() != labels.shape.front())
     throw UsageError("IDX files do not belong together: " + file.path + " holds " + std::to_string(images.shape.front()) +
                      " samples, " + companion.path + " holds " + std::to_string(labels.shape.front()) + " labels");
@@ -79,10 +82,10 @@ bool is_idx_name(std::string_view name) {
   return name.ends_with("idx");
 }
 
-std::unique_ptr<Source> open_idx(const DataFile& file, const FileContent& content, const Options&, bool keep) {
+std::unique_ptr<Source> open_idx(const DataFile& file, const FileContent& content, const Options& options, bool keep) {
   auto source = std::make_unique<RowSource>(content.samples);
-  add_idx(*source, "images", file, keep);
-  if (has_labels(file)) add_idx(*source, "labels", file.companions.front(), keep);
+  add_idx(*source, "images", file, options, keep);
+  if (has_labels(file)) add_idx(*source, "labels", file.companions.front(), options, keep);
   return source;
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/memory.hpp"
 #include "core/text.hpp"
+#include "data/expansion.hpp"
 #include "data/format.hpp"
 #include "data/npy_header.hpp"
 #include "data/row_source.hpp"
@@ -31,7 +32,7 @@ struct NpzArray {
 class NpzFile {
  public:
   NpzFile(const DataFile& file, const Options& options)
-      : input_(std::make_shared<InputFile>(file)), zip_(input_), members_(zip_.members()) {
+      : input_(std::make_shared<InputFile>(file)), zip_(input_), members_(zip_.members()), limit_(options, file.size) {
     const auto chosen = words_in(options.text("fields"));
     if (chosen.empty())
       for (const auto& member : members_) add(field_of_member(member), member);
@@ -72,6 +73,10 @@ class NpzFile {
     return "NPZ file " + input_->path() + ": the member '" + printable_lines(excerpt(name, 100) + "\n").front() + "'";
   }
 
+  std::string with_those_before(const std::string& what) const {
+    return unpacked_bytes_ == 0 ? what : what + ", with the compressed members before it,";
+  }
+
   std::string field_of_member(const ZipMember& member) const {
     const auto& name = member.name;
     if (!name.ends_with(npy_ending) || name.size() == npy_ending.size() || !is_utf8(name) ||
@@ -96,6 +101,7 @@ class NpzFile {
     const bool is_double = std::ranges::any_of(arrays_, [&](const auto& other) { return other.field == field; });
     if (is_double) throw UsageError(what + " makes the field '" + field + "', which is there already");
     zip_.require_readable(member);
+    if (!member.is_stored) limit_.require(unpacked_bytes_ += member.bytes, with_those_before(what));
     std::vector<std::byte> beginning(std::min<std::uint64_t>(member.bytes, npy_beginning));
     zip_.read_beginning(member, beginning);
     arrays_.push_back({std::move(field), member, npy_header(beginning, member.bytes, what), what});
@@ -114,6 +120,8 @@ class NpzFile {
   std::shared_ptr<const InputFile> input_;
   ZipReader zip_;
   std::vector<ZipMember> members_;
+  ExpansionLimit limit_;
+  std::uint64_t unpacked_bytes_ = 0;  ///< of the compressed members among `arrays_`
   std::vector<NpzArray> arrays_;
 };
 

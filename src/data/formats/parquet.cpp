@@ -6,13 +6,15 @@ namespace trainrt::data {
 namespace {
 
 FileContent look_at_parquet(const DataFile& file, const Options& options) {
-  return content_of(table_plan(*open_arrow_file("parquet", file, {}), options, file.path));
+  return content_of(
+      table_plan(*open_arrow_file("parquet", file, ExpansionLimit(options, file.size), {}), options, file.path));
 }
 
 std::unique_ptr<Source> open_parquet_file(const DataFile& file, const FileContent& content, const Options& options,
                                           bool keep) {
-  return open_table(file, content, options, keep ? Keep::if_small : Keep::never,
-                    [&](std::vector<std::uint64_t> blocks) { return open_arrow_file("parquet", file, std::move(blocks)); });
+  return open_table(file, content, options, keep ? Keep::if_small : Keep::never, [&](std::vector<std::uint64_t> blocks) {
+    return open_arrow_file("parquet", file, ExpansionLimit(options, file.size), std::move(blocks));
+  });
 }
 
 bool is_parquet_name(std::string_view path) { return path.ends_with(".parquet") || path.ends_with(".pq"); }

@@ -154,6 +154,28 @@ TEST_CASE("a header that promises more than the file can hold is an error") {
   CHECK_THROWS_WITH(open({{"source", path}, {"memory", "0"}}), Contains("a sample of dataset 'x'") && Contains("memory"));
 }
 
+TEST_CASE(
+    "a chunk, a sample, or values that are not stored that exceed max_expanded_bytes are errors that name the dataset") {
+  const Scratch dir;
+  const auto path = dir / "x.h5";
+  const auto limited = [&](const std::string& limit) {
+    return std::map<std::string, std::string>{{"source", path}, {"max_expanded_bytes", limit}};
+  };
+  make_h5(path, [](hid_t file) {
+    add_dataset(file, "x", {1000, 1000}, std::vector<std::int32_t>(1'000'000), {.chunk = {500, 1000}, .gzip = 9});
+  });
+  CHECK(fs::file_size(path) < 10'000);
+  CHECK(open(limited("2 MB"))->source->size() == 1000);
+  both_say(limited("1 MB"), "a chunk [500, 1000] of dataset 'x' of '" + path, "max_expanded_bytes = 1000000");
+  both_say(limited("2 kB"), "a sample of dataset 'x' of '" + path, "max_expanded_bytes = 2000");
+  for (const std::size_t rows : {std::size_t{1} << 20, std::size_t{1} << 40}) {  // with and without a list of chunks
+    make_h5(path, [&](hid_t file) {
+      add_dataset(file, "x", {rows, 1024}, {}, {.chunk = {256, 1024}, .gzip = 1, .is_written = false});
+    });
+    both_say({{"source", path}}, "dataset 'x' of '" + path, "values that the file does not store");
+  }
+}
+
 TEST_CASE("what Debian's filters compressed is read as HDF5 does, in any order and by several threads") {
   const auto lacks = [](int filter) {
     const auto lock = io::h5_lock();

@@ -124,6 +124,15 @@ TEST_CASE("a gzip IDX file with a wrong checksum is an error of open that names 
   }
 }
 
+TEST_CASE("gzip data of an IDX file that expands to more than max_expanded_bytes is an error that names file and limit") {
+  const Scratch dir;
+  write_gzip(dir / "a-idx2-ubyte.gz", idx_bytes(0x08, {1024, 2048}, std::string(1024 * 2048, '\0')));
+  CHECK(fs::file_size(dir / "a-idx2-ubyte.gz") < 4000);
+  const std::string source = dir / "a-idx2-ubyte.gz";
+  CHECK(open({{"source", source}})->source->size() == 1024);
+  both_say({{"source", source}, {"max_expanded_bytes", "1 MiB"}}, source, "max_expanded_bytes = 1048576");
+}
+
 TEST_CASE("what a gzip IDX file cannot hold is not asked of the memory, whatever its trailer says") {
   Scratch dir;
   const auto path = dir / "x-idx3-ubyte.gz";

@@ -164,3 +164,12 @@ TEST_CASE("several .npy files are one dataset, an empty one among them") {
   write(dir / "c.npy", npy_bytes(dict("'|u1'", "(1,)"), "c"));
   CHECK(gathered<char>(*open({{"source", dir / "*.npy"}}), 0, {2, 0, 1}) == std::vector<char>{'c', 'a', 'b'});
 }
+
+TEST_CASE("samples without values that a small file declares are an error once there are too many of them") {
+  const Scratch dir;
+  write(dir / "x.npy", npy_bytes("{'descr': '<f4', 'fortran_order': False, 'shape': (1000, 0)}", ""));
+  CHECK(open({{"source", dir / "x.npy"}})->source->size() == 1000);
+  both_say({{"source", dir / "x.npy"}, {"max_expanded_bytes", "999 B"}}, "x.npy", "1000 samples that it declares");
+  write(dir / "x.npy", npy_bytes("{'descr': '<f4', 'fortran_order': False, 'shape': (1152921504606846976, 0)}", ""));
+  both_say({{"source", dir / "x.npy"}}, "x.npy", "max_expanded_bytes = 1073741824");
+}

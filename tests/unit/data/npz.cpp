@@ -112,6 +112,21 @@ TEST_CASE("arrays that a .npy file may not hold are no members of an .npz file e
   both_say({{"source", dir / "x.npz"}}, "x.npz", "is no zip archive");
 }
 
+TEST_CASE("compressed members that expand to more than max_expanded_bytes are an error that names file, member and limit") {
+  Scratch dir;
+  const auto zeros = array_of("|u1", "(700000,)", std::string(700'000, '\0'));
+  write_zip(dir / "x.npz", {{"a.npy", zeros, true}, {"b.npy", zeros, true}});
+  CHECK(fs::file_size(dir / "x.npz") < 4000);
+  const auto with = [&](const std::string& limit) {
+    return std::map<std::string, std::string>{{"source", dir / "x.npz"}, {"max_expanded_bytes", limit}};
+  };
+  CHECK(open(with("1500000"))->source->size() == 700'000);
+  both_say(with("1 MiB"), "x.npz: the member 'b.npy'", "max_expanded_bytes = 1048576");
+  both_say(with("100 kB"), "x.npz: the member 'a.npy'", "max_expanded_bytes = 100000");
+  write_zip(dir / "x.npz", {{"a.npy", zeros}, {"b.npy", zeros}});  // stored members take no more than the file
+  CHECK(open(with("100 kB"))->source->size() == 700'000);
+}
+
 TEST_CASE("an .npz file cut anywhere is found by check and by open") {
   Scratch dir;
   write_zip(dir / "whole.npz", {{"x.npy", images, true}, {"y.npy", labels}});

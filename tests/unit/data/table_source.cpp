@@ -76,7 +76,7 @@ TEST_CASE("samples of a table come from its blocks in any order, kept or cached,
     for (const std::uint64_t most_kept : {0, 3, 10'000}) {
       std::atomic<int> reads = 0;
       const auto open = [&](const auto&) { return std::make_unique<const TableOfNumbers>(reads, by_rows); };
-      const data::TableSource source("x.table", plan_with({{"types", "n:f32"}}), open, 1000, most_kept);
+      const data::TableSource source("x.table", plan_with({{"types", "n:f32"}}), open, {{}, 0}, 1000, most_kept);
       CHECK(source.is_resident() == (most_kept == 10'000));
       REQUIRE(source.size() == 7);
       for (int again = 0; again < 3; ++again) {
@@ -86,6 +86,15 @@ TEST_CASE("samples of a table come from its blocks in any order, kept or cached,
       CHECK(texts_of(source, {}).empty());
       if (most_kept == 0) CHECK(reads == (by_rows ? 2 : 4));
     }
+}
+
+TEST_CASE("a block of a column that takes more memory than max_expanded_bytes is an error that names the field") {
+  std::atomic<int> reads = 0;
+  const auto open = [&](const auto&) { return std::make_unique<const TableOfNumbers>(reads, false); };
+  const data::ExpansionLimit limit(options({{"max_expanded_bytes", "8"}}), 0);
+  const auto opened = [&] { data::TableSource("x.table", plan_with({{"types", "n:f32"}}), open, limit, 1000, 0); };
+  CHECK_THROWS_WITH(opened(), Contains("'x.table'") && Contains("the field 'n'") && Contains("max_expanded_bytes = 8"));
+  CHECK(reads == 0);
 }
 
 TEST_CASE("whole numbers of which some are missing become f64, but where a type is given") {

@@ -81,6 +81,32 @@ Unpacked unpack(const std::string& tar, const std::string& folder) {
   return found;
 }
 
+/// A gzip tar of one file of that many zeros.
+std::string tar_of_zeros(std::int64_t bytes) {
+  std::string packed;
+  const Archived<archive> tar(archive_write_new());
+  archive_write_set_format_gnutar(tar.get());
+  archive_write_add_filter_gzip(tar.get());
+  archive_write_open(
+      tar.get(), &packed, nullptr,
+      [](archive*, void* to, const void* part, std::size_t size) {
+        static_cast<std::string*>(to)->append(static_cast<const char*>(part), size);
+        return static_cast<la_ssize_t>(size);
+      },
+      nullptr);
+  const Archived<archive_entry> entry(archive_entry_new());
+  archive_entry_set_pathname(entry.get(), "zeros");
+  archive_entry_set_filetype(entry.get(), AE_IFREG);
+  archive_entry_set_perm(entry.get(), 0644);
+  archive_entry_set_size(entry.get(), bytes);
+  REQUIRE(archive_write_header(tar.get(), entry.get()) == ARCHIVE_OK);
+  const std::string zeros(std::size_t{16} << 20, '\0');
+  for (auto left = bytes; left > 0; left -= std::ssize(zeros))
+    archive_write_data(tar.get(), zeros.data(), static_cast<std::size_t>(std::min(left, std::ssize(zeros))));
+  archive_write_close(tar.get());
+  return packed;
+}
+
 const StageFormat& format_named(std::string_view name) { return find_plugin(format_table(), name, "format"); }
 
 Unpacked copy_of(const std::string& source, const std::string& folder, std::string_view format = "directory") {
@@ -275,4 +301,16 @@ TEST_CASE("a program or a script in the source is started from the tree; other w
   CHECK(tree.command_in_tree({"/s/venv/bin/python3", "-u", "/s/venv/x/../train.py", "/s/venv/out"}) ==
         Words{scratch / "bin/python3", "-u", scratch / "train.py", "/s/venv/out"});
   CHECK(tree.command_in_tree({"/s/venv2/python3", "/s/venv"}) == Words{"/s/venv2/python3", "/s/venv"});
+}
+
+TEST_CASE("a compressed tar that expands without bound is an error that names the entry, before it fills the storage") {
+  const Scratch scratch;
+  const auto small = scratch / "small", large = scratch / "large";
+  fs::create_directory(small);
+  fs::create_directory(large);
+  CHECK(unpack(tar_of_zeros(100 << 20), small).size.bytes == 100 << 20);
+  const auto bomb = tar_of_zeros(std::int64_t{3} << 30);
+  CHECK(bomb.size() < 4'000'000);
+  CHECK_THAT(unpack(bomb, large).error, Contains("up to 'zeros' the tar expands to more than 1073741824 bytes"));
+  CHECK(fs::file_size(fs::path(large) / "zeros") <= std::uint64_t{1} << 30);
 }

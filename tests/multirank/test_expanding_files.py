@@ -1,0 +1,148 @@
+#!/usr/bin/python3
+"""Small files that expand without bound, and damaged HDF5 files that make libhdf5 crash, loop or take all memory: an error that names the
+file, in little time and memory. What fails here takes no more than 4 GiB of the machine."""
+import struct
+import sys
+import time
+import zlib
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from harness import *  # noqa: E402,F403
+from object_store import Store  # noqa: E402
+import h5py  # noqa: E402
+import numpy  # noqa: E402
+
+MEMORY = 4 << 30
+
+
+def limited(*words, timeout=60):
+    return run(["prlimit", f"--as={MEMORY}", TRAINRT, *map(str, words)], timeout)
+
+
+def check_named(job, *says):
+    """An error that holds these words, and nothing of a crash."""
+    check(job.code in (USAGE, FAILED), f"exit {job.code}", job)
+    for word in says:
+        check(word in job.out + job.err, f"the message lacks {word!r}", job)
+
+
+def plain_h5(path):
+    """A file of HDF5's older structures: groups with heaps of names, whose texts lie in a heap, too."""
+    with h5py.File(path, "w") as file:
+        file["x"] = numpy.arange(120, dtype="i4").reshape(40, 3)
+        group = file.create_group("more")
+        for number in range(20):
+            group[f"d{number}"] = numpy.arange(40, dtype="i2")
+        file["names"] = ["one", "two"] * 20
+    return bytearray(path.read_bytes())
+
+
+def with_circle_of_free_blocks(path):
+    """The free block of a group's heap of names is its own successor: libhdf5 makes a list of it for as long as there is memory."""
+    data = plain_h5(path)
+    heap = data.index(b"HEAP")
+    _, free, begin = struct.unpack_from("<QQQ", data, heap + 8)
+    check(free != 1, "the heap has no free block")
+    struct.pack_into("<Q", data, begin + free, free)
+    path.write_bytes(data)
+    return path
+
+
+def with_free_space_of_no_size(path):
+    """The free space at the end of a heap of texts has the size 0: libhdf5 looks for the next object in it for ever."""
+    data = plain_h5(path)
+    begin = data.index(b"GCOL")
+    at = begin + 16
+    while struct.unpack_from("<H", data, at)[0] != 0:
+        at += 16 + (struct.unpack_from("<Q", data, at + 8)[0] + 7) // 8 * 8
+    struct.pack_into("<Q", data, at + 8, 0)
+    path.write_bytes(data)
+    return path
+
+
+@test
+def a_damaged_hdf5_file_for_which_libhdf5_takes_all_memory_is_an_error_that_names_it():
+    folder = scratch()
+    path = with_circle_of_free_blocks(folder / "circle.h5")
+    config = linear_config(folder, "run", data={"format": "hdf5", "source": path})
+    for words in (["data", "inspect", path], ["data", "convert", path, "-o", folder / "out.h5"], ["check", "--config", config], ["--config", config],
+                  ["verify", path]):
+        begin = time.monotonic()
+        job = limited(*words)
+        check_named(job, "circle.h5", "HDF5 takes more memory for its structure")
+        check(time.monotonic() - begin < 20, "it took too long", job)
+    equal(sorted(entry.name for entry in folder.iterdir()), ["circle.h5", "run.ini"], "what is left")
+
+
+@test
+def a_damaged_hdf5_file_that_makes_libhdf5_loop_is_an_error_that_names_it():
+    path = with_free_space_of_no_size(scratch() / "loop.h5")
+    check_named(limited("data", "inspect", path), "loop.h5", "HDF5 does not finish reading its structure")
+
+
+@test
+def a_damaged_hdf5_object_of_a_store_is_an_error_that_names_it():
+    folder, own = scratch(), Store()
+    own.put("data", "circle.h5", with_circle_of_free_blocks(folder / "circle.h5").read_bytes())
+    own.put("data", "good.h5", bytes(plain_h5(folder / "good.h5")))
+    job = run([TRAINRT, "data", "inspect", "s3://data/good.h5", "--fields=x"], env=own.environment())
+    if job.code != FINISHED and "libcurl" in job.err:
+        skip("this build knows no object stores")
+    check_exit(job, FINISHED)
+    check_named(run(["prlimit", f"--as={MEMORY}", TRAINRT, "data", "inspect", "s3://data/circle.h5"], env=own.environment()), "s3://data/circle.h5",
+                "HDF5 takes more memory for its structure")
+
+
+@test
+def a_file_behind_a_damaged_one_is_read_if_errors_are_skipped():
+    folder = scratch()
+    plain_h5(folder / "a.h5"), plain_h5(folder / "c.h5")
+    with_circle_of_free_blocks(folder / "b.h5")
+    job = limited("data", "inspect", folder / "*.h5", "--fields=x", "--on_error=skip")
+    check_exit(job, FINISHED)
+    check("b.h5" in job.err and "HDF5 takes more memory" in job.err, "the file that is skipped is not named", job)
+    check("80 samples" in job.out + job.err, "the other files are not read", job)
+
+
+@test
+def without_h5_examiner_a_warning_says_so():
+    folder = scratch()
+    plain_h5(folder / "a.h5")
+    job = run([TRAINRT, "data", "inspect", folder / "a.h5", "--fields=x"], env={**os.environ, "TRAINRT_MODULE_PATH": str(folder)})
+    check_exit(job, FINISHED)
+    equal(job.err.count("h5_examiner"), 1, "number of warnings", job)
+
+
+def zeros_deflated(bytes_of_zeros):
+    """Raw deflate data of that many zeros, a multiple of 16 MiB: one block again and again."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    block = packer.compress(bytes(16 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
+    return block * (bytes_of_zeros // (16 << 20)) + b"\x03\x00"
+
+
+@test
+def a_small_gzip_file_of_4_gib_is_refused_with_file_and_limit():
+    path = scratch() / "bomb-idx2-ubyte.gz"
+    zeros = zeros_deflated(4 << 30)
+    header = struct.pack(">HBBII", 0, 8, 2, 1 << 20, 4095)
+    stored = struct.pack("<BHH", 0, len(header), len(header) ^ 0xFFFF) + header
+    path.write_bytes(b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03" + stored + zeros + struct.pack("<II", 0, 12 + (4095 << 20)))
+    check(path.stat().st_size < 5_000_000, "the file is not small")
+    check_named(limited("data", "inspect", path), "bomb-idx2-ubyte.gz", "max_expanded_bytes = 1073741824")
+
+
+@test
+def hdf5_values_that_are_not_stored_are_refused_with_dataset_and_limit():
+    folder = scratch()
+    with h5py.File(folder / "empty.h5", "w") as file:
+        file.create_dataset("x", (1 << 40, 8), "f4", chunks=(1024, 8), compression="gzip")
+    check((folder / "empty.h5").stat().st_size < 10_000, "the file is not small")
+    job = limited("data", "convert", folder / "empty.h5", "-o", folder / "out.npz")
+    check_named(job, "dataset 'x' of", "empty.h5", "max_expanded_bytes = 1073741824")
+    with h5py.File(folder / "chunk.h5", "w") as file:
+        file.create_dataset("x", (600, 1 << 20), "f4", chunks=(600, 1 << 20), compression="gzip")
+    check_named(limited("data", "inspect", folder / "chunk.h5"), "dataset 'x' of", "chunk.h5", "max_expanded_bytes")
+
+
+main()
