@@ -75,7 +75,8 @@ class DataParallelTrainer:
     @classmethod
     def restore(cls, path, train_loop_per_worker=None, train_loop_config=None, **arguments):
         """A Trainer that continues the run in the directory `path`: with what it was made with, but for what is given here. The
-        function is given again, unless it is in a module and not in the script."""
+        function may be left out if this user's processes wrote the run's trainer.json and the function is in this script, or in a module
+        that the script has imported from its own folder; else ValueError. Nothing is imported."""
         return _restore.restored(cls, path, train_loop_per_worker, train_loop_config, arguments)
 
     def job(self):
