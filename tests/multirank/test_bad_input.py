@@ -294,6 +294,26 @@ def a_library_that_cannot_be_loaded_is_refused():
         refused(linear_config(folder, "run", SHORT), (str(path),), f"--train.library={path}")
 
 
+@test
+def predict_loads_no_library_that_a_run_directory_names():
+    folder = scratch()
+    config = linear_config(folder, "run", SHORT)
+    check_exit(run_ranks(1, config), FINISHED)
+    (folder / "evil.c").write_text('#include <fcntl.h>\n__attribute__((constructor)) void evil(void) { creat("%s", 0600); }\n' % (folder / "pwned"))
+    check_exit(run(["cc", "-shared", "-fPIC", folder / "evil.c", "-o", folder / "evil.so"]), FINISHED)
+    record = run_dir_of(config) / "run.json"
+    json_of = json.loads(record.read_text())
+    for key, function in (("train.library", "linear"), ("xgboost.library", "xgboost")):
+        changed = {**json_of, "train_function": function, "config": {**json_of["config"], key: str(folder / "evil.so")}}
+        record.write_text(json.dumps(changed))
+        job = run([TRAINRT, "predict", run_dir_of(config), "-o", folder / "out.csv", "--dataset", "train"])
+        check_refused(job, config, (f"'{folder / 'evil.so'}'", str(record), f"--{key}="))
+        check(not (folder / "pwned").exists(), "the library was loaded", job)
+    record.write_text(json.dumps(json_of))
+    job = run([TRAINRT, "predict", run_dir_of(config), "-o", folder / "out.csv", "--dataset", "train", f"--train.library={folder / 'evil.so'}"])
+    check((folder / "pwned").exists(), "the library that the command line names was not loaded", job)
+
+
 # ---- data ------------------------------------------------------------------------------------------------------------------
 
 
