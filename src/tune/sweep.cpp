@@ -12,6 +12,7 @@
 #include "core/text.hpp"
 #include "io/exclusive.hpp"
 #include "io/file.hpp"
+#include "trainer/own_run.hpp"
 #include "tune/sweep_keys.hpp"
 #include "tune/sweep_mirror.hpp"
 #include "tune/sweep_record.hpp"
@@ -127,6 +128,7 @@ std::string Sweep::begin(const std::string& trial_file) const {
   if (fs::exists(directory_ + "/run.json"))
     throw UsageError(fmt::format("'{}' is the directory of a run: give the sweep another run.name", directory_));
   const auto path = directory_ + "/" + memory_name;
+  trainer::require_own(config::make_run_spec(trial_config_), memory_name);
   if (!fs::exists(path)) require_own_mirror();
   fs::create_directories(journal());
   fs::create_directories(claims());

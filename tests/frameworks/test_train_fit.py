@@ -741,6 +741,29 @@ def restore_runs_no_code_that_the_directory_names():
 
 
 @test
+def a_run_of_another_user_is_restored_only_if_that_user_is_named():
+    if os.geteuid() != 0:
+        skip("a run is given to another user, which takes root")
+    script = Script(MAIN + """    path = os.path.join(os.environ["RUNS"], "run")
+    if sys.argv[1] == "first":
+        trainer(config={"reports": 2}).fit()
+    elif sys.argv[1] == "name":
+        trainer(config={"reports": 2}, run={"stop": {"training_iteration": 4}}).fit()
+    else:
+        given = DataParallelTrainer.restore(path, count, run_config=RunConfig(stop={"training_iteration": 4}), trust_owner=sys.argv[1] or None)
+        print("RESULT", len(given.fit().reports))
+""")
+    equal(script.run("first").code, 0, "exit")
+    os.chown(script.runs / "run", 65534, -1)
+    for word in ("", "daemon", "name"):
+        job = script.run(word)
+        check(job.code != 0 and "belongs to nobody" in job.err and "trust_owner='nobody'" in job.err, "it was continued", job)
+    equal(result_of(script.run("nobody")), [2], "reports")
+    job = script.run(command=[TRAINRT, "-n", 2, f"--run.storage_path={script.runs}", "--failure.max_failures=0", "--", PYTHON, script.path, "nobody"])
+    check(job.code != 0 and "trainrt --trust-owner=nobody" in job.err, "it does not say who must be told", job)
+
+
+@test
 def a_record_without_a_code_and_a_key_that_others_may_know_need_the_function_again():
     script = Script(RESTORES)
     nowhere = script.folder / "file/state"

@@ -43,6 +43,7 @@ class Tuner:
         self._storage = default_storage() if is_store(self._run_config.storage_path) else self._run_config.storage_path or default_storage()
         self._name = self._run_config.name
         self._restored = None  # the sections of a sweep that was begun
+        self._trust_owner = None  # users whose sweep fit() may continue
 
     def fit(self):
         """Runs the trials; returns their ResultGrid, also if some have failed. RunStopped if the sweep was stopped."""
@@ -116,7 +117,7 @@ class Tuner:
             environment.setdefault("OMP_NUM_THREADS", str(max(1, int(cpus))))
             if _is_in_allocation():
                 environment["TRAINRT_SRUN_ARGS"] = f"--cpus-per-task={max(1, int(cpus))} {environment.get('TRAINRT_SRUN_ARGS', '')}"
-        processes = _ranks.Processes([_executable.trainrt(), "tune", "--config", config], environment, signal.SIGINT)
+        processes = _ranks.Processes([_executable.trainrt(), "tune", "--config", config, *_settings.trust_words(self._trust_owner)], environment, signal.SIGINT)
         budget = _Budget(self._tune.time_budget_s, processes)
         try:
             return processes.run(), budget.is_over
@@ -142,9 +143,10 @@ class Tuner:
 
     @classmethod
     def restore(cls, path, trainable, resume_unfinished=True, resume_errored=False, restart_errored=False, param_space=None, storage_filesystem=None,
-                _resume_config=None):
+                _resume_config=None, *, trust_owner=None):
         """A Tuner that goes on with the sweep in the directory `path`, with the config that it was begun with. param_space: again, if it
-        has what is no JSON. resume_errored: trials that failed are tried once more, from their last checkpoints."""
+        has what is no JSON. resume_errored: trials that failed are tried once more, from their last checkpoints. trust_owner: the user whose
+        sweep it is, if that is another one."""
         del storage_filesystem
         path = _directory(path)
         if not is_sweep(path):
@@ -154,6 +156,7 @@ class Tuner:
         texts, reason = read_sweep(path)
         tuner = cls(trainable, param_space=param_space, run_config=RunConfig(name=os.path.basename(path), storage_path=os.path.dirname(path)))
         tuner._space = tuner._trainable.space = tuner._space if param_space is not None else _remembered_space(path)
+        tuner._trust_owner = trust_owner
         tuner._metric, tuner._mode = texts.get("tune.metric"), texts.get("tune.mode")
         if reason is not None:
             _require_own_programs(path, texts, tuner._program(), reason)
