@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <optional>
 
 #include <fcntl.h>
@@ -36,7 +37,8 @@ std::string name_of_user(uid_t uid) {
 std::optional<uid_t> uid_of(const std::string& user) {
   if (const auto* found = getpwnam(user.c_str())) return found->pw_uid;
   const auto number = parse_integer(user);
-  return number && *number >= 0 ? std::optional(static_cast<uid_t>(*number)) : std::nullopt;
+  constexpr auto max_uid = std::numeric_limits<uid_t>::max();
+  return number && *number >= 0 && *number <= max_uid ? std::optional(static_cast<uid_t>(*number)) : std::nullopt;
 }
 
 /// "" if this user has no home.

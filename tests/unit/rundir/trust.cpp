@@ -43,4 +43,5 @@ TEST_CASE("a user is trusted by name, by number or by a group") {
   CHECK(is_trusted(0, {{}, {"root"}}));
   CHECK_FALSE(is_trusted(54321, {{"root"}, {"root", "no-such-group"}}));
   CHECK_FALSE(is_trusted(0, {}));
+  CHECK_FALSE(is_trusted(0, {{"4294967296", "-1", ""}, {}}));
 }
