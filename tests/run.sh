@@ -13,6 +13,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 logs=$build/test-logs
 mkdir -p "$logs"
 totals=$(mktemp -d)
+export XDG_STATE_HOME=$totals/state XDG_CONFIG_HOME=$totals/config # not those of who runs the tests
 trap 'rm -rf "$totals"' EXIT
 child=
 

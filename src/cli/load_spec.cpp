@@ -8,6 +8,7 @@
 #include "cli/program_defaults.hpp"
 #include "core/environment.hpp"
 #include "core/text.hpp"
+#include "rundir/trust.hpp"
 
 namespace trainrt::cli {
 
@@ -44,14 +45,20 @@ std::vector<std::string> command_of(const Arguments& arguments, Options& options
 
 }  // namespace
 
+void take_trust(const Arguments& arguments) {
+  if (arguments.has("trust-owner")) rundir::trust_owners(arguments.options.at("trust-owner"));
+}
+
 config::RunSpec load_spec(std::span<const std::string> words, const std::string& usage) {
-  return load_spec(parse_arguments(words, {.with_value = {"config"}, .overrides = true, .program = true, .usage = usage}),
-                   usage);
+  return load_spec(
+      parse_arguments(words, {.with_value = {"config", "trust-owner"}, .overrides = true, .program = true, .usage = usage}),
+      usage);
 }
 
 config::RunSpec load_spec(const Arguments& arguments, const std::string& usage) {
   if (!arguments.has("config") && !arguments.program)
     throw UsageError("--config FILE is missing, or -- and a program; usage: trainrt " + usage);
+  take_trust(arguments);
   Options options;
   if (arguments.has("config")) options = read_config_file(arguments.options.at("config"));
   for (const auto& word : arguments.overrides) take_override(options, word);

@@ -7,8 +7,11 @@
 
 namespace trainrt::cli {
 
-/// `[--config FILE] [--section.key=value ...] [-- COMMAND ARGS]` as a RunSpec: a file or a program there must be. Throws
-/// UsageError.
+/// Trusts the users that --trust-owner names (rundir/trust.hpp). Throws UsageError.
+void take_trust(const Arguments& arguments);
+
+/// `[--config FILE] [--section.key=value ...] [--trust-owner=USER] [-- COMMAND ARGS]` as a RunSpec: a file or a program
+/// there must be. Throws UsageError.
 config::RunSpec load_spec(std::span<const std::string> words, const std::string& usage);
 /// The same, of words that a command with other options too has parsed.
 config::RunSpec load_spec(const Arguments& arguments, const std::string& usage);

@@ -13,6 +13,7 @@
 #include "cli/config_file.hpp"
 #include "cli/find_checkpoint.hpp"
 #include "config/section.hpp"
+#include "core/module_folders.hpp"
 #include "core/text.hpp"
 #include "data/on_error.hpp"
 #include "data/prepare.hpp"
@@ -31,20 +32,40 @@ constexpr std::string_view data_prefix = "data.";
 constexpr const char* origin_of_predict = "trainrt predict";
 const std::set<std::string> keys_of_training = {"shuffle", "shuffle_seed", "block", "window", "split", "draw_by_weight"};
 
+bool is_library(const std::string& key) { return key.ends_with(".library") && !key.starts_with(data_prefix); }
+
 void set_given(Options& options, const std::string& key, const std::string& text, const std::string& origin) {
   if (!text.empty()) options.set(key, {text, origin});
 }
+
+std::string origin_of(const fs::path& checkpoint) { return fs::path(checkpoint::run_of(checkpoint)) / "run.json"; }
+
+std::vector<std::string> texts_of(const std::vector<fs::path>& paths) { return {paths.begin(), paths.end()}; }
 
 /// What of a run's config a prediction goes by: not how it was launched, nor how it was saved.
 void take_run(Options& options, const rundir::RunRecord& record, const std::string& origin) {
   for (const auto& [key, text] : record.loop) options.set("loop." + key, {text, origin});
   for (const auto& [key, text] : record.spec)
-    if (key.starts_with(data_prefix) || key == "run.seed" || key.ends_with(".library"))
+    if (key.starts_with(data_prefix) || key == "run.seed" || (is_library(key) && is_installed_module(text)))
       set_given(options, key, text, origin);
   const auto program = record.spec.find("train.program");
   const bool is_program = program != record.spec.end() && !program->second.empty();
   if (!is_program && record.function != trainer::function_of_program)
     set_given(options, "train.function", record.function, origin);
+}
+
+/// The run directory may be another user's: a library that it names is loaded only if it is installed as a module.
+void require_library(const Options& options, const rundir::RunRecord& record, const std::string& origin) {
+  const auto* function = options.find("train.function");
+  if (function == nullptr || function->origin != origin) return;  // the caller names another
+  for (const auto& [key, text] : record.spec) {
+    const bool is_needed = key == "train.library" || key == function->text + ".library";
+    if (!is_library(key) || text.empty() || !is_needed || !options.text(key).empty()) continue;
+    throw UsageError(fmt::format(
+        "the library '{}', which {} names ({}), is not loaded: a run directory cannot choose the code that runs. If you "
+        "trust the library, give it: --{}='{}'. Libraries in the module folders need no option: {}",
+        text, origin, key, key, text, join(texts_of(module_folders()))));
+  }
 }
 
 /// Of a checkpoint that lies in no run directory there is none.
@@ -54,7 +75,7 @@ std::optional<rundir::RunRecord> take_record(Options& options, const std::string
   const auto name = run.filename().string();
   options.set("run.name", {config::is_plain_name(name) ? name : "run", origin_of_predict});
   options.set("run.storage_path", {run.parent_path().string(), origin_of_predict});
-  if (record) take_run(options, *record, run / "run.json");
+  if (record) take_run(options, *record, origin_of(checkpoint));
   return record;
 }
 
@@ -134,6 +155,18 @@ std::vector<trainer::KeptField> kept_fields(const Arguments& arguments) {
   return kept;
 }
 
+/// A key of [loop] that names code is the caller's, as a library is.
+void require_own_code(const trainer::FunctionEntry& entry, const config::RunSpec& spec) {
+  for (const auto& key : entry.declared.code) {
+    const auto* value = spec.loop.find(key);
+    if (value == nullptr || value->origin == command_line) continue;
+    throw UsageError(fmt::format(
+        "the file '{}', which {} names (loop.{}), is not loaded: it is code, and a run directory cannot choose the code "
+        "that runs. If you trust the file, give it: --loop.{}='{}'",
+        value->text, value->origin, key, key, value->text));
+  }
+}
+
 }  // namespace
 
 PredictionPlan plan_prediction(const Arguments& arguments) {
@@ -145,6 +178,7 @@ PredictionPlan plan_prediction(const Arguments& arguments) {
   Options options;
   const auto record = take_record(options, plan.checkpoint);
   for (const auto& word : arguments.overrides) take_override(options, word);
+  if (record) require_library(options, *record, origin_of(plan.checkpoint));
   require_function(options, record.has_value(), plan.checkpoint);
   plan.spec = config::make_run_spec(options);
   keep_only(plan.dataset, plan.spec);
@@ -153,6 +187,7 @@ PredictionPlan plan_prediction(const Arguments& arguments) {
 
 TrainFunction predicting_function(config::RunSpec& spec) {
   auto entry = trainer::find_function(builtin_functions(), spec.train.function, spec.train.library);
+  require_own_code(entry, spec);
   entry.declared.datasets.clear();
   config::take_declared(entry.declared, entry.name, spec);
   const auto function = trainer::load_function(builtin_functions(), spec.train.function, spec.train.library);

@@ -8,6 +8,7 @@
 #include "rundir/attempt_files.hpp"
 #include "rundir/opened_run.hpp"
 #include "rundir/run_record.hpp"
+#include "rundir/trust.hpp"
 
 namespace trainrt::cli {
 
@@ -25,6 +26,7 @@ config::RunSpec watched_run(const config::RunSpec& of_config) try {
   auto spec = of_config;
   spec.run_dir = rundir::opened_run(of_config.run_dir);
   if (spec.run_dir == of_config.run_dir) return spec;
+  rundir::require_trusted_owner(spec.run_dir, "run.json");  // a file names the directory, and records in it are changed
   const auto record = rundir::read_run_record(spec.run_dir);
   if (!record) return spec;
   spec.run.name = record->name;

@@ -11,9 +11,10 @@ namespace trainrt::config {
 
 /// What a train function declares: in its TrainFunction, or in the index beside its module.
 struct Declared {
-  std::vector<OptionSpec> loop;       ///< its keys of [loop]; empty: it declares none, and takes all
-  std::vector<std::string> datasets;  ///< the [data.NAME] that it cannot do without
-  bool takes_other_keys = false;      ///< besides those of `loop`: they are handed on as they are
+  std::vector<OptionSpec> loop;        ///< its keys of [loop]; empty: it declares none, and takes all
+  std::vector<std::string> datasets;   ///< the [data.NAME] that it cannot do without
+  bool takes_other_keys = false;       ///< besides those of `loop`: they are handed on as they are
+  std::vector<std::string> code = {};  ///< keys of `loop` whose files are code: nothing but a caller may choose them
 };
 
 Declared declared_by(const TrainFunction& function);

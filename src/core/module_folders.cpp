@@ -1,5 +1,6 @@
 #include "core/module_folders.hpp"
 
+#include <algorithm>
 #include <sstream>
 #include <string>
 
@@ -40,6 +41,15 @@ std::vector<fs::path> module_folders() {
     folders.push_back(library / "trainrt" / "modules");
   }
   return folders;
+}
+
+bool is_installed_module(const fs::path& file) {
+  std::error_code none;
+  const auto folder = fs::canonical(file.parent_path(), none);
+  return file.is_absolute() && !none && std::ranges::any_of(module_folders(), [&](const fs::path& each) {
+           std::error_code missing;
+           return fs::canonical(each, missing) == folder && !missing;
+         });
 }
 
 }  // namespace trainrt

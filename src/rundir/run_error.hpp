@@ -45,6 +45,19 @@ class RunIsOwned : public UsageError {
   int attempt_;
 };
 
+/// The run is another user's, who is not trusted.
+class ForeignRun : public UsageError {
+ public:
+  ForeignRun(const std::string& message, std::string path, unsigned owner)
+      : UsageError(message), path_(std::move(path)), owner_(owner) {}
+  const std::string& path() const { return path_; }  ///< what that user owns
+  unsigned owner() const { return owner_; }          ///< number of that user
+
+ private:
+  std::string path_;
+  unsigned owner_;
+};
+
 /// A run's records and its checkpoints contradict each other: something that was saved is not there.
 class CheckpointsMissing : public UsageError {
  public:

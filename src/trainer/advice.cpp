@@ -51,6 +51,7 @@ constexpr Row rows[] = {
     {is<rundir::PathNotShared>, share_storage},
     {is<rundir::PathNotWritable>, "choose a run.storage_path that you may write"},
     {is<rundir::RunIsOwned>, "or give this run another run.name"},
+    {is<rundir::ForeignRun>, "or choose another run.name or run.storage_path"},
     {is<rundir::CheckpointsMissing>,
      "to do it on purpose, add --run.missing_checkpoints=accept to the command once, or give the run another name with "
      "--run.name=NAME"},

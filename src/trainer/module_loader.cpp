@@ -53,8 +53,10 @@ std::vector<FunctionEntry> read_index(const fs::path& index) {
     library.replace_extension(".so");
     for (const auto& function : json.at("functions")) {
       FunctionEntry entry{function.at("name"), function.at("help"), library.string(), {}};
-      for (const auto& key : function.value("loop", nlohmann::json::array()))
+      for (const auto& key : function.value("loop", nlohmann::json::array())) {
         entry.declared.loop.push_back(option_from(key));
+        if (key.value("code", false)) entry.declared.code.push_back(key.at("key"));
+      }
       entry.declared.takes_other_keys = function.value("takes_other_keys", false);
       for (const auto& name : function.value("datasets", nlohmann::json::array())) entry.declared.datasets.push_back(name);
       entries.push_back(std::move(entry));

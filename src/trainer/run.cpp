@@ -37,6 +37,7 @@
 #include "trainer/failure.hpp"
 #include "trainer/failure_notice.hpp"
 #include "trainer/mirror_restore.hpp"
+#include "trainer/own_run.hpp"
 #include "trainer/records.hpp"
 #include "trainer/restarts.hpp"
 #include "trainer/session.hpp"
@@ -238,6 +239,8 @@ RunOutcome begin_and_run(const config::RunSpec& spec, const TrainCall& function,
   start.pause_s = pause_s;
   io::set_storage_timeout(spec.failure.storage_timeout_s);
   use_stores(spec);
+  comm::agreed_on_first(
+      communicator, [&] { require_own_run(spec); }, with_advice);
   restore_from_mirror(spec, communicator);
   start.start_watch.emplace(
       launch, watch::StartTimes{spec.failure.hang_timeout, spec.failure.launch_timeout_s, spec.failure.storage_timeout_s});

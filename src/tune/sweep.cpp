@@ -6,39 +6,22 @@
 #include <iterator>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
 #include "config/run_spec.hpp"
 #include "core/text.hpp"
 #include "io/exclusive.hpp"
 #include "io/file.hpp"
+#include "trainer/own_run.hpp"
 #include "tune/sweep_keys.hpp"
 #include "tune/sweep_mirror.hpp"
+#include "tune/sweep_record.hpp"
 
 namespace trainrt::tune {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 const std::string memory_name = "sweep.json";
-
-/// "tune.space.lr was 'uniform(0, 1)' and is 'uniform(0, 2)'", for each key but those that may change.
-std::string differences(const Json& before, const std::map<std::string, std::string>& now) {
-  std::vector<std::string> found;
-  const auto may_change = [](const std::string& key) {
-    return key == "tune.num_samples" || key == "tune.place" || key == "tune.max_concurrent_trials" ||
-           key == "tune.max_failures" || key == "tune.fail_fast";
-  };
-  for (const auto& [key, value] : now)
-    if (!may_change(key) && before.value(key, "") != value)
-      found.push_back(fmt::format("{} was '{}' and is '{}'", key, before.value(key, ""), value));
-  for (const auto& [key, value] : before.items())
-    if (!may_change(key) && !now.contains(key))
-      found.push_back(fmt::format("{} was '{}' and is left out", key, value.get<std::string>()));
-  return join(found);
-}
 
 /// Puts a value into a command where it has {lr}; false if it has none.
 bool fill_in(std::string& program, const std::string& key, const std::string& value) {
@@ -125,11 +108,10 @@ void Sweep::check_dimension(const SearchSpace::Dimension& dimension) const {
 Sweep Sweep::opened(const std::string& directory) {
   const auto path = directory + "/" + memory_name;
   if (!std::filesystem::exists(path)) throw UsageError(fmt::format("'{}' is no sweep: it has no sweep.json", directory));
-  const auto json = Json::parse(io::read_file(path), nullptr, false);
-  if (!json.is_object()) throw UsageError(fmt::format("'{}' is damaged: it is no JSON object", path));
+  const auto record = sweep_record_from(io::read_file(path));
+  if (!record) throw UsageError(fmt::format("'{}' is damaged: it is no JSON object", path));
   Options config;
-  for (const auto& [key, value] : json.items())
-    if (value.is_string()) config.set(key, {value.get<std::string>(), path});
+  for (const auto& [key, text] : record->config) config.set(key, {text, path});
   Sweep sweep(config);
   sweep.directory_ = directory;
   return sweep;
@@ -146,15 +128,16 @@ std::string Sweep::begin(const std::string& trial_file) const {
   if (fs::exists(directory_ + "/run.json"))
     throw UsageError(fmt::format("'{}' is the directory of a run: give the sweep another run.name", directory_));
   const auto path = directory_ + "/" + memory_name;
+  trainer::require_own(config::make_run_spec(trial_config_), memory_name);
   if (!fs::exists(path)) require_own_mirror();
   fs::create_directories(journal());
   fs::create_directories(claims());
-  const auto now = config_.texts();
-  Json json = Json::object();
-  for (const auto& [key, value] : now) json[key] = value;
-  const bool is_new = io::create_exclusive(path, json.dump(2) + "\n");
-  const auto changed = is_new ? std::string() : go_on(json);
-  io::create_exclusive(config_file(), trial_file);  // whoever comes here has the same
+  const auto record = sweep_record_text(config_.texts());
+  const bool is_new = io::create_exclusive(path, record);
+  const auto changed = is_new ? std::string() : go_on(record);
+  // Trials start what it names: the caller's config, whatever the file held.
+  if (!io::create_exclusive(config_file(), trial_file) && io::read_file(config_file()) != trial_file)
+    io::replace_file(config_file(), trial_file);
   put_config_into_mirror(config::make_run_spec(trial_config_), memory_name);
   return changed;
 }
@@ -169,21 +152,22 @@ void Sweep::require_own_mirror() const {
         "checkpoint.mirror = {} has a sweep '{}' already, {}: choose another run.name or mirror, or remove it there",
         spec.checkpoint.mirror, spec.run.name, why));
   };
-  auto before = Json::parse(text, nullptr, false);
-  if (!before.is_object()) refuse("whose sweep.json is damaged");
+  auto before = sweep_record_from(text);
+  if (!before) refuse("whose sweep.json is damaged");
   auto now = config_.texts();
-  before["run.storage_path"] = now["run.storage_path"];
-  if (const auto changed = differences(before, now); !changed.empty()) refuse("of another config: " + changed);
+  before->config["run.storage_path"] = now["run.storage_path"];
+  if (const auto changed = differences(before->config, now); !changed.empty()) refuse("of another config: " + changed);
   if (scheduler_ != "fifo")
     refuse(fmt::format("and the journal of its decisions, which tune.scheduler = {} needs, is not there", scheduler_));
 }
 
-/// Of a sweep that was begun. Returns what has changed.
-std::string Sweep::go_on(const nlohmann::ordered_json& json) const {
+/// Of a sweep that was begun; `record`: what sweep.json holds from now on. Returns what has changed.
+std::string Sweep::go_on(const std::string& record) const {
   const auto path = directory_ + "/" + memory_name;
-  const auto before = Json::parse(io::read_file(path), nullptr, false);
-  if (!before.is_object()) throw UsageError(fmt::format("'{}' is damaged: it is no JSON object", path));
-  if (const auto changed = differences(before, config_.texts()); !changed.empty())
+  const auto text = io::read_file(path);
+  const auto before = sweep_record_from(text);
+  if (!before) throw UsageError(fmt::format("'{}' is damaged: it is no JSON object", path));
+  if (const auto changed = differences(before->config, config_.texts()); !changed.empty())
     throw UsageError(
         fmt::format("the sweep in '{}' was begun with another config: {}. Its trials would not be comparable: give "
                     "back what it was, or begin a sweep of another run.name",
@@ -191,8 +175,8 @@ std::string Sweep::go_on(const nlohmann::ordered_json& json) const {
   const auto had = Sweep::opened(directory_).trials();
   if (trials_ < had)
     throw UsageError(fmt::format("the sweep in '{}' has {} trials, and tune.num_samples asks for fewer", directory_, had));
-  if (before == json) return {};
-  io::replace_file(path, json.dump(2) + "\n");
+  if (before->config == config_.texts() && (before->has_code || text == record)) return {};
+  io::replace_file(path, record);
   return trials_ > had ? fmt::format("the sweep had {} trials, and has {} now", had, trials_) : "";
 }
 

@@ -6,8 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "core/options.hpp"
 #include "tune/scheduler.hpp"
 #include "tune/search_space.hpp"
@@ -74,7 +72,7 @@ class Sweep {
   void take_mutations(const Options& mutations);
   bool is_condition(const std::string& key) const;
   void check_dimension(const SearchSpace::Dimension& dimension) const;
-  std::string go_on(const nlohmann::ordered_json& json) const;
+  std::string go_on(const std::string& record) const;
   void require_own_mirror() const;
 
   Options config_;        ///< all of it

@@ -82,7 +82,7 @@ def the_train_function_learns_and_continues():
     check_exit(run([TRAINRT, "check", "--config", config, *words, f"--train.library={library}"]), FINISHED)
     run_dir = learns_and_continues(text, train__library=library, loop__epochs=60)
     table = run_dir.parent / "predictions.csv"
-    check_exit(run([TRAINRT, "predict", run_dir, "-n", 2, "-o", table, "--dataset", "train", "--keep", "y"]), FINISHED)
+    check_exit(run([TRAINRT, "predict", run_dir, "-n", 2, "-o", table, "--dataset", "train", "--keep", "y", f"--train.library={library}"]), FINISHED)
     header, *rows = table.read_text().splitlines()
     equal(header, "prediction,y", "the header of the predictions")
     pairs = [[float(value) for value in row.split(",")] for row in rows]

@@ -389,14 +389,16 @@ def torchscript_predicts_what_python_does():
     folder = scratch()
     check_exit(run([PYTHON, EXPORTS], cwd=folder), FINISHED)
     config = trained("script", "torchscript", 2, model=folder / "Classifier.pt", epochs=2)
+    model = f"--loop.model={folder / 'Classifier.pt'}"
+    refused(says="is not loaded: it is code", run_dir=run_dir_of(config), ranks=(1, 2))
     for ranks in (1, 3):
-        predict(run_dir_of(config), folder / f"{ranks}.h5", ranks=ranks)
+        predict(run_dir_of(config), folder / f"{ranks}.h5", model, ranks=ranks)
     equal((folder / "1.h5").read_bytes(), (folder / "3.h5").read_bytes(), "the files")
     job = run([PYTHON, "-c", IN_PYTHON, checkpoints(run_dir_of(config))[-1], _data / "test-images", folder / "1.h5"], cwd=folder)
     check_exit(job, FINISHED)
     kind, *_, difference = job.out.split()
     check(kind == "float32" and float(difference) < 1e-5, f"Python has other outputs: {job.out}", job)
-    predict(run_dir_of(config), folder / "bare.h5", "--data.new.format=idx", f"--data.new.source={_data / 'test-images'}")
+    predict(run_dir_of(config), folder / "bare.h5", model, "--data.new.format=idx", f"--data.new.source={_data / 'test-images'}")
     equal(read_h5(folder / "bare.h5")["output"].tobytes(), read_h5(folder / "1.h5")["output"].tobytes(), "the outputs without a target")
 
 

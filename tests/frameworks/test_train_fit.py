@@ -695,5 +695,100 @@ def a_run_is_restored_from_its_directory():
     equal(len(attempts(script.runs / "run")), 2, "attempts of the run", again)
 
 
+RESTORES = MAIN + """    if sys.argv[1] == "first":
+        trainer(globals().get("function", count)).fit()
+    else:
+        restored = DataParallelTrainer.restore(os.path.join(os.environ["RUNS"], "run"))
+        print("RESULT", json.dumps([restored.train_loop_per_worker.__module__, restored.train_loop_config]))
+"""
+
+
+def restored(script, **env):
+    """What a start finds that gives no function: its RESULT, or the error."""
+    job = script.run("again", env=env)
+    return result_of(job)[0] if job.code == 0 else job.err
+
+
+def changed_record(script, **fields):
+    path = script.runs / "run/trainer.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **fields}))
+
+
+@test
+def restore_finds_the_function_in_the_script_and_in_the_modules_of_its_folder():
+    script = Script(RESTORES)
+    equal(script.run("first").code, 0, "exit")
+    equal(restored(script), ["__main__", {"reports": 3}], "what was restored")
+    script = Script("from mine import function\n" + RESTORES)
+    (script.folder / "mine.py").write_text("from trainrt import train\ndef function(config):\n    train.report({'x': 1})\n")
+    equal(script.run("first").code, 0, "exit")
+    equal(restored(script), ["mine", {"reports": 3}], "what was restored")
+    script.path.write_text(script.path.read_text().replace("from mine import function", "if sys.argv[1] == 'first': from mine import function"))
+    check("imported from its own folder" in restored(script), "a module that the script has not imported was found")
+
+
+@test
+def restore_runs_no_code_that_the_directory_names():
+    script = Script(RESTORES)
+    equal(script.run("first").code, 0, "exit")
+    (script.folder / "evil.py").write_text("open('pwned', 'w').close()\ndef function(config):\n    pass\n")
+    for module, name in (("os", "system"), ("evil", "function"), ("__main__", "os.system"), ("__main__", "count"), ("json", "dumps")):
+        changed_record(script, function={"module": module, "qualname": name}, program=str(script.path), train_loop_config="touch pwned")
+        check("give the train function again" in restored(script) and "its code is not valid" in restored(script), f"{module}.{name} was found")
+    check(not (script.folder / "pwned").exists(), "the module was imported, or the command ran")
+    given = Script(MAIN + f"    print('RESULT', json.dumps(DataParallelTrainer.restore({str(script.runs / 'run')!r}, count).train_loop_per_worker.__name__))\n")
+    equal(result_of(given.run()), ["count"], "the function that was given")
+
+
+@test
+def a_run_of_another_user_is_restored_only_if_that_user_is_named():
+    if os.geteuid() != 0:
+        skip("a run is given to another user, which takes root")
+    script = Script(MAIN + """    path = os.path.join(os.environ["RUNS"], "run")
+    if sys.argv[1] == "first":
+        trainer(config={"reports": 2}).fit()
+    elif sys.argv[1] == "name":
+        trainer(config={"reports": 2}, run={"stop": {"training_iteration": 4}}).fit()
+    else:
+        given = DataParallelTrainer.restore(path, count, run_config=RunConfig(stop={"training_iteration": 4}), trust_owner=sys.argv[1] or None)
+        print("RESULT", len(given.fit().reports))
+""")
+    equal(script.run("first").code, 0, "exit")
+    os.chown(script.runs / "run", 65534, -1)
+    for word in ("", "daemon", "name"):
+        job = script.run(word)
+        check(job.code != 0 and "belongs to nobody" in job.err and "trust_owner='nobody'" in job.err, "it was continued", job)
+    equal(result_of(script.run("nobody")), [2], "reports")
+    job = script.run(command=[TRAINRT, "-n", 2, f"--run.storage_path={script.runs}", "--failure.max_failures=0", "--", PYTHON, script.path, "nobody"])
+    check(job.code != 0 and "trainrt --trust-owner=nobody" in job.err, "it does not say who must be told", job)
+
+
+@test
+def a_record_without_a_code_and_a_key_that_others_may_know_need_the_function_again():
+    script = Script(RESTORES)
+    nowhere = script.folder / "file/state"
+    (script.folder / "file").write_text("")
+    equal(script.run("first", env={"XDG_STATE_HOME": nowhere}).code, 0, "exit without a state folder")
+    for text in (restored(script), restored(script, XDG_STATE_HOME=nowhere)):
+        check("it has no code" in text and "train_loop_per_worker=" in text, f"it says {text}")
+    state = script.folder / "state"
+    shutil.rmtree(script.runs)
+    equal(script.run("first", env={"XDG_STATE_HOME": state}).code, 0, "exit")
+    key = state / "trainrt/record.key"
+    equal((key.stat().st_mode & 0o777, key.stat().st_size, key.parent.stat().st_mode & 0o777), (0o600, 32, 0o700), "the key")
+    equal(restored(script, XDG_STATE_HOME=state)[0], "__main__", "with the key")
+    key.chmod(0o640)
+    check("is not this user's alone" in restored(script, XDG_STATE_HOME=state), "a key that the group can read is used")
+    check(script.run("first", env={"XDG_STATE_HOME": state, "RUNS": script.folder / "others"}).code == 0, "a key that is refused ends the run")
+    if os.geteuid() == 0:
+        key.chmod(0o600)
+        os.chown(key, 65534, 65534)
+        check("owner 65534" in restored(script, XDG_STATE_HOME=state), "the key of another user is used")
+    key.unlink()
+    check("has no key to check it" in restored(script, XDG_STATE_HOME=state), "a code is taken without a key")
+    equal(script.run("first", env={"XDG_STATE_HOME": state, "RUNS": script.folder / "anew"}).code, 0, "exit with a new key")
+    check("its code is not valid" in restored(script, XDG_STATE_HOME=state), "a code of an older key is taken")
+
+
 if __name__ == "__main__":
     main()

@@ -344,7 +344,7 @@ def early_stopping_ends_where_the_librarys_own_does():
 def predictions_of(config, *words, ranks=1):
     out = config.parent / "predicted.npz"
     rank_words = ["-n", ranks] if ranks > 1 else []
-    check_exit(run([TRAINRT, "predict", run_dir_of(config), "-o", out, "--force", *rank_words, *words]), FINISHED)
+    check_exit(run([TRAINRT, "predict", run_dir_of(config), "-o", out, "--force", f"--lightgbm.library={_packages}", *rank_words, *words]), FINISHED)
     return np.load(out)["prediction"]
 
 

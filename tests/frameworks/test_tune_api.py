@@ -196,6 +196,35 @@ else:
 
 
 @test
+def a_sweep_of_another_user_starts_nothing_that_its_directory_names():
+    _, job, made = tuned("""
+path = os.environ["RUNS"] + "/sweep"
+if "restore" not in sys.argv:
+    say(tuner(num_samples=2, space={"lr": 0.1, "steps": 2}).fit())
+else:
+    try:
+        say(Tuner.restore(path, descend).fit())
+    except ValueError as error:
+        print("refused", error)
+""")
+    record = made.runs / "sweep/sweep.json"
+    signed = json.loads(record.read_text())
+    check(len(signed["_code"]["hmac_sha256"]) == 64, "the sweep has no code", job)
+    for key, text in (("train.program", "touch pwned"), ("tune.searcher_program", "touch pwned"), ("callback.command.on_finish", "touch pwned"),
+                      ("tune.space.train.program", "choice('touch pwned')"), ("checkpoint.mirror", str(made.folder / "pwned")), ("train.library", "evil.so"),
+                      ("sink.program.program", "touch pwned"), ("tune.metric", "loss\n[callback.command]\non_finish = touch pwned")):
+        record.write_text(json.dumps({**signed, key: text}))
+        again = made.run("restore", timeout=60)
+        check("refused" in again.out and "its code is not valid" in again.out and key in again.out, f"{key} is taken", again)
+    record.write_text(json.dumps({key: text for key, text in signed.items() if key != "_code"}))  # as an older version wrote it
+    older = made.run("restore", timeout=60)
+    equal(json.loads(record.read_text()), signed, "the record after that", older)
+    for again in (older, made.run("restore", timeout=60)):
+        equal(result_of(again)[0], result_of(job)[0], "results", again)
+    check(not (made.folder / "pwned").exists(), "a program was started")
+
+
+@test
 def a_sweep_that_is_restored_needs_its_param_space_again_only_if_that_is_no_json():
     _, job, made = tuned("""
 if "restore" in sys.argv:

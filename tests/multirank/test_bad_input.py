@@ -294,6 +294,74 @@ def a_library_that_cannot_be_loaded_is_refused():
         refused(linear_config(folder, "run", SHORT), (str(path),), f"--train.library={path}")
 
 
+def marking_library(folder):
+    """A library that makes the file `pwned` of the folder when it is loaded."""
+    (folder / "evil.c").write_text('#include <fcntl.h>\n__attribute__((constructor)) void evil(void) { creat("%s", 0600); }\n' % (folder / "pwned"))
+    check_exit(run(["cc", "-shared", "-fPIC", folder / "evil.c", "-o", folder / "evil.so"]), FINISHED)
+    return folder / "evil.so"
+
+
+def every_key():
+    """Of a config, by `trainrt help config`."""
+    keys, section = [], ""
+    for line in run([TRAINRT, "help", "config"]).out.splitlines():
+        if line.startswith("["):
+            section = line[1:line.index("]")]
+        elif " =" in line and line.split(" =")[0].lstrip("#").replace("_", "").isalnum():
+            keys.append(f"{section}.{line.split(' =')[0].lstrip('#')}")
+    check(len(keys) > 100, f"only {len(keys)} keys were found")
+    return [key.replace(".NAME.", ".test.") for key in keys]
+
+
+@test
+def no_command_that_reads_runs_and_sweeps_starts_what_their_records_name():
+    folder = scratch()
+    config = linear_config(folder, "run", SHORT)
+    sweep = linear_config(folder, "sweep", SHORT, tune={"metric": "loss", "num_samples": 1}, **{"tune.space": {"lr": "0.1"}})
+    check_exit(run([TRAINRT, "--config", config]), FINISHED)
+    check_exit(run([TRAINRT, "tune", "--config", sweep]), FINISHED)
+    library = marking_library(folder)
+    hostile = {key: str(library) if key.endswith("library") else f"touch {folder / 'pwned'}" for key in every_key() if key not in ("train.program", "run.seed")}
+    hostile.update({"run.callbacks": "command", "metrics.sinks": "program"})
+    run_dir, sweep_dir = run_dir_of(config), run_dir_of(sweep)
+    for directory in (run_dir, sweep_dir / "trial_00000"):
+        record = json.loads((directory / "run.json").read_text())
+        kept = {key: text for key, text in record["config"].items() if key.startswith("data.")}
+        (directory / "run.json").write_text(json.dumps({**record, "config": {**hostile, **kept}, "loop": {**record["loop"], "model": str(library)}}))
+    record = json.loads((sweep_dir / "sweep.json").read_text())
+    code = {key: text for key, text in hostile.items() if key.split(".")[0] in ("callback", "sink") or key.endswith("library")}
+    (sweep_dir / "sweep.json").write_text(json.dumps({**record, **code, "tune.searcher_program": f"touch {folder / 'pwned'}"}))
+    (sweep_dir / "trial.ini").write_text(f"[train]\nprogram = touch {folder / 'pwned'}\n")
+    checkpoint = max(run_dir.glob("checkpoint_*"))
+    for command in (["result", run_dir], ["result", folder / "runs"], ["top", run_dir, "--once"], ["report", run_dir, sweep_dir, "-o", folder / "page.html"],
+                    ["verify", run_dir], ["inspect", checkpoint], ["export", checkpoint, "-o", folder / "state.npz"], ["tune", "status", sweep_dir],
+                    ["tune", "best", sweep_dir], ["predict", run_dir, "-o", folder / "out.csv", "--dataset", "train"], ["plot", run_dir, "-o", folder / "run.svg"],
+                    ["check", "--config", config]):
+        job = run([TRAINRT, *command])
+        if shutil.which("gnuplot") or command[0] != "plot":
+            check(job.code == (USAGE if command[0] == "predict" else FINISHED), f"exit {job.code} of {command[0]}", job)
+        check(not (folder / "pwned").exists(), f"{command[0]} started what a record names", job)
+
+
+@test
+def predict_loads_no_library_that_a_run_directory_names():
+    folder = scratch()
+    config = linear_config(folder, "run", SHORT)
+    check_exit(run_ranks(1, config), FINISHED)
+    marking_library(folder)
+    record = run_dir_of(config) / "run.json"
+    json_of = json.loads(record.read_text())
+    for key, function in (("train.library", "linear"), ("xgboost.library", "xgboost")):
+        changed = {**json_of, "train_function": function, "config": {**json_of["config"], key: str(folder / "evil.so")}}
+        record.write_text(json.dumps(changed))
+        job = run([TRAINRT, "predict", run_dir_of(config), "-o", folder / "out.csv", "--dataset", "train"])
+        check_refused(job, config, (f"'{folder / 'evil.so'}'", str(record), f"--{key}="))
+        check(not (folder / "pwned").exists(), "the library was loaded", job)
+    record.write_text(json.dumps(json_of))
+    job = run([TRAINRT, "predict", run_dir_of(config), "-o", folder / "out.csv", "--dataset", "train", f"--train.library={folder / 'evil.so'}"])
+    check((folder / "pwned").exists(), "the library that the command line names was not loaded", job)
+
+
 # ---- data ------------------------------------------------------------------------------------------------------------------
 
 

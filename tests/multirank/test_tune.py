@@ -239,6 +239,19 @@ def a_sweep_grows_but_its_space_stays():
 
 
 @test
+def trials_start_what_the_callers_config_says_whatever_the_sweep_directory_holds():
+    folder = scratch()
+    config = sweep_config(folder, tune={"num_samples": 1}, loop={"epochs": 1})
+    check_exit(tune(config), 0)
+    trial_ini = run_dir_of(config) / "trial.ini"
+    text = trial_ini.read_text()
+    trial_ini.write_text(text + f"[callback.command]\non_finish = touch {folder / 'pwned'}\n".replace("[callback", "[run]\ncallbacks = command\n[callback"))
+    check_exit(tune(config, "--tune.num_samples=2"), 0)
+    check(not (folder / "pwned").exists(), "a program was started")
+    equal(trial_ini.read_text(), text, "trial.ini")
+
+
+@test
 def a_program_of_ones_own_says_where_trials_lie():
     folder = scratch()
     searcher = program_file("import json, sys\nasked = json.load(sys.stdin)\nbest = min((t['value'], t['trial']) for t in asked['trials'] if t['value'] is not None) "

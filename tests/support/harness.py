@@ -252,7 +252,8 @@ def _end_processes(token):
 
 def _clean_environment():
     """Without what would steer trainrt or a launcher if the tests themselves run in a job."""
-    return {key: value for key, value in os.environ.items() if not re.match(r"SLURM|SBATCH_|SRUN_|PMI|OMPI_|TRAINRT_|HYDRA_", key)}
+    found = {key: value for key, value in os.environ.items() if not re.match(r"SLURM|SBATCH_|SRUN_|PMI|OMPI_|TRAINRT_|HYDRA_", key)}
+    return {**found, "XDG_STATE_HOME": scratch_root() / "state", "XDG_CONFIG_HOME": scratch_root() / "config"}  # not those of who runs the tests
 
 
 _running = []

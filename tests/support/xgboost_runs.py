@@ -165,7 +165,7 @@ assert {bool(more)} == (best is not None)
 numpy.save({str(config.parent / "wanted.npy")!r}, booster.predict(rows, iteration_range=(0, int(best) + 1 if best else 0)))""")
             for ranks in (1, 3):
                 out = config.parent / "predicted.npz"
-                words = ["predict", run_dir_of(config), "--dataset", "valid", "-o", out, "--force"]
+                words = ["predict", run_dir_of(config), "--dataset", "valid", "-o", out, "--force", *([f"--xgboost.library={self.library}"] if self.library else [])]
                 job = run([TRAINRT, *words, *(["-n", ranks] if ranks > 1 else [])])
                 check_exit(job, FINISHED)
                 self.told_of(config, f"""

@@ -21,13 +21,15 @@
 #include "rundir/run_evidence.hpp"
 #include "rundir/run_record.hpp"
 #include "trainer/listed_datasets.hpp"
+#include "trainer/own_run.hpp"
 #include "trainer/run.hpp"
 
 namespace trainrt::cli::plugins {
 
 namespace {
 
-constexpr std::string_view check_usage = "check [--config FILE] [--section.key=value ...] [-- COMMAND ARGS]";
+constexpr std::string_view check_usage =
+    "check [--config FILE] [--trust-owner=USER] [--section.key=value ...] [-- COMMAND ARGS]";
 
 /// UsageError if the run directory contradicts itself: a start would be refused as well.
 std::string standing(const config::RunSpec& spec) {
@@ -79,6 +81,7 @@ void check_run_dir(const config::RunSpec& spec) {
           "the run directory {} is there and belongs to {}: you may not write in {} on this node. Choose another "
           "run.name or run.storage_path",
           spec.run_dir, owner_of(path), path));
+  trainer::require_own_run(spec);
 }
 
 void check_resume(const config::RunSpec& spec) {

@@ -188,7 +188,9 @@ const Command predict{
     .details =
         "CHECKPOINT is a checkpoint directory, or a run directory: its newest, or with --best the best by\n"
         "checkpoint.score_attribute. The train function and its [loop] are those of the run (run.json); --train.function,\n"
-        "--train.library and --loop.key=value change them. `trainrt list` shows the formats; the file's ending chooses.\n"
+        "--train.library and --loop.key=value change them. Libraries and TorchScript files that run.json names are not "
+        "loaded,\nunless a module folder has them: give them again. `trainrt list` shows the formats; the file's ending "
+        "chooses.\n"
         "The dataset is [data.NAME] of the run, with what --data.NAME.key=value changes; NAME is the one that such keys "
         "have,\n"
         "or --dataset, otherwise test. It need not have the fields that only training needs. It is neither shuffled nor\n"

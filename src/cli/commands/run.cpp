@@ -16,6 +16,7 @@
 #include "core/log.hpp"
 #include "launch/promise.hpp"
 #include "trainer/advice.hpp"
+#include "trainer/own_run.hpp"
 #include "trainer/rank_start.hpp"
 #include "trainer/run.hpp"
 #include "tune/trial_callback.hpp"
@@ -27,7 +28,8 @@ using trainer::Prepared;
 
 namespace {
 
-constexpr std::string_view run_usage = "[-n N] [--config FILE] [--section.key=value ...] [-- COMMAND ARGS]";
+constexpr std::string_view run_usage =
+    "[-n N] [--config FILE] [--trust-owner=USER] [--section.key=value ...] [-- COMMAND ARGS]";
 
 /// Which trial of a sweep this run is; programs that it starts are none.
 std::optional<std::string> own_trial() {
@@ -100,6 +102,7 @@ ExitCode start_ranks_here(int ranks, const std::vector<std::string>& words, cons
     throw UsageError("-n starts ranks on this node by itself, and this is a rank of a step already: leave -n out");
   const auto spec = load_spec(words, std::string(run_usage));
   if (spec.scaling.num_workers > 0 || spec.scaling.min_workers > 0) trainer::require_workers(spec, ranks);
+  trainer::require_own_run(spec);
   return run_on_this_node(spec, ranks, words);
 }
 
@@ -130,6 +133,8 @@ const Command run{
         "same command again, 76 the last attempts of this Slurm job got no further.\n"
         "A program that falls takes those of all ranks with it, and the ranks start all again, up to failure.max_failures\n"
         "times.\n"
+        "A run of another user is continued only with --trust-owner=USER, or if trust_group in [trust] of\n"
+        "~/.config/trainrt/trainrt.ini or /etc/trainrt/trainrt.ini names a group of that user's.\n"
         "What listens: between nodes MPI; for a program rank 0's runtime, which serves MPI, Horovod and XGBoost to it "
         "(program.env),\non 127.0.0.1 if all ranks are on one node; and what the program opens.\n",
     .run = run_command,

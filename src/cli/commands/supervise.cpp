@@ -7,12 +7,14 @@
 #include "cli/prepare_srun.hpp"
 #include "cli/supervisor.hpp"
 #include "core/environment.hpp"
+#include "trainer/own_run.hpp"
 
 namespace trainrt::cli::plugins {
 
 namespace {
 
-constexpr std::string_view supervise_usage = "supervise [--config FILE] [--section.key=value ...] [-- COMMAND ARGS]";
+constexpr std::string_view supervise_usage =
+    "supervise [--config FILE] [--trust-owner=USER] [--section.key=value ...] [-- COMMAND ARGS]";
 
 batch::SlurmJob this_job(const Environment& environment) {
   if (environment.has("SLURM_STEP_NUM_TASKS"))
@@ -31,6 +33,7 @@ ExitCode supervise_command(std::span<const std::string> words) {
   const auto environment = Environment::of_process();
   auto spec = load_spec(words, std::string(supervise_usage));
   auto job = this_job(environment);
+  trainer::require_own_run(spec);
   prepare_srun(environment);
   const auto program = std::filesystem::read_symlink("/proc/self/exe").string();
   return Supervisor(std::move(spec), std::move(job), program, {words.begin(), words.end()}).run();

@@ -16,6 +16,7 @@
 #include "cli/command.hpp"
 #include "cli/config_file.hpp"
 #include "cli/datasets/whole_datasets.hpp"
+#include "cli/load_spec.hpp"
 #include "cli/prepare_srun.hpp"
 #include "cli/sweep_results.hpp"
 #include "cli/train_call.hpp"
@@ -36,7 +37,8 @@ namespace trainrt::cli::plugins {
 namespace {
 
 constexpr std::string_view tune_usage =
-    "tune --config FILE [--section.key=value ...] | tune status DIR [--json|--csv|--watch] | tune best DIR [--json]";
+    "tune --config FILE [--trust-owner=USER] [--section.key=value ...] | tune status DIR [--json|--csv|--watch] | tune "
+    "best DIR [--json]";
 
 std::string own_program() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
 
@@ -113,6 +115,7 @@ std::string in_words(ExitCode code, const tune::Sweep& sweep) {
 
 tune::Sweep sweep_of(const Arguments& arguments) {
   if (!arguments.has("config")) throw UsageError("--config FILE is missing; usage: trainrt " + std::string(tune_usage));
+  take_trust(arguments);
   auto config = read_config_file(arguments.options.at("config"));
   for (const auto& word : arguments.overrides) take_override(config, word);
   return tune::Sweep(config);
@@ -194,7 +197,7 @@ ExitCode run_sweep(const Arguments& arguments, std::span<const std::string> word
 }
 
 ExitCode tune_command(std::span<const std::string> words) {
-  const auto arguments = parse_arguments(words, {.with_value = {"config"},
+  const auto arguments = parse_arguments(words, {.with_value = {"config", "trust-owner"},
                                                  .switches = {"json", "csv", "watch"},
                                                  .most_operands = 2,
                                                  .overrides = true,

@@ -43,6 +43,7 @@ std::vector<Row> rows() {
           {an<rundir::PathNotShared>("/d", "n1", 2), {"run.storage_path", "failure.storage_timeout"}},
           {an<rundir::PathNotWritable>("/d"), {"run.storage_path"}},
           {an<rundir::RunIsOwned>("/d", 3), {"run.name"}},
+          {an<rundir::ForeignRun>("/d", 3U), {"run.name", "run.storage_path"}},
           {an<rundir::CheckpointsMissing>("/d", 3), {"--run.missing_checkpoints=accept", "--run.name=NAME"}},
           {an<rundir::NoProgress>("/d", 3), {"--failure.max_no_progress=0"}},
           {an<io::StorageError>(ENOSPC, "/d"), {"checkpoint.num_to_keep"}},

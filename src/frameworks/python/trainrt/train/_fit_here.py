@@ -93,6 +93,7 @@ def _open(trainer):
     global _fits
     if threading.current_thread() is not threading.main_thread():
         raise RuntimeError("fit() was called in a thread; in a program of trainrt all ranks call it in the same order, from the main thread")
+    _require_trust(trainer.trust_owner)
     _fits += 1
     for line in trainer.notes():
         _notes.say(line)
@@ -101,6 +102,13 @@ def _open(trainer):
     if _fits == 1 and _client._context is not None:
         return _already_open(settings, _client.context())
     return _client.open_run(settings, _fits), True
+
+
+def _require_trust(users):
+    """The ranks that run already open the run: what they were started with counts."""
+    missing = {user.strip() for user in (users or "").split(",")} - {user.strip() for user in os.environ.get("TRAINRT_TRUST_OWNER", "").split(",")} - {""}
+    if missing:
+        raise ValueError(f"restore(trust_owner={users!r}): trainrt has started this script, and must be told: trainrt --trust-owner={users} -- ...")
 
 
 def _already_open(settings, runtime):

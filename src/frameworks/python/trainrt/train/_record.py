@@ -1,11 +1,18 @@
-"""trainer.json of a run directory: what the Trainer was made with, as far as JSON can say it. restore() reads it."""
+"""trainer.json of a run directory: what the Trainer was made with, as far as JSON can say it. restore() reads it.
+
+It carries a code that only this user's processes can make (_user_key), over all that it holds. Without a valid code restore() takes no
+function from it.
+"""
 
 import json
 import os
+import sys
 import tempfile
 from dataclasses import asdict
 
-_NAME = "trainer.json"
+from . import _user_key
+
+_NAME, _CODE = "trainer.json", "code"
 
 
 def _json_or_none(value):
@@ -21,12 +28,20 @@ def _place_of(function):
     return {"module": module, "qualname": name} if module and name else None
 
 
+def program_of(module):
+    """The file that the module of that name was loaded from, in this process; None if it has none."""
+    path = getattr(sys.modules.get("__main__" if module == "__mp_main__" else module), "__file__", None)
+    return os.path.realpath(path) if path else None
+
+
 def write(run_dir, trainer):
     """All or nothing. Rank 0 does it."""
     scaling = asdict(trainer.scaling_config) if trainer.scaling_config is not None else None
-    text = json.dumps({"format": "trainrt trainer 1", "trainer": type(trainer).__name__, "function": _place_of(trainer.train_loop_per_worker),
-                       "train_loop_config": _json_or_none(trainer.train_loop_config), "scaling_config": _json_or_none(scaling),
-                       "metadata": _json_or_none(trainer.metadata)}, indent=2)
+    place = _place_of(trainer.train_loop_per_worker)
+    record = {"format": "trainrt trainer 1", "trainer": type(trainer).__name__, "function": place,
+              "program": program_of(place["module"]) if place else None, "train_loop_config": _json_or_none(trainer.train_loop_config),
+              "scaling_config": _json_or_none(scaling), "metadata": _json_or_none(trainer.metadata)}
+    text = json.dumps({**record, _CODE: _user_key.code_of(_signed(record))}, indent=2)
     descriptor, temporary = tempfile.mkstemp(dir=run_dir, prefix=".trainer.")
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
@@ -37,11 +52,25 @@ def write(run_dir, trainer):
         raise
 
 
+def _signed(record):
+    """The bytes that the code is of: the same for the record that is written and for the one that is read."""
+    as_read = json.loads(json.dumps({name: value for name, value in record.items() if name != _CODE}))
+    return json.dumps(as_read, sort_keys=True).encode()
+
+
 def read(run_dir):
     """{} if there is none."""
     try:
         with open(os.path.join(run_dir, _NAME), encoding="utf-8") as file:
             record = json.load(file)
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return record if isinstance(record, dict) else {}
+
+
+def reason_against(record):
+    """Why what read() returned is not certain to be from this user's processes; None if it is."""
+    try:
+        return _user_key.reason_against(record.get(_CODE), _signed(record))
+    except RecursionError:
+        return "it is nested too deep"

@@ -1,10 +1,9 @@
 """Trainer.restore(path): the run in a directory goes on."""
 
-import importlib
 import os
 from dataclasses import fields, replace
 
-from . import _record, _run_directory
+from . import _named_function, _record, _run_directory
 from ._run_config import RunConfig
 from ._scaling_config import ScalingConfig
 
@@ -48,15 +47,17 @@ def _scaling(record):
 
 
 def _recorded_function(kind, run_dir, record):
-    place = record.get("function") or {}
-    module, name = place.get("module"), place.get("qualname", "")
-    again = f"{kind.__name__}.restore({run_dir!r}, train_loop_per_worker=...)"
-    if not module or module in ("__main__", "__mp_main__") or "<" in name:
-        raise ValueError(f"{again}: give the train function again; that of the run, {name or 'unknown'}, is in no module")
-    try:
-        found = importlib.import_module(module)
-        for part in name.split("."):
-            found = getattr(found, part)
-        return found
-    except (ImportError, AttributeError) as error:
-        raise ValueError(f"{again}: give the train function again; {module}.{name} of the run is not there: {error}") from error
+    """The train function that the record names, if this user's processes wrote it; nothing is imported to find it."""
+    again = f"{kind.__name__}.restore({run_dir!r}, train_loop_per_worker=...): give the train function again"
+    place = record.get("function")
+    module, name = (place.get("module"), place.get("qualname")) if isinstance(place, dict) else (None, None)
+    if not isinstance(module, str) or not isinstance(name, str):
+        raise ValueError(f"{again}; the run does not say which it was")
+    reason = _record.reason_against(record)
+    if reason is not None:
+        raise ValueError(f"{again}. {run_dir}/trainer.json names {module}.{name}, and code that a directory names is not run: {reason}")
+    found = _named_function.find(module, name, record.get("program"))
+    if found is None:
+        raise ValueError(f"{again}. That of the run, {module}.{name} ({record.get('program') or 'in no file'}), is neither in this script nor in a "
+                         f"module that it has imported from its own folder")
+    return found

@@ -17,6 +17,11 @@ def words(found):
     return [f"--{key}={text}" for key, text in found.items()]
 
 
+def trust_words(users):
+    """What makes trainrt continue a run or sweep of these users."""
+    return [f"--trust-owner={users}"] if users else []
+
+
 def _of_scaling(scaling):
     elastic = isinstance(scaling.num_workers, tuple)
     return {"scaling.num_workers": scaling.most_workers, "scaling.min_workers": scaling.least_workers if elastic else None,

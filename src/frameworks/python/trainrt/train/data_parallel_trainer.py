@@ -49,6 +49,8 @@ class DataParallelTrainer:
     """Ray Train's arguments. fit() runs the function on every rank: in a program that trainrt started, on the ranks that are there;
     elsewhere it starts them."""
 
+    trust_owner = None  # users whose run fit() may continue
+
     def __init__(self, train_loop_per_worker, *, train_loop_config=None, backend_config=None, scaling_config=None, dataset_config=None,
                  run_config=None, datasets=None, metadata=None, resume_from_checkpoint=None, validation_config=None):
         self.train_loop_per_worker = _checked_function(train_loop_per_worker)
@@ -73,10 +75,14 @@ class DataParallelTrainer:
         return _restore.can_restore(path)
 
     @classmethod
-    def restore(cls, path, train_loop_per_worker=None, train_loop_config=None, **arguments):
+    def restore(cls, path, train_loop_per_worker=None, train_loop_config=None, *, trust_owner=None, **arguments):
         """A Trainer that continues the run in the directory `path`: with what it was made with, but for what is given here. The
-        function is given again, unless it is in a module and not in the script."""
-        return _restore.restored(cls, path, train_loop_per_worker, train_loop_config, arguments)
+        function may be left out if this user's processes wrote the run's trainer.json and the function is in this script, or in a module
+        that the script has imported from its own folder; else ValueError. Nothing is imported. A run of another user is continued only if `trust_owner` names that
+        user (several, separated by commas), or the group is one of trust_group in trainrt.ini."""
+        trainer = _restore.restored(cls, path, train_loop_per_worker, train_loop_config, arguments)
+        trainer.trust_owner = trust_owner
+        return trainer
 
     def job(self):
         """What the session of the train function learns."""

@@ -135,7 +135,3 @@ def _flat_config(config, path="config"):
     for key, value in config.items():
         found.update(_flat_config(value, f"{path}/{key}") if isinstance(value, dict) else {f"{path}/{key}": value})
     return found
-
-
-def is_sweep(path):
-    return os.path.isfile(os.path.join(path, "sweep.json"))

@@ -1,6 +1,5 @@
 """Tuner: a sweep of trials, each with other values, run by `trainrt tune`."""
 
-import json
 import os
 import shlex
 import signal
@@ -13,7 +12,8 @@ from ..train._run_config import is_store
 from ..train._launch import _is_in_allocation, default_storage, job_of_slurm
 from ..train.errors import ControllerError, RunStopped
 from ._param_space import ParamSpace, read_space
-from ._results import ResultGrid, is_sweep
+from ._results import ResultGrid
+from ._sweep_record import is_sweep, programs_in, read_sweep
 from ._trainable import Trainable
 from ._tune_config import TuneConfig
 from .schedulers import FIFOScheduler
@@ -43,6 +43,7 @@ class Tuner:
         self._storage = default_storage() if is_store(self._run_config.storage_path) else self._run_config.storage_path or default_storage()
         self._name = self._run_config.name
         self._restored = None  # the sections of a sweep that was begun
+        self._trust_owner = None  # users whose sweep fit() may continue
 
     def fit(self):
         """Runs the trials; returns their ResultGrid, also if some have failed. RunStopped if the sweep was stopped."""
@@ -84,14 +85,17 @@ class Tuner:
                 "fail_fast": "true" if fast else None, **self._search.settings()}
         if self._tune.max_concurrent_trials:
             tune["max_concurrent_trials"] = self._tune.max_concurrent_trials
-        program = " ".join([shlex.quote(sys.executable), "-m", "trainrt.tune._worker", *(f"{name}={{{name}}}" for name in self._space.section())])
-        sections = {"train": {"program": program}, "tune": {key: str(value) for key, value in tune.items() if value is not None},
+        sections = {"train": {"program": self._program()}, "tune": {key: str(value) for key, value in tune.items() if value is not None},
                     "tune.space": self._space.section(), "tune.mutations": self._space.mutations(),
                     f"tune.{self._scheduler.name}": self._scheduler.settings()}
         for key, text in found.items():
             section, name = key.rsplit(".", 1)
             sections.setdefault(section, {})[name] = text
         return sections
+
+    def _program(self):
+        """What each rank of a trial starts."""
+        return " ".join([shlex.quote(sys.executable), "-m", "trainrt.tune._worker", *(f"{name}={{{name}}}" for name in self._space.section())])
 
     def _most_at_once(self, scaling):
         """In a job as many as it has tasks for; on a machine as many as it has CPUs for."""
@@ -113,7 +117,7 @@ class Tuner:
             environment.setdefault("OMP_NUM_THREADS", str(max(1, int(cpus))))
             if _is_in_allocation():
                 environment["TRAINRT_SRUN_ARGS"] = f"--cpus-per-task={max(1, int(cpus))} {environment.get('TRAINRT_SRUN_ARGS', '')}"
-        processes = _ranks.Processes([_executable.trainrt(), "tune", "--config", config], environment, signal.SIGINT)
+        processes = _ranks.Processes([_executable.trainrt(), "tune", "--config", config, *_settings.trust_words(self._trust_owner)], environment, signal.SIGINT)
         budget = _Budget(self._tune.time_budget_s, processes)
         try:
             return processes.run(), budget.is_over
@@ -139,24 +143,39 @@ class Tuner:
 
     @classmethod
     def restore(cls, path, trainable, resume_unfinished=True, resume_errored=False, restart_errored=False, param_space=None, storage_filesystem=None,
-                _resume_config=None):
+                _resume_config=None, *, trust_owner=None):
         """A Tuner that goes on with the sweep in the directory `path`, with the config that it was begun with. param_space: again, if it
-        has what is no JSON. resume_errored: trials that failed are tried once more, from their last checkpoints."""
+        has what is no JSON. resume_errored: trials that failed are tried once more, from their last checkpoints. trust_owner: the user whose
+        sweep it is, if that is another one."""
         del storage_filesystem
         path = _directory(path)
         if not is_sweep(path):
             raise ValueError(f"Tuner.restore({path!r}): no sweep is there (can_restore() tells); give the directory of a sweep, storage_path/name")
         if restart_errored or not resume_unfinished or _resume_config:
             raise ValueError("Tuner.restore(): restart_errored, resume_unfinished=False and _resume_config are not there; leave them out")
-        with open(os.path.join(path, "sweep.json"), encoding="utf-8") as file:
-            texts = json.load(file)
+        texts, reason = read_sweep(path)
         tuner = cls(trainable, param_space=param_space, run_config=RunConfig(name=os.path.basename(path), storage_path=os.path.dirname(path)))
         tuner._space = tuner._trainable.space = tuner._space if param_space is not None else _remembered_space(path)
+        tuner._trust_owner = trust_owner
         tuner._metric, tuner._mode = texts.get("tune.metric"), texts.get("tune.mode")
+        if reason is not None:
+            _require_own_programs(path, texts, tuner._program(), reason)
         if resume_errored:
             texts["tune.max_failures"] = str(int(texts.get("tune.max_failures", 0)) + 1)
         tuner._restored = _sections_of(texts)
         return tuner
+
+
+def _require_own_programs(path, texts, program, reason):
+    """Of a sweep.json that another user may have written: raises ValueError if it names code, or a place for models, that the caller has not."""
+    named = {key: texts[key] for key in programs_in(texts)}
+    if texts.get("train.program") != program:
+        named["train.program"] = texts.get("train.program")
+    if named:
+        lines = "".join(f"\n{key} = {text}" for key, text in named.items())
+        raise ValueError(f"Tuner.restore({path!r}): {path}/sweep.json names what the trials would start, load or write to, and that is not taken from a "
+                         f"directory: {reason}. Give it again: Tuner(trainable, ...).fit() with the arguments of the first start continues the sweep. "
+                         f"This call would start {program}, and sweep.json has:{lines}")
 
 
 def _remembered_space(path):
@@ -177,6 +196,10 @@ def _sections_of(texts):
 
 
 def _as_ini(sections):
+    """ValueError for a text of several lines, the later ones of which would be keys of their own."""
+    broken = [f"{section}.{key}" for section, keys in sections.items() for key, text in keys.items() if len(f"{key}={text}".splitlines()) > 1]
+    if broken:
+        raise ValueError(f"the value of {', '.join(broken)} has a line break, which no config can hold")
     lines = []
     for section, keys in sections.items():
         if keys:

@@ -1,0 +1,108 @@
+"""The key of this user. A record with a valid code was written by this user's processes and was not changed since.
+
+The key is 32 random bytes in the user's state folder, made when the first record is written; core/user_key.hpp of the runtime uses the
+same file. A user who removes it gets a new one: records with codes of the old key count as unsigned from then on.
+"""
+
+import hashlib
+import hmac
+import os
+import secrets
+import stat
+
+from . import _notes
+
+_BYTES = 32
+
+
+def path():
+    """Where the key is; None if this user has no home."""
+    state = os.environ.get("XDG_STATE_HOME", "")
+    if not os.path.isabs(state):  # the XDG specification ignores relative paths
+        state = os.path.join(os.path.expanduser("~"), ".local", "state")
+    return os.path.join(state, "trainrt", "record.key") if os.path.isabs(state) else None
+
+
+class KeyRefused(Exception):
+    """The key file exists and is not used."""
+
+
+def code_of(message):
+    """The HMAC-SHA256 of `message` in hexadecimal digits. None if this user has no key and none can be made; a note says why if the key
+    file is refused."""
+    try:
+        key = _read() or _made()
+    except KeyRefused as error:
+        _notes.say(f"{error}. Records of runs get no code, so that restore() needs the train function again")
+        return None
+    return _code(key, message) if key else None
+
+
+def reason_against(code, message):
+    """Why `code` does not prove that this user's processes wrote `message`; None if it does."""
+    if code is None:
+        return "it has no code: an older version of trainrt wrote it, or the home of its user could not be written"
+    try:
+        key = _read()
+    except KeyRefused as error:
+        return str(error)
+    if key is None:
+        return f"this user has no key to check it ({path() or 'no home is known'})"
+    is_valid = isinstance(code, str) and hmac.compare_digest(_code(key, message).encode(), code.encode("utf-8", "replace"))
+    return None if is_valid else "its code is not valid: another user wrote it, it was changed, or the key is a new one"
+
+
+def _code(key, message):
+    return hmac.new(key, message, hashlib.sha256).hexdigest()
+
+
+def _read():
+    """The key, or None if there is none. Raises KeyRefused if other users own the file or have rights on it."""
+    where = path()
+    if where is None:
+        return None
+    try:
+        descriptor = os.open(where, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise KeyRefused(f"the key {where} cannot be read: {error.strerror}") from error
+    with os.fdopen(descriptor, "rb") as file:
+        found = os.fstat(descriptor)
+        mode = stat.S_IMODE(found.st_mode)
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or mode & 0o077:
+            raise KeyRefused(f"the key {where} is not this user's alone (owner {found.st_uid}, mode {mode:04o}) and is not used. Remove it; a new "
+                             f"one is made")
+        if found.st_size != _BYTES:
+            raise KeyRefused(f"the key {where} has {found.st_size} bytes, not {_BYTES}, and is not used. Remove it; a new one is made")
+        return file.read(_BYTES)
+
+
+def _made():
+    """A new key; None if the state folder cannot be written. Of several processes that make one, all return the same."""
+    where = path()
+    if where is None:
+        return None
+    temporary = f"{where}.{os.getpid()}.{secrets.token_hex(8)}"
+    try:
+        os.makedirs(os.path.dirname(where), mode=0o700, exist_ok=True)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(secrets.token_bytes(_BYTES))
+                file.flush()
+                os.fsync(descriptor)
+            _link(temporary, where)
+        finally:
+            os.unlink(temporary)
+    except OSError:
+        return None
+    return _read()
+
+
+def _link(temporary, where):
+    """Gives the key its name, unless another process was first."""
+    try:
+        os.link(temporary, where)
+    except FileExistsError:
+        pass

@@ -1,0 +1,70 @@
+#include "tune/sweep_record.hpp"
+
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/text.hpp"
+#include "core/user_key.hpp"
+
+namespace trainrt::tune {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Texts = std::map<std::string, std::string>;
+
+constexpr const char* code_name = "_code";
+constexpr const char* algorithm = "hmac_sha256";
+
+void put(std::string& bytes, std::string_view text) { bytes += fmt::format("{}:{}", text.size(), text); }
+
+/// The bytes that the code is of. No two configs have the same. trainrt/tune/_sweep_record.py makes them too.
+std::string signed_bytes(const Texts& config) {
+  std::string bytes;
+  put(bytes, "trainrt sweep 1");
+  for (const auto& [key, text] : config) {
+    put(bytes, key);
+    put(bytes, text);
+  }
+  return bytes;
+}
+
+bool may_change(const std::string& key) {
+  return key == "tune.num_samples" || key == "tune.place" || key == "tune.max_concurrent_trials" ||
+         key == "tune.max_failures" || key == "tune.fail_fast";
+}
+
+}  // namespace
+
+std::string sweep_record_text(const Texts& config) {
+  Json json = Json::object();
+  for (const auto& [key, text] : config) json[key] = text;
+  if (const auto code = code_of_user(signed_bytes(config))) json[code_name] = {{algorithm, *code}};
+  return json.dump(2) + "\n";
+}
+
+std::optional<SweepRecord> sweep_record_from(const std::string& text) {
+  const auto json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return std::nullopt;
+  SweepRecord record;
+  for (const auto& [key, value] : json.items())
+    if (value.is_string()) record.config[key] = value.get<std::string>();
+  record.has_code = json.contains(code_name);
+  return record;
+}
+
+std::string differences(const Texts& before, const Texts& now) {
+  std::vector<std::string> found;
+  const auto had = [&](const std::string& key) { return before.contains(key) ? before.at(key) : std::string(); };
+  for (const auto& [key, value] : now)
+    if (!may_change(key) && had(key) != value)
+      found.push_back(fmt::format("{} was '{}' and is '{}'", key, had(key), value));
+  for (const auto& [key, value] : before)
+    if (!may_change(key) && !now.contains(key)) found.push_back(fmt::format("{} was '{}' and is left out", key, value));
+  return join(found);
+}
+
+}  // namespace trainrt::tune
