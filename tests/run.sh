@@ -6,6 +6,7 @@
 # A Catch2 program counts its test cases, and one that asserts nothing as failed; a Python test its checks; "skipped: reason"
 # lines count as skipped.
 set -u
+[ -f "${1:-}/build.ninja" ] || { echo "usage: tests/run.sh BUILD [SUITE...]: BUILD is a folder that cmake has configured" >&2; exit 64; }
 build=$(cd "$1" && pwd)
 shift
 suites=${*:-lint unit contract fuzz multirank faults frameworks gpu slurm}
