@@ -1,6 +1,7 @@
 #include "data/listed_files.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include "data/expansion.hpp"
 #include "data/identity.hpp"
 #include "data/on_error.hpp"
+#include "data/source.hpp"
 #include "io/h5_guard.hpp"
 #include "io/storage_error.hpp"
 
@@ -68,13 +70,15 @@ void require_same_fields(const Listing::Entry& first, const Listing::Entry& othe
                                  first.file.path, one, other.file.path, two));
 }
 
-/// A sample without values takes no byte of the file, and memory all the same: each counts as one byte at least.
+/// Samples without values take no byte of the file, but their numbers take memory.
 void require_countable(const DataFile& file, const FileContent& content, const Options& options) {
-  auto bytes = file.size;
-  for (const auto& source : content.sources) bytes += source.size;
-  if (content.samples <= bytes) return;
-  ExpansionLimit(options, bytes)
-      .require(content.samples, fmt::format("'{}', by the {} samples that it declares,", file.path, content.samples));
+  const auto is_empty = [](const Dataset::Field& field) { return !field.varies && sample_bytes(field) == 0; };
+  if (!std::ranges::all_of(content.fields, is_empty)) return;
+  constexpr std::uint64_t number_bytes = 8, most = std::numeric_limits<std::uint64_t>::max() / number_bytes;
+  ExpansionLimit(options, file.size)
+      .require(number_bytes * std::min(content.samples, most),
+               fmt::format("'{}', by the numbers of the {} samples without values that it declares,", file.path,
+                           content.samples));
 }
 
 /// Whether the file is one of the dataset. If it cannot be: an error, or, as the key on_error says, a warning.

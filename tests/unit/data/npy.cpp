@@ -169,7 +169,7 @@ TEST_CASE("samples without values that a small file declares are an error once t
   const Scratch dir;
   write(dir / "x.npy", npy_bytes("{'descr': '<f4', 'fortran_order': False, 'shape': (1000, 0)}", ""));
   CHECK(open({{"source", dir / "x.npy"}})->source->size() == 1000);
-  both_say({{"source", dir / "x.npy"}, {"max_expanded_bytes", "999 B"}}, "x.npy", "1000 samples that it declares");
+  both_say({{"source", dir / "x.npy"}, {"max_expanded_bytes", "999 B"}}, "x.npy", "1000 samples without values");
   write(dir / "x.npy", npy_bytes("{'descr': '<f4', 'fortran_order': False, 'shape': (1152921504606846976, 0)}", ""));
   both_say({{"source", dir / "x.npy"}}, "x.npy", "max_expanded_bytes = 1073741824");
 }

@@ -87,6 +87,7 @@ std::string tar_of_zeros(std::int64_t bytes) {
   const Archived<archive> tar(archive_write_new());
   archive_write_set_format_gnutar(tar.get());
   archive_write_add_filter_gzip(tar.get());
+  archive_write_set_filter_option(tar.get(), "gzip", "compression-level", "1");
   archive_write_open(
       tar.get(), &packed, nullptr,
       [](archive*, void* to, const void* part, std::size_t size) {
@@ -309,8 +310,8 @@ TEST_CASE("a compressed tar that expands without bound is an error that names th
   fs::create_directory(small);
   fs::create_directory(large);
   CHECK(unpack(tar_of_zeros(100 << 20), small).size.bytes == 100 << 20);
-  const auto bomb = tar_of_zeros(std::int64_t{3} << 30);
-  CHECK(bomb.size() < 4'000'000);
+  const auto bomb = tar_of_zeros(std::int64_t{1100} << 20);
+  CHECK(bomb.size() < 10'000'000);
   CHECK_THAT(unpack(bomb, large).error, Contains("up to 'zeros' the tar expands to more than 1073741824 bytes"));
-  CHECK(fs::file_size(fs::path(large) / "zeros") <= std::uint64_t{1} << 30);
+  CHECK(status_of(fs::path(large) / "zeros").st_blocks * 512 <= (1 << 30) + (1 << 20));
 }
