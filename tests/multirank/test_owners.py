@@ -50,6 +50,7 @@ def a_run_of_another_user_is_not_continued(part):
     more = ["--config", config, "--loop.epochs=3"]
     for command in (more, ["run", "-n", 2, *more], ["check", *more]):
         refused(command, f"{run_dir / part} belongs to nobody", "runs as root", "--trust-owner=nobody", of=run_dir)
+    refused(["supervise", *more], f"{run_dir / part} belongs to nobody", of=run_dir, env={"SLURM_JOB_ID": 1})
     refused([*more, "--trust-owner=daemon"], "belongs to nobody", of=run_dir)
     refused([*more, "--trust-owner=nobody,no-such-user"], "there is no user 'no-such-user'", of=run_dir)
     check_exit(run([TRAINRT, *more, "--trust-owner=nobody"]), FINISHED)

@@ -11,6 +11,9 @@
 
 using namespace trainrt;
 using namespace trainrt::rundir;
+using trainrt::test::error_of;
+using trainrt::test::Scratch;
+using Variables = std::map<std::string, std::string>;
 using Catch::Matchers::Contains;
 
 namespace {
@@ -22,7 +25,7 @@ Trust trust_with(const std::string& text, mode_t mode = 0644) {
   const auto path = folder / "trainrt/trainrt.ini";
   std::ofstream(path) << text;
   chmod(path.c_str(), mode);
-  return trust_of(Environment({{"XDG_CONFIG_HOME", folder.path()}, {"TRAINRT_TRUST_OWNER", "alice, 77"}}));
+  return trust_of(Environment(Variables{{"XDG_CONFIG_HOME", folder.path()}, {"TRAINRT_TRUST_OWNER", "alice, 77"}}));
 }
 
 }  // namespace
@@ -32,7 +35,7 @@ TEST_CASE("trust_group names groups in the user's own config only") {
   CHECK(trust.owners == std::vector<std::string>{"alice", "77"});
   CHECK(trust.groups == std::vector<std::string>{"one", "two"});
   CHECK(trust_with("[trust]\ntrust_group = one\n", 0666).groups.empty());
-  CHECK(trust_of(Environment({{"XDG_CONFIG_HOME", "relative"}})).groups.empty());
+  CHECK(trust_of(Environment(Variables{{"XDG_CONFIG_HOME", "relative"}})).groups.empty());
   CHECK_THAT(error_of([] { trust_with("[trust]\ntrust_groups = one\n"); }),
              Contains("trainrt.ini:2") && Contains("trust_group = GROUP"));
 }
