@@ -47,3 +47,12 @@ def listens_on(pid):
     ranks that they start."""
     listening = _listening_sockets(pid)
     return sorted(listening[inode] for inode in _sockets_of(pid) - _sockets_of(parent_of(pid)) if inode in listening)
+
+
+def named_sockets_of(pid):
+    """Names of the Unix sockets of a process that another process could connect to."""
+    named = {}
+    for words in map(str.split, open(f"/proc/{pid}/net/unix").read().splitlines()[1:]):
+        if len(words) > 7:
+            named[words[6]] = words[7]
+    return sorted(named[inode] for inode in _sockets_of(pid) - _sockets_of(parent_of(pid)) if inode in named)

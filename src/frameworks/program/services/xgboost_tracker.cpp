@@ -15,6 +15,7 @@
 
 #include "core/json_depth.hpp"
 #include "core/text.hpp"
+#include "frameworks/program/nonce.hpp"
 
 namespace trainrt::program {
 
@@ -43,6 +44,23 @@ std::string rest_from(const Peer& peer, std::int32_t bytes) {
   std::string text(static_cast<std::size_t>(bytes), '\0');
   if (!peer.read(text, hello_limit_s)) throw Error("a worker of XGBoost is gone");
   return text;
+}
+
+/// The number in the four bytes at `at`.
+std::int32_t int_at(std::string_view bytes, std::size_t at) {
+  std::int32_t number = 0;
+  std::memcpy(&number, bytes.substr(at).data(), sizeof number);
+  return number;
+}
+
+/// The text whose length is at `at`; nothing if it has not arrived. Throws Error if it is too long for a task id.
+std::optional<std::string> text_at(std::string_view bytes, std::size_t at) {
+  if (bytes.size() < at + sizeof(std::int32_t)) return std::nullopt;
+  const auto size = int_at(bytes, at);
+  if (size < 0 || static_cast<std::size_t>(size) > TcpServer::max_greeting_bytes / 2) throw Error("no worker of XGBoost");
+  const auto rest = bytes.substr(at + sizeof(std::int32_t));
+  if (rest.size() < static_cast<std::size_t>(size)) return std::nullopt;
+  return std::string(rest.substr(0, static_cast<std::size_t>(size)));
 }
 
 std::string text_from_worker(const Peer& peer) { return rest_from(peer, int_from(peer)); }
@@ -79,6 +97,8 @@ std::optional<std::size_t> number_of(const std::string& text) {
 
 }  // namespace
 
+std::string xgboost_task_id(const Meeting& meeting) { return fmt::format("{}-{}", meeting.rank, meeting.printed_secret); }
+
 std::vector<std::size_t> places_by_task(const std::vector<std::string>& tasks) {
   std::vector<std::size_t> order(tasks.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -112,11 +132,37 @@ RabitLinks rabit_links(int rank, int size) {
 }
 
 XgboostTracker::XgboostTracker(const Meeting& meeting, Descriptor listener)
-    : meeting_(meeting), server_(std::move(listener), [this](Peer peer) { serve(std::move(peer)); }) {}
+    : meeting_(meeting),
+      server_(std::move(listener), {[this](const std::string& address) { return is_of(meeting_, address); },
+                                    [this](const Peer& peer, std::string_view received, std::size_t examined) {
+                                      return admission(peer, received, examined);
+                                    },
+                                    [this](Peer peer) { serve(std::move(peer)); }}) {}
+
+/// A worker goes on once its magic number is answered. The rest of what is read here is as in serve().
+Admission XgboostTracker::admission(const Peer& peer, std::string_view received, std::size_t examined) const {
+  constexpr auto of_number = sizeof(std::int32_t);
+  if (received.size() < of_number) return Admission::pending;
+  if (int_at(received, 0) != magic_number) return Admission::refused;
+  if (examined < of_number) write_to(peer, bytes_of_int(magic_number));
+  if (received.size() < 3 * of_number) return Admission::pending;
+  const bool is_json = received.substr(2 * of_number).starts_with("{\"");
+  const auto text = text_at(received, is_json ? of_number : 3 * of_number);
+  if (!text) return Admission::pending;
+  const auto task = is_json ? json_from(*text).at("task_id").get<std::string>() : *text;
+  return rank_of_task(task) ? Admission::granted : Admission::refused;
+}
+
+/// Nothing for a task id without the secret.
+std::optional<std::string> XgboostTracker::rank_of_task(const std::string& task) const {
+  const auto dash = task.find('-');
+  if (dash == std::string::npos || !is_same_secret(std::string_view(task).substr(dash + 1), meeting_.printed_secret))
+    return std::nullopt;
+  return task.substr(0, dash);
+}
 
 void XgboostTracker::serve(Peer peer) {
-  if (!is_of(meeting_, peer.address()) || int_from(peer) != magic_number) return;
-  write_to(peer, bytes_of_int(magic_number));
+  int_from(peer);                     // the magic number
   const auto first = int_from(peer);  // rabit: the rank; else the length of an object
   const auto second = int_from(peer);
   std::string object(sizeof second, '\0');
@@ -132,7 +178,7 @@ bool XgboostTracker::is_complete(const std::vector<Worker>& workers) const {
 }
 
 void XgboostTracker::serve_rabit(Peer peer, int world_size) {
-  auto task = text_from_worker(peer);
+  auto task = rank_of_task(text_from_worker(peer)).value();
   const auto command = text_from_worker(peer);
   if (command == "print") return print_for_worker(text_from_worker(peer));
   if (command != "start" || (world_size > 0 && world_size != meeting_.size)) return;
@@ -141,7 +187,7 @@ void XgboostTracker::serve_rabit(Peer peer, int world_size) {
 }
 
 void XgboostTracker::serve_json(Peer peer, const std::string& introduction) {
-  auto task = json_from(introduction).at("task_id").get<std::string>();
+  auto task = rank_of_task(json_from(introduction).at("task_id").get<std::string>()).value();
   const auto command = json_from(text_from_worker(peer));
   switch (static_cast<JsonCommand>(command.at("cmd").get<int>())) {
     case JsonCommand::start:
