@@ -32,12 +32,11 @@ Beacon::Beacon() : nonce_(made_up_nonce()) {
   if (port_ == 0 || listen(socket.number(), SOMAXCONN) != 0)
     throw Error(fmt::format("this node cannot listen for the others: {}", std::strerror(errno)));
   server_ = std::make_unique<TcpServer>(
-      std::move(socket),
-      Reception{[](const std::string&) { return true; },
-                [this](const Peer&, std::string_view received, std::size_t) {
-                  return admission(received, question_of(nonce_));
-                },
-                [this](const Peer& caller) { caller.write(answer_of(nonce_), limit_s); }});
+      std::move(socket), Reception{[](const std::string&) { return true; },
+                                   [this](const Peer&, std::string_view received, std::size_t) {
+                                     return admission(received, question_of(nonce_));
+                                   },
+                                   [this](const Peer& caller) { caller.write(answer_of(nonce_), limit_s); }});
 }
 
 }  // namespace trainrt::program

@@ -38,8 +38,8 @@ class Rendezvous {
     return heard;
   }
   std::string request(const std::string& method, const std::string& path, const std::string& body = "") const {
-    return say(fmt::format("{} /{}:{}{} HTTP/1.1\r\nHost: n1\r\nContent-Length: {}\r\n\r\n{}", method, secret, number_, path,
-                           body.size(), body));
+    return say(fmt::format("{} /{}:{}{} HTTP/1.1\r\nHost: n1\r\nContent-Length: {}\r\n\r\n{}", method, secret, number_,
+                           path, body.size(), body));
   }
   /// What a GET finds; "404" if nothing.
   std::string get(const std::string& path) const {
@@ -101,12 +101,12 @@ TEST_CASE("in another scope a key goes when it is deleted") {
 
 TEST_CASE("what is no request of Horovod's is refused, and the next is answered") {
   const Rendezvous store;
-  for (const auto* path : {"", "/", "/a", "/a/b/c", "/a/../b"})
-    CHECK_THAT(store.request("GET", path), Contains(" 400 "));
+  for (const auto* path : {"", "/", "/a", "/a/b/c", "/a/../b"}) CHECK_THAT(store.request("GET", path), Contains(" 400 "));
   CHECK_THAT(store.request("POST", "/a/b", "x"), Contains(" 405 "));
   const auto prefix = fmt::format("/{}:1", Rendezvous::secret);
   CHECK_THAT(store.say("GET " + prefix + "/a/b no HTTP at all\r\n\r\n"), Contains(" 400 "));
-  CHECK_THAT(store.say("GET " + prefix + "/a/b HTTP/1.1\r\nX: " + std::string(20'000, 'x') + "\r\n\r\n"), Contains(" 400 "));
+  CHECK_THAT(store.say("GET " + prefix + "/a/b HTTP/1.1\r\nX: " + std::string(20'000, 'x') + "\r\n\r\n"),
+             Contains(" 400 "));
   CHECK_THAT(store.say("PUT " + prefix + "/a/b HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\nx"), Contains(" 413 "));
   { const auto mute = store.connection(); }
   CHECK(is_ok(store.request("PUT", "/a/b", std::string(RendezvousServer::most_value_bytes, 'x'))));
@@ -116,7 +116,8 @@ TEST_CASE("what is no request of Horovod's is refused, and the next is answered"
 TEST_CASE("a request that comes in pieces is answered like any other") {
   const Rendezvous store;
   const auto peer = store.connection();
-  for (const std::string piece : {"PU", "T /0123456789abcdef", "0123456789abcdef", ":4711/a", "/b HT", "TP/1.1\r\nContent-Le", "ngth: 3\r\n", "\r\nx", "yz"}) {
+  for (const std::string piece : {"PU", "T /0123456789abcdef", "0123456789abcdef", ":4711/a", "/b HT",
+                                  "TP/1.1\r\nContent-Le", "ngth: 3\r\n", "\r\nx", "yz"}) {
     peer.write(piece, 1);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }

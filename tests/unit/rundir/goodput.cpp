@@ -141,3 +141,22 @@ TEST_CASE("the goodput of a run is not known if that of one of its attempts is n
   CHECK_FALSE(sum_of(accounts).goodput());
   CHECK(sum_of(accounts).productive_s == Approx(1190));
 }
+
+TEST_CASE("a calendar that is set forward or back while an attempt runs changes no time of it, and none is negative") {
+  const Timing timing{10, 500, 80, 10};
+  const auto noon = attempt(0, 10, 0, {0, 100, 90}, timing);
+  for (const int end : {0, 10, 11, 23, 300, 700}) {
+    INFO("it began at 12:20 and ended " << end << " minutes after noon");
+    auto jumped = attempt(20, end, 0, {0, 100, 90}, timing);
+    const auto accounts =
+        accounts_of(std::vector<AttemptRecord>{noon, jumped, attempt(30, 40, 0, {100, 200, 200}, timing)});
+    for (const auto& account : accounts) {
+      for (const double part : {account.waiting_s, account.startup_s, account.productive_s, account.checkpoint_s,
+                                account.lost_s, account.shutdown_s})
+        CHECK(part >= 0);
+      CHECK(account.total_s() - account.waiting_s == Approx(600));
+    }
+    jumped.seen.clear();  // of a version that did not note it
+    CHECK(accounts_of(std::vector<AttemptRecord>{jumped}).front().lost_s >= 0);
+  }
+}

@@ -50,7 +50,6 @@ std::optional<Plain> read_plain(const Peer& peer, double limit_s) {
   return plain;
 }
 
-
 ExchangeHeader header_of(const ExchangePlace& place, Purpose purpose, int round, std::size_t bytes) {
   ExchangeHeader header;
   std::copy_n(place.secret.begin(), std::min(place.secret.size(), header.secret.size()), header.secret.begin());
@@ -78,9 +77,9 @@ ExchangeServer::ExchangeServer(Descriptor listener, int size, std::string secret
     : size_(size),
       secret_(std::move(secret)),
       is_of_this_run_(std::move(is_of_this_run)),
-      server_(std::move(listener), {is_of_this_run_,
-                                    [this](const Peer&, std::string_view received, std::size_t) { return admission(received); },
-                                    [this](Peer peer) { serve(std::move(peer)); }}) {}
+      server_(std::move(listener),
+              {is_of_this_run_, [this](const Peer&, std::string_view received, std::size_t) { return admission(received); },
+               [this](Peer peer) { serve(std::move(peer)); }}) {}
 
 Admission ExchangeServer::admission(std::string_view received) const {
   if (received.size() < sizeof(ExchangeHeader)) return Admission::pending;

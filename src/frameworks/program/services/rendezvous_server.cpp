@@ -70,9 +70,10 @@ std::string horovod_rendezvous_address(const Meeting& meeting, int port) {
 RendezvousServer::RendezvousServer(const Meeting& meeting, Descriptor listener)
     : meeting_(meeting),
       ranks_of_scope_(known_scopes(meeting)),
-      server_(std::move(listener), {[this](const std::string& address) { return is_of(meeting_, address); },
-                                    [this](const Peer&, std::string_view received, std::size_t) { return admission(received); },
-                                    [this](const Peer& peer) { serve(peer); }}) {}
+      server_(std::move(listener),
+              {[this](const std::string& address) { return is_of(meeting_, address); },
+               [this](const Peer&, std::string_view received, std::size_t) { return admission(received); },
+               [this](const Peer& peer) { serve(peer); }}) {}
 
 /// The target is "/SECRET:PORT/SCOPE/KEY": horovod_rendezvous_address() explains the form.
 Admission RendezvousServer::admission(std::string_view received) const {

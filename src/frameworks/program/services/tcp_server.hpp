@@ -26,7 +26,8 @@ class EndSignal {
 /// Whether a caller may be served, judged by the bytes that it has sent so far.
 enum class Admission { pending, granted, refused };
 
-/// How a service treats its callers. All functions are called by the server's thread. An exception ends that connection only.
+/// How a service treats its callers. All functions are called by the server's thread. An exception ends that connection
+/// only.
 struct Reception {
   /// Returns whether connections from this address are accepted at all.
   std::function<bool(const std::string& address)> is_of_this_run;
