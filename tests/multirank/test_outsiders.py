@@ -8,6 +8,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from program_runs import *  # noqa: E402,F403
+from object_store import Store  # noqa: E402
+from plain_scripts import plain_config  # noqa: E402
 from trouble import module_of  # noqa: E402
 import h5py  # noqa: E402
 
@@ -129,6 +131,33 @@ def the_shared_memory_of_MPI_is_the_users_alone():
     job.end()
 
 
+def sleepers(job):
+    found = set()
+    for pid in processes_with(job.token):
+        try:
+            found |= {pid} if Path(f"/proc/{pid}/cmdline").read_bytes().startswith(b"sleep\x00") else set()
+        except OSError:
+            pass  # it ends
+    return found
+
+
+@test
+def a_process_in_a_session_of_its_own_ends_with_the_run_however_the_run_ends():
+    text = "import subprocess, time\nleft = subprocess.Popen(['sleep', '300'], start_new_session=True)\nctx.report({'pid': left.pid})\n"
+    for end in ("", "time.sleep(300)\n"):
+        config = program_config(python(text + end))
+        job = start_ranks(2, config)
+        wait_for_reports(run_dir_of(config), 1, job, 60)
+        if end:
+            equal(len(sleepers(job)), 2, "processes that have left their programs", job)
+            for pid in job.ranks().values():
+                os.kill(pid, signal.SIGKILL)
+        else:
+            equal(job.process.wait(60), FINISHED, "exit code", job)
+        wait_until(lambda: not sleepers(job), 10, "the end of what has left its program", job)
+        job.end()
+
+
 # ---- secrets of the environment ---------------------------------------------------------------------------------------------
 
 VARIABLES = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "WANDB_API_KEY", "HF_TOKEN", "GITHUB_TOKEN", "DB_PASSWORD",
@@ -157,16 +186,28 @@ def no_file_and_no_message_of_a_run_holds_a_secret_of_the_environment():
     failing = program_config(python(FAILING), "failing", folder=folder)
     crashing = write_config(folder / "crashing.ini", {"run": {"name": "crashing", "storage_path": folder / "runs"},
                                                       "train": {"library": module_of("trouble")}, "loop": {"trouble": "segfault"}})
-    jobs = [Job(ranks_command(2, config), env=environment) for config in (quiet, failing, crashing)]
+    store = Store(token="hiddenstoretoken")
+    store.buckets["mirror"] = {}
+    store.fail("503", times=3, method="PUT")
+    mirrored = linear_config(folder, "mirrored", SHORT, checkpoint={"mirror": "s3://mirror/runs"})
+    shown = plain_config("/bin/sh -c 'echo $HOROVOD_GLOO_RENDEZVOUS_ADDR $DMLC_TASK_ID $TRAINRT_PROGRAM_ID > {out}/start'", "shown")
+    jobs = [Job(ranks_command(2, config), env=environment) for config in (quiet, failing, crashing, shown[0])]
+    jobs.append(Job(ranks_command(2, mirrored), env={**environment, **store.environment()}))
     for job in jobs:
         job.code = job.wait(60)
+    store.end()
     check_exit(jobs[0], FINISHED)
+    check_exit(jobs[4], FINISHED)
+    check(store.buckets["mirror"], "nothing is at the mirror", jobs[4])
     check(jobs[1].code == FAILED and jobs[2].code != FINISHED, "the runs that fail", jobs[1])
+    of_start = re.findall(r"[0-9a-f]{32}", (shown[1] / "start").read_text())
+    equal(len(of_start), 3, "secrets of a start")
+    check_no_secret(shown[0].parent / "runs", [jobs[3]], of_start)
     runs = [folder / "runs" / name for name in ("failing", "crashing")] + [run_dir_of(quiet)]
     tools = [["result", runs[0]], ["result", "--json", runs[2]], ["report", runs[2], "-o", folder / "page.html"], ["top", "--once", runs[0]],
              ["check", "--config", failing], ["doctor", "--json"], ["doctor", "--", PYTHON, "-c", "pass"]]
     jobs += [run([TRAINRT, *words], env=environment) for words in tools]
-    check_no_secret(folder, jobs)
+    check_no_secret(folder, jobs, [store.secret, store.token])
 
 
 main()

@@ -44,7 +44,7 @@ TEST_CASE("a process that has left the program's session ends with the program")
   const auto file = dir / "pid";
   // Its parent ends at once, it has a session and a group of its own, and it ignores what it can.
   const auto script = "(setsid sh -c 'trap \"\" TERM HUP INT; echo $$ > " + file + "; sleep 300' &) ; ";
-  for (const std::string end : {"sleep 300", "until test -s " + file + "; do sleep 0.01; done"}) {
+  for (const auto& end : std::vector<std::string>{"sleep 300", "until test -s " + file + "; do sleep 0.01; done"}) {
     INFO(end);
     std::filesystem::remove(file);
     pid_t left = 0;
