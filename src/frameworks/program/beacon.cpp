@@ -26,7 +26,8 @@ std::string_view question_of(std::string_view nonce) { return nonce.substr(0, no
 std::string_view answer_of(std::string_view nonce) { return nonce.substr(nonce.size() / 2); }
 
 Beacon::Beacon() : nonce_(made_up_nonce()) {
-  constexpr double limit_s = 1;  // a few bytes, which the kernel takes at once
+  constexpr double limit_s = 1;             // a few bytes, which the kernel takes at once
+  constexpr std::size_t max_pending = 256;  // one rank of each node calls, at several addresses
   auto socket = socket_on_any_address();
   port_ = port_of(socket);
   if (port_ == 0 || listen(socket.number(), SOMAXCONN) != 0)
@@ -36,7 +37,7 @@ Beacon::Beacon() : nonce_(made_up_nonce()) {
                                    [this](const Peer&, std::string_view received, std::size_t) {
                                      return admission(received, question_of(nonce_));
                                    },
-                                   [this](const Peer& caller) { caller.write(answer_of(nonce_), limit_s); }});
+                                   [this](const Peer& caller) { caller.write(answer_of(nonce_), limit_s); }, max_pending});
 }
 
 }  // namespace trainrt::program

@@ -79,7 +79,7 @@ ExchangeServer::ExchangeServer(Descriptor listener, int size, std::string secret
       is_of_this_run_(std::move(is_of_this_run)),
       server_(std::move(listener),
               {is_of_this_run_, [this](const Peer&, std::string_view received, std::size_t) { return admission(received); },
-               [this](Peer peer) { serve(std::move(peer)); }}) {}
+               [this](Peer peer) { serve(std::move(peer)); }, max_pending_for(size)}) {}
 
 Admission ExchangeServer::admission(std::string_view received) const {
   if (received.size() < sizeof(ExchangeHeader)) return Admission::pending;

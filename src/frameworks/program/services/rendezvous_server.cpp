@@ -73,7 +73,7 @@ RendezvousServer::RendezvousServer(const Meeting& meeting, Descriptor listener)
       server_(std::move(listener),
               {[this](const std::string& address) { return is_of(meeting_, address); },
                [this](const Peer&, std::string_view received, std::size_t) { return admission(received); },
-               [this](const Peer& peer) { serve(peer); }}) {}
+               [this](const Peer& peer) { serve(peer); }, max_pending_for(meeting.size)}) {}
 
 /// The target is "/SECRET:PORT/SCOPE/KEY": horovod_rendezvous_address() explains the form.
 Admission RendezvousServer::admission(std::string_view received) const {

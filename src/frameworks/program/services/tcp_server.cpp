@@ -28,6 +28,8 @@ void EndSignal::raise() const {
   static_cast<void>(!write(event_.number(), &one, sizeof one));
 }
 
+std::size_t max_pending_for(int ranks) { return static_cast<std::size_t>(std::max(64, ranks)); }
+
 TcpServer::TcpServer(Descriptor listener, Reception reception)
     : listener_(std::move(listener)), reception_(std::move(reception)) {
   fcntl(listener_.number(), F_SETFL, O_NONBLOCK);  // a caller may be gone before it is accepted
@@ -73,7 +75,7 @@ void TcpServer::accept_callers() {
     if (!socket) return;
     Peer peer(std::move(socket), end_.number());
     if (!reception_.is_of_this_run(peer.address())) continue;
-    if (pending_.size() == max_pending) pending_.pop_front();
+    if (pending_.size() >= reception_.max_pending) pending_.pop_front();
     pending_.push_back({std::move(peer), Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                                             std::chrono::duration<double>(max_pending_s))});
   }

@@ -26,6 +26,9 @@ class EndSignal {
 /// Whether a caller may be served, judged by the bytes that it has sent so far.
 enum class Admission { pending, granted, refused };
 
+/// The usual number of pending callers, for a service that so many ranks may call at the same time. Pure.
+std::size_t max_pending_for(int ranks);
+
 /// How a service treats its callers. All functions are called by the server's thread. An exception ends that connection
 /// only.
 struct Reception {
@@ -36,16 +39,17 @@ struct Reception {
   std::function<Admission(const Peer& caller, std::string_view received, std::size_t examined)> admit;
   /// Serves a caller that was admitted, and may keep it. The first bytes that it reads are those that were received.
   std::function<void(Peer caller)> serve;
+  /// Number of callers that may be pending; each takes an open file of this process.
+  std::size_t max_pending;
 };
 
 /// Accepts connections in a thread of its own and serves those that present the secret, one after the other.
 ///
 /// A caller without the secret cannot delay the others: all callers that have not presented it yet are waited for at the
-/// same time, at most `max_pending` of them (the oldest is closed for the newest), each for `max_pending_s` and with
-/// `max_greeting_bytes`. The destructor ends the thread, whatever it waits for.
+/// same time, at most Reception::max_pending of them (the oldest is closed for the newest), each for `max_pending_s` and
+/// with `max_greeting_bytes`. The destructor ends the thread, whatever it waits for.
 class TcpServer {
  public:
-  static constexpr std::size_t max_pending = 256;
   static constexpr std::size_t max_greeting_bytes = 8192;
   static constexpr double max_pending_s = 20;
 

@@ -137,7 +137,7 @@ XgboostTracker::XgboostTracker(const Meeting& meeting, Descriptor listener)
                                     [this](const Peer& peer, std::string_view received, std::size_t examined) {
                                       return admission(peer, received, examined);
                                     },
-                                    [this](Peer peer) { serve(std::move(peer)); }}) {}
+                                    [this](Peer peer) { serve(std::move(peer)); }, max_pending_for(meeting.size)}) {}
 
 /// A worker goes on once its magic number is answered. The rest of what is read here is as in serve().
 Admission XgboostTracker::admission(const Peer& peer, std::string_view received, std::size_t examined) const {
