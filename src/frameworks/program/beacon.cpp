@@ -13,15 +13,6 @@
 
 namespace trainrt::program {
 
-namespace {
-
-Admission admission(std::string_view received, std::string_view question) {
-  if (received.size() < question.size()) return Admission::pending;
-  return is_same_secret(received.substr(0, question.size()), question) ? Admission::granted : Admission::refused;
-}
-
-}  // namespace
-
 std::string_view question_of(std::string_view nonce) { return nonce.substr(0, nonce.size() / 2); }
 std::string_view answer_of(std::string_view nonce) { return nonce.substr(nonce.size() / 2); }
 
@@ -35,7 +26,7 @@ Beacon::Beacon() : nonce_(made_up_nonce()) {
   server_ = std::make_unique<TcpServer>(
       std::move(socket), Reception{[](const std::string&) { return true; },
                                    [this](const Peer&, std::string_view received, std::size_t) {
-                                     return admission(received, question_of(nonce_));
+                                     return admission_by_beginning(received, question_of(nonce_));
                                    },
                                    [this](const Peer& caller) { caller.write(answer_of(nonce_), limit_s); }, max_pending});
 }

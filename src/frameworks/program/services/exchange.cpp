@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
-
-#include "frameworks/program/nonce.hpp"
 
 namespace trainrt::program {
 
@@ -77,15 +74,11 @@ ExchangeServer::ExchangeServer(Descriptor listener, int size, std::string secret
     : size_(size),
       secret_(std::move(secret)),
       is_of_this_run_(std::move(is_of_this_run)),
-      server_(std::move(listener),
-              {is_of_this_run_, [this](const Peer&, std::string_view received, std::size_t) { return admission(received); },
-               [this](Peer peer) { serve(std::move(peer)); }, max_pending_for(size)}) {}
-
-Admission ExchangeServer::admission(std::string_view received) const {
-  if (received.size() < sizeof(ExchangeHeader)) return Admission::pending;
-  const auto found = received.substr(offsetof(ExchangeHeader, secret), sizeof ExchangeHeader::secret);
-  return is_same_secret(found, secret_) ? Admission::granted : Admission::refused;
-}
+      server_(std::move(listener), {is_of_this_run_,
+                                    [this](const Peer&, std::string_view received, std::size_t) {
+                                      return admission_by_beginning(received, secret_);
+                                    },
+                                    [this](Peer peer) { serve(std::move(peer)); }, max_pending_for(size)}) {}
 
 void ExchangeServer::serve(Peer peer) {
   const auto header = read_plain<ExchangeHeader>(peer, message_limit_s);

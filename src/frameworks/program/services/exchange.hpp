@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "frameworks/program/services/tcp_server.hpp"
@@ -29,7 +28,6 @@ class ExchangeServer {
     std::vector<Peer> waiting;
   };
 
-  Admission admission(std::string_view received) const;
   void serve(Peer peer);
   void end_round_if_it_is_over(int number);
 

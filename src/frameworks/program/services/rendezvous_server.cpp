@@ -9,8 +9,6 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 
-#include "frameworks/program/nonce.hpp"
-
 namespace trainrt::program {
 
 namespace {
@@ -18,7 +16,6 @@ namespace {
 namespace http = boost::beast::http;
 
 constexpr double request_limit_s = 3;  // as Horovod's own server
-constexpr std::size_t longest_method = 16;
 
 std::map<std::string, std::size_t> known_scopes(const Meeting& meeting) {
   std::map<std::string, std::size_t> ranks;
@@ -70,23 +67,11 @@ std::string horovod_rendezvous_address(const Meeting& meeting, int port) {
 RendezvousServer::RendezvousServer(const Meeting& meeting, Descriptor listener)
     : meeting_(meeting),
       ranks_of_scope_(known_scopes(meeting)),
-      server_(std::move(listener),
-              {[this](const std::string& address) { return is_of(meeting_, address); },
-               [this](const Peer&, std::string_view received, std::size_t) { return admission(received); },
-               [this](const Peer& peer) { serve(peer); }, max_pending_for(meeting.size)}) {}
-
-/// The target is "/SECRET:PORT/SCOPE/KEY": horovod_rendezvous_address() explains the form.
-Admission RendezvousServer::admission(std::string_view received) const {
-  const auto slash = received.find(" /");
-  const auto colon = received.find(':', slash == std::string_view::npos ? 0 : slash);
-  if (slash == std::string_view::npos || slash > longest_method) {
-    return received.size() > longest_method ? Admission::refused : Admission::pending;
-  }
-  const auto first = slash + 2;
-  if (colon == std::string_view::npos)
-    return received.size() > first + meeting_.secret.size() ? Admission::refused : Admission::pending;
-  return is_same_secret(received.substr(first, colon - first), meeting_.secret) ? Admission::granted : Admission::refused;
-}
+      server_(std::move(listener), {[this](const std::string& address) { return is_of(meeting_, address); },
+                                    [this](const Peer&, std::string_view received, std::size_t) {
+                                      return admission_by_path(received, meeting_.secret);
+                                    },
+                                    [this](const Peer& peer) { serve(peer); }, max_pending_for(meeting.size)}) {}
 
 void RendezvousServer::serve(const Peer& peer) {
   const auto request = request_from(peer);

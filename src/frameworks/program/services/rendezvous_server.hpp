@@ -3,7 +3,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <string_view>
 
 #include "frameworks/program/meeting.hpp"
 #include "frameworks/program/service.hpp"
@@ -39,7 +38,6 @@ class RendezvousServer : public Service {
     std::string body;
   };
 
-  Admission admission(std::string_view received) const;
   void serve(const Peer& peer);
   Answer answer(const std::string& method, const std::string& target, const std::string& body);
   Answer put(const std::string& scope, const std::string& key, const std::string& value);

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "frameworks/program/descriptor.hpp"
+#include "frameworks/program/services/admission.hpp"
 #include "frameworks/program/services/peer.hpp"
 
 namespace trainrt::program {
@@ -22,9 +23,6 @@ class EndSignal {
  private:
   Descriptor event_;
 };
-
-/// Whether a caller may be served, judged by the bytes that it has sent so far.
-enum class Admission { pending, granted, refused };
 
 /// The usual number of pending callers, for a service that so many ranks may call at the same time. Pure.
 std::size_t max_pending_for(int ranks);

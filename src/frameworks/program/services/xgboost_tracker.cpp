@@ -15,7 +15,6 @@
 
 #include "core/json_depth.hpp"
 #include "core/text.hpp"
-#include "frameworks/program/nonce.hpp"
 
 namespace trainrt::program {
 
@@ -23,7 +22,6 @@ namespace {
 
 using TrackerJson = nlohmann::json;
 
-constexpr std::int32_t magic_number = 0xff99;
 constexpr double hello_limit_s = 5;
 constexpr double connect_limit_s = 60;  // in which a worker connects to its neighbours
 constexpr std::int32_t most_text_bytes = 1 << 20;
@@ -44,23 +42,6 @@ std::string rest_from(const Peer& peer, std::int32_t bytes) {
   std::string text(static_cast<std::size_t>(bytes), '\0');
   if (!peer.read(text, hello_limit_s)) throw Error("a worker of XGBoost is gone");
   return text;
-}
-
-/// The number in the four bytes at `at`.
-std::int32_t int_at(std::string_view bytes, std::size_t at) {
-  std::int32_t number = 0;
-  std::memcpy(&number, bytes.substr(at).data(), sizeof number);
-  return number;
-}
-
-/// The text whose length is at `at`; nothing if it has not arrived. Throws Error if it is too long for a task id.
-std::optional<std::string> text_at(std::string_view bytes, std::size_t at) {
-  if (bytes.size() < at + sizeof(std::int32_t)) return std::nullopt;
-  const auto size = int_at(bytes, at);
-  if (size < 0 || static_cast<std::size_t>(size) > TcpServer::max_greeting_bytes / 2) throw Error("no worker of XGBoost");
-  const auto rest = bytes.substr(at + sizeof(std::int32_t));
-  if (rest.size() < static_cast<std::size_t>(size)) return std::nullopt;
-  return std::string(rest.substr(0, static_cast<std::size_t>(size)));
 }
 
 std::string text_from_worker(const Peer& peer) { return rest_from(peer, int_from(peer)); }
@@ -139,26 +120,19 @@ XgboostTracker::XgboostTracker(const Meeting& meeting, Descriptor listener)
                                     },
                                     [this](Peer peer) { serve(std::move(peer)); }, max_pending_for(meeting.size)}) {}
 
-/// A worker goes on once its magic number is answered. The rest of what is read here is as in serve().
+/// A worker sends the rest once its magic number is answered.
 Admission XgboostTracker::admission(const Peer& peer, std::string_view received, std::size_t examined) const {
-  constexpr auto of_number = sizeof(std::int32_t);
-  if (received.size() < of_number) return Admission::pending;
-  if (int_at(received, 0) != magic_number) return Admission::refused;
-  if (examined < of_number) write_to(peer, bytes_of_int(magic_number));
-  if (received.size() < 3 * of_number) return Admission::pending;
-  const bool is_json = received.substr(2 * of_number).starts_with("{\"");
-  const auto text = text_at(received, is_json ? of_number : 3 * of_number);
-  if (!text) return Admission::pending;
-  const auto task = is_json ? json_from(*text).at("task_id").get<std::string>() : *text;
-  return rank_of_task(task) ? Admission::granted : Admission::refused;
+  constexpr auto of_number = sizeof xgboost_magic_number;
+  const auto found = admission_by_task(received, meeting_.printed_secret);
+  if (found != Admission::refused && examined < of_number && received.size() >= of_number)
+    write_to(peer, bytes_of_int(xgboost_magic_number));
+  return found;
 }
 
-/// Nothing for a task id without the secret.
-std::optional<std::string> XgboostTracker::rank_of_task(const std::string& task) const {
-  const auto dash = task.find('-');
-  if (dash == std::string::npos || !is_same_secret(std::string_view(task).substr(dash + 1), meeting_.printed_secret))
-    return std::nullopt;
-  return task.substr(0, dash);
+std::string XgboostTracker::rank_of_task(const std::string& task) const {
+  const auto rank = rank_in_task(task, meeting_.printed_secret);
+  if (!rank) throw Error("no worker of XGBoost");
+  return *rank;
 }
 
 void XgboostTracker::serve(Peer peer) {
@@ -178,7 +152,7 @@ bool XgboostTracker::is_complete(const std::vector<Worker>& workers) const {
 }
 
 void XgboostTracker::serve_rabit(Peer peer, int world_size) {
-  auto task = rank_of_task(text_from_worker(peer)).value();
+  auto task = rank_of_task(text_from_worker(peer));
   const auto command = text_from_worker(peer);
   if (command == "print") return print_for_worker(text_from_worker(peer));
   if (command != "start" || (world_size > 0 && world_size != meeting_.size)) return;
@@ -187,7 +161,7 @@ void XgboostTracker::serve_rabit(Peer peer, int world_size) {
 }
 
 void XgboostTracker::serve_json(Peer peer, const std::string& introduction) {
-  auto task = rank_of_task(json_from(introduction).at("task_id").get<std::string>()).value();
+  auto task = rank_of_task(json_from(introduction).at("task_id").get<std::string>());
   const auto command = json_from(text_from_worker(peer));
   switch (static_cast<JsonCommand>(command.at("cmd").get<int>())) {
     case JsonCommand::start:

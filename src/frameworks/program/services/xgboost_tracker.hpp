@@ -37,7 +37,7 @@ class XgboostTracker : public Service {
   };
 
   Admission admission(const Peer& peer, std::string_view received, std::size_t examined) const;
-  std::optional<std::string> rank_of_task(const std::string& task) const;
+  std::string rank_of_task(const std::string& task) const;
   void serve(Peer peer);
   void serve_rabit(Peer peer, int world_size);
   void serve_json(Peer peer, const std::string& introduction);
