@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/print.hpp"
 #include "core/log.hpp"
 #include "core/version.hpp"
 #include "trainer/advice.hpp"
@@ -50,7 +51,7 @@ class TextReport : public Report {
  private:
   /// At once: the next check may be the one that hangs.
   static void print(const std::string& line) {
-    fmt::print("{}\n", line);
+    print_text(line + "\n");
     std::fflush(stdout);
   }
 };
@@ -74,7 +75,7 @@ class JsonReport : public Report {
     Json whole = {{"trainrt", version}, {"grade", doctor::name_of(worst())}};
     whole.update(about_);
     whole["checks"] = checks_;
-    fmt::print("{}\n", whole.dump(2, ' ', false, Json::error_handler_t::replace));
+    print_json(whole);
     std::fflush(stdout);
   }
 

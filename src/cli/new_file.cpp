@@ -39,9 +39,13 @@ NewFile::~NewFile() {
   std::remove(aside_.c_str());
 }
 
-void NewFile::reserve(std::uint64_t bytes) {
-  // From here on the destructor removes it, whatever create() does.
+void NewFile::create() {
+  guard_.emplace(std::vector{aside_});
   file_.emplace(io::PositionalFile::create(aside_));
+}
+
+void NewFile::reserve(std::uint64_t bytes) {
+  create();  // from here on the destructor removes it, whatever follows
   if (bytes == 0) return;
   *file_ = io::PositionalFile::create(aside_, bytes);
   // If the file system cannot reserve, the file gets its length by this.
@@ -49,7 +53,7 @@ void NewFile::reserve(std::uint64_t bytes) {
 }
 
 void NewFile::write(std::uint64_t at, std::span<const std::byte> bytes) {
-  if (!file_) file_.emplace(io::PositionalFile::create(aside_));
+  if (!file_) create();
   file_->write(at, bytes);
   bytes_ = std::max(bytes_, at + bytes.size());
 }
@@ -61,6 +65,7 @@ void NewFile::commit() {
   if (!replace_ && !io::rename_to_new(aside_, path_)) refuse(path_);
   if (replace_ && std::rename(aside_.c_str(), path_.c_str()) != 0) io::fail("rename '" + aside_ + "' to", path_, errno);
   file_.reset();
+  guard_.reset();
   io::sync_directory(fs::path(path_).parent_path());
 }
 

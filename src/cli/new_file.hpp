@@ -5,12 +5,14 @@
 #include <string>
 #include <string_view>
 
+#include "cli/removal_guard.hpp"
 #include "io/positional_file.hpp"
 
 namespace trainrt::cli {
 
 /// A file that appears whole or not at all: it is written beside its place, made durable and renamed. Without a commit
-/// nothing is left.
+/// nothing is left, also after a kill (RemovalGuard); what remains if a whole job was killed is removed by the next file
+/// that is made in that directory.
 class NewFile {
  public:
   /// UsageError if something has the name already, unless it is to be replaced, or if its directory is not there.
@@ -29,9 +31,12 @@ class NewFile {
   void commit();
 
  private:
+  void create();
+
   std::string path_;
   bool replace_;
   std::string aside_;
+  std::optional<RemovalGuard> guard_;  ///< while there is a file that has no name yet
   std::optional<io::PositionalFile> file_;
   std::uint64_t bytes_ = 0;
 };

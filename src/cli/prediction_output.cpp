@@ -21,7 +21,10 @@ PredictionOutput::PredictionOutput(std::string path, bool replace, bool quiet, P
       writer_(prediction_writer_for(path_)),
       table_(std::move(table)),
       file_(path_, replace),
-      progress_("predict", quiet, ByteProgress::standard_error(), samples_done) {}
+      progress_("predict", quiet, ByteProgress::standard_error(), samples_done) {
+  if (table_.for_spreadsheets && writer_.extension != ".csv")
+    throw UsageError(fmt::format("--spreadsheet protects the cells of a .csv file, and '{}' is none: leave it out", path_));
+}
 
 trainer::PredictedRows PredictionOutput::begin(const std::vector<trainer::PredictedField>& fields, std::uint64_t samples) {
   table_.fields = fields;

@@ -21,6 +21,7 @@ struct PredictedTable {
   std::string checkpoint;  ///< its directory
   std::string function;
   std::string dataset;
+  bool for_spreadsheets = false;  ///< in .csv: texts that a spreadsheet would take for a formula get an apostrophe
 };
 
 /// The rows that the ranks have written, field by field.

@@ -13,6 +13,7 @@
 #include "cli/watched_run.hpp"
 #include "core/environment.hpp"
 #include "core/log.hpp"
+#include "core/printable.hpp"
 #include "core/text.hpp"
 #include "rundir/attempt_files.hpp"
 #include "rundir/opened_run.hpp"
@@ -26,7 +27,7 @@ using Action = batch::Verdict::Action;
 
 namespace {
 
-void say(const std::string& text) { fmt::print(stderr, "trainrt supervise: {}\n", text); }
+void say(const std::string& text) { fmt::print(stderr, "trainrt supervise: {}\n", printable_text(text)); }
 
 /// The first line, short enough for a sentence.
 std::string brief(const std::string& text) {

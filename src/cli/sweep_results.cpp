@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <iterator>
 #include <map>
 #include <set>
 #include <thread>
@@ -13,7 +14,9 @@
 #include <nlohmann/json.hpp>
 #include <trainrt/result_grid.hpp>
 
+#include "cli/print.hpp"
 #include "cli/table.hpp"
+#include "core/spreadsheet.hpp"
 #include "core/text.hpp"
 
 namespace trainrt::cli {
@@ -78,11 +81,13 @@ void print_table(const ResultGrid& grid) {
     cells.push_back(excerpt(trial.why, 60));
     table.add(std::move(cells));
   }
-  fmt::print("{}{}", header_of(grid), table.text(""));
+  print_safely("{}{}", header_of(grid), table.text(""));
 }
 
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+/// A table for people: a text that a spreadsheet would take for a formula is none.
+std::string csv_cell(const std::string& value) {
+  const auto text = guarded_cell(value);
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
   return quoted + "\"";
@@ -91,16 +96,16 @@ std::string csv_cell(const std::string& text) {
 void print_csv(const ResultGrid& grid) {
   const auto keys = keys_of(grid);
   std::vector<std::string> titles{"trial", "state"};
-  titles.insert(titles.end(), keys.begin(), keys.end());
+  std::ranges::transform(keys, std::back_inserter(titles), csv_cell);
   for (const auto& title : {"training_iteration", "last", "best", "attempts"}) titles.emplace_back(title);
-  fmt::print("{}\n", join(titles, ","));
+  print_safely("{}\n", join(titles, ","));
   for (const auto& trial : grid) {
-    std::vector<std::string> cells{trial.name, trial.state};
+    std::vector<std::string> cells{csv_cell(trial.name), trial.state};
     for (const auto& key : keys) cells.push_back(csv_cell(value_of(trial, key, "")));
     cells.push_back(std::to_string(trial.training_iteration));
     for (const auto& number : {trial.last, trial.best}) cells.push_back(number ? fmt::format("{}", *number) : "");
     cells.push_back(std::to_string(trial.attempts));
-    fmt::print("{}\n", join(cells, ","));
+    print_safely("{}\n", join(cells, ","));
   }
 }
 
@@ -126,7 +131,7 @@ ExitCode show_status(const Arguments& arguments) {
   if (arguments.has("json")) {
     auto all = Json::array();
     for (const auto& trial : grid) all.push_back(as_json(grid, trial));
-    fmt::print("{}\n", all.dump(2));
+    print_json(all);
   } else if (arguments.has("csv")) {
     print_csv(grid);
   } else {
@@ -139,12 +144,12 @@ ExitCode show_best(const Arguments& arguments) {
   const auto grid = ResultGrid::from_path(arguments.operands.at(1));
   const auto& best = grid.get_best_result();
   if (arguments.has("json")) {
-    fmt::print("{}\n", as_json(grid, best).dump(2));
+    print_json(as_json(grid, best));
     return ExitCode::finished;
   }
-  fmt::print("{} ({}): {} {}\n", best.name, best.state, grid.metric, number_text(best.best));
-  for (const auto& [key, value] : best.config) fmt::print("  {} = {}\n", short_name(key), value);
-  fmt::print("trainrt result {}\n", best.path);
+  print_safely("{} ({}): {} {}\n", best.name, best.state, grid.metric, number_text(best.best));
+  for (const auto& [key, value] : best.config) print_safely("  {} = {}\n", short_name(key), value);
+  print_safely("trainrt result {}\n", best.path);
   return ExitCode::finished;
 }
 

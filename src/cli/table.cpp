@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/text.hpp"
+#include "core/printable.hpp"
 
 namespace trainrt::cli {
 
@@ -20,12 +20,13 @@ std::size_t width(const std::string& text) {
 
 void Table::add(std::vector<std::string> cells) {
   cells.resize(columns_.size());
+  for (auto& cell : cells) cell = printable_line(cell);
   rows_.push_back(std::move(cells));
 }
 
 std::string Table::text(const std::string& indent) const {
   std::vector<std::vector<std::string>> rows(1);
-  for (const auto& column : columns_) rows.front().push_back(column.title);
+  for (const auto& column : columns_) rows.front().push_back(printable_line(column.title));
   rows.insert(rows.end(), rows_.begin(), rows_.end());
   std::vector<std::size_t> widths(columns_.size(), 0);
   for (const auto& row : rows)
@@ -44,9 +45,7 @@ std::string Table::text(const std::string& indent) const {
 }
 
 std::string printable(const std::string& name) {
-  const bool plain = is_utf8(name) && std::none_of(name.begin(), name.end(), [](char c) {
-                       return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-                     });
+  const bool plain = printable_line(name) == name && name.find('\t') == std::string::npos;
   return plain ? name : nlohmann::json(name).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 

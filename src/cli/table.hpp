@@ -12,7 +12,7 @@ class Table {
     bool right = false;  ///< numbers
   };
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
-  void add(std::vector<std::string> cells);  ///< as many as there are columns
+  void add(std::vector<std::string> cells);  ///< as many as there are columns; each is shown in one line
   bool empty() const { return rows_.empty(); }
   /// With the titles; every line begins with `indent`.
   std::string text(const std::string& indent = "  ") const;

@@ -4,6 +4,7 @@
 #include <array>
 #include <span>
 
+#include "core/printable.hpp"
 #include "core/text.hpp"
 
 namespace trainrt {
@@ -59,10 +60,8 @@ void for_each_character(std::string_view text, Action&& action) {
   }
 }
 
-bool is_control(std::string_view character) {
-  const auto point = point_of(character);
-  return point < 0x20 || (point >= 0x7F && point < 0xA0);
-}
+/// A tab is none for most outputs, but no single column either.
+bool is_control(std::string_view character) { return character == "\t" || is_terminal_control(point_of(character)); }
 
 }  // namespace
 

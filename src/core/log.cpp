@@ -7,6 +7,7 @@
 #include <spdlog/spdlog.h>
 
 #include "core/own_output.hpp"
+#include "core/printable.hpp"
 #include "core/text.hpp"
 
 namespace trainrt::log {
@@ -19,7 +20,7 @@ std::atomic<int> the_size{1};
 /// Without a lock of its own: say() has one, which it does not hold while it waits.
 class Sink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
   void sink_it_(const spdlog::details::log_msg& message) override {
-    std::string line(message.payload.data(), message.payload.size());
+    auto line = printable_text({message.payload.data(), message.payload.size()});
     OwnOutput::say(OwnOutput::Stream::error, line += '\n');
   }
   void flush_() override {}

@@ -102,6 +102,17 @@ std::vector<pid_t> all_processes() {
   return found;
 }
 
+std::vector<pid_t> processes_with(std::span<const std::string> variables) {
+  auto processes = all_processes();
+  std::erase_if(processes, [&](pid_t process) {
+    const auto environment = '\0' + content_of(fmt::format("/proc/{}/environ", process)) + '\0';
+    return !std::ranges::all_of(variables, [&](const std::string& variable) {
+      return environment.find('\0' + variable + '\0') != std::string::npos;
+    });
+  });
+  return processes;
+}
+
 std::optional<Kinship> kinship(pid_t process) {
   const auto fields = fields_of(process);
   if (fields.size() < 3 || has_ended(fields[0])) return std::nullopt;

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,10 @@ std::vector<pid_t> process_tree(pid_t process);
 
 /// All that this process can see at this moment.
 std::vector<pid_t> all_processes();
+
+/// All that this process may look into and that were started with all of these variables in their environment,
+/// "NAME=value": also those that have left their group and their session.
+std::vector<pid_t> processes_with(std::span<const std::string> variables);
 
 /// Where a process stands among others.
 struct Kinship {

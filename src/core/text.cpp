@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/printable.hpp"
+
 namespace trainrt {
 
 std::string join(std::span<const std::string> parts, std::string_view separator) {
@@ -19,40 +21,39 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
 
 namespace {
 
-/// Bytes of the well-formed UTF-8 character that begins there (RFC 3629); 0 if none does.
-std::size_t character_bytes(std::string_view text) {
+/// A character at the beginning of a text: its bytes (0 if no well-formed UTF-8 character begins there, RFC 3629) and its
+/// code point.
+struct Utf8Character {
+  std::size_t bytes = 0;
+  char32_t point = 0;
+};
+
+Utf8Character first_character(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   const int more = lead < 0x80                   ? 0
                    : lead >= 0xC2 && lead < 0xE0 ? 1
                    : lead >= 0xE0 && lead < 0xF0 ? 2
                    : lead >= 0xF0 && lead < 0xF5 ? 3
                                                  : -1;
-  if (more < 0 || text.size() <= static_cast<std::size_t>(more)) return 0;
+  if (more < 0 || text.size() <= static_cast<std::size_t>(more)) return {};
   char32_t point = more == 0 ? lead : lead & (0x3FU >> more);
   for (int i = 1; i <= more; ++i) {
     const auto byte = static_cast<unsigned char>(text[static_cast<std::size_t>(i)]);
-    if ((byte & 0xC0) != 0x80) return 0;
+    if ((byte & 0xC0) != 0x80) return {};
     point = point << 6 | (byte & 0x3FU);
   }
   const bool overlong = (more == 2 && point < 0x800) || (more == 3 && point < 0x10000);
-  if (overlong || (point >= 0xD800 && point < 0xE000) || point > 0x10FFFF) return 0;
-  return static_cast<std::size_t>(more) + 1;
-}
-
-/// Of ASCII, and those that are two bytes of UTF-8 (ECMA-48's C1); a tab is harmless.
-bool is_control(std::string_view character) {
-  const auto lead = static_cast<unsigned char>(character[0]);
-  if (character.size() == 2) return lead == 0xC2 && static_cast<unsigned char>(character[1]) < 0xA0;
-  return character.size() == 1 && lead != '\t' && (lead < 0x20 || lead == 0x7f);
+  if (overlong || (point >= 0xD800 && point < 0xE000) || point > 0x10FFFF) return {};
+  return {static_cast<std::size_t>(more) + 1, point};
 }
 
 /// Control characters, and what is no UTF-8, byte by byte as \x1b.
 std::string escaped(std::string_view line) {
   std::string out;
   for (std::size_t at = 0; at < line.size();) {
-    const auto bytes = character_bytes(line.substr(at));
+    const auto [bytes, point] = first_character(line.substr(at));
     const auto character = line.substr(at, std::max<std::size_t>(bytes, 1));
-    if (bytes > 0 && !is_control(character))
+    if (bytes > 0 && !is_terminal_control(point))
       out += character;
     else
       for (const char c : character) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
@@ -65,7 +66,7 @@ std::string escaped(std::string_view line) {
 
 bool is_utf8(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
-    const auto bytes = character_bytes(text.substr(at));
+    const auto bytes = first_character(text.substr(at)).bytes;
     if (bytes == 0) return false;
     at += bytes;
   }

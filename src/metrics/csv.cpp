@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/spreadsheet.hpp"
 #include "metrics/record_json.hpp"
 
 namespace trainrt::metrics {
@@ -51,7 +52,7 @@ std::string cell(double number) {
 std::string cell(std::int64_t number) { return fmt::format("{}", number); }
 std::string cell(const std::string& text) {
   const bool is_clear = !text.empty() && std::holds_alternative<std::string>(plain_value(text));
-  return needs_quotes(text) || !is_clear ? quotes_around(text) : text;
+  return needs_quotes(text) || !is_clear ? quotes_around(guarded_cell(text)) : guarded_cell(text);
 }
 
 struct Cell {
@@ -110,10 +111,12 @@ std::optional<Record> record_of(const std::vector<Cell>& header, const std::vect
   if (row.size() != header.size()) return std::nullopt;
   Record record;
   for (std::size_t i = 0; i < row.size(); ++i) {
-    if (row[i].quoted)
-      record.values.emplace_back(header[i].text, row[i].text);
-    else if (!row[i].text.empty())
-      record.values.emplace_back(header[i].text, plain_value(row[i].text));
+    const auto name = unguarded_cell(header[i].text);
+    auto text = unguarded_cell(row[i].text);
+    if (row[i].quoted || text != row[i].text)
+      record.values.emplace_back(name, std::move(text));
+    else if (!text.empty())
+      record.values.emplace_back(name, plain_value(text));
   }
   const auto* iteration = record.find(iteration_key);
   const auto* number = iteration != nullptr ? std::get_if<std::int64_t>(iteration) : nullptr;
@@ -127,8 +130,10 @@ std::optional<Record> record_of(const std::vector<Cell>& header, const std::vect
 
 std::string csv_header(const std::vector<std::string>& columns) {
   std::string text;
-  for (const auto& column : columns)
-    text += (text.empty() ? "" : ",") + (needs_quotes(column) || column.empty() ? quotes_around(column) : column);
+  for (const auto& column : columns) {
+    const auto name = guarded_cell(column);
+    text += (text.empty() ? "" : ",") + (needs_quotes(name) || name.empty() ? quotes_around(name) : name);
+  }
   return columns.empty() ? text : text + "\n";
 }
 

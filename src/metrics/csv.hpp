@@ -9,7 +9,8 @@ namespace trainrt::metrics {
 
 // progress.csv as text: RFC 4180 with lines that end in \n. What a cell holds can be told from it: nothing if a record
 // lacks the key, whole numbers as digits, others with a point or an exponent, nan, inf, -inf; texts are quoted if they
-// would read as one of those.
+// would read as one of those. Texts and names that a spreadsheet would take for a formula have an apostrophe before them
+// (core/spreadsheet.hpp), which csv_records() takes away.
 
 std::string csv_header(const std::vector<std::string>& columns);
 std::string csv_row(const std::vector<std::string>& columns, const Record& record);

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "core/text.hpp"
+#include "core/columns.hpp"
 
 namespace trainrt::metrics {
 
@@ -18,13 +18,6 @@ constexpr double last_interval_s = 60;
 std::string shown(double number) { return fmt::format("{:.4g}", number); }
 std::string shown(std::int64_t number) { return fmt::format("{}", number); }
 std::string shown(const std::string& text) { return text; }
-
-/// A line stays one line, whatever a text metric holds.
-std::string without_controls(std::string text) {
-  std::ranges::replace_if(
-      text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-  return text;
-}
 
 /// At most `width` columns; whole UTF-8 characters, each taken as one column.
 std::string cut(const std::string& text, std::size_t width) {
@@ -40,7 +33,7 @@ std::string summary(const Record& record) {
   auto text = fmt::format("iteration {}", record.iteration);
   for (const auto& [key, value] : record.values)
     if (!key.starts_with("_")) text += "  " + key + "=" + std::visit([](const auto& v) { return shown(v); }, value);
-  return without_controls(text);
+  return plain_text(text);
 }
 
 std::string rate(double count, double seconds, std::string_view many, std::string_view one) {
@@ -57,7 +50,7 @@ std::string bar(std::int64_t done, std::int64_t total) {
 }
 
 Progress::Progress(std::string run_name, Screen screen, std::function<double()> now, std::function<std::string()> time_left)
-    : run_name_(std::move(run_name)), screen_(std::move(screen)), now_(std::move(now)), time_left_(std::move(time_left)) {}
+    : run_name_(plain_text(run_name)), screen_(std::move(screen)), now_(std::move(now)), time_left_(std::move(time_left)) {}
 
 Progress::~Progress() { leave_last_row(); }
 

@@ -52,10 +52,12 @@ double lost_share(const AttemptRecord& attempt, std::span<const AttemptRecord> l
   return static_cast<double>(way.last - survived(attempt, later, way_of)) / static_cast<double>(way.last - way.first);
 }
 
-/// Between the last that the attempt reported and its end.
+/// Between the last that the attempt reported and its end. The attempt's own times come from a clock that never jumps; of
+/// the calendar's only the shortest span is used, so that a change of the date while it ran counts for nothing.
 double unseen_s(const AttemptRecord& attempt) {
   if (attempt.start.empty() || attempt.end.empty()) return 0;
-  const double gap = seconds_between(attempt.start, attempt.end) - attempt.timing.total_s();
+  const double gap = attempt.seen.empty() ? seconds_between(attempt.start, attempt.end) - attempt.timing.total_s()
+                                          : seconds_between(attempt.seen, attempt.end);
   return gap > resolution_s ? gap : 0;
 }
 

@@ -12,6 +12,7 @@
 #include "core/node_name.hpp"
 #include "core/output_tail.hpp"
 #include "core/own_output.hpp"
+#include "core/printable.hpp"
 #include "core/stack_trace.hpp"
 #include "core/text.hpp"
 #include "device/device_error.hpp"
@@ -73,7 +74,7 @@ void tell_callbacks(const AttemptPlace& place, const RunFailure& failure) {
 void write_down(const AttemptPlace& place, const Failure& failure) {
   const auto& run_dir = place.spec.run_dir;
   // Other ranks may fail because this one did: the first to write is the one to know.
-  if (!place.files.create("error.txt", utc_now() + " " + failure.text + "\n" + failure.details)) return;
+  if (!place.files.create("error.txt", printable_text(utc_now() + " " + failure.text + "\n" + failure.details))) return;
   rundir::mark_failed(run_dir, place.attempt, "failed: " + failure.text, static_cast<int>(failure.code), failure.step,
                       failure.blamed_node);
   if (auto record = rundir::read_run_record(run_dir)) {

@@ -9,6 +9,7 @@
 #include "checkpoint/format/listing.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
+#include "core/printable.hpp"
 #include "io/storage_retry.hpp"
 #include "rundir/run_directory.hpp"
 #include "trainer/advice.hpp"
@@ -74,7 +75,7 @@ void Records::end(const std::string& state, const std::string& why, ExitCode cod
 }
 
 void Records::fail(const Error& error, std::int64_t step) try {
-  files().create("error.txt", utc_now() + " " + error.what() + "\n");
+  files().create("error.txt", printable_text(utc_now() + " " + error.what() + "\n"));
   end("failed", std::string("failed: ") + error.what(), error.code(), step);
 } catch (const Error& second) {
   log::error(std::string("and that could not be written down: ") + with_advice(second));

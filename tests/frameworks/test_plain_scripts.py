@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 """Scripts that know no trainrt find what they need in their environment and train together: on one node, several at a time."""
+import socket
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from plain_scripts import *  # noqa: E402,F403
+from sockets import listens_on, named_sockets_of  # noqa: E402
 from training import *  # noqa: E402,F403
 
 # Binds its port as TensorFlow does, waits for the others, and says who it is to the next.
@@ -146,6 +148,60 @@ def ranks_that_are_all_bound_to_one_CPU_are_told_how_to_get_more():
     check_exit(job, FINISHED)
     check(re.search(r"warning: 3 ranks share 1 of the \d+ CPUs of this node.*--cpus-per-task", job.err), "the warning", job)
     equal(job.out.count("threads 1\n"), 3, "threads", job)
+
+
+HOROVOD_GREETING = b"GET /global/0 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+XGBOOST_MAGIC = (0xff99).to_bytes(4, sys.byteorder)
+GREETINGS = [b"", HOROVOD_GREETING, HOROVOD_GREETING.replace(b"GET", b"PUT"), bytes(64), b"x" * 100_000,
+             XGBOOST_MAGIC + b"\xff" * 8 + b"\1\0\0\0" + b"0" + b"\5\0\0\0start"]
+
+
+def answer_to(port, greeting):
+    """What a caller without the secret gets from that port of this node."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as caller:
+        caller.settimeout(0.3)
+        heard = b""
+        try:
+            caller.sendall(greeting)
+            while received := caller.recv(4096):
+                heard += received
+        except OSError:
+            pass  # it waits for more, or has closed the connection
+        return heard
+
+
+@test
+def whatever_listens_for_programs_says_nothing_to_a_caller_without_the_secret():
+    config, out = plain_config("/bin/sh -c 'env > {out}/env.$RANK; until test -e {out}/go; do sleep 0.1; done'")
+    job = start_ranks(2, config)
+    wait_until(lambda: all((out / f"env.{rank}").exists() for rank in range(2)), 60, "the programs", job)
+    pids = job.wait_for_ranks(2)
+    variables = dict(line.split("=", 1) for line in (out / "env.0").read_text().splitlines() if "=" in line)
+    served = listens_on(pids[0])
+    equal((len(served), listens_on(pids[1])), (3, []), f"what listens on ranks 0 and 1 (MPI's exchange, Horovod, XGBoost): {served}", job)
+    equal([each for pid in pids.values() for each in named_sockets_of(pid)], [], "Unix sockets that another process can connect to", job)
+    check(all(each.startswith("127.0.0.1:") for each in served), f"on one node only the loopback is listened on: {served}", job)
+    for port in (int(each.rsplit(":", 1)[1]) for each in served):
+        for greeting in GREETINGS:
+            heard = answer_to(port, greeting)
+            check(heard in (b"", XGBOOST_MAGIC), f"port {port} answered {greeting[:40]!r} with {heard[:80]!r}", job)
+    callers = [socket.create_connection(("127.0.0.1", int(each.rsplit(":", 1)[1])), timeout=10) for each in served for _ in range(50)]
+    address = variables["HOROVOD_GLOO_RENDEZVOUS_ADDR"]
+    check(read_url(f"http://{address}:{variables['HOROVOD_GLOO_RENDEZVOUS_PORT']}/global/0") == 404, "a caller with the secret is not served", job)
+    for caller in callers:
+        caller.close()
+    (out / "go").touch()
+    job.code = job.wait(60)
+    check_exit(job, FINISHED)
+
+
+def read_url(url):
+    """The status of the answer; the URL is taken apart as Horovod's client does (cpp HTTPRequest)."""
+    host, path = url.removeprefix("http://").split("/", 1)
+    name, port = host.split(":")
+    with socket.create_connection((name, int(port)), timeout=10) as server:
+        server.sendall(f"GET /{path} HTTP/1.1\r\nHost: {name}\r\n\r\n".encode())
+        return int(server.recv(4096).split()[1])
 
 
 main()

@@ -320,6 +320,24 @@ def a_disk_that_is_full_leaves_no_file():
 
 
 @test
+def a_kill_leaves_no_file_that_nothing_goes_on_with():
+    run_dir, folder = a_run("ranks", "--checkpoint.layout=rank"), scratch()
+    (folder / "in.csv").write_text("x\n" + "1\n" * 1000)
+    slow = {"LD_PRELOAD": BUILD / "tests/fault_shim.so", "TRAINRT_FAULTS": "pwrite:slow=30000:.tmp.,pwrite:slow=30000:.part"}
+    for words in (["export", run_dir, "-o", "out.npz"], ["export", run_dir, "-o", "out.h5"], ["export", run_dir, "-o", "out.safetensors"],
+                  ["predict", run_dir, "-o", "out.csv", "--dataset", "train"], ["predict", run_dir, "-o", "out.h5", "--dataset", "train"],
+                  ["plot", run_dir, "-o", "out.svg"], ["report", run_dir, "-o", "out.html"],
+                  ["data", "convert", "in.csv", "-o", "out.jsonl"], ["data", "convert", "in.csv", "-o", "out.h5", "--compress", "gzip"]):
+        job = Job([TRAINRT, *words], cwd=folder, env=slow)
+        left = lambda: sorted(path.name for path in folder.iterdir() if path.name != "in.csv")
+        wait_until(lambda: left() or job.ended(), 30, "the file to be begun", job)
+        check(not job.ended(), "it ended", job)
+        os.kill(job.process.pid, signal.SIGKILL)
+        wait_until(lambda: not left(), 10, f"{' '.join(map(str, words))} to leave nothing: {left()}", job)
+        job.end()
+
+
+@test
 def a_limit_on_file_sizes_ends_an_export_by_name_and_leaves_no_file():
     folder = scratch()
     for extension in listed("export formats"):

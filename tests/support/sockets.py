@@ -47,3 +47,14 @@ def listens_on(pid):
     ranks that they start."""
     listening = _listening_sockets(pid)
     return sorted(listening[inode] for inode in _sockets_of(pid) - _sockets_of(parent_of(pid)) if inode in listening)
+
+
+def named_sockets_of(pid):
+    """Names of the Unix sockets of a process that another process could connect to. UCX has two more, for datagrams without
+    content that wake it up."""
+    accepts = 0x10000  # __SO_ACCEPTCON of Linux
+    named = {}
+    for words in map(str.split, open(f"/proc/{pid}/net/unix").read().splitlines()[1:]):
+        if len(words) > 7 and int(words[3], 16) & accepts:
+            named[words[6]] = words[7]
+    return sorted(named[inode] for inode in _sockets_of(pid) - _sockets_of(parent_of(pid)) if inode in named)

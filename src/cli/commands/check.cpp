@@ -12,6 +12,7 @@
 #include "cli/command.hpp"
 #include "cli/datasets/whole_datasets.hpp"
 #include "cli/load_spec.hpp"
+#include "cli/print.hpp"
 #include "cli/train_call.hpp"
 #include "comm/backend.hpp"
 #include "data/operation.hpp"
@@ -117,14 +118,14 @@ ExitCode check_command(std::span<const std::string> words) {
   check_run_dir(spec);
   if (!spec.train.program.empty()) static_cast<void>(training_of(spec));  // looks for the program
   program::stage::require_source(spec.program.stage);
-  fmt::print("config          ok\n");
+  print_safely("config          ok\n");
   if (spec.train.program.empty())
-    fmt::print("train function  {}\n", function);
+    print_safely("train function  {}\n", function);
   else
-    fmt::print("program         {}\n", spec.train.program);
-  for (const auto& line : lines) fmt::print("{}\n", line);
-  fmt::print("storage         {}\n", storage_of(spec));
-  fmt::print("run directory   {}: {}\n", spec.run_dir, standing(spec));
+    print_safely("program         {}\n", spec.train.program);
+  for (const auto& line : lines) print_safely("{}\n", line);
+  print_safely("storage         {}\n", storage_of(spec));
+  print_safely("run directory   {}: {}\n", spec.run_dir, standing(spec));
   return ExitCode::finished;
 }
 

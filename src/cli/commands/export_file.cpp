@@ -12,6 +12,7 @@
 #include "cli/exporter.hpp"
 #include "cli/find_checkpoint.hpp"
 #include "cli/plain_file.hpp"
+#include "cli/print.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 
@@ -34,7 +35,7 @@ ExitCode export_own_file(const std::string& path, const std::string& directory, 
   export_plain_file(directory, *record, file, [&](std::uint64_t done, std::uint64_t all) { progress.show(done, all); });
   file.commit();
   progress.end();
-  fmt::print("{}: {} of {}, {}\n", path, record->name, directory, bytes_text(file.bytes()));
+  print_safely("{}: {} of {}, {}\n", path, record->name, directory, bytes_text(file.bytes()));
   return ExitCode::finished;
 }
 
@@ -64,8 +65,8 @@ ExitCode export_command(std::span<const std::string> words) {
   file.commit();
   progress.end();
   for (const auto& note : notes) log::info(note);
-  fmt::print("{}: {} and {} of {}, {}\n", path, counted(static_cast<std::int64_t>(chosen.tensors.size()), "tensor"),
-             counted(static_cast<std::int64_t>(chosen.values.size()), "value"), directory, bytes_text(file.bytes()));
+  print_safely("{}: {} and {} of {}, {}\n", path, counted(static_cast<std::int64_t>(chosen.tensors.size()), "tensor"),
+               counted(static_cast<std::int64_t>(chosen.values.size()), "value"), directory, bytes_text(file.bytes()));
   return ExitCode::finished;
 }
 

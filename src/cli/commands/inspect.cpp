@@ -11,6 +11,7 @@
 #include "cli/choose_entries.hpp"
 #include "cli/command.hpp"
 #include "cli/find_checkpoint.hpp"
+#include "cli/print.hpp"
 #include "cli/table.hpp"
 #include "cli/tensor_statistics.hpp"
 #include "cli/tensor_stream.hpp"
@@ -162,26 +163,27 @@ std::string text_of(const PieceReader::Value& value) {
 void print_record(const Inspection& inspection) {
   const auto& manifest = inspection.manifest();
   const auto meta = inspection.meta();
-  fmt::print("checkpoint  {}\nindex       {}\n", inspection.directory, meta.number);
+  print_safely("checkpoint  {}\nindex       {}\n", inspection.directory, meta.number);
   if (meta.attempt > 0)
-    fmt::print("iteration   {}\nstep        {}\nattempt     {}\n", meta.iteration, meta.step, meta.attempt);
+    print_safely("iteration   {}\nstep        {}\nattempt     {}\n", meta.iteration, meta.step, meta.attempt);
   else
-    fmt::print("saved by    a CheckpointStore, which counts saves (the index), not steps\n");
-  fmt::print("ranks       {}\ncreated     {}\n", meta.ranks, meta.created);
-  fmt::print("bytes       {} ({}) in {} shard{}\n", bytes_on_disk(manifest), bytes_text(bytes_on_disk(manifest)),
-             manifest.shards.size(), manifest.shards.size() == 1 ? "" : "s");
-  for (const auto& [name, value] : meta.metrics) fmt::print("metric      {} = {}\n", printable(name), text_of(value));
+    print_safely("saved by    a CheckpointStore, which counts saves (the index), not steps\n");
+  print_safely("ranks       {}\ncreated     {}\n", meta.ranks, meta.created);
+  print_safely("bytes       {} ({}) in {} shard{}\n", bytes_on_disk(manifest), bytes_text(bytes_on_disk(manifest)),
+               manifest.shards.size(), manifest.shards.size() == 1 ? "" : "s");
+  for (const auto& [name, value] : meta.metrics) print_safely("metric      {} = {}\n", printable(name), text_of(value));
   if (!meta.validation.empty())
-    fmt::print("validation  {}\n", meta.awaits_validation ? "awaited" : "done: its metrics are among those above");
-  if (meta.metadata != "{}") fmt::print("metadata    {}\n", Json::parse(meta.metadata).dump());
-  for (const auto& file : manifest.files) fmt::print("file        {}  {}\n", printable(file.name), bytes_text(file.bytes));
+    print_safely("validation  {}\n", meta.awaits_validation ? "awaited" : "done: its metrics are among those above");
+  if (meta.metadata != "{}") print_safely("metadata    {}\n", Json::parse(meta.metadata).dump());
+  for (const auto& file : manifest.files)
+    print_safely("file        {}  {}\n", printable(file.name), bytes_text(file.bytes));
   Table shards({{"shard"}, {"bytes", true}, {"written by rank"}});
   for (const auto& shard : manifest.shards) {
     std::vector<int> ranks;
     for (const auto& part : shard.parts) ranks.push_back(part.rank);
     shards.add({shard.name, std::to_string(shard.bytes), fmt::format("{}", fmt::join(ranks, " "))});
   }
-  fmt::print("\nshards\n{}", shards.text());
+  print_safely("\nshards\n{}", shards.text());
 }
 
 void print_tensors(const Inspection& inspection) {
@@ -202,7 +204,8 @@ void print_tensors(const Inspection& inspection) {
     table.add(std::move(cells));
     bytes += bytes_of(*tensor);
   }
-  if (!table.empty()) fmt::print("tensors ({}, {})\n{}", inspection.chosen.tensors.size(), bytes_text(bytes), table.text());
+  if (!table.empty())
+    print_safely("tensors ({}, {})\n{}", inspection.chosen.tensors.size(), bytes_text(bytes), table.text());
 }
 
 void print_slabs(const Inspection& inspection) {
@@ -211,14 +214,14 @@ void print_slabs(const Inspection& inspection) {
     for (const auto& piece : tensor->pieces)
       table.add({printable(tensor->name), inspection.shard_of(piece), std::to_string(piece.rank),
                  to_string(piece.box.offset), to_string(piece.box.shape)});
-  if (!table.empty()) fmt::print("\nslabs\n{}", table.text());
+  if (!table.empty()) print_safely("\nslabs\n{}", table.text());
 }
 
 void print_values(const Inspection& inspection) {
   Table table({{"name"}, {"dtype"}, {"value"}});
   for (const auto* value : inspection.chosen.values)
     table.add({printable(value->name), value->dtype, text_of(value->value)});
-  if (!table.empty()) fmt::print("\nvalues\n{}", table.text());
+  if (!table.empty()) print_safely("\nvalues\n{}", table.text());
 }
 
 ExitCode inspect_command(std::span<const std::string> words) {
@@ -238,12 +241,12 @@ ExitCode inspect_command(std::span<const std::string> words) {
       {}};
   if (arguments.has("stats")) inspection.statistics = gather(reader, inspection.chosen.tensors, arguments.has("quiet"));
   if (arguments.has("json")) {
-    fmt::print("{}\n", json_of(inspection).dump(2, ' ', false, Json::error_handler_t::replace));
+    print_json(json_of(inspection));
     return ExitCode::finished;
   }
   if (!some) {
     print_record(inspection);
-    fmt::print("\n");
+    print_safely("\n");
   }
   print_tensors(inspection);
   if (some) print_slabs(inspection);

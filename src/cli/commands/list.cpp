@@ -1,10 +1,10 @@
 // What there is to choose from: train functions, config keys, and the plug-ins of each kind.
-#include <fmt/format.h>
 
 #include "cli/arguments.hpp"
 #include "cli/command.hpp"
 #include "cli/exporter.hpp"
 #include "cli/prediction_writer.hpp"
+#include "cli/print.hpp"
 #include "comm/backend.hpp"
 #include "comm/gpu_backend.hpp"
 #include "config/section.hpp"
@@ -35,13 +35,13 @@ std::string facts_in_brackets(const OptionSpec& option) {
 }
 
 void print_options(std::span<const OptionSpec> options) {
-  for (const auto& option : options) fmt::print("  {:<28} {}{}\n", option.key, option.help, facts_in_brackets(option));
+  for (const auto& option : options) print_safely("  {:<28} {}{}\n", option.key, option.help, facts_in_brackets(option));
 }
 
 template <class Record>
 void print_table(std::string_view title, PluginTable<Record> table) {
-  fmt::print("\n{}\n", title);
-  for (const auto* record : table) fmt::print("  {:<28} {}\n", record->name, record->help);
+  print_safely("\n{}\n", title);
+  for (const auto* record : table) print_safely("  {:<28} {}\n", record->name, record->help);
 }
 
 /// The same, and the keys of each in its section [SECTION.NAME].
@@ -50,35 +50,35 @@ void print_with_keys(std::string_view title, PluginTable<Record> table, std::str
   print_table(title, table);
   for (const auto* record : table) {
     if (record->options.empty()) continue;
-    fmt::print("\nkeys of [{}.{}]\n", section, record->name);
+    print_safely("\nkeys of [{}.{}]\n", section, record->name);
     print_options(record->options);
   }
 }
 
 ExitCode list_command(std::span<const std::string> words) {
   parse_arguments(words, {.with_value = {}, .switches = {}, .usage = std::string(list_usage)});
-  fmt::print("train functions\n");
+  print_safely("train functions\n");
   for (const auto& function : trainer::available_functions(builtin_functions())) {
-    fmt::print("  {:<28} {}\n", function.name, function.help);
+    print_safely("  {:<28} {}\n", function.name, function.help);
     for (const auto& key : function.declared.loop)
-      fmt::print("      loop.{:<21} {}{}\n", key.key, key.help, facts_in_brackets(key));
+      print_safely("      loop.{:<21} {}{}\n", key.key, key.help, facts_in_brackets(key));
     if (!function.declared.datasets.empty())
-      fmt::print("      needs {}\n", "[data." + join(function.declared.datasets, "], [data.") + "]");
+      print_safely("      needs {}\n", "[data." + join(function.declared.datasets, "], [data.") + "]");
   }
-  fmt::print("\nconfig keys ([section] key, or --section.key=value); [loop] takes the train function's own\n");
+  print_safely("\nconfig keys ([section] key, or --section.key=value); [loop] takes the train function's own\n");
   print_options(config::declared_options());
-  fmt::print("\nkeys of [stop]: when the run is done before its train function says so\n");
+  print_safely("\nkeys of [stop]: when the run is done before its train function says so\n");
   print_options(config::stop_options());
-  fmt::print("\nkeys of every [data.NAME]\n");
+  print_safely("\nkeys of every [data.NAME]\n");
   print_options(data::common_options());
   for (const auto* format : data::format_table()) {
-    fmt::print("\ndata format {}: {}\n", format->name, format->help);
+    print_safely("\ndata format {}: {}\n", format->name, format->help);
     print_options(format->options);
   }
   print_table("preprocessors, of trainrt::Preprocessor and trainrt.data.preprocessors", data::preprocessor_table());
   print_with_keys("metric sinks", metrics::sink_table(), "sink");
   print_with_keys("callbacks (run.callbacks)", trainer::callback_table(), "callback");
-  fmt::print("\nkeys of [tune], of a sweep (trainrt tune)\n");
+  print_safely("\nkeys of [tune], of a sweep (trainrt tune)\n");
   print_options(tune::sweep_options());
   print_table("searchers (tune.searcher)", tune::searcher_table());
   print_with_keys("schedulers of trials (tune.scheduler)", tune::scheduler_table(), "tune");

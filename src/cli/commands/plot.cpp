@@ -9,6 +9,7 @@
 #include "cli/arguments.hpp"
 #include "cli/command.hpp"
 #include "cli/new_file.hpp"
+#include "cli/print.hpp"
 #include "cli/run_choice.hpp"
 #include "core/log.hpp"
 #include "core/options.hpp"
@@ -119,8 +120,8 @@ ExitCode plot_command(std::span<const std::string> words) {
   NewFile file(path, arguments.has("force"));
   file.write(0, view::run_gnuplot(view::gnuplot_script(panels, look)));
   file.commit();
-  fmt::print("{}: {} of {}\n", path, counted(static_cast<std::int64_t>(panels.size()), "metric"),
-             counted(static_cast<std::int64_t>(runs.size()), "run"));
+  print_safely("{}: {} of {}\n", path, counted(static_cast<std::int64_t>(panels.size()), "metric"),
+               counted(static_cast<std::int64_t>(runs.size()), "run"));
   return ExitCode::finished;
 }
 

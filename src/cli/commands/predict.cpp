@@ -18,6 +18,7 @@
 #include "cli/local_ranks.hpp"
 #include "cli/prediction_output.hpp"
 #include "cli/prediction_plan.hpp"
+#include "cli/print.hpp"
 #include "comm/agreement.hpp"
 #include "comm/backend.hpp"
 #include "core/first_rank.hpp"
@@ -38,13 +39,13 @@ namespace {
 
 constexpr std::string_view predict_usage =
     "predict CHECKPOINT|RUN_DIR -o FILE.h5|FILE.csv|FILE.npz [-n N] [--best] [--data.NAME.key=value ...] [--dataset NAME] "
-    "[--keep FIELD[=NAME],...] [--loop.key=value ...] [--force] [--quiet]";
+    "[--keep FIELD[=NAME],...] [--loop.key=value ...] [--spreadsheet] [--force] [--quiet]";
 
 Arguments arguments_of(std::span<const std::string> words) {
   std::vector<std::string> long_words(words.begin(), words.end());
   std::replace(long_words.begin(), long_words.end(), std::string("-o"), std::string("--output"));
   auto arguments = parse_arguments(long_words, {.with_value = {"output", "keep", "dataset"},
-                                                .switches = {"best", "force", "quiet"},
+                                                .switches = {"best", "spreadsheet", "force", "quiet"},
                                                 .least_operands = 1,
                                                 .most_operands = 1,
                                                 .overrides = true,
@@ -77,7 +78,7 @@ struct Prediction {
     FirstRank(rank).does([&] {
       refuse_own_sources();
       output.emplace(arguments.options.at("output"), arguments.has("force"), arguments.has("quiet"),
-                     PredictedTable{{}, 0, plan.checkpoint, job.function, plan.dataset});
+                     PredictedTable{{}, 0, plan.checkpoint, job.function, plan.dataset, arguments.has("spreadsheet")});
       require_whole_files(plan.checkpoint, manifest);
     });
     job.make_rows = [&](const auto& fields, std::uint64_t samples) { return output->begin(fields, samples); };
@@ -117,7 +118,7 @@ ExitCode predict_on(launch::Launch& launch, trainer::Prepared& prepared, Predict
                                    prediction.plan.checkpoint));
     watch::install_crash_reports();
     trainer::predict(prediction.plan.spec, prediction.job, launch, *communicator);
-    FirstRank(world.rank).does([&] { fmt::print("{}\n", prediction.output->in_words()); });
+    FirstRank(world.rank).does([&] { print_safely("{}\n", prediction.output->in_words()); });
     communicator->barrier();
     return ExitCode::finished;
   } catch (const comm::AgreedError& error) {
@@ -197,7 +198,8 @@ const Command predict{
         "mixed: the samples come in their order. --keep copies fields of it into the file, --keep id,labels=truth one of "
         "them\n"
         "under another name. Texts go into .csv and .h5 (UTF-8 strings as long as the longest, filled up with NULs); for\n"
-        "their lengths the dataset is read once more.\n"
+        "their lengths the dataset is read once more. --spreadsheet puts an apostrophe before texts of a .csv file that a\n"
+        "spreadsheet would take for a formula.\n"
         "Under srun or mpiexec it is one rank of many, with -n it starts N on this machine; by hand it is one. The ranks\n"
         "share the samples, and write into one file, which is the same on any number of them if the function takes whole\n"
         "batches, as those that come with trainrt do. It appears whole or not at all; --force replaces one that is there,\n"

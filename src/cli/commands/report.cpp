@@ -9,6 +9,7 @@
 #include "cli/byte_progress.hpp"
 #include "cli/command.hpp"
 #include "cli/new_file.hpp"
+#include "cli/print.hpp"
 #include "cli/run_choice.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
@@ -54,7 +55,7 @@ ExitCode report_command(std::span<const std::string> words) {
                                : view::page::page_of(runs, title_of(arguments.operands.front()), utc_now());
   file.write(0, page);
   file.commit();
-  fmt::print("{}: {}, {}\n", path, counted(count, "run"), bytes_text(page.size()));
+  print_safely("{}: {}, {}\n", path, counted(count, "run"), bytes_text(page.size()));
   if (!view::page::has_charts())
     log::info("its pictures stand still: trainrt was built without dygraphs (install libjs-dygraphs, and build again)");
   return ExitCode::finished;

@@ -9,6 +9,7 @@
 #include "checkpoint/format/names.hpp"
 #include "cli/arguments.hpp"
 #include "cli/command.hpp"
+#include "cli/print.hpp"
 #include "cli/run_comparison.hpp"
 #include "cli/table.hpp"
 #include "cli/usage_table.hpp"
@@ -27,9 +28,9 @@ namespace {
 constexpr std::string_view result_usage = "result RUN_DIR|STORAGE_PATH [--json]";
 
 void print_metrics(std::string_view title, const metrics::Record& record) {
-  fmt::print("{} (iteration {})\n", title, record.iteration);
+  print_safely("{} (iteration {})\n", title, record.iteration);
   for (const auto& [key, value] : record.values)
-    if (!key.starts_with("_")) std::visit([&](const auto& shown) { fmt::print("  {:<20} {}\n", key, shown); }, value);
+    if (!key.starts_with("_")) std::visit([&](const auto& shown) { print_safely("  {:<20} {}\n", key, shown); }, value);
 }
 
 /// All names, or the first and how many there are.
@@ -52,7 +53,7 @@ void print_attempts(const std::vector<rundir::AttemptRecord>& attempts, std::siz
                std::to_string(attempt.ranks), nodes_text(attempt.nodes), steps_text(attempt),
                attempt.saved_step < 0 ? "-" : std::to_string(attempt.saved_step), first_line(attempt.why)});
   const auto unreadable = attempt_count - attempts.size();
-  fmt::print(
+  print_safely(
       "attempts{}\n{}",
       unreadable == 0 ? "" : fmt::format(" ({}, {} of them without a record that can be read)", attempt_count, unreadable),
       table.text());
@@ -91,20 +92,20 @@ void print_time(const view::RunSummary& summary) {
   const auto all = rundir::sum_of(summary.accounts);
   table.add(time_cells("all", all));
   table.add(share_cells(all));
-  fmt::print("time\n{}", table.text());
+  print_safely("time\n{}", table.text());
   if (all.silent)
-    fmt::print(
+    print_safely(
         "The goodput is not known: the program of an attempt did not report progress, and its time counts as productive\n");
 }
 
 void print_time_left(const rundir::Forecast& forecast) {
-  fmt::print(
+  print_safely(
       "time left\n  {}{}: training {}, saves {}, repeated after failures {}, starts and ends of jobs {}, in the queue {}\n",
       clock_text(forecast.left_s()),
       forecast.runs ? ", until " + utc_before(-forecast.left_s()) : " from the next start on",
       clock_text(forecast.training_s), clock_text(forecast.saves_s), clock_text(forecast.repeated_s),
       clock_text(forecast.jobs_s), forecast.waits_known ? clock_text(forecast.waiting_s) : "not known");
-  if (const auto advice = rundir::advice_of(forecast); !advice.empty()) fmt::print("  {}\n", advice);
+  if (const auto advice = rundir::advice_of(forecast); !advice.empty()) print_safely("  {}\n", advice);
 }
 
 void print_excluded_nodes(const std::vector<rundir::ExcludedNode>& excluded) {
@@ -112,28 +113,28 @@ void print_excluded_nodes(const std::vector<rundir::ExcludedNode>& excluded) {
   Table table({{"node"}, {"since attempt", true}, {"why it is left out"}});
   for (const auto& node : excluded)
     table.add({node.node, node.since_attempt > 0 ? std::to_string(node.since_attempt) : "-", first_line(node.why)});
-  fmt::print("excluded nodes (in a new job: sbatch --exclude={}; {} in the run directory keeps them)\n{}",
-             fmt::join(rundir::names_of(excluded), ","), rundir::excluded_nodes_name, table.text());
+  print_safely("excluded nodes (in a new job: sbatch --exclude={}; {} in the run directory keeps them)\n{}",
+               fmt::join(rundir::names_of(excluded), ","), rundir::excluded_nodes_name, table.text());
 }
 
 void print_run(const view::RunSummary& summary) {
-  fmt::print(
+  print_safely(
       "run         {} ({})\nstate       {}\ndirectory   {}\niterations  {}\n", summary.record.name, summary.record.function,
       summary.record.state, summary.run_dir,
       summary.is_silent() ? "not known: the program does not report progress" : std::to_string(summary.reports.size()));
   if (!summary.contradiction.empty())
-    fmt::print("WARNING     {}: the same command again would be refused, until they are back\n", summary.contradiction);
+    print_safely("WARNING     {}: the same command again would be refused, until they are back\n", summary.contradiction);
   if (summary.last() != nullptr) print_metrics("last metrics", *summary.last());
   if (summary.best() != nullptr) print_metrics("best metrics", *summary.best());
-  fmt::print("checkpoints\n");
+  print_safely("checkpoints\n");
   for (const auto& meta : summary.checkpoints)
-    fmt::print("  {}  step {}  iteration {}  {}\n", checkpoint::directory_name(meta.number), meta.step, meta.iteration,
-               meta.created);
-  if (summary.mirror) fmt::print("mirror\n  {}\n", rundir::in_words(*summary.mirror));
+    print_safely("  {}  step {}  iteration {}  {}\n", checkpoint::directory_name(meta.number), meta.step, meta.iteration,
+                 meta.created);
+  if (summary.mirror) print_safely("mirror\n  {}\n", rundir::in_words(*summary.mirror));
   print_attempts(summary.attempts, summary.attempt_count);
   print_excluded_nodes(summary.excluded_nodes);
   print_time(summary);
-  fmt::print("{}", usage_table(summary));
+  print_safely("{}", usage_table(summary));
   if (summary.forecast) print_time_left(*summary.forecast);
 }
 
@@ -158,9 +159,9 @@ ExitCode result_of_storage(const std::string& storage, bool json) {
   if (json) {
     auto all = Json::array();
     for (const auto& run : runs) all.push_back(view::as_json(run));
-    fmt::print("{}\n", all.dump(2));
+    print_json(all);
   } else {
-    fmt::print("{}", comparison_of(runs));
+    print_safely("{}", comparison_of(runs));
   }
   return runs.size() == run_dirs.size() ? ExitCode::finished : ExitCode::failed;
 }
@@ -175,7 +176,7 @@ ExitCode result_command(std::span<const std::string> words) {
   if (!io::exists(std::filesystem::path(path) / "run.json")) return result_of_storage(path, arguments.has("json"));
   const auto summary = view::summary_of(path);
   if (arguments.has("json"))
-    fmt::print("{}\n", view::as_json(summary).dump(2));
+    print_json(view::as_json(summary));
   else
     print_run(summary);
   return ExitCode::finished;

@@ -14,6 +14,7 @@
 #include "cli/arguments.hpp"
 #include "cli/byte_progress.hpp"
 #include "cli/command.hpp"
+#include "cli/print.hpp"
 #include "core/options.hpp"
 #include "io/file.hpp"
 #include "io/schema.hpp"
@@ -42,9 +43,9 @@ struct Findings {
 
 /// `summary` follows the path.
 bool print_findings(const std::string& path, const Findings& findings, std::string_view summary = "") {
-  fmt::print("{}  {}{}\n", findings.damage.empty() ? "ok      " : "DAMAGED ", path, summary);
-  for (const auto& line : findings.damage) fmt::print("          {}\n", line);
-  for (const auto& line : findings.notes) fmt::print("          note: {}\n", line);
+  print_safely("{}  {}{}\n", findings.damage.empty() ? "ok      " : "DAMAGED ", path, summary);
+  for (const auto& line : findings.damage) print_safely("          {}\n", line);
+  for (const auto& line : findings.notes) print_safely("          note: {}\n", line);
   std::fflush(stdout);
   return findings.damage.empty();
 }

@@ -10,7 +10,9 @@
 #include "cli/datasets/data_tool.hpp"
 #include "cli/datasets/measured_rates.hpp"
 #include "cli/datasets/reading_facts.hpp"
+#include "cli/print.hpp"
 #include "cli/table.hpp"
+#include "core/printable.hpp"
 #include "data/file_reader.hpp"
 
 namespace trainrt::cli::datasets::plugins {
@@ -118,11 +120,11 @@ ExitCode bench_data(std::span<const std::string> words) {
   auto advice = advice_for(reading_facts(opened, 1));
   for (auto& sentence : advice_for(rates)) advice.push_back(std::move(sentence));
   if (arguments.has("json")) {
-    fmt::print("{}", rates_json(opened, rates, advice));
+    print_text(printable_json(rates_json(opened, rates, advice)));
     return ExitCode::finished;
   }
-  fmt::print("{}\n\n{}", data::described(opened.listing), rates_text(rates));
-  for (const auto& sentence : advice) fmt::print("  advice: {}\n", sentence);
+  print_safely("{}\n\n{}", data::described(opened.listing), rates_text(rates));
+  for (const auto& sentence : advice) print_safely("  advice: {}\n", sentence);
   return ExitCode::finished;
 }
 

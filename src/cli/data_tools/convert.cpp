@@ -8,6 +8,7 @@
 #include "cli/datasets/conversion.hpp"
 #include "cli/datasets/data_tool.hpp"
 #include "cli/datasets/opened_data.hpp"
+#include "cli/print.hpp"
 #include "core/text.hpp"
 #include "data/dataset_section.hpp"
 #include "data/on_error.hpp"
@@ -19,8 +20,7 @@ namespace {
 constexpr std::string_view convert_usage =
     "data convert SOURCE...|--config FILE NAME -o FILE.h5|.parquet|.npz|.csv|.jsonl [--KEY=VALUE ...] [--columns A,B] "
     "[--where CONDITION] [--split SHARE] [--shuffle] [--seed N] [--compress NAME|none] [--threads N] "
-    "[--force] "
-    "[--quiet]";
+    "[--spreadsheet] [--force] [--quiet]";
 
 std::optional<double> share_option(const Arguments& arguments) {
   if (!arguments.has("split")) return std::nullopt;
@@ -53,7 +53,7 @@ ExitCode convert_data(std::span<const std::string> words) {
   std::replace(long_words.begin(), long_words.end(), std::string("-o"), std::string("--output"));
   const auto choice =
       choose_source(long_words, {.with_value = {"output", "columns", "where", "split", "compress", "threads"},
-                                 .switches = {"shuffle", "force", "quiet"},
+                                 .switches = {"shuffle", "spreadsheet", "force", "quiet"},
                                  .usage = std::string(convert_usage)});
   const auto& arguments = choice.arguments;
   const auto text = [&](const char* name) { return arguments.has(name) ? arguments.options.at(name) : std::string(); };
@@ -68,14 +68,15 @@ ExitCode convert_data(std::span<const std::string> words) {
       .compression = text("compress") == "none" ? "" : text("compress"),
       .threads = static_cast<int>(std::min(number_option(arguments, "threads", default_threads()), most_threads)),
       .force = arguments.has("force"),
-      .quiet = arguments.has("quiet")};
+      .quiet = arguments.has("quiet"),
+      .for_spreadsheets = arguments.has("spreadsheet")};
   require_each_sample(choice);
   keep_freed_memory();
   batch::install_stop_signals();
   const auto opened = open_data(choice);
   Conversion conversion(opened, std::move(wishes));
   conversion.run();
-  for (const auto& line : conversion.summary()) fmt::print("{}\n", line);
+  for (const auto& line : conversion.summary()) print_safely("{}\n", line);
   return ExitCode::finished;
 }
 

@@ -6,6 +6,8 @@
 #include "batch/signals.hpp"
 #include "cli/datasets/data_tool.hpp"
 #include "cli/datasets/inspection.hpp"
+#include "cli/print.hpp"
+#include "core/printable.hpp"
 #include "core/terminal.hpp"
 
 namespace trainrt::cli::datasets::plugins {
@@ -41,7 +43,7 @@ ExitCode inspect_data(std::span<const std::string> words) {
   const auto terminal = terminal_of_output();
   constexpr std::size_t usual_width = 120;
   if (arguments.has("json"))
-    fmt::print("{}", json_text(inspection));
+    print_text(printable_json(json_text(inspection)));
   else
     fmt::print("{}", page_text(inspection, terminal ? terminal->columns : usual_width, terminal.has_value()));
   return ExitCode::finished;

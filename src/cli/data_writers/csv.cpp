@@ -7,6 +7,7 @@
 #include "cli/datasets/opened_data.hpp"
 #include "cli/datasets/text_rows.hpp"
 #include "cli/datasets/value_text.hpp"
+#include "core/spreadsheet.hpp"
 
 namespace trainrt::cli::datasets::plugins {
 
@@ -20,8 +21,9 @@ void append_cell(std::string& text, std::string_view cell) {
   text += '"';
 }
 
-void append_values(std::string& text, const Dataset::Field& field, std::span<const std::byte> sample) {
-  if (field.varies) return append_cell(text, {reinterpret_cast<const char*>(sample.data()), sample.size()});
+void append_values(std::string& text, const Dataset::Field& field, std::span<const std::byte> sample, bool guarded) {
+  const std::string_view bytes(reinterpret_cast<const char*>(sample.data()), sample.size());
+  if (field.varies) return append_cell(text, guarded ? guarded_cell(bytes) : bytes);
   for (std::size_t at = 0; at < sample.size(); at += size_of(field.dtype)) {
     if (at > 0) text += ',';
     if (!is_nan(sample.data() + at, field.dtype)) append_number(text, sample.data() + at, field.dtype);
@@ -44,7 +46,7 @@ std::string csv_head(const WriterJob& job) {
   std::string head;
   each_column(job, [&](const std::string& name, const std::string&) {
     if (!head.empty()) head += ',';
-    append_cell(head, name);
+    append_cell(head, job.for_spreadsheets ? guarded_cell(name) : name);
   });
   return head + "\n";
 }
@@ -64,11 +66,12 @@ void require_csv(const WriterJob& job) {
 }
 
 std::unique_ptr<RowWriter> open_csv_writer(const WriterJob& job, ResumableFile& file) {
-  const auto line = [fields = job.fields](std::string& text, const RowBlock& block, std::uint64_t row) {
+  const auto line = [fields = job.fields, guarded = job.for_spreadsheets](std::string& text, const RowBlock& block,
+                                                                          std::uint64_t row) {
     const auto begin = text.size();
     for (std::size_t i = 0; i < fields.size(); ++i) {
       if (i > 0) text += ',';
-      append_values(text, fields[i], sample_of(fields[i], block.columns[i], row));
+      append_values(text, fields[i], sample_of(fields[i], block.columns[i], row), guarded);
     }
     if (text.size() == begin) text += "\"\"";
     text += '\n';

@@ -75,6 +75,9 @@ Conversion::Conversion(const OpenedData& opened, ConversionWishes wishes)
     throw UsageError(
         fmt::format("--compress {}: a {} file is compressed by {}", wishes_.compression, writer_.extension,
                     writer_.compressions.empty() ? "nothing" : fmt::format("{}", fmt::join(writer_.compressions, " or "))));
+  if (wishes_.for_spreadsheets && writer_.extension != ".csv")
+    throw UsageError(
+        fmt::format("--spreadsheet protects the cells of a .csv file, and '{}' is none: leave it out", wishes_.output));
   choose_fields();
   sources_ = source_lines(opened_, wishes_.threads);
   try {
@@ -132,6 +135,7 @@ void Conversion::add_part(std::string path, std::string name, SharedSource rows)
   for (const auto field : fields_) part.job.fields.push_back(opened_.fields()[field]);
   part.job.rows = part.order->rows();
   part.job.compression = wishes_.compression;
+  part.job.for_spreadsheets = wishes_.for_spreadsheets;
   if (writer_.require != nullptr) writer_.require(part.job);
   part.file = std::make_unique<ResumableFile>(part.path, identity(part), writer_.goes_on(part.job), wishes_.force);
   parts_.push_back(std::move(part));
@@ -146,6 +150,7 @@ ResumableFile::Identity Conversion::identity(const Part& part) const {
   words.push_back(fmt::format("where {}, split {} {}, {}, seed {}, compression '{}', {} rows in {} parts", wishes_.where,
                               wishes_.split.value_or(1), part.name, part.order->in_words(), opened_.seed,
                               wishes_.compression, part.order->rows(), part.order->parts()));
+  if (wishes_.for_spreadsheets) words.emplace_back("for spreadsheets");
   return {sources_, join(words, "; ")};
 }
 

@@ -21,6 +21,7 @@ struct ConversionWishes {
   std::string compression;  ///< "" for none
   int threads = 1;
   bool force = false, quiet = false;
+  bool for_spreadsheets = false;  ///< see WriterJob; of a .csv file only
 };
 
 /// Writes a dataset as one file, or two. What was begun by the same wishes over the same sources goes on, if the writer

@@ -42,8 +42,9 @@ class RowWriter {
 struct WriterJob {
   std::vector<Dataset::Field> fields;
   std::uint64_t rows = 0;
-  std::string compression;    ///< one of DataWriter::compressions; "" for none
-  std::uint64_t at_once = 1;  ///< rows of a usual block
+  std::string compression;        ///< one of DataWriter::compressions; "" for none
+  std::uint64_t at_once = 1;      ///< rows of a usual block
+  bool for_spreadsheets = false;  ///< texts that a spreadsheet would take for a formula get an apostrophe before them
 };
 
 /// A plug-in: one file in cli/data_writers. Writes a dataset as one file that data/formats, and other programs, read.

@@ -10,6 +10,7 @@
 #include "cli/datasets/value_text.hpp"
 #include "cli/datasets/whole_datasets.hpp"
 #include "cli/table.hpp"
+#include "core/printable.hpp"
 #include "core/text.hpp"
 #include "data/prepare.hpp"
 
@@ -165,9 +166,11 @@ std::string page_text(const Inspection& inspection, std::size_t width, bool colo
   const auto made = data::needs_preparation(opened.keys, opened.listing)
                         ? fmt::format("made of them: {}\n", in_words(*opened.dataset))
                         : "";
-  return fmt::format("{}\n", data::described(inspection.opened.listing)) + made + files_text(inspection.opened.listing) +
-         statistics_text(inspection) + first_text(inspection, width) + pictures_text(inspection, width, colours) +
-         reading_text(inspection.facts);
+  const auto beginning = fmt::format("{}\n", data::described(inspection.opened.listing)) + made +
+                         files_text(inspection.opened.listing) + statistics_text(inspection) +
+                         first_text(inspection, width);
+  return printable_text(beginning) + pictures_text(inspection, width, colours) +  // its colours are control sequences
+         printable_text(reading_text(inspection.facts));
 }
 
 }  // namespace trainrt::cli::datasets

@@ -70,7 +70,7 @@ ResumableFile::ResumableFile(std::string path, Identity identity, bool goes_on, 
   if (fs::is_directory(path_)) throw UsageError(fmt::format("'{}' is a directory", path));
   part_ = (folder / ("." + name.string() + ".part")).string();
   note_ = part_ + ".json";
-  io::remove_abandoned(folder.string(), fs::path(note_).filename().string());
+  io::remove_abandoned(folder, fs::path(note_).filename().string());
   start();
 }
 
@@ -102,6 +102,7 @@ void ResumableFile::start() {
   }
   is_kept_ = done_.parts > 0;
   if (goes_on_ && !is_kept_) record({}, false);
+  if (!is_kept_) guard_.emplace(std::vector{part_, note_});  // nothing in them is of use to a later attempt
   file_.emplace(io::PositionalFile::create(part_));
   lock();
 }
@@ -152,6 +153,7 @@ void ResumableFile::note(const Done& done) {
   file_->sync();
   record(done, false);
   is_kept_ = true;
+  guard_.reset();
   noted_s_ = monotonic_seconds();
   pause_s_ = std::max(least_pause_s, share * (noted_s_ - began_s));
 }
@@ -165,6 +167,7 @@ void ResumableFile::complete(std::uint64_t bytes, std::uint64_t parts) {
   if (::fsync(lock_->get()) != 0) io::fail("fsync", part_, errno);  // what others have written by its name
   record({parts, ""}, true);
   is_kept_ = true;
+  guard_.reset();
 }
 
 void ResumableFile::put_in_place() {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/removal_guard.hpp"
 #include "io/file.hpp"
 #include "io/positional_file.hpp"
 
@@ -69,6 +70,7 @@ class ResumableFile {
   std::atomic<std::uint64_t> written_ = 0;
   std::optional<io::PositionalFile> file_;
   std::optional<io::Descriptor> lock_;
+  std::optional<RemovalGuard> guard_;  ///< as long as a later attempt would find nothing done
   double noted_s_, pause_s_ = 0.2;
 };
 

@@ -10,6 +10,7 @@
 #include "cli/column_names.hpp"
 #include "cli/npy_array.hpp"
 #include "cli/prediction_writer.hpp"
+#include "core/spreadsheet.hpp"
 
 namespace trainrt::cli::predictions::plugins {
 
@@ -23,6 +24,10 @@ std::string quoted_cell(const std::string& text) {
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
   return quoted + "\"";
+}
+
+std::string cell_of(const PredictedTable& table, const std::string& text) {
+  return quoted_cell(table.for_spreadsheets ? guarded_cell(text) : text);
 }
 
 /// A text is one value.
@@ -45,7 +50,7 @@ std::string header_of(const PredictedTable& table) {
   std::vector<std::string> names;
   for (const auto& field : table.fields)
     for (std::int64_t column = 0; column < columns_of(field); ++column)
-      names.push_back(quoted_cell(column_name(field, column)));
+      names.push_back(cell_of(table, column_name(field, column)));
   return fmt::format("{}\n", fmt::join(names, ","));
 }
 
@@ -103,14 +108,14 @@ Column read_column(const PredictedTable& table, PredictedValues& values, std::si
   return column;
 }
 
-void put_text(std::string& line, Column& column) {
+void put_text(std::string& line, Column& column, const PredictedTable& table) {
   std::string text(reinterpret_cast<const char*>(column.bytes.data()) + column.at, column.text_bytes);
   text.resize(std::min(text.find('\0'), text.size()));
-  line += quoted_cell(text);
+  line += cell_of(table, text);
   column.at += column.text_bytes;
 }
 
-std::string lines_of(std::vector<Column>& columns, std::uint64_t rows) {
+std::string lines_of(const PredictedTable& table, std::vector<Column>& columns, std::uint64_t rows) {
   std::string text;
   for (std::uint64_t row = 0; row < rows; ++row) {
     const auto line_at = text.size();
@@ -118,7 +123,7 @@ std::string lines_of(std::vector<Column>& columns, std::uint64_t rows) {
       for (std::size_t i = 0; i < column.count; ++i) {
         if (text.size() > line_at || &column != columns.data()) text += ',';
         if (column.text_bytes > 0) {
-          put_text(text, column);
+          put_text(text, column, table);
           continue;
         }
         put_value(text, column.dtype, column.bytes.data() + column.at);
@@ -149,7 +154,7 @@ void write_csv(const PredictedTable& table, PredictedValues& values, NewFile& fi
     const auto rows = std::min(rows_of_piece, table.samples - first);
     std::vector<Column> piece;
     for (std::size_t i = 0; i < table.fields.size(); ++i) piece.push_back(read_column(table, values, i, first, rows));
-    file.write(file.bytes(), lines_of(piece, rows));
+    file.write(file.bytes(), lines_of(table, piece, rows));
   }
 }
 

@@ -22,17 +22,17 @@ struct RankCard {
   int node = 0;
   std::string cpus;
   std::vector<int> ports;  ///< of the frameworks, in their order
-  std::string nonce;
+  std::vector<std::string> nonces;
   std::vector<std::string> gpus;
 };
 
 std::vector<RankCard> exchange(Communicator& communicator, const RankCard& mine) {
   const nlohmann::json text = {
-      {"node", mine.node}, {"cpus", mine.cpus}, {"ports", mine.ports}, {"nonce", mine.nonce}, {"gpus", mine.gpus}};
+      {"node", mine.node}, {"cpus", mine.cpus}, {"ports", mine.ports}, {"nonces", mine.nonces}, {"gpus", mine.gpus}};
   std::vector<RankCard> cards;
   for (const auto& other : communicator.all_gather(text.dump())) {
     const auto json = nlohmann::json::parse(other);
-    cards.push_back({json["node"], json["cpus"], json["ports"], json["nonce"], json["gpus"]});
+    cards.push_back({json["node"], json["cpus"], json["ports"], json["nonces"], json["gpus"]});
   }
   return cards;
 }
@@ -55,7 +55,7 @@ std::vector<Value> of_node(const std::vector<RankCard>& cards, int node, Value R
 Arrangement::Arrangement(Communicator& communicator, Meeting known, const Frameworks& frameworks,
                          const std::string& interface)
     : meeting_(std::move(known)) {
-  RankCard mine{meeting_.node_rank, affinity_of_this_thread(), {}, made_up_nonce(), meeting_.gpus};
+  RankCard mine{meeting_.node_rank, affinity_of_this_thread(), {}, {made_up_nonce(), made_up_nonce()}, meeting_.gpus};
   const bool is_one_node = meeting_.local_size == communicator.size() && interface.empty();  // then all is on 127.0.0.1
   reserve(frameworks, communicator.rank(), is_one_node ? Reach::this_node : Reach::all_addresses);
   for (const auto* framework : frameworks)
@@ -68,7 +68,8 @@ Arrangement::Arrangement(Communicator& communicator, Meeting known, const Framew
   meeting_.size = communicator.size();
   meeting_.node_count = static_cast<int>(found.of_nodes.size());
   meeting_.nodes = node_of_rank;
-  meeting_.secret = cards.front().nonce;
+  meeting_.secret = cards.front().nonces.at(0);
+  meeting_.printed_secret = cards.front().nonces.at(1);
   take_cpus(mine.cpus, of_node(cards, mine.node, &RankCard::cpus));
   meeting_.visible_gpus =
       visible_gpus(of_node(cards, mine.node, &RankCard::gpus), static_cast<std::size_t>(meeting_.local_rank),

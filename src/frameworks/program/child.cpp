@@ -136,7 +136,9 @@ Child::Child(const ChildPlan& plan) : stop_signal_(plan.stop_signal) {
     output_ = std::make_shared<OutputReader>(*plan.output);
     streams = {null.number(), output_->output_end(), output_->error_end()};
   }
-  const auto started = start(plan, streams, Life::ends_with_parent);
+  auto marked = plan;
+  marked.environment.push_back(leftovers_.mark());
+  const auto started = start(marked, streams, Life::ends_with_parent);
   if (started.failure != 0)
     throw Error(fmt::format("train.program: {} cannot be started: {}", plan.executable, std::strerror(started.failure)));
   pid_ = started.pid;
@@ -156,15 +158,18 @@ void Child::start_guard() {
   lifeline_ = Descriptor(ends[1]);
   const ChildPlan guard{
       .executable = "/bin/sh",
-      .words = {"sh", "-c", "read -r end; kill -s KILL -- \"-$1\" 2>/dev/null", "sh", std::to_string(pid_)}};
+      .words = {"sh", "-c", "read -r end; kill -s KILL -- \"-$1\" 2>/dev/null; " + Leftovers::kill_command(), "sh",
+                std::to_string(pid_), leftovers_.mark(), Leftovers::job_variable()}};
   if (const auto started = start(guard, {input.number()}, Life::outlives_parent); started.failure == 0)
     guard_ = started.pid;
 }
 
 Child::~Child() {
   const bool runs = !ending();
+  if (runs) leftovers_.note(pid_);
   kill(-pid_, SIGKILL);  // the group outlives its first process
   if (runs) waitpid(pid_, nullptr, 0);
+  leftovers_.kill_all();
   watch_.reset();
   if (output_) OwnOutput::follow(nullptr);
   output_.reset();

@@ -12,6 +12,7 @@
 #include "frameworks/program/descriptor.hpp"
 #include "frameworks/program/end_watch.hpp"
 #include "frameworks/program/ending.hpp"
+#include "frameworks/program/leftovers.hpp"
 
 namespace trainrt {
 
@@ -33,11 +34,11 @@ struct ChildPlan {
 
 /// A child process in a process group of its own, without input, whose output is read by a thread of this process. It
 /// inherits no other open file, and dies with the thread that started it; its group, which a script or a pipeline has more
-/// processes in, dies with this process. Only that thread uses it.
+/// processes in, and what has left the group (Leftovers) die with this process. Only that thread uses it.
 class Child {
  public:
   explicit Child(const ChildPlan& plan);  ///< throws Error if it cannot be started
-  ~Child();                               ///< kills the whole group, and reads what is left of its output
+  ~Child();                               ///< kills the group and what has left it, and reads the rest of its output
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
@@ -59,9 +60,10 @@ class Child {
   void note_end(int status, std::uint64_t held_bytes);
 
   pid_t pid_ = -1;
-  pid_t guard_ = -1;     ///< a shell that waits for the end of this process, and ends the group
+  pid_t guard_ = -1;     ///< a shell that waits for the end of this process, and ends the group and what has left it
   Descriptor lifeline_;  ///< whose end the guard sees
   int stop_signal_ = 0;
+  Leftovers leftovers_;
   MemoryKills memory_kills_ = memory_kills();  ///< before the start
   std::shared_ptr<OutputReader> output_;
   std::optional<Ending> ending_;

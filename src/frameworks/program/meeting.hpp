@@ -31,7 +31,8 @@ struct Meeting {
   std::map<std::string, std::vector<int>, std::less<>> ports;
   /// By framework: a socket of this rank's runtime that its program inherits under this number.
   std::map<std::string, int, std::less<>> sockets;
-  std::string secret;  ///< of this start, 32 characters, which its ranks alone know
+  std::string secret;          ///< of this start, 32 characters, which its ranks alone know
+  std::string printed_secret;  ///< another one, for frameworks that print what they send
 };
 
 /// Whether one who connects from there may be of this run: of this node, or from where a node of the run reached the first.

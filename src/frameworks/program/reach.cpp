@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include "frameworks/program/beacon.hpp"
 #include "frameworks/program/descriptor.hpp"
 #include "frameworks/program/interfaces.hpp"
 
@@ -36,14 +37,23 @@ class Trial {
   bool is_open() const { return static_cast<bool>(socket_); }
   const std::string& from() const { return from_; }  ///< "" unless it has been reached
 
-  /// Something has arrived, or it failed.
+  /// What it waits for: to be connected, then for the answer.
+  short events() const { return has_asked_ ? POLLIN : POLLOUT; }
+
+  /// What it waited for has happened, or it failed.
   void look() {
+    if (!has_asked_) {
+      const auto question = question_of(nonce_);
+      has_asked_ = send(socket(), question.data(), question.size(), MSG_NOSIGNAL) == std::ssize(question);
+      if (!has_asked_) socket_ = Descriptor();
+      return;
+    }
     std::array<char, 64> bytes{};
     const auto count = recv(socket(), bytes.data(), bytes.size(), MSG_DONTWAIT);
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (count > 0) heard_.append(bytes.data(), static_cast<std::size_t>(count));
-    if (count > 0 && heard_.size() < nonce_.size()) return;
-    if (heard_ == nonce_) note_own_address();
+    if (count > 0 && heard_.size() < answer_of(nonce_).size()) return;
+    if (heard_ == answer_of(nonce_)) note_own_address();
     socket_ = Descriptor();
   }
 
@@ -62,6 +72,7 @@ class Trial {
 
   const std::string& nonce_;
   Descriptor socket_;
+  bool has_asked_ = false;
   std::string heard_;
   std::string from_;
 };
@@ -72,7 +83,7 @@ bool look_at_all(std::vector<Trial>& trials, double most_s) {
   std::vector<Trial*> open;
   for (auto& trial : trials) {
     if (!trial.is_open()) continue;
-    waited.push_back({trial.socket(), POLLIN, 0});
+    waited.push_back({trial.socket(), trial.events(), 0});
     open.push_back(&trial);
   }
   if (open.empty() || most_s <= 0) return false;

@@ -11,7 +11,7 @@ struct ConnectLimits {
   double after_first_s;  ///< for the others, once one has been reached
 };
 
-/// Tries all addresses at once, for a Beacon that listens on `port` and sends `nonce`: for each the address of this node
+/// Tries all addresses at once, for a Beacon that listens on `port` and has `nonce`: for each the address of this node
 /// that it was reached from, "" if it was not.
 std::vector<std::string> reached_from(std::span<const std::string> addresses, int port, const std::string& nonce,
                                       ConnectLimits limits);

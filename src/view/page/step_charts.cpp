@@ -17,9 +17,9 @@ namespace {
 constexpr std::size_t most_stretches = 400;
 constexpr std::size_t most_points = 1000;
 
-/// NaN if one of them is no time.
+/// NaN if one of them is no time; 0 if the clock was set back in between.
 double minutes_between(const std::string& from, const std::string& to) try {
-  return seconds_between(from, to) / 60;
+  return std::max(0.0, seconds_between(from, to)) / 60;
 } catch (const Error&) {
   return NAN;
 }

@@ -93,6 +93,23 @@ TEST_CASE("progress.csv and metrics.h5 each give the records back, bit for bit a
   check_same(metrics_records(dir / "metrics.h5"), records);
 }
 
+TEST_CASE("texts in progress.csv are no formulas for a spreadsheet, and come back as they were; numbers stay numbers") {
+  const std::vector<std::string> texts = {"=1+1", "+5", "-5", "-a", "@a", "'=1", "''", "'-5", "=\"a\",b", "\t=1", "plain"};
+  std::vector<Record> records;
+  for (const auto& text : texts) {
+    const auto iteration = static_cast<std::int64_t>(records.size()) + 1;
+    Record record{iteration, {{"=key", text}, {"loss", -1.5}, {"count", std::int64_t{-2}}}};
+    record.values.emplace_back("_training_iteration", iteration);
+    records.push_back(std::move(record));
+  }
+  Scratch dir;
+  write_sink(dir, "csv", records);
+  const auto table = read(dir / "progress.csv");
+  check_same(csv_records(table), records);
+  CHECK_THAT(table, Catch::Matchers::StartsWith("'=key,loss,count") && Contains("\n'=1+1,-1.5,-2,") &&
+                        Contains("\n\"-5\",-1.5") && Contains("\n\"'=\"\"a\"\",b\",") && Contains("\nplain,"));
+}
+
 TEST_CASE("reals of every bit pattern come back from progress.csv and metrics.h5") {
   Random random(7, 0);
   std::vector<Record> records;

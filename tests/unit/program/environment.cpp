@@ -32,6 +32,8 @@ Meeting three_ranks_on_two_nodes(int rank) {
       {"mpi", {2007, 0, 0}},   {"horovod", {2008, 0, 0}},          {"xgboost", {2009, 0, 0}}};
   meeting.nodes = {0, 0, 1};
   meeting.sockets = {{"mpi", 9}};
+  meeting.secret = "secret of the start";
+  meeting.printed_secret = "another secret";
   return meeting;
 }
 
@@ -96,7 +98,7 @@ TEST_CASE("Horovod's ranks know their place on the node and across the nodes, of
                               {"HOROVOD_CONTROLLER", "gloo"},
                               {"HOROVOD_CPU_OPERATIONS", "gloo"},
                               {"HOROVOD_GLOO_IFACE", "ib0"},
-                              {"HOROVOD_GLOO_RENDEZVOUS_ADDR", "10.0.0.1"},
+                              {"HOROVOD_GLOO_RENDEZVOUS_ADDR", "10.0.0.1:2008/secret of the start"},
                               {"HOROVOD_GLOO_RENDEZVOUS_PORT", "2008"}};
   for (const auto& [name, value] : expected) {
     INFO(name);
@@ -112,7 +114,7 @@ TEST_CASE("XGBoost's workers find the tracker, and say which rank they are") {
   const auto variables = of_rank(2);
   CHECK(variables.at("DMLC_TRACKER_URI") == "10.0.0.1");
   CHECK(variables.at("DMLC_TRACKER_PORT") == "2009");
-  CHECK(variables.at("DMLC_TASK_ID") == "2");
+  CHECK(variables.at("DMLC_TASK_ID") == "2-another secret");
   CHECK(variables.at("DMLC_NUM_WORKER") == "3");
   CHECK(variables.at("DMLC_ROLE") == "worker");
 }

@@ -13,6 +13,8 @@ namespace {
 /// Ranks 0 and 1 on the first node, rank 2 on the second.
 class Rendezvous {
  public:
+  static constexpr const char* secret = "0123456789abcdef0123456789abcdef";
+
   explicit Rendezvous(const std::string& address = "127.0.0.1") {
     ReservedPort port;
     port.listen();
@@ -21,6 +23,7 @@ class Rendezvous {
     meeting.size = 3;
     meeting.nodes = {0, 0, 1};
     meeting.addresses = {address, address, address};
+    meeting.secret = secret;
     server_ = std::make_unique<RendezvousServer>(meeting, port.take());
   }
 
@@ -35,7 +38,8 @@ class Rendezvous {
     return heard;
   }
   std::string request(const std::string& method, const std::string& path, const std::string& body = "") const {
-    return say(fmt::format("{} {} HTTP/1.1\r\nHost: n1\r\nContent-Length: {}\r\n\r\n{}", method, path, body.size(), body));
+    return say(fmt::format("{} /{}:{}{} HTTP/1.1\r\nHost: n1\r\nContent-Length: {}\r\n\r\n{}", method, secret, number_,
+                           path, body.size(), body));
   }
   /// What a GET finds; "404" if nothing.
   std::string get(const std::string& path) const {
@@ -97,12 +101,13 @@ TEST_CASE("in another scope a key goes when it is deleted") {
 
 TEST_CASE("what is no request of Horovod's is refused, and the next is answered") {
   const Rendezvous store;
-  for (const auto* path : {"/", "/a", "/a/b/c", "a/b", "/a/../b"})
-    CHECK_THAT(store.request("GET", path), Contains(" 400 "));
+  for (const auto* path : {"", "/", "/a", "/a/b/c", "/a/../b"}) CHECK_THAT(store.request("GET", path), Contains(" 400 "));
   CHECK_THAT(store.request("POST", "/a/b", "x"), Contains(" 405 "));
-  CHECK_THAT(store.say("no HTTP at all\r\n\r\n"), Contains(" 400 "));
-  CHECK_THAT(store.say("GET /a/b HTTP/1.1\r\nX: " + std::string(20'000, 'x') + "\r\n\r\n"), Contains(" 400 "));
-  CHECK_THAT(store.say("PUT /a/b HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\nx"), Contains(" 413 "));
+  const auto prefix = fmt::format("/{}:1", Rendezvous::secret);
+  CHECK_THAT(store.say("GET " + prefix + "/a/b no HTTP at all\r\n\r\n"), Contains(" 400 "));
+  CHECK_THAT(store.say("GET " + prefix + "/a/b HTTP/1.1\r\nX: " + std::string(20'000, 'x') + "\r\n\r\n"),
+             Contains(" 400 "));
+  CHECK_THAT(store.say("PUT " + prefix + "/a/b HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\nx"), Contains(" 413 "));
   { const auto mute = store.connection(); }
   CHECK(is_ok(store.request("PUT", "/a/b", std::string(RendezvousServer::most_value_bytes, 'x'))));
   CHECK(store.get("/a/b").size() == RendezvousServer::most_value_bytes);
@@ -111,7 +116,8 @@ TEST_CASE("what is no request of Horovod's is refused, and the next is answered"
 TEST_CASE("a request that comes in pieces is answered like any other") {
   const Rendezvous store;
   const auto peer = store.connection();
-  for (const auto* piece : {"PUT /a", "/b HT", "TP/1.1\r\nContent-Le", "ngth: 3\r\n", "\r\nx", "yz"}) {
+  for (const std::string piece : {"PU", "T /0123456789abcdef", "0123456789abcdef", ":4711/a", "/b HT",
+                                  "TP/1.1\r\nContent-Le", "ngth: 3\r\n", "\r\nx", "yz"}) {
     peer.write(piece, 1);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }

@@ -15,6 +15,8 @@ namespace {
 
 class Tracked {
  public:
+  static constexpr const char* secret = "0123456789abcdef0123456789abcdef";
+
   explicit Tracked(int size) {
     ReservedPort port;
     port.listen();
@@ -22,6 +24,7 @@ class Tracked {
     Meeting meeting;
     meeting.size = size;
     meeting.addresses.assign(static_cast<std::size_t>(size), "127.0.0.1");
+    meeting.printed_secret = secret;
     tracker_ = std::make_unique<XgboostTracker>(meeting, port.take());
   }
   Peer connection() const { return peer_at("127.0.0.1", number_, end_.number(), 5); }
@@ -63,12 +66,12 @@ class TrackedWorker {
     CHECK(number() == 0xff99);
     send(-1);
     send(-1);
-    send(task);
+    send(task + "-" + Tracked::secret);
     send(std::string("start"));
   }
   void start_json(const std::string& task, int port) const {
     CHECK(number() == 0xff99);
-    send(nlohmann::json{{"world_size", -1}, {"rank", -1}, {"task_id", task}}.dump());
+    send(nlohmann::json{{"world_size", -1}, {"rank", -1}, {"task_id", task + "-" + Tracked::secret}}.dump());
     send(nlohmann::json{{"cmd", 1}, {"port", port}, {"error_port", 1}}.dump());
   }
 
@@ -144,7 +147,7 @@ TEST_CASE("workers of XGBoost 1.x and 2.0 get ranks by their tasks, and connect 
       CHECK(bye.number() == 0xff99);
       bye.send(0);
       bye.send(3);
-      bye.send(std::string("0"));
+      bye.send(std::string("0-") + Tracked::secret);
       bye.send(std::string("shutdown"));
     }
   }
@@ -169,7 +172,7 @@ TEST_CASE("workers of XGBoost 2.1 and later get the next of the ring") {
     check(second, 2);
     const TrackedWorker bye(tracked);
     CHECK(bye.number() == 0xff99);
-    bye.send(nlohmann::json{{"world_size", 3}, {"rank", 0}, {"task_id", "0"}}.dump());
+    bye.send(nlohmann::json{{"world_size", 3}, {"rank", 0}, {"task_id", std::string("0-") + Tracked::secret}}.dump());
     bye.send(nlohmann::json{{"cmd", 2}}.dump());
   }
 }

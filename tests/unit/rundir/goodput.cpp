@@ -1,5 +1,6 @@
 #include "rundir/goodput.hpp"
 
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 
 #include "rundir/attempt_record.hpp"
@@ -12,16 +13,16 @@ struct Steps {
   std::int64_t first, last, saved;
 };
 
-/// Start and end in minutes after noon; end < 0: it runs.
+/// Start and end in minutes after noon; end < 0: it runs. It was seen last when the time that it counts was over.
 AttemptRecord attempt(int start, int end, int exit_code, Steps steps, Timing timing) {
-  const auto clock = [](int minutes) {
-    return "2026-11-21T" + std::to_string(12 + minutes / 60) + (minutes % 60 < 10 ? ":0" : ":") +
-           std::to_string(minutes % 60) + ":00Z";
+  const auto clock = [](int minutes, int seconds = 0) {
+    return fmt::format("2026-11-21T{:02}:{:02}:{:02}Z", 12 + minutes / 60, minutes % 60, seconds);
   };
+  const auto counted_s = static_cast<int>(timing.total_s());
   AttemptRecord record;
   record.start = clock(start);
   record.end = end < 0 ? "" : clock(end);
-  record.seen = clock(end < 0 ? start + 1 : end);
+  record.seen = end < 0 ? clock(start + 1) : clock(start + counted_s / 60, counted_s % 60);
   record.exit_code = exit_code;
   record.first_step = steps.first;
   record.last_step = steps.last;
@@ -140,4 +141,24 @@ TEST_CASE("the goodput of a run is not known if that of one of its attempts is n
   CHECK(accounts[1].goodput() == 1);
   CHECK_FALSE(sum_of(accounts).goodput());
   CHECK(sum_of(accounts).productive_s == Approx(1190));
+}
+
+TEST_CASE("a calendar that is set forward or back while an attempt runs changes no time of it, and none is negative") {
+  const Timing timing{10, 500, 80, 10};
+  const auto noon = attempt(0, 10, 0, {0, 100, 90}, timing);
+  for (const int end : {0, 10, 11, 23, 300, 700}) {
+    INFO("it began at 12:20 and ended " << end << " minutes after noon");
+    auto jumped = attempt(20, end, 0, {0, 100, 90}, timing);
+    jumped.seen = jumped.end;  // it wrote its own end
+    const auto accounts =
+        accounts_of(std::vector<AttemptRecord>{noon, jumped, attempt(30, 40, 0, {100, 200, 200}, timing)});
+    for (const auto& account : accounts) {
+      for (const double part : {account.waiting_s, account.startup_s, account.productive_s, account.checkpoint_s,
+                                account.lost_s, account.shutdown_s})
+        CHECK(part >= 0);
+      CHECK(account.total_s() - account.waiting_s == Approx(600));
+    }
+    jumped.seen.clear();  // of a version that did not note it
+    CHECK(accounts_of(std::vector<AttemptRecord>{jumped}).front().lost_s >= 0);
+  }
 }

@@ -36,7 +36,7 @@ std::vector<Variable> horovod_variables(const Meeting& meeting, std::span<const 
                                      {"HOROVOD_HOSTNAME", horovod_host_name(meeting.node_rank)},
                                      {"HOROVOD_CONTROLLER", "gloo", true},
                                      {"HOROVOD_CPU_OPERATIONS", "gloo", true},
-                                     {"HOROVOD_GLOO_RENDEZVOUS_ADDR", meeting.addresses.at(0)},
+                                     {"HOROVOD_GLOO_RENDEZVOUS_ADDR", horovod_rendezvous_address(meeting, ports[0])},
                                      {"HOROVOD_GLOO_RENDEZVOUS_PORT", number(ports[0])}};
   if (!meeting.interface.empty()) variables.push_back({"HOROVOD_GLOO_IFACE", meeting.interface, true});
   return variables;

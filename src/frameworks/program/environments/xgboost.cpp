@@ -8,7 +8,7 @@ namespace {
 std::vector<Variable> xgboost_variables(const Meeting& meeting, std::span<const int> ports) {
   return {{"DMLC_TRACKER_URI", meeting.addresses.at(0)},
           {"DMLC_TRACKER_PORT", std::to_string(ports[0])},
-          {"DMLC_TASK_ID", std::to_string(meeting.rank)},
+          {"DMLC_TASK_ID", xgboost_task_id(meeting)},
           {"DMLC_NUM_WORKER", std::to_string(meeting.size)},
           {"DMLC_ROLE", "worker"}};
 }

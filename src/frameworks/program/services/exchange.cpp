@@ -47,14 +47,6 @@ std::optional<Plain> read_plain(const Peer& peer, double limit_s) {
   return plain;
 }
 
-/// In the same time whatever is wrong.
-bool is_the_same(const std::array<char, 32>& found, const std::string& secret) {
-  unsigned difference = secret.size() == found.size() ? 0 : 1;
-  for (std::size_t at = 0; at < std::min(found.size(), secret.size()); ++at)
-    difference |= static_cast<unsigned char>(found[at] ^ secret[at]);
-  return difference == 0;
-}
-
 ExchangeHeader header_of(const ExchangePlace& place, Purpose purpose, int round, std::size_t bytes) {
   ExchangeHeader header;
   std::copy_n(place.secret.begin(), std::min(place.secret.size(), header.secret.size()), header.secret.begin());
@@ -82,12 +74,15 @@ ExchangeServer::ExchangeServer(Descriptor listener, int size, std::string secret
     : size_(size),
       secret_(std::move(secret)),
       is_of_this_run_(std::move(is_of_this_run)),
-      server_(std::move(listener), [this](Peer peer) { serve(std::move(peer)); }) {}
+      server_(std::move(listener), {is_of_this_run_,
+                                    [this](const Peer&, std::string_view received, std::size_t) {
+                                      return admission_by_beginning(received, secret_);
+                                    },
+                                    [this](Peer peer) { serve(std::move(peer)); }, max_pending_for(size)}) {}
 
 void ExchangeServer::serve(Peer peer) {
-  if (!is_of_this_run_(peer.address())) return;
   const auto header = read_plain<ExchangeHeader>(peer, message_limit_s);
-  if (!header || !is_the_same(header->secret, secret_) || header->bytes > most_bytes) return;
+  if (!header || header->bytes > most_bytes) return;
   if (header->rank < 0 || header->rank >= size_) return;
   if (header->purpose == Purpose::leave) {
     gone_[header->rank] = true;

@@ -56,7 +56,23 @@ bool Peer::wait_for(short events, double until_s) const {
   }
 }
 
+bool Peer::take_arrived(std::string& bytes, std::size_t max_bytes) const {
+  std::array<char, 4096> some{};
+  while (bytes.size() < max_bytes) {
+    const auto count = recv(number(), some.data(), std::min(some.size(), max_bytes - bytes.size()), MSG_DONTWAIT);
+    if (count <= 0) return count < 0 && may_go_on();
+    bytes.append(some.data(), static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
 std::size_t Peer::read_some(std::span<char> bytes, double limit_s) const {
+  if (!put_back_.empty()) {
+    const auto count = std::min(bytes.size(), put_back_.size());
+    std::copy_n(put_back_.begin(), count, bytes.begin());
+    put_back_.erase(0, count);
+    return count;
+  }
   const double until_s = now_s() + limit_s;
   while (wait_for(POLLIN, until_s)) {
     const auto count = recv(socket_.number(), bytes.data(), bytes.size(), 0);

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "frameworks/program/descriptor.hpp"
@@ -25,11 +26,19 @@ class Peer {
   /// Of the other end, as text: "10.0.0.2"; "" if it is gone.
   std::string address() const;
 
+  int number() const { return socket_.number(); }
+  /// Appends the bytes that have arrived to `bytes`, up to a length of `max_bytes`, without waiting. Returns false if the
+  /// other end is gone.
+  bool take_arrived(std::string& bytes, std::size_t max_bytes) const;
+  /// The next reads return `bytes` first.
+  void put_back(std::string bytes) { put_back_ = std::move(bytes); }
+
  private:
   bool wait_for(short events, double until_s) const;
 
   Descriptor socket_;
   int end_;
+  mutable std::string put_back_;  ///< a part of what can be read, as the kernel's buffer is
 };
 
 /// A connection to a server's; throws Error if there is none within `limit_s`. `address`: IPv4 or IPv6 as numbers.

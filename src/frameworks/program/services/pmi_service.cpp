@@ -63,7 +63,7 @@ void PmiService::serve(const Meeting& meeting) {
   int round = 0;
   launch::PmiStore store{.rank = meeting.rank,
                          .size = meeting.size,
-                         .space = "trainrt." + meeting.secret.substr(0, 8),
+                         .space = "trainrt." + meeting.printed_secret.substr(0, 8),
                          .process_mapping = launch::mapping_of_nodes(meeting.nodes),
                          .put = [&](const std::string&, const std::string& value) { mine = value; },
                          .fence = [&] { of_all = exchange(place_, round++, mine, barrier_limit_s); },

@@ -1,5 +1,6 @@
 #include "frameworks/program/services/rendezvous_server.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
@@ -15,7 +16,6 @@ namespace {
 namespace http = boost::beast::http;
 
 constexpr double request_limit_s = 3;  // as Horovod's own server
-constexpr std::size_t most_header_bytes = 8192;
 
 std::map<std::string, std::size_t> known_scopes(const Meeting& meeting) {
   std::map<std::string, std::size_t> ranks;
@@ -39,7 +39,7 @@ struct Request {
 std::optional<Request> request_from(const Peer& peer) {
   http::request_parser<http::string_body> parser;
   parser.eager(true);
-  parser.header_limit(most_header_bytes);
+  parser.header_limit(TcpServer::max_greeting_bytes);
   parser.body_limit(RendezvousServer::most_value_bytes);
   std::string pending;
   std::array<char, 4096> bytes{};
@@ -60,13 +60,20 @@ std::optional<Request> request_from(const Peer& peer) {
 
 std::string horovod_host_name(int node) { return fmt::format("node{}", node); }
 
+std::string horovod_rendezvous_address(const Meeting& meeting, int port) {
+  return fmt::format("{}/{}", endpoint(meeting.addresses.at(0), port), meeting.secret);
+}
+
 RendezvousServer::RendezvousServer(const Meeting& meeting, Descriptor listener)
     : meeting_(meeting),
       ranks_of_scope_(known_scopes(meeting)),
-      server_(std::move(listener), [this](const Peer& peer) { serve(peer); }) {}
+      server_(std::move(listener), {[this](const std::string& address) { return is_of(meeting_, address); },
+                                    [this](const Peer&, std::string_view received, std::size_t) {
+                                      return admission_by_path(received, meeting_.secret);
+                                    },
+                                    [this](const Peer& peer) { serve(peer); }, max_pending_for(meeting.size)}) {}
 
 void RendezvousServer::serve(const Peer& peer) {
-  if (!is_of(meeting_, peer.address())) return;
   const auto request = request_from(peer);
   if (!request) return;
   const auto reply =
@@ -77,8 +84,9 @@ void RendezvousServer::serve(const Peer& peer) {
              request_limit_s);
 }
 
-RendezvousServer::Answer RendezvousServer::answer(const std::string& method, const std::string& path,
+RendezvousServer::Answer RendezvousServer::answer(const std::string& method, const std::string& target,
                                                   const std::string& body) {
+  const auto path = target.substr(std::min(target.size(), target.find('/', 1)));  // after the secret
   const auto slash = path.find('/', 1);
   if (path.empty() || path.front() != '/' || slash == std::string::npos || path.find('/', slash + 1) != std::string::npos)
     return {400, ""};

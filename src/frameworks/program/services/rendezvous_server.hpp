@@ -14,6 +14,9 @@ namespace trainrt::program {
 /// horovod/runner/http/http_server.py; its client is horovod/common/gloo/http_store.cc): PUT, GET and DELETE of /scope/key,
 /// a request a connection. GET of what is not there is 404, and the client asks again. Keys live in memory only.
 ///
+/// Horovod's client has no password to send: the secret is the first part of each request's path. A request without it
+/// gets no answer.
+///
 /// A rank that has found the others DELETEs its own key. In a scope whose ranks are known (global, those of a node, those
 /// with a local rank) the others may still read it: the scope is emptied when all have, and may be used again; in another
 /// scope the key goes at once.
@@ -36,7 +39,7 @@ class RendezvousServer : public Service {
   };
 
   void serve(const Peer& peer);
-  Answer answer(const std::string& method, const std::string& path, const std::string& body);
+  Answer answer(const std::string& method, const std::string& target, const std::string& body);
   Answer put(const std::string& scope, const std::string& key, const std::string& value);
   Answer get(const std::string& scope, const std::string& key) const;
   Answer remove(const std::string& scope, const std::string& key);
@@ -47,6 +50,10 @@ class RendezvousServer : public Service {
   std::size_t bytes_ = 0;  ///< of all values
   TcpServer server_;       // last: its thread uses the rest
 };
+
+/// The value of HOROVOD_GLOO_RENDEZVOUS_ADDR, "10.0.0.1:4711/SECRET". Horovod's client requests
+/// "http://ADDR:PORT/SCOPE/KEY", so that its path becomes "/SECRET:PORT/SCOPE/KEY". Pure.
+std::string horovod_rendezvous_address(const Meeting& meeting, int port);
 
 /// The name by which Horovod's ranks of a node know that they are on the same.
 std::string horovod_host_name(int node);

@@ -22,7 +22,6 @@ namespace {
 
 using TrackerJson = nlohmann::json;
 
-constexpr std::int32_t magic_number = 0xff99;
 constexpr double hello_limit_s = 5;
 constexpr double connect_limit_s = 60;  // in which a worker connects to its neighbours
 constexpr std::int32_t most_text_bytes = 1 << 20;
@@ -79,6 +78,8 @@ std::optional<std::size_t> number_of(const std::string& text) {
 
 }  // namespace
 
+std::string xgboost_task_id(const Meeting& meeting) { return fmt::format("{}-{}", meeting.rank, meeting.printed_secret); }
+
 std::vector<std::size_t> places_by_task(const std::vector<std::string>& tasks) {
   std::vector<std::size_t> order(tasks.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -112,11 +113,30 @@ RabitLinks rabit_links(int rank, int size) {
 }
 
 XgboostTracker::XgboostTracker(const Meeting& meeting, Descriptor listener)
-    : meeting_(meeting), server_(std::move(listener), [this](Peer peer) { serve(std::move(peer)); }) {}
+    : meeting_(meeting),
+      server_(std::move(listener), {[this](const std::string& address) { return is_of(meeting_, address); },
+                                    [this](const Peer& peer, std::string_view received, std::size_t examined) {
+                                      return admission(peer, received, examined);
+                                    },
+                                    [this](Peer peer) { serve(std::move(peer)); }, max_pending_for(meeting.size)}) {}
+
+/// A worker sends the rest once its magic number is answered.
+Admission XgboostTracker::admission(const Peer& peer, std::string_view received, std::size_t examined) const {
+  constexpr auto of_number = sizeof xgboost_magic_number;
+  const auto found = admission_by_task(received, meeting_.printed_secret);
+  if (found != Admission::refused && examined < of_number && received.size() >= of_number)
+    write_to(peer, bytes_of_int(xgboost_magic_number));
+  return found;
+}
+
+std::string XgboostTracker::rank_of_task(const std::string& task) const {
+  const auto rank = rank_in_task(task, meeting_.printed_secret);
+  if (!rank) throw Error("no worker of XGBoost");
+  return *rank;
+}
 
 void XgboostTracker::serve(Peer peer) {
-  if (!is_of(meeting_, peer.address()) || int_from(peer) != magic_number) return;
-  write_to(peer, bytes_of_int(magic_number));
+  int_from(peer);                     // the magic number
   const auto first = int_from(peer);  // rabit: the rank; else the length of an object
   const auto second = int_from(peer);
   std::string object(sizeof second, '\0');
@@ -132,7 +152,7 @@ bool XgboostTracker::is_complete(const std::vector<Worker>& workers) const {
 }
 
 void XgboostTracker::serve_rabit(Peer peer, int world_size) {
-  auto task = text_from_worker(peer);
+  auto task = rank_of_task(text_from_worker(peer));
   const auto command = text_from_worker(peer);
   if (command == "print") return print_for_worker(text_from_worker(peer));
   if (command != "start" || (world_size > 0 && world_size != meeting_.size)) return;
@@ -141,7 +161,7 @@ void XgboostTracker::serve_rabit(Peer peer, int world_size) {
 }
 
 void XgboostTracker::serve_json(Peer peer, const std::string& introduction) {
-  auto task = json_from(introduction).at("task_id").get<std::string>();
+  auto task = rank_of_task(json_from(introduction).at("task_id").get<std::string>());
   const auto command = json_from(text_from_worker(peer));
   switch (static_cast<JsonCommand>(command.at("cmd").get<int>())) {
     case JsonCommand::start:

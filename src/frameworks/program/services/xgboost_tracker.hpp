@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "frameworks/program/meeting.hpp"
@@ -35,6 +36,8 @@ class XgboostTracker : public Service {
     int port = 0;
   };
 
+  Admission admission(const Peer& peer, std::string_view received, std::size_t examined) const;
+  std::string rank_of_task(const std::string& task) const;
   void serve(Peer peer);
   void serve_rabit(Peer peer, int world_size);
   void serve_json(Peer peer, const std::string& introduction);
@@ -49,6 +52,10 @@ class XgboostTracker : public Service {
   std::vector<Worker> of_json_;
   TcpServer server_;  // last: its thread uses the rest
 };
+
+/// The value of DMLC_TASK_ID: the rank and, after a dash, the secret without which the tracker gives no answer. XGBoost 2.1
+/// and later prints it, so it is not the secret of the other services. Pure.
+std::string xgboost_task_id(const Meeting& meeting);
 
 /// The places of the workers by their task ids: those that are numbers first, in their order. Pure.
 std::vector<std::size_t> places_by_task(const std::vector<std::string>& tasks);

@@ -10,6 +10,7 @@
 
 #include "core/first_rank.hpp"
 #include "core/host.hpp"
+#include "core/printable.hpp"
 #include "core/text.hpp"
 #include "frameworks/program/stage/passage.hpp"
 
@@ -167,7 +168,8 @@ void Stage::remove() noexcept {
     ctx_.communicator().barrier("the programs have ended");
     if (folder_) folder_->remove();
   } catch (const std::exception& error) {  // the run has its end already
-    fmt::print(stderr, "trainrt: the tree of program.stage is left on {}: {}\n", node_name(), error.what());
+    fmt::print(stderr, "trainrt: the tree of program.stage is left on {}: {}\n", printable_line(node_name()),
+               printable_text(error.what()));
   }
 }
 

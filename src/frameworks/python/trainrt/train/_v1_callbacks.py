@@ -45,9 +45,9 @@ class Relay(UserCallback):
     def after_report(self, run_context, metrics, checkpoint):
         if checkpoint is not None:  # of save_checkpoint(), which is no report here
             return
-        now = time.time()
+        now = time.monotonic()  # the calendar may be set back meanwhile
         self._iteration += 1
-        filled = {"_timestamp": int(now), "_time_this_iter_s": now - (self._last or now), "_training_iteration": self._iteration}
+        filled = {"_timestamp": int(time.time()), "_time_this_iter_s": now - (self._last or now), "_training_iteration": self._iteration}
         self._last = now
         with open(self._path, "a", encoding="utf-8") as file:
             file.write(json.dumps([{**each, **filled} for each in metrics]) + "\n")

@@ -1,0 +1,46 @@
+#include "frameworks/program/leftovers.hpp"
+
+#include <csignal>
+#include <cstdlib>
+#include <utility>
+
+#include "core/host.hpp"
+#include "core/processes.hpp"
+#include "frameworks/program/nonce.hpp"
+
+namespace trainrt::program {
+
+Leftovers::Leftovers() : mark_("TRAINRT_PROGRAM_ID=" + made_up_nonce()) {}
+
+void Leftovers::note(pid_t program) {
+  noted_.clear();
+  for (const pid_t process : process_tree(program))
+    if (process != program) noted_.push_back({process, process_start_time(process)});
+}
+
+/// Again until none is left: one may start another while it is looked for.
+void Leftovers::kill_all() const {
+  constexpr int max_rounds = 5;
+  std::vector<std::string> variables = {mark_};
+  if (auto job = job_variable(); !job.empty()) variables.push_back(std::move(job));
+  for (const auto& [process, start_time] : noted_)
+    if (start_time != 0 && process_start_time(process) == start_time) kill(process, SIGKILL);
+  for (int round = 0; round < max_rounds; ++round) {
+    const auto left = processes_with(variables);
+    for (const pid_t process : left) kill(process, SIGKILL);
+    if (left.empty()) return;
+  }
+}
+
+std::string Leftovers::kill_command() {
+  return "for each in $(grep -lszxF -- \"$2\" /proc/[0-9]*/environ); do "
+         "if [ -z \"$3\" ] || grep -qszxF -- \"$3\" \"$each\"; then "
+         "each=${each#/proc/}; kill -s KILL \"${each%/environ}\" 2>/dev/null; fi; done";
+}
+
+std::string Leftovers::job_variable() {
+  const char* job = std::getenv("SLURM_JOB_ID");
+  return job != nullptr ? std::string("SLURM_JOB_ID=") + job : std::string();
+}
+
+}  // namespace trainrt::program
