@@ -23,8 +23,9 @@ struct LoadResult {
 };
 
 /// Loads the newest checkpoint of `run_dir` that is whole. Collective. nullopt if there is none at all. If there are
-/// some but all are damaged: AllDamaged. A checkpoint of a different model (missing, extra or differing tensors)
-/// throws StateDiffers that names every tensor that differs; nothing is loaded then.
+/// some but all are damaged: AllDamaged, or CannotRead if that may pass (refuse_damaged()). A checkpoint of a different
+/// model (missing, extra or differing tensors) throws StateDiffers that names every tensor that differs; nothing is loaded
+/// then.
 ///
 /// Each rank reads what it holds, into the state's memory, and a block or two more; all ranks together check every byte of
 /// the checkpoint. If the state has optional tensors everything is checked before anything is copied: what a damaged
