@@ -22,7 +22,15 @@ from checks import check_attacked, check_finished  # noqa: E402
 from harness import BUILD, Failure, Skipped, put_scratch_into  # noqa: E402
 from points import ALL_ERRORS, point_of, points_of, sample  # noqa: E402
 from scenes import SCENES, Stage, require_tracing  # noqa: E402
+from sweep_scene import SweepStage  # noqa: E402
 from tally import Progress, Tally  # noqa: E402
+
+
+STAGES = {"sweep/new": SweepStage}  # of scenes that are no run
+
+
+def stage_of(name):
+    return STAGES.get(name, Stage)(SCENES[name])
 
 
 def attack(stage, point, tally):
@@ -30,9 +38,9 @@ def attack(stage, point, tally):
     attacked, why = AttackedRun(stage, point), None
     try:
         attacked.carry_out()
-        check_attacked(attacked)
+        getattr(stage, "check_attacked", check_attacked)(attacked)
         attacked.finish()
-        check_finished(attacked)
+        getattr(stage, "check_finished", check_finished)(attacked)
     except Failure as failure:
         why = str(failure)
     except Exception:  # noqa: BLE001  a file that cannot be read any more, or an error of the harness: a miss too, and the next point is to be attacked
@@ -77,7 +85,7 @@ def run(seed, count=None, scenes=None, errors=None, jobs=2, time_s=None):
     """Points that the seed chooses."""
     work_in_memory()
     require_tracing()
-    stages = {name: Stage(SCENES[name]) for name in scenes or SCENES}
+    stages = {name: stage_of(name) for name in scenes or SCENES}
     points = choose(stages, seed, count, errors)
     calls = ", ".join(f"{name} {len(stage.calls)}" for name, stage in stages.items())
     print(f"attack: seed {seed}, {len(points)} points; calls of a quiet run: {calls}")
@@ -88,7 +96,7 @@ def run_one(text):
     point = point_of(text)
     work_in_memory()
     require_tracing()
-    return attack_points([point], {point.scene: Stage(SCENES[point.scene])})
+    return attack_points([point], {point.scene: stage_of(point.scene)})
 
 
 def main():

@@ -32,7 +32,7 @@ class Scene:
 
 SCENES = {name: Scene(name, *rest) for name, *rest in (
     ("alone/new", 1, 0, "new"), ("alone/killed", 1, 0, "killed"), ("alone/stopped", 1, 0, "stopped"), ("first/new", 2, 0, "new"), ("first/killed", 2, 0, "killed"),
-    ("second/new", 2, 1, "new"), ("second/killed", 2, 1, "killed"))}
+    ("second/new", 2, 1, "new"), ("second/killed", 2, 1, "killed"), ("sweep/new", 1, 0, "new"))}
 
 
 def require_tracing():
