@@ -126,7 +126,10 @@ void Session::load_from(const State& state, const std::string& checkpoint) {
 }
 
 std::optional<checkpoint::LoadResult> Session::load_newest() {
-  return checkpoint::load_latest(state_, spec_.run_dir, attempt_.earlier.listed, communicator_, part());
+  // What a damaged checkpoint has filled in part is not what the run began with.
+  const auto fill =
+      spec_.run.accepts_missing_checkpoints ? checkpoint::Fill::when_checked : checkpoint::Fill::while_reading;
+  return checkpoint::load_latest(state_, spec_.run_dir, attempt_.earlier.listed, communicator_, part(), fill);
 }
 
 /// If all checkpoints are damaged, a mirror is asked, and then the user: nullopt if the run is to begin again.

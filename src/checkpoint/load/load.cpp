@@ -26,9 +26,12 @@ namespace {
 
 std::optional<LoadResult> load_newest(const State& state, const std::string& run_dir,
                                       const std::vector<Candidate>& candidates, Communicator& communicator,
-                                      Covers covers = Covers::all) {
+                                      Covers covers = Covers::all, Fill fill = Fill::while_reading) {
   Skipped skipped;
-  auto loaded = load_first_whole(candidates, all_of(state), same_model(state, communicator, covers), communicator, skipped);
+  auto wanted = all_of(state);
+  wanted.check_first = wanted.check_first || fill == Fill::when_checked;
+  auto loaded =
+      load_first_whole(candidates, std::move(wanted), same_model(state, communicator, covers), communicator, skipped);
   if (loaded) {
     for (const auto& entry : state.tensors())
       if (loaded->contents.find(entry.name) == nullptr) loaded->result.untouched.insert(entry.name);
@@ -47,8 +50,9 @@ std::optional<LoadResult> load_latest(const State& state, const std::string& run
 }
 
 std::optional<LoadResult> load_latest(const State& state, const std::string& run_dir,
-                                      const std::vector<std::int64_t>& numbers, Communicator& communicator, Covers covers) {
-  return load_newest(state, run_dir, candidates_of(run_dir, numbers), communicator, covers);
+                                      const std::vector<std::int64_t>& numbers, Communicator& communicator, Covers covers,
+                                      Fill fill) {
+  return load_newest(state, run_dir, candidates_of(run_dir, numbers), communicator, covers, fill);
 }
 
 namespace fs = std::filesystem;

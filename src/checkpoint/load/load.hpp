@@ -32,10 +32,14 @@ struct LoadResult {
 /// checkpoint has of them an older one may lack.
 std::optional<LoadResult> load_latest(const State& state, const std::string& run_dir, Communicator& communicator);
 
+/// Whether a load writes to the state while it reads, or when it has checked all of a checkpoint, which reads that twice
+/// and leaves the state as it was if all checkpoints are damaged.
+enum class Fill : std::uint8_t { while_reading, when_checked };
+
 /// The same, of these checkpoints of the run: a listing that the caller trusts. The same on all ranks, ascending.
 std::optional<LoadResult> load_latest(const State& state, const std::string& run_dir,
                                       const std::vector<std::int64_t>& numbers, Communicator& communicator,
-                                      Covers covers = Covers::all);
+                                      Covers covers = Covers::all, Fill fill = Fill::while_reading);
 
 /// What a new run takes from another one's checkpoint.
 struct Selection {

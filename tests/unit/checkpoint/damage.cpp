@@ -147,6 +147,30 @@ TEST_CASE("all ranks call checkpoints damaged for good only if other readings fi
     }
 }
 
+TEST_CASE("a load that checks first leaves the State as it was if all checkpoints are damaged") {
+  Scratch run;
+  save_two(run.path());
+  for (const std::string index : {"0", "1"}) {
+    const auto path = run / ("checkpoint_00000" + index + "/shard-00001.h5");
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(fs::file_size(path) / 2));
+    file << "damage";
+  }
+  for (const auto fill : {checkpoint::Fill::while_reading, checkpoint::Fill::when_checked}) {
+    Findings findings;
+    run_ranks(2, [&](Communicator& communicator) {
+      Model model(small, communicator.rank(), communicator.size());
+      model.fill(7);
+      try {
+        checkpoint::load_latest(model.state(), run.path(), {0, 1}, communicator, checkpoint::Covers::all, fill);
+      } catch (const checkpoint::AllDamaged&) {
+        findings.add(model.difference(7, 2));
+      }
+    });
+    CHECK(findings.take().empty() == (fill == checkpoint::Fill::when_checked));
+  }
+}
+
 TEST_CASE("checkpoints of a storage whose errors may pass are not called damaged for good") {
   Scratch run;
   save_two(run.path());
