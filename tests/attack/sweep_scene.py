@@ -1,7 +1,7 @@
 """A sweep that is attacked: two trials of `linear`, one after the other. Calls of `trainrt tune` and of its trials are all points."""
 import re
 
-from harness import FAILED, FINISHED, STOPPED, TRAINRT, USAGE, Job, check, check_exit, check_iterations, check_same_bits, check_verifies, equal, scratch
+from harness import FAILED, FINISHED, STOPPED, TRAINRT, USAGE, Job, check, check_exit, check_same_bits, equal, reported_metrics, scratch
 from scenes import INJECTOR, NAME, TIME_LIMIT_S
 from sweeps import sweep_config, trials_of
 
@@ -49,6 +49,7 @@ class SweepStage:
         trials = trials_of(attacked.folder / f"{NAME}.ini")
         equal([trial["state"] for trial in trials], ["finished"] * TRIALS, "states of the trials", attacked.finished)
         for number, trial in enumerate(trials):
-            check_same_bits(trial["path"], self.quiet / f"trial_{number:05d}")
-            check_iterations(trial["path"], EPOCHS)
-            check_verifies(trial["path"])
+            quiet = self.quiet / f"trial_{number:05d}"
+            check_same_bits(trial["path"], quiet)
+            # What is derived from this log may be missing: a trial that has finished is not started again.
+            equal(reported_metrics(trial["path"]), reported_metrics(quiet), f"reports of trial {number}")
