@@ -30,13 +30,13 @@ class DirectoryNotSeen : public io::StorageError {
   double waited_s_;
 };
 
-/// There are checkpoints, and none of them is whole.
-class AllDamaged : public Error {
+/// Checkpoints exist and all of them are damaged, as readings by different ranks agree. A restart does not help.
+class AllDamaged : public UsageError {
  public:
   /// `damages`: "checkpoint_000003: what is wrong with it", the newest first; the first few.
   AllDamaged(const std::string& message, std::string directory, std::vector<std::string> damages)
-      : Error(message), directory_(std::move(directory)), damages_(std::move(damages)) {}
-  const std::string& directory() const { return directory_; }  ///< that the checkpoints lie in
+      : UsageError(message), directory_(std::move(directory)), damages_(std::move(damages)) {}
+  const std::string& directory() const { return directory_; }  ///< the run's, or the one checkpoint's
   const std::vector<std::string>& damages() const { return damages_; }
 
  private:

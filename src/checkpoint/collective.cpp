@@ -71,7 +71,12 @@ Gathered try_on_every_rank(Communicator& communicator, const std::function<std::
   std::vector<std::string> cannot_read;
   for (const auto& bytes : communicator.all_gather(mine.packed())) {
     auto outcome = Attempt::unpacked(bytes);
-    if (outcome.failed) gathered.failures.push_back(outcome.text);
+    if (outcome.failed) {
+      // A restart may help if it may help any rank.
+      const bool is_first = gathered.failures.empty();
+      if (is_first || outcome.code == ExitCode::failed) gathered.code = outcome.code;
+      gathered.failures.push_back(outcome.text);
+    }
     if (outcome.cannot_read) cannot_read.push_back(outcome.text);
     gathered.texts.push_back(std::move(outcome.text));
   }
@@ -82,7 +87,7 @@ Gathered try_on_every_rank(Communicator& communicator, const std::function<std::
 std::vector<std::string> on_every_rank(Communicator& communicator, const std::function<std::string()>& work,
                                        const Explain& explain) {
   auto gathered = try_on_every_rank(communicator, work, explain);
-  if (!gathered.failures.empty()) throw Error(join(gathered.failures, "; "));
+  if (!gathered.failures.empty()) throw Error(join(gathered.failures, "; "), gathered.code);
   return std::move(gathered.texts);
 }
 

@@ -72,7 +72,8 @@ std::string from_root(Communicator& communicator, const std::function<std::strin
                       const Explain& explain = message_of);
 
 /// Runs `work` on every rank and gives everybody's texts to every rank, in rank order. Exceptions are thrown as one Error
-/// on every rank that names each failed rank and its host. So no rank waits for one that failed. Collective.
+/// on every rank that names each failed rank and its host, with their exit code, or failed if they differ. So no rank waits
+/// for one that failed. Collective.
 std::vector<std::string> on_every_rank(Communicator& communicator, const std::function<std::string()>& work,
                                        const Explain& explain = message_of);
 
@@ -81,6 +82,7 @@ std::vector<std::string> on_every_rank(Communicator& communicator, const std::fu
 struct Gathered {
   std::vector<std::string> texts;     ///< one a rank
   std::vector<std::string> failures;  ///< "rank 1 on n2: cannot ..."
+  ExitCode code = ExitCode::failed;   ///< of the failures: failed if any of them has that
 };
 Gathered try_on_every_rank(Communicator& communicator, const std::function<std::string()>& work,
                            const Explain& explain = message_of);

@@ -74,7 +74,7 @@ void restore(const std::string& from, const FileRecord& record, const std::strin
 }  // namespace
 
 std::string damage_of(const std::string& checkpoint_dir, const FileRecord& file,
-                      const std::function<void(std::uint64_t bytes)>& read) try {
+                      const std::function<void(std::uint64_t bytes)>& read, const FailedRead& failed) try {
   const auto path = checkpoint_dir + "/" + file.name;
   const auto found = io::retried_in(run_of(checkpoint_dir), [&] {
     return read_through(path, [&](std::span<const std::byte> piece) {
@@ -84,6 +84,7 @@ std::string damage_of(const std::string& checkpoint_dir, const FileRecord& file,
   return difference(path, found, file);
 } catch (const std::exception& error) {
   rethrow_if_no_damage(error);
+  if (failed) failed(error);
   const auto* storage = dynamic_cast<const io::StorageError*>(&error);
   const bool missing = storage != nullptr && storage->error_number() == ENOENT;
   return missing ? "'" + checkpoint_dir + "/" + file.name + "' is missing" : error.what();
@@ -140,12 +141,14 @@ bool ends_with_its_digest(const std::string& path, const std::function<void(std:
 
 bool has_view(const std::string& checkpoint_dir) { return io::exists(checkpoint_dir + "/" + view_name); }
 
-std::string view_damage(const std::string& checkpoint_dir, const std::function<void(std::uint64_t bytes)>& read) try {
+std::string view_damage(const std::string& checkpoint_dir, const std::function<void(std::uint64_t bytes)>& read,
+                        const FailedRead& failed) try {
   const auto path = checkpoint_dir + "/" + view_name;
   const bool whole = io::retried_in(run_of(checkpoint_dir), [&] { return ends_with_its_digest(path, read); });
   return whole ? "" : "'" + path + "' is damaged: it does not end with its digest";
 } catch (const std::exception& error) {
   rethrow_if_no_damage(error);
+  if (failed) failed(error);
   return error.what();
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <span>
 #include <string>
@@ -18,9 +19,12 @@ FileRecord read_through(const std::string& path, const std::function<void(std::s
 /// What a rank's file is called in a checkpoint: "files/NAME", or "files/rank-00003/NAME" if every rank has its own.
 std::string file_name(const FileEntry& entry, int rank);
 
+/// Receives an error that becomes the text of a finding, while its type is still known.
+using FailedRead = std::function<void(const std::exception& error)>;
+
 /// "" if the file is in the checkpoint whole; else what is wrong, with its path. `read` hears of bytes that were read.
 std::string damage_of(const std::string& checkpoint_dir, const FileRecord& file,
-                      const std::function<void(std::uint64_t bytes)>& read = {});
+                      const std::function<void(std::uint64_t bytes)>& read = {}, const FailedRead& failed = {});
 
 /// The file that this rank gets for an entry; nullptr if the checkpoint has none.
 const FileRecord* find_file(const Manifest& manifest, const FileEntry& entry, int rank);
@@ -36,6 +40,7 @@ void restore_files(const State& state, const std::string& checkpoint_dir, const 
 bool has_view(const std::string& checkpoint_dir);
 
 /// "" if state.h5 ends with the digest of all before; else what is wrong. `read` hears of bytes that were read.
-std::string view_damage(const std::string& checkpoint_dir, const std::function<void(std::uint64_t bytes)>& read = {});
+std::string view_damage(const std::string& checkpoint_dir, const std::function<void(std::uint64_t bytes)>& read = {},
+                        const FailedRead& failed = {});
 
 }  // namespace trainrt::checkpoint

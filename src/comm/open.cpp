@@ -64,8 +64,8 @@ const Backend& best_backend(const launch::Launch& launch) {
   for (const auto* backend : backend_table())
     if (backend->preference > (best == nullptr ? 0 : best->preference) && backend->obstacle(launch).empty()) best = backend;
   if (best == nullptr)
-    throw Error(fmt::format("no comm backend can join {} ranks; there are: {}", launch.world().size,
-                            join(names_of(backend_table()))));
+    throw UsageError(fmt::format("no comm backend can join {} ranks; there are: {}", launch.world().size,
+                                 join(names_of(backend_table()))));
   return *best;
 }
 

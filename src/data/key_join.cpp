@@ -111,7 +111,7 @@ class KeyJoinedSource final : public Source {
   }
 
   [[noreturn]] void refuse(std::uint64_t sample, std::span<const TensorView> key) const {
-    throw Error(
+    throw UsageError(
         fmt::format("sample {} has the {}, and dataset '{}' has no sample with it: an inner join leaves such samples out, "
                     "and in a left one its values are missing",
                     sample, key_in_words(key, key_fields_), other_));

@@ -20,7 +20,7 @@ std::unique_ptr<Launch> discover(const Environment& environment, const LaunchOpt
   const Launcher* best = nullptr;
   for (const auto* launcher : launcher_table())
     if (launcher->viable(environment) && (best == nullptr || launcher->preference > best->preference)) best = launcher;
-  if (best == nullptr) throw Error("no launcher is viable here; there are: " + join(names_of(launcher_table())));
+  if (best == nullptr) throw UsageError("no launcher is viable here; there are: " + join(names_of(launcher_table())));
   auto launch = best->open(environment, options);
   launch->world().launcher = best->name;
   check_promise(environment, launch->world().size, std::string(best->name));

@@ -46,7 +46,9 @@ constexpr Row rows[] = {
     {is<device::GpuStalled>, collective_limit},
     {is<checkpoint::SaveStalled>, collective_limit},
     {is<checkpoint::DirectoryNotSeen>, share_storage},
-    {is<checkpoint::AllDamaged>, "Or choose another run.name to start anew."},
+    {is<checkpoint::AllDamaged>,
+     "Or add --run.missing_checkpoints=accept to the command, to compute from the beginning, or --run.name=NAME, to start "
+     "a new run."},
     {is<checkpoint::StateDiffers>, "Or choose another run.name to start anew."},
     {is<rundir::PathNotShared>, share_storage},
     {is<rundir::PathNotWritable>, "choose a run.storage_path that you may write"},

@@ -32,7 +32,8 @@ bool is_record_name(const std::string& name) {
          std::ranges::all_of(digits, [](char letter) { return letter >= '0' && letter <= '9'; });
 }
 
-/// The newest one that is whole; nullopt if none is.
+}  // namespace
+
 std::optional<checkpoint::Meta> bring_newest(const checkpoint::MirroredRun& mirror, const std::string& into) {
   const auto numbers = mirror.numbers().complete;
   for (const auto number : std::views::reverse(numbers)) {
@@ -51,6 +52,8 @@ std::optional<checkpoint::Meta> bring_newest(const checkpoint::MirroredRun& mirr
   }
   return std::nullopt;
 }
+
+namespace {
 
 /// Nobody runs there any more, and what came after that checkpoint is gone.
 void end_attempts(const std::string& run_dir, const checkpoint::Meta& restored, const std::string& from) {

@@ -1,9 +1,18 @@
 #pragma once
+#include <optional>
+#include <string>
+
 #include <trainrt/communicator.hpp>
 
+#include "checkpoint/format/manifest.hpp"
+#include "checkpoint/mirrored_run.hpp"
 #include "config/run_spec.hpp"
 
 namespace trainrt::trainer {
+
+/// Brings the mirror's newest checkpoint that is intact by its digests into the folder `into`, which exists; nullopt if it
+/// has none. Warns of each that cannot be used. Throws StorageError.
+std::optional<checkpoint::Meta> bring_newest(const checkpoint::MirroredRun& mirror, const std::string& into);
 
 /// If there is no run directory, and checkpoint.mirror has a copy of this run with a checkpoint that is complete: brings
 /// its records and the newest checkpoint that is whole, by its digests, and puts them in the place of the run directory.

@@ -10,6 +10,7 @@
 
 #include "core/environment.hpp"
 #include "core/log.hpp"
+#include "core/restart_help.hpp"
 #include "core/text.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/session.hpp"
@@ -33,6 +34,7 @@ Restarts::Restarts(int most, Communicator& communicator) : most_(most) {
 void Restarts::count(const FailedTogether& failure) {
   ++failures_;
   ++here_;
+  if (!restart_may_help(static_cast<int>(failure.code()))) throw comm::AgreedError(failure.what(), failure.code());
   if (failures_ > most_) give_up(failure);
   log::run_warning(fmt::format("{}: starting it again{}, restart {} of {} (failure.max_failures)",
                                first_line(failure.what()), pause_s() > 0 ? fmt::format(" in {:.0f} s", pause_s()) : "",

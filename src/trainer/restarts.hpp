@@ -23,7 +23,8 @@ class Restarts {
   /// `most`: failure.max_failures. Collective: rank 0's count holds for all.
   Restarts(int most, Communicator& communicator);
 
-  /// After a failure: returns if another attempt may begin, and throws the failure with the reason if not. Rank 0 says
+  /// After a failure: returns if another attempt may begin, and throws the failure with the reason if not: a restart does
+  /// not help, or there were too many. Rank 0 says
   /// which.
   void count(const FailedTogether& failure);
   /// How long the next attempt waits before it calls the train function: not at all after the first failure, then longer

@@ -134,6 +134,9 @@ class Session {
   void begin_reports(std::int64_t iteration, double iteration_s = 0, const std::string& other_run = "");
   checkpoint::Covers part() const;
   bool restore_own();
+  std::optional<checkpoint::LoadResult> load_own();
+  std::optional<checkpoint::LoadResult> load_newest();
+  bool repair_from_mirror();
   bool resume_from_other();
   void follow_up(const checkpoint::LoadResult& loaded) const;
   void take_restored(const std::string& directory, const checkpoint::Meta& meta);

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
+#include "checkpoint/checkpoint_error.hpp"
+#include "checkpoint/collective.hpp"
 #include "checkpoint/format/manifest.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/load/load.hpp"
@@ -21,6 +23,7 @@
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "trainer/advice.hpp"
+#include "trainer/mirror_repair.hpp"
 #include "trainer/session.hpp"
 
 namespace trainrt {
@@ -122,9 +125,45 @@ void Session::load_from(const State& state, const std::string& checkpoint) {
   agreed_load([&] { return checkpoint::load_from(state, checkpoint, {{}, checkpoint::Covers::part}, communicator_); });
 }
 
+std::optional<checkpoint::LoadResult> Session::load_newest() {
+  // What a damaged checkpoint has filled in part is not what the run began with.
+  const auto fill =
+      spec_.run.accepts_missing_checkpoints ? checkpoint::Fill::when_checked : checkpoint::Fill::while_reading;
+  return checkpoint::load_latest(state_, spec_.run_dir, attempt_.earlier.listed, communicator_, part(), fill);
+}
+
+/// If all checkpoints are damaged, a mirror is asked, and then the user: nullopt if the run is to begin again.
+std::optional<checkpoint::LoadResult> Session::load_own() try {
+  return load_newest();
+} catch (const checkpoint::AllDamaged& damaged) {
+  if (repair_from_mirror()) return agreed_load([&] { return load_newest(); });
+  if (!spec_.run.accepts_missing_checkpoints) throw AgreedError(trainer::with_advice(damaged), damaged.code());
+  for (const auto& damage : damaged.damages()) log::run_warning(damage);
+  log::run_warning("accepted (run.missing_checkpoints): all checkpoints are damaged, and the run begins at step 0");
+  saves_.know_as_damaged(attempt_.earlier.listed);
+  return std::nullopt;
+} catch (const Error& error) {
+  throw AgreedError(trainer::with_advice(error), error.code());
+}
+
+bool Session::repair_from_mirror() {
+  if (spec_.checkpoint.mirror.empty()) return false;
+  const auto brought = agreed_load([&] {
+    return checkpoint::from_root(communicator_, [&] {
+      const auto number = trainer::repair_from_mirror(spec_, attempt_.run_id, attempt_.private_dir);
+      return number ? std::to_string(*number) : std::string();
+    });
+  });
+  if (brought.empty()) return false;
+  auto& listed = attempt_.earlier.listed;
+  const auto number = static_cast<std::int64_t>(std::stoll(brought));
+  if (const auto at = std::ranges::lower_bound(listed, number); at == listed.end() || *at != number)
+    listed.insert(at, number);
+  return true;
+}
+
 bool Session::restore_own() {
-  const auto loaded = agreed_load(
-      [&] { return checkpoint::load_latest(state_, spec_.run_dir, attempt_.earlier.listed, communicator_, part()); });
+  const auto loaded = load_own();
   if (!loaded) return false;
   for (const auto& reason : loaded->skipped) log::run_warning(reason);
   FirstRank(communicator_.rank()).does([&] { follow_up(*loaded); });

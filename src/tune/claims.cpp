@@ -17,10 +17,14 @@ namespace trainrt::tune {
 namespace {
 
 constexpr double pause_between_questions_s = 5;  // Slurm may be the one who is asked
+constexpr double max_silence_s = 30;             // of a writer that nothing else is known of; as of owners of runs
 
-std::string file_of(const Sweep& sweep, std::uint64_t trial, int attempt) {
-  return fmt::format("{}/{:06}.{:04}", sweep.claims(), trial, attempt);
-}
+/// The file does not exist, or was last changed too long ago to be a live process's.
+bool is_silent(const std::string& path) { return !io::exists(path) || io::age_seconds(path) > max_silence_s; }
+
+std::int64_t reports_of(const Trial& trial) { return trial.reports.empty() ? 0 : trial.reports.rbegin()->first.iteration; }
+
+}  // namespace
 
 bool run_is_alive(const std::string& run_dir) {
   if (!std::filesystem::exists(run_dir + "/attempts")) return false;
@@ -28,9 +32,9 @@ bool run_is_alive(const std::string& run_dir) {
   return !newest.empty() && newest.back().end.empty() && rundir::attempt_is_alive(run_dir, newest.back());
 }
 
-std::int64_t reports_of(const Trial& trial) { return trial.reports.empty() ? 0 : trial.reports.rbegin()->first.iteration; }
-
-}  // namespace
+std::string claim_file(const Sweep& sweep, std::uint64_t trial, int attempt) {
+  return fmt::format("{}/{:06}.{:04}", sweep.claims(), trial, attempt);
+}
 
 std::optional<Claim> Claims::next(const History& history, const Scheduler& scheduler) {
   static std::mutex turn;  // files of one name are made by one thread of a process at a time (io/exclusive.hpp)
@@ -73,42 +77,47 @@ std::optional<Claim> Claims::abandoned(const History& history, const Scheduler& 
     const int generation = known == history.trials().end() ? 1 : known->second.generation;
     const int begun = known == history.trials().end() ? 0 : known->second.attempt;
     int attempt = std::max(begun, 1);
-    while (std::filesystem::exists(file_of(sweep_, number, attempt + 1))) ++attempt;
-    const auto writer = writer_of(number, attempt);
-    if (writer && !runs(history, number, generation, *writer) && claim(number, attempt + 1))
+    while (std::filesystem::exists(claim_file(sweep_, number, attempt + 1))) ++attempt;
+    if (!runs(history, number, generation, attempt) && claim(number, attempt + 1))
       return Claim{number, attempt + 1, standing == Verdict::Kind::stop};
   }
   return std::nullopt;
 }
 
 bool Claims::claim(std::uint64_t trial, int attempt) const {
-  return io::create_exclusive(file_of(sweep_, trial, attempt), std::to_string(writer_));
+  return io::create_exclusive(claim_file(sweep_, trial, attempt), std::to_string(writer_));
 }
 
 std::optional<int> Claims::writer_of(std::uint64_t trial, int attempt) const {
-  const auto path = file_of(sweep_, trial, attempt);
+  const auto path = claim_file(sweep_, trial, attempt);
   if (!std::filesystem::exists(path)) return std::nullopt;
   const auto number = parse_integer(io::read_file(path));
   return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
 }
 
-/// The process that claimed it lives, or the run itself does, which that one started.
-bool Claims::runs(const History& history, std::uint64_t trial, int generation, int writer) {
+/// The process that claimed it lives, or the run itself does, which that one started. A claim that cannot be read, or was
+/// removed, is as old as its file.
+bool Claims::runs(const History& history, std::uint64_t trial, int generation, int attempt) {
+  constexpr int nobody = 0;
+  const auto writer = writer_of(trial, attempt);
   if (writer == writer_) return false;
   const auto now_s = monotonic_seconds();
-  if (auto& asked_at_s = alive_at_s_[writer]; asked_at_s > 0 && now_s < asked_at_s + pause_between_questions_s) return true;
-  if (!is_alive(history, writer) && !run_is_alive(sweep_.directory() + "/" + sweep_.name_of(trial, generation)))
-    return false;
-  alive_at_s_[writer] = now_s;
+  auto& asked_at_s = alive_at_s_[writer.value_or(nobody)];
+  if (writer && asked_at_s > 0 && now_s < asked_at_s + pause_between_questions_s) return true;
+  const bool claimer_lives = writer ? is_alive(history, *writer) : !is_silent(claim_file(sweep_, trial, attempt));
+  if (!claimer_lives && !run_is_alive(sweep_.directory() + "/" + sweep_.name_of(trial, generation))) return false;
+  asked_at_s = now_s;
   return true;
 }
 
 bool Claims::is_alive(const History& history, int writer) const {
+  const auto file = journal_file(sweep_.journal(), writer);
   const auto owner = history.writers().find(writer);
-  if (owner == history.writers().end()) return true;  // its first record is on its way
+  // Its first record is on its way, or the file was damaged or removed.
+  if (owner == history.writers().end() || !io::exists(file)) return !is_silent(file);
   const rundir::OwnerFacts facts{.start_time_of = process_start_time,
                                  .job_is_alive = rundir::slurm_job_is_alive,
-                                 .heartbeat_age_s = io::age_seconds(journal_file(sweep_.journal(), writer))};
+                                 .heartbeat_age_s = io::age_seconds(file)};
   return rundir::is_alive(owner->second, rundir::this_owner(), facts);
 }
 

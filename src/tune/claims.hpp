@@ -16,6 +16,12 @@ struct Claim {
   bool ends = false;  ///< the scheduler says that the trial, which is paused, does not go on: that is to be written down
 };
 
+/// Whether an attempt of the run in that directory is alive.
+bool run_is_alive(const std::string& run_dir);
+
+/// The path of the claim on an attempt of a trial.
+std::string claim_file(const Sweep& sweep, std::uint64_t trial, int attempt);
+
 /// Finds the trial that a process runs next, and claims it, so that no other does.
 class Claims {
  public:
@@ -31,7 +37,7 @@ class Claims {
   std::optional<Claim> abandoned(const History& history, const Scheduler& scheduler);
   bool claim(std::uint64_t trial, int attempt) const;
   std::optional<int> writer_of(std::uint64_t trial, int attempt) const;
-  bool runs(const History& history, std::uint64_t trial, int generation, int writer);
+  bool runs(const History& history, std::uint64_t trial, int generation, int attempt);
   bool is_alive(const History& history, int writer) const;
 
   const Sweep& sweep_;

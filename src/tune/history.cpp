@@ -40,6 +40,8 @@ void take_end(const Json& json, int attempt, Trial& trial) {
   trial.last = number_in(json, "last");
   trial.best = number_in(json, "best");
   trial.why = json.at("why");
+  trial.final_up_to.reset();
+  if (json.contains("final_up_to")) trial.final_up_to = json.at("final_up_to").get<int>();
 }
 
 /// What was said of an earlier generation is over.
@@ -125,15 +127,16 @@ std::string clone_record(const Clone& clone) {
 }
 
 std::string end_record(const TrialEnd& end) {
-  return Json{{"record", "end"},
-              {"trial", end.trial},
-              {"attempt", end.attempt},
-              {"state", static_cast<int>(end.state)},
-              {"iterations", end.iterations},
-              {"last", number_or_null(end.last)},
-              {"best", number_or_null(end.best)},
-              {"why", end.why}}
-      .dump(-1, ' ', false, Json::error_handler_t::replace);
+  Json json{{"record", "end"},
+            {"trial", end.trial},
+            {"attempt", end.attempt},
+            {"state", static_cast<int>(end.state)},
+            {"iterations", end.iterations},
+            {"last", number_or_null(end.last)},
+            {"best", number_or_null(end.best)},
+            {"why", end.why}};
+  if (end.final_up_to) json["final_up_to"] = *end.final_up_to;
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 /// A record of a later version, which this one does not know, is left out.

@@ -35,11 +35,15 @@ struct Trial {
   int generation = 1;                          ///< it has become a clone so many times, less one
   std::string clone_of = {};                   ///< where this generation began: a checkpoint in the sweep's directory
   std::optional<Decision> cloning = {};        ///< it is to become a clone before it goes on
-  std::int64_t kept_at = 0;  ///< of what iteration, in this generation, that was tried and came to nothing
-  int halts = 0;             ///< so often the scheduler has paused it
+  std::int64_t kept_at = 0;             ///< of what iteration, in this generation, that was tried and came to nothing
+  int halts = 0;                        ///< so often the scheduler has paused it
+  std::optional<int> final_up_to = {};  ///< TrialEnd::final_up_to of the newest attempt
   bool has_ended_well() const { return state == State::finished || state == State::stopped; }
   /// It is not run again.
-  bool is_over(int max_failures) const { return has_ended_well() || (state == State::failed && failures > max_failures); }
+  bool is_over(int max_failures) const {
+    const bool is_final = failures > max_failures || (final_up_to && max_failures <= *final_up_to);
+    return has_ended_well() || (state == State::failed && is_final);
+  }
 };
 
 std::string_view name_of(Trial::State state);
@@ -52,6 +56,8 @@ struct TrialEnd {
   std::int64_t iterations = 0;
   std::optional<double> last = {}, best = {};
   std::string why = {};
+  /// A restart does not help: the trial is not run again as long as tune.max_failures is at most this.
+  std::optional<int> final_up_to = {};
 };
 
 // Records, as JSON objects.

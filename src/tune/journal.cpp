@@ -34,13 +34,18 @@ std::optional<std::string> record_in(std::string_view line) {
   return std::string(json);
 }
 
-/// What lies behind `from`; "" if the file is gone, or not there yet.
+/// The bytes of the file from `from` on; "" if the file does not exist. Throws Error if it ends before `from`.
 std::string tail_of(const std::string& path, std::uint64_t from) {
   const io::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat info {};
   if (file.get() < 0 || ::fstat(file.get(), &info) != 0) return {};
   const auto end = static_cast<std::uint64_t>(info.st_size);
-  if (end <= from) return {};
+  if (end < from)
+    throw Error(
+        fmt::format("the journal '{}' was truncated: {} bytes of it were read, and it has {}. Run the same command "
+                    "again: what is missing is taken from the trials",
+                    path, from, end));
+  if (end == from) return {};
   std::string bytes(end - from, '\0');
   std::size_t have = 0;
   while (have < bytes.size()) {
@@ -85,9 +90,9 @@ std::vector<int> journal_files(const std::string& folder) {
   return numbers;
 }
 
-JournalWriter JournalWriter::claimed(const std::string& folder) {
+JournalWriter JournalWriter::claimed(const std::string& folder, int above) {
   const auto there = journal_files(folder);
-  for (int number = there.empty() ? 1 : there.back() + 1; number < most_files; ++number)
+  for (int number = std::max(there.empty() ? 0 : there.back(), above) + 1; number < most_files; ++number)
     if (io::create_exclusive(journal_file(folder, number), "")) return {folder, number};
   throw Error(fmt::format("the journal '{}' has {} files, the most there may be", folder, most_files));
 }
@@ -120,14 +125,21 @@ void JournalReader::read_file(int number, const Take& take) {
   auto& position = positions_[number];
   const auto bytes = tail_of(journal_file(folder_, number), position);
   std::size_t begin = 0;
+  auto& line = lines_[number];
   for (auto end = bytes.find('\n'); end != std::string::npos; begin = end + 1, end = bytes.find('\n', begin)) {
+    ++line;
     if (end == begin) continue;  // what ended a torn line
     if (const auto record = record_in(std::string_view(bytes).substr(begin, end - begin)))
       take(number, *record);
     else
-      ++damaged_;
+      damaged_.push_back({number, line});
   }
   position += begin;
+}
+
+std::uint64_t JournalReader::lines_of(int writer) const {
+  const auto found = lines_.find(writer);
+  return found == lines_.end() ? 0 : found->second;
 }
 
 }  // namespace trainrt::tune

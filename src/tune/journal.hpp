@@ -18,8 +18,8 @@ using Positions = std::map<int, std::uint64_t>;
 /// Appends to one file. What two processes append to it one after the other, never at once, is in its order.
 class JournalWriter {
  public:
-  /// A file of its own in the folder, which is there.
-  static JournalWriter claimed(const std::string& folder);
+  /// A file of its own in the folder, which exists; its number is beyond those of all files there and beyond `above`.
+  static JournalWriter claimed(const std::string& folder, int above = 0);
   /// Goes on with a file that nobody else writes now.
   JournalWriter(const std::string& folder, int number);
 
@@ -43,18 +43,26 @@ class JournalReader {
  public:
   explicit JournalReader(std::string folder) : folder_(std::move(folder)) {}
   using Take = std::function<void(int writer, const std::string& json)>;
-  /// Gives each record that was not given before, file by file.
+  /// Gives each record that was not given before, file by file. Throws Error if a file is shorter than what was read of it.
   void read(const Take& take);
   const Positions& positions() const { return positions_; }
+  /// A line of a file, counted from 1.
+  struct Line {
+    int writer = 0;
+    std::uint64_t number = 0;
+  };
   /// Lines that are no records.
-  std::uint64_t damaged() const { return damaged_; }
+  const std::vector<Line>& damaged() const { return damaged_; }
+  /// Lines that were read of a file so far.
+  std::uint64_t lines_of(int writer) const;
 
  private:
   void read_file(int number, const Take& take);
 
   std::string folder_;
   Positions positions_;
-  std::uint64_t damaged_ = 0;
+  std::map<int, std::uint64_t> lines_;
+  std::vector<Line> damaged_;
 };
 
 /// The files' numbers, ascending.

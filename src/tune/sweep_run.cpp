@@ -54,7 +54,10 @@ History history_of(const Sweep& sweep) {
 class SweepRun::FailureWatch {
  public:
   explicit FailureWatch(const Sweep& sweep) : sweep_(sweep), reader_(sweep.journal()), before_(failed()) {}
-  bool has_seen_one() { return failed() > before_; }
+  /// Of a journal that was truncated the groups say so.
+  bool has_seen_one() try { return failed() > before_; } catch (const Error&) {
+    return false;
+  }
 
  private:
   std::int64_t failed() {

@@ -92,7 +92,7 @@ class TrialCallback final : public trainer::StoppingCallback {
     if (verdict.kind == Verdict::Kind::go_on) return;
     const bool stops = verdict.kind == Verdict::Kind::stop;
     if (!stops) JournalWriter(sweep_.journal(), writer_number_).append(halt_record(trial_));
-    stop_ = {fmt::format("the scheduler {} the trial at report {}", stops ? "ends" : "pauses", iteration), !stops};
+    stop_ = {reason_of_stop(verdict.kind, iteration), !stops};
   }
 
   /// Rank 0 alone writes.
@@ -112,6 +112,10 @@ class TrialCallback final : public trainer::StoppingCallback {
 };
 
 }  // namespace
+
+std::string reason_of_stop(Verdict::Kind kind, std::int64_t iteration) {
+  return fmt::format("the scheduler {} the trial at report {}", kind == Verdict::Kind::stop ? "ends" : "pauses", iteration);
+}
 
 std::string trial_variable_of(const std::string& sweep_dir, std::uint64_t trial, int writer) {
   return fmt::format("{}:{}:{}", trial, writer, sweep_dir);

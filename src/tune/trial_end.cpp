@@ -8,6 +8,7 @@
 #include <trainrt/error.hpp>
 #include <trainrt/result.hpp>
 
+#include "core/restart_help.hpp"
 #include "core/text.hpp"
 
 namespace trainrt::tune {
@@ -60,6 +61,7 @@ TrialEnd end_of(const Sweep& sweep, const History& history, const Claim& claim, 
   } else {
     end.state = Trial::State::failed;
     if (end.why.empty()) end.why = fmt::format("exit {}; {} says more", exit_code, log);
+    if (!restart_may_help(exit_code)) end.final_up_to = sweep.max_failures();
   }
   return end;
 }

@@ -22,7 +22,17 @@ from conversion import CONVERSIONS, AttackedConversion, ConversionStage  # noqa:
 from harness import BUILD, Failure, Skipped, put_scratch_into  # noqa: E402
 from points import ALL_ERRORS, point_of, points_of, sample  # noqa: E402
 from scenes import SCENES, Stage, require_tracing  # noqa: E402
+from sweep_scene import SWEEPS, AttackedSweep, SweepStage  # noqa: E402
 from tally import Progress, Tally  # noqa: E402
+
+
+# Of each kind of scene: its scenes, where they begin, and one attack on them.
+KINDS = ((SCENES, Stage, AttackedRun), (CONVERSIONS, ConversionStage, AttackedConversion), (SWEEPS, SweepStage, AttackedSweep))
+ALL_SCENES = [name for scenes, _, _ in KINDS for name in scenes]
+
+
+def kind_of(name):
+    return next(kind for kind in KINDS if name in kind[0])
 
 
 def attack(stage, point, tally):
@@ -46,11 +56,13 @@ def attack(stage, point, tally):
 
 
 def attacked_at(stage, point):
-    return AttackedConversion(stage, point) if isinstance(stage, ConversionStage) else AttackedRun(stage, point)
+    _, _, attacked = kind_of(point.scene)
+    return attacked(stage, point)
 
 
 def stage_of(name):
-    return ConversionStage(CONVERSIONS[name]) if name in CONVERSIONS else Stage(SCENES[name])
+    scenes, stage, _ = kind_of(name)
+    return stage(scenes[name])
 
 
 def choose(stages, seed, count, errors):
@@ -85,7 +97,7 @@ def run(seed, count=None, scenes=None, errors=None, jobs=2, time_s=None):
     """Points that the seed chooses."""
     work_in_memory()
     require_tracing()
-    stages = {name: stage_of(name) for name in scenes or (*SCENES, *CONVERSIONS)}
+    stages = {name: stage_of(name) for name in scenes or ALL_SCENES}
     points = choose(stages, seed, count, errors)
     calls = ", ".join(f"{name} {len(stage.calls)}" for name, stage in stages.items())
     print(f"attack: seed {seed}, {len(points)} points; calls of a quiet run: {calls}")
@@ -106,7 +118,7 @@ def main():
     parser.add_argument("--seed", type=int, default=int(time.time()) % 100000)
     parser.add_argument("--points", type=int)
     parser.add_argument("--one")
-    parser.add_argument("--scene", action="append", choices=(*SCENES, *CONVERSIONS))
+    parser.add_argument("--scene", action="append", choices=ALL_SCENES)
     parser.add_argument("--errors", choices=[ALL_ERRORS])
     parser.add_argument("--time", type=float)
     parser.add_argument("--jobs", type=int, default=2)

@@ -45,6 +45,7 @@ class BrokenRun:
         self.run_dir = disk / name if disk else run_dir_of(self.config)
         self.events, self.late, self.skipped = [], [], []
         self.damaged = []      # names of checkpoints that were damaged on purpose
+        self.accepts = []      # what the user adds to the command once the run has said that all its checkpoints are damaged
         self.by_hand = []      # how the job had ended each time that the user started it again
         self.frozen = set()    # pids that are to stand still
         self.old_ranks = set()  # pids of attempts that a disturbance was to end
@@ -88,7 +89,7 @@ class BrokenRun:
 
     def submit(self):
         path = f"{self.folder}/bin:{os.environ['PATH']}"
-        job = self.cluster.sbatch(["-N2", "-n2", "--ntasks-per-node=1", "-c1", f"--export=ALL,PATH={path}"], self.config)
+        job = self.cluster.sbatch(["-N2", "-n2", "--ntasks-per-node=1", "-c1", f"--export=ALL,PATH={path}"], self.config, *self.accepts)
         self.jobs.append(job)
         self.cancelled = False
 
@@ -164,7 +165,10 @@ class BrokenRun:
         if not self.events:
             raise Failure(f"the job is {state} before anything was done to it")
         self.by_hand.append(f"{state} {self.shown.get('ExitCode', '')}")
-        if self.cancelled or self.cluster.call("scontrol", "requeue", self.job.id).strip():
+        if self.damaged and not self.accepts and "all its checkpoints are damaged" in self.job.text:
+            self.accepts = ["--run.missing_checkpoints=accept"]
+            self.submit()
+        elif self.cancelled or self.cluster.call("scontrol", "requeue", self.job.id).strip():
             self.submit()
 
     # ---- processes ----

@@ -22,7 +22,8 @@ WHY = {"kill_rank": KILLED, "kill_step": KILLED, "kill_srun": (*KILLED, r"^stopp
        "kill_node": (*KILLED, r"^lost node", r"^srun could not start", *REQUEUED, _by_slurm("node fail|killed with its job")),
        "freeze": (HUNG,), "preempt": (NO_END, _by_slurm("preemption|requeue")), "requeue": REQUEUED, "relayout": REQUEUED, "resize": REQUEUED,
        "cancel": (NO_END, _by_slurm("cancelled")), "time_limit": (r"^stopped by SIGUSR1", r"^stopped by the end of the job's time", _by_slurm("time limit")),
-       "fill_disk": (r"^failed: .*No space left", r"not saved$", r"^ended with exit 70", NO_END, *KILLED), "corrupt": ()}
+       "fill_disk": (r"^failed: .*No space left", r"not saved$", r"^ended with exit 70", NO_END, *KILLED),
+       "corrupt": (r"^failed: cannot restore from .*all its checkpoints are damaged",)}
 
 
 def _needs_user(event):
@@ -77,7 +78,10 @@ def check_lost_work(broken):
 
 def check_by_hand(broken):
     """The user was needed only if the plan explains it."""
-    check(not broken.by_hand or any(map(_needs_user, broken.events)), f"the job had ended as {broken.by_hand}, and nothing of the plan explains it")
+    explained = any(map(_needs_user, broken.events)) or bool(broken.accepts)
+    check(not broken.by_hand or explained, f"the job had ended as {broken.by_hand}, and nothing of the plan explains it")
+    if broken.accepts and not any(map(_needs_user, broken.events)):
+        equal([end.split()[-1] for end in broken.by_hand], ["64:0"], "exit codes after which the user was needed")
 
 
 def check_verified(broken):

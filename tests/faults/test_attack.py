@@ -8,6 +8,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in 
 import attack  # noqa: E402
 from conversion import CONVERSIONS  # noqa: E402
 from scenes import INJECTOR, SCENES, require_tracing  # noqa: E402
+from sweep_scene import SWEEPS  # noqa: E402
 from harness import *  # noqa: E402,F403
 
 SEED = 2137
@@ -40,7 +41,7 @@ def an_attack_hits_the_call_that_it_names_and_no_other():
 
 @test
 def an_attack_at_any_system_call_leaves_no_trace_in_the_results():
-    tally = attack.run(SEED, POINTS, scenes=SCENES, time_s=TIME_S)
+    tally = attack.run(SEED, POINTS, scenes=(*SCENES, *SWEEPS), time_s=TIME_S)
     tally.print_report()
     check(tally.count(), "no point was attacked")
     check(tally.late <= tally.count() // 5, f"{tally.late} of {tally.count()} calls were not made again: the points are not those of a quiet run any more")

@@ -162,6 +162,97 @@ def check_and_result_say_what_is_missing():
     check("shows no checkpoint" in shown["contradiction"], f"result --json: {shown['contradiction']!r}")
 
 
+# ---- damaged ones --------------------------------------------------------------------------------------------------------------
+
+
+def damaged(ranks=1, **keys):
+    """A run that has made half of its epochs, and whose checkpoints are all damaged."""
+    config = begun(ranks, **keys)
+    for directory in checkpoints(run_dir_of(config)):
+        flip(directory / "shard-00000.h5")
+    return config
+
+
+def flip(path):
+    """Changes a few bytes in the middle, so that what comes before them can be read."""
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 0x55
+    path.write_bytes(data)
+
+
+@test
+def a_run_whose_checkpoints_are_all_damaged_ends_with_64_at_once_and_names_the_choices():
+    for ranks in (1, 2):
+        config = damaged(ranks, max_failures=3)
+        before = names_of(config)
+        job = run([TRAINRT, "run", "-n", ranks, "--config", config]) if ranks > 1 else run_ranks(1, config)
+        check_refused(config, job, "all its checkpoints are damaged", "A restart does not help", "from a backup", "--run.name=NAME")
+        equal([attempt["exit_code"] for attempt in attempts(run_dir_of(config))], [FINISHED, USAGE], "how the attempts ended", job)
+        equal(names_of(config), before, "checkpoints", job)
+
+
+@test
+def damaged_checkpoints_that_are_accepted_are_kept_until_the_run_has_another_one():
+    config = damaged(2, pause=0.05)  # a part of each checkpoint can be read, and must not get into the State
+    before = names_of(config)
+    config.write_text(config.read_text().replace("num_to_keep = 2", "num_to_keep = 2\nevery = 5 steps"))
+    job = start_ranks(2, config, "--run.missing_checkpoints=accept")
+    wait_for_reports(run_dir_of(config), 1, job)
+    equal(names_of(config), before, "checkpoints", job)
+    equal(job.wait(60), FINISHED, "exit code", job)
+    check("accepted (run.missing_checkpoints): all checkpoints are damaged, and the run begins at step 0" in job.err, "it does not say so", job)
+    equal(attempts(run_dir_of(config))[-1]["first_step"], 0, "where the attempt began", job)
+    check(not set(before) & set(names_of(config)), f"a damaged one is still there: {names_of(config)}", job)
+    check_same_bits(run_dir_of(config), finished(ranks=2))
+    check_iterations(run_dir_of(config), EPOCHS)
+
+
+@test
+def checkpoints_that_are_all_damaged_are_restored_from_a_mirror():
+    config = damaged()
+    mirror = config.parent / "mirror"
+    shutil.copytree(finished(EPOCHS // 2), mirror / "lost", symlinks=True)
+    words = [f"--checkpoint.mirror={mirror}"]
+    job = run_ranks(1, config, *words)
+    (run_dir_of(config) / "mirror.json").unlink()  # the status of the copies
+    check_went_on(config, job)
+    check("all checkpoints in" in job.err and "was restored from" in job.err, "it does not say so", job)
+
+    config = damaged()  # a mirror that has no better one
+    shutil.rmtree(mirror)
+    shutil.copytree(run_dir_of(config), mirror / "lost", symlinks=True)
+    job = run_ranks(1, config, *words)
+    check_refused(config, job, "all its checkpoints are damaged")
+    check("has no intact checkpoint" in job.err, "it does not say so", job)
+
+
+@test
+def errors_of_the_storage_that_may_pass_are_no_damage_for_good():
+    for fault in ("open:EIO:shard-", "open:ESTALE:manifest.json", "pread:EIO:shard-"):
+        config = begun(ranks=2, storage_timeout=0.3)
+        job = start(config, fault, ranks=2)
+        check_exit(job, FAILED)
+        check("errors that may pass" in job.err, f"{fault}: it does not say so", job)
+        check_went_on_2(config, run_ranks(2, config))
+
+
+def check_went_on_2(config, job):
+    check_exit(job, FINISHED)
+    check_same_bits(run_dir_of(config), finished(ranks=2))
+    check_iterations(run_dir_of(config), EPOCHS)
+
+
+@test
+def damage_that_one_rank_alone_sees_is_read_again_by_another():
+    config = begun(ranks=2, storage_timeout=0.3)
+    if not SHIM.exists():
+        skip("the library that injects faults was not built (it goes without the sanitizers)")
+    one = {"LD_PRELOAD": SHIM, "TRAINRT_FAULTS": "open:ENOENT:shard-"}
+    job = run_ranks(2, config, other_env=one)
+    check_exit(job, FAILED)
+    check("only rank 1 finds" in job.err, "the rank is not named", job)
+
+
 # ---- other files -----------------------------------------------------------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@
 the trials' weights are those of the same config run alone."""
 import json
 import random
+import shutil
 import signal
 import sys
 import time
@@ -179,6 +180,119 @@ def a_trial_that_fails_is_tried_again_and_the_sweep_goes_on():
     check_exit(tune(config, "--tune.max_failures=2"), 0)
     equal([trial["attempts"] for trial in trials_of(config)], [1, 3, 1], "attempts, of which one more was allowed")
     check("lr is too large" in (run_dir_of(config) / "trial_00001.log").read_text(), "the trial's output is lost", job)
+
+
+@test
+def a_trial_that_a_restart_does_not_help_is_not_tried_again_until_more_failures_are_allowed():
+    folder = scratch()
+    config = sweep_config(folder, tune={"num_samples": 2, "max_failures": 2}, loop={"epochs": 1})
+    check_exit(tune(config), 0)
+    damaged = run_dir_of(config) / "trial_00001"
+    for directory in checkpoints(damaged):
+        os.truncate(directory / "shard-00000.h5", 100)
+    record = json.loads((damaged / "run.json").read_text())
+    (damaged / "run.json").write_text(json.dumps({**record, "state": "failed"}))
+    shutil.rmtree(run_dir_of(config) / "journal")
+    shutil.rmtree(run_dir_of(config) / "claims")
+    before = len(attempts(damaged))
+    job = tune(config)
+    check_exit(job, 0)
+    equal(trials_of(config)[1]["state"], "failed", "state", job)
+    equal([attempt["exit_code"] for attempt in attempts(damaged)[before:]], [64], "how its attempts ended", job)
+    check_exit(tune(config), 0)
+    equal(len(attempts(damaged)), before + 1, "attempts after the same command")
+    check_exit(tune(config, "--tune.max_failures=3"), 0)
+    equal(len(attempts(damaged)), before + 2, "attempts after one more failure was allowed")
+
+
+def empty(path):
+    path.write_bytes(b"")
+    os.utime(path, (0, 0))  # nobody has written to it for long
+
+
+def cut(path):
+    os.truncate(path, path.stat().st_size // 2)
+    os.utime(path, (0, 0))
+
+
+def flip_each_third_line(path):
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(line[:-3] + bytes([line[-3] ^ 1]) + line[-2:] if number % 3 == 0 else line for number, line in enumerate(lines)))
+    os.utime(path, (0, 0))
+
+
+DAMAGES = {"emptied": empty, "removed": Path.unlink, "cut": cut, "flipped": flip_each_third_line}
+
+
+def reports_in(config):
+    return sorted((record["trial"], record["iteration"], record["score"]) for own in records_of(config).values() for _, record in own
+                  if record["record"] == "decision")
+
+
+def restore(journal, kept):
+    shutil.rmtree(journal)
+    shutil.copytree(kept, journal)
+
+
+@test
+def a_journal_that_was_emptied_removed_or_damaged_is_completed_from_the_trials():
+    for scheduler, more, damages in (("fifo", {}, ["removed"]), ("asha", {"asha": {"max_t": 6, "reduction_factor": 2}}, list(DAMAGES)),
+                                     ("hyperband", {"tune.hyperband": {"max_t": 6}}, ["cut"])):
+        config = sweep_config(scratch(), tune={"num_samples": 3, "scheduler": scheduler}, loop={"epochs": 6}, **more)
+        check_exit(tune(config), 0)
+        before, reports_before = check_each_once(config, 3), reports_in(config)
+        journal = run_dir_of(config) / "journal"
+        kept = journal.parent / "kept"
+        shutil.copytree(journal, kept)
+        for name in damages:
+            for path in journal.glob("*.jsonl"):
+                DAMAGES[name](path)
+            job = tune(config, timeout=60)
+            check_exit(job, 0)
+            trials = check_each_once(config, 3)
+            for key in ("state", "best", "training_iteration", "config"):
+                equal([trial[key] for trial in trials], [trial[key] for trial in before], f"{scheduler}, {name}: {key}", job)
+            equal(sorted(set(reports_in(config))), reports_before, f"{scheduler}, {name}: reports", job)
+            check(name == "flipped" or "the journal in" in job.err and "taken from their run directories" in job.err, f"{name}: it does not say so", job)
+            restore(journal, kept)
+
+
+@test
+def claims_that_cannot_be_read_keep_no_trial_for_ever():
+    config = sweep_config(scratch(), tune={"num_samples": 2}, loop={"epochs": 1})
+    check_exit(tune(config), 0)
+    for path in (run_dir_of(config) / "claims").iterdir():
+        empty(path)
+    for path in (run_dir_of(config) / "journal").glob("*.jsonl"):
+        path.unlink()
+    check_exit(tune(config, timeout=60), 0)
+    check_each_once(config, 2)
+
+
+@test
+def values_of_a_searcher_program_outlive_the_journal():
+    folder = scratch()
+    searcher = program_file("import json, sys, time\nprint(json.dumps({'loop.lr': 0.001 + time.time() % 1e-3}))\n", "searcher.py")
+    config = sweep_config(folder, tune={"searcher_program": f"{sys.executable} {searcher}", "num_samples": 2}, loop={"epochs": 1}, space={"lr": "uniform(0, 1)"})
+    check_exit(tune(config), 0)
+    before = [trial["config"] for trial in trials_of(config)]
+    shutil.rmtree(run_dir_of(config) / "journal")
+    check_exit(tune(config, timeout=60), 0)
+    equal([trial["config"] for trial in check_each_once(config, 2)], before, "values")
+
+
+@test
+def what_no_trial_has_is_refused_with_the_file_and_the_line():
+    config = pbt_config(scratch(), tune={"num_samples": 3})
+    check_exit(tune(config), 0)
+    check(clones_of(config), "no trial has become a clone")
+    [path] = (run_dir_of(config) / "journal").glob("*.jsonl")
+    lines = path.read_bytes().splitlines(keepends=True)
+    number = next(number for number, line in enumerate(lines) if b'"record":"clone"' in line and b'"checkpoint":""' not in line)
+    path.write_bytes(b"".join(line.replace(b"clone", b"clonf", 1) if at == number else line for at, line in enumerate(lines)))
+    job = tune(config, timeout=60)
+    equal(job.code, 64, "exit", job)
+    check(f"{path}:{number + 1}" in job.err and "became trial_" in job.err and "--run.name=NAME" in job.err, "file and line are not named", job)
 
 
 @test

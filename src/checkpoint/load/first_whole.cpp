@@ -5,7 +5,6 @@
 
 #include "checkpoint/checkpoint_error.hpp"
 #include "checkpoint/collective.hpp"
-#include "checkpoint/damage.hpp"
 #include "checkpoint/device_memory.hpp"
 #include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/names.hpp"
@@ -22,46 +21,25 @@ using Lines = std::vector<std::string>;
 
 std::string summary(const Lines& findings) { return join(summed_up(findings), "; "); }
 
-/// A result of rank 0 that may be a finding instead: {finding, result}, one of them empty.
-struct Found {
-  std::string finding;
-  std::string result;
-};
-Found found_by_root(Communicator& communicator, const std::function<std::string()>& work) {
-  const auto packed = from_root(communicator, [&]() -> std::string {
-    try {
-      return Packer().put("").put(work()).bytes();
-    } catch (const std::exception& error) {
-      rethrow_if_no_damage(error);
-      return Packer().put(error.what()).put("").bytes();
-    }
-  });
-  Unpacker unpacker(packed);
-  Found found;
-  found.finding = unpacker.text();
-  found.result = unpacker.text();
-  return found;
-}
-
-/// Text of the manifest, once it is known to be a good one.
-std::string checked_manifest(const Candidate& candidate) {
-  const auto manifest = read_manifest(candidate.directory);
-  if (candidate.number && manifest.meta.number != *candidate.number)
-    throw Error("'" + candidate.directory + "' holds the checkpoint of index " + std::to_string(manifest.meta.number));
-  return to_text(manifest);
-}
-
 /// Loads from one checkpoint, or returns what is wrong with it.
 Lines load_one(const Candidate& candidate, const Wanted& wanted, const Accept& accept, Communicator& communicator,
-               Loaded& loaded) {
+               Loaded& loaded, bool& may_pass) {
   const auto& directory = candidate.directory;
-  const auto text = found_by_root(communicator, [&] { return checked_manifest(candidate); });
-  if (!text.finding.empty()) return {text.finding};
-  loaded.manifest = manifest_from(text.result, directory + "/" + manifest_name);
+  const auto read =
+      CandidateManifest::unpacked(from_root(communicator, [&] { return read_candidate(candidate).packed(); }));
+  may_pass = may_pass || read.may_pass;
+  if (!read.finding.empty()) return {read.finding};
+  loaded.manifest = manifest_from(read.text, directory + "/" + manifest_name);
   StateFiller reader(directory, loaded.manifest, wanted, communicator);
-  if (auto findings = reader.survey(); !findings.empty()) return findings;
-  accept(directory, loaded.manifest, reader.contents());
-  if (auto findings = reader.read(); !findings.empty()) return findings;
+  auto findings = reader.survey();
+  if (findings.empty()) {
+    accept(directory, loaded.manifest, reader.contents());
+    findings = reader.read();
+  }
+  if (!findings.empty()) {
+    may_pass = reader.may_pass() || may_pass;
+    return findings;
+  }
   reader.install();
   loaded.contents = reader.contents();
   loaded.result.meta = loaded.manifest.meta;
@@ -74,7 +52,7 @@ std::string last_name(const std::string& path) { return path.substr(path.rfind('
 }  // namespace
 
 std::optional<Loaded> load_first_whole(const std::vector<Candidate>& candidates, Wanted wanted, const Accept& accept,
-                                       Communicator& communicator, Lines& skipped) {
+                                       Communicator& communicator, Skipped& skipped) {
   on_every_rank(communicator, [&] {
     for (const auto* entry : wanted.tensors) wanted.gpus.push_back(gpu_of(*entry, device::runtime()));
     return std::string();
@@ -82,13 +60,13 @@ std::optional<Loaded> load_first_whole(const std::vector<Candidate>& candidates,
   std::vector<std::int64_t> damaged;
   for (const auto& candidate : candidates) {
     Loaded loaded;
-    const auto findings = load_one(candidate, wanted, accept, communicator, loaded);
+    const auto findings = load_one(candidate, wanted, accept, communicator, loaded, skipped.may_pass);
     if (findings.empty()) {
-      loaded.result.skipped = summed_up(skipped);
+      loaded.result.skipped = summed_up(skipped.lines);
       loaded.result.damaged = std::move(damaged);
       return loaded;
     }
-    skipped.push_back(last_name(candidate.directory) + ": " + summary(findings));
+    skipped.lines.push_back(last_name(candidate.directory) + ": " + summary(findings));
     if (candidate.number) damaged.push_back(*candidate.number);
   }
   return std::nullopt;

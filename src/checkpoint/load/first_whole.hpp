@@ -8,17 +8,12 @@
 #include <vector>
 
 #include "checkpoint/format/manifest.hpp"
+#include "checkpoint/load/candidate_manifest.hpp"
 #include "checkpoint/load/contents.hpp"
 #include "checkpoint/load/load.hpp"
 #include "checkpoint/load/state_filler.hpp"
 
 namespace trainrt::checkpoint {
-
-/// A directory that may hold a checkpoint that can be loaded.
-struct Candidate {
-  std::string directory;
-  std::optional<std::int64_t> number;  ///< that it must be of
-};
 
 /// Looks at what a checkpoint holds before anything is read, and throws what keeps it from being loaded. It is collective:
 /// it throws on all ranks or on none.
@@ -30,10 +25,16 @@ struct Loaded {
   Contents contents;
 };
 
+/// The candidates that a load has skipped. The same on all ranks.
+struct Skipped {
+  std::vector<std::string> lines;  ///< "checkpoint_000003: what is wrong with it", the newest first
+  bool may_pass = false;           ///< the storage gave errors that may pass, which count as damage like others
+};
+
 /// Loads what is wanted from the first candidate that is whole. Collective. nullopt if none is: `skipped` says why.
 /// Every byte of the checkpoint is checked by some rank; what is wrong on any rank is known to all.
 std::optional<Loaded> load_first_whole(const std::vector<Candidate>& candidates, Wanted wanted, const Accept& accept,
-                                       Communicator& communicator, std::vector<std::string>& skipped);
+                                       Communicator& communicator, Skipped& skipped);
 
 /// These checkpoints of a run, given in ascending order, the newest first.
 std::vector<Candidate> candidates_of(const std::string& run_dir, const std::vector<std::int64_t>& numbers);

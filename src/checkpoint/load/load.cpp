@@ -7,10 +7,10 @@
 
 #include <trainrt/error.hpp>
 
-#include "checkpoint/checkpoint_error.hpp"
 #include "checkpoint/collective.hpp"
 #include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/names.hpp"
+#include "checkpoint/load/all_damaged.hpp"
 #include "checkpoint/load/first_whole.hpp"
 #include "core/name_patterns.hpp"
 #include "core/text.hpp"
@@ -26,19 +26,21 @@ namespace {
 
 std::optional<LoadResult> load_newest(const State& state, const std::string& run_dir,
                                       const std::vector<Candidate>& candidates, Communicator& communicator,
-                                      Covers covers = Covers::all) {
-  std::vector<std::string> skipped;
-  auto loaded = load_first_whole(candidates, all_of(state), same_model(state, communicator, covers), communicator, skipped);
+                                      Covers covers = Covers::all, Fill fill = Fill::while_reading) {
+  Skipped skipped;
+  auto wanted = all_of(state);
+  wanted.check_first = wanted.check_first || fill == Fill::when_checked;
+  auto loaded =
+      load_first_whole(candidates, std::move(wanted), same_model(state, communicator, covers), communicator, skipped);
   if (loaded) {
     for (const auto& entry : state.tensors())
       if (loaded->contents.find(entry.name) == nullptr) loaded->result.untouched.insert(entry.name);
     return finish_load(state, std::move(*loaded), communicator);
   }
-  if (skipped.empty()) return std::nullopt;
-  auto damages = summed_up(skipped);
-  const auto text = "cannot restore from '" + run_dir + "': all its checkpoints are damaged:\n  " + join(damages, "\n  ") +
-                    "\nBring one back from a backup.";
-  throw AllDamaged(text, run_dir, std::move(damages));
+  if (skipped.lines.empty()) return std::nullopt;
+  refuse_damaged("cannot restore from '" + run_dir + "': all its checkpoints are damaged:", run_dir,
+                 "A restart does not help. Restore one of them from a backup and run the same command again.", candidates,
+                 skipped, communicator);
 }
 
 }  // namespace
@@ -48,8 +50,9 @@ std::optional<LoadResult> load_latest(const State& state, const std::string& run
 }
 
 std::optional<LoadResult> load_latest(const State& state, const std::string& run_dir,
-                                      const std::vector<std::int64_t>& numbers, Communicator& communicator, Covers covers) {
-  return load_newest(state, run_dir, candidates_of(run_dir, numbers), communicator, covers);
+                                      const std::vector<std::int64_t>& numbers, Communicator& communicator, Covers covers,
+                                      Fill fill) {
+  return load_newest(state, run_dir, candidates_of(run_dir, numbers), communicator, covers, fill);
 }
 
 namespace fs = std::filesystem;
@@ -174,11 +177,12 @@ class Partial {
 
 Loaded load_whole(const std::vector<Candidate>& candidates, const Wanted& wanted, const Accept& accept,
                   const std::string& path, Communicator& communicator) {
-  std::vector<std::string> skipped;
+  Skipped skipped;
   auto loaded = load_first_whole(candidates, wanted, accept, communicator, skipped);
   if (loaded) return std::move(*loaded);
-  throw Error("cannot load from '" + path + "': it is damaged:\n  " + join(skipped, "\n  ") +
-              "\nBring it back from a backup, or load from another checkpoint.");
+  refuse_damaged("cannot load from '" + path + "': it is damaged:", path,
+                 "A restart does not help. Restore it from a backup, or load from another checkpoint.", candidates, skipped,
+                 communicator);
 }
 
 }  // namespace

@@ -23,18 +23,23 @@ struct LoadResult {
 };
 
 /// Loads the newest checkpoint of `run_dir` that is whole. Collective. nullopt if there is none at all. If there are
-/// some but all are damaged: AllDamaged. A checkpoint of a different model (missing, extra or differing tensors)
-/// throws StateDiffers that names every tensor that differs; nothing is loaded then.
+/// some but all are damaged: AllDamaged, or CannotRead if that may pass (refuse_damaged()). A checkpoint of a different
+/// model (missing, extra or differing tensors) throws StateDiffers that names every tensor that differs; nothing is loaded
+/// then.
 ///
 /// Each rank reads what it holds, into the state's memory, and a block or two more; all ranks together check every byte of
 /// the checkpoint. If the state has optional tensors everything is checked before anything is copied: what a damaged
 /// checkpoint has of them an older one may lack.
 std::optional<LoadResult> load_latest(const State& state, const std::string& run_dir, Communicator& communicator);
 
+/// Whether a load writes to the state while it reads, or when it has checked all of a checkpoint, which reads that twice
+/// and leaves the state as it was if all checkpoints are damaged.
+enum class Fill : std::uint8_t { while_reading, when_checked };
+
 /// The same, of these checkpoints of the run: a listing that the caller trusts. The same on all ranks, ascending.
 std::optional<LoadResult> load_latest(const State& state, const std::string& run_dir,
                                       const std::vector<std::int64_t>& numbers, Communicator& communicator,
-                                      Covers covers = Covers::all);
+                                      Covers covers = Covers::all, Fill fill = Fill::while_reading);
 
 /// What a new run takes from another one's checkpoint.
 struct Selection {

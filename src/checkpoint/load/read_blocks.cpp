@@ -46,7 +46,9 @@ void copy_from(const BlockRead& read, std::span<const std::byte> bytes, device::
 /// One file on its way; what its blocks' tasks find comes together here.
 class FileReading {
  public:
-  FileReading(const std::string& checkpoint_dir, const ShardRecord& shard, const ReadPlan::FileReads& file) {
+  FileReading(const std::string& checkpoint_dir, const ShardRecord& shard, const ReadPlan::FileReads& file,
+              const BlockReading& reading)
+      : reading_(reading) {
     path_ = checkpoint_dir + "/" + shard.name;
     try {
       using Cache = io::PositionalFile::Cache;
@@ -106,6 +108,7 @@ class FileReading {
     const std::lock_guard lock(mutex_);
     if (!failed_) failure_ = error.what();
     failed_ = true;
+    if (reading_.failed) reading_.failed(error);
     try {
       rethrow_if_no_damage(error);
     } catch (...) {
@@ -113,6 +116,7 @@ class FileReading {
     }
   }
 
+  const BlockReading& reading_;
   std::string path_;
   std::optional<io::PositionalFile> file_;
   std::mutex mutex_;
@@ -163,7 +167,7 @@ std::vector<std::string> read_file(const std::string& checkpoint_dir, const Shar
                                    const ReadPlan::FileReads& file, const BlockReading& reading, Crew& crew) {
   const auto blocks = blocks_of(file, reading);
   if (blocks.empty()) return {};
-  FileReading job(checkpoint_dir, shard, file);
+  FileReading job(checkpoint_dir, shard, file, reading);
   const auto end = [&](const BlockRead& read, std::shared_ptr<FileReading::Filled> filled) {
     if (filled != nullptr) job.check(read, filled->bytes, reading.copy, crew.copier);
     filled.reset();

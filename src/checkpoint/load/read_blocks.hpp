@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <string>
 #include <vector>
@@ -18,6 +19,8 @@ struct BlockReading {
   bool copy = true;                                  ///< false: all is checked only
   bool to_gpus = false;                              ///< something goes into memory of GPUs
   std::function<void(std::uint64_t bytes)> read;     ///< a block has been dealt with; any thread calls
+  /// A file could not be read, which becomes one of the lines that are returned; any thread calls.
+  std::function<void(const std::exception& error)> failed = {};
 };
 
 /// Reads blocks by several threads, four for each of `threads` in memory, checks each against its digest, and copies what

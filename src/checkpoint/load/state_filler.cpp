@@ -8,6 +8,7 @@
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/load/read_blocks.hpp"
 #include "checkpoint/other_files.hpp"
+#include "io/storage_error.hpp"
 #include "io/storage_retry.hpp"
 
 namespace trainrt::checkpoint {
@@ -48,8 +49,10 @@ StateFiller::StateFiller(const std::string& directory, const Manifest& manifest,
       manifest_(manifest),
       communicator_(communicator),
       check_first_(wanted.check_first),
+      shifted_(wanted.shares_shifted % communicator.size()),
+      share_((communicator.rank() + shifted_) % communicator.size()),
       values_(wanted.values, plan_),
-      survey_(directory, manifest, plan_, communicator.rank(), communicator.size()) {
+      survey_(directory, manifest, plan_, share_, communicator.size()) {
   for (std::size_t i = 0; i < wanted.tensors.size(); ++i) {
     const auto& entry = *wanted.tensors[i];
     if (is_regrouped(entry, manifest, communicator)) {
@@ -70,7 +73,8 @@ Lines StateFiller::survey() {
     auto round = read_round(begin, end);
     append(findings, std::move(round.failures));
     for (auto number = begin; number < end && findings.empty() && own.empty(); ++number) try {
-        survey_.add(number, round.texts[number % static_cast<std::size_t>(communicator_.size())]);
+        const auto size = static_cast<std::size_t>(communicator_.size());
+        survey_.add(number, round.texts[(number + size - static_cast<std::size_t>(shifted_)) % size]);
       } catch (const std::bad_alloc&) {
         out_of_memory = true;
       } catch (const std::exception& error) {
@@ -102,9 +106,14 @@ Gathered StateFiller::read_round(std::size_t begin, std::size_t end) const {
     std::string text;
     for (auto number = begin; number < end; ++number) {
       const auto& part = survey_.parts()[number];
-      if (survey_.is_home(number))
-        text = io::retried_in(run_of(directory_),
-                              [&] { return read_part(directory_, part.shard_of(manifest_), part.record(manifest_)); });
+      if (survey_.is_home(number)) try {
+          text = io::retried_in(run_of(directory_),
+                                [&] { return read_part(directory_, part.shard_of(manifest_), part.record(manifest_)); });
+        } catch (const std::exception& error) {
+          note(error);
+          has_found_ = true;
+          throw;
+        }
     }
     return text;
   });
@@ -115,10 +124,12 @@ Lines StateFiller::read() {
   BlockReading reading;
   reading.copy = !check_first_;
   reading.to_gpus = to_gpus_;
+  reading.failed = [this](const std::exception& error) { note(error); };
   auto findings = distinct_lines(communicator_, [&] {
     auto lines = uncovered();
     if (lines.empty()) lines = read_blocks(directory_, manifest_, files, reading);
     append(lines, check_other_files());
+    has_found_ = has_found_ || !lines.empty();
     return lines;
   });
   if (findings.empty() && check_first_) {
@@ -141,12 +152,19 @@ Lines StateFiller::uncovered() const {
 Lines StateFiller::check_other_files() const {
   Lines lines;
   const auto size = static_cast<std::size_t>(communicator_.size());
-  for (auto i = static_cast<std::size_t>(communicator_.rank()); i < manifest_.files.size(); i += size)
-    lines.push_back(damage_of(directory_, manifest_.files[i]));
-  if (communicator_.rank() == communicator_.size() - 1 && has_view(directory_)) lines.push_back(view_damage(directory_));
+  const auto failed = [this](const std::exception& error) { note(error); };
+  for (auto i = static_cast<std::size_t>(share_); i < manifest_.files.size(); i += size)
+    lines.push_back(damage_of(directory_, manifest_.files[i], {}, failed));
+  if (share_ == communicator_.size() - 1 && has_view(directory_)) lines.push_back(view_damage(directory_, {}, failed));
   std::erase(lines, "");
   return lines;
 }
+
+void StateFiller::note(const std::exception& error) const {
+  if (io::may_pass(error)) may_pass_ = true;
+}
+
+bool StateFiller::may_pass() const { return communicator_.all_reduced(std::int64_t{may_pass_}, Op::max) != 0; }
 
 void StateFiller::install() {
   on_every_rank(communicator_, [&] {

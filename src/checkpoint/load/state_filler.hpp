@@ -1,5 +1,7 @@
 #pragma once
+#include <atomic>
 #include <cstddef>
+#include <exception>
 #include <string>
 #include <trainrt/communicator.hpp>
 #include <trainrt/state.hpp>
@@ -18,6 +20,7 @@ struct Wanted {
   std::vector<const ValueEntry*> values;
   std::vector<int> gpus;     ///< of `tensors`, whose memory they lie in (gpu_of())
   bool check_first = false;  ///< all of a checkpoint is checked before any of it is copied
+  int shares_shifted = 0;    ///< each rank checks the share of the rank that is so many further
 };
 
 /// One checkpoint on its way into the state: survey(), read(), install(), each as long as the one before found nothing
@@ -35,17 +38,25 @@ class StateFiller {
   std::vector<std::string> read();
   /// What was read beside its place is put there.
   void install();
+  /// Whether an error that may pass (io::may_pass()) is among the findings of any rank.
+  bool may_pass() const;
+  /// Whether this rank has found something in its share. Not collective.
+  bool has_found() const { return has_found_; }
 
  private:
   std::size_t end_of_round(std::size_t begin) const;
   Gathered read_round(std::size_t begin, std::size_t end) const;
   std::vector<std::string> uncovered() const;
   std::vector<std::string> check_other_files() const;
+  void note(const std::exception& error) const;
 
   const std::string& directory_;
   const Manifest& manifest_;
   Communicator& communicator_;
   bool check_first_;
+  int shifted_, share_;  // whose share this rank checks
+  mutable std::atomic<bool> may_pass_ = false;
+  mutable bool has_found_ = false;
   ReadPlan plan_;
   bool to_gpus_ = false;
   LoadedValues values_;

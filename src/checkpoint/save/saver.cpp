@@ -148,6 +148,7 @@ void Saver::plan(const State& state) try {
 void Saver::restored(std::int64_t number) {
   const std::lock_guard no_commit(commit_mutex_);
   options_.known.erase(options_.known.upper_bound(number), options_.known.end());
+  options_.known.insert(number);  // a mirror may have had it
   may_retain_ = true;
 }
 

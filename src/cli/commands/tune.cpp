@@ -29,6 +29,7 @@
 #include "launch/promise.hpp"
 #include "trainer/listed_datasets.hpp"
 #include "trainer/run.hpp"
+#include "tune/journal_repair.hpp"
 #include "tune/process_runner.hpp"
 #include "tune/sweep_run.hpp"
 
@@ -126,6 +127,7 @@ void begin(const tune::Sweep& sweep, int groups) {
   check_trials(sweep);
   io::set_storage_timeout(config::make_run_spec(sweep.common_config()).failure.storage_timeout_s);
   if (const auto changed = sweep.begin(config_file_text(sweep.common_config())); !changed.empty()) log::info(changed);
+  tune::repair_journal(sweep);
   log::info(fmt::format("sweep in {}: {}, {} at once", sweep.directory(),
                         counted(static_cast<std::int64_t>(sweep.trials()), "trial"), groups));
 }

@@ -70,7 +70,7 @@ const Section run{
              {.key = "run.missing_checkpoints",
               .default_value = "refuse",
               .help = "whether to go on, from the newest that is there or from the beginning, if checkpoints that an "
-                      "attempt had saved are not there; accept is given once, on the command line"},
+                      "attempt had saved are missing or all are damaged; accept is given once, on the command line"},
              {{"refuse", false}, {"accept", true}}),
          key(&RunKeys::callbacks,
              {.key = "run.callbacks",

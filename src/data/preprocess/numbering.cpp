@@ -19,8 +19,8 @@ void Numbering::convert(std::size_t at, const Table::Column& from, std::uint64_t
   for_each_category(from, [&](std::size_t sample, const Category* value) {
     out[sample] = value != nullptr ? categories(at).number_of(*value) : Categories::unknown;
     if (out[sample] == Categories::unknown && refuses_unknown())
-      throw Error(fmt::format("column '{}' holds {}, which was not there when the encoder was fitted", from.field.name,
-                              value != nullptr ? words_of(*value) : "NaN"));
+      throw UsageError(fmt::format("column '{}' holds {}, which was not there when the encoder was fitted", from.field.name,
+                                   value != nullptr ? words_of(*value) : "NaN"));
   });
 }
 

@@ -123,7 +123,7 @@ class Concatenator final : public Gathering {
 
   template <class Number>
   [[noreturn]] static void refuse(Number number, const std::string& column, DType dtype) {
-    throw Error(fmt::format("column '{}' holds {}, which is no {}", column, number, name_of(dtype)));
+    throw UsageError(fmt::format("column '{}' holds {}, which is no {}", column, number, name_of(dtype)));
   }
 
   bool flattens_;

@@ -18,7 +18,7 @@ void store(double value, const std::string& field, std::byte* to) {
   const bool fits = std::is_floating_point_v<T> || (value >= static_cast<double>(std::numeric_limits<T>::lowest()) &&
                                                     (value < largest || (sizeof(T) < 8 && value == largest)));
   if (!fits)
-    throw Error(fmt::format("the field {} holds {}, which {} cannot hold", field, value, name_of(dtype_of<T>::value)));
+    throw UsageError(fmt::format("the field {} holds {}, which {} cannot hold", field, value, name_of(dtype_of<T>::value)));
   const auto stored = static_cast<T>(value);
   std::memcpy(to, &stored, sizeof(T));
 }

@@ -24,8 +24,8 @@ class OneHot final : public FieldMap {
     for (std::size_t i = 0; i < count; ++i) {
       const auto label = number_at(from, from_, i);
       if (label < 0 || label >= static_cast<double>(classes_))
-        throw Error(fmt::format("the field {} holds {}, and one_hot makes {} classes of it: 0 to {}", field_.name, label,
-                                classes_, classes_ - 1));
+        throw UsageError(fmt::format("the field {} holds {}, and one_hot makes {} classes of it: 0 to {}", field_.name,
+                                     label, classes_, classes_ - 1));
       out[i * classes_ + static_cast<std::size_t>(label)] = 1;
     }
   }

@@ -4,8 +4,11 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 
+#include "checkpoint/checkpoint_error.hpp"
+#include "checkpoint/damage.hpp"
 #include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/manifest.hpp"
+#include "checkpoint/load/all_damaged.hpp"
 #include "checkpoint/save/phases.hpp"
 #include "checkpoint/save/results.hpp"
 #include "io/file.hpp"
@@ -101,7 +104,79 @@ TEST_CASE("where all checkpoints are damaged, each is named") {
   save_two(run.path());
   for (const std::string index : {"0", "1"}) fs::remove(run / ("checkpoint_00000" + index + "/shard-00001.h5"));
   const auto text = error_of([&] { load_on(2, small, run.path(), 1, 2); });
-  CHECK_THAT(text, Catch::Contains("checkpoint_000000: ") && Catch::Contains("checkpoint_000001: "));
+  CHECK_THAT(text, Catch::Contains("checkpoint_000000: ") && Catch::Contains("checkpoint_000001: ") &&
+                       Catch::Contains("A restart does not help"));
+}
+
+namespace {
+
+/// What a load does about candidates that it has found damaged: the error of each of the ranks.
+std::vector<std::string> refusals(int ranks, const std::string& run_dir, const checkpoint::Skipped& skipped) {
+  Findings findings;
+  run_ranks(ranks, [&](Communicator& communicator) {
+    try {
+      checkpoint::refuse_damaged("all are damaged:", run_dir, "Restore one.",
+                                 checkpoint::candidates_in(run_dir, communicator), skipped, communicator);
+    } catch (const checkpoint::AllDamaged& error) {
+      findings.add(std::string("64 ") + error.what());
+    } catch (const checkpoint::CannotRead& error) {
+      findings.add(std::string("70 ") + error.what());
+    }
+  });
+  return findings.take();
+}
+
+}  // namespace
+
+TEST_CASE("all ranks call checkpoints damaged for good only if other readings find them damaged, too") {
+  const checkpoint::Skipped one{{"checkpoint_000001: bad"}, false};
+  for (const int ranks : {1, 2, 3})
+    for (const std::string file : {"manifest.json", "shard-00000.h5", "shard-00001.h5"}) {
+      INFO(ranks << " ranks, " << file);
+      Scratch run;
+      save_two(run.path());
+      const auto before = refusals(ranks, run.path(), one);
+      REQUIRE(before.size() == static_cast<std::size_t>(ranks));
+      for (const auto& text : before)
+        CHECK_THAT(text, Catch::StartsWith("70 all are damaged:\n  checkpoint_000001: bad\n") &&
+                             Catch::Contains("is whole at another reading"));
+      for (const std::string index : {"0", "1"}) fs::resize_file(run / ("checkpoint_00000" + index + "/" + file), 100);
+      const auto after = refusals(ranks, run.path(), one);
+      REQUIRE(after.size() == static_cast<std::size_t>(ranks));
+      for (const auto& text : after) CHECK(text == "64 all are damaged:\n  checkpoint_000001: bad\nRestore one.");
+    }
+}
+
+TEST_CASE("a load that checks first leaves the State as it was if all checkpoints are damaged") {
+  Scratch run;
+  save_two(run.path());
+  for (const std::string index : {"0", "1"}) {
+    const auto path = run / ("checkpoint_00000" + index + "/shard-00001.h5");
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(fs::file_size(path) / 2));
+    file << "damage";
+  }
+  for (const auto fill : {checkpoint::Fill::while_reading, checkpoint::Fill::when_checked}) {
+    Findings findings;
+    run_ranks(2, [&](Communicator& communicator) {
+      Model model(small, communicator.rank(), communicator.size());
+      model.fill(7);
+      try {
+        checkpoint::load_latest(model.state(), run.path(), {0, 1}, communicator, checkpoint::Covers::all, fill);
+      } catch (const checkpoint::AllDamaged&) {
+        findings.add(model.difference(7, 2));
+      }
+    });
+    CHECK(findings.take().empty() == (fill == checkpoint::Fill::when_checked));
+  }
+}
+
+TEST_CASE("checkpoints of a storage whose errors may pass are not called damaged for good") {
+  Scratch run;
+  save_two(run.path());
+  const auto texts = refusals(2, run.path(), {{"checkpoint_000001: Input/output error"}, true});
+  REQUIRE(texts.size() == 2);
+  for (const auto& text : texts) CHECK_THAT(text, Catch::StartsWith("70 ") && Catch::Contains("errors that may pass"));
 }
 
 TEST_CASE("a directory under another checkpoint's name is not loaded") {

@@ -38,7 +38,8 @@ std::vector<Row> rows() {
           {an<checkpoint::SaveStalled>(2), {"failure.collective_timeout"}},
           {an<checkpoint::DirectoryNotSeen>(ENOENT, "/d", 2), {"run.storage_path", "failure.storage_timeout"}},
           {an<checkpoint::DirectoryNotSeen>(ESTALE, "/d", 2), {"run.storage_path", "failure.storage_timeout"}},
-          {an<checkpoint::AllDamaged>("/d", std::vector<std::string>{"a"}), {"run.name"}},
+          {an<checkpoint::AllDamaged>("/d", std::vector<std::string>{"a"}),
+           {"--run.missing_checkpoints=accept", "--run.name=NAME"}},
           {an<checkpoint::StateDiffers>("/d", std::vector<std::string>{"a"}), {"run.name"}},
           {an<rundir::PathNotShared>("/d", "n1", 2), {"run.storage_path", "failure.storage_timeout"}},
           {an<rundir::PathNotWritable>("/d"), {"run.storage_path"}},
@@ -68,8 +69,10 @@ TEST_CASE("the advice on an error names the config keys that matter for its type
 
 TEST_CASE("advice follows the message, on a line of its own if that has several") {
   CHECK(trainer::with_advice(rundir::RunIsOwned("it is run", "/d", 3)) == "it is run; or give this run another run.name");
-  CHECK(trainer::with_advice(checkpoint::AllDamaged("all:\n  a\nBring one back.", "/d", {"a"})) ==
-        "all:\n  a\nBring one back.\nOr choose another run.name to start anew.");
+  CHECK(
+      trainer::with_advice(checkpoint::AllDamaged("all:\n  a\nBring one back.", "/d", {"a"})) ==
+      "all:\n  a\nBring one back.\nOr add --run.missing_checkpoints=accept to the command, to compute from the beginning, "
+      "or --run.name=NAME, to start a new run.");
   CHECK(trainer::with_advice(Error("it failed")) == "it failed");
   CHECK(trainer::with_advice(std::runtime_error("it failed")) == "it failed");
 }

@@ -110,3 +110,11 @@ TEST_CASE("the first restart comes at once, and each later one after a longer pa
     for (const double pause_s : {0, 1, 2, 4, 8, 16, 32, 60, 60, 60}) CHECK(next_pause_s() == pause_s);
   });
 }
+
+TEST_CASE("a failure that a restart does not help ends a run that has restarts left") {
+  run_launched(1, [](launch::Launch& launch) {
+    const auto communicator = comm::open_communicator(launch, {});
+    trainer::Restarts restarts(100, *communicator);
+    CHECK_THROWS_WITH(restarts.count(trainer::FailedTogether("it cannot work", ExitCode::usage)), "it cannot work");
+  });
+}

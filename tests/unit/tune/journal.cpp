@@ -82,7 +82,7 @@ TEST_CASE("what a process that is killed leaves half-written does not harm the n
   group.append(R"({"b":2})");
   JournalReader reader(dir.path());
   CHECK(all_of(reader) == std::vector<std::string>{R"({"a":1})", R"({"b":2})"});
-  CHECK(reader.damaged() == 1);
+  CHECK(reader.damaged().size() == 1);
 }
 
 TEST_CASE("a record whose bytes were changed is none, and the others are") {
@@ -94,7 +94,7 @@ TEST_CASE("a record whose bytes were changed is none, and the others are") {
   write(writer.path(), bytes);
   JournalReader reader(dir.path());
   CHECK(all_of(reader) == std::vector<std::string>{R"({"a":1})", R"({"c":3})"});
-  CHECK(reader.damaged() == 1);
+  CHECK(reader.damaged().size() == 1);
 }
 
 TEST_CASE("a history is the same in whatever order the writers' files are read") {
@@ -115,6 +115,27 @@ TEST_CASE("a history is the same in whatever order the writers' files are read")
     CHECK(trial.reports == std::map<ReportPlace, double>{{{1, 1}, 0.5}, {{1, 3}, 0.75}});
     CHECK(history.decisions().size() == 2);
   }
+}
+
+TEST_CASE("a trial that a restart does not help is over, until more failures are allowed than when it failed") {
+  History history;
+  history.take(1,
+               end_record({.trial = 3, .attempt = 1, .state = Trial::State::failed, .why = "damaged", .final_up_to = 2}));
+  CHECK(history.trial(3).is_over(2));
+  CHECK(history.trial(3).is_over(0));
+  CHECK_FALSE(history.trial(3).is_over(3));
+  history.take(1, end_record({.trial = 3, .attempt = 2, .state = Trial::State::failed, .why = "killed"}));
+  CHECK_FALSE(history.trial(3).is_over(2));
+}
+
+TEST_CASE("a journal that becomes shorter than what was read of it is named") {
+  const Scratch dir;
+  auto writer = JournalWriter::claimed(dir.path());
+  writer.append(R"({"a":1})");
+  JournalReader reader(dir.path());
+  CHECK(all_of(reader).size() == 1);
+  write(writer.path(), "");
+  CHECK_THROWS_WITH(all_of(reader), Catch::Contains(writer.path()) && Catch::Contains("was truncated"));
 }
 
 TEST_CASE("records that are no such thing change nothing") {

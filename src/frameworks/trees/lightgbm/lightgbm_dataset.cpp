@@ -119,7 +119,7 @@ void LightgbmDataset::predict(const LightgbmRun& run, const RowBlock& block) {
 void LightgbmDataset::set_field(const LightgbmRun& run, const char* name, const void* values, std::size_t count,
                                 LightgbmLibrary::Type type) {
   if (count > static_cast<std::size_t>(std::numeric_limits<int>::max()))
-    throw Error(fmt::format("[data.{}] has too many values on a rank for LightGBM: start more ranks", name_));
+    throw UsageError(fmt::format("[data.{}] has too many values on a rank for LightGBM: start more ranks", name_));
   run.library.check(run.library.set_field(handle(), name, values, static_cast<int>(count), static_cast<int>(type)));
 }
 
