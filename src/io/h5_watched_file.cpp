@@ -52,7 +52,7 @@ const WatchedFile& watched(const H5FD_t* file) { return *reinterpret_cast<const 
 H5FD_t* open_watched(const char* name, unsigned flags, hid_t, haddr_t) {
   if ((flags & (H5F_ACC_RDWR | H5F_ACC_TRUNC | H5F_ACC_CREAT)) != 0) return nullptr;
   if (storage_url(name)) return open_object(name);
-  auto file = std::make_unique<WatchedFile>(uninterrupted([&] { return ::open(name, O_RDONLY | O_CLOEXEC); }));
+  auto file = std::make_unique<WatchedFile>(open_retrying(name, O_RDONLY));
   if (file->fd.get() < 0 || ::fstat(file->fd.get(), &file->info) != 0) return nullptr;
   return &file.release()->base;
 }

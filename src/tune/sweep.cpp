@@ -60,6 +60,7 @@ Sweep::Sweep(const Options& config) : config_(config) {
   const auto options = checked(parts.sweep, sweep_options(), "");
   const auto run = config::make_run_spec(trial_config_);
   directory_ = run.run_dir;
+  guarded_ = std::make_shared<GuardedTree>(directory_);
   metric_ = options.text("tune.metric");
   less_is_better_ = options.text("tune.mode") == "min";
   space_.emplace(parts.space);
@@ -132,6 +133,7 @@ Sweep Sweep::opened(const std::string& directory) {
     if (value.is_string()) config.set(key, {value.get<std::string>(), path});
   Sweep sweep(config);
   sweep.directory_ = directory;
+  sweep.guarded_ = std::make_shared<GuardedTree>(directory);
   return sweep;
 }
 
@@ -147,8 +149,8 @@ std::string Sweep::begin(const std::string& trial_file) const {
     throw UsageError(fmt::format("'{}' is the directory of a run: give the sweep another run.name", directory_));
   const auto path = directory_ + "/" + memory_name;
   if (!fs::exists(path)) require_own_mirror();
-  fs::create_directories(journal());
-  fs::create_directories(claims());
+  io::make_directories(journal());
+  io::make_directories(claims());
   const auto now = config_.texts();
   Json json = Json::object();
   for (const auto& [key, value] : now) json[key] = value;

@@ -14,6 +14,7 @@
 #include "cli/arguments.hpp"
 #include "cli/byte_progress.hpp"
 #include "cli/command.hpp"
+#include "core/guarded_tree.hpp"
 #include "core/options.hpp"
 #include "io/file.hpp"
 #include "io/schema.hpp"
@@ -144,6 +145,7 @@ ExitCode verify_command(std::span<const std::string> words) {
   std::error_code error;
   const auto path = fs::canonical(arguments.operands[0], error);
   if (error) throw UsageError(fmt::format("'{}': {}", arguments.operands[0], error.message()));
+  const GuardedTree guarded(path);
   bool whole = false;
   if (fs::is_regular_file(path) && path.filename() == "metrics.h5")
     whole = verify_metrics(path);

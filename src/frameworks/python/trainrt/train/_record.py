@@ -2,8 +2,9 @@
 
 import json
 import os
-import tempfile
 from dataclasses import asdict
+
+from .. import _new_file
 
 _NAME = "trainer.json"
 
@@ -27,14 +28,7 @@ def write(run_dir, trainer):
     text = json.dumps({"format": "trainrt trainer 1", "trainer": type(trainer).__name__, "function": _place_of(trainer.train_loop_per_worker),
                        "train_loop_config": _json_or_none(trainer.train_loop_config), "scaling_config": _json_or_none(scaling),
                        "metadata": _json_or_none(trainer.metadata)}, indent=2)
-    descriptor, temporary = tempfile.mkstemp(dir=run_dir, prefix=".trainer.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text + "\n")
-        os.replace(temporary, os.path.join(run_dir, _NAME))
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    _new_file.replace(run_dir, _NAME, lambda file: file.write(text.encode() + b"\n"))
 
 
 def read(run_dir):
