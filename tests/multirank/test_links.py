@@ -22,7 +22,7 @@ OLD_KERNEL = {"LD_PRELOAD": SHIM, "TRAINRT_FAULTS": "openat2:ENOSYS"}
 def home_of_somebody():
     """A folder with files of the names that a run has too, and what is in it."""
     home = scratch("home")
-    for name in ("manifest.json", "run.json", "result.json", "000001.json", "shard-00000.h5", "thesis.tex", "photos/a.jpg", "checkpoint_000000/manifest.json"):
+    for name in ("manifest.json", "run.json", "result.json", "sweep.json", "000001.json", "shard-00000.h5", "thesis.tex", "photos/a.jpg", "checkpoint_000000/manifest.json"):
         (home / name).parent.mkdir(exist_ok=True)
         (home / name).write_text("precious")
     return home, contents(home)
@@ -138,6 +138,25 @@ def a_checkpoint_that_a_link_leads_to_is_not_loaded_and_only_the_link_goes():
     check("continuing from" in job.out + job.err and "checkpoint_000001" in job.out + job.err, "it does not go on from the checkpoint before", job)
     check(f"'{newest}' is a symbolic link" in job.err, "it does not name the link", job)
     equal(contents(elsewhere), before, "what the link leads to", job)
+
+
+# ---- sweeps ----------------------------------------------------------------------------------------------------------------
+
+
+def is_not_followed_in_a_sweep(name):
+    home, before = home_of_somebody()
+    config = sweep_config(scratch(), "sweep", {"num_samples": 2}, loop={"epochs": 2})
+    link = run_dir_of(config) / name
+    plant(link, home)
+    job = tune(config)
+    check(job.code != FINISHED or f"{name} (" in job.err and "failed: exit 64" in job.err, "the sweep finished with it", job)
+    logs = "".join(path.read_text() for path in run_dir_of(config).glob("trial_*.log"))
+    check(f"'{link}' is a symbolic link" in job.err + logs, f"it does not name {link}: {logs}", job)
+    equal(contents(home), before, "what the link leads to", job)
+
+
+for name in ("trial_00000", "journal", "claims", "sweep.json"):
+    add_test(f"a_link_{name.replace('.', '_')}_in_a_sweep_is_not_followed", is_not_followed_in_a_sweep, name)
 
 
 # ---- exchanges -----------------------------------------------------------------------------------------------------------
