@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <trainrt/checkpoint_store.hpp>
 #include <trainrt/error.hpp>
@@ -19,6 +20,7 @@
 #include "comm/backend.hpp"
 #include "core/fault_point.hpp"
 #include "core/first_rank.hpp"
+#include "core/guarded_tree.hpp"
 #include "core/log.hpp"
 #include "io/file.hpp"
 
@@ -128,6 +130,7 @@ class CheckpointStore::Impl {
     });
     checkpoint::Unpacker unpacker(text);
     directory_ = unpacker.text();
+    guarded_.emplace(directory_);
     private_dir_ = directory_ + "/" + unpacker.text();
     while (!unpacker.done()) listed_.insert(unpacker.number());
     next_number_ = checkpoint::number_after(listed_.empty() ? -1 : *listed_.rbegin(), directory_);
@@ -192,6 +195,7 @@ class CheckpointStore::Impl {
   std::function<void(const std::string&)> say_;
   int exceptions_ = std::uncaught_exceptions();
   std::string directory_;
+  std::optional<GuardedTree> guarded_;  // of directory_
   std::string private_dir_;
   std::set<std::int64_t> listed_;  // checkpoints that were there at first
   std::int64_t next_number_ = 0;

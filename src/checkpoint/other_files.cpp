@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <filesystem>
 #include <span>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "checkpoint/damage.hpp"
 #include "checkpoint/format/index.hpp"
 #include "checkpoint/format/names.hpp"
+#include "core/guarded_tree.hpp"
 #include "io/digest.hpp"
 #include "io/file.hpp"
 #include "io/storage_error.hpp"
@@ -63,9 +63,9 @@ void restore(const std::string& from, const FileRecord& record, const std::strin
     const auto found = read_through(from, [&](std::span<const std::byte> piece) { writer.write(piece); });
     if (const auto wrong = difference(from, found, record); !wrong.empty()) throw Error(wrong);
     writer.finish();
-    if (std::rename(aside.c_str(), path.c_str()) != 0) io::fail("rename '" + aside + "' to", path, errno);
+    if (rename_guarded(aside, path) != 0) io::fail("rename '" + aside + "' to", path, errno);
   } catch (...) {
-    std::remove(aside.c_str());
+    unlink_guarded(aside);
     throw;
   }
   io::sync_directory(folder.empty() ? "." : folder);

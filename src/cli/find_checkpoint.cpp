@@ -1,6 +1,7 @@
 #include "cli/find_checkpoint.hpp"
 
 #include <filesystem>
+#include <list>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -8,6 +9,7 @@
 #include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/save/retention.hpp"
+#include "core/guarded_tree.hpp"
 #include "io/file.hpp"
 #include "rundir/progress.hpp"
 #include "rundir/run_record.hpp"
@@ -16,10 +18,20 @@ namespace trainrt::cli {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+void guard_until_the_end(const std::string& directory) {
+  static std::list<GuardedTree> guarded;
+  guarded.emplace_back(directory);
+}
+
+}  // namespace
+
 std::string find_checkpoint(const std::string& path) {
   std::error_code error;
   const auto directory = fs::canonical(path, error);
   if (error) throw UsageError(fmt::format("'{}': {}", path, error.message()));
+  guard_until_the_end(directory);
   if (io::exists(directory / checkpoint::manifest_name)) return directory;
   if (!fs::is_directory(directory)) throw UsageError(fmt::format("'{}' is no directory of a checkpoint or a run", path));
   const auto newest = checkpoint::highest_number(directory);
@@ -37,6 +49,7 @@ std::string find_best_checkpoint(const std::string& run_dir) {
   std::error_code error;
   const auto directory = fs::canonical(run_dir, error).string();
   if (error) throw UsageError(fmt::format("'{}': {}", run_dir, error.message()));
+  guard_until_the_end(directory);
   const auto record = rundir::read_run_record(directory);
   if (!record)
     throw UsageError(fmt::format("'{}' is no run directory (run.json), and only a run has a best checkpoint", run_dir));

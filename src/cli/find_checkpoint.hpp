@@ -4,7 +4,8 @@
 namespace trainrt::cli {
 
 /// The checkpoint directory that a word of the command line names: itself, or the newest one of a run directory (of any
-/// directory with checkpoint_NNNNNN in it), damaged or not. Absolute. UsageError if it is neither.
+/// directory with checkpoint_NNNNNN in it), damaged or not. Absolute. UsageError if it is neither. Until the process ends
+/// no symbolic link in the named directory is followed.
 std::string find_checkpoint(const std::string& path);
 
 /// The best one of a run directory, by the run's checkpoint.score_attribute and score_order. UsageError if it is no run

@@ -1,7 +1,6 @@
 #include "cli/tune_slices.hpp"
 
 #include <csignal>
-#include <filesystem>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -18,6 +17,7 @@
 #include "comm/backend.hpp"
 #include "comm/gpus.hpp"
 #include "core/first_rank.hpp"
+#include "core/guarded_tree.hpp"
 #include "core/log.hpp"
 #include "core/streams_in_file.hpp"
 #include "launch/slice_launch.hpp"
@@ -162,7 +162,7 @@ ExitCode train_slices(const tune::Sweep& sweep, launch::Launch& launch, Communic
   }
   all.broadcast(Buffer{&number, 1, DType::i64}, 0, "how the sweep has ended");
   all.barrier("the end of all slices");  // a broadcast's root does not wait: the others may still have to see the file
-  FirstRank(all.rank()).does([&] { std::filesystem::remove(sweep.journal() + "/" + stop_file); });
+  FirstRank(all.rank()).does([&] { unlink_guarded(sweep.journal() + "/" + stop_file); });
   log::set_rank(launch.world().rank, launch.world().size);
   return static_cast<ExitCode>(number);
 }

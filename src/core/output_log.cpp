@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "core/guarded_tree.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
 
@@ -41,7 +42,7 @@ void OutputLog::lead_to(std::string path, const std::string& title) {
 
 bool OutputLog::is_open() {
   if (!std::exchange(tried_, true) && !path_.empty()) {
-    fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
+    fd_ = open_guarded(path_, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW);
     if (fd_ < 0) warn(errno);
   }
   return fd_ >= 0;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <trainrt/error.hpp>
 
+#include "core/guarded_tree.hpp"
 #include "core/standard_streams.hpp"
 
 namespace trainrt {
@@ -27,8 +28,7 @@ void lead_to(int output, int error) {
 }  // namespace
 
 StreamsInFile::StreamsInFile(const std::string& path) {
-  constexpr int mode = 0644;
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, mode);
+  const int file = open_guarded(path, O_WRONLY | O_CREAT | O_APPEND);
   if (file < 0) throw Error(fmt::format("'{}' cannot be opened: {}", path, std::generic_category().message(errno)));
   output_ = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, above_streams);
   error_ = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, above_streams);

@@ -10,7 +10,9 @@
 #include <memory>
 #include <trainrt/error.hpp>
 
+#include "core/guarded_tree.hpp"
 #include "io/file.hpp"
+#include "io/rename_error.hpp"
 #include "io/storage_error.hpp"
 #include "io/uninterrupted.hpp"
 
@@ -90,9 +92,18 @@ void list_below(int fd, const std::string& path, const std::string& prefix, std:
 }
 
 Descriptor open_to_list(const std::string& path) {
-  Descriptor fd(uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+  Descriptor fd(open_retrying(path, O_RDONLY | O_DIRECTORY));
   if (fd.get() < 0) fail("open directory", path, errno);
   return fd;
+}
+
+int make_one(const std::string& path) {
+  return at_entry(path, [](int directory, const char* name) { return ::mkdirat(directory, name, 0777); });
+}
+
+int read_own_status(const std::string& path, struct stat& info) {
+  return at_entry(path,
+                  [&](int directory, const char* name) { return ::fstatat(directory, name, &info, AT_SYMLINK_NOFOLLOW); });
 }
 
 }  // namespace
@@ -108,18 +119,18 @@ void make_directories(const std::string& path) {
   for (std::size_t at = 1; at <= path.size(); ++at) {
     at = std::min(path.find('/', at), path.size());
     const auto part = path.substr(0, at);
-    if (uninterrupted([&] { return ::mkdir(part.c_str(), 0777); }) == 0 || errno == EEXIST) continue;
+    if (make_one(part) == 0 || errno == EEXIST) continue;
     struct stat info {};
     const int reason = errno;  // a parent that is read-only to us may be there all the same
-    if (::stat(part.c_str(), &info) != 0) fail("make directory", part, reason);
+    if (stat_guarded(part, info) != 0) fail("make directory", part, reason);
   }
   struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) fail("make directory", path, errno);
+  if (stat_guarded(path, info) != 0) fail("make directory", path, errno);
   if (!S_ISDIR(info.st_mode)) fail("make directory", path, ENOTDIR);
 }
 
 bool make_directory(const std::string& path) {
-  if (uninterrupted([&] { return ::mkdir(path.c_str(), 0777); }) == 0) return true;
+  if (make_one(path) == 0) return true;
   if (errno == EEXIST) return false;
   fail("make directory", path, errno);
 }
@@ -132,22 +143,28 @@ void make_directories_below(const std::string& base, const std::string& path) {
 }
 
 bool rename_to_new(const std::string& from, const std::string& to) {
-  const auto renamed =
-      uninterrupted([&] { return ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE); });
+  const auto renamed = at_entries(from, to, [](int from_directory, const char* old, int to_directory, const char* name) {
+    return ::renameat2(from_directory, old, to_directory, name, RENAME_NOREPLACE);
+  });
   if (renamed == 0) return true;
   if (errno == EEXIST) return false;
-  if (errno != EINVAL && errno != ENOSYS) fail("rename '" + from + "' to", to, errno);
+  if (errno != EINVAL && errno != ENOSYS) fail_to_rename(from, to, errno);
   // This file system has no such flag. A directory still cannot replace one that holds anything.
   if (exists(to)) return false;
-  if (uninterrupted([&] { return ::rename(from.c_str(), to.c_str()); }) == 0) return true;
+  if (rename_guarded(from, to) == 0) return true;
   if (errno == ENOTEMPTY || errno == EEXIST) return false;
-  fail("rename '" + from + "' to", to, errno);
+  fail_to_rename(from, to, errno);
 }
 
-void remove_tree(const std::string& path) { remove_below(AT_FDCWD, path, path); }
+void remove_tree(const std::string& path) {
+  const PathEntry entry(path);
+  if (entry.error() == ENOENT) return;
+  if (entry.error() != 0) fail("remove", path, entry.error());
+  remove_below(entry.directory(), entry.name(), path);
+}
 
 void rename_all_in(const std::string& directory, const std::string& prefix) {
-  const Descriptor fd(open_directory(AT_FDCWD, directory.c_str()));
+  const Descriptor fd(open_retrying(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   if (fd.get() < 0 && (errno == ELOOP || errno == ENOTDIR)) return;
   if (fd.get() < 0) fail("open directory", directory, errno);
   for (const auto& name : names_in(fd.get(), directory))
@@ -157,12 +174,12 @@ void rename_all_in(const std::string& directory, const std::string& prefix) {
 
 bool is_link(const std::string& path) {
   struct stat info {};
-  return ::lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode);
+  return read_own_status(path, info) == 0 && S_ISLNK(info.st_mode);
 }
 
 bool exists(const std::string& path) {
   struct stat info {};
-  if (::lstat(path.c_str(), &info) == 0) return true;
+  if (read_own_status(path, info) == 0) return true;
   if (errno == ENOENT || errno == ENOTDIR) return false;
   fail("look at", path, errno);
 }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/guarded_tree.hpp"
 #include "io/file.hpp"
 #include "io/temporary.hpp"
 
@@ -16,7 +17,8 @@ namespace {
 
 struct stat status_of(const std::string& path) {
   struct stat status {};
-  if (lstat(path.c_str(), &status) != 0) fail("look at", path, errno);
+  const auto read = [&](int directory, const char* name) { return fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW); };
+  if (at_entry(path, read) != 0) fail("look at", path, errno);
   return status;
 }
 
@@ -26,13 +28,13 @@ double seconds(const timespec& time) { return static_cast<double>(time.tv_sec) +
 
 bool create_exclusive(const std::string& path, const std::string& content) {
   const auto temporary = temporary_beside(path);
-  unlink(temporary.c_str());  // of a killed process that had this number
+  unlink_guarded(temporary);  // of a killed process that had this number
   write_file(temporary, content);
-  const int linked = link(temporary.c_str(), path.c_str());
+  const int linked = link_guarded(temporary, path);
   const int error = errno;
   // A lost answer of NFS may report an error for a link that was made: the link count tells.
   const bool made = linked == 0 || status_of(temporary).st_nlink == 2;
-  unlink(temporary.c_str());
+  unlink_guarded(temporary);
   if (!made && error != EEXIST) fail("make", path, error);
   if (made) sync_directory(std::filesystem::path(path).parent_path().string());
   return made;
@@ -40,13 +42,15 @@ bool create_exclusive(const std::string& path, const std::string& content) {
 
 double age_seconds(const std::string& path) {
   const auto probe = temporary_beside(path);
-  unlink(probe.c_str());
+  unlink_guarded(probe);
   write_file(probe, "");
   const auto now = status_of(probe).st_mtim;
-  unlink(probe.c_str());
+  unlink_guarded(probe);
   return seconds(now) - seconds(status_of(path).st_mtim);
 }
 
-void touch(const std::string& path) { utimensat(AT_FDCWD, path.c_str(), nullptr, AT_SYMLINK_NOFOLLOW); }
+void touch(const std::string& path) {
+  at_entry(path, [](int directory, const char* name) { return utimensat(directory, name, nullptr, AT_SYMLINK_NOFOLLOW); });
+}
 
 }  // namespace trainrt::io

@@ -2,16 +2,16 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <utility>
 
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/fault_point.hpp"
+#include "core/guarded_tree.hpp"
 #include "io/file.hpp"
+#include "io/rename_error.hpp"
 #include "io/temporary.hpp"
-#include "io/uninterrupted.hpp"
 
 namespace trainrt::io {
 
@@ -20,15 +20,14 @@ namespace {
 std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
 void rename_over(const std::string& from, const std::string& to) {
-  if (uninterrupted([&] { return std::rename(from.c_str(), to.c_str()); }) != 0)
-    fail("rename '" + from + "' to", to, errno);
+  if (rename_guarded(from, to) != 0) fail_to_rename(from, to, errno);
 }
 
 /// False if there is nothing of that name, or if the directory to move into is gone.
 bool moved(const std::string& from, const std::string& to) {
-  if (uninterrupted([&] { return std::rename(from.c_str(), to.c_str()); }) == 0) return true;
+  if (rename_guarded(from, to) == 0) return true;
   if (errno == ENOENT) return false;
-  fail("rename '" + from + "' to", to, errno);
+  fail_to_rename(from, to, errno);
 }
 
 /// The directory may be a symbolic link that somebody made; what it leads to counts.
@@ -70,7 +69,7 @@ void FencedDirectory::write_aside(std::string_view name, std::string_view bytes)
     remove_tree(written);
     write_file(written, bytes);
   } catch (const StorageError& error) {
-    ::unlink(written.c_str());
+    unlink_guarded(written);
     explain(name, error);
   }
 }
@@ -80,7 +79,7 @@ void FencedDirectory::replace(std::string_view name, std::string_view bytes) con
   try {
     move_out(name);
   } catch (...) {
-    ::unlink(aside(name).c_str());
+    unlink_guarded(aside(name));
     throw;
   }
 }
@@ -98,9 +97,9 @@ bool FencedDirectory::create(std::string_view name, std::string_view bytes) cons
   const auto written = aside(name);
   const auto place = place_of(name);
   write_aside(name, bytes);
-  const int linked = uninterrupted([&] { return ::link(written.c_str(), place.c_str()); });
+  const int linked = link_guarded(written, place);
   const int reason = errno;
-  ::unlink(written.c_str());
+  unlink_guarded(written);
   if (linked != 0 && reason == EEXIST) return false;
   if (linked != 0) fail("make", place, reason);
   sync_directory(parent_of(place));

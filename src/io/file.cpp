@@ -1,4 +1,5 @@
 #include "io/file.hpp"
+#include "io/rename_error.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -8,6 +9,7 @@
 #include <cerrno>
 #include <trainrt/error.hpp>
 
+#include "core/guarded_tree.hpp"
 #include "io/temporary.hpp"
 #include "io/uninterrupted.hpp"
 
@@ -92,13 +94,12 @@ void replace_file(const std::string& path, std::string_view bytes) {
   const auto slash = path.rfind('/');
   const auto directory = slash == std::string::npos ? std::string(".") : path.substr(0, std::max<std::size_t>(slash, 1));
   const auto aside = temporary_beside(path);
-  if (uninterrupted([&] { return ::unlink(aside.c_str()); }) != 0 && errno != ENOENT) fail("remove", aside, errno);
+  if (unlink_guarded(aside) != 0 && errno != ENOENT) fail("remove", aside, errno);
   try {
     write_file(aside, bytes);
-    if (uninterrupted([&] { return ::rename(aside.c_str(), path.c_str()); }) != 0)
-      fail("rename '" + aside + "' to", path, errno);
+    if (rename_guarded(aside, path) != 0) fail_to_rename(aside, path, errno);
   } catch (...) {
-    ::unlink(aside.c_str());
+    unlink_guarded(aside);
     throw;
   }
   sync_directory(directory);
@@ -113,9 +114,9 @@ void replace_file_lightly(const std::string& path, const std::string& aside, std
       if (count <= 0) fail("write", aside, count < 0 ? errno : ENOSPC);
       bytes = bytes.substr(static_cast<std::size_t>(count));
     }
-    if (::rename(aside.c_str(), path.c_str()) != 0) fail("rename '" + aside + "' to", path, errno);
+    if (rename_guarded(aside, path) != 0) fail_to_rename(aside, path, errno);
   } catch (...) {
-    ::unlink(aside.c_str());
+    unlink_guarded(aside);
     throw;
   }
 }

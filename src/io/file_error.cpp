@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <system_error>
 #include <trainrt/error.hpp>
 #include <utility>
 
+#include "core/guarded_tree.hpp"
 #include "io/file.hpp"
+#include "io/rename_error.hpp"
 #include "io/storage_error.hpp"
 
 namespace trainrt::io {
@@ -57,11 +60,27 @@ bool is_out_of_resources(int error_number) {
   return error_number == EMFILE || error_number == ENFILE || error_number == ENOMEM;
 }
 
+namespace {
+
+/// Why a call on `path` failed, and what to do.
+std::string reason_of(const std::string& path, int error_number) {
+  if (const auto found = error_number == ELOOP ? link_in_the_way(path) : std::nullopt)
+    return "'" + found->link + "' is a symbolic link, and links in '" + found->root +
+           "' are not followed; remove the link, or replace it by what it leads to";
+  return std::generic_category().message(error_number).append("; ").append(advice_for(error_number));
+}
+
+}  // namespace
+
 void fail(std::string_view operation, const std::string& path, int error_number) {
   std::string text = "cannot ";
-  text.append(operation).append(" '").append(path).append("': ");
-  text.append(std::generic_category().message(error_number)).append("; ").append(advice_for(error_number));
+  text.append(operation).append(" '").append(path).append("': ").append(reason_of(path, error_number));
   throw StorageError(text, error_number, path);
+}
+
+void fail_to_rename(const std::string& from, const std::string& to, int error_number) {
+  const auto& cause = error_number == ELOOP && link_in_the_way(from) ? from : to;
+  throw StorageError("cannot rename '" + from + "' to '" + to + "': " + reason_of(cause, error_number), error_number, to);
 }
 
 Descriptor::~Descriptor() {

@@ -1,9 +1,14 @@
 #include "io/h5.hpp"
 
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <trainrt/error.hpp>
 
+#include <sys/stat.h>
+
+#include "core/guarded_tree.hpp"
+#include "io/file.hpp"
 #include "io/h5_guard.hpp"
 #include "io/h5_watched_file.hpp"
 #include "io/storage.hpp"
@@ -63,6 +68,8 @@ void h5_fail(std::string_view what, std::source_location where) {
 }
 
 H5Id h5_open(const std::string& path) {
+  struct stat info {};
+  if (stat_guarded(path, info) != 0 && errno == ELOOP) fail("open", path, ELOOP);  // HDF5 itself follows links
   const auto lock = h5_lock();
   h5_require_sound(path);
   return h5_open_sound(path);

@@ -60,7 +60,7 @@ H5FD_t* open_watched(const char* name, unsigned flags, hid_t, haddr_t) {
   if ((flags & (H5F_ACC_RDWR | H5F_ACC_TRUNC | H5F_ACC_CREAT)) != 0) return nullptr;
   if (opened_bytes != nullptr) return open_bytes(*opened_bytes);
   if (storage_url(name)) return open_object(name);
-  auto file = std::make_unique<WatchedFile>(uninterrupted([&] { return ::open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
+  auto file = std::make_unique<WatchedFile>(open_retrying(name, O_RDONLY | O_NONBLOCK));
   if (file->fd.get() < 0 || ::fstat(file->fd.get(), &file->info) != 0) return nullptr;
   if (!S_ISREG(file->info.st_mode)) return nullptr;  // a pipe would be waited for
   return &file.release()->base;

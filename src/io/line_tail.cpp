@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/guarded_tree.hpp"
 #include "io/file.hpp"
 
 namespace trainrt::io {
@@ -31,7 +32,7 @@ std::string bytes_of(int fd, std::uint64_t at, std::uint64_t count, const std::s
 }  // namespace
 
 LineTail::News LineTail::read() {
-  const Descriptor file(open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const Descriptor file(open_guarded(path_, O_RDONLY | O_NONBLOCK));
   if (file.get() < 0 && (errno == ENOENT || errno == ENOTDIR)) return {};
   struct stat status {};
   if (file.get() < 0 || fstat(file.get(), &status) != 0) fail("read", path_, errno);

@@ -44,7 +44,7 @@ std::shared_ptr<const Storage> storage_for_reading(const StorageUrl& url) {
   static std::map<std::string, std::shared_ptr<const Storage>> open;
   const std::lock_guard lock(mutex);
   auto& storage = open[fmt::format("{}://{}", url.scheme, url.place)];
-  if (!storage) storage = open_storage(url);
+  if (!storage) storage = open_storage({url.scheme, url.place, ""});
   return storage;
 }
 

@@ -79,10 +79,11 @@ struct StorageKind {
 
 PluginTable<StorageKind> storage_table();
 
-/// The storage of a URL, of its own.
+/// The storage of a URL, of its own. Of a folder, no symbolic link below the URL's path is followed: what meets one is a
+/// StorageError that names the link. The path itself, which the user has given, may be or contain a link.
 std::shared_ptr<Storage> open_storage(const StorageUrl& url);
 
-/// The same, one for all that read from that place in this process.
+/// A storage that all readers of that bucket or host in this process share. Links in paths of datasets are followed.
 std::shared_ptr<const Storage> storage_for_reading(const StorageUrl& url);
 
 /// Where stores are, for the whole process, set once before the first is opened. What is empty is taken from the

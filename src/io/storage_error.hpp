@@ -1,4 +1,5 @@
 #pragma once
+#include <cerrno>
 #include <exception>
 #include <string>
 #include <utility>
@@ -7,11 +8,14 @@
 
 namespace trainrt::io {
 
-/// A system call on a file failed.
+/// A system call on a file failed. Its exit code is 64 if a symbolic link was not followed, since a restart would meet it
+/// again, else 70.
 class StorageError : public Error {
  public:
   StorageError(const std::string& message, int error_number, std::string path)
-      : Error(message), error_number_(error_number), path_(std::move(path)) {}
+      : Error(message, error_number == ELOOP ? ExitCode::usage : ExitCode::failed),
+        error_number_(error_number),
+        path_(std::move(path)) {}
   int error_number() const { return error_number_; }  ///< errno
   const std::string& path() const { return path_; }  ///< of the file or directory; "" if it is about none, or about several
 

@@ -5,8 +5,11 @@
 
 #include <unistd.h>
 
+#include "core/guarded_tree.hpp"
 #include "core/host.hpp"
 #include "core/options.hpp"
+#include "io/file.hpp"
+#include "io/storage_error.hpp"
 
 namespace trainrt::io {
 
@@ -45,9 +48,14 @@ std::string temporary_beside(const std::string& path) {
 
 void remove_abandoned(const std::string& directory, std::string_view beginning) {
   const auto start = "." + std::string(beginning);
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(directory, error))
-    if (entry.path().filename().string().starts_with(start) && is_abandoned(entry.path())) fs::remove(entry.path(), error);
+  const auto is_to_go = [&](const std::string& name) {
+    return name.starts_with(start) && is_abandoned(fs::path(directory) / name);
+  };
+  try {
+    for (const auto& name : list_if_there(directory))
+      if (is_to_go(name)) unlink_guarded(fs::path(directory) / name);
+  } catch (const StorageError&) {
+  }
 }
 
 }  // namespace trainrt::io

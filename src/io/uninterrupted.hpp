@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <string>
 
+#include "core/guarded_tree.hpp"
+
 namespace trainrt::io {
 
 /// Makes a system call again for as long as a signal interrupts it. Not for close(2), which has closed all the same.
@@ -15,10 +17,9 @@ auto uninterrupted(Call call) {
   return result;
 }
 
-/// open(2) for this process alone; -1 and errno as there.
-inline int open_retrying(const std::string& path, int flags) {
-  return uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0666); });
-}
+/// open(2) for this process alone; returns -1 and errno as there. New files get the rights that the umask leaves. Below a
+/// guarded tree no symbolic link is followed.
+inline int open_retrying(const std::string& path, int flags) { return open_guarded(path, flags); }
 
 /// What one read or write is asked for at most: Linux moves no more than 0x7ffff000 bytes a call; this is a whole number of
 /// pages.

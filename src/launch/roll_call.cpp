@@ -2,8 +2,13 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <thread>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/guarded_tree.hpp"
 
 namespace trainrt::launch {
 
@@ -15,9 +20,11 @@ std::vector<int> missing_by_roll_call(const std::string& shared_dir, const std::
   const auto board = existing / (".trainrt-here-" + id);
   std::error_code error;
   if (shared_dir.empty() || !fs::is_directory(existing, error)) return {};
-  fs::create_directory(board, error);
-  std::ofstream(board / std::to_string(rank)).put('\n');
-  if (!fs::exists(board / std::to_string(rank), error)) return {};
+  const GuardedTree guarded(shared_dir);
+  at_entry(board, [](int directory, const char* name) { return mkdirat(directory, name, 0777); });
+  const int mine = open_guarded(board / std::to_string(rank), O_WRONLY | O_CREAT);
+  if (mine < 0) return {};
+  close(mine);
   std::this_thread::sleep_for(2s);  // all waits began with the same fence; this is for stragglers and slow attribute caches
   std::vector<int> missing;
   for (int other = 0; other < size; ++other)

@@ -23,8 +23,7 @@ void take_back(int fd, ssize_t bytes) {
 }  // namespace
 
 AppendFile::AppendFile(const std::string& path)
-    : path_(path),
-      fd_(io::uninterrupted([&] { return ::open(path.c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC); })) {
+    : path_(path), fd_(io::open_retrying(path, O_WRONLY | O_APPEND | O_NOFOLLOW)) {
   if (fd_.get() < 0) io::fail("open for appending", path_, errno);
 }
 

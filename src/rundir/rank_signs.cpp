@@ -1,12 +1,15 @@
 #include "rundir/rank_signs.hpp"
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <limits>
+#include <span>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
+#include <trainrt/error.hpp>
+
+#include "io/file.hpp"
 #include "rundir/attempt_record.hpp"
 
 namespace trainrt::rundir {
@@ -124,16 +127,16 @@ std::optional<RankSign> rank_sign_from(std::string_view line, int rank) {
 }
 
 std::vector<std::optional<RankSign>> read_rank_signs(const std::string& run_dir, int attempt) {
-  const auto path = run_dir + "/" + rank_signs_name(attempt);
   std::vector<std::optional<RankSign>> signs;
-  if (std::error_code none; !std::filesystem::is_regular_file(path, none)) return signs;  // a pipe would hold the reader
-  std::ifstream file(path, std::ios::binary);
-  std::string line(rank_sign_bytes, '\0');
-  while (signs.size() < most_ranks && file) {
-    file.read(line.data(), static_cast<std::streamsize>(line.size()));
-    if (file.gcount() == 0) break;
-    const std::string_view found(line.data(), static_cast<std::size_t>(file.gcount()));
-    signs.push_back(rank_sign_from(found, static_cast<int>(signs.size())));
+  try {
+    io::FileReader file(run_dir + "/" + rank_signs_name(attempt));
+    std::string line(rank_sign_bytes, '\0');
+    while (signs.size() < most_ranks) {
+      const auto count = file.read(std::as_writable_bytes(std::span(line)));
+      if (count == 0) break;
+      signs.push_back(rank_sign_from(std::string_view(line).substr(0, count), static_cast<int>(signs.size())));
+    }
+  } catch (const Error&) {  // no rank has written yet, or the file cannot be read
   }
   return signs;
 }

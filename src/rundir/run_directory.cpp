@@ -13,6 +13,7 @@
 
 #include "checkpoint/format/names.hpp"
 #include "comm/agreement.hpp"
+#include "core/guarded_tree.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
 #include "core/options.hpp"
@@ -127,20 +128,14 @@ void discard_run_directory(const io::FencedDirectory& run_dir, int attempt, cons
   const auto record = "attempts/" + attempt_name(attempt);
   run_dir.remove(record + ".json");
   io::fence_off(run_dir.private_dir(), run_dir.private_dir() + ".discarded");  // its heart may beat still
-  std::error_code ignored;
-  fs::remove(path / (record + ".pulse"), ignored);
-  fs::remove(path / "attempts", ignored);  // if it is empty; so are the others
+  unlink_guarded(path / (record + ".pulse"));
+  remove_directory_guarded(path / "attempts");  // if it is empty; so are the others
   remove_made(path, there_before);
 }
 
 void make_run_directory(const std::string& run_dir, double timeout_s, Communicator& communicator, const Explain& explain) {
   const auto make = [&] {
     for (const auto* folder : {"", "/attempts", "/artifacts", "/logs"}) make_directories(run_dir + folder);
-    if (const auto records = run_dir + "/attempts"; io::is_link(records))
-      throw UsageError(
-          fmt::format("{} is a symbolic link: what trainrt writes stays in the run directory, which may itself "
-                      "be a link. Move the link's target there",
-                      records));
     io::sync_directory(fs::path(run_dir).parent_path().string());
   };
   comm::agreed_on_first(communicator, make, explain);

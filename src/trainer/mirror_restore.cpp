@@ -12,6 +12,7 @@
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/load/verify.hpp"
 #include "comm/agreement.hpp"
+#include "core/guarded_tree.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
 #include "io/file.hpp"
@@ -94,6 +95,7 @@ void bring_run(const config::RunSpec& spec) {
   if (holds_a_run(spec.run_dir)) return;
   auto mirror = mirror_of(spec);
   if (mirror.text_of("run.json").empty()) return;
+  const GuardedTree guarded(spec.run.storage_path);
   io::make_directories(spec.run.storage_path);
   const auto aside = io::temporary_beside(spec.run_dir);
   io::remove_tree(aside);

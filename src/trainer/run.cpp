@@ -27,6 +27,7 @@
 #include "io/storage_retry.hpp"
 #include "rundir/attempt_files.hpp"
 #include "rundir/fence_watch.hpp"
+#include "rundir/guarded_run.hpp"
 #include "rundir/progress.hpp"
 #include "rundir/run_directory.hpp"
 #include "trainer/advice.hpp"
@@ -233,6 +234,7 @@ RunOutcome run_attempt(const config::RunSpec& spec, const TrainCall& function, l
 
 RunOutcome begin_and_run(const config::RunSpec& spec, const TrainCall& function, launch::Launch& launch,
                          Communicator& communicator, double pause_s) {
+  const auto guarded = rundir::guarded_run(spec.run.storage_path, spec.run.name);
   rundir::Meter meter(attempt_start_s(), function.may_be_silent,
                       function.is_observed);  // before what uses it: the attempt's heartbeats, in `start`
   Start start;

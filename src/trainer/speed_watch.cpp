@@ -7,10 +7,12 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <trainrt/error.hpp>
 
 #include "core/first_rank.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
+#include "io/file.hpp"
 
 namespace trainrt::trainer {
 
@@ -27,6 +29,12 @@ constexpr double least_window_s = 0.5, window_s_a_rank = 0.005;  // all ranks ge
 constexpr std::int64_t steps_before_it_is_said = 200;
 constexpr int windows_before_it_is_said = 2;
 constexpr double between_lines_s = 10, seconds_a_byte = 0.01;  // of the kept windows
+
+/// A failure shows when the log is written.
+void make_folder_of(const std::string& log) try {
+  io::make_directories(std::filesystem::path(log).parent_path().string());
+} catch (const Error&) {
+}
 
 double milliseconds(double seconds) { return 1000 * seconds; }
 double rounded(double ratio) { return std::round(1000 * ratio) / 1000; }
@@ -196,9 +204,7 @@ void SpeedWatch::keep(const std::vector<WindowTimes>& ranks, std::int64_t step) 
     line["slow"] = {{"rank", slow.rank}, {"work", name_of(slow.work)}, {"ratio", rounded(slow.ratio)}, {"why", why}};
   }
   const auto text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
-  std::error_code none;  // add() says what is wrong
-  if (!std::exchange(has_folder_, true))
-    std::filesystem::create_directory(std::filesystem::path(scene_.log).parent_path(), none);
+  if (!std::exchange(has_folder_, true)) make_folder_of(scene_.log);
   log_.add(text);
   kept_at_s_ = now_s;
   pause_s_ = std::max(between_lines_s, seconds_a_byte * static_cast<double>(text.size()));

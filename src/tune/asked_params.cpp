@@ -1,13 +1,13 @@
 #include "tune/asked_params.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
 #include "core/child_process.hpp"
+#include "core/guarded_tree.hpp"
 #include "core/text.hpp"
 #include "io/file.hpp"
 #include "io/temporary.hpp"
@@ -52,13 +52,10 @@ class Question {
  public:
   Question(const std::string& folder, std::uint64_t trial, const std::string& text)
       : path_(io::temporary_beside(fmt::format("{}/ask-{}", folder, trial))) {
-    std::filesystem::remove(path_);
+    unlink_guarded(path_);
     io::write_file(path_, text);
   }
-  ~Question() {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-  }
+  ~Question() { unlink_guarded(path_); }
   Question(const Question&) = delete;
   const std::string& path() const { return path_; }
 

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "core/guarded_tree.hpp"
 #include "core/options.hpp"
 #include "io/digest.hpp"
 #include "io/exclusive.hpp"
@@ -105,9 +106,8 @@ JournalWriter JournalWriter::of_reads(const std::string& folder, int number) {
 }
 
 void JournalWriter::append(std::string_view json, bool durable) {
-  constexpr int mode = 0644;
   io::retried([&] {  // a line that was begun is no record, and may be written again
-    const io::Descriptor file(::open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, mode));
+    const io::Descriptor file(open_guarded(path_, O_RDWR | O_APPEND | O_CREAT));
     if (file.get() < 0) io::fail("open the journal", path_, errno);
     const auto line = fmt::format("{}{} {}\n", ends_with_a_line(file.get()) ? "" : "\n", checksum_of(json), json);
     if (!write_whole(file.get(), line)) io::fail("write the journal", path_, errno);

@@ -43,6 +43,7 @@ Sweep::Sweep(const Options& config) : config_(config) {
   const auto options = checked(parts.sweep, sweep_options(), "");
   const auto run = config::make_run_spec(trial_config_);
   directory_ = run.run_dir;
+  guarded_ = std::make_shared<GuardedTree>(directory_);
   metric_ = options.text("tune.metric");
   less_is_better_ = options.text("tune.mode") == "min";
   space_.emplace(parts.space);
@@ -114,6 +115,7 @@ Sweep Sweep::opened(const std::string& directory) {
   for (const auto& [key, text] : record->config) config.set(key, {text, path});
   Sweep sweep(config);
   sweep.directory_ = directory;
+  sweep.guarded_ = std::make_shared<GuardedTree>(directory);
   return sweep;
 }
 
@@ -130,8 +132,8 @@ std::string Sweep::begin(const std::string& trial_file) const {
   const auto path = directory_ + "/" + memory_name;
   trainer::require_own(config::make_run_spec(trial_config_), memory_name);
   if (!fs::exists(path)) require_own_mirror();
-  fs::create_directories(journal());
-  fs::create_directories(claims());
+  io::make_directories(journal());
+  io::make_directories(claims());
   const auto record = sweep_record_text(config_.texts());
   const bool is_new = io::create_exclusive(path, record);
   const auto changed = is_new ? std::string() : go_on(record);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/guarded_tree.hpp"
 #include "core/options.hpp"
 #include "tune/scheduler.hpp"
 #include "tune/search_space.hpp"
@@ -84,6 +85,7 @@ class Sweep {
   const Searcher* searcher_ = nullptr;
   std::uint64_t trials_ = 0, seed_ = 0;
   int workers_ = 1, concurrent_ = 0, max_failures_ = 0;
+  std::shared_ptr<const GuardedTree> guarded_;  ///< no link in the directory is followed while this or a copy lives
 };
 
 }  // namespace trainrt::tune

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "core/guarded_tree.hpp"
 #include "io/file.hpp"
 
 extern char** environ;
@@ -59,8 +60,7 @@ TrialProcess::TrialProcess(const std::vector<std::string>& command, const std::p
   auto words = command;
   auto variables = environment_with(variable);
   const auto argv = pointers_to(words), envp = pointers_to(variables);
-  constexpr int mode = 0644;
-  const io::Descriptor file(::open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, mode));
+  const io::Descriptor file(open_guarded(output, O_WRONLY | O_CREAT | O_APPEND));
   if (file.get() < 0) throw Error(fmt::format("'{}' cannot be opened: {}", output, std::generic_category().message(errno)));
   const auto parent = getpid();
   const auto child = fork();

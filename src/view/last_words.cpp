@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
 #include <optional>
 #include <string_view>
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "core/guarded_tree.hpp"
 #include "io/file.hpp"
 #include "rundir/attempt_files.hpp"
 
@@ -18,14 +21,12 @@ constexpr std::size_t most_reports_of_kind = 4;  // of an attempt
 
 /// nullopt if it is empty or cannot be read.
 std::optional<LastWords> end_of(const std::string& run_dir, const std::string& file) {
-  std::ifstream stream(run_dir + "/" + file, std::ios::binary | std::ios::ate);
-  const auto size = stream ? static_cast<std::int64_t>(stream.tellg()) : 0;
+  const io::Descriptor opened(open_guarded(run_dir + "/" + file, O_RDONLY | O_NONBLOCK));
+  const std::int64_t size = opened.get() < 0 ? 0 : ::lseek(opened.get(), 0, SEEK_END);
   if (size <= 0) return std::nullopt;
   const auto kept = std::min(size, most_bytes_kept);
   std::string text(static_cast<std::size_t>(kept), '\0');
-  stream.seekg(size - kept);
-  stream.read(text.data(), kept);
-  text.resize(static_cast<std::size_t>(stream.gcount()));
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(::pread(opened.get(), text.data(), text.size(), size - kept), 0)));
   const bool is_cut = kept < size;
   if (is_cut) text.erase(0, text.find('\n') + 1);  // half a line; none if it is all one line
   return text.empty() ? std::nullopt : std::optional(LastWords{.file = file, .text = std::move(text), .is_cut = is_cut});

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "core/guarded_tree.hpp"
 #include "core/host.hpp"
 #include "io/file.hpp"
 #include "metrics/record_json.hpp"
@@ -42,6 +43,7 @@ LiveRun::LiveRun(std::string run_dir)
     : run_dir_(std::move(run_dir)), results_(run_dir_ + "/" + metrics::result_log_name, most_report_bytes) {}
 
 RunNow LiveRun::look() {
+  const GuardedTree guarded(run_dir_);
   RunNow now;
   const auto record = rundir::read_run_record(run_dir_);
   if (!record) throw UsageError(run_dir_ + " is no run directory: it has no run.json");

@@ -10,6 +10,7 @@
 
 #include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/names.hpp"
+#include "core/guarded_tree.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
 #include "io/file.hpp"
@@ -141,6 +142,7 @@ const metrics::Record* RunSummary::best() const {
 }
 
 RunSummary summary_of(const std::string& run_dir) {
+  const GuardedTree guarded(run_dir);
   const auto record = rundir::read_run_record(run_dir);
   if (!record) throw UsageError(run_dir + " is no run directory: it has no run.json");
   RunSummary run;

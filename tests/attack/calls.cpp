@@ -89,6 +89,14 @@ std::string text_at(pid_t tid, std::uint64_t address) {
   return text.substr(0, text.find('\0'));
 }
 
+/// The flags of openat2(2) are the first word of its struct.
+std::uint64_t word_at(pid_t tid, std::uint64_t address) {
+  std::uint64_t word = 0;
+  const iovec here{&word, sizeof(word)};
+  const iovec there{reinterpret_cast<void*>(address), sizeof(word)};
+  return ::process_vm_readv(tid, &here, 1, &there, 1, 0) == sizeof(word) ? word : 0;
+}
+
 std::string of_descriptor(pid_t tid, std::uint64_t descriptor) {
   const auto number = static_cast<int>(descriptor);
   const auto folder = "/proc/" + std::to_string(tid);
@@ -128,8 +136,8 @@ bool open_for_writing(pid_t tid, std::uint64_t descriptor) {
 std::string kind_of(pid_t tid, const Rule& rule, const std::array<std::uint64_t, 6>& arguments) {
   if (rule.number == SYS_unlinkat && (arguments[2] & AT_REMOVEDIR) != 0) return "rmdir";
   if (rule.number == SYS_close && !open_for_writing(tid, arguments[0])) return "";
-  if (rule.number == SYS_open || rule.number == SYS_openat) {
-    const auto flags = rule.number == SYS_open ? arguments[1] : arguments[2];
+  if (rule.number == SYS_open || rule.number == SYS_openat || rule.number == SYS_openat2) {
+    const auto flags = rule.number == SYS_openat2 ? word_at(tid, arguments[2]) : arguments[rule.number == SYS_open ? 1 : 2];
     if ((flags & (O_CREAT | O_TRUNC)) != 0) return "create";
   }
   return rule.kind;

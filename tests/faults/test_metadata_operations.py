@@ -11,7 +11,7 @@ SHIM = BUILD / "tests/fault_shim.so"
 RANKS = (1, 2, 4, 8)
 FEW, MORE = 2, 6  # checkpoints
 # Those that name a path. What goes to an open file (pwrite, fsync, fallocate, fstat, close) is printed besides.
-BY_PATH = ("open", "openat", "rename", "renameat", "renameat2", "link", "linkat", "mkdir", "mkdirat", "unlink", "unlinkat", "rmdir", "stat", "lstat",
+BY_PATH = ("open", "openat", "openat2", "rename", "renameat", "renameat2", "link", "linkat", "mkdir", "mkdirat", "unlink", "unlinkat", "rmdir", "stat", "lstat",
            "fstatat", "access", "opendir")
 BY_FILE = ("pwrite", "fsync", "fdatasync", "fallocate", "ftruncate", "fstat")
 # A rank other than 0: one look whether the directory is there, one open of the shard, with what of it cannot go by direct I/O one

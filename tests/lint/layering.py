@@ -64,6 +64,14 @@ PLUGIN_FOLDERS = ("launch/launchers", "comm/backends", "comm/gpu_backends", "io/
                   "frameworks/builtin", "frameworks/program/environments", "frameworks/program/stage/formats", "tune/searchers", "tune/schedulers")
 MAY_EXIT = ("src/cli/main/", "src/launch/launchers/", "src/frameworks/program/child.cpp", "src/launch/rank_group.cpp",
             "src/tune/trial_process.cpp")  # the last three: a child before it is a program
+# Layers whose calls by a path go through core/guarded_tree.hpp, which follows no link below a run directory, and the files that may call the
+# system: paths that the user has named, /proc and /sys, and a signal handler, which makes new files only.
+GUARDED = ("io", "checkpoint", "rundir", "metrics", "trainer", "watch", "tune", "view")
+UNGUARDED = ("src/io/fenced_directory.cpp", "src/rundir/opened_run.cpp", "src/rundir/run_directory.cpp", "src/trainer/module_loader.cpp", "src/tune/journal.cpp",
+             "src/view/run_summary.cpp", "src/watch/crash_report.cpp", "src/watch/energy.cpp", "src/watch/node_look.cpp")
+CALLS_BY_PATH = re.compile(r"(?<![\w.>])::(?:open|rename|unlink|mkdir|rmdir|link|symlink|opendir|creat|truncate|lstat)\(|(?<![\w.>:])open\([^)]*O_|"
+                           r"std::(?:rename|remove)\(\w+\.c_str|\b[io]?fstream\b|(?:fs|filesystem)::(?:remove|remove_all|rename|create_director\w+|copy\w*|"
+                           r"directory_iterator|recursive_directory_iterator|resize_file|create_hard_link|permissions)\b")
 STANDARD = set("""algorithm any array atomic barrier bit bitset charconv chrono codecvt compare complex concepts condition_variable
 coroutine deque exception execution filesystem format forward_list fstream functional future initializer_list iomanip ios iosfwd
 iostream istream iterator latch limits list locale map memory memory_resource mutex new numbers numeric optional ostream queue random
@@ -194,6 +202,18 @@ def public_headers_follow_the_arrows_too():
         for line, name in public_includes(path):
             if PUBLIC.get(name) not in ARROWS[layer] | {layer} or path.stem in order and order.index(name) >= order.index(path.stem):
                 findings.append(f"{name_of(path)}:{line}: {layer} must not know trainrt/{name}.hpp of {PUBLIC.get(name)}")
+    none(findings)
+
+
+@test
+def files_below_a_run_directory_are_reached_through_the_guarded_tree():
+    findings = []
+    for path in sources(*(f"src/{layer}" for layer in GUARDED)):
+        if name_of(path) in UNGUARDED:
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if CALLS_BY_PATH.search(line.split("//")[0]) and '"/dev/null"' not in line:
+                findings.append(f"{name_of(path)}:{number}: a call by a path: take open_guarded() and the like, or the functions of io/file.hpp")
     none(findings)
 
 

@@ -164,7 +164,7 @@ def calls_of_a_start(folder, checkpoint_count, attempt_count):
     check_exit(job, FINISHED)
     check("continuing from" in job.out + job.err, "it does not continue", job)
     counted = {name: int(number) for name, number in (line.split() for line in calls.read_text().splitlines())}
-    return sum(counted[name] for name in ("open", "openat", "stat", "lstat", "fstatat", "access", "opendir"))
+    return sum(counted[name] for name in ("open", "openat", "openat2", "stat", "lstat", "fstatat", "access", "opendir"))
 
 
 @test

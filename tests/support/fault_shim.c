@@ -1,9 +1,9 @@
 // Makes chosen system calls of a program fail, slow or short, or counts them: LD_PRELOAD=.../fault_shim.so. Tests only.
 //
 // TRAINRT_FAULTS = RULE[,RULE]...      RULE = FUNCTION:WHAT[:PATHPART[:AFTER[:COUNT]]]
-//   FUNCTION  open openat read pread write pwrite fsync fdatasync close rename renameat renameat2 link linkat mkdir
+//   FUNCTION  open openat openat2 read pread write pwrite fsync fdatasync close rename renameat renameat2 link linkat mkdir
 //             mkdirat unlink unlinkat rmdir fallocate ftruncate flock stat lstat fstat fstatat access opendir readdir; a name
-//             stands for its ...64 too, and "open", "rename", "link", "mkdir", "unlink" for their ...at forms (and renameat2).
+//             stands for its ...64 too, and "open", "rename", "link", "mkdir", "unlink", "lstat" for their ...at forms (and openat2, renameat2).
 //   WHAT      an errno by name (the call is not made, but a close is); EINTR: the thread's next try passes;
 //             short: half of the bytes; slow=MS: first sleeps so long; end: a readdir says that there are no more names.
 //   PATHPART  stands in the path (of the descriptor; either path of a rename), at its end if it ends with '$'; empty: any.
@@ -13,6 +13,7 @@
 // FILE is the pid.
 // TRAINRT_COUNT_PATH: counts only calls whose path contains it.
 //
+// An open with O_PATH is the lookup that every call by a path makes: it is not counted, and only rules for openat2 hit it.
 // What the C library calls inside itself (fopen, std::fstream, getdents) passes unseen. A rule that cannot be read ends the
 // process with 97.
 #define _GNU_SOURCE
@@ -29,13 +30,14 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 enum function {
   OPEN, OPENAT, READ, PREAD, WRITE, PWRITE, FSYNC, FDATASYNC, CLOSE, RENAME, RENAMEAT, RENAMEAT2, LINK, LINKAT, MKDIR,
   MKDIRAT, UNLINK, UNLINKAT, RMDIR, FALLOCATE, FTRUNCATE, FLOCK, STAT, LSTAT, FSTAT, FSTATAT, ACCESS, OPENDIR,
-  READDIR, FUNCTIONS
+  READDIR, OPENAT2, FUNCTIONS
 };
 
 static const struct {
@@ -49,8 +51,8 @@ static const struct {
     [MKDIRAT] = {"mkdirat", "mkdir"},   [UNLINK] = {"unlink", "unlink"},     [UNLINKAT] = {"unlinkat", "unlink"},
     [RMDIR] = {"rmdir", ""},            [FALLOCATE] = {"fallocate", ""},     [FTRUNCATE] = {"ftruncate", ""},
     [FLOCK] = {"flock", ""},            [STAT] = {"stat", ""},               [LSTAT] = {"lstat", ""},
-    [FSTAT] = {"fstat", ""},            [FSTATAT] = {"fstatat", ""},         [ACCESS] = {"access", ""},
-    [OPENDIR] = {"opendir", ""},        [READDIR] = {"readdir", ""},
+    [FSTAT] = {"fstat", ""},            [FSTATAT] = {"fstatat", "lstat"},         [ACCESS] = {"access", ""},
+    [OPENDIR] = {"opendir", ""},        [READDIR] = {"readdir", ""},       [OPENAT2] = {"openat2", "open"},
 };
 
 static const struct {
@@ -153,10 +155,11 @@ __attribute__((destructor)) static void end(void) { write_counts(); }
 // --- the decision ------------------------------------------------------------------------------------------------------
 struct call {
   enum function function;
-  int fd;                    // what it works on, or what a relative path starts at; -1: none
+  int fd, other_fd;          // what it works on, or what relative paths start at; -1: none
   const char *path, *other;  // its path arguments
   size_t *bytes;             // how many it moves
   bool *ended;               // a listing is at its end
+  bool is_lookup;            // opens with O_PATH
 };
 
 static bool matches(const char *path, const char *part) {
@@ -165,22 +168,26 @@ static bool matches(const char *path, const char *part) {
   return all >= length - 1 && strncmp(path + all - (length - 1), part, length - 1) == 0;
 }
 
-static bool path_contains(const struct call *call, const char *part) {
-  if (part == NULL || *part == '\0') return true;
-  if (call->path != NULL && matches(call->path, part)) return true;
-  if (call->other != NULL && matches(call->other, part)) return true;
-  if (call->fd < 0 || (call->path != NULL && call->path[0] == '/')) return false;
-  char link[64], target[PATH_MAX];
-  snprintf(link, sizeof link, "/proc/self/fd/%d", call->fd);
-  const ssize_t length = readlink(link, target, sizeof target - 1);
+// The path that starts at the descriptor, or the descriptor's own if there is no path.
+static bool one_contains(int fd, const char *path, const char *part) {
+  if (fd < 0 || (path != NULL && path[0] == '/')) return path != NULL && matches(path, part);
+  char link[64], target[2 * PATH_MAX];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  const ssize_t length = readlink(link, target, PATH_MAX);
   if (length < 0) return false;
   target[length] = '\0';
+  if (path != NULL) snprintf(target + length, PATH_MAX, "/%s", path);
   return matches(target, part);
+}
+
+static bool path_contains(const struct call *call, const char *part) {
+  if (part == NULL || *part == '\0') return true;
+  return one_contains(call->fd, call->path, part) || (call->other != NULL && one_contains(call->other_fd, call->other, part));
 }
 
 static bool rule_hits(struct rule *rule, int index, const struct call *call) {
   const char *name = functions[call->function].name, *group = functions[call->function].group;
-  if (strcmp(rule->function, name) != 0 && strcmp(rule->function, group) != 0) return false;
+  if (strcmp(rule->function, name) != 0 && (strcmp(rule->function, group) != 0 || call->is_lookup)) return false;
   if (!path_contains(call, rule->path_part)) return false;
   if (interrupted[index]) return interrupted[index] = false;
   const unsigned long seen = atomic_fetch_add(&rule->seen, 1);
@@ -199,7 +206,7 @@ static size_t half_of(size_t bytes) { return bytes >= 1024 ? bytes / 2 / 512 * 5
 
 /// The errno that this call is to fail with; 0: let it pass.
 static int fault_of(const struct call *call) {
-  if (count_file != NULL && path_contains(call, count_path)) atomic_fetch_add(&counts[call->function], 1);
+  if (count_file != NULL && !call->is_lookup && path_contains(call, count_path)) atomic_fetch_add(&counts[call->function], 1);
   const int before = errno;
   int error = 0;
   for (int i = 0; i < rule_count && error == 0; ++i) {
@@ -218,7 +225,7 @@ static void *real(enum function function) {
   static _Atomic(void *) found[FUNCTIONS];
   void *address = atomic_load_explicit(&found[function], memory_order_acquire);
   if (address == NULL) {
-    address = dlsym(RTLD_NEXT, functions[function].name);
+    address = dlsym(RTLD_NEXT, function == OPENAT2 ? "syscall" : functions[function].name);
     if (address == NULL) abort();
     atomic_store_explicit(&found[function], address, memory_order_release);
   }
@@ -243,6 +250,7 @@ int open(const char *path, int flags, ...) {
   va_start(rest, flags);
   const mode_t mode = takes_mode(flags) ? va_arg(rest, mode_t) : 0;
   va_end(rest);
+  if ((flags & O_PATH) != 0) return ((int (*)(const char *, int, ...))real(OPEN))(path, flags, mode);
   const struct call call = {.function = OPEN, .fd = -1, .path = path};
   if (fault_of(&call) != 0) return -1;
   return ((int (*)(const char *, int, ...))real(OPEN))(path, flags, mode);
@@ -253,9 +261,24 @@ int openat(int fd, const char *path, int flags, ...) {
   va_start(rest, flags);
   const mode_t mode = takes_mode(flags) ? va_arg(rest, mode_t) : 0;
   va_end(rest);
-  const struct call call = {.function = OPENAT, .fd = fd, .path = path};
+  const struct call call = {.function = OPENAT, .fd = fd, .path = path, .is_lookup = (flags & O_PATH) != 0};
   if (fault_of(&call) != 0) return -1;
   return ((int (*)(int, const char *, int, ...))real(OPENAT))(fd, path, flags, mode);
+}
+
+// The C library has no function for openat2(2).
+long syscall(long number, ...) {
+  va_list rest;
+  va_start(rest, number);
+  long word[6];
+  for (int i = 0; i < 6; ++i) word[i] = va_arg(rest, long);
+  va_end(rest);
+  if (number == SYS_openat2) {
+    const unsigned long long flags = *(const unsigned long long *)word[2];  // of its struct open_how
+    const struct call call = {.function = OPENAT2, .fd = (int)word[0], .path = (const char *)word[1], .is_lookup = (flags & O_PATH) != 0};
+    if (fault_of(&call) != 0) return -1;
+  }
+  return ((long (*)(long, ...))real(OPENAT2))(number, word[0], word[1], word[2], word[3], word[4], word[5]);
 }
 
 int close(int fd) {
@@ -280,14 +303,15 @@ INTERCEPT(FALLOCATE, ON_FD(fd), -1, int, fallocate, (int fd, int mode, off_t at,
 INTERCEPT(FTRUNCATE, ON_FD(fd), -1, int, ftruncate, (int fd, off_t size), (fd, size))
 INTERCEPT(FLOCK, ON_FD(fd), -1, int, flock, (int fd, int operation), (fd, operation))
 
-#define ON_PATHS(first, second) FIELDS(.fd = -1, .path = first, .other = second)
+#define ON_PATHS(first, second) FIELDS(.fd = -1, .other_fd = -1, .path = first, .other = second)
+#define AT_PATHS(at, first, to_at, second) FIELDS(.fd = at, .other_fd = to_at, .path = first, .other = second)
 INTERCEPT(RENAME, ON_PATHS(from, to), -1, int, rename, (const char *from, const char *to), (from, to))
-INTERCEPT(RENAMEAT, ON_PATHS(from, to), -1, int, renameat, (int at, const char *from, int to_at, const char *to),
+INTERCEPT(RENAMEAT, AT_PATHS(at, from, to_at, to), -1, int, renameat, (int at, const char *from, int to_at, const char *to),
           (at, from, to_at, to))
-INTERCEPT(RENAMEAT2, ON_PATHS(from, to), -1, int, renameat2,
+INTERCEPT(RENAMEAT2, AT_PATHS(at, from, to_at, to), -1, int, renameat2,
           (int at, const char *from, int to_at, const char *to, unsigned flags), (at, from, to_at, to, flags))
 INTERCEPT(LINK, ON_PATHS(from, to), -1, int, link, (const char *from, const char *to), (from, to))
-INTERCEPT(LINKAT, ON_PATHS(from, to), -1, int, linkat, (int at, const char *from, int to_at, const char *to, int flags),
+INTERCEPT(LINKAT, AT_PATHS(at, from, to_at, to), -1, int, linkat, (int at, const char *from, int to_at, const char *to, int flags),
           (at, from, to_at, to, flags))
 
 #define AT(directory, argument) FIELDS(.fd = directory, .path = argument)

@@ -9,6 +9,7 @@
 #include <trainrt/error.hpp>
 
 #include "checkpoint/other_files.hpp"
+#include "core/guarded_tree.hpp"
 #include "io/file.hpp"
 
 namespace trainrt::checkpoint {
@@ -41,7 +42,7 @@ std::vector<FileRecord> carried_files(const std::string& checkpoint_dir, const S
 }
 
 void carry_file(const std::string& from, const FileRecord& record, const std::string& to) {
-  if (::link(from.c_str(), to.c_str()) == 0) return;
+  if (link_guarded(from, to) == 0) return;
   if (!cannot_link(errno)) io::fail("link to '" + to + "'", from, errno);
   copy(from, record, to);
 }

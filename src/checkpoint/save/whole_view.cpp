@@ -1,7 +1,6 @@
 #include "checkpoint/save/whole_view.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <limits>
 #include <map>
 #include <ranges>
@@ -16,6 +15,7 @@
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/other_files.hpp"
 #include "checkpoint/part.hpp"
+#include "core/guarded_tree.hpp"
 #include "io/digest.hpp"
 #include "io/file.hpp"
 #include "io/h5_types.hpp"
@@ -115,7 +115,7 @@ void write_view(const std::string& checkpoint_dir, const std::string& aside, con
   if (!io::rename_to_new(aside, checkpoint_dir + "/" + view_name)) io::remove_tree(aside);
   io::sync_directory(checkpoint_dir);
 } catch (...) {
-  std::remove(aside.c_str());
+  unlink_guarded(aside);
   throw;
 }
 

@@ -15,6 +15,7 @@
 #include "cli/byte_progress.hpp"
 #include "cli/command.hpp"
 #include "cli/print.hpp"
+#include "core/guarded_tree.hpp"
 #include "core/options.hpp"
 #include "io/file.hpp"
 #include "io/schema.hpp"
@@ -145,6 +146,7 @@ ExitCode verify_command(std::span<const std::string> words) {
   std::error_code error;
   const auto path = fs::canonical(arguments.operands[0], error);
   if (error) throw UsageError(fmt::format("'{}': {}", arguments.operands[0], error.message()));
+  const GuardedTree guarded(path);
   bool whole = false;
   if (fs::is_regular_file(path) && path.filename() == "metrics.h5")
     whole = verify_metrics(path);

@@ -1,15 +1,18 @@
 #include "frameworks/program/idle_programs.hpp"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <map>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "core/guarded_tree.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
+#include "frameworks/program/descriptor.hpp"
 
 namespace trainrt::program {
 
@@ -18,11 +21,12 @@ namespace {
 constexpr std::size_t most_named = 8;
 
 void write_report(const std::string& folder, int rank, const std::string& text) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
+  const auto make = [](int directory, const char* name) { return mkdirat(directory, name, 0777); };
+  at_entry(folder, make);  // its parent, logs/, exists
   const auto path = fmt::format("{}/rank-{:05}.txt", folder, rank);
-  std::ofstream file(path);
-  if (!(file << text << std::flush)) log::warning(fmt::format("the stacks of this rank cannot be written to {}", path));
+  const Descriptor file(open_guarded(path, O_WRONLY | O_CREAT | O_TRUNC));
+  if (!file || write(file.number(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    log::warning(fmt::format("the stacks of this rank cannot be written to {}", path));
 }
 
 std::string is_behind(const IdleRank& rank) {

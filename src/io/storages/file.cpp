@@ -6,11 +6,14 @@
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
+#include <optional>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "core/guarded_tree.hpp"
 #include "io/file.hpp"
+#include "io/rename_error.hpp"
 #include "io/storage.hpp"
 #include "io/storage_error.hpp"
 #include "io/uninterrupted.hpp"
@@ -19,15 +22,19 @@ namespace trainrt::io {
 
 namespace {
 
-/// Objects are files; a name is a path without its first slash.
+/// Objects are files; a name is a path without its first slash. Below `root`, if one is given, no symbolic link is
+/// followed.
 class FileStorage final : public Storage {
  public:
+  explicit FileStorage(const std::string& root) {
+    if (!root.empty()) guarded_.emplace(root);
+  }
+
   std::vector<StoredObject> list(const std::string& prefix) const override {
     const auto path = path_of(prefix);
     const auto folder = path.substr(0, path.rfind('/') + 1);
     std::vector<StoredObject> found;
-    struct stat info {};
-    if (::stat(folder.c_str(), &info) != 0 && errno == ENOENT) return found;
+    if (!is_there(folder)) return found;
     for (const auto& relative : list_files_below(folder))
       if (const auto whole = folder + relative; whole.starts_with(path))
         if (auto object = look(whole.substr(1))) found.push_back(std::move(*object));
@@ -36,7 +43,7 @@ class FileStorage final : public Storage {
 
   std::optional<StoredObject> look(const std::string& name) const override {
     struct stat info {};
-    if (::stat(path_of(name).c_str(), &info) != 0) {
+    if (stat_guarded(path_of(name), info) != 0) {
       if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
       fail("look at", path_of(name), errno);
     }
@@ -61,7 +68,7 @@ class FileStorage final : public Storage {
     const auto aside = fmt::format("{}.{}.part", path, ::getpid());
     remove_tree(aside);
     copy(file, aside);
-    if (::rename(aside.c_str(), path.c_str()) != 0) fail("rename", aside, errno);
+    if (rename_guarded(aside, path) != 0) fail_to_rename(aside, path, errno);
     sync_directory(folder);
     auto object = look(name);
     if (!object) throw StorageError(fmt::format("'{}' is not there after it was written", path), EIO, path);
@@ -70,9 +77,9 @@ class FileStorage final : public Storage {
 
   void remove(const std::string& name) override {
     const auto path = path_of(name);
-    if (::unlink(path.c_str()) != 0 && errno != ENOENT && errno != ENOTDIR) fail("remove", path, errno);
-    ::rmdir(
-        std::filesystem::path(path).parent_path().c_str());  // if it was the last one there: a store has no empty folders
+    if (unlink_guarded(path) != 0 && errno != ENOENT && errno != ENOTDIR) fail("remove", path, errno);
+    remove_directory_guarded(
+        path.substr(0, path.rfind('/')));  // if that was the last one there: a store has no empty folders
   }
 
   std::string url_of(const std::string& name) const override { return "file://" + path_of(name); }
@@ -80,6 +87,13 @@ class FileStorage final : public Storage {
 
  private:
   static std::string path_of(const std::string& name) { return "/" + name; }
+
+  static bool is_there(const std::string& folder) {
+    struct stat info {};
+    if (stat_guarded(folder, info) == 0) return true;
+    if (errno != ENOENT) fail("list", folder, errno);
+    return false;
+  }
 
   static void read_part(int file, const std::string& path, const ObjectPart& part) {
     for (std::size_t done = 0; done < part.into.size();) {
@@ -105,6 +119,7 @@ class FileStorage final : public Storage {
     writer.finish();
   }
 
+  std::optional<GuardedTree> guarded_;
   std::atomic<bool> interrupted_ = false;
 };
 
@@ -112,7 +127,7 @@ std::shared_ptr<Storage> open_file_storage(const StorageUrl& url) {
   if (!url.place.empty())
     throw UsageError(fmt::format("file://{}/{} names a host; a file of this one is file:///{}/{}", url.place, url.name,
                                  url.place, url.name));
-  return std::make_shared<FileStorage>();
+  return std::make_shared<FileStorage>(url.name.empty() ? "" : "/" + url.name);
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ class ProgramSink final : public Sink {
   explicit ProgramSink(SinkContext context) : context_(std::move(context)), note_(context_) {}
 
   void begin(const std::vector<Record>& history) override {
-    std::filesystem::create_directories(context_.run_dir.path() + "/logs");
+    io::make_directories(context_.run_dir.path() + "/logs");
     std::vector<ProgramFeed::Line> backlog;
     for (const auto& record : history)
       if (record.iteration > note_.kept()) backlog.push_back(line_of(record));

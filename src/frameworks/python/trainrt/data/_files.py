@@ -4,8 +4,8 @@ import hashlib
 import json
 import math
 import os
-import tempfile
 
+from .. import _new_file
 from ._numpy import numpy
 
 _SUFFIX_OF_ROWS = "rows"
@@ -17,16 +17,7 @@ def put(folder, data, suffix, digest):
     path = os.path.join(folder, f"{digest}.{suffix}")
     if os.path.exists(path):
         return path
-    handle, new = tempfile.mkstemp(prefix=".new-", dir=folder)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            data(file) if callable(data) else file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(new, path)
-    except BaseException:
-        os.unlink(new)
-        raise
+    _new_file.replace(folder, os.path.basename(path), data if callable(data) else lambda file: file.write(data), may_be_link=False)
     return path
 
 

@@ -7,6 +7,7 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
+from .. import _new_file
 from . import _run_directory
 
 _METADATA = ".metadata.json"
@@ -37,16 +38,7 @@ def _read_json(path):
 def _write_json(path, content):
     """All or nothing: a reader sees the old text or the new."""
     text = json.dumps(content, indent=2)
-    descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=_METADATA + ".")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    _new_file.replace(os.path.dirname(path), os.path.basename(path), lambda file: file.write(text.encode()))
 
 
 class Checkpoint:

@@ -7,9 +7,9 @@ function from it.
 import json
 import os
 import sys
-import tempfile
 from dataclasses import asdict
 
+from .. import _new_file
 from . import _user_key
 
 _NAME, _CODE = "trainer.json", "code"
@@ -42,14 +42,7 @@ def write(run_dir, trainer):
               "program": program_of(place["module"]) if place else None, "train_loop_config": _json_or_none(trainer.train_loop_config),
               "scaling_config": _json_or_none(scaling), "metadata": _json_or_none(trainer.metadata)}
     text = json.dumps({**record, _CODE: _user_key.code_of(_signed(record))}, indent=2)
-    descriptor, temporary = tempfile.mkstemp(dir=run_dir, prefix=".trainer.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text + "\n")
-        os.replace(temporary, os.path.join(run_dir, _NAME))
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    _new_file.replace(run_dir, _NAME, lambda file: file.write(text.encode() + b"\n"))
 
 
 def _signed(record):

@@ -4,6 +4,8 @@ import json
 import math
 import os
 
+from .. import _new_file
+
 NAME = "validation.json"
 _FORMAT = {"format": "trainrt validation", "version": 1}
 
@@ -11,25 +13,12 @@ _FORMAT = {"format": "trainrt validation", "version": 1}
 def write(checkpoint, metrics, error=None):
     """`metrics`: numbers, texts and truth values by name. False if the checkpoint has gone meanwhile."""
     plain = {name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in metrics.items()}
-    aside = os.path.join(checkpoint, f".{NAME}.{os.getpid()}")
+    text = json.dumps({**_FORMAT, "metrics": plain, "error": error}, indent=1)
     try:
-        with open(aside, "w", encoding="utf-8") as file:
-            json.dump({**_FORMAT, "metrics": plain, "error": error}, file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(aside, os.path.join(checkpoint, NAME))
+        _new_file.replace(checkpoint, NAME, lambda file: file.write(text.encode()), may_be_link=False)
     except FileNotFoundError:
         return False
-    _sync(checkpoint)
     return True
-
-
-def _sync(folder):
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def read(checkpoint):

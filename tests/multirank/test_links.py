@@ -1,0 +1,294 @@
+#!/usr/bin/python3
+"""Symbolic links in run directories and mirror folders are never followed, and what trainrt writes gets the rights that the umask and the
+set-group-id bit of the folder ask for."""
+import ctypes
+import os
+import random
+import shutil
+import stat
+import sys
+import threading
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from trouble import *  # noqa: E402,F403
+from sweeps import *  # noqa: E402,F403
+
+SHIM = BUILD / "tests/fault_shim.so"
+OLD_KERNEL = {"LD_PRELOAD": SHIM, "TRAINRT_FAULTS": "openat2:ENOSYS"}
+
+
+def home_of_somebody():
+    """A folder with files of the names that a run has too, and what is in it."""
+    home = scratch("home")
+    for name in ("manifest.json", "run.json", "result.json", "sweep.json", "000001.json", "shard-00000.h5", "thesis.tex", "photos/a.jpg", "checkpoint_000000/manifest.json"):
+        (home / name).parent.mkdir(exist_ok=True)
+        (home / name).write_text("precious")
+    return home, contents(home)
+
+
+def contents(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in sorted(folder.rglob("*"))}
+
+
+def plant(link, home):
+    if link.is_dir() and not link.is_symlink():
+        shutil.rmtree(link)
+    link.unlink(missing_ok=True)
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(home / link.name if link.suffix == ".json" else home)
+
+
+def check_names_the_link(job, link):
+    check(f"'{link}' is a symbolic link" in job.err and "remove the link" in job.err, f"it does not name {link}, or not what to do", job)
+
+
+def mirrored_config(mirror, **keys):
+    return linear_config(scratch(), "run", {"epochs": 4}, checkpoint={"mirror": mirror, "num_to_keep": 2, **keys})
+
+
+# ---- mirror folders --------------------------------------------------------------------------------------------------
+
+
+def is_not_followed_in_a_mirror(name, code, env):
+    home, before = home_of_somebody()
+    mirror = scratch("mirror")
+    config = mirrored_config(mirror)
+    link = mirror / "run" / name if name else mirror / "run"
+    plant(link, home)
+    job = run_ranks(2, config, env=env)
+    check_exit(job, code)
+    check_names_the_link(job, link)
+    equal(contents(home), before, "what the link leads to", job)
+    check(link.is_symlink(), "the link was replaced", job)
+    link.unlink()
+    job = run_ranks(2, config, "--loop.epochs=5", env=env)
+    check_exit(job, FINISHED)
+    check((mirror / "run/checkpoint_000004/manifest.json").is_file(), "without the link the run is not mirrored", job)
+
+
+for kind, env in (("", {}), ("_on_a_kernel_without_openat2", OLD_KERNEL)):
+    for name, code in (("checkpoint_000000", FINISHED), ("checkpoint_000000/manifest.json", FINISHED), ("checkpoint_000007", FINISHED),
+                       ("attempts", FINISHED), ("result.json", FINISHED), ("run.json", USAGE), ("", USAGE)):
+        add_test(f"a_link_{name.replace('/', '_').replace('.', '_') or 'in_the_place_of_the_run'}_in_a_mirror_is_not_followed{kind}", is_not_followed_in_a_mirror, name, code, env)
+
+
+@test
+def a_run_is_not_restored_from_a_checkpoint_that_a_link_in_the_mirror_leads_to():
+    mirror = scratch("mirror")
+    config = mirrored_config(mirror)
+    check_exit(run_ranks(1, config), FINISHED)
+    elsewhere = scratch("elsewhere") / "checkpoint"
+    newest = mirror / "run/checkpoint_000003"
+    newest.rename(elsewhere)
+    newest.symlink_to(elsewhere)
+    shutil.rmtree(run_dir_of(config))
+    job = run_ranks(1, config)
+    check_exit(job, USAGE)
+    check_names_the_link(job, newest)
+    check(not run_dir_of(config).exists(), "half a run was restored", job)
+
+
+@test
+def the_mirror_that_the_config_names_may_be_a_link():
+    folder = scratch()
+    (folder / "real").mkdir()
+    (folder / "link").symlink_to(folder / "real")
+    config = mirrored_config(folder / "link")
+    check_exit(run_ranks(1, config), FINISHED)
+    check((folder / "real/run/checkpoint_000003/manifest.json").is_file(), "the run is not mirrored there")
+    shutil.rmtree(run_dir_of(config))
+    job = run_ranks(1, config, "--loop.epochs=5")
+    check_exit(job, FINISHED)
+    check("restored" in job.err, "it was not restored", job)
+
+
+# ---- run directories ---------------------------------------------------------------------------------------------------
+
+
+def is_not_followed_in_a_run_directory(name, env):
+    config = linear_config(scratch(), "run", {"epochs": 2})
+    check_exit(run_ranks(2, config), FINISHED)
+    home, before = home_of_somebody()
+    link = run_dir_of(config) / name
+    plant(link, home)
+    job = run_ranks(2, config, "--loop.epochs=3", env=env)
+    check_exit(job, USAGE)
+    check_names_the_link(job, link)
+    equal(contents(home), before, "what the link leads to", job)
+
+
+for kind, env in (("", {}), ("_on_a_kernel_without_openat2", OLD_KERNEL)):
+    for name in ("attempts", "logs"):
+        add_test(f"a_link_{name}_in_a_run_directory_is_not_followed{kind}", is_not_followed_in_a_run_directory, name, env)
+
+
+@test
+def a_checkpoint_that_a_link_leads_to_is_not_loaded_and_only_the_link_goes():
+    config = linear_config(scratch(), "run", {"epochs": 3}, checkpoint={"num_to_keep": 0})
+    check_exit(run_ranks(2, config), FINISHED)
+    newest = run_dir_of(config) / "checkpoint_000002"
+    elsewhere = scratch("elsewhere") / "checkpoint"
+    newest.rename(elsewhere)
+    newest.symlink_to(elsewhere)
+    before = contents(elsewhere)
+    job = run_ranks(2, config, "--loop.epochs=5", "--checkpoint.num_to_keep=2")
+    check_exit(job, FINISHED)
+    check("continuing from" in job.out + job.err and "checkpoint_000001" in job.out + job.err, "it does not go on from the checkpoint before", job)
+    check(f"'{newest}' is a symbolic link" in job.err, "it does not name the link", job)
+    equal(contents(elsewhere), before, "what the link leads to", job)
+
+
+# ---- sweeps ----------------------------------------------------------------------------------------------------------------
+
+
+def is_not_followed_in_a_sweep(name):
+    home, before = home_of_somebody()
+    config = sweep_config(scratch(), "sweep", {"num_samples": 2}, loop={"epochs": 2})
+    link = run_dir_of(config) / name
+    plant(link, home)
+    job = tune(config)
+    check(job.code != FINISHED or f"{name} (" in job.err and "failed: exit 64" in job.err, "the sweep finished with it", job)
+    logs = "".join(path.read_text() for path in run_dir_of(config).glob("trial_*.log"))
+    check(f"'{link}' is a symbolic link" in job.err + logs, f"it does not name {link}: {logs}", job)
+    equal(contents(home), before, "what the link leads to", job)
+
+
+for name in ("trial_00000", "journal", "claims", "sweep.json"):
+    add_test(f"a_link_{name.replace('.', '_')}_in_a_sweep_is_not_followed", is_not_followed_in_a_sweep, name)
+
+
+# ---- exchanges -----------------------------------------------------------------------------------------------------------
+
+
+class Exchanger(threading.Thread):
+    """Exchanges the folders in `folder` for links to `home` and back, one after another, until stop()."""
+
+    def __init__(self, folder, home):
+        super().__init__(daemon=True)
+        self.folder, self.home, self.done, self.count = folder, home, threading.Event(), 0
+        self.call = ctypes.CDLL(None, use_errno=True).renameat2
+
+    def exchange(self, one, other):
+        AT_FDCWD, RENAME_EXCHANGE = -100, 2
+        return self.call(AT_FDCWD, os.fsencode(one), AT_FDCWD, os.fsencode(other), RENAME_EXCHANGE) == 0
+
+    def run(self):
+        link = scratch("exchange") / "link"
+        link.symlink_to(self.home)
+        while not self.done.is_set():
+            for path in [path for path in self.folder.glob("*") if path.is_dir()] if self.folder.is_dir() else []:
+                if self.exchange(path, link):
+                    time.sleep(random.uniform(0, 0.002))
+                    self.count += 1
+                    if not self.exchange(path, link):  # the path is gone
+                        link.is_symlink() or link.rename(link.with_name(f"left-{self.count}"))
+                        link.is_symlink() or link.symlink_to(self.home)
+
+    def stop(self):
+        self.done.set()
+        self.join()
+
+
+def leads_nothing_out(which, env):
+    home, before = home_of_somebody()
+    mirror = scratch("mirror")
+    config = linear_config(scratch(), "run", {"epochs": 60}, checkpoint={"mirror": mirror, "num_to_keep": 2})
+    exchanger = Exchanger(mirror / "run" if which == "mirror" else run_dir_of(config), home)
+    exchanger.start()
+    try:
+        job = start_ranks(2, config, env=env)
+        wait_until(job.ended, 60, "the end of the run", job)
+    finally:
+        exchanger.stop()
+    check(exchanger.count > 5, f"only {exchanger.count} exchanges", job)
+    equal(contents(home), before, "what the links led to", job)
+
+
+for kind, env in (("", {}), ("_on_a_kernel_without_openat2", OLD_KERNEL)):
+    for which in ("mirror", "run_directory"):
+        add_test(f"folders_that_become_links_again_and_again_lead_nothing_out_of_a_{which}{kind}", leads_nothing_out, which, env)
+
+
+@test
+def the_folder_of_artifacts_may_be_a_link():
+    config = linear_config(scratch(), "run")
+    run_dir_of(config).mkdir(parents=True)
+    (run_dir_of(config) / "artifacts").symlink_to(scratch("artifacts"))
+    (run_dir_of(config) / "attempts").mkdir()
+    check_exit(run_ranks(2, config), FINISHED)
+
+
+@test
+def files_of_the_python_package_follow_the_umask_and_no_link():
+    sys.path.insert(0, str(SOURCE / "src/frameworks/python"))
+    from trainrt.data import _files
+    from trainrt.train import _validation_file
+    from trainrt.train import Checkpoint
+    folder, home = shared_folder(), home_of_somebody()[0]
+    before = os.umask(0o027)
+    try:
+        _files.put(folder / ".datasets", b"rows", "rows", "digest")
+        (folder / "checkpoint_000001").mkdir()
+        _validation_file.write(folder / "checkpoint_000001", {"loss": 1})
+        Checkpoint(folder / "checkpoint_000001").set_metadata({"a": 1})
+    finally:
+        os.umask(before)
+    check_rights(folder, 0o027)
+    equal(sorted(path.name for path in (folder / "checkpoint_000001").iterdir()), [".metadata.json", "validation.json"], "files")
+    for name, write in ((".datasets", lambda path: _files.put(path, b"rows", "rows", "other")),
+                        ("checkpoint_000001", lambda path: _validation_file.write(path, {"loss": 2}))):
+        kept = contents(home)
+        plant(folder / name, home)
+        raises(OSError, "is a symbolic link", name, of=lambda write=write, name=name: write(folder / name))
+        equal(contents(home), kept, "what the link leads to")
+
+
+# ---- rights -------------------------------------------------------------------------------------------------------------
+
+
+def shared_folder():
+    """Of another group, with the bit that hands the group on."""
+    folder = scratch("shared")
+    if os.geteuid() == 0:
+        os.chown(folder, -1, 12345)
+    folder.chmod(0o2777)
+    return folder
+
+
+def check_rights(folder, umask, private=()):
+    group = folder.stat().st_gid
+    for path in sorted(folder.rglob("*")):
+        if path.is_symlink() or any(part in private for part in path.relative_to(folder).parts):
+            continue
+        info = path.stat()
+        wanted = (0o2777 if path.is_dir() else 0o666) & ~umask
+        equal((f"{stat.S_IMODE(info.st_mode):o}", info.st_gid), (f"{wanted:o}", group), f"rights and group of {path.relative_to(folder)}")
+
+
+def gets_the_rights_that_the_umask_leaves(umask):
+    folder, mirror = shared_folder(), shared_folder()
+    before = os.umask(umask)
+    try:
+        config = linear_config(folder, "run", {"epochs": 3}, checkpoint={"mirror": mirror, "num_to_keep": 2})
+        check_exit(run_ranks(2, config), FINISHED)
+        check_exit(run_ranks(2, config, "--loop.epochs=4"), FINISHED)
+        sweep = sweep_config(folder, "sweep", {"num_samples": 3}, loop={"epochs": 2}, checkpoint={"mirror": mirror})
+        check_exit(tune(sweep), 0)
+        shutil.rmtree(run_dir_of(config))
+        job = run_ranks(2, config, "--loop.epochs=5")
+        check_exit(job, FINISHED)
+        check("restored" in job.err, "it was not restored", job)
+    finally:
+        os.umask(before)
+    check_rights(folder, umask)
+    check_rights(mirror, umask)
+
+
+for umask in (0o002, 0o027, 0o077):
+    add_test(f"all_files_of_runs_sweeps_and_mirrors_get_the_rights_that_the_umask_{umask:03o}_leaves", gets_the_rights_that_the_umask_leaves, umask)
+
+
+if __name__ == "__main__":
+    main()
