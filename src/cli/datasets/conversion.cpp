@@ -50,7 +50,8 @@ void refuse_sources(const OpenedData& opened, const std::string& path) {
 /// The keys of a section that change what is written; the files of `source` are told by themselves.
 void add_keys(const std::string& section, const Options& keys, std::vector<std::string>& words) {
   for (const auto& key : keys.keys())
-    if (key != "threads" && key != "read" && key != "source") words.push_back(section + key + "=" + keys.text(key));
+    if (key != "threads" && key != "read" && key != "source" && key != "verify")
+      words.push_back(section + key + "=" + keys.text(key));
 }
 
 RowOrder::Shuffling shuffling_of(const OpenedData& opened, bool wanted) {
@@ -75,6 +76,8 @@ Conversion::Conversion(const OpenedData& opened, ConversionWishes wishes)
     throw UsageError(
         fmt::format("--compress {}: a {} file is compressed by {}", wishes_.compression, writer_.extension,
                     writer_.compressions.empty() ? "nothing" : fmt::format("{}", fmt::join(writer_.compressions, " or "))));
+  if (wishes_.checksums && !writer_.has_checksums)
+    throw UsageError(fmt::format("--checksums: a {} file has none; .h5, .parquet and .npz files do", writer_.extension));
   choose_fields();
   sources_ = source_lines(opened_, wishes_.threads);
   try {
@@ -132,6 +135,7 @@ void Conversion::add_part(std::string path, std::string name, SharedSource rows)
   for (const auto field : fields_) part.job.fields.push_back(opened_.fields()[field]);
   part.job.rows = part.order->rows();
   part.job.compression = wishes_.compression;
+  part.job.checksums = wishes_.checksums;
   if (writer_.require != nullptr) writer_.require(part.job);
   part.file = std::make_unique<ResumableFile>(part.path, identity(part), writer_.goes_on(part.job), wishes_.force);
   parts_.push_back(std::move(part));
@@ -146,6 +150,7 @@ ResumableFile::Identity Conversion::identity(const Part& part) const {
   words.push_back(fmt::format("where {}, split {} {}, {}, seed {}, compression '{}', {} rows in {} parts", wishes_.where,
                               wishes_.split.value_or(1), part.name, part.order->in_words(), opened_.seed,
                               wishes_.compression, part.order->rows(), part.order->parts()));
+  if (wishes_.checksums) words.emplace_back("with checksums");
   return {sources_, join(words, "; ")};
 }
 
