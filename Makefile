@@ -65,8 +65,9 @@ chaos-sweeps: test-packages all ## kill sweeps of trainrt tune by seeded plans: 
 	@/usr/bin/python3 tests/chaos/break_sweeps.py $(BUILD) $(if $(SLURM),--slurm) $(if $(SEED),--seed $(SEED)) $(if $(PLANS),--plans $(PLANS)) \
 	  $(if $(PLAN),--plan $(PLAN)) $(if $(TIME),--time $(TIME))
 
-attack: configure-tests all ## kill a small run at every system call, and let each fail: make attack SEED=7 POINTS=300 ERRORS=all TIME=seconds, or ONE='POINT'
+attack: configure-tests all ## kill a small run at every system call, and let each fail; flip bits of data files: make attack SEED=7 POINTS=300 BITS=1000 ERRORS=all TIME=seconds, or ONE='POINT'
 	@cmake --build $(BUILD) --parallel $(JOBS) --target attack_injector
+	@$(if $(ONE),true,/usr/bin/python3 tests/attack/flips.py $(BUILD) $(if $(SEED),--seed $(SEED)) $(if $(BITS),--bits $(BITS)))
 	@/usr/bin/python3 tests/attack/attack.py $(BUILD) $(if $(SEED),--seed $(SEED)) $(if $(POINTS),--points $(POINTS)) \
 	  $(if $(ONE),--one '$(ONE)') $(if $(SCENE),--scene $(SCENE)) $(if $(ERRORS),--errors $(ERRORS)) $(if $(TIME),--time $(TIME))
 

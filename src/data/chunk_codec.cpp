@@ -52,19 +52,23 @@ std::uint32_t fletcher32_of(std::span<const std::byte> bytes) {
 
 constexpr std::size_t checksum_bytes = 4;
 
-/// Takes the checksum from the end, after a look whether it is right.
-void take_checksum(std::vector<std::byte>& bytes) {
+bool is_checksum(ChunkFilter filter) {
+  return filter == ChunkFilter::fletcher32 || filter == ChunkFilter::ignored_fletcher32;
+}
+
+/// Takes the checksum from the end; throws if it is wrong, unless it is `ignored`.
+void take_checksum(std::vector<std::byte>& bytes, bool ignored) {
   if (bytes.size() < checksum_bytes) throw Error("it is shorter than its checksum");
   std::uint32_t stored = 0;
   std::memcpy(&stored, bytes.data() + bytes.size() - checksum_bytes, checksum_bytes);
   bytes.resize(bytes.size() - checksum_bytes);
-  if (stored != fletcher32_of(bytes)) throw Error("its checksum is wrong");
+  if (!ignored && stored != fletcher32_of(bytes)) throw Error("its checksum is wrong");
 }
 
 std::vector<std::byte> undone(ChunkFilter filter, std::size_t value_bytes, std::vector<std::byte> bytes,
                               std::size_t expected) {
-  if (filter == ChunkFilter::fletcher32) {
-    take_checksum(bytes);
+  if (is_checksum(filter)) {
+    take_checksum(bytes, filter == ChunkFilter::ignored_fletcher32);
     return bytes;
   }
   std::vector<std::byte> out(filter == ChunkFilter::shuffle ? bytes.size() : expected);
@@ -100,7 +104,7 @@ std::vector<std::byte> decoded_chunk(const H5ChunkTable& table, const io::H5Chun
     if (!applied(i)) continue;
     auto expected = bytes;  // what it was applied to: the values, and checksums of the filters before it
     for (std::size_t before = 0; before < i; ++before)
-      if (applied(before) && table.filters[before] == ChunkFilter::fletcher32) expected += checksum_bytes;
+      if (applied(before) && is_checksum(table.filters[before])) expected += checksum_bytes;
     stored = undone(table.filters[i], size_of(table.dtype), std::move(stored), expected);
   }
   if (stored.size() != bytes) throw Error(fmt::format("it gives {} bytes, and not {}", stored.size(), bytes));

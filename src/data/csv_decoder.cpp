@@ -9,6 +9,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/text.hpp"
+#include "data/asked_columns.hpp"
 #include "data/byte_masks.hpp"
 #include "data/csv_values.hpp"
 #include "data/number_text.hpp"
@@ -35,13 +36,14 @@ bool is_ascii(std::string_view text) {
 class CsvPass final : public RecordPass {
  public:
   CsvPass(const CsvDecoder& decoder, std::span<Column> columns) : decoder_(decoder), ends_(decoder.columns_.size()) {
+    const auto asked = asked_columns(columns, decoder.sample_bytes_.size());
     for (const auto& column : decoder.columns_) {
       auto& target = targets_.emplace_back();
-      const auto asked = std::find_if(columns.begin(), columns.end(),
-                                      [&](const auto& each) { return column.is_read && each.field == column.field; });
-      if (asked == columns.end()) continue;
-      target = {
-          .column = &*asked, .type = column.type, .offset = column.offset, .bytes = decoder.sample_bytes_[column.field]};
+      if (!column.is_read || asked[column.field] == nullptr) continue;
+      target = {.column = asked[column.field],
+                .type = column.type,
+                .offset = column.offset,
+                .bytes = decoder.sample_bytes_[column.field]};
       if (!column.type.is_text && !decoder.number_is_missing_)
         target.plain = is_real(column.type.dtype) ? Plain::real : Plain::whole;
       last_ = targets_.size();

@@ -74,9 +74,9 @@ void choose_columns(std::vector<CsvColumn>& columns, const CsvOptions& options, 
   for (const auto& [name, type] : options.types) typed.push_back(name);
   require_known(options.columns, names, "columns", path);
   require_known(typed, names, "types", path);
-  const auto& chosen = options.columns;
+  const std::set<std::string> chosen(options.columns.begin(), options.columns.end());
   for (auto& column : columns) {
-    column.is_read = chosen.empty() || std::find(chosen.begin(), chosen.end(), column.name) != chosen.end();
+    column.is_read = chosen.empty() || chosen.contains(column.name);
     if (is_given(column, options)) column.type = options.types.at(column.name);
   }
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct DataFile {
   const struct ReadWay* way = nullptr;    ///< how this rank reads it; by pread(2) if none is named
   std::vector<DataFile> companions = {};  ///< one for each of Format::companions that is given; an empty path if it is not
   std::string version = {};               ///< of an object: what its storage calls these bytes (its ETag)
+  std::shared_ptr<const class BlockChecksums> checksums = {};  ///< verified with each reading; nullptr: none
 };
 
 /// The files that `source` names, sorted bytewise by path within each word: a file or an object ("s3://bucket/key"), a

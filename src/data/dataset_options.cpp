@@ -9,6 +9,7 @@
 #include "data/format.hpp"
 #include "data/operation.hpp"
 #include "data/transform.hpp"
+#include "data/verify.hpp"
 
 namespace trainrt::data {
 
@@ -93,7 +94,8 @@ std::vector<OptionSpec> options_of_reading() {
        .type = OptionType::boolean,
        .default_value = "false",
        .help = "keep values in memory as cast, normalize and the like have made them, so that these work once; they must "
-               "fit into memory"}};
+               "fit into memory"},
+      verify_option()};
 }
 
 std::vector<OptionSpec> options_of_all() {

@@ -38,12 +38,13 @@ std::uint64_t samples_of(const Listing& listing) {
 }
 
 /// Files that are opened when they are first read.
-std::shared_ptr<const JoinedSource> joined(const Format& format, const Options& options, const Listing& listing,
-                                           bool keep) {
+std::shared_ptr<const JoinedSource> joined(const Format& format, const Options& options, const Listing& listing, bool keep,
+                                           std::shared_ptr<FileVerification> verification) {
   std::vector<std::uint64_t> sizes;
   for (const auto& entry : listing.entries) sizes.push_back(entry.content.samples);
-  const auto open = [&format, options, listing, keep](std::size_t part) -> std::shared_ptr<const Source> {
-    return format.open(listing.entries[part].file, listing.entries[part].content, options, keep);
+  const auto open = [&format, options, listing, keep, verification](std::size_t part) -> std::shared_ptr<const Source> {
+    const auto& [file, content] = listing.entries[part];
+    return format.open(verification->verified(part, file, keep), content, options, keep);
   };
   return std::make_shared<JoinedSource>(listing.entries.front().content.fields, sizes, open, keep);
 }
@@ -54,10 +55,11 @@ struct Unkept {
   std::shared_ptr<const Source> values;
 };
 
-Unkept unkept(const Format& format, Options options, const Listing& listing) {
+Unkept unkept(const Format& format, Options options, const Listing& listing,
+              const std::shared_ptr<FileVerification>& verification) {
   if (!format.read_cache.empty())
     options.set(std::string(format.read_cache), {"0 B", options.find(format.read_cache)->origin});
-  Unkept made{joined(format, options, listing, false), nullptr};
+  Unkept made{joined(format, options, listing, false, verification), nullptr};
   made.values = options.boolean("materialize") ? transformed(made.files, options) : made.files;
   return made;
 }
@@ -110,14 +112,15 @@ std::uint64_t ahead_of(std::uint64_t kept, std::uint64_t memory) {
 }
 
 /// Without memory that the node's ranks share.
-DatasetValues of_one_rank(const Format& format, const Options& options, const Listing& listing, std::uint64_t memory) {
+DatasetValues of_one_rank(const Format& format, const Options& options, const Listing& listing, std::uint64_t memory,
+                          const std::shared_ptr<FileVerification>& verification) {
   const bool keep = !skips_errors(options) && bytes_of_files(listing) <= memory;
   const auto& [file, content] = listing.entries.front();
   std::shared_ptr<const Source> source;
   if (listing.entries.size() > 1)
-    source = joined(format, options, listing, keep);
+    source = joined(format, options, listing, keep, verification);
   else
-    source = format.open(file, content, options, keep);
+    source = format.open(verification->verified(0, file, keep), content, options, keep);
   if (keep || skips_errors(options) || content.reading != Reading::by_field) return {source, false, false, memory};
   constexpr std::uint64_t part_of_fields = 8;
   const auto small = std::make_shared<const FieldCache>(source, memory / part_of_fields);
@@ -153,19 +156,20 @@ void require_materializable(const Options& options, const Listing& listing) {
 }
 
 DatasetValues open_values(const std::string& name, int rank, const Format& format, const Options& options,
-                          const Listing& listing, const NodeShare& share) {
+                          const Listing& listing, const NodeShare& share,
+                          const std::shared_ptr<FileVerification>& verification) {
   const auto memory = options.bytes("memory"), mine = memory / static_cast<std::uint64_t>(share.ranks);
   const bool materialize = options.boolean("materialize");
-  if (!share.memory && !materialize) return of_one_rank(format, options, listing, mine);
+  if (!share.memory && !materialize) return of_one_rank(format, options, listing, mine, verification);
   const auto layout = layout_in_memory(format, options, listing);
   if (!layout || (!share.memory && layout->bytes() > mine)) {
     log::run_warning(
         fmt::format("[data.{}]: materialize: the values do not fit into this rank's part of memory, {} bytes: "
                     "they are made for each batch",
                     name, mine));
-    return of_one_rank(format, options, listing, mine);
+    return of_one_rank(format, options, listing, mine, verification);
   }
-  const auto source = unkept(format, options, listing);
+  const auto source = unkept(format, options, listing, verification);
   const auto kept = share.memory ? share : private_share(*layout);
   const auto bytes = layout->bytes() + layout->arena_bytes();
   const auto left =

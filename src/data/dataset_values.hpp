@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/options.hpp"
+#include "data/file_verification.hpp"
 #include "data/format.hpp"
 #include "data/listing.hpp"
 #include "data/node_share.hpp"
@@ -28,8 +29,10 @@ std::optional<UnitLayout> layout_in_memory(const Format& format, const Options& 
 /// UsageError if `materialize` asks for what cannot be.
 void require_materializable(const Options& options, const Listing& listing);
 
-/// Opens the files, or does so when they are first read. `name` is the dataset's, `rank` this one, for messages.
+/// Opens the files, or does so when they are first read, after `verification` of each. `name` is the dataset's, `rank` this
+/// one, for messages.
 DatasetValues open_values(const std::string& name, int rank, const Format& format, const Options& options,
-                          const Listing& listing, const NodeShare& share);
+                          const Listing& listing, const NodeShare& share,
+                          const std::shared_ptr<FileVerification>& verification);
 
 }  // namespace trainrt::data

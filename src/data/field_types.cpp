@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -53,8 +54,9 @@ GivenTypes given_types(std::string_view list) {
 
 void require_known(std::span<const std::string> asked, std::span<const std::string> names, std::string_view key,
                    const std::string& path) {
+  const std::set<std::string_view> known(names.begin(), names.end());
   for (const auto& name : asked)
-    if (std::find(names.begin(), names.end(), name) == names.end())
+    if (!known.contains(name))
       throw UsageError(fmt::format("{}: '{}' has no '{}'{}; there are: {}", key, path, excerpt(name, 60),
                                    did_you_mean(name, names), excerpt(join(names))));
 }

@@ -9,6 +9,7 @@
 
 #include "core/options.hpp"
 #include "core/plugin.hpp"
+#include "data/checksummed_range.hpp"
 #include "data/data_file.hpp"
 #include "data/source.hpp"
 
@@ -30,6 +31,7 @@ struct FileContent {
   std::uint64_t together = 1;          ///< neighbours that are read together: those of a chunk
   std::vector<DataFile> sources = {};  ///< other files that the file itself names, and whose bytes are among its samples'
   std::string remark = {};             ///< what `trainrt check` says of it besides
+  std::vector<ChecksummedRange> checksums = {};  ///< of bytes of which open() may read a part without the rest
 };
 
 /// A unit of a dataset, and what it holds: a file, or of formats that gather() their files all that a word of the source
@@ -67,6 +69,9 @@ struct Format {
   /// The key that says how many bytes of what was read are kept for the next read; 0 B will do where no part of the file is
   /// read twice.
   std::string_view read_cache = {};
+  /// The checksums that its files have, which are verified: "CRC-32 of each member". Empty: they have none, and a damaged
+  /// file may be read with other values.
+  std::string_view checksums = {};
 };
 
 PluginTable<Format> format_table();

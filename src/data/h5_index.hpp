@@ -12,7 +12,12 @@
 namespace trainrt::data {
 
 /// What was done to the values of a chunk, and is undone here; anything else HDF5 undoes.
-enum class ChunkFilter : std::uint8_t { shuffle, deflate, fletcher32 };
+enum class ChunkFilter : std::uint8_t {
+  shuffle,
+  deflate,
+  fletcher32,
+  ignored_fletcher32,  ///< is taken off, and not compared (verify = off)
+};
 
 /// A chunked dataset of one of the files.
 struct H5ChunkTable {

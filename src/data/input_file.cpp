@@ -4,6 +4,7 @@
 
 #include <mutex>
 
+#include "data/block_checksums.hpp"
 #include "data/object_reader.hpp"
 #include "data/stage_clock.hpp"
 #include "io/file.hpp"
@@ -57,6 +58,11 @@ InputFile::InputFile(const DataFile& file) : file_(file), handles_(std::make_uni
 InputFile::~InputFile() = default;
 
 void InputFile::read(std::span<const FilePart> parts) const {
+  if (!file_.checksums) return read_plain(parts);
+  file_.checksums->read_verified(parts, [this](std::span<const FilePart> blocks) { read_plain(blocks); });
+}
+
+void InputFile::read_plain(std::span<const FilePart> parts) const {
   const InStage reading(Stage::storage);
   io::retried([&] {
     const auto used = handles_->get();

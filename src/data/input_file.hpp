@@ -30,6 +30,8 @@ class InputFile {
   std::size_t most_in_flight() const;  ///< parts that are read at the same time
 
  private:
+  void read_plain(std::span<const FilePart> parts) const;
+
   DataFile file_;
   std::unique_ptr<class InputHandles> handles_;
 };

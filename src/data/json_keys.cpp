@@ -7,6 +7,7 @@
 
 #include "core/text.hpp"
 #include "data/json_object.hpp"
+#include "data/key_finder.hpp"
 
 namespace trainrt::data {
 
@@ -35,12 +36,13 @@ Seen kind_of(const JsonScalar& value) {
 /// Infers what the values of some keys are from one object after another.
 class JsonGuess final : public JsonVisitor {
  public:
-  explicit JsonGuess(const std::vector<std::string>& names) : keys_(names.size()) {
+  /// `names` must live as long as this.
+  explicit JsonGuess(const std::vector<std::string>& names) : keys_(names.size()), finder_({names.begin(), names.end()}) {
     for (std::size_t i = 0; i < names.size(); ++i) keys_[i].key.name = names[i];
   }
 
   bool begin_key(std::string_view key) override {
-    in_hand_ = std::find_if(keys_.begin(), keys_.end(), [&](const auto& each) { return each.key.name == key; });
+    in_hand_ = keys_.begin() + static_cast<std::ptrdiff_t>(finder_.find(key));
     is_in_list_ = false;
     return in_hand_ != keys_.end();
   }
@@ -85,6 +87,7 @@ class JsonGuess final : public JsonVisitor {
     std::uint64_t lists = 0;
   };
   std::vector<KeyGuess> keys_;
+  KeyFinder finder_;
   std::vector<KeyGuess>::iterator in_hand_;
   std::uint64_t count_ = 0;
   bool is_in_list_ = false;

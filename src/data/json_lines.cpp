@@ -9,8 +9,10 @@
 #include <trainrt/error.hpp>
 
 #include "core/text.hpp"
+#include "data/asked_columns.hpp"
 #include "data/json_keys.hpp"
 #include "data/json_object.hpp"
+#include "data/key_finder.hpp"
 #include "data/on_error.hpp"
 #include "data/text_file.hpp"
 
@@ -37,14 +39,18 @@ bool put(const JsonScalar& value, DType type, std::byte* out) {
   return std::holds_alternative<std::nullptr_t>(value) && put_real(std::numeric_limits<double>::quiet_NaN(), type, out);
 }
 
+std::vector<std::string_view> key_names(std::span<const JsonKey> keys) {
+  std::vector<std::string_view> names;
+  for (const auto& key : keys) names.emplace_back(key.name);
+  return names;
+}
+
 class JsonPass final : public RecordPass, JsonVisitor {
  public:
   JsonPass(const std::string& path, std::span<const JsonKey> keys, std::span<Column> columns)
-      : path_(path), targets_(keys.size()) {
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      const auto asked = std::find_if(columns.begin(), columns.end(), [&](const auto& each) { return each.field == i; });
-      targets_[i] = {.key = &keys[i], .column = asked == columns.end() ? nullptr : &*asked};
-    }
+      : path_(path), targets_(keys.size()), finder_(key_names(keys)) {
+    const auto asked = asked_columns(columns, keys.size());
+    for (std::size_t i = 0; i < keys.size(); ++i) targets_[i] = {.key = &keys[i], .column = asked[i]};
   }
 
   void take(const Record& record, std::size_t place) override {
@@ -63,15 +69,11 @@ class JsonPass final : public RecordPass, JsonVisitor {
     bool is_seen = false;
   };
 
-  /// Objects of a file mostly have their keys in the same order.
   bool begin_key(std::string_view name) override {
-    const auto has_name = [&](const auto& target) { return target.key->name == name; };
-    auto found = targets_.begin() + static_cast<std::ptrdiff_t>(next_ < targets_.size() ? next_ : 0);
-    if (!has_name(*found)) found = std::find_if(targets_.begin(), targets_.end(), has_name);
-    if (found == targets_.end()) return false;
-    if (found->is_seen) refuse_key(*found, "is there twice");
-    next_ = static_cast<std::size_t>(found - targets_.begin()) + 1;
-    in_hand_ = &*found;
+    const auto found = finder_.find(name);
+    if (found == targets_.size()) return false;
+    if (targets_[found].is_seen) refuse_key(targets_[found], "is there twice");
+    in_hand_ = &targets_[found];
     in_hand_->is_seen = true;
     is_in_list_ = false;
     return in_hand_->column != nullptr;
@@ -137,8 +139,9 @@ class JsonPass final : public RecordPass, JsonVisitor {
 
   const std::string& path_;
   std::vector<Target> targets_;
+  KeyFinder finder_;
   Target* in_hand_ = nullptr;
-  std::size_t place_ = 0, next_ = 0;
+  std::size_t place_ = 0;
   std::uint64_t count_ = 0;
   bool is_in_list_ = false;
 };

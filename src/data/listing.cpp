@@ -43,6 +43,20 @@ Dataset::Field field_of(const Json& json) {
   return {json.at(0), dtype_from(json.at(1).get<std::string>()), json.at(2), json.at(3)};
 }
 
+Json json_of(const ChecksummedRange& range) { return Json::array({range.offset, range.bytes, range.crc32, range.what}); }
+
+Json json_of(const std::vector<ChecksummedRange>& ranges) {
+  auto all = Json::array();
+  for (const auto& range : ranges) all.push_back(json_of(range));
+  return all;
+}
+
+std::vector<ChecksummedRange> ranges_of(const Json& json) {
+  std::vector<ChecksummedRange> ranges;
+  for (const auto& range : json) ranges.push_back({range.at(0), range.at(1), range.at(2), range.at(3)});
+  return ranges;
+}
+
 Json binary(std::string_view bytes) { return Json::binary({bytes.begin(), bytes.end()}); }
 
 std::string text_of(const Json& json) {
@@ -80,7 +94,7 @@ std::string bytes_of(const Listing& listing) {
   for (const auto& field : listing.entries.front().content.fields) fields.push_back(json_of(field));
   for (const auto& [file, content] : listing.entries)
     entries.push_back(Json::array({json_of(file), content.samples, binary(content.index), content.together, content.reading,
-                                   json_of(content.sources)}));
+                                   json_of(content.sources), json_of(content.checksums)}));
   std::string bytes;
   Json::to_cbor(Json::array({listing.format, std::move(fields), std::move(entries), binary(listing.rows),
                              listing.files_of_sources, binary(listing.preprocessor)}),
@@ -94,9 +108,9 @@ Listing listing_of(std::string_view bytes) {
   std::vector<Dataset::Field> fields;
   for (const auto& field : json.at(1)) fields.push_back(field_of(field));
   for (const auto& entry : json.at(2))
-    listing.entries.push_back(
-        {file_of(entry.at(0)),
-         {entry.at(1), fields, text_of(entry.at(2)), entry.at(4), entry.at(3), files_of(entry.at(5))}});
+    listing.entries.push_back({file_of(entry.at(0)),
+                               {entry.at(1), fields, text_of(entry.at(2)), entry.at(4), entry.at(3), files_of(entry.at(5)),
+                                "", ranges_of(entry.at(6))}});
   listing.rows = text_of(json.at(3));
   listing.files_of_sources = json.at(4).get<std::vector<std::size_t>>();
   listing.preprocessor = text_of(json.at(5));

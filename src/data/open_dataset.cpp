@@ -119,7 +119,10 @@ Listing list_dataset(const std::string& name, const Options& options) {
     list_files(section, listing, good, format);
     std::uint64_t samples = 0;
     for (const auto& entry : listing.entries) samples += entry.content.samples;
-    if (samples == 0) throw UsageError("its files hold no samples");
+    if (samples == 0) {
+      const auto& path = listing.entries.front().file.path;
+      throw UsageError("its files hold no samples" + (path.empty() ? "" : fmt::format(": '{}'", path)));
+    }
     listing.preprocessor = preprocessor_of_key(good.text("preprocess"));
     listing.rows = text_of_rows(good.text("rows"));
     require_rows(listing, samples);
@@ -135,15 +138,23 @@ std::optional<UnitLayout> shared_layout(const std::string& name, const Options& 
   return layout_in_memory(format, checked_options(section_of(name), options, format), listing);
 }
 
+std::shared_ptr<FileVerification> verification_of(const std::string& name, const Options& options, const Listing& listing) {
+  const auto& format = find_plugin(format_table(), listing.format, "data format");
+  return std::make_shared<FileVerification>(listing, verify_of(checked_options(section_of(name), options, format)));
+}
+
 std::shared_ptr<DatasetImpl> open_dataset(const std::string& name, const Options& options, const Listing& listing,
-                                          Shard shard, std::uint64_t seed, const NodeShare& share) {
+                                          Shard shard, std::uint64_t seed, const NodeShare& share,
+                                          std::shared_ptr<FileVerification> verification) {
   const auto section = section_of(name);
   const auto& format = find_plugin(format_table(), listing.format, "data format");
   const auto good = checked_options(section, options, format);
   auto dataset = std::make_shared<DatasetImpl>();
   dataset->name = name;
   const auto files = in_section(section, [&] { return with_way(listing, good); });
-  const auto values = in_section(section, [&] { return open_values(name, shard.rank, format, good, files, share); });
+  if (!verification) verification = std::make_shared<FileVerification>(listing, verify_of(good));
+  const auto values =
+      in_section(section, [&] { return open_values(name, shard.rank, format, good, files, share, verification); });
   dataset->source = selected(values.source, listing);
   dataset->is_split = good.boolean("split");
   dataset->shard = dataset->is_split ? shard : Shard{};

@@ -6,6 +6,7 @@
 
 #include "core/options.hpp"
 #include "data/dataset_impl.hpp"
+#include "data/file_verification.hpp"
 #include "data/listing.hpp"
 #include "data/node_share.hpp"
 #include "data/unit_layout.hpp"
@@ -27,8 +28,13 @@ Listing list_dataset(const std::string& name, const Options& options);
 std::optional<UnitLayout> shared_layout(const std::string& name, const Options& options, const Listing& listing);
 
 /// Opens what was listed for one rank; prepare() comes after it, once the team is known.
-/// `seed` is the run's. `share` has memory for shared_layout(), or none.
+/// `seed` is the run's. `share` has memory for shared_layout(), or none. Files are verified when they are opened, unless
+/// `verification` of the listing has their results already.
 std::shared_ptr<DatasetImpl> open_dataset(const std::string& name, const Options& options, const Listing& listing,
-                                          Shard shard, std::uint64_t seed, const NodeShare& share = {});
+                                          Shard shard, std::uint64_t seed, const NodeShare& share = {},
+                                          std::shared_ptr<FileVerification> verification = nullptr);
+
+/// Returns the verification of the listed files, as the key `verify` says: for open_dataset().
+std::shared_ptr<FileVerification> verification_of(const std::string& name, const Options& options, const Listing& listing);
 
 }  // namespace trainrt::data

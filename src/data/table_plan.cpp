@@ -40,7 +40,7 @@ TableWishes table_wishes(const Options& options) {
 
 bool is_single_number(const TableColumn& column) { return !column.varies && column.shape.empty(); }
 
-bool is_whole(DType type) { return !is_real(type) && type != DType::f16 && type != DType::bf16; }
+bool is_whole_type(DType type) { return !is_real(type) && type != DType::f16 && type != DType::bf16; }
 
 /// Each line once: many files say the same.
 void say_once(const std::string& text) {
@@ -122,7 +122,7 @@ class Planner {
 
   DType natural_type(std::size_t number) const {
     const auto& column = table_.columns()[number];
-    if (!is_single_number(column) || !is_whole(column.dtype) || !column.may_lack) return column.dtype;
+    if (!is_single_number(column) || !is_whole_type(column.dtype) || !column.may_lack) return column.dtype;
     try {
       return table_.lacks_values(number) ? DType::f64 : column.dtype;
     } catch (const io::StorageError&) {

@@ -6,48 +6,33 @@
 #include <vector>
 
 #include "data/input_file.hpp"
+#include "data/zip_directory.hpp"
 
 namespace trainrt::data {
 
-/// A member of a zip archive, as its central directory has it.
-struct ZipMember {
-  std::string name;
-  std::uint64_t bytes = 0;  ///< unpacked
-  std::uint64_t packed_bytes = 0;
-  bool is_stored = false;   ///< not compressed
-  std::uint64_t place = 0;  ///< in the central directory
-  std::uint64_t number = 0;
-};
-
-/// Reads a zip archive by minizip, Zip64 too. For one thread. Errors are UsageErrors that name the file, the member and
-/// what is wrong with them.
+/// Reads a zip archive, Zip64 too. Errors are UsageErrors that name the file, the member and what is wrong with them.
 class ZipReader {
  public:
   explicit ZipReader(std::shared_ptr<const InputFile> file);
-  ~ZipReader();
-  ZipReader(const ZipReader&) = delete;
-  ZipReader& operator=(const ZipReader&) = delete;
 
-  std::vector<ZipMember> members();
+  const std::vector<ZipMember>& members() const { return members_; }
   /// Of a member that can be read: stored or deflated, not encrypted, its sizes possible.
-  void require_readable(const ZipMember& member);
+  void require_readable(const ZipMember& member) const;
   /// The first bytes of what it holds; fills `into`.
-  void read_beginning(const ZipMember& member, std::span<std::byte> into);
+  void read_beginning(const ZipMember& member, std::span<std::byte> into) const;
   /// All that it holds, `into` as long as that; its checksum is verified.
-  void read(const ZipMember& member, std::span<std::byte> into);
-  /// Where the bytes of a stored member lie in the file.
-  std::uint64_t offset_of(const ZipMember& member);
+  void read(const ZipMember& member, std::span<std::byte> into) const;
+  /// Returns the offset of its bytes, as they are stored, in the file. Throws if its local header says something else than
+  /// the directory, which has no checksum.
+  std::uint64_t offset_of(const ZipMember& member) const;
 
  private:
-  struct Calls;  // what minizip calls
-  [[noreturn]] void bad(const std::string& why) const;
   [[noreturn]] void bad(const ZipMember& member, const std::string& why) const;
-  void check(int result, const ZipMember& member);
-  ZipMember current();
-  void go_to(const ZipMember& member);
+  [[noreturn]] void damaged(const ZipMember& member, const std::string& why) const;
+  void unpack(const ZipMember& member, std::span<std::byte> into, bool is_all) const;
 
-  std::unique_ptr<Calls> calls_;
-  void* zip_ = nullptr;
+  std::shared_ptr<const InputFile> file_;
+  std::vector<ZipMember> members_;
 };
 
 }  // namespace trainrt::data

@@ -14,20 +14,25 @@ namespace {
 constexpr H5Z_filter_t lz4_filter = 32004;  // as registered at The HDF Group
 constexpr unsigned quick_level = 4;
 
-H5Id new_file(const std::string& path) {
+H5Id new_file(const std::string& path, bool checksums) {
   const auto lock = h5_lock();
-  return H5Id(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose, "make '" + path + "'");
+  const H5Id how(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "make file properties");
+  if (checksums)  // older structures have none
+    h5_check(H5Pset_libver_bounds(how, H5F_LIBVER_V110, H5F_LIBVER_V110), "ask for the structures of HDF5 1.10");
+  return H5Id(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, how), H5Fclose, "make '" + path + "'");
 }
 
-H5Id chunk_properties(const H5ChunkWriter::Chunked& dataset, std::string_view compression) {
+H5Id chunk_properties(const H5ChunkWriter::Chunked& dataset, const H5ChunkWriter::Filters& filters) {
   H5Id how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make dataset properties");
   std::vector<hsize_t> chunk(dataset.shape.begin(), dataset.shape.end());
   chunk.front() = dataset.chunk_rows;
   h5_check(H5Pset_chunk(how, static_cast<int>(chunk.size()), chunk.data()), "set the shape of chunks");
   h5_check(H5Pset_obj_track_times(how, false), "leave times out");
   h5_check(H5Pset_fill_time(how, H5D_FILL_TIME_NEVER), "ask for no fill");
-  if (compression == "lz4") {
+  if (filters.compression == "lz4")
     h5_check(H5Pset_filter(how, lz4_filter, H5Z_FLAG_MANDATORY, 0, nullptr), "compress by lz4");
+  if (filters.compression != "gzip") {
+    if (filters.checksums) h5_check(H5Pset_fletcher32(how), "add checksums");
     return how;
   }
   if (size_of(dataset.dtype) > 1) h5_check(H5Pset_shuffle(how), "shuffle bytes");
@@ -42,16 +47,16 @@ void require_h5_compression(std::string_view name) {
   h5_require_filters({H5Filter{.id = filter, .name = std::string(name)}});
 }
 
-H5ChunkWriter::H5ChunkWriter(std::string path, std::span<const Chunked> datasets, std::string_view compression)
-    : path_(std::move(path)), datasets_(datasets.begin(), datasets.end()), file_(new_file(path_)) {
-  for (const auto& dataset : datasets_) ids_.push_back(create(dataset, compression));
+H5ChunkWriter::H5ChunkWriter(std::string path, std::span<const Chunked> datasets, const Filters& filters)
+    : path_(std::move(path)), datasets_(datasets.begin(), datasets.end()), file_(new_file(path_, filters.checksums)) {
+  for (const auto& dataset : datasets_) ids_.push_back(create(dataset, filters));
 }
 
 H5ChunkWriter::~H5ChunkWriter() = default;
 
-H5Id H5ChunkWriter::create(const Chunked& dataset, std::string_view compression) {
+H5Id H5ChunkWriter::create(const Chunked& dataset, const Filters& filters) {
   const auto lock = h5_lock();
-  const auto how = chunk_properties(dataset, compression);
+  const auto how = chunk_properties(dataset, filters);
   const auto links = h5_link_properties();
   const auto space = h5_space(dataset.shape);
   return H5Id(H5Dcreate2(file_, dataset.name.c_str(), h5_type(dataset.dtype), space, links, how, H5P_DEFAULT), H5Dclose,

@@ -14,7 +14,7 @@ namespace trainrt::io {
 /// UsageError that names the Debian package if this HDF5 cannot compress so: "gzip", "lz4".
 void require_h5_compression(std::string_view name);
 
-/// Writes an HDF5 file of compressed chunks by HDF5 itself: a file that nobody relies on before it is closed, for after a
+/// Writes an HDF5 file of chunks by HDF5 itself: a file that nobody relies on before it is closed, for after a
 /// write that failed (a full disk) it is lost. One thread at a time.
 class H5ChunkWriter {
  public:
@@ -24,8 +24,13 @@ class H5ChunkWriter {
     Shape shape;               ///< the first axis is cut
     std::uint64_t chunk_rows;  ///< into chunks of so many rows
   };
-  /// Makes the file anew. `compression`: gzip (behind the filter shuffle, of values of more than one byte) or lz4.
-  H5ChunkWriter(std::string path, std::span<const Chunked> datasets, std::string_view compression);
+  struct Filters {
+    std::string_view compression =
+        {};                  ///< gzip (behind the filter shuffle, of values of more than one byte) or lz4; "": none
+    bool checksums = false;  ///< Fletcher-32, where gzip has none of its own; and those of HDF5 1.10 of metadata
+  };
+  /// Makes the file anew.
+  H5ChunkWriter(std::string path, std::span<const Chunked> datasets, const Filters& filters);
   ~H5ChunkWriter();
 
   /// Rows of a dataset, as they are.
@@ -36,7 +41,7 @@ class H5ChunkWriter {
   std::uint64_t close();
 
  private:
-  H5Id create(const Chunked& dataset, std::string_view compression);
+  H5Id create(const Chunked& dataset, const Filters& filters);
   std::string what(std::string_view verb, std::size_t dataset) const;
 
   std::string path_;

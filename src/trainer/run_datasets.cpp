@@ -74,6 +74,24 @@ void RunDatasets::pin_for(device::Runtime& gpus) {
                                                           [&gpus](std::span<std::byte> memory) { gpus.unpin(memory); }});
 }
 
+void RunDatasets::verify_files() {
+  constexpr double min_reported_s = 10;
+  for (const auto& [name, options] : spec_.data) {
+    const auto& verification = verifications_[name] = data::verification_of(name, options, listings_.at(name));
+    if (!verification->is_needed()) continue;
+    const auto began_s = monotonic_seconds();
+    verification->verify_together(team_of(communicator_));
+    if (const auto seconds = monotonic_seconds() - began_s; seconds >= min_reported_s)
+      log::info(fmt::format("[data.{}]: verified checksums of {} bytes in {:.0f} s; verify = off leaves that out", name,
+                            verification->bytes(), seconds));
+    const auto damages = verification->damages();
+    if (damages.empty()) continue;
+    const auto text = fmt::format("[data.{}]: {}", name, fmt::join(damages, "; "));
+    if (!data::skips_errors(options)) comm::agreed(communicator_, [&] { throw UsageError(text); });
+    log::run_warning(text + "; its samples are skipped");
+  }
+}
+
 bool RunDatasets::need_preparation() const {
   return std::ranges::any_of(spec_.data, [&](const auto& section) {
     return data::needs_preparation(section.second, listings_.at(section.first));
@@ -115,7 +133,8 @@ Dataset RunDatasets::open(const std::string& name) {
         fmt::format("the train function asks for the dataset '{}', and the config has no [data.{}]{}; it has: {}", name,
                     name, did_you_mean(name, names), names.empty() ? "none" : join(names)));
   }
-  auto impl = data::open_dataset(name, section->second, listings_.at(name), shard_, spec_.run.seed, shares_.at(name));
+  auto impl = data::open_dataset(name, section->second, listings_.at(name), shard_, spec_.run.seed, shares_.at(name),
+                                 verifications_[name]);
   impl->team = team_of(communicator_);
   impl->pinning = pinning_;
   put_back(*impl, cursors_[name]);

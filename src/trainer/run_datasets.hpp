@@ -15,6 +15,7 @@
 
 #include "config/run_spec.hpp"
 #include "data/dataset_impl.hpp"
+#include "data/file_verification.hpp"
 #include "device/runtime.hpp"
 #include "trainer/listed_datasets.hpp"
 #include "trainer/node_shares.hpp"
@@ -32,6 +33,10 @@ class RunDatasets {
   /// Before any is opened: a GPU copies from the batches, whose memory is locked for it.
   void pin_for(device::Runtime& gpus);
 
+  /// Verifies the checksums of files of which samples are read without the rest; each rank reads its share. Collective,
+  /// before any is opened. Throws UsageError on all ranks if a file is damaged; with on_error = skip it is a warning, and
+  /// its samples are skipped.
+  void verify_files();
   /// Opens those whose keys make other samples of theirs, and those with a key `preprocess`, and prepares them. What has to
   /// be fitted is, but for what `stored` has already: a JSON object of what an earlier attempt returned here. Returns the
   /// same for this one, "" if there are none. Collective, before any is opened; what throws on one rank throws on all.
@@ -87,6 +92,7 @@ class RunDatasets {
   std::shared_ptr<const data::Pinning> pinning_;
   std::map<std::string, std::shared_ptr<DatasetImpl>> opened_;
   std::map<std::string, StoredCursor> cursors_;
+  std::map<std::string, std::shared_ptr<data::FileVerification>> verifications_;
   std::set<std::string> prepared_;
   StarvationWatch starvation_;
 };

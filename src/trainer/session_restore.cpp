@@ -66,8 +66,9 @@ std::string stored_preprocessors(const std::string& run_dir, const std::vector<s
 }  // namespace
 
 void Session::prepare_datasets(const std::string& checkpoint) {
-  if (!datasets_.need_preparation()) return;
   const watch::InPhase loading(life_, watch::Phase::loading);
+  datasets_.verify_files();
+  if (!datasets_.need_preparation()) return;
   std::string stored;
   FirstRank(communicator_.rank()).does([&] {
     stored =

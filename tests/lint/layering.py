@@ -52,7 +52,7 @@ PUBLIC = {"export": "core", "error": "core", "options": "core", "random": "core"
 # Libraries, by the beginning of the included name, and the folders that may see them.
 LIBRARIES = {
     "boost/": {"cli", "data", "frameworks", "metrics"}, "event.pb.h": {"metrics"}, "mpi.h": {"launch", "comm"}, "pmix": {"launch"}, "hdf5": {"io"}, "H5": {"io"}, "spdlog/": {"core"},
-    "xxhash": {"io"}, "curl/": {"io"}, "expat": {"io"}, "zlib": {"data"}, "libdeflate": {"data"}, "liburing": {"data"}, "minizip/": {"cli", "data"}, "arrow/": {"data"}, "parquet/": {"data"}, "sqlite3": {"data"},
+    "xxhash": {"io"}, "curl/": {"io"}, "expat": {"io"}, "zlib": {"data"}, "libdeflate": {"data"}, "liburing": {"data"}, "minizip/": {"cli"}, "arrow/": {"data"}, "parquet/": {"data"}, "sqlite3": {"data"},
     "pcre2": {"data"}, "utf8proc": {"data"}, "jpeglib": {"data"}, "spng": {"data"}, "webp/": {"data"},
     "archive": {"frameworks"}, "slurm/": {"batch"}, "nccl": {"comm"}, "cuda": {"device"}, "torch/": {"frameworks"}, "ATen/": {"frameworks"},
     "c10/": {"frameworks"}, "xgboost/": {"frameworks"}, "LightGBM/": {"frameworks"}, "Python.h": {"frameworks"},

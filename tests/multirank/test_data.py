@@ -151,4 +151,43 @@ def samples_that_cannot_be_read_stop_a_run_or_are_skipped_and_counted_over_all_r
     check(job.err.count("is skipped: ") >= 2 * len(bad), "the samples are not told of", job)
 
 
+def write_arrays(folder, damaged):
+    """a.npz and b.npz, not compressed; a bit of an image of b.npz, which has the last samples, is flipped."""
+    try:
+        import numpy
+    except ImportError:
+        skip("numpy is missing")
+    images = numpy.zeros((SAMPLES, 4, 4), "u1")
+    images[:, 0, 0] = numpy.arange(SAMPLES) % 251
+    images[:, 3, 3] = 77
+    numpy.savez(folder / "a.npz", images=images[:-len(damaged)])
+    numpy.savez(folder / "b.npz", images=images[-len(damaged):])
+    data = bytearray((folder / "b.npz").read_bytes())
+    data[data.rindex(77)] ^= 64
+    (folder / "b.npz").write_bytes(data)
+
+
+@test
+def an_array_with_a_wrong_checksum_is_found_before_the_first_step_or_its_samples_are_skipped():
+    folder, damaged = scratch(), range(SAMPLES - 3, SAMPLES)
+    write_arrays(folder, damaged)
+    config = config_of(folder, source=folder / "*.npz", shuffle="true")
+    damage = "b.npz: the member 'images.npy' is damaged: its checksum does not fit"
+    for ranks, keys in ((1, {}), (2, {}), (2, IN_FILES), (3, {"verify": "always", **IN_FILES})):
+        job = run_ranks(ranks, config, *[f"--data.train.{key}={value}" for key, value in keys.items()])
+        check_exit(job, USAGE)
+        equal(job.err.count(damage), 1, f"messages of {ranks} ranks with {keys}", job)
+    for words in (["inspect", "--all"], ["convert", "-o", folder / "out.h5"], ["inspect", "--verify=always", "--rows", "1", "--first", "0", "--data.rows=102"]):
+        job = run([TRAINRT, "data", words[0], folder / "*.npz", "--format=npz", *words[1:]])
+        check_exit(job, USAGE)
+        check(damage in job.err and not (folder / "out.h5").exists(), "the damage is not named", job)
+    job = run_ranks(2, config_of(folder, "off", source=folder / "*.npz"), "--data.train.verify=off")
+    check_exit(job, FINISHED)
+    skipping = config_of(folder, "skipping", source=folder / "*.npz", shuffle="true")
+    job = run_ranks(2, skipping, "--data.train.on_error=skip")
+    check_exit(job, FINISHED)
+    check(damage in job.err, "the warning is missing", job)
+    equal(seen(skipping), [0 if n in damaged else 1 for n in range(SAMPLES)] * EPOCHS, "how often each sample was seen")
+
+
 main()

@@ -275,7 +275,8 @@ def a_table_becomes_every_kind_of_file_and_comes_back_with_the_same_values():
 def arrays_of_all_types_become_hdf5_and_npz_contiguous_or_compressed():
     folder = scratch()
     images, labels = write_idx(folder)
-    outputs = [(folder / "out.h5", ()), (folder / "out.npz", ()), (folder / "zip.h5", ("--compress", "gzip"))]
+    outputs = [(folder / "out.h5", ()), (folder / "out.npz", ()), (folder / "zip.h5", ("--compress", "gzip")),
+               (folder / "sums.h5", ("--checksums",)), (folder / "both.h5", ("--checksums", "--compress", "gzip"))]
     probe = run([TRAINRT, "data", "convert", write_h5(folder / "a.h5"), "-o", folder / "lz4.h5", "--compress", "lz4"])
     if probe.code == FINISHED:
         equal(inspected(folder / "lz4.h5", "--all")["fields"], inspected(folder / "a.h5", "--all")["fields"], "what lz4 keeps")
@@ -290,6 +291,8 @@ def arrays_of_all_types_become_hdf5_and_npz_contiguous_or_compressed():
                 same(found[name], array, f"{source.name} to {output.name}: {name}")
     with h5py.File(folder / "out.h5") as plain, h5py.File(folder / "zip.h5") as packed:
         check(plain["images"].chunks is None and packed["images"].compression == "gzip" and packed["f8"].shuffle, "layouts")
+    with h5py.File(folder / "sums.h5") as summed:
+        check(all(dataset.fletcher32 and not dataset.compression for dataset in summed.values()), "a dataset without checksums")
     for output, words in outputs:
         tool("convert", images, f"--labels={labels}", "-o", output, "--force", *words)
         same(held(output)["images"], arrays()["images"], output.name)
@@ -389,6 +392,7 @@ def outputs_are_refused_with_what_to_do():
     refused("convert", source, "-o", folder / "none/out.csv", says=["there is no directory"])
     refused("convert", source, "-o", folder / "out.npz", "--columns", "id", "--compress", "gzip", says=["--compress gzip"])
     refused("convert", source, says=["which file"])
+    refused("convert", source, "-o", folder / "sums.csv", "--checksums", says=["--checksums", ".csv", ".h5, .parquet and .npz"])
     bad = folder / "bad.csv"
     bad.write_text("a\n" + "1\n" * 20000 + "x\n")
     refused("convert", bad, "-o", folder / "bad.h5", says=["bad.csv", "20002", "'x'"])

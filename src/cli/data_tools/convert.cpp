@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view convert_usage =
     "data convert SOURCE...|--config FILE NAME -o FILE.h5|.parquet|.npz|.csv|.jsonl [--KEY=VALUE ...] [--columns A,B] "
-    "[--where CONDITION] [--split SHARE] [--shuffle] [--seed N] [--compress NAME|none] [--threads N] "
+    "[--where CONDITION] [--split SHARE] [--shuffle] [--seed N] [--compress NAME|none] [--checksums] [--threads N] "
     "[--spreadsheet] [--force] [--quiet]";
 
 std::optional<double> share_option(const Arguments& arguments) {
@@ -53,7 +53,7 @@ ExitCode convert_data(std::span<const std::string> words) {
   std::replace(long_words.begin(), long_words.end(), std::string("-o"), std::string("--output"));
   const auto choice =
       choose_source(long_words, {.with_value = {"output", "columns", "where", "split", "compress", "threads"},
-                                 .switches = {"shuffle", "spreadsheet", "force", "quiet"},
+                                 .switches = {"shuffle", "checksums", "spreadsheet", "force", "quiet"},
                                  .usage = std::string(convert_usage)});
   const auto& arguments = choice.arguments;
   const auto text = [&](const char* name) { return arguments.has(name) ? arguments.options.at(name) : std::string(); };
@@ -65,6 +65,7 @@ ExitCode convert_data(std::span<const std::string> words) {
       .where = text("where"),
       .split = share_option(arguments),
       .shuffle = arguments.has("shuffle"),
+      .checksums = arguments.has("checksums"),
       .compression = text("compress") == "none" ? "" : text("compress"),
       .threads = static_cast<int>(std::min(number_option(arguments, "threads", default_threads()), most_threads)),
       .force = arguments.has("force"),

@@ -1,4 +1,4 @@
-// HDF5: a dataset a field. Contiguous, as it is read best, or in compressed chunks.
+// HDF5: a dataset a field. Contiguous, as it is read best, in compressed chunks, or in chunks with checksums.
 #include <algorithm>
 #include <bit>
 
@@ -64,7 +64,10 @@ struct PreparedChunks final : PreparedRows {
 class CompressedH5 final : public RowWriter {
  public:
   CompressedH5(const WriterJob& job, ResumableFile& file)
-      : job_(job), file_(file), rows_(rows_of_chunk(job)), writer_(file.part_path(), datasets(), job.compression) {}
+      : job_(job),
+        file_(file),
+        rows_(rows_of_chunk(job)),
+        writer_(file.part_path(), datasets(), {job.compression, job.checksums}) {}
 
   std::unique_ptr<PreparedRows> prepare(RowBlock block) override {
     auto made = std::make_unique<PreparedChunks>();
@@ -120,6 +123,44 @@ class CompressedH5 final : public RowWriter {
   io::H5ChunkWriter writer_;
 };
 
+/// Chunks are small: in a shuffled order each sample costs one.
+std::vector<io::H5ChunkWriter::Chunked> checksummed_datasets(const WriterJob& job) {
+  constexpr std::uint64_t chunk_bytes = 16 << 10, max_rows = 1 << 12;
+  std::vector<io::H5ChunkWriter::Chunked> made;
+  for (const auto& field : job.fields) {
+    const auto bytes = std::max<std::uint64_t>(data::sample_bytes(field), 1);
+    const auto rows = std::bit_floor(std::clamp<std::uint64_t>(chunk_bytes / bytes, 1, max_rows));
+    made.push_back(
+        {"/" + field.name, field.dtype, dataset_shape(job, field), std::min(rows, std::max<std::uint64_t>(job.rows, 1))});
+  }
+  return made;
+}
+
+struct PreparedBlock final : PreparedRows {
+  explicit PreparedBlock(RowBlock made) : block(std::move(made)) {}
+  RowBlock block;
+};
+
+/// Chunks as they are, each with a checksum, which HDF5 computes.
+class ChecksummedH5 final : public RowWriter {
+ public:
+  ChecksummedH5(const WriterJob& job, const ResumableFile& file)
+      : writer_(file.part_path(), checksummed_datasets(job), {"", true}) {}
+
+  std::unique_ptr<PreparedRows> prepare(RowBlock block) override {
+    return std::make_unique<PreparedBlock>(std::move(block));
+  }
+  void append(std::unique_ptr<PreparedRows> prepared) override {
+    const auto& block = static_cast<const PreparedBlock&>(*prepared).block;
+    for (std::size_t field = 0; field < block.columns.size(); ++field)
+      writer_.write(field, block.first, block.count, block.columns[field].values);
+  }
+  std::uint64_t finish() override { return writer_.close(); }
+
+ private:
+  io::H5ChunkWriter writer_;
+};
+
 void require_h5(const WriterJob& job) {
   require_fixed_fields(job, "an HDF5 file of trainrt");
   for (const auto& field : job.fields) {
@@ -133,6 +174,7 @@ void require_h5(const WriterJob& job) {
 }
 
 std::unique_ptr<RowWriter> open_h5_writer(const WriterJob& job, ResumableFile& file) {
+  if (job.compression.empty() && job.checksums) return std::make_unique<ChecksummedH5>(job, file);
   if (job.compression.empty()) return open_contiguous(job, file);
   return std::make_unique<CompressedH5>(job, file);
 }
@@ -145,7 +187,8 @@ const DataWriter h5{.name = "h5",
                     .help = "HDF5, a dataset a field: contiguous, samples are read at their places; or compressed chunks",
                     .compressions = {"gzip", "lz4"},
                     .require = require_h5,
-                    .goes_on = [](const WriterJob& job) { return job.compression.empty(); },
-                    .open = open_h5_writer};
+                    .goes_on = [](const WriterJob& job) { return job.compression.empty() && !job.checksums; },
+                    .open = open_h5_writer,
+                    .has_checksums = true};
 
 }  // namespace trainrt::cli::datasets::plugins

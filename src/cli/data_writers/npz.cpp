@@ -111,6 +111,7 @@ const DataWriter npz{.name = "npz",
                      .compressions = {},
                      .require = require_npz,
                      .goes_on = [](const WriterJob&) { return true; },
-                     .open = open_npz_writer};
+                     .open = open_npz_writer,
+                     .has_checksums = true};
 
 }  // namespace trainrt::cli::datasets::plugins

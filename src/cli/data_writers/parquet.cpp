@@ -129,6 +129,7 @@ const DataWriter parquet{.name = "parquet",
                          .require = require_parquet,
                          .goes_on = [](const WriterJob&) { return true; },
                          .open = open_parquet_writer,
+                         .has_checksums = true,
                          .block_bytes = 16 << 20};
 
 }  // namespace trainrt::cli::datasets::plugins

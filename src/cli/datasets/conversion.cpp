@@ -50,7 +50,8 @@ void refuse_sources(const OpenedData& opened, const std::string& path) {
 /// The keys of a section that change what is written; the files of `source` are told by themselves.
 void add_keys(const std::string& section, const Options& keys, std::vector<std::string>& words) {
   for (const auto& key : keys.keys())
-    if (key != "threads" && key != "read" && key != "source") words.push_back(section + key + "=" + keys.text(key));
+    if (key != "threads" && key != "read" && key != "source" && key != "verify")
+      words.push_back(section + key + "=" + keys.text(key));
 }
 
 RowOrder::Shuffling shuffling_of(const OpenedData& opened, bool wanted) {
@@ -78,6 +79,8 @@ Conversion::Conversion(const OpenedData& opened, ConversionWishes wishes)
   if (wishes_.for_spreadsheets && writer_.extension != ".csv")
     throw UsageError(
         fmt::format("--spreadsheet protects the cells of a .csv file, and '{}' is none: leave it out", wishes_.output));
+  if (wishes_.checksums && !writer_.has_checksums)
+    throw UsageError(fmt::format("--checksums: a {} file has none; .h5, .parquet and .npz files do", writer_.extension));
   choose_fields();
   sources_ = source_lines(opened_, wishes_.threads);
   try {
@@ -136,6 +139,7 @@ void Conversion::add_part(std::string path, std::string name, SharedSource rows)
   part.job.rows = part.order->rows();
   part.job.compression = wishes_.compression;
   part.job.for_spreadsheets = wishes_.for_spreadsheets;
+  part.job.checksums = wishes_.checksums;
   if (writer_.require != nullptr) writer_.require(part.job);
   part.file = std::make_unique<ResumableFile>(part.path, identity(part), writer_.goes_on(part.job), wishes_.force);
   parts_.push_back(std::move(part));
@@ -151,6 +155,7 @@ ResumableFile::Identity Conversion::identity(const Part& part) const {
                               wishes_.split.value_or(1), part.name, part.order->in_words(), opened_.seed,
                               wishes_.compression, part.order->rows(), part.order->parts()));
   if (wishes_.for_spreadsheets) words.emplace_back("for spreadsheets");
+  if (wishes_.checksums) words.emplace_back("with checksums");
   return {sources_, join(words, "; ")};
 }
 

@@ -18,6 +18,7 @@ struct ConversionWishes {
   std::string where;                 ///< a condition; "" for none
   std::optional<double> split;       ///< share of the first of two files
   bool shuffle = false;
+  bool checksums = false;
   std::string compression;  ///< "" for none
   int threads = 1;
   bool force = false, quiet = false;

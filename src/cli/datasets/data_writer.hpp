@@ -43,6 +43,7 @@ struct WriterJob {
   std::vector<Dataset::Field> fields;
   std::uint64_t rows = 0;
   std::string compression;        ///< one of DataWriter::compressions; "" for none
+  bool checksums = false;         ///< what is written has checksums
   std::uint64_t at_once = 1;      ///< rows of a usual block
   bool for_spreadsheets = false;  ///< texts that a spreadsheet would take for a formula get an apostrophe before them
 };
@@ -60,6 +61,7 @@ struct DataWriter {
   bool (*goes_on)(const WriterJob& job);
   /// Goes on at file.done(), or begins.
   std::unique_ptr<RowWriter> (*open)(const WriterJob& job, ResumableFile& file);
+  bool has_checksums = false;     ///< its files can have them
   std::uint64_t block_bytes = 0;  ///< of a usual block, in memory, if it should be more than what is read at once
 };
 

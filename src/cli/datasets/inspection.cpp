@@ -13,6 +13,7 @@
 #include "core/printable.hpp"
 #include "core/text.hpp"
 #include "data/prepare.hpp"
+#include "data/verify.hpp"
 
 namespace trainrt::cli::datasets {
 
@@ -84,6 +85,16 @@ std::string files_text(const data::Listing& listing) {
   }
   const auto others = listing.entries.size() - std::min(listing.entries.size(), most_files);
   return "\n" + table.text() + (others > 0 ? fmt::format("  and {} more\n", others) : "");
+}
+
+std::string checksums_text(const OpenedData& opened) {
+  const auto& format = find_plugin(data::format_table(), opened.listing.format, "data format");
+  if (!format.has_files) return "";
+  if (format.checksums.empty())
+    return "\nchecksums: none; if a file is damaged, other values may be read (data convert -o FILE.h5 --checksums)\n";
+  return fmt::format("\nchecksums: {}; {}\n", format.checksums,
+                     data::verify_of(opened.keys) == data::Verify::off ? "not verified (verify = off)"
+                                                                       : "those of the samples below were verified");
 }
 
 std::string statistics_text(const Inspection& inspection) {
@@ -167,7 +178,7 @@ std::string page_text(const Inspection& inspection, std::size_t width, bool colo
                         ? fmt::format("made of them: {}\n", in_words(*opened.dataset))
                         : "";
   const auto beginning = fmt::format("{}\n", data::described(inspection.opened.listing)) + made +
-                         files_text(inspection.opened.listing) + statistics_text(inspection) +
+                         files_text(inspection.opened.listing) + checksums_text(opened) + statistics_text(inspection) +
                          first_text(inspection, width);
   return printable_text(beginning) + pictures_text(inspection, width, colours) +  // its colours are control sequences
          printable_text(reading_text(inspection.facts));

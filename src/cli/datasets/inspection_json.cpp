@@ -107,7 +107,9 @@ std::string json_text(const Inspection& inspection) {
     }
     first.push_back(std::move(sample));
   }
+  const auto checksums = find_plugin(data::format_table(), listing.format, "data format").checksums;
   const Json json = {{"format", listing.format},
+                     {"checksums", checksums.empty() ? Json() : Json(checksums)},
                      {"samples", inspection.opened.size()},
                      {"bytes", inspection.facts.file_bytes},
                      {"sample_bytes", inspection.facts.sample_bytes},

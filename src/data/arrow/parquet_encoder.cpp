@@ -52,7 +52,7 @@ bool wants_dictionary(const Dataset::Field& field) {
 std::shared_ptr<parquet::WriterProperties> properties_for(const std::vector<Dataset::Field>& fields,
                                                           const std::string& compression) {
   parquet::WriterProperties::Builder builder;
-  builder.disable_dictionary()->compression(codec_of(compression));
+  builder.disable_dictionary()->compression(codec_of(compression))->enable_page_checksum();
   builder.max_row_group_length(std::numeric_limits<std::int64_t>::max());
   for (const auto& field : fields) {
     const bool is_list = field.varies ? field.dtype != DType::u8 : !field.sample_shape.empty();

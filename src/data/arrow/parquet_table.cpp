@@ -93,6 +93,7 @@ class ParquetTable final : public TableFile {
     reader->input = std::make_shared<ArrowInput>(input_, &pool_);
     guarded(reader->input, [&] {
       parquet::ReaderProperties properties(&pool_);
+      properties.set_page_checksum_verification(true);  // of pages that have one
       auto file = parquet::ParquetFileReader::Open(reader->input, properties, footer_);
       parquet::ArrowReaderProperties as_arrow(false);
       as_arrow.set_batch_size(rows_at_a_time);

@@ -1,27 +1,31 @@
+#include <algorithm>
+
 #include <trainrt/error.hpp>
 
 #include "core/text.hpp"
 #include "data/format.hpp"
 #include "data/h5_look.hpp"
 #include "data/h5_rows.hpp"
+#include "data/verify.hpp"
 
 namespace trainrt::data {
 
 namespace {
 
 /// Files that this one names are read as it is.
-H5Index index_of(const DataFile& file, const FileContent& content) {
+H5Index index_of(const DataFile& file, const FileContent& content, Verify verify) {
   auto index = h5_index_of(content.index);
   for (auto& part : index.files) part.way = file.way;
+  if (verify == Verify::off)
+    for (auto& table : index.tables)
+      std::ranges::replace(table.filters, ChunkFilter::fletcher32, ChunkFilter::ignored_fletcher32);
   return index;
 }
 
 class Hdf5Source final : public Source {
  public:
-  Hdf5Source(const DataFile& file, const FileContent& content, std::uint64_t cache_bytes, bool keep)
-      : size_(content.samples),
-        fields_(content.fields),
-        rows_(open_h5_rows(index_of(file, content), content.fields, cache_bytes, keep)) {}
+  Hdf5Source(const H5Index& index, const FileContent& content, std::uint64_t cache_bytes, bool keep)
+      : size_(content.samples), fields_(content.fields), rows_(open_h5_rows(index, content.fields, cache_bytes, keep)) {}
 
   std::uint64_t size() const override { return size_; }
   const std::vector<Dataset::Field>& fields() const override { return fields_; }
@@ -63,7 +67,7 @@ bool is_about_its_size(const DataFile& file, const FileContent& content) {
 }
 
 std::unique_ptr<Source> open_hdf5(const DataFile& file, const FileContent& content, const Options& options, bool keep) {
-  return std::make_unique<Hdf5Source>(file, content, options.bytes("chunk_cache"),
+  return std::make_unique<Hdf5Source>(index_of(file, content, verify_of(options)), content, options.bytes("chunk_cache"),
                                       keep && is_about_its_size(file, content));
 }
 
@@ -89,7 +93,8 @@ extern const Format hdf5{
     .look = look_at_hdf5,
     .open = open_hdf5,
     .is_name_of = is_hdf5_name,
-    .read_cache = "chunk_cache"};
+    .read_cache = "chunk_cache",
+    .checksums = "of chunks, if they were written with one: Fletcher-32 or gzip's"};
 
 }  // namespace plugins
 

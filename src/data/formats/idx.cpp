@@ -100,7 +100,8 @@ extern const Format idx{
     .look = look_at_idx,
     .open = open_idx,
     .is_name_of = is_idx_name,
-    .companions = {"labels"}};
+    .companions = {"labels"},
+    .checksums = "of gzip files: CRC-32"};
 
 }  // namespace plugins
 

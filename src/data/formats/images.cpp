@@ -34,7 +34,8 @@ extern const Format images{.name = "images",
                                       bool) { return open_images(file, content, options); },
                            .gather = gather_images,
                            .paths_of = paths_of_images,
-                           .is_name_of = is_image_name};
+                           .is_name_of = is_image_name,
+                           .checksums = "of PNG: CRC-32; JPEG and WebP have none"};
 
 }  // namespace plugins
 

@@ -13,6 +13,7 @@
 #include "data/format.hpp"
 #include "data/npy_header.hpp"
 #include "data/row_source.hpp"
+#include "data/verify.hpp"
 #include "data/zip_reader.hpp"
 
 namespace trainrt::data {
@@ -26,16 +27,17 @@ struct NpzArray {
   std::string field;
   ZipMember member;
   NpyHeader header;
-  std::string what;  ///< in messages
+  std::uint64_t offset = 0;  ///< of its stored bytes
+  std::string what;          ///< in messages
 };
 
 class NpzFile {
  public:
   NpzFile(const DataFile& file, const Options& options)
-      : input_(std::make_shared<InputFile>(file)), zip_(input_), members_(zip_.members()), limit_(options, file.size) {
+      : input_(std::make_shared<InputFile>(file)), zip_(input_), limit_(options, file.size) {
     const auto chosen = words_in(options.text("fields"));
     if (chosen.empty())
-      for (const auto& member : members_) add(field_of_member(member), member);
+      for (const auto& member : zip_.members()) add(field_of_member(member), member);
     for (const auto& word : chosen) {
       const auto equals = word.find('=');
       const auto name = equals == std::string::npos ? word : trim(word.substr(equals + 1));
@@ -49,10 +51,10 @@ class NpzFile {
   std::uint64_t samples() const { return arrays_.front().header.samples(); }
 
   /// What is compressed is unpacked into memory; `keep`: so is the rest. The checksum of what comes into memory is
-  /// verified.
-  void add_to(RowSource& source, const Dataset::Field& field, const NpzArray& array, bool keep) {
-    if (array.member.is_stored && !keep) {
-      const auto place = array.header.place_at(zip_.offset_of(array.member));
+  /// verified, of stored arrays unless `verify` is off.
+  void add_to(RowSource& source, const Dataset::Field& field, const NpzArray& array, bool keep, Verify verify) {
+    if (array.member.is_stored && (!keep || verify == Verify::off)) {
+      const auto place = array.header.place_at(array.offset);
       return source.add(field, std::make_unique<RowFile>(input_, place, keep));
     }
     std::vector<std::byte> values(array.member.bytes);
@@ -88,7 +90,7 @@ class NpzFile {
 
   const ZipMember& member_named(const std::string& name) const {
     std::vector<std::string> names;
-    for (const auto& member : members_) {
+    for (const auto& member : zip_.members()) {
       if (member.name == name + std::string(npy_ending)) return member;
       if (names.size() < 20) names.push_back(printable_lines(excerpt(member.name, 40) + "\n").front());
     }
@@ -104,7 +106,7 @@ class NpzFile {
     if (!member.is_stored) limit_.require(unpacked_bytes_ += member.bytes, with_those_before(what));
     std::vector<std::byte> beginning(std::min<std::uint64_t>(member.bytes, npy_beginning));
     zip_.read_beginning(member, beginning);
-    arrays_.push_back({std::move(field), member, npy_header(beginning, member.bytes, what), what});
+    arrays_.push_back({std::move(field), member, npy_header(beginning, member.bytes, what), zip_.offset_of(member), what});
   }
 
   void require_same_samples() const {
@@ -119,7 +121,6 @@ class NpzFile {
 
   std::shared_ptr<const InputFile> input_;
   ZipReader zip_;
-  std::vector<ZipMember> members_;
   ExpansionLimit limit_;
   std::uint64_t unpacked_bytes_ = 0;  ///< of the compressed members among `arrays_`
   std::vector<NpzArray> arrays_;
@@ -128,8 +129,11 @@ class NpzFile {
 FileContent look_at_npz(const DataFile& file, const Options& options) {
   const NpzFile npz_file(file, options);
   FileContent content{npz_file.samples(), {}, {}};
-  for (const auto& array : npz_file.arrays())
+  for (const auto& array : npz_file.arrays()) {
+    const auto& member = array.member;
     content.fields.push_back({array.field, dtype_of_npy(array.header, array.what), array.header.sample_shape()});
+    if (member.is_stored) content.checksums.push_back({array.offset, member.bytes, member.crc32, array.what});
+  }
   const auto& arrays = npz_file.arrays();
   if (!std::ranges::all_of(arrays, [](const auto& array) { return array.member.is_stored; }))
     content.reading = Reading::as_a_whole;
@@ -143,7 +147,7 @@ std::unique_ptr<Source> open_npz(const DataFile& file, const FileContent& conten
   npz_file.require_memory_for_arrays(keep);
   auto source = std::make_unique<RowSource>(content.samples);
   for (std::size_t i = 0; i < content.fields.size(); ++i)
-    npz_file.add_to(*source, content.fields[i], npz_file.arrays()[i], keep);
+    npz_file.add_to(*source, content.fields[i], npz_file.arrays()[i], keep, verify_of(options));
   return source;
 }
 
@@ -163,7 +167,8 @@ extern const Format npz{
                  .help = "the arrays that are read, by default all: x, y; or images=x, labels=y to give them other names"}},
     .look = look_at_npz,
     .open = open_npz,
-    .is_name_of = is_npz_name};
+    .is_name_of = is_npz_name,
+    .checksums = "CRC-32 of each array (zip)"};
 
 }  // namespace plugins
 

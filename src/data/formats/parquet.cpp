@@ -31,7 +31,8 @@ extern const Format parquet{
     .look = look_at_parquet,
     .open = open_parquet_file,
     .is_name_of = is_parquet_name,
-    .read_cache = "chunk_cache"};
+    .read_cache = "chunk_cache",
+    .checksums = "CRC-32 of pages, if they were written with one"};
 
 }  // namespace plugins
 

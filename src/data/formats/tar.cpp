@@ -34,7 +34,8 @@ extern const Format tar{.name = "tar",
                         .options = options_of_tar(),
                         .look = look_at_tar,
                         .open = open_tar,
-                        .is_name_of = is_tar_name};
+                        .is_name_of = is_tar_name,
+                        .checksums = "of headers, and of PNG images; contents have none"};
 
 }  // namespace plugins
 

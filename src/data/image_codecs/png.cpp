@@ -29,7 +29,7 @@ class PngReader final : public ImageReader {
   explicit PngReader(EncodedImage image) : png_(spng_ctx_new(0), spng_ctx_free) {
     if (!png_) throw std::bad_alloc();
     require_png(spng_set_chunk_limits(png_.get(), most_png_chunk, most_png_chunks));
-    require_png(spng_set_crc_action(png_.get(), SPNG_CRC_ERROR, SPNG_CRC_DISCARD));  // of pixels; of what is said besides
+    require_png(spng_set_crc_action(png_.get(), SPNG_CRC_ERROR, SPNG_CRC_ERROR));
     require_png(spng_set_png_buffer(png_.get(), image.data(), image.size()));
     require_png(spng_get_ihdr(png_.get(), &header_));
   }

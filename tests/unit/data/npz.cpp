@@ -1,6 +1,8 @@
 #include <minizip/zip.h>
 #include <trainrt/error.hpp>
 
+#include "data/crc32.hpp"
+#include "data/file_verification.hpp"
 #include "unit/data/npy_bytes.hpp"
 #include "unit/data/support.hpp"
 
@@ -109,7 +111,7 @@ TEST_CASE("arrays that a .npy file may not hold are no members of an .npz file e
   write_zip(dir / "x.npz", {{"u.npy", array_of("|u1", "(2,)", "longer"), true}});
   both_say({{"source", dir / "x.npz"}}, "x.npz: the member 'u.npy'", "behind its array");
   write_zip(dir / "x.npz", {});
-  both_say({{"source", dir / "x.npz"}}, "x.npz", "is no zip archive");
+  both_say({{"source", dir / "x.npz"}}, "x.npz", "holds no arrays");
 }
 
 TEST_CASE("compressed members that expand to more than max_expanded_bytes are an error that names file, member and limit") {
@@ -191,4 +193,222 @@ TEST_CASE("what is no zip archive is an error that says so") {
   Scratch dir;
   write(dir / "x.npz", images);
   both_say({{"source", dir / "x.npz"}}, "x.npz", "is no zip archive");
+}
+
+namespace {
+
+void flip(const std::string& path, std::size_t at) {
+  auto bytes = read(path);
+  bytes[at] ^= 1;
+  write(path, bytes);
+}
+
+std::size_t place_of(const std::string& path, const std::string& values) { return read(path).find(values); }
+
+}  // namespace
+
+TEST_CASE("a stored array with another checksum is an error that names it, however it is read") {
+  Scratch dir;
+  write_zip(dir / "a.npz", {{"x.npy", images}, {"y.npy", labels}});
+  write_zip(dir / "b.npz", {{"x.npy", images}, {"y.npy", labels}});
+  flip(dir / "b.npz", place_of(dir / "b.npz", "abcdef"));
+  const auto damage = Contains("b.npz: the member 'x.npy' is damaged: its checksum does not fit");
+  for (const std::string memory : {"0", "1 MiB"})
+    for (const std::string verify : {"first", "always"}) {
+      INFO(memory << ' ' << verify);
+      const std::map<std::string, std::string> keys{{"memory", memory}, {"verify", verify}, {"format", "npz"}};
+      auto one = keys, both = keys;
+      one["source"] = dir / "b.npz";
+      CHECK_THROWS_WITH(open(one), damage);
+      both["source"] = dir / "[ab].npz";
+      const auto dataset = open(both);
+      for (int i = 0; i < 2; ++i) CHECK_THROWS_WITH(gathered<char>(*dataset, 1, {3}), damage);
+      CHECK(gathered<char>(*dataset, 0, {2}) == std::vector<char>{'e', 'f'});
+    }
+  for (const std::string memory : {"0", "1 MiB"}) {
+    const auto dataset = open({{"source", dir / "b.npz"}, {"memory", memory}, {"verify", "off"}});
+    CHECK(gathered<char>(*dataset, 0, {0}) == std::vector<char>{'`', 'b'});
+  }
+  CHECK_THROWS_WITH(check({{"source", dir / "b.npz"}, {"verify", "never"}}), Contains("verify") && Contains("always"));
+}
+
+TEST_CASE("verify = always finds values that change after they were verified") {
+  Scratch dir;
+  const auto rows = array_of("|u1", "(200000, 2)", std::string(400000, 'x'));
+  for (const std::string verify : {"first", "always"}) {
+    write_zip(dir / "x.npz", {{"x.npy", rows}, {"y.npy", array_of("|u1", "(200000,)", std::string(200000, 'y'))}});
+    const auto dataset = open({{"source", dir / "x.npz"}, {"memory", "0"}, {"verify", verify}});
+    for (const std::uint64_t row : {0, 150000, 199999}) CHECK(gathered<char>(*dataset, 0, {row})[1] == 'x');
+    CHECK(gathered<char>(*dataset, 1, {199999, 0}) == std::vector<char>{'y', 'y'});
+    flip(dir / "x.npz", place_of(dir / "x.npz", "xxxx") + 300000);
+    CHECK(gathered<char>(*dataset, 0, {0, 199999}) == std::vector<char>(4, 'x'));
+    if (verify == "first")
+      CHECK(gathered<char>(*dataset, 0, {150000})[0] != 'x');
+    else
+      CHECK_THROWS_WITH(gathered<char>(*dataset, 0, {150000}),
+                        Contains("x.npz: the member 'x.npy'") && Contains("when its checksum was verified"));
+  }
+}
+
+TEST_CASE("ranks that verify together read each byte once, and all of them learn what is damaged") {
+  Scratch dir;
+  write_zip(dir / "a.npz", {{"x.npy", array_of("|u1", "(300000,)", std::string(300000, 'a'))},
+                            {"y.npy", array_of("|u1", "(300000,)", std::string(300000, 'b'))}});
+  write_zip(dir / "b.npz", {{"x.npy", array_of("|u1", "(1,)", "c")}, {"y.npy", array_of("|u1", "(1,)", "d")}});
+  const auto keys = options({{"source", dir / "[ab].npz"}, {"format", "npz"}});
+  for (const bool is_damaged : {false, true}) {
+    if (is_damaged) flip(dir / "b.npz", place_of(dir / "b.npz", "PK\x01\x02") - 1);
+    const auto listing = data::list_dataset("train", keys);
+    for (const auto how : {data::Verify::first, data::Verify::always})
+      for (const int size : {1, 3, 40}) {
+        // One rank after the other makes its share; then each of them gets all shares.
+        std::vector<std::string> shares;
+        for (int rank = 0; rank <= size; ++rank) {
+          data::FileVerification verification(listing, how);
+          REQUIRE(verification.is_needed());
+          Team team;
+          team.rank = std::min(rank, size - 1);
+          team.size = size;
+          team.gather = [&](const std::function<std::string()>& make) {
+            if (rank < size) shares.push_back(make());
+            return rank < size ? std::vector<std::string>(1, std::string(1 << 10, '\0')) : shares;
+          };
+          verification.verify_together(team);
+          if (rank < size) continue;
+          REQUIRE(verification.damages().size() == (is_damaged ? 1 : 0));
+          if (is_damaged) CHECK_THAT(verification.damages()[0], Contains("b.npz: the member 'y.npy' is damaged"));
+          CHECK_NOTHROW(verification.verified(0, listing.entries[0].file, false));
+        }
+      }
+  }
+}
+
+TEST_CASE("names and headers of members that differ from the table of contents are errors") {
+  Scratch dir;
+  const std::map<std::string, std::string> section{{"source", dir / "x.npz"}};
+  write_zip(dir / "x.npz", {{"x.npy", images}, {"y.npy", labels}});
+  const auto good = read(dir / "x.npz");
+  const auto directory = good.find("PK\x01\x02");
+  for (const auto at : {directory + 46, good.find("x.npy"), directory + 24, directory + 42, good.size() - 22 + 8,
+                        good.size() - 22 + 10, good.size() - 22 + 12, good.size() - 22 + 16}) {
+    INFO(at);
+    write(dir / "x.npz", good);
+    flip(dir / "x.npz", at);
+    both_say(section, "x.npz", "copy");
+  }
+}
+
+namespace {
+
+/// A header of a zip archive, field by field.
+class ZipBytes {
+ public:
+  ZipBytes& add(std::uint64_t value, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes; ++i) bytes_ += static_cast<char>(value >> (8 * i));
+    return *this;
+  }
+  ZipBytes& add(const std::string& text) {
+    bytes_ += text;
+    return *this;
+  }
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  std::string bytes_;
+};
+
+struct LargeMember {
+  std::string name, beginning;
+  std::uint64_t zeros = 0, header = 0;
+  std::uint64_t bytes() const { return beginning.size() + zeros; }
+  std::uint32_t crc32() const {
+    auto made = data::crc32_of(std::as_bytes(std::span(beginning)));
+    // The CRC-32 of 2^n zeros is that of two runs of half as many.
+    std::uint32_t of_power = data::crc32_of(std::vector<std::byte>(1));
+    for (std::uint64_t power = 1; power <= zeros; power *= 2) {
+      if ((zeros & power) != 0) made = data::joined_crc32(made, of_power, power);
+      of_power = data::joined_crc32(of_power, of_power, power);
+    }
+    return made;
+  }
+};
+
+/// As numpy.savez writes arrays of more than 4 GiB; what is zero is a hole in the file.
+void write_large_zip(const std::string& path, std::vector<LargeMember> members) {
+  std::ofstream file(path, std::ios::binary);
+  for (auto& member : members) {
+    member.header = static_cast<std::uint64_t>(file.tellp());
+    file << ZipBytes()
+                .add("PK\x03\x04")
+                .add(45, 2)
+                .add(0, 8)
+                .add(member.crc32(), 4)
+                .add(0xffffffffffffffff, 8)
+                .add(member.name.size(), 2)
+                .add(20, 2)
+                .add(member.name)
+                .add(1, 2)
+                .add(16, 2)
+                .add(member.bytes(), 8)
+                .add(member.bytes(), 8)
+                .bytes()
+         << member.beginning;
+    file.seekp(static_cast<std::streamoff>(member.zeros), std::ios::cur);
+  }
+  const auto directory = static_cast<std::uint64_t>(file.tellp());
+  for (const auto& member : members)
+    file << ZipBytes()
+                .add("PK\x01\x02")
+                .add(45, 2)
+                .add(45, 2)
+                .add(0, 8)
+                .add(member.crc32(), 4)
+                .add(0xffffffffffffffff, 8)
+                .add(member.name.size(), 2)
+                .add(28, 2)
+                .add(0, 10)
+                .add(0xffffffff, 4)
+                .add(member.name)
+                .add(1, 2)
+                .add(24, 2)
+                .add(member.bytes(), 8)
+                .add(member.bytes(), 8)
+                .add(member.header, 8)
+                .bytes();
+  const auto end = static_cast<std::uint64_t>(file.tellp());
+  file << ZipBytes()
+              .add("PK\x06\x06")
+              .add(44, 8)
+              .add(45, 2)
+              .add(45, 2)
+              .add(0, 8)
+              .add(members.size(), 8)
+              .add(members.size(), 8)
+              .add(end - directory, 8)
+              .add(directory, 8)
+              .add("PK\x06\x07")
+              .add(0, 4)
+              .add(end, 8)
+              .add(1, 4)
+              .add("PK\x05\x06")
+              .add(0, 4)
+              .add(0xffff, 2)
+              .add(0xffff, 2)
+              .add(0xffffffff, 4)
+              .add(0xffffffff, 4)
+              .add(0, 2)
+              .bytes();
+}
+
+}  // namespace
+
+TEST_CASE("members of more than 4 GiB are read, verified, and found behind the first 4 GiB") {
+  Scratch dir;
+  constexpr std::uint64_t rows = 4097, row_bytes = 1 << 20;
+  write_large_zip(dir / "x.npz", {{"x.npy", array_of("|u1", "(4097, 1048576)", ""), rows * row_bytes},
+                                  {"y.npy", array_of("|u1", "(4097,)", std::string(4096, '\0') + "z")}});
+  const auto dataset = open({{"source", dir / "x.npz"}, {"memory", "0"}});
+  CHECK(dataset->source->size() == rows);
+  CHECK(gathered<char>(*dataset, 0, {rows - 1}) == std::vector<char>(row_bytes, '\0'));
+  CHECK(gathered<char>(*dataset, 1, {rows - 1}) == std::vector<char>{'z'});
 }

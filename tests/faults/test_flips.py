@@ -1,0 +1,29 @@
+#!/usr/bin/python3
+"""Some bits of the files of tests/attack/flips.py (`make attack` flips all of them): a flipped bit in a data file is an error that names
+the file, or changes no value, wherever the format has a checksum."""
+import sys
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in ("attack", "support")]
+import flips  # noqa: E402
+from harness import *  # noqa: E402,F403
+
+SEED = 36
+BITS = 150  # per file
+
+
+@test
+def a_flipped_bit_is_an_error_or_changes_nothing_where_the_format_has_a_checksum():
+    results = flips.run(SEED, BITS)
+    check(len(results) > 10, f"only {len(results)} files were flipped")
+    missed = [f"{result.name}: {missed}" for result in results for missed in result.missed]
+    check(not missed, "\n".join(missed[:20]))
+
+
+@test
+def every_format_of_files_has_its_bits_flipped():
+    formats = set(re.findall(r"^data format (\w+):", run([TRAINRT, "list"]).out, re.M))
+    equal(sorted(formats - {"range", "synthetic"}), sorted(flips.FORMATS), "formats with files")
+
+
+main()
