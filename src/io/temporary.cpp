@@ -4,9 +4,11 @@
 #include <filesystem>
 
 #include <unistd.h>
+#include <trainrt/error.hpp>
 
 #include "core/host.hpp"
 #include "core/options.hpp"
+#include "io/file.hpp"
 
 namespace trainrt::io {
 
@@ -34,6 +36,11 @@ bool is_abandoned(const fs::path& path) {
   return gone || is_old(path);
 }
 
+void remove_quietly(const fs::path& path) try {
+  remove_tree(path.string());
+} catch (const Error&) {  // the next one that looks tries again
+}
+
 }  // namespace
 
 std::string temporary_beside(const std::string& path) {
@@ -47,7 +54,7 @@ void remove_abandoned(const std::string& directory, std::string_view beginning) 
   const auto start = "." + std::string(beginning);
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(directory, error))
-    if (entry.path().filename().string().starts_with(start) && is_abandoned(entry.path())) fs::remove(entry.path(), error);
+    if (entry.path().filename().string().starts_with(start) && is_abandoned(entry.path())) remove_quietly(entry.path());
 }
 
 }  // namespace trainrt::io

@@ -165,7 +165,8 @@ std::vector<std::string> run_dirs_in(const std::string& folder) {
   std::vector<std::string> found;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error))
-    if (io::exists(entry.path() / "run.json")) found.push_back(entry.path());
+    if (!entry.path().filename().string().starts_with('.') && io::exists(entry.path() / "run.json"))
+      found.push_back(entry.path());
   if (error) throw UsageError(fmt::format("'{}' cannot be listed: {}", folder, error.message()));
   std::sort(found.begin(), found.end());
   return found;
