@@ -60,6 +60,13 @@ ExistingRun look_at_existing(const config::RunSpec& spec, const std::string& fun
   return existing;
 }
 
+/// `record`: rank 0's. Collective.
+void refuse_other_global_batch(const config::RunSpec& spec, const std::optional<rundir::RunRecord>& record,
+                               Communicator& communicator) {
+  const auto require = [&] { require_same_global_batch(spec, global_batch(spec, record, communicator.size())); };
+  comm::agreed_on_first(communicator, require, with_advice);
+}
+
 /// A run that finished was killed before it could remove its private directory, or could not write a checkpoint's view.
 void tidy_finished(const std::string& run_dir) try {
   const auto attempts = rundir::read_attempts(run_dir);
@@ -119,13 +126,21 @@ ExistingRun find_existing_run(const config::RunSpec& spec, const std::string& fu
   std::array<std::int64_t, 2> found = {existing.is_new, existing.is_finished};
   communicator.broadcast(Buffer{found.data(), found.size(), DType::i64}, 0, "what there is of the run");
   existing.is_new = found[0] != 0;
-  existing.is_finished = found[1] != 0 && holds_its_end(spec.run_dir, communicator);
-  if (!existing.is_finished) {
-    const auto require = [&] { require_same_global_batch(spec, global_batch(spec, record, communicator.size())); };
-    comm::agreed_on_first(communicator, require, with_advice);
-  }
-  if (existing.is_finished) FirstRank(communicator.rank()).does([&] { tidy_finished(spec.run_dir); });
+  existing.is_finished = found[1] != 0;
+  if (!existing.is_finished) refuse_other_global_batch(spec, record, communicator);
   return existing;
+}
+
+bool stays_finished(const config::RunSpec& spec, Communicator& communicator) {
+  if (holds_its_end(spec.run_dir, communicator)) {
+    FirstRank(communicator.rank()).does([&] { tidy_finished(spec.run_dir); });
+    return true;
+  }
+  std::optional<rundir::RunRecord> record;  // rank 0's
+  const auto read = [&] { record = rundir::read_seen_run_record(spec.run_dir); };
+  comm::agreed_on_first(communicator, read, with_advice);
+  refuse_other_global_batch(spec, record, communicator);
+  return false;
 }
 
 }  // namespace trainrt::trainer

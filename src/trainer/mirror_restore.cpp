@@ -3,7 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <functional>
+#include <optional>
 #include <ranges>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -12,16 +17,16 @@
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/load/verify.hpp"
 #include "comm/agreement.hpp"
-#include "core/host.hpp"
 #include "core/log.hpp"
 #include "io/file.hpp"
+#include "io/storage_error.hpp"
+#include "io/storage_retry.hpp"
 #include "io/temporary.hpp"
 #include "metrics/result_log.hpp"
-#include "rundir/attempt_files.hpp"
-#include "rundir/completion.hpp"
 #include "rundir/run_record.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/checkpoint_mirror.hpp"
+#include "trainer/restored_records.hpp"
 
 namespace trainrt::trainer {
 
@@ -75,52 +80,6 @@ Brought bring_newest(const checkpoint::MirroredRun& mirror, const std::string& i
   return brought;
 }
 
-/// Returns whether the run in `run_dir` finished with that checkpoint, as far as its records tell. `finished`: its
-/// run.json.
-bool is_end_of(const std::string& run_dir, const rundir::RunRecord& finished, const checkpoint::Meta& restored) {
-  const rundir::RunRecord::Completion brought{restored.number, restored.step, restored.iteration};
-  if (const auto end = rundir::completion_of(run_dir, finished)) return *end == brought;
-  const auto attempts = rundir::read_attempts(run_dir, 1);  // an older record, and the attempt's may have come too late
-  return !attempts.empty() && attempts.back().why.starts_with("finished");
-}
-
-/// A run that finished with another checkpoint than the one that was restored has not finished: it has to compute the rest
-/// again.
-void reopen_unless_complete(const std::string& run_dir, rundir::RunRecord record, const checkpoint::Meta& restored,
-                            const std::string& from) {
-  if (record.state != "finished" || is_end_of(run_dir, record, restored)) return;
-  const auto end = rundir::completion_of(run_dir, record);
-  const auto what = end ? fmt::format("{} (iteration {})", checkpoint::directory_name(end->checkpoint), end->iteration)
-                        : std::string("a checkpoint that its records do not name");
-  log::warning(
-      fmt::format("the run finished with {}, which cannot be read at {}. The run is not finished: it continues "
-                  "from {} (iteration {})",
-                  what, from, checkpoint::directory_name(restored.number), restored.iteration));
-  record.state = "stopped";
-  record.completed_by.reset();
-  io::replace_file(run_dir + "/run.json", rundir::to_text(record));
-}
-
-/// Nobody runs there any more, and what came after that checkpoint is gone.
-void end_attempts(const std::string& run_dir, const checkpoint::Meta& restored, const std::string& from) {
-  for (const int number : rundir::numbers_of_attempts(run_dir)) {
-    auto record = rundir::read_record(run_dir, number);
-    if (!record) continue;
-    if (record->end.empty()) {
-      record->end = utc_now();
-      record->why = "killed: its run directory is gone, and was restored from " + from;
-      record->last_step = std::max(record->last_step, restored.step);
-      record->iteration = std::max(record->iteration, restored.iteration);
-    }
-    if (record->saved_checkpoint > restored.number) {
-      record->saved_checkpoint = restored.number;
-      record->saved_step = restored.step;
-      record->saved_iteration = restored.iteration;
-    }
-    io::replace_file(rundir::record_path(run_dir, number), rundir::to_text(*record));
-  }
-}
-
 /// Else the new run, which has another run_id, would take what is there for another's, and have no mirror. The checkpoints
 /// stay until the new run has one there: then they count as left behind.
 void give_up_run_there(checkpoint::MirroredRun& mirror) try {
@@ -136,24 +95,48 @@ void give_up_run_there(checkpoint::MirroredRun& mirror) try {
 
 bool holds_a_run(const std::string& run_dir) { return io::exists(run_dir) && !io::list_if_there(run_dir).empty(); }
 
-/// run.json there; nullopt if there is none.
-std::optional<rundir::RunRecord> record_in(const checkpoint::MirroredRun& mirror) {
-  const auto text = mirror.text_of("run.json");
-  if (text.empty()) return std::nullopt;
-  try {
-    return rundir::run_record_from(text, mirror.url() + "run.json");
-  } catch (const UsageError& error) {
-    throw UsageError(
-        fmt::format("{}. Nothing was restored. Put a good copy of the file there; or remove {} to begin the "
-                    "run anew",
-                    error.what(), mirror.url()));
-  }
+/// Waits, as for any storage, until `look` finds what must be there. StorageError if it does not come.
+void wait_for(const std::string& url, const std::function<bool()>& look) {
+  io::retried([&] {
+    if (!look()) throw io::StorageError(url + " is not there", ESTALE, url);
+  });
+}
+
+std::vector<std::string> attempts_in(const checkpoint::MirroredRun& mirror) {
+  auto names = mirror.files_in("attempts");
+  std::erase_if(names, [](const auto& name) { return !is_record_name(name); });
+  return names;
+}
+
+/// run.json there; nullopt if no run is there. It is put before all else, and removed last.
+std::optional<rundir::RunRecord> record_in(const checkpoint::MirroredRun& mirror) try {
+  auto text = mirror.text_of("run.json");
+  if (text.empty() && attempts_in(mirror).empty()) return std::nullopt;
+  wait_for(mirror.url() + "run.json", [&] { return !text.empty() || !(text = mirror.text_of("run.json")).empty(); });
+  return rundir::run_record_from(text, mirror.url() + "run.json");
+} catch (const UsageError& error) {
+  throw UsageError(
+      fmt::format("{}. Nothing was restored. Put a good copy of the file there; or remove {} to begin the run "
+                  "anew",
+                  error.what(), mirror.url()));
 }
 
 void bring_records(const checkpoint::MirroredRun& mirror, const std::string& into) {
   for (const auto* name : {"run.json", "params.json", "result.json"}) mirror.bring_file(name, into);
-  for (const auto& name : mirror.files_in("attempts"))
-    if (is_record_name(name)) mirror.bring_file("attempts/" + name, into);
+}
+
+/// A mirror that has a checkpoint has the records of the attempts up to it: if none is listed, a later listing may show
+/// them. The run can do without.
+void bring_attempts(const checkpoint::MirroredRun& mirror, const std::string& into) {
+  std::vector<std::string> names;
+  try {
+    wait_for(mirror.url() + "attempts", [&] { return !(names = attempts_in(mirror)).empty(); });
+  } catch (const io::StorageError& error) {
+    if (error.error_number() != ESTALE) throw;
+    log::warning(fmt::format("{}: the run goes on without the records of its attempts", error.what()));
+  }
+  for (const auto& name : names)
+    wait_for(mirror.url() + "attempts/" + name, [&] { return mirror.bring_file("attempts/" + name, into); });
 }
 
 /// A directory beside the run directory for what is brought, removed with this object unless it was renamed.
@@ -187,11 +170,34 @@ class Aside {
   std::string path_;
 };
 
-[[noreturn]] void refuse_without_reports(const std::string& url, const std::string& checkpoint) {
+/// A result.json that is not there may be there a moment later: it is waited for, as any other storage. UsageError if it
+/// does not come.
+void require_reports(const checkpoint::MirroredRun& mirror, const std::string& into, const std::string& checkpoint) try {
+  wait_for(mirror.url() + metrics::result_log_name, [&] { return mirror.bring_file(metrics::result_log_name, into); });
+} catch (const io::StorageError& error) {
+  throw UsageError(
+      fmt::format("{}, and {} cannot be used without its reports. Nothing was restored. Put a good copy of the "
+                  "file there; or remove {} to begin the run anew",
+                  error.what(), checkpoint, mirror.url()));
+}
+
+[[noreturn]] void refuse_reports(const std::string& url, const std::string& checkpoint) {
   throw UsageError(
       fmt::format("{}{} does not hold the reports of any checkpoint that is whole there ({} is the newest). "
                   "Nothing was restored. Put a good copy of the file there; or remove {} to begin the run anew",
                   url, metrics::result_log_name, checkpoint, url));
+}
+
+/// The same as bring_newest(). UsageError if there is a checkpoint that only lacks its reports.
+Brought bring_reported(const checkpoint::MirroredRun& mirror, const std::string& into) {
+  auto brought = bring_newest(mirror, into);
+  if (brought.meta || brought.unreported.empty()) return brought;
+  if (!io::exists(into + "/" + metrics::result_log_name)) {
+    require_reports(mirror, into, brought.unreported);
+    brought = bring_newest(mirror, into);
+  }
+  if (!brought.meta) refuse_reports(mirror.url(), brought.unreported);
+  return brought;
 }
 
 void bring_run(const config::RunSpec& spec) {
@@ -202,12 +208,11 @@ void bring_run(const config::RunSpec& spec) {
   log::info(fmt::format("there is no {}: the run is restored from {}", spec.run_dir, mirror.url()));
   const Aside aside(spec);
   bring_records(mirror, aside.path());
-  const auto brought = bring_newest(mirror, aside.path());
-  if (!brought.meta && !brought.unreported.empty()) refuse_without_reports(mirror.url(), brought.unreported);
+  const auto brought = bring_reported(mirror, aside.path());
   if (!brought.meta) return give_up_run_there(mirror);
   const auto& restored = *brought.meta;
-  reopen_unless_complete(aside.path(), *record, restored, mirror.url());
-  end_attempts(aside.path(), restored, mirror.url());
+  bring_attempts(mirror, aside.path());
+  fit_records(aside.path(), *record, restored, mirror.url());
   aside.put_in_place(spec.run_dir);
   log::info(fmt::format("restored: the run goes on from {} (step {})", checkpoint::directory_name(restored.number),
                         restored.step));
