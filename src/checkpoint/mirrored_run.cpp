@@ -72,6 +72,17 @@ std::string HeldCheckpoint::manifest() const {
   return io::retried([&] { return io::read_file(path_of(files_.back().file)); });
 }
 
+bool MirroredRun::holds(const HeldCheckpoint& checkpoint) const {
+  if (manifest_of(checkpoint.number()) != checkpoint.manifest()) return false;
+  const auto folder = prefix_ + directory_name(checkpoint.number()) + "/";
+  std::map<std::string, std::uint64_t> sizes;
+  for (const auto& object : io::retried([&] { return storage_->list(folder); })) sizes[object.name] = object.size;
+  return std::ranges::all_of(checkpoint.files_, [&](const auto& each) {
+    const auto found = sizes.find(folder + each.name);
+    return found != sizes.end() && found->second == std::filesystem::file_size(path_of(each.file));
+  });
+}
+
 void MirroredRun::put(const HeldCheckpoint& checkpoint) {
   const auto folder = prefix_ + directory_name(checkpoint.number()) + "/";
   for (const auto& each : checkpoint.files_) io::retried([&] { storage_->put(path_of(each.file), folder + each.name); });

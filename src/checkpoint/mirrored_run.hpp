@@ -45,6 +45,8 @@ class MirroredRun {
   /// The text of its manifest, which tells one checkpoint of that number from another: it has the attempt, the time and
   /// the digests. "" if it is not complete there.
   std::string manifest_of(std::int64_t number) const;
+  /// Returns whether all files of the checkpoint are there: the same manifest, and the others with their sizes.
+  bool holds(const HeldCheckpoint& checkpoint) const;
   void put(const HeldCheckpoint& checkpoint);
   void remove(std::int64_t number);
   /// Brings it into `run_dir`, which is there, durable; not verified.

@@ -15,6 +15,7 @@
 #include "rundir/opened_run.hpp"
 #include "rundir/run_record.hpp"
 #include "trainer/advice.hpp"
+#include "trainer/existing_run.hpp"
 
 namespace trainrt::cli {
 
@@ -44,7 +45,7 @@ class ProgramRuns {
       : base_(base), training_(training), launch_(launch), communicator_(communicator), require_(require) {}
 
   trainer::RunOutcome run() {
-    if (!training_.host->may_open() || agreed_by_first([&] { return is_finished_run_of_config(base_); }))
+    if (!training_.host->may_open() || has_finished_by_first([&] { return is_finished_run_of_config(base_); }, base_))
       return run_of_config();
     for (trainer::RunOutcome last;;) {
       const auto opening = next_opening();
@@ -83,7 +84,7 @@ class ProgramRuns {
       rundir::tell_opened(spec.run_dir);
       return has_finished(spec);
     };
-    if (agreed_by_first(look)) {
+    if (has_finished_by_first(look, spec)) {
       training_.host->answer_finished(place(), {spec.run.name, spec.run_dir, true});
       return {ExitCode::finished,
               fmt::format("the run '{}' has finished already. Results: {}", spec.run.name, spec.run_dir)};
@@ -111,12 +112,13 @@ class ProgramRuns {
             .run_dir = base_.run_dir};
   }
 
-  bool agreed_by_first(const std::function<bool()>& look) {
+  /// `look`: as run.json has it.
+  bool has_finished_by_first(const std::function<bool()>& look, const config::RunSpec& spec) {
     std::int64_t found = 0;
     comm::agreed_on_first(
         communicator_, [&] { found = look() ? 1 : 0; }, trainer::with_advice);
     communicator_.broadcast(Buffer{&found, 1, DType::i64}, 0, "what there is of the run");
-    return found != 0;
+    return found != 0 && trainer::holds_its_end(spec.run_dir, communicator_);
   }
 
   /// The signal may have come to another rank alone.

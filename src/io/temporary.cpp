@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include <unistd.h>
+#include <trainrt/error.hpp>
 
-#include "core/guarded_tree.hpp"
 #include "core/host.hpp"
 #include "core/options.hpp"
 #include "io/file.hpp"
@@ -37,6 +37,11 @@ bool is_abandoned(const fs::path& path) {
   return gone || is_old(path);
 }
 
+void remove_quietly(const fs::path& path) try {
+  remove_tree(path.string());
+} catch (const Error&) {  // the next one that looks tries again
+}
+
 }  // namespace
 
 std::string temporary_beside(const std::string& path) {
@@ -53,7 +58,7 @@ void remove_abandoned(const std::string& directory, std::string_view beginning) 
   };
   try {
     for (const auto& name : list_if_there(directory))
-      if (is_to_go(name)) unlink_guarded(fs::path(directory) / name);
+      if (is_to_go(name)) remove_quietly(fs::path(directory) / name);
   } catch (const StorageError&) {
   }
 }

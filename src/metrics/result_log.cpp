@@ -178,6 +178,16 @@ void ResultLog::append(const Record& record) {
 
 void ResultLog::sync() { impl_->sync(); }
 
+bool holds_records(const std::string& run_dir, std::int64_t iterations) {
+  std::int64_t held = 0;
+  for (const auto& record : read_results(run_dir)) {
+    if (record.iteration > iterations) continue;
+    if (record.iteration != held + 1) return false;
+    ++held;
+  }
+  return held >= iterations;
+}
+
 std::vector<Record> read_results(const std::string& run_dir) {
   const auto path = path_in(run_dir);
   if (!io::retried([&] { return io::exists(path); })) return {};

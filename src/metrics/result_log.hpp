@@ -54,4 +54,8 @@ struct ResultLog::Opened {
 /// writing just now) are passed over. None if there is no such file.
 std::vector<Record> read_results(const std::string& run_dir);
 
+/// Returns whether a run's result.json holds the records of iterations 1 to `iterations`, each once and in order, as
+/// ResultLog::open() requires them.
+bool holds_records(const std::string& run_dir, std::int64_t iterations);
+
 }  // namespace trainrt::metrics

@@ -43,6 +43,23 @@ void refuse_newer(const Json& json, const std::string& path) {
                     path, excerpt(format.dump(-1, ' ', false, Json::error_handler_t::replace)), run_format));
 }
 
+Json as_json(const std::optional<RunRecord::Completion>& completion) {
+  if (!completion) return nullptr;
+  return {{"checkpoint", completion->checkpoint}, {"step", completion->step}, {"iteration", completion->iteration}};
+}
+
+std::optional<RunRecord::Completion> completion_from(const Json& json, const std::string& path) {
+  if (json.is_null()) return std::nullopt;
+  const auto number = [&](const char* key) {
+    const auto& value = json.at(key);
+    if (!value.is_number_integer() || value < 0)
+      throw UsageError(fmt::format("{} is not a run record of trainrt: 'completed_by.{}' is {}, no number from 0 on", path,
+                                   key, excerpt(value.dump(-1, ' ', false, Json::error_handler_t::replace))));
+    return value.get<std::int64_t>();
+  };
+  return RunRecord::Completion{number("checkpoint"), number("step"), number("iteration")};
+}
+
 std::string random_id() {
   std::random_device device;
   return fmt::format("{:08x}{:08x}", device(), device());
@@ -60,6 +77,7 @@ std::string to_text(const RunRecord& record) {
                      {"created", record.created},
                      {"train_function", record.function},
                      {"state", record.state},
+                     {"completed_by", as_json(record.completed_by)},
                      {"workers", record.workers},
                      {"opened_by_program", record.opened_by_program},
                      {"loop", record.loop},
@@ -83,6 +101,7 @@ RunRecord run_record_from(const std::string& text, const std::string& path) try 
   record.opened_by_program = json.contains("opened_by_program") && json.at("opened_by_program").get<bool>();
   record.loop = json.at("loop").get<std::map<std::string, std::string>>();
   record.spec = json.at("config").get<std::map<std::string, std::string>>();
+  if (json.contains("completed_by")) record.completed_by = completion_from(json.at("completed_by"), path);
   for (const auto& change : json.at("changes"))
     record.changes.push_back(
         {number_from(change.at("attempt"), "attempt", path), change.at("key"), change.at("from"), change.at("to")});

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,6 +15,13 @@ struct RunRecord {
     int attempt;
     std::string key, from, to;
   };
+  /// The newest checkpoint of a run that has finished: what its state describes.
+  struct Completion {
+    std::int64_t checkpoint = -1;  ///< number
+    std::int64_t step = 0;
+    std::int64_t iteration = 0;
+    bool operator==(const Completion&) const = default;
+  };
   std::string name;
   std::string run_id;  ///< random, given once
   std::string created;
@@ -24,6 +32,8 @@ struct RunRecord {
   std::map<std::string, std::string> loop;
   std::map<std::string, std::string> spec;
   std::vector<Change> changes;
+  /// Only of a finished run; nothing if it took no checkpoint, or in an older record (completion_of()).
+  std::optional<Completion> completed_by = {};
 };
 
 /// The record as JSON, and back: UsageError that names `path` and says what is wrong.

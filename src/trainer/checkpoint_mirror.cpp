@@ -147,7 +147,7 @@ void CheckpointMirror::copy(std::int64_t number) {
   const auto held = held_checkpoint(number);  // first: retention may delete it any time
   if (!held) return;
   if (!takes_place()) throw Error("there is another run of that name: choose another folder, or remove what is there");
-  const bool is_there = mirror_.manifest_of(number) == held->manifest();
+  const bool is_there = mirror_.holds(*held);
   if (!is_there) {
     begin_to_send();
     put_records();

@@ -76,4 +76,11 @@ Conclusion conclude(const Ending& ending, const std::string& run_dir) {
   return {ExitCode::stopped, "stopped", why, stopped_message(ending), ending.slow_node};
 }
 
+std::string finished_already_message(const std::string& name, const std::string& run_dir) {
+  return fmt::format(
+      "the run '{}' has finished already; nothing to do. Results: {}. More epochs in [loop] continue it; "
+      "another run.name starts a new one",
+      name, run_dir);
+}
+
 }  // namespace trainrt::trainer

@@ -36,4 +36,7 @@ struct Conclusion {
 /// Pure.
 Conclusion conclude(const Ending& ending, const std::string& run_dir);
 
+/// The last line of a start of a run that has finished.
+std::string finished_already_message(const std::string& name, const std::string& run_dir);
+
 }  // namespace trainrt::trainer

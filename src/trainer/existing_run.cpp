@@ -9,13 +9,16 @@
 #include <trainrt/error.hpp>
 
 #include "checkpoint/format/names.hpp"
+#include "checkpoint/load/first_whole.hpp"
 #include "checkpoint/save/whole_view.hpp"
 #include "comm/agreement.hpp"
 #include "core/first_rank.hpp"
 #include "core/log.hpp"
+#include "core/text.hpp"
 #include "io/file.hpp"
 #include "io/temporary.hpp"
 #include "rundir/attempt_files.hpp"
+#include "rundir/completion.hpp"
 #include "rundir/run_directory.hpp"
 #include "rundir/run_evidence.hpp"
 #include "rundir/run_record.hpp"
@@ -34,9 +37,10 @@ void say_accepted(const rundir::CheckedEvidence& checked) {
                            newest < 0 ? "its beginning" : checkpoint::directory_name(newest)));
 }
 
-/// Refuses directories that are no run, runs of another train function, what contradicts itself, and restarts that would
-/// change the global batch. Changes nothing.
-ExistingRun look_at_existing(const config::RunSpec& spec, const std::string& function, int ranks) {
+/// Refuses directories that are no run, runs of another train function, and what contradicts itself. Changes nothing.
+/// `record`: what run.json holds, if there is one.
+ExistingRun look_at_existing(const config::RunSpec& spec, const std::string& function,
+                             std::optional<rundir::RunRecord>& record) {
   const auto& run_dir = spec.run_dir;
   if (!io::exists(run_dir + "/run.json") && fs::exists(run_dir) && !fs::is_directory(run_dir + "/attempts") &&
       !fs::is_empty(run_dir))
@@ -47,15 +51,20 @@ ExistingRun look_at_existing(const config::RunSpec& spec, const std::string& fun
   existing.accepts_missing = !checked.accepted.empty();
   if (existing.accepts_missing) say_accepted(checked);
   existing.is_new = !checked.evidence.has_run_record && checked.evidence.checkpoints.empty();
-  std::optional<rundir::RunRecord> record;
   if (checked.evidence.has_run_record) record = rundir::read_seen_run_record(run_dir);
   if (record && record->function != function)
     throw UsageError(fmt::format("the run in {} is of the train function '{}', not '{}': give this run another run.name",
                                  run_dir, record->function, function));
   existing.is_finished =
       record && !existing.accepts_missing && rundir::is_finished_as_is(*record, {spec.loop.texts(), spec.texts});
-  if (!existing.is_finished) require_same_global_batch(spec, global_batch(spec, record, ranks));
   return existing;
+}
+
+/// `record`: rank 0's. Collective.
+void refuse_other_global_batch(const config::RunSpec& spec, const std::optional<rundir::RunRecord>& record,
+                               Communicator& communicator) {
+  const auto require = [&] { require_same_global_batch(spec, global_batch(spec, record, communicator.size())); };
+  comm::agreed_on_first(communicator, require, with_advice);
 }
 
 /// A run that finished was killed before it could remove its private directory, or could not write a checkpoint's view.
@@ -69,18 +78,69 @@ void tidy_finished(const std::string& run_dir) try {
   log::warning(std::string("what the last attempt left stays: ") + with_advice(error));
 }
 
+/// The checkpoint that holds the end of a finished run.
+struct RecordedEnd {
+  std::int64_t checkpoint = -1;  ///< -1: none
+  std::string missing;           ///< rundir::missing_end()
+};
+
+/// As rank 0 reads it. Collective.
+RecordedEnd recorded_end(const std::string& run_dir, Communicator& communicator) {
+  RecordedEnd end;
+  const auto read = [&] {
+    const auto record = rundir::read_seen_run_record(run_dir);
+    const auto completion = rundir::completion_of(run_dir, record);
+    end.checkpoint = completion ? completion->checkpoint : -1;
+    end.missing = rundir::missing_end(run_dir, record);
+  };
+  comm::agreed_on_first(communicator, read, with_advice);
+  communicator.broadcast(Buffer{&end.checkpoint, 1, DType::i64}, 0, "checkpoint that completed the run");
+  end.missing = communicator.broadcast_text(end.missing, 0);
+  return end;
+}
+
+std::string damage_of_end(const std::string& run_dir, std::int64_t checkpoint, Communicator& communicator) try {
+  return join(checkpoint::damages_of(run_dir, checkpoint, communicator));
+} catch (const Error& error) {
+  throw comm::AgreedError(with_advice(error), error.code());
+}
+
 }  // namespace
+
+bool holds_its_end(const std::string& run_dir, Communicator& communicator) {
+  const auto end = recorded_end(run_dir, communicator);
+  auto why = end.missing;
+  if (why.empty() && end.checkpoint >= 0)
+    if (const auto damage = damage_of_end(run_dir, end.checkpoint, communicator); !damage.empty())
+      why = "the run finished with a checkpoint that is damaged, " + damage;
+  if (why.empty()) return true;
+  log::run_warning(why + ". The run is not finished: it continues from the newest checkpoint that is whole");
+  return false;
+}
 
 ExistingRun find_existing_run(const config::RunSpec& spec, const std::string& function, Communicator& communicator) {
   ExistingRun existing;
-  const auto look = [&] { existing = look_at_existing(spec, function, communicator.size()); };
+  std::optional<rundir::RunRecord> record;  // rank 0's
+  const auto look = [&] { existing = look_at_existing(spec, function, record); };
   comm::agreed_on_first(communicator, look, with_advice);
   std::array<std::int64_t, 2> found = {existing.is_new, existing.is_finished};
   communicator.broadcast(Buffer{found.data(), found.size(), DType::i64}, 0, "what there is of the run");
   existing.is_new = found[0] != 0;
   existing.is_finished = found[1] != 0;
-  if (existing.is_finished) FirstRank(communicator.rank()).does([&] { tidy_finished(spec.run_dir); });
+  if (!existing.is_finished) refuse_other_global_batch(spec, record, communicator);
   return existing;
+}
+
+bool stays_finished(const config::RunSpec& spec, Communicator& communicator) {
+  if (holds_its_end(spec.run_dir, communicator)) {
+    FirstRank(communicator.rank()).does([&] { tidy_finished(spec.run_dir); });
+    return true;
+  }
+  std::optional<rundir::RunRecord> record;  // rank 0's
+  const auto read = [&] { record = rundir::read_seen_run_record(spec.run_dir); };
+  comm::agreed_on_first(communicator, read, with_advice);
+  refuse_other_global_batch(spec, record, communicator);
+  return false;
 }
 
 }  // namespace trainrt::trainer

@@ -39,7 +39,7 @@ std::optional<std::int64_t> repair_from_mirror(const config::RunSpec& spec, cons
   const auto aside = private_dir + "/from_mirror";
   io::remove_tree(aside);
   io::make_directory(aside);
-  const auto brought = bring_newest(mirror, aside);
+  const auto brought = bring_newest(mirror, aside, spec.run_dir).meta;
   if (brought) {
     fault_point("repair");
     const auto name = checkpoint::directory_name(brought->number);
@@ -47,7 +47,7 @@ std::optional<std::int64_t> repair_from_mirror(const config::RunSpec& spec, cons
     io::sync_directory(spec.run_dir);
     log::info(fmt::format("{} was restored from {} (step {})", name, mirror.url(), brought->step));
   } else {
-    log::warning(fmt::format("{} has no intact checkpoint", mirror.url()));
+    log::warning(fmt::format("{} has no intact checkpoint whose reports are here", mirror.url()));
   }
   io::remove_tree(aside);
   return brought ? std::optional(brought->number) : std::nullopt;

@@ -10,9 +10,15 @@
 
 namespace trainrt::trainer {
 
-/// Brings the mirror's newest checkpoint that is intact by its digests into the folder `into`, which exists; nullopt if it
-/// has none. Warns of each that cannot be used. Throws StorageError.
-std::optional<checkpoint::Meta> bring_newest(const checkpoint::MirroredRun& mirror, const std::string& into);
+/// A checkpoint that was brought from a mirror.
+struct Brought {
+  std::optional<checkpoint::Meta> meta;  ///< nullopt: no checkpoint there can be used
+  std::string unreported;                ///< the newest intact checkpoint whose reports are missing; "" = none
+};
+
+/// Brings the mirror's newest checkpoint that is intact by its digests, and whose reports the directory `reports_in` holds,
+/// into the directory `into`, which exists. Warns of each that cannot be used. Throws StorageError.
+Brought bring_newest(const checkpoint::MirroredRun& mirror, const std::string& into, const std::string& reports_in);
 
 /// If there is no run directory, and checkpoint.mirror has a copy of this run with a checkpoint that is complete: brings
 /// its records and the newest checkpoint that is whole, by its digests, and puts them in the place of the run directory.

@@ -25,7 +25,7 @@ std::string shown(const std::string& value) { return value.empty() ? "not set" :
 
 Records::Records(const config::RunSpec& spec, const std::string& function, int ranks, std::vector<std::string> nodes,
                  rundir::Meter& meter, bool accepts)
-    : attempt_(spec.run_dir, ranks, std::move(nodes), meter, accepts) {
+    : meter_(meter), attempt_(spec.run_dir, ranks, std::move(nodes), meter, accepts) {
   look_again(spec);
   begin_record(spec, function, ranks);
   io::retried([&] { files().replace("params.json", rundir::loop_as_json(record_)); });
@@ -71,7 +71,7 @@ void Records::begin_record(const config::RunSpec& spec, const std::string& funct
 void Records::end(const std::string& state, const std::string& why, ExitCode code, std::int64_t step,
                   const std::string& blamed_node) {
   attempt_.end(why, static_cast<int>(code), step, blamed_node);
-  set_state(state);
+  set_state(state, state == "finished" ? newest_saved() : std::nullopt);
 }
 
 void Records::fail(const Error& error, std::int64_t step) try {
@@ -81,8 +81,16 @@ void Records::fail(const Error& error, std::int64_t step) try {
   log::error(std::string("and that could not be written down: ") + with_advice(second));
 }
 
-void Records::set_state(const std::string& state) {
+/// The checkpoint that this attempt committed last, or began from; nothing if it has none.
+std::optional<rundir::RunRecord::Completion> Records::newest_saved() const {
+  const auto now = meter_.read();
+  if (now.saved_checkpoint < 0) return std::nullopt;
+  return rundir::RunRecord::Completion{now.saved_checkpoint, now.saved_step, now.saved_iteration};
+}
+
+void Records::set_state(const std::string& state, const std::optional<rundir::RunRecord::Completion>& completed_by) {
   record_.state = state;
+  record_.completed_by = completed_by;
   rundir::write_run_record(files(), record_);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,8 +40,10 @@ class Records {
  private:
   void look_again(const config::RunSpec& spec);
   void begin_record(const config::RunSpec& spec, const std::string& function, int ranks);
-  void set_state(const std::string& state);
+  void set_state(const std::string& state, const std::optional<rundir::RunRecord::Completion>& completed_by = {});
+  std::optional<rundir::RunRecord::Completion> newest_saved() const;
 
+  const rundir::Meter& meter_;
   rundir::Attempt attempt_;
   rundir::RunEvidence evidence_;
   rundir::RunRecord record_;

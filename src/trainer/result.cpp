@@ -15,6 +15,7 @@
 #include "metrics/columns.hpp"
 #include "metrics/result_log.hpp"
 #include "rundir/attempt_files.hpp"
+#include "rundir/completion.hpp"
 #include "rundir/run_record.hpp"
 #include "trainer/reported.hpp"
 
@@ -87,7 +88,8 @@ Result Result::from_path(const std::string& run_dir) {
   const auto attempts = rundir::read_attempts(result.path);
   result.run_name = record->name;
   result.run_id = record->run_id;
-  result.state = rundir::is_killed(result.path, attempts) ? "killed" : record->state;
+  const bool holds_end = rundir::missing_end(result.path, *record).empty();
+  result.state = rundir::is_killed(result.path, attempts) ? "killed" : holds_end ? record->state : "stopped";
   result.attempts = attempts.empty() ? 0 : attempts.back().number;
   result.code = code_of(result, attempts);
   result.error = error_of(result.path);

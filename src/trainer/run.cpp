@@ -244,19 +244,19 @@ RunOutcome begin_and_run(const config::RunSpec& spec, const TrainCall& function,
   comm::agreed_on_first(
       communicator, [&] { require_own_run(spec); }, with_advice);
   restore_from_mirror(spec, communicator);
-  start.start_watch.emplace(
-      launch, watch::StartTimes{spec.failure.hang_timeout, spec.failure.launch_timeout_s, spec.failure.storage_timeout_s});
+  const watch::StartTimes times{spec.failure.hang_timeout, spec.failure.launch_timeout_s, spec.failure.storage_timeout_s};
+  start.start_watch.emplace(launch, times);
   start.datasets = list_datasets(spec, communicator);
   start.there_before =
       rundir::require_shared_storage(spec.run.storage_path, spec.failure.storage_timeout_s, communicator, with_advice);
   start.existing = find_existing_run(spec, function.name, communicator);
   if (start.existing.is_finished) {
-    start.start_watch.reset();  // a copy may take long
-    mirror_finished_run(spec, communicator);
-    return {ExitCode::finished,
-            fmt::format("the run '{}' has finished already; nothing to do. Results: {}. More epochs in [loop] continue it; "
-                        "another run.name starts a new one",
-                        spec.run.name, spec.run_dir)};
+    start.start_watch.reset();  // to read a checkpoint, or copy it, may take long
+    if (stays_finished(spec, communicator)) {
+      mirror_finished_run(spec, communicator);
+      return {ExitCode::finished, finished_already_message(spec.run.name, spec.run_dir)};
+    }
+    start.start_watch.emplace(launch, times);
   }
   rundir::make_run_directory(spec.run_dir, spec.failure.storage_timeout_s, communicator, with_advice);
   start.nodes = node_names(launch.world(), communicator);

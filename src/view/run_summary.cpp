@@ -17,6 +17,7 @@
 #include "metrics/record_json.hpp"
 #include "metrics/result_log.hpp"
 #include "rundir/attempt_files.hpp"
+#include "rundir/completion.hpp"
 #include "rundir/rank_signs.hpp"
 #include "rundir/run_evidence.hpp"
 
@@ -154,6 +155,8 @@ RunSummary summary_of(const std::string& run_dir) {
   mark_if_killed(run);
   run.mirror = rundir::read_mirror_status(run_dir);
   run.contradiction = rundir::contradiction_in(rundir::gather_evidence(run_dir));
+  run.missing_end = rundir::missing_end(run_dir, run.record);
+  if (!run.missing_end.empty()) run.record.state = "stopped";
   run.attempt_count = std::max(rundir::numbers_of_attempts(run_dir).size(), run.attempts.size());
   run.accounts = rundir::accounts_of(run.attempts);
   for (const auto& attempt : run.attempts)
@@ -167,7 +170,8 @@ std::vector<std::string> run_dirs_in(const std::string& folder) {
   std::vector<std::string> found;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error))
-    if (io::exists(entry.path() / "run.json")) found.push_back(entry.path());
+    if (!entry.path().filename().string().starts_with('.') && io::exists(entry.path() / "run.json"))
+      found.push_back(entry.path());
   if (error) throw UsageError(fmt::format("'{}' cannot be listed: {}", folder, error.message()));
   std::sort(found.begin(), found.end());
   return found;
@@ -209,6 +213,7 @@ Json as_json(const RunSummary& run) {
                                        {"failed", run.mirror->failed},
                                        {"error", run.mirror->error}}
                                 : Json()},
+          {"missing_end", run.missing_end.empty() ? Json() : Json(run.missing_end)},
           {"contradiction", run.contradiction.empty() ? Json() : Json(run.contradiction)},
           {"attempts", attempts},
           {"attempt_count", run.attempt_count},

@@ -28,6 +28,7 @@ struct RunSummary {
   std::vector<rundir::UsageSummary> usages;   ///< of each attempt: what its ranks used
   std::optional<rundir::Forecast> forecast;   ///< as long as the run is not done
   std::string contradiction = {};             ///< what in the run directory cannot be; "" = nothing
+  std::string missing_end = {};               ///< why a run that finished does not hold its end; "" = it does
   std::size_t attempt_count = 0;              ///< records that can be read or not
   std::vector<rundir::ExcludedNode> excluded_nodes = {};
   std::optional<rundir::MirrorStatus> mirror = {};  ///< if its checkpoints are copied elsewhere

@@ -48,7 +48,7 @@ def attack(stage, point, tally):
     except Exception:  # noqa: BLE001  a file that cannot be read any more, or an error of the harness: a miss too, and the next point is to be attacked
         why = traceback.format_exc()
     if why is not None:
-        place = BUILD / "attack" / f"{len(tally.missed):03d}"
+        place = BUILD / "attack" / f"{tally.number_of_miss():03d}"
         attacked.keep(place)
         print(f"FAILED {point}: {why}\n    again: make attack ONE='{point}'\n{attacked.output()}\n    kept in {place}")
     tally.add(point, attacked.hit, why)

@@ -15,6 +15,7 @@ class AttackedRun:
         self.stage, self.point = stage, point
         self.folder = stage.folder()
         self.run_dir = self.folder / "runs" / NAME
+        self.mirror = self.folder / "mirror" / NAME
         self.attacked = self.finished = None
         self.hit = False
         self.safe = [self.committed()]
@@ -30,6 +31,8 @@ class AttackedRun:
             raise Failure(f"the checkpoint of step {steps[0]} was committed, and is gone")
 
     def finish(self):
+        if self.stage.scene.beginning == "sends":
+            shutil.rmtree(self.run_dir, ignore_errors=True)  # what the mirror has is to be enough
         self.finished = self.stage.run(self.folder, epochs=EPOCHS + 1)
 
     def check_attacked(self):
@@ -39,7 +42,8 @@ class AttackedRun:
         check_finished(self)
 
     def committed(self):
-        return {directory.name: step_of_checkpoint(directory) for directory in checkpoints(self.run_dir)}
+        place = self.mirror if self.stage.scene.has_mirror() else self.run_dir
+        return {directory.name: step_of_checkpoint(directory) for directory in checkpoints(place) if (directory / "manifest.json").exists()}
 
     def dropped_steps(self):
         """Of checkpoints that could not be written, as the run named them."""

@@ -112,10 +112,10 @@ std::string absolute(pid_t tid, const Place& place, const std::array<std::uint64
   return path.empty() ? base : base + "/" + path;
 }
 
-/// Without what differs from run to run: ".NAME.tmp.HOST.PID".
+/// Without what differs from run to run: ".NAME.tmp.HOST.PID", "NAME.PID.part".
 std::string steady(const std::string& path) {
-  static const std::regex owner(R"(\.tmp\.[^/]*\.\d+)");
-  return std::regex_replace(path, owner, ".tmp");
+  static const std::regex owner(R"(\.tmp\.[^/>]*\.\d+)"), process(R"(\.\d+\.part)");
+  return std::regex_replace(std::regex_replace(path, owner, ".tmp"), process, ".part");
 }
 
 std::optional<std::string> below(const std::string& path, const std::string& directory) {

@@ -33,12 +33,14 @@ def check_attempts(attacked):
 
 
 def check_lost_work(attacked):
-    """No attempt computes again what a checkpoint held when it began, but for a checkpoint that it could not read, and that it named."""
+    """No attempt computes again what a checkpoint held when it began, but for a checkpoint that it could not read, and that it named.
+    Of a run with a mirror: what the mirror held."""
     records = attempts(attacked.run_dir)
-    for job, safe, theirs in zip((attacked.attacked, attacked.finished), attacked.safe, (records[attacked.known:-1], records[-1:])):
+    known = attacked.known if not attacked.stage.scene.has_mirror() else EPOCHS - 1
+    for job, safe, theirs in zip((attacked.attacked, attacked.finished), attacked.safe, (records[known:-1], records[-1:])):
         for record in theirs:
             computed = record["exit_code"] in (FINISHED, STOPPED) and record["last_step"] > 0  # else it may have ended before it had loaded
-            unread = [name for name, step in safe.items() if step > record["first_step"] and f"warning: {name}: " not in job.err]
+            unread = [name for name, step in safe.items() if step > record["first_step"] and not re.search(rf"warning: ((file:\S*/)?{name}:? |the run (had saved|finished with) {name}\b)", job.err)]
             check(not computed or not unread, f"attempt {record['attempt']} went on from step {record['first_step']}, and these were committed: {unread}")
 
 
@@ -60,6 +62,14 @@ def check_kept(attacked):
             equal([meta["step"] for meta in kept], [meta["step"] for meta in quiet], "steps of the checkpoints kept")
 
 
+def check_mirror(attacked):
+    """It holds the run as it is: the newest checkpoint, whole, and the records."""
+    newest = checkpoints(attacked.run_dir)[-1]
+    names = ["run.json", "result.json", *(f"{newest.name}/{path.name}" for path in newest.iterdir() if path.name != "state.h5")]
+    wrong = [name for name in names if not (attacked.mirror / name).exists() or (attacked.mirror / name).read_bytes() != (attacked.run_dir / name).read_bytes()]
+    check(not wrong, f"the mirror does not hold these files as they are: {wrong}")
+
+
 def check_finished(attacked):
     """The attempt after it: as if nothing had happened."""
     check_exit(attacked.finished, FINISHED)
@@ -68,6 +78,9 @@ def check_finished(attacked):
     check_attempts(attacked)
     check_iterations(attacked.run_dir, EPOCHS + 1)
     check_same_bits(attacked.run_dir, attacked.stage.longer)
-    check_kept(attacked)
+    if attacked.stage.scene.has_mirror():
+        check_mirror(attacked)
+    else:
+        check_kept(attacked)
     check_verifies(attacked.run_dir)
     check_no_debris(attacked.run_dir)

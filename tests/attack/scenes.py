@@ -24,15 +24,28 @@ class Scene:
     name: str
     ranks: int
     attacked: int   # rank
-    beginning: str  # "new": the first attempt is attacked; else the second, after one that was "killed" or "stopped"
+    # "new": the first attempt is attacked; else the second, after one that was "killed" or "stopped"; "sends": the second, as it copies its
+    # checkpoint to a mirror; "restores": one whose run directory is gone, as it brings the run from the mirror.
+    beginning: str
 
     def steps_an_epoch(self):
         return 4 // self.ranks
 
+    def has_mirror(self):
+        return self.beginning in ("sends", "restores")
+
+    def watched(self, folder):
+        return folder if self.has_mirror() else folder / "runs"
+
+    def attacks(self, path):
+        """Whether calls on a path below the watched directory are points of this scene."""
+        return not self.has_mirror() or path.startswith("mirror") or self.beginning == "restores" and path.startswith("runs/.")
+
 
 SCENES = {name: Scene(name, *rest) for name, *rest in (
     ("alone/new", 1, 0, "new"), ("alone/killed", 1, 0, "killed"), ("alone/stopped", 1, 0, "stopped"), ("first/new", 2, 0, "new"), ("first/killed", 2, 0, "killed"),
-    ("second/new", 2, 1, "new"), ("second/killed", 2, 1, "killed"))}
+    ("second/new", 2, 1, "new"), ("second/killed", 2, 1, "killed"), ("mirror/sends", 1, 0, "sends"), ("mirror/restores", 1, 0, "restores"),
+    ("mirror/first", 2, 0, "restores"))}
 
 
 def require_tracing():
@@ -45,10 +58,12 @@ def require_tracing():
     check_exit(job, 0)
 
 
-def config_in(folder):
-    """The best checkpoint is the first, so that later ones are deleted."""
+def config_in(folder, scene):
+    """The best checkpoint is the first, so that later ones are deleted. A run with a mirror takes one at its end: how many of several are
+    copied depends on the time."""
+    mirror = {"mirror": folder / "mirror", "every": "100 reports"} if scene.has_mirror() else {}
     return linear_config(folder, NAME, {"epochs": EPOCHS, "optimizer": "adamw", "dropout": 0.1}, {"samples": 64},
-                         {"num_to_keep": 1, "score_attribute": "loss", "score_order": "max"})
+                         {"num_to_keep": 1, "score_attribute": "loss", "score_order": "max", **mirror})
 
 
 def command(scene, config, *injector_words, epochs=EPOCHS):
@@ -56,7 +71,7 @@ def command(scene, config, *injector_words, epochs=EPOCHS):
     program = [TRAINRT, "--config", config, f"--loop.epochs={epochs}"]
     ranks = [program] * scene.ranks
     if injector_words:
-        ranks[scene.attacked] = [INJECTOR, "--watch", Path(config).parent / "runs", *injector_words, *program]
+        ranks[scene.attacked] = [INJECTOR, "--watch", scene.watched(Path(config).parent), *injector_words, *program]
     if scene.ranks == 1:
         return ranks[0]
     if MPIEXEC is None:
@@ -73,7 +88,7 @@ class Stage:
         quiet = self.folder()
         log = quiet / "calls"
         check_exit(self.run(quiet, "--log", log), FINISHED)
-        self.calls = [tuple(line.split("\t")) for line in log.read_text().splitlines()]
+        self.calls = [call for call in (tuple(line.split("\t")) for line in log.read_text().splitlines()) if scene.attacks(call[1])]
         self.quiet = quiet / "runs" / NAME
         longer = self.folder(quiet)
         check_exit(self.run(longer, epochs=EPOCHS + 1), FINISHED)
@@ -82,10 +97,10 @@ class Stage:
     def folder(self, source=None):
         """A new one, as it is when the attack begins."""
         folder = scratch("point")
-        config_in(folder)
-        runs = (source or self.start) / "runs"
-        if runs.exists():
-            shutil.copytree(runs, folder / "runs", symlinks=True)
+        config_in(folder, self.scene)
+        for name in ("runs", "mirror"):
+            if ((source or self.start) / name).exists():
+                shutil.copytree((source or self.start) / name, folder / name, symlinks=True)
         return folder
 
     def run(self, folder, *injector_words, epochs=EPOCHS):
@@ -96,13 +111,23 @@ class Stage:
 
     def _begin(self):
         folder = scratch("stage")
-        config_in(folder)
+        config_in(folder, self.scene)
         if self.scene.beginning == "new":
             return folder
+        if self.scene.has_mirror():
+            return self._mirrored(folder)
         first = Scene("", self.scene.ranks, 0, "new")  # rank 0 writes the files that KILLED_AT and STOPPED_AT name
         at = KILLED_AT if self.scene.beginning == "killed" else STOPPED_AT
         job = Job(command(first, folder / f"{NAME}.ini", "--log", str(folder / "calls"), "--at", *at))
         job.code = job.wait(TIME_LIMIT_S)
         check("hit\n" in (folder / "calls").read_text(), f"the first attempt has no {' '.join(at)} any more", job)
         check(checkpoints(folder / "runs" / NAME), "the first attempt should have left checkpoints", job)
+        return folder
+
+    def _mirrored(self, folder):
+        """Two checkpoints of a run are in its mirror."""
+        for epochs in range(1, EPOCHS):
+            check_exit(self.run(folder, epochs=epochs), FINISHED)
+        if self.scene.beginning == "restores":
+            shutil.rmtree(folder / "runs" / NAME)
         return folder

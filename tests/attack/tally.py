@@ -13,6 +13,7 @@ class Tally:
         self.total = total
         self.done, self.misses, self.late = Counter(), Counter(), 0  # by (scene, sort)
         self.missed = []
+        self._kept = 0
         self._lock = threading.Lock()
 
     def add(self, point, hit, why):
@@ -22,6 +23,12 @@ class Tally:
             if why is not None:
                 self.misses[point.scene, point.sort()] += 1
                 self.missed.append(point)
+
+    def number_of_miss(self):
+        """Another one for each call."""
+        with self._lock:
+            self._kept += 1
+            return self._kept - 1
 
     def count(self):
         return sum(self.done.values())

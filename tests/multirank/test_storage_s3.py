@@ -9,7 +9,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from trouble import *  # noqa: E402,F403
 from sweeps import *  # noqa: E402,F403
-from object_store import SECRET, Store  # noqa: E402
+from mirrors import *  # noqa: E402,F403
+from object_store import SECRET  # noqa: E402
 
 try:
     import numpy
@@ -19,13 +20,6 @@ try:
     import h5py
 except ImportError:
     h5py = None
-
-_stores = []
-
-
-def store(**options):
-    _stores.append(Store(**options))
-    return _stores[-1]
 
 
 def upload(own, folder, bucket="data", prefix=""):
@@ -290,59 +284,6 @@ def the_program_starts_without_libcurl():
 
 
 # ---- mirrors of checkpoints --------------------------------------------------------------------------------------------------
-
-LOOP = {"epochs": 6, "optimizer": "adamw"}
-
-
-class Bucket:
-    """A mirror in a store: what is there, by name."""
-
-    def __init__(self):
-        self.store = store(page=3)
-        self.store.buckets["mirror"] = {}
-        self.url, self.env = "s3://mirror/runs", self.store.environment()
-
-    def names(self, run="run"):
-        return sorted(name[len(f"runs/{run}/"):] for name in self.store.buckets["mirror"])
-
-    def change(self, name, data):
-        self.store.buckets["mirror"]["runs/run/" + name] = data
-
-    def read(self, name):
-        return self.store.buckets["mirror"]["runs/run/" + name]
-
-
-class Folder:
-    """A mirror in a folder."""
-
-    def __init__(self):
-        self.path = scratch("mirror")
-        self.url, self.env = str(self.path), {}
-
-    def names(self, run="run"):
-        return sorted(str(path.relative_to(self.path / run)) for path in (self.path / run).rglob("*") if path.is_file())
-
-    def change(self, name, data):
-        (self.path / "run" / name).parent.mkdir(exist_ok=True)
-        (self.path / "run" / name).write_bytes(data)
-
-    def read(self, name):
-        return (self.path / "run" / name).read_bytes()
-
-
-def mirrored_config(mirror, name="run", loop=None, **keys):
-    return linear_config(scratch(), name, {**LOOP, **(loop or {})}, checkpoint={"mirror": mirror.url, "num_to_keep": 2, **keys})
-
-
-def mirrored(mirror):
-    return sorted(name.split("/")[0] for name in mirror.names() if name.endswith("/manifest.json"))
-
-
-def both(function):
-    for kind in (Bucket, Folder):
-        add_test(f"{function.__name__}_{kind.__name__.lower()}", lambda kind=kind: function(kind()))
-    return function
-
 
 @both
 def a_run_whose_directory_is_gone_goes_on_from_its_mirror_with_the_same_bits_in_a(mirror):
@@ -786,9 +727,4 @@ def datasets_and_mirrors_work_with_motos_server_too():
     equal(read_checkpoint(checkpoints(run_dir_of(config))[-1]) == before, True, "the same bits", job)
 
 
-def teardown():
-    for own in _stores:
-        own.end()
-
-
-main(teardown=teardown)
+main(teardown=end_stores)

@@ -548,7 +548,7 @@ def logs_besides_signs(run_dir):
 def check_no_debris(run_dir, keep=None):
     """Only what belongs into a run directory that nobody works in; with num_to_keep = keep, no more checkpoints than that."""
     run_dir = Path(run_dir)
-    plain = {"run.json", "params.json", "result.json", "excluded_nodes.json", "attempts", "artifacts", "logs"}
+    plain = {"run.json", "params.json", "result.json", "excluded_nodes.json", "mirror.json", "attempts", "artifacts", "logs"}
     left = [path.name for path in run_dir.iterdir() if path.name not in plain and not is_file_of_a_sink(path.name) and
             not re.fullmatch(r"checkpoint_\d{6}", path.name)]
     left += [f"attempts/{path.name}" for path in (run_dir / "attempts").iterdir() if not re.fullmatch(r"\d{6}\.json", path.name)]

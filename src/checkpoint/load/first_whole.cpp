@@ -72,6 +72,13 @@ std::optional<Loaded> load_first_whole(const std::vector<Candidate>& candidates,
   return std::nullopt;
 }
 
+Lines damages_of(const std::string& run_dir, std::int64_t number, Communicator& communicator) {
+  Lines damages;
+  const Accept any = [](const std::string&, const Manifest&, const Contents&) {};
+  load_first_whole(candidates_of(run_dir, {number}), {}, any, communicator, damages);
+  return damages;
+}
+
 std::vector<Candidate> candidates_in(const std::string& run_dir, Communicator& communicator) {
   const auto packed = from_root(communicator, [&] {
     Packer packer;

@@ -19,6 +19,7 @@
 #include "frameworks/program/stage/stage.hpp"
 #include "io/file.hpp"
 #include "io/file_system.hpp"
+#include "rundir/completion.hpp"
 #include "rundir/run_evidence.hpp"
 #include "rundir/run_record.hpp"
 #include "trainer/listed_datasets.hpp"
@@ -39,7 +40,8 @@ std::string standing(const config::RunSpec& spec) {
   if (!record && spec.run.resume_from.empty()) return "a new run";
   if (!record) return fmt::format("a new run, to start from {}", spec.run.resume_from);
   const auto& missing = checked.accepted;
-  if (missing.empty() && rundir::is_finished_as_is(*record, {spec.loop.texts(), spec.texts}))
+  if (missing.empty() && rundir::is_finished_as_is(*record, {spec.loop.texts(), spec.texts}) &&
+      rundir::missing_end(spec.run_dir, *record).empty())
     return "a run that has finished: starting it would change nothing";
   const auto checkpoints = checkpoint::list(spec.run_dir);
   const auto accepted = missing.empty() ? "" : ", as run.missing_checkpoints = accept allows: " + missing;

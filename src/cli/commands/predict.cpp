@@ -11,6 +11,7 @@
 #include "batch/signal_queue.hpp"
 #include "batch/signals.hpp"
 #include "checkpoint/format/manifest.hpp"
+#include "checkpoint/format/names.hpp"
 #include "checkpoint/other_files.hpp"
 #include "cli/command.hpp"
 #include "cli/datasets/source_files.hpp"
@@ -26,6 +27,7 @@
 #include "io/file.hpp"
 #include "launch/promise.hpp"
 #include "launch/rank_group.hpp"
+#include "rundir/completion.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/listed_datasets.hpp"
 #include "trainer/prediction.hpp"
@@ -67,16 +69,19 @@ struct Prediction {
   PredictionPlan plan;
   trainer::PredictionJob job;
   std::optional<PredictionOutput> output;  ///< rank 0's
+  std::int64_t iteration = 0;              ///< that the checkpoint holds
 
   void prepare(int rank) {
     job.predict = take_function().predict;
     const auto manifest = checkpoint::read_manifest(plan.checkpoint);
+    iteration = manifest.meta.iteration;
     job.checkpoint = {manifest.meta.number, plan.checkpoint, manifest.meta.has_directory};
     job.dataset = plan.dataset;
     job.kept = plan.kept;
     trainer::check_spec(plan.spec);
     FirstRank(rank).does([&] {
       refuse_own_sources();
+      say_if_not_finished();
       output.emplace(arguments.options.at("output"), arguments.has("force"), arguments.has("quiet"),
                      PredictedTable{{}, 0, plan.checkpoint, job.function, plan.dataset, arguments.has("spreadsheet")});
       require_whole_files(plan.checkpoint, manifest);
@@ -87,6 +92,15 @@ struct Prediction {
   }
 
  private:
+  /// A copy of a run may hold an older model than the one that the run finished with.
+  void say_if_not_finished() const {
+    const auto run_dir = checkpoint::run_of(plan.checkpoint);
+    const auto record = rundir::read_run_record(run_dir);
+    const auto missing = record ? rundir::missing_end(run_dir, *record) : "";
+    if (!missing.empty())
+      log::warning(fmt::format("{}. The prediction is by the model of iteration {}", missing, iteration));
+  }
+
   /// A dataset that its own predictions would replace is lost. Only what is there already can be one of its files.
   void refuse_own_sources() const {
     const auto& path = arguments.options.at("output");
@@ -114,8 +128,8 @@ ExitCode predict_on(launch::Launch& launch, trainer::Prepared& prepared, Predict
     prediction.plan.checkpoint = communicator->broadcast_text(prediction.plan.checkpoint, 0);
     trainer::agree_on_start(prepared, launch, communicator, [&] { prediction.prepare(world.rank); });
     trainer::say_ranks(world, *communicator,
-                       fmt::format("{} predicts [data.{}] by {}", prediction.job.function, prediction.plan.dataset,
-                                   prediction.plan.checkpoint));
+                       fmt::format("{} predicts [data.{}] by {} (iteration {})", prediction.job.function,
+                                   prediction.plan.dataset, prediction.plan.checkpoint, prediction.iteration));
     watch::install_crash_reports();
     trainer::predict(prediction.plan.spec, prediction.job, launch, *communicator);
     FirstRank(world.rank).does([&] { print_safely("{}\n", prediction.output->in_words()); });

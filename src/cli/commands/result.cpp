@@ -117,13 +117,26 @@ void print_excluded_nodes(const std::vector<rundir::ExcludedNode>& excluded) {
                fmt::join(rundir::names_of(excluded), ","), rundir::excluded_nodes_name, table.text());
 }
 
+/// What a run directory that lacks its end shows instead, which a copy of an older checkpoint does.
+void print_what_is_missing(const view::RunSummary& summary) {
+  if (!summary.contradiction.empty())
+    print_safely("WARNING     {}: the same command again would be refused, until they are back\n", summary.contradiction);
+  else if (!summary.missing_end.empty())
+    print_safely("WARNING     {}. The run is not finished: the same command again continues it\n", summary.missing_end);
+  const bool is_over = summary.record.state == "finished" || summary.record.state == "stopped";
+  if (!is_over || summary.checkpoints.empty() || summary.reports.empty()) return;
+  const auto& newest = summary.checkpoints.back();
+  if (newest.iteration < summary.last()->iteration)
+    print_safely("WARNING     the newest checkpoint, {}, holds iteration {}; the metrics shown are up to iteration {}\n",
+                 checkpoint::directory_name(newest.number), newest.iteration, summary.last()->iteration);
+}
+
 void print_run(const view::RunSummary& summary) {
   print_safely(
       "run         {} ({})\nstate       {}\ndirectory   {}\niterations  {}\n", summary.record.name, summary.record.function,
       summary.record.state, summary.run_dir,
       summary.is_silent() ? "not known: the program does not report progress" : std::to_string(summary.reports.size()));
-  if (!summary.contradiction.empty())
-    print_safely("WARNING     {}: the same command again would be refused, until they are back\n", summary.contradiction);
+  print_what_is_missing(summary);
   if (summary.last() != nullptr) print_metrics("last metrics", *summary.last());
   if (summary.best() != nullptr) print_metrics("best metrics", *summary.best());
   print_safely("checkpoints\n");

@@ -34,6 +34,21 @@ TEST_CASE("a run's record reads back as it was written") {
   CHECK(to_text(read) == to_text(a_record()));
 }
 
+TEST_CASE("a finished run's record names the checkpoint that it ended with, and older records do not") {
+  auto record = a_record();
+  record.state = "finished";
+  record.completed_by = RunRecord::Completion{5, 48, 6};
+  CHECK(run_record_from(to_text(record), "run.json").completed_by == record.completed_by);
+  CHECK_FALSE(run_record_from(to_text(a_record()), "run.json").completed_by);
+  const auto older = replaced(to_text(a_record()), "\"completed_by\": null,", "");
+  CHECK_FALSE(run_record_from(older, "run.json").completed_by);
+  for (const auto* wrong : {"-1", "1.5", "\"5\"", "[]", "1e300"})
+    CHECK_THROWS_WITH(
+        run_record_from(replaced(to_text(record), "\"checkpoint\": 5", fmt::format("\"checkpoint\": {}", wrong)),
+                        "r/run.json"),
+        Contains("r/run.json is not a run record") && Contains("completed_by.checkpoint"));
+}
+
 TEST_CASE("a run's record of a newer version is refused with both versions, whatever else is in it") {
   for (const auto* format : {"\"trainrt run 2\"", "7", "null"})
     CHECK_THROWS_WITH(run_record_from(fmt::format(R"({{"format": {}, "name": []}})", format), "r/run.json"),

@@ -25,7 +25,19 @@ def run_record(run_dir):
 
 
 def is_finished(run_dir):
-    return (run_record(run_dir) or {}).get("state") == "finished"
+    """And the checkpoint that it finished with is there, with all its files; their bytes are checked by whoever reads them."""
+    record = run_record(run_dir) or {}
+    end = record.get("completed_by")
+    return record.get("state") == "finished" and (end is None or _has_files(os.path.join(run_dir, f"checkpoint_{end['checkpoint']:06d}")))
+
+
+def _has_files(checkpoint):
+    try:
+        manifest = manifest_of(checkpoint)
+        return manifest is not None and all(os.path.isfile(os.path.join(checkpoint, each["name"]))
+                                            for each in (*manifest.get("shards", ()), *manifest.get("files", ())))
+    except (OSError, ValueError):
+        return False
 
 
 def reports(run_dir):
