@@ -35,11 +35,14 @@ std::optional<std::string> record_in(std::string_view line) {
   return std::string(json);
 }
 
-/// The bytes of the file from `from` on; "" if the file does not exist. Throws Error if it ends before `from`.
+/// The bytes of the file from `from` on; "" if the file does not exist. Throws Error if it ends before `from`, and
+/// StorageError: a file that cannot be read is not an empty one.
 std::string tail_of(const std::string& path, std::uint64_t from) {
   const io::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat info {};
-  if (file.get() < 0 || ::fstat(file.get(), &info) != 0) return {};
+  if (file.get() < 0 && errno == ENOENT) return {};
+  if (file.get() < 0) io::fail("open the journal", path, errno);
+  if (::fstat(file.get(), &info) != 0) io::fail("look at the journal", path, errno);
   const auto end = static_cast<std::uint64_t>(info.st_size);
   if (end < from)
     throw Error(
@@ -51,7 +54,9 @@ std::string tail_of(const std::string& path, std::uint64_t from) {
   std::size_t have = 0;
   while (have < bytes.size()) {
     const auto got = ::pread(file.get(), bytes.data() + have, bytes.size() - have, static_cast<off_t>(from + have));
-    if (got <= 0) break;
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) io::fail("read the journal", path, errno);
+    if (got == 0) break;
     have += static_cast<std::size_t>(got);
   }
   bytes.resize(have);
@@ -123,7 +128,7 @@ void JournalReader::read(const Take& take) {
 /// Whole lines only: the rest of the last one may come.
 void JournalReader::read_file(int number, const Take& take) {
   auto& position = positions_[number];
-  const auto bytes = tail_of(journal_file(folder_, number), position);
+  const auto bytes = io::retried([&] { return tail_of(journal_file(folder_, number), position); });
   std::size_t begin = 0;
   auto& line = lines_[number];
   for (auto end = bytes.find('\n'); end != std::string::npos; begin = end + 1, end = bytes.find('\n', begin)) {

@@ -1,11 +1,12 @@
 #include "tune/journal_repair.hpp"
 
 #include <algorithm>
-#include <filesystem>
+#include <chrono>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <thread>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -52,26 +53,33 @@ std::map<std::uint64_t, int> generations_of(const Sweep& sweep) {
 
 class JournalRepair {
  public:
-  explicit JournalRepair(const Sweep& sweep) : sweep_(sweep), scheduler_(sweep.scheduler()), reader_(sweep.journal()) {
+  enum class Mode : std::uint8_t { compare, write };
+  JournalRepair(const Sweep& sweep, Mode mode)
+      : sweep_(sweep), mode_(mode), scheduler_(sweep.scheduler()), reader_(sweep.journal()) {
     reader_.read([this](int writer, const std::string& json) { history_.take(writer, json); });
   }
 
-  void run() {
+  /// Whether the journal lacks anything.
+  bool run() {
     for (const auto& [trial, generation] : generations_of(sweep_))
       if (trial < sweep_.trials()) compare(trial, generation);
-    if (records_ == 0) return;
+    if (records_ > 0 && mode_ == Mode::write) say();
+    return records_ > 0;
+  }
+
+ private:
+  void say() const {
     log::warning(
         fmt::format("the journal in {} lacked {} of {}, which were taken from their run directories; its files: {}",
                     sweep_.journal(), counted(static_cast<std::int64_t>(records_), "record"),
                     counted(static_cast<std::int64_t>(trials_.size()), "trial"), join(places_)));
   }
 
- private:
   void compare(std::uint64_t trial, int generation) {
     const auto& known = history_.trial(trial);
     const auto run_dir = sweep_.directory() + "/" + sweep_.name_of(trial, generation);
     if (run_is_alive(run_dir)) return;
-    if (generation > known.generation) refuse(trial, "by which it became " + sweep_.name_of(trial, generation));
+    if (generation > known.generation) return refuse(trial, "by which it became " + sweep_.name_of(trial, generation));
     if (const auto params = lost_params(known, run_dir); known.attempt == 0 || !params.empty())
       write(begin_record(trial, std::max(known.attempt, newest_claim(trial)), generation, params), trial);
     if (generation == 1) compare_reports(trial, run_dir, known);  // a clone's reports begin with its donor's
@@ -108,7 +116,8 @@ class JournalRepair {
       if (known.reports.contains(at)) continue;
       const auto kind = verdict_of(run_dir, report.iteration);
       if (kind == Verdict::Kind::pause && scheduler_->takes_turns() && report.iteration == newest->iteration)
-        refuse(trial, fmt::format("of report {}, after which it was to go on or to become a clone,", report.iteration));
+        return refuse(trial,
+                      fmt::format("of report {}, after which it was to go on or to become a clone,", report.iteration));
       write(decision_record({{trial, at, sweep_.score_of(*metric)}, {kind}}), trial);
     }
   }
@@ -123,12 +132,13 @@ class JournalRepair {
   }
 
   void write(const std::string& record, std::uint64_t trial) {
+    ++records_;
+    if (mode_ == Mode::compare) return;
     if (!writer_) {
       writer_.emplace(JournalWriter::claimed(sweep_.journal(), newest_claimer()));
       writer_->append(writer_record(rundir::this_owner()), true);
     }
     writer_->append(record, true);
-    ++records_;
     if (trials_.insert(trial).second)
       if (const auto place = place_of(trial); std::ranges::find(places_, place) == places_.end()) places_.push_back(place);
   }
@@ -156,7 +166,9 @@ class JournalRepair {
     return fmt::format("{}:{} (ends there)", path, reader_.lines_of(number) + 1);
   }
 
-  [[noreturn]] void refuse(std::uint64_t trial, const std::string& record) const {
+  void refuse(std::uint64_t trial, const std::string& record) {
+    ++records_;
+    if (mode_ == Mode::compare) return;
     throw UsageError(
         fmt::format("{}: the record {} is missing, and the run of trial {} does not have it. Restore the journal from a "
                     "backup, or start "
@@ -165,6 +177,7 @@ class JournalRepair {
   }
 
   const Sweep& sweep_;
+  Mode mode_;
   std::unique_ptr<Scheduler> scheduler_;
   JournalReader reader_;
   History history_;
@@ -176,6 +189,11 @@ class JournalRepair {
 
 }  // namespace
 
-void repair_journal(const Sweep& sweep) { JournalRepair(sweep).run(); }
+void repair_journal(const Sweep& sweep) {
+  using Mode = JournalRepair::Mode;
+  if (!JournalRepair(sweep, Mode::compare).run()) return;
+  std::this_thread::sleep_for(std::chrono::seconds(1));  // a listing may have been old or incomplete
+  JournalRepair(sweep, Mode::write).run();
+}
 
 }  // namespace trainrt::tune

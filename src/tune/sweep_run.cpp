@@ -22,6 +22,7 @@ using namespace std::chrono_literals;
 
 constexpr auto pause_between_looks = 50ms;  // at signals
 constexpr auto pause_between_looks_at_others = 1s;
+constexpr int max_looks_at_end = 5;
 constexpr auto pause_between_heartbeats = 5s;
 constexpr auto pause_between_lines = 60s;
 
@@ -145,8 +146,18 @@ ExitCode SweepRun::run_here(TrialRunner& runner, const std::string& stop_file) {
   return outcome();
 }
 
+/// Groups that nobody has stopped have seen every trial over: a journal that shows fewer was listed incompletely.
+History SweepRun::history_at_end() const {
+  auto history = history_of(sweep_);
+  for (int looks = 1; looks < max_looks_at_end && !stopping_ && trials_over(sweep_, history) < sweep_.trials(); ++looks) {
+    std::this_thread::sleep_for(pause_between_looks_at_others);
+    history = history_of(sweep_);
+  }
+  return history;
+}
+
 ExitCode SweepRun::outcome() const {
-  const auto history = history_of(sweep_);
+  const auto history = history_at_end();
   if (failures_ && failures_->has_seen_one()) return ExitCode::failed;
   if (trials_over(sweep_, history) < sweep_.trials()) return ExitCode::stopped;
   const bool all_failed =

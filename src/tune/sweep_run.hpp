@@ -29,6 +29,7 @@ class SweepRun {
  private:
   class FailureWatch;
   void look_after(const std::vector<std::unique_ptr<TrialGroup>>& groups, const std::string& stop_file);
+  History history_at_end() const;
   ExitCode outcome() const;
 
   const Sweep& sweep_;
