@@ -80,6 +80,33 @@ for ranks in (1, 2):
 
 
 @test
+def gpt_in_bf16_that_is_stopped_and_killed_ends_with_the_same_bits_and_f32_weights():
+    whole, stopped = (gpt_config(name, precision="bf16", epochs=8) for name in ("whole", "stopped"))
+    check_exact(1, whole, stopped, 8, -(-WINDOWS["train"] // (GPT["batch_size"] * GPT["accumulate"])), 1)
+    types = {kind for name, (kind, _, _) in state_of(run_dir_of(whole)).items() if name.startswith("model/")}
+    equal(types, {"float32"}, "types of the weights")
+    check(last_report(whole)["test_loss"] < 2.5, f"it does not learn: test_loss {last_report(whole)['test_loss']}")
+
+
+@test
+def precision_changes_the_bits_and_the_default_is_fp32():
+    runs = {name: gpt_config(name, epochs=1, **loop) for name, loop in (("default", {}), ("fp32", {"precision": "fp32"}), ("bf16", {"precision": "bf16"}))}
+    for config in runs.values():
+        finish(1, config)
+    check_same_bits(run_dir_of(runs["fp32"]), run_dir_of(runs["default"]))
+    check(state_of(run_dir_of(runs["bf16"])) != state_of(run_dir_of(runs["default"])), "bf16 has the bits of fp32")
+
+
+@test
+def an_unknown_precision_is_an_error_that_names_the_valid_ones():
+    job = start(1, gpt_config("unknown", precision="fp8"))
+    job.code = job.wait(60)
+    check_exit(job, USAGE)
+    for word in ("precision", "fp8", "fp32", "tf32", "bf16"):
+        check(word in job.err, f"the error lacks {word!r}", job)
+
+
+@test
 def the_statistics_of_batch_norm_are_each_ranks_own():
     config = resnet_config("buffers", epochs=1)
     finish(2, config)

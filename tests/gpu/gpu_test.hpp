@@ -6,7 +6,7 @@
 
 namespace trainrt::test {
 
-/// False, and says so, if there are fewer GPUs.
+/// Returns whether there are `wanted` GPUs; prints that `what` is skipped if there are fewer.
 inline bool have_gpus(int wanted, const std::string& what) {
   const int count = device::runtime().count();
   if (count >= wanted) return true;
@@ -15,9 +15,16 @@ inline bool have_gpus(int wanted, const std::string& what) {
   return false;
 }
 
-/// A line of the table.
+/// Prints a row of the table.
 inline void figure(const std::string& name, double value, const std::string& unit) {
   fmt::print("figure {:<56} {:>10.3f} {}\n", name, value, unit);
+  std::fflush(stdout);
+}
+
+/// Prints a row that is compared with a target. A missed target fails no test: tables show it as short.
+inline void claim(const std::string& name, double value, const std::string& relation, double target) {
+  fmt::print("claim {:<56} {:>10.3f} {} {}\n", name, value, relation, target);
+  std::fflush(stdout);
 }
 
 }  // namespace trainrt::test

@@ -22,30 +22,38 @@ std::string any_numbers(DType dtype, std::size_t count, std::uint64_t seed) {
   return bytes;
 }
 
+/// Reduces random parts on both. `wanted` lacks the memory only.
+bool gpu_matches_cpu(device::TreeReduction wanted) {
+  const auto part_bytes = wanted.stride * size_of(wanted.dtype);
+  const auto bytes = wanted.count * size_of(wanted.dtype);
+  std::string inputs;
+  for (int rank = 0; rank < wanted.ranks; ++rank)
+    inputs += any_numbers(wanted.dtype, wanted.stride, static_cast<std::uint64_t>(rank));
+  std::vector<const std::byte*> parts;
+  for (int rank = 0; rank < wanted.ranks; ++rank)
+    parts.push_back(reinterpret_cast<const std::byte*>(inputs.data()) + static_cast<std::size_t>(rank) * part_bytes);
+  std::string expected(bytes, '\0');
+  std::byte* const out = reinterpret_cast<std::byte*>(expected.data());
+  comm::reduce_to(parts, {&out, 1}, wanted.count, wanted.dtype, wanted.op, comm::tree_steps(wanted.ranks), wanted.ranks);
+  const OnGpu memory(device::runtime(), 0, inputs);
+  wanted.parts = wanted.out = memory.data();
+  wanted.divide_by = wanted.op == Op::mean ? wanted.ranks : 1;
+  device::runtime().default_stream(0)->reduce(wanted);
+  return memory.bytes().substr(0, bytes) == expected;
+}
+
 }  // namespace
 
 TEST_CASE("the GPU's sums along the tree have the CPU's bits, for any type, operation and number of ranks") {
   if (!have_gpus(1, "sums along the tree")) return;
-  auto& gpus = device::runtime();
   constexpr std::size_t count = 10007;
-  const auto stream = gpus.default_stream(0);
   for (const auto dtype : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i64, DType::i32})
     for (const auto op : {Op::sum, Op::mean, Op::min, Op::max})
-      for (const int ranks : {1, 2, 3, 4, 5, 7, 8, 13, 64}) {
-        CAPTURE(name_of(dtype), name_of(op), ranks);
-        std::string inputs;
-        std::vector<const std::byte*> parts;
-        for (int rank = 0; rank < ranks; ++rank) inputs += any_numbers(dtype, count, static_cast<std::uint64_t>(rank));
-        const auto bytes = count * size_of(dtype);
-        for (int rank = 0; rank < ranks; ++rank)
-          parts.push_back(reinterpret_cast<const std::byte*>(inputs.data()) + static_cast<std::size_t>(rank) * bytes);
-        std::string expected(bytes, '\0');
-        std::byte* const out = reinterpret_cast<std::byte*>(expected.data());
-        comm::reduce_to(parts, {&out, 1}, count, dtype, op, comm::tree_steps(ranks), ranks);
-        const OnGpu memory(gpus, 0, inputs);
-        stream->reduce({memory.data(), count, ranks, memory.data(), count, dtype, op, op == Op::mean ? ranks : 1});
-        CHECK(memory.bytes().substr(0, bytes) == expected);
-      }
+      for (const int ranks : {1, 2, 3, 4, 5, 6, 7, 8, 13, 64})
+        for (const std::size_t stride : {count, count + 9}) {  // the second one lets the GPU take 16 bytes at once
+          CAPTURE(name_of(dtype), name_of(op), ranks, stride);
+          CHECK(gpu_matches_cpu({.stride = stride, .ranks = ranks, .count = count, .dtype = dtype, .op = op}));
+        }
 }
 
 TEST_CASE("memory of a GPU begins as zeros, and tells whose it is") {

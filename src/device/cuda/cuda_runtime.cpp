@@ -123,6 +123,18 @@ std::string reason_for(cudaError_t code) {
   return fmt::format("CUDA does not start: {} ({})", cudaGetErrorString(code), cudaGetErrorName(code));
 }
 
+/// The error for an allocation on the calling thread's GPU that failed for lack of memory.
+Error no_room(int gpu, std::size_t bytes) {
+  cudaGetLastError();  // reported here: the next check is not to find it again
+  std::size_t free = 0;
+  std::size_t total = 0;
+  cudaMemGetInfo(&free, &total);
+  return Error(
+      fmt::format("GPU {} has no room for {} bytes of memory: {} of its {} bytes are free. Use a smaller model or "
+                  "batch, or end other programs that use this GPU (nvidia-smi lists them).",
+                  gpu, bytes, free, total));
+}
+
 class CudaRuntime : public Runtime {
  public:
   std::string_view name() const override { return "cuda"; }
@@ -161,7 +173,9 @@ class CudaRuntime : public Runtime {
   Memory allocate(int gpu, std::size_t bytes) override {
     const OnGpu on(gpu);
     void* memory = nullptr;
-    check_cuda(cudaMalloc(&memory, std::max<std::size_t>(bytes, 1)));
+    const auto code = cudaMalloc(&memory, std::max<std::size_t>(bytes, 1));
+    if (code == cudaErrorMemoryAllocation) throw no_room(gpu, bytes);
+    check_cuda(code);
     Memory owned(static_cast<std::byte*>(memory), [](std::byte* p) { cudaFree(p); });
     check_cuda(cudaMemsetAsync(memory, 0, bytes, cudaStreamLegacy));
     return owned;

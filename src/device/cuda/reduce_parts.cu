@@ -1,6 +1,10 @@
-// Sums along the one binary tree over rank numbers, bit for bit as the CPU computes them: a thread an element, every
-// addition rounded as IEEE 754 says, none fused (the build passes -fmad=false), f16 and bf16 converted here as there.
+// Sums along the one binary tree over rank numbers, bit for bit as the CPU computes them: every addition is rounded as
+// IEEE 754 says, none is fused (the build passes -fmad=false), f16 and bf16 are converted here as there. Each thread
+// computes whole elements: a vector of 16 bytes of each part for few ranks and aligned parts, else one element.
 #include <cuda_fp16.h>
+
+#include <cstdint>
+#include <utility>
 
 #include "device/cuda/reduce_parts.hpp"
 
@@ -45,14 +49,40 @@ struct Arithmetic<Brain> {
   }
 };
 
+__device__ bool is_nan(float value) { return value != value; }
+__device__ bool is_nan(double value) { return value != value; }
+template <class T>
+__device__ bool is_nan(T) {
+  return false;
+}
+
+/// A sum that is no number, as x86 has it: the first operand that is NaN, quiet, or the negative NaN that inf - inf makes.
+/// A GPU makes one positive NaN of all.
+__device__ float nan_of_sum(float lower, float upper) {
+  if (is_nan(lower)) return __uint_as_float(__float_as_uint(lower) | 0x400000u);
+  return __uint_as_float(is_nan(upper) ? __float_as_uint(upper) | 0x400000u : 0xffc00000u);
+}
+__device__ double nan_of_sum(double lower, double upper) {
+  constexpr long long quiet = 0x8000000000000ll;
+  if (is_nan(lower)) return __longlong_as_double(__double_as_longlong(lower) | quiet);
+  return __longlong_as_double(is_nan(upper) ? __double_as_longlong(upper) | quiet
+                                            : static_cast<long long>(0xfff8000000000000ull));
+}
+template <class T>
+__device__ T nan_of_sum(T lower, T) {
+  return lower;
+}
+
 template <Op op, class T>
 __device__ T combined(T lower, T upper) {
-  if constexpr (op == Op::min)
+  if constexpr (op == Op::min) {
     return upper != upper || upper < lower ? upper : lower;
-  else if constexpr (op == Op::max)
+  } else if constexpr (op == Op::max) {
     return upper != upper || upper > lower ? upper : lower;
-  else
-    return lower + upper;
+  } else {
+    const T sum = lower + upper;
+    return is_nan(sum) ? nan_of_sum(lower, upper) : sum;
+  }
 }
 template <>
 __device__ int combined<Op::sum, int>(int lower, int upper) {  // wraps around, as on the CPU
@@ -81,18 +111,90 @@ __global__ void reduce_kernel(const T* parts, std::size_t stride, int ranks, T* 
     Accumulator result = subtree[level];
     for (++level; ranks >> level != 0; ++level)
       if ((ranks >> level & 1) != 0) result = combined<op>(subtree[level], result);
-    if (divide_by != 1) result /= static_cast<Accumulator>(divide_by);
+    if (divide_by != 1 && !is_nan(result)) result /= static_cast<Accumulator>(divide_by);
     out[i] = Arithmetic<T>::narrow(result);
   }
 }
 
+/// The same tree for a number of ranks that is known when this is compiled: combines neighbours, then neighbours of those,
+/// and keeps all values in registers. Every range of ranks begins at a multiple of its size, as in the tree.
+template <Op op, int ranks, class A>
+__device__ A along_tree(const A (&values)[ranks]) {
+  A left[ranks];
+#pragma unroll
+  for (int rank = 0; rank < ranks; ++rank) left[rank] = values[rank];
+#pragma unroll
+  for (int width = 1; width < ranks; width *= 2)
+#pragma unroll
+    for (int rank = 0; rank + width < ranks; rank += 2 * width) left[rank] = combined<op>(left[rank], left[rank + width]);
+  return left[0];
+}
+
+constexpr int vector_bytes = 16;
+
+template <class T>
+union Vector {
+  uint4 bits;
+  T elements[vector_bytes / sizeof(T)];
+};
+
+/// `count` and `stride` are in vectors.
+template <Op op, class T, int ranks>
+__global__ void reduce_vectors(const uint4* parts, std::size_t stride, uint4* out, std::size_t count, int divide_by) {
+  using Accumulator = typename Arithmetic<T>::Accumulator;
+  const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
+  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step) {
+    Vector<T> loaded[ranks];
+#pragma unroll
+    for (int rank = 0; rank < ranks; ++rank) loaded[rank].bits = parts[rank * stride + i];
+    Vector<T> result;
+#pragma unroll
+    for (int element = 0; element < vector_bytes / static_cast<int>(sizeof(T)); ++element) {
+      Accumulator values[ranks];
+#pragma unroll
+      for (int rank = 0; rank < ranks; ++rank) values[rank] = Arithmetic<T>::wide(loaded[rank].elements[element]);
+      Accumulator sum = along_tree<op, ranks>(values);
+      if (divide_by != 1 && !is_nan(sum)) sum /= static_cast<Accumulator>(divide_by);
+      result.elements[element] = Arithmetic<T>::narrow(sum);
+    }
+    out[i] = result.bits;
+  }
+}
+
+unsigned blocks_for(std::size_t work) {
+  constexpr std::size_t max_blocks = 4096;  // the kernels stride over the rest
+  const auto wanted = (work + threads - 1) / threads;
+  return static_cast<unsigned>(wanted < max_blocks ? wanted : max_blocks);
+}
+
+bool is_aligned(const void* memory) { return reinterpret_cast<std::uintptr_t>(memory) % vector_bytes == 0; }
+
+/// Launches the kernel for vectors if `ranks` are as many, and all vectors are aligned. Returns the number of elements that
+/// it reduces: the last few, which fill no vector, remain.
+template <Op op, class T, int ranks>
+std::size_t launch_vectors(const TreeReduction& r, cudaStream_t stream) {
+  constexpr std::size_t width = vector_bytes / sizeof(T);
+  if (r.ranks != ranks || r.stride % width != 0 || !is_aligned(r.parts) || !is_aligned(r.out)) return 0;
+  const auto vectors = r.count / width;
+  if (vectors == 0) return 0;
+  reduce_vectors<op, T, ranks><<<blocks_for(vectors), threads, 0, stream>>>(
+      static_cast<const uint4*>(r.parts), r.stride / width, static_cast<uint4*>(r.out), vectors, r.divide_by);
+  return vectors * width;
+}
+
+template <Op op, class T, int... fewer>
+std::size_t launch_for_few(const TreeReduction& r, cudaStream_t stream, std::integer_sequence<int, fewer...>) {
+  return (launch_vectors<op, T, fewer + 2>(r, stream) + ...);
+}
+
 template <Op op, class T>
 cudaError_t launch(const TreeReduction& r, cudaStream_t stream) {
-  constexpr std::size_t most_blocks = 4096;  // the kernel strides over the rest
-  const auto wanted = (r.count + threads - 1) / threads;
-  const auto blocks = static_cast<unsigned>(wanted < most_blocks ? wanted : most_blocks);
-  reduce_kernel<op, T><<<blocks, threads, 0, stream>>>(static_cast<const T*>(r.parts), r.stride, r.ranks,
-                                                       static_cast<T*>(r.out), r.count, r.divide_by);
+  std::size_t done = 0;
+  if constexpr (op == Op::sum)  // of gradients, which is what has to be fast
+    done = launch_for_few<op, T>(r, stream, std::make_integer_sequence<int, 7>());  // 2 to 8 ranks
+  if (const auto left = r.count - done; left > 0)
+    reduce_kernel<op, T><<<blocks_for(left), threads, 0, stream>>>(static_cast<const T*>(r.parts) + done, r.stride, r.ranks,
+                                                                   static_cast<T*>(r.out) + done, left, r.divide_by);
   return cudaGetLastError();
 }
 

@@ -5,6 +5,8 @@
 
 #include <trainrt/error.hpp>
 
+#include "training.hpp"
+
 namespace trainrt::frameworks {
 
 namespace {
@@ -89,7 +91,7 @@ torch::Tensor BatchTensors::tensor(const Dataset::Field& field, const Batch& bat
   shape.insert(shape.end(), field.sample_shape.begin(), field.sample_shape.end());
   const auto sample_bytes = static_cast<std::size_t>(element_count(field.sample_shape)) * size_of(field.dtype);
   auto* const data = static_cast<std::byte*>(view.data) + static_cast<std::size_t>(first) * sample_bytes;
-  return torch::from_blob(data, shape, *type_of(field.dtype)).to(device_);
+  return sent_to(device_, torch::from_blob(data, shape, *type_of(field.dtype)));
 }
 
 BatchTensors::Taken BatchTensors::from(const Batch& batch, std::int64_t first, std::int64_t count) const {

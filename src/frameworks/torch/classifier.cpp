@@ -53,7 +53,7 @@ class Inputs {
     std::copy_n(labels, count, labels_.data_ptr<std::int64_t>());
     const auto images = images_from(batch, first, count);
     const auto taken = labels_.narrow(0, 0, count);
-    return {images, device_.is_cpu() ? taken : taken.to(device_)};
+    return {images, sent_to(device_, taken)};
   }
 
   torch::Tensor images_from(const Batch& batch, std::int64_t first, std::int64_t count) {
@@ -64,7 +64,7 @@ class Inputs {
       return images;
     }
     std::copy_n(pixels, count * pixels_, images.data_ptr<std::uint8_t>());
-    return images.to(device_).to(torch::kFloat).div_(255);
+    return sent_to(device_, images).to(torch::kFloat).div_(255);
   }
 
  private:
@@ -112,7 +112,9 @@ void predict_classes(Context& ctx, Predictions& predictions, const Classifier& c
   classifier.model.eval();
   Inputs inputs(classifier.eval_batch_size, classifier.image_shape, device_of(ctx));
   predict_batches(predictions, classifier.eval_batch_size, [&](const Batch& batch) -> Predicted {
-    const auto logits = classifier.forward(inputs.images_from(batch, 0, static_cast<std::int64_t>(batch.size())));
+    const Autocast autocast(precision_of(ctx), device_of(ctx).type());
+    const auto logits =
+        classifier.forward(inputs.images_from(batch, 0, static_cast<std::int64_t>(batch.size()))).to(torch::kFloat);
     const auto [probability, label] = logits.softmax(1).max(1);
     return {{"logits", logits}, {"label", label}, {"probability", probability}};
   });

@@ -29,14 +29,14 @@ Classifier mlp_classifier(Context& ctx, Mlp& model, const Shape& image_shape) {
 void fashion_mnist(Context& ctx) {
   const auto settings = training_settings(ctx);
   const auto shape = image_shape(ctx);
-  prepare_torch(ctx, settings.threads);
+  prepare_torch(ctx);
   auto model = make_mlp(ctx, shape);
   train_classifier(ctx, settings, mlp_classifier(ctx, model, shape));
 }
 
 void predict_fashion_mnist(Context& ctx, Predictions& predictions) {
   const auto shape = image_shape(predictions);
-  prepare_torch(ctx, ctx.config<int>("threads"));
+  prepare_torch(ctx);
   auto model = make_mlp(ctx, shape);
   predict_classes(ctx, predictions, mlp_classifier(ctx, model, shape));
 }

@@ -52,7 +52,7 @@ class Windows {
                  static_cast<std::size_t>(first * length()) * size_of(field_.dtype);
     const auto tokens = torch::from_blob(data, {count, length()}, *token_type(field_.dtype)).to(torch::kLong);
     require_known(tokens);
-    const auto here = tokens.to(device_);
+    const auto here = sent_to(device_, tokens);
     return {here.narrow(1, 0, length() - 1), here.narrow(1, 1, length() - 1)};
   }
 
@@ -116,11 +116,12 @@ torch::Tensor losses_of(Transformer& model, const std::pair<torch::Tensor, torch
 void predict_gpt(Context& ctx, Predictions& predictions) {
   const auto shape = shape_of(ctx);
   const Windows windows(predictions.dataset(), predictions.dataset_name(), shape, device_of(ctx));
-  prepare_torch(ctx, ctx.config<int>("threads"));
+  prepare_torch(ctx);
   Transformer model(shape);
   load_model(model, ctx, predictions);
   model.eval();
   predict_batches(predictions, ctx.config<int>("batch_size"), [&](const Batch& batch) -> Predicted {
+    const Autocast autocast(precision_of(ctx), device_of(ctx).type());
     return {{"loss", losses_of(model, windows.from(batch, 0, static_cast<std::int64_t>(batch.size())))}};
   });
 }
@@ -136,7 +137,7 @@ void gpt(Context& ctx) {
     test_windows.emplace(*test_data, "test", shape, device_of(ctx));
   }
 
-  prepare_torch(ctx, settings.threads);
+  prepare_torch(ctx);
   Transformer model(shape);
   const auto loss = [&](const Batch& batch, std::int64_t first, std::int64_t count) {
     return loss_of(model, train_windows.from(batch, first, count));

@@ -2,8 +2,10 @@
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <ATen/autocast_mode.h>
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <torch/version.h>
 
 namespace trainrt::frameworks {
 
@@ -17,12 +19,54 @@ Function* loaded(const char* name) {
 
 }  // namespace
 
-void set_numerics(int threads) {
+namespace {
+
+/// libtorch 1.x has functions for each kind of device.
+void set_autocast(torch::DeviceType device, bool on) {
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4)
+  at::autocast::set_autocast_dtype(device, at::kBFloat16);
+  at::autocast::set_autocast_enabled(device, on);
+#else
+  if (device == torch::kCPU) {
+    at::autocast::set_autocast_cpu_dtype(at::kBFloat16);
+    at::autocast::set_cpu_enabled(on);
+  } else {
+    at::autocast::set_autocast_gpu_dtype(at::kBFloat16);
+    at::autocast::set_enabled(on);
+  }
+#endif
+}
+
+}  // namespace
+
+Precision precision_from(const std::string& name) {
+  if (name == "tf32") return Precision::tf32;
+  return name == "bf16" ? Precision::bf16 : Precision::fp32;
+}
+
+Autocast::Autocast(Precision precision, torch::DeviceType device) : device_(device), is_on_(precision == Precision::bf16) {
+  if (!is_on_) return;
+  set_autocast(device_, true);
+  at::autocast::increment_nesting();
+}
+
+Autocast::~Autocast() {
+  if (!is_on_) return;
+  if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();  // weights that were cast for this pass
+  set_autocast(device_, false);
+}
+
+void set_numerics(int threads, Precision precision) {
   at::set_num_threads(threads);
   if (auto* set_threads = loaded<void(int)>("openblas_set_num_threads")) set_threads(threads);  // has threads of its own
   setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);  // without it cuBLAS may give other bits, and torch refuses it
   at::globalContext().setDeterministicAlgorithms(true, false);
   at::globalContext().setBenchmarkCuDNN(false);
+  at::globalContext().setAllowTF32CuDNN(precision == Precision::tf32);
+  at::globalContext().setAllowTF32CuBLAS(precision == Precision::tf32);
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 2)
+  at::globalContext().setDeterministicFillUninitializedMemory(false);  // the models read no memory that they did not write
+#endif
 }
 
 std::string slow_blas() {

@@ -37,14 +37,14 @@ Classifier resnet_classifier(Context& ctx, ResNet18& model, const Shape& image_s
 void resnet18(Context& ctx) {
   const auto settings = training_settings(ctx);
   const auto shape = image_shape(ctx);
-  prepare_torch(ctx, settings.threads);
+  prepare_torch(ctx);
   auto model = make_resnet(ctx, shape);
   train_classifier(ctx, settings, resnet_classifier(ctx, model, shape));
 }
 
 void predict_resnet18(Context& ctx, Predictions& predictions) {
   const auto shape = image_shape(predictions);
-  prepare_torch(ctx, ctx.config<int>("threads"));
+  prepare_torch(ctx);
   auto model = make_resnet(ctx, shape);
   predict_classes(ctx, predictions, resnet_classifier(ctx, model, shape));
 }

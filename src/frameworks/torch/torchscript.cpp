@@ -117,13 +117,14 @@ Metrics evaluate(Context& ctx, Script& script, const Dataset& data, const BatchT
 }  // namespace
 
 void predict_torchscript(Context& ctx, Predictions& predictions) {
-  prepare_torch(ctx, ctx.config<int>("threads"));
+  prepare_torch(ctx);
   torch::jit::setGraphExecutorOptimize(false);  // as in training
   Script script(ctx, ctx.config<std::string>("model"));
   const auto fields = script.inputs_of(predictions.dataset(), predictions.dataset_name(), device_of(ctx));
   load_model(script.module(), ctx, predictions);
   script.module().eval();
   predict_batches(predictions, ctx.config<int>("eval_batch_size"), [&](const Batch& batch) -> Predicted {
+    const Autocast autocast(precision_of(ctx), device_of(ctx).type());
     return {{"output", script.output(fields.from(batch, 0, static_cast<std::int64_t>(batch.size())))}};
   });
 }
@@ -131,7 +132,7 @@ void predict_torchscript(Context& ctx, Predictions& predictions) {
 void torchscript(Context& ctx) {
   const auto settings = training_settings(ctx);
   const auto eval_batch_size = ctx.config<int>("eval_batch_size");
-  prepare_torch(ctx, settings.threads);
+  prepare_torch(ctx);
   // The executor that optimizes watches the first calls, and runs other code then: a restart would have other bits.
   torch::jit::setGraphExecutorOptimize(false);
   Script script(ctx, ctx.config<std::string>("model"));

@@ -11,7 +11,7 @@
 #include <trainrt/error.hpp>
 #include <trainrt/interop/torch.hpp>
 
-#include "numerics.hpp"
+#include "fused_steps.hpp"
 
 namespace trainrt::frameworks {
 
@@ -62,14 +62,17 @@ void train_step(const TrainingSettings& s, const Task& task, const Batch& batch,
   for (std::int64_t first = 0; first < samples; first += s.batch_size) {
     const auto count = std::min<std::int64_t>(s.batch_size, samples - first);
     gradients.accumulate(first + count < samples);
-    const auto loss = task.loss(batch, first, count);
+    const auto loss = [&] {
+      const Autocast autocast(s.precision, s.device);
+      return task.loss(batch, first, count);
+    }();
     running.add(loss, count);
     const auto share = static_cast<double>(count) / static_cast<double>(samples) * batch.weight();
     (share == 1 ? loss : loss * share).backward();
   }
   gradients.average();
   if (s.clip_norm > 0) gradients.clip(s.clip_norm);
-  optimizer.step();
+  take_step(optimizer);
 }
 
 void warn_of_slow_blas(const Context& ctx) {
@@ -101,11 +104,14 @@ TrainingSettings training_settings(Context& ctx) {
           .momentum = ctx.config<double>("momentum"),
           .weight_decay = ctx.config<double>("weight_decay"),
           .clip_norm = ctx.config<double>("clip_norm"),
-          .threads = ctx.config<int>("threads")};
+          .precision = precision_of(ctx),
+          .device = device_of(ctx).type()};
 }
 
-void prepare_torch(Context& ctx, int threads) {
-  set_numerics(threads);
+Precision precision_of(Context& ctx) { return precision_from(ctx.config<std::string>("precision")); }
+
+void prepare_torch(Context& ctx) {
+  set_numerics(ctx.config<int>("threads"), precision_of(ctx));
   warn_of_slow_blas(ctx);
   torch::manual_seed(ctx.seed());
 }
@@ -114,6 +120,13 @@ torch::Device device_of(const Context& ctx) {
   const auto gpus = ctx.gpus();
   return gpus.empty() ? torch::Device(torch::kCPU)
                       : torch::Device(torch::kCUDA, static_cast<torch::DeviceIndex>(gpus.front()));
+}
+
+torch::Tensor sent_to(torch::Device device, const torch::Tensor& values) {
+  if (device.is_cpu()) return values;
+  auto pinned = torch::empty(values.sizes(), values.options().pinned_memory(true));
+  pinned.copy_(values);
+  return pinned.to(device, /*non_blocking=*/true);  // torch reuses the pinned memory only after the copy
 }
 
 void train(Context& ctx, const TrainingSettings& s, const Task& task) {
@@ -142,7 +155,10 @@ void train(Context& ctx, const TrainingSettings& s, const Task& task) {
       ++steps;
       ctx.step();
     }
-    auto metrics = task.evaluate();
+    auto metrics = [&] {
+      const Autocast autocast(s.precision, s.device);
+      return task.evaluate();
+    }();
     metrics.insert(metrics.begin(), {"loss", running.take()});
     ++epoch;
     ctx.report(metrics);

@@ -8,6 +8,8 @@
 #include <trainrt/context.hpp>
 #include <trainrt/interop/torch.hpp>
 
+#include "numerics.hpp"
+
 namespace trainrt::frameworks {
 
 /// The [loop] keys that the models share. torch.json declares them, with the defaults of each model and what is valid.
@@ -20,16 +22,25 @@ struct TrainingSettings {
   double momentum = 0;
   double weight_decay = 0;
   double clip_norm = 0;  ///< 0: gradients are not clipped
-  int threads = 1;
+  Precision precision = Precision::fp32;
+  torch::DeviceType device = torch::kCPU;  ///< that precision is for
 };
 
 TrainingSettings training_settings(Context& ctx);
 
-/// Threads, exact algorithms, and the seed that a model is initialized with.
-void prepare_torch(Context& ctx, int threads);
+/// Sets threads and precision ([loop] `threads` and `precision`), exact algorithms, and the seed that a model is
+/// initialized with.
+void prepare_torch(Context& ctx);
+
+/// Returns [loop] `precision`.
+Precision precision_of(Context& ctx);
 
 /// Where this worker computes: its first GPU, or the CPU.
 torch::Device device_of(const Context& ctx);
+
+/// Returns the host tensor `values` on `device`. The host does not wait for the copy to a GPU, and may change `values` at
+/// once: they are copied into pinned memory first.
+torch::Tensor sent_to(torch::Device device, const torch::Tensor& values);
 
 /// Lets a run stop inside an evaluation: at those batches that every rank has.
 class StopPoints {
