@@ -73,10 +73,10 @@ std::optional<Loaded> load_first_whole(const std::vector<Candidate>& candidates,
 }
 
 Lines damages_of(const std::string& run_dir, std::int64_t number, Communicator& communicator) {
-  Lines damages;
+  Skipped skipped;
   const Accept any = [](const std::string&, const Manifest&, const Contents&) {};
-  load_first_whole(candidates_of(run_dir, {number}), {}, any, communicator, damages);
-  return damages;
+  load_first_whole(candidates_of(run_dir, {number}), {}, any, communicator, skipped);
+  return skipped.lines;
 }
 
 std::vector<Candidate> candidates_in(const std::string& run_dir, Communicator& communicator) {
