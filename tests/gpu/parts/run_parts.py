@@ -20,12 +20,12 @@ ROOT = HERE.parents[2]  # of the unpacked folder
 BUILD = ROOT / "build"
 # name: (limit in seconds, scripts of this folder with their words)
 PARTS = {
-    "correct": (110, ("cases", "programs", "restarts two_runs fashion_mnist gpt", "restarts resnet18_with two_ranks dies continues", "frameworks")),
-    "train": (150, ("train",)),
-    "checkpoint": (90, ("checkpoint",)),
+    "correct": (100, ("cases", "programs", "restarts two_runs fashion_mnist gpt", "restarts resnet18_with two_ranks dies continues", "frameworks")),
+    "train": (130, ("train",)),
+    "checkpoint": (80, ("checkpoint",)),
     "reduce": (10, ("reduce",)),
     "ddp": (60, ("ddp",)),
-    "data": (60, ("data",)),
+    "data": (100, ("data",)),
 }
 MIN_SECONDS = 5    # a part is not started with less
 # What --only takes besides: scripts of a part that has several.
