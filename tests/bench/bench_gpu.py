@@ -1,21 +1,25 @@
 #!/usr/bin/python3
 """A step on one GPU: the train functions resnet18 and gpt (124 M parameters) against the same models in plain PyTorch, which has
-its data ready on the device and neither runtime nor checkpoints around it. An epoch's time is (a run of 3 epochs - a run of 1) / 2,
-from outside, checkpoints off; the median of the ratios of the repetitions counts. trainrt takes the GPU by itself: the torch module
-must be built with the CUDA libtorch of the same PyTorch (cmake -DTORCH_ROOT=.../site-packages/torch).
+its data ready on the device and neither runtime nor checkpoints around it. Each side reports the time of its epochs, of which the
+first does not count; checkpoints are off. fp32 has TF32 off, bf16 is autocast on both sides. Peak device memory is what
+nvidia-smi shows beyond what was in use before. trainrt takes the GPU without being told to: the torch module must be built with the
+CUDA libtorch of the same PyTorch (cmake -DTORCH_ROOT=.../site-packages/torch).
 
-    bench_gpu.py [BUILD] [--python PYTHON] [--repetitions N]
+    bench_gpu.py [BUILD] [--python PYTHON] [--repetitions N] [--precisions fp32,bf16] [--models resnet18,gpt]
     --try-on-cpu    tiny models on the CPU: only to see that both sides run; nothing is claimed
 """
 import argparse
+import json
 import random
+import shutil
 import struct
 import subprocess
 
-from bench import BUILD, SOURCE, TRAINRT, Bench, need, ratio, skip, with_file
+from bench import BUILD, SOURCE, TRAINRT, Bench, median, need, ratio, skip, with_file
 from fashion_data import data_sections, first_samples, need_fashion_mnist
 
-FEW, MANY = 1, 3
+TRACE = BUILD / "tests/kernel_trace.so"
+EPOCHS = 4  # of which the first warms up
 GPT_124M = {"vocabulary": 50257, "block": 1024, "layers": 12, "heads": 12, "width": 768}
 GPT_TINY = {"vocabulary": 97, "block": 16, "layers": 2, "heads": 2, "width": 32}
 KEYS = {"vocabulary": "vocab_size", "block": "block_size", "layers": "n_layer", "heads": "n_head", "width": "n_embd"}
@@ -29,50 +33,98 @@ def write_windows(path, count, shape):
     return path
 
 
+class UsedMemory:
+    """Most device memory in use while it lives, in MiB beyond what was in use before; 0 if nvidia-smi is missing."""
+
+    def __init__(self):
+        program = shutil.which("nvidia-smi")
+        command = [program, "--query-gpu=memory.used", "--format=csv,noheader,nounits", "-i", "0", "-lms", "100"]
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True) if program else None
+        if self._process:
+            self._before = int(self._process.stdout.readline())
+
+    def most(self):
+        if self._process is None:
+            return 0
+        self._process.terminate()
+        return max((int(line) for line in self._process.communicate()[0].split() if line.isdigit()), default=self._before) - self._before
+
+
 class Side:
     """One model on both sides."""
 
-    def __init__(self, bench, options, function, loop, sections, peer):
-        self.bench, self.options, self.function, self.loop, self.sections, self.peer = bench, options, function, loop, sections, peer
+    def __init__(self, bench, options, function, steps, loop, sections, peer):
+        self.bench, self.options, self.function, self.steps, self.loop, self.sections, self.peer = bench, options, function, steps, loop, sections, peer
+        self.memory = {}
 
-    def ours(self, epochs):
+    def command_of_ours(self, precision, runs, epochs=EPOCHS):
         loop = "".join(f"{key} = {value}\n" for key, value in self.loop.items())
         config = with_file(self.bench.work / f"{self.function}.ini",
-                           f"[run]\nname = gpu\nstorage_path = {self.bench.fresh('runs')}\n[train]\nfunction = {self.function}\n"
-                           f"[loop]\n{loop}[scaling]\ngpus_per_worker = {0 if self.options.try_on_cpu else 1}\n"
+                           f"[run]\nname = gpu\nstorage_path = {runs}\n[train]\nfunction = {self.function}\n"
+                           f"[loop]\n{loop}precision = {precision}\n[scaling]\ngpus_per_worker = {0 if self.options.try_on_cpu else 1}\n"
                            f"[checkpoint]\nevery = off\n{self.sections}")
-        return self.bench.run(f"trainrt {self.function}", [TRAINRT, "--config", config, f"--loop.epochs={epochs}"])[0]
+        return [TRAINRT, "--config", config, f"--loop.epochs={epochs}"]
 
-    def plain(self, epochs):
+    def command_of_plain(self, precision, epochs=EPOCHS, words=()):
         device = "cpu" if self.options.try_on_cpu else "cuda"
         peer = SOURCE / "tests/bench/peer_plain.py"
-        command = [self.options.python, peer, "--model", self.function, "--device", device, "--epochs", epochs, *self.peer]
-        return self.bench.run(f"pytorch {self.function}", command)[0]
+        return [self.options.python, peer, "--model", self.function, "--device", device, "--precision", precision, "--epochs", epochs, *words, *self.peer]
 
-    def compare(self):
-        name = self.function
-        epoch = lambda run: (run(MANY) - run(FEW)) / (MANY - FEW)  # noqa: E731
+    def ours(self, precision):
+        runs = self.bench.fresh("runs")
+        self.run("trainrt", precision, self.command_of_ours(precision, runs))
+        return [json.loads(line)["_time_this_iter_s"] for line in (runs / "gpu/result.json").read_text().splitlines()]
+
+    def plain(self, precision, *words):
+        return json.loads(self.run("pytorch", precision, self.command_of_plain(precision, words=words)).splitlines()[-1])
+
+    def explain(self, precision):
+        """Where a claim was missed: the time of PyTorch with deterministic algorithms, the largest kernels of both sides, and how long none ran."""
+        epochs = self.plain(precision, "--deterministic")
+        self.bench.note({f"{self.function}_{precision}_pytorch_deterministic_step_ms": [1e3 * median(epochs[1:]) / self.steps]})
+        if not TRACE.exists():
+            return
+        for side, command in (("trainrt", self.command_of_ours(precision, self.bench.fresh("traced"), 2)), ("pytorch", self.command_of_plain(precision, 2))):
+            output = self.run(side, precision, command, CUDA_INJECTION64_PATH=str(TRACE))
+            for line in output.splitlines():
+                if line.startswith("trace "):
+                    print(f"note {self.function} {precision} {side} {line}", flush=True)
+
+    def run(self, side, precision, command, **environment):
+        used = UsedMemory()
+        try:
+            return self.bench.run(f"{side} {self.function} {precision}", command, **environment)[1]
+        finally:
+            self.memory.setdefault(f"{self.function}_{precision}_{side}_peak_mib", []).append(used.most())
+
+    def compare(self, precision):
+        name = f"{self.function}_{precision}"
+        step_ms = lambda run: 1e3 * median(run(precision)[1:]) / self.steps  # noqa: E731
         figures = self.bench.interleaved(self.options.repetitions, {
-            f"{name}_trainrt_epoch_s": lambda: epoch(self.ours), f"{name}_pytorch_epoch_s": lambda: epoch(self.plain)})
-        if not self.options.try_on_cpu:
-            self.bench.claim(f"{name}_step_vs_pytorch", ratio(figures[f"{name}_trainrt_epoch_s"], figures[f"{name}_pytorch_epoch_s"]),
-                             "<=", 1.03)
+            f"{name}_trainrt_step_ms": lambda: step_ms(self.ours), f"{name}_pytorch_step_ms": lambda: step_ms(self.plain)})
+        self.bench.note({key: values for key, values in self.memory.items() if key.startswith(name)})
+        if self.options.try_on_cpu:
+            return
+        against = ratio(figures[f"{name}_trainrt_step_ms"], figures[f"{name}_pytorch_step_ms"])
+        self.bench.claim(f"{name}_step_vs_pytorch", against, "<=", 1.0)
+        if against > 1:
+            self.explain(precision)
 
 
 def resnet(bench, options):
     data = bench.fresh("images")
-    batch, steps = (8, 2) if options.try_on_cpu else (128, 200)
+    batch, steps = (8, 2) if options.try_on_cpu else (128, 75)  # the packed images are 10,000
     first_samples(data, {"train": batch * steps, "test": batch})
-    return Side(bench, options, "resnet18", {"batch_size": batch, "eval_batch_size": batch, "lr": 0.01, "momentum": 0.9},
+    return Side(bench, options, "resnet18", steps, {"batch_size": batch, "eval_batch_size": batch, "lr": 0.01, "momentum": 0.9},
                 data_sections(data), ["--data", data, "--batch-size", batch])
 
 
 def gpt(bench, options):
     shape = GPT_TINY if options.try_on_cpu else GPT_124M
-    batch, steps = (2, 3) if options.try_on_cpu else (8, 40)
+    batch, steps = (2, 3) if options.try_on_cpu else (8, 20)
     windows = write_windows(bench.work / "tokens", batch * steps, shape)
     words = [word for key, value in shape.items() for word in (f"--{key}", value)]
-    return Side(bench, options, "gpt", {"batch_size": batch, **{KEYS[key]: value for key, value in shape.items()}},
+    return Side(bench, options, "gpt", steps, {"batch_size": batch, **{KEYS[key]: value for key, value in shape.items()}},
                 f"[data.train]\nformat = idx\nsource = {windows}\n", ["--data", windows, "--batch-size", batch, *words])
 
 
@@ -81,6 +133,8 @@ def read_options():
     options.add_argument("build", nargs="?", help="build directory, read in bench.py")
     options.add_argument("--python", default="/usr/bin/python3", help="one that has PyTorch with CUDA")
     options.add_argument("--repetitions", type=int, default=3)
+    options.add_argument("--precisions", default="fp32,bf16")
+    options.add_argument("--models", default="resnet18,gpt")
     options.add_argument("--try-on-cpu", action="store_true")
     return options.parse_args()
 
@@ -94,8 +148,10 @@ def main():
     if subprocess.run([options.python, "-c", wanted], capture_output=True).returncode != 0:
         skip(f"{options.python} has no PyTorch that can use a GPU")
     bench = Bench("gpu", __doc__.strip())
-    for side in (resnet(bench, options), gpt(bench, options)):
-        side.compare()
+    for make_side in [{"resnet18": resnet, "gpt": gpt}[name] for name in options.models.split(",")]:
+        side = make_side(bench, options)
+        for precision in options.precisions.split(","):
+            side.compare(precision)
     bench.finish()
 
 

@@ -2,10 +2,17 @@
 by itself. Batches are slices of tensors that lie ready on the device.
 
 --model resnet18      that of peer_resnet18.py, SGD with momentum, on idx.gz files of images
+Prints the seconds of each epoch as a JSON list, at the end. resnet18 evaluates one batch after each, as the train function does.
+--deterministic       only algorithms that give the same bits every time, as trainrt has it
+--precision           fp32 (TF32 is off), or bf16 by autocast
+
 --model gpt           GPT-2 as the train function gpt has it (learned positions, norms before, tied embedding), AdamW, gradients
                       clipped to norm 1, on an IDX file of i32 windows of tokens
 """
 import argparse
+import json
+import os
+import time
 from pathlib import Path
 
 import numpy
@@ -62,6 +69,10 @@ def read_windows(path):
     return numpy.frombuffer(data, ">i4", offset=4 + 4 * data[3]).reshape(numpy.frombuffer(data, ">u4", data[3], 4).astype(int)).astype(numpy.int64)
 
 
+def autocast(options):
+    return torch.autocast(options.device, torch.bfloat16, enabled=options.precision == "bf16")
+
+
 def resnet_steps(options):
     images, labels = (torch.from_numpy(part.copy()).to(options.device) for part in read_part(options.data, "train"))
     model = make_resnet18().to(options.device)
@@ -69,10 +80,21 @@ def resnet_steps(options):
 
     def step(first, end):
         optimizer.zero_grad(set_to_none=True)
-        functional.cross_entropy(model(images[first:end].float().div(255)), labels[first:end].long()).backward()
+        with autocast(options):
+            loss = functional.cross_entropy(model(images[first:end].float().div(255)), labels[first:end].long())
+        loss.backward()
         optimizer.step()
 
-    return len(labels), step
+    @torch.no_grad()
+    def evaluate():
+        model.eval()
+        with autocast(options):
+            logits = model(images[:options.batch_size].float().div(255))
+        correct = (logits.argmax(1) == labels[:options.batch_size].long()).sum().item()
+        model.train()
+        return correct
+
+    return len(labels), step, evaluate
 
 
 def gpt_steps(options):
@@ -82,12 +104,14 @@ def gpt_steps(options):
 
     def step(first, end):
         optimizer.zero_grad(set_to_none=True)
-        logits = model(windows[first:end, :-1])
-        functional.cross_entropy(logits.flatten(0, 1), windows[first:end, 1:].flatten()).backward()
+        with autocast(options):
+            logits = model(windows[first:end, :-1])
+            loss = functional.cross_entropy(logits.flatten(0, 1), windows[first:end, 1:].flatten())
+        loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
 
-    return len(windows), step
+    return len(windows), step, lambda: None
 
 
 def main():
@@ -95,18 +119,30 @@ def main():
     options.add_argument("--model", choices=("resnet18", "gpt"), required=True)
     options.add_argument("--data", type=Path, required=True)
     options.add_argument("--device", default="cuda")
+    options.add_argument("--deterministic", action="store_true")
+    options.add_argument("--precision", choices=("fp32", "bf16"), default="fp32")
     options.add_argument("--epochs", type=int, required=True)
     options.add_argument("--batch-size", type=int, required=True)
     for name in ("vocabulary", "block", "layers", "heads", "width"):
         options.add_argument(f"--{name}", type=int)
     options = options.parse_args()
     torch.manual_seed(0)
-    samples, step = resnet_steps(options) if options.model == "resnet18" else gpt_steps(options)
+    if options.deterministic:
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+        torch.use_deterministic_algorithms(True)
+        torch.utils.deterministic.fill_uninitialized_memory = False
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    samples, step, evaluate = resnet_steps(options) if options.model == "resnet18" else gpt_steps(options)
+    epochs = []
     for _ in range(options.epochs):
+        start = time.monotonic()
         for first in range(0, samples, options.batch_size):
             step(first, min(first + options.batch_size, samples))
-    if options.device == "cuda":
-        torch.cuda.synchronize()
+        evaluate()
+        if options.device == "cuda":
+            torch.cuda.synchronize()
+        epochs.append(time.monotonic() - start)
+    print(json.dumps(epochs))
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ std::string readable(const std::string& name) {
   char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
   std::string result = text ? text : name;
   std::free(text);
-  return result.substr(0, 120);
+  return result.substr(0, 80);
 }
 
 void print_largest() {

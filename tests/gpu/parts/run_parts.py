@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Runs the parts that need a GPU, one after the other, and writes their tables after each.
+
+    run_parts.py [--time SECONDS] [--only NAME,...] [--out FOLDER]
+
+A part is a list of scripts that run side by side, and has its own limit of time. What a part printed before it was stopped counts."""
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import machine
+import results
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]  # of the unpacked folder
+BUILD = ROOT / "build"
+# name: (limit in seconds, scripts of this folder with their words)
+PARTS = {
+    "correct": (100, ("cases", "programs", "restarts two_runs fashion_mnist gpt", "restarts resnet18_with two_ranks dies continues", "frameworks")),
+    "train": (130, ("train",)),
+    "checkpoint": (80, ("checkpoint",)),
+    "reduce": (10, ("reduce",)),
+    "ddp": (60, ("ddp",)),
+    "data": (100, ("data",)),
+}
+MIN_SECONDS = 5    # a part is not started with less
+# What --only takes besides: scripts of a part that has several.
+KNOWN = {**PARTS, **{script: (limit, (script,)) for limit, scripts in PARTS.values() if len(scripts) > 1 for script in scripts if " " not in script}}
+AFTER_LIMIT_S = 5  # until a part that was asked to end is killed
+
+
+class Script:
+    def __init__(self, name, folder, environment):
+        self.name, self.log = name, folder / f"{name.replace(' ', '-')}.log"
+        file, *words = name.split()
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen([sys.executable, "-u", HERE / f"{file}.py", BUILD, *words], stdin=subprocess.DEVNULL,
+                                            stdout=log, stderr=subprocess.STDOUT, env=environment, start_new_session=True)
+
+    def stop(self, signal_number):
+        try:
+            os.killpg(self.process.pid, signal_number)
+        except ProcessLookupError:
+            pass
+
+    def text(self):
+        return self.log.read_text(errors="replace")
+
+
+def run_part(scripts, limit_s, folder, environment):
+    """Returns (how it ended, {script: output})."""
+    running = [Script(name, folder, environment) for name in scripts]
+    end = time.monotonic() + limit_s
+    late = []
+    for script in running:
+        try:
+            script.process.wait(max(0.1, end - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            late.append(script.name)
+            script.stop(signal.SIGTERM)
+            try:
+                script.process.wait(AFTER_LIMIT_S)
+            except subprocess.TimeoutExpired:
+                pass
+        script.stop(signal.SIGKILL)
+        script.process.wait()
+    failed = [f"{script.name} exited with {script.process.returncode}" for script in running if script.process.returncode != 0 and script.name not in late]
+    how = [f"stopped after {limit_s:.0f} s: {', '.join(late)}"] if late else []
+    return "; ".join(how + failed) or "done", {script.name: script.text() for script in running}
+
+
+def environment_of_parts():
+    folders = [str(folder) for folder in machine.library_folders()]
+    before = os.environ.get("LD_LIBRARY_PATH")
+    return {**os.environ, "LD_LIBRARY_PATH": ":".join(folders + ([before] if before else [])), "TRAINRT_BUILD": str(BUILD),
+            "TRAINRT_FASHION_MNIST": str(ROOT / "data"), "PYTHONUNBUFFERED": "1"}
+
+
+def read_options():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--time", type=float, default=480, help="seconds for all parts together (default: 480)")
+    options.add_argument("--only", default=",".join(PARTS), help="names of parts, separated by commas (default: all)")
+    options.add_argument("--out", type=Path, default=Path(os.environ.get("OUT", "gpu-results")), help="folder for the tables (default: $OUT, or gpu-results)")
+    options = options.parse_args()
+    options.only = options.only.split(",")
+    if unknown := [name for name in options.only if name not in KNOWN]:
+        sys.exit(f"unknown part '{unknown[0]}'; valid: {', '.join(KNOWN)}")
+    return options
+
+
+def main():
+    options = read_options()
+    end = time.monotonic() + options.time
+    options.out.mkdir(parents=True, exist_ok=True)
+    found = machine.describe()
+    if "TRAINRT_PARTS_ON_CPU" in os.environ:  # to try the parts: what needs a GPU skips or fails
+        found["why_no_gpu"] = ""
+    for name, value in found.items():
+        print(f"{name}: {value}", flush=True)
+    environment, parts, logs = environment_of_parts(), {}, {}
+    results.write(options.out, found, parts, logs)
+    work = ROOT / "logs"
+    work.mkdir(exist_ok=True)
+    for name in options.only:
+        limit, scripts = KNOWN[name]
+        left = end - time.monotonic()
+        limit = min(limit, left)
+        if found["why_no_gpu"] or left < MIN_SECONDS:
+            parts[name] = {"end": f"skipped: {found['why_no_gpu'] or 'no time is left'}", "seconds": 0, "rows": []}
+        else:
+            start = time.monotonic()
+            how, texts = run_part(scripts, limit, work, {**environment, "TRAINRT_PART_SECONDS": f"{limit:.0f}"})
+            logs.update(texts)
+            parts[name] = {"end": how, "seconds": time.monotonic() - start, "rows": [row for text in texts.values() for row in results.rows_of(text)]}
+        print(f"{name}: {parts[name]['end']}", flush=True)
+        results.write(options.out, found, parts, logs)
+    print((options.out / "results.md").read_text())
+
+
+main()

@@ -1,0 +1,13 @@
+#!/usr/bin/env python3
+"""Steps of ResNet-18 and GPT-2 124M beside plain PyTorch: tests/bench/bench_gpu.py, once each, with the Python that runs this."""
+import subprocess
+import sys
+from pathlib import Path
+
+BENCH = Path(__file__).resolve().parents[2] / "bench/bench_gpu.py"
+failed = []
+for model, precision in (("gpt", "bf16"), ("gpt", "fp32"), ("resnet18", "fp32"), ("resnet18", "bf16")):
+    done = subprocess.run([sys.executable, "-u", BENCH, *sys.argv[1:2], "--python", sys.executable, "--repetitions", "1", "--models", model, "--precisions", precision])
+    failed += [f"{model} {precision}"] if done.returncode != 0 else []
+if failed:
+    sys.exit(f"FAILED steps: {', '.join(failed)}")

@@ -1,0 +1,88 @@
+#!/usr/bin/python3
+"""What runs the parts on a machine with a GPU, tried without one: GPUs that cannot be used are named, parts that hang or fail stop nothing, and
+tables are written in any case."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from harness import *  # noqa: E402,F403
+
+PARTS = Path(__file__).resolve().parent / "parts"
+sys.path.insert(0, str(PARTS))
+import machine  # noqa: E402
+import results  # noqa: E402
+
+GOOD = {"name": "NVIDIA H100", "driver_version": "580.1", "memory.total": "81559", "memory.free": "81000", "compute_mode": "Default", "mig.mode.current": "Disabled"}
+MACHINE = {"system": "Debian", "kernel": "6", "cores": 2, "memory_gib": 4, "gpus": [], "refused_system_calls": {"pidfd_open": "EPERM"}, "why_no_gpu": ""}
+
+
+def reason_for(**changes):
+    return machine.why_no_gpu([{**GOOD, **{name.replace("_free", ".free").replace("mig_mode", "mig.mode.current"): text for name, text in changes.items()}}])
+
+
+@test
+def a_gpu_that_cannot_be_used_is_named_with_the_reason():
+    equal(reason_for(), "", "reason for a good GPU")
+    check("no GPU" in machine.why_no_gpu([]), machine.why_no_gpu([]))
+    for words, changes in (("550.54 580", {"driver_version": "550.54"}), ("Exclusive_Process DEFAULT", {"compute_mode": "Exclusive_Process"}),
+                           ("MIG", {"mig_mode": "Enabled"}), ("100 8192", {"memory_free": "100"})):
+        reason = reason_for(**changes)
+        check(reason and "\n" not in reason, f"no single line for {changes}: {reason!r}")
+        for word in words.split():
+            check(word in reason, f"{changes}: the reason lacks {word!r}: {reason}")
+
+
+@test
+def output_of_parts_becomes_rows_and_a_table():
+    rows = results.rows_of("ok it holds (1.5 s)\nFAILED it breaks: after 2 s: why\nskipped: it waits: no GPU\nfigure a copy 12.5 GB/s\n"
+                           "claim ours over theirs 1.200 <= 1.1\nratio step_vs_pytorch 0.99 <= 1 ok\n# gpt_step_ms: median 3.5 of 3.5\nnote any words\nother\n")
+    equal([row["kind"] for row in rows], ["ok", "failed", "skipped", "figure", "claim", "claim", "figure", "note"], "kinds of rows")
+    equal([row["met"] for row in rows if row["kind"] == "claim"], [False, True], "claims that are met")
+    table = results.table_of(MACHINE, {"correct": {"end": "done", "seconds": 1, "rows": rows}})
+    for words in ("no GPU", "pidfd_open (EPERM)", "| it breaks | **failed**: after 2 s: why |", "1.2 (**short**: <= 1.1)"):
+        check(words in table, f"the table lacks {words!r}:\n{table}")
+
+
+def parts_folder(**scripts):
+    """A copy of the runner with other parts."""
+    folder = scratch("parts") / "tests/gpu/parts"
+    folder.mkdir(parents=True)
+    for name in ("machine.py", "results.py"):
+        shutil.copy(PARTS / name, folder)
+    text = (PARTS / "run_parts.py").read_text()
+    first, last = text.index("PARTS = {"), text.index("}\n", text.index("PARTS = {")) + 2
+    table = "PARTS = {" + ", ".join(f"'{name}': (3, ('{name}',))" for name in scripts) + "}\n"
+    (folder / "run_parts.py").write_text(text[:first] + table + text[last:])
+    for name, script in scripts.items():
+        (folder / f"{name}.py").write_text(script)
+    return folder
+
+
+@test
+def a_part_that_hangs_or_fails_stops_no_other_and_its_rows_count():
+    folder = parts_folder(hangs="import time\nprint('figure before the end 1.0 s', flush=True)\ntime.sleep(60)\n", fails="raise SystemExit('broken')\n",
+                          works="print('ok it holds (0.1 s)')\n")
+    out = scratch("out")
+    start = time.monotonic()
+    job = run([sys.executable, folder / "run_parts.py", "--out", out], env={"TRAINRT_PARTS_ON_CPU": 1})
+    check_exit(job, 0)
+    check(time.monotonic() - start < 40, "the part that hangs was not stopped", job)
+    parts = json.loads((out / "results.json").read_text())["parts"]
+    check("stopped after 3 s" in parts["hangs"]["end"] and parts["hangs"]["rows"], f"the part that hangs: {parts['hangs']}", job)
+    check("exited with 1" in parts["fails"]["end"], f"the part that fails: {parts['fails']}", job)
+    equal(parts["works"]["end"], "done", "end of the last part", job)
+    check("broken" in (out / "log.txt").read_text(), "the log lacks what the failed part printed", job)
+
+
+@test
+def without_a_gpu_all_parts_are_skipped_and_an_unknown_part_is_an_error():
+    folder, out = parts_folder(works="print('ok it holds (0.1 s)')\n"), scratch("out")
+    if machine.gpus():
+        skip("this machine has a GPU")
+    check_exit(run([sys.executable, folder / "run_parts.py", "--out", out]), 0)
+    check("skipped: no GPU" in (out / "results.md").read_text(), "the table does not say that the part was skipped")
+    job = run([sys.executable, folder / "run_parts.py", "--out", out, "--only", "wroks"])
+    check(job.code == 1 and "wroks" in job.err and "works" in job.err, "the error does not name the part and the valid ones", job)
+
+
+main()
