@@ -76,6 +76,9 @@ Lines damages_of(const std::string& run_dir, std::int64_t number, Communicator& 
   Skipped skipped;
   const Accept any = [](const std::string&, const Manifest&, const Contents&) {};
   load_first_whole(candidates_of(run_dir, {number}), {}, any, communicator, skipped);
+  if (skipped.may_pass)
+    throw Error("cannot read the checkpoint that the run finished with: " + summary(skipped.lines) +
+                ". The storage gave an error that may pass: run the same command again");
   return skipped.lines;
 }
 

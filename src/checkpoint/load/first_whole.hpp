@@ -36,8 +36,9 @@ struct Skipped {
 std::optional<Loaded> load_first_whole(const std::vector<Candidate>& candidates, Wanted wanted, const Accept& accept,
                                        Communicator& communicator, Skipped& skipped);
 
-/// Returns what is wrong with a checkpoint of a run, as load_first_whole() says it; empty: it is whole. All ranks together
-/// check every byte, and nothing is loaded. Collective.
+/// Returns the damages of the checkpoint that a run finished with, as load_first_whole() reports them; empty: it is intact.
+/// All ranks together check every byte, and nothing is loaded. Collective. Throws Error if the storage gave an error that
+/// may pass.
 std::vector<std::string> damages_of(const std::string& run_dir, std::int64_t number, Communicator& communicator);
 
 /// These checkpoints of a run, given in ascending order, the newest first.
