@@ -107,21 +107,30 @@ std::vector<std::string> attempts_in(const checkpoint::MirroredRun& mirror) {
   return names;
 }
 
-/// run.json there; nullopt if no run is there. It is put before all else, and removed last.
+[[noreturn]] void refuse_record(const std::string& why, const std::string& url) {
+  throw UsageError(
+      fmt::format("{}. Nothing was restored. Put a good copy of the file there; or remove {} to begin the run "
+                  "anew",
+                  why, url));
+}
+
+/// run.json there; nullopt if no run is there. It is put before all else, and removed last. UsageError if it is missing
+/// though records of attempts are there, or damaged.
 std::optional<rundir::RunRecord> record_in(const checkpoint::MirroredRun& mirror) try {
   auto text = mirror.text_of("run.json");
   if (text.empty() && attempts_in(mirror).empty()) return std::nullopt;
   wait_for(mirror.url() + "run.json", [&] { return !text.empty() || !(text = mirror.text_of("run.json")).empty(); });
   return rundir::run_record_from(text, mirror.url() + "run.json");
 } catch (const UsageError& error) {
-  throw UsageError(
-      fmt::format("{}. Nothing was restored. Put a good copy of the file there; or remove {} to begin the run "
-                  "anew",
-                  error.what(), mirror.url()));
+  refuse_record(error.what(), mirror.url());
+} catch (const io::StorageError& error) {
+  if (error.error_number() != ESTALE) throw;
+  refuse_record(error.what(), mirror.url());
 }
 
 void bring_records(const checkpoint::MirroredRun& mirror, const std::string& into) {
-  for (const auto* name : {"run.json", "params.json", "result.json"}) mirror.bring_file(name, into);
+  wait_for(mirror.url() + "run.json", [&] { return mirror.bring_file("run.json", into); });
+  for (const auto* name : {"params.json", "result.json"}) mirror.bring_file(name, into);
 }
 
 /// A mirror that has a checkpoint has the records of the attempts up to it: if none is listed, a later listing may show

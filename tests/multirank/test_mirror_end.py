@@ -184,7 +184,7 @@ def a_copy_whose_files_are_missing_is_sent_again_by_a_finished_run_to_a(mirror):
 def a_mirror_without_a_good_record_of_the_run_is_refused_and_left_as_it_is():
     mirror = Folder()
     config = finished_run(mirror)
-    for name, change, words in (("run.json", lambda data: data[:-40], ["run.json is not a run record"]),
+    for name, change, words in (("run.json", lambda data: data[:-40], ["run.json is not a run record"]), ("run.json", None, ["run.json is not there"]),
                                 ("result.json", lambda data: data[40:], ["result.json does not hold the reports", NEWEST]), ("result.json", None, ["result.json is not there", NEWEST])):
         shutil.rmtree(run_dir_of(config), ignore_errors=True)
         data = mirror.read(name)
