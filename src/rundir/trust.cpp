@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <optional>
+#include <sstream>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,9 +15,11 @@
 #include <unistd.h>
 #include <trainrt/error.hpp>
 
+#include "core/guarded_tree.hpp"
 #include "core/log.hpp"
 #include "core/options.hpp"
 #include "core/text.hpp"
+#include "io/file.hpp"
 #include "io/temporary.hpp"
 #include "rundir/run_error.hpp"
 
@@ -50,7 +52,7 @@ std::string file_of_user(const Environment& environment) {
 
 bool may_others_write(const std::string& path) {
   struct stat found {};
-  if (stat(path.c_str(), &found) != 0) return false;
+  if (stat_guarded(path, found) != 0) return false;
   return (found.st_uid != 0 && found.st_uid != geteuid()) || (found.st_mode & 022) != 0;
 }
 
@@ -66,14 +68,14 @@ std::vector<std::string> groups_of_line(const std::string& line, const std::stri
 }
 
 void add_groups_of(const std::string& path, std::vector<std::string>& groups) {
-  std::ifstream file(path);
-  if (path.empty() || !file) return;
+  if (path.empty() || !io::exists(path)) return;
   if (may_others_write(path)) {
     log::warning(fmt::format("{} is ignored: others than root and this user can write it (chmod go-w)", path));
     return;
   }
+  std::istringstream lines(io::read_file(path));
   std::string line;
-  for (int number = 1; std::getline(file, line); ++number)
+  for (int number = 1; std::getline(lines, line); ++number)
     for (auto& group : groups_of_line(trim(line), fmt::format("{}:{}", path, number))) groups.push_back(std::move(group));
 }
 
@@ -98,13 +100,13 @@ bool is_member(uid_t user, const std::string& group) {
 /// The owner that a file of this user has in that folder; this user, if none can be made there.
 uid_t uid_on(const std::string& folder) {
   const auto probe = io::temporary_beside(folder + "/.owner");
-  unlink(probe.c_str());
-  const int file = open(probe.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  unlink_guarded(probe);
+  const int file = open_guarded(probe, O_WRONLY | O_CREAT | O_EXCL, 0600);
   if (file < 0) return geteuid();
   struct stat found {};
   const bool is_known = fstat(file, &found) == 0;
   close(file);
-  unlink(probe.c_str());
+  unlink_guarded(probe);
   return is_known ? found.st_uid : geteuid();
 }
 

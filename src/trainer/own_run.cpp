@@ -2,8 +2,10 @@
 
 #include <filesystem>
 
+#include "comm/agreement.hpp"
 #include "io/storage.hpp"
 #include "rundir/trust.hpp"
+#include "trainer/advice.hpp"
 
 namespace trainrt::trainer {
 
@@ -25,5 +27,10 @@ void require_own(const config::RunSpec& spec, const std::string& record) {
 }
 
 void require_own_run(const config::RunSpec& spec) { require_own(spec, "run.json"); }
+
+void require_own_run(const config::RunSpec& spec, Communicator& communicator) {
+  comm::agreed_on_first(
+      communicator, [&] { require_own_run(spec); }, with_advice);
+}
 
 }  // namespace trainrt::trainer

@@ -241,8 +241,7 @@ RunOutcome begin_and_run(const config::RunSpec& spec, const TrainCall& function,
   start.pause_s = pause_s;
   io::set_storage_timeout(spec.failure.storage_timeout_s);
   use_stores(spec);
-  comm::agreed_on_first(
-      communicator, [&] { require_own_run(spec); }, with_advice);
+  require_own_run(spec, communicator);
   restore_from_mirror(spec, communicator);
   const watch::StartTimes times{spec.failure.hang_timeout, spec.failure.launch_timeout_s, spec.failure.storage_timeout_s};
   start.start_watch.emplace(launch, times);
