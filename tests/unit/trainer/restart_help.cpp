@@ -69,7 +69,7 @@ const std::map<std::string, Row> rows = {
      row<rundir::PathNotShared>(false, "the path is on no file system that the nodes share", "/d", "n1", 1.0)},
     {"PathNotWritable", row<rundir::PathNotWritable>(false, "its permissions stay", "/d")},
     {"RunIsOwned", row<rundir::RunIsOwned>(false, "somebody runs it", "/d", 1)},
-    {"ForeignRun", row<rundir::ForeignRun>(false, "it has the same owner", "", "/d", 0U)},
+    {"ForeignRun", row<rundir::ForeignRun>(false, "it has the same owner", "/d", 0U)},
     {"CheckpointsMissing", row<rundir::CheckpointsMissing>(false, "it has been waited for them", "/d", std::int64_t{3})},
     {"Contradiction", row<rundir::CheckpointsMissing>(false, "it becomes that within its file", "/d", std::int64_t{3})},
     {"NoProgress", row<rundir::NoProgress>(false, "restarts have not helped", "/d", 3)},
