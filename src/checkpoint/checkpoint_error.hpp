@@ -36,7 +36,7 @@ class AllDamaged : public UsageError {
   /// `damages`: "checkpoint_000003: what is wrong with it", the newest first; the first few.
   AllDamaged(const std::string& message, std::string directory, std::vector<std::string> damages)
       : UsageError(message), directory_(std::move(directory)), damages_(std::move(damages)) {}
-  const std::string& directory() const { return directory_; }  ///< the run's, or the one checkpoint's
+  const std::string& directory() const { return directory_; }  ///< the run's
   const std::vector<std::string>& damages() const { return damages_; }
 
  private:

@@ -261,7 +261,7 @@ def a_join_adds_columns_by_a_key_and_leaves_out_what_matches_none():
     equal([row["name"] for row in users.join(visits.limit(4), join_type="strict", on="id").window(1, within="name").take_all()], ["bo", "al", "cy"], "strict")
     twice = visits.join(users, on="id").join(data.from_items([{"n": n, "x": -n} for n in range(8)]), on="n")
     equal([(row["x"], row["name"]) for row in twice.limit(2).take_all()], [(0, "al"), (-1, "cy")], "joined twice")
-    raises(RuntimeError, "id 3", of=visits.join(users, "strict", on="id").take_all)
+    raises(ValueError, "id 3", of=visits.join(users, "strict", on="id").take_all)
     raises(ValueError, "'full_outer'", "left_outer", of=lambda: visits.join(users, "full_outer", on="id"))
     equal([row["name"] for row in visits.join(users, "left_outer", on="id").take_all()], 2 * ["al", "cy", "bo", ""], "left outer")
     heights = data.from_items([{"id": 0, "m": 1.5}, {"id": 2, "m": 2.5}])

@@ -70,7 +70,7 @@ def is_not_followed_in_a_mirror(name, code, env):
 
 for kind, env in (("", {}), ("_on_a_kernel_without_openat2", OLD_KERNEL)):
     for name, code in (("checkpoint_000000", FINISHED), ("checkpoint_000000/manifest.json", FINISHED), ("checkpoint_000007", FINISHED),
-                       ("attempts", FINISHED), ("result.json", FINISHED), ("run.json", USAGE), ("", USAGE)):
+                       ("attempts", USAGE), ("result.json", FINISHED), ("run.json", USAGE), ("", USAGE)):
         add_test(f"a_link_{name.replace('/', '_').replace('.', '_') or 'in_the_place_of_the_run'}_in_a_mirror_is_not_followed{kind}", is_not_followed_in_a_mirror, name, code, env)
 
 

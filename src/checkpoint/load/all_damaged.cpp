@@ -70,17 +70,22 @@ std::string doubt_about(const Candidate& candidate, const std::vector<std::strin
 
 }  // namespace
 
-void refuse_damaged(const std::string& what, const std::string& directory, const std::string& remedy,
-                    const std::vector<Candidate>& candidates, const Skipped& skipped, Communicator& communicator) {
-  auto damages = summed_up(skipped.lines);
-  const auto text = what + "\n  " + join(damages, "\n  ") + "\n";
+std::string confirm_damaged(const std::string& what, const std::vector<Candidate>& candidates, const Skipped& skipped,
+                            Communicator& communicator) {
+  const auto text = what + "\n  " + join(summed_up(skipped.lines), "\n  ") + "\n";
   if (skipped.may_pass)
     throw CannotRead(text + "The storage gives errors that may pass: run the same command again when it is well.");
   const auto places = places_of_ranks(communicator);
   for (const auto& candidate : candidates)
     if (const auto doubt = doubt_about(candidate, places, communicator); !doubt.empty())
       throw CannotRead(text + doubt + ". Run the same command again.");
-  throw AllDamaged(text + remedy, directory, std::move(damages));
+  return text;
+}
+
+void refuse_damaged(const std::string& what, const std::string& run_dir, const std::string& remedy,
+                    const std::vector<Candidate>& candidates, const Skipped& skipped, Communicator& communicator) {
+  const auto text = confirm_damaged(what, candidates, skipped, communicator);
+  throw AllDamaged(text + remedy, run_dir, summed_up(skipped.lines));
 }
 
 }  // namespace trainrt::checkpoint

@@ -180,9 +180,8 @@ Loaded load_whole(const std::vector<Candidate>& candidates, const Wanted& wanted
   Skipped skipped;
   auto loaded = load_first_whole(candidates, wanted, accept, communicator, skipped);
   if (loaded) return std::move(*loaded);
-  refuse_damaged("cannot load from '" + path + "': it is damaged:", path,
-                 "A restart does not help. Restore it from a backup, or load from another checkpoint.", candidates, skipped,
-                 communicator);
+  throw UsageError(confirm_damaged("cannot load from '" + path + "': it is damaged:", candidates, skipped, communicator) +
+                   "A restart does not help. Restore it from a backup, or load from another checkpoint.");
 }
 
 }  // namespace
