@@ -290,7 +290,7 @@ def a_damaged_checkpoint_is_refused():
     shard.write_bytes(content)
     refused(run_dir=folder / "run", says="shard-00000.h5", ranks=(1, 2))
     (checkpoints(folder / "run")[-1] / "manifest.json").write_text("{}")
-    refused(run_dir=folder / "run", says="manifest.json")
+    refused(run_dir=folder / "run", says="manifest.json", code=FAILED)
 
 
 @test
