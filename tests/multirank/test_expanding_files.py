@@ -82,6 +82,19 @@ def a_damaged_hdf5_file_that_makes_libhdf5_loop_is_an_error_that_names_it():
 
 
 @test
+def a_damaged_link_for_which_libhdf5_frees_a_pointer_that_it_did_not_set_is_an_error_that_names_the_file():
+    folder = scratch()
+    (folder / "a.csv").write_text("x,yx\n1,2\n3,4\n")
+    path = folder / "link.h5"
+    check_exit(limited("data", "convert", folder / "a.csv", "-o", path), FINISHED)
+    content = bytearray(path.read_bytes())
+    link = content.index(b"\x01\x10\x01\x01x")  # version, flags, character set, length, and the name
+    content[link + 2] ^= 8
+    path.write_bytes(content)
+    check_named(limited("data", "inspect", path), "link.h5", "HDF5 crashes when it reads its structure")
+
+
+@test
 def a_damaged_hdf5_object_of_a_store_is_an_error_that_names_it():
     folder, own = scratch(), Store()
     own.put("data", "circle.h5", with_circle_of_free_blocks(folder / "circle.h5").read_bytes())
