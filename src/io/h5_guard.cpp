@@ -140,7 +140,8 @@ void examine(const std::string& path) {
   judge(path, *code);
 }
 
-/// What tells a file, or an object, from others and from what it was before; "" if it is none, and opening it says why.
+/// Identifies a file and its state by device, inode, size and time, or an object by its URL; "" if `path` is no regular
+/// file: then opening it reports why.
 std::string identity_of(const std::string& path) {
   if (storage_url(path)) return path;
   struct stat info {};

@@ -31,8 +31,8 @@ struct Skipped {
   bool may_pass = false;           ///< the storage gave errors that may pass, which count as damage like others
 };
 
-/// Loads what is wanted from the first candidate that is whole. Collective. nullopt if none is: `skipped` says why.
-/// Every byte of the checkpoint is checked by some rank; what is wrong on any rank is known to all.
+/// Loads `wanted` from the first intact candidate. Returns nullopt if all are damaged; `skipped` then has the reasons.
+/// Each byte of the checkpoint is checked by one rank, and all ranks know of all damage. Collective.
 std::optional<Loaded> load_first_whole(const std::vector<Candidate>& candidates, Wanted wanted, const Accept& accept,
                                        Communicator& communicator, Skipped& skipped);
 
