@@ -43,7 +43,8 @@ class CsvPass final : public RecordPass {
       target = {.column = asked[column.field],
                 .type = column.type,
                 .offset = column.offset,
-                .bytes = decoder.sample_bytes_[column.field]};
+                .bytes = decoder.sample_bytes_[column.field],
+                .must_fit = column.must_fit};
       if (!column.type.is_text && !decoder.number_is_missing_)
         target.plain = is_real(column.type.dtype) ? Plain::real : Plain::whole;
       last_ = targets_.size();
@@ -65,6 +66,7 @@ class CsvPass final : public RecordPass {
     ValueType type;
     Plain plain = Plain::never;
     std::size_t offset = 0, bytes = 0;  ///< of the value in a sample; of a sample
+    bool must_fit = false;
 
     std::byte* at(std::size_t place) const { return column->values.data() + place * bytes + offset; }
   };
@@ -114,8 +116,10 @@ class CsvPass final : public RecordPass {
       return read_integer(begin, end, value) == end && put_integer(value, target.type.dtype, target.at(place));
     }
     if (target.plain == Plain::real) {
+      constexpr double all_exact = 9007199254740992;  // 2^53
       double value = 0;
-      return read_real(begin, end, value) == end && put_real(value, target.type.dtype, target.at(place));
+      if (read_real(begin, end, value) != end || (target.must_fit && std::abs(value) >= all_exact)) return false;
+      return put_real(value, target.type.dtype, target.at(place));
     }
     return false;
   }
@@ -155,6 +159,10 @@ class CsvPass final : public RecordPass {
       good = put_integer(*truth ? 1 : 0, dtype, out);
     } else if (is_real(dtype)) {
       const auto value = real_in(text);
+      if (targets_[number].must_fit && value && !is_exact_in(text))
+        refuse(text, number, record,
+               fmt::format("is rounded by f64, the type that fits all values of the column; types = {}:f64 rounds it",
+                           excerpt(decoder_.columns_[number].name, 60)));
       good = value && put_real(*value, dtype, out);
     } else {
       const auto value = integer_in(text);
@@ -213,7 +221,9 @@ std::unique_ptr<RecordPass> CsvDecoder::pass(std::span<Column> columns) const {
   return std::make_unique<CsvPass>(*this, columns);
 }
 
+/// A value of blanks alone is as missing as an empty one.
 bool CsvDecoder::is_missing(std::string_view value) const {
+  if (value.find_first_not_of(" \t") == value.npos) value = {};
   return std::find(missing_.begin(), missing_.end(), value) != missing_.end();
 }
 

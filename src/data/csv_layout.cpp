@@ -87,6 +87,7 @@ std::vector<Dataset::Field> place_columns(std::vector<CsvColumn>& columns, const
   for (auto& column : columns) {
     if (!column.is_read) continue;
     const bool in_vector = !options.vector.empty() && !column.type.is_text && !is_given(column, options);
+    column.must_fit = column.type == ValueType::number(DType::f64) && !in_vector && !is_given(column, options);
     if (in_vector) column.type.dtype = options.vector_type;
     if (in_vector && vector) {
       column.field = *vector;
@@ -110,6 +111,7 @@ void pack(std::span<const CsvColumn> columns, PackedWriter& into) {
     into.text(column.name);
     into.text(name_of(column.type));
     into.number(column.is_read ? 1 : 0);
+    into.number(column.must_fit ? 1 : 0);
     into.number(column.field);
     into.number(column.offset);
   }
@@ -122,6 +124,7 @@ std::vector<CsvColumn> unpacked_columns(PackedReader& from) {
     column.name = from.text();
     column.type = value_type(from.text());
     column.is_read = from.number() != 0;
+    column.must_fit = from.number() != 0;
     column.field = from.number();
     column.offset = from.number();
   }

@@ -34,6 +34,7 @@ struct CsvColumn {
   std::string name;
   ValueType type;
   bool is_read = false;
+  bool must_fit = false;   ///< the type f64 was inferred: a whole number that it would round is an error
   std::size_t field = 0;   ///< that its values belong to
   std::size_t offset = 0;  ///< bytes, within a sample of that field
 };

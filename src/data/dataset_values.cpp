@@ -15,6 +15,7 @@
 #include "data/joined_source.hpp"
 #include "data/node_cache.hpp"
 #include "data/on_error.hpp"
+#include "data/reordered_source.hpp"
 #include "data/transform.hpp"
 
 namespace trainrt::data {
@@ -44,7 +45,9 @@ std::shared_ptr<const JoinedSource> joined(const Format& format, const Options& 
   for (const auto& entry : listing.entries) sizes.push_back(entry.content.samples);
   const auto open = [&format, options, listing, keep, verification](std::size_t part) -> std::shared_ptr<const Source> {
     const auto& [file, content] = listing.entries[part];
-    return format.open(verification->verified(part, file, keep), content, options, keep);
+    std::shared_ptr<const Source> source = format.open(verification->verified(part, file, keep), content, options, keep);
+    if (content.field_order.empty()) return source;
+    return std::make_shared<ReorderedSource>(std::move(source), listing.entries.front().content.fields, content.field_order);
   };
   return std::make_shared<JoinedSource>(listing.entries.front().content.fields, sizes, open, keep);
 }

@@ -41,7 +41,6 @@ enum class Seen : std::uint8_t { missing = 1, boolean = 2, integer = 4, real = 8
 class TypeGuess {
  public:
   void see(Seen kind) { seen_ |= static_cast<unsigned>(kind); }
-  bool is_surely_text() const { return (seen_ & static_cast<unsigned>(Seen::text)) != 0; }
   /// i64, f64 or bool; f64 if values are missing (NaN); text if nothing else fits all.
   ValueType type() const;
 
@@ -69,6 +68,13 @@ bool put_whole(std::int64_t value, std::byte* out) {
   const auto kept = static_cast<T>(value);
   std::memcpy(out, &kept, sizeof kept);
   return kept == value;
+}
+
+/// Whether a double holds the whole number exactly.
+inline bool is_exact(std::int64_t value) {
+  constexpr double beyond = 9223372036854775808.0;  // 2^63
+  const auto rounded = static_cast<double>(value);
+  return rounded < beyond && static_cast<std::int64_t>(rounded) == value;
 }
 
 inline bool put_integer(std::int64_t value, DType type, std::byte* out) {

@@ -16,6 +16,7 @@
 #include "data/image_list.hpp"
 #include "data/image_source.hpp"
 #include "data/on_error.hpp"
+#include "data/once.hpp"
 #include "io/digest.hpp"
 #include "io/storage_error.hpp"
 
@@ -34,7 +35,7 @@ std::vector<std::size_t> spread(std::size_t count, std::size_t most) {
   return numbers;
 }
 
-/// The numbers of the classes, in the order of their names; or none if all labels are whole numbers in lists.
+/// The labels of the classes; or none if all labels are whole numbers in lists.
 using ImageClasses = std::map<std::string, std::int64_t>;
 
 bool has_labels(const std::vector<ImageList>& lists, const std::string& wanted) {
@@ -54,19 +55,49 @@ bool are_numbers(const std::vector<ImageList>& lists) {
   });
 }
 
-ImageClasses classes_of(const std::vector<ImageList>& lists) {
-  std::set<std::string> names;
-  for (const auto& list : lists) names.insert(list.labels.begin(), list.labels.end());
-  ImageClasses classes;
-  for (const auto& name : names) classes.emplace(name, std::ssize(classes));
-  return classes;
+/// "classes of [data.train]", or "classes (train.ini, line 7)"
+std::string origin_of_classes(const Options& options) {
+  const auto& origin = options.find("classes")->origin;
+  return origin.starts_with("classes") ? origin : fmt::format("classes ({})", origin);
 }
 
-std::string remark_on(const ImageClasses& classes, std::uint64_t others) {
+bool is_number(const std::string& name) { return parse_integer(name).has_value(); }
+
+/// Says once that folders named by numbers have other labels than their names: 10 comes before 2.
+void warn_of_text_order(const std::set<std::string>& names) {
+  if (!std::ranges::all_of(names, is_number)) return;
+  std::int64_t label = 0;
+  for (const auto& name : names)
+    if (const auto number = label++; parse_integer(name) != number)
+      return warning_once(
+          fmt::format("the classes are in the order of their names as texts, so that class '{}' has the label {}; classes = "
+                      "NAME, ... gives them another order",
+                      name, number));
+}
+
+/// The key classes, or the sorted names. UsageError for a class that the key does not name.
+std::vector<std::string> class_names(const std::vector<ImageList>& lists, const Options& options) {
+  std::set<std::string> found;
+  for (const auto& list : lists) found.insert(list.labels.begin(), list.labels.end());
+  auto names = words_in(options.text("classes"));
+  if (names.empty()) {
+    warn_of_text_order(found);
+    return {found.begin(), found.end()};
+  }
+  const std::set<std::string> known(names.begin(), names.end());
+  if (known.size() < names.size()) throw UsageError("classes: a name is there twice");
+  for (const auto& name : found)
+    if (!known.contains(name))
+      throw UsageError(fmt::format("'{}' is not among the {}: {}", excerpt(name, 60), origin_of_classes(options),
+                                   excerpt(join(names), 200)));
+  return names;
+}
+
+std::string remark_on(const std::vector<std::string>& classes, std::uint64_t others) {
   constexpr std::size_t most = 20;
   std::vector<std::string> words;
-  for (const auto& [name, number] : classes)
-    if (words.size() < most) words.push_back(fmt::format("{} {}", number, excerpt(name, 60)));
+  for (std::size_t i = 0; i < std::min(classes.size(), most); ++i)
+    words.push_back(fmt::format("{} {}", i, excerpt(classes[i], 60)));
   if (classes.size() > most) words.push_back(fmt::format("... ({} in all)", classes.size()));
   auto remark = classes.empty() ? "" : "classes: " + join(words);
   if (others > 0)
@@ -139,7 +170,10 @@ std::vector<ListedFile> gather_images(std::span<const std::string> words, const 
   std::uint64_t others = 0;
   for (const auto& word : words) others += lists.emplace_back(list_images(word)).others;
   const bool has_label = has_labels(lists, options.text("labels"));
-  const auto classes = has_label && !are_numbers(lists) ? classes_of(lists) : ImageClasses();
+  std::vector<std::string> names;
+  if (has_label && !are_numbers(lists)) names = class_names(lists, options);
+  ImageClasses classes;
+  for (const auto& name : names) classes.emplace(name, std::ssize(classes));
   std::optional<ImageSize> size;
   std::vector<ListedFile> units;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -152,7 +186,8 @@ std::vector<ListedFile> gather_images(std::span<const std::string> words, const 
     content.samples = files.size();
     content.fields = fields_of_images(decoder, size.value_or(ImageSize{}), has_label, options.boolean("paths"));
     content.index = files.packed();
-    content.remark = remark_on(classes, others);
+    content.remark = remark_on(names, others);
+    content.classes = names;
     file.head = io::digest_of(content.index + seen);
   }
   return units;

@@ -1,56 +1,56 @@
 #include "data/json_keys.hpp"
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
 #include "core/text.hpp"
+#include "data/column_notes.hpp"
 #include "data/json_object.hpp"
-#include "data/key_finder.hpp"
 
 namespace trainrt::data {
 
 namespace {
-
-/// The names of an object's keys, in their order.
-class KeyNames final : public JsonVisitor {
- public:
-  bool begin_key(std::string_view key) override {
-    names.emplace_back(key);
-    return false;
-  }
-  void scalar(const JsonScalar&) override {}
-  void begin_array() override {}
-  void end_array() override {}
-  void nested() override {}
-
-  std::vector<std::string> names;
-};
 
 Seen kind_of(const JsonScalar& value) {
   constexpr std::array kinds = {Seen::missing, Seen::boolean, Seen::integer, Seen::real, Seen::text};
   return kinds[value.index()];
 }
 
-/// Infers what the values of some keys are from one object after another.
+/// Collects the keys of one object after another, and infers the types of the values of those that are read.
 class JsonGuess final : public JsonVisitor {
  public:
-  /// `names` must live as long as this.
-  explicit JsonGuess(const std::vector<std::string>& names) : keys_(names.size()), finder_({names.begin(), names.end()}) {
-    for (std::size_t i = 0; i < names.size(); ++i) keys_[i].key.name = names[i];
+  explicit JsonGuess(const JsonOptions& options) : options_(options), wanted_(options.columns.begin(), options.columns.end()) {}
+
+  void begin_record(std::uint64_t row) {
+    row_ = row;
+    ++records_;
   }
 
-  bool begin_key(std::string_view key) override {
-    in_hand_ = keys_.begin() + static_cast<std::ptrdiff_t>(finder_.find(key));
+  bool begin_key(std::string_view name) override {
+    const auto [place, is_new] = numbers_.try_emplace(std::string(name), keys_.size());
+    if (is_new) add(place->first);
+    in_hand_ = &keys_[place->second];
+    if (in_hand_->objects++ > 0 && in_hand_->last_row == row_) refuse("is there twice");
+    in_hand_->last_row = row_;
     is_in_list_ = false;
-    return in_hand_ != keys_.end();
+    return wanted_.empty() || wanted_.contains(name);
   }
   void scalar(const JsonScalar& value) override {
     const auto kind = kind_of(value);
-    if (is_in_list_ && (kind == Seen::text || kind == Seen::boolean)) refuse("an array of other things than numbers");
+    if (!is_in_list_ && kind == Seen::missing) {
+      in_hand_->lacks = true;
+      return;
+    }
+    if (is_in_list_ && (kind == Seen::text || kind == Seen::boolean))
+      refuse("holds an array of other things than numbers, which no field can; columns names the keys to read");
     ++count_;
     in_hand_->guess.see(kind);
+    if (!is_in_list_) in_hand_->notes.see(kind, text_of(value), row_);
   }
   void begin_array() override {
     is_in_list_ = true;
@@ -62,62 +62,98 @@ class JsonGuess final : public JsonVisitor {
     key.varies |= in_hand_->lists++ > 0 && key.length != count_;
     key.length = count_;
   }
-  void nested() override { refuse("an object or an array of arrays"); }
+  void nested() override {
+    refuse("holds an object or an array of arrays, which no field can; columns names the keys to read");
+  }
 
-  std::vector<JsonKey> found(const GivenTypes& types) const {
-    std::vector<JsonKey> keys;
-    for (const auto& [key, guess, lists] : keys_) {
-      keys.push_back(key);
-      const auto given = types.find(key.name);
-      keys.back().type = given != types.end() ? given->second : guess.type();
-      if (key.is_list && keys.back().type.is_text)
-        throw UsageError(fmt::format("types: the key '{}' holds arrays of numbers, no text", excerpt(key.name, 60)));
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const auto& guess : keys_) names.push_back(guess.key.name);
+    return names;
+  }
+
+  /// The key of that name, which was seen. UsageError if its values are of different kinds, and no type is given.
+  JsonKey found(const std::string& name, const std::string& path) const {
+    const auto& [key, guess, notes, objects, lists, last_row, lacks] = keys_[numbers_.at(name)];
+    const bool lacks_values = lacks || objects < records_;
+    auto made = key;
+    made.varies |= key.is_list && lacks_values;
+    const auto given = options_.types.find(name);
+    if (given != options_.types.end()) {
+      made.type = given->second;
+    } else {
+      require_one_kind(notes, name, path);
+      auto all = guess;
+      if (lacks_values && !key.is_list) all.see(Seen::missing);
+      made.type = all.type();
+      made.must_fit = made.type == ValueType::number(DType::f64);
     }
-    return keys;
+    if (made.is_list && made.type.is_text)
+      throw UsageError(fmt::format("types: the key '{}' holds arrays of numbers, no text", excerpt(name, 60)));
+    return made;
   }
 
  private:
-  [[noreturn]] void refuse(std::string_view what) const {
-    throw UsageError(fmt::format("the key '{}' holds {}, which no field can; columns names the keys to read",
-                                 excerpt(in_hand_->key.name, 60), what));
-  }
   struct KeyGuess {
     JsonKey key;
-    TypeGuess guess;
+    TypeGuess guess = {};
+    ColumnNotes notes = {};
+    std::uint64_t objects = 0;  ///< that have the key
     std::uint64_t lists = 0;
+    std::uint64_t last_row = 0;
+    bool lacks = false;  ///< null was seen in place of a value
   };
+
+  void add(const std::string& name) {
+    constexpr std::size_t max_keys = 1 << 16;
+    if (keys_.size() == max_keys)
+      throw UsageError(fmt::format("has a key beyond the {} of the rows before it: one line is to be one sample, with the "
+                                   "same keys in all",
+                                   max_keys));
+    keys_.push_back({.key = {.name = name, .type = {}}});
+  }
+  static void require_one_kind(const ColumnNotes& notes, const std::string& name, const std::string& path) {
+    const auto mixture = notes.mixture();
+    if (mixture.empty()) return;
+    throw UsageError(fmt::format(
+        "'{}': the values of the key '{}' are of different kinds: {}; types = {}:text reads all of them as texts, another "
+        "type makes the others errors",
+        path, excerpt(name, 60), mixture, excerpt(name, 60)));
+  }
+  [[noreturn]] void refuse(std::string_view what) const {
+    throw UsageError(fmt::format("the key '{}' {}", excerpt(in_hand_->key.name, 60), what));
+  }
+
+  const JsonOptions& options_;
+  const std::set<std::string, std::less<>> wanted_;  ///< all keys if there is none
   std::vector<KeyGuess> keys_;
-  KeyFinder finder_;
-  std::vector<KeyGuess>::iterator in_hand_;
-  std::uint64_t count_ = 0;
+  std::map<std::string, std::size_t, std::less<>> numbers_;
+  KeyGuess* in_hand_ = nullptr;
+  std::uint64_t count_ = 0, row_ = 0, records_ = 0;
   bool is_in_list_ = false;
 };
-
-std::vector<std::string> names_of_first(const RecordFile& records) {
-  KeyNames visitor;
-  records.read_first(1, [&](const Record& record, std::size_t) { visit_record(records.path(), record, visitor); });
-  return visitor.names;
-}
 
 }  // namespace
 
 std::vector<JsonKey> json_keys(const RecordFile& records, const JsonOptions& options, std::uint64_t looked_at) {
-  auto names = names_of_first(records);
-  require_known(options.columns, names, "columns", records.path());
-  std::vector<std::string> typed;
-  for (const auto& [name, type] : options.types) typed.push_back(name);
-  require_known(typed, names, "types", records.path());
-  if (!options.columns.empty()) names = options.columns;
-  if (names.empty()) throw UsageError(fmt::format("'{}': its first object has no keys", records.path()));
-  JsonGuess guess(names);
+  JsonGuess guess(options);
   records.read_first(looked_at, [&](const Record& record, std::size_t) {
     try {
+      guess.begin_record(record.row);
       visit_record(records.path(), record, guess);
     } catch (const UsageError&) {
       if (!options.skips_errors) throw;
     }
   });
-  return guess.found(options.types);
+  const auto names = guess.names();
+  if (names.empty()) throw UsageError(fmt::format("'{}': its first objects have no keys", records.path()));
+  require_known(options.columns, names, "columns", records.path());
+  std::vector<std::string> typed;
+  for (const auto& [name, type] : options.types) typed.push_back(name);
+  require_known(typed, names, "types", records.path());
+  std::vector<JsonKey> keys;
+  for (const auto& name : options.columns.empty() ? names : options.columns) keys.push_back(guess.found(name, records.path()));
+  return keys;
 }
 
 std::vector<Dataset::Field> fields_of(std::span<const JsonKey> keys) {
@@ -134,7 +170,7 @@ void pack(std::span<const JsonKey> keys, PackedWriter& into) {
   for (const auto& key : keys) {
     into.text(key.name);
     into.text(name_of(key.type));
-    into.number((key.is_list ? 1 : 0) + (key.varies ? 2 : 0));
+    into.number((key.is_list ? 1 : 0) + (key.varies ? 2 : 0) + (key.must_fit ? 4 : 0));
     into.number(key.length);
   }
 }
@@ -148,6 +184,7 @@ std::vector<JsonKey> unpacked_keys(PackedReader& from) {
     const auto kind = from.number();
     key.is_list = (kind & 1) != 0;
     key.varies = (kind & 2) != 0;
+    key.must_fit = (kind & 4) != 0;
     key.length = from.number();
   }
   return keys;

@@ -19,17 +19,19 @@ struct JsonKey {
   bool is_list = false;
   bool varies = false;       ///< lists of any length
   std::uint64_t length = 0;  ///< of each list otherwise
+  bool must_fit = false;     ///< the type f64 was inferred: a whole number that it would round is an error
 };
 
 /// What the keys of a section say about JSON lines.
 struct JsonOptions {
-  std::vector<std::string> columns;  ///< keys that are read; those of the first object if there is none
+  std::vector<std::string> columns;  ///< keys that are read; if there is none, all that the first objects have
   GivenTypes types;
   bool skips_errors = false;  ///< objects that are none are left to whoever reads them
 };
 
-/// Finds the keys of the first object, and infers from so many what their values are. Throws UsageError that names file,
-/// row and key if they are of no kind that a field can be.
+/// Finds the keys of the first `looked_at` objects, in the order in which they occur, and infers the types of their values.
+/// A key that some objects lack has missing values. Throws UsageError that names file, row and key if the values of a key are
+/// of different kinds, or of a kind that a field cannot hold.
 std::vector<JsonKey> json_keys(const RecordFile& records, const JsonOptions& options, std::uint64_t looked_at);
 
 std::vector<Dataset::Field> fields_of(std::span<const JsonKey> keys);

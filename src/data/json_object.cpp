@@ -13,6 +13,15 @@ namespace trainrt::data {
 
 namespace {
 
+/// Returns the word of Python's json module at which the parser stopped, "" if it is none. The parser's message ends with
+/// what it has read: "... invalid literal; last read: '"a":N'".
+std::string_view python_word(std::string_view message) {
+  if (message.ends_with("-I'")) return "-Infinity";
+  if (message.find("invalid literal") == message.npos) return "";
+  if (message.ends_with("N'")) return "NaN";
+  return message.ends_with("I'") ? "Infinity" : "";
+}
+
 /// What nlohmann's parser calls: depth 1 is within the object, depth 2 within an array of a key.
 class ObjectEvents {
  public:
@@ -25,10 +34,10 @@ class ObjectEvents {
   bool number_integer(Json::number_integer_t value) { return take(value); }
   bool number_unsigned(Json::number_unsigned_t value) {
     if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-      return take(static_cast<double>(value));
+      return take(JsonReal{static_cast<double>(value), std::to_string(value)});
     return take(static_cast<std::int64_t>(value));
   }
-  bool number_float(Json::number_float_t value, const std::string&) { return take(value); }
+  bool number_float(Json::number_float_t value, const std::string& text) { return take(JsonReal{value, text}); }
   bool string(std::string& value) { return take(std::string_view(value)); }
   bool binary(Json::binary_t&) { return false; }
 
@@ -58,6 +67,9 @@ class ObjectEvents {
   }
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& error) {
     const std::string_view text = error.what();  // "[json.exception.parse_error.101] parse error at line 1, column 3: ..."
+    if (const auto word = python_word(text); !word.empty())
+      throw UsageError(
+          fmt::format("is not valid JSON: {} is not a JSON value; write null for a missing number (in Python, None)", word));
     const auto prefix = text.find("] ");
     throw UsageError(
         fmt::format("is no valid JSON: {}", excerpt(prefix == text.npos ? text : text.substr(prefix + 2), 200)));
@@ -82,6 +94,17 @@ class ObjectEvents {
 };
 
 }  // namespace
+
+std::string text_of(const JsonScalar& value) {
+  struct Text {
+    std::string operator()(std::nullptr_t) const { return "null"; }
+    std::string operator()(bool value) const { return value ? "true" : "false"; }
+    std::string operator()(std::int64_t value) const { return std::to_string(value); }
+    std::string operator()(const JsonReal& value) const { return std::string(value.text); }
+    std::string operator()(std::string_view value) const { return std::string(value); }
+  };
+  return std::visit(Text{}, value);
+}
 
 void visit_object(std::string_view text, JsonVisitor& visitor) {
   ObjectEvents events(visitor);

@@ -6,8 +6,17 @@
 
 namespace trainrt::data {
 
+/// A number that is not whole, or beyond the range of std::int64_t.
+struct JsonReal {
+  double value = 0;
+  std::string_view text;  ///< as written; valid as long as the record
+};
+
 /// A number, a text, true, false or null.
-using JsonScalar = std::variant<std::nullptr_t, bool, std::int64_t, double, std::string_view>;
+using JsonScalar = std::variant<std::nullptr_t, bool, std::int64_t, JsonReal, std::string_view>;
+
+/// The value as a text: that of a text, of a number its digits as written, "true", "false", "null".
+std::string text_of(const JsonScalar& value);
 
 /// Takes the values of one JSON object as they are parsed. What it throws ends the parse.
 class JsonVisitor {

@@ -1,7 +1,9 @@
 #include "data/listed_files.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,9 +11,11 @@
 
 #include "core/host.hpp"
 #include "core/log.hpp"
+#include "core/text.hpp"
 #include "data/expansion.hpp"
 #include "data/identity.hpp"
 #include "data/on_error.hpp"
+#include "data/once.hpp"
 #include "data/source.hpp"
 #include "io/h5_guard.hpp"
 #include "io/storage_error.hpp"
@@ -52,22 +56,58 @@ std::vector<DataFile> files_of(const Options& options, const Format& format) {
   return files;
 }
 
-/// The first field in which two files differ, as each has it: "price f64[]"; empty if one has fewer fields.
-std::pair<std::string, std::string> first_difference(const std::vector<Dataset::Field>& one,
-                                                     const std::vector<Dataset::Field>& other) {
-  const auto word = [](const std::vector<Dataset::Field>& fields, std::size_t i) {
-    return i < fields.size() ? in_words({fields[i]}) : std::string("nothing in its place");
-  };
-  for (std::size_t i = 0; i < std::max(one.size(), other.size()); ++i)
-    if (const auto first = word(one, i), second = word(other, i); first != second) return {first, second};
-  return {};
+std::string names_of(const std::vector<Dataset::Field>& fields) {
+  std::vector<std::string> names;
+  for (const auto& field : fields) names.push_back(field.name);
+  return excerpt(join(names), 200);
 }
 
-void require_same_fields(const Listing::Entry& first, const Listing::Entry& other) {
-  const auto [one, two] = first_difference(first.content.fields, other.content.fields);
-  if (one != two)
-    throw UsageError(fmt::format("the files of a dataset have the same fields: '{}' has {}, and '{}' has {}",
-                                 first.file.path, one, other.file.path, two));
+/// The number of the field of that name; the number of fields if there is none.
+std::size_t number_of(const std::vector<Dataset::Field>& fields, const std::string& name) {
+  return static_cast<std::size_t>(std::ranges::find(fields, name, &Dataset::Field::name) - fields.begin());
+}
+
+/// Names the key that gives a column the same type in both files, if the format has it.
+std::string advice_on(const Dataset::Field& one, const Dataset::Field& other, const Format& format) {
+  const bool are_single = !one.varies && !other.varies && one.sample_shape.empty() && other.sample_shape.empty();
+  if (!are_single || std::ranges::find(format.options, "types", &OptionSpec::key) == format.options.end()) return "";
+  return fmt::format(": types = {}:f64 reads both as f64", one.name);
+}
+
+/// UsageError if the fields of `other` are not those of `first`, in any order. Files are matched by the names of their fields.
+void require_same_fields(const Listing::Entry& first, const Listing::Entry& other, const Format& format) {
+  const auto &one = first.content.fields, &two = other.content.fields;
+  for (const auto& field : one) {
+    const auto number = number_of(two, field.name);
+    if (number == two.size())
+      throw UsageError(fmt::format("the files of a dataset have the same fields: '{}' has '{}', and '{}' has only {}",
+                                   first.file.path, field.name, other.file.path, names_of(two)));
+    if (const auto words = in_words({field}), others = in_words({two[number]}); words != others)
+      throw UsageError(fmt::format("the files of a dataset have the same fields: '{}' has {}, and '{}' has {}{}",
+                                   first.file.path, words, other.file.path, others,
+                                   advice_on(field, two[number], format)));
+  }
+  for (const auto& field : two)
+    if (number_of(one, field.name) == one.size())
+      throw UsageError(fmt::format("the files of a dataset have the same fields: '{}' has '{}', and '{}' has only {}",
+                                   other.file.path, field.name, first.file.path, names_of(one)));
+  if (first.content.vector_columns != other.content.vector_columns)
+    throw UsageError(fmt::format("vector: the columns of '{}' are {}, and of '{}' {}: the values of a vector need one order "
+                                 "in all files",
+                                 first.file.path, excerpt(join(first.content.vector_columns), 200), other.file.path,
+                                 excerpt(join(other.content.vector_columns), 200)));
+}
+
+/// Notes the order of the fields of a file if it is not that of the first.
+void match_fields(const Listing::Entry& first, Listing::Entry& entry, const Format& format) {
+  require_same_fields(first, entry, format);
+  auto& content = entry.content;
+  bool is_same = true;
+  for (std::size_t i = 0; i < content.fields.size(); ++i) {
+    content.field_order.push_back(number_of(first.content.fields, content.fields[i].name));
+    is_same = is_same && content.field_order[i] == i;
+  }
+  if (is_same) content.field_order.clear();
 }
 
 /// Samples without values take no byte of the file, but their numbers take memory.
@@ -88,7 +128,7 @@ bool add_file(Listing& listing, DataFile file, const Options& options, const For
   note_heads(file);
   for (auto& source : content.sources) note_heads(source);
   Listing::Entry entry{std::move(file), std::move(content)};
-  if (!listing.entries.empty()) require_same_fields(listing.entries.front(), entry);
+  if (!listing.entries.empty()) match_fields(listing.entries.front(), entry, format);
   listing.entries.push_back(std::move(entry));
   return true;
 } catch (const io::StorageError&) {
@@ -106,6 +146,26 @@ void tell_progress(const std::string& section, std::size_t done, std::size_t all
   if (now_s - told_at_s < pause_s) return;
   told_at_s = now_s;
   log::info(fmt::format("{}: looked at {} of {} files", section, done, all));
+}
+
+/// Warns about folders that name a column and its value, "year=2023", as Hive and Spark write them: it is not read.
+void warn_of_named_values(const std::string& section, const Listing& listing) {
+  const auto values_of = [](const std::string& path) {
+    std::map<std::string, std::string> values;
+    for (const auto& part : std::filesystem::path(path).parent_path()) {
+      const auto text = part.string();
+      if (const auto at = text.find('='); at != text.npos && at > 0) values.emplace(text.substr(0, at), text.substr(at + 1));
+    }
+    return values;
+  };
+  const auto first = values_of(listing.entries.front().file.path);
+  for (const auto& entry : listing.entries)
+    for (const auto& [name, value] : values_of(entry.file.path))
+      if (const auto found = first.find(name); found != first.end() && found->second != value)
+        return warning_once(
+            fmt::format("{}: '{}' in the names of the folders ({}={}, {}={}, ...) is not read as a column: write it into the "
+                        "files to use it",
+                        section, name, name, found->second, name, value));
 }
 
 }  // namespace
@@ -132,6 +192,7 @@ void list_files(const std::string& section, Listing& listing, const Options& opt
       --listing.files_of_sources[source];
   }
   if (listing.entries.empty()) throw UsageError("none of its files can be read");
+  warn_of_named_values(section, listing);
 }
 
 std::vector<MixedPart> mixed_parts_of(const Listing& listing, const Options& options) {

@@ -94,7 +94,7 @@ std::string bytes_of(const Listing& listing) {
   for (const auto& field : listing.entries.front().content.fields) fields.push_back(json_of(field));
   for (const auto& [file, content] : listing.entries)
     entries.push_back(Json::array({json_of(file), content.samples, binary(content.index), content.together, content.reading,
-                                   json_of(content.sources), json_of(content.checksums)}));
+                                   json_of(content.sources), json_of(content.checksums), content.field_order}));
   std::string bytes;
   Json::to_cbor(Json::array({listing.format, std::move(fields), std::move(entries), binary(listing.rows),
                              listing.files_of_sources, binary(listing.preprocessor)}),
@@ -107,10 +107,13 @@ Listing listing_of(std::string_view bytes) {
   Listing listing{json.at(0), {}};
   std::vector<Dataset::Field> fields;
   for (const auto& field : json.at(1)) fields.push_back(field_of(field));
-  for (const auto& entry : json.at(2))
-    listing.entries.push_back({file_of(entry.at(0)),
-                               {entry.at(1), fields, text_of(entry.at(2)), entry.at(4), entry.at(3), files_of(entry.at(5)),
-                                "", ranges_of(entry.at(6))}});
+  for (const auto& entry : json.at(2)) {
+    FileContent content{entry.at(1), fields, text_of(entry.at(2)), entry.at(4), entry.at(3), files_of(entry.at(5)),
+                        "",          ranges_of(entry.at(6))};
+    content.field_order = entry.at(7).get<std::vector<std::size_t>>();
+    for (std::size_t i = 0; i < content.field_order.size(); ++i) content.fields[i] = fields.at(content.field_order[i]);
+    listing.entries.push_back({file_of(entry.at(0)), std::move(content)});
+  }
   listing.rows = text_of(json.at(3));
   listing.files_of_sources = json.at(4).get<std::vector<std::size_t>>();
   listing.preprocessor = text_of(json.at(5));

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <string>
 
+#include <fmt/format.h>
+
 namespace trainrt::data {
 
 namespace {
@@ -119,6 +121,16 @@ NumberKind number_kind(std::string_view text) {
   const auto* const stop = read_real(padded.begin(), padded.end(), real);
   if (stop == padded.end()) return NumberKind::real;
   return stop == nullptr && tiny_in(bare(text)) ? NumberKind::real : NumberKind::none;
+}
+
+bool is_exact_in(std::string_view text) {
+  text = bare(text);
+  if (!text.empty() && text.front() == '-') text.remove_prefix(1);
+  text.remove_prefix(std::min(text.find_first_not_of('0'), text.size()));
+  if (text.size() < 16 || text.find_first_not_of("0123456789") != text.npos) return true;
+  double value = 0;
+  const auto [stop, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return code == std::errc() && fmt::format("{:.0f}", value) == text;
 }
 
 std::optional<bool> truth_in(std::string_view text) {

@@ -110,6 +110,9 @@ std::optional<std::int64_t> integer_in(std::string_view text);
 /// Which of the two it is.
 enum class NumberKind : std::uint8_t { none, whole, real };
 NumberKind number_kind(std::string_view text);
+/// Whether a double holds the number exactly that the text is, if it is a whole number in digits alone: 9007199254740993 is
+/// rounded. True of every other text.
+bool is_exact_in(std::string_view text);
 /// true and false, also with capital letters.
 std::optional<bool> truth_in(std::string_view text);
 

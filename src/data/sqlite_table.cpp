@@ -11,7 +11,9 @@
 #include <trainrt/error.hpp>
 
 #include "core/text.hpp"
+#include "data/column_notes.hpp"
 #include "data/field_types.hpp"
+#include "data/once.hpp"
 #include "data/sqlite_file.hpp"
 
 namespace trainrt::data {
@@ -71,6 +73,7 @@ class Look {
       : wish_(wish), columns_(rows.columns() - (wish.query.empty() ? 1 : 0)) {
     if (columns_ < 1) throw UsageError("it has no columns");
     guesses_.resize(static_cast<std::size_t>(columns_));
+    notes_.resize(static_cast<std::size_t>(columns_));
     for (int i = 0; i < columns_; ++i) content_.columns.push_back({rows.name_of(i)});
   }
 
@@ -80,6 +83,7 @@ class Look {
     for (int i = 0; i < columns_; ++i) {
       const auto kind = rows.kind(i);
       guesses_[static_cast<std::size_t>(i)].see(seen_of(kind));
+      notes_[static_cast<std::size_t>(i)].see(seen_of(kind), kind == SqliteRows::Kind::bytes ? rows.bytes(i) : "", row_);
       bytes_ += sizeof(std::int64_t) + (kind == SqliteRows::Kind::bytes ? rows.bytes(i).size() : 0);
     }
     const bool is_query = !wish_.query.empty();
@@ -93,6 +97,7 @@ class Look {
       if (!is_query) content_.first_rowids.push_back(rows.integer(columns_));
     }
     ++content_.blocks.back();
+    ++row_;
   }
 
   SqliteContent content() && {
@@ -100,6 +105,11 @@ class Look {
       const auto type = guesses_[i].type();
       content_.columns[i].dtype = type.dtype;
       content_.columns[i].is_text = type.is_text;
+      if (const auto odd = notes_[i].odd_value())
+        warning_once(fmt::format("'{}': column '{}' is text, not numbers: {} of {} values are numbers, but row {} has '{}'; "
+                                 "correct such values to get numbers, or leave their rows out with the key query",
+                                 wish_.path, content_.columns[i].name, notes_[i].numbers(), notes_[i].values(),
+                                 odd->row + 1, odd->text));
     }
     return std::move(content_);
   }
@@ -108,6 +118,8 @@ class Look {
   const SqliteWish& wish_;
   int columns_;
   std::vector<TypeGuess> guesses_;
+  std::vector<ColumnNotes> notes_;
+  std::uint64_t row_ = 0;
   std::uint64_t bytes_ = 0;
   SqliteContent content_;
 };
@@ -170,6 +182,11 @@ class SqliteTable final : public TableFile {
     }
     auto* out = target.values + row * target.stride;
     bool fits = false;
+    if (target.must_fit && kind == SqliteRows::Kind::integer && !is_exact(rows.integer(place)))
+      throw UsageError(fmt::format(
+          "column '{}': row {}: the whole number {} has no exact f64, and the column is f64 because values are missing or "
+          "real; types gives the column f64 to round it, or a query keeps it as a text: CAST({} AS TEXT)",
+          columns_[target.column].name, in_file, rows.integer(place), sqlite_name(columns_[target.column].name)));
     if (kind == SqliteRows::Kind::integer) fits = put_integer(rows.integer(place), target.dtype, out);
     if (kind == SqliteRows::Kind::real) fits = put_real(rows.real(place), target.dtype, out);
     if (kind == SqliteRows::Kind::missing) fits = put_real(std::numeric_limits<double>::quiet_NaN(), target.dtype, out);

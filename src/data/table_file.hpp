@@ -35,6 +35,7 @@ struct TableTarget {
   std::size_t stride = 0;        ///< bytes from one sample to the next
   Column* varying = nullptr;     ///< instead, if the column varies: values and their ends are appended
   std::uint64_t most_bytes = 0;  ///< of the values then; more of them is an Error
+  bool must_fit = false;         ///< a whole number that an f64 would round is an Error
 };
 
 /// Room for so many more bytes of a column that varies. Throws Error if that is too much: a file of few bytes may say the
@@ -73,7 +74,7 @@ class TableFile {
 /// What a loadable module of table formats gives, as `trainrt_tables`: one record, found by dlsym. The module links none of
 /// the program's functions.
 struct TableModule {
-  static constexpr int current_abi = 2;
+  static constexpr int current_abi = 3;
   int abi = current_abi;
   const char* library = "";  ///< what it reads with: "Apache Arrow 26.0.1"
   /// Opens a file of a kind: "parquet", "arrow". It takes no more than `most_memory` bytes beside its targets. `blocks`:

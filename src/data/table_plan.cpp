@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/log.hpp"
 #include "core/text.hpp"
 #include "data/field_types.hpp"
+#include "data/once.hpp"
 #include "data/packed.hpp"
 #include "io/storage_error.hpp"
 
@@ -41,13 +41,6 @@ TableWishes table_wishes(const Options& options) {
 bool is_single_number(const TableColumn& column) { return !column.varies && column.shape.empty(); }
 
 bool is_whole_type(DType type) { return !is_real(type) && type != DType::f16 && type != DType::bf16; }
-
-/// Each line once: many files say the same.
-void say_once(const std::string& text) {
-  static std::set<std::string> said;
-  constexpr std::size_t most = 100;
-  if (said.size() < most && said.insert(text).second) log::info(text);
-}
 
 class Planner {
  public:
@@ -81,7 +74,7 @@ class Planner {
     const auto why =
         fmt::format("the column '{}' of '{}' is {}: {}", excerpt(column.name, 60), path_, column.kind, column.refused);
     if (is_named) throw UsageError("columns: " + why);
-    if (wishes_.columns.empty()) say_once("left out: " + why);
+    if (wishes_.columns.empty()) info_once("left out: " + why);
     return false;
   }
 
@@ -90,22 +83,24 @@ class Planner {
     if (!is_utf8(column.name) || column.name.empty())
       throw UsageError(fmt::format("'{}': the name of column {} is empty, or no UTF-8", path_, number));
     if (!column.meaning.empty())
-      say_once(fmt::format("the column '{}' ({}) is read as {}: {}", excerpt(column.name, 60), column.kind,
+      info_once(fmt::format("the column '{}' ({}) is read as {}: {}", excerpt(column.name, 60), column.kind,
                            name_of(column.dtype), column.meaning));
     const auto given = wishes_.types.find(column.name);
     const bool is_given = given != wishes_.types.end();
     if (!wishes_.vector.empty() && !is_given && is_single_number(column) && column.meaning.empty())
       return add_to_vector(number);
     const auto type = is_given ? type_of(column, given->second) : natural_type(number);
-    plan_.fields.push_back({{column.name, type, column.shape, column.varies}, {{number, 0}}});
+    const bool must_fit = !is_given && type == DType::f64;
+    plan_.fields.push_back({{column.name, type, column.shape, column.varies}, {{number, 0}}, must_fit});
   }
 
   void add_to_vector(std::size_t number) {
     if (!vector_) {
       vector_ = plan_.fields.size();
-      plan_.fields.push_back({{wishes_.vector, wishes_.vector_type, {0}, false}, {}});
+      plan_.fields.push_back({{wishes_.vector, wishes_.vector_type, {0}, false}, {}, false});
     }
-    auto& [field, parts] = plan_.fields[*vector_];
+    plan_.vector_columns.push_back(table_.columns()[number].name);
+    auto& [field, parts, must_fit] = plan_.fields[*vector_];
     parts.push_back({number, size_of(wishes_.vector_type) * static_cast<std::size_t>(field.sample_shape[0]++)});
   }
 
@@ -135,7 +130,7 @@ class Planner {
 
   void require_one_name_each() const {
     std::set<std::string> names;
-    for (const auto& [field, parts] : plan_.fields)
+    for (const auto& [field, parts, must_fit] : plan_.fields)
       if (!names.insert(field.name).second)
         throw UsageError(fmt::format("{}'{}': two of its columns have the name '{}'",
                                      field.name == wishes_.vector ? "vector: " : "", path_, excerpt(field.name, 60)));
@@ -171,6 +166,7 @@ TablePlan table_plan(const TableFile& table, const Options& options, const std::
 
 FileContent content_of(const TablePlan& plan) {
   FileContent content;
+  content.vector_columns = plan.vector_columns;
   PackedWriter packed;
   packed.number(plan.blocks.size());
   for (const auto rows : plan.blocks) {
@@ -178,8 +174,9 @@ FileContent content_of(const TablePlan& plan) {
     content.samples += rows;
     content.together = std::max(content.together, rows);
   }
-  for (const auto& [field, parts] : plan.fields) {
+  for (const auto& [field, parts, must_fit] : plan.fields) {
     content.fields.push_back(field);
+    packed.number(must_fit ? 1 : 0);
     packed.number(parts.size());
     for (const auto& part : parts) {
       packed.number(part.column);
@@ -196,6 +193,7 @@ TablePlan plan_of(const FileContent& content) {
   for (auto count = packed.number(); count > 0; --count) plan.blocks.push_back(packed.number());
   for (const auto& field : content.fields) {
     auto& made = plan.fields.emplace_back(TableField{field, {}});
+    made.must_fit = packed.number() != 0;
     for (auto count = packed.number(); count > 0; --count) {
       const auto column = packed.number();
       made.parts.push_back({column, packed.number()});

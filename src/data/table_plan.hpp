@@ -20,12 +20,15 @@ struct TableField {
   };
   Dataset::Field field;
   std::vector<Part> parts;
+  /// The type was inferred, so that a whole number that it would round is an error: f64 because values are missing.
+  bool must_fit = false;
 };
 
 /// What is read of a table, and how its rows are cut into blocks.
 struct TablePlan {
   std::vector<TableField> fields;
   std::vector<std::uint64_t> blocks;
+  std::vector<std::string> vector_columns = {};  ///< as FileContent has them; not of a plan that plan_of() returns
 };
 
 /// The keys `columns`, `types`, `vector` and `chunk_cache` of formats of tables.

@@ -97,7 +97,7 @@ void TableSource::keep_all(std::uint64_t most_bytes) {
 
 void TableSource::require_unchanged() const {
   bool is_same = table_->blocks() == plan_.blocks;
-  for (const auto& [field, parts] : plan_.fields)
+  for (const auto& [field, parts, must_fit] : plan_.fields)
     for (const auto& part : parts) {
       is_same = is_same && part.column < table_->columns().size();
       if (!is_same) break;
@@ -138,7 +138,7 @@ std::vector<std::vector<std::byte>> TableSource::decoded(std::size_t first, std:
   std::vector<std::vector<std::byte>> values(end - first);
   std::vector<Column> varying(end - first);
   for (auto field = first; field < end; ++field) {
-    const auto& [of_field, parts] = plan_.fields[field];
+    const auto& [of_field, parts, must_fit] = plan_.fields[field];
     const auto stride = of_field.varies ? end_bytes : sample_bytes(of_field);
     require_memory(rows * stride, fmt::format("a block of the field '{}'", of_field.name));
     auto& into = of_field.varies ? varying[field - first].values : values[field - first];
@@ -151,7 +151,8 @@ std::vector<std::vector<std::byte>> TableSource::decoded(std::size_t first, std:
            .values = into.data() + part.offset,
            .stride = stride,
            .varying = of_field.varies ? &varying[field - first] : nullptr,
-           .most_bytes = of_field.varies ? rows * end_bytes + std::min(limit_.bytes(), available_memory() / 2) : 0});
+           .most_bytes = of_field.varies ? rows * end_bytes + std::min(limit_.bytes(), available_memory() / 2) : 0,
+           .must_fit = must_fit});
   }
   table_->read(block, targets);
   for (auto field = first; field < end; ++field)

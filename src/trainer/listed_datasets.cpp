@@ -1,7 +1,7 @@
 #include "trainer/listed_datasets.hpp"
 
 #include "comm/agreement.hpp"
-#include "data/open_dataset.hpp"
+#include "data/listings.hpp"
 #include "data/prepare.hpp"
 #include "io/storage.hpp"
 #include "trainer/advice.hpp"
@@ -16,8 +16,7 @@ void use_stores(const config::RunSpec& spec) {
 Listings list_datasets(const config::RunSpec& spec, Communicator& communicator) {
   std::map<std::string, std::string> bytes;
   const auto list = [&] {
-    Listings found;
-    for (const auto& [name, options] : spec.data) found.emplace(name, data::list_dataset(name, options));
+    const auto found = data::list_datasets(spec.data);
     data::require_operations(spec.data, found);
     for (const auto& [name, listing] : found) bytes[name] = data::bytes_of(listing);
   };

@@ -36,9 +36,10 @@ ExitCode inspect_data(std::span<const std::string> words) {
   const auto size = opened.size(), looked_at = arguments.has("all") ? size : std::min(size, rows);
   Inspection inspection{.opened = opened, .facts = reading_facts(opened, ranks)};
   inspection.looked_at = looked_at;
-  inspection.shown = std::min({size, first, most_shown});
-  inspection.pictures = std::min({size, pictures, most_shown});
-  inspection.first = read_samples(opened.source(), all_fields(opened), 0, std::max(inspection.shown, inspection.pictures));
+  inspection.first = read_good_samples(opened, 0, std::min({size, std::max(first, pictures), most_shown}));
+  const std::uint64_t readable = inspection.first.numbers.size();
+  inspection.shown = std::min(readable, first);
+  inspection.pictures = std::min(readable, pictures);
   inspection.statistics = gather(opened, looked_at, threads, arguments.has("quiet"));
   const auto terminal = terminal_of_output();
   constexpr std::size_t usual_width = 120;

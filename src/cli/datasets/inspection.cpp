@@ -20,7 +20,6 @@ namespace trainrt::cli::datasets {
 std::vector<FieldStatistics> gather(const OpenedData& opened, std::uint64_t samples, int threads, bool quiet) {
   const auto none = [&] { return std::vector<FieldStatistics>(opened.fields().begin(), opened.fields().end()); };
   const auto each = samples_at_once(opened);
-  const auto fields = all_fields(opened);
   auto all = none();
   ByteProgress progress("statistics", quiet);
   InOrder blocks(0, (samples + each - 1) / each);
@@ -29,8 +28,8 @@ std::vector<FieldStatistics> gather(const OpenedData& opened, std::uint64_t samp
       [&](std::uint64_t block) {
         const auto first = block * each, count = std::min(each, samples - first);
         auto found = none();
-        for (const auto& column : read_samples(opened.source(), fields, first, count))
-          found[column.field].add(column, count);
+        const auto read = read_good_samples(opened, first, count);
+        for (const auto& column : read.columns) found[column.field].add(column, read.numbers.size());
         return found;
       },
       [&](std::uint64_t block, std::vector<FieldStatistics> found) {
@@ -127,9 +126,9 @@ std::string first_text(const Inspection& inspection, std::size_t width) {
   for (std::size_t i = 0; i < std::min(fields.size(), most_fields); ++i) columns.push_back({printable(fields[i].name)});
   Table table(columns);
   for (std::uint64_t sample = 0; sample < inspection.shown; ++sample) {
-    std::vector<std::string> cells{fmt::format("{}", sample)};
+    std::vector<std::string> cells{fmt::format("{}", inspection.first.numbers[sample])};
     for (std::size_t i = 0; i + 1 < columns.size(); ++i)
-      cells.push_back(sample_text(fields[i], sample_of(fields[i], inspection.first[i], sample), most));
+      cells.push_back(sample_text(fields[i], sample_of(fields[i], inspection.first.columns[i], sample), most));
     table.add(std::move(cells));
   }
   return "\n" + table.text() +
@@ -139,7 +138,7 @@ std::string first_text(const Inspection& inspection, std::size_t width) {
 std::string pictures_text(const Inspection& inspection, std::size_t width, bool colours) {
   std::string text;
   const auto count = inspection.pictures;
-  for (const auto& column : inspection.first) {
+  for (const auto& column : inspection.first.columns) {
     const auto& field = inspection.opened.fields()[column.field];
     const auto shape = picture_shape(field);
     if (!shape || count == 0) continue;

@@ -14,7 +14,7 @@ struct Inspection {
   const OpenedData& opened;
   std::vector<FieldStatistics> statistics;  ///< a field each, of the first `looked_at` samples
   std::uint64_t looked_at = 0;
-  std::vector<data::Column> first;  ///< samples that are shown
+  ReadSamples first;  ///< samples that are shown
   std::uint64_t shown = 0, pictures = 0;
   ReadingFacts facts;
 };

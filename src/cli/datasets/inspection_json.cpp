@@ -101,7 +101,7 @@ std::string json_text(const Inspection& inspection) {
   for (const auto& found : inspection.statistics) fields.push_back(field_json(found));
   for (std::uint64_t i = 0; i < inspection.shown; ++i) {
     Json sample = Json::object();
-    for (const auto& column : inspection.first) {
+    for (const auto& column : inspection.first.columns) {
       const auto& field = inspection.opened.fields()[column.field];
       sample[field.name] = sample_json(field, sample_of(field, column, i));
     }

@@ -10,6 +10,7 @@
 #include "cli/datasets/whole_datasets.hpp"
 #include "core/text.hpp"
 #include "data/prepare.hpp"
+#include "data/skipping_reader.hpp"
 
 namespace trainrt::cli::datasets {
 
@@ -97,6 +98,17 @@ std::vector<std::size_t> all_fields(const OpenedData& opened) {
   std::vector<std::size_t> fields(opened.fields().size());
   std::iota(fields.begin(), fields.end(), std::size_t{0});
   return fields;
+}
+
+ReadSamples read_good_samples(const OpenedData& opened, std::uint64_t first, std::uint64_t count) {
+  ReadSamples read{std::vector<std::uint64_t>(count), {}};
+  std::iota(read.numbers.begin(), read.numbers.end(), first);
+  for (const auto field : all_fields(opened)) read.columns.push_back({field, {}, {}});
+  if (opened.dataset->skipping)
+    opened.dataset->skipping->read_if_any(opened.source(), read.numbers, read.columns);
+  else
+    opened.source().read(read.numbers, read.columns);
+  return read;
 }
 
 std::span<const std::byte> sample_of(const Dataset::Field& field, const data::Column& column, std::uint64_t sample) {

@@ -44,6 +44,14 @@ std::vector<data::Column> read_samples(const data::Source& source, std::span<con
                                        std::uint64_t count);
 std::vector<std::size_t> all_fields(const OpenedData& opened);
 
+/// All fields of some samples that follow one another. With on_error = skip, those that cannot be read are left out, with a
+/// warning for each, as a run leaves them out.
+struct ReadSamples {
+  std::vector<std::uint64_t> numbers;  ///< of the samples
+  std::vector<data::Column> columns;
+};
+ReadSamples read_good_samples(const OpenedData& opened, std::uint64_t first, std::uint64_t count);
+
 /// The bytes of a sample of a column.
 std::span<const std::byte> sample_of(const Dataset::Field& field, const data::Column& column, std::uint64_t sample);
 

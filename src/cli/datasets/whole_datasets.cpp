@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "data/listings.hpp"
 #include "data/prepare.hpp"
 
 namespace trainrt::cli::datasets {
@@ -14,8 +15,8 @@ WholeDatasets::WholeDatasets(std::map<std::string, Options> sections, std::uint6
 const data::Listing& WholeDatasets::listing(const std::string& name) {
   if (listings_.contains(name)) return listings_.at(name);
   auto wanted = data::with_others(name, sections_);
-  std::map<std::string, data::Listing> found;
-  for (const auto& [each, options] : wanted) found.emplace(each, data::list_dataset(each, options));
+  data::add_train_of_classes(wanted, sections_);
+  auto found = data::list_datasets(wanted);
   for (const auto& [other, options] : sections_)
     if (!wanted.contains(other)) wanted.emplace(other, Options());  // so that messages name it
   data::require_operations(wanted, found);

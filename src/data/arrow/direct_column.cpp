@@ -42,12 +42,14 @@ class DirectNumbers final : public DirectColumn {
 
  private:
   void put(Value* values, std::int64_t count, std::int64_t present, std::byte* out, std::uint64_t first_row) try {
-    Run run{count, {}, out, target_.stride, first_row};
+    Run run{.count = count, .out = out, .stride = target_.stride, .first_row = first_row, .must_fit = target_.must_fit};
     if (present < count)
       run.validity = spread(values, count, present);
     else if (in_place_)
       return;
     put_as(values, target_.dtype, run);
+  } catch (const UsageError& error) {
+    throw UsageError("column '" + column_.name + "': " + error.what());
   } catch (const Error& error) {
     throw Error("column '" + column_.name + "': " + error.what());
   }

@@ -32,12 +32,33 @@ struct Validity {
 };
 
 [[noreturn]] inline void refuse_missing(std::uint64_t row) {
-  throw Error(fmt::format("row {} has no value, and whole numbers cannot say so: as f64 or f32 it is NaN", row));
+  throw UsageError(
+      fmt::format("row {} has no value, which whole numbers cannot express: types gives a column of single numbers f64, with "
+                  "NaN; the values of a list or vector must be written as float64; columns leaves a column out",
+                  row));
 }
 
 template <class Value>
 [[noreturn]] void refuse_value(Value value, std::uint64_t row) {
-  throw Error(fmt::format("row {}: the value {} does not fit into the column's type", row, value));
+  throw UsageError(fmt::format("row {}: the value {} does not fit into the column's type; types gives it another one", row, value));
+}
+
+/// Whether a double holds the whole number exactly.
+template <class Whole>
+bool is_exact(Whole value) {
+  const auto rounded = static_cast<double>(value);
+  return rounded < std::ldexp(1.0, std::numeric_limits<Whole>::digits) && static_cast<Whole>(rounded) == value;
+}
+
+/// UsageError if a double, as which the column is read because values are missing, would round the whole number.
+template <class From>
+void require_exact(From value, std::uint64_t row) {
+  if constexpr (std::is_integral_v<From> && sizeof(From) == sizeof(double))
+    if (!is_exact(value))
+      throw UsageError(
+          fmt::format("row {}: the whole number {} has no exact f64, and the column is f64 because values are missing; types "
+                      "gives the column f64 to round it, columns leaves it out, or write it as a text",
+                      row, value));
 }
 
 /// False if the type does not hold the value.
@@ -90,6 +111,7 @@ struct Run {
   std::size_t stride = 0;
   std::uint64_t first_row = 0;
   std::uint64_t per_row = 1;  ///< numbers of a sample, for messages
+  bool must_fit = false;      ///< as TableTarget::must_fit
 };
 
 template <class From, class To>
@@ -106,6 +128,7 @@ void put_run(const From* from, const Run& run) {
       put_missing<To>(out, row);
       continue;
     }
+    if (run.must_fit && std::is_same_v<To, double>) require_exact(from[i], row);
     To value;
     if (!fit(from[i], value)) {
       if constexpr (std::is_same_v<From, Half>)

@@ -14,6 +14,11 @@ std::vector<OptionSpec> options_of_images() {
        .help = "the field label: folders (the place of the image's folder among the sorted names; of a list what stands "
                "there), none, or auto: if all images have one",
        .choices = {"auto", "folders", "none"}});
+  options.push_back({.key = "classes",
+                     .default_value = "",
+                     .help = "names of the classes in the order of their labels, from 0; by default those of [data.train], "
+                             "and there the sorted names of the folders",
+                     .form = "CLASS, ..."});
   options.push_back({.key = "paths",
                      .type = OptionType::boolean,
                      .default_value = "false",

@@ -153,6 +153,8 @@ void train(Context& ctx, const Library& library) {
   const auto layout = goes_on ? kept_layout(ctx, layout_text) : layout_of(ctx);
   layout_text = layout.to_json();
   ctx.expect_iterations(rounds);
+  if (const auto left_out = left_out_of(layout, ctx); !left_out.empty())
+    say(ctx, fmt::format("{}: not features: {}", library.name, left_out));
   Stopwatch watch;
   booster = library.open(ctx, layout, Parameters::of(ctx), goes_on ? shared_file(ctx, path) : "", round);
   say(ctx, fmt::format("{}: {} rows of {} columns read in {:.3f} s", library.name, ctx.dataset("train").size(),

@@ -36,12 +36,14 @@ const Field& field_named(const Dataset& data, const std::string& set, const std:
                                names_of(data.fields())));
 }
 
+bool is_text(const Field& field) { return field.varies && field.dtype == DType::u8; }
+
 void require_number(const Field& field, const std::string& set, const std::string& key, bool is_single) {
   if (field.varies || !is_known_number(field.dtype))
     throw UsageError(
         fmt::format("[data.{}] field '{}', which [loop] {} names, holds {}; numbers are needed: f64, f32, i64, "
                     "i32, i16, i8, u8 or bool{}",
-                    set, field.name, key, field.varies ? "values of varying number" : name_of(field.dtype),
+                    set, field.name, key, is_text(field) ? "text" : field.varies ? "lists of varying length" : name_of(field.dtype),
                     field.varies ? "" : fmt::format(" (cast = {}: f32 in [data.{}])", field.name, set)));
   if (is_single && element_count(field.sample_shape) != 1)
     throw UsageError(
@@ -54,8 +56,6 @@ void require_list(const Field& field, const std::string& set) {
     throw UsageError(fmt::format("[data.{}] field '{}', which [loop] sparse names, must hold a list of numbers in each row",
                                  set, field.name));
 }
-
-bool is_text(const Field& field) { return field.varies && field.dtype == DType::u8; }
 
 /// The type of a column is told from the values of each set's own files: digits alone are numbers.
 void require_text(const Field& field, const std::string& set) {
@@ -212,6 +212,22 @@ TableLayout layout_of(Context& ctx) {
   gather_categories(ctx, data, layout);  // first: a field of texts needs them
   require_fields(layout, data, "train", true);
   return layout;
+}
+
+std::string left_out_of(const TableLayout& layout, Context& ctx) {
+  if (layout.is_sparse() || !ctx.config<std::string>("features", "").empty()) return "";
+  std::string names;
+  bool has_texts = false;
+  for (const auto& field : ctx.dataset("train").fields()) {
+    const auto is_named = [&](const RowField& other) { return layout.*other.field == field.name; };
+    if (std::ranges::any_of(row_fields, is_named) ||
+        std::ranges::find(layout.features, field.name, &Feature::field) != layout.features.end())
+      continue;
+    has_texts |= is_text(field);
+    const auto kind = is_text(field) ? "text" : field.varies ? "lists of varying length" : name_of(field.dtype);
+    names += fmt::format("{}'{}' ({})", names.empty() ? "" : ", ", field.name, kind);
+  }
+  return names + (has_texts ? "; [loop] categorical names the texts that are categories" : "");
 }
 
 std::string difference_of(const TableLayout& before, const TableLayout& now) {

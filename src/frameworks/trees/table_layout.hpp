@@ -62,6 +62,10 @@ TableLayout layout_of(Context& ctx);
 /// The same without the texts of categories. Collective only if the columns of a sparse matrix are counted.
 TableLayout chosen_layout(Context& ctx);
 
+/// Returns the fields of [data.train] that are neither features nor named by another key of [loop], each with the reason,
+/// for one line of the log; "" if there are none, or if [loop] names the features.
+std::string left_out_of(const TableLayout& layout, Context& ctx);
+
 /// What differs between two layouts but for the texts of categories, in words; "" if nothing does.
 std::string difference_of(const TableLayout& before, const TableLayout& now);
 

@@ -9,6 +9,7 @@
 #include <trainrt/error.hpp>
 
 #include "frameworks/trees/categories.hpp"
+#include "frameworks/trees/queries.hpp"
 #include "frameworks/trees/row_lists.hpp"
 #include "frameworks/trees/values.hpp"
 
@@ -51,40 +52,13 @@ T code_of(std::string_view text, const std::vector<std::string>& categories) {
   return static_cast<T>(place - categories.begin());
 }
 
-/// The first position from `from` on at which another group begins than the one before; `size` if there is none.
-std::uint64_t next_group(const Dataset& data, const std::string& field, std::uint64_t from) {
-  constexpr std::size_t rows_at_once = 8192;
-  if (from == 0 || from >= data.size()) return from;
-  std::vector<std::int64_t> groups;
-  std::int64_t last = 0;
-  auto position = from - 1;
-  for (const auto& batch : data.epoch(0).range(position, data.size() - position, rows_at_once))
-    for (const auto group : column_of(batch, field, groups)) {
-      if (position >= from && group != last) return position;
-      last = group;
-      ++position;
-    }
-  return data.size();
-}
-
-/// Of this rank, with whole groups.
-Part part_of_rank(Context& ctx, const Dataset& data, const TableLayout& layout, bool with_targets) {
-  const auto part = part_of(data.size(), ctx.world_rank(), ctx.world_size());
-  if (layout.group.empty() || !with_targets) return part;
-  const auto begin = next_group(data, layout.group, part.first);
-  const std::vector<std::size_t> counts(static_cast<std::size_t>(ctx.world_size()), 1);
-  std::vector<std::int64_t> begins(counts.size());
-  const auto mine = static_cast<std::int64_t>(begin);
-  ctx.communicator().all_gather(&mine, counts, Buffer{begins.data(), begins.size(), DType::i64}, "groups");
-  begins.push_back(static_cast<std::int64_t>(data.size()));
-  return {begin, static_cast<std::uint64_t>(begins[static_cast<std::size_t>(ctx.world_rank()) + 1]) - begin};
-}
-
 }  // namespace
 
 TableRows::TableRows(Context& ctx, const Dataset& data, std::string name, const TableLayout& layout, bool with_targets)
-    : name_(std::move(name)), layout_(layout), data_(data), with_targets_(with_targets) {
-  const auto part = part_of_rank(ctx, data_, layout_, with_targets);
+    : ctx_(ctx), name_(std::move(name)), layout_(layout), data_(data), with_targets_(with_targets) {
+  const bool has_queries = !layout_.group.empty() && with_targets;
+  const auto part = has_queries ? part_of_queries(ctx, data_, {name_, layout_.group})
+                                : part_of(data_.size(), ctx.world_rank(), ctx.world_size());
   first_ = part.first;
   size_ = part.count;
   block_rows_ = rows_of_block(data_, part, layout_);
@@ -105,6 +79,7 @@ const RowBlock* TableRows::next() {
   }
   if (!batches_ || at_ == Batches::iterator()) {
     batches_.reset();
+    if (std::exchange(is_first_pass_, false)) log_unseen();
     return nullptr;
   }
   fill(*at_);
@@ -122,7 +97,7 @@ void TableRows::fill(const Batch& batch) {
   if (!layout_.label.empty()) fill_labels(batch);
   if (!layout_.lower_bound.empty()) fill_bounds(batch);
   if (!layout_.weight.empty()) fill_weights(batch);
-  if (!layout_.group.empty()) block_.group = column_of(batch, layout_.group, group_);
+  if (!layout_.group.empty()) block_.group = read_queries(batch, {name_, layout_.group}, group_);
 }
 
 void TableRows::fill_labels(const Batch& batch) {
@@ -176,7 +151,8 @@ void TableRows::fill_margins(const Batch& batch) {
 
 void TableRows::fill_dense(const Batch& batch) {
   const auto& first = layout_.features.front();
-  if (layout_.features.size() > 1 && layout_.features.back().field == first.field && layout_.dtype == DType::f32) {
+  if (layout_.features.size() > 1 && layout_.features.back().field == first.field && layout_.dtype == DType::f32 &&
+      !first.is_categorical) {
     const auto values = batch.field(first.field);  // the only field, perhaps as it is needed
     if (values.dtype == DType::f32 && values.shape.size() > 1 &&
         static_cast<std::size_t>(element_count(values.shape)) == batch.size() * layout_.features.size()) {
@@ -197,15 +173,50 @@ void TableRows::fill_features(const Batch& batch, std::vector<T>& into) {
   for (std::size_t column = 0; column < width; ++column) {
     const auto& feature = layout_.features[column];
     if (!feature.categories.empty()) {
-      for (std::size_t row = 0; row < batch.size(); ++row)
-        into[row * width + column] = code_of<T>(batch.text(feature.field, row), feature.categories);
+      fill_texts(batch, column, into);
       continue;
     }
     const auto values = batch.field(feature.field);
     const auto stride = static_cast<std::size_t>(element_count(values.shape)) / std::max<std::size_t>(1, batch.size());
     copy_column(values, feature.element, stride, into.data() + column, width);
+    if (feature.is_categorical) require_categories(batch, column, into);
   }
   block_.values = into.data();
+}
+
+template <class T>
+void TableRows::fill_texts(const Batch& batch, std::size_t column, std::vector<T>& into) {
+  const auto& feature = layout_.features[column];
+  for (std::size_t row = 0; row < batch.size(); ++row) {
+    const auto text = batch.text(feature.field, row);
+    const auto code = code_of<T>(text, feature.categories);
+    into[row * layout_.features.size() + column] = code;
+    if (!is_first_pass_ || text.empty() || !std::isnan(code)) continue;
+    auto& unseen = unseen_[column];
+    if (unseen.count++ == 0) unseen.first = text, unseen.sample = batch.indices()[row];
+  }
+}
+
+/// The libraries end with an error of their own, or take a negative number for a missing one.
+template <class T>
+void TableRows::require_categories(const Batch& batch, std::size_t column, const std::vector<T>& values) const {
+  const auto width = layout_.features.size();
+  for (std::size_t row = 0; row < batch.size(); ++row)
+    if (const auto value = values[row * width + column]; value < 0 || value != std::trunc(value)) {
+      if (std::isnan(value)) continue;
+      throw UsageError(fmt::format("[data.{}] field '{}' of sample {}, a category, is {}: categories are whole numbers from "
+                                   "0 on, or missing (NaN)",
+                                   name_, layout_.features[column].field, batch.indices()[row], value));
+    }
+}
+
+void TableRows::log_unseen() {
+  constexpr std::size_t max_shown = 60;
+  for (const auto& [column, unseen] : unseen_)
+    ctx_.log(fmt::format("[data.{}] field '{}': {} value{} not among the categories of [data.train], the first '{}' of sample "
+                         "{}: they count as missing",
+                         name_, layout_.features[column].field, unseen.count, unseen.count == 1 ? " is" : "s are",
+                         unseen.first.substr(0, max_shown), unseen.sample));
 }
 
 void TableRows::fill_sparse(const Batch& batch) {
@@ -244,7 +255,7 @@ std::vector<std::int32_t> TableRows::group_sizes() {
   std::vector<std::int32_t> sizes;
   std::int64_t last = 0;
   for (const auto& batch : data_.epoch(0).range(first_, size_, block_rows_))
-    for (const auto group : column_of(batch, layout_.group, group_)) {
+    for (const auto group : read_queries(batch, {name_, layout_.group}, group_)) {
       if (sizes.empty() || group != last) sizes.push_back(0);
       ++sizes.back();
       last = group;

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,11 +29,12 @@ struct RowBlock {
 
 /// The contiguous part of a dataset that this rank has, read in blocks of a few MiB, any number of times, ahead of who uses
 /// them. Whole groups: a part ends where a group does. UsageError, with the dataset, field and sample, for a label that is
-/// missing or not finite, a weight that is negative or not finite, a margin that is not finite, bounds of no range, and a
-/// column that the matrix does not have.
+/// missing or not finite, a weight that is negative or not finite, a margin that is not finite, bounds of no range, a number
+/// that is not a category, and a column that the matrix does not have. A text that is not among the categories is missing:
+/// at the end of the first pass one line per column has their number.
 class TableRows {
  public:
-  /// `name`: of the dataset, for messages. Collective if the layout has a group: the ranks agree on where their parts
+  /// `ctx` must live as long as this. `name`: of the dataset, for messages. Collective if the layout has a group: the ranks agree on where their parts
   /// begin.
   TableRows(Context& ctx, const Dataset& data, std::string name, const TableLayout& layout, bool with_targets = true);
 
@@ -60,7 +62,20 @@ class TableRows {
   void fill_bounds(const Batch& batch);
   template <class T>
   void fill_features(const Batch& batch, std::vector<T>& into);
+  template <class T>
+  void fill_texts(const Batch& batch, std::size_t column, std::vector<T>& into);
+  template <class T>
+  void require_categories(const Batch& batch, std::size_t column, const std::vector<T>& values) const;
+  void log_unseen();
 
+  /// Texts of one column that are not among its categories.
+  struct Unseen {
+    std::uint64_t count = 0;
+    std::string first;
+    std::uint64_t sample = 0;
+  };
+
+  const Context& ctx_;
   const std::string name_;
   const TableLayout layout_;
   Dataset data_;
@@ -75,6 +90,8 @@ class TableRows {
   std::vector<double> doubles_, margin_;
   std::vector<std::int64_t> group_, row_starts_;
   std::vector<std::int32_t> columns_;
+  std::map<std::size_t, Unseen> unseen_;  ///< of columns in the first pass
+  bool is_first_pass_ = true;
 };
 
 }  // namespace trainrt::frameworks::trees
