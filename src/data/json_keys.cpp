@@ -105,7 +105,7 @@ class JsonGuess final : public JsonVisitor {
   };
 
   void add(const std::string& name) {
-    constexpr std::size_t max_keys = 1 << 16;
+    constexpr std::size_t max_keys = 1 << 20;
     if (keys_.size() == max_keys)
       throw UsageError(fmt::format("has a key beyond the {} of the rows before it: one line is to be one sample, with the "
                                    "same keys in all",
