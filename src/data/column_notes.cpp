@@ -39,7 +39,8 @@ std::string ColumnNotes::mixture() const {
   std::string words;
   const auto add = [&](const Kind& kind, std::string_view name) {
     if (kind.count > 0)
-      words += fmt::format("{}row {} has {}, {}", words.empty() ? "" : ", and ", kind.first->row + 1, name, kind.first->text);
+      words +=
+          fmt::format("{}row {} has {}, {}", words.empty() ? "" : ", and ", kind.first->row + 1, name, kind.first->text);
   };
   if ((numbers_.count > 0) + (texts_.count > 0) + (booleans_.count > 0) < 2) return words;
   add(numbers_, "a number");

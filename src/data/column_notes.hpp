@@ -26,8 +26,8 @@ class ColumnNotes {
   std::uint64_t values() const { return numbers_.count + texts_.count + booleans_.count; }  ///< without missing ones
   /// The first number with zeros before it, which are lost if it is read as a number.
   const std::optional<Value>& leading_zero() const { return leading_zeros_.first; }
-  /// The kinds of values that do not fit one type, with the row of the first of each, counted from 1: "row 1 has a number, 1,
-  /// and row 2 has a text, two". Empty if all values are numbers, all texts, or all booleans, missing ones aside.
+  /// The kinds of values that do not fit one type, with the row of the first of each, counted from 1: "row 1 has a number,
+  /// 1, and row 2 has a text, two". Empty if all values are numbers, all texts, or all booleans, missing ones aside.
   std::string mixture() const;
 
  private:

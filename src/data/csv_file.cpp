@@ -34,16 +34,18 @@ void warn_of(const ColumnNotes& notes, const CsvColumn& column, const std::strin
   const auto name = excerpt(column.name, 60);
   const auto& zero = notes.leading_zero();
   if (!column.type.is_text && zero)
-    warning_once(fmt::format("'{}': column '{}' is read as numbers, without the leading zeros of '{}' in row {}; types = "
-                             "{}:text keeps them",
-                             path, name, zero->text, zero->row + 1, name));
+    warning_once(
+        fmt::format("'{}': column '{}' is read as numbers, without the leading zeros of '{}' in row {}; types = "
+                    "{}:text keeps them",
+                    path, name, zero->text, zero->row + 1, name));
   const auto odd = notes.odd_value();
   if (!column.type.is_text || !odd) return;
   const auto advice = is_word_for_missing(odd->text) ? fmt::format("na = {} reads it as a missing number", odd->text)
                                                      : "correct such values to get numbers";
-  warning_once(fmt::format("'{}': column '{}' is text, not numbers: {} of {} values are numbers, but row {} has '{}'; {}, "
-                           "types = {}:text keeps text without this warning",
-                           path, name, notes.numbers(), notes.values(), odd->row + 1, odd->text, advice, name));
+  warning_once(
+      fmt::format("'{}': column '{}' is text, not numbers: {} of {} values are numbers, but row {} has '{}'; {}, "
+                  "types = {}:text keeps text without this warning",
+                  path, name, notes.numbers(), notes.values(), odd->row + 1, odd->text, advice, name));
 }
 
 /// Infers the types of the columns that are read and whose type is not given.

@@ -47,7 +47,8 @@ std::shared_ptr<const JoinedSource> joined(const Format& format, const Options& 
     const auto& [file, content] = listing.entries[part];
     std::shared_ptr<const Source> source = format.open(verification->verified(part, file, keep), content, options, keep);
     if (content.field_order.empty()) return source;
-    return std::make_shared<ReorderedSource>(std::move(source), listing.entries.front().content.fields, content.field_order);
+    return std::make_shared<ReorderedSource>(std::move(source), listing.entries.front().content.fields,
+                                             content.field_order);
   };
   return std::make_shared<JoinedSource>(listing.entries.front().content.fields, sizes, open, keep);
 }

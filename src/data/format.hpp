@@ -32,10 +32,11 @@ struct FileContent {
   std::vector<DataFile> sources = {};  ///< other files that the file itself names, and whose bytes are among its samples'
   std::string remark = {};             ///< what `trainrt check` says of it besides
   std::vector<ChecksummedRange> checksums = {};  ///< of bytes of which open() may read a part without the rest
-  std::vector<std::string> vector_columns = {};  ///< names of the columns that became one vector, in the order of its values
+  std::vector<std::string> vector_columns =
+      {};                                 ///< names of the columns that became one vector, in the order of its values
   std::vector<std::string> classes = {};  ///< names of the classes of images, in the order of their labels
-  /// Of a file whose fields are the dataset's in another order: for each of `fields`, its number among the dataset's. Empty:
-  /// the same order.
+  /// Of a file whose fields are the dataset's in another order: for each of `fields`, its number among the dataset's.
+  /// Empty: the same order.
   std::vector<std::size_t> field_order = {};
 };
 

@@ -69,10 +69,10 @@ void warn_of_text_order(const std::set<std::string>& names) {
   std::int64_t label = 0;
   for (const auto& name : names)
     if (const auto number = label++; parse_integer(name) != number)
-      return warning_once(
-          fmt::format("the classes are in the order of their names as texts, so that class '{}' has the label {}; classes = "
-                      "NAME, ... gives them another order",
-                      name, number));
+      return warning_once(fmt::format(
+          "the classes are in the order of their names as texts, so that class '{}' has the label {}; classes = "
+          "NAME, ... gives them another order",
+          name, number));
 }
 
 /// The key classes, or the sorted names. UsageError for a class that the key does not name.

@@ -24,7 +24,8 @@ Seen kind_of(const JsonScalar& value) {
 /// Collects the keys of one object after another, and infers the types of the values of those that are read.
 class JsonGuess final : public JsonVisitor {
  public:
-  explicit JsonGuess(const JsonOptions& options) : options_(options), wanted_(options.columns.begin(), options.columns.end()) {}
+  explicit JsonGuess(const JsonOptions& options)
+      : options_(options), wanted_(options.columns.begin(), options.columns.end()) {}
 
   void begin_record(std::uint64_t row) {
     row_ = row;
@@ -107,9 +108,10 @@ class JsonGuess final : public JsonVisitor {
   void add(const std::string& name) {
     constexpr std::size_t max_keys = 1 << 20;
     if (keys_.size() == max_keys)
-      throw UsageError(fmt::format("has a key beyond the {} of the rows before it: one line is to be one sample, with the "
-                                   "same keys in all",
-                                   max_keys));
+      throw UsageError(
+          fmt::format("has a key beyond the {} of the rows before it: one line is to be one sample, with the "
+                      "same keys in all",
+                      max_keys));
     keys_.push_back({.key = {.name = name, .type = {}}});
   }
   static void require_one_kind(const ColumnNotes& notes, const std::string& name, const std::string& path) {
@@ -152,7 +154,8 @@ std::vector<JsonKey> json_keys(const RecordFile& records, const JsonOptions& opt
   for (const auto& [name, type] : options.types) typed.push_back(name);
   require_known(typed, names, "types", records.path());
   std::vector<JsonKey> keys;
-  for (const auto& name : options.columns.empty() ? names : options.columns) keys.push_back(guess.found(name, records.path()));
+  for (const auto& name : options.columns.empty() ? names : options.columns)
+    keys.push_back(guess.found(name, records.path()));
   return keys;
 }
 

@@ -30,8 +30,8 @@ struct JsonOptions {
 };
 
 /// Finds the keys of the first `looked_at` objects, in the order in which they occur, and infers the types of their values.
-/// A key that some objects lack has missing values. Throws UsageError that names file, row and key if the values of a key are
-/// of different kinds, or of a kind that a field cannot hold.
+/// A key that some objects lack has missing values. Throws UsageError that names file, row and key if the values of a key
+/// are of different kinds, or of a kind that a field cannot hold.
 std::vector<JsonKey> json_keys(const RecordFile& records, const JsonOptions& options, std::uint64_t looked_at);
 
 std::vector<Dataset::Field> fields_of(std::span<const JsonKey> keys);

@@ -134,9 +134,10 @@ class JsonPass final : public RecordPass, JsonVisitor {
 
   void warn_of(std::string_view name) {
     if (!others_.emplace(name).second) return;
-    warning_once(fmt::format("'{}': row {} has the key '{}', which is not read, as the first rows do not have it; to silence this "
-                             "warning, name the keys to read in columns",
-                             path_, row_ + 1, excerpt(name, 60)));
+    warning_once(
+        fmt::format("'{}': row {} has the key '{}', which is not read, as the first rows do not have it; to silence this "
+                    "warning, name the keys to read in columns",
+                    path_, row_ + 1, excerpt(name, 60)));
   }
 
   void begin_array() override {
@@ -206,7 +207,7 @@ FileContent look_at_json_lines(const DataFile& file, const Options& given, const
   FileContent content{records->size(), fields_of(keys), {}, Reading::by_record};
   if (!options.skips_errors)
     RecordSource(records, content.fields, std::make_unique<JsonDecoder>(file.path, keys, false), false)
-       .check_first(looked_at);
+        .check_first(looked_at);
   PackedWriter packed;
   packed.number(options.columns.empty() ? 1 : 0);
   pack(keys, packed);

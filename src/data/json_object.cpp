@@ -68,8 +68,8 @@ class ObjectEvents {
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& error) {
     const std::string_view text = error.what();  // "[json.exception.parse_error.101] parse error at line 1, column 3: ..."
     if (const auto word = python_word(text); !word.empty())
-      throw UsageError(
-          fmt::format("is not valid JSON: {} is not a JSON value; write null for a missing number (in Python, None)", word));
+      throw UsageError(fmt::format(
+          "is not valid JSON: {} is not a JSON value; write null for a missing number (in Python, None)", word));
     const auto prefix = text.find("] ");
     throw UsageError(
         fmt::format("is no valid JSON: {}", excerpt(prefix == text.npos ? text : text.substr(prefix + 2), 200)));

@@ -74,7 +74,8 @@ std::string advice_on(const Dataset::Field& one, const Dataset::Field& other, co
   return fmt::format(": types = {}:f64 reads both as f64", one.name);
 }
 
-/// UsageError if the fields of `other` are not those of `first`, in any order. Files are matched by the names of their fields.
+/// UsageError if the fields of `other` are not those of `first`, in any order. Files are matched by the names of their
+/// fields.
 void require_same_fields(const Listing::Entry& first, const Listing::Entry& other, const Format& format) {
   const auto &one = first.content.fields, &two = other.content.fields;
   for (const auto& field : one) {
@@ -84,18 +85,18 @@ void require_same_fields(const Listing::Entry& first, const Listing::Entry& othe
                                    first.file.path, field.name, other.file.path, names_of(two)));
     if (const auto words = in_words({field}), others = in_words({two[number]}); words != others)
       throw UsageError(fmt::format("the files of a dataset have the same fields: '{}' has {}, and '{}' has {}{}",
-                                   first.file.path, words, other.file.path, others,
-                                   advice_on(field, two[number], format)));
+                                   first.file.path, words, other.file.path, others, advice_on(field, two[number], format)));
   }
   for (const auto& field : two)
     if (number_of(one, field.name) == one.size())
       throw UsageError(fmt::format("the files of a dataset have the same fields: '{}' has '{}', and '{}' has only {}",
                                    other.file.path, field.name, first.file.path, names_of(one)));
   if (first.content.vector_columns != other.content.vector_columns)
-    throw UsageError(fmt::format("vector: the columns of '{}' are {}, and of '{}' {}: the values of a vector need one order "
-                                 "in all files",
-                                 first.file.path, excerpt(join(first.content.vector_columns), 200), other.file.path,
-                                 excerpt(join(other.content.vector_columns), 200)));
+    throw UsageError(
+        fmt::format("vector: the columns of '{}' are {}, and of '{}' {}: the values of a vector need one order "
+                    "in all files",
+                    first.file.path, excerpt(join(first.content.vector_columns), 200), other.file.path,
+                    excerpt(join(other.content.vector_columns), 200)));
 }
 
 /// Notes the order of the fields of a file if it is not that of the first.
@@ -154,7 +155,8 @@ void warn_of_named_values(const std::string& section, const Listing& listing) {
     std::map<std::string, std::string> values;
     for (const auto& part : std::filesystem::path(path).parent_path()) {
       const auto text = part.string();
-      if (const auto at = text.find('='); at != text.npos && at > 0) values.emplace(text.substr(0, at), text.substr(at + 1));
+      if (const auto at = text.find('='); at != text.npos && at > 0)
+        values.emplace(text.substr(0, at), text.substr(at + 1));
     }
     return values;
   };
@@ -162,10 +164,10 @@ void warn_of_named_values(const std::string& section, const Listing& listing) {
   for (const auto& entry : listing.entries)
     for (const auto& [name, value] : values_of(entry.file.path))
       if (const auto found = first.find(name); found != first.end() && found->second != value)
-        return warning_once(
-            fmt::format("{}: '{}' in the names of the folders ({}={}, {}={}, ...) is not read as a column: write it into the "
-                        "files to use it",
-                        section, name, name, found->second, name, value));
+        return warning_once(fmt::format(
+            "{}: '{}' in the names of the folders ({}={}, {}={}, ...) is not read as a column: write it into the "
+            "files to use it",
+            section, name, name, found->second, name, value));
 }
 
 }  // namespace

@@ -108,8 +108,8 @@ Listing listing_of(std::string_view bytes) {
   std::vector<Dataset::Field> fields;
   for (const auto& field : json.at(1)) fields.push_back(field_of(field));
   for (const auto& entry : json.at(2)) {
-    FileContent content{entry.at(1), fields, text_of(entry.at(2)), entry.at(4), entry.at(3), files_of(entry.at(5)),
-                        "",          ranges_of(entry.at(6))};
+    FileContent content{entry.at(1),           fields, text_of(entry.at(2)),  entry.at(4), entry.at(3),
+                        files_of(entry.at(5)), "",     ranges_of(entry.at(6))};
     content.field_order = entry.at(7).get<std::vector<std::size_t>>();
     for (std::size_t i = 0; i < content.field_order.size(); ++i) content.fields[i] = fields.at(content.field_order[i]);
     listing.entries.push_back({file_of(entry.at(0)), std::move(content)});

@@ -106,10 +106,10 @@ class Look {
       content_.columns[i].dtype = type.dtype;
       content_.columns[i].is_text = type.is_text;
       if (const auto odd = notes_[i].odd_value())
-        warning_once(fmt::format("'{}': column '{}' is text, not numbers: {} of {} values are numbers, but row {} has '{}'; "
-                                 "correct such values to get numbers, or leave their rows out with the key query",
-                                 wish_.path, content_.columns[i].name, notes_[i].numbers(), notes_[i].values(),
-                                 odd->row + 1, odd->text));
+        warning_once(fmt::format(
+            "'{}': column '{}' is text, not numbers: {} of {} values are numbers, but row {} has '{}'; "
+            "correct such values to get numbers, or leave their rows out with the key query",
+            wish_.path, content_.columns[i].name, notes_[i].numbers(), notes_[i].values(), odd->row + 1, odd->text));
     }
     return std::move(content_);
   }

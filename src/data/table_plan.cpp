@@ -84,7 +84,7 @@ class Planner {
       throw UsageError(fmt::format("'{}': the name of column {} is empty, or no UTF-8", path_, number));
     if (!column.meaning.empty())
       info_once(fmt::format("the column '{}' ({}) is read as {}: {}", excerpt(column.name, 60), column.kind,
-                           name_of(column.dtype), column.meaning));
+                            name_of(column.dtype), column.meaning));
     const auto given = wishes_.types.find(column.name);
     const bool is_given = given != wishes_.types.end();
     if (!wishes_.vector.empty() && !is_given && is_single_number(column) && column.meaning.empty())

@@ -71,7 +71,8 @@ void put_flags(const arrow::Array& array, const Part& part, DType dtype, const R
 void put_numbers(const arrow::Array& array, const Part& part, DType dtype) {
   require_within(array, part.begin, part.count);
   if (part.count == 0) return;
-  const Run run{part.count, validity_of(array, part.begin), part.out, part.stride, part.first_row, part.per_row, part.must_fit};
+  const Run run{part.count,   validity_of(array, part.begin), part.out, part.stride, part.first_row, part.per_row,
+                part.must_fit};
   switch (array.type_id()) {
     case arrow::Type::BOOL:
       return put_flags(array, part, dtype, run);
@@ -281,9 +282,10 @@ void put_values(const arrow::Array& array, const TableColumn& column, const Tabl
                 const RowsPlace& place) try {
   require_sound(array);
   if (target.varying != nullptr) return append_varying(array, column, place.in_file, target);
-  put_fixed(array, {0, array.length(), target.values + place.in_block * target.stride, target.stride, place.in_file, 1,
-                      target.must_fit},
-            target.dtype);
+  put_fixed(
+      array,
+      {0, array.length(), target.values + place.in_block * target.stride, target.stride, place.in_file, 1, target.must_fit},
+      target.dtype);
 } catch (const UsageError& error) {
   throw UsageError("column '" + column.name + "': " + error.what());
 } catch (const Error& error) {

@@ -32,15 +32,16 @@ struct Validity {
 };
 
 [[noreturn]] inline void refuse_missing(std::uint64_t row) {
-  throw UsageError(
-      fmt::format("row {} has no value, which whole numbers cannot express: types gives a column of single numbers f64, with "
-                  "NaN; the values of a list or vector must be written as float64; columns leaves a column out",
-                  row));
+  throw UsageError(fmt::format(
+      "row {} has no value, which whole numbers cannot express: types gives a column of single numbers f64, with "
+      "NaN; the values of a list or vector must be written as float64; columns leaves a column out",
+      row));
 }
 
 template <class Value>
 [[noreturn]] void refuse_value(Value value, std::uint64_t row) {
-  throw UsageError(fmt::format("row {}: the value {} does not fit into the column's type; types gives it another one", row, value));
+  throw UsageError(
+      fmt::format("row {}: the value {} does not fit into the column's type; types gives it another one", row, value));
 }
 
 /// Whether a double holds the whole number exactly.
@@ -55,10 +56,10 @@ template <class From>
 void require_exact(From value, std::uint64_t row) {
   if constexpr (std::is_integral_v<From> && sizeof(From) == sizeof(double))
     if (!is_exact(value))
-      throw UsageError(
-          fmt::format("row {}: the whole number {} has no exact f64, and the column is f64 because values are missing; types "
-                      "gives the column f64 to round it, columns leaves it out, or write it as a text",
-                      row, value));
+      throw UsageError(fmt::format(
+          "row {}: the whole number {} has no exact f64, and the column is f64 because values are missing; types "
+          "gives the column f64 to round it, columns leaves it out, or write it as a text",
+          row, value));
 }
 
 /// False if the type does not hold the value.

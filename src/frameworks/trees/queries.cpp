@@ -38,8 +38,7 @@ std::int64_t whole_number(T value, const QueryField& queries, std::uint64_t samp
     constexpr T limit = 9.2e18;  // below 2^63
     if (!(std::abs(value) < limit) || value != std::trunc(value))
       throw UsageError(fmt::format("[data.{}] query '{}' of sample {} is {}: every row needs a whole number", queries.set,
-                                   queries.field, sample,
-                                   std::isnan(value) ? "missing (NaN)" : fmt::format("{}", value)));
+                                   queries.field, sample, std::isnan(value) ? "missing (NaN)" : fmt::format("{}", value)));
   }
   return static_cast<std::int64_t>(value);
 }
@@ -75,7 +74,8 @@ std::vector<Run> runs_of(const Dataset& data, const QueryField& queries, const P
 
 /// Sorts the runs by query, and returns the second run of a query that has two: the first such in the dataset.
 std::optional<std::pair<Run, Run>> repeated(std::vector<Run>& runs) {
-  std::ranges::sort(runs, [](const Run& a, const Run& b) { return std::pair(a.query, a.first) < std::pair(b.query, b.first); });
+  std::ranges::sort(runs,
+                    [](const Run& a, const Run& b) { return std::pair(a.query, a.first) < std::pair(b.query, b.first); });
   std::optional<std::pair<Run, Run>> found;
   for (std::size_t i = 1; i < runs.size(); ++i)
     if (runs[i].query == runs[i - 1].query && (!found || runs[i].first < found->second.first))
@@ -95,8 +95,8 @@ void append(std::string_view bytes, std::vector<T>& values) {
   std::memcpy(values.data() + before, bytes.data(), bytes.size());
 }
 
-/// Whether no rank has a query twice, and no two ranks have queries in the same range of numbers: true of sorted data, whose
-/// queries then need not be gathered.
+/// Whether no rank has a query twice, and no two ranks have queries in the same range of numbers: true of sorted data,
+/// whose queries then need not be gathered.
 bool are_apart(Context& ctx, const std::vector<Run>& sorted, bool has_repeated) {
   Bounds mine{.runs = sorted.size(), .has_repeated = has_repeated};
   if (!sorted.empty()) mine.smallest = sorted.front().query, mine.largest = sorted.back().query;
@@ -119,11 +119,10 @@ void require_together(Context& ctx, std::vector<Run> runs, const QueryField& que
   std::vector<Run> all;
   for (const auto& bytes : ctx.communicator().all_gather(bytes_of(std::span<const Run>(runs)))) append(bytes, all);
   if (const auto found = repeated(all))
-    throw UsageError(
-        fmt::format("[data.{}] the rows of query {} ('{}') are apart: {}, and again {}. The rows of a query must follow one "
-                    "another: sort the data by '{}'",
-                    queries.set, found->first.query, queries.field, in_words(found->first), in_words(found->second),
-                    queries.field));
+    throw UsageError(fmt::format(
+        "[data.{}] the rows of query {} ('{}') are apart: {}, and again {}. The rows of a query must follow one "
+        "another: sort the data by '{}'",
+        queries.set, found->first.query, queries.field, in_words(found->first), in_words(found->second), queries.field));
 }
 
 }  // namespace
@@ -131,8 +130,7 @@ void require_together(Context& ctx, std::vector<Run> runs, const QueryField& que
 std::span<const std::int64_t> read_queries(const Batch& batch, const QueryField& queries, std::vector<std::int64_t>& into) {
   into.resize(batch.size());
   with_values(batch.field(queries.field), [&](const auto* from) {
-    for (std::size_t row = 0; row < into.size(); ++row)
-      into[row] = whole_number(from[row], queries, batch.indices()[row]);
+    for (std::size_t row = 0; row < into.size(); ++row) into[row] = whole_number(from[row], queries, batch.indices()[row]);
   });
   return into;
 }

@@ -107,6 +107,13 @@ void say(const Context& ctx, const std::string& line) {
   if (ctx.world_rank() == 0) std::fprintf(stderr, "trainrt: %s\n", line.c_str());
 }
 
+void say_what_was_read(Context& ctx, const Library& library, const TableLayout& layout, double seconds) {
+  if (const auto fields = left_out_of(layout, ctx); !fields.empty())
+    say(ctx, fmt::format("{}: not features: {}", library.name, fields));
+  say(ctx, fmt::format("{}: {} rows of {} columns read in {:.3f} s", library.name, ctx.dataset("train").size(),
+                       layout.columns, seconds));
+}
+
 void say_how_it_ended(const Context& ctx, const Library& library, const Best& best, int patience) {
   if (!best.is_over) return;
   say(ctx, fmt::format("{}: ended early: no better for {} rounds ([loop] early_stopping_rounds) than round {} (from 0)",
@@ -153,12 +160,9 @@ void train(Context& ctx, const Library& library) {
   const auto layout = goes_on ? kept_layout(ctx, layout_text) : layout_of(ctx);
   layout_text = layout.to_json();
   ctx.expect_iterations(rounds);
-  if (const auto left_out = left_out_of(layout, ctx); !left_out.empty())
-    say(ctx, fmt::format("{}: not features: {}", library.name, left_out));
   Stopwatch watch;
   booster = library.open(ctx, layout, Parameters::of(ctx), goes_on ? shared_file(ctx, path) : "", round);
-  say(ctx, fmt::format("{}: {} rows of {} columns read in {:.3f} s", library.name, ctx.dataset("train").size(),
-                       layout.columns, watch.lap_s()));
+  say_what_was_read(ctx, library, layout, watch.lap_s());
   booster->start();
   const auto first = round;
   while (true) {

@@ -43,7 +43,10 @@ void require_number(const Field& field, const std::string& set, const std::strin
     throw UsageError(
         fmt::format("[data.{}] field '{}', which [loop] {} names, holds {}; numbers are needed: f64, f32, i64, "
                     "i32, i16, i8, u8 or bool{}",
-                    set, field.name, key, is_text(field) ? "text" : field.varies ? "lists of varying length" : name_of(field.dtype),
+                    set, field.name, key,
+                    is_text(field) ? "text"
+                    : field.varies ? "lists of varying length"
+                                   : name_of(field.dtype),
                     field.varies ? "" : fmt::format(" (cast = {}: f32 in [data.{}])", field.name, set)));
   if (is_single && element_count(field.sample_shape) != 1)
     throw UsageError(

@@ -204,19 +204,21 @@ void TableRows::require_categories(const Batch& batch, std::size_t column, const
   for (std::size_t row = 0; row < batch.size(); ++row)
     if (const auto value = values[row * width + column]; value < 0 || value != std::trunc(value)) {
       if (std::isnan(value)) continue;
-      throw UsageError(fmt::format("[data.{}] field '{}' of sample {}, a category, is {}: categories are whole numbers from "
-                                   "0 on, or missing (NaN)",
-                                   name_, layout_.features[column].field, batch.indices()[row], value));
+      throw UsageError(
+          fmt::format("[data.{}] field '{}' of sample {}, a category, is {}: categories are whole numbers from "
+                      "0 on, or missing (NaN)",
+                      name_, layout_.features[column].field, batch.indices()[row], value));
     }
 }
 
 void TableRows::log_unseen() {
   constexpr std::size_t max_shown = 60;
   for (const auto& [column, unseen] : unseen_)
-    ctx_.log(fmt::format("[data.{}] field '{}': {} value{} not among the categories of [data.train], the first '{}' of sample "
-                         "{}: they count as missing",
-                         name_, layout_.features[column].field, unseen.count, unseen.count == 1 ? " is" : "s are",
-                         unseen.first.substr(0, max_shown), unseen.sample));
+    ctx_.log(
+        fmt::format("[data.{}] field '{}': {} value{} not among the categories of [data.train], the first '{}' of sample "
+                    "{}: they count as missing",
+                    name_, layout_.features[column].field, unseen.count, unseen.count == 1 ? " is" : "s are",
+                    unseen.first.substr(0, max_shown), unseen.sample));
 }
 
 void TableRows::fill_sparse(const Batch& batch) {

@@ -29,13 +29,13 @@ struct RowBlock {
 
 /// The contiguous part of a dataset that this rank has, read in blocks of a few MiB, any number of times, ahead of who uses
 /// them. Whole groups: a part ends where a group does. UsageError, with the dataset, field and sample, for a label that is
-/// missing or not finite, a weight that is negative or not finite, a margin that is not finite, bounds of no range, a number
-/// that is not a category, and a column that the matrix does not have. A text that is not among the categories is missing:
-/// at the end of the first pass one line per column has their number.
+/// missing or not finite, a weight that is negative or not finite, a margin that is not finite, bounds of no range, a
+/// number that is not a category, and a column that the matrix does not have. A text that is not among the categories is
+/// missing: at the end of the first pass one line per column has their number.
 class TableRows {
  public:
-  /// `ctx` must live as long as this. `name`: of the dataset, for messages. Collective if the layout has a group: the ranks agree on where their parts
-  /// begin.
+  /// `ctx` must live as long as this. `name`: of the dataset, for messages. Collective if the layout has a group: the ranks
+  /// agree on where their parts begin.
   TableRows(Context& ctx, const Dataset& data, std::string name, const TableLayout& layout, bool with_targets = true);
 
   const std::string& name() const { return name_; }
