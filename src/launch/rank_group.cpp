@@ -24,6 +24,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
+#include "core/ignored_signal.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "launch/pmi_server.hpp"
@@ -112,14 +113,21 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-/// In the new process: only what is safe after fork() in a program of several threads.
+/// Asks a rank to save and end if this process is killed: a signal that the rank does not ignore.
+int signal_at_death() {
+  for (const int number : {SIGTERM, SIGUSR1, SIGUSR2, SIGHUP, SIGINT})
+    if (!is_signal_ignored(number)) return number;
+  return SIGKILL;
+}
+
+/// In the new process: only what is safe after fork() in a program of several threads. Signals that this process ignores
+/// stay ignored (nohup); execve() gives all others their default action.
 [[noreturn]] void become(char* const* words, char* const* environment, int socket, pid_t parent) {
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  prctl(PR_SET_PDEATHSIG, signal_at_death());
   if (getppid() != parent) _exit(127);
   setpgid(0, 0);
   sigset_t none;
   sigemptyset(&none);
-  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD, SIGPIPE}) signal(number, SIG_DFL);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   fcntl(socket, F_SETFD, 0);
   const int nothing = open("/dev/null", O_RDONLY);

@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <trainrt/error.hpp>
 
+#include "core/ignored_signal.hpp"
 #include "core/output_reader.hpp"
 #include "core/own_output.hpp"
 #include "frameworks/program/memory_kill.hpp"
@@ -63,10 +64,12 @@ struct Streams {
 
 // What follows up to execve() runs in the child, in its parent's memory: system calls only.
 
+/// Signals that this process ignores stay ignored, but for `stop_signal`: the runtime sends that one. 0: none.
 void set_signals(int stop_signal) {
   struct sigaction action {};
   action.sa_handler = SIG_DFL;
-  for (int number = 1; number < NSIG; ++number) sigaction(number, &action, nullptr);
+  for (int number = 1; number < NSIG; ++number)
+    if (number == stop_signal || !is_signal_ignored(number)) sigaction(number, &action, nullptr);
   action.sa_handler = SIG_IGN;
   for (const int number : {SIGUSR1, SIGUSR2, SIGTERM, SIGINT, SIGHUP})
     if (number != stop_signal) sigaction(number, &action, nullptr);

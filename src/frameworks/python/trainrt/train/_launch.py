@@ -55,7 +55,7 @@ class Run:
         _travel.send(self.trainer, folder, options)
         self._error_before = _stamp(self.run_dir)
         command = [*_start_words(self.scaling), *_settings.trust_words(self.trainer.trust_owner), *_settings.words(self._settings), "--", sys.executable, "-m", "trainrt.train._worker"]
-        stop_signal = signal.SIGUSR1 if command[0] == "srun" else signal.SIGINT  # srun keeps a SIGINT for itself
+        stop_signal = _ranks.stop_signal_of(command)
         self._processes = _ranks.Processes(command, self._environment(folder, command[0] == "srun"), stop_signal)
         self._end = self._processes.run()
         self._raise_unless_good(folder)
