@@ -5,16 +5,19 @@
 #include "batch/signals.hpp"
 #include "cli/become_program.hpp"
 #include "cli/command.hpp"
+#include "cli/job_shell.hpp"
 #include "cli/load_spec.hpp"
 #include "cli/local_ranks.hpp"
 #include "cli/local_run.hpp"
 #include "cli/program_runs.hpp"
+#include "cli/script_input.hpp"
 #include "cli/train_call.hpp"
 #include "comm/agreement.hpp"
 #include "comm/backend.hpp"
 #include "core/fault_point.hpp"
 #include "core/log.hpp"
 #include "launch/promise.hpp"
+#include "launch/shell_step.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/own_run.hpp"
 #include "trainer/rank_start.hpp"
@@ -75,9 +78,11 @@ ExitCode run_as_rank(std::span<const std::string> words) {
   batch::install_stop_signals();
   fault_point("start");
   const auto environment = Environment::of_process();
+  if (launch::is_shell_step(environment)) warn_of_unused_tasks(1, words);
   auto prepared = trainer::prepared([&] {
     auto spec = load_spec(words, std::string(run_usage));
-    if (spec.program.has_trainer) become_program(spec);
+    take_script_from_input(spec);
+    if (spec.program.has_trainer) become_program(spec, launch::claimed_rank(environment));
     return spec;
   });
   std::unique_ptr<launch::Launch> launch;
@@ -98,11 +103,14 @@ ExitCode run_as_rank(std::span<const std::string> words) {
 }
 
 ExitCode start_ranks_here(int ranks, const std::vector<std::string>& words, const Environment& environment) {
-  if (launch::is_in_step(environment))
+  if (launch::is_rank_of_several(environment))
     throw UsageError("-n starts ranks on this node by itself, and this is a rank of a step already: leave -n out");
+  warn_of_unused_tasks(ranks, words);
+  leave_shell_step();
   const auto spec = load_spec(words, std::string(run_usage));
   if (spec.scaling.num_workers > 0 || spec.scaling.min_workers > 0) trainer::require_workers(spec, ranks);
   trainer::require_own_run(spec);
+  take_script_from_input(spec);
   return run_on_this_node(spec, ranks, words);
 }
 

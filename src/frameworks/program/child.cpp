@@ -134,10 +134,11 @@ bool is_executable(const std::filesystem::path& path) {
 
 Child::Child(const ChildPlan& plan) : stop_signal_(plan.stop_signal) {
   const Descriptor null(open("/dev/null", O_RDONLY | O_CLOEXEC));
-  Streams streams{null.number()};
+  Streams streams{plan.input >= 0 ? plan.input : null.number()};
   if (plan.output) {
     output_ = std::make_shared<OutputReader>(*plan.output);
-    streams = {null.number(), output_->output_end(), output_->error_end()};
+    streams.output = output_->output_end();
+    streams.error = output_->error_end();
   }
   auto marked = plan;
   marked.environment.push_back(leftovers_.mark());
