@@ -54,9 +54,9 @@ class LocalRun {
  private:
   launch::GroupEnd attempt() {
     setenv("TRAINRT_FAILURES", std::to_string(failures_).c_str(), 1);
-    const io::Descriptor input(input_.open());
+    const io::Descriptor input(config_.train.program.empty() ? -1 : input_.open());
     launch::RankGroup group(command_, ranks_, {spec_.failure.launch_timeout_s, spec_.failure.collective_timeout_s},
-                            {input.get(), program::reads_script_from_input(spec_.train.command)});
+                            {input.get(), program::reads_script_from_input(config_.train.command)});
     while (!group.ended()) {
       pollfd waiting{.fd = signals_.fd(), .events = POLLIN, .revents = 0};
       poll(&waiting, 1, 100);

@@ -20,7 +20,7 @@ def in_shell(kind, *command, env=None, timeout=90):
     """Runs a command in an interactive bash. The job's code is the command's."""
     commands = scratch("shell") / "commands"
     words = " ".join(shlex.quote(str(word)) for word in command)
-    commands.write_text(f"{words}\nexit $?\n")
+    commands.write_text(f"[ $SLURM_PROCID = 0 ] || exit 0 # without a terminal, and without commands\n{words}\nexit $?\n")
     job = Job([*IN_TERMINAL, *SHELLS[kind], "bash", "--rcfile", commands, "-i"], env={**CLUSTER.env, **(env or {})})
     job.code = job.wait(timeout)
     return job

@@ -139,6 +139,8 @@ const Command run{
         "Exit codes: 0 finished, 64 bad usage or config, 70 the train function failed or a stop could not be "
         "saved, 75 stopped: run the "
         "same command again, 76 the last attempts of this Slurm job got no further.\n"
+        "Standard input that is no terminal goes to the program of rank 0; a script that its interpreter reads from there\n"
+        "(python3 - < train.py) goes to all ranks.\n"
         "A program that falls takes those of all ranks with it, and the ranks start all again, up to failure.max_failures\n"
         "times.\n"
         "A run of another user is continued only with --trust-owner=USER, or if trust_group in [trust] of\n"
