@@ -32,9 +32,7 @@ bool is_number(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c); });
 }
 
-double seconds_until(std::int64_t epoch_s) {
-  return std::difftime(static_cast<std::time_t>(epoch_s), std::time(nullptr));
-}
+double seconds_until(std::int64_t epoch_s) { return std::difftime(static_cast<std::time_t>(epoch_s), std::time(nullptr)); }
 
 /// The times of the job in the environment, for when squeue does not answer.
 class KnownTimes {
@@ -54,9 +52,10 @@ class KnownTimes {
   /// Forgets the end, and warns that it is not used.
   void drop(const std::string& why) {
     if (!end_) return;
-    log::warning(fmt::format("SLURM_JOB_END_TIME is not used: it {}. The run has no time limit. If this shell has outlived its "
-                             "job, unset SLURM_JOB_ID and SLURM_JOB_END_TIME",
-                             why));
+    log::warning(
+        fmt::format("SLURM_JOB_END_TIME is not used: it {}. The run has no time limit. If this shell has outlived its "
+                    "job, unset SLURM_JOB_ID and SLURM_JOB_END_TIME",
+                    why));
     end_.reset();
   }
 
@@ -116,8 +115,8 @@ Lease::Ask ask_slurm(const Environment& environment) {
   const auto task = environment.text("SLURM_ARRAY_TASK_ID").value_or("");
   if (is_number(array) && is_number(task)) job = array + "_" + task;
   return [job, known = KnownTimes(environment)](const std::atomic<bool>& cancelled) mutable {
-    const auto output = run_child({"squeue", "--noheader", "--job=" + job, "--format=%L %l"}, 20, cancelled,
-                                  ChildErrors::with_output);
+    const auto output =
+        run_child({"squeue", "--noheader", "--job=" + job, "--format=%L %l"}, 20, cancelled, ChildErrors::with_output);
     const auto answer = output && output->exit_code == 0 ? parse_times(output->text) : Lease::Answer();
     if (answer.known || cancelled) return answer;
     if (!output || !is_unknown_job(*output)) return known.answer();

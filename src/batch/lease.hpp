@@ -15,8 +15,8 @@ namespace trainrt::batch {
 class Lease {
  public:
   struct Answer {
-    bool known = false;             ///< false: nobody could tell; the last answer stays
-    std::optional<double> seconds;  ///< left; nullopt: no limit
+    bool known = false;                           ///< false: nobody could tell; the last answer stays
+    std::optional<double> seconds;                ///< left; nullopt: no limit
     std::optional<double> length = std::nullopt;  ///< of the job in seconds; nullopt: no limit, or not known
   };
   /// Asked in that thread; should return soon once `cancelled` is true.
@@ -42,9 +42,9 @@ class Lease {
   std::shared_ptr<Shared> shared_;
 };
 
-/// Asks Slurm for the job of this process: squeue, and if that does not answer (a container), SLURM_JOB_END_TIME. There is no
-/// limit if squeue does not know the job, or if that time is past at the first question: this shell has outlived its job, and a
-/// warning is printed. Empty outside of a job.
+/// Asks Slurm for the job of this process: squeue, and if that does not answer (a container), SLURM_JOB_END_TIME. There is
+/// no limit if squeue does not know the job, or if that time is past at the first question: this shell has outlived its
+/// job, and a warning is printed. Empty outside of a job.
 Lease::Ask ask_slurm(const Environment& environment);
 
 /// Asks Slurm: KillWait of its configuration, and the partition's GraceTime (slurm.conf(5)). Empty outside of a job.
@@ -56,8 +56,8 @@ std::optional<double> parse_setting_seconds(std::string_view shown, std::string_
 /// Parses what `squeue --format=%L` prints (squeue(1), TimeLeft): "[days-][hours:]minutes:seconds", UNLIMITED, NOT_SET,
 /// INVALID.
 Lease::Answer parse_time_left(std::string_view text);
-/// Parses what `squeue --format="%L %l"` prints: the time left, and the length of the job. Lines that begin otherwise, and a
-/// missing length, are skipped.
+/// Parses what `squeue --format="%L %l"` prints: the time left, and the length of the job. Lines that begin otherwise, and
+/// a missing length, are skipped.
 Lease::Answer parse_times(std::string_view text);
 
 }  // namespace trainrt::batch

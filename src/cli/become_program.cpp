@@ -11,6 +11,7 @@
 #include <trainrt/error.hpp>
 
 #include "config/launch_settings.hpp"
+#include "core/first_rank.hpp"
 #include "core/program_input.hpp"
 #include "frameworks/program/child.hpp"
 #include "frameworks/program/script.hpp"
@@ -23,7 +24,9 @@ void become_program(const config::RunSpec& spec, int rank) {
   if (executable.empty())
     throw UsageError(fmt::format("train.program: there is no executable '{}' on this node", command.front()));
   setenv(config::launch_settings_variable, config::launch_settings_text(spec.given).c_str(), 1);
-  if (rank != 0 && !program::reads_script_from_input(spec.train.command)) drop_input();
+  bool has_input = program::reads_script_from_input(spec.train.command);
+  FirstRank(rank).does([&] { has_input = true; });
+  if (!has_input) drop_input();
   std::vector<char*> words;
   for (auto& word : command) words.push_back(word.data());
   words.push_back(nullptr);

@@ -50,8 +50,8 @@ void warn_of_unused_tasks(int ranks, std::span<const std::string> words) {
   if (ranks >= tasks) return;
   std::string command = "trainrt supervise";
   for (const auto& word : words) command += " " + shell_quoted(word);
-  log::warning(fmt::format("this start has {}, and job {} has {} tasks. To use all of them: {}", counted(ranks, "rank"), *job,
-                           tasks, command));
+  log::warning(fmt::format("this start has {}, and job {} has {} tasks. To use all of them: {}", counted(ranks, "rank"),
+                           *job, tasks, command));
 }
 
 }  // namespace trainrt::cli

@@ -20,8 +20,8 @@ std::optional<Promise> promised_ranks(const Environment& environment);
 /// a shell that is a step (launch/shell_step.hpp).
 bool is_in_step(const Environment& environment);
 
-/// True in a process of a step of several ranks, or of a number that is not known. The only task of a step may start ranks of
-/// its own.
+/// True in a process of a step of several ranks, or of a number that is not known. The only task of a step may start ranks
+/// of its own.
 bool is_rank_of_several(const Environment& environment);
 
 /// True in the batch shell (or the salloc shell) of a job of several tasks, outside any srun step.

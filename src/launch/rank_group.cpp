@@ -119,9 +119,12 @@ struct RankInput {
   std::string path;
 };
 
-RankInput input_of(int rank, const GroupInput& input) {
-  if (input.fd >= 0 && input.is_for_all) return {-1, fmt::format("/proc/self/fd/{}", input.fd)};
-  return rank == 0 && input.fd >= 0 ? RankInput{input.fd, ""} : RankInput{-1, "/dev/null"};
+/// By rank.
+std::vector<RankInput> inputs_of(std::size_t size, const GroupInput& input) {
+  const bool is_for_all = input.fd >= 0 && input.is_for_all;
+  std::vector<RankInput> inputs(size, {-1, is_for_all ? fmt::format("/proc/self/fd/{}", input.fd) : "/dev/null"});
+  if (!is_for_all) inputs.front().fd = input.fd;
+  return inputs;
 }
 
 /// Asks a rank to save and end if this process is killed: a signal that the rank does not ignore.
@@ -165,8 +168,9 @@ class RankGroup::Impl {
  public:
   Impl(const std::vector<std::string>& command, int size, const GroupLimits& limits, const GroupInput& input)
       : meeting_(size, limits), ranks_(static_cast<std::size_t>(size)) {
+    const auto inputs = inputs_of(ranks_.size(), input);
     try {
-      for (int rank = 0; rank < size; ++rank) start(command, rank, input_of(rank, input));
+      for (int rank = 0; rank < size; ++rank) start(command, rank, inputs[static_cast<std::size_t>(rank)]);
     } catch (...) {
       kill_all();
       throw;

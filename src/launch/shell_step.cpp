@@ -45,10 +45,16 @@ bool is_interactive_shell(const std::vector<std::string>& words) {
 }
 
 bool is_of_step(std::string_view name) {
-  static constexpr std::array beginnings = {"SLURM_STEP", "SLURM_PTY", "SLURM_CPU_BIND", "SLURM_MEM_BIND", "SLURM_PMIX", "SLURM_SRUN_COMM",
-                                            "PMIX_", "PMI_"};
-  static constexpr std::array names = {"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID", "SLURM_GTIDS", "SLURM_TASK_PID", "SLURM_DISTRIBUTION",
-                                       "SLURM_LAUNCH_NODE_IPADDR", "SLURM_CPUS_ON_NODE"};
+  static constexpr std::array beginnings = {"SLURM_STEP", "SLURM_PTY",       "SLURM_CPU_BIND", "SLURM_MEM_BIND",
+                                            "SLURM_PMIX", "SLURM_SRUN_COMM", "PMIX_",          "PMI_"};
+  static constexpr std::array names = {"SLURM_PROCID",
+                                       "SLURM_LOCALID",
+                                       "SLURM_NODEID",
+                                       "SLURM_GTIDS",
+                                       "SLURM_TASK_PID",
+                                       "SLURM_DISTRIBUTION",
+                                       "SLURM_LAUNCH_NODE_IPADDR",
+                                       "SLURM_CPUS_ON_NODE"};
   return std::ranges::any_of(beginnings, [&](std::string_view each) { return name.starts_with(each); }) ||
          std::ranges::find(names, name) != names.end();
 }

@@ -24,10 +24,11 @@ std::string StopMargin::complaint(double job_s) const {
   const auto wanted = wanted_seconds();
   if (!wanted || *wanted < job_s) return {};
   const bool is_given = option_.kind == config::LimitOption::Kind::seconds;
-  return fmt::format("failure.stop_before_end = {} takes {:.0f} s, and the job has only {:.0f} s: the run stops {:.0f} s before the "
-                     "end. {}",
-                     is_given ? fmt::format("{:g} s", option_.seconds) : "auto", *wanted, job_s, job_s / 2,
-                     is_given ? "Set a shorter time, or ask for a longer job" : "Ask for a longer job");
+  return fmt::format(
+      "failure.stop_before_end = {} takes {:.0f} s, and the job has only {:.0f} s: the run stops {:.0f} s before the "
+      "end. {}",
+      is_given ? fmt::format("{:g} s", option_.seconds) : "auto", *wanted, job_s, job_s / 2,
+      is_given ? "Set a shorter time, or ask for a longer job" : "Ask for a longer job");
 }
 
 std::optional<double> StopMargin::wanted_seconds() const {

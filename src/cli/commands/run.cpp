@@ -78,9 +78,9 @@ ExitCode run_as_rank(std::span<const std::string> words) {
   batch::install_stop_signals();
   fault_point("start");
   const auto environment = Environment::of_process();
-  if (launch::is_shell_step(environment)) warn_of_unused_tasks(1, words);
   auto prepared = trainer::prepared([&] {
     auto spec = load_spec(words, std::string(run_usage));
+    if (launch::is_shell_step(environment)) warn_of_unused_tasks(1, words);
     take_script_from_input(spec);
     if (spec.program.has_trainer) become_program(spec, launch::claimed_rank(environment));
     return spec;
@@ -105,12 +105,12 @@ ExitCode run_as_rank(std::span<const std::string> words) {
 ExitCode start_ranks_here(int ranks, const std::vector<std::string>& words, const Environment& environment) {
   if (launch::is_rank_of_several(environment))
     throw UsageError("-n starts ranks on this node by itself, and this is a rank of a step already: leave -n out");
-  warn_of_unused_tasks(ranks, words);
-  leave_shell_step();
   const auto spec = load_spec(words, std::string(run_usage));
   if (spec.scaling.num_workers > 0 || spec.scaling.min_workers > 0) trainer::require_workers(spec, ranks);
   trainer::require_own_run(spec);
   take_script_from_input(spec);
+  warn_of_unused_tasks(ranks, words);
+  leave_shell_step();
   return run_on_this_node(spec, ranks, words);
 }
 

@@ -7,7 +7,6 @@
 #include <trainrt/error.hpp>
 
 #include "core/first_rank.hpp"
-#include "frameworks/program/descriptor.hpp"
 #include "frameworks/program/environment.hpp"
 #include "frameworks/program/program_run.hpp"
 #include "frameworks/program/script.hpp"
@@ -71,18 +70,22 @@ void ProgramHost::start(const ProgramPlace& place, Communicator& communicator, c
   decltype(OutputPlan::listener) listener;
   if (progress_watch_)
     listener = [watch = progress_watch_](std::size_t stream, std::string_view bytes) { watch->add(stream, bytes); };
-  const Descriptor input(next_input(place.rank));
+  const auto input = next_input(place.rank);
   running_ = std::make_unique<RunningProgram>(
-      communicator, RunningProgram::Plan{place, options, executable, frameworks_, std::move(known), std::move(listener),
-                                         input.number()});
+      communicator,
+      RunningProgram::Plan{place, options, executable, frameworks_, std::move(known), std::move(listener), input.number()});
 }
 
-/// Rank 0 has the input, or each rank if that is the script. -1: none.
-int ProgramHost::next_input(int rank) {
-  const bool is_for_all = reads_script_from_input(options_.command);
-  if (rank == 0 || is_for_all) return input_.open();
-  drop_input();
-  return -1;
+/// The standard input of the next program: the first rank has it, or each rank if that is the script.
+Descriptor ProgramHost::next_input(int rank) {
+  Descriptor input;
+  const auto open = [&] { input = Descriptor(input_.open()); };
+  if (reads_script_from_input(options_.command))
+    open();
+  else
+    FirstRank(rank).does(open);
+  if (!input) drop_input();
+  return input;
 }
 
 Opening ProgramHost::next_opening(const ProgramPlace& place, Communicator& communicator,

@@ -7,6 +7,7 @@
 #include <trainrt/context.hpp>
 
 #include "core/program_input.hpp"
+#include "frameworks/program/descriptor.hpp"
 #include "frameworks/program/framework_environment.hpp"
 #include "frameworks/program/live_stacks.hpp"
 #include "frameworks/program/opening.hpp"
@@ -45,7 +46,7 @@ class ProgramHost {
  private:
   void start(const ProgramPlace& place, Communicator& communicator, const ProgramOptions& options,
              const std::string& executable);
-  int next_input(int rank);
+  Descriptor next_input(int rank);
   void serve(Context& ctx, const ProgramOptions& options, const std::string& executable);
 
   ProgramOptions options_;

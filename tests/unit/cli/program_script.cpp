@@ -29,9 +29,9 @@ TEST_CASE("the script of a command is the file that its interpreter runs") {
 
 TEST_CASE("a command whose interpreter has no script, or '-' as its script, reads it from standard input") {
   using Command = std::vector<std::string>;
-  for (const auto& command :
-       {Command{"python3"}, Command{"python3", "-"}, Command{"/usr/bin/python3.11", "-u", "-", "--lr", "3"}, Command{"bash", "-s", "a"},
-        Command{"sh", "-e"}, Command{"bash", "/dev/stdin"}, Command{"env", "A=b", "python3", "-"}}) {
+  for (const auto& command : {Command{"python3"}, Command{"python3", "-"},
+                              Command{"/usr/bin/python3.11", "-u", "-", "--lr", "3"}, Command{"bash", "-s", "a"},
+                              Command{"sh", "-e"}, Command{"bash", "/dev/stdin"}, Command{"env", "A=b", "python3", "-"}}) {
     CAPTURE(command);
     CHECK(reads_script_from_input(command));
   }
