@@ -14,8 +14,11 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "core/child_process.hpp"
 #include "core/host.hpp"
+#include "core/log.hpp"
 #include "core/options.hpp"
 #include "core/text.hpp"
 
@@ -29,10 +32,42 @@ bool is_number(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c); });
 }
 
-Lease::Answer from_end_time(const std::string& epoch_seconds) {
-  const auto end = parse_integer(epoch_seconds);
-  if (!end) return {};
-  return {.known = true, .seconds = std::max(0.0, std::difftime(static_cast<std::time_t>(*end), std::time(nullptr)))};
+double seconds_until(std::int64_t epoch_s) { return std::difftime(static_cast<std::time_t>(epoch_s), std::time(nullptr)); }
+
+/// The times of the job in the environment, for when squeue does not answer.
+class KnownTimes {
+ public:
+  explicit KnownTimes(const Environment& environment)
+      : end_(parse_integer(environment.text("SLURM_JOB_END_TIME").value_or(""))),
+        begin_(parse_integer(environment.text("SLURM_JOB_START_TIME").value_or(""))) {}
+
+  Lease::Answer answer() {
+    const bool is_first = !std::exchange(was_asked_, true);
+    if (is_first && end_ && seconds_until(*end_) <= 0) drop("is past");
+    if (!end_) return {};
+    Lease::Answer answer{.known = true, .seconds = std::max(0.0, seconds_until(*end_))};
+    if (begin_ && *begin_ < *end_) answer.length = static_cast<double>(*end_ - *begin_);
+    return answer;
+  }
+  /// Forgets the end, and warns that it is not used.
+  void drop(const std::string& why) {
+    if (!end_) return;
+    log::warning(
+        fmt::format("SLURM_JOB_END_TIME is not used: it {}. The run has no time limit. If this shell has outlived its "
+                    "job, unset SLURM_JOB_ID and SLURM_JOB_END_TIME",
+                    why));
+    end_.reset();
+  }
+
+ private:
+  std::optional<std::int64_t> end_;
+  std::optional<std::int64_t> begin_;
+  bool was_asked_ = false;
+};
+
+/// squeue knows other jobs, but not this one.
+bool is_unknown_job(const ChildOutput& answer) {
+  return answer.exit_code == 0 ? trim(answer.text).empty() : answer.text.find("Invalid job id") != std::string::npos;
 }
 
 }  // namespace
@@ -59,6 +94,19 @@ Lease::Answer parse_time_left(std::string_view text) {
   return {.known = true, .seconds = 86400 * days + seconds};
 }
 
+Lease::Answer parse_times(std::string_view text) {
+  while (!text.empty()) {
+    const auto line = trim(text.substr(0, text.find('\n')));
+    text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+    const auto blank = std::min(line.find(' '), line.size());
+    auto answer = parse_time_left(line.substr(0, blank));
+    if (!answer.known) continue;
+    answer.length = parse_time_left(line.substr(blank)).seconds;
+    return answer;
+  }
+  return {};
+}
+
 Lease::Ask ask_slurm(const Environment& environment) {
   auto job = environment.text("SLURM_JOB_ID").value_or("");
   if (!is_number(job)) return {};
@@ -66,11 +114,14 @@ Lease::Ask ask_slurm(const Environment& environment) {
   const auto array = environment.text("SLURM_ARRAY_JOB_ID").value_or("");
   const auto task = environment.text("SLURM_ARRAY_TASK_ID").value_or("");
   if (is_number(array) && is_number(task)) job = array + "_" + task;
-  const auto end_time = environment.text("SLURM_JOB_END_TIME").value_or("");
-  return [job, end_time](const std::atomic<bool>& cancelled) {
-    const auto output = run_child({"squeue", "--noheader", "--job=" + job, "--format=%L"}, 20, cancelled);
-    const auto answer = output && output->exit_code == 0 ? parse_time_left(output->text) : Lease::Answer();
-    return answer.known ? answer : from_end_time(end_time);
+  return [job, known = KnownTimes(environment)](const std::atomic<bool>& cancelled) mutable {
+    const auto output =
+        run_child({"squeue", "--noheader", "--job=" + job, "--format=%L %l"}, 20, cancelled, ChildErrors::with_output);
+    const auto answer = output && output->exit_code == 0 ? parse_times(output->text) : Lease::Answer();
+    if (answer.known || cancelled) return answer;
+    if (!output || !is_unknown_job(*output)) return known.answer();
+    known.drop(fmt::format("belongs to job {}, which Slurm does not know (any more)", job));
+    return Lease::Answer{.known = true, .seconds = std::nullopt};
   };
 }
 
@@ -107,6 +158,7 @@ struct Lease::Shared {
   AskNotice ask_notice;
   double every_seconds;
   std::atomic<double> ends_at = never;  // on monotonic_seconds()
+  std::atomic<double> length = never;   // never: no limit, or not known
   std::atomic<double> notice = never;   // never: not known
   std::mutex mutex;
   std::condition_variable changed;
@@ -119,7 +171,10 @@ struct Lease::Shared {
       asking = true;
       lock.unlock();
       const auto asked_at = monotonic_seconds();
-      if (const auto answer = ask(ending); answer.known) ends_at = answer.seconds ? asked_at + *answer.seconds : never;
+      if (const auto answer = ask(ending); answer.known) {
+        length = answer.length.value_or(never);
+        ends_at = answer.seconds ? asked_at + *answer.seconds : never;
+      }
       if (const auto once = std::exchange(ask_notice, {})) notice = once(ending).value_or(never);
       lock.lock();
       asking = false;
@@ -147,6 +202,11 @@ std::optional<double> Lease::remaining() const {
   const double end = shared_->ends_at;
   if (end == never) return std::nullopt;
   return end - monotonic_seconds();
+}
+
+std::optional<double> Lease::length() const {
+  const double seconds = shared_->length;
+  return seconds == never ? std::nullopt : std::optional(seconds);
 }
 
 std::optional<double> Lease::notice() const {

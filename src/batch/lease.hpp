@@ -15,8 +15,9 @@ namespace trainrt::batch {
 class Lease {
  public:
   struct Answer {
-    bool known = false;             ///< false: nobody could tell; the last answer stays
-    std::optional<double> seconds;  ///< left; nullopt: no limit
+    bool known = false;                           ///< false: nobody could tell; the last answer stays
+    std::optional<double> seconds;                ///< left; nullopt: no limit
+    std::optional<double> length = std::nullopt;  ///< of the job in seconds; nullopt: no limit, or not known
   };
   /// Asked in that thread; should return soon once `cancelled` is true.
   using Ask = std::function<Answer(const std::atomic<bool>& cancelled)>;
@@ -31,6 +32,8 @@ class Lease {
 
   /// Seconds; nullopt if there is no limit, or none is known yet. From any thread; costs a look at the clock.
   std::optional<double> remaining() const;
+  /// The length of the job in seconds; nullopt if there is no limit, or if it is not known (yet). From any thread.
+  std::optional<double> length() const;
   /// The time that a preempted job has to save, in seconds; nullopt if it is not known (yet). From any thread.
   std::optional<double> notice() const;
 
@@ -39,8 +42,9 @@ class Lease {
   std::shared_ptr<Shared> shared_;
 };
 
-/// Asks Slurm for the job of this process: squeue, and if there is none (a container), SLURM_JOB_END_TIME. Empty outside
-/// of a job.
+/// Asks Slurm for the job of this process: squeue, and if that does not answer (a container), SLURM_JOB_END_TIME. There is
+/// no limit if squeue does not know the job, or if that time is past at the first question: this shell has outlived its
+/// job, and a warning is printed. Empty outside of a job.
 Lease::Ask ask_slurm(const Environment& environment);
 
 /// Asks Slurm: KillWait of its configuration, and the partition's GraceTime (slurm.conf(5)). Empty outside of a job.
@@ -49,7 +53,11 @@ Lease::AskNotice ask_slurm_notice(const Environment& environment);
 /// The number of seconds behind "KEY = 30 sec" or "KEY=30" of `scontrol show`; nullopt if there is none.
 std::optional<double> parse_setting_seconds(std::string_view shown, std::string_view key);
 
-/// What `squeue --format=%L` prints (squeue(1), TimeLeft): "[days-][hours:]minutes:seconds", UNLIMITED, NOT_SET, INVALID.
+/// Parses what `squeue --format=%L` prints (squeue(1), TimeLeft): "[days-][hours:]minutes:seconds", UNLIMITED, NOT_SET,
+/// INVALID.
 Lease::Answer parse_time_left(std::string_view text);
+/// Parses what `squeue --format="%L %l"` prints: the time left, and the length of the job. Lines that begin otherwise, and
+/// a missing length, are skipped.
+Lease::Answer parse_times(std::string_view text);
 
 }  // namespace trainrt::batch

@@ -11,26 +11,27 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
+#include "core/ignored_signal.hpp"
 
 namespace trainrt::batch {
 
 namespace {
 
-sigset_t held_back() {
+/// The signals to take: those that the parent of this process ignores are left out, and stay ignored.
+sigset_t signals_to_take() {
+  signal(SIGCHLD, SIG_DFL);  // if it were ignored, waitpid() would find no children
   sigset_t signals;
   sigemptyset(&signals);
-  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD}) {
-    sigaddset(&signals, number);
-    signal(number, SIG_DFL);  // a shell's background command has SIGINT ignored, and it would be dropped
-  }
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD})
+    if (!is_signal_ignored(number)) sigaddset(&signals, number);
   return signals;
 }
 
 }  // namespace
 
 SignalQueue::SignalQueue() {
-  const auto signals = held_back();
-  signal(SIGPIPE, SIG_IGN);
+  const auto signals = signals_to_take();
+  ignore_signal_here(SIGPIPE);
   sigprocmask(SIG_BLOCK, &signals, nullptr);
   fd_ = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
   if (fd_ < 0) throw Error(std::string("signals cannot be waited for: ") + std::strerror(errno));

@@ -3,7 +3,8 @@
 namespace trainrt::batch {
 
 /// Holds SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2 and SIGCHLD back from this process while it lives, and hands them out:
-/// none is lost, and none comes between two lines. To be made before any other thread starts.
+/// none is lost, and none comes between two lines. A stop signal that is ignored when this is made stays ignored. To be
+/// made before any other thread starts.
 class SignalQueue {
  public:
   SignalQueue();

@@ -9,6 +9,7 @@
 
 #include <unistd.h>
 
+#include "core/ignored_signal.hpp"
 #include "core/standard_streams.hpp"
 
 namespace trainrt::batch {
@@ -19,6 +20,7 @@ constexpr std::array stop_signals = {SIGUSR1, SIGUSR2, SIGTERM, SIGINT, SIGHUP};
 
 std::atomic<int> first_signal{0};
 std::atomic<bool> acknowledges{false};
+std::atomic<unsigned> kept_ignored{0};  ///< bit i: stop_signals[i] was ignored when the handlers were installed first
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may touch it");
 
 void remember(int signal) {
@@ -32,12 +34,16 @@ void remember(int signal) {
 }  // namespace
 
 void install_stop_signals() {
+  for (std::size_t i = 0; i < stop_signals.size(); ++i)
+    if (is_signal_ignored(stop_signals[i])) kept_ignored |= 1U << i;
   struct sigaction action {};
-  action.sa_handler = remember;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  for (const int signal : stop_signals) sigaction(signal, &action, nullptr);
-  signal(SIGPIPE, SIG_IGN);
+  for (std::size_t i = 0; i < stop_signals.size(); ++i) {
+    action.sa_handler = (kept_ignored & 1U << i) != 0 ? SIG_IGN : remember;
+    sigaction(stop_signals[i], &action, nullptr);
+  }
+  ignore_signal_here(SIGPIPE);
 }
 
 struct StopSignals::Before {
@@ -54,7 +60,10 @@ StopSignals::StopSignals() : before_(std::make_unique<Before>()) {
 StopSignals::~StopSignals() {
   for (std::size_t i = 0; i < stop_signals.size(); ++i) sigaction(stop_signals[i], &before_->of_stops[i], nullptr);
   sigaction(SIGPIPE, &before_->of_pipe, nullptr);
+  kept_ignored = 0;
 }
+
+void request_stop() { remember(SIGUSR1); }
 
 void acknowledge_stop_signals() { acknowledges = true; }
 

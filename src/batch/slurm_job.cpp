@@ -88,6 +88,7 @@ std::optional<JobFacts> parse_job(std::string_view text) {
                   .restarts = static_cast<int>(*restarts),
                   .nodes = if_any(field(text, "NodeList")),
                   .node_count = static_cast<int>(parse_integer(field(text, "NumNodes")).value_or(0)),
+                  .tasks = static_cast<int>(parse_integer(field(text, "NumTasks")).value_or(0)),
                   .partition = field(text, "Partition"),
                   .wanted_nodes = if_any(field(text, "ReqNodeList")),
                   .excluded_nodes = if_any(field(text, "ExcNodeList")),

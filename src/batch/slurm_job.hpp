@@ -18,6 +18,7 @@ struct JobFacts {
   int restarts = 0;    ///< counted up as soon as Slurm decides to requeue
   std::string nodes;   ///< "n[1,3]": of the allocation now; nodes that failed have left it (sbatch --no-kill)
   int node_count = 0;
+  int tasks = 0;
   std::string partition;       ///< or several, "main,high"
   std::string wanted_nodes;    ///< that it asked for by name; "" = any
   std::string excluded_nodes;  ///< that it is not to get

@@ -43,9 +43,9 @@ struct SpawnSetup {
   SpawnSetup& operator=(const SpawnSetup&) = delete;
 };
 
-/// A child with its standard error in `stderr_fd`, signals as if nobody had touched them, and a process group of its own,
-/// so that Ctrl-C reaches this process alone.
-pid_t spawn(const std::vector<std::string>& command, int stderr_fd) {
+/// A child with its standard error in `stderr_fd`, default actions for all signals (srun takes also those that its parent
+/// ignores), and a process group of its own, so that Ctrl-C reaches this process alone. `input`: see run_step().
+pid_t spawn(const std::vector<std::string>& command, int stderr_fd, int input) {
   SpawnSetup setup;
   sigset_t none, all;
   sigemptyset(&none);
@@ -54,7 +54,10 @@ pid_t spawn(const std::vector<std::string>& command, int stderr_fd) {
   posix_spawnattr_setsigmask(&setup.attributes, &none);
   posix_spawnattr_setsigdefault(&setup.attributes, &all);
   posix_spawnattr_setpgroup(&setup.attributes, 0);
-  posix_spawn_file_actions_addopen(&setup.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  if (input >= 0)
+    posix_spawn_file_actions_adddup2(&setup.actions, input, STDIN_FILENO);
+  else
+    posix_spawn_file_actions_addopen(&setup.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&setup.actions, stderr_fd, STDERR_FILENO);
   std::vector<char*> words;
   for (const auto& word : command) words.push_back(const_cast<char*>(word.c_str()));
@@ -77,14 +80,14 @@ void pass_on(const char* data, std::size_t size) {
 
 class RunningStep {
  public:
-  RunningStep(const std::vector<std::string>& command, SignalQueue& signals, bool needs_whole_allocation)
+  RunningStep(const std::vector<std::string>& command, SignalQueue& signals, bool needs_whole_allocation, int input)
       : signals_(signals), needs_whole_allocation_(needs_whole_allocation) {
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) throw Error(std::string("no pipe can be made: ") + std::strerror(errno));
     pipe_ = ends[0];
     fcntl(pipe_, F_SETFL, O_NONBLOCK);
     try {
-      pid_ = spawn(command, ends[1]);
+      pid_ = spawn(command, ends[1], input);
     } catch (...) {
       close(ends[0]);
       close(ends[1]);
@@ -192,8 +195,8 @@ class RunningStep {
 
 }  // namespace
 
-StepEnd run_step(const std::vector<std::string>& command, SignalQueue& signals, bool needs_whole_allocation) {
-  return RunningStep(command, signals, needs_whole_allocation).to_its_end();
+StepEnd run_step(const std::vector<std::string>& command, SignalQueue& signals, bool needs_whole_allocation, int input) {
+  return RunningStep(command, signals, needs_whole_allocation, input).to_its_end();
 }
 
 }  // namespace trainrt::batch

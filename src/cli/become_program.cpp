@@ -11,16 +11,22 @@
 #include <trainrt/error.hpp>
 
 #include "config/launch_settings.hpp"
+#include "core/first_rank.hpp"
+#include "core/program_input.hpp"
 #include "frameworks/program/child.hpp"
+#include "frameworks/program/script.hpp"
 
 namespace trainrt::cli {
 
-void become_program(const config::RunSpec& spec) {
+void become_program(const config::RunSpec& spec, int rank) {
   auto command = spec.train.command;
   const auto executable = program::find_executable(command.front());
   if (executable.empty())
     throw UsageError(fmt::format("train.program: there is no executable '{}' on this node", command.front()));
   setenv(config::launch_settings_variable, config::launch_settings_text(spec.given).c_str(), 1);
+  bool has_input = program::reads_script_from_input(spec.train.command);
+  FirstRank(rank).does([&] { has_input = true; });
+  if (!has_input) drop_input();
   std::vector<char*> words;
   for (auto& word : command) words.push_back(word.data());
   words.push_back(nullptr);

@@ -15,7 +15,10 @@
 #include "cli/watched_run.hpp"
 #include "config/made_up_name.hpp"
 #include "core/log.hpp"
+#include "core/program_input.hpp"
 #include "core/text.hpp"
+#include "frameworks/program/script.hpp"
+#include "io/file.hpp"
 #include "launch/rank_group.hpp"
 #include "rundir/attempt_files.hpp"
 #include "rundir/opened_run.hpp"
@@ -51,7 +54,9 @@ class LocalRun {
  private:
   launch::GroupEnd attempt() {
     setenv("TRAINRT_FAILURES", std::to_string(failures_).c_str(), 1);
-    launch::RankGroup group(command_, ranks_, {spec_.failure.launch_timeout_s, spec_.failure.collective_timeout_s});
+    const io::Descriptor input(config_.train.program.empty() ? -1 : input_.open());
+    launch::RankGroup group(command_, ranks_, {spec_.failure.launch_timeout_s, spec_.failure.collective_timeout_s},
+                            {input.get(), program::reads_script_from_input(config_.train.command)});
     while (!group.ended()) {
       pollfd waiting{.fd = signals_.fd(), .events = POLLIN, .revents = 0};
       poll(&waiting, 1, 100);
@@ -104,6 +109,7 @@ class LocalRun {
   int ranks_;
   std::vector<std::string> command_;
   batch::SignalQueue signals_;
+  ProgramInput input_;
   int failures_ = 0;
   int stop_signal_ = 0;
 };

@@ -22,13 +22,11 @@ struct ShellSetup {
     posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
     for (const int number : {STDOUT_FILENO, STDERR_FILENO})
       posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_WRONLY, 0);
-    sigset_t none, all;
+    sigset_t none;
     sigemptyset(&none);
-    sigfillset(&all);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
   }
   ~ShellSetup() {
     posix_spawn_file_actions_destroy(&actions);

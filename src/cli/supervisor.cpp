@@ -15,6 +15,8 @@
 #include "core/log.hpp"
 #include "core/printable.hpp"
 #include "core/text.hpp"
+#include "frameworks/program/script.hpp"
+#include "io/file.hpp"
 #include "rundir/attempt_files.hpp"
 #include "rundir/opened_run.hpp"
 #include "rundir/progress.hpp"
@@ -83,7 +85,8 @@ ExitCode Supervisor::run() {
     auto before = last_number();
     tell_ranks();
     const bool needs_all = verdict.nodes.empty();
-    auto end = batch::run_step(command(verdict), signals_, needs_all);
+    const io::Descriptor input(config_.train.program.empty() ? -1 : input_.open());
+    auto end = batch::run_step(command(verdict), signals_, needs_all, input.get());
     const auto then = std::exchange(spec_, watched_run(config_));
     before = number_before(then, before, spec_);
     // srun of Slurm 22.05 ends with 0 if a node dies while the step is being launched.
@@ -185,6 +188,8 @@ std::vector<std::string> Supervisor::command(const batch::Verdict& shape) const 
   // --kill-on-bad-exit=0: an exit code of 75 comes through. --wait: if a rank ends early, and well, the others do not
   // wait for it for ever. --immediate: nor does srun for nodes that Slurm takes to be busy.
   std::vector<std::string> command = {"srun", "--kill-on-bad-exit=0", "--wait=20", "--immediate=300"};
+  const bool is_for_all = program::reads_script_from_input(config_.train.command);
+  if (!config_.train.program.empty() && input_.kind() != InputKind::none && !is_for_all) command.emplace_back("--input=0");
   std::istringstream given(Environment::of_process().text("TRAINRT_SRUN_ARGS").value_or(""));
   for (std::string word; given >> word;) command.push_back(word);
   if (!shape.nodes.empty())

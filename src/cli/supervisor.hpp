@@ -11,6 +11,7 @@
 #include "batch/verdict.hpp"
 #include "cli/node_exclusions.hpp"
 #include "config/run_spec.hpp"
+#include "core/program_input.hpp"
 #include "rundir/attempt_record.hpp"
 
 namespace trainrt::cli {
@@ -48,6 +49,7 @@ class Supervisor {
   std::string program_;
   std::vector<std::string> words_;
   batch::SignalQueue signals_;
+  ProgramInput input_;
   NodeExclusions exclusions_{job_};
   bool returns_ = false;  ///< Slurm requeues the job by itself
   int failures_ = 0;

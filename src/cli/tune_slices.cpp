@@ -1,6 +1,5 @@
 #include "cli/tune_slices.hpp"
 
-#include <csignal>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -66,7 +65,7 @@ class Slice : public tune::TrialRunner {
   void idle() override { tell(nothing_yet); }
   /// All ranks of the slice agree on it at a step, as if a signal had come.
   void stop() override {
-    if (batch::stop_signal() == 0) kill(getpid(), SIGUSR1);
+    if (batch::stop_signal() == 0) batch::request_stop();
   }
   void end() { tell(the_end); }
 

@@ -3,6 +3,7 @@
 
 #include "launch/launcher.hpp"
 #include "launch/promise.hpp"
+#include "launch/shell_step.hpp"
 
 namespace trainrt::launch {
 
@@ -13,17 +14,20 @@ int claimed_rank(const Environment& environment) {
 }
 
 std::unique_ptr<Launch> discover(const Environment& environment, const LaunchOptions& options) {
-  if (is_shell_of_parallel_job(environment))
+  const bool is_in_shell = is_shell_step(environment);
+  if (is_in_shell) leave_shell_step();
+  if (!is_in_shell && is_shell_of_parallel_job(environment))
     throw UsageError(
         fmt::format("this is the batch shell of job {}, which has {} tasks: start it with srun (`srun trainrt ...`)",
                     *environment.text("SLURM_JOB_ID"), *environment.text("SLURM_NTASKS")));
+  const auto seen = is_in_shell ? Environment() : environment;
   const Launcher* best = nullptr;
   for (const auto* launcher : launcher_table())
-    if (launcher->viable(environment) && (best == nullptr || launcher->preference > best->preference)) best = launcher;
+    if (launcher->viable(seen) && (best == nullptr || launcher->preference > best->preference)) best = launcher;
   if (best == nullptr) throw UsageError("no launcher is viable here; there are: " + join(names_of(launcher_table())));
-  auto launch = best->open(environment, options);
+  auto launch = best->open(seen, options);
   launch->world().launcher = best->name;
-  check_promise(environment, launch->world().size, std::string(best->name));
+  check_promise(seen, launch->world().size, std::string(best->name));
   return launch;
 }
 

@@ -55,8 +55,9 @@ struct Launcher {
 
 PluginTable<Launcher> launcher_table();
 
-/// Finds the ranks. UsageError if the launch promised more ranks than it made, or if a batch shell of several tasks
-/// started the program without srun: never N lonely runs.
+/// Finds the ranks. In a shell that is a Slurm step (launch/shell_step.hpp) there is one, and the step's variables leave
+/// the environment. UsageError if the launch promised more ranks than it made, or if a batch shell of several tasks started
+/// the program without srun: never N lonely runs.
 std::unique_ptr<Launch> discover(const Environment& environment, const LaunchOptions& options);
 
 /// This process's rank as the environment claims it, before anything is started: for saying things once. 0 when unknown.

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "launch/shell_step.hpp"
+
 namespace trainrt::launch {
 
 std::optional<Promise> promised_ranks(const Environment& environment) {
@@ -18,8 +20,15 @@ std::optional<Promise> promised_ranks(const Environment& environment) {
 }
 
 bool is_in_step(const Environment& environment) {
+  if (is_shell_step(environment)) return false;
   return environment.has("SLURM_STEP_NUM_TASKS") || environment.has("PMI_SIZE") || environment.has("PMIX_NAMESPACE") ||
          environment.has("OMPI_COMM_WORLD_SIZE");
+}
+
+bool is_rank_of_several(const Environment& environment) {
+  if (!is_in_step(environment)) return false;
+  const auto promise = promised_ranks(environment);
+  return !promise || promise->size > 1;
 }
 
 bool is_shell_of_parallel_job(const Environment& environment) {

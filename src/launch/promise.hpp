@@ -16,8 +16,13 @@ struct Promise {
 /// job has too.
 std::optional<Promise> promised_ranks(const Environment& environment);
 
-/// True in a process that srun or mpiexec has started as one of a step's ranks.
+/// True in a process that srun or mpiexec has started as one of a step's ranks, or that such a process has started; not in
+/// a shell that is a step (launch/shell_step.hpp).
 bool is_in_step(const Environment& environment);
+
+/// True in a process of a step of several ranks, or of a number that is not known. The only task of a step may start ranks
+/// of its own.
+bool is_rank_of_several(const Environment& environment);
 
 /// True in the batch shell (or the salloc shell) of a job of several tasks, outside any srun step.
 bool is_shell_of_parallel_job(const Environment& environment);

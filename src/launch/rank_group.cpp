@@ -24,6 +24,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
+#include "core/ignored_signal.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "launch/pmi_server.hpp"
@@ -112,18 +113,40 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-/// In the new process: only what is safe after fork() in a program of several threads.
-[[noreturn]] void become(char* const* words, char* const* environment, int socket, pid_t parent) {
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
+/// The standard input of one rank: an open descriptor, or -1 and a path.
+struct RankInput {
+  int fd;
+  std::string path;
+};
+
+/// By rank.
+std::vector<RankInput> inputs_of(std::size_t size, const GroupInput& input) {
+  const bool is_for_all = input.fd >= 0 && input.is_for_all;
+  std::vector<RankInput> inputs(size, {-1, is_for_all ? fmt::format("/proc/self/fd/{}", input.fd) : "/dev/null"});
+  if (!is_for_all) inputs.front().fd = input.fd;
+  return inputs;
+}
+
+/// Asks a rank to save and end if this process is killed: a signal that the rank does not ignore.
+int signal_at_death() {
+  for (const int number : {SIGTERM, SIGUSR1, SIGUSR2, SIGHUP, SIGINT})
+    if (!is_signal_ignored(number)) return number;
+  return SIGKILL;
+}
+
+/// In the new process: only what is safe after fork() in a program of several threads. Signals that this process ignores
+/// stay ignored (nohup); execve() gives all others their default action.
+[[noreturn]] void become(char* const* words, char* const* environment, const RankInput& input, int socket, pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, signal_at_death());
   if (getppid() != parent) _exit(127);
   setpgid(0, 0);
   sigset_t none;
   sigemptyset(&none);
-  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD, SIGPIPE}) signal(number, SIG_DFL);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   fcntl(socket, F_SETFD, 0);
-  const int nothing = open("/dev/null", O_RDONLY);
-  if (nothing >= 0) dup2(nothing, STDIN_FILENO);
+  const int opened = input.fd >= 0 ? input.fd : open(input.path.c_str(), O_RDONLY);
+  if (opened < 0) _exit(127);
+  dup2(opened, STDIN_FILENO);
   execve(words[0], words, environment);
   _exit(127);
 }
@@ -143,10 +166,11 @@ struct RankProcess {
 
 class RankGroup::Impl {
  public:
-  Impl(const std::vector<std::string>& command, int size, const GroupLimits& limits)
+  Impl(const std::vector<std::string>& command, int size, const GroupLimits& limits, const GroupInput& input)
       : meeting_(size, limits), ranks_(static_cast<std::size_t>(size)) {
+    const auto inputs = inputs_of(ranks_.size(), input);
     try {
-      for (int rank = 0; rank < size; ++rank) start(command, rank);
+      for (int rank = 0; rank < size; ++rank) start(command, rank, inputs[static_cast<std::size_t>(rank)]);
     } catch (...) {
       kill_all();
       throw;
@@ -184,7 +208,7 @@ class RankGroup::Impl {
   GroupEnd end() const { return aborted_.load().rank >= 0 ? aborted_.load() : first_; }
 
  private:
-  void start(const std::vector<std::string>& command, int number) {
+  void start(const std::vector<std::string>& command, int number, const RankInput& input) {
     std::array<int, 2> pair{};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) != 0)
       throw Error(fmt::format("no socket can be made for rank {} of {}: {}{}", number, ranks_.size(), std::strerror(errno),
@@ -196,7 +220,7 @@ class RankGroup::Impl {
     const auto environment = pointers_to(entries);
     const auto parent = getpid();
     rank.pid = fork();
-    if (rank.pid == 0) become(words.data(), environment.data(), pair[1], parent);
+    if (rank.pid == 0) become(words.data(), environment.data(), input, pair[1], parent);
     const int error = errno;
     close(pair[1]);
     if (rank.pid < 0)
@@ -259,8 +283,8 @@ class RankGroup::Impl {
   double kill_at_ = 1e300;
 };
 
-RankGroup::RankGroup(const std::vector<std::string>& command, int size, const GroupLimits& limits)
-    : impl_(std::make_unique<Impl>(command, size, limits)) {}
+RankGroup::RankGroup(const std::vector<std::string>& command, int size, const GroupLimits& limits, GroupInput input)
+    : impl_(std::make_unique<Impl>(command, size, limits, input)) {}
 RankGroup::~RankGroup() = default;
 void RankGroup::signal(int number) const { impl_->signal(number); }
 bool RankGroup::ended() { return impl_->ended(); }

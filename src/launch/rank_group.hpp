@@ -18,8 +18,14 @@ struct GroupEnd {
   int rank = -1;      ///< that first one
 };
 
+/// The standard input of the ranks. The caller keeps and closes `fd`.
+struct GroupInput {
+  int fd = -1;              ///< of rank 0; -1: none, the ranks get /dev/null
+  bool is_for_all = false;  ///< a file, which each rank reads from its beginning
+};
+
 /// The ranks of a step on this node: processes of one program that find each other by PMI-1, which this process serves to
-/// them, as mpiexec would. They have no input, this process's output, and a process group each, so that a terminal's
+/// them, as mpiexec would. They have this process's output, and a process group each, so that a terminal's
 /// signals come through signal() only. If this process dies they get SIGTERM: a run stops and saves.
 ///
 /// If a rank calls MPI_Abort all are killed at once, and its code is the group's; if one ends without MPI_Finalize the
@@ -27,7 +33,7 @@ struct GroupEnd {
 class RankGroup {
  public:
   /// Starts `size` processes of `command`, whose first word is a path. Throws Error if that cannot be done.
-  RankGroup(const std::vector<std::string>& command, int size, const GroupLimits& limits);
+  RankGroup(const std::vector<std::string>& command, int size, const GroupLimits& limits, GroupInput input = {});
   ~RankGroup();  ///< kills what still runs
   RankGroup(const RankGroup&) = delete;
   RankGroup& operator=(const RankGroup&) = delete;

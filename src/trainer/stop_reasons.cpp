@@ -15,7 +15,23 @@ namespace trainrt::trainer {
 
 double StopMargin::Recent::longest() const { return *std::ranges::max_element(values_); }
 
-std::optional<double> StopMargin::seconds() const {
+std::optional<double> StopMargin::seconds(std::optional<double> job_s) const {
+  const auto wanted = wanted_seconds();
+  return wanted && job_s && *wanted >= *job_s ? *job_s / 2 : wanted;
+}
+
+std::string StopMargin::complaint(double job_s) const {
+  const auto wanted = wanted_seconds();
+  if (!wanted || *wanted < job_s) return {};
+  const bool is_given = option_.kind == config::LimitOption::Kind::seconds;
+  return fmt::format(
+      "failure.stop_before_end = {} takes {:.0f} s, and the job has only {:.0f} s: the run stops {:.0f} s before the "
+      "end. {}",
+      is_given ? fmt::format("{:g} s", option_.seconds) : "auto", *wanted, job_s, job_s / 2,
+      is_given ? "Set a shorter time, or ask for a longer job" : "Ask for a longer job");
+}
+
+std::optional<double> StopMargin::wanted_seconds() const {
   constexpr double fixed = 15;
   switch (option_.kind) {
     case config::LimitOption::Kind::off:
@@ -74,6 +90,11 @@ void StopReasons::note_point() {
   const auto now = monotonic_seconds();
   if (last_point_s_ > 0) margin_.note_gap(now - last_point_s_);
   last_point_s_ = now;
+  const auto job_s = margin_warned_ ? std::nullopt : job_seconds();
+  if (!job_s) return;
+  const auto complaint = margin_.complaint(*job_s);
+  margin_warned_ = !complaint.empty();
+  if (margin_warned_) log::run_warning(complaint);
 }
 
 batch::StopCause StopReasons::cause() const {
@@ -85,7 +106,7 @@ batch::StopCause StopReasons::cause() const {
 bool StopReasons::time_is_up() const {
   if (lease_ == nullptr) return false;
   const auto left = lease_->remaining();
-  const auto needed = margin_.seconds();
+  const auto needed = margin_.seconds(job_seconds());
   return left && needed && *left < *needed;
 }
 
@@ -100,7 +121,7 @@ bool StopReasons::agree_on_end(Communicator& communicator) {
 void StopReasons::say_time_is_up() const {
   if (const auto left = lease_ != nullptr ? lease_->remaining() : std::nullopt)
     log::info(fmt::format("{:.0f} s of the job's time are left, and a stop may take {:.0f} s: stopping now", *left,
-                          margin_.seconds().value_or(0)));
+                          margin_.seconds(job_seconds()).value_or(0)));
 }
 
 std::string StopReasons::describe(batch::StopCause cause) const {

@@ -34,8 +34,11 @@ class StopMargin {
   void note_gap(double seconds) { gaps_.note(seconds); }
 
   double longest_save() const { return saves_.empty() ? expected_save_ : saves_.longest(); }
-  /// nullopt: the run does not stop for the end of its time.
-  std::optional<double> seconds() const;
+  /// Returns nullopt if the run does not stop for the end of its time. At most half of a job that is `job_s` long, if the
+  /// time would be all of it.
+  std::optional<double> seconds(std::optional<double> job_s = std::nullopt) const;
+  /// A sentence if all of a job that is `job_s` long would be too little; else "".
+  std::string complaint(double job_s) const;
 
  private:
   /// The last few durations.
@@ -49,6 +52,8 @@ class StopMargin {
     std::array<double, 8> values_{};
     std::size_t count_ = 0;
   };
+
+  std::optional<double> wanted_seconds() const;
 
   config::LimitOption option_;
   double end_s_;
@@ -97,6 +102,7 @@ class StopReasons {
 
  private:
   bool time_is_up() const;
+  std::optional<double> job_seconds() const { return lease_ != nullptr ? lease_->length() : std::nullopt; }
 
   const batch::Lease* lease_;
   config::StopRules rules_;
@@ -105,6 +111,7 @@ class StopReasons {
   std::string end_reason_;
   double last_point_s_ = 0;  // 0: not yet
   bool rule_warned_ = false;
+  bool margin_warned_ = false;
 };
 
 }  // namespace trainrt::trainer

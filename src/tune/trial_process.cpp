@@ -45,6 +45,7 @@ std::vector<std::string> environment_with(const std::pair<std::string, std::stri
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::signal(SIGUSR1, SIG_DFL);  // by which the sweep stops a trial, also if the sweep itself ignores it
   const int input = ::open("/dev/null", O_RDONLY);
   if (input >= 0) dup2(input, STDIN_FILENO);
   dup2(output, STDOUT_FILENO);

@@ -322,6 +322,17 @@ def ctrl_c_stops_the_ranks_and_is_raised_in_the_script():
 
 
 @test
+def a_script_that_ignores_a_signal_goes_on_with_its_ranks():
+    script = Script(SLOW)
+    job = script.start(command=["sh", "-c", f'trap "" HUP INT; exec {PYTHON} {script.path}'])
+    wait_for_reports(script.runs / "run", 3, job)
+    for number in (signal.SIGHUP, signal.SIGINT):
+        kill([job.process.pid, *job.ranks().values()], number)
+    job.code = job.wait(60)
+    check_exit(job, FINISHED)
+
+
+@test
 def ctrl_c_before_the_ranks_have_begun_leaves_nothing_that_runs():
     for pause in (0.25, 0.3, 0.4, 0.6):
         script = Script(SLOW)

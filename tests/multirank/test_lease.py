@@ -47,8 +47,11 @@ add_test("a_run_stops_15_s_and_two_saves_before_the_end_of_the_job", stops_for_t
 add_test("a_run_stops_as_long_before_the_end_as_it_is_told", stops_for_the_end_of_its_time, "echo 10:00:02", {}, "--failure.stop_before_end=36000 s")
 add_test("a_task_of_an_array_asks_for_its_own_time", stops_for_the_end_of_its_time,
          'echo 0:17; case "$*" in *--job=17_3*) ;; *) echo 0:17;; esac', {"SLURM_ARRAY_JOB_ID": "17", "SLURM_ARRAY_TASK_ID": "3"})
-add_test("without_squeue_the_end_is_taken_from_the_environment", stops_for_the_end_of_its_time, "exit 1",
-         {"SLURM_JOB_END_TIME": str(int(time.time()) + 10)})
+
+
+@test
+def without_squeue_the_end_is_taken_from_the_environment():
+    stops_for_the_end_of_its_time("exit 1", {"SLURM_JOB_END_TIME": str(int(time.time()) + 10)})
 
 
 @test
@@ -60,6 +63,30 @@ def no_limit_no_answer_and_off_let_a_run_go_on():
         job = start(config, env, *words)
         job.code = job.wait(60)
         check_exit(job, FINISHED)
+
+
+@test
+def an_end_of_time_that_is_stale_is_not_used():
+    soon, past = str(int(time.time()) + 10), str(int(time.time()) - 10)
+    for answer, end, word in (("echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1", soon, "belongs to job 17, which Slurm does not know"),
+                              ("exit 0", soon, "belongs to job 17, which Slurm does not know"), ("exit 1", past, "it is past")):
+        config = linear_config(scratch(), "run", {"epochs": 20, "step_pause": 0.002})
+        env, _ = fake_squeue(answer)
+        job = start(config, {**env, "SLURM_JOB_END_TIME": end})
+        job.code = job.wait(60)
+        check_exit(job, FINISHED)
+        check("SLURM_JOB_END_TIME is not used" in job.err and word in job.err, "the warning", job)
+
+
+@test
+def a_job_that_is_shorter_than_stop_before_end_is_used_half():
+    config = linear_config(scratch(), "run", LONG)
+    env, _ = fake_squeue("echo '0:05 0:06'")
+    job = start(config, env, "--failure.stop_before_end=3600 s")
+    job.code = job.wait(60)
+    check_exit(job, STOPPED)
+    check("failure.stop_before_end = 3600 s takes 3600 s, and the job has only 6 s: the run stops 3 s before the end" in job.err, "the warning", job)
+    check(report_count(run_dir_of(config)) > 10, "it stopped at once", job)
 
 
 @test

@@ -82,6 +82,46 @@ for name in ("SIGTERM", "SIGINT", "SIGUSR1", "SIGHUP"):
     add_test(f"{name}_stops_the_run_and_the_same_command_continues_it", stopped_by, getattr(signal, name))
 
 
+def ignoring(signals, *command, **options):
+    """A job that ignores the signals from its start on, as `nohup` and the background commands of shells do."""
+    return Job(["sh", "-c", f'trap "" {signals}; exec "$@"', "sh", *command], **options)
+
+
+def ignored_signals_stay_ignored(*number_of_ranks):
+    config = linear_config(scratch(), "run", LOOP)
+    job = ignoring("HUP INT USR1", TRAINRT, *number_of_ranks, "--config", config)
+    wait_for_reports(run_dir_of(config), 4, job)
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGUSR1):
+        kill([job.process.pid, *job.ranks().values()], number)
+    at = report_count(run_dir_of(config))
+    wait_for_reports(run_dir_of(config), at + 4, job)
+    job.process.send_signal(signal.SIGTERM)
+    ended_with(job, STOPPED)
+    check("stopped by SIGTERM" in job.err, "the signal", job)
+
+
+add_test("signals_that_are_ignored_at_the_start_stay_ignored_by_all_ranks", ignored_signals_stay_ignored, "-n", RANKS)
+add_test("signals_that_are_ignored_at_the_start_stay_ignored_by_one_rank", ignored_signals_stay_ignored)
+
+
+@test
+def programs_inherit_ignored_signals_and_no_others():
+    """SIGPIPE and SIGXFSZ do nothing in trainrt itself. Stop signals are the runtime's, but for train.stop_signal."""
+    folder = scratch()
+    for words in ([], ["-n", 1]):
+        job = ignoring("QUIT TERM", TRAINRT, *words, "--", "grep", "SigIgn", "/proc/self/status", cwd=folder)
+        ended_with(job, FINISHED)
+        found = int(re.search(r"SigIgn:\s*(\w+)", job.out)[1], 16)
+        ignored = {signal.Signals(number).name for number in range(1, 32) if found >> (number - 1) & 1}
+        equal(ignored, {"SIGQUIT", "SIGHUP", "SIGINT", "SIGUSR1", "SIGUSR2"}, "ignored signals", job)
+
+
+@test
+def a_parent_that_ignores_sigchld_keeps_no_rank_from_ending():
+    folder = scratch()
+    ended_with(ignoring("CHLD", TRAINRT, "-n", 2, "--", "true", cwd=folder), FINISHED)
+
+
 @test
 def ranks_whose_starter_is_killed_save_and_end():
     config = linear_config(scratch(), "run", LOOP)
@@ -143,6 +183,84 @@ def another_number_of_ranks_than_the_config_promises_is_refused():
     config = linear_config(scratch(), "run", LOOP, scaling={"num_workers": 2})
     job = ended_with(start_here(config), USAGE)
     check("scaling.num_workers = 2" in job.err, "the message", job)
+
+
+def with_input(feeder, *command, **options):
+    """The command with the output of a shell's `feeder` as its standard input."""
+    job = Job(["sh", "-c", f'{feeder} | "$@"', "sh", TRAINRT, *command], cwd=scratch(), **options)
+    job.code = job.wait(60)
+    return job
+
+
+SHOWS_INPUT = ["--run.output=all", "--", "sh", "-c", 'echo "rank $RANK has $(wc -c)"']
+
+
+@test
+def rank_0_has_standard_input_to_its_end():
+    job = with_input("head -c 3000000 /dev/zero", "-n", 2, *SHOWS_INPUT)
+    check_exit(job, FINISHED)
+    check("rank 0 has 3000000" in job.out and "rank 1 has 0" in job.out, "the input", job)
+    job = with_input("yes", "-n", 2, "--", "head", "-1")  # does not read it to its end
+    check_exit(job, FINISHED)
+
+
+@test
+def a_file_is_read_from_its_position():
+    folder = scratch()
+    (folder / "lines").write_text("one\ntwo\n")
+    job = Job(["sh", "-c", '{ read first; "$@"; } < lines', "sh", TRAINRT, "-n", 2, "--", "cat"], cwd=folder)
+    ended_with(job, FINISHED)
+    check("two" in job.out and "one" not in job.out, "the lines", job)
+
+
+@test
+def every_rank_runs_a_script_from_standard_input():
+    script = "echo 'import os, sys; print(\"rank\", os.environ[\"RANK\"], sys.argv[1:])'"
+    for ranks, words, command in ((2, ["-n", 2], [PYTHON, "-", "5"]), (1, ["-n", 1], [PYTHON]), (1, [], ["env", "A=b", PYTHON, "-"])):
+        job = with_input(script, *words, "--run.output=all", "--", *command)
+        check_exit(job, FINISHED)
+        equal(sorted(re.findall(r"rank (\d) ", job.out)), [str(rank) for rank in range(ranks)], "ranks", job)
+
+
+@test
+def an_interpreter_without_a_script_and_without_input_is_refused():
+    terminal = [PYTHON, "-c", "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)"]
+    for command in ([TRAINRT, "-n", 2, "--", PYTHON, "-"], [TRAINRT, "--", PYTHON, "-u"], ["sh", "-c", ': | "$@"', "sh", TRAINRT, "--", "bash", "-s", "word"],
+                    [*terminal, TRAINRT, "-n", 2, "--", PYTHON]):
+        job = run(command, cwd=scratch())
+        check_exit(job, USAGE)
+        for word in ("reads its script from standard input, which is", "Name a script", "< train.py"):
+            check(word in job.err + job.out, f"the message lacks {word!r}", job)
+
+
+@test
+def an_idle_input_disturbs_nothing():
+    job = Job(["sh", "-c", 'mkfifo idle; sleep 1000 > idle & "$@" < idle', "sh", TRAINRT, "-n", 2, "--", "true"], cwd=scratch())
+    ended_with(job, FINISHED)
+
+
+FAILS_ONCE = 'echo "rank $RANK has $(wc -c)"; mkdir failed.$RANK 2>/dev/null || exit 0; '
+
+
+def input_after_a_restart(failure, feeder, code, *words):
+    job = with_input(feeder, "-n", 2, "--run.output=all", "--", "sh", "-c", FAILS_ONCE + failure)
+    check_exit(job, code)
+    for word in words:
+        check(word in job.out + job.err, f"the output lacks {word!r}", job)
+    return job
+
+
+@test
+def a_program_that_is_started_again_has_the_input_of_a_pipe_again():
+    for failure in ("exit 3", "kill -9 $PPID; sleep 100"):  # of the program, and of its rank
+        job = input_after_a_restart(failure, "seq 1000", FINISHED)
+        equal(job.out.count("rank 0 has 3893"), 2, "starts with the input", job)
+
+
+@test
+def a_restart_that_cannot_have_the_input_again_says_so():
+    for failure in ("exit 3", "kill -9 $PPID; sleep 100"):
+        input_after_a_restart(failure, "head -c 18000000 /dev/zero", USAGE, "more than 16 MiB of standard input from a pipe", "with < FILE")
 
 
 @test

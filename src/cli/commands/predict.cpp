@@ -16,6 +16,7 @@
 #include "cli/command.hpp"
 #include "cli/datasets/source_files.hpp"
 #include "cli/datasets/whole_datasets.hpp"
+#include "cli/job_shell.hpp"
 #include "cli/local_ranks.hpp"
 #include "cli/prediction_output.hpp"
 #include "cli/prediction_plan.hpp"
@@ -171,8 +172,9 @@ ExitCode predict_as_rank(const Arguments& arguments) {
 
 /// Ranks of this node. They are not started again: a prediction has nothing to go on from.
 ExitCode predict_on_this_node(int ranks, const std::vector<std::string>& words) {
-  if (launch::is_in_step(Environment::of_process()))
+  if (launch::is_rank_of_several(Environment::of_process()))
     throw UsageError("-n starts ranks on this node by itself, and this is a rank of a step already: leave -n out");
+  leave_shell_step();
   std::vector<std::string> command{std::filesystem::read_symlink("/proc/self/exe").string(), "predict"};
   command.insert(command.end(), words.begin(), words.end());
   const auto spec = plan_prediction(arguments_of(words)).spec;

@@ -5,16 +5,19 @@
 #include "batch/signals.hpp"
 #include "cli/become_program.hpp"
 #include "cli/command.hpp"
+#include "cli/job_shell.hpp"
 #include "cli/load_spec.hpp"
 #include "cli/local_ranks.hpp"
 #include "cli/local_run.hpp"
 #include "cli/program_runs.hpp"
+#include "cli/script_input.hpp"
 #include "cli/train_call.hpp"
 #include "comm/agreement.hpp"
 #include "comm/backend.hpp"
 #include "core/fault_point.hpp"
 #include "core/log.hpp"
 #include "launch/promise.hpp"
+#include "launch/shell_step.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/own_run.hpp"
 #include "trainer/rank_start.hpp"
@@ -77,7 +80,9 @@ ExitCode run_as_rank(std::span<const std::string> words) {
   const auto environment = Environment::of_process();
   auto prepared = trainer::prepared([&] {
     auto spec = load_spec(words, std::string(run_usage));
-    if (spec.program.has_trainer) become_program(spec);
+    if (launch::is_shell_step(environment)) warn_of_unused_tasks(1, words);
+    take_script_from_input(spec);
+    if (spec.program.has_trainer) become_program(spec, launch::claimed_rank(environment));
     return spec;
   });
   std::unique_ptr<launch::Launch> launch;
@@ -98,11 +103,14 @@ ExitCode run_as_rank(std::span<const std::string> words) {
 }
 
 ExitCode start_ranks_here(int ranks, const std::vector<std::string>& words, const Environment& environment) {
-  if (launch::is_in_step(environment))
+  if (launch::is_rank_of_several(environment))
     throw UsageError("-n starts ranks on this node by itself, and this is a rank of a step already: leave -n out");
   const auto spec = load_spec(words, std::string(run_usage));
   if (spec.scaling.num_workers > 0 || spec.scaling.min_workers > 0) trainer::require_workers(spec, ranks);
   trainer::require_own_run(spec);
+  take_script_from_input(spec);
+  warn_of_unused_tasks(ranks, words);
+  leave_shell_step();
   return run_on_this_node(spec, ranks, words);
 }
 
@@ -131,6 +139,8 @@ const Command run{
         "Exit codes: 0 finished, 64 bad usage or config, 70 the train function failed or a stop could not be "
         "saved, 75 stopped: run the "
         "same command again, 76 the last attempts of this Slurm job got no further.\n"
+        "Standard input that is no terminal goes to the program of rank 0; a script that its interpreter reads from there\n"
+        "(python3 - < train.py) goes to all ranks.\n"
         "A program that falls takes those of all ranks with it, and the ranks start all again, up to failure.max_failures\n"
         "times.\n"
         "A run of another user is continued only with --trust-owner=USER, or if trust_group in [trust] of\n"

@@ -3,10 +3,13 @@
 
 #include "batch/slurm_job.hpp"
 #include "cli/command.hpp"
+#include "cli/job_shell.hpp"
 #include "cli/load_spec.hpp"
 #include "cli/prepare_srun.hpp"
+#include "cli/script_input.hpp"
 #include "cli/supervisor.hpp"
 #include "core/environment.hpp"
+#include "launch/promise.hpp"
 #include "trainer/own_run.hpp"
 
 namespace trainrt::cli::plugins {
@@ -17,7 +20,7 @@ constexpr std::string_view supervise_usage =
     "supervise [--config FILE] [--trust-owner=USER] [--section.key=value ...] [-- COMMAND ARGS]";
 
 batch::SlurmJob this_job(const Environment& environment) {
-  if (environment.has("SLURM_STEP_NUM_TASKS"))
+  if (launch::is_in_step(environment))
     throw UsageError(
         "trainrt supervise starts srun itself: call it once, in the batch script, without srun in front "
         "(jobs/train.sbatch)");
@@ -30,10 +33,12 @@ batch::SlurmJob this_job(const Environment& environment) {
 }
 
 ExitCode supervise_command(std::span<const std::string> words) {
+  leave_shell_step();
   const auto environment = Environment::of_process();
   auto spec = load_spec(words, std::string(supervise_usage));
   auto job = this_job(environment);
   trainer::require_own_run(spec);
+  take_script_from_input(spec);
   prepare_srun(environment);
   const auto program = std::filesystem::read_symlink("/proc/self/exe").string();
   return Supervisor(std::move(spec), std::move(job), program, {words.begin(), words.end()}).run();

@@ -16,6 +16,7 @@
 #include "cli/command.hpp"
 #include "cli/config_file.hpp"
 #include "cli/datasets/whole_datasets.hpp"
+#include "cli/job_shell.hpp"
 #include "cli/load_spec.hpp"
 #include "cli/prepare_srun.hpp"
 #include "cli/sweep_results.hpp"
@@ -181,6 +182,7 @@ ExitCode run_in_steps(const tune::Sweep& sweep, const Room& room, const Environm
 }
 
 ExitCode run_sweep(const Arguments& arguments, std::span<const std::string> words) {
+  leave_shell_step();
   const auto environment = Environment::of_process();
   const auto packages = python_path(client_folder(), environment.text("PYTHONPATH").value_or(""));
   setenv("PYTHONPATH", packages.c_str(), 1);  // for tune.searcher_program; no thread has begun yet

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/dispatch.hpp"
+#include "core/ignored_signal.hpp"
 #include "io/h5.hpp"
 
 namespace {
@@ -19,13 +20,31 @@ void occupy_standard_streams() {
     if (fcntl(number, F_GETFD) < 0) open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY);
 }
 
+/// Bit N: signal N was ignored when this program was started.
+unsigned ignored_at_start = 0;
+constexpr int last_signal = 31;
+
+void note_ignored_signals() {
+  for (int number = 1; number <= last_signal; ++number)
+    if (trainrt::is_signal_ignored(number)) ignored_at_start |= 1U << number;
+}
+
+/// Runs before the initializers of shared libraries: that of UCX installs a handler for SIGHUP.
+[[gnu::section(".preinit_array"), gnu::used]] void (*const before_libraries)() = note_ignored_signals;
+
+/// Signals that were ignored at the start stay ignored (nohup), but for SIGCHLD: waitpid() would find no children.
+void set_signals() {
+  for (int number = 1; number <= last_signal; ++number)
+    if ((ignored_at_start & 1U << number) != 0) std::signal(number, number == SIGCHLD ? SIG_DFL : SIG_IGN);
+  trainrt::ignore_signal_here(SIGXFSZ);  // a write beyond `ulimit -f` fails then (EFBIG), and says so
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   occupy_standard_streams();
+  set_signals();
   trainrt::io::h5_start();
-  std::signal(SIGXFSZ,
-              SIG_IGN);  // a write beyond `ulimit -f` fails then (EFBIG), and says so. Child programs have the default
   const auto code = static_cast<int>(trainrt::cli::dispatch(std::vector<std::string>(argv + 1, argv + argc)));
   if (!trainrt::io::h5_has_failed_close()) return code;
   std::fflush(nullptr);

@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <trainrt/error.hpp>
 
+#include "core/ignored_signal.hpp"
 #include "core/output_reader.hpp"
 #include "core/own_output.hpp"
 #include "frameworks/program/memory_kill.hpp"
@@ -63,10 +64,12 @@ struct Streams {
 
 // What follows up to execve() runs in the child, in its parent's memory: system calls only.
 
+/// Signals that this process ignores stay ignored, but for `stop_signal`: the runtime sends that one. 0: none.
 void set_signals(int stop_signal) {
   struct sigaction action {};
   action.sa_handler = SIG_DFL;
-  for (int number = 1; number < NSIG; ++number) sigaction(number, &action, nullptr);
+  for (int number = 1; number < NSIG; ++number)
+    if (number == stop_signal || !is_signal_ignored(number)) sigaction(number, &action, nullptr);
   action.sa_handler = SIG_IGN;
   for (const int number : {SIGUSR1, SIGUSR2, SIGTERM, SIGINT, SIGHUP})
     if (number != stop_signal) sigaction(number, &action, nullptr);
@@ -131,10 +134,11 @@ bool is_executable(const std::filesystem::path& path) {
 
 Child::Child(const ChildPlan& plan) : stop_signal_(plan.stop_signal) {
   const Descriptor null(open("/dev/null", O_RDONLY | O_CLOEXEC));
-  Streams streams{null.number()};
+  Streams streams{plan.input >= 0 ? plan.input : null.number()};
   if (plan.output) {
     output_ = std::make_shared<OutputReader>(*plan.output);
-    streams = {null.number(), output_->output_end(), output_->error_end()};
+    streams.output = output_->output_end();
+    streams.error = output_->error_end();
   }
   auto marked = plan;
   marked.environment.push_back(leftovers_.mark());

@@ -25,6 +25,7 @@ struct ChildPlan {
   std::string executable;                ///< its path
   std::vector<std::string> words;        ///< argv
   std::vector<std::string> environment;  ///< NAME=value; the whole of it
+  int input = -1;                        ///< becomes standard input; -1: /dev/null does
   int socket = -1;                       ///< inherited, under the same number
   std::vector<int> other_sockets;        ///< the same
   int stop_signal = 0;                   ///< has its default action; the other stop signals are ignored
@@ -32,7 +33,7 @@ struct ChildPlan {
   std::string title;                     ///< of this start, for the output's log: "attempt 3, rank 1 on n2"
 };
 
-/// A child process in a process group of its own, without input, whose output is read by a thread of this process. It
+/// A child process in a process group of its own, whose output is read by a thread of this process. It
 /// inherits no other open file, and dies with the thread that started it; its group, which a script or a pipeline has more
 /// processes in, and what has left the group (Leftovers) die with this process. Only that thread uses it.
 class Child {

@@ -70,8 +70,22 @@ void ProgramHost::start(const ProgramPlace& place, Communicator& communicator, c
   decltype(OutputPlan::listener) listener;
   if (progress_watch_)
     listener = [watch = progress_watch_](std::size_t stream, std::string_view bytes) { watch->add(stream, bytes); };
+  const auto input = next_input(place.rank);
   running_ = std::make_unique<RunningProgram>(
-      communicator, RunningProgram::Plan{place, options, executable, frameworks_, std::move(known), std::move(listener)});
+      communicator,
+      RunningProgram::Plan{place, options, executable, frameworks_, std::move(known), std::move(listener), input.number()});
+}
+
+/// The standard input of the next program: the first rank has it, or each rank if that is the script.
+Descriptor ProgramHost::next_input(int rank) {
+  Descriptor input;
+  const auto open = [&] { input = Descriptor(input_.open()); };
+  if (reads_script_from_input(options_.command))
+    open();
+  else
+    FirstRank(rank).does(open);
+  if (!input) drop_input();
+  return input;
 }
 
 Opening ProgramHost::next_opening(const ProgramPlace& place, Communicator& communicator,

@@ -6,6 +6,8 @@
 
 #include <trainrt/context.hpp>
 
+#include "core/program_input.hpp"
+#include "frameworks/program/descriptor.hpp"
 #include "frameworks/program/framework_environment.hpp"
 #include "frameworks/program/live_stacks.hpp"
 #include "frameworks/program/opening.hpp"
@@ -44,6 +46,7 @@ class ProgramHost {
  private:
   void start(const ProgramPlace& place, Communicator& communicator, const ProgramOptions& options,
              const std::string& executable);
+  Descriptor next_input(int rank);
   void serve(Context& ctx, const ProgramOptions& options, const std::string& executable);
 
   ProgramOptions options_;
@@ -51,6 +54,7 @@ class ProgramHost {
   std::optional<ProgressPattern> progress_;
   LiveStacks stacks_;
   int starts_ = 0;
+  ProgramInput input_;
   std::shared_ptr<ProgressWatch> progress_watch_;  ///< of the program that runs; rank 0's
   std::unique_ptr<RunningProgram> running_;
   bool is_between_runs_ = false;

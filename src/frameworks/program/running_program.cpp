@@ -29,6 +29,7 @@ ChildPlan RunningProgram::child_plan(const Plan& plan) const {
           .words = plan.options.command,
           .environment = program_environment(plan.place, theirs_.number(), arrangement_.meeting(), plan.frameworks,
                                              plan.options.variables),
+          .input = plan.input,
           .socket = theirs_.number(),
           .other_sockets = arrangement_.sockets(),
           .stop_signal = plan.options.stop_signal,

@@ -25,6 +25,7 @@ class RunningProgram {
     const Frameworks& frameworks;
     Meeting known;
     decltype(OutputPlan::listener) listener;  ///< of its output
+    int input = -1;                           ///< ChildPlan::input
   };
   /// Starts it. Its output is held back until lead_output_to(). Collective.
   RunningProgram(Communicator& communicator, Plan plan);

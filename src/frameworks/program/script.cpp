@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <span>
 #include <sstream>
 #include <string_view>
 
@@ -64,20 +65,41 @@ std::size_t words_of_option(std::string_view option, const Interpreter& interpre
   return 1;
 }
 
+constexpr std::string_view standard_input = "-";
+
+/// The script that an interpreter is told to run, `standard_input` if it reads it from there, or "" if that is not known.
+/// `command` begins with the interpreter.
+std::string script_for(const Interpreter& interpreter, std::span<const std::string> command) {
+  for (std::size_t at = 1; at < command.size();) {
+    const auto& word = command[at];
+    const bool is_input = word == standard_input || word == "/dev/stdin" || word == "/dev/fd/0";
+    if (is_input || (word == "-s" && interpreter.name.ends_with("sh"))) return std::string(standard_input);
+    if (word.starts_with('+')) return {};  // an option of a shell
+    if (!word.starts_with('-')) return word;
+    const auto taken = words_of_option(word, interpreter);
+    if (taken == 0) return {};
+    at += taken;
+  }
+  return std::string(standard_input);
+}
+
 }  // namespace
 
 std::string script_of(const std::vector<std::string>& command) {
   const auto* interpreter = command.empty() ? nullptr : interpreter_of(command.front());
-  if (interpreter == nullptr) return {};
-  for (std::size_t at = 1; at < command.size();) {
-    const auto& word = command[at];
-    if (word.starts_with('+')) return {};  // an option of a shell
-    if (!word.starts_with('-')) return word;
-    const auto taken = word.size() > 1 ? words_of_option(word, *interpreter) : 0;
-    if (taken == 0) return {};
-    at += taken;
+  const auto script = interpreter == nullptr ? "" : script_for(*interpreter, command);
+  return script == standard_input ? "" : script;
+}
+
+bool reads_script_from_input(const std::vector<std::string>& command) {
+  const std::span words(command);
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    const auto* interpreter = interpreter_of(words[at]);
+    if (interpreter == nullptr || script_for(*interpreter, words.subspan(at)) != standard_input) continue;
+    // Elsewhere the word may be another program's: `--shell bash`. Then "-" has to be there.
+    if (at == 0 || std::ranges::find(words.subspan(at), standard_input) != words.end()) return true;
   }
-  return {};
+  return false;
 }
 
 void require_script(const std::vector<std::string>& command) {

@@ -16,6 +16,7 @@ using trainrt::Environment;
 using trainrt::batch::ask_slurm;
 using trainrt::batch::Lease;
 using trainrt::batch::parse_time_left;
+using trainrt::batch::parse_times;
 
 namespace {
 
@@ -35,6 +36,16 @@ TEST_CASE("squeue's time left is read in all its forms") {
   CHECK(parse_time_left("UNLIMITED").known);
   CHECK_FALSE(parse_time_left("UNLIMITED").seconds);
   CHECK_FALSE(parse_time_left("NOT_SET").seconds);
+}
+
+TEST_CASE("the time left and the length of a job are read from one line among others") {
+  const auto times = parse_times("squeue: warning: old\n  0:42 1:00:00 \n");
+  CHECK((times.known && times.seconds == 42 && times.length == 3600));
+  CHECK_FALSE(parse_times("0:42").length);
+  CHECK_FALSE(parse_times("UNLIMITED UNLIMITED\n").length);
+  CHECK(parse_times("UNLIMITED UNLIMITED\n").known);
+  CHECK_FALSE(parse_times("").known);
+  CHECK_FALSE(parse_times("INVALID 1:00").known);
 }
 
 TEST_CASE("what is no time tells nothing, and the last answer stays") {

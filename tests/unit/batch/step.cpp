@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -57,6 +58,32 @@ TEST_CASE("a step is run to its end, and what it wrote last is read") {
   CHECK(end.lines.dead().size() == 1);
   CHECK(end.signal == 0);
   CHECK_THROWS_AS(run_step({"/no/such/program"}, signals), trainrt::Error);
+}
+
+TEST_CASE("a queue leaves signals that were ignored before to be ignored") {
+  sigset_t blocked;  // by earlier queues
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGUSR2);
+  sigprocmask(SIG_UNBLOCK, &blocked, nullptr);
+  const auto before = std::signal(SIGUSR2, SIG_IGN);
+  {
+    SignalQueue signals;
+    kill(getpid(), SIGUSR2);
+    CHECK(signals.take() == 0);
+    kill(getpid(), SIGUSR1);
+    CHECK(signals.take() == SIGUSR1);
+  }
+  std::signal(SIGUSR2, before);
+}
+
+TEST_CASE("a step has the input that it is given") {
+  SignalQueue signals;
+  std::array<int, 2> ends{};
+  REQUIRE(pipe(ends.data()) == 0);
+  REQUIRE(write(ends[1], "7", 1) == 1);
+  close(ends[1]);
+  CHECK(run_step({"sh", "-c", "read -r code; exit $code"}, signals, false, ends[0]).exit_code == 7);
+  close(ends[0]);
 }
 
 TEST_CASE("a task's death is seen behind a progress bar, however long that goes on without the end of a line") {

@@ -27,6 +27,22 @@ TEST_CASE("the script of a command is the file that its interpreter runs") {
   }
 }
 
+TEST_CASE("a command whose interpreter has no script, or '-' as its script, reads it from standard input") {
+  using Command = std::vector<std::string>;
+  for (const auto& command : {Command{"python3"}, Command{"python3", "-"},
+                              Command{"/usr/bin/python3.11", "-u", "-", "--lr", "3"}, Command{"bash", "-s", "a"},
+                              Command{"sh", "-e"}, Command{"bash", "/dev/stdin"}, Command{"env", "A=b", "python3", "-"}}) {
+    CAPTURE(command);
+    CHECK(reads_script_from_input(command));
+  }
+  for (const auto& command : {Command{}, Command{"python3", "train.py", "-"}, Command{"python3", "-c", "print(1)"},
+                              Command{"python3", "-m", "train"}, Command{"python3", "--version"}, Command{"./train", "-"},
+                              Command{"./train", "--shell", "bash"}, Command{"bash", "-c", "cat"}}) {
+    CAPTURE(command);
+    CHECK_FALSE(reads_script_from_input(command));
+  }
+}
+
 TEST_CASE("a script that is not there is refused by its name, one that a shell finds on the PATH is not") {
   CHECK_THROWS_WITH(require_script({"python3", "/no/such/train.py"}),
                     Contains("'/no/such/train.py'") && Contains("No such file") && Contains("train.program"));

@@ -7,8 +7,10 @@
 #include "launch/pmi_bridge.hpp"
 #include "launch/process_mapping.hpp"
 #include "launch/promise.hpp"
+#include "launch/shell_step.hpp"
 #include "launch/slice_launch.hpp"
 
+#include <unistd.h>
 #include <trainrt/error.hpp>
 
 using namespace trainrt;
@@ -83,6 +85,37 @@ TEST_CASE("the batch shell of several tasks is told to use srun; a step, or a jo
   CHECK_FALSE(is_shell_of_parallel_job(environment({{"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "1"}})));
   CHECK_FALSE(
       is_shell_of_parallel_job(environment({{"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "6"}, {"SLURM_STEP_NUM_TASKS", "6"}})));
+}
+
+TEST_CASE("a shell that is a step of Slurm is none of its ranks, and what a launcher started there is one") {
+  const std::map<std::string, std::string> interactive = {
+      {"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "2"}, {"SLURM_STEP_ID", "4294967290"}, {"SLURM_STEP_NUM_TASKS", "1"}};
+  CHECK(is_shell_step(environment(interactive)));
+  CHECK_FALSE(is_in_step(environment(interactive)));
+  CHECK(discover(environment(interactive), {})->world().size == 1);
+
+  std::map<std::string, std::string> terminal = {{"SLURM_JOB_ID", "7"},         {"SLURM_STEP_ID", "0"},
+                                                 {"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_PTY_PORT", "4000"},
+                                                 {"SLURM_TASK_PID", "1"},       {"PMIX_NAMESPACE", "a"}};
+  CHECK(is_shell_step(environment(terminal)));
+  terminal["SLURM_STEP_NUM_TASKS"] = "2";  // and process 1 is no interactive shell
+  CHECK_FALSE(is_shell_step(environment(terminal)));
+  terminal["SLURM_STEP_NUM_TASKS"] = "1";
+  terminal["SLURM_TASK_PID"] = std::to_string(getpid());
+  CHECK_FALSE(is_shell_step(environment(terminal)));
+  terminal["SLURM_TASK_PID"] = "1";
+  terminal["MPI_LOCALRANKID"] = "0";
+  CHECK_FALSE(is_shell_step(environment(terminal)));
+}
+
+TEST_CASE("the only task of a step may start ranks of its own, one of several may not") {
+  const auto step = [](const std::string& tasks) {
+    return environment({{"SLURM_JOB_ID", "7"}, {"SLURM_STEP_NUM_TASKS", tasks}});
+  };
+  CHECK_FALSE(is_rank_of_several(environment({{"SLURM_JOB_ID", "7"}})));
+  CHECK_FALSE(is_rank_of_several(step("1")));
+  CHECK(is_rank_of_several(step("2")));
+  CHECK(is_rank_of_several(environment({{"PMIX_NAMESPACE", "a"}})));
 }
 
 TEST_CASE("a mapping that is made of the ranks' nodes gives them back, also a long one") {

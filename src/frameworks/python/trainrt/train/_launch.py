@@ -5,7 +5,7 @@ import signal
 import sys
 
 from .. import _cluster
-from . import _executable, _notes, _private_folder, _ranks, _returns, _run_directory, _script, _settings, _travel
+from . import _allocation, _executable, _notes, _private_folder, _ranks, _returns, _run_directory, _script, _settings, _travel
 from ._result import Result
 from ._scaling_config import ScalingConfig
 from .errors import ControllerError, RunStopped, WorkerGroupError
@@ -55,7 +55,7 @@ class Run:
         _travel.send(self.trainer, folder, options)
         self._error_before = _stamp(self.run_dir)
         command = [*_start_words(self.scaling), *_settings.trust_words(self.trainer.trust_owner), *_settings.words(self._settings), "--", sys.executable, "-m", "trainrt.train._worker"]
-        stop_signal = signal.SIGUSR1 if command[0] == "srun" else signal.SIGINT  # srun keeps a SIGINT for itself
+        stop_signal = _ranks.stop_signal_of(command)
         self._processes = _ranks.Processes(command, self._environment(folder, command[0] == "srun"), stop_signal)
         self._end = self._processes.run()
         self._raise_unless_good(folder)
@@ -65,9 +65,7 @@ class Run:
         cpus = self.scaling.num_cpus_per_worker
         if cpus:
             environment.setdefault("OMP_NUM_THREADS", str(max(1, int(cpus))))
-        if is_srun:
-            environment.setdefault("SLURM_MPI_TYPE", "pmix")
-        return environment
+        return _allocation.environment_of_srun(environment) if is_srun else environment
 
     def stop(self):
         """From another thread: the ranks stop and save."""
@@ -144,27 +142,13 @@ def _default_name(trainer):
 def _start_words(scaling):
     """srun inside an allocation, else trainrt -n."""
     program = _executable.trainrt()
-    if not _is_in_allocation():
+    if not _allocation.takes_ranks(scaling.least_workers):
         _cluster.check_fits(scaling)
         return [program, "-n", str(scaling.most_workers)]
     ranks = scaling.most_workers
-    allocated = os.environ.get("SLURM_NTASKS")
-    if allocated and isinstance(scaling.num_workers, tuple):
-        ranks = max(scaling.least_workers, min(ranks, int(allocated)))
+    if isinstance(scaling.num_workers, tuple):
+        ranks = max(scaling.least_workers, min(ranks, _allocation.tasks() or ranks))
     words = ["srun", "--kill-on-bad-exit=0", "--wait=20", "--immediate=300", f"--ntasks={ranks}"]
     if scaling.num_cpus_per_worker:
         words.append(f"--cpus-per-task={max(1, int(scaling.num_cpus_per_worker))}")
     return [*words, *os.environ.get("TRAINRT_SRUN_ARGS", "").split(), program]
-
-
-def _is_in_allocation():
-    """Whether srun may start the ranks: in a batch script, under salloc, in a notebook of a job."""
-    if "SLURM_JOB_ID" not in os.environ:
-        return False
-    tasks = os.environ.get("SLURM_STEP_NUM_TASKS")
-    if tasks is None or int(os.environ.get("SLURM_STEP_ID", 0)) >= 0xFFFFFFF0:  # the shell of salloc is a step of its own kind
-        return True
-    if int(tasks) > 1:
-        raise RuntimeError(f"srun started this script in {tasks} tasks, each of which would start ranks: write `srun trainrt -- python3 "
-                           f"train.py`, or start the script once, without srun")
-    return False

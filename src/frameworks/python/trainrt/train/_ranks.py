@@ -75,6 +75,14 @@ class _Forwarder:
         return list(self.lines)
 
 
+def stop_signal_of(command):
+    """The signal that makes `command` (srun or trainrt) stop its ranks. srun keeps a SIGINT for itself; a signal that this process ignores
+    (SIGINT in a background command of a shell script) is ignored by trainrt, too."""
+    if command[0] == "srun":
+        return signal.SIGUSR1
+    return signal.SIGTERM if signal.getsignal(signal.SIGINT) is signal.SIG_IGN else signal.SIGINT
+
+
 class Processes:
     """A command, with what it starts, in a session of its own: a Ctrl-C of the terminal reaches it once, from here."""
 

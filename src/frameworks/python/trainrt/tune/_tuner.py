@@ -2,14 +2,13 @@
 
 import os
 import shlex
-import signal
 import sys
 import threading
 
 from .. import _cluster
-from ..train import RunConfig, _executable, _fit, _notes, _private_folder, _ranks, _script, _session, _settings, _travel
+from ..train import RunConfig, _allocation, _executable, _fit, _notes, _private_folder, _ranks, _script, _session, _settings, _travel
 from ..train._run_config import is_store
-from ..train._launch import _is_in_allocation, default_storage, job_of_slurm
+from ..train._launch import default_storage, job_of_slurm
 from ..train.errors import ControllerError, RunStopped
 from ._param_space import ParamSpace, read_space
 from ._results import ResultGrid
@@ -99,7 +98,7 @@ class Tuner:
 
     def _most_at_once(self, scaling):
         """In a job as many as it has tasks for; on a machine as many as it has CPUs for."""
-        if _is_in_allocation():
+        if _allocation.takes_ranks(1):
             return 0
         there = _cluster.cluster_resources()
         fits = there.get("CPU", 1) // (scaling.most_workers * (scaling.num_cpus_per_worker or 1))
@@ -115,9 +114,10 @@ class Tuner:
         cpus = self._trainable.scaling.num_cpus_per_worker
         if cpus:
             environment.setdefault("OMP_NUM_THREADS", str(max(1, int(cpus))))
-            if _is_in_allocation():
+            if _allocation.takes_ranks(1):
                 environment["TRAINRT_SRUN_ARGS"] = f"--cpus-per-task={max(1, int(cpus))} {environment.get('TRAINRT_SRUN_ARGS', '')}"
-        processes = _ranks.Processes([_executable.trainrt(), "tune", "--config", config, *_settings.trust_words(self._trust_owner)], environment, signal.SIGINT)
+        command = [_executable.trainrt(), "tune", "--config", config, *_settings.trust_words(self._trust_owner)]
+        processes = _ranks.Processes(command, environment, _ranks.stop_signal_of(command))
         budget = _Budget(self._tune.time_budget_s, processes)
         try:
             return processes.run(), budget.is_over

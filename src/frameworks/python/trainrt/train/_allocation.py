@@ -1,0 +1,78 @@
+"""The Slurm allocation of this process: whether fit() may start its ranks there by srun, and in which environment."""
+
+import os
+import re
+import subprocess
+
+_FIRST_SPECIAL_STEP = 0xFFFFFFF0  # slurm.h: steps that srun did not start, such as the shell of salloc
+_SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "fish", "csh", "tcsh")
+_OF_STEP = re.compile(r"(SLURM_STEP|SLURM_PTY|SLURM_CPU_BIND|SLURM_MEM_BIND|SLURM_PMIX|SLURM_SRUN_COMM|PMIX_|PMI_)|"
+                      r"SLURM_(PROCID|LOCALID|NODEID|GTIDS|TASK_PID|DISTRIBUTION|LAUNCH_NODE_IPADDR|CPUS_ON_NODE)$")
+_QUESTION_LIMIT_S = 20
+
+
+def is_shell_step():
+    """Whether this process was started by a shell which is a Slurm step (salloc with use_interactive_step, `srun --pty bash`). The runtime
+    decides the same (src/launch/shell_step.hpp)."""
+    task = os.environ.get("SLURM_TASK_PID", "")
+    if task == str(os.getpid()) or "MPI_LOCALRANKID" in os.environ or "OMPI_COMM_WORLD_SIZE" in os.environ:
+        return False
+    step = os.environ.get("SLURM_STEP_ID", "")
+    if step.isdigit() and int(step) >= _FIRST_SPECIAL_STEP:
+        return "SLURM_STEP_NUM_TASKS" in os.environ
+    if not task.isdigit() or "SLURM_PTY_PORT" not in os.environ:
+        return False
+    return os.environ.get("SLURM_STEP_NUM_TASKS") == "1" or _is_interactive_shell(task)
+
+
+def takes_ranks(least):
+    """Whether srun may start at least `least` ranks: in a batch script, under salloc, in a notebook of a job. In a shell that is a step this
+    depends on the tasks of the job: `srun --pty bash` asks for one, beside which `trainrt -n` has room for more."""
+    if "SLURM_JOB_ID" not in os.environ:
+        return False
+    if is_shell_step():
+        return tasks() >= least
+    started = os.environ.get("SLURM_STEP_NUM_TASKS")
+    if started is None:
+        return True
+    if int(started) > 1:
+        raise RuntimeError(f"srun started this script in {started} tasks, each of which would start ranks: write `srun trainrt -- python3 "
+                           f"train.py`, or start the script once, without srun")
+    return False
+
+
+def tasks():
+    """The number of tasks of the job; in the step of a shell, where SLURM_NTASKS may be the step's, Slurm is asked. None if it is unknown."""
+    known = int(os.environ["SLURM_NTASKS"]) if "SLURM_NTASKS" in os.environ else None
+    if not is_shell_step():
+        return known
+    known = known or 1
+    try:
+        shown = subprocess.run(["scontrol", "show", "job", "--oneliner", os.environ["SLURM_JOB_ID"]], stdin=subprocess.DEVNULL, capture_output=True,
+                               text=True, check=False, timeout=_QUESTION_LIMIT_S).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return known
+    found = re.search(r"\bNumTasks=(\d+)", shown)
+    return max(known, int(found[1])) if found else known
+
+
+def environment_of_srun(environment):
+    """`environment` as srun needs it: outside of the step of a shell, whose CPUs the new step may share."""
+    found = {"SLURM_MPI_TYPE": "pmix", **environment}
+    if not is_shell_step():
+        return found
+    if found["SLURM_MPI_TYPE"] == "none":
+        found["SLURM_MPI_TYPE"] = "pmix"
+    nodes = found.get("SLURM_JOB_NUM_NODES")
+    return {**{name: value for name, value in found.items() if not _OF_STEP.match(name)}, "SLURM_OVERLAP": "1",
+            **({"SLURM_NNODES": nodes} if nodes else {})}
+
+
+def _is_interactive_shell(pid):
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            name, *words = file.read().decode(errors="replace").rstrip("\0").split("\0")
+    except OSError:
+        return False
+    words = [word for before, word in zip(["", *words], words) if before not in ("--rcfile", "--init-file")]
+    return os.path.basename(name).lstrip("-") in _SHELLS and all(word.startswith("-") and word != "-c" for word in words)
