@@ -6,7 +6,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <sstream>
 #include <thread>
@@ -27,6 +26,7 @@
 #include "core/text.hpp"
 #include "frameworks/program/memory_kill.hpp"
 #include "frameworks/program/signal_targets.hpp"
+#include "frameworks/program/start_error.hpp"
 
 namespace trainrt::program {
 
@@ -155,8 +155,7 @@ Child::Child(const ChildPlan& plan) : stop_signal_(plan.stop_signal) {
   auto marked = plan;
   marked.environment.push_back(leftovers_.mark());
   const auto started = start(marked, streams, Life::ends_with_parent);
-  if (started.failure != 0)
-    throw Error(fmt::format("train.program: {} cannot be started: {}", plan.executable, std::strerror(started.failure)));
+  if (started.failure != 0) throw_not_started(plan.executable, started.failure);
   pid_ = started.pid;
   if (output_) {
     output_->begin(fmt::format("{}, process {}", plan.title, pid_));
