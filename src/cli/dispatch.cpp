@@ -86,9 +86,10 @@ Done run_and_report(std::vector<std::string>& words) {
   } catch (const std::exception& error) {
     log::error(trainer::with_advice(error));
   } catch (...) {
-    log::error(fmt::format("unexpected exception ({}): a library threw something that is no std::exception. Report this "
-                           "line with the command",
-                           watch::thrown_type()));
+    log::error(
+        fmt::format("unexpected exception ({}): a library threw something that is no std::exception. Report this "
+                    "line with the command",
+                    watch::thrown_type()));
   }
   return {ExitCode::failed};
 }

@@ -95,7 +95,7 @@ class LocalRun {
   std::string write_down(const launch::GroupEnd& end, int before) const {
     const bool is_signal = end.exit_code > 128 && end.exit_code <= 128 + SIGRTMAX;
     const auto seen = is_signal ? fmt::format("killed: signal {} ended rank {}", end.exit_code - 128, end.rank)
-                                          : fmt::format("failed: rank {} ended with {}", end.rank, end.exit_code);
+                                : fmt::format("failed: rank {} ended with {}", end.rank, end.exit_code);
     const auto attempts = rundir::read_attempts(spec_.run_dir, 1);
     if (attempts.empty() || attempts.back().number <= before)
       return seen + " before an attempt had begun" + (end.exit_code == 0 ? "" : limits_in_words());
@@ -106,12 +106,13 @@ class LocalRun {
   }
 
   void give_up() const {
-    log::error(fmt::format(
-        "given up after {} (failure.max_failures = {}); {}. Fix what the errors above say and start the same run again, with "
-        "--run.name={}: {}",
-        counted(failures_, "failure"), spec_.failure.max_failures, how_, spec_.run.name,
-        rundir::last_attempt_was_silent(spec_.run_dir) ? "its program goes on from what it saved by itself"
-                                                       : "it continues from its last checkpoint"));
+    log::error(
+        fmt::format("given up after {} (failure.max_failures = {}); {}. Fix what the errors above say and start the same "
+                    "run again, with "
+                    "--run.name={}: {}",
+                    counted(failures_, "failure"), spec_.failure.max_failures, how_, spec_.run.name,
+                    rundir::last_attempt_was_silent(spec_.run_dir) ? "its program goes on from what it saved by itself"
+                                                                   : "it continues from its last checkpoint"));
   }
 
   const config::RunSpec& config_;

@@ -38,7 +38,8 @@ class StartGuard {
     auto* launch = starting_.load();
     if (launch == nullptr || process_ != getpid()) return;
     log::error(fmt::format(
-        "MPI cannot start on {}; its own lines above say why. Check the limits (ulimit -f, -n, -s, -v), the space in /dev/shm "
+        "MPI cannot start on {}; its own lines above say why. Check the limits (ulimit -f, -n, -s, -v), the space in "
+        "/dev/shm "
         "and variables that others have set (PMI_*, UCX_*, MPIR_CVAR_*), and run `trainrt doctor` in the same way",
         host_name()));
     let_words_arrive();

@@ -34,10 +34,10 @@ bool is_one_of(const std::exception& error) {
 
 /// Whether only a library can have written the text: it names a function of the C++ library or of nlohmann::json.
 bool is_of_library(std::string_view text) {
-  constexpr std::array beginnings = {"vector",       "basic_string", "map::at",      "_Map_base::at",   "unordered_map::at",
-                                     "deque",        "array::at",    "bitset",       "invalid vector",  "cannot create std::",
-                                     "basic_ios",    "std::",        "bad_",         "invalid string position",
-                                     "[json.exception."};
+  constexpr std::array beginnings = {
+      "vector",    "basic_string", "map::at", "_Map_base::at",           "unordered_map::at",
+      "deque",     "array::at",    "bitset",  "invalid vector",          "cannot create std::",
+      "basic_ios", "std::",        "bad_",    "invalid string position", "[json.exception."};
   constexpr std::array functions = {"stoi", "stol", "stoul", "stoll", "stoull", "stof", "stod", "stold"};
   return std::ranges::any_of(beginnings, [&](std::string_view beginning) { return text.starts_with(beginning); }) ||
          std::ranges::find(functions, text) != functions.end();

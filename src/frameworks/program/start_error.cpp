@@ -16,7 +16,9 @@ namespace trainrt::program {
 
 namespace {
 
-constexpr std::string_view script_mark = "#!", elf_mark = "\x7f" "ELF";
+constexpr std::string_view script_mark = "#!", elf_mark =
+                                                   "\x7f"
+                                                   "ELF";
 
 /// The first bytes of a file, as many as the kernel looks at; "" if it cannot be read.
 std::string beginning_of(const std::string& file) {
@@ -40,12 +42,14 @@ std::string of_script(const std::string& file, const std::string& interpreter, i
   if (interpreter.empty() || interpreter == "\r")
     return "its first line, #!, names no interpreter: write #!/bin/sh or #!/usr/bin/env python3 there";
   if (interpreter.ends_with('\r'))
-    return fmt::format("its lines end with a carriage return, as those of Windows do, so that it asks for the interpreter "
-                       "'{}': convert it (dos2unix {}, or sed -i 's/\\r$//' {})",
-                       printable_text(interpreter), file, file);
-  return fmt::format("its first line names the interpreter '{}', which {} on this node: correct the line, or load the module "
-                     "that has it",
-                     printable_text(interpreter), error_number == ENOENT ? "does not exist" : "cannot be executed");
+    return fmt::format(
+        "its lines end with a carriage return, as those of Windows do, so that it asks for the interpreter "
+        "'{}': convert it (dos2unix {}, or sed -i 's/\\r$//' {})",
+        printable_text(interpreter), file, file);
+  return fmt::format(
+      "its first line names the interpreter '{}', which {} on this node: correct the line, or load the module "
+      "that has it",
+      printable_text(interpreter), error_number == ENOENT ? "does not exist" : "cannot be executed");
 }
 
 /// Why and what to do, of errors that come from the file itself; "" for others.
@@ -58,9 +62,10 @@ std::string of_file(const std::string& file, int error_number) {
   if (error_number == EACCES) return "check its permissions, and that its file system is not mounted with noexec";
   if (is_elf) return "it is damaged, or built for another kind of processor: build it on this system";
   if (beginning.empty()) return "the file is empty, or cannot be read";
-  return fmt::format("it is neither a program nor a script that begins with #!: write #!/bin/sh into its first line, or "
-                     "name the interpreter, as in: -- sh {}",
-                     file);
+  return fmt::format(
+      "it is neither a program nor a script that begins with #!: write #!/bin/sh into its first line, or "
+      "name the interpreter, as in: -- sh {}",
+      file);
 }
 
 std::string of_machine(int error_number) {
@@ -87,7 +92,8 @@ bool is_of_file(int error_number) { return error_number == ENOENT || error_numbe
 void throw_not_started(const std::string& executable, int error_number) {
   auto advice = is_of_file(error_number) ? of_file(executable, error_number) : of_machine(error_number);
   if (advice.empty()) advice = of_machine(error_number);
-  const auto text = fmt::format("train.program: '{}' cannot be started: {}; {}", executable, std::strerror(error_number), advice);
+  const auto text =
+      fmt::format("train.program: '{}' cannot be started: {}; {}", executable, std::strerror(error_number), advice);
   if (is_of_file(error_number) || error_number == E2BIG) throw UsageError(text);
   throw Error(text);
 }
@@ -98,9 +104,10 @@ std::string not_found_in_words(const std::string& name) {
     return fmt::format("train.program: there is no executable '{}' on the PATH of this node{}", name,
                        std::filesystem::is_regular_file(name, none) ? fmt::format("; the file here is ./{}", name) : "");
   if (std::filesystem::is_regular_file(name, none))
-    return fmt::format("train.program: '{}' is not executable on this node: make it so (chmod +x), or name its interpreter, "
-                       "as in: -- python3 {}",
-                       name, name);
+    return fmt::format(
+        "train.program: '{}' is not executable on this node: make it so (chmod +x), or name its interpreter, "
+        "as in: -- python3 {}",
+        name, name);
   if (std::filesystem::is_directory(name, none))
     return fmt::format("train.program: there is no executable '{}' on this node: it is a folder", name);
   return fmt::format("train.program: there is no executable '{}' on this node", name);

@@ -33,10 +33,11 @@ bool holds(const std::string& text, const std::string& part) { return text.find(
 TEST_CASE("texts of libraries reach users within a sentence that says what to do") {
   const std::vector<int> none;
   const std::map<int, int> empty;
-  for (const auto& message : {message_from([&] { return none.at(0); }), message_from([&] { return empty.at(0); }),
-                              message_from([] { return std::stoi("x"); }), message_from([] { return std::string().substr(1); }),
-                              message_from([] { return nlohmann::json::parse("{"); }),
-                              message_from([] { return nlohmann::json(1).at("key"); })}) {
+  for (const auto& message :
+       {message_from([&] { return none.at(0); }), message_from([&] { return empty.at(0); }),
+        message_from([] { return std::stoi("x"); }), message_from([] { return std::string().substr(1); }),
+        message_from([] { return nlohmann::json::parse("{"); }),
+        message_from([] { return nlohmann::json(1).at("key"); })}) {
     INFO(message);
     CHECK(message.starts_with("unexpected error '"));
     CHECK(holds(message, "report this line"));
