@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <optional>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -96,8 +97,8 @@ class ProgramRuns {
     };
     try {
       return trainer::run(spec, call, launch_, communicator_);
-    } catch (const comm::AgreedError&) {
-      if (!failed) throw;
+    } catch (const comm::AgreedError& error) {  // the failure itself, or what came after it
+      if (!failed || std::string_view(error.what()) != failed->what()) throw;
     }
     restarts.count(*failed);
     if (is_stopped_within(restarts.pause_s())) return stopped();
