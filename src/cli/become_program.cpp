@@ -2,11 +2,9 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
 #include <unistd.h>
 #include <trainrt/error.hpp>
 
@@ -15,14 +13,14 @@
 #include "core/program_input.hpp"
 #include "frameworks/program/child.hpp"
 #include "frameworks/program/script.hpp"
+#include "frameworks/program/start_error.hpp"
 
 namespace trainrt::cli {
 
 void become_program(const config::RunSpec& spec, int rank) {
   auto command = spec.train.command;
   const auto executable = program::find_executable(command.front());
-  if (executable.empty())
-    throw UsageError(fmt::format("train.program: there is no executable '{}' on this node", command.front()));
+  if (executable.empty()) throw UsageError(program::not_found_in_words(command.front()));
   setenv(config::launch_settings_variable, config::launch_settings_text(spec.given).c_str(), 1);
   bool has_input = program::reads_script_from_input(spec.train.command);
   FirstRank(rank).does([&] { has_input = true; });
@@ -31,7 +29,7 @@ void become_program(const config::RunSpec& spec, int rank) {
   for (auto& word : command) words.push_back(word.data());
   words.push_back(nullptr);
   execv(executable.c_str(), words.data());
-  throw UsageError(fmt::format("train.program: '{}' cannot be started: {}", executable, std::strerror(errno)));
+  program::throw_not_started(executable, errno);
 }
 
 }  // namespace trainrt::cli

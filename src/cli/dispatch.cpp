@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <new>
 #include <ranges>
 #include <system_error>
 
@@ -15,10 +15,10 @@
 #include "cli/parts.hpp"
 #include "core/environment.hpp"
 #include "core/log.hpp"
-#include "core/memory.hpp"
 #include "core/version.hpp"
 #include "launch/launcher.hpp"
 #include "trainer/advice.hpp"
+#include "watch/thrown.hpp"
 
 namespace trainrt::cli {
 
@@ -26,7 +26,19 @@ namespace {
 
 /// `number`: errno, 0 if it is not known any more.
 std::string output_lost(int number) {
-  return "the output could not be written" + (number != 0 ? std::string(": ") + std::strerror(number) : "");
+  const auto what = "the output could not be written" + (number != 0 ? std::string(": ") + std::strerror(number) : "");
+  if (number == EPIPE) return what + "; the program that reads it ended before everything was printed";
+  return what + "; send it to a terminal, or to a file that can be written";
+}
+
+/// Output that nobody reads any more is then an error, as output that a full disk cannot take. A handler, and not SIG_IGN:
+/// programs that are started get the default action again.
+void outlive_broken_pipes() {
+  struct sigaction now {};
+  if (sigaction(SIGPIPE, nullptr, &now) != 0 || now.sa_handler != SIG_DFL) return;
+  now.sa_handler = [](int) {};
+  now.sa_flags = SA_RESTART;
+  sigaction(SIGPIPE, &now, nullptr);
 }
 
 bool is_help(const std::string& word) { return word == "--help" || word == "-h"; }
@@ -68,13 +80,16 @@ Done run_and_report(std::vector<std::string>& words) {
     // Commands other than run know no ranks: in a step of many, one of them speaks.
     if (launch::claimed_rank(Environment::of_process()) == 0) log::error(trainer::with_advice(error));
     return {error.code()};
-  } catch (const std::bad_alloc&) {
-    log::error(out_of_memory_text());
   } catch (const std::system_error& error) {
     if (std::ferror(stdout) != 0) return {ExitCode::failed, true, error.code().value()};
     log::error(trainer::with_advice(error));
   } catch (const std::exception& error) {
     log::error(trainer::with_advice(error));
+  } catch (...) {
+    log::error(
+        fmt::format("unexpected exception ({}): a library threw something that is no std::exception. Report this "
+                    "line with the command",
+                    watch::thrown_type()));
   }
   return {ExitCode::failed};
 }
@@ -82,6 +97,7 @@ Done run_and_report(std::vector<std::string>& words) {
 }  // namespace
 
 ExitCode dispatch(std::vector<std::string> words) {
+  outlive_broken_pipes();
   const auto done = run_and_report(words);
   const bool lost = std::fflush(stdout) != 0;
   if (!lost && std::ferror(stdout) == 0) return done.code;

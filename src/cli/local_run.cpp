@@ -11,6 +11,7 @@
 
 #include "batch/signal_queue.hpp"
 #include "batch/verdict.hpp"
+#include "cli/process_limits.hpp"
 #include "cli/verdict_text.hpp"
 #include "cli/watched_run.hpp"
 #include "config/made_up_name.hpp"
@@ -28,6 +29,19 @@ namespace trainrt::cli {
 
 namespace {
 
+/// Whoever starts this command knows only the exit codes of trainrt: a rank that a signal or MPI ended has failed.
+ExitCode exit_code_of(const launch::GroupEnd& end) {
+  for (const auto code : {ExitCode::finished, ExitCode::usage, ExitCode::stopped, ExitCode::no_progress})
+    if (end.exit_code == static_cast<int>(code)) return code;
+  return ExitCode::failed;
+}
+
+/// Of ranks that ended before they could say anything: what this shell allows too little of.
+std::string limits_in_words() {
+  const auto low = limits_too_low(own_limits());
+  return low.empty() ? "" : "; limits of this shell that may be too low: " + join(low);
+}
+
 class LocalRun {
  public:
   LocalRun(const config::RunSpec& spec, int ranks, std::vector<std::string> command)
@@ -43,8 +57,7 @@ class LocalRun {
       const auto verdict = batch::decide(situation_of(end, before), {.max_failures = spec_.failure.max_failures});
       if (verdict.limit == batch::Verdict::Limit::max_failures && verdict.action == batch::Verdict::Action::give_up)
         give_up();
-      if (verdict.action != batch::Verdict::Action::restart || stop_signal_ != 0)
-        return static_cast<ExitCode>(end.exit_code);
+      if (verdict.action != batch::Verdict::Action::restart || stop_signal_ != 0) return exit_code_of(end);
       log::warning(text_of(verdict));
       stop_signal_ = signals_.wait(verdict.wait_s);
       if (stop_signal_ != 0) return ExitCode::stopped;  // everything that is committed is safe
@@ -70,7 +83,7 @@ class LocalRun {
   }
 
   batch::Situation situation_of(const launch::GroupEnd& end, int before) {
-    batch::Situation situation{.exit_code = end.exit_code, .how = write_down(end, before)};
+    batch::Situation situation{.exit_code = end.exit_code, .how = how_ = write_down(end, before)};
     situation.silent = rundir::last_attempt_was_silent(spec_.run_dir);
     if (end.exit_code == static_cast<int>(ExitCode::stopped)) situation.ending = batch::Ending::for_good;
     failures_ += std::max(0, last_number() - before - 1);  // after which the ranks went on by themselves
@@ -85,10 +98,12 @@ class LocalRun {
 
   /// Closes the record of an attempt that was killed. Returns how it ended.
   std::string write_down(const launch::GroupEnd& end, int before) const {
-    const auto seen = end.exit_code > 128 ? fmt::format("killed: signal {} ended rank {}", end.exit_code - 128, end.rank)
-                                          : fmt::format("failed: rank {} ended with {}", end.rank, end.exit_code);
+    const bool is_signal = end.exit_code > 128 && end.exit_code <= 128 + SIGRTMAX;
+    const auto seen = is_signal ? fmt::format("killed: signal {} ended rank {}", end.exit_code - 128, end.rank)
+                                : fmt::format("failed: rank {} ended with {}", end.rank, end.exit_code);
     const auto attempts = rundir::read_attempts(spec_.run_dir, 1);
-    if (attempts.empty() || attempts.back().number <= before) return seen + " before an attempt had begun";
+    if (attempts.empty() || attempts.back().number <= before)
+      return seen + " before an attempt had begun" + (end.exit_code == 0 ? "" : limits_in_words());
     const auto& last = attempts.back();
     if (!last.end.empty()) return fmt::format("attempt {}: {}", last.number, first_line(last.why));
     rundir::close_attempt(spec_.run_dir, last.number, seen, end.exit_code);
@@ -96,12 +111,13 @@ class LocalRun {
   }
 
   void give_up() const {
-    log::error(fmt::format(
-        "given up after {} (failure.max_failures = {}). Mend what the errors above say and start the same run again, with "
-        "--run.name={}: {}",
-        counted(failures_, "failure"), spec_.failure.max_failures, spec_.run.name,
-        rundir::last_attempt_was_silent(spec_.run_dir) ? "its program goes on from what it saved by itself"
-                                                       : "it continues from its last checkpoint"));
+    log::error(
+        fmt::format("given up after {} (failure.max_failures = {}); {}. Fix what the errors above say and start the same "
+                    "run again, with "
+                    "--run.name={}: {}",
+                    counted(failures_, "failure"), spec_.failure.max_failures, how_, spec_.run.name,
+                    rundir::last_attempt_was_silent(spec_.run_dir) ? "its program goes on from what it saved by itself"
+                                                                   : "it continues from its last checkpoint"));
   }
 
   const config::RunSpec& config_;
@@ -110,6 +126,7 @@ class LocalRun {
   std::vector<std::string> command_;
   batch::SignalQueue signals_;
   ProgramInput input_;
+  std::string how_;  ///< the last attempt ended
   int failures_ = 0;
   int stop_signal_ = 0;
 };

@@ -1,5 +1,10 @@
 #include "cli/program_runs.hpp"
 
+#include <chrono>
+#include <cmath>
+#include <optional>
+#include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -16,6 +21,7 @@
 #include "rundir/run_record.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/existing_run.hpp"
+#include "trainer/restarts.hpp"
 
 namespace trainrt::cli {
 
@@ -47,8 +53,13 @@ class ProgramRuns {
   trainer::RunOutcome run() {
     if (!training_.host->may_open() || has_finished_by_first([&] { return is_finished_run_of_config(base_); }, base_))
       return run_of_config();
+    trainer::Restarts restarts(base_.failure.max_failures, communicator_);
     for (trainer::RunOutcome last;;) {
       const auto opening = next_opening();
+      if (opening.kind == Opening::Kind::fell) {
+        if (auto end = recorded_failure(restarts)) return *end;
+        continue;
+      }
       if (opening.kind == Opening::Kind::ended) return last;
       if (opening.kind == Opening::Kind::needs) return run_of_config();
       if (opening.kind == Opening::Kind::stops) return stopped();
@@ -59,9 +70,49 @@ class ProgramRuns {
 
  private:
   trainer::RunOutcome run_of_config() {
-    if (base_.run.is_name_default)
-      log::info(fmt::format("the run is in {}; --run.name={} continues it", base_.run_dir, base_.run.name));
+    say_name();
     return trainer::run(base_, training_.call, launch_, communicator_);
+  }
+
+  void say_name() {
+    if (!base_.run.is_name_default || std::exchange(has_said_name_, true)) return;
+    log::info(fmt::format("the run is in {}; --run.name={} continues it", base_.run_dir, base_.run.name));
+  }
+
+  /// A program failed before it showed which run it needs: an attempt of the config's run records that. Returns nothing if
+  /// the programs may start again; they may ask for another run then.
+  std::optional<trainer::RunOutcome> recorded_failure(trainer::Restarts& restarts) {
+    say_name();
+    auto spec = base_;
+    spec.failure.max_failures = 0;  // `restarts` counts
+    auto call = training_.call;
+    std::optional<trainer::FailedTogether> failed;
+    call.train = [&](Context& ctx) {
+      try {
+        training_.call.train(ctx);
+      } catch (const trainer::FailedTogether& failure) {
+        failed = failure;
+        throw;
+      }
+    };
+    try {
+      return trainer::run(spec, call, launch_, communicator_);
+    } catch (const comm::AgreedError& error) {  // the failure itself, or what came after it
+      if (!failed || std::string_view(error.what()) != failed->what()) throw;
+    }
+    restarts.count(*failed);
+    if (is_stopped_within(restarts.pause_s())) return stopped();
+    return std::nullopt;
+  }
+
+  /// Collective: a stop that is asked for on any rank counts.
+  bool is_stopped_within(double seconds) {
+    constexpr double look_s = 0.25;
+    for (auto looks = std::lround(seconds / look_s); looks > 0; --looks) {
+      std::this_thread::sleep_for(std::chrono::duration<double>(look_s));
+      if (communicator_.all_reduced(std::int64_t{batch::stop_signal() != 0}, Op::max) != 0) return true;
+    }
+    return false;
   }
 
   Opening next_opening() try {
@@ -136,6 +187,7 @@ class ProgramRuns {
   launch::Launch& launch_;
   Communicator& communicator_;
   const std::function<void(const config::RunSpec&)>& require_;
+  bool has_said_name_ = false;
 };
 
 }  // namespace

@@ -1,13 +1,11 @@
 #include "comm/agreement.hpp"
 
 #include <algorithm>
-#include <new>
 
 #include <fmt/format.h>
 
 #include "core/first_rank.hpp"
 #include "core/host.hpp"
-#include "core/memory.hpp"
 
 namespace trainrt::comm {
 
@@ -20,8 +18,6 @@ std::string outcome_of(const std::function<void()>& work, const Explain& explain
     return {};
   } catch (const Error& error) {
     return fmt::format("{} {}\n{}", static_cast<int>(error.code()), host_name(), explain(error));
-  } catch (const std::bad_alloc&) {
-    return fmt::format("{} {}\n{}", static_cast<int>(ExitCode::failed), host_name(), out_of_memory_text());
   } catch (const std::exception& error) {
     return fmt::format("{} {}\n{}", static_cast<int>(ExitCode::failed), host_name(), explain(error));
   }

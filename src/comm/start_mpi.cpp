@@ -1,17 +1,53 @@
 #include "comm/start_mpi.hpp"
 
+#include <atomic>
+#include <cstdlib>
+
 #include <fmt/format.h>
+#include <unistd.h>
 #include <trainrt/error.hpp>
 
 #include "comm/comm_error.hpp"
 #include "comm/mpi_call.hpp"
 #include "comm/mpi_transports.hpp"
 #include "core/environment.hpp"
+#include "core/host.hpp"
+#include "core/log.hpp"
 #include "launch/promise.hpp"
 
 namespace trainrt::comm {
 
 namespace {
+
+/// While it lives, MPI starts: if MPI cannot, it prints lines of its own and calls exit() with a code of its own. Then the
+/// step ends with 70 and a sentence.
+class StartGuard {
+ public:
+  explicit StartGuard(launch::Launch& launch) {
+    static const int registered = std::atexit(end_badly);
+    static_cast<void>(registered);
+    process_ = getpid();
+    starting_ = &launch;
+  }
+  ~StartGuard() { starting_ = nullptr; }
+  StartGuard(const StartGuard&) = delete;
+  StartGuard& operator=(const StartGuard&) = delete;
+
+ private:
+  static void end_badly() {
+    auto* launch = starting_.load();
+    if (launch == nullptr || process_ != getpid()) return;
+    log::error(fmt::format(
+        "MPI cannot start on {}; its own lines above say why. Check the limits (ulimit -f, -n, -s, -v), the space in "
+        "/dev/shm "
+        "and variables that others have set (PMI_*, UCX_*, MPIR_CVAR_*), and run `trainrt doctor` in the same way",
+        host_name()));
+    let_words_arrive();
+    launch->abort(static_cast<int>(ExitCode::failed));
+  }
+  static inline std::atomic<launch::Launch*> starting_ = nullptr;
+  static inline pid_t process_ = 0;
+};
 
 void initialize_mpi(launch::Launch& launch) {
   int initialized = 0;
@@ -21,6 +57,7 @@ void initialize_mpi(launch::Launch& launch) {
   const MpiTransports transports(launch.world());
   launch.before_mpi();
   int provided = 0;
+  const StartGuard guard(launch);
   check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided));
   launch.after_mpi();
 }

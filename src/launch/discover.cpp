@@ -2,14 +2,18 @@
 #include <trainrt/error.hpp>
 
 #include "launch/launcher.hpp"
+#include "launch/pmi_socket.hpp"
 #include "launch/promise.hpp"
 #include "launch/shell_step.hpp"
 
 namespace trainrt::launch {
 
-int claimed_rank(const Environment& environment) {
+int claimed_rank(const Environment& environment) try {
+  if (!has_pmi_socket(environment)) return 0;
   for (const auto* variable : {"PMIX_RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"})
     if (const auto rank = environment.number(variable)) return *rank;
+  return 0;
+} catch (const Error&) {  // no launcher sets it to that: the caller's own error names the variable
   return 0;
 }
 

@@ -252,9 +252,10 @@ class RankGroup::Impl {
     meeting_.outlast();
   }
 
-  /// The rank gets no answer: MPI would complain before it is killed.
+  /// The rank gets no answer: MPI would complain before it is killed. MPI's own error numbers are no exit codes.
   void abort(int rank, int code) {
-    is_first_to_abort(rank, code);
+    constexpr int max_exit_code = 128;
+    is_first_to_abort(rank, code >= 0 && code < max_exit_code ? code : static_cast<int>(ExitCode::failed));
     meeting_.outlast();
   }
 

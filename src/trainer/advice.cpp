@@ -7,6 +7,7 @@
 
 #include "checkpoint/checkpoint_error.hpp"
 #include "comm/comm_error.hpp"
+#include "core/explain.hpp"
 #include "device/device_error.hpp"
 #include "io/storage_error.hpp"
 #include "rundir/run_error.hpp"
@@ -72,7 +73,7 @@ std::string advice_for(const std::exception& error) {
 }
 
 std::string with_advice(const std::exception& error) {
-  std::string message = error.what();
+  auto message = message_of(error);
   const auto advice = advice_for(error);
   if (advice.empty()) return message;
   return message + (message.find('\n') == std::string::npos ? "; " : "\n") + advice;

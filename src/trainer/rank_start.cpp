@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <new>
 #include <thread>
 
 #include <fmt/format.h>
@@ -12,7 +11,6 @@
 #include "comm/gpus.hpp"
 #include "core/first_rank.hpp"
 #include "core/log.hpp"
-#include "core/memory.hpp"
 #include "trainer/advice.hpp"
 #include "watch/start_watch.hpp"
 
@@ -124,9 +122,6 @@ ExitCode end_step(launch::Launch& launch) try { throw; } catch (const UsageError
   std::this_thread::sleep_for(std::chrono::duration<double>(behind_first_s(launch.world(), 1)));
   log::error(with_advice(error));
   return abort_with(error.code(), launch);
-} catch (const std::bad_alloc&) {
-  log::error(out_of_memory_text());
-  return abort_with(ExitCode::failed, launch);
 } catch (const std::exception& error) {
   log::error(with_advice(error));
   return abort_with(ExitCode::failed, launch);

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -18,7 +17,6 @@
 #include "core/first_rank.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
-#include "core/memory.hpp"
 #include "core/output_plan.hpp"
 #include "core/own_output.hpp"
 #include "core/text.hpp"
@@ -158,10 +156,9 @@ void call_train_function(const AttemptPlace& place, const TrainCall& function, S
   } catch (const Error& error) {
     const auto text = with_advice(error);
     fail_everywhere(place, session, launch, Error(text, error.code()), text);
-  } catch (const std::bad_alloc&) {
-    fail_everywhere(place, session, launch, Error(out_of_memory_text()), "");
   } catch (const std::exception& error) {
-    fail_everywhere(place, session, launch, Error(first_line(error.what())), error.what());
+    const auto text = with_advice(error);
+    fail_everywhere(place, session, launch, Error(first_line(text)), text);
   } catch (const StopRun&) {
     // ending() says why
   } catch (...) {

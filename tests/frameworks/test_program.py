@@ -903,6 +903,23 @@ def a_program_that_ignores_the_stop_is_killed_after_stop_timeout():
 
 
 @test
+def a_stop_waits_for_the_processes_of_the_program_s_group_and_for_no_others():
+    """A daemon in a session of its own holds every descriptor that it could inherit. A helper in the group that ignores the signal has
+    train.stop_timeout to end."""
+    for session, words in (("setsid ", "outlived it, and are killed: "), ("", "did not end within 2 s after the stop (train.stop_timeout), and are killed: ")):
+        folder = scratch()
+        program = program_file(f"#!/bin/sh\n{session}sh -c 'trap \"\" TERM; touch {folder}/began; sleep 1000 & wait; wait' &\nexec sleep 1000\n", "daemon.sh")
+        job = start_program(1, program_config(program, train={"stop_timeout": 20 if session else 2}))
+        wait_until(lambda: (folder / "began").exists() or job.ended(), 30, "the program", job)
+        start = time.monotonic()
+        kill([job.ranks()[0]], signal.SIGTERM)
+        stopped_by(job, "SIGTERM")
+        check(time.monotonic() - start < 12, f"{time.monotonic() - start:.1f} s to the end", job)
+        check("was ended by SIGTERM" in job.err and words in job.err and "(sh -c trap" in job.err, "what was killed", job)
+        wait_until(lambda: not processes_with(job.token), 10, "all processes to be gone", job)
+
+
+@test
 def a_mute_program_that_dies_of_the_stop_signal_itself_is_stopped():
     """As sleep does; and if the batch system signals the programs first."""
     config = program_config("sleep 1000")

@@ -412,6 +412,35 @@ def killed_ranks_end_the_script_with_an_error_and_the_next_start_continues():
     check_iterations(script.runs / "run")
 
 
+def killed_before_fit(ranks):
+    """A restart opens the run that the program asks for, and no other."""
+    script = Script("""
+import signal
+mark = os.environ["TEST_SCRATCH"] + f"/killed-{os.environ['TRAINRT_JOB']}"
+if os.environ["RANK"] == os.environ["VICTIM"] and not os.path.exists(mark):
+    open(mark, "w").close()
+    os.kill(os.getpid(), signal.SIGKILL)
+""" + MAIN + f"    print('returned', trainer(ranks={ranks}).fit().metrics['number'])\n")
+    job = script.run(command=[TRAINRT, *(["-n", ranks] if ranks > 1 else []), f"--run.storage_path={script.runs}", "--", PYTHON, script.path],
+                     env={"VICTIM": ranks - 1})
+    check_exit(job, FINISHED)
+    check("was ended by SIGKILL" in job.err and "restart 1 of 3 (failure.max_failures)" in job.err, "the restart", job)
+    check_iterations(script.runs / "run", 3)
+
+
+for count in (1, 2):
+    add_test(f"a_program_that_is_killed_before_fit_is_started_again_{count}", killed_before_fit, count)
+
+
+@test
+def a_program_that_is_killed_before_fit_each_time_has_failed():
+    script = Script("import signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
+    job = script.run(command=[TRAINRT, f"--run.storage_path={script.runs}", "--failure.max_failures=1", "--", PYTHON, script.path])
+    check_exit(job, FAILED)
+    check("given up after 2 failures (failure.max_failures = 1)" in job.err, "the end", job)
+    equal([len(attempts(run)) for run in script.runs.iterdir()], [2], "attempts of the run that records the failures", job)
+
+
 @test
 def a_failure_is_tried_again_as_often_as_the_script_says():
     script = Script("""

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <sstream>
 #include <thread>
@@ -19,11 +18,16 @@
 #include <sys/wait.h>
 #include <trainrt/error.hpp>
 
+#include "core/host.hpp"
 #include "core/ignored_signal.hpp"
 #include "core/output_reader.hpp"
 #include "core/own_output.hpp"
+#include "core/printable.hpp"
+#include "core/processes.hpp"
+#include "core/text.hpp"
 #include "frameworks/program/memory_kill.hpp"
 #include "frameworks/program/signal_targets.hpp"
+#include "frameworks/program/start_error.hpp"
 
 namespace trainrt::program {
 
@@ -125,6 +129,18 @@ Started start(const ChildPlan& plan, Streams streams, Life life) {
   return {pid, failure};
 }
 
+/// "123 (sleep 300), 124 (sh -c ...) and 3 more"
+std::string in_words(const std::vector<pid_t>& processes) {
+  constexpr std::size_t max_named = 4, max_command_bytes = 60;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(max_named, processes.size()); ++i) {
+    auto command = trim(command_text(processes[i]));
+    if (command.size() > max_command_bytes) command = command.substr(0, max_command_bytes) + "...";
+    text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", processes[i], printable_text(command));
+  }
+  return processes.size() <= max_named ? text : fmt::format("{} and {} more", text, processes.size() - max_named);
+}
+
 bool is_executable(const std::filesystem::path& path) {
   std::error_code none;
   return std::filesystem::is_regular_file(path, none) && access(path.c_str(), X_OK) == 0;
@@ -143,8 +159,7 @@ Child::Child(const ChildPlan& plan) : stop_signal_(plan.stop_signal) {
   auto marked = plan;
   marked.environment.push_back(leftovers_.mark());
   const auto started = start(marked, streams, Life::ends_with_parent);
-  if (started.failure != 0)
-    throw Error(fmt::format("train.program: {} cannot be started: {}", plan.executable, std::strerror(started.failure)));
+  if (started.failure != 0) throw_not_started(plan.executable, started.failure);
   pid_ = started.pid;
   if (output_) {
     output_->begin(fmt::format("{}, process {}", plan.title, pid_));
@@ -206,6 +221,36 @@ void Child::stop() const {
   for (const pid_t catcher : catchers) kill(catcher, stop_signal_);
   if (catchers.empty()) kill(-pid_, stop_signal_);
 }
+
+bool Child::is_over() {
+  constexpr double between_looks_s = 0.1;
+  if (!ending()) return false;
+  if (is_over_ || !ended_by_stop_signal()) return true;
+  if (monotonic_seconds() < next_look_s_) return false;
+  next_look_s_ = monotonic_seconds() + between_looks_s;
+  is_over_ = survivors().empty();
+  return is_over_;
+}
+
+/// Of a first process that has ended. The number that a client in a container has there may be another process's here:
+/// it must have this program's mark.
+std::vector<pid_t> Child::survivors() const {
+  std::vector<pid_t> found;
+  if (kill(-pid_, 0) == 0 || errno == EPERM)
+    for (const auto& member : members_of_group(pid_, stop_signal_)) found.push_back(member.pid);
+  if (client_ > 0 && runs(client_) && std::ranges::find(found, client_) == found.end())
+    if (std::ranges::count(leftovers_.running(), client_) > 0) found.push_back(client_);
+  return found;
+}
+
+void Child::stop_rest() const {
+  const auto members = members_of_group(pid_, stop_signal_);
+  if (!members.empty() && std::ranges::none_of(members, &GroupMember::catches)) kill(-pid_, stop_signal_);
+}
+
+std::string Child::survivors_in_words() const { return in_words(survivors()); }
+
+std::string Child::strays_in_words() const { return in_words(leftovers_.running()); }
 
 std::string Child::output_tail() const { return output_ ? output_->tail() : ""; }
 

@@ -48,7 +48,19 @@ class Child {
   const std::optional<Ending>& ending();
   double end_age_s() const;  ///< seconds since it ended; 0 while it runs
   bool ended_by_stop_signal() { return ending() && ending()->signal == stop_signal_; }
+  /// Returns whether the program has ended, and not only its first process: that one may be a script around the program,
+  /// which the stop signal ends while the program saves. Then it is over when no process of its group runs any more, nor
+  /// the one that note_client() named. A process that has left the group does not count.
+  bool is_over();
+  /// `process` uses the client, by what it says of itself.
+  void note_client(pid_t process) { client_ = process; }
   void stop() const;  ///< by the stop signal, to whom first_to_catch() names, else to the whole group
+  /// The first process has ended by the stop signal: sends it to the rest of its group if none of them catches it.
+  void stop_rest() const;
+  /// Names the processes that keep is_over() false, "123 (sleep 300), 124 (sh -c ...)", of a first process that has ended.
+  std::string survivors_in_words() const;
+  /// The same of those that have left the group and that the destructor kills; "" if there are none.
+  std::string strays_in_words() const;
   /// The end of its output so far; waits a moment for what is in the pipes. "" if its output is not read.
   std::string output_tail() const;
   std::shared_ptr<OutputReader> output() const { return output_; }  ///< nullptr if its output is not read
@@ -59,11 +71,15 @@ class Child {
  private:
   void start_guard();
   void note_end(int status, std::uint64_t held_bytes);
+  std::vector<pid_t> survivors() const;
 
   pid_t pid_ = -1;
   pid_t guard_ = -1;     ///< a shell that waits for the end of this process, and ends the group and what has left it
   Descriptor lifeline_;  ///< whose end the guard sees
   int stop_signal_ = 0;
+  pid_t client_ = 0;  ///< 0: not known
+  bool is_over_ = false;
+  double next_look_s_ = 0;  ///< by monotonic_seconds(): when is_over() looks for survivors again
   Leftovers leftovers_;
   MemoryKills memory_kills_ = memory_kills();  ///< before the start
   std::shared_ptr<OutputReader> output_;

@@ -77,9 +77,7 @@ void Conversation::take(Message message) {
 
 /// No message comes any more.
 bool Conversation::has_ended() {
-  if (!child_.ending()) return false;
-  // The batch system signals all processes: a script around the program dies of it, and the program does not.
-  if (child_.ended_by_stop_signal() && channel_.is_open()) return false;
+  if (!child_.is_over()) return false;
   stacks_.forget();  // the number of the process may soon be another's
   while (auto last = channel_.receive(0)) take(std::move(*last));
   return true;
@@ -178,7 +176,7 @@ Json Conversation::hello(const Json& body) {
         fmt::format("train.program: the program speaks protocol {}, this is {}: take the client that came with "
                     "this version",
                     theirs, protocol));
-  if (body.contains("pid")) sender_ = static_cast<pid_t>(number_field(body, "pid"));
+  if (body.contains("pid")) child_.note_client(sender_ = static_cast<pid_t>(number_field(body, "pid")));
   if (body.contains("stacks_signal")) take_stacks_signal(number_field(body, "stacks_signal"));
   return identity();
 }

@@ -18,15 +18,21 @@ void Leftovers::note(pid_t program) {
     if (process != program) noted_.push_back({process, process_start_time(process)});
 }
 
+std::vector<pid_t> Leftovers::running() const {
+  std::vector<std::string> variables = {mark_};
+  if (auto job = job_variable(); !job.empty()) variables.push_back(std::move(job));
+  auto found = processes_with(variables);
+  std::erase_if(found, [](pid_t process) { return !runs(process); });
+  return found;
+}
+
 /// Again until none is left: one may start another while it is looked for.
 void Leftovers::kill_all() const {
   constexpr int max_rounds = 5;
-  std::vector<std::string> variables = {mark_};
-  if (auto job = job_variable(); !job.empty()) variables.push_back(std::move(job));
   for (const auto& [process, start_time] : noted_)
     if (start_time != 0 && process_start_time(process) == start_time) kill(process, SIGKILL);
   for (int round = 0; round < max_rounds; ++round) {
-    const auto left = processes_with(variables);
+    const auto left = running();
     for (const pid_t process : left) kill(process, SIGKILL);
     if (left.empty()) return;
   }

@@ -18,6 +18,8 @@ class Leftovers {
   const std::string& mark() const { return mark_; }
   /// Notes the descendants of the program, this process's child, which still runs.
   void note(pid_t program);
+  /// Returns the processes that have the mark and run now.
+  std::vector<pid_t> running() const;
   /// Kills all of them. The program itself has ended.
   void kill_all() const;
 

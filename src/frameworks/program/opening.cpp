@@ -103,7 +103,7 @@ class Wait {
   }
 
   Opening fallen() {
-    if (!rules_.is_between_runs) return {};  // the run's records tell of it
+    if (!rules_.is_between_runs) return {Opening::Kind::fell, {}};
     const auto endings = gather_endings(communicator_, program_.child(), fault_);
     const int first = first_to_fall(endings);
     throw Error(fmt::format("after its run had finished, {}",

@@ -12,7 +12,8 @@ namespace trainrt::program {
 struct Opening {
   enum class Kind {
     asks,   ///< all ask for a run, `request`
-    needs,  ///< they need the config's run: they speak, print much, have fallen or ended, or show nothing for long
+    needs,  ///< they need the config's run: they speak, print much, have ended, or show nothing for long
+    fell,   ///< one failed before all asked: the config's run records it, and a restart may ask for another
     ended,  ///< well, after a run that they had asked for
     stops,  ///< before they asked
   };

@@ -10,6 +10,7 @@
 #include "frameworks/program/environment.hpp"
 #include "frameworks/program/program_run.hpp"
 #include "frameworks/program/script.hpp"
+#include "frameworks/program/start_error.hpp"
 
 namespace trainrt::program {
 
@@ -31,9 +32,7 @@ std::optional<ProgressPattern> progress_of(const ProgramOptions& options) try {
 std::string required_executable(const ProgramOptions& options, const std::optional<stage::StagedTree>& tree) {
   const auto& name = options.command.front();
   auto executable = tree ? tree->executable(name) : find_executable(name);
-  if (executable.empty())
-    throw UsageError(fmt::format("train.program: there is no executable '{}' {}", name,
-                                 name.find('/') == std::string::npos ? "on the PATH of this node" : "on this node"));
+  if (executable.empty()) throw UsageError(not_found_in_words(name));
   return executable;
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -150,19 +151,34 @@ class ProgramRun {
 
   /// A program that is connected gets a message that the run stops; another gets the signal.
   void let_end() {
-    if (is_connected_ || program_.first)
-      program_.channel().send({{"stop", "the run stops here, and everything is saved"}});
-    else
+    const bool is_signalled = !is_connected_ && !program_.first;
+    if (is_signalled)
       child().stop();
-    const auto has_ended = [this] {
-      return child().ending() && !(child().ended_by_stop_signal() && program_.channel().is_open());
-    };
+    else
+      program_.channel().send({{"stop", "the run stops here, and everything is saved"}});
+    bool rest_is_signalled = !is_signalled;
     const auto deadline = Clock::now() + std::chrono::duration<double>(options_.stop_timeout_s);
-    while (!has_ended() && Clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    if (has_ended()) return;
-    fmt::print(stderr,
-               "trainrt: the program of rank {} did not end within {:g} s after the stop (train.stop_timeout): killed\n",
-               ctx_.world_rank(), options_.stop_timeout_s);
+    while (!child().is_over() && Clock::now() < deadline) {
+      if (child().ending() && !std::exchange(rest_is_signalled, true)) child().stop_rest();
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    say_what_is_killed();
+  }
+
+  /// After a stop: what the end of `child` kills.
+  void say_what_is_killed() {
+    const auto program = fmt::format("the program of rank {} (process {})", ctx_.world_rank(), child().pid());
+    if (!child().ending())
+      fmt::print(stderr, "trainrt: {} did not end within {:g} s after the stop (train.stop_timeout): killed\n", program,
+                 options_.stop_timeout_s);
+    else if (!child().is_over())
+      fmt::print(stderr,
+                 "trainrt: {} {}, but processes that it had started did not end within {:g} s after the stop "
+                 "(train.stop_timeout), and are killed: {}\n",
+                 program, child().ending()->in_words(), options_.stop_timeout_s, child().survivors_in_words());
+    else if (const auto strays = child().strays_in_words(); !strays.empty())
+      fmt::print(stderr, "trainrt: {} {}; processes that it had started outlived it, and are killed: {}\n", program,
+                 child().ending()->in_words(), strays);
   }
 
   Child& child() { return program_.child(); }

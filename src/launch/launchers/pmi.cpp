@@ -1,20 +1,34 @@
 // mpiexec (hydra), `srun --mpi=pmi2`, and `trainrt -n`: MPICH's own PMI-1 client talks to the launcher; we only read who we
 // are.
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <mpi.h>
 #include <unistd.h>
+#include <trainrt/error.hpp>
 
 #include "core/own_output.hpp"
 #include "core/terminal.hpp"
 #include "launch/launcher.hpp"
 #include "launch/launchers/end_within.hpp"
+#include "launch/pmi_socket.hpp"
 
 namespace trainrt::launch::plugins {
 
 namespace {
 
+/// MPICH's "Abort(64) on node 0 ..." would be the last line of a step whose error is said already.
+void silence_standard_error() {
+  if (const int nothing = open("/dev/null", O_WRONLY); nothing >= 0) dup2(nothing, STDERR_FILENO);
+}
+
 class PmiLaunch : public Launch {
  public:
   explicit PmiLaunch(const Environment& environment) {
+    if (!has_pmi_socket(environment))
+      throw UsageError(
+          fmt::format("PMI_FD={} is left from another launcher: this process has no such socket. Remove the variables of "
+                      "that launcher (env -u PMI_FD -u PMI_RANK -u PMI_SIZE COMMAND), or start with mpiexec, srun or -n",
+                      environment.text("PMI_FD").value_or("")));
     world_.rank = environment.number("PMI_RANK").value_or(0);
     world_.size = environment.number("PMI_SIZE").value_or(1);
     if (world_.size == 1) world_.node_of_rank = {0};
@@ -33,7 +47,10 @@ class PmiLaunch : public Launch {
     int ended = 0;
     MPI_Initialized(&started);
     MPI_Finalized(&ended);
-    if (started != 0 && ended == 0) MPI_Abort(MPI_COMM_WORLD, code);
+    if (started != 0 && ended == 0) {
+      silence_standard_error();
+      MPI_Abort(MPI_COMM_WORLD, code);
+    }
     _exit(code);
   }
 };

@@ -1,7 +1,8 @@
 // srun --mpi=pmix: we are a PMIx client ourselves, and lend PMI-1 to an MPICH that does not speak PMIx.
+#include <fmt/format.h>
 #include <unistd.h>
-
 #include <trainrt/error.hpp>
+
 #include "core/log.hpp"
 #include "core/own_output.hpp"
 #include "core/terminal.hpp"
@@ -81,6 +82,15 @@ class PmixLaunch : public Launch {
   std::unique_ptr<PmiBridge> bridge_;
 };
 
+std::unique_ptr<Launch> open_launch(const LaunchOptions& options) try {
+  return std::make_unique<PmixLaunch>(options);
+} catch (const Error& error) {
+  throw Error(fmt::format("{}. srun --mpi=pmix must have started this process; if PMIX_NAMESPACE is left from another "
+                          "launcher, remove it (env -u PMIX_NAMESPACE COMMAND)",
+                          error.what()),
+              error.code());
+}
+
 }  // namespace
 
 extern const Launcher pmix;
@@ -88,8 +98,6 @@ const Launcher pmix{.name = "pmix",
                     .help = "srun --mpi=pmix",
                     .preference = 20,
                     .viable = [](const Environment& environment) { return environment.has("PMIX_NAMESPACE"); },
-                    .open = [](const Environment&, const LaunchOptions& options) -> std::unique_ptr<Launch> {
-                      return std::make_unique<PmixLaunch>(options);
-                    }};
+                    .open = [](const Environment&, const LaunchOptions& options) { return open_launch(options); }};
 
 }  // namespace trainrt::launch::plugins

@@ -56,6 +56,8 @@ TEST_CASE("a rank that aborts ends the group at once, with the code that it says
   const auto outcome = run("[ $PMI_RANK = 2 ] && echo cmd=abort exitcode=76 >&$PMI_FD; " + wait_for_ever, 3);
   CHECK(outcome.end.exit_code == 76);
   CHECK(outcome.end.rank == 2);
+  // MPI's own error numbers are no exit codes, and no signals.
+  CHECK(run("echo cmd=abort exitcode=406441615 >&$PMI_FD; " + wait_for_ever, 1).end.exit_code == 70);
 }
 
 TEST_CASE("the first rank that ends badly gives the group its code") {

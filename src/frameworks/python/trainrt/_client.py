@@ -11,6 +11,7 @@ import os
 import platform
 import signal
 import socket
+import stat
 import sys
 import threading
 import time
@@ -911,6 +912,19 @@ def is_connected():
     return _context is not None or "TRAINRT_FD" in os.environ
 
 
+def _require_channel(fd):
+    """Raises RuntimeError unless `fd`, the value of TRAINRT_FD, names an open socket: it may be left from a program of trainrt that
+    started this one."""
+    try:
+        if stat.S_ISSOCK(os.fstat(int(fd)).st_mode):
+            return
+    except (ValueError, OverflowError, OSError):
+        pass
+    raise RuntimeError(f"TRAINRT_FD={fd} is left from another program: this process has no such connection to trainrt. A program that "
+                       f"trainrt has started calls trainrt.context() itself, before it starts others; a program of its own is started "
+                       f"without TRAINRT_FD (env -u TRAINRT_FD)")
+
+
 def _connected(greet):
     """Makes the one Context of this process."""
     global _context
@@ -919,6 +933,7 @@ def _connected(greet):
         raise RuntimeError(f"this program was not started by trainrt. Write into a config: [train] program = python3 "
                            f"{os.path.basename(sys.argv[0] or 'train.py')}, and start it by `trainrt --config FILE`, under srun or mpiexec "
                            f"for several ranks")
+    _require_channel(fd)
     _leave_stops_to_the_runtime()
     del os.environ["TRAINRT_FD"]  # what the program starts shall not take it for its own
     _context = Context(_Channel(int(fd)))

@@ -54,7 +54,7 @@ class Run:
         """Sends the function to the ranks, and runs them."""
         _travel.send(self.trainer, folder, options)
         self._error_before = _stamp(self.run_dir)
-        command = [*_start_words(self.scaling), *_settings.trust_words(self.trainer.trust_owner), *_settings.words(self._settings), "--", sys.executable, "-m", "trainrt.train._worker"]
+        command = [*_start_words(self.scaling), *_settings.trust_words(self.trainer.trust_owner), *_settings.words(self._settings), "--", _python(), "-m", "trainrt.train._worker"]
         stop_signal = _ranks.stop_signal_of(command)
         self._processes = _ranks.Processes(command, self._environment(folder, command[0] == "srun"), stop_signal)
         self._end = self._processes.run()
@@ -98,7 +98,11 @@ class Run:
         if _stamp(self.run_dir) != self._error_before:
             return _run_directory.error_text(self.run_dir)
         lines = [line for line in self._end.last_lines if "error" in line] or self._end.last_lines[-5:]
-        return "\n".join(lines) or "the lines of trainrt above say why"
+        why = "\n".join(lines)
+        if why and "trainrt: " not in why:  # srun, or the shell
+            why += ("\ntrainrt was not started: check that srun works here (`srun hostname`), or, outside of a job, remove its variables "
+                    "(env -u SLURM_JOB_ID)")
+        return why or "the lines of trainrt above say why"
 
 
 def _stop_rules(settings):
@@ -118,9 +122,18 @@ def _stamp(run_dir):
         return None
 
 
+def _python():
+    """The interpreter of this process; Python itself does not know it if it was started without PATH."""
+    return sys.executable or os.readlink("/proc/self/exe")
+
+
 def default_storage():
     """As `trainrt -- python3 train.py` has it."""
-    return os.path.join(os.environ.get("SLURM_SUBMIT_DIR") or os.getcwd(), "runs")
+    try:
+        return os.path.join(os.environ.get("SLURM_SUBMIT_DIR") or os.getcwd(), "runs")
+    except FileNotFoundError as error:
+        raise FileNotFoundError(error.errno, "the current folder no longer exists: change to another one, or give "
+                                             "RunConfig(storage_path=...)") from None
 
 
 def job_of_slurm():

@@ -3,6 +3,8 @@
 It lies under the run's storage path, which all nodes see, and is gone when fit() returns.
 """
 
+import contextlib
+import errno
 import os
 import pickle
 import re
@@ -11,16 +13,31 @@ import shutil
 import socket
 import stat
 
+_ADVICE = {errno.EFBIG: "raise the limit of file sizes (ulimit -f)",
+           errno.ENOSPC: "free space or inodes there",
+           errno.EDQUOT: "your quota there is used up",
+           errno.EMFILE: "raise the limit of open files (ulimit -n)"}
 _NAME = re.compile(r"\.fit-(.+)-(\d+)-[0-9a-f]{16}$")
 
 
 def make(storage):
     """A new one; what a script that was killed has left there, from this machine, goes."""
-    os.makedirs(storage, exist_ok=True)
-    _sweep(storage)
     folder = os.path.join(storage, f".fit-{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(8)}")
-    os.mkdir(folder, 0o700)
+    with _errors_in_words(storage):
+        os.makedirs(storage, exist_ok=True)
+        _sweep(storage)
+        os.mkdir(folder, 0o700)
     return folder
+
+
+@contextlib.contextmanager
+def _errors_in_words(folder):
+    """An OSError of the block is raised with what failed and what to do; its type and number stay."""
+    try:
+        yield
+    except OSError as error:
+        advice = _ADVICE.get(error.errno, "choose a storage_path that exists on all nodes and that you may write")
+        raise OSError(error.errno, f"cannot write in '{folder}': {error.strerror}; {advice}") from None
 
 
 def _sweep(storage):
@@ -37,10 +54,11 @@ def remove(folder):
 def write(folder, name, data):
     """All or nothing, for the user alone."""
     temporary = os.path.join(folder, f".{name}.{os.getpid()}.{secrets.token_hex(4)}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
-    os.replace(temporary, os.path.join(folder, name))
+    with _errors_in_words(folder):
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        os.replace(temporary, os.path.join(folder, name))
 
 
 def read(folder, name):

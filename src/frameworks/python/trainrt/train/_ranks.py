@@ -109,8 +109,9 @@ class Processes:
 
     def _start(self):
         """Returns what forwards standard output and standard error, None for what the process writes itself."""
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:  # Python has none if the descriptor was closed at the start
+                stream.flush()
         owns_out = _is_the_process_own(sys.stdout, 1)
         shows_err = _is_the_process_own(sys.stderr, 2) and os.isatty(2)  # a progress bar needs the terminal itself
         self._process = subprocess.Popen(self._command, env=self._environment, stdin=subprocess.DEVNULL, start_new_session=True,
