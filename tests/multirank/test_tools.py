@@ -483,4 +483,18 @@ def a_long_build_says_how_long_it_will_take():
     check(run(command).code != 0, "a build that fails ends with 0")
 
 
+@test
+def result_warns_of_a_checkpoint_that_the_storage_will_remove():
+    config = linear_config(scratch(), "run")
+    check_exit(run([TRAINRT, "--config", config, "--storage.purge_days=60"]), FINISHED)
+    run_dir = run_dir_of(config)
+    check("WARNING" not in tool("result", run_dir).out, "a warning of a new run")
+    old = time.time() - 54 * 86400
+    os.utime(checkpoints(run_dir)[-1] / "manifest.json", (old, old))
+    job = tool("result", run_dir)
+    for word in ("WARNING", checkpoints(run_dir)[-1].name, "54 days old", "60 days old", "storage.purge_days", "checkpoint.mirror"):
+        check(word in job.out, f"it does not say {word!r}", job)
+    check("54 days" in json.loads(tool("result", run_dir, "--json").out)["purge_warning"], "JSON")
+
+
 main()
