@@ -3,7 +3,6 @@ BUILD   ?= build
 PREFIX  ?= /usr/local
 JOBS    ?= $(shell nproc)
 RANKS   ?= 2
-BUILD_CPU_MINUTES := 7# about: of the program and its modules from nothing
 
 # What lets ccache, if it is the compiler's launcher, take precompiled headers.
 export CCACHE_SLOPPINESS ?= pch_defines,time_macros
@@ -39,8 +38,9 @@ wheel: configure ## the Python package alone, for pip: build/wheel/trainrt-*.whl
 quickstart: ## install, build, and train FashionMNIST on 2 ranks, without Slurm
 	@echo "quickstart, 1 of 3: packages of .debian-packages that are missing are installed (minutes if there are many)"
 	@$(MAKE) --no-print-directory packages
-	@echo "quickstart, 2 of 3: build in $(BUILD)/ (from nothing about $$(($(BUILD_CPU_MINUTES) / $(JOBS) + 1)) minutes with $(JOBS) jobs)"
-	@$(MAKE) --no-print-directory all
+	@echo "quickstart, 2 of 3: build in $(BUILD)/ with $(JOBS) jobs (an estimate of the time follows after 20 seconds)"
+	@$(MAKE) --no-print-directory configure
+	@src/build_with_estimate.sh $(BUILD) $(JOBS) trainrt trainrt_shared modules
 	@echo "quickstart, 3 of 3: 10 epochs of FashionMNIST on $(RANKS) ranks (about a minute)"
 	@jobs/quickstart.sh $(BUILD) $(RANKS)
 

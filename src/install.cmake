@@ -16,19 +16,15 @@ foreach(guide README.md ${guides})
 endforeach()
 install(CODE "execute_process(COMMAND \"$<TARGET_FILE:trainrt>\" help --man-pages \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/share/man/man1\"
                               COMMAND_ERROR_IS_FATAL ANY)")
-# The module file and the pkg-config file carry the prefix of the installation, which is known only when it is installed.
+# The module file carries the prefix of the installation, which is known only when it is installed: centres copy it elsewhere.
 install(CODE "
   set(TRAINRT_PREFIX \"\${CMAKE_INSTALL_PREFIX}\")
   configure_file(${PROJECT_SOURCE_DIR}/slurm/modulefiles/trainrt.in
                  \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/share/modulefiles/trainrt/${PROJECT_VERSION}\" @ONLY)
 ")
-install(CODE "
-  set(TRAINRT_PREFIX \"\${CMAKE_INSTALL_PREFIX}\")
-  set(PROJECT_VERSION \"${PROJECT_VERSION}\")
-  configure_file(${PROJECT_SOURCE_DIR}/src/trainrt.pc.in
-                 \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/pkgconfig/trainrt.pc\" @ONLY)
-" COMPONENT library)
-# find_package(trainrt): found by its own place, so that the installed tree may be moved.
+# pkg-config's file and CMake's find the prefix by their own place, so that the installed tree may be moved.
+configure_file(src/trainrt.pc.in ${PROJECT_BINARY_DIR}/pkgconfig/trainrt.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/pkgconfig/trainrt.pc DESTINATION lib/pkgconfig COMPONENT library)
 include(CMakePackageConfigHelpers)
 configure_file(src/trainrtConfig.cmake.in ${PROJECT_BINARY_DIR}/cmake/trainrtConfig.cmake @ONLY)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/cmake/trainrtConfigVersion.cmake COMPATIBILITY SameMinorVersion)

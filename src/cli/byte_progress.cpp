@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "core/byte_size.hpp"
 #include "metrics/progress.hpp"
 
 namespace trainrt::cli {
@@ -33,10 +34,7 @@ std::string number_text(std::uint64_t bytes, std::size_t unit) {
 
 }  // namespace
 
-std::string bytes_text(std::uint64_t bytes) {
-  const auto unit = unit_of(bytes);
-  return fmt::format("{} {}", number_text(bytes, unit), units[unit]);
-}
+std::string bytes_text(std::uint64_t bytes) { return byte_size(bytes); }
 
 std::string bytes_text(std::uint64_t done, std::uint64_t all) {
   const auto unit = unit_of(all);

@@ -18,6 +18,7 @@ struct Command {
   std::string_view details;  ///< what --help adds
   ExitCode (*run)(std::span<const std::string> words);
   bool output_is_result = true;  ///< what it prints is what it is called for: if that cannot be written it fails
+  bool writes_run = false;       ///< it writes run directories: keys of the config decide how much
 };
 
 PluginTable<Command> command_table();

@@ -50,7 +50,10 @@ struct Done {
   int output_error = 0;  ///< errno
 };
 
-Done run_command(std::vector<std::string>& words) {
+/// Adds what the user can do to an error's message; that depends on what the command writes.
+using Explain = std::string (*)(const std::exception&);
+
+Done run_command(std::vector<std::string>& words, Explain& explain) {
   if (words.empty() || is_help(words[0])) {
     fmt::print("{}", general_help());
     return {words.empty() ? ExitCode::usage : ExitCode::finished};
@@ -65,6 +68,7 @@ Done run_command(std::vector<std::string>& words) {
     words.erase(words.begin());
   }
   const auto& command = find_plugin(command_table(), name, "command");
+  if (command.writes_run) explain = trainer::with_advice;
   const auto ours = std::ranges::subrange(words.begin(), std::ranges::find(words, "--"));  // the rest is a program's
   if (std::ranges::any_of(ours, is_help)) {
     fmt::print("{}", help_of(command));
@@ -74,17 +78,18 @@ Done run_command(std::vector<std::string>& words) {
 }
 
 Done run_and_report(std::vector<std::string>& words) {
+  Explain explain = trainer::with_output_advice;
   try {
-    return run_command(words);
+    return run_command(words, explain);
   } catch (const Error& error) {
     // Commands other than run know no ranks: in a step of many, one of them speaks.
-    if (launch::claimed_rank(Environment::of_process()) == 0) log::error(trainer::with_advice(error));
+    if (launch::claimed_rank(Environment::of_process()) == 0) log::error(explain(error));
     return {error.code()};
   } catch (const std::system_error& error) {
     if (std::ferror(stdout) != 0) return {ExitCode::failed, true, error.code().value()};
-    log::error(trainer::with_advice(error));
+    log::error(explain(error));
   } catch (const std::exception& error) {
-    log::error(trainer::with_advice(error));
+    log::error(explain(error));
   } catch (...) {
     log::error(
         fmt::format("unexpected exception ({}): a library threw something that is no std::exception. Report this "

@@ -22,6 +22,7 @@
 #include "rundir/progress.hpp"
 #include "rundir/run_directory.hpp"
 #include "rundir/run_record.hpp"
+#include "view/purge.hpp"
 
 namespace trainrt::cli {
 
@@ -81,6 +82,8 @@ ExitCode Supervisor::run() {
   close_what_was_killed_with_the_job();
   auto verdict = begin();
   if (!verdict.why.empty()) say(text_of(verdict));
+  if (const auto warning = view::purge_warning(spec_.run_dir, spec_.storage.purge_days); !warning.empty())
+    log::warning(warning);
   while (verdict.action == Action::restart) {
     auto before = last_number();
     tell_ranks();

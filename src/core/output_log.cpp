@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include <fcntl.h>
@@ -12,6 +11,7 @@
 #include "core/guarded_tree.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
+#include "core/shortage.hpp"
 
 namespace trainrt {
 
@@ -107,7 +107,7 @@ std::uint64_t OutputLog::put(std::string_view bytes) {
 void OutputLog::warn(int error) {
   if (std::exchange(warned_, true)) return;
   log::warning(fmt::format("the output of this rank cannot be written to {}: {}; the training goes on without", path_,
-                           std::strerror(error)));
+                           reason_with_shortage(path_, error)));
 }
 
 }  // namespace trainrt

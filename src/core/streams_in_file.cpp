@@ -10,6 +10,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/guarded_tree.hpp"
+#include "core/shortage.hpp"
 #include "core/standard_streams.hpp"
 
 namespace trainrt {
@@ -29,7 +30,7 @@ void lead_to(int output, int error) {
 
 StreamsInFile::StreamsInFile(const std::string& path) {
   const int file = open_guarded(path, O_WRONLY | O_CREAT | O_APPEND);
-  if (file < 0) throw Error(fmt::format("'{}' cannot be opened: {}", path, std::generic_category().message(errno)));
+  if (file < 0) throw Error(fmt::format("'{}' cannot be opened: {}", path, reason_with_shortage(path, errno)));
   output_ = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, above_streams);
   error_ = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, above_streams);
   lead_to(file, file);

@@ -22,8 +22,6 @@ struct Advice {
   std::string_view text;
 };
 constexpr Advice advices[] = {
-    {ENOSPC, "free space there"},
-    {EDQUOT, "your quota there is used up: free space, or ask for more"},
     {EFBIG, "a file may not be that large: raise the limit (ulimit -f), or ask for the file system's own"},
     {EACCES, "check the owner and the permissions of the directories on that path"},
     {EPERM, "check the owner and the permissions of the directories on that path"},
@@ -62,25 +60,31 @@ bool is_out_of_resources(int error_number) {
 
 namespace {
 
-/// Why a call on `path` failed, and what to do.
-std::string reason_of(const std::string& path, int error_number) {
+/// Why a call on `path` failed, and what to do. `shortage`: shortage_at() of both.
+std::string reason_of(const std::string& path, int error_number, const ShortageFound& shortage) {
   if (const auto found = error_number == ELOOP ? link_in_the_way(path) : std::nullopt)
     return "'" + found->link + "' is a symbolic link, and links in '" + found->root +
            "' are not followed; remove the link, or replace it by what it leads to";
-  return std::generic_category().message(error_number).append("; ").append(advice_for(error_number));
+  return std::generic_category()
+      .message(error_number)
+      .append("; ")
+      .append(shortage.text.empty() ? advice_for(error_number) : shortage.text);
 }
 
 }  // namespace
 
 void fail(std::string_view operation, const std::string& path, int error_number) {
+  const auto shortage = shortage_at(path, error_number);
   std::string text = "cannot ";
-  text.append(operation).append(" '").append(path).append("': ").append(reason_of(path, error_number));
-  throw StorageError(text, error_number, path);
+  text.append(operation).append(" '").append(path).append("': ").append(reason_of(path, error_number, shortage));
+  throw StorageError(text, error_number, path, shortage.shortage);
 }
 
 void fail_to_rename(const std::string& from, const std::string& to, int error_number) {
   const auto& cause = error_number == ELOOP && link_in_the_way(from) ? from : to;
-  throw StorageError("cannot rename '" + from + "' to '" + to + "': " + reason_of(cause, error_number), error_number, to);
+  const auto shortage = shortage_at(to, error_number);
+  throw StorageError("cannot rename '" + from + "' to '" + to + "': " + reason_of(cause, error_number, shortage),
+                     error_number, to, shortage.shortage);
 }
 
 Descriptor::~Descriptor() {

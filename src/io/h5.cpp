@@ -3,15 +3,21 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <optional>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
 #include <trainrt/error.hpp>
 
-#include <sys/stat.h>
-
 #include "core/guarded_tree.hpp"
+#include "core/options.hpp"
+#include "core/shortage.hpp"
 #include "io/file.hpp"
 #include "io/h5_guard.hpp"
 #include "io/h5_watched_file.hpp"
 #include "io/storage.hpp"
+#include "io/storage_error.hpp"
 
 namespace trainrt::io {
 
@@ -41,6 +47,25 @@ std::string take_error_stack() {
   return text.empty() ? "nothing about why" : text;
 }
 
+/// The text between `before` and `after` in `text`; "" if they are not there.
+std::string between(const std::string& text, std::string_view before, std::string_view after) {
+  const auto at = text.find(before);
+  if (at == std::string::npos) return {};
+  const auto from = at + before.size();
+  return text.substr(from, text.find(after, from) - from);
+}
+
+/// Throws the StorageError of a full disk or a quota, if HDF5's driver (H5FDsec2.c) met one: its own words are of no use.
+void throw_shortage(std::string_view what, const std::string& stack) {
+  const auto number = parse_integer(between(stack, "errno = ", ","));
+  if (number != ENOSPC && number != EDQUOT) return;
+  const auto path = between(stack, "filename = '", "'");
+  const auto found = shortage_at(path, static_cast<int>(*number));
+  throw StorageError(
+      fmt::format("cannot {}: {}; {}", what, std::generic_category().message(static_cast<int>(*number)), found.text),
+      static_cast<int>(*number), path, found.shortage);
+}
+
 }  // namespace
 
 void h5_start() {
@@ -63,8 +88,10 @@ std::unique_lock<std::recursive_mutex> h5_lock() {
 
 void h5_fail(std::string_view what, std::source_location where) {
   const std::string file = where.file_name();
-  throw Error("cannot " + std::string(what) + ": HDF5 says " + take_error_stack() + " (" +
-              file.substr(file.rfind('/') + 1) + ":" + std::to_string(where.line()) + ")");
+  const auto stack = take_error_stack();
+  throw_shortage(what, stack);
+  throw Error("cannot " + std::string(what) + ": HDF5 says " + stack + " (" + file.substr(file.rfind('/') + 1) + ":" +
+              std::to_string(where.line()) + ")");
 }
 
 H5Id h5_open(const std::string& path) {

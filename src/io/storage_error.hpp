@@ -6,22 +6,27 @@
 
 #include <trainrt/error.hpp>
 
+#include "core/shortage.hpp"
+
 namespace trainrt::io {
 
 /// A system call on a file failed. Its exit code is 64 if a symbolic link was not followed, since a restart would meet it
 /// again, else 70.
 class StorageError : public Error {
  public:
-  StorageError(const std::string& message, int error_number, std::string path)
+  StorageError(const std::string& message, int error_number, std::string path, Shortage shortage = Shortage::none)
       : Error(message, error_number == ELOOP ? ExitCode::usage : ExitCode::failed),
         error_number_(error_number),
-        path_(std::move(path)) {}
+        path_(std::move(path)),
+        shortage_(shortage) {}
   int error_number() const { return error_number_; }  ///< errno
   const std::string& path() const { return path_; }  ///< of the file or directory; "" if it is about none, or about several
+  Shortage shortage() const { return shortage_; }    ///< the resource that was used up; none for other errors
 
  private:
   int error_number_;
   std::string path_;
+  Shortage shortage_;
 };
 
 /// Errors that a file system gives while its server is away, and that may be gone a minute later. The one list of them. A

@@ -80,7 +80,11 @@ std::chrono::steady_clock::time_point in_seconds(double seconds) {
 
 PmixClient::PmixClient(double timeout_seconds, std::string shared_dir)
     : timeout_seconds_(timeout_seconds), shared_dir_(std::move(shared_dir)) {
-  check(PMIx_Init(&the_proc, nullptr, 0), "PMIx_Init");
+  if (const auto status = PMIx_Init(&the_proc, nullptr, 0); status != PMIX_SUCCESS)
+    throw Error(
+        fmt::format("PMIx: PMIx_Init failed: {} ({}). In a container, start `trainrt doctor` in the same way: it names "
+                    "what the container lacks",
+                    PMIx_Error_string(status), status));
   const auto size = local_text(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
   if (!size) throw Error("PMIx: the server does not tell the size of the job (PMIX_JOB_SIZE)");
   size_ = std::stoi(*size);

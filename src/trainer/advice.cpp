@@ -27,11 +27,22 @@ bool is_storage(const std::exception& error) {
   return storage != nullptr && ((storage->error_number() == numbers) || ...);
 }
 
+template <Shortage... kinds>
+bool lacks(const std::exception& error) {
+  const auto* storage = dynamic_cast<const io::StorageError*>(&error);
+  return storage != nullptr && ((storage->shortage() == kinds) || ...);
+}
+
 struct Row {
   bool (*applies)(const std::exception&);
   std::string_view advice;
 };
 
+constexpr std::string_view fewer_bytes = "a lower checkpoint.num_to_keep (0 keeps all) needs less";
+constexpr std::string_view fewer_files =
+    "checkpoint.layout = single and a lower checkpoint.num_to_keep (0 keeps all) need fewer files";
+constexpr std::string_view fewer_of_both =
+    "a lower checkpoint.num_to_keep (0 keeps all) needs less, and checkpoint.layout = single fewer files";
 constexpr std::string_view collective_limit = "failure.collective_timeout sets this limit";
 constexpr std::string_view share_storage =
     "set run.storage_path to a folder on one; if it is on one that is slow, raise failure.storage_timeout";
@@ -59,7 +70,9 @@ constexpr Row rows[] = {
      "to do it on purpose, add --run.missing_checkpoints=accept to the command once, or give the run another name with "
      "--run.name=NAME"},
     {is<rundir::NoProgress>, "or add --failure.max_no_progress=0 to try all the same"},
-    {is_storage<ENOSPC, EDQUOT>, "a lower checkpoint.num_to_keep needs less"},
+    {lacks<Shortage::space, Shortage::quota_bytes>, fewer_bytes},
+    {lacks<Shortage::inodes, Shortage::quota_files>, fewer_files},
+    {lacks<Shortage::quota>, fewer_of_both},
     {is_storage<EROFS>, "choose another run.storage_path"},
     {is_storage<ENAMETOOLONG>, "run.storage_path and run.name are parts of it"},
 };
@@ -72,11 +85,21 @@ std::string advice_for(const std::exception& error) {
   return {};
 }
 
-std::string with_advice(const std::exception& error) {
-  auto message = message_of(error);
-  const auto advice = advice_for(error);
+namespace {
+
+std::string joined(const std::string& message, const std::string& advice) {
   if (advice.empty()) return message;
   return message + (message.find('\n') == std::string::npos ? "; " : "\n") + advice;
+}
+
+}  // namespace
+
+std::string with_advice(const std::exception& error) { return joined(message_of(error), advice_for(error)); }
+
+std::string with_output_advice(const std::exception& error) {
+  const auto* storage = dynamic_cast<const io::StorageError*>(&error);
+  if (storage == nullptr || storage->shortage() == Shortage::none) return with_advice(error);
+  return joined(message_of(error), "-o names a file elsewhere");
 }
 
 }  // namespace trainrt::trainer

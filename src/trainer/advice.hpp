@@ -12,4 +12,7 @@ std::string advice_for(const std::exception& error);
 /// an error becomes a text: it is printed, written down, or sent to other ranks, which its type does not survive.
 std::string with_advice(const std::exception& error);
 
+/// The same for commands that write one file of the user's choice, and no run: keys of the config do not help them.
+std::string with_output_advice(const std::exception& error);
+
 }  // namespace trainrt::trainer

@@ -18,6 +18,7 @@
 #include "metrics/result_log.hpp"
 #include "metrics/sink.hpp"
 #include "rundir/run_record.hpp"
+#include "trainer/advice.hpp"
 #include "trainer/host_tensors.hpp"
 #include "trainer/time_left.hpp"
 
@@ -121,7 +122,7 @@ class FileReporter : public Reporter {
         is_behind = false;
       } catch (const std::exception& error) {
         if (!std::exchange(is_behind, true))  // once, however long it lasts
-          log::warning(std::string("a file derived from result.json is not up to date: ") + error.what());
+          log::warning("a file derived from result.json is not up to date: " + with_advice(error));
       }
     }
   }

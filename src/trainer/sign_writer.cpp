@@ -16,6 +16,7 @@
 #include "core/wait_note.hpp"
 #include "io/positioned_lines.hpp"
 #include "io/storage_error.hpp"
+#include "trainer/advice.hpp"
 
 namespace trainrt::trainer {
 
@@ -130,8 +131,8 @@ void SignWriter::Shared::write() try {
 } catch (const io::StorageError& error) {
   if (error.error_number() == ENOENT) return;  // an attempt that leaves nothing has taken the folder away
   if (!std::exchange(is_warned, true))
-    log::run_warning(
-        fmt::format("what the ranks are at and use is not written down: {}. The training goes on without", error.what()));
+    log::run_warning(fmt::format("what the ranks are at and use is not written down: {}. The training goes on without",
+                                 with_advice(error)));
 }
 
 SignWriter::Times SignWriter::times_of(const Place& place) {

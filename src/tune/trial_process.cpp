@@ -13,6 +13,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/guarded_tree.hpp"
+#include "core/shortage.hpp"
 #include "io/file.hpp"
 
 extern char** environ;
@@ -62,7 +63,7 @@ TrialProcess::TrialProcess(const std::vector<std::string>& command, const std::p
   auto variables = environment_with(variable);
   const auto argv = pointers_to(words), envp = pointers_to(variables);
   const io::Descriptor file(open_guarded(output, O_WRONLY | O_CREAT | O_APPEND));
-  if (file.get() < 0) throw Error(fmt::format("'{}' cannot be opened: {}", output, std::generic_category().message(errno)));
+  if (file.get() < 0) throw Error(fmt::format("'{}' cannot be opened: {}", output, reason_with_shortage(output, errno)));
   const auto parent = getpid();
   const auto child = fork();
   if (child == 0) become(argv.data(), envp.data(), file.get(), parent);

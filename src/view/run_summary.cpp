@@ -20,6 +20,7 @@
 #include "rundir/completion.hpp"
 #include "rundir/rank_signs.hpp"
 #include "rundir/run_evidence.hpp"
+#include "view/purge.hpp"
 
 namespace trainrt::view {
 
@@ -163,6 +164,7 @@ RunSummary summary_of(const std::string& run_dir) {
     run.usages.push_back(rundir::usage_of(rundir::read_rank_signs(run_dir, attempt.number)));
   run.forecast = rundir::forecast_of(run.attempts, utc_now());
   run.excluded_nodes = excluded_nodes(run_dir);
+  run.purge_warning = purge_warning(run_dir, run.record);
   return run;
 }
 
@@ -215,6 +217,7 @@ Json as_json(const RunSummary& run) {
                                 : Json()},
           {"missing_end", run.missing_end.empty() ? Json() : Json(run.missing_end)},
           {"contradiction", run.contradiction.empty() ? Json() : Json(run.contradiction)},
+          {"purge_warning", run.purge_warning.empty() ? Json() : Json(run.purge_warning)},
           {"attempts", attempts},
           {"attempt_count", run.attempt_count},
           {"excluded_nodes", excluded},

@@ -31,6 +31,7 @@ struct RunSummary {
   std::string missing_end = {};               ///< why a run that finished does not hold its end; "" = it does
   std::size_t attempt_count = 0;              ///< records that can be read or not
   std::vector<rundir::ExcludedNode> excluded_nodes = {};
+  std::string purge_warning = {};                   ///< its newest checkpoint will soon be removed; "" = it will not
   std::optional<rundir::MirrorStatus> mirror = {};  ///< if its checkpoints are copied elsewhere
 
   /// No attempt was of anything but a program that said nothing: how far it came is not known.

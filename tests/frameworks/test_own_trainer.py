@@ -256,4 +256,19 @@ def find_package_gives_the_library_of_a_prefix_that_was_moved():
     check(str(moved) in must(["ldd", project / "build/mine"]), "it meets another library")
 
 
+@test
+def pkg_config_gives_the_library_of_a_prefix_that_was_moved():
+    moved = scratch() / "elsewhere"
+    shutil.copytree(PREFIX, moved, symlinks=True)
+    away = PREFIX.with_name(PREFIX.name + ".away")
+    PREFIX.rename(away)
+    try:
+        flags = must(["pkg-config", "--cflags", "--libs", "trainrt"], env={**os.environ, "PKG_CONFIG_PATH": str(moved / "lib/pkgconfig")})
+        program = scratch() / "mine"
+        must(["g++", SOURCE / "tests/support/fits.cpp", *flags.split(), "-o", program])
+        check_exit(run([program, scratch(), "mine"]), FINISHED)
+    finally:
+        away.rename(PREFIX)
+
+
 main(setup)

@@ -461,4 +461,40 @@ def the_version_names_the_parts():
     check(all(len(line.split()) > 1 for line in lines), f"a part without a version: {lines}")
 
 
+@test
+def a_long_build_says_how_long_it_will_take():
+    """What `make quickstart` builds with, on a project of steps that sleep."""
+    if shutil.which("ninja") is None:
+        skip("ninja is not there (package ninja-build)")
+    folder = scratch()
+    (folder / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.22)\nproject(slow NONE)\nforeach(i RANGE 1 20)\n"
+        "  add_custom_command(OUTPUT out${i} COMMAND sleep 0.1 COMMAND ${CMAKE_COMMAND} -E touch out${i})\n"
+        "  list(APPEND outs ${CMAKE_CURRENT_BINARY_DIR}/out${i})\nendforeach()\nadd_custom_target(slow DEPENDS ${outs})\n")
+    build = folder / "build"
+    check_exit(run(["cmake", "-G", "Ninja", "-S", folder, "-B", build]), FINISHED)
+    command = [SOURCE / "src/build_with_estimate.sh", build, "1", "slow"]
+    job = run(command, env={"FIRST_ESTIMATE_S": "1"})
+    check_exit(job, FINISHED)
+    check(re.search(r"build: \d+ of 2\d steps in \d+ s; about 1 min left", job.err), "no estimate", job)
+    check("build: " not in run(command).err, "an estimate of a build that has nothing to do")
+    (build / "out7").unlink()
+    (folder / "CMakeLists.txt").write_text((folder / "CMakeLists.txt").read_text().replace("sleep 0.1", "false"))
+    check(run(command).code != 0, "a build that fails ends with 0")
+
+
+@test
+def result_warns_of_a_checkpoint_that_the_storage_will_remove():
+    config = linear_config(scratch(), "run")
+    check_exit(run([TRAINRT, "--config", config, "--storage.purge_days=60"]), FINISHED)
+    run_dir = run_dir_of(config)
+    check("WARNING" not in tool("result", run_dir).out, "a warning of a new run")
+    old = time.time() - 54 * 86400
+    os.utime(checkpoints(run_dir)[-1] / "manifest.json", (old, old))
+    job = tool("result", run_dir)
+    for word in ("WARNING", checkpoints(run_dir)[-1].name, "54 days old", "60 days old", "storage.purge_days", "checkpoint.mirror"):
+        check(word in job.out, f"it does not say {word!r}", job)
+    check("54 days" in json.loads(tool("result", run_dir, "--json").out)["purge_warning"], "JSON")
+
+
 main()

@@ -292,4 +292,15 @@ def without_scontrol_as_in_a_container_the_batch_script_requeues():
     check_whole(run_dir_of(config), job)
 
 
+@test
+def a_checkpoint_that_the_storage_will_remove_is_warned_of_at_the_start():
+    config = config_of(loop={"epochs": 1})
+    check_exit(run([TRAINRT, "--config", config]), FINISHED)
+    old = time.time() - 54 * 86400
+    os.utime(checkpoints(run_dir_of(config))[-1] / "manifest.json", (old, old))
+    job = CLUSTER.sbatch(["-N1", "-n1", "-c1"], config, "--storage.purge_days=60")
+    ended(job, "COMPLETED")
+    check("54 days old" in job.text and "storage.purge_days" in job.text, "no warning", job)
+
+
 main(setup=CLUSTER.up, teardown=CLUSTER.down)

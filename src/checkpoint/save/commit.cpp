@@ -125,7 +125,7 @@ std::uint64_t commit(const Commit& commit, const Observer& observer) try {
   throw;
 } catch (const io::StorageError& error) {
   if (const auto lost = lost_text(commit.paths); !lost.empty()) throw LostRun(lost);
-  throw io::StorageError(drop(commit.paths, error.what()), error.error_number(), error.path());
+  throw io::StorageError(drop(commit.paths, error.what()), error.error_number(), error.path(), error.shortage());
 } catch (const std::exception& error) {
   if (const auto lost = lost_text(commit.paths); !lost.empty()) throw LostRun(lost);
   throw Error(drop(commit.paths, error.what()));

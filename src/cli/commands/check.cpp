@@ -1,5 +1,4 @@
 // On a login node: is the config whole, are the files there, what would run?
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -9,12 +8,14 @@
 #include <unistd.h>
 
 #include "checkpoint/format/listing.hpp"
+#include "cli/checkpoint_room.hpp"
 #include "cli/command.hpp"
 #include "cli/datasets/whole_datasets.hpp"
 #include "cli/load_spec.hpp"
 #include "cli/print.hpp"
 #include "cli/train_call.hpp"
 #include "comm/backend.hpp"
+#include "core/shortage.hpp"
 #include "data/operation.hpp"
 #include "frameworks/program/stage/stage.hpp"
 #include "io/file.hpp"
@@ -50,20 +51,14 @@ std::string standing(const config::RunSpec& spec) {
                      accepted);
 }
 
-std::filesystem::path existing_part(std::filesystem::path path) {
-  while (!std::filesystem::exists(path) && path.has_parent_path() && path != path.parent_path()) path = path.parent_path();
-  return path;
-}
-
 /// What the run's files will lie on, and what that means for them.
 std::string storage_of(const config::RunSpec& spec) {
-  const auto there = existing_part(spec.run.storage_path).string();
+  const auto there = existing_part(spec.run.storage_path);
   if (access(there.c_str(), W_OK | X_OK) != 0)
     throw UsageError(
         fmt::format("run.storage_path: you may not write in {} on this node: choose a folder of your own", there));
   const auto system = io::file_system_of(there);
-  auto text = fmt::format("{} on {}, {:.1f} GiB free", spec.run.storage_path, system.name,
-                          static_cast<double>(system.free_bytes) / (1 << 30));
+  auto text = fmt::format("{} on {}, {}", spec.run.storage_path, system.name, room_text(there));
   if (!system.durable) text += "; WARNING: it is memory of this node, and gone with it";
   if (system.durable && !system.shared) text += "; other nodes do not see it";
   return text;
@@ -127,6 +122,7 @@ ExitCode check_command(std::span<const std::string> words) {
     print_safely("program         {}\n", spec.train.program);
   for (const auto& line : lines) print_safely("{}\n", line);
   print_safely("storage         {}\n", storage_of(spec));
+  print_safely("checkpoints     {}\n", checkpoint_room(spec));
   print_safely("run directory   {}: {}\n", spec.run_dir, standing(spec));
   return ExitCode::finished;
 }

@@ -7,6 +7,7 @@
 #include "cli/arguments.hpp"
 #include "cli/command.hpp"
 #include "cli/doctor_check.hpp"
+#include "cli/doctor_container.hpp"
 #include "cli/doctor_report.hpp"
 #include "cli/load_spec.hpp"
 #include "cli/watchdog.hpp"
@@ -129,16 +130,22 @@ ExitCode doctor_command(std::span<const std::string> words) {
   const auto environment = Environment::of_process();
   const auto form = arguments.has("json") ? doctor::Form::json : doctor::Form::text;
   Visit visit{doctor::make_report(launch::claimed_rank(environment), form)};
+  const doctor::NodeMemoryProbe node_memory(environment);
   std::unique_ptr<launch::Launch> launch;
   try {
     launch = launch::discover(environment, plan.launch);
   } catch (const Error& failure) {
+    const auto finding = doctor::finding_of_step(launch::view_of_step(environment));
+    if (finding.grade != doctor::Grade::ok) visit.report->add("container", finding);
     add_failure(visit, failure);
     return ExitCode::failed;
   }
   const auto& world = launch->world();
   log::set_rank(world.rank, world.size);
   try {
+    visit.check = "container";
+    node_memory.require_shared(world);
+    visit.check = "launcher";
     const auto code = examine(*launch, environment, plan, visit);
     launch->finalize();
     return code;

@@ -157,7 +157,7 @@ ExitCode predict_as_rank(const Arguments& arguments) {
     launch = trainer::find_ranks(environment, trainer::launch_options_of(prepared));
   } catch (const Error& error) {
     // No rank can talk to another: the one that calls itself the first speaks.
-    if (launch::claimed_rank(environment) == 0) log::error(trainer::with_advice(error));
+    if (launch::claimed_rank(environment) == 0) log::error(trainer::with_output_advice(error));
     return error.code();
   }
   try {

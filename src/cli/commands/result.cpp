@@ -119,6 +119,7 @@ void print_excluded_nodes(const std::vector<rundir::ExcludedNode>& excluded) {
 
 /// What a run directory that lacks its end shows instead, which a copy of an older checkpoint does.
 void print_what_is_missing(const view::RunSummary& summary) {
+  if (!summary.purge_warning.empty()) print_safely("WARNING     {}\n", summary.purge_warning);
   if (!summary.contradiction.empty())
     print_safely("WARNING     {}: the same command again would be refused, until they are back\n", summary.contradiction);
   else if (!summary.missing_end.empty())

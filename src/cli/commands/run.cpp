@@ -148,6 +148,7 @@ const Command run{
         "What listens: between nodes MPI; for a program rank 0's runtime, which serves MPI, Horovod and XGBoost to it "
         "(program.env),\non 127.0.0.1 if all ranks are on one node; and what the program opens.\n",
     .run = run_command,
-    .output_is_result = false};
+    .output_is_result = false,
+    .writes_run = true};
 
 }  // namespace trainrt::cli::plugins

@@ -62,6 +62,7 @@ const Command supervise{
         "Exit codes: 0 finished; 64 bad usage or config; 70 given up after failures; 75 stopped, and the job could be "
         "requeued;\n76 no progress; 143 Slurm ends the job by itself.\n",
     .run = supervise_command,
-    .output_is_result = false};
+    .output_is_result = false,
+    .writes_run = true};
 
 }  // namespace trainrt::cli::plugins

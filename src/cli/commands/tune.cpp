@@ -232,6 +232,7 @@ const Command tune{
         "with tune.place = slices, the ranks are cut into groups of tune.workers, which train one trial after another.\n"
         "status shows all trials, best the one with the best report.\n"
         "Exit codes: 0 all trials are over, 70 all have failed, 75 stopped: run the same command again.",
-    .run = tune_command};
+    .run = tune_command,
+    .writes_run = true};
 
 }  // namespace trainrt::cli::plugins

@@ -8,7 +8,9 @@ extern const Section storage;
 const Section storage{
     .name = "storage",
     .order = 10,
-    .help = "object stores; keys and secrets come from the environment or ~/.aws, never from here",
+    .help =
+        "storage that removes old files, and object stores; keys and secrets come from the environment or ~/.aws, "
+        "never from here",
     .keys = {
         key(&StorageKeys::s3_endpoint,
             {.key = "storage.s3_endpoint",
@@ -25,7 +27,13 @@ const Section storage{
              .default_value = "false",
              .help = "requests to s3:// are not signed, whatever keys there are: for public buckets"}),
         key(&StorageKeys::gs_endpoint,
-            {.key = "storage.gs_endpoint", .help = "of gs://, by default https://storage.googleapis.com"})}};
+            {.key = "storage.gs_endpoint", .help = "of gs://, by default https://storage.googleapis.com"}),
+        key(&StorageKeys::purge_days,
+            {.key = "storage.purge_days",
+             .default_value = "0",
+             .help = "age in days at which the file system of run.storage_path removes files (scratch); `trainrt result` "
+                     "and `trainrt supervise` warn when the newest checkpoint is a week from it; 0: never",
+             .range = {.least = 0, .most = 36500}})}};
 
 }  // namespace plugins
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <string>
 
 namespace trainrt::config {
@@ -7,6 +8,7 @@ namespace trainrt::config {
 struct StorageKeys {
   std::string s3_endpoint, s3_region, s3_profile, gs_endpoint;
   bool s3_anonymous = false;
+  std::int64_t purge_days = 0;  ///< age at which the file system removes files; 0 = never
 };
 
 }  // namespace trainrt::config

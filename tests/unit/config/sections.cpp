@@ -67,6 +67,7 @@ TEST_CASE("every value of the config reaches its own place") {
                        {"storage.s3_region", "eu"},
                        {"storage.s3_profile", "own"},
                        {"storage.s3_anonymous", "true"},
+                       {"storage.purge_days", "60"},
                        {"storage.gs_endpoint", "http://g"},
                        {"metrics.sinks", "csv, other"},
                        {"metrics.detailed", "true"},
@@ -117,6 +118,7 @@ TEST_CASE("every value of the config reaches its own place") {
   CHECK((checkpoint.mirror == "s3://b/p" && checkpoint.mirror_wait_s == 23));
   CHECK((spec.storage.s3_endpoint == "http://h:1" && spec.storage.s3_region == "eu" && spec.storage.s3_profile == "own"));
   CHECK(spec.storage.s3_anonymous);
+  CHECK(spec.storage.purge_days == 60);
   CHECK(spec.storage.gs_endpoint == "http://g");
   CHECK((spec.metrics.sinks == std::vector<std::string>{"csv", "other"} && spec.metrics.detailed &&
          spec.metrics.every_report && spec.metrics.aggregate));

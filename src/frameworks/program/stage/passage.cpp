@@ -9,6 +9,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
+#include "core/shortage.hpp"
 
 namespace trainrt::program::stage {
 
@@ -67,8 +68,9 @@ Worker::Work unpacking(const StageFormat& format, const Part& part, std::shared_
 }
 
 std::string free_space(const std::string& folder) {
-  std::error_code none;
-  return fmt::format("{:.1f} GiB free", static_cast<double>(std::filesystem::space(folder, none).available) / (1 << 30));
+  const auto room = storage_room_at(folder).value_or(StorageRoom{});
+  return fmt::format("{:.1f} GiB{} free", static_cast<double>(room.free_bytes) / (1 << 30),
+                     room.free_inodes ? fmt::format(" and {} inodes", *room.free_inodes) : "");
 }
 
 }  // namespace

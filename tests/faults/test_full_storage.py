@@ -1,0 +1,151 @@
+#!/usr/bin/python3
+"""File systems that really run out of space or of inodes, and quotas that are used up: every message names the resource that is missing,
+and the key that needs less of it; `check` says so before the run."""
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from harness import *  # noqa: E402,F403
+
+SHIM = BUILD / "tests/fault_shim.so"
+NO_INODES = "no inodes are left there for new files"
+FEWER_FILES = "checkpoint.layout = single"
+FEWER_BYTES = "a lower checkpoint.num_to_keep"
+
+
+def config_of(folder, storage, epochs=4, **checkpoint):
+    return linear_config(folder, "run", {"epochs": epochs}, {"samples": 64, "features": 1500}, {"num_to_keep": 3, **checkpoint}, storage)
+
+
+def alone(config, *words, prefix=(), env=None):
+    return run([*prefix, TRAINRT, *words, "--config", config], env=env)
+
+
+def in_small(storage, options, config, *words):
+    """In a file system of its own at `storage`; its exit code, and what is left there, after."""
+    return alone(config, *words, prefix=own_mount(storage, options))
+
+
+def says(job, *words, never=()):
+    for word in words:
+        check(word in job.err, f"it does not say {word!r}", job)
+    for word in never:
+        check(word not in job.err, f"it says {word!r}", job)
+
+
+@test
+def a_run_without_inodes_names_them_and_the_keys_that_need_fewer_files():
+    storage = scratch()
+    job = in_small(storage, "size=100m,nr_inodes=14", config_of(scratch(), storage))
+    check_exit(job, FAILED)
+    dropped = [line for line in job.err.splitlines() if "is dropped" in line]
+    check(dropped, "no checkpoint was dropped", job)
+    for line in dropped:
+        for word in (NO_INODES, "MiB of space are free", FEWER_FILES, "checkpoint.num_to_keep"):
+            check(word in line, f"{word!r} is not in {line!r}", job)
+
+
+@test
+def a_run_without_space_names_it_and_the_key_that_needs_less():
+    storage = scratch()
+    job = in_small(storage, "size=100k", config_of(scratch(), storage))
+    check_exit(job, FAILED)
+    says(job, "of space are left there", FEWER_BYTES, never=[NO_INODES, FEWER_FILES])
+
+
+@test
+def a_storage_without_an_inode_at_the_start_is_named_before_anything_is_trained():
+    storage = scratch()
+    job = in_small(storage, "size=100m,nr_inodes=1", config_of(scratch(), storage))
+    check(job.code != 0, "it ran", job)
+    says(job, NO_INODES, FEWER_FILES)
+
+
+@test
+def a_sweep_without_inodes_names_them():
+    folder, storage = scratch(), scratch()
+    config = write_config(folder / "sweep.ini", {
+        "run": {"name": "sweep", "storage_path": storage}, "train": {"function": "linear"}, "loop": {"epochs": 2},
+        "data.train": {"format": "synthetic", "samples": 64}, "tune": {"metric": "loss", "num_samples": 2}, "tune.space": {"lr": "uniform(0.001, 0.01)"}})
+    job = in_small(storage, "size=100m,nr_inodes=10", config, "tune")
+    check(job.code != 0, "it ran", job)
+    says(job, NO_INODES)
+
+
+@test
+def tools_without_inodes_name_them():
+    folder, full = scratch(), scratch()
+    (folder / "in.csv").write_text("x,y\n" + "1,2\n" * 100)
+    config = config_of(folder, None)
+    check_exit(alone(config), FINISHED)
+    run_dir, data = run_dir_of(config), folder / "in.csv"
+    commands = [["data", "convert", data, "-o", full / "out.h5"], ["data", "convert", data, "-o", full / "out.h5", "--compress", "gzip"],
+                ["data", "convert", data, "-o", full / "out.csv"], ["export", checkpoints(run_dir)[-1], "-o", full / "state.npz"],
+                ["predict", run_dir, "-o", full / "out.csv", "--data.new.format=synthetic", "--data.new.samples=8", "--data.new.features=1500"],
+                ["report", run_dir, "-o", full / "page.html"]]
+    for command in commands:
+        job = run([*own_mount(full, "size=10m,nr_inodes=1"), TRAINRT, *command])
+        check(job.code != 0, f"{command[:2]} ran", job)
+        says(job, NO_INODES, "-o names a file elsewhere", never=["checkpoint."])
+
+
+@test
+def a_conversion_without_space_names_it_also_if_the_HDF5_library_writes():
+    folder, full, drawn = scratch(), scratch(), random.Random(1)
+    (folder / "in.csv").write_text("x,y\n" + "".join(f"{drawn.random()},{number}\n" for number in range(100_000)))
+    for words in ([], ["--compress", "gzip"]):
+        job = run([*own_mount(full, "size=200k"), TRAINRT, "data", "convert", folder / "in.csv", "-o", full / "out.h5", *words])
+        check_exit(job, FAILED)
+        says(job, "No space left on device", "of space are left there", never=["checkpoint.", "errno", "HDF5 says"])
+
+
+@test
+def a_quota_that_the_system_does_not_explain_is_named_as_one_of_space_or_files():
+    if not SHIM.exists():
+        skip("the library that injects faults was not built (it goes without the sanitizers)")
+    config = config_of(scratch(), scratch())
+    job = alone(config, env={"LD_PRELOAD": SHIM, "TRAINRT_FAULTS": "pwrite:EDQUOT:shard-"})
+    check_exit(job, FAILED)
+    says(job, "Disk quota exceeded", "your quota of space or of the number of files is used up", FEWER_BYTES, FEWER_FILES, never=[NO_INODES])
+
+
+@test
+def a_real_quota_is_named():
+    """Quotas of btrfs, which does not report them to its users."""
+    if shutil.which("mkfs.btrfs") is None or os.geteuid() != 0:
+        skip("needs root and mkfs.btrfs (package btrfs-progs)")
+    folder, storage = scratch(), scratch()
+    image = folder / "image"
+    script = (f"truncate -s 128M {image} && mkfs.btrfs -q {image} && mount -o loop {image} {storage} && btrfs quota enable {storage} && "
+              f"btrfs subvolume create {storage}/mine && btrfs qgroup limit 200k {storage}/mine && exec \"$@\"")
+    config = config_of(folder, storage / "mine", num_to_keep=0, epochs=12)
+    job = alone(config, prefix=["unshare", "-m", "sh", "-c", script, "sh"])
+    if "mount:" in job.err:
+        skip("btrfs cannot be mounted here")
+    check_exit(job, FAILED)
+    says(job, "Disk quota exceeded", "your quota of space or of the number of files is used up")
+
+
+@test
+def check_compares_what_num_to_keep_checkpoints_take_with_what_is_free():
+    storage = scratch()
+    config = config_of(scratch(), storage, epochs=2)
+    script = ["sh", "-c", '"$@" >/dev/null && exec "$1" check --config "$3" --checkpoint.num_to_keep="$NUMBER"', "sh", TRAINRT, "--config", config]
+    for number, options, words, never in (("3", "size=100m", ["checkpoint.num_to_keep = 3 needs"], ["WARNING"]),
+                                          ("500", "size=1m", ["WARNING: the file system has", "lower checkpoint.num_to_keep"], []),
+                                          ("20", "size=100m,nr_inodes=50", ["WARNING: the file system has", "checkpoint.layout = single"], []),
+                                          ("0", "size=100m", ["all are kept (checkpoint.num_to_keep = 0), and there is room for"], ["WARNING"])):
+        job = run([*own_mount(storage, options), *script], env={"NUMBER": number})
+        check_exit(job, FINISHED)
+        line = next((line for line in job.out.splitlines() if line.startswith("checkpoints ")), "")
+        for word in words:
+            check(word in line, f"{word!r} is not in {line!r}", job)
+        for word in never:
+            check(word not in job.out.replace("WARNING: it is memory", ""), f"{word!r} is said", job)
+    fresh = alone(config, "check")
+    check("checkpoints     their size is known after the first one" in fresh.out, "a new run", fresh)
+
+
+main()

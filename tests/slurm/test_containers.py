@@ -1,0 +1,95 @@
+#!/usr/bin/python3
+"""Ranks of srun in containers (bubblewrap), with the PMIx of a real Slurm outside: `trainrt doctor` names each part of it that the container
+lacks, and says nothing of one that lacks none; a run in such a container trains."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from cluster import *  # noqa: E402,F403
+from harness import *  # noqa: E402,F403
+
+CLUSTER = Cluster("box")
+WHOLE = ["bwrap", "--bind", "/", "/", "--dev-bind", "/dev", "/dev", "--proc", "/proc", "--die-with-parent"]
+
+
+def setup():
+    tried = subprocess.run([*WHOLE, "true"], capture_output=True, text=True) if shutil.which("bwrap") else None
+    if tried is None or tried.returncode != 0:
+        skip("no bubblewrap here (package bubblewrap)" if tried is None else f"containers are not allowed here: {tried.stderr.strip()}")
+    CLUSTER.up(1)
+
+
+def in_step(container, *words, ranks=2, variables=()):
+    """`srun env VARIABLES CONTAINER trainrt WORDS`; '{server}' in the container's words is the folder of the PMIx server."""
+    box = " ".join(word.replace("{server}", '"$PMIX_SERVER_TMPDIR"') for word in container)
+    job = run(["srun", "--wait=5", f"-n{ranks}", *(["env", *variables] if variables else []), "sh", "-c", f'exec {box} "$@"', "sh", TRAINRT, *words],
+              env=CLUSTER.env, timeout=90)
+    return job
+
+
+def examined(container, **step):
+    """The checks of doctor by name: grade, text and advice."""
+    job = in_step(container, "doctor", "--storage", scratch(), "--json", **step)
+    line = next((line for line in job.out.splitlines() if line.startswith("{")), None)
+    check(line is not None, "doctor gave no report", job)
+    return {each["name"]: each for each in json.loads(job.out[job.out.index(line):])["checks"]}, job
+
+
+def names(container, grade, *words, **step):
+    checks, job = examined(container, **step)
+    check("container" in checks, f"no check of the container: {list(checks)}", job)
+    found = checks["container"]
+    check(found["grade"] == grade, f"{found}", job)
+    for word in words:
+        check(word in found["text"] + found["advice"], f"{word!r} is not in {found}", job)
+    return checks, job
+
+
+@test
+def a_container_with_all_of_PMIx_lacks_nothing_and_trains():
+    checks, job = names(WHOLE, "ok", "what PMIx needs is here")
+    check_exit(job, FINISHED)
+    config = linear_config(scratch(), "run")
+    check_exit(in_step(WHOLE, "--config", config), FINISHED)
+    equal(run_state(run_dir_of(config)), "finished", "state")
+
+
+@test
+def a_hidden_folder_of_the_server_is_named_with_the_bind():
+    names([*WHOLE, "--tmpfs", "{server}/.."], "warning", "PMIX_SERVER_TMPDIR", "does not exist here", "--bind", "--container-mounts=", ranks=1)
+    names([*WHOLE, "--ro-bind", "{server}", "{server}"], "warning", "PMIX_SERVER_TMPDIR", "is read-only here", ranks=1)
+
+
+@test
+def variables_that_do_not_get_in_are_named():
+    hidden = [word for name in ("PMIX_RANK", "PMIX_NAMESPACE") for word in ("-u", name)]
+    _, job = names(WHOLE, "error", "PMIX_NAMESPACE", "--mpi=pmix", "--cleanenv", variables=hidden)
+    check_exit(job, FAILED)
+
+
+@test
+def a_network_of_its_own_is_named():
+    _, job = names([*WHOLE, "--unshare-net"], "error", "nothing listens at port", "--network=host")
+    check(job.code != 0, "a run could start", job)
+
+
+@test
+def another_user_inside_is_named():
+    names([*WHOLE, "--unshare-user", "--uid", "1234"], "error", "user 1234 here and user 0 outside", "--fakeroot")
+
+
+@test
+def memory_that_the_ranks_of_a_node_do_not_share_is_named_before_MPI_fails():
+    apart = ["bwrap", "--bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--die-with-parent"]
+    _, job = names(apart, "error", "/dev/shm", "has the files of 1 of the 2 ranks of this node", "--ipc=host")
+    check(job.code != 0 and "Abort(" not in job.err, "MPI was started", job)
+
+
+@test
+def a_munge_that_the_server_asks_for_is_named():
+    if Path("/run/munge/munge.socket.2").exists():
+        skip("this machine has a munged of its own")
+    names(WHOLE, "warning", "socket of munged", "/run/munge", variables=["PMIX_SECURITY_MODE=munge,native"], ranks=1)
+
+
+main(setup, CLUSTER.down)
