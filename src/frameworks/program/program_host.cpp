@@ -7,6 +7,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/first_rank.hpp"
+#include "core/host.hpp"
 #include "frameworks/program/environment.hpp"
 #include "frameworks/program/program_run.hpp"
 #include "frameworks/program/script.hpp"
@@ -72,7 +73,10 @@ void ProgramHost::start(const ProgramPlace& place, Communicator& communicator, c
     listener = [watch = progress_watch_](std::size_t stream, std::string_view bytes) { watch->add(stream, bytes); };
   running_ = std::make_unique<RunningProgram>(
       communicator, RunningProgram::Plan{place, options, executable, frameworks_, std::move(known), std::move(listener)});
+  become_ready();
 }
+
+void ProgramHost::become_ready() { ready_s_.store(monotonic_seconds(), std::memory_order_relaxed); }
 
 Opening ProgramHost::next_opening(const ProgramPlace& place, Communicator& communicator,
                                   std::function<bool()> is_stop_asked) {
@@ -93,6 +97,7 @@ void ProgramHost::answer_finished(const ProgramPlace& place, const RequestedRun&
 void ProgramHost::answer_closed() { running_->channel().send({{"ok", Json::object()}}); }
 
 void ProgramHost::train(Context& ctx) {
+  if (!running_) ready_s_.store(-1, std::memory_order_relaxed);  // that of an earlier attempt
   stage::Stage stage(ctx, options_.stage);
   const auto staged = stage.tree() ? in_tree(options_, *stage.tree()) : options_;
   const auto executable = required_executable(staged, stage.tree());
@@ -110,7 +115,8 @@ void ProgramHost::serve(Context& ctx, const ProgramOptions& options, const std::
       if (!is_kept) program.reset();
     }
   } end{running_};
-  is_between_runs_ = !serve_program({ctx, options, progress_, progress_watch_.get(), stacks_, *running_});
+  is_between_runs_ =
+      !serve_program({ctx, options, progress_, progress_watch_.get(), stacks_, *running_, [this] { become_ready(); }});
   end.is_kept = is_between_runs_;
 }
 
