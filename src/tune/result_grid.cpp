@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
+#include <trainrt/result.hpp>
 
 #include "tune/claims.hpp"
 #include "tune/sweep_run.hpp"
@@ -12,21 +13,28 @@ namespace trainrt {
 
 namespace {
 
-/// Whoever ran the trial may have been killed, and have written no end.
-rundir::RunState state_of(const tune::History& history, std::uint64_t number, tune::Claims& claims) {
+/// Whoever ran the trial may have been killed, and have written no end: then its run tells.
+rundir::RunState state_of(const tune::History& history, std::uint64_t number, const std::string& run_dir,
+                          tune::Claims& claims) {
   const auto& trial = history.trial(number);
   if (trial.attempt == 0) return rundir::RunState::waiting;
   const auto state = tune::state_of(trial.state);
-  const bool is_gone = state == rundir::RunState::running && !claims.is_running(history, number);
-  return is_gone ? rundir::RunState::killed : state;
+  if (state != rundir::RunState::running || claims.is_running(history, number)) return state;
+  try {
+    return rundir::state_from(Result::from_path(run_dir).state).value_or(rundir::RunState::killed);
+  } catch (const Error&) {  // it did not come to make a run
+    return rundir::RunState::killed;
+  }
 }
 
-TrialResult result_of(const tune::Sweep& sweep, std::uint64_t number, const tune::Trial& trial, rundir::RunState state) {
+TrialResult result_of(const tune::Sweep& sweep, const tune::History& history, std::uint64_t number, tune::Claims& claims) {
+  const auto& trial = history.trial(number);
   const auto name = sweep.name_of(number, trial.generation);
+  const auto run_dir = sweep.directory() + "/" + name;
   const bool is_begun = trial.attempt > 0;
   return {name,
-          sweep.directory() + "/" + name,
-          std::string(rundir::word_of(state)),
+          run_dir,
+          std::string(rundir::word_of(state_of(history, number, run_dir, claims))),
           trial.params.empty() ? sweep.params_of(number) : trial.params,
           trial.iterations,
           trial.last,
@@ -45,7 +53,7 @@ ResultGrid ResultGrid::from_path(const std::string& sweep_dir) {
   tune::Claims claims(sweep, nobody);
   ResultGrid grid{sweep.directory(), sweep.metric(), sweep.less_is_better() ? "min" : "max"};
   for (std::uint64_t number = 0; number < sweep.trials(); ++number)
-    grid.trials.push_back(result_of(sweep, number, history.trial(number), state_of(history, number, claims)));
+    grid.trials.push_back(result_of(sweep, history, number, claims));
   return grid;
 }
 

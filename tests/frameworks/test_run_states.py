@@ -8,7 +8,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from train_scripts import *  # noqa: E402,F403
 
 sys.path.insert(0, str(BUILD / "python"))
-os.environ["PATH"] = f"{BUILD}{os.pathsep}{os.environ['PATH']}"
 from trainrt.train import Result  # noqa: E402
 
 PAUSE_S = 0.4
@@ -50,7 +49,7 @@ def check_states(run_dir, state):
 @test
 def every_view_has_the_same_state_however_a_run_ended():
     folder = scratch()
-    config = lambda name, **loop: linear_config(folder, name, {"epochs": 400, "batch_size": 16, "step_pause": 0.05, **loop}, {"samples": 160})
+    config = lambda name, **loop: linear_config(folder, name, {"epochs": 400, "batch_size": 16, "step_pause": 0.05, **loop}, {"samples": 160}, storage=folder)
     check_exit(run_ranks(1, config("done", epochs=1)), FINISHED)
     jobs = {name: start_ranks(1, config(name)) for name in ("runs", "stopped", "gone")}
     failed = run([TRAINRT, f"--run.storage_path={folder}", "--run.name=wrong", "--failure.max_failures=0", "--", PYTHON, "-c", "1 / 0"])
@@ -131,7 +130,7 @@ def counts(config):
     print("RESULT", json.dumps([os.path.basename(result.checkpoint.path), result.checkpoint.is_native(), result.state,
                                 [metrics["number"] for _, metrics in result.best_checkpoints]]))
 """)
-    job = script.run(env={"PATH": os.environ["PATH"]})
+    job = script.run()
     check_exit(job, FINISHED)
     equal(result_of(job), [["checkpoint_000002", True, "finished", [1, 2, 3]]], "the result", job)
 

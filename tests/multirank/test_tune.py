@@ -146,6 +146,20 @@ def a_sweep_that_is_killed_anywhere_goes_on_and_loses_nothing():
 
 
 @test
+def a_trial_whose_processes_are_gone_is_not_said_to_run():
+    config = sweep_config(scratch(), tune={"num_samples": 2, "max_concurrent_trials": 1}, loop={"step_pause": 0.05})
+    job = Job([TRAINRT, "tune", "--config", config])
+    wait_for_reports(run_dir_of(config) / "trial_00000", 1, job)
+    equal([trial["state"] for trial in trials_of(config)], ["running", "waiting"], "states while it runs", job)
+    kill([job.process.pid])
+    job.process.wait()
+    trial = lambda: json.loads(run([TRAINRT, "result", run_dir_of(config) / "trial_00000", "--json"]).out)["state"]
+    wait_until(lambda: trial() != "running", 30, "the trial's end", job)
+    equal([each["state"] for each in trials_of(config)], [trial(), "waiting"], "states after the kill")
+    check(trial() in ("stopped", "killed"), f"the trial is said to be {trial()}")
+
+
+@test
 def a_signal_pauses_all_trials_and_the_same_command_goes_on():
     folder = scratch()
     config = sweep_config(folder, tune={"num_samples": 4, "max_concurrent_trials": 2, "workers": 2}, loop={"step_pause": 0.02})
