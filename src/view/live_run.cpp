@@ -90,7 +90,7 @@ bool LiveRun::is_alive(const rundir::AttemptRecord& newest, const std::string& n
   const bool is_near = newest.owner.host == host_name();  // it costs a look into /proc
   if (!is_near && !sign.empty() && std::abs(seconds_between(sign, now)) < surely_alive_s) return true;
   if (is_near || monotonic_seconds() - asked_at_s_ > between_questions_s) {
-    was_alive_ = rundir::attempt_is_alive(run_dir_, newest);
+    was_alive_ = !rundir::is_killed(run_dir_, newest);
     asked_at_s_ = monotonic_seconds();
   }
   return was_alive_;

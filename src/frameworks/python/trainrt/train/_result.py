@@ -114,9 +114,12 @@ def _reported_checkpoints(path, reports):
     """[(Checkpoint, metrics)] of those with files of a train function, or else of the run's State, oldest first; with all metrics of
     their report."""
     by_iteration = {report.get("_training_iteration"): report for report in reports}
-    return [(Checkpoint(folder), _with_aliases({**(by_iteration.get(manifest.get("iteration")) or manifest.get("metrics") or {}),
+    found, made = _run_directory.reported(path), Checkpoint
+    if not found:
+        found, made = _run_directory.native(path), Checkpoint._of_state
+    return [(made(folder), _with_aliases({**(by_iteration.get(manifest.get("iteration")) or manifest.get("metrics") or {}),
                                                 **_run_directory.validated_metrics(folder, manifest)}))
-            for folder, manifest in _run_directory.reported(path) or _run_directory.native(path)]
+            for folder, manifest in found]
 
 
 def _ranked(checkpoints, config):
