@@ -208,7 +208,10 @@ const Command result{
     .details =
         "Of a folder with run directories in it (run.storage_path): a table of its runs, with the [loop] keys that "
         "differ\nand each run's best metrics by checkpoint.score_attribute, or its last. --json prints one JSON "
-        "object, or\nof several runs an array of them, for programs.\n",
+        "object, or\nof several runs an array of them, for programs.\n"
+        "\nA run or an attempt is running; finished (also if a rule ended it early); stopped (saved on purpose: the\n"
+        "same command continues it); failed (by an error); or killed (its processes are gone and wrote no end). A\n"
+        "run without an attempt is starting. A trial can also be waiting (not begun) or paused (saved, for now).\n",
     .run = result_command};
 
 }  // namespace trainrt::cli::plugins
