@@ -41,7 +41,7 @@ class Meter {
 
   // --- the train thread ---
   void train_function_began();
-  void state_restored();  ///< the train function had no use for it before, so no step can have begun
+  void state_restored();  ///< a State was filled: the first step begins later
   bool train_function_has_begun() const { return began_at_s_.load(std::memory_order_relaxed) >= 0; }
   void spoke();  ///< it is not silent: it restores, steps or reports
   /// Where the attempt begins, and the number of this run's checkpoint that holds that; -1: none does.

@@ -43,7 +43,7 @@ struct RunFacts {
   bool lacks_end = false;                 ///< the run finished, and the checkpoint of its end is gone (missing_end())
 };
 
-/// Returns the state of a run. run.json alone does not tell: whoever is killed writes nothing there. Pure.
+/// Returns the state of a run. run.json alone does not show it: a process that is killed writes nothing there. Pure.
 RunState state_of(const RunFacts& facts);
 
 }  // namespace trainrt::rundir

@@ -147,7 +147,7 @@ class Conversation {
   Json open_run(const Json& body);
   RequestedRun looked_up(const RunRequest& request);
   void close_run();
-  /// Of the moments in which the program could begin to train, the last one counts.
+  /// Reports that the program can begin to train; the last call before its first step counts.
   void begin() const {
     if (rules_.begins) rules_.begins();
   }

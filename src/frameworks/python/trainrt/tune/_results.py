@@ -20,8 +20,8 @@ def trials_of(path):
 
 
 def _config_of(trial, space, under):
-    """As the param_space has it: of a Trainer's trial {"train_loop_config": {...}}, complete. From the trial's own record; or of what its values
-    say. Of a sweep that no Tuner began: these, as texts."""
+    """Returns the trial's config in the form of the param_space; for a Trainer {"train_loop_config": {...}}, complete. It is read from the
+    trial's own record, or made of its values. In a sweep that no Tuner began the values are texts."""
     record = _record.read(trial["path"])
     recorded = record.get("train_loop_config")
     if recorded is not None:
