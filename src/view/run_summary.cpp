@@ -35,6 +35,15 @@ void end_if_killed(RunSummary& run) {
   last.why = rundir::why_without_end(last.owner, {});
 }
 
+/// The last report may be newer than the newest attempt's last sign of life, whose numbers stay if it is killed.
+void take_last_report(RunSummary& run) {
+  if (run.reports.empty() || run.attempts.empty() || run.attempts.back().start.empty()) return;
+  auto& newest = run.attempts.back();
+  const auto& last = run.reports.back();
+  const double began_s = seconds_between("1970-01-01T00:00:00Z", newest.start);
+  if (last.number("_timestamp").value_or(0) >= began_s) newest.iteration = std::max(newest.iteration, last.iteration);
+}
+
 Json as_json(const rundir::TimeAccount& account) {
   const auto goodput = account.goodput();
   return {{"waiting_s", account.waiting_s},
@@ -157,6 +166,7 @@ RunSummary summary_of(const std::string& run_dir) {
                                 .newest_is_alive = !rundir::is_killed(run_dir, run.attempts),
                                 .lacks_end = !run.missing_end.empty()});
   end_if_killed(run);
+  take_last_report(run);
   run.mirror = rundir::read_mirror_status(run_dir);
   run.contradiction = rundir::contradiction_in(rundir::gather_evidence(run_dir));
   run.attempt_count = std::max(rundir::numbers_of_attempts(run_dir).size(), run.attempts.size());

@@ -66,6 +66,9 @@ def every_view_has_the_same_state_however_a_run_ended():
     kill(jobs["runs"].ranks().values(), signal.SIGKILL)
     jobs["runs"].wait(30)
     equal(json.loads((folder / "gone/run.json").read_text())["state"], "running", "nobody has written down that it was killed")
+    for name in ("stopped", "gone"):
+        found = shown_of(folder / name)[1]
+        equal((found["attempts"][-1]["iteration"], found["metrics"]["_training_iteration"]), (found["iterations"],) * 2, f"iterations of {name}")
 
 
 def check_says_nothing_of_steps(run_dir):
