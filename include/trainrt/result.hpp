@@ -39,7 +39,7 @@ struct TRAINRT_API Result {
   std::string run_name;
   std::string run_id;  ///< random, given once
   std::string path;    ///< the run directory
-  std::string state;   ///< "finished", "stopped", "failed", "running" or "killed"
+  std::string state;   ///< "starting", "running", "finished", "stopped", "failed" or "killed"
   ExitCode code = ExitCode::finished;
   std::string error;                               ///< what the last attempt failed of, with its rank; "" if it did not
   int attempts = 0;                                ///< starts of the run

@@ -14,13 +14,13 @@ namespace trainrt {
 struct TrialResult {
   std::string name;                           ///< of its run: trial_00017
   std::string path;                           ///< of its run directory, for Result::from_path(); it may not be there yet
-  std::string state;                          ///< "waiting", "running", "paused", "failed", "finished" or "stopped"
+  std::string state;                          ///< "waiting", "running", "paused", "finished", "failed" or "killed"
   std::map<std::string, std::string> config;  ///< what the trial sets, by config key
   std::int64_t training_iteration = 0;        ///< reports, at the end of its last attempt
   std::optional<double> last, best;           ///< the sweep's metric there, and at its best report
   int attempts = 0;                           ///< starts of the trial
   bool is_over = false;                       ///< it is not run again
-  std::string why;                            ///< it failed, or was stopped; "" if there is nothing to say
+  std::string why;                            ///< it failed, or was ended early; "" if there is nothing to say
 };
 
 /// The trials of a sweep of `trainrt tune`, in the order of their numbers: a value, which nothing changes once it is made.

@@ -27,7 +27,7 @@ std::string comparison_of(const std::vector<view::RunSummary>& runs) {
   for (const auto& name : metrics) columns.push_back({printable(name), true});
   Table table(columns);
   for (const auto& run : runs) {
-    std::vector<std::string> cells = {run.record.name, run.record.state,
+    std::vector<std::string> cells = {run.record.name, std::string(rundir::word_of(run.state)),
                                       run.is_silent() ? "-" : std::to_string(run.reports.size()),
                                       std::to_string(run.attempt_count), view::goodput_text(rundir::sum_of(run.accounts))};
     for (const auto& key : keys) cells.push_back(run.record.loop.contains(key) ? run.record.loop.at(key) : "-");

@@ -239,7 +239,7 @@ std::string Supervisor::write_down(const batch::StepEnd& end, batch::Ending endi
 bool Supervisor::has_finished() const {
   try {
     const auto record = rundir::read_run_record(spec_.run_dir);
-    return record && record->state == "finished";
+    return record && record->state == rundir::RunState::finished;
   } catch (const std::exception&) {
     return false;
   }
@@ -269,7 +269,7 @@ void Supervisor::close_what_was_killed_with_the_job() const {
 
 ExitCode Supervisor::carry_out(const batch::Verdict& verdict) const {
   if (verdict.exit_code == 0) rundir::forget_opened(config_.run_dir);
-  write_state(verdict.action == Action::give_up ? "failed" : "stopped");
+  write_state(verdict.action == Action::give_up ? rundir::RunState::failed : rundir::RunState::stopped);
   const bool may_come_back = verdict.action == Action::requeue || returns_;
   const auto before = may_come_back && !exclusions_.empty() ? job_.show() : std::nullopt;
   const auto error = verdict.action == Action::requeue ? job_.requeue() : "";
@@ -281,10 +281,10 @@ ExitCode Supervisor::carry_out(const batch::Verdict& verdict) const {
 }
 
 /// run.json of a run that was killed says that it runs.
-void Supervisor::write_state(const std::string& state) const {
+void Supervisor::write_state(rundir::RunState state) const {
   try {
     auto record = rundir::read_run_record(spec_.run_dir);
-    if (!record || record->state != "running") return;
+    if (!record || record->state != rundir::RunState::running) return;
     record->state = state;
     // As the attempt that was killed would have written it: if a newer one has taken the run over, this loses.
     const int newest = rundir::read_attempts(spec_.run_dir, 1).back().number;

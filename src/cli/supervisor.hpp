@@ -41,7 +41,7 @@ class Supervisor {
   std::optional<rundir::AttemptRecord> attempt_since(int last_number) const;
   void close_what_was_killed_with_the_job() const;
   ExitCode carry_out(const batch::Verdict& verdict) const;
-  void write_state(const std::string& state) const;
+  void write_state(rundir::RunState state) const;
 
   config::RunSpec config_;
   config::RunSpec spec_;  ///< of the run that is watched over

@@ -93,6 +93,7 @@ Training training_of(const config::RunSpec& spec) {
            .may_be_silent = true,
            .is_observed = !spec.program.progress.empty(),
            .is_running = [host = host] { return host->is_running(); },
+           .ready_s = [host = host] { return host->ready_s(); },
            .program = [ask = std::move(stacks)] { return started_program(ask()); }},
           std::move(host)};
 }

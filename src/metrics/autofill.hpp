@@ -17,7 +17,7 @@ struct Moment {
 
 /// Where the time of an attempt went up to a report. Seconds.
 struct TimeSoFar {
-  double startup_s = 0;                                          ///< up to its first step or report
+  double startup_s = 0;                                          ///< until its first step can have begun
   double checkpoint_s = 0;                                       ///< the train thread stood still for saves
   double data_s = 0;                                             ///< the train thread waited for [data.NAME]
   std::vector<std::pair<std::string, double>> data_stages = {};  ///< what reading them took, by stage; over all threads
@@ -26,7 +26,8 @@ struct TimeSoFar {
 };
 
 /// The keys that the runtime adds to every record, with Ray Train's names and meanings: _timestamp (Unix seconds),
-/// _time_this_iter_s (since the last report; without the time between two attempts, and what a restart repeats),
+/// _time_this_iter_s (since the last report, at first since the first step can have begun; without the time between two
+/// attempts, and what a restart repeats),
 /// _training_iteration (from 1); and the detailed set, if asked for: _date ("2026-11-21_01-02-03", local time),
 /// _hostname, _node_ip, _pid, _step (how many the run has made), _time_total_s (all iterations of the run, earlier attempts
 /// included, the time between attempts not), and of this attempt so far _time_startup_s, _time_checkpoint_s, _time_data_s,

@@ -124,8 +124,14 @@ bool attempt_is_alive(const std::string& run_dir, const AttemptRecord& attempt) 
   return is_alive(attempt.owner, this_owner(), facts);
 }
 
+bool is_killed(const std::string& run_dir, const AttemptRecord& attempt) {
+  if (!attempt.end.empty() || attempt_is_alive(run_dir, attempt)) return false;
+  const auto now = read_record(run_dir, attempt.number);  // it may have written its end since `attempt` was read
+  return !now || now->end.empty();
+}
+
 bool is_killed(const std::string& run_dir, const std::vector<AttemptRecord>& attempts) {
-  return !attempts.empty() && attempts.back().end.empty() && !attempt_is_alive(run_dir, attempts.back());
+  return !attempts.empty() && is_killed(run_dir, attempts.back());
 }
 
 void mark_failed(const std::string& run_dir, int number, const std::string& why, int exit_code, std::int64_t last_step,

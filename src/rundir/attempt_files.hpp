@@ -20,7 +20,9 @@ std::vector<AttemptRecord> read_attempts(const std::string& run_dir,
 /// True if an attempt without an end can be shown to run still (is_alive()).
 bool attempt_is_alive(const std::string& run_dir, const AttemptRecord& attempt);
 
-/// The newest of a run's attempts has no end, and runs no more: it was killed, and nobody has continued the run.
+/// Returns whether an attempt without an end runs no more: it was killed. One that has ended since it was read was not.
+bool is_killed(const std::string& run_dir, const AttemptRecord& attempt);
+/// The same of the newest of a run's attempts; false if there is none.
 bool is_killed(const std::string& run_dir, const std::vector<AttemptRecord>& attempts);
 
 /// Writes the end of an attempt into its record: by any rank, when it takes the step down. `blamed_node`:

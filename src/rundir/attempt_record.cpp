@@ -160,15 +160,15 @@ void check_times(const AttemptRecord& record) {
 
 std::string attempt_name(int number) { return fmt::format("{:06}", number); }
 
-std::string_view state_of(const AttemptRecord& attempt) {
-  if (attempt.end.empty()) return "running";
+RunState state_of(const AttemptRecord& attempt) {
+  if (attempt.end.empty()) return RunState::running;
   switch (attempt.exit_code) {
     case static_cast<int>(ExitCode::finished):
-      return "finished";
+      return RunState::finished;
     case static_cast<int>(ExitCode::stopped):
-      return "stopped";
+      return RunState::stopped;
     default:
-      return attempt.why.starts_with("failed") || attempt.why.starts_with("stopped") ? "failed" : "killed";
+      return attempt.why.starts_with("failed") || attempt.why.starts_with("stopped") ? RunState::failed : RunState::killed;
   }
 }
 

@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "rundir/owner.hpp"
+#include "rundir/run_state.hpp"
 
 namespace trainrt::rundir {
 
 /// Where the time of one attempt went, by rank 0's clock, from the start of its process on. Seconds.
 struct Timing {
-  double startup_s = 0;     ///< up to the first step or report: launch, restore, first data
-  double steps_s = 0;       ///< from there to the end of the train function, without the saves; of a program that has said
-                            ///< nothing, from its start
+  double startup_s = 0;     ///< until the first step can have begun (Meter::steps_begin_s()): launch, restore
+  double steps_s = 0;       ///< from there to the end of the train function, without the saves
   double checkpoint_s = 0;  ///< the train thread stood still for a save
   double shutdown_s = 0;    ///< after the train function
 
@@ -64,8 +64,8 @@ struct AttemptRecord {
 /// "000003"
 std::string attempt_name(int number);
 
-/// "running" (no end), "finished", "stopped", "failed" or "killed".
-std::string_view state_of(const AttemptRecord& attempt);
+/// Returns running (it has no end), finished, stopped, failed or killed.
+RunState state_of(const AttemptRecord& attempt);
 
 /// Why an attempt of `gone` wrote no end, as far as `me`, its successor, knows: "killed: it wrote no end (...)".
 std::string why_without_end(const Owner& gone, const Owner& me);

@@ -11,7 +11,7 @@
 namespace trainrt::rundir {
 
 std::optional<RunRecord::Completion> completion_of(const std::string& run_dir, const RunRecord& record) {
-  if (record.state != "finished") return std::nullopt;
+  if (record.state != RunState::finished) return std::nullopt;
   if (record.completed_by) return record.completed_by;
   const auto attempts = io::retried([&] { return read_attempts(run_dir, 1); });
   if (attempts.empty() || attempts.back().saved_checkpoint < 0) return std::nullopt;

@@ -10,8 +10,8 @@ namespace trainrt::rundir {
 /// newest attempt had saved. Nothing if the run is not finished, or took no checkpoint.
 std::optional<RunRecord::Completion> completion_of(const std::string& run_dir, const RunRecord& record);
 
-/// Returns why a run whose state is "finished" does not hold its end: "the run finished with checkpoint_000005 (iteration
-/// 6), which cannot be read: ..."; "" if it does, or is in another state. Reads the manifest, no data.
+/// Returns why a run whose record says that it finished does not hold its end: "the run finished with checkpoint_000005
+/// (iteration 6), which cannot be read: ..."; "" if it does, or is in another state. Reads the manifest, no data.
 std::string missing_end(const std::string& run_dir, const RunRecord& record);
 
 }  // namespace trainrt::rundir

@@ -36,8 +36,7 @@ bool moved(const AttemptRecord& attempt) { return attempt.shows_progress() && en
 /// Where the run stands: what an attempt that goes on, or goes on from here, has.
 double reached(std::span<const AttemptRecord> attempts) {
   for (auto attempt = attempts.rbegin(); attempt != attempts.rend(); ++attempt) {
-    const auto state = state_of(*attempt);
-    const bool keeps_all = state != "killed" && state != "failed";
+    const bool keeps_all = !went_wrong(state_of(*attempt));
     if (moved(*attempt) && (keeps_all || is_observed(*attempt))) return end_of(*attempt);
     if (!is_observed(*attempt) && attempt->saved_iteration >= 0) return static_cast<double>(attempt->saved_iteration);
   }
@@ -75,7 +74,7 @@ Costs costs_of(std::span<const AttemptRecord> attempts) {
     if (!begins_job) costs.repeated_s += back_off_s + accounts[i].startup_s;
     if (moved(attempts[i])) starts_s += accounts[i].startup_s, ++starts;
     if (!attempts[i].end.empty()) ends_s += accounts[i].shutdown_s, ++ends;
-    if (begins_job && i > 0 && state_of(attempts[i - 1]) != "finished") waits_s += accounts[i].waiting_s, ++waits;
+    if (begins_job && i > 0 && state_of(attempts[i - 1]) != RunState::finished) waits_s += accounts[i].waiting_s, ++waits;
   }
   costs.start_s = mean(starts_s, starts);
   costs.end_s = mean(ends_s, ends) + stop_early_s;
@@ -90,7 +89,7 @@ std::optional<double> seconds_each(std::span<const AttemptRecord> attempts, cons
   const double in_last_s = last.timing.steps_s - last.unreported_s, way = end_of(last) - begin_of(last);
   if (moved(last) && way >= enough_of_an_attempt && in_last_s >= least_known_s) return in_last_s / way;
   const auto first = std::ranges::find_if(attempts, moved);
-  const double all_s = costs.productive_s - (moved(last) ? last.unreported_s : 0);
+  const double all_s = costs.productive_s - (moved(last) || last.end.empty() ? last.unreported_s : 0);
   if (first == attempts.end() || reached <= begin_of(*first) || all_s < least_known_s) return std::nullopt;
   return all_s / (reached - begin_of(*first));
 }
@@ -128,7 +127,7 @@ bool add_jobs(Forecast& forecast, const Costs& costs, double rest_of_job_s) {
 }  // namespace
 
 std::optional<Forecast> forecast_of(std::span<const AttemptRecord> attempts, const std::string& now) {
-  if (attempts.empty() || state_of(attempts.back()) == "finished") return std::nullopt;
+  if (attempts.empty() || state_of(attempts.back()) == RunState::finished) return std::nullopt;
   const auto& last = attempts.back();
   const double way_left = expected(attempts) - reached(attempts);
   if (way_left <= 0) return std::nullopt;

@@ -40,15 +40,15 @@ std::int64_t survived(const AttemptRecord& attempt, std::span<const AttemptRecor
     followed = true;
     until = std::min(until, way_of(other).first);
   }
-  const auto state = state_of(attempt);
-  if (!followed && (state == "killed" || state == "failed")) until = std::min(until, way.saved);
+  if (!followed && went_wrong(state_of(attempt))) until = std::min(until, way.saved);
   return std::max(until, way.first);
 }
 
 double lost_share(const AttemptRecord& attempt, std::span<const AttemptRecord> later) {
   const auto way_of = in_steps(attempt).moved() ? in_steps : in_reports;
   const auto way = way_of(attempt);
-  if (attempt.silent || !way.moved()) return 0;  // what a silent program has saved is not known
+  if (attempt.silent) return 0;  // what a silent program has saved is not known
+  if (!way.moved()) return is_over(state_of(attempt)) && state_of(attempt) != RunState::finished ? 1 : 0;
   return static_cast<double>(way.last - survived(attempt, later, way_of)) / static_cast<double>(way.last - way.first);
 }
 
@@ -63,7 +63,7 @@ double unseen_s(const AttemptRecord& attempt) {
 
 /// A run that had finished waited for nothing: that it was given more to do later is no time of its own.
 double wait_between(const AttemptRecord& before, const AttemptRecord& attempt) {
-  if (state_of(before) == "finished") return 0;
+  if (state_of(before) == RunState::finished) return 0;
   const auto& until = before.end.empty() ? before.seen : before.end;
   if (until.empty() || attempt.start.empty()) return 0;
   return std::max(0.0, seconds_between(until, attempt.start));

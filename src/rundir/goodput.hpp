@@ -12,7 +12,7 @@ struct AttemptRecord;
 struct TimeAccount {
   double waiting_s = 0;     ///< from the end of the attempt before to the start of this: in the queue, or back-off; none
                             ///< after one that had finished
-  double startup_s = 0;     ///< up to the first step or report: launch, restore, first data
+  double startup_s = 0;     ///< until the first step can have begun (Timing): launch, restore
   double productive_s = 0;  ///< in steps that survived
   double checkpoint_s = 0;  ///< the train thread stood still for a save
   double lost_s = 0;        ///< in steps that were done again later, or that nobody saw survive
@@ -28,7 +28,8 @@ struct TimeAccount {
 /// One account an attempt, in the order of the records (oldest first). Pure.
 ///
 /// Steps of an attempt are lost if a later attempt began before its end; of the last attempt if it failed or was
-/// killed, and they are in no checkpoint. The time of its steps is shared out evenly among them. What an attempt
+/// killed, and they are in no checkpoint. A first step or report that was not completed is lost once the attempt has ended,
+/// unless the run finished with it. The time of its steps is shared out evenly among them. What an attempt
 /// did between its last sign of life and an end that somebody else saw counts as lost, too. An attempt that runs has lost
 /// nothing so far. All time of a program that says nothing counts as productive from its start on, until its end.
 std::vector<TimeAccount> accounts_of(std::span<const AttemptRecord> attempts);

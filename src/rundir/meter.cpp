@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "core/host.hpp"
 
@@ -13,11 +14,22 @@ constexpr auto relaxed = std::memory_order_relaxed;
 
 }  // namespace
 
-Meter::Meter(double started_s, bool silent, bool observed) : started_s_(started_s), silent_(silent), observed_(observed) {}
+Meter::Meter(double started_s, bool silent, bool observed, std::function<double()> program_ready_s)
+    : started_s_(started_s), program_ready_s_(std::move(program_ready_s)), silent_(silent), observed_(observed) {}
 
 void Meter::train_function_began() {
   began_at_s_.store(monotonic_seconds(), relaxed);
   if (is_silent()) notify();
+}
+
+void Meter::state_restored() { restored_at_s_.store(monotonic_seconds(), relaxed); }
+
+double Meter::steps_begin_s() const {
+  if (has_stepped()) return steps_at_s_.load(relaxed);
+  const double called_s = began_at_s_.load(relaxed);
+  if (called_s < 0 || !program_ready_s_) return called_s < 0 ? -1 : std::max(called_s, restored_at_s_.load(relaxed));
+  const double ready_s = program_ready_s_();  // a program is started before its run is opened, and may open several
+  return ready_s < 0 ? -1 : std::max({ready_s, started_s_, restored_at_s_.load(relaxed)});
 }
 
 void Meter::spoke() {
@@ -36,13 +48,13 @@ void Meter::restored(std::int64_t step, std::int64_t iteration, std::int64_t che
 
 void Meter::stepped(std::int64_t step) {
   last_step_.store(step, relaxed);
-  if (!steps_begun()) begin_steps();
+  if (!has_stepped()) begin_steps();
 }
 
 void Meter::reported(std::int64_t iteration) {
   iteration_.store(iteration, relaxed);
   reported_at_s_.store(monotonic_seconds(), relaxed);
-  if (!steps_begun()) begin_steps();
+  if (!has_stepped()) begin_steps();
 }
 
 void Meter::observed(double position, std::int64_t iteration) {
@@ -67,7 +79,8 @@ void Meter::note_job_left(std::optional<double> seconds) {
 }
 
 void Meter::begin_steps() {
-  steps_at_s_.store(monotonic_seconds(), relaxed);
+  const double begin_s = steps_begin_s();
+  steps_at_s_.store(begin_s < 0 ? monotonic_seconds() : begin_s, relaxed);
   notify();
 }
 
@@ -120,7 +133,9 @@ Meter::Reading Meter::read() const {
   const double now = monotonic_seconds();
   const double ended = ended_at_s_.load(relaxed);
   const double train_end = ended < 0 ? now : std::min(ended, now);
-  const double begun = (reading.silent ? began_at_s_ : steps_at_s_).load(relaxed);
+  // A function that has restored nothing yet may still be about to: until its first step or report that is start-up.
+  const bool is_known = reading.silent || has_stepped() || restored_at_s_.load(relaxed) >= 0;
+  const double begun = is_known ? steps_begin_s() : -1;
   const double steps_begin = begun < 0 ? train_end : std::min(begun, train_end);
   auto& timing = reading.timing;
   timing.checkpoint_s = stalled_s();

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 
@@ -33,10 +34,14 @@ class Meter {
   /// `started_s`: when the attempt began, by monotonic_seconds(). `silent`: of a program that may train without a word;
   /// it counts as silent until the first restore, step or report.
   /// `observed`: the output of such a program shows how far it is.
-  explicit Meter(double started_s, bool silent = false, bool observed = false);
+  /// `program_ready_s`: returns when the program was started, or later opened its run, by monotonic_seconds(); < 0: not
+  /// yet. Called by any thread. Empty: there is no program.
+  explicit Meter(double started_s, bool silent = false, bool observed = false,
+                 std::function<double()> program_ready_s = {});
 
   // --- the train thread ---
   void train_function_began();
+  void state_restored();  ///< a State was filled: the first step begins later
   bool train_function_has_begun() const { return began_at_s_.load(std::memory_order_relaxed) >= 0; }
   void spoke();  ///< it is not silent: it restores, steps or reports
   /// Where the attempt begins, and the number of this run's checkpoint that holds that; -1: none does.
@@ -54,8 +59,11 @@ class Meter {
   void training_ended();
   double stalled_s() const;  ///< in all saves so far, the one under way included
   bool is_silent() const { return silent_.load(std::memory_order_relaxed); }
-  bool steps_begun() const { return steps_at_s_.load(std::memory_order_relaxed) >= 0; }
-  double steps_begun_s() const { return steps_at_s_.load(std::memory_order_relaxed); }
+  bool has_stepped() const { return steps_at_s_.load(std::memory_order_relaxed) >= 0; }  ///< or reported
+  /// Returns when the first step can have begun at the earliest, by monotonic_seconds(); < 0: it cannot yet. That is the
+  /// last of: the train function was called (of a program: it was started, or called trainrt.context() or fit()), and
+  /// its State was restored. What the function does from there to its first step or report counts as that step.
+  double steps_begin_s() const;
 
   /// While it lives the train thread stands still for a save; one inside another counts once.
   class Stall {
@@ -83,11 +91,13 @@ class Meter {
   void notify();
 
   const double started_s_;
+  const std::function<double()> program_ready_s_;
   std::atomic<std::int64_t> first_step_{0}, last_step_{0}, saved_step_{-1}, saved_checkpoint_{-1};
   std::atomic<std::int64_t> first_iteration_{0}, saved_iteration_{-1}, iteration_{0};
   std::atomic<bool> silent_, observed_;
-  std::atomic<double> position_{-1};                                      // < 0: none seen
-  std::atomic<double> began_at_s_{-1}, steps_at_s_{-1}, ended_at_s_{-1};  // < 0: not yet
+  std::atomic<double> position_{-1};                                         // < 0: none seen
+  std::atomic<double> began_at_s_{-1}, restored_at_s_{-1}, ended_at_s_{-1};  // < 0: not yet
+  std::atomic<double> steps_at_s_{-1};  // steps_begin_s() at the first step or report; < 0: there was none
   std::atomic<double> stalled_s_{0}, stall_at_s_{-1};
   std::atomic<double> expected_{0}, reported_at_s_{-1}, job_ends_at_s_{-1};  // < 0: not known
   int stalls_ = 0;

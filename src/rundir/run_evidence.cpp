@@ -14,6 +14,7 @@
 #include "io/file.hpp"
 #include "io/storage_retry.hpp"
 #include "rundir/attempt_files.hpp"
+#include "rundir/point_words.hpp"
 #include "rundir/run_error.hpp"
 
 namespace trainrt::rundir {
@@ -55,7 +56,7 @@ std::optional<SavedPoint> point_of(const std::string& run_dir, std::int64_t chec
 
 std::string described(const SavedPoint& saved) {
   const auto what = saved.checkpoint < 0 ? "a checkpoint" : checkpoint::directory_name(saved.checkpoint);
-  return fmt::format("attempt {} had saved {} (step {})", saved.attempt, what, saved.step);
+  return fmt::format("attempt {} had saved {} ({})", saved.attempt, what, short_point(saved.step, saved.iteration));
 }
 
 bool lacks_newest(const RunEvidence& evidence) {

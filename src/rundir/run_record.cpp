@@ -33,6 +33,15 @@ int number_from(const Json& value, const std::string& key, const std::string& pa
   return value.get<int>();
 }
 
+RunState state_from_json(const Json& value, const std::string& path) {
+  const auto word = value.get<std::string>();
+  const auto state = state_from(word);
+  if (!state)
+    throw UsageError(fmt::format("{} is not a run record of trainrt: 'state' is '{}'; it must be one of: {}", path,
+                                 excerpt(word), fmt::join(state_words, ", ")));
+  return *state;
+}
+
 /// Before anything else in it is read: a newer version may mean other things by it.
 void refuse_newer(const Json& json, const std::string& path) {
   const auto format = json.is_object() && json.contains("format") ? json.at("format") : Json(run_format);
@@ -76,7 +85,7 @@ std::string to_text(const RunRecord& record) {
                      {"run_id", record.run_id},
                      {"created", record.created},
                      {"train_function", record.function},
-                     {"state", record.state},
+                     {"state", word_of(record.state)},
                      {"completed_by", as_json(record.completed_by)},
                      {"workers", record.workers},
                      {"opened_by_program", record.opened_by_program},
@@ -96,7 +105,7 @@ RunRecord run_record_from(const std::string& text, const std::string& path) try 
   record.run_id = json.at("run_id");
   record.created = json.at("created");
   record.function = json.at("train_function");
-  record.state = json.at("state");
+  record.state = state_from_json(json.at("state"), path);
   record.workers = json.contains("workers") ? number_from(json.at("workers"), "workers", path) : 0;
   record.opened_by_program = json.contains("opened_by_program") && json.at("opened_by_program").get<bool>();
   record.loop = json.at("loop").get<std::map<std::string, std::string>>();
@@ -134,7 +143,7 @@ RunRecord new_run_record(const std::string& name, const std::string& function, c
           .run_id = random_id(),
           .created = utc_now(),
           .function = function,
-          .state = "running",
+          .state = RunState::running,
           .opened_by_program = false,
           .workers = 0,
           .loop = config.loop,
@@ -181,7 +190,7 @@ std::vector<RunRecord::Change> take_changes(RunRecord& record, const ConfigTexts
 std::string loop_as_json(const RunRecord& record) { return Json(record.loop).dump(2) + "\n"; }
 
 bool is_finished_as_is(const RunRecord& record, const ConfigTexts& config) {
-  return record.state == "finished" && record.loop == config.loop &&
+  return record.state == RunState::finished && record.loop == config.loop &&
          keys_of(record.spec, "stop.") == keys_of(config.rest, "stop.");
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "io/fenced_directory.hpp"
+#include "rundir/run_state.hpp"
 
 namespace trainrt::rundir {
 
@@ -26,8 +27,8 @@ struct RunRecord {
   std::string run_id;  ///< random, given once
   std::string created;
   std::string function;
-  std::string state;               ///< running | stopped | finished | failed
-  bool opened_by_program = false;  ///< which asked for it, and may ask for others
+  RunState state = RunState::running;  ///< running, stopped, finished or failed; RunFacts has what else counts
+  bool opened_by_program = false;      ///< which asked for it, and may ask for others
   int workers = 0;  ///< that the global batches of the last attempt were made for; 0: not known (an older record)
   std::map<std::string, std::string> loop;
   std::map<std::string, std::string> spec;

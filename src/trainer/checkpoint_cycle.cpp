@@ -15,6 +15,7 @@
 #include "core/fault_point.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
+#include "rundir/point_words.hpp"
 #include "trainer/advice.hpp"
 
 namespace trainrt::trainer {
@@ -23,11 +24,7 @@ namespace {
 
 using Unit = config::CheckpointInterval::Unit;
 
-/// A train function may count no steps.
-std::string named(const RunPoint& point) {
-  return point.step > 0 || point.iteration <= 0 ? fmt::format("the checkpoint at step {}", point.step)
-                                                : fmt::format("the checkpoint at iteration {}", point.iteration);
-}
+std::string named(const RunPoint& point) { return "the checkpoint at " + rundir::short_point(point.step, point.iteration); }
 
 checkpoint::SaverOptions saver_options(const config::RunSpec& spec, const World& world, const AttemptInfo& attempt) {
   checkpoint::SaverOptions options;
@@ -202,13 +199,13 @@ std::optional<checkpoint::SaveResult> CheckpointCycle::measured(std::optional<ch
 bool CheckpointCycle::is_due_by_clock(bool reported) const {
   if (by_clock_.unit == Unit::seconds) return by_clock_.due_after(monotonic_seconds() - last_start_s_);
   if (by_clock_.unit != Unit::automatic || saver_.in_flight()) return false;
-  const double since = std::max(last_start_s_, parts_.attempt.meter.steps_begun_s());
+  const double since = std::max(last_start_s_, parts_.attempt.meter.steps_begin_s());
   return auto_interval_.is_due(monotonic_seconds() - since, reported);
 }
 
 std::string CheckpointCycle::newest() const {
   return saved_.step < 0 ? "its beginning (there is no checkpoint)"
-                         : fmt::format("its last checkpoint, of step {}", saved_.step);
+                         : "its last checkpoint, of " + rundir::short_point(saved_.step, saved_.iteration);
 }
 
 }  // namespace trainrt::trainer

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include "core/text.hpp"
+#include "rundir/point_words.hpp"
 
 namespace trainrt::trainer {
 
 namespace {
 
 using Kind = Ending::Kind;
+using rundir::RunState;
 
 bool is_finished(const Ending& ending) { return ending.kind == Kind::finished || ending.kind == Kind::finished_early; }
 
@@ -17,11 +19,7 @@ bool is_lost(const Ending& ending) {
   return !ending.saved && ending.place.empty() && ending.kind != Kind::finished && ending.kind != Kind::not_begun;
 }
 
-/// A train function may count no steps.
-std::string point_of(const Ending& ending) {
-  return ending.step > 0 || ending.iteration == 0 ? fmt::format("step {}", ending.step)
-                                                  : fmt::format("iteration {}", ending.iteration);
-}
+std::string point_of(const Ending& ending) { return rundir::short_point(ending.step, ending.iteration); }
 
 std::string why_of(const Ending& ending) {
   if (ending.kind == Kind::finished) return "finished";
@@ -33,12 +31,12 @@ std::string way_of(const Ending& ending) {
   if (ending.silent && ending.iteration > 0)
     return fmt::format("the program ended well, last seen at step {} by its output", ending.step);
   if (ending.silent) return "the program ended well, and does not report progress";
-  return counted(ending.iteration, "iteration") + ", " + counted(ending.step, "step");
+  return rundir::progress_in_words(ending.step, ending.iteration);
 }
 
 std::string finished_message(const Ending& ending, const std::string& run_dir) {
-  return fmt::format("finished{}: {}. Results: {} (trainrt result {})",
-                     ending.kind == Kind::finished_early ? " early (" + ending.reason + ")" : "", way_of(ending), run_dir,
+  return fmt::format("finished{}: {}. Results: trainrt result {}",
+                     ending.kind == Kind::finished_early ? " early (" + ending.reason + ")" : "", way_of(ending),
                      shell_quoted(run_dir));
 }
 
@@ -71,9 +69,9 @@ std::string stopped_message(const Ending& ending) {
 
 Conclusion conclude(const Ending& ending, const std::string& run_dir) {
   const auto why = why_of(ending);
-  if (is_lost(ending)) return {ExitCode::failed, "stopped", why + ", not saved", lost_message(ending, run_dir)};
-  if (is_finished(ending)) return {ExitCode::finished, "finished", why, finished_message(ending, run_dir)};
-  return {ExitCode::stopped, "stopped", why, stopped_message(ending), ending.slow_node};
+  if (is_lost(ending)) return {ExitCode::failed, RunState::stopped, why + ", not saved", lost_message(ending, run_dir)};
+  if (is_finished(ending)) return {ExitCode::finished, RunState::finished, why, finished_message(ending, run_dir)};
+  return {ExitCode::stopped, RunState::stopped, why, stopped_message(ending), ending.slow_node};
 }
 
 std::string finished_already_message(const std::string& name, const std::string& run_dir) {

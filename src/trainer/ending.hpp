@@ -5,6 +5,8 @@
 
 #include <trainrt/error.hpp>
 
+#include "rundir/run_state.hpp"
+
 namespace trainrt::trainer {
 
 /// How the session of an attempt ended; the same on all ranks.
@@ -28,10 +30,10 @@ struct Ending {
 /// What is concluded from it.
 struct Conclusion {
   ExitCode code = ExitCode::finished;
-  std::string_view state;        ///< of the run, for its record: "finished" or "stopped"
-  std::string why;               ///< for the attempt's record: "stopped by SIGTERM"
-  std::string message;           ///< for people: what happened, and what to do next
-  std::string blamed_node = {};  ///< for the attempt's record
+  rundir::RunState state = rundir::RunState::finished;  ///< of the run, for its record; or stopped
+  std::string why;                                      ///< for the attempt's record: "stopped by SIGTERM"
+  std::string message;                                  ///< for people: what happened, and what to do next
+  std::string blamed_node = {};                         ///< for the attempt's record
 };
 /// Pure.
 Conclusion conclude(const Ending& ending, const std::string& run_dir);

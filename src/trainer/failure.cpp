@@ -17,6 +17,7 @@
 #include "core/text.hpp"
 #include "device/device_error.hpp"
 #include "rundir/attempt_files.hpp"
+#include "rundir/point_words.hpp"
 #include "rundir/run_directory.hpp"
 #include "rundir/run_record.hpp"
 #include "trainer/advice.hpp"
@@ -78,7 +79,7 @@ void write_down(const AttemptPlace& place, const Failure& failure) {
   rundir::mark_failed(run_dir, place.attempt, "failed: " + failure.text, static_cast<int>(failure.code), failure.step,
                       failure.blamed_node);
   if (auto record = rundir::read_run_record(run_dir)) {
-    record->state = "failed";
+    record->state = rundir::RunState::failed;
     rundir::write_run_record(place.files, *record);
   }
   log::info(fmt::format("the error is kept in {}/error.txt; mend what it says and start the same command again: {}",
@@ -111,9 +112,10 @@ void fail_everywhere(const AttemptPlace& place, const Session& session, launch::
   const auto printed = OwnOutput::last();
   const auto lines = lines_in_words(launch.world().rank, printed.lines);
   const auto details = details_of_exception(whole_message) + (lines.empty() ? "" : lines.substr(1) + "\n");
-  const auto at_step =
-      session.is_silent() && session.iteration() == 0 ? "" : fmt::format(" at step {}", session.step_count());
-  const auto text = fmt::format("rank {} on {} failed{} (attempt {}): {}", launch.world().rank, host_name(), at_step,
+  const auto point = session.is_silent() && session.iteration() == 0
+                         ? ""
+                         : " at " + rundir::short_point(session.step_count(), session.iteration());
+  const auto text = fmt::format("rank {} on {} failed{} (attempt {}): {}", launch.world().rank, host_name(), point,
                                 place.attempt, first_line(error.what()));
   const bool is_thrown = place.has_caller && launch.world().size == 1;
   if (!is_thrown) log::error(error.what() + (printed.is_shown ? "" : lines));

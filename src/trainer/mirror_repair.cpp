@@ -7,6 +7,7 @@
 #include "core/log.hpp"
 #include "io/exchange.hpp"
 #include "io/file.hpp"
+#include "rundir/point_words.hpp"
 #include "rundir/run_record.hpp"
 #include "trainer/checkpoint_mirror.hpp"
 #include "trainer/mirror_restore.hpp"
@@ -45,7 +46,8 @@ std::optional<std::int64_t> repair_from_mirror(const config::RunSpec& spec, cons
     const auto name = checkpoint::directory_name(brought->number);
     put_in_place(aside + "/" + name, spec.run_dir + "/" + name);
     io::sync_directory(spec.run_dir);
-    log::info(fmt::format("{} was restored from {} (step {})", name, mirror.url(), brought->step));
+    log::info(fmt::format("{} was restored from {} ({})", name, mirror.url(),
+                          rundir::short_point(brought->step, brought->iteration)));
   } else {
     log::warning(fmt::format("{} has no intact checkpoint whose reports are here", mirror.url()));
   }

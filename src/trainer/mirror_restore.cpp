@@ -24,6 +24,7 @@
 #include "io/storage_retry.hpp"
 #include "io/temporary.hpp"
 #include "metrics/result_log.hpp"
+#include "rundir/point_words.hpp"
 #include "rundir/run_record.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/checkpoint_mirror.hpp"
@@ -223,8 +224,8 @@ void bring_run(const config::RunSpec& spec) {
   bring_attempts(mirror, aside.path());
   fit_records(aside.path(), *record, restored, mirror.url());
   aside.put_in_place(spec.run_dir);
-  log::info(fmt::format("restored: the run goes on from {} (step {})", checkpoint::directory_name(restored.number),
-                        restored.step));
+  log::info(fmt::format("restored: the run goes on from {} ({})", checkpoint::directory_name(restored.number),
+                        rundir::short_point(restored.step, restored.iteration)));
 }
 
 }  // namespace

@@ -65,18 +65,18 @@ void Records::begin_record(const config::RunSpec& spec, const std::string& funct
   if (workers_ > 0 && workers_ != ranks)
     log::info(
         fmt::format("elastic: {} rank{} share the global batches of {} workers", ranks, ranks == 1 ? "" : "s", workers_));
-  set_state("running");
+  set_state(rundir::RunState::running);
 }
 
-void Records::end(const std::string& state, const std::string& why, ExitCode code, std::int64_t step,
+void Records::end(rundir::RunState state, const std::string& why, ExitCode code, std::int64_t step,
                   const std::string& blamed_node) {
   attempt_.end(why, static_cast<int>(code), step, blamed_node);
-  set_state(state, state == "finished" ? newest_saved() : std::nullopt);
+  set_state(state, state == rundir::RunState::finished ? newest_saved() : std::nullopt);
 }
 
 void Records::fail(const Error& error, std::int64_t step) try {
   files().create("error.txt", printable_text(utc_now() + " " + error.what() + "\n"));
-  end("failed", std::string("failed: ") + error.what(), error.code(), step);
+  end(rundir::RunState::failed, std::string("failed: ") + error.what(), error.code(), step);
 } catch (const Error& second) {
   log::error(std::string("and that could not be written down: ") + with_advice(second));
 }
@@ -88,7 +88,7 @@ std::optional<rundir::RunRecord::Completion> Records::newest_saved() const {
   return rundir::RunRecord::Completion{now.saved_checkpoint, now.saved_step, now.saved_iteration};
 }
 
-void Records::set_state(const std::string& state, const std::optional<rundir::RunRecord::Completion>& completed_by) {
+void Records::set_state(rundir::RunState state, const std::optional<rundir::RunRecord::Completion>& completed_by) {
   record_.state = state;
   record_.completed_by = completed_by;
   rundir::write_run_record(files(), record_);

@@ -32,7 +32,7 @@ class Records {
   int workers() const { return workers_; }  ///< that global batches are made for; 0: as many as there are ranks
   const io::FencedDirectory& files() const { return attempt_.files(); }
 
-  void end(const std::string& state, const std::string& why, ExitCode code, std::int64_t step,
+  void end(rundir::RunState state, const std::string& why, ExitCode code, std::int64_t step,
            const std::string& blamed_node = "");
   /// The run failed on all ranks. Storage that is full or away cannot keep that from being said.
   void fail(const Error& error, std::int64_t step);
@@ -40,7 +40,7 @@ class Records {
  private:
   void look_again(const config::RunSpec& spec);
   void begin_record(const config::RunSpec& spec, const std::string& function, int ranks);
-  void set_state(const std::string& state, const std::optional<rundir::RunRecord::Completion>& completed_by = {});
+  void set_state(rundir::RunState state, const std::optional<rundir::RunRecord::Completion>& completed_by = {});
   std::optional<rundir::RunRecord::Completion> newest_saved() const;
 
   const rundir::Meter& meter_;

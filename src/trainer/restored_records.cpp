@@ -40,7 +40,7 @@ void warn_if_older(const std::string& run_dir, const checkpoint::Meta& restored,
 /// again.
 void reopen_unless_complete(const std::string& run_dir, rundir::RunRecord record, const checkpoint::Meta& restored,
                             const std::string& from) {
-  if (record.state != "finished") return warn_if_older(run_dir, restored, from);
+  if (record.state != rundir::RunState::finished) return warn_if_older(run_dir, restored, from);
   if (is_end_of(run_dir, record, restored)) return;
   const auto end = rundir::completion_of(run_dir, record);
   const auto what = end ? fmt::format("{} (iteration {})", checkpoint::directory_name(end->checkpoint), end->iteration)
@@ -49,7 +49,7 @@ void reopen_unless_complete(const std::string& run_dir, rundir::RunRecord record
       fmt::format("the run finished with {}, which cannot be read at {}. The run is not finished: it continues "
                   "from {} (iteration {})",
                   what, from, checkpoint::directory_name(restored.number), restored.iteration));
-  record.state = "stopped";
+  record.state = rundir::RunState::stopped;
   record.completed_by.reset();
   io::replace_file(run_dir + "/run.json", rundir::to_text(record));
 }

@@ -52,11 +52,12 @@ void take_checkpoints(Result& result, const rundir::RunRecord& record) {
 }
 
 /// A record that cannot be trusted counts as one that does not tell.
-ExitCode code_of(const Result& result, const std::vector<rundir::AttemptRecord>& attempts) {
-  if (result.state == "finished") return ExitCode::finished;
+ExitCode code_of(rundir::RunState state, const std::vector<rundir::AttemptRecord>& attempts) {
+  using rundir::RunState;
+  if (state == RunState::finished) return ExitCode::finished;
   const int last = attempts.empty() ? -1 : attempts.back().exit_code;
-  if (result.state == "stopped") return last == static_cast<int>(ExitCode::failed) ? ExitCode::failed : ExitCode::stopped;
-  return result.state == "failed" && last == static_cast<int>(ExitCode::usage) ? ExitCode::usage : ExitCode::failed;
+  if (state == RunState::stopped) return last == static_cast<int>(ExitCode::failed) ? ExitCode::failed : ExitCode::stopped;
+  return state == RunState::failed && last == static_cast<int>(ExitCode::usage) ? ExitCode::usage : ExitCode::failed;
 }
 
 /// "2026-11-22T10:00:00Z rank 0 on n1 failed ..." without the time.
@@ -88,10 +89,13 @@ Result Result::from_path(const std::string& run_dir) {
   const auto attempts = rundir::read_attempts(result.path);
   result.run_name = record->name;
   result.run_id = record->run_id;
-  const bool holds_end = rundir::missing_end(result.path, *record).empty();
-  result.state = rundir::is_killed(result.path, attempts) ? "killed" : holds_end ? record->state : "stopped";
+  const auto state = rundir::state_of({.recorded = record->state,
+                                       .newest = attempts.empty() ? nullptr : &attempts.back(),
+                                       .newest_is_alive = !rundir::is_killed(result.path, attempts),
+                                       .lacks_end = !rundir::missing_end(result.path, *record).empty()});
+  result.state = rundir::word_of(state);
   result.attempts = attempts.empty() ? 0 : attempts.back().number;
-  result.code = code_of(result, attempts);
+  result.code = code_of(state, attempts);
   result.error = error_of(result.path);
   take_reports(result);
   take_checkpoints(result, *record);

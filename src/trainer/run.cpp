@@ -173,7 +173,7 @@ void leave_nothing(const std::string& private_dir) try { io::remove_tree(private
 }
 
 void record_end(Records& records, const Conclusion& conclusion, std::int64_t step) {
-  records.end(std::string(conclusion.state), conclusion.why, conclusion.code, step, conclusion.blamed_node);
+  records.end(conclusion.state, conclusion.why, conclusion.code, step, conclusion.blamed_node);
   leave_nothing(records.files().private_dir());
 }
 
@@ -232,8 +232,8 @@ RunOutcome run_attempt(const config::RunSpec& spec, const TrainCall& function, l
 RunOutcome begin_and_run(const config::RunSpec& spec, const TrainCall& function, launch::Launch& launch,
                          Communicator& communicator, double pause_s) {
   const auto guarded = rundir::guarded_run(spec.run.storage_path, spec.run.name);
-  rundir::Meter meter(attempt_start_s(), function.may_be_silent,
-                      function.is_observed);  // before what uses it: the attempt's heartbeats, in `start`
+  // Before what uses it: the attempt's heartbeats, in `start`.
+  rundir::Meter meter(attempt_start_s(), function.may_be_silent, function.is_observed, function.ready_s);
   Start start;
   start.pause_s = pause_s;
   io::set_storage_timeout(spec.failure.storage_timeout_s);

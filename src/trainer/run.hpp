@@ -29,6 +29,7 @@ struct TrainCall {
   bool is_observed = false;               ///< it calls Context::observe() for a silent program
   bool prints_here = false;               ///< this process is one rank, and its output that of the train function
   std::function<bool()> is_running = {};  ///< a program that was started before its run was opened
+  std::function<double()> ready_s = {};   ///< Meter's program_ready_s, of a program
   bool has_caller = false;                ///< who takes an exception of the only rank: the process goes on
   std::vector<std::shared_ptr<Callback>> callbacks = {};  ///< besides those of the config; rank 0's count
   std::string metadata = "{}";                            ///< AttemptInfo::metadata

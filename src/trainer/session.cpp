@@ -78,7 +78,11 @@ void Session::set_metadata(std::string_view json) {
       attempt_.metadata == "{}" ? std::string(json) : checkpoint::merged_metadata(attempt_.metadata, std::string(json));
 }
 
+/// The first iteration of the attempt counts from when it can have begun; while a State is restored, from here on.
 void Session::begin_reports(std::int64_t iteration, double iteration_s, const std::string& other_run) {
+  const bool restores_state = attached_ && !saves_by_directory_ && !attempt_.meter.has_stepped();
+  const double now_s = monotonic_seconds(), begin_s = attempt_.meter.steps_begin_s();
+  if (!restores_state && begin_s >= 0) iteration_s += now_s - begin_s;
   comm::agreed(
       communicator_,
       [&] {
@@ -86,7 +90,7 @@ void Session::begin_reports(std::int64_t iteration, double iteration_s, const st
       },
       trainer::with_advice);
   reports_begun_ = true;
-  iteration_at_s_ = monotonic_seconds() - iteration_s;
+  iteration_at_s_ = now_s - iteration_s;
 }
 
 StopVote::Ballot Session::ballot(const DirectoryCheckpoint* directory) const {

@@ -4,6 +4,7 @@
 #include "comm/agreement.hpp"
 #include "core/fault_point.hpp"
 #include "core/log.hpp"
+#include "rundir/point_words.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/session.hpp"
 
@@ -20,9 +21,9 @@ void Session::finish() {
   saves_.finish();
   if (saves_state() && !is_saved())
     log::run_warning(fmt::format(
-        "the train function returned at step {} without saving: what came after {} is not kept. Let it call ctx.save() at "
+        "the train function returned at {} without saving: what came after {} is not kept. Let it call ctx.save() at "
         "its end",
-        progress_.step, saves_.newest()));
+        rundir::short_point(progress_.step, progress_.iteration), saves_.newest()));
 }
 
 void Session::settle() {

@@ -47,7 +47,7 @@ std::int64_t Session::records_before(std::string_view key, double position) {
 
 void Session::begin_observed(std::string_view position, double first) {
   progress_.iteration = records_before(position, first);
-  begin_reports(progress_.iteration, monotonic_seconds() - iteration_at_s_);
+  begin_reports(progress_.iteration);
   synced_at_s_ = monotonic_seconds();
 }
 

@@ -22,6 +22,7 @@
 #include "core/first_rank.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
+#include "rundir/point_words.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/mirror_repair.hpp"
 #include "trainer/session.hpp"
@@ -97,7 +98,9 @@ bool Session::restore(State& state) {
   if (has_progress()) throw UsageError("restore() comes before the first step() and report()");
   attach(state);
   attached_empty_ = state.empty();
-  return load();
+  const bool restored = load();
+  attempt_.meter.state_restored();
+  return restored;
 }
 
 bool Session::load() {
@@ -124,6 +127,7 @@ void Session::load_from(const State& state, const std::string& checkpoint) {
   attempt_.meter.spoke();
   const watch::InPhase loading(life_, watch::Phase::loading);
   agreed_load([&] { return checkpoint::load_from(state, checkpoint, {{}, checkpoint::Covers::part}, communicator_); });
+  attempt_.meter.state_restored();
 }
 
 std::optional<checkpoint::LoadResult> Session::load_newest() {
@@ -241,7 +245,7 @@ void Session::take_restored(const std::string& directory, const checkpoint::Meta
   take_files_of(from);
   attempt_.meter.restored(progress_.step, progress_.iteration, meta.number);
   datasets_.put_back();
-  log::info(fmt::format("continuing from {} (step {}, iteration {})", directory, progress_.step, progress_.iteration));
+  log::info(fmt::format("continuing from {} ({})", directory, rundir::point_in_words(progress_.step, progress_.iteration)));
   if (meta.ranks != communicator_.size())
     log::info(fmt::format("it was saved by {} and is loaded by {}: sums have another order now, and bits may differ",
                           counted(meta.ranks, "rank"), communicator_.size()));

@@ -8,6 +8,7 @@
 #include "checkpoint/save/directories.hpp"
 #include "comm/agreement.hpp"
 #include "core/host.hpp"
+#include "rundir/point_words.hpp"
 #include "trainer/session.hpp"
 
 namespace trainrt {
@@ -63,10 +64,10 @@ void Session::save_now() {
   if (saves_by_directory_)
     wait_for_checkpoint();
   else if (!saves_.save_and_wait(content()))
-    throw AgreedError(fmt::format(
-        "save(): the checkpoint of step {} could not be written (why stands above). Make room, and start the same "
-        "command again: the run continues from {}",
-        progress_.step, saves_.newest()));
+    throw AgreedError(
+        fmt::format("save(): the checkpoint of {} could not be written (why stands above). Make room, and start the same "
+                    "command again: the run continues from {}",
+                    rundir::short_point(progress_.step, progress_.iteration), saves_.newest()));
   obey(outcome, false);
 }
 

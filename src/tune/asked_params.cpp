@@ -78,7 +78,7 @@ std::string question_of(const Sweep& sweep, std::uint64_t trial, const History& 
   for (const auto& [number, known] : history.trials())
     if (!known.params.empty())
       question["trials"].push_back({{"trial", number},
-                                    {"state", name_of(known.state)},
+                                    {"state", rundir::word_of(state_of(known.state))},
                                     {"params", known.params},
                                     {"value", known.best ? Json(*known.best) : Json(nullptr)},
                                     {"reports", known.iterations}});

@@ -46,6 +46,11 @@ std::optional<Claim> Claims::next(const History& history, const Scheduler& sched
   return abandoned(history, scheduler);
 }
 
+bool Claims::is_running(const History& history, std::uint64_t trial) {
+  const auto& known = history.trial(trial);
+  return known.state == Trial::State::running && runs(history, trial, known.generation, known.attempt);
+}
+
 std::optional<Claim> Claims::interrupted(const History& history, const Scheduler& scheduler) {
   std::vector<std::pair<std::int64_t, std::uint64_t>> waiting;
   for (const auto& [number, trial] : history.trials())

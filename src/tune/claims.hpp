@@ -31,6 +31,9 @@ class Claims {
   /// trials take turns, new ones come first, and then those that have made the fewest reports.
   std::optional<Claim> next(const History& history, const Scheduler& scheduler);
 
+  /// Returns whether somebody runs a trial that its newest record says runs. Changes nothing.
+  bool is_running(const History& history, std::uint64_t trial);
+
  private:
   std::optional<Claim> interrupted(const History& history, const Scheduler& scheduler);
   std::optional<Claim> fresh(const History& history);

@@ -12,7 +12,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<std::string_view, 5> state_names{"running", "paused", "failed", "finished", "stopped"};
+constexpr std::array<rundir::RunState, 5> run_states{rundir::RunState::running, rundir::RunState::paused,
+                                                     rundir::RunState::failed, rundir::RunState::finished,
+                                                     rundir::RunState::finished};
 constexpr std::array<std::string_view, 4> verdict_names{"go on", "stop", "pause", "clone"};
 
 Json number_or_null(const std::optional<double>& value) {
@@ -79,7 +81,7 @@ rundir::Owner owner_in(const Json& json) {
 
 }  // namespace
 
-std::string_view name_of(Trial::State state) { return state_names.at(static_cast<std::size_t>(state)); }
+rundir::RunState state_of(Trial::State state) { return run_states.at(static_cast<std::size_t>(state)); }
 
 std::string writer_record(const rundir::Owner& owner) {
   return Json{{"record", "writer"},

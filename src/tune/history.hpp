@@ -9,6 +9,7 @@
 #include <trainrt/result.hpp>
 
 #include "rundir/owner.hpp"
+#include "rundir/run_state.hpp"
 #include "tune/journal.hpp"
 #include "tune/scheduler.hpp"
 #include "tune/search_space.hpp"
@@ -23,6 +24,7 @@ struct Decision {
 
 /// How a trial stands, by the records of all writers.
 struct Trial {
+  /// In the journal: stopped means by its scheduler, for good.
   enum class State : std::uint8_t { running, paused, failed, finished, stopped };
   State state = State::running;
   int attempt = 0;   ///< the newest
@@ -46,7 +48,8 @@ struct Trial {
   }
 };
 
-std::string_view name_of(Trial::State state);
+/// Returns the state in the words of all runs: one that its scheduler stopped has finished, early.
+rundir::RunState state_of(Trial::State state);
 
 /// What a trial's end says.
 struct TrialEnd {

@@ -55,7 +55,7 @@ TrialEnd end_of(const Sweep& sweep, const History& history, const Claim& claim, 
   if (exit_code == static_cast<int>(ExitCode::finished)) {
     const bool early = was_ended(history, claim.trial);
     end.state = early ? Trial::State::stopped : Trial::State::finished;
-    end.why = early ? fmt::format("by the scheduler, at report {}", end.iterations) : "";
+    end.why = early ? fmt::format("ended early by the scheduler, at report {}", end.iterations) : "";
   } else if (exit_code == static_cast<int>(ExitCode::stopped) || (was_signalled && exit_code == signalled + SIGUSR1)) {
     end.state = Trial::State::paused;  // the second: before it could take the signal
   } else {

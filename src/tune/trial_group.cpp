@@ -160,8 +160,8 @@ void TrialGroup::say(const TrialEnd& end, const Params& params, const Trial& tri
   const auto shown =
       end.last ? fmt::format(": {} {:.6g} after {}", sweep_.metric(), *end.last, counted(end.iterations, "report")) : "";
   const auto line = fmt::format("{} ({}) {}{}{}; {} of {} are over", sweep_.name_of(end.trial, trial.generation),
-                                params_in_words(params), name_of(end.state), shown, end.why.empty() ? "" : ": " + end.why,
-                                trials_over(sweep_, history_), sweep_.trials());
+                                params_in_words(params), rundir::word_of(state_of(end.state)), shown,
+                                end.why.empty() ? "" : ": " + end.why, trials_over(sweep_, history_), sweep_.trials());
   end.state == Trial::State::failed ? log::warning(line) : log::info(line);
 }
 

@@ -40,10 +40,7 @@ std::vector<std::string> first_named(const std::string& run_dir, const std::stri
   return found;
 }
 
-bool has_failed(const rundir::AttemptRecord& attempt) {
-  const auto state = rundir::state_of(attempt);
-  return state == "failed" || state == "killed";
-}
+bool has_failed(const rundir::AttemptRecord& attempt) { return rundir::went_wrong(rundir::state_of(attempt)); }
 
 }  // namespace
 

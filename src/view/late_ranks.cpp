@@ -51,7 +51,8 @@ Common common_of(std::span<const std::optional<rundir::RankSign>> ranks, const s
 
 std::string place_of(const rundir::RankSign& rank, const Common& common) {
   const auto behind = common.step - rank.step;
-  return fmt::format("in {} at step {}{}", rank.phase, rank.step, behind > 0 ? fmt::format(", {} behind", behind) : "");
+  const auto step = common.step > 0 ? fmt::format(" at step {}", rank.step) : std::string();
+  return fmt::format("in {}{}{}", rank.phase, step, behind > 0 ? fmt::format(", {} behind", behind) : "");
 }
 
 std::string why_late(const rundir::RankSign& rank, const Common& common, const std::string& now) {

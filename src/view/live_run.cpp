@@ -13,6 +13,7 @@
 #include "metrics/record_json.hpp"
 #include "metrics/result_log.hpp"
 #include "rundir/attempt_files.hpp"
+#include "rundir/completion.hpp"
 
 namespace trainrt::view {
 
@@ -51,7 +52,7 @@ RunNow LiveRun::look() {
   now.now = utc_now();
   now.record = *record;
   now.attempts = attempts();
-  judge_end(now);
+  judge_state(now);
   follow(now.attempts.empty() ? 0 : now.attempts.back().number);
   take_reports();
   take_steps();
@@ -84,23 +85,31 @@ std::vector<rundir::AttemptRecord> LiveRun::attempts() {
 }
 
 /// A fresh sign of life needs no question; to Slurm a question costs an RPC.
-void LiveRun::judge_end(RunNow& now) {
-  now.state = now.attempts.empty() ? "starting" : std::string(rundir::state_of(now.attempts.back()));
-  if (now.attempts.empty()) return;
-  auto& last = now.attempts.back();
-  now.why = last.why;
-  if (now.state != "running") return;
-  const auto& sign = last.seen.empty() ? last.start : last.seen;
-  if (!sign.empty() && std::abs(seconds_between(sign, now.now)) < surely_alive_s && last.owner.host != host_name()) return;
-  const bool is_near = last.owner.host == host_name();  // it costs a look into /proc
+bool LiveRun::is_alive(const rundir::AttemptRecord& newest, const std::string& now) {
+  const auto& sign = newest.seen.empty() ? newest.start : newest.seen;
+  const bool is_near = newest.owner.host == host_name();  // it costs a look into /proc
+  if (!is_near && !sign.empty() && std::abs(seconds_between(sign, now)) < surely_alive_s) return true;
   if (is_near || monotonic_seconds() - asked_at_s_ > between_questions_s) {
-    was_alive_ = rundir::attempt_is_alive(run_dir_, last);
+    was_alive_ = !rundir::is_killed(run_dir_, newest);
     asked_at_s_ = monotonic_seconds();
   }
-  if (was_alive_) return;
-  last.end = sign;
-  now.state = "killed";
-  now.why = last.why = rundir::why_without_end(last.owner, {});
+  return was_alive_;
+}
+
+void LiveRun::judge_state(RunNow& now) {
+  auto* const newest = now.attempts.empty() ? nullptr : &now.attempts.back();
+  const bool has_open_attempt = newest != nullptr && newest->end.empty();
+  const auto missing = rundir::missing_end(run_dir_, now.record);
+  now.state = rundir::state_of({.recorded = now.record.state,
+                                .newest = newest,
+                                .newest_is_alive = has_open_attempt && is_alive(*newest, now.now),
+                                .lacks_end = !missing.empty()});
+  if (newest == nullptr) return;
+  if (has_open_attempt && now.state == rundir::RunState::killed) {
+    newest->end = newest->seen.empty() ? newest->start : newest->seen;
+    newest->why = rundir::why_without_end(newest->owner, {});
+  }
+  now.why = missing.empty() ? newest->why : missing;
 }
 
 void LiveRun::follow(int attempt) {

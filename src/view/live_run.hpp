@@ -41,8 +41,8 @@ struct RunNow {
   std::string run_dir;
   std::string now;  ///< UTC, when it was looked at
   rundir::RunRecord record;
-  std::string state;  ///< "running", "finished", "stopped", "failed", "killed", or "starting" before the first attempt
-  std::string why;    ///< it ended
+  rundir::RunState state = rundir::RunState::starting;
+  std::string why;                              ///< it ended
   std::vector<rundir::AttemptRecord> attempts;  ///< the newest ones
   std::deque<metrics::Record> reports;          ///< the newest ones
   std::vector<std::optional<rundir::RankSign>> ranks;
@@ -52,7 +52,7 @@ struct RunNow {
   Usage usage;
   std::vector<Event> events;  ///< oldest first
 
-  bool is_over() const { return state != "running" && state != "starting"; }
+  bool is_over() const { return rundir::is_over(state); }
 };
 
 /// Looks at a run directory again and again, and reads only what is new. Reading changes nothing in it.
@@ -70,7 +70,8 @@ class LiveRun {
   };
   std::vector<rundir::AttemptRecord> attempts();
   void follow(int attempt);
-  void judge_end(RunNow& now);
+  void judge_state(RunNow& now);
+  bool is_alive(const rundir::AttemptRecord& newest, const std::string& now);
   void take_reports();
   void take_steps();
   void take_ranks(RunNow& now);

@@ -13,6 +13,7 @@
 #include "core/text.hpp"
 #include "io/file.hpp"
 #include "rundir/attempt_files.hpp"
+#include "rundir/point_words.hpp"
 #include "view/live_run.hpp"
 
 namespace trainrt::view {
@@ -31,10 +32,9 @@ void add_attempts(std::vector<Event>& events, std::span<const rundir::AttemptRec
     events.push_back(
         {attempt.start, fmt::format("attempt {} began on {} of {}", attempt.number, counted(attempt.ranks, "rank"),
                                     counted(static_cast<std::int64_t>(attempt.nodes.size()), "node"))});
-    const auto state = rundir::state_of(attempt);
     if (!attempt.end.empty())
       events.push_back({attempt.end, fmt::format("attempt {} ended: {}", attempt.number, brief_line(attempt.why)),
-                        state == "failed" || state == "killed"});
+                        rundir::went_wrong(rundir::state_of(attempt))});
   }
 }
 
@@ -60,7 +60,8 @@ void LiveRun::add_checkpoints(std::vector<Event>& events) {
         continue;
       }
       const auto meta = checkpoint::read_manifest(run_dir_ + "/" + name).meta;
-      found[number] = {meta.created, fmt::format("{} saved at step {}, iteration {}", name, meta.step, meta.iteration)};
+      found[number] = {meta.created,
+                       fmt::format("{} saved at {}", name, rundir::point_in_words(meta.step, meta.iteration))};
     } catch (const Error&) {
       // damaged, or removed this moment
     }

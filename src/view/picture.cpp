@@ -18,9 +18,9 @@ constexpr std::array<std::string_view, 7> paints = {"", "1", "2", "32", "36", "3
 constexpr std::array<std::string_view, 8> blocks = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr std::string_view ascii_blocks = "_.-~=+*#";
 
-Paint paint_of_state(const std::string& state) {
-  if (state == "running" || state == "finished") return Paint::good;
-  return state == "failed" || state == "killed" ? Paint::bad : Paint::warning;
+Paint paint_of_state(rundir::RunState state) {
+  if (state == rundir::RunState::running || state == rundir::RunState::finished) return Paint::good;
+  return rundir::went_wrong(state) ? Paint::bad : Paint::warning;
 }
 
 /// Means of neighbours, as many as there are columns.
@@ -140,7 +140,7 @@ namespace {
 
 PaintedLine title_line(const RunNow& run) {
   PaintedLine line(run.record.name, Paint::bold);
-  line.add("  ").add(run.state, paint_of_state(run.state));
+  line.add("  ").add(rundir::word_of(run.state), paint_of_state(run.state));
   if (run.attempts.empty()) return line;
   const auto& last = run.attempts.back();
   line.add(fmt::format("  attempt {}  {} on {}", last.number, counted(last.ranks, "rank"),
@@ -171,6 +171,8 @@ Way way_of(const RunNow& run) {
 
 PaintedLine bar_line(const RunNow& run, const Canvas& canvas) {
   const auto way = way_of(run);
+  const bool is_silent = !run.attempts.empty() && !run.attempts.back().shows_progress();
+  if (way.total <= 0 && way.done <= 0 && is_silent) return PaintedLine("the program does not report progress");
   const auto text = way.total > 0
                         ? fmt::format(" {:3.0f}%  {} {:.12g} of {:.12g}",
                                       std::floor(100 * std::min(way.done / way.total, 1.0)), way.unit, way.done, way.total)
@@ -188,24 +190,27 @@ PaintedLine bar_line(const RunNow& run, const Canvas& canvas) {
 
 std::string rate_of(double count, double seconds, std::string_view many, std::string_view one) {
   if (count <= 0 || seconds <= 0) return {};
-  return count >= seconds ? fmt::format("  {:.3g} {}/s", count / seconds, many)
-                          : fmt::format("  {:.3g} s/{}", seconds / count, one);
+  return count >= seconds ? fmt::format("{:.3g} {}/s", count / seconds, many)
+                          : fmt::format("{:.3g} s/{}", seconds / count, one);
 }
 
 PaintedLine rate_line(const RunNow& run) {
   constexpr std::size_t most_counted = 20;
   PaintedLine line;
+  const auto add = [&](const std::string& text, Paint paint = Paint::plain) {
+    if (!text.empty()) line.add(line.columns() > 0 ? "  " : "").add(text, paint);
+  };
   const auto& last = run.attempts.back();
-  if (last.last_step > 0) line.add(fmt::format("step {}", last.last_step));
+  if (last.last_step > 0) add(fmt::format("step {}", last.last_step));
   if (const double step_s = run.steps ? seconds_of_step(*run.steps) : 0; step_s > 0)
-    line.add(rate_of(1, step_s, "steps", "step"));
+    add(rate_of(1, step_s, "steps", "step"));
   else
-    line.add(rate_of(static_cast<double>(last.last_step - last.first_step), last.timing.steps_s, "steps", "step"));
+    add(rate_of(static_cast<double>(last.last_step - last.first_step), last.timing.steps_s, "steps", "step"));
   double count = 0, seconds = 0;
   for (auto report = run.reports.rbegin(); report != run.reports.rend() && count < most_counted; ++report, ++count)
     seconds += report->number("_time_this_iter_s").value_or(0);
-  line.add(rate_of(count, seconds, "iterations", "iteration"));
-  if (run.forecast) line.add("  " + rundir::brief(*run.forecast) + (run.is_over() ? " once it goes on" : ""), Paint::bold);
+  add(rate_of(count, seconds, "iterations", "iteration"));
+  if (run.forecast) add(rundir::brief(*run.forecast) + (run.is_over() ? " once it goes on" : ""), Paint::bold);
   return line;
 }
 
@@ -230,7 +235,7 @@ std::vector<PaintedLine> head_of(const RunNow& run, const Canvas& canvas) {
   if (run.is_over()) lines.emplace_back(plain_text(first_line(run.why)), paint_of_state(run.state));
   lines.push_back(bar_line(run, canvas));
   if (run.attempts.empty()) return lines;
-  lines.push_back(rate_line(run));
+  if (auto rates = rate_line(run); rates.columns() > 0) lines.push_back(std::move(rates));
   if (run.forecast)
     if (const auto advice = rundir::advice_of(*run.forecast); !advice.empty()) lines.emplace_back(advice, Paint::warning);
   if (!run.ranks.empty()) add_lines(lines, usage_lines(run, canvas));

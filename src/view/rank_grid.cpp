@@ -7,6 +7,7 @@
 #include "core/columns.hpp"
 #include "core/host.hpp"
 #include "core/text.hpp"
+#include "view/attempt_words.hpp"
 #include "view/picture.hpp"
 
 namespace trainrt::view {
@@ -29,18 +30,19 @@ constexpr Cell ended{'e', Paint::faint, 0, "ended"}, unknown{'?', Paint::faint, 
     finishing{'f', Paint::warning, 6, "finishing"}, slow{'S', Paint::warning, 7, "slow"}, late{'!', Paint::bad, 8, "late"};
 }  // namespace kinds
 
-Cell cell_of(const std::optional<rundir::RankSign>& rank) {
+Cell cell_of(const std::optional<rundir::RankSign>& rank, const rundir::AttemptRecord& attempt) {
   if (!rank) return kinds::unknown;
   if (rank->ended) return kinds::ended;
-  if (rank->phase == "checkpoint") return kinds::saving;
-  if (rank->phase == "finishing") return kinds::finishing;
-  if (rank->phase != "training") return kinds::starting;
+  const auto phase = phase_of(*rank, attempt);
+  if (phase == "checkpoint") return kinds::saving;
+  if (phase == "finishing") return kinds::finishing;
+  if (phase != "training" && phase != "running") return kinds::starting;
   return rank->waits_in.empty() ? kinds::training : kinds::waiting;
 }
 
 std::vector<Cell> cells_of(const RunNow& run) {
   std::vector<Cell> cells;
-  for (const auto& rank : run.ranks) cells.push_back(cell_of(rank));
+  for (const auto& rank : run.ranks) cells.push_back(cell_of(rank, run.attempts.back()));
   if (run.is_over()) return cells;
   if (run.steps && run.steps->slow && run.steps->slow->rank < cells.size()) cells[run.steps->slow->rank] = kinds::slow;
   for (const auto& each : run.late) cells[each.rank] = kinds::late;
@@ -127,8 +129,10 @@ PaintedLine rank_line(const RunNow& run, std::size_t number, const Cell& cell, s
   line.add(std::string(1, cell.mark), cell.paint);
   const auto& rank = run.ranks[number];
   if (!rank) return line.add(" no record yet", Paint::faint);
-  line.add(fmt::format(" {} {} step {}", fitted(plain_text(rank->host), host_columns), fitted(plain_text(rank->phase), 10),
-                       rank->step));
+  const auto& attempt = run.attempts.back();
+  line.add(fmt::format(" {} {}", fitted(plain_text(rank->host), host_columns),
+                       fitted(plain_text(phase_of(*rank, attempt)), 10)));
+  if (rank->step > 0 || attempt.last_step > 0) line.add(fmt::format(" step {}", rank->step));
   if (rank->ended) return line.add("  ended");
   if (rank->rss >= 0) line.add("  " + bytes_text(static_cast<double>(rank->rss)));
   if (rank->quiet_s >= 1) line.add(fmt::format("  quiet {:.0f} s", rank->quiet_s));

@@ -1,6 +1,7 @@
 #include "view/rank_lines.hpp"
 
 #include "rundir/rank_signs.hpp"
+#include "view/attempt_words.hpp"
 
 namespace trainrt::view {
 
@@ -11,14 +12,14 @@ std::optional<double> if_known(Number number, Number unknown) {
   return number == unknown ? std::nullopt : std::optional(static_cast<double>(number));
 }
 
-RankLine line_of(const rundir::RankSign& sign) {
+RankLine line_of(const rundir::RankSign& sign, const rundir::AttemptRecord& attempt) {
   constexpr std::int64_t unknown = -1;
   return {.rank = sign.rank,
           .host = sign.host,
           .time = sign.time,
-          .phase = sign.phase,
+          .phase = phase_of(sign, attempt),
           .waits_in = sign.waits_in,
-          .step = sign.step,
+          .step = attempt.last_step > 0 || sign.step > 0 ? std::optional(sign.step) : std::nullopt,
           .quiet_s = sign.ended ? std::nullopt : std::optional(sign.quiet_s),
           .cpu_s = if_known(sign.cpu_s, -1.0),
           .cpus = if_known(sign.cpus, 0),
@@ -34,10 +35,10 @@ RankLine line_of(const rundir::RankSign& sign) {
 
 }  // namespace
 
-std::vector<RankLine> rank_lines_of(const std::string& run_dir, int attempt) {
+std::vector<RankLine> rank_lines_of(const std::string& run_dir, const rundir::AttemptRecord& attempt) {
   std::vector<RankLine> lines;
-  for (const auto& sign : rundir::read_rank_signs(run_dir, attempt))
-    if (sign) lines.push_back(line_of(*sign));
+  for (const auto& sign : rundir::read_rank_signs(run_dir, attempt.number))
+    if (sign) lines.push_back(line_of(*sign, attempt));
   return lines;
 }
 

@@ -4,13 +4,15 @@
 #include <string>
 #include <vector>
 
+#include "rundir/attempt_record.hpp"
+
 namespace trainrt::view {
 
 /// What a rank is at and has used, for a page about the run: rundir::RankSign with nothing for what is not known.
 struct RankLine {
   std::int64_t rank = 0;
-  std::string host, time, phase, waits_in;
-  std::int64_t step = 0;
+  std::string host, time, phase, waits_in;         ///< phase: phase_of()
+  std::optional<std::int64_t> step;                ///< none if the attempt counts no steps
   std::optional<double> quiet_s;                   ///< since its last sign of progress; none once it has ended
   std::optional<double> cpu_s, cpus;               ///< used; and how many CPUs it may use
   std::optional<double> rss, peak, read, written;  ///< bytes
@@ -20,6 +22,6 @@ struct RankLine {
 };
 
 /// Those ranks of an attempt that have written theirs, by rank. None if there is no such file.
-std::vector<RankLine> rank_lines_of(const std::string& run_dir, int attempt);
+std::vector<RankLine> rank_lines_of(const std::string& run_dir, const rundir::AttemptRecord& attempt);
 
 }  // namespace trainrt::view

@@ -28,13 +28,21 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// A run whose last attempt was killed, and that nobody has continued yet, still says that it runs.
-void mark_if_killed(RunSummary& run) {
-  if (!rundir::is_killed(run.run_dir, run.attempts)) return;
+/// An attempt that was killed, and that nobody has continued yet, has no end in its record.
+void end_if_killed(RunSummary& run) {
+  if (run.state != rundir::RunState::killed || !run.attempts.back().end.empty()) return;
   auto& last = run.attempts.back();
   last.end = last.seen.empty() ? last.start : last.seen;
   last.why = rundir::why_without_end(last.owner, {});
-  run.record.state = "killed";
+}
+
+/// The last report may be newer than the newest attempt's last sign of life, whose numbers stay if it is killed.
+void take_last_report(RunSummary& run) {
+  if (run.reports.empty() || run.attempts.empty() || run.attempts.back().start.empty()) return;
+  auto& newest = run.attempts.back();
+  const auto& last = run.reports.back();
+  const double began_s = seconds_between("1970-01-01T00:00:00Z", newest.start);
+  if (last.number("_timestamp").value_or(0) >= began_s) newest.iteration = std::max(newest.iteration, last.iteration);
 }
 
 Json as_json(const rundir::TimeAccount& account) {
@@ -85,7 +93,7 @@ Json as_json(const rundir::AttemptRecord& attempt, const rundir::TimeAccount& ac
   const auto or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
   const auto if_known = [&](std::int64_t number) { return attempt.shows_progress() ? Json(number) : Json(); };
   return {{"attempt", attempt.number},
-          {"state", rundir::state_of(attempt)},
+          {"state", rundir::word_of(rundir::state_of(attempt))},
           {"start", attempt.start},
           {"end", or_null(attempt.end)},
           {"seen", or_null(attempt.seen)},
@@ -153,11 +161,15 @@ RunSummary summary_of(const std::string& run_dir) {
   run.reports = metrics::read_results(run_dir);
   run.checkpoints = checkpoint::list(run_dir);
   run.attempts = rundir::read_attempts(run_dir);
-  mark_if_killed(run);
+  run.missing_end = rundir::missing_end(run_dir, run.record);
+  run.state = rundir::state_of({.recorded = run.record.state,
+                                .newest = run.attempts.empty() ? nullptr : &run.attempts.back(),
+                                .newest_is_alive = !rundir::is_killed(run_dir, run.attempts),
+                                .lacks_end = !run.missing_end.empty()});
+  end_if_killed(run);
+  take_last_report(run);
   run.mirror = rundir::read_mirror_status(run_dir);
   run.contradiction = rundir::contradiction_in(rundir::gather_evidence(run_dir));
-  run.missing_end = rundir::missing_end(run_dir, run.record);
-  if (!run.missing_end.empty()) run.record.state = "stopped";
   run.attempt_count = std::max(rundir::numbers_of_attempts(run_dir).size(), run.attempts.size());
   run.accounts = rundir::accounts_of(run.attempts);
   for (const auto& attempt : run.attempts)
@@ -184,6 +196,17 @@ std::string goodput_text(const rundir::TimeAccount& account) {
   return goodput ? fmt::format("{:.1f} %", 100 * *goodput) : "unknown";
 }
 
+std::vector<std::string> notes_on_time(const rundir::TimeAccount& account) {
+  std::vector<std::string> notes = {
+      "Start-up ends when the first step can have begun: when restore() returned, or else when the train function was "
+      "called (a program: when it called trainrt.context() or fit())."};
+  if (account.silent)
+    notes.emplace_back(
+        "The goodput is not known: the program of an attempt did not report progress, and all its time from its start on "
+        "counts as productive.");
+  return notes;
+}
+
 Json as_json(const RunSummary& run) {
   Json attempts = Json::array();
   for (std::size_t i = 0; i < run.attempts.size(); ++i)
@@ -200,7 +223,7 @@ Json as_json(const RunSummary& run) {
   };
   return {{"name", run.record.name},
           {"run_id", run.record.run_id},
-          {"state", run.record.state},
+          {"state", rundir::word_of(run.state)},
           {"train_function", run.record.function},
           {"config", run.record.loop},
           {"path", run.run_dir},

@@ -21,6 +21,7 @@ namespace trainrt::view {
 struct RunSummary {
   std::string run_dir;
   rundir::RunRecord record;
+  rundir::RunState state = rundir::RunState::running;  ///< now; that of `record` is the last that somebody wrote
   std::vector<metrics::Record> reports;
   std::vector<checkpoint::Meta> checkpoints;
   std::vector<rundir::AttemptRecord> attempts;
@@ -49,6 +50,9 @@ std::vector<std::string> run_dirs_in(const std::string& folder);
 
 /// "87.5 %", or "unknown".
 std::string goodput_text(const rundir::TimeAccount& account);
+
+/// Returns what the figures of `account` assume, a sentence each: for the reader of a table of times.
+std::vector<std::string> notes_on_time(const rundir::TimeAccount& account);
 
 /// For programs.
 nlohmann::ordered_json as_json(const RunSummary& summary);

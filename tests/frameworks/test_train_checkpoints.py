@@ -279,9 +279,9 @@ def function(config):
     trainrt.context().save()
     return [train.get_checkpoint() is None, len(train.get_all_reported_checkpoints())]
 
-""" + MAIN + "    result = trainer(function).fit()\n    print('RESULT', json.dumps([result.return_value, result.checkpoint is None]))\n")
+""" + MAIN + "    result = trainer(function).fit()\n    print('RESULT', json.dumps([result.return_value, result.checkpoint.is_native()]))\n")
     job = script.run()
-    equal(result_of(job), [[[True, 0], True]], "what is a checkpoint of the function", job)
+    equal(result_of(job), [[[True, 0], True]], "what is a checkpoint of the function, and of the State", job)
     check((checkpoints(script.runs / "run")[-1] / "files").is_dir(), "the State's files are not there", job)
 
 

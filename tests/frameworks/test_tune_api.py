@@ -141,7 +141,7 @@ def together(config):
     for each in results:
         metrics = each["metrics"]
         check(metrics["a"] == 1 and metrics["b"] in (3, 4) and metrics["ranks"] == 2 and 0 <= metrics["loss"] <= 1, f"a report: {metrics}", job)
-        equal(each["config"]["deep"], {"a": 1, "b": metrics["b"]}, "the config", job)
+        equal(each["config"], {"train_loop_config": {"lr": metrics["loss"], "deep": {"a": 1, "b": metrics["b"]}}}, "the config, as Ray Tune has it", job)
     check_each_once(made.config(), 2)
 
 

@@ -276,7 +276,8 @@ std::vector<std::string> seeds() {
       "{\"op\":\"open_run\",\"protocol\":1,\"settings\":{}}\n{\"op\":\"close_run\"}",
       "{\"op\":\"all_reduce\",\"memory\":4096,\"dtype\":\"f32\",\"count\":16,\"reduce\":\"mean\"}\n\n"
       "{\"op\":\"metadata\",\"json\":{\"a\":[1,{}]}}\n{\"op\":\"request_stop\",\"reason\":\"r\"}\n{\"op\":\"barrier\"}\n"
-      "{\"op\":\"expect_iterations\",\"total\":3}\n{\"op\":\"log\",\"text\":\"a\\u001b[2J\\nb\"}\n{\"op\":\"stop_point\"}",
+      "{\"op\":\"expect_iterations\",\"total\":3}\n{\"op\":\"begins\"}\n{\"op\":\"log\",\"text\":\"a\\u001b[2J\\nb\"}\n{"
+      "\"op\":\"stop_point\"}",
       "{\"op\":\"broadcast\",\"memory\":4096,\"dtype\":\"f32\",\"shape\":[4,4],\"root\":0}\n\n"
       "{\"op\":\"all_gather\",\"memory\":4096,\"dtype\":\"i64\",\"shape\":[8]}\n{\"op\":\"share\",\"bytes\":4096}\n{\"op\":"
       "\"step\"}",
@@ -324,6 +325,7 @@ std::vector<std::string> words() {
           "\"request_stop\"",
           "\"log\"",
           "\"expect_iterations\"",
+          "\"begins\"",
           "\"data_look\"",
           "\"data_begin\"",
           "\"data_next\"",

@@ -14,7 +14,7 @@ rundir::RunRecord a_record() {
           .run_id = "0123456789abcdef",
           .created = "2026-11-21T01:02:03Z",
           .function = "linear",
-          .state = "stopped",
+          .state = rundir::RunState::stopped,
           .workers = 2,
           .loop = {{"lr", "0.1"}, {"note", "an \u00e9 \"b\"\n"}},
           .spec = {{"run.seed", "1"}, {"stop.loss", "<= 0.1"}},

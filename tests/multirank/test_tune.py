@@ -71,7 +71,7 @@ def asha_ends_the_worse_trials_and_each_decision_can_be_made_again():
     check_as_alone(config, best)
     equal(run([TRAINRT, "plot", run_dir_of(config), "--metrics", "loss"]).code, FINISHED, "curves of all trials in one picture")
     table = run([TRAINRT, "tune", "status", run_dir_of(config)]).out
-    check(" stopped" in table and "trial_00015" in table, f"the table lacks trials: {table}")
+    check("ended early by the scheduler" in table and "trial_00015" in table, f"the table lacks trials: {table}")
     equal(run([TRAINRT, "tune", "status", run_dir_of(config), "--watch"]).out, table, "the last table that --watch shows")
     rows = run([TRAINRT, "tune", "status", run_dir_of(config), "--csv"]).out.splitlines()
     equal((len(rows), rows[0].split(",")[:3]), (17, ["trial", "state", "loop.batch_size"]), "the CSV")
@@ -143,6 +143,20 @@ def a_sweep_that_is_killed_anywhere_goes_on_and_loses_nothing():
     check_iterations(most["path"], 9)
     check_as_alone(config, most)
     check("is complete" in tune(config).err, "a complete sweep is not said to be")
+
+
+@test
+def a_trial_whose_processes_are_gone_is_not_said_to_run():
+    config = sweep_config(scratch(), tune={"num_samples": 2, "max_concurrent_trials": 1}, loop={"step_pause": 0.05})
+    job = Job([TRAINRT, "tune", "--config", config])
+    wait_for_reports(run_dir_of(config) / "trial_00000", 1, job)
+    equal([trial["state"] for trial in trials_of(config)], ["running", "waiting"], "states while it runs", job)
+    kill([job.process.pid])
+    job.process.wait()
+    trial = lambda: json.loads(run([TRAINRT, "result", run_dir_of(config) / "trial_00000", "--json"]).out)["state"]
+    wait_until(lambda: trial() != "running", 30, "the trial's end", job)
+    equal([each["state"] for each in trials_of(config)], [trial(), "waiting"], "states after the kill")
+    check(trial() in ("stopped", "killed"), f"the trial is said to be {trial()}")
 
 
 @test

@@ -41,7 +41,7 @@ def check_each_once(config, count):
     """Every trial is over, and one attempt of each was claimed at a time."""
     trials = trials_of(config)
     equal(len(trials), count, "trials")
-    check(all(trial["state"] in ("finished", "stopped") for trial in trials), f"states: {[trial['state'] for trial in trials]}")
+    check(all(trial["state"] == "finished" for trial in trials), f"states: {[trial['state'] for trial in trials]}")
     ends = [record["trial"] for own in records_of(config).values() for _, record in own if record["record"] == "end" and record["state"] in (3, 4)]
     equal(sorted(ends), list(range(count)), "ends of trials, each once")
     for trial in trials:

@@ -21,6 +21,7 @@
 #include "io/file.hpp"
 #include "io/file_system.hpp"
 #include "rundir/completion.hpp"
+#include "rundir/point_words.hpp"
 #include "rundir/run_evidence.hpp"
 #include "rundir/run_record.hpp"
 #include "trainer/listed_datasets.hpp"
@@ -47,8 +48,9 @@ std::string standing(const config::RunSpec& spec) {
   const auto checkpoints = checkpoint::list(spec.run_dir);
   const auto accepted = missing.empty() ? "" : ", as run.missing_checkpoints = accept allows: " + missing;
   if (checkpoints.empty()) return "a run without a checkpoint: it would start from the beginning" + accepted;
-  return fmt::format("a run to continue from checkpoint {} (step {}){}", checkpoints.back().number, checkpoints.back().step,
-                     accepted);
+  const auto& newest = checkpoints.back();
+  return fmt::format("a run to continue from checkpoint {} ({}){}", newest.number,
+                     rundir::short_point(newest.step, newest.iteration), accepted);
 }
 
 /// What the run's files will lie on, and what that means for them.

@@ -17,6 +17,8 @@
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "io/file.hpp"
+#include "rundir/point_words.hpp"
+#include "view/attempt_words.hpp"
 #include "view/run_summary.hpp"
 
 namespace trainrt::cli::plugins {
@@ -40,18 +42,20 @@ std::string nodes_text(const std::vector<std::string>& nodes) {
                                : fmt::format("{} and {} more", nodes[0], nodes.size() - 1);
 }
 
-std::string steps_text(const rundir::AttemptRecord& attempt) {
-  if (!attempt.shows_progress()) return attempt.position ? "none seen" : "not reported";
-  return fmt::format("{} to {}{}", attempt.first_step, attempt.last_step, attempt.silent ? " (seen)" : "");
-}
-
 void print_attempts(const std::vector<rundir::AttemptRecord>& attempts, std::size_t attempt_count) {
-  Table table(
-      {{"no", true}, {"state"}, {"start"}, {"ranks", true}, {"nodes"}, {"steps"}, {"saved", true}, {"why it ended"}});
+  Table table({{"no", true},
+               {"state"},
+               {"start"},
+               {"ranks", true},
+               {"nodes"},
+               {"iterations"},
+               {"steps"},
+               {"saved"},
+               {"why it ended"}});
   for (const auto& attempt : attempts)
-    table.add({std::to_string(attempt.number), std::string(rundir::state_of(attempt)), attempt.start,
-               std::to_string(attempt.ranks), nodes_text(attempt.nodes), steps_text(attempt),
-               attempt.saved_step < 0 ? "-" : std::to_string(attempt.saved_step), first_line(attempt.why)});
+    table.add({std::to_string(attempt.number), std::string(rundir::word_of(rundir::state_of(attempt))), attempt.start,
+               std::to_string(attempt.ranks), nodes_text(attempt.nodes), view::iterations_of(attempt),
+               view::steps_of(attempt), view::saved_point_of(attempt), first_line(attempt.why)});
   const auto unreadable = attempt_count - attempts.size();
   print_safely(
       "attempts{}\n{}",
@@ -93,9 +97,7 @@ void print_time(const view::RunSummary& summary) {
   table.add(time_cells("all", all));
   table.add(share_cells(all));
   print_safely("time\n{}", table.text());
-  if (all.silent)
-    print_safely(
-        "The goodput is not known: the program of an attempt did not report progress, and its time counts as productive\n");
+  for (const auto& line : view::notes_on_time(all)) print_safely("  {}\n", line);
 }
 
 void print_time_left(const rundir::Forecast& forecast) {
@@ -124,7 +126,8 @@ void print_what_is_missing(const view::RunSummary& summary) {
     print_safely("WARNING     {}: the same command again would be refused, until they are back\n", summary.contradiction);
   else if (!summary.missing_end.empty())
     print_safely("WARNING     {}. The run is not finished: the same command again continues it\n", summary.missing_end);
-  const bool is_over = summary.record.state == "finished" || summary.record.state == "stopped";
+  using rundir::RunState;
+  const bool is_over = summary.state == RunState::finished || summary.state == RunState::stopped;
   if (!is_over || summary.checkpoints.empty() || summary.reports.empty()) return;
   const auto& newest = summary.checkpoints.back();
   if (newest.iteration < summary.last()->iteration)
@@ -135,15 +138,15 @@ void print_what_is_missing(const view::RunSummary& summary) {
 void print_run(const view::RunSummary& summary) {
   print_safely(
       "run         {} ({})\nstate       {}\ndirectory   {}\niterations  {}\n", summary.record.name, summary.record.function,
-      summary.record.state, summary.run_dir,
+      rundir::word_of(summary.state), summary.run_dir,
       summary.is_silent() ? "not known: the program does not report progress" : std::to_string(summary.reports.size()));
   print_what_is_missing(summary);
   if (summary.last() != nullptr) print_metrics("last metrics", *summary.last());
   if (summary.best() != nullptr) print_metrics("best metrics", *summary.best());
   print_safely("checkpoints\n");
   for (const auto& meta : summary.checkpoints)
-    print_safely("  {}  step {}  iteration {}  {}\n", checkpoint::directory_name(meta.number), meta.step, meta.iteration,
-                 meta.created);
+    print_safely("  {}  {}  {}\n", checkpoint::directory_name(meta.number),
+                 rundir::point_in_words(meta.step, meta.iteration), meta.created);
   if (summary.mirror) print_safely("mirror\n  {}\n", rundir::in_words(*summary.mirror));
   print_attempts(summary.attempts, summary.attempt_count);
   print_excluded_nodes(summary.excluded_nodes);
@@ -206,7 +209,10 @@ const Command result{
     .details =
         "Of a folder with run directories in it (run.storage_path): a table of its runs, with the [loop] keys that "
         "differ\nand each run's best metrics by checkpoint.score_attribute, or its last. --json prints one JSON "
-        "object, or\nof several runs an array of them, for programs.\n",
+        "object, or\nof several runs an array of them, for programs.\n"
+        "\nA run or an attempt is running; finished (also if a rule ended it early); stopped (saved on purpose: the\n"
+        "same command continues it); failed (by an error); or killed (its processes are gone and wrote no end). A\n"
+        "run without an attempt is starting. A trial can also be waiting (not begun) or paused (saved, for now).\n",
     .run = result_command};
 
 }  // namespace trainrt::cli::plugins

@@ -87,10 +87,10 @@ class End {
  public:
   bool is_reached(const view::RunNow& run) {
     if (!run.is_over()) since_s_ = never;
-    if (!run.is_over() || run.state == "stopped") return false;
+    if (!run.is_over() || run.state == rundir::RunState::stopped) return false;
     const double now_s = monotonic_seconds();
     since_s_ = std::min(since_s_, now_s);
-    return run.state == "finished" || now_s - since_s_ > until_given_up_s;
+    return run.state == rundir::RunState::finished || now_s - since_s_ > until_given_up_s;
   }
 
  private:

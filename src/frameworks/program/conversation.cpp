@@ -125,9 +125,10 @@ const std::map<std::string_view, Conversation::Call>& Conversation::calls() {
   using In = const Message&;
   constexpr bool together = true;
   static const std::map<std::string_view, Call> all = {
-      {"hello", {[](Self self, In hello) { return self.hello(hello.body); }}},
-      {"open_run", {[](Self self, In request) { return self.open_run(request.body); }, together}},
+      {"hello", {[](Self self, In hello) { return self.begin(), self.hello(hello.body); }}},
+      {"open_run", {[](Self self, In request) { return self.begin(), self.open_run(request.body); }, together}},
       {"close_run", {[](Self, In) { return Json::object(); }, together}},
+      {"begins", {[](Self self, In) { return self.begin(), Json::object(); }}},
       {"config", {[](Self self, In config) { return self.config(config.body); }}},
       {"restore", {[](Self self, In restore) { return self.restore(restore); }, together}},
       {"step", {[](Self self, In) { return self.ctx_.step(), self.step_fields(); }, together}},
@@ -242,9 +243,8 @@ void Conversation::take_stacks_signal(std::int64_t signal) {
 }
 
 Json Conversation::config(const Json& body) const {
-  const auto key = text_field(body, "key");
   constexpr auto* missing = "\x01 no such key";  // no config file holds that
-  const auto text = ctx_.config<std::string>(key, missing);
+  const auto text = ctx_.config<std::string>(text_field(body, "key"), missing);
   return {{"value", text == missing ? Json() : Json(text)}};
 }
 

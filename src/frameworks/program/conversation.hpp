@@ -38,6 +38,7 @@ namespace trainrt::program {
 ///                                        finished: it is so already, and nothing is run
 ///   close_run                            the run is finished, and open_run may follow; after it nothing but that
 ///   imported                             no answer; the program uses the client, and may say so later
+///   begins                               its train function is called now: the first step can begin
 ///   config {key}                         returns value: the text of that [loop] key, or null
 ///   restore {tensors, values, files, memory}    returns restored, values, step, step_seed
 ///   step                                 returns step, step_seed
@@ -101,6 +102,7 @@ class Conversation {
     double wait_limit_s = 0;                                      ///< Lockstep's
     bool may_close = true;                                        ///< its run before it ends
     std::function<RequestedRun(const RunRequest&)> look_up = {};  ///< ProgramOptions::look_up
+    std::function<void()> begins = {};                            ///< the program has opened the run, or begins to train
   };
   /// `stacks` learns how the program is asked for them.
   Conversation(Context& ctx, Channel& channel, Child& child, Rules rules, LiveStacks& stacks)
@@ -145,6 +147,10 @@ class Conversation {
   Json open_run(const Json& body);
   RequestedRun looked_up(const RunRequest& request);
   void close_run();
+  /// Reports that the program can begin to train; the last call before its first step counts.
+  void begin() const {
+    if (rules_.begins) rules_.begins();
+  }
   Json identity() const;
   void take_stacks_signal(std::int64_t signal);
   Json config(const Json& body) const;

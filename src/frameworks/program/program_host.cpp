@@ -7,6 +7,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/first_rank.hpp"
+#include "core/host.hpp"
 #include "frameworks/program/environment.hpp"
 #include "frameworks/program/program_run.hpp"
 #include "frameworks/program/script.hpp"
@@ -73,6 +74,7 @@ void ProgramHost::start(const ProgramPlace& place, Communicator& communicator, c
   running_ = std::make_unique<RunningProgram>(
       communicator,
       RunningProgram::Plan{place, options, executable, frameworks_, std::move(known), std::move(listener), input.number()});
+  become_ready();
 }
 
 /// The standard input of the next program: the first rank has it, or each rank if that is the script.
@@ -86,6 +88,8 @@ Descriptor ProgramHost::next_input(int rank) {
   if (!input) drop_input();
   return input;
 }
+
+void ProgramHost::become_ready() { ready_s_.store(monotonic_seconds(), std::memory_order_relaxed); }
 
 Opening ProgramHost::next_opening(const ProgramPlace& place, Communicator& communicator,
                                   std::function<bool()> is_stop_asked) {
@@ -106,6 +110,7 @@ void ProgramHost::answer_finished(const ProgramPlace& place, const RequestedRun&
 void ProgramHost::answer_closed() { running_->channel().send({{"ok", Json::object()}}); }
 
 void ProgramHost::train(Context& ctx) {
+  if (!running_) ready_s_.store(-1, std::memory_order_relaxed);  // that of an earlier attempt
   stage::Stage stage(ctx, options_.stage);
   const auto staged = stage.tree() ? in_tree(options_, *stage.tree()) : options_;
   const auto executable = required_executable(staged, stage.tree());
@@ -123,7 +128,8 @@ void ProgramHost::serve(Context& ctx, const ProgramOptions& options, const std::
       if (!is_kept) program.reset();
     }
   } end{running_};
-  is_between_runs_ = !serve_program({ctx, options, progress_, progress_watch_.get(), stacks_, *running_});
+  is_between_runs_ =
+      !serve_program({ctx, options, progress_, progress_watch_.get(), stacks_, *running_, [this] { become_ready(); }});
   end.is_kept = is_between_runs_;
 }
 

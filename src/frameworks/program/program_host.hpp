@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -42,12 +43,16 @@ class ProgramHost {
   void train(Context& ctx);
   /// Any thread; not collective.
   std::string stacks() { return stacks_.ask(); }
+  /// Returns when the program of this rank was started, or later opened its newest run, by monotonic_seconds(); < 0: none
+  /// was started. Any thread; not collective.
+  double ready_s() const { return ready_s_.load(std::memory_order_relaxed); }
 
  private:
   void start(const ProgramPlace& place, Communicator& communicator, const ProgramOptions& options,
              const std::string& executable);
   Descriptor next_input(int rank);
   void serve(Context& ctx, const ProgramOptions& options, const std::string& executable);
+  void become_ready();
 
   ProgramOptions options_;
   Frameworks frameworks_;
@@ -58,6 +63,7 @@ class ProgramHost {
   std::shared_ptr<ProgressWatch> progress_watch_;  ///< of the program that runs; rank 0's
   std::unique_ptr<RunningProgram> running_;
   bool is_between_runs_ = false;
+  std::atomic<double> ready_s_ = -1;
 };
 
 }  // namespace trainrt::program

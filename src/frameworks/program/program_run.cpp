@@ -35,7 +35,8 @@ class ProgramRun {
       Conversation conversation(ctx_, program_.channel(), child(),
                                 {.wait_limit_s = options_.contact_timeout_s,
                                  .may_close = options_.stage.source.empty(),
-                                 .look_up = options_.look_up},
+                                 .look_up = options_.look_up,
+                                 .begins = parts_.begins},
                                 parts_.stacks);
       return conversation.hold(*std::exchange(program_.first, std::nullopt)) == Conversation::End::of_programs;
     } catch (const ProgramFell&) {

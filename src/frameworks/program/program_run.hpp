@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -20,6 +21,7 @@ struct ProgramRunParts {
   ProgressWatch* progress_watch = nullptr;  ///< rank 0's, if there is a pattern
   LiveStacks& stacks;
   RunningProgram& program;
+  std::function<void()> begins = {};  ///< Conversation::Rules::begins
 };
 
 /// Serves the program until those of all ranks have ended (true), or have closed the run, and wait for the answer.

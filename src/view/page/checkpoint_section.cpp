@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "checkpoint/format/names.hpp"
+#include "view/attempt_words.hpp"
 #include "view/page/figures.hpp"
 #include "view/page/table.hpp"
 
@@ -36,7 +37,7 @@ Markup checkpoint_table(const RunSummary& run) {
     const auto& meta = run.checkpoints[i];
     const bool is_best = best != nullptr && meta.iteration == best->iteration && !meta.at_stop;
     std::vector<Cell> row = {name_cell(checkpoint::directory_name(meta.number)),
-                             count(meta.step),
+                             meta.step > 0 || meta.iteration <= 0 ? count(meta.step) : word("-"),
                              count(meta.iteration),
                              meta.attempt > 0 ? count(meta.attempt) : word("-"),
                              count(meta.ranks),
@@ -54,18 +55,16 @@ Markup checkpoint_table(const RunSummary& run) {
 }
 
 Markup save_table(const RunSummary& run) {
-  TableModel model{.caption = "what saves cost",
-                   .columns = {{"attempt"},
-                               {"training stood still for saves", true},
-                               {"share of the training", true},
-                               {"saved up to step", true}},
-                   .rows = {}};
+  TableModel model{
+      .caption = "what saves cost",
+      .columns = {{"attempt"}, {"training stood still for saves", true}, {"share of the training", true}, {"saved up to"}},
+      .rows = {}};
   for (const auto& attempt : run.attempts) {
     const double training_s = attempt.timing.steps_s + attempt.timing.checkpoint_s;
     if (attempt.timing.checkpoint_s <= 0) continue;
     model.rows.push_back({name_cell(std::to_string(attempt.number)), duration(attempt.timing.checkpoint_s),
                           share(training_s > 0 ? std::optional(attempt.timing.checkpoint_s / training_s) : std::nullopt),
-                          attempt.saved_step < 0 ? word("-") : count(attempt.saved_step)});
+                          word(saved_point_of(attempt))});
   }
   return model.rows.empty() ? Markup() : table(model);
 }

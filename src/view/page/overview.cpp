@@ -46,7 +46,7 @@ Markup tiles_of(const RunSummary& run) {
 
 Markup overview_of(const RunSummary& run) {
   auto title = element("h1", {}, run.record.name);
-  title += state_mark(run.record.state);
+  title += state_mark(run.state);
   auto head = element("div", {{"class", "title"}}, title);
   head += paragraph(
       fmt::format("{} · begun {} · run {} · {}", run.record.function, run.record.created, run.record.run_id, run.run_dir),

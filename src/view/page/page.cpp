@@ -80,7 +80,7 @@ RunView view_of(RunSummary summary) {
   RunView run{.summary = std::move(summary), .steps = {}, .use = {}, .last_words = {}};
   run.steps = step_history_of(run.summary.run_dir);
   for (const auto& attempt : run.summary.attempts)
-    if (auto ranks = rank_lines_of(run.summary.run_dir, attempt.number); !ranks.empty())
+    if (auto ranks = rank_lines_of(run.summary.run_dir, attempt); !ranks.empty())
       run.use.push_back({attempt.number, std::move(ranks)});
   run.last_words = last_words_of(run.summary);
   return run;

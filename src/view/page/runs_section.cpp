@@ -54,7 +54,7 @@ Markup runs_table(std::span<const RunSummary> runs) {
   for (const auto& run : runs) {
     const auto account = rundir::sum_of(run.accounts);
     std::vector<Cell> row = {name_cell(run.record.name),
-                             {.shown = state_mark(run.record.state)},
+                             {.shown = state_mark(run.state)},
                              run.is_silent() ? word("-") : count(static_cast<std::int64_t>(run.reports.size())),
                              count(static_cast<std::int64_t>(run.attempt_count)),
                              account.goodput() ? share(account.goodput()) : word("unknown"),

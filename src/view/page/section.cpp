@@ -8,10 +8,9 @@ Markup paragraph(const std::string& shown, const std::string& kind) {
   return element("p", kind.empty() ? Attributes{} : Attributes{{"class", kind}}, shown);
 }
 
-Markup state_mark(const std::string& state) {
-  const bool is_known =
-      state == "finished" || state == "running" || state == "stopped" || state == "failed" || state == "killed";
-  return element("span", {{"class", is_known ? "state " + state : "state"}}, state);
+Markup state_mark(rundir::RunState state) {
+  const std::string word(rundir::word_of(state));
+  return element("span", {{"class", "state " + word}}, word);
 }
 
 }  // namespace trainrt::view::page

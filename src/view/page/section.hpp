@@ -4,6 +4,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "rundir/run_state.hpp"
 #include "view/page/chart.hpp"
 #include "view/page/markup.hpp"
 
@@ -31,7 +32,7 @@ class Drawings {
 Markup heading(const std::string& title);
 Markup paragraph(const std::string& text, const std::string& kind = "");
 
-/// A state in its colour: finished, running, stopped, failed, killed.
-Markup state_mark(const std::string& state);
+/// A state in its colour.
+Markup state_mark(rundir::RunState state);
 
 }  // namespace trainrt::view::page

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "core/text.hpp"
+#include "view/attempt_words.hpp"
 #include "view/page/figures.hpp"
 #include "view/page/table.hpp"
 
@@ -56,21 +57,16 @@ std::string nodes_text(const std::vector<std::string>& nodes) {
                                : fmt::format("{} and {} more", nodes[0], nodes.size() - 1);
 }
 
-std::string steps_text(const rundir::AttemptRecord& attempt) {
-  if (!attempt.shows_progress()) return attempt.position ? "none seen" : "not reported";
-  return fmt::format("{} to {}{}", attempt.first_step, attempt.last_step, attempt.silent ? " (seen)" : "");
-}
-
 std::vector<Cell> attempt_cells(const rundir::AttemptRecord& attempt) {
-  const auto state = std::string(rundir::state_of(attempt));
   return {{.shown = text(std::to_string(attempt.number)), .value = attempt.number, .is_header = true},
-          {.shown = state_mark(state)},
+          {.shown = state_mark(rundir::state_of(attempt))},
           word(attempt.start),
           word(attempt.end.empty() ? "-" : attempt.end),
           count(attempt.ranks),
           word(nodes_text(attempt.nodes)),
-          word(steps_text(attempt)),
-          attempt.saved_step < 0 ? word("-") : count(attempt.saved_step),
+          word(iterations_of(attempt)),
+          word(steps_of(attempt)),
+          word(saved_point_of(attempt)),
           attempt.exit_code < 0 ? word("-") : count(attempt.exit_code),
           word(attempt.owner.job_id.empty() ? "-" : attempt.owner.job_id),
           word(excerpt(first_line(attempt.why), 400))};
@@ -130,10 +126,7 @@ Section time_section(const RunSummary& run) {
       bars += bar_row(fmt::format("attempt {}", run.attempts[i].number), run.accounts[i]);
   section.content += time_legend();
   section.content += element("div", {{"class", "bars"}}, bars);
-  if (all.silent)
-    section.content += paragraph(
-        "The goodput is not known: the program of an attempt did not report progress, and its time counts as productive.",
-        "note");
+  for (const auto& note : notes_on_time(all)) section.content += paragraph(note, "note");
   section.content += time_table(run, all);
   return section;
 }
@@ -148,8 +141,9 @@ Section attempt_section(const RunSummary& run) {
                                {"end"},
                                {"ranks", true},
                                {"nodes"},
+                               {"iterations"},
                                {"steps"},
-                               {"saved", true},
+                               {"saved"},
                                {"exit code", true},
                                {"job"},
                                {"why it ended"}},

@@ -105,7 +105,8 @@ Markup rank_table_of(const AttemptUse& attempt) {
                    .rows = {},
                    .can_be_sorted = true};
   for (const auto* rank : shown_ranks(attempt.ranks))
-    model.rows.push_back({count(rank->rank), word(rank->host), word(rank->ended ? "ended" : rank->phase), count(rank->step),
+    model.rows.push_back({count(rank->rank), word(rank->host), word(rank->ended ? "ended" : rank->phase),
+                          rank->step ? count(*rank->step) : word("-"),
                           rank->ended ? word("-") : seconds_cell(rank->quiet_s),
                           word(rank->waits_in.empty() ? "-" : rank->waits_in), seconds_cell(rank->cpu_s),
                           rank->cpus ? figure(*rank->cpus) : word("-"), size(rank->rss), size(rank->peak), size(rank->read),

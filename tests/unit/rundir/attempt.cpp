@@ -93,7 +93,7 @@ TEST_CASE("a running attempt tells how far it is, at its first step and after ea
   CHECK(comes_true([&] { return now().saved_step == 42; }));
   CHECK(now().saved_checkpoint == 6);
   CHECK(now().last_step == 43);
-  CHECK(state_of(now()) == "running");
+  CHECK(state_of(now()) == RunState::running);
   CHECK(attempt_is_alive(run.path(), now()));
 
   meter.stepped(44);
@@ -103,7 +103,7 @@ TEST_CASE("a running attempt tells how far it is, at its first step and after ea
   attempt.end("finished", 0, 44);
   CHECK_FALSE(std::filesystem::exists(run.file("000001.pulse")));
   const auto last = now();
-  CHECK(state_of(last) == "finished");
+  CHECK(state_of(last) == RunState::finished);
   CHECK(last.first_step == 40);
   CHECK(last.saved_step == 44);
   CHECK(last.first_iteration == 3);
@@ -173,7 +173,7 @@ TEST_CASE("the next attempt gives those that were killed an end, with what can b
     check_heartbeat_taken(records[i]);
     CHECK(records[i].end == "2026-11-21T12:30:00Z");
     CHECK(records[i].exit_code == -1);
-    CHECK(state_of(records[i]) == "killed");
+    CHECK(state_of(records[i]) == RunState::killed);
     CHECK_THAT(records[i].why, Contains("killed: it wrote no end"));
   }
   CHECK_FALSE(std::filesystem::exists(run.file("000001.pulse")));
@@ -190,7 +190,7 @@ TEST_CASE("an end that somebody else wrote stays, with the numbers of the last s
   check_heartbeat_taken(record);
   CHECK(record.why == "killed: rank 3 ran out of memory");
   CHECK(record.exit_code == 137);
-  CHECK(state_of(record) == "killed");
+  CHECK(state_of(record) == RunState::killed);
   CHECK_FALSE(std::filesystem::exists(run.file("000001.pulse")));
 }
 
@@ -215,7 +215,7 @@ TEST_CASE("the node at which an attempt ended is on record, and what is known of
   Attempt attempt(run.path(), 2, {"n1"}, meter);
   attempt.end("stopped: rank 3 (n2) was slow", 75, 6, "n2");
   CHECK(blamed(3) == "n2");
-  CHECK(state_of(*read_record(run.path(), 3)) == "stopped");
+  CHECK(state_of(*read_record(run.path(), 3)) == RunState::stopped);
 }
 
 TEST_CASE("what Slurm did to an attempt stays on record where its ranks end after that") {
@@ -312,6 +312,43 @@ TEST_CASE("the parts of an attempt's time add up to it, wherever saves fell") {
   CHECK(timing.checkpoint_s <= after - 10);  // one inside another counts once
   CHECK(timing.startup_s >= 10);
   CHECK(timing.steps_s >= 0);
+}
+
+TEST_CASE("the first step counts from when it can have begun, and until then everything is start-up") {
+  const auto tenth = [] { std::this_thread::sleep_for(std::chrono::milliseconds(100)); };
+  SECTION("a function that restores nothing: from its call on, once it has reported") {
+    Meter meter(monotonic_seconds() - 5);
+    meter.train_function_began();
+    tenth();
+    CHECK(meter.read().timing.steps_s == 0);  // it may still restore
+    meter.reported(1);
+    CHECK(meter.read().timing.steps_s >= 0.1);
+    CHECK(meter.read().timing.startup_s >= 5);
+  }
+  SECTION("a function that restores: from there on, also before its first step is complete") {
+    Meter meter(monotonic_seconds() - 5);
+    meter.train_function_began();
+    tenth();
+    meter.state_restored();
+    tenth();
+    const auto first = meter.read().timing;
+    CHECK((first.startup_s >= 5.1 && first.steps_s >= 0.1));
+    meter.stepped(1);
+    meter.state_restored();  // of another checkpoint, in the middle of the training
+    CHECK(meter.read().timing.startup_s == Approx(first.startup_s));
+  }
+  SECTION("a program: from when it says that it is ready, but not before the attempt began") {
+    double ready_s = -1;
+    Meter meter(monotonic_seconds() - 5, true, false, [&] { return ready_s; });
+    meter.train_function_began();
+    CHECK(meter.read().timing.steps_s == 0);  // it is on its way to its start
+    ready_s = monotonic_seconds() - 3;
+    CHECK(meter.read().timing.startup_s == Approx(2).margin(0.05));
+    meter.spoke();
+    ready_s = monotonic_seconds() - 100;  // it was started for an earlier run
+    meter.reported(1);
+    CHECK(meter.read().timing.startup_s == Approx(0).margin(0.01));
+  }
 }
 
 TEST_CASE("an attempt's record without a number, or nested as deep as a stack, is refused") {

@@ -13,7 +13,7 @@ namespace {
 RunRecord a_record() {
   RunRecord record;
   record.name = "fashion";
-  record.state = "stopped";
+  record.state = RunState::stopped;
   record.workers = 4;
   record.loop = {{"lr", "0.1"}};
   record.changes = {{2, "loop.lr", "0.2", "0.1"}};
@@ -36,7 +36,7 @@ TEST_CASE("a run's record reads back as it was written") {
 
 TEST_CASE("a finished run's record names the checkpoint that it ended with, and older records do not") {
   auto record = a_record();
-  record.state = "finished";
+  record.state = RunState::finished;
   record.completed_by = RunRecord::Completion{5, 48, 6};
   CHECK(run_record_from(to_text(record), "run.json").completed_by == record.completed_by);
   CHECK_FALSE(run_record_from(to_text(a_record()), "run.json").completed_by);

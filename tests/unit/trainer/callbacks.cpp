@@ -120,7 +120,7 @@ TEST_CASE("a callback that throws fails the run on all ranks, and is named") {
     CHECK_THROWS_WITH(run(),
                       Contains("the callback 'thrower' failed in " + std::string(where)) && Contains("out of paper"));
     CHECK_THAT(witness->lines.back(), Contains("failure ") && Contains("out of paper"));
-    CHECK(rundir::read_run_record(folder.path() + "/r")->state == "failed");
+    CHECK(rundir::read_run_record(folder.path() + "/r")->state == rundir::RunState::failed);
   }
 }
 

@@ -93,7 +93,7 @@ std::string parts(const config::RunSpec& spec, int at, void (*function)(Context&
     said = error.what();
   }
   CHECK_THAT(error_in(spec), Contains(said));
-  CHECK(rundir::read_run_record(spec.run_dir)->state == "failed");
+  CHECK(rundir::read_run_record(spec.run_dir)->state == rundir::RunState::failed);
   return said;
 }
 

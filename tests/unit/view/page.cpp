@@ -27,7 +27,7 @@ RunSummary run_with(const std::string& name, std::int64_t reports) {
   RunSummary run;
   run.record.name = name;
   run.record.function = name;
-  run.record.state = "finished";
+  run.state = rundir::RunState::finished;
   run.record.loop = {{name, name}};
   run.record.spec = {{"checkpoint.score_attribute", "loss"}, {"checkpoint.score_order", "min"}};
   run.record.changes = {{2, name, name, name}};

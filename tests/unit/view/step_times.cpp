@@ -83,11 +83,11 @@ TEST_CASE("ranks that have written nothing, or half a line, are left out") {
   put(R"({"rank":18446744073709551615})");
   file << R"({"rank":3,"ho)";
   file.close();
-  const auto ranks = rank_lines_of(folder.path(), 2);
+  const auto ranks = rank_lines_of(folder.path(), {.number = 2});
   REQUIRE(ranks.size() == 2);
   CHECK((ranks[0].rank == 0 && ranks[0].cpu_s == 2.5 && !ranks[0].gpu && ranks[0].ended));
   CHECK((ranks[1].rank == 2 && ranks[1].step == 7 && !ranks[1].peak));
-  CHECK(rank_lines_of(folder.path(), 1).empty());
+  CHECK(rank_lines_of(folder.path(), {.number = 1}).empty());
 }
 
 TEST_CASE("lines are given one by one, however long, a last one without an end too") {

@@ -36,7 +36,7 @@ RunNow run_of(std::size_t ranks) {
   run.now = noon;
   run.run_dir = "/runs/demo";
   run.record.name = "demo";
-  run.state = "running";
+  run.state = rundir::RunState::running;
   rundir::AttemptRecord attempt;
   attempt.number = 3;
   attempt.start = "2026-11-21T11:00:00Z";
@@ -156,7 +156,7 @@ TEST_CASE("many ranks are folded: by node if they fit, else in order, and the la
 
 TEST_CASE("a run that is over says how it ended, and nobody is late") {
   auto run = run_of(2);
-  run.state = "failed";
+  run.state = rundir::RunState::failed;
   run.why = "failed: rank 1: out of memory\nand more";
   run.steps = StepWindow{};
   run.steps->slow = StepWindow::Slow{.rank = 1, .work = "input", .ratio = 1.19};

@@ -631,6 +631,10 @@ class Context:
         collective."""
         self._ask("log", text=_utf8(str(text)))
 
+    def _train_function_begins(self):
+        """The first step counts from here on, and not from context() on: what came before was the start-up of fit(). Not collective."""
+        self._ask("begins")
+
     def expect_iterations(self, total):
         """Tells how many reports the run will have, for the progress bar."""
         self._ask("expect_iterations", total=int(total))

@@ -61,6 +61,13 @@ class Checkpoint:
         """The checkpoint that is in this directory; nothing is copied until it is reported."""
         return cls(path)
 
+    @classmethod
+    def _of_state(cls, path):
+        """The one of a run's State in this directory: `path` is that directory, also if the State has files in it."""
+        checkpoint = cls(path)
+        checkpoint.path, checkpoint._own = os.path.abspath(path), None
+        return checkpoint
+
     def is_native(self):
         """Whether it is one of a run's own that holds tensors and values only, which restore() and load_state() take, and no files."""
         return self._own is None and _run_directory.is_checkpoint(self.path)

@@ -15,6 +15,7 @@ def run(trainer, session):
     backend.on_start(group, config)
     backend.on_training_start(group, config)
     with config.train_func_context():
+        session.train_function_begins()
         returned = trainer.call_train_function()
     backend.on_shutdown(group, config)
     return returned

@@ -32,6 +32,9 @@ class LocalSession:
         self._slot = []
         _slots.append(self._slot)
 
+    def train_function_begins(self):
+        pass
+
     def report(self, metrics, checkpoint=None, directory_name=None, aggregate=False, removes=False, validation=None):
         kept = self._kept(checkpoint, directory_name) if checkpoint is not None else None
         if validation is not None:  # at once: there is nothing beside which it could run

@@ -1,10 +1,12 @@
 """Result: what came out of a run, read from its directory."""
 
+import json
 import math
 import os
+import subprocess
 from pathlib import Path
 
-from . import _record, _run_directory
+from . import _executable, _record, _run_directory, _run_state
 from ._checkpoint import Checkpoint
 from .errors import TrainingFailedError
 
@@ -19,11 +21,12 @@ def _with_aliases(report):
 
 
 class Result:
-    """metrics: of the last report. checkpoint: the newest that a train function reported. best_checkpoints: [(Checkpoint, metrics)] of
-    those that are kept, the best last. error: why the run failed, or None. path: the run directory. return_value: what the train
-    function returned on rank 0, in the process that called fit()."""
+    """metrics: of the last report. checkpoint: the newest that is kept: of the directories that a train function reported, or else of its
+    State (restore(), load_state()). best_checkpoints: [(Checkpoint, metrics)] of those that are kept, the best last. error: why the run
+    failed, or None. path: the run directory. return_value: what the train function returned on rank 0, in the process that called fit()."""
 
-    def __init__(self, path, reports, checkpoints, error=None, config=None, return_value=None):
+    def __init__(self, path, reports, checkpoints, error=None, config=None, return_value=None, state=None):
+        self._state = state
         self.path = path
         self.filesystem = None
         self.reports = [_with_aliases(report) for report in reports]
@@ -46,7 +49,7 @@ class Result:
             raise RuntimeError(f"Result.from_path({path!r}): no run is there: a run directory has a run.json of trainrt's")
         reports = _run_directory.reports(path)
         error = None
-        if record.get("state") == "failed":
+        if record.get("state") == _run_state.FAILED:
             exit_code = _run_directory.last_attempt(path).get("exit_code", 70)
             error = TrainingFailedError(_run_directory.error_text(path) or "the run failed; its log says why", exit_code=exit_code)
         result = cls(path, reports, _reported_checkpoints(path, reports), error, _config_of(path, record), return_value)
@@ -59,7 +62,18 @@ class Result:
         reports = [{**metrics, "_training_iteration": number} for number, (metrics, _) in enumerate(session.reports, 1)]
         newest = session.get_checkpoint()
         checkpoints = [(newest, _with_aliases(reports[-1]))] if newest is not None and reports else []
-        return cls(None, reports, checkpoints, config=session.job.train_loop_config, return_value=returned)
+        return cls(None, reports, checkpoints, config=session.job.train_loop_config, return_value=returned, state=_run_state.FINISHED)
+
+    @property
+    def state(self):
+        """"starting", "running", "finished", "stopped", "failed" or "killed", as `trainrt result` has it when this is read; of a trial also
+        "waiting" or "paused", as its ResultGrid found it. RuntimeError if the run directory cannot be read."""
+        if self._state is not None:
+            return self._state
+        done = subprocess.run([_executable.trainrt(), "result", self.path, "--json"], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr.strip())
+        return json.loads(done.stdout)["state"]
 
     @property
     def log_dir(self):
@@ -97,11 +111,15 @@ def _is_score(value):
 
 
 def _reported_checkpoints(path, reports):
-    """[(Checkpoint, metrics)] of those with files of a train function, oldest first; with all metrics of their report."""
+    """[(Checkpoint, metrics)] of those with files of a train function, or else of the run's State, oldest first; with all metrics of
+    their report."""
     by_iteration = {report.get("_training_iteration"): report for report in reports}
-    return [(Checkpoint(folder), _with_aliases({**(by_iteration.get(manifest.get("iteration")) or manifest.get("metrics") or {}),
+    found, made = _run_directory.reported(path), Checkpoint
+    if not found:
+        found, made = _run_directory.native(path), Checkpoint._of_state
+    return [(made(folder), _with_aliases({**(by_iteration.get(manifest.get("iteration")) or manifest.get("metrics") or {}),
                                                 **_run_directory.validated_metrics(folder, manifest)}))
-            for folder, manifest in _run_directory.reported(path)]
+            for folder, manifest in found]
 
 
 def _ranked(checkpoints, config):

@@ -5,7 +5,7 @@ import math
 import os
 import re
 
-from . import _validation_file
+from . import _run_state, _validation_file
 
 _CHECKPOINT_NAME = re.compile(r"checkpoint_(\d{6,})$")
 
@@ -28,7 +28,7 @@ def is_finished(run_dir):
     """And the checkpoint that it finished with is there, with all its files; their bytes are checked by whoever reads them."""
     record = run_record(run_dir) or {}
     end = record.get("completed_by")
-    return record.get("state") == "finished" and (end is None or _has_files(os.path.join(run_dir, f"checkpoint_{end['checkpoint']:06d}")))
+    return record.get("state") == _run_state.FINISHED and (end is None or _has_files(os.path.join(run_dir, f"checkpoint_{end['checkpoint']:06d}")))
 
 
 def _has_files(checkpoint):
@@ -125,6 +125,11 @@ def reported(run_dir):
     for path, manifest in with_directories(run_dir):
         first.setdefault(_files_of(path, manifest), (path, manifest))
     return list(first.values())
+
+
+def native(run_dir):
+    """[(path, manifest)] of those of the run's State, with tensors and values and no directory, oldest first."""
+    return [(path, manifest) for path, manifest in checkpoints(run_dir) if manifest.get("directory") is not True]
 
 
 def _files_of(path, manifest):

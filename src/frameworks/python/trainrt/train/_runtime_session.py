@@ -37,6 +37,9 @@ class RuntimeSession:
     aggregates = property(lambda self: self.runtime.aggregates)
     run_id = property(lambda self: (_run_directory.run_record(self.run_dir) or {}).get("run_id", self.run_name))
 
+    def train_function_begins(self):
+        self.runtime._train_function_begins()
+
     # ---- reports ----
 
     def report(self, metrics, checkpoint=None, directory_name=None, aggregate=False, removes=False, state=None, validation=None):

@@ -40,14 +40,18 @@ class Relay(UserCallback):
     """On rank 0: hands the results of all ranks to the script, a line a report in a file of the private folder."""
 
     def __init__(self, path):
-        self._path, self._iteration, self._last = path, 0, None
+        self._path, self._iteration, self._last = path, 0, time.monotonic()
+
+    def __setstate__(self, state):
+        """The first report counts from the moment that it comes to rank 0 on: clocks of two nodes differ."""
+        self.__dict__.update(state, _last=time.monotonic())
 
     def after_report(self, run_context, metrics, checkpoint):
         if checkpoint is not None:  # of save_checkpoint(), which is no report here
             return
         now = time.monotonic()  # the calendar may be set back meanwhile
         self._iteration += 1
-        filled = {"_timestamp": int(time.time()), "_time_this_iter_s": now - (self._last or now), "_training_iteration": self._iteration}
+        filled = {"_timestamp": int(time.time()), "_time_this_iter_s": now - self._last, "_training_iteration": self._iteration}
         self._last = now
         with open(self._path, "a", encoding="utf-8") as file:
             file.write(json.dumps([{**each, **filled} for each in metrics]) + "\n")

@@ -6,8 +6,9 @@ import os
 import re
 import subprocess
 
-from ..train import Result, _executable, _record
+from ..train import Result, _executable, _record, _run_state
 from ..train.errors import TrainingFailedError
+from ._trainable import FunctionTrainer, merged
 
 
 def trials_of(path):
@@ -18,36 +19,40 @@ def trials_of(path):
     return json.loads(done.stdout)
 
 
-def _config_of(trial, space):
-    """The trial's own record of it; or what its values say."""
-    recorded = _record.read(trial["path"]).get("train_loop_config")
-    if recorded is not None or space is None:
-        return recorded
+def _config_of(trial, space, under):
+    """Returns the trial's config in the form of the param_space; for a Trainer {"train_loop_config": {...}}, complete. It is read from the
+    trial's own record, or made of its values. In a sweep that no Tuner began the values are texts."""
+    record = _record.read(trial["path"])
+    recorded = record.get("train_loop_config")
+    if recorded is not None:
+        return recorded if record.get("trainer") == FunctionTrainer.__name__ else {"train_loop_config": recorded}
     texts = {name[len("loop."):] if name.startswith("loop.") else name: text for name, text in trial["config"].items()}
-    return space.config(texts, int(re.match(r"trial_(\d+)", trial["trial"])[1]))
+    config = texts if space is None else space.config(texts, int(re.match(r"trial_(\d+)", trial["trial"])[1]))
+    return merged({"train_loop_config": under}, config) if under else config
 
 
-def _result_of(trial, space):
-    config = _config_of(trial, space)
+def _result_of(trial, space, under):
     try:
         result = Result.from_path(trial["path"])
     except RuntimeError:  # it did not come to make a run
         result = Result(trial["path"], [], [])
-    result.config = config
-    if trial["state"] == "failed" and result.error is None:
+    result._state = trial["state"]
+    result.config = _config_of(trial, space, under)
+    if trial["state"] == _run_state.FAILED and result.error is None:
         result.error = TrainingFailedError(trial.get("why", "the trial failed; its log says why"))
-    elif trial["state"] != "failed":
+    elif trial["state"] != _run_state.FAILED:
         result.error = None
     return result
 
 
 class ResultGrid:
-    """The trials' Results, in the order of their numbers: len(grid), grid[0], iteration."""
+    """The trials' Results, in the order of their numbers: len(grid), grid[0], iteration. `under`: the train_loop_config of the Trainer, which
+    trials complete."""
 
-    def __init__(self, path, metric, mode, space=None):
+    def __init__(self, path, metric, mode, space=None, under=None):
         self.experiment_path, self._metric, self._mode = path, metric, mode
         self._trials = trials_of(path)
-        self._results = [_result_of(trial, space) for trial in self._trials]
+        self._results = [_result_of(trial, space, under) for trial in self._trials]
 
     @property
     def filesystem(self):
@@ -78,7 +83,7 @@ class ResultGrid:
     @property
     def num_terminated(self):
         """Trials that have ended well."""
-        return sum(trial["state"] in ("finished", "stopped") for trial in self._trials)
+        return sum(trial["state"] == _run_state.FINISHED for trial in self._trials)
 
     def get_best_result(self, metric=None, mode=None, scope="last", filter_nan_and_inf=True):
         """The Result with the best metric: scope 'last': of the last report; 'all': of any; 'avg': of their mean."""

@@ -36,7 +36,7 @@ def _scaling_of(resources):
     return ScalingConfig(num_workers=1, use_gpu=bool(given.get("GPU")), resources_per_worker={name: amount for name, amount in given.items() if amount})
 
 
-class _FunctionTrainer(DataParallelTrainer):
+class FunctionTrainer(DataParallelTrainer):
     """A function of Ray Tune may return its last report."""
 
     def call_train_function(self):
@@ -83,13 +83,18 @@ class Trainable:
             raise TypeError(f"Tuner({trainable!r}): it must be a function of a config, or a Trainer; of a class write a function that makes and "
                             f"trains it, and calls tune.report()")
         self.is_function = not isinstance(trainable, DataParallelTrainer)
-        self.trainer = _FunctionTrainer(trainable, scaling_config=getattr(trainable, "_trainrt_scaling", None), run_config=run_config) \
+        self.trainer = FunctionTrainer(trainable, scaling_config=getattr(trainable, "_trainrt_scaling", None), run_config=run_config) \
             if self.is_function else trainable
         self.space, self.stop = space, stop
 
     @property
     def scaling(self):
         return self.trainer.scaling_config or ScalingConfig()
+
+    @property
+    def under(self):
+        """The Trainer's own train_loop_config, which trials complete; None of a function."""
+        return None if self.is_function else self.trainer.train_loop_config
 
     def trainer_of(self, texts, run_name):
         """The Trainer of a trial, by the texts of its values."""
@@ -100,13 +105,13 @@ class Trainable:
             others = sorted(set(config) - {"train_loop_config"})
             if others:
                 raise ValueError(f"Tuner(a Trainer, param_space=...): trials set train_loop_config, and not {', '.join(others)}")
-            self.trainer.train_loop_config = _merged(self.trainer.train_loop_config or {}, config.get("train_loop_config", {}))
+            self.trainer.train_loop_config = merged(self.trainer.train_loop_config or {}, config.get("train_loop_config", {}))
         return self.trainer
 
 
-def _merged(under, over):
-    """Dicts in dicts are merged too."""
+def merged(under, over):
+    """`over` counts before `under`; dicts in dicts are merged too."""
     found = dict(under)
     for key, value in over.items():
-        found[key] = _merged(found[key], value) if isinstance(value, dict) and isinstance(found.get(key), dict) else value
+        found[key] = merged(found[key], value) if isinstance(value, dict) and isinstance(found.get(key), dict) else value
     return found

@@ -63,7 +63,7 @@ class Tuner:
 
     def get_results(self):
         """The ResultGrid of the sweep as it stands."""
-        return ResultGrid(self._path, self._metric, self._mode, self._space)
+        return ResultGrid(self._path, self._metric, self._mode, self._space, self._trainable.under)
 
     @property
     def _path(self):
