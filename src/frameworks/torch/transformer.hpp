@@ -104,7 +104,8 @@ class Transformer : public torch::nn::Module {
   }
 
  private:
-  /// A logit of -inf is a probability of 0, and its gradient is 0: losses and gradients are those without the added tokens.
+  /// A logit of -inf is a probability of 0, and its gradient is 0: losses and gradients
+  /// are those without the added tokens, up to rounding.
   torch::Tensor logits(const torch::Tensor& x) {
     const auto multiple = shape_.vocabulary_multiple;
     const auto added = (multiple - shape_.vocabulary % multiple) % multiple;
