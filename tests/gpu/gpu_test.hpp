@@ -6,8 +6,8 @@
 
 namespace trainrt::test {
 
-/// Returns whether the GPUs are fake, as TRAINRT_TEST_FAKE_GPUS=NUMBER asks: cases then show that they run on a machine without
-/// a GPU. The first call replaces device::runtime() for the rest of the process.
+/// Returns whether the GPUs are fake, as TRAINRT_TEST_FAKE_GPUS=NUMBER asks: cases then show that they run on a machine
+/// without a GPU. The first call replaces device::runtime() for the rest of the process.
 bool gpus_are_fake();
 
 /// Returns `bytes`, or much less if the GPUs are fake.
@@ -36,8 +36,8 @@ inline void figure(const std::string& name, double value, const std::string& uni
   std::fflush(stdout);
 }
 
-/// Prints a row that is compared with a target. A missed target fails no test: tables show it as short. Nothing is claimed of
-/// fake GPUs: theirs is a figure.
+/// Prints a row that is compared with a target. A missed target fails no test: tables show it as short. Nothing is claimed
+/// of fake GPUs: theirs is a figure.
 inline void claim(const std::string& name, double value, const std::string& relation, double target) {
   if (gpus_are_fake()) return figure(name, value, "-");
   fmt::print("claim {:<56} {:>10.3f} {} {}\n", name, value, relation, target);

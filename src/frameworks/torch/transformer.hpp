@@ -82,8 +82,8 @@ class TransformerBlock : public torch::nn::Module {
 };
 
 /// The decoder of Radford et al., "Language models are unsupervised multitask learners" (2019), GPT-2: learned positions,
-/// norms before, the output shares the weights of the embedding. Input tokens [n, t] i64, output logits [n, t, vocabulary], the
-/// vocabulary rounded up to a multiple of `vocabulary_multiple`.
+/// norms before, the output shares the weights of the embedding. Input tokens [n, t] i64, output logits [n, t, vocabulary],
+/// the vocabulary rounded up to a multiple of `vocabulary_multiple`.
 class Transformer : public torch::nn::Module {
  public:
   explicit Transformer(const TransformerShape& shape) : shape_(shape) {

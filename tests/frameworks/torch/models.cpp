@@ -63,7 +63,9 @@ TEST_CASE("a transformer whose vocabulary is padded has the same parameters, los
   torch::manual_seed(1);
   Transformer padded(aligned);
   const auto tokens = torch::randint(31, {4, 8}), targets = torch::randint(31, {4 * 8});
-  const auto loss_of = [&](Transformer& model) { return torch::cross_entropy_loss(model.forward(tokens).flatten(0, 1), targets); };
+  const auto loss_of = [&](Transformer& model) {
+    return torch::cross_entropy_loss(model.forward(tokens).flatten(0, 1), targets);
+  };
   const auto loss = loss_of(padded), expected_loss = loss_of(expected);
   CHECK(loss.item<double>() == Approx(expected_loss.item<double>()).epsilon(1e-6));
   loss.backward();

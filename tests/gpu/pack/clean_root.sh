@@ -42,7 +42,7 @@ install_packages() {
 }
 
 [ "$(id -u)" = 0 ] || fail "a clean root is made by root only"
-mkdir -p "$cache"
+lock_cache
 if [ ! -e "$root.debian" ] || [ ! -e "$root.packages" ]; then need_free_gib "$needed_gib" "$cache"; fi
 make_debian
 install_packages

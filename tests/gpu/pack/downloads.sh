@@ -8,6 +8,12 @@ for number in {5..40}; do wheel_platforms+=(--platform "manylinux_2_${number}_x8
 progress() { echo "[$(date +%H:%M:%S)] $*" >&2; }
 fail() { echo "error: $*" >&2; exit 1; }
 
+lock_cache() { # until this script ends: one after the other makes what is in the cache
+  mkdir -p "$cache"
+  exec 9>"$cache/lock"
+  flock --nonblock 9 || { progress "waiting for another script that uses $cache"; flock --timeout 3600 9 || fail "another script has used $cache for an hour"; }
+}
+
 pip_of() { # prints the python3 that has pip
   local python
   for python in python3 /usr/bin/python3; do

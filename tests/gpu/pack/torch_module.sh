@@ -13,7 +13,6 @@ headers=$cache/torch-$python_version # what the module is compiled and linked wi
 
 unpack_torch() {
   [ ! -e "$headers/complete" ] || return 0
-  mkdir -p "$cache"
   need_free_gib 4 "$cache"
   local wheel=${TRAINRT_TORCH_WHEEL:-}
   if [ -z "$wheel" ]; then
@@ -33,7 +32,7 @@ END
   touch "$headers/complete"
 }
 
-unpack_torch
+(lock_cache && unpack_torch)
 progress "building the torch module against it in $build"
 [ -f "$build/build.ninja" ] ||
   cmake -S "$source" -B "$build" -G Ninja -DTORCH_ROOT="$headers/torch" -DTRAINRT_TESTS=OFF -DTRAINRT_PCH=OFF >"$build.log" 2>&1 ||

@@ -6,7 +6,8 @@
 using namespace trainrt;
 using namespace trainrt::test;
 
-TEST_CASE("batches of a rank that has a GPU are copied to it from pinned memory, with the bits that a rank without one sees") {
+TEST_CASE(
+    "batches of a rank that has a GPU are copied to it from pinned memory, with the bits that a rank without one sees") {
   FakeGpus gpus(1);
   const device::ReplacedRuntime replaced(gpus);
   std::size_t max_pinned = 0;
