@@ -16,7 +16,7 @@ unpack_torch() {
   need_free_gib 4 "$cache"
   local wheel=${TRAINRT_TORCH_WHEEL:-}
   if [ -z "$wheel" ]; then
-    download_wheels "$python_version" "$requirement"
+    (download_wheels "$python_version" "$requirement") || fail "PyTorch's wheel is missing; TRAINRT_TORCH_WHEEL can name its file"
     wheel=$(ls "$cache/wheels-$python_version"/torch-*.whl)
   fi
   [ -f "$wheel" ] || fail "PyTorch's wheel '$wheel' does not exist (TRAINRT_TORCH_WHEEL)"
