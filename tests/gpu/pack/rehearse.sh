@@ -29,7 +29,7 @@ copy=$(mktemp -d "$cache/tmp/folder.XXXXXX")
 trap 'rm -rf "$copy"' EXIT
 cp "$folder/run.sh" "$folder/packed.tar.xz" "$copy/"
 export FOLDER=$copy
-progress "running the folder as it is: the missing GPU must be named"
+progress "running the folder of $(date -r "$folder/packed.tar.xz" "+%Y-%m-%d %H:%M") as it is: the missing GPU must be named"
 in_root bash /folder/run.sh --out /folder/skipped --time 120 >"$copy/skipped.log" 2>&1 || { tail -n 20 "$copy/skipped.log" >&2; fail "the folder does not run in a clean root"; }
 "$here/needed.sh" "$copy/unpacked" || exit 1
 progress "running all parts on the CPU (limit: $limit_s s); the log is $copy/tried.log until they end"

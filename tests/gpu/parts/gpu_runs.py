@@ -29,6 +29,8 @@ def epochs_of(many):
 
 
 def image_run(folder, name, function="fashion_mnist", loop=None, images=4096, scaling=None, checkpoint=None, **sections):
+    if ON_CPU and function == "resnet18":
+        images = min(images, 1024)
     if not (folder / "train-images").exists():
         write_images(folder, "train", images)
         write_images(folder, "test", 500)
