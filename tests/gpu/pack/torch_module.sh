@@ -34,9 +34,11 @@ END
 
 (lock_cache && unpack_torch)
 progress "building the torch module against it in $build"
+mkdir -p "$build"
+log=$build/torch-module.log
 [ -f "$build/build.ninja" ] ||
-  cmake -S "$source" -B "$build" -G Ninja -DTORCH_ROOT="$headers/torch" -DTRAINRT_TESTS=OFF -DTRAINRT_PCH=OFF >"$build.log" 2>&1 ||
-  { tail -n 20 "$build.log" >&2; fail "cmake failed ($build.log)"; }
-cmake --build "$build" --parallel "${JOBS:-$(nproc)}" --target trainrt_torch >"$build.log" 2>&1 ||
-  { tail -n 40 "$build.log" >&2; fail "the torch module could not be built ($build.log)"; }
+  cmake -S "$source" -B "$build" -G Ninja -DTORCH_ROOT="$headers/torch" -DTRAINRT_TESTS=OFF -DTRAINRT_PCH=OFF >"$log" 2>&1 ||
+  { tail -n 20 "$log" >&2; fail "cmake failed ($log)"; }
+cmake --build "$build" --parallel "${JOBS:-$(nproc)}" --target trainrt_torch >"$log" 2>&1 ||
+  { tail -n 40 "$log" >&2; fail "the torch module could not be built ($log)"; }
 echo "$build/modules"
