@@ -1,6 +1,8 @@
-# Downloads of wheels from PyPI, for pack.sh and clean_root.sh, which source it. What is complete is not downloaded again.
+# Downloads of wheels from PyPI, for torch_module.sh and clean_root.sh, which source it. What is complete is not downloaded again.
 # `source` is the folder of this project. TRAINRT_GPU_CACHE names another folder for what is downloaded and unpacked.
 cache=${TRAINRT_GPU_CACHE:-$source/build-gpu-cache}
+mkdir -p "$cache"
+cache=$(cd "$cache" && pwd)
 download_limit_s=1800 # of one call of pip
 wheel_platforms=(--platform manylinux2014_x86_64)
 for number in {5..40}; do wheel_platforms+=(--platform "manylinux_2_${number}_x86_64"); done # pip compares them literally
@@ -9,7 +11,6 @@ progress() { echo "[$(date +%H:%M:%S)] $*" >&2; }
 fail() { echo "error: $*" >&2; exit 1; }
 
 lock_cache() { # until this script ends: one after the other makes what is in the cache
-  mkdir -p "$cache"
   exec 9>"$cache/lock"
   flock --nonblock 9 || { progress "waiting for another script that uses $cache"; flock --timeout 3600 9 || fail "another script has used $cache for an hour"; }
 }

@@ -30,12 +30,15 @@ trap 'rm -rf "$copy"' EXIT
 cp "$folder/run.sh" "$folder/packed.tar.xz" "$copy/"
 export FOLDER=$copy
 progress "running the folder of $(date -r "$folder/packed.tar.xz" "+%Y-%m-%d %H:%M") as it is: the missing GPU must be named"
-in_root bash /folder/run.sh --out /folder/skipped --time 120 >"$copy/skipped.log" 2>&1 || { tail -n 20 "$copy/skipped.log" >&2; fail "the folder does not run in a clean root"; }
-"$here/needed.sh" "$copy/unpacked" || exit 1
+in_root bash /folder/run.sh --out /folder/skipped --time 120 >"$copy/skipped.log" 2>&1 ||
+  { tail -n 20 "$copy/skipped.log" >&2; fail "the folder does not run in a clean root"; }
+"$here/needed.sh" "$copy/unpacked"
 progress "running all parts on the CPU (limit: $limit_s s); the log is $copy/tried.log until they end"
 in_root env TRAINRT_PARTS_ON_CPU=1 TMPDIR=/folder bash /folder/run.sh --out /folder/tried --time "$limit_s" --slower "$slower" ${ONLY:+--only "$ONLY"} 2>&1 |
-  tee "$copy/tried.log" | grep --line-buffered -E '^[a-z]+: (done|stopped|skipped|[a-z]+ exited)' | while read -r line; do progress "$line"; done
+  tee "$copy/tried.log" | grep --line-buffered -E '^[a-z]+: (done|stopped|skipped|.* exited with)' | while read -r line; do progress "$line"; done
 if ! python3 "$here/verdict.py" "$copy/skipped/results.json" "$copy/tried/results.json"; then
-  cp -r "$copy/tried" "$copy/tried.log" "$cache/" 2>/dev/null || true
-  fail "the rehearsal failed; what the parts printed: $cache/tried/log.txt"
+  rm -rf "$cache/failed"
+  mkdir "$cache/failed"
+  cp -r "$copy"/*.log "$copy/tried" "$cache/failed/" || true
+  fail "the rehearsal failed; what the parts printed is in $cache/failed"
 fi
