@@ -16,8 +16,8 @@ namespace trainrt::frameworks {
 
 namespace {
 
-/// GPU kernels for matrix products are faster if each row of the logits begins at a multiple of 64 values. The CPU's bits
-/// stay those without it.
+/// The kernels of GPUs for aligned matrices need rows of logits that begin at such multiples. The CPU does not pad: its bits
+/// stay those of `vocab_size` logits.
 constexpr std::int64_t aligned_vocabulary = 64;
 
 std::optional<torch::ScalarType> token_type(DType dtype) {
