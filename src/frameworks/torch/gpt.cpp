@@ -16,8 +16,8 @@ namespace trainrt::frameworks {
 
 namespace {
 
-/// The kernels of GPUs for aligned matrices need rows of logits that begin at such multiples. The CPU does not pad: its bits
-/// stay those of `vocab_size` logits.
+/// The kernels of GPUs for aligned matrices need rows of logits that begin at such multiples. The CPU does not pad: its
+/// bits stay those of `vocab_size` logits.
 constexpr std::int64_t aligned_vocabulary = 64;
 
 std::optional<torch::ScalarType> token_type(DType dtype) {
