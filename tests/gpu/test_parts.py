@@ -45,14 +45,14 @@ def output_of_parts_becomes_rows_and_a_table():
 
 
 def parts_folder(**scripts):
-    """A copy of the runner with other parts."""
+    """A copy of the runner with other parts; one called `hangs` has 6 seconds, others a minute."""
     folder = scratch("parts") / "tests/gpu/parts"
     folder.mkdir(parents=True)
     for name in ("machine.py", "results.py"):
         shutil.copy(PARTS / name, folder)
     text = (PARTS / "run_parts.py").read_text()
     first, last = text.index("PARTS = {"), text.index("}\n", text.index("PARTS = {")) + 2
-    table = "PARTS = {" + ", ".join(f"'{name}': (3, ('{name}',))" for name in scripts) + "}\n"
+    table = "PARTS = {" + ", ".join(f"'{name}': ({6 if name == 'hangs' else 60}, ('{name}',))" for name in scripts) + "}\n"
     (folder / "run_parts.py").write_text(text[:first] + table + text[last:])
     for name, script in scripts.items():
         (folder / f"{name}.py").write_text(script)
@@ -64,12 +64,10 @@ def a_part_that_hangs_or_fails_stops_no_other_and_its_rows_count():
     folder = parts_folder(hangs="import time\nprint('figure before the end 1.0 s', flush=True)\ntime.sleep(60)\n", fails="raise SystemExit('broken')\n",
                           works="print('ok it holds (0.1 s)')\n")
     out = scratch("out")
-    start = time.monotonic()
     job = run([sys.executable, folder / "run_parts.py", "--out", out], env={"TRAINRT_PARTS_ON_CPU": 1})
     check_exit(job, 0)
-    check(time.monotonic() - start < 40, "the part that hangs was not stopped", job)
     parts = json.loads((out / "results.json").read_text())["parts"]
-    check("stopped after 3 s" in parts["hangs"]["end"] and parts["hangs"]["rows"], f"the part that hangs: {parts['hangs']}", job)
+    check(parts["hangs"]["seconds"] < 50 and "stopped after 6 s" in parts["hangs"]["end"] and parts["hangs"]["rows"], f"the part that hangs: {parts['hangs']}", job)
     check("exited with 1" in parts["fails"]["end"], f"the part that fails: {parts['fails']}", job)
     equal(parts["works"]["end"], "done", "end of the last part", job)
     check("broken" in (out / "log.txt").read_text(), "the log lacks what the failed part printed", job)
