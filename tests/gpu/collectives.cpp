@@ -22,7 +22,7 @@ std::string nccl_missing() {
 }
 
 bool have_nccl(int gpus, const std::string& what) {
-  if (!have_gpus(gpus, what)) return false;
+  if (!have_real_gpus(gpus, what)) return false;
   const auto why = nccl_missing();
   if (!why.empty()) fmt::print("skipped: {}: {}\n", what, why);
   return why.empty();

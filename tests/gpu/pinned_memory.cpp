@@ -35,7 +35,7 @@ CopyTimes copy_to(device::Stream& stream, std::byte* to, const std::byte* from, 
 TEST_CASE("memory of the host that was pinned in place is copied while the host goes on") {
   if (!have_gpus(1, "memory pinned in place")) return;
   auto& gpus = device::runtime();
-  constexpr std::size_t bytes = std::size_t{256} << 20;
+  const auto bytes = sized(std::size_t{256} << 20);
   std::vector<std::byte> values(bytes, std::byte{7});
   const auto memory = gpus.allocate(0, bytes);
   const auto stream = gpus.make_stream(0);
@@ -47,14 +47,14 @@ TEST_CASE("memory of the host that was pinned in place is copied while the host 
   figure("host to device, pageable memory", static_cast<double>(bytes) / pageable.done_s / 1e9, "GB/s");
   figure("host to device, memory pinned in place", static_cast<double>(bytes) / std::min(warm.done_s, pinned.done_s) / 1e9,
          "GB/s");
-  CHECK(pinned.enqueued_s < pinned.done_s / 4);
+  if (!gpus_are_fake()) CHECK(pinned.enqueued_s < pinned.done_s / 4);
   std::vector<std::byte> back(bytes);
   get(gpus, 0, back.data(), memory.get(), bytes);
   CHECK(back == values);
 }
 
 TEST_CASE("a GPU without room for an allocation is an error that names the bytes, and serves smaller ones afterwards") {
-  if (!have_gpus(1, "an allocation that is too large")) return;
+  if (!have_real_gpus(1, "an allocation that is too large")) return;
   auto& gpus = device::runtime();
   const auto bytes = gpus.describe(0).memory_bytes * 2;
   CHECK_THROWS_WITH(gpus.allocate(0, bytes), Catch::Contains("memory") && Catch::Contains(std::to_string(bytes)));

@@ -2,18 +2,19 @@
 # Runs what needs a GPU.
 #   tests/gpu/run.sh [BUILD]           build test_gpu in BUILD (default: build), run its cases here, and print a table
 #   tests/gpu/run.sh --pack FOLDER     pack all parts for a machine with a GPU (tests/README.md); BUILD=DIR names another build folder
-#   tests/gpu/run.sh --rehearse FOLDER run that folder in a clean root, a minimal Debian 13 without a GPU
+#   tests/gpu/run.sh --rehearse FOLDER run that folder in a clean root, a minimal Debian 13 without a GPU; it is packed first if it is not
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../.." && pwd)
 python=$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || echo python3)
 
-build() { # build BUILD TARGET...: false if this build knows no GPUs
+build() { # build BUILD TARGET...: false if this build knows no GPUs. JOBS is the number of compilers at once
   local folder=$1
   shift
-  [ -f "$folder/build.ninja" ] || cmake -S "$source" -B "$folder" -G Ninja >/dev/null
+  [ -f "$folder/build.ninja" ] || cmake -S "$source" -B "$folder" -G Ninja >/dev/null || exit 1
   cmake --build "$folder" --target help | grep -q '^test_gpu:' || return 1
-  cmake --build "$folder" --target "$@" >/dev/null
+  cmake --build "$folder" --parallel "${JOBS:-$(nproc)}" --target "$@" >"$folder/gpu-build.log" 2>&1 ||
+    { tail -n 40 "$folder/gpu-build.log" >&2; echo "error: $* could not be built ($folder/gpu-build.log)" >&2; exit 1; }
 }
 
 packs() { # packs BUILD: what would be packed needs no library that the target lacks
@@ -25,13 +26,20 @@ packs() { # packs BUILD: what would be packed needs no library that the target l
   fi
 }
 
+pack() { # pack FOLDER
+  local folder=${BUILD:-$source/build}
+  echo "building trainrt and test_gpu in $folder"
+  build "$folder" trainrt test_gpu || { echo "error: $folder has no test_gpu: the CUDA toolkit or Catch2 (package catch2) is missing" >&2; exit 1; }
+  "$here/pack/pack.sh" "$folder" "$1"
+}
+
 case ${1:-} in
-  --pack)
-    folder=${BUILD:-$source/build}
-    build "$folder" trainrt test_gpu || { echo "this build knows no GPUs: the CUDA toolkit was not found" >&2; exit 1; }
-    "$here/pack/pack.sh" "$folder" "$2"
+  --pack | --rehearse)
+    [ $# = 2 ] || { echo "usage: tests/gpu/run.sh $1 FOLDER" >&2; exit 64; }
+    [ "$1" = --pack ] || make --no-print-directory -C "$source" test-packages
+    if [ "$1" = --pack ] || [ ! -e "$2/packed.tar.xz" ] || [ ! -e "$2/run.sh" ]; then pack "$2"; fi
+    [ "$1" = --pack ] || "$here/pack/rehearse.sh" "$2"
     ;;
-  --rehearse) "$here/pack/rehearse.sh" "$2" ;;
   *)
     folder=${1:-$source/build}
     if build "$folder" test_gpu; then

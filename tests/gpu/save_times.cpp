@@ -18,7 +18,8 @@ using namespace trainrt::test;
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::size_t tensor_bytes = std::size_t{256} << 20;
+
+std::size_t tensor_bytes() { return sized(std::size_t{256} << 20); }
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -30,14 +31,14 @@ std::string setting(const char* name, const char* otherwise) {
 /// A state of equal tensors on GPU 0. Each holds the same random bytes but for the first, which number the tensor.
 class LargeState {
  public:
-  LargeState(device::Runtime& gpus, std::size_t tensors) : gpus_(gpus), bytes_(tensor_bytes, '\0') {
+  LargeState(device::Runtime& gpus, std::size_t tensors) : gpus_(gpus), bytes_(tensor_bytes(), '\0') {
     std::mt19937_64 random(5);
-    for (std::size_t i = 0; i < tensor_bytes; i += 8) {
+    for (std::size_t i = 0; i < bytes_.size(); i += 8) {
       const auto value = random();
       std::memcpy(&bytes_[i], &value, 8);
     }
     for (std::size_t i = 0; i < tensors; ++i) {
-      memory_.push_back(gpus.allocate(0, tensor_bytes));
+      memory_.push_back(gpus.allocate(0, tensor_bytes()));
       state.tensor("w" + std::to_string(i), view(i));
     }
   }
@@ -45,22 +46,22 @@ class LargeState {
   void fill() {
     const auto stream = gpus_.default_stream(0);
     for (std::size_t i = 0; i < memory_.size(); ++i) {
-      stream->to_device(memory_[i].get(), numbered(i).data(), tensor_bytes);
+      stream->to_device(memory_[i].get(), numbered(i).data(), tensor_bytes());
       device::wait_within(*stream->record(), 60);
     }
   }
   void clear() {
-    const std::string zeros(tensor_bytes, '\0');
+    const std::string zeros(tensor_bytes(), '\0');
     const auto stream = gpus_.default_stream(0);
-    for (const auto& each : memory_) stream->to_device(each.get(), zeros.data(), tensor_bytes);
+    for (const auto& each : memory_) stream->to_device(each.get(), zeros.data(), tensor_bytes());
     device::wait_within(*stream->record(), 60);
   }
   /// Returns the number of tensors whose bytes differ from those of fill().
   int differences() {
     int different = 0;
-    std::string back(tensor_bytes, '\0');
+    std::string back(tensor_bytes(), '\0');
     for (std::size_t i = 0; i < memory_.size(); ++i) {
-      get(gpus_, 0, back.data(), memory_[i].get(), tensor_bytes);
+      get(gpus_, 0, back.data(), memory_[i].get(), tensor_bytes());
       different += back == numbered(i) ? 0 : 1;
     }
     return different;
@@ -71,7 +72,7 @@ class LargeState {
 
  private:
   TensorView view(std::size_t i) const {
-    return {memory_[i].get(), DType::f32, {static_cast<std::int64_t>(tensor_bytes / 4)}, Device::cuda};
+    return {memory_[i].get(), DType::f32, {static_cast<std::int64_t>(tensor_bytes() / 4)}, Device::cuda};
   }
   const std::string& numbered(std::size_t i) {
     std::memcpy(bytes_.data(), &i, sizeof i);
@@ -85,16 +86,16 @@ class LargeState {
 
 /// Returns bytes per second from the GPU into pinned memory: the best of several copies.
 double pinned_rate(device::Runtime& gpus, const std::byte* from) {
-  const auto to = gpus.allocate_pinned(tensor_bytes);
+  const auto to = gpus.allocate_pinned(tensor_bytes());
   const auto stream = gpus.make_stream(0);
   double best = 1e9;
   for (int round = 0; round < 5; ++round) {
     const auto start = Clock::now();
-    stream->to_host(to.get(), from, tensor_bytes);
+    stream->to_host(to.get(), from, tensor_bytes());
     device::wait_within(*stream->record(), 60);
     best = std::min(best, seconds_since(start));
   }
-  return static_cast<double>(tensor_bytes) / best;
+  return static_cast<double>(tensor_bytes()) / best;
 }
 
 double median(std::vector<double> values) {

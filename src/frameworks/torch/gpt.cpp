@@ -16,6 +16,10 @@ namespace trainrt::frameworks {
 
 namespace {
 
+/// The kernels of GPUs for aligned matrices need rows of logits that begin at such multiples. The CPU does not pad: its
+/// bits stay those of `vocab_size` logits.
+constexpr std::int64_t aligned_vocabulary = 64;
+
 std::optional<torch::ScalarType> token_type(DType dtype) {
   switch (dtype) {
     case DType::u8:
@@ -101,6 +105,7 @@ TransformerShape shape_of(Context& ctx) {
   shape.width = ctx.config<int>("n_embd");
   shape.dropout = ctx.config<double>("dropout");
   if (shape.width % shape.heads != 0) throw UsageError("[loop] n_embd must be a multiple of n_head");
+  if (device_of(ctx).is_cuda()) shape.vocabulary_multiple = aligned_vocabulary;
   return shape;
 }
 

@@ -17,6 +17,9 @@ namespace trainrt::frameworks {
 struct TransformerShape {
   std::int64_t vocabulary, positions, layers, heads, width;
   double dropout = 0;
+  /// Logits are computed for the vocabulary rounded up to a multiple of this; those of the added tokens are -inf. Changes
+  /// how fast a GPU computes them, and no parameter.
+  std::int64_t vocabulary_multiple = 1;
 };
 
 /// Every position looks at itself and what is before it. [n, t, width] -> the same.
@@ -79,7 +82,8 @@ class TransformerBlock : public torch::nn::Module {
 };
 
 /// The decoder of Radford et al., "Language models are unsupervised multitask learners" (2019), GPT-2: learned positions,
-/// norms before, the output shares the weights of the embedding. Input tokens [n, t] i64, output logits [n, t, vocabulary].
+/// norms before, the output shares the weights of the embedding. Input tokens [n, t] i64, output logits [n, t, vocabulary],
+/// the vocabulary rounded up to a multiple of `vocabulary_multiple`.
 class Transformer : public torch::nn::Module {
  public:
   explicit Transformer(const TransformerShape& shape) : shape_(shape) {
@@ -96,10 +100,22 @@ class Transformer : public torch::nn::Module {
     auto x = tokens_(tokens) + positions_->weight.narrow(0, 0, tokens.size(1));
     x = torch::dropout(x, shape_.dropout, is_training());
     for (auto& block : blocks_) x = block->forward(x);
-    return torch::linear(ln_(x), tokens_->weight);
+    return logits(ln_(x));
   }
 
  private:
+  /// A logit of -inf is a probability of 0, and its gradient is 0: losses and gradients
+  /// are those without the added tokens, up to rounding.
+  torch::Tensor logits(const torch::Tensor& x) {
+    const auto multiple = shape_.vocabulary_multiple;
+    const auto added = (multiple - shape_.vocabulary % multiple) % multiple;
+    if (added == 0) return torch::linear(x, tokens_->weight);
+    const auto weight = torch::constant_pad_nd(tokens_->weight, {0, 0, 0, added});
+    const auto bias = torch::zeros({weight.size(0)}, weight.options().requires_grad(false));
+    bias.narrow(0, shape_.vocabulary, added).fill_(-std::numeric_limits<double>::infinity());
+    return torch::linear(x, weight, bias);
+  }
+
   /// As GPT-2: deviation 0.02, less for what is added to the shortcut, so that the sum over all layers keeps its size.
   void initialize() {
     torch::NoGradGuard no_grad;

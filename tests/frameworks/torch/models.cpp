@@ -53,3 +53,43 @@ TEST_CASE("a fresh transformer knows nothing: its loss is that of a guess") {
   const auto loss = torch::cross_entropy_loss(logits, torch::randint(31, {16 * 8}));
   CHECK(loss.item<double>() == Approx(std::log(31.0)).epsilon(0.02));
 }
+
+TEST_CASE("a transformer whose vocabulary is padded has the same parameters, loss and gradients") {
+  const frameworks::TransformerShape plain{.vocabulary = 31, .positions = 8, .layers = 2, .heads = 2, .width = 16};
+  auto aligned = plain;
+  aligned.vocabulary_multiple = 64;
+  torch::manual_seed(1);
+  Transformer expected(plain);
+  torch::manual_seed(1);
+  Transformer padded(aligned);
+  const auto tokens = torch::randint(31, {4, 8}), targets = torch::randint(31, {4 * 8});
+  const auto loss_of = [&](Transformer& model) {
+    return torch::cross_entropy_loss(model.forward(tokens).flatten(0, 1), targets);
+  };
+  const auto loss = loss_of(padded), expected_loss = loss_of(expected);
+  CHECK(loss.item<double>() == Approx(expected_loss.item<double>()).epsilon(1e-6));
+  loss.backward();
+  expected_loss.backward();
+  const auto parameters = padded.named_parameters(), expected_parameters = expected.named_parameters();
+  REQUIRE(parameters.size() == expected_parameters.size());
+  for (const auto& parameter : expected_parameters) {
+    INFO(parameter.key());
+    CHECK(torch::equal(parameters[parameter.key()], parameter.value()));
+    CHECK(torch::allclose(parameters[parameter.key()].grad(), parameter.value().grad(), 1e-4, 1e-7));
+  }
+  const auto logits = padded.forward(tokens);
+  REQUIRE(logits.size(2) == 64);
+  CHECK(torch::allclose(logits.narrow(2, 0, 31), expected.forward(tokens), 1e-5, 1e-6));
+  CHECK(logits.narrow(2, 31, 33).isneginf().all().item<bool>());
+}
+
+TEST_CASE("a transformer whose vocabulary needs no padding gives the same bits as one that knows no padding") {
+  frameworks::TransformerShape shape{.vocabulary = 64, .positions = 8, .layers = 1, .heads = 2, .width = 16};
+  torch::manual_seed(1);
+  Transformer expected(shape);
+  shape.vocabulary_multiple = 64;
+  torch::manual_seed(1);
+  Transformer padded(shape);
+  const auto tokens = torch::randint(64, {4, 8});
+  CHECK(torch::equal(padded.forward(tokens), expected.forward(tokens)));
+}

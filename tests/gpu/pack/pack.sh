@@ -2,43 +2,21 @@
 # Packs everything that the parts need into a folder that runs on a machine with a GPU, PyTorch and nothing else of ours.
 #   pack.sh BUILD FOLDER
 #   pack.sh BUILD --check    gathers the same but the torch module, and only checks which libraries it needs
-# BUILD has the program and test_gpu. The torch module is built apart, in BUILD-gpu, against PyPI's wheel of PyTorch with CUDA 13,
-# which is downloaded there unless TRAINRT_TORCH_WHEEL names the file. Needs patchelf.
+# BUILD has the program and test_gpu; torch_module.sh builds the torch module. Needs patchelf.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../../.." && pwd)
+. "$here/target_libraries.sh"
 build=$(cd "$1" && pwd)
-gpu_build=$build-gpu
 max_mib=48
-# Libraries that every machine with Python and PyTorch has: the C library's, and the compiler's, of which PyTorch needs the newest.
-theirs='ld-linux-x86-64|libc|libm|libdl|librt|libpthread|libresolv|libstdc\+\+|libgcc_s'
-
-fetch_torch() { # PyTorch's headers and libraries, of which the module needs to know the names only
-  [ -f "$gpu_build/torch-wheel/torch/lib/libtorch_cuda.so" ] && return
-  local wheel=${TRAINRT_TORCH_WHEEL:-}
-  if [ -z "$wheel" ]; then
-    python3 -m pip download --quiet --no-deps --only-binary=:all: --python-version 3.12 --implementation cp \
-      --platform manylinux_2_28_x86_64 -d "$gpu_build/wheels" torch==2.11.0
-    wheel=$(ls "$gpu_build"/wheels/torch-2.11.0*.whl)
-  fi
-  mkdir -p "$gpu_build/torch-wheel"
-  python3 -m zipfile -e "$wheel" "$gpu_build/torch-wheel"
-}
-
-build_torch_module() {
-  mkdir -p "$gpu_build"
-  fetch_torch
-  [ -f "$gpu_build/build.ninja" ] ||
-    cmake -S "$source" -B "$gpu_build" -G Ninja -DTORCH_ROOT="$gpu_build/torch-wheel/torch" -DTRAINRT_TESTS=OFF -DTRAINRT_PCH=OFF >/dev/null
-  cmake --build "$gpu_build" --target trainrt_torch >/dev/null
-}
 
 copy_programs() { # copy_programs TO
   mkdir -p "$1/build/modules" "$1/build/tests" "$1/build/bench" "$1/data"
   cp "$build/trainrt" "$1/build/"
+  cp "$build/modules/h5_examiner" "$1/build/modules/"
   cp "$build/tests/test_gpu" "$1/build/tests/"
   cp "$build/tests/kernel_trace.so" "$1/build/tests/" 2>/dev/null || echo "without traces of kernels: the CUDA toolkit has no CUPTI" >&2
-  [ "$check_only" = yes ] || cp "$gpu_build/modules/torch.so" "$gpu_build/modules/torch.json" "$1/build/modules/"
+  [ "$check_only" = yes ] || cp "$torch_module/torch.so" "$torch_module/torch.json" "$1/build/modules/"
   cp -r "$build/python" "$1/build/"
   mkdir -p "$1/tests/gpu" "$1/tests/bench" "$1/tests/support"
   cp -r "$here/../parts" "$here/../scripts" "$1/tests/gpu/"
@@ -59,17 +37,17 @@ copy_data() { # copy_data TO: the 10,000 test images of FashionMNIST, to train o
 copy_libraries() { # copy_libraries TO: what the programs link and the target lacks, found from the packed folder from here on
   local program library
   mkdir -p "$1/lib"
-  for program in "$1/build/trainrt" "$1/build/tests/test_gpu"; do
-    ldd "$program" | awk '$3 ~ /^\// { print $3 }' | grep -vE "/($theirs)\.so" | while read -r library; do
+  for program in "$1/build/trainrt" "$1/build/modules/h5_examiner" "$1/build/tests/test_gpu"; do
+    ldd "$program" | awk '$3 ~ /^\// { print $3 }' | grep -vE "/($system_libraries)\.so" | while read -r library; do
       [ -e "$1/lib/${library##*/}" ] || cp -L "$library" "$1/lib/"
     done
   done
   chmod u+w "$1"/lib/*
-  strip --strip-unneeded "$1"/lib/*.so* "$1"/build/trainrt "$1"/build/tests/*
+  strip --strip-unneeded "$1"/lib/*.so* "$1"/build/trainrt "$1"/build/modules/h5_examiner "$1"/build/tests/*
   for library in "$1"/lib/*.so*; do patchelf --set-rpath '$ORIGIN' "$library"; done
   # Not DT_RUNPATH, which the libraries of libraries would not inherit.
   patchelf --force-rpath --set-rpath '$ORIGIN/../lib' "$1/build/trainrt"
-  patchelf --force-rpath --set-rpath '$ORIGIN/../../lib' "$1/build/tests/test_gpu"
+  patchelf --force-rpath --set-rpath '$ORIGIN/../../lib' "$1/build/tests/test_gpu" "$1/build/modules/h5_examiner"
   [ "$check_only" = yes ] && return
   strip --strip-unneeded "$1/build/modules/torch.so"
   patchelf --set-rpath '$ORIGIN/../../lib' "$1/build/modules/torch.so" # PyTorch's are found by LD_LIBRARY_PATH
@@ -78,7 +56,7 @@ copy_libraries() { # copy_libraries TO: what the programs link and the target la
 command -v patchelf >/dev/null || { echo "patchelf is missing (package patchelf)" >&2; exit 1; }
 check_only=no
 [ "$2" != --check ] || check_only=yes
-[ "$check_only" = yes ] || build_torch_module
+[ "$check_only" = yes ] || torch_module=$("$here/torch_module.sh" "$build")
 staging=$(mktemp -d)
 trap 'rm -rf "$staging"' EXIT
 copy_programs "$staging"
@@ -88,7 +66,8 @@ copy_libraries "$staging"
 [ "$check_only" = no ] || exit 0
 mkdir -p "$2"
 folder=$(cd "$2" && pwd)
-tar -C "$staging" -c . | xz -4 -T0 >"$folder/packed.tar.xz"
+tar -C "$staging" -c . | xz -4 -T0 >"$folder/packed.tar.xz.new"
+mv "$folder/packed.tar.xz.new" "$folder/packed.tar.xz"
 cp "$here/there.sh" "$folder/run.sh"
 mib=$(($(du -sk "$folder" | cut -f 1) / 1024 + 1))
 echo "$folder: $mib MiB"

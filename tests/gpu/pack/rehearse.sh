@@ -1,43 +1,44 @@
 #!/usr/bin/env bash
-# Runs a packed folder in a clean root: a minimal Debian 13 with Python, PyTorch's wheel, h5py and NumPy, and nothing else. All parts
-# must start, find their libraries, and end as skipped or with a result of the CPU; and a GPU that is missing must be named.
-#   rehearse.sh FOLDER [ROOT]
-# ROOT (default: rehearsal-root beside FOLDER) is made once, from Debian's packages and PyPI: 6 GB, some minutes. Needs root and debootstrap.
+# Runs a packed folder in a clean root: a minimal Debian 13 with Python, PyTorch's wheel, h5py and NumPy, and nothing else, without a
+# GPU or a network. Without TRAINRT_PARTS_ON_CPU all parts must name the missing GPU; with it all parts must end, as skipped or with
+# results of the CPU or a fake GPU. Prints a table and exits with 1 if a part failed.
+#   rehearse.sh FOLDER
+# ONLY=NAME,... runs some of the parts. Makes the clean root first (clean_root.sh). Needs root.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+source=$(cd "$here/../../.." && pwd)
 folder=$(cd "$1" && pwd)
-root=${2:-$folder/../rehearsal-root}
-only=${ONLY:-cases,programs,restarts,reduce,checkpoint,ddp,data} # `train` computes too much for a CPU
+. "$here/downloads.sh"
+limit_s=3600 # of all parts together
+slower=12    # a CPU than a GPU; the parts' own limits are as many times as long
 
-make_root() {
-  [ ! -e "$root/complete" ] || return 0
-  command -v debootstrap >/dev/null || { echo "debootstrap is missing (package debootstrap)" >&2; exit 1; }
-  debootstrap --variant=minbase --include=python3 trixie "$root" http://deb.debian.org/debian >/dev/null
-  local platforms=(--platform manylinux2014_x86_64) number
-  for number in {5..40}; do platforms+=(--platform "manylinux_2_${number}_x86_64"); done # pip compares them literally
-  python3 -m pip install --quiet --no-compile --no-cache-dir --only-binary=:all: --python-version 3.13 "${platforms[@]}" \
-    --target "$root/usr/local/lib/python3.13/dist-packages" torch==2.11.0 numpy h5py pillow
-  touch "$root/complete"
-}
-
-in_root() { # in_root COMMAND...: with /proc, /dev and a /dev/shm of its own, which vanish with it
-  unshare --mount --pid --fork bash -c '
+in_root() { # in_root COMMAND...: with namespaces, mounts and a host name that vanish with it
+  timeout --kill-after=20 $((limit_s + 300)) unshare --mount --pid --fork --kill-child --uts --ipc --net bash -c '
     root=$1; shift
-    mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" && mount -t tmpfs tmpfs "$root/tmp" && mkdir -p "$root/folder" &&
-    mount --bind "$FOLDER" "$root/folder" && exec chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root "$@"' in_root "$root" "$@"
+    ip link set lo up && hostname clean-root && mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" &&
+    mount -t tmpfs tmpfs "$root/dev/shm" && mkdir -p "$root/folder" && mount --bind "$FOLDER" "$root/folder" &&
+    exec chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root "$@"' in_root "$root" "$@"
 }
 
-make_root
-copy=$(mktemp -d)
+for program in unshare chroot ip; do
+  command -v "$program" >/dev/null || fail "$program is missing (packages util-linux, coreutils, iproute2)"
+done
+root=$("$here/clean_root.sh")
+mkdir -p "$cache/tmp"
+copy=$(mktemp -d "$cache/tmp/folder.XXXXXX")
 trap 'rm -rf "$copy"' EXIT
 cp "$folder/run.sh" "$folder/packed.tar.xz" "$copy/"
 export FOLDER=$copy
-failed=0
-in_root bash /folder/run.sh --out /folder/skipped --time 60 >"$copy/log" 2>&1 || failed=1
-grep -q 'skipped: no GPU' "$copy/skipped/results.md" || { echo "FAILED: the missing GPU is not named"; failed=1; }
-"$here/needed.sh" "$copy/unpacked" || failed=1
-in_root env TRAINRT_PARTS_ON_CPU=1 bash /folder/run.sh --out /folder/tried --time 1200 --only "$only" >>"$copy/log" 2>&1 || failed=1
-cat "$copy/tried/results.md" || failed=1
-if grep -qE '\*\*failed\*\*|exited with|stopped after' "$copy/tried/results.md"; then failed=1; fi
-[ "$failed" = 0 ] && echo "the folder runs in a clean root" || { tail -n 60 "$copy/log" "$copy/tried/log.txt" && echo "FAILED: see above"; }
-exit "$failed"
+progress "running the folder of $(date -r "$folder/packed.tar.xz" "+%Y-%m-%d %H:%M") as it is: the missing GPU must be named"
+in_root bash /folder/run.sh --out /folder/skipped --time 120 >"$copy/skipped.log" 2>&1 ||
+  { tail -n 20 "$copy/skipped.log" >&2; fail "the folder does not run in a clean root"; }
+"$here/needed.sh" "$copy/unpacked"
+progress "running all parts on the CPU (limit: $limit_s s); the log is $copy/tried.log until they end"
+in_root env TRAINRT_PARTS_ON_CPU=1 TMPDIR=/folder bash /folder/run.sh --out /folder/tried --time "$limit_s" --slower "$slower" ${ONLY:+--only "$ONLY"} 2>&1 |
+  tee "$copy/tried.log" | grep --line-buffered -E '^[a-z]+: (done|stopped|skipped|.* exited with)' | while read -r line; do progress "$line"; done
+if ! python3 "$here/verdict.py" "$copy/skipped/results.json" "$copy/tried/results.json"; then
+  rm -rf "$cache/failed"
+  mkdir "$cache/failed"
+  cp -r "$copy"/*.log "$copy/tried" "$cache/failed/" || true
+  fail "the rehearsal failed; what the parts printed is in $cache/failed"
+fi

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the packed parts on a machine with a GPU; run.sh --pack puts it into the folder as run.sh.
-#   run.sh [--time SECONDS] [--only NAME,...] [--out FOLDER]
+#   run.sh [--time SECONDS] [--only NAME,...] [--out FOLDER] [--slower N]
 # Tables go to the folder that --out names, else to $OUT, else to ./gpu-results. PYTHON names the python3 that has PyTorch.
 # Everything is unpacked beside this file, or into $TMPDIR if this folder cannot be written to.
 set -eu

@@ -10,12 +10,17 @@ from training import image_sections, write_idx, write_images  # noqa: E402
 ON_CPU = "TRAINRT_PARTS_ON_CPU" in os.environ  # to try the parts without a GPU; what needs one skips
 GPU = {"gpus_per_worker": 0 if ON_CPU else 1}
 SHARED = {"gpus_per_worker": 0 if ON_CPU else 0.5}
-START_SECONDS = 90  # PyTorch's libraries take long to load the first time
+START_SECONDS = 300 if ON_CPU else 90  # PyTorch's libraries take long to load the first time
 
 
 def need_gpu():
     if ON_CPU:
         skip("no GPU")
+
+
+def claim(name, value, relation, target):
+    """Prints a row that is compared with a target; on the CPU a figure: nothing is claimed there."""
+    print(f"figure {name} {value:.4f} -" if ON_CPU else f"claim {name} {value:.4f} {relation} {target}")
 
 
 def epochs_of(many):
@@ -24,6 +29,8 @@ def epochs_of(many):
 
 
 def image_run(folder, name, function="fashion_mnist", loop=None, images=4096, scaling=None, checkpoint=None, **sections):
+    if ON_CPU and function == "resnet18":
+        images = min(images, 1024)
     if not (folder / "train-images").exists():
         write_images(folder, "train", images)
         write_images(folder, "test", 500)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs the parts that need a GPU, one after the other, and writes their tables after each.
 
-    run_parts.py [--time SECONDS] [--only NAME,...] [--out FOLDER]
+    run_parts.py [--time SECONDS] [--only NAME,...] [--out FOLDER] [--slower N]
 
-A part is a list of scripts that run side by side, and has its own limit of time. What a part printed before it was stopped counts."""
+A part is a list of scripts that run side by side, and has its own limit of time. What a part printed before it was stopped counts.
+TRAINRT_PARTS_ON_CPU tries the parts without a GPU: scripts run one after the other, and test_gpu has a fake GPU."""
 import argparse
 import os
 import signal
@@ -28,9 +29,19 @@ PARTS = {
     "data": (100, ("data",)),
 }
 MIN_SECONDS = 5    # a part is not started with less
-# What --only takes besides: scripts of a part that has several.
-KNOWN = {**PARTS, **{script: (limit, (script,)) for limit, scripts in PARTS.values() if len(scripts) > 1 for script in scripts if " " not in script}}
 AFTER_LIMIT_S = 5  # until a part that was asked to end is killed
+ON_CPU = "TRAINRT_PARTS_ON_CPU" in os.environ
+
+
+def known_parts():
+    """{name: (limit in seconds, scripts)} of what --only takes: the parts, and the scripts of those that have several."""
+    several = [(limit, scripts) for limit, scripts in PARTS.values() if len(scripts) > 1]
+    names = {script.split()[0]: limit for limit, scripts in several for script in scripts}
+    return {**PARTS, **{name: (limit, tuple(script for _, scripts in several for script in scripts if script.split()[0] == name))
+                        for name, limit in names.items()}}
+
+
+KNOWN = known_parts()
 
 
 class Script:
@@ -53,8 +64,19 @@ class Script:
 
 def run_part(scripts, limit_s, folder, environment):
     """Returns (how it ended, {script: output})."""
-    running = [Script(name, folder, environment) for name in scripts]
     end = time.monotonic() + limit_s
+    together = [scripts[i:i + 1] for i in range(len(scripts))] if ON_CPU else [scripts]
+    ends, texts = [], {}
+    for names in together:
+        how, printed = run_side_by_side(names, end, limit_s, folder, environment)
+        ends += how
+        texts.update(printed)
+    return "; ".join(ends) or "done", texts
+
+
+def run_side_by_side(names, end, limit_s, folder, environment):
+    """Runs scripts until `end` at most. Returns ([how one ended that did not end well], {script: output})."""
+    running = [Script(name, folder, environment) for name in names]
     late = []
     for script in running:
         try:
@@ -70,14 +92,14 @@ def run_part(scripts, limit_s, folder, environment):
         script.process.wait()
     failed = [f"{script.name} exited with {script.process.returncode}" for script in running if script.process.returncode != 0 and script.name not in late]
     how = [f"stopped after {limit_s:.0f} s: {', '.join(late)}"] if late else []
-    return "; ".join(how + failed) or "done", {script.name: script.text() for script in running}
+    return how + failed, {script.name: script.text() for script in running}
 
 
 def environment_of_parts():
     folders = [str(folder) for folder in machine.library_folders()]
     before = os.environ.get("LD_LIBRARY_PATH")
     return {**os.environ, "LD_LIBRARY_PATH": ":".join(folders + ([before] if before else [])), "TRAINRT_BUILD": str(BUILD),
-            "TRAINRT_FASHION_MNIST": str(ROOT / "data"), "PYTHONUNBUFFERED": "1"}
+            "TRAINRT_FASHION_MNIST": str(ROOT / "data"), "PYTHONUNBUFFERED": "1", **({"TRAINRT_TEST_FAKE_GPUS": "1"} if ON_CPU else {})}
 
 
 def read_options():
@@ -85,6 +107,7 @@ def read_options():
     options.add_argument("--time", type=float, default=480, help="seconds for all parts together (default: 480)")
     options.add_argument("--only", default=",".join(PARTS), help="names of parts, separated by commas (default: all)")
     options.add_argument("--out", type=Path, default=Path(os.environ.get("OUT", "gpu-results")), help="folder for the tables (default: $OUT, or gpu-results)")
+    options.add_argument("--slower", type=float, default=1, help="the limits of parts are so many times as long (default: 1)")
     options = options.parse_args()
     options.only = options.only.split(",")
     if unknown := [name for name in options.only if name not in KNOWN]:
@@ -97,7 +120,7 @@ def main():
     end = time.monotonic() + options.time
     options.out.mkdir(parents=True, exist_ok=True)
     found = machine.describe()
-    if "TRAINRT_PARTS_ON_CPU" in os.environ:  # to try the parts: what needs a GPU skips or fails
+    if ON_CPU:  # what needs a GPU skips
         found["why_no_gpu"] = ""
     for name, value in found.items():
         print(f"{name}: {value}", flush=True)
@@ -108,7 +131,7 @@ def main():
     for name in options.only:
         limit, scripts = KNOWN[name]
         left = end - time.monotonic()
-        limit = min(limit, left)
+        limit = min(limit * options.slower, left)
         if found["why_no_gpu"] or left < MIN_SECONDS:
             parts[name] = {"end": f"skipped: {found['why_no_gpu'] or 'no time is left'}", "seconds": 0, "rows": []}
         else:

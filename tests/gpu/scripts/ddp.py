@@ -21,7 +21,7 @@ on_gpu = torch.cuda.is_available()
 device = torch.device("cuda", int(os.environ["LOCAL_RANK"])) if on_gpu else torch.device("cpu")
 if on_gpu:
     torch.cuda.set_device(device)
-width = 2048 if on_gpu else 64
+width, batch = (2048, 512) if on_gpu else (64, 32)
 synchronize = torch.cuda.synchronize if on_gpu else (lambda: None)
 torch.use_deterministic_algorithms(True)
 dist.init_process_group("nccl" if on_gpu else "gloo")
@@ -38,7 +38,7 @@ if os.path.exists(checkpoint):
 for epoch in range(first, args.epochs):
     generator = torch.Generator(device).manual_seed(100 * epoch + dist.get_rank())
     for step in range(args.steps):
-        inputs = torch.randn(512, width, device=device, generator=generator)
+        inputs = torch.randn(batch, width, device=device, generator=generator)
         synchronize()
         start = time.monotonic()
         optimizer.zero_grad()

@@ -4,18 +4,20 @@ import time
 import torch
 import trainrt
 
+device = "cuda" if torch.cuda.is_available() else "cpu"
+synchronize = torch.cuda.synchronize if device == "cuda" else (lambda: None)
 ctx = trainrt.context()
 shard = ctx.dataset("train")
 end_s = ctx.config("seconds", 3.0)
 seen, begin = 0, 0.0
 while not begin or time.monotonic() - begin < end_s:
-    for batch in shard.iter_torch_batches(batch_size=ctx.config("batch", 64), device="cuda", pin_memory=True):
+    for batch in shard.iter_torch_batches(batch_size=ctx.config("batch", 64), device=device, pin_memory=device == "cuda"):
         if not begin:  # the first batch starts threads and opens files
-            torch.cuda.synchronize()
+            synchronize()
             begin = time.monotonic()
             continue
         seen += len(next(iter(batch.values())))
         if time.monotonic() - begin >= end_s:
             break
-torch.cuda.synchronize()
+synchronize()
 print(f"samples_per_s={seen / (time.monotonic() - begin):.0f}", flush=True)

@@ -34,17 +34,19 @@ class Tokens(Dataset):
         return torch.from_numpy(self.tokens[index * WINDOW:(index + 1) * WINDOW + 1].astype("i4"))
 
 
-loader = DataLoader({"images": Images, "tokens": Tokens}[kind](), batch_size=batch, shuffle=True, num_workers=workers, pin_memory=True, persistent_workers=True)
+device = "cuda" if torch.cuda.is_available() else "cpu"
+synchronize = torch.cuda.synchronize if device == "cuda" else (lambda: None)
+loader = DataLoader({"images": Images, "tokens": Tokens}[kind](), batch_size=batch, shuffle=True, num_workers=workers, pin_memory=device == "cuda", persistent_workers=True)
 seen, begin = 0, 0.0
 while not begin or time.monotonic() - begin < end_s:
     for values in loader:
-        values = values.to("cuda", non_blocking=True)
+        values = values.to(device, non_blocking=True)
         if not begin:
-            torch.cuda.synchronize()
+            synchronize()
             begin = time.monotonic()
             continue
         seen += len(values)
         if time.monotonic() - begin >= end_s:
             break
-torch.cuda.synchronize()
+synchronize()
 print(f"samples_per_s={seen / (time.monotonic() - begin):.0f}", flush=True)
