@@ -473,7 +473,7 @@ def domains_are_resolved_wherever_they_are():
             again = ParamSpace.from_json(json.loads(json.dumps(space.json())))
             equal((again.section(), again.config(last_texts(again), 3)), (space.section(), expected), f"the same after its JSON: {given}")
     old = {"fixed": [[["x"], [1, 2]]], "functions": [], "domains": [["lr", ["lr"], None, {"tune": "choice", "args": [[1, [2]]]}, None]]}
-    equal(ParamSpace.from_json(old).config({"lr": "value1"}, 0), {"x": [1, 2], "lr": [2]}, "a space that an older version wrote")
+    equal(ParamSpace.from_json(old).config({"lr": "[2]"}, 0), {"x": [1, 2], "lr": [2]}, "a space that an older version wrote")
 
 
 @test
