@@ -47,8 +47,8 @@ def config_in(record):
     """(the train_loop_config, why the record lacks it). The reason is None if it does not."""
     try:
         return _value_json.decoded(record.get(_CONFIG)), record.get(_WHY_NO_CONFIG)
-    except (ValueError, ImportError) as error:
-        return None, str(error)
+    except (ValueError, ImportError, RecursionError) as error:
+        return None, f"that of {_NAME} cannot be read: {error}"
 
 
 def write(run_dir, trainer):
