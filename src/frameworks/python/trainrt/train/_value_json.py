@@ -41,7 +41,9 @@ def encoded(value, where="config", depth=0):
     if kind in (list, tuple, set, frozenset):
         items = [encoded(each, f"{where}[{number}]", depth + 1) for number, each in enumerate(value)]
         return items if kind is list else {_TAG: kind.__name__, "items": items}
-    for base in (bool, int, float, str):  # an enumeration of numbers or texts equals its value
+    if isinstance(value, str):  # one of an enumeration, say, which equals its value
+        return str.__str__(value)
+    for base in (int, float):
         if isinstance(value, base):
             return encoded(base(value), where, depth)
     raise NotRecordable(f"{where} is a {kind.__name__}")
