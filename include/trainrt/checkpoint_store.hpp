@@ -21,7 +21,7 @@ struct CheckpointInfo {
   std::string directory;                  ///< where it lies
   int ranks = 0;                          ///< that wrote it
   std::string created;                    ///< UTC, "2026-11-21T01:02:03Z"
-  std::map<std::string, double> metrics;  ///< as save() got them; what was not finite is NaN
+  std::map<std::string, double> metrics;  ///< as save() got them
   std::string metadata = "{}";            ///< a JSON object of the program's
 };
 

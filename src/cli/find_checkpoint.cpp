@@ -1,5 +1,7 @@
 #include "cli/find_checkpoint.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <list>
 
@@ -10,6 +12,7 @@
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/save/retention.hpp"
 #include "core/guarded_tree.hpp"
+#include "core/log.hpp"
 #include "io/file.hpp"
 #include "rundir/progress.hpp"
 #include "rundir/run_record.hpp"
@@ -66,7 +69,15 @@ std::string find_best_checkpoint(const std::string& run_dir) {
   const auto metas = checkpoint::list(directory);
   const auto* best = checkpoint::best_of(metas, retention);
   if (best == nullptr)
-    throw UsageError(fmt::format("no checkpoint of the run '{}' has the metric '{}'", run_dir, retention.score_attribute));
+    throw UsageError(fmt::format("no checkpoint of the run '{}' has the metric '{}', or all have NaN", run_dir,
+                                 retention.score_attribute));
+  const auto is_nan = [&](const checkpoint::Meta& meta) {
+    const auto found = meta.metrics.find(retention.score_attribute);
+    return found != meta.metrics.end() && std::isnan(found->second);
+  };
+  if (const auto count = std::ranges::count_if(metas, is_nan); count > 0)
+    log::warning(fmt::format("{} of {} checkpoints have NaN as {} and were ignored", count, metas.size(),
+                             retention.score_attribute));
   return directory + "/" + checkpoint::directory_name(best->number);
 }
 

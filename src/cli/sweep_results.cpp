@@ -16,6 +16,7 @@
 
 #include "cli/print.hpp"
 #include "cli/table.hpp"
+#include "core/json_number.hpp"
 #include "core/spreadsheet.hpp"
 #include "core/text.hpp"
 
@@ -47,8 +48,8 @@ Json as_json(const ResultGrid& grid, const TrialResult& trial) {
   Json json{{"trial", trial.name}, {"path", trial.path}, {"state", trial.state}, {"config", Json::object()}};
   for (const auto& [key, value] : trial.config) json["config"][key] = value;
   json["metric"] = grid.metric;
-  json["last"] = trial.last ? Json(*trial.last) : Json(nullptr);
-  json["best"] = trial.best ? Json(*trial.best) : Json(nullptr);
+  json["last"] = trial.last ? json_of_number(*trial.last) : Json(nullptr);
+  json["best"] = trial.best ? json_of_number(*trial.best) : Json(nullptr);
   json["training_iteration"] = trial.training_iteration;
   json["attempts"] = trial.attempts;
   if (!trial.why.empty()) json["why"] = trial.why;
@@ -150,6 +151,9 @@ ExitCode show_best(const Arguments& arguments) {
   print_safely("{} ({}): {} {}\n", best.name, best.state, grid.metric, number_text(best.best));
   for (const auto& [key, value] : best.config) print_safely("  {} = {}\n", short_name(key), value);
   print_safely("trainrt result {}\n", best.path);
+  const auto lacks_number = [](const TrialResult& trial) { return trial.training_iteration > 0 && !trial.best; };
+  if (const auto count = std::ranges::count_if(grid, lacks_number); count > 0)
+    print_safely("{} of {} trials reported no {}, or only NaN, and were ignored\n", count, grid.trials.size(), grid.metric);
   return ExitCode::finished;
 }
 

@@ -88,7 +88,10 @@ bool is_shown(std::string_view key) {
 }
 
 std::string tag_of(std::string_view key) {
-  return key.starts_with('_') ? "runtime/" + std::string(key.substr(1)) : std::string(key);
+  if (key.starts_with('_')) return "runtime/" + std::string(key.substr(1));
+  auto rest = key;
+  while (rest.starts_with("metric/")) rest.remove_prefix(std::string_view("metric/").size());
+  return (rest.starts_with("runtime/") ? "metric/" : "") + std::string(key);
 }
 
 }  // namespace

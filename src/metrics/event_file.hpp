@@ -15,8 +15,8 @@ namespace trainrt::metrics {
 /// What such a file begins with: the version of the format, and a text that is shown under `config`.
 std::string event_file_head(std::string_view config);
 
-/// A record's numbers at its iteration, under their names; those of the runtime as runtime/NAME without the underscore. NaN
-/// and infinities are shown as such.
+/// A record's numbers at its iteration, under their names; those of the runtime as runtime/NAME without the underscore, and
+/// a user's runtime/NAME as metric/runtime/NAME. NaN and infinities are shown as such.
 std::string event_of(const Record& record);
 
 /// Histograms by name at the record's iteration; of those with NaN or infinities also how many, as NAME/not_finite.

@@ -1,11 +1,9 @@
 #include "metrics/record_json.hpp"
 
-#include <cmath>
-#include <limits>
-
 #include <nlohmann/json.hpp>
 
 #include "core/json_depth.hpp"
+#include "core/json_number.hpp"
 
 namespace trainrt::metrics {
 
@@ -13,22 +11,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json json_of(double number) {
-  if (std::isnan(number)) return nullptr;
-  if (std::isinf(number)) return number > 0 ? "Infinity" : "-Infinity";
-  return number;
-}
+Json json_of(double number) { return json_of_number(number); }
 Json json_of(std::int64_t number) { return number; }
-Json json_of(const std::string& text) { return text; }
+Json json_of(const std::string& text) { return json_of_text(text); }
 
 Record::Value value_of(const Json& json) {
-  if (json.is_null()) return std::numeric_limits<double>::quiet_NaN();
   if (json.is_number_unsigned() && json.get<std::uint64_t>() > std::uint64_t{INT64_MAX}) return json.get<double>();
   if (json.is_number_integer()) return json.get<std::int64_t>();
-  if (json.is_number()) return json.get<double>();
-  if (json == "Infinity") return std::numeric_limits<double>::infinity();
-  if (json == "-Infinity") return -std::numeric_limits<double>::infinity();
-  if (json.is_string()) return json.get<std::string>();
+  if (const auto number = number_of_json(json)) return *number;
+  if (json.is_string()) return text_of_json(json.get<std::string>());
   return json.dump();
 }
 

@@ -15,9 +15,11 @@ namespace fs = std::filesystem;
 void tell_opened(const std::string& run_dir) {
   const auto file = Environment::of_process().text("TRAINRT_OPENED");
   if (!file) return;
+  const fs::path folder = fs::path(*file).parent_path(), run(run_dir);
+  const auto text = run.parent_path() == folder ? run.filename().string() : run_dir;
   io::retried([&] {
-    io::make_directories(fs::path(*file).parent_path().string());
-    io::replace_file(*file, run_dir + "\n");
+    io::make_directories(folder.string());
+    io::replace_file(*file, text + "\n");
   });
 }
 
@@ -32,7 +34,8 @@ std::string opened_run(const std::string& run_dir_of_config) {
     if (!io::exists(file)) return run_dir_of_config;
     auto text = io::read_file(file);
     while (!text.empty() && text.back() == '\n') text.pop_back();
-    return text.empty() ? run_dir_of_config : text;
+    if (text.empty()) return run_dir_of_config;
+    return text.find('/') == std::string::npos ? (fs::path(file).parent_path() / text).string() : text;
   });
 }
 

@@ -5,7 +5,8 @@
 namespace trainrt::rundir {
 
 /// A program may open another run than the one that its config names. Who started the ranks and watches over them learns of
-/// it by a file beside the directory of the config's run, ".opened-NAME", which holds the path of the other's.
+/// it by a file beside the directory of the config's run, ".opened-NAME", which holds the other's
+/// name if it is in the same folder, which may be moved, else its path.
 
 /// Rank 0 of ranks that are watched over (environment TRAINRT_OPENED): the run that is open now.
 void tell_opened(const std::string& run_dir);

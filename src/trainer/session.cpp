@@ -1,6 +1,7 @@
 #include "trainer/session.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -118,10 +119,12 @@ void Session::warn_if_unattached() {
 
 void Session::warn_of_missing_score() {
   const auto& attribute = spec_.checkpoint.score_attribute;
-  if (attribute.empty() || last_metrics_.contains(attribute) || std::exchange(score_warned_, true)) return;
-  log::run_warning(fmt::format(
-      "checkpoint.score_attribute is '{}', and the report has no number of that name: such checkpoints rank worst",
-      attribute));
+  if (attribute.empty()) return;
+  const auto found = last_metrics_.find(attribute);
+  const bool is_missing = found == last_metrics_.end();
+  if ((!is_missing && !std::isnan(found->second)) || std::exchange(score_warned_, true)) return;
+  log::run_warning(fmt::format("checkpoint.score_attribute is '{}', and {}: such checkpoints rank worst", attribute,
+                               is_missing ? "the report has no number of that name" : "that number is NaN in the report"));
 }
 
 void Session::step() {

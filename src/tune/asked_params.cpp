@@ -8,6 +8,7 @@
 
 #include "core/child_process.hpp"
 #include "core/guarded_tree.hpp"
+#include "core/json_number.hpp"
 #include "core/text.hpp"
 #include "io/file.hpp"
 #include "io/temporary.hpp"
@@ -80,7 +81,7 @@ std::string question_of(const Sweep& sweep, std::uint64_t trial, const History& 
       question["trials"].push_back({{"trial", number},
                                     {"state", rundir::word_of(state_of(known.state))},
                                     {"params", known.params},
-                                    {"value", known.best ? Json(*known.best) : Json(nullptr)},
+                                    {"value", known.best ? json_of_number(*known.best) : Json(nullptr)},
                                     {"reports", known.iterations}});
   return question.dump() + "\n";
 }

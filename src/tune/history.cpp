@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include <nlohmann/json.hpp>
+
+#include "core/json_number.hpp"
 
 namespace trainrt::tune {
 
@@ -17,12 +18,11 @@ constexpr std::array<rundir::RunState, 5> run_states{rundir::RunState::running, 
                                                      rundir::RunState::finished};
 constexpr std::array<std::string_view, 4> verdict_names{"go on", "stop", "pause", "clone"};
 
-Json number_or_null(const std::optional<double>& value) {
-  return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
-}
+Json number_or_null(const std::optional<double>& value) { return value ? json_of_number(*value) : Json(nullptr); }
 
+/// nullopt of NaN, too: it is no better than no number.
 std::optional<double> number_in(const Json& json, const char* key) {
-  return json.contains(key) && json.at(key).is_number() ? std::optional(json.at(key).get<double>()) : std::nullopt;
+  return json.contains(key) && !json.at(key).is_null() ? number_of_json(json.at(key)) : std::nullopt;
 }
 
 /// A newer attempt puts an older one in the past, whichever file it stands in.
@@ -158,7 +158,9 @@ void History::take(int writer, const std::string& text) try {
   if (kind == "end") take_end(json, json.at("attempt"), trial);
   if (kind == "decision") {
     const ReportPlace at{json.at("generation"), json.at("iteration")};
-    const Decision decision{{json.at("trial"), at, json.at("score")}, verdict_in(json)};
+    // Older versions wrote null for an infinite score, which is nearly always that of a training that diverged.
+    const auto score = number_in(json, "score").value_or(worst_score);
+    const Decision decision{{json.at("trial"), at, score}, verdict_in(json)};
     take_decision(decision, trial);
     decisions_.push_back(decision);
   }

@@ -12,6 +12,9 @@
 
 namespace trainrt::tune {
 
+/// The score of a NaN and of the worst infinity: still a number, of which medians can be made.
+inline constexpr double worst_score = -1e300;
+
 /// Where in a trial's life a report stands. A trial that has become the clone of another is in its next generation, whose
 /// reports are counted on from where the other's checkpoint was.
 struct ReportPlace {
@@ -24,7 +27,7 @@ struct ReportPlace {
 struct TrialReport {
   std::uint64_t trial = 0;
   ReportPlace at;
-  double score = 0;  ///< the metric, negated if less is better: more is better. Never NaN
+  double score = 0;  ///< the metric, negated if less is better: more is better. Finite
 };
 
 /// What becomes of a trial.

@@ -113,6 +113,9 @@ Sweep Sweep::opened(const std::string& directory) {
   if (!record) throw UsageError(fmt::format("'{}' is damaged: it is no JSON object", path));
   Options config;
   for (const auto& [key, text] : record->config) config.set(key, {text, path});
+  const auto given = std::filesystem::absolute(directory).lexically_normal();
+  const auto folder = given.has_filename() ? given : given.parent_path();
+  config.set("run.storage_path", {folder.parent_path().string(), path});  // the recorded one is where it was before a move
   Sweep sweep(config);
   sweep.directory_ = directory;
   sweep.guarded_ = std::make_shared<GuardedTree>(directory);
@@ -156,9 +159,8 @@ void Sweep::require_own_mirror() const {
   };
   auto before = sweep_record_from(text);
   if (!before) refuse("whose sweep.json is damaged");
-  auto now = config_.texts();
-  before->config["run.storage_path"] = now["run.storage_path"];
-  if (const auto changed = differences(before->config, now); !changed.empty()) refuse("of another config: " + changed);
+  if (const auto changed = differences(before->config, config_.texts()); !changed.empty())
+    refuse("of another config: " + changed);
   if (scheduler_ != "fifo")
     refuse(fmt::format("and the journal of its decisions, which tune.scheduler = {} needs, is not there", scheduler_));
 }
@@ -222,8 +224,7 @@ Options Sweep::config_of(std::uint64_t trial, const Params& params) const {
 }
 
 double Sweep::score_of(double metric) const {
-  constexpr double worst = -1e300;  // as bad as it gets, and still a number that medians can be made of
-  return std::isnan(metric) ? worst : less_is_better_ ? -metric : metric;
+  return std::isnan(metric) ? worst_score : std::clamp(less_is_better_ ? -metric : metric, worst_score, -worst_score);
 }
 
 std::unique_ptr<Scheduler> Sweep::scheduler() const {

@@ -32,9 +32,10 @@ std::string signed_bytes(const Texts& config) {
   return bytes;
 }
 
+/// The directory that holds the record has the last say about its own place: it may have been moved.
 bool may_change(const std::string& key) {
-  return key == "tune.num_samples" || key == "tune.place" || key == "tune.max_concurrent_trials" ||
-         key == "tune.max_failures" || key == "tune.fail_fast";
+  return key == "run.storage_path" || key == "run.name" || key == "tune.num_samples" || key == "tune.place" ||
+         key == "tune.max_concurrent_trials" || key == "tune.max_failures" || key == "tune.fail_fast";
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 """trainrt.data in one process: what datasets hold, what is made of them, and what they refuse."""
 import gc
 import json
+import math
 import os
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ os.environ["TRAINRT_EXECUTABLE"] = str(TRAINRT)
 import numpy  # noqa: E402
 from trainrt import data  # noqa: E402
 from trainrt.data import _files  # noqa: E402
+from trainrt.train import _datasets  # noqa: E402
 from trainrt.data.preprocessors import Concatenator  # noqa: E402
 
 
@@ -325,7 +327,7 @@ def a_filter_chooses_samples_before_the_first_is_used():
     equal(even.count(), 50, "count")
     equal([row["x"] for row in even.take_all()], list(range(0, 300, 6)), "what is left, and mapped")
     equal([row["x"] for row in even.filter(lambda row: row["x"] >= 270).take_all()], [270, 276, 282, 288, 294], "a filter on a filter")
-    raises(ValueError, "no samples", of=data.range(5).filter(lambda row: False).take_all)
+    equal(data.range(5).filter(lambda row: False).take_all(), [], "a filter that keeps nothing")
     raises(ValueError, "left out", of=lambda: data.range(5).options(on_error="skip").filter(lambda row: True))
 
 
@@ -504,6 +506,38 @@ def what_a_function_returns_wrongly_is_named():
     raises(ValueError, "several lengths", of=data.range(3).map_batches(lambda batch: {"a": [1], "b": [1, 2]}).take_all)
     raises(ValueError, "different keys", of=data.range(3).map(lambda row: {f"k{row['id']}": 1}).take_all)
     raises(ValueError, "None", of=lambda: data.from_items([{"x": 1}, {"x": None}]))
+
+
+@test
+def a_dataframe_keeps_its_names_and_values_or_is_refused():
+    try:
+        import pandas
+    except ImportError:
+        skip("pandas is not there")
+    for frame in ({"km/h": [1.5], "file": [1]}, {"km/h": [1.5], "a\\\\b": ["x"]}, {"file": ["x"], "": [2]}):
+        row = {name: values[0] for name, values in frame.items()}
+        equal(data.from_pandas(pandas.DataFrame(frame)).take_all(), [row], "rows")
+    frame = pandas.DataFrame({"text": ["a", None], "flag": pandas.array([True, False], dtype="boolean"), "id": pandas.array([1, 2**60 + 1], dtype="Int64"),
+                              "few": pandas.array([3, None], dtype="Int64"), "known": pandas.array([None, True], dtype="boolean")})
+    rows = data.from_pandas(frame).take_all()
+    equal([repr([row[name] for row in rows]) for name in frame], [repr(["a", ""]), "[True, False]", f"[1, {2**60 + 1}]", "[3.0, nan]", "[nan, 1.0]"], "values")
+    raises(ValueError, "2 columns named 'a'", of=lambda: data.from_pandas(pandas.DataFrame([[1, 2]], columns=["a", "a"])))
+    raises(ValueError, "2 columns named '0'", of=lambda: data.from_pandas(pandas.DataFrame([[1, 2]], columns=[0, "0"])))
+    raises(ValueError, "one name", of=lambda: data.from_numpy({0: [1], "0": [2]}))
+    raises(ValueError, str(2**53 + 1), "row 0", "'id'", of=lambda: data.from_pandas(pandas.DataFrame({"id": pandas.array([2**53 + 1, None], dtype="Int64")})))
+    raises(ValueError, "'x/y'", "infinity in row 1", of=lambda: data.from_numpy({"x/y": [1.0, math.inf]}).take_all())
+
+
+@test
+def a_dataset_without_samples_has_columns_and_no_batches():
+    none = data.range(10).filter(lambda row: row["id"] > 100)
+    for dataset in (none, none.random_shuffle(), none.filter(lambda row: True), data.range(5).limit(0), data.range(1).split(2)[1], none.materialize()):
+        equal((dataset.count(), dataset.take_all(), list(dataset.iter_batches()), dataset.columns()), (0, [], [], ["id"]), repr(dataset))
+    equal(repr(none.map(lambda row: {"y": row["id"] / 2}).schema()), "y: float64", "what a function would make")
+    equal(repr(data.from_numpy({"x": numpy.zeros((0, 3), "f4")}).schema()), "x: float32[3]", "schema")
+    equal((data.from_items([]).schema(), data.from_items([]).take_all(), data.range(3).flat_map(lambda row: []).take_all()), (None, [], []), "no columns")
+    raises(ValueError, "empty", of=none.take_batch)
+    raises(ValueError, "'valid'", "no samples", of=lambda: _datasets.settings({"valid": none}, None, str(scratch())))
 
 
 @test

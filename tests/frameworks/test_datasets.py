@@ -64,6 +64,33 @@ def check_ends(script, **options):
     return done
 
 
+EVALUATES = """
+def evaluates(config):
+    counts = {}
+    for name in ("valid", "shuffled", "even", "whole"):
+        for how in (None, "pad", "uneven", "drop"):
+            if how is None or name == "valid":
+                batches = train.get_dataset_shard(name).iter_batches(batch_size=2, **({"remainder": how} if how else {}))
+                counts[f"{name} {how}"] = [sum(len(batch["id"]) for batch in batches) for _ in range(2)][0]
+    train.report({name: trainrt.Number(count, "sum") for name, count in counts.items()}, aggregate=True)
+
+"""
+
+
+@test
+def an_evaluation_that_repeats_samples_is_noted_once():
+    script = Script("import trainrt\n" + EVALUATES + MAIN + """    result = trainer(evaluates, ranks=2, dataset_config=DataConfig(datasets_to_split=["valid", "shuffled", "even"]), datasets={
+        "valid": data.range(5), "shuffled": data.range(5).random_shuffle(), "even": data.range(6), "whole": data.range(5)}).fit()
+    print("RESULT", json.dumps({name: count for name, count in result.metrics.items() if " " in name}))
+""", head=READS)
+    job = script.run()
+    found, = result_of(job)
+    equal(found, {"valid None": 6, "valid pad": 6, "valid uneven": 5, "valid drop": 4, "shuffled None": 6, "even None": 6, "whole None": 10}, "samples", job)
+    equal([line for line in (job.out + job.err).splitlines() if "repeat" in line and "warning" in line and "'valid' repeat 1 of its 5 samples" not in line], [],
+          "other notes", job)
+    equal((job.out + job.err).count("the dataset 'valid' repeat 1 of its 5 samples"), 1, "notes", job)
+
+
 @test
 def the_shards_of_all_ranks_are_the_dataset():
     for ranks, config in ((1, {}), (2, {"batch_size": 7}), (3, {"batch_size": 8})):

@@ -524,6 +524,9 @@ def unknown_categories_and_all_nan_columns_do_as_documented():
     raises(ValueError, "'x'", "missing values", of=lambda: prep.OneHotEncoder(["x"]).fit(dataset))
     encoder = prep.LabelEncoder("w").fit(dataset)
     equal(encoder.inverse_transform_batch(encoder.transform_batch({"w": ["b", "a"]}))["w"], ["b", "a"], "labels of numbers")
+    if pandas is not None:
+        frame = encoder.inverse_transform_batch(pandas.DataFrame({"w": [1, 0], "z": [5, 6]}, index=[7, 8]))
+        equal((frame["w"].tolist(), frame["z"].tolist(), list(frame.index)), (["b", "a"], [5, 6], [7, 8]), "labels of a DataFrame")
     equal(encoder.stats_, {"unique_values(w)": {"a": 0, "b": 1}}, "stats of LabelEncoder")
 
 

@@ -19,7 +19,7 @@ import trainrt  # noqa: E402
 from trainrt import _client  # noqa: E402
 from trainrt import train  # noqa: E402
 from trainrt.train import *  # noqa: E402,F403
-from trainrt.train import _plain_tree, _private_folder, _run_directory, _settings, _verified  # noqa: E402
+from trainrt.train import _plain_tree, _private_folder, _run_directory, _settings, _validation_file, _verified  # noqa: E402
 
 
 def scratch_file(name, text):
@@ -316,6 +316,23 @@ def the_metrics_of_a_report_are_those_of_the_function_in_their_kinds():
     found = _run_directory.own_metrics(folder)
     check(math.isnan(found[1].pop("none")), "null is no NaN")
     equal(repr(found), repr({1: {"epoch": 2, "loss": 2.0}}), "metrics")
+
+
+@test
+def infinities_nan_and_texts_of_their_names_come_back_from_strict_json():
+    given = {"up": math.inf, "down": -math.inf, "text": "-Infinity", "escaped": "\\Infinity", "nan": math.nan, "flag": True, "n": 2**60}
+    folder = scratch()
+    check(_validation_file.write(folder, given), "it was not written")
+    text = (folder / "validation.json").read_text()
+    json.loads(text, parse_constant=lambda word: check(False, f"{word} is no JSON: {text}"))
+    equal(repr(_validation_file.read(folder)), repr(given), "metrics of a validation")
+    logger = JsonLoggerCallback()
+    logger.start_training(str(folder), {})
+    logger.handle_result([given])
+    json.loads((folder / "results.json").read_text(), parse_constant=lambda word: check(False, f"{word} is no JSON"))
+    old = {"loss": "Infinity", "low": "-Infinity", "none": None, "text": "x"}
+    (folder / "result.json").write_text(json.dumps({"_training_iteration": 1, **old}) + "\n")
+    equal(repr(_run_directory.own_metrics(folder)), repr({1: {"loss": math.inf, "low": -math.inf, "none": math.nan, "text": "x"}}), "what older versions wrote")
 
 
 # ---- results -----------------------------------------------------------------------------------------------------------------

@@ -84,6 +84,82 @@ def a_stop_rule_counts_whole_numbers():
     equal(repr(result_of(job)), "[3]", "the last number", job)
 
 
+NOT_FINITE = """
+def function(config):
+    for number, loss in enumerate((float("inf"), float("nan"), float("-inf"), 1.0)):
+        with Folder() as folder:
+            open(os.path.join(folder, "model"), "w").close()
+            train.report({"loss": loss, "text": "-Infinity", "escaped": "\\\\Infinity"}, checkpoint=Checkpoint.from_directory(folder))
+    return [each.metrics["loss"] for each in train.get_all_reported_checkpoints()]
+
+""" + MAIN + """    result = trainer(function, ranks=1, run={"checkpoint_config": CheckpointConfig(checkpoint_score_attribute="loss", checkpoint_score_order="min")}).fit()
+    best = result.get_best_checkpoint("loss", "max").path
+    print("RESULT", json.dumps([repr([report["loss"] for report in result.reports]), result.return_value == [metrics["loss"] for _, metrics in result._checkpoints] or
+                                repr(result.return_value), sorted({report["text"] + report["escaped"] for report in result.reports}),
+                                repr([metrics["loss"] for _, metrics in result.best_checkpoints]), best.split("/")[-2],
+                                str(result.metrics_dataframe["loss"].dtype)]))
+"""
+
+
+@test
+def infinities_and_nan_are_floats_everywhere_and_texts_of_their_names_are_texts():
+    try:
+        import pandas  # noqa: F401
+    except ImportError:
+        skip("pandas is not there")
+    script = Script(NOT_FINITE)
+    job = script.run(timeout=120)
+    found, = result_of(job)
+    equal(found, ["[inf, nan, -inf, 1.0]", "[inf, nan, -inf, 1.0]", ["-Infinity\\Infinity"], "[nan, inf, 1.0, -inf]", "checkpoint_000000", "float64"],
+          "numbers, texts and ranks", job)
+    check("1 of 4 checkpoints have NaN and were ignored" in job.err, "nothing is said of the NaN", job)
+    check("checkpoint.score_attribute is 'loss', and that number is NaN" in job.err, "nothing is said of the score", job)
+    run_dir = script.runs / "run"
+    refuse = {"parse_constant": lambda word: check(False, f"{word} is no JSON")}
+    for path in (run_dir / "result.json", *sorted(run_dir.glob("checkpoint_*/manifest.json"))):
+        for text in path.read_text().splitlines() if path.name == "result.json" else [path.read_text()]:
+            json.loads(text, **refuse)
+    done = run([TRAINRT, "result", run_dir])
+    check("1 of 4 reports have NaN as loss and were ignored" in done.out, done.out)
+    check_exit(run([TRAINRT, "verify", run_dir]), FINISHED)
+
+
+CONFIG = """
+import numpy
+GIVEN = {"t": (3, 4), "k": {0: "a", (1, 2): None}, "x": numpy.float32(1.1), "n": float("inf"), "a": [numpy.int8(1), b"raw"], "__trainrt__": "x"}
+
+def same(one, other):
+    return one == other and repr(one) == repr(other) and type(one["x"]) is type(other["x"])
+
+""" + MAIN + """    from trainrt import tune
+    config = {"reports": 1, **GIVEN}
+    result = trainer(config=config, ranks=1).fit()
+    found = [result.config, Result.from_path(result.path).config, DataParallelTrainer.restore(result.path).train_loop_config]
+    trainer(config={"reports": 1, "f": len}, ranks=1, name="other").fit()
+    try:
+        DataParallelTrainer.restore(os.environ["RUNS"] + "/other", count)
+        refused = "restored"
+    except ValueError as error:
+        refused = str(error)
+    tuner = tune.Tuner(count, param_space={"reports": 1, **GIVEN, "one": tune.choice([(1, 2)])}, run_config=RunConfig(name="sweep", storage_path=os.environ["RUNS"]))
+    of_trials = [tuner.fit()[0].config, tune.Tuner.restore(os.environ["RUNS"] + "/sweep", count).fit()[0].config]
+    print("RESULT", json.dumps([[same(each, config) or repr(each) for each in found], refused, [same(each, {**config, "one": (1, 2)}) or repr(each) for each in of_trials]]))
+"""
+
+
+@test
+def a_config_comes_back_equal_to_what_was_given():
+    try:
+        import numpy  # noqa: F401
+    except ImportError:
+        skip("numpy is not there")
+    job = Script(CONFIG).run(timeout=180)
+    (found, refused, of_trials), = result_of(job)
+    equal(found, [True] * 3, "configs", job)
+    check("train_loop_config" in refused and "['f'] is a builtin_function_or_method" in refused, f"restored without its config: {refused}", job)
+    equal(of_trials, [True] * 2, "configs of trials", job)
+
+
 WHOSE = """
 def function(config):
     train.report({"x": rank()})

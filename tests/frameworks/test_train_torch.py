@@ -265,6 +265,26 @@ if ctx.world_rank == 0:
     equal(orders[0], orders[1], "orders of two runs")
 
 
+@test
+def what_ranks_do_not_divide_is_repeated_with_a_note_or_given_once_or_left_out():
+    _, job = torch_run(2, """
+count = lambda loader: int(sum(ctx.all_gather(torch.tensor([float(sum(len(batch[0]) for batch in loader))]))))
+plain = lambda **more: DataLoader(Numbers(9), batch_size=2, **more)
+for how, expected in ((None, 10), (None, 10), ("pad", 10), ("uneven", 9), ("drop", 8)):
+    loader = tt.prepare_data_loader(plain(), **({"remainder": how} if how else {}))
+    assert count(loader) == expected, (how, expected)
+assert count(tt.prepare_data_loader(plain(shuffle=True))) == 10
+loader = tt.prepare_data_loader(plain(), remainder="uneven")
+assert len(loader) == 3 - ctx.world_rank and [float(x) for batch in loader for x in batch[0]] == list(range(ctx.world_rank, 9, 2))
+loader.load_state_dict({"epoch": 0, "batches": 1, "samples": 4})
+assert count(loader) == 5
+refused(ValueError, "remainder='rest'|'uneven'", tt.prepare_data_loader, plain(), remainder="rest")
+batches = torch.utils.data.BatchSampler(range(9), 4, False)
+refused(ValueError, "own batch_sampler", tt.prepare_data_loader, DataLoader(Numbers(9), batch_sampler=batches), add_dist_sampler=False, remainder="drop")
+""")
+    equal((job.out + job.err).count("the last batches repeat 1 of the 9 samples"), 1, "notes", job)
+
+
 # ---- models ----------------------------------------------------------------------------------------------------------------
 
 

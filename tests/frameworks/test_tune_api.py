@@ -16,6 +16,7 @@ PACKAGE = SOURCE / "src/frameworks/python"
 sys.path.insert(0, str(PACKAGE))
 os.environ.pop("TRAINRT_FD", None)
 from trainrt import tune as api  # noqa: E402
+from trainrt.train.data_parallel_trainer import DataParallelTrainer  # noqa: E402
 from trainrt.tune._param_space import ParamSpace  # noqa: E402
 
 HEAD = """import functools, json, os, random, shutil, sys, time
@@ -360,6 +361,12 @@ REFUSED = [
     ("choice([])", "no value"),
     ("randn(0, 1)", "tune.sample_from"),
     ("sample_from(3)", "function"),
+    ("randint(1.5, 4)", "1.5", "whole number"),
+    ("Tuner(function, param_space={'a': {'b': uniform(0, 1)}, 'a/b': 2})", "two values of the name 'a/b'"),
+    ("Tuner(function, param_space={0: 1, '0': 2})", "two values of the name '0'"),
+    ("Tuner(DataParallelTrainer(function, train_loop_config={'a': [uniform(0, 1)]}))", "a domain at 'a/0'", "param_space"),
+    ("Tuner(function, param_space={'a': {uniform(0, 1)}})", "'a' is a set", "list"),
+    ("Tuner(function, param_space={'a': choice([1, grid_search([2])])})", "'a' has a grid_search within"),
     ("with_parameters(3)", "function"),
     ("with_resources(function, {'gpu': 0.5})", "whole GPUs"),
     ("schedulers.PopulationBasedTraining(time_attr='training_iteration')", "hyperparam_mutations"),
@@ -377,7 +384,7 @@ REFUSED = [
 
 @test
 def what_makes_no_sense_is_refused_with_what_is_valid():
-    names = {**vars(api), "function": function, "Machine": Machine}
+    names = {**vars(api), "function": function, "Machine": Machine, "DataParallelTrainer": DataParallelTrainer}
     for text, *said in REFUSED:
         try:
             eval(text, names)
@@ -408,6 +415,77 @@ def a_space_is_the_same_after_its_json():
     equal(again.config(texts, 3), space.config(texts, 3), "configs")
     equal(space.config(texts, 3), {"fixed": [1, {"x": 2}], "lr": 0.25, "n": {"q": 0.5, "k": None}, "first": 0.75}, "the config")
     equal(ParamSpace({"f": api.choice([print])}).json(), None, "the JSON of a function")
+
+
+@test
+def a_sweep_and_a_run_that_were_moved_go_on_where_they_are():
+    made = Tuning("""
+here, there = os.environ["RUNS"] + "/here", os.environ["RUNS"] + "/there"
+run = lambda name: RunConfig(name=name, storage_path=here)
+first = Tuner(descend_once, param_space={"lr": tune.choice([0.5])}, run_config=run("sweep"), tune_config=TuneConfig(metric="loss", mode="min")).fit()
+try:
+    DataParallelTrainer(descend_once, train_loop_config={"lr": 0.5}, scaling_config=ScalingConfig(num_workers=1), run_config=run("run")).fit()
+except train.TrainingFailedError:
+    print("failed", first.num_errors)
+os.rename(here, there)
+results = [Tuner.restore(there + "/sweep", descend_once, resume_errored=True).fit()[0], DataParallelTrainer.restore(there + "/run", descend_once).fit()]
+say(results)
+print("there", os.listdir(os.environ["RUNS"]))
+""", """def descend_once(config):
+    if os.path.exists(os.environ["RUNS"] + "/here"):
+        config = {**config, "steps": 2}
+        descend(config)
+        raise RuntimeError("once")
+    descend(config)
+""")
+    job = made.run(timeout=120)
+    found, = result_of(job)
+    check("failed 1" in job.out, "the first starts did not fail", job)
+    equal([(result["path"], result["reports"], result["error"]) for result in found],
+          [(f"{made.runs}/there/sweep/trial_00000", 9, None), (f"{made.runs}/there/run", 9, None)], "results", job)
+    check("there ['there']" in job.out, "the old directory is there again", job)
+
+
+def last_texts(space):
+    """The text of each domain's last value."""
+    return {name: domain.texts[-1] if hasattr(domain, "texts") else str(domain.upper) for name, (_, domain, _) in space._domains.items()}
+
+
+SPACES = [  # with the config of the last value of each domain
+    ({"layers": [api.choice([16, 32])]}, {"layers": [32]}),
+    ({"layers": ([api.choice([16, 32]), 5], {"q": api.uniform(0, 1)}), "n": (1, 2)}, {"layers": ([32, 5], {"q": 1.0}), "n": (1, 2)}),
+    ({"o": api.choice([{"n": "sgd"}, {"n": "adam", "lr": api.uniform(0, 1), "b": [api.grid_search([1])["grid_search"]]}])},
+     {"o": {"n": "adam", "lr": 1.0, "b": [[1]]}}),
+    ({"o": api.choice([1, api.choice([2, api.randint(4, 9)])])}, {"o": 9}),
+    ({"b": api.sample_from(lambda spec: spec.config["a"]), "a": api.choice([1, 7])}, {"a": 7, "b": 7}),
+    ({"b": api.sample_from(lambda spec: spec.config.d.x), "d": {"x": 5, "y": api.sample_from(lambda config: config["d"]["x"] + config["b"])}},
+     {"d": {"x": 5, "y": 10}, "b": 5}),
+    ({"o": [api.choice([1, api.sample_from(lambda spec: spec["config"]["y"])])], "y": 9}, {"o": [9], "y": 9}),
+]
+
+
+@test
+def domains_are_resolved_wherever_they_are():
+    for given, expected in SPACES:
+        space = ParamSpace(given)
+        equal(space.config(last_texts(space), 3), expected, f"config of {given}")
+        if space.json() is not None:
+            again = ParamSpace.from_json(json.loads(json.dumps(space.json())))
+            equal((again.section(), again.config(last_texts(again), 3)), (space.section(), expected), f"the same after its JSON: {given}")
+    old = {"fixed": [[["x"], [1, 2]]], "functions": [], "domains": [["lr", ["lr"], None, {"tune": "choice", "args": [[1, [2]]]}, None]]}
+    equal(ParamSpace.from_json(old).config({"lr": "[2]"}, 0), {"x": [1, 2], "lr": [2]}, "a space that an older version wrote")
+
+
+@test
+def numbers_of_numpy_are_numbers():
+    try:
+        import numpy
+    except ImportError:
+        skip("numpy is not there")
+    space = ParamSpace({"lr": api.uniform(numpy.float32(0.5), numpy.int64(2)), "n": api.randint(numpy.int8(1), numpy.int64(5)),
+                        "q": api.quniform(0, numpy.float32(1), numpy.float16(0.25)), "c": api.choice(numpy.array([1, 2]))})
+    equal(space.section(), {"lr": "uniform(0.5, 2)", "n": "randint(1, 5)", "q": "quniform(0, 1.0, 0.25)", "c": 'choice("1", "2")'}, "section")
+    equal(api.TuneConfig(num_samples=numpy.int64(3)).num_samples, 3, "num_samples")
 
 
 @test

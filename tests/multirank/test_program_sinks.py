@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """Programs as sinks: they get every report over stops, kills and restarts, and nothing that they do disturbs the run."""
+import random
 import sys
 from pathlib import Path
 
@@ -111,6 +112,21 @@ def a_program_needs_a_name_that_can_name_a_file_and_its_section():
         check_exit(job, USAGE)
         for word in words:
             check(word in job.err, f"the message lacks {word!r}", job)
+
+
+@test
+def no_two_metrics_have_one_name_in_a_tracker():
+    sys.path.insert(0, str(SOURCE / "src/frameworks/python"))
+    from trainrt.sinks import _serve, mlflow
+    metrics = {"x": 1, "_x": 2, "runtime/x": 3, "metric/runtime/x": 4, "metric/x": 5, "_timestamp": 6, "text": "\\Infinity", "low": "-Infinity"}
+    equal(_serve.numbers(metrics), {"x": 1, "runtime/x": 2, "metric/runtime/x": 3, "metric/metric/runtime/x": 4, "metric/x": 5, "low": float("-inf")}, "names")
+    equal([mlflow.name_of(key) for key in ("acc@1", "acc_1", "损失", "a//b", "/a", "..", "..a", "_u0040_")],
+          ["acc_u0040_1", "acc_1", "损失", "a_u002f__u002f_b", "_u002f_a", "_u002e__u002e_", "_u002e_.a", "_u005f_u0040_"], "names in MLflow")
+    letters, draws = ["_", "u", "0", "4", "a", "@", "/", ".", " ", "é", "f", "2", "e"], random.Random(1)
+    for key in {"".join(draws.choice(letters) for _ in range(draws.randint(0, 9))) for _ in range(20000)}:
+        equal(mlflow.original_name(mlflow.name_of(key)), key, "the key of a name")
+    long = [mlflow.name_of("x" * 300 + end) for end in "ab"]
+    check(long[0] != long[1] and {len(name) for name in long} == {250}, f"long names: {long}")
 
 
 main()

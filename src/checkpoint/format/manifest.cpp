@@ -1,7 +1,5 @@
 #include "checkpoint/format/manifest.hpp"
 
-#include <cmath>
-#include <limits>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -9,6 +7,7 @@
 
 #include "checkpoint/format/strict_json.hpp"
 #include "core/json_depth.hpp"
+#include "core/json_number.hpp"
 #include "core/text.hpp"
 #include "io/digest.hpp"
 #include "io/file.hpp"
@@ -35,8 +34,9 @@ std::map<std::string, double> metrics_from(const Json& json, const StrictObject&
   if (!json.is_object()) reader.fail("has 'metrics' that are no object");
   std::map<std::string, double> metrics;
   for (const auto& [key, value] : json.items()) {
-    if (!value.is_number() && !value.is_null()) reader.fail("has the metric '" + key + "' that is no number");
-    metrics[key] = value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
+    const auto number = number_of_json(value);
+    if (!number) reader.fail("has the metric '" + key + "' that is no number");
+    metrics[key] = *number;
   }
   return metrics;
 }
@@ -156,7 +156,7 @@ Json to_json(const Meta& meta) {
   Json json{{"format", manifest_format},   {"version", format_version}, {"index", meta.number},
             {"iteration", meta.iteration}, {"step", meta.step},         {"ranks", meta.ranks},
             {"attempt", meta.attempt},     {"created", meta.created},   {"metrics", Json::object()}};
-  for (const auto& [key, value] : meta.metrics) json["metrics"][key] = std::isfinite(value) ? Json(value) : Json(nullptr);
+  for (const auto& [key, value] : meta.metrics) json["metrics"][key] = json_of_number(value);
   json["metadata"] = parse_json(meta.metadata, "metadata");
   if (!json["metadata"].is_object()) throw UsageError("a checkpoint's metadata is no JSON object: " + meta.metadata);
   if (meta.at_stop) json["at_stop"] = true;

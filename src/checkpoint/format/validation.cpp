@@ -1,12 +1,12 @@
 #include "checkpoint/format/validation.hpp"
 
-#include <limits>
 #include <utility>
 
 #include <trainrt/error.hpp>
 
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/format/strict_json.hpp"
+#include "core/json_number.hpp"
 #include "io/file.hpp"
 #include "io/storage_error.hpp"
 #include "io/storage_retry.hpp"
@@ -23,8 +23,7 @@ std::map<std::string, double> numbers_in(const Json& metrics, const StrictObject
   std::map<std::string, double> numbers;
   for (const auto& [key, value] : metrics.items()) {
     if (value.is_structured()) reader.fail("has the metric '" + key + "' that is an array or an object");
-    if (value.is_number()) numbers[key] = value.get<double>();
-    if (value.is_null()) numbers[key] = std::numeric_limits<double>::quiet_NaN();
+    if (const auto number = number_of_json(value)) numbers[key] = *number;
   }
   return numbers;
 }

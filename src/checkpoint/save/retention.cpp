@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <optional>
 #include <trainrt/error.hpp>
 
 #include "checkpoint/format/manifest.hpp"
@@ -15,10 +15,10 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-/// Higher is better; NaN and missing are lowest.
-double score(const Meta& meta, const Retention& retention) {
+/// Higher is better; nullopt, of NaN and of a missing number, is lower than every number.
+std::optional<double> score(const Meta& meta, const Retention& retention) {
   const auto found = meta.metrics.find(retention.score_attribute);
-  if (found == meta.metrics.end() || std::isnan(found->second)) return -std::numeric_limits<double>::infinity();
+  if (found == meta.metrics.end() || std::isnan(found->second)) return std::nullopt;
   return retention.maximize ? found->second : -found->second;
 }
 

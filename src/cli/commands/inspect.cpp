@@ -1,5 +1,4 @@
 // What a checkpoint holds: its record, its tensors and values, where the tensors lie, and what their numbers are like.
-#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
@@ -15,6 +14,7 @@
 #include "cli/table.hpp"
 #include "cli/tensor_statistics.hpp"
 #include "cli/tensor_stream.hpp"
+#include "core/json_number.hpp"
 
 namespace trainrt::cli::plugins {
 
@@ -66,11 +66,7 @@ std::map<const PieceReader::Tensor*, TensorStatistics> gather(const PieceReader&
 
 // --- for programs -------------------------------------------------------------------------------------------------------
 
-/// JSON has no infinities: they are texts, as in result.json; NaN is null.
-Json json_of(double number) {
-  if (std::isinf(number)) return number > 0 ? "Infinity" : "-Infinity";
-  return number;
-}
+Json json_of(double number) { return json_of_number(number); }
 Json json_of(std::int64_t number) { return number; }
 Json json_of(bool flag) { return flag; }
 Json json_of(const std::string& text) { return text; }

@@ -1,5 +1,6 @@
 // How a run stands: state, last and best metrics, checkpoints, attempts, and where its time went.
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -33,6 +34,18 @@ void print_metrics(std::string_view title, const metrics::Record& record) {
   print_safely("{} (iteration {})\n", title, record.iteration);
   for (const auto& [key, value] : record.values)
     if (!key.starts_with("_")) std::visit([&](const auto& shown) { print_safely("  {:<20} {}\n", key, shown); }, value);
+}
+
+/// With a line for reports that cannot be the best since their score is NaN.
+void print_best_metrics(const view::RunSummary& summary) {
+  const auto attribute = summary.record.spec.find("checkpoint.score_attribute");
+  if (attribute == summary.record.spec.end()) return;
+  if (const auto* best = summary.best(); best != nullptr) print_metrics("best metrics", *best);
+  const auto is_nan = [&](const metrics::Record& report) {
+    return std::isnan(report.number(attribute->second).value_or(0));
+  };
+  if (const auto count = std::ranges::count_if(summary.reports, is_nan); count > 0)
+    print_safely("  {} of {} reports have NaN as {} and were ignored\n", count, summary.reports.size(), attribute->second);
 }
 
 /// All names, or the first and how many there are.
@@ -142,7 +155,7 @@ void print_run(const view::RunSummary& summary) {
       summary.is_silent() ? "not known: the program does not report progress" : std::to_string(summary.reports.size()));
   print_what_is_missing(summary);
   if (summary.last() != nullptr) print_metrics("last metrics", *summary.last());
-  if (summary.best() != nullptr) print_metrics("best metrics", *summary.best());
+  print_best_metrics(summary);
   print_safely("checkpoints\n");
   for (const auto& meta : summary.checkpoints)
     print_safely("  {}  {}  {}\n", checkpoint::directory_name(meta.number),

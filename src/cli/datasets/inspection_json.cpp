@@ -1,9 +1,8 @@
-#include <cmath>
-
 #include <nlohmann/json.hpp>
 
 #include "cli/datasets/inspection.hpp"
 #include "cli/datasets/value_text.hpp"
+#include "core/json_number.hpp"
 
 namespace trainrt::cli::datasets {
 
@@ -13,24 +12,18 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t most_values = 32;  // that are listed one by one
 
-/// JSON has no infinities: they are texts, as in result.json; NaN is null.
-Json number_json(double number) {
-  if (std::isinf(number)) return number > 0 ? "Infinity" : "-Infinity";
-  return std::isnan(number) ? Json() : Json(number);
-}
-
 Json number_json(const std::optional<TensorStatistics::Number>& number) {
   if (!number) return {};
   if (const auto* whole = std::get_if<std::int64_t>(&*number)) return *whole;
-  return number_json(std::get<double>(*number));
+  return json_of_number(std::get<double>(*number));
 }
 
 Json statistics_json(const TensorStatistics& found) {
   return {{"count", found.count},
           {"min", number_json(found.min)},
           {"max", number_json(found.max)},
-          {"mean", found.mean ? number_json(*found.mean) : Json()},
-          {"std", found.deviation ? number_json(*found.deviation) : Json()},
+          {"mean", found.mean ? json_of_number(*found.mean) : Json()},
+          {"std", found.deviation ? json_of_number(*found.deviation) : Json()},
           {"nan", found.nan},
           {"infinite", found.infinite},
           {"zero", found.zero}};

@@ -21,8 +21,14 @@ const std::string a_digest(32, 'a');
 
 Manifest example() {
   Manifest manifest;
-  manifest.meta = {
-      12, 24, 1200, 3, 2, "2026-01-01T00:00:00Z", {{"loss", 0.1}, {"nan", std::nan("")}}, R"({"a":[1,{"b":2.5}]})"};
+  manifest.meta = {12,
+                   24,
+                   1200,
+                   3,
+                   2,
+                   "2026-01-01T00:00:00Z",
+                   {{"loss", 0.1}, {"high", INFINITY}, {"nan", std::nan("")}},
+                   R"({"a":[1,{"b":2.5}]})"};
   manifest.shards = {{"shard-00000.h5", 1200, {{0, 1000, 100, a_digest}, {2, 1100, 100, a_digest}}},
                      {"shard-00001.h5", 50, {{1, 0, 50, a_digest}}}};
   manifest.files = {{"files/vocabulary.txt", 7, a_digest, -1}, {"files/rank-00001/log", 0, a_digest, 1}};
@@ -53,6 +59,7 @@ TEST_CASE("a manifest comes back as it was written") {
   CHECK(read.meta.ranks == 3);
   CHECK(read.meta.metrics.at("loss") == 0.1);
   CHECK(std::isnan(read.meta.metrics.at("nan")));
+  CHECK(read.meta.metrics.at("high") == INFINITY);
   CHECK(read.meta.metadata == R"({"a":[1,{"b":2.5}]})");
   REQUIRE(read.shards.size() == 2);
   CHECK(read.shards[0].hdf5_bytes() == 1000);

@@ -30,6 +30,7 @@ std::vector<Meta> with_losses(const std::vector<double>& losses) {
 }
 
 const double none = std::nan("");
+constexpr double infinite = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
@@ -51,6 +52,8 @@ TEST_CASE("retention keeps the best K and the latest") {
       {{3, 1, 2, 4}, 9, "loss", false, {}},
       {{none, 1, none, 4}, 2, "loss", false, {0, 2}},  // NaN is worst, whichever way
       {{none, 1, none, 4}, 2, "loss", true, {0, 2}},
+      {{infinite, none, 4}, 2, "loss", false, {1}},  // and below the worst infinity
+      {{-infinite, none, 4}, 2, "loss", true, {1}},
       {{1, none, none}, 1, "loss", false, {1}},  // the latest stays though it is NaN
       {{5, 5, 5, 5}, 2, "loss", false, {0, 1}},  // of equals the newer
       {{3, 1, 2}, 1, "accuracy", true, {0, 1}},  // nobody has it: the newest

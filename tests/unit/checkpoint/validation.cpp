@@ -43,13 +43,14 @@ TEST_CASE("numbers that a validation has found count as the checkpoint's, over t
   CHECK(list(run.path()).at(0).awaits_validation);
   CHECK(list(run.path()).at(0).metrics.at("accuracy") == 0.5);
   io::write_file(directory + "/" + validation_name,
-                 text_with(R"({"accuracy": 0.75, "bad": null, "who": "me", "ok": true})"));
+                 text_with(R"({"accuracy": 0.75, "bad": null, "low": "-Infinity", "who": "me", "ok": true})"));
   const auto meta = list(run.path()).at(0);
   CHECK_FALSE(meta.awaits_validation);
   CHECK(meta.metrics.at("accuracy") == 0.75);
   CHECK(meta.metrics.at("loss") == 1);
   CHECK(std::isnan(meta.metrics.at("bad")));
-  CHECK(meta.metrics.size() == 3);
+  CHECK(meta.metrics.at("low") == -INFINITY);
+  CHECK(meta.metrics.size() == 4);
   CHECK(read_manifest(directory).meta.metrics.at("accuracy") == 0.5);  // what the training itself goes on with
 }
 

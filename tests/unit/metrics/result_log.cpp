@@ -81,6 +81,11 @@ TEST_CASE("whole doubles stay doubles, integers integers, infinities infinities,
                                   INT64_MIN,
                                   std::string("x,\"\n\t\x01"),
                                   std::string("\xc3\xa4"),
+                                  std::string("Infinity"),
+                                  std::string("-Infinity"),
+                                  std::string(R"(\Infinity)"),
+                                  std::string(R"(\\-Infinity)"),
+                                  std::string(R"(\)"),
                                   std::string()};
   for (const auto& value : values) {
     const auto read = from_json(to_json({5, {{"x", value}}}));
@@ -91,6 +96,7 @@ TEST_CASE("whole doubles stay doubles, integers integers, infinities infinities,
   const auto zero = from_json(to_json({5, {{"x", -0.0}}}));
   CHECK(std::signbit(std::get<double>(*zero->find("x"))));
   CHECK_THAT(to_json({5, {{"x", std::nan("")}}}), Contains("\"x\":null"));
+  CHECK_THAT(to_json({5, {{"x", -infinity}}}), Contains(R"("x":"-Infinity")"));
   CHECK_THAT(to_json({5, {{"x", std::string("\xff")}}}), Contains("\xEF\xBF\xBD"));
 }
 

@@ -274,6 +274,7 @@ TEST_CASE("the event file for TensorBoard has each report once after a restart: 
                   {{"loss/train \xe2\x82\xac", loss},
                    {"note", std::string("a text")},
                    {"n", i * 10},
+                   {"runtime/time_this_iter_s", 3.0},
                    {"_timestamp", 1000 + i},
                    {"_time_this_iter_s", 0.5},
                    {"_training_iteration", i}}};
@@ -294,9 +295,9 @@ TEST_CASE("the event file for TensorBoard has each report once after a restart: 
   CHECK(*out ==
         "0 0.0 brain.Event:2\n"
         "0 0.0  config/text_summary ```\nloop.lr = 0.1\n```\n"
-        "1 1001.0  loss/train \xe2\x82\xac 0.5 n 10.0 runtime/time_this_iter_s 0.5\n"
-        "2 1002.0  loss/train \xe2\x82\xac 0.5 n 20.0 runtime/time_this_iter_s 0.5\n"
-        "3 1003.0  loss/train \xe2\x82\xac nan n 30.0 runtime/time_this_iter_s 0.5\n");
+        "1 1001.0  loss/train \xe2\x82\xac 0.5 n 10.0 metric/runtime/time_this_iter_s 3.0 runtime/time_this_iter_s 0.5\n"
+        "2 1002.0  loss/train \xe2\x82\xac 0.5 n 20.0 metric/runtime/time_this_iter_s 3.0 runtime/time_this_iter_s 0.5\n"
+        "3 1003.0  loss/train \xe2\x82\xac nan n 30.0 metric/runtime/time_this_iter_s 3.0 runtime/time_this_iter_s 0.5\n");
 }
 
 namespace {

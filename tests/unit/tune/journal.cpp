@@ -138,6 +138,19 @@ TEST_CASE("a journal that becomes shorter than what was read of it is named") {
   CHECK_THROWS_WITH(all_of(reader), Catch::Contains(writer.path()) && Catch::Contains("was truncated"));
 }
 
+TEST_CASE("infinite numbers of a trial stay, and a decision about one counts") {
+  History history;
+  history.take(1, end_record({.trial = 3, .attempt = 1, .last = INFINITY, .best = -INFINITY}));
+  CHECK(history.trial(3).last == INFINITY);
+  CHECK(history.trial(3).best == -INFINITY);
+  history.take(
+      1, R"({"record":"decision","trial":3,"generation":1,"iteration":2,"score":null,"verdict":"stop"})");  // as older
+                                                                                                            // versions
+                                                                                                            // wrote it
+  REQUIRE(history.decisions().size() == 1);
+  CHECK(history.decisions()[0].report.score == worst_score);
+}
+
 TEST_CASE("records that are no such thing change nothing") {
   History history;
   for (const auto* json : {"", "[]", "{}", R"({"record":"end","trial":"x"})", R"({"record":"later","trial":1})",

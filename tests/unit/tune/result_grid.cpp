@@ -1,3 +1,5 @@
+#include <filesystem>
+
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
 #include <trainrt/result_grid.hpp>
@@ -9,11 +11,12 @@
 using namespace trainrt;
 using namespace trainrt::tune;
 
-TEST_CASE("a grid has every trial, in the order of their numbers, and knows the best") {
-  const test::Scratch dir;
+namespace {
+
+Sweep sweep_in(const std::string& storage_path, const std::string& name = "sweep") {
   Options config;
-  for (const auto& [key, value] : std::map<std::string, std::string>{{"run.name", "sweep"},
-                                                                     {"run.storage_path", dir.path()},
+  for (const auto& [key, value] : std::map<std::string, std::string>{{"run.name", name},
+                                                                     {"run.storage_path", storage_path},
                                                                      {"train.function", "linear"},
                                                                      {"tune.metric", "loss"},
                                                                      {"tune.mode", "min"},
@@ -21,7 +24,30 @@ TEST_CASE("a grid has every trial, in the order of their numbers, and knows the 
                                                                      {"tune.max_failures", "0"},
                                                                      {"tune.space.lr", "uniform(0, 1)"}})
     config.set(key, {value, "sweep.ini:1"});
-  const Sweep sweep(config);
+  return Sweep(config);
+}
+
+}  // namespace
+
+TEST_CASE("a sweep goes on in the directory that it was moved to") {
+  const test::Scratch dir;
+  sweep_in(dir.path() + "/here").begin("");
+  std::filesystem::rename(dir.path() + "/here", dir.path() + "/there");
+  std::filesystem::rename(dir.path() + "/there/sweep", dir.path() + "/there/other");
+  const auto grid = ResultGrid::from_path(dir.path() + "/there/other");
+  CHECK(grid[1].path == dir.path() + "/there/other/trial_00001");
+  const auto opened = Sweep::opened(dir.path() + "/there/other");
+  CHECK(opened.config_of(1, {}).text("run.storage_path") == dir.path() + "/there/other");
+  const auto moved = sweep_in(dir.path() + "/there", "other");
+  CHECK(moved.begin("").empty());
+  CHECK(moved.begin("").empty());
+  CHECK(moved.params_of(3) == opened.params_of(3));
+  CHECK_FALSE(std::filesystem::exists(dir.path() + "/here"));
+}
+
+TEST_CASE("a grid has every trial, in the order of their numbers, and knows the best") {
+  const test::Scratch dir;
+  const auto sweep = sweep_in(dir.path());
   CHECK_THROWS_WITH(ResultGrid::from_path(dir.path()), Catch::Contains("is no sweep"));
   sweep.begin("");
   CHECK_THROWS_WITH(ResultGrid::from_path(sweep.directory()).get_best_result(), Catch::Contains("has reported 'loss' yet"));

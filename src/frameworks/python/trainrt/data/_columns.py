@@ -11,13 +11,25 @@ _NARROWER = {"u2": "i4", "u4": "i8", "u8": "i8", "g": "f8"}  # by what the runti
 def columns_of(batch, what, did="returned", has_missing=False):
     """What a function made of a batch, or was given (did="was given"): a dict of arrays or lists, or a DataFrame. has_missing: as of column_of()."""
     if hasattr(batch, "to_dict") and hasattr(batch, "columns"):
-        batch = {str(name): batch[name].to_numpy() for name in batch.columns}
+        from ._frames import columns_of_frame
+        batch = columns_of_frame(batch, f"the DataFrame that {what} {did}", has_missing)
     if not isinstance(batch, dict):
         raise TypeError(f"{what} {did} a {type(batch).__name__}; it must be a dict of arrays, {{'x': array, 'y': array}}, or a DataFrame")
-    found = {str(name): column_of(values, f"'{name}' of what {what} {did}", has_missing) for name, values in batch.items()}
+    found = {name: column_of(batch[key], f"'{name}' of what {what} {did}", has_missing) for key, name in _names_of(batch, what, did)}
     if len({len(column) for column in found.values()}) > 1:
         raise ValueError(f"{what} {did} columns of several lengths: " + ", ".join(f"{name} has {len(column)}" for name, column in found.items()))
     return found
+
+
+def _names_of(keys, what, did):
+    """[(key, its name)]: names are texts."""
+    names = [(key, str(key)) for key in keys]
+    known = {}
+    for key, name in names:
+        if name in known:
+            raise ValueError(f"{what} {did} the columns {known[name]!r} and {key!r}, which have one name: names are texts. Rename one")
+        known[name] = key
+    return names
 
 
 def column_of(values, what, has_missing=False):
@@ -108,7 +120,7 @@ def stacked(rows, what, did="returned"):
             raise TypeError(f"{what} {did} a {type(row).__name__}; it must be a dict, {{'x': 1.0, 'y': 2}}")
         if row.keys() != first.keys():
             raise ValueError(f"{what} {did} rows with different keys: {', '.join(map(str, first))}; and {', '.join(map(str, row))}")
-    return {str(name): column_of([row[name] for row in rows], f"'{name}' of what {what} {did}") for name in first}
+    return {name: column_of([row[key] for row in rows], f"'{name}' of what {what} {did}") for key, name in _names_of(first, what, did)}
 
 
 def concatenated(batches):

@@ -203,11 +203,16 @@ class Dataset(MakesSamples):
         return self._all() if rows is None else len(rows)
 
     def schema(self):
-        """Of the first sample."""
-        return Schema(next(iter(self._local_batches(1)), {}))
+        """Of the first sample; of a dataset without samples, of what it would have. None if that is not known."""
+        first = next(iter(self._local_batches(1)), None)
+        if first is None:
+            first = self._empty_batch()
+        return Schema(first) if first else None
 
     def columns(self):
-        return self.schema().names
+        """Their names; None if they are not known, as of from_items([])."""
+        schema = self.schema()
+        return None if schema is None else schema.names
 
     def take(self, limit=20):
         """The first samples, as dicts."""
@@ -220,7 +225,9 @@ class Dataset(MakesSamples):
         return rows
 
     def take_batch(self, batch_size=20, *, batch_format="default"):
-        return next(iter(self.iter_batches(batch_size=batch_size, batch_format=batch_format)))
+        for batch in self.iter_batches(batch_size=batch_size, batch_format=batch_format):
+            return batch
+        raise ValueError("take_batch(): the dataset is empty")
 
     def show(self, limit=20):
         for row in self.take(limit):
@@ -241,12 +248,13 @@ class Dataset(MakesSamples):
 
     def to_pandas(self, limit=None):
         import pandas
-        return pandas.DataFrame(self.take_all(limit))
+        rows = self.take_all(limit)
+        return pandas.DataFrame(rows, columns=None if rows else self.columns())
 
     def materialize(self):
         """The samples as they are now, in memory: what is done to them is done once."""
         batches = [{name: column.copy() for name, column in batch.items()} for batch in self._local_batches(_BATCH)]
-        return MaterializedDataset(MemorySource(concatenated(batches) if batches else {}))
+        return MaterializedDataset(MemorySource(concatenated(batches) if batches else self._empty_batch()))
 
     # ---- as files: written by this process, with all that is made of the samples, each file of up to rows_per_file rows ----
 
@@ -269,7 +277,30 @@ class Dataset(MakesSamples):
         return repr(self)
 
     def _local(self):
-        return DataIterator.local(self)
+        columns = self._empty_columns()
+        return DataIterator.local(self) if columns is None else DataIterator.without_samples(self, columns)
+
+    def is_empty(self):
+        """Whether it is known to have no samples. Files count as having some until they are read."""
+        rows = (self._row_numbers(), _numbers_of(self._made.rows))
+        return self._source.empty_columns() is not None or any(each is not None and not len(each) for each in rows)
+
+    def _empty_columns(self):
+        """{name: array} before the operations, if there are no samples; else None."""
+        if not self.is_empty():
+            return None
+        columns = self._source.empty_columns()
+        if columns is not None:
+            return columns
+        return self._with(rows=None, operations=(), made=Made(self._made.keys, None, self._made.joins))._local()._empty_batch()
+
+    def _empty_batch(self):
+        """The columns of a dataset without samples, with what the operations make of them: that of the first sample that was not chosen, if there
+        is one, since functions are seldom made for no sample."""
+        if self._source.empty_columns() is None:
+            for batch in self._with(rows=None, made=Made(self._made.keys, None, self._made.joins))._local_batches(1):
+                return {name: column[:0] for name, column in batch.items()}
+        return self._local()._empty_batch()
 
     def _local_batches(self, batch_size):
         return self._local().iter_batches(batch_size=batch_size)

@@ -26,9 +26,11 @@ class DataIterator:
     """Each walk over what iter_...() returns is one epoch, the next one: after a restart, the rest of the epoch that the checkpoint stands in. All ranks walk
     the datasets that are split among them together."""
 
-    def __init__(self, link, name, dataset=None, before=None, epochs=None):
-        """before(): called before each walk. epochs: their numbers, where the runtime does not count them."""
-        self._link, self._name, self._before, self._epochs = link, name, before, epochs
+    def __init__(self, link, name, dataset=None, before=None, epochs=None, empty_columns=None):
+        """before(): called before each walk. epochs: their numbers, where the runtime does not count them. empty_columns: {name: array} of a
+        dataset without samples, which no runtime reads; link and name are None then."""
+        self._link, self._name, self._before, self._epochs, self._empty_columns = link, name, before, epochs, empty_columns
+        self.at_padding = None  # called with the number of samples after an epoch that the ranks may have padded without being asked to
         self._operations = dataset._operations if dataset is not None else ()
         self._workers = None  # that apply the operations, once they are needed
         self._encoding = dataset._encoding if dataset is not None else "utf-8"
@@ -39,6 +41,11 @@ class DataIterator:
         from . import _server
         server = _server.server()
         return cls(server.link, dataset._open_at(server), dataset, epochs=itertools.count())
+
+    @classmethod
+    def without_samples(cls, dataset, columns):
+        """Of an empty dataset: {name: array} of its columns, before its operations."""
+        return cls(None, None, dataset, empty_columns=columns)
 
     def iter_batches(self, *, batch_size=256, prefetch_batches=1, batch_format="default", drop_last=False, local_shuffle_buffer_size=None,
                      local_shuffle_seed=None, epoch=None, remainder=None, **others):
@@ -57,7 +64,8 @@ class DataIterator:
             raise ValueError("local_shuffle_buffer_size is not offered, since all samples are shuffled among each other, at no more cost: give the "
                              "Trainer dataset.random_shuffle()")
         size, batch_format = self._checked_size(batch_size), checked_format(batch_format)
-        return Epochs(lambda: self._batches(size, batch_format, remainder or ("drop" if drop_last else "pad"), epoch))
+        at_end = self.at_padding if remainder is None and not drop_last else None
+        return Epochs(lambda: self._batches(size, batch_format, remainder or ("drop" if drop_last else "pad"), epoch, at_end))
 
     def _checked_size(self, batch_size):
         if batch_size is None:
@@ -66,7 +74,9 @@ class DataIterator:
             raise ValueError(f"batch_size={batch_size!r}: it must be a whole number, 1 or more")
         return batch_size
 
-    def _batches(self, batch_size, batch_format, remainder, epoch):
+    def _batches(self, batch_size, batch_format, remainder, epoch, at_end=None):
+        if self._empty_columns is not None:
+            return
         if self._before is not None:
             self._before()
         if epoch is None and self._epochs is not None:
@@ -82,6 +92,8 @@ class DataIterator:
             for batch in made:
                 yield formatted(batch, batch_format)
                 del batch  # its memory may be used again
+        if at_end is not None:
+            at_end(self.count())
 
     def _made_here(self, walk):
         for batch, draws in walk:
@@ -149,7 +161,7 @@ class DataIterator:
 
     def count(self):
         """Samples of the whole dataset, over all ranks."""
-        return self._link.fields(self._name)[1]
+        return 0 if self._empty_columns is not None else self._link.fields(self._name)[1]
 
     def schema(self):
         """Names and types of the columns, as they are read."""
@@ -158,6 +170,8 @@ class DataIterator:
 
     def _empty_batch(self):
         """Through all that is made of batches: nothing is read, and no place in the data moves."""
+        if self._empty_columns is not None:
+            return applied(self._operations, self._empty_columns, ())
         fields, _ = self._link.fields(self._name)
         batch = {field.name: numpy.empty((0, *field.shape), object if field.varies else field.dtype) for field in fields}
         return applied(self._operations, batch, ())

@@ -157,7 +157,7 @@ def from_items(items, **ray):
     del ray
     items = list(items)
     if not items:
-        raise ValueError("from_items([]): a dataset needs a sample at least")
+        return _of_columns({}, "from_items")
     if isinstance(items[0], dict):
         return _of_columns(stacked(items, "from_items", "was given"), "from_items")
     return _of_columns({"item": items}, "from_items")

@@ -22,6 +22,10 @@ class FileSource:
         del folder
         return dict(self._keys)
 
+    def empty_columns(self):
+        """As of a MemorySource. Which samples files have is known when they are read."""
+        return None
+
     def __repr__(self):
         return ", ".join(f"{key}={text}" for key, text in self._keys.items())
 
@@ -34,6 +38,11 @@ class MemorySource:
     def __init__(self, columns):
         self._columns = columns
         self._keys = {}  # by folder
+
+    def empty_columns(self):
+        """{name: array} if there are no samples, else None."""
+        is_empty = self._columns is not None and not any(len(column) for column in self._columns.values())
+        return dict(self._columns) if is_empty else None
 
     def __getstate__(self):
         """What was written travels by its file."""
@@ -66,6 +75,10 @@ class MadeSource(MemorySource):
     def keys(self, folder):
         self._ready()
         return super().keys(folder)
+
+    def empty_columns(self):
+        self._ready()
+        return super().empty_columns()
 
     def _ready(self):
         if self._make is not None:

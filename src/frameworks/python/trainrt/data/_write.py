@@ -4,6 +4,7 @@ import csv
 import os
 import uuid
 
+from ..train import _notes
 from ._numpy import numpy
 
 _ROWS = 1 << 16  # at a time
@@ -57,6 +58,8 @@ class FileWriter:
             if file:
                 file.close()
                 os.rename(hidden, self._path(number))
+            elif not number:
+                _notes.say(f"the dataset has no samples: no {self.ending} file was written into {self.folder}")
         finally:
             if os.path.exists(hidden):
                 os.unlink(hidden)

@@ -1,11 +1,14 @@
 """What programs that get a run's reports on standard input have in common."""
 import json
-import math
 import os
+import re
 import signal
 import sys
 from dataclasses import dataclass
 
+from .. import _metric_json
+
+_LIKE_OWN = re.compile(r"(metric/)*runtime/")
 IS_OF_NO_USE = 64  # the exit code that says that another start would not help
 
 
@@ -62,15 +65,19 @@ def _opened(open_tracker, begin):
 
 
 def numbers(metrics):
-    """The numbers of a line of result.json. The runtime's own keys are below `runtime/`, since trackers have keys with `_` themselves."""
+    """The numbers of a line of result.json, each under a name of its own. The runtime's own keys are below `runtime/`, since trackers have keys
+    with `_` themselves; a user's key that begins so is below `metric/`: `metric/runtime/x`. src/metrics/event_file.cpp does the same."""
     own = {"_training_iteration", "_timestamp"}
     values = {key: _number(value) for key, value in metrics.items() if key not in own}
-    return {f"runtime/{key[1:]}" if key.startswith("_") else key: value for key, value in values.items() if value is not None}
+    return {_name_of(key): value for key, value in values.items() if value is not None}
+
+
+def _name_of(key):
+    if key.startswith("_"):
+        return f"runtime/{key[1:]}"
+    return f"metric/{key}" if _LIKE_OWN.match(key) else key
 
 
 def _number(value):
-    if value is None:
-        return math.nan
-    if value in ("Infinity", "-Infinity"):
-        return float(value)
-    return None if isinstance(value, str) else value
+    found = _metric_json.number_or_text(value)
+    return None if isinstance(found, str) else found

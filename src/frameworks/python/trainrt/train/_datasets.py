@@ -43,6 +43,8 @@ def _add(found, name, dataset, folder, more):
         _add(found, section, other, folder, {})
         return section
 
+    if dataset.is_empty():
+        raise ValueError(f"datasets={{{name!r}: ...}}: the dataset has no samples ({dataset!r}): a run needs one at least; leave it out")
     found.update({f"data.{name}.{key}": text for key, text in {**dataset._config(folder, name_of), **more}.items()})
 
 

@@ -33,7 +33,7 @@ def fit_here(trainer):
         raise
     if closes:
         runtime.close_run()
-    return Result.from_path(runtime.run_dir, return_value=returned)
+    return Result.from_path(runtime.run_dir, return_value=returned).with_config(trainer.train_loop_config)
 
 
 def run_function(trainer, session):

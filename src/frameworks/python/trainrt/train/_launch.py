@@ -72,7 +72,7 @@ class Run:
         self._processes.interrupt()
 
     def result(self, folder):
-        return Result.from_path(self.run_dir, return_value=self.returned(folder, 0))
+        return Result.from_path(self.run_dir, return_value=self.returned(folder, 0)).with_config(self.trainer.train_loop_config)
 
     def returned(self, folder, rank):
         """What the train function returned on that rank."""

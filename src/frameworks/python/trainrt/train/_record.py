@@ -1,4 +1,4 @@
-"""trainer.json of a run directory: what the Trainer was made with, as far as JSON can say it. restore() reads it.
+"""trainer.json of a run directory: what the Trainer was made with, as far as JSON can say it (_value_json). restore() reads it.
 
 It carries a code that only this user's processes can make (_user_key), over all that it holds. Without a valid code restore() takes no
 function from it.
@@ -10,9 +10,10 @@ import sys
 from dataclasses import asdict
 
 from .. import _new_file
-from . import _user_key
+from . import _notes, _user_key, _value_json
 
 _NAME, _CODE = "trainer.json", "code"
+_CONFIG, _WHY_NO_CONFIG = "train_loop_config", "train_loop_config_missing"
 
 
 def _json_or_none(value):
@@ -34,12 +35,28 @@ def program_of(module):
     return os.path.realpath(path) if path else None
 
 
+def _config_fields(config):
+    try:
+        return {_CONFIG: _value_json.encoded(config, "train_loop_config")}
+    except _value_json.NotRecordable as error:
+        _notes.say(f"{error}, which trainer.json cannot hold: Trainer.restore() will need train_loop_config again")
+        return {_CONFIG: None, _WHY_NO_CONFIG: str(error)}
+
+
+def config_in(record):
+    """(the train_loop_config, why the record lacks it). The reason is None if it does not."""
+    try:
+        return _value_json.decoded(record.get(_CONFIG)), record.get(_WHY_NO_CONFIG)
+    except (ValueError, ImportError, RecursionError) as error:
+        return None, f"that of {_NAME} cannot be read: {error}"
+
+
 def write(run_dir, trainer):
     """All or nothing. Rank 0 does it."""
     scaling = asdict(trainer.scaling_config) if trainer.scaling_config is not None else None
     place = _place_of(trainer.train_loop_per_worker)
     record = {"format": "trainrt trainer 1", "trainer": type(trainer).__name__, "function": place,
-              "program": program_of(place["module"]) if place else None, "train_loop_config": _json_or_none(trainer.train_loop_config),
+              "program": program_of(place["module"]) if place else None, **_config_fields(trainer.train_loop_config),
               "scaling_config": _json_or_none(scaling), "metadata": _json_or_none(trainer.metadata)}
     text = json.dumps({**record, _CODE: _user_key.code_of(_signed(record))}, indent=2)
     _new_file.replace(run_dir, _NAME, lambda file: file.write(text.encode() + b"\n"))

@@ -28,8 +28,15 @@ def restored(kind, path, function, config, arguments):
     run_config = replace(given, stop=given.stop if given.stop is not None else _stop(run_dir), name=os.path.basename(run_dir), storage_path=os.path.dirname(run_dir))
     given = {"scaling_config": _scaling(record), "metadata": record.get("metadata") or None}
     given.update((name, value) for name, value in arguments.items() if value is not None)
-    return kind(function or _recorded_function(kind, run_dir, record), train_loop_config=config if config is not None else record.get("train_loop_config"),
-                run_config=run_config, **given)
+    return kind(function or _recorded_function(kind, run_dir, record), run_config=run_config,
+                train_loop_config=config if config is not None else _recorded_config(kind, run_dir, record), **given)
+
+
+def _recorded_config(kind, run_dir, record):
+    config, reason = _record.config_in(record)
+    if reason is not None:
+        raise ValueError(f"{kind.__name__}.restore({run_dir!r}, train_loop_config=...): give the train_loop_config again: {reason}")
+    return config
 
 
 def _stop(run_dir):

@@ -6,7 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from . import _executable, _record, _run_directory, _run_state
+from . import _executable, _notes, _record, _run_directory, _run_state
 from ._checkpoint import Checkpoint
 from .errors import TrainingFailedError
 
@@ -15,9 +15,7 @@ _ALIASES = {"training_iteration": "_training_iteration", "timestamp": "_timestam
 
 
 def _with_aliases(report):
-    """A number that is not there, null in the file, is NaN."""
-    found = {name: math.nan if value is None else value for name, value in report.items()}
-    return {**{alias: found[name] for alias, name in _ALIASES.items() if name in found}, **found}
+    return {**{alias: report[name] for alias, name in _ALIASES.items() if name in report}, **report}
 
 
 class Result:
@@ -56,6 +54,12 @@ class Result:
         result.best_checkpoints = _ranked(result._checkpoints, record.get("config", {}))
         return result
 
+    def with_config(self, config):
+        """Itself, with the config that was given if trainer.json could not hold it."""
+        if self.config is None:
+            self.config = config
+        return self
+
     @classmethod
     def of_local(cls, session, returned):
         """Of a run without a runtime."""
@@ -91,7 +95,7 @@ class Result:
         return pandas.DataFrame(self.reports)
 
     def get_best_checkpoint(self, metric, mode):
-        """The kept checkpoint whose metric is the most (mode 'max') or the least ('min')."""
+        """The kept checkpoint with the highest metric (mode 'max') or the lowest ('min'). NaN is ignored, and a note says so."""
         if mode not in ("max", "min"):
             raise ValueError(f"get_best_checkpoint(mode={mode!r}): it must be 'max' or 'min'")
         scored = [(metrics[metric], checkpoint) for checkpoint, metrics in self._checkpoints if _is_score(metrics.get(metric))]
@@ -99,11 +103,18 @@ class Result:
             names = sorted({name for _, metrics in self._checkpoints for name in metrics if not name.startswith("_")})
             raise RuntimeError(f"get_best_checkpoint({metric!r}): no checkpoint was reported with that metric as a number; they have: "
                                f"{', '.join(names) or 'none'}")
+        ignored = sum(_is_nan(metrics.get(metric)) for _, metrics in self._checkpoints)
+        if ignored:
+            _notes.say(f"get_best_checkpoint({metric!r}): {ignored} of {len(self._checkpoints)} checkpoints have NaN and were ignored")
         return (max if mode == "max" else min)(scored, key=lambda each: each[0])[1]
 
     def __repr__(self):
         shown = {name: value for name, value in self.metrics.items() if name not in _ALIASES and not name.startswith("_")}
         return f"Result(metrics={shown}, path={self.path!r}, checkpoint={self.checkpoint}, error={self.error!r})"
+
+
+def _is_nan(value):
+    return isinstance(value, float) and math.isnan(value)
 
 
 def _is_score(value):
@@ -117,7 +128,7 @@ def _reported_checkpoints(path, reports):
     found, made = _run_directory.reported(path), Checkpoint
     if not found:
         found, made = _run_directory.native(path), Checkpoint._of_state
-    return [(made(folder), _with_aliases({**(by_iteration.get(manifest.get("iteration")) or manifest.get("metrics") or {}),
+    return [(made(folder), _with_aliases({**(by_iteration.get(manifest.get("iteration")) or _run_directory.metrics_in(manifest)),
                                                 **_run_directory.validated_metrics(folder, manifest)}))
             for folder, manifest in found]
 
@@ -128,13 +139,13 @@ def _ranked(checkpoints, config):
         return checkpoints
     sign = -1 if config.get("checkpoint.score_order") == "min" else 1
 
-    def score(each):
+    def score(each):  # those without a number rank below every number
         value = each[1].get(attribute)
-        return sign * value if _is_score(value) else -math.inf
+        return (True, sign * value) if _is_score(value) else (False, 0)
 
     return sorted(checkpoints, key=score)
 
 
 def _config_of(path, record):
-    loop = _record.read(path).get("train_loop_config")
+    loop, _ = _record.config_in(_record.read(path))
     return loop if loop is not None else record.get("loop") or None

@@ -1,10 +1,10 @@
 """What is read of a run directory: run.json, result.json, manifests, attempts. Nothing is written here."""
 
 import json
-import math
 import os
 import re
 
+from .. import _metric_json
 from . import _run_state, _validation_file
 
 _CHECKPOINT_NAME = re.compile(r"checkpoint_(\d{6,})$")
@@ -41,7 +41,7 @@ def _has_files(checkpoint):
 
 
 def reports(run_dir):
-    """All reports, in their order; a torn last line is left out."""
+    """All reports, in their order, with NaN and infinities as floats; a torn last line is left out."""
     path = os.path.join(run_dir, "result.json")
     try:
         with open(path, encoding="utf-8", newline="\n", errors="replace") as file:
@@ -49,15 +49,15 @@ def reports(run_dir):
     except FileNotFoundError:
         return []
     try:
-        return [json.loads(line) for line in lines]
+        return [_metric_json.decoded(json.loads(line)) for line in lines]
     except ValueError as error:
         raise ValueError(f"{path} is damaged (trainrt verify {run_dir} says where): {error}") from None
 
 
 def own_metrics(run_dir):
-    """{iteration: the metrics of its report} without the runtime's own; a number that is not there, null in the file, is NaN."""
-    return {report.get("_training_iteration"): {name: math.nan if value is None else value for name, value in report.items()
-                                                if not name.startswith("_")} for report in reports(run_dir)}
+    """{iteration: the metrics of its report} without the runtime's own."""
+    return {report.get("_training_iteration"): {name: value for name, value in report.items() if not name.startswith("_")}
+            for report in reports(run_dir)}
 
 
 def stop_rules(run_dir):
@@ -70,6 +70,11 @@ def manifest_of(path):
     """Of a checkpoint of trainrt's; None for a folder with a manifest.json of somebody else."""
     manifest = _json(os.path.join(path, "manifest.json"))
     return manifest if isinstance(manifest, dict) and manifest.get("format") == "trainrt checkpoint" else None
+
+
+def metrics_in(manifest):
+    """The numbers that were reported with a checkpoint."""
+    return _metric_json.decoded(manifest.get("metrics") or {})
 
 
 def is_checkpoint(path):

@@ -1,9 +1,10 @@
 """A rank of a run: what a train function says goes to the runtime."""
 
+import functools
 import math
 import time
 
-from . import _objects, _run_directory, _verified
+from . import _notes, _objects, _run_directory, _verified
 from ._callbacks import TrainRunContext
 from ._checkpoint import Checkpoint
 from ._job import Job
@@ -143,7 +144,7 @@ class RuntimeSession:
         """[(Checkpoint, its metrics)] of those that are kept, oldest first."""
         self._wait_for_newest()
         metrics = _run_directory.own_metrics(self.run_dir)
-        return [(Checkpoint(path), {**(metrics.get(manifest.get("iteration")) or manifest.get("metrics", {})),
+        return [(Checkpoint(path), {**(metrics.get(manifest.get("iteration")) or _run_directory.metrics_in(manifest)),
                                     **_run_directory.validated_metrics(path, manifest)})
                 for path, manifest in _run_directory.reported(self.run_dir) if path not in self._damaged]
 
@@ -187,7 +188,19 @@ class RuntimeSession:
 
     def shard(self, name, dataset):
         """The place in the data is in checkpoints: they are found before the first batch."""
-        return self.runtime.dataset(name, dataset, self._restore_by_files)
+        found = self.runtime.dataset(name, dataset, self._restore_by_files)
+        if self.world_rank == 0 and self.world_size > 1:
+            found.at_padding = functools.partial(self._note_padding, name)
+        return found
+
+    def _note_padding(self, name, count):
+        """A note, if an epoch in the order of the samples, as in evaluation, has repeated some of them."""
+        repeated = -count % self.world_size
+        config = (_run_directory.run_record(self.run_dir) or {}).get("config", {}) if repeated else {}
+        if config and config.get(f"data.{name}.shuffle") != "true" and config.get(f"data.{name}.split") != "false":
+            _notes.say(f"warning: the last batches of the dataset '{name}' repeat {repeated} of its {count} samples, so that all {self.world_size} ranks "
+                       f"have as many: sums and means of an evaluation count them twice. remainder='uneven' gives each sample once, 'drop' leaves out "
+                       f"the rest, and remainder='pad' repeats them without this note")
 
     # ---- the other ranks ----
 

@@ -4,6 +4,7 @@ import json
 import os
 import time
 
+from .. import _metric_json
 from ._callbacks import UserCallback
 
 
@@ -21,7 +22,7 @@ class TrainingCallback:
 
 
 class JsonLoggerCallback(TrainingCallback):
-    """Writes the results of all ranks, a list a line, into results.json of the run directory."""
+    """Writes the results of all ranks, a list a line, into results.json of the run directory; NaN and infinities as result.json has them."""
 
     def __init__(self, logdir=None, filename=None, workers_to_log=None):
         self._folder, self._name = logdir, filename or "results.json"
@@ -33,7 +34,7 @@ class JsonLoggerCallback(TrainingCallback):
 
     def handle_result(self, results, **info):
         with open(self._path, "a", encoding="utf-8") as file:
-            file.write(json.dumps([each for rank, each in enumerate(results) if self._ranks is None or rank in self._ranks]) + "\n")
+            file.write(json.dumps([_metric_json.encoded(each) for rank, each in enumerate(results) if self._ranks is None or rank in self._ranks]) + "\n")
 
 
 class Relay(UserCallback):

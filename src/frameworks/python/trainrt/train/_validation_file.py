@@ -1,10 +1,9 @@
 """validation.json of a checkpoint: what its validation has found. It appears as a whole, once."""
 
 import json
-import math
 import os
 
-from .. import _new_file
+from .. import _metric_json, _new_file
 
 NAME = "validation.json"
 _FORMAT = {"format": "trainrt validation", "version": 1}
@@ -12,8 +11,7 @@ _FORMAT = {"format": "trainrt validation", "version": 1}
 
 def write(checkpoint, metrics, error=None):
     """`metrics`: numbers, texts and truth values by name. False if the checkpoint has gone meanwhile."""
-    plain = {name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in metrics.items()}
-    text = json.dumps({**_FORMAT, "metrics": plain, "error": error}, indent=1)
+    text = json.dumps({**_FORMAT, "metrics": _metric_json.encoded(metrics), "error": error}, indent=1)
     try:
         _new_file.replace(checkpoint, NAME, lambda file: file.write(text.encode()), may_be_link=False)
     except FileNotFoundError:
@@ -30,4 +28,4 @@ def read(checkpoint):
         return None
     if not isinstance(found, dict) or any(found.get(key) != value for key, value in _FORMAT.items()) or not isinstance(found.get("metrics"), dict):
         return None
-    return {name: math.nan if value is None else value for name, value in found["metrics"].items()}
+    return _metric_json.decoded(found["metrics"])

@@ -1,36 +1,18 @@
 """A param_space: from nested dicts of values and domains to names and texts of [tune.space], and back to a config."""
 
-import inspect
 import json
 import os
-import random
 import re
 import secrets
-from types import SimpleNamespace
+from dataclasses import dataclass
+from typing import Any
 
+from ..train._value_json import decoded, encoded
+from ._nested_values import domains_in, leaves, name_of, replaced
 from ._spaces import Categorical, Domain, Function, from_json
+from ._spec import with_functions
 
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_/-]*")
-
-
-def _as_domain(value):
-    """A domain, or None of a value that is the same for all trials."""
-    if isinstance(value, Domain):
-        return value
-    if isinstance(value, dict) and set(value) == {"grid_search"}:
-        if not isinstance(value["grid_search"], (list, tuple)):
-            raise ValueError(f"{{'grid_search': {value['grid_search']!r}}}: it must be a list of values")
-        return Categorical(value["grid_search"], "grid")
-    return None
-
-
-def _walk(value, path=()):
-    """(path, value) of all that is no dict, or is a domain."""
-    if isinstance(value, dict) and _as_domain(value) is None and value:
-        for key, inner in value.items():
-            yield from _walk(inner, (*path, key))
-    else:
-        yield path, value
 
 
 class ParamSpace:
@@ -40,43 +22,111 @@ class ParamSpace:
         if not isinstance(param_space, dict):
             raise TypeError(f"Tuner(param_space=...) must be a dict, not a {type(param_space).__name__}")
         self._fixed, self._functions, self._domains = [], [], {}
+        self._alternatives = {}  # {(name of a choice, index of its value): _Alternative}, of values with domains in them
+        self._paths = {}  # {name: path} of all values
         mutated = dict(mutated or {})
-        for path, value in _walk(param_space):
+        found = list(leaves(param_space, mutated.__contains__))
+        for path, value in found:
+            self._claim(path)
+            if path not in mutated:
+                for inner, _ in domains_in(value, path):
+                    if inner != path:
+                        self._claim(inner)
+        for path, value in found:
             self._take(path, value, mutated.pop(path, None))
         for path in mutated:
-            raise ValueError(f"hyperparam_mutations has '{'/'.join(map(str, path))}', which param_space does not: give it its first value there")
+            raise ValueError(f"hyperparam_mutations has '{name_of(path)}', which param_space does not: give it its first value there")
 
     def json(self):
-        """What from_json() makes the same of; None if a value of it is no JSON."""
+        """What from_json() makes the same of; None if a value of it has no form in JSON."""
+        if self._functions or any(each.functions for each in self._alternatives.values()):
+            return None
         try:
-            made = {"fixed": self._fixed, "functions": [path for path, _ in self._functions],
-                    "domains": [[name, path, domain.given if isinstance(domain, _Given) else None, domain.json() if not isinstance(domain, _Given)
-                                 else None, mutation.json() if mutation else None] for name, (path, domain, mutation) in self._domains.items()]}
-            return json.loads(json.dumps(made)) if not self._functions else None
+            made = {"encoding": 2, "fixed": [[encoded(list(path)), encoded(value)] for path, value in self._fixed], "functions": [],
+                    "domains": [[name, encoded(list(path)), *self._domain_json(name, domain), mutation.json() if mutation else None]
+                                for name, (path, domain, mutation) in self._domains.items()],
+                    "alternatives": [[name, index, encoded(each.tree), [[encoded(list(path)), inner] for path, inner in each.slots]]
+                                     for (name, index), each in self._alternatives.items()]}
+            return json.loads(json.dumps(made))
         except TypeError:
             return None
 
+    def _domain_json(self, name, domain):
+        """[the given value, the domain]: one of them is None."""
+        if isinstance(domain, _Given):
+            return [encoded(domain.given), None]
+        alternatives = {index: each.tree for (owner, index), each in self._alternatives.items() if owner == name}
+        return [None, domain.json(alternatives) if alternatives else domain.json()]
+
     @classmethod
     def from_json(cls, made):
+        read = decoded if "encoding" in made else lambda value: value
         space = cls({})
-        space._fixed = [(tuple(path), value) for path, value in made["fixed"]]
+        space._fixed = [(tuple(read(path)), read(value)) for path, value in made["fixed"]]
         for name, path, given, domain, mutation in made["domains"]:
             changes = from_json(mutation) if mutation else None
-            space._domains[name] = (tuple(path), from_json(domain) if domain else _Given(given, changes), changes)
+            space._domains[name] = (tuple(read(path)), from_json(domain) if domain else _Given(read(given), changes), changes)
+        for name, index, tree, slots in made.get("alternatives", ()):
+            space._alternatives[name, index] = _Alternative(read(tree), [(tuple(read(path)), inner) for path, inner in slots], [])
         return space
 
+    def _claim(self, path):
+        """Names tell values apart in the sweep's config and in tables."""
+        name = name_of(path)
+        if name in self._paths:
+            raise ValueError(f"param_space has two values of the name '{name}': at {self._paths[name]!r} and at {path!r}. Rename one: names are texts, and "
+                             f"'/' stands between the keys of dicts")
+        self._paths[name] = path
+
     def _take(self, path, value, mutation):
-        domain = _as_domain(value)
-        if isinstance(domain, Function):
-            self._functions.append((path, domain.function))
-        elif domain is not None or mutation is not None:
+        if mutation is not None:
+            if any(True for each in getattr(mutation, "values", ()) for _ in domains_in(each)):
+                raise ValueError(f"hyperparam_mutations: a value of '{name_of(path)}' has a domain in it; give values")
+            domain = next((each for inner, each in domains_in(value, path) if inner == path), None)
             self._domains[self._name_of(path)] = (path, domain if domain is not None else _Given(value, mutation), mutation)
-        else:
+            return
+        inner = list(domains_in(value, path))
+        if not inner or inner[0][0] != path:  # a domain alone leaves nothing that is fixed
+            for place, _ in inner:
+                value = replaced(value, place[len(path):], None)
             self._fixed.append((path, value))
+        for place, domain in inner:
+            if isinstance(domain, Function):
+                self._functions.append((place, domain.function))
+            else:
+                self._add(place, domain)
+
+    def _add(self, path, domain):
+        """Returns the domain's name. Of a choice also what is drawn within its values, whether that value is chosen or not."""
+        name = self._name_of(path)
+        self._domains[name] = (path, domain, None)
+        for index, value in enumerate(domain.values if isinstance(domain, Categorical) else ()):
+            inner = list(domains_in(value))
+            if inner:
+                self._alternatives[name, index] = self._alternative(path, index, value, inner)
+        return name
+
+    def _alternative(self, path, index, value, inner):
+        slots, functions = [], []
+        for place, domain in inner:
+            if isinstance(domain, Categorical) and domain.kind == "grid":
+                raise ValueError(f"param_space: '{name_of(path)}' has a grid_search within its values, which would multiply all trials; use tune.choice() "
+                                 f"there, or make the grid a value of its own")
+            if isinstance(domain, Function):
+                functions.append((place, domain.function))
+            else:
+                slots.append((place, self._add((*path, index, *place), domain)))
+            value = replaced(value, place, None)
+        return _Alternative(value, slots, functions)
 
     def _name_of(self, path):
-        name = "/".join(map(str, path))
-        return name if _PLAIN.fullmatch(name) else f"param{len(self._domains)}"
+        name = name_of(path)
+        if _PLAIN.fullmatch(name) and name not in self._domains:
+            return name
+        number = len(self._domains)
+        while f"param{number}" in self._domains or f"param{number}" in self._paths:
+            number += 1
+        return f"param{number}"
 
     def section(self):
         """{name: text} of [tune.space]; one that is empty is not allowed there."""
@@ -88,16 +138,36 @@ class ParamSpace:
 
     def config(self, texts, trial):
         """The config of a trial, by the texts of its values: {name: text}. What functions draw is the same at each start of it."""
-        config = {}
+        config, functions = {}, list(self._functions)
         for path, value in self._fixed:
-            _put(config, path, value)
-        for name, (path, domain, mutation) in self._domains.items():
-            _put(config, path, _value(texts[name], domain, mutation))
-        if self._functions:
-            _seed(trial)
-        for path, function in self._functions:
-            _put(config, path, _called(function, config))
-        return config
+            config = replaced(config, path, value)
+        within = {inner for each in self._alternatives.values() for _, inner in each.slots}
+        for name, (path, _, _) in self._domains.items():
+            if name not in within:
+                config = replaced(config, path, self._drawn(name, texts, path, functions))
+        return with_functions(config, functions, trial)
+
+    def _drawn(self, name, texts, path, functions):
+        """The value of that domain, which is at `path` of the config; its functions are added to `functions`."""
+        _, domain, mutation = self._domains[name]
+        index = domain.texts.index(texts[name]) if isinstance(domain, Categorical) and texts[name] in domain.texts else None
+        alternative = self._alternatives.get((name, index))
+        if alternative is None:
+            return _value(texts[name], domain, mutation)
+        tree = alternative.tree
+        for place, inner in alternative.slots:
+            tree = replaced(tree, place, self._drawn(inner, texts, (*path, *place), functions))
+        functions += [((*path, *place), function) for place, function in alternative.functions]
+        return tree
+
+
+@dataclass
+class _Alternative:
+    """A value of a choice, with None where its domains are: `slots`, [(path, name of the domain)], and `functions`, [(path, function)]."""
+
+    tree: Any
+    slots: list
+    functions: list
 
 
 _FILE = "tuner.json"  # in the sweep's directory
@@ -142,23 +212,3 @@ def _value(text, domain, mutation):
     except ValueError:
         found = None
     return mutation.value(text) if found is None and mutation is not None else found
-
-
-def _put(config, path, value):
-    for key in path[:-1]:
-        config = config.setdefault(key, {})
-    if path:
-        config[path[-1]] = value
-
-
-def _called(function, config):
-    return function(SimpleNamespace(config=SimpleNamespace(**config), get=config.get)) if inspect.signature(function).parameters else function()
-
-
-def _seed(trial):
-    random.seed(trial)
-    try:
-        import numpy
-    except ImportError:
-        return
-    numpy.random.seed(trial)

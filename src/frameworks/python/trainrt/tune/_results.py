@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 
-from ..train import Result, _executable, _record, _run_state
+from ..train import Result, _executable, _notes, _record, _run_state
 from ..train.errors import TrainingFailedError
 from ._trainable import FunctionTrainer, merged
 
@@ -23,7 +23,7 @@ def _config_of(trial, space, under):
     """Returns the trial's config in the form of the param_space; for a Trainer {"train_loop_config": {...}}, complete. It is read from the
     trial's own record, or made of its values. In a sweep that no Tuner began the values are texts."""
     record = _record.read(trial["path"])
-    recorded = record.get("train_loop_config")
+    recorded, _ = _record.config_in(record)
     if recorded is not None:
         return recorded if record.get("trainer") == FunctionTrainer.__name__ else {"train_loop_config": recorded}
     texts = {name[len("loop."):] if name.startswith("loop.") else name: text for name, text in trial["config"].items()}
@@ -86,16 +86,23 @@ class ResultGrid:
         return sum(trial["state"] == _run_state.FINISHED for trial in self._trials)
 
     def get_best_result(self, metric=None, mode=None, scope="last", filter_nan_and_inf=True):
-        """The Result with the best metric: scope 'last': of the last report; 'all': of any; 'avg': of their mean."""
+        """The Result with the best metric: scope 'last': of the last report; 'all': of any; 'avg': of their mean. NaN and, unless
+        filter_nan_and_inf=False, infinities are ignored, and a note says so."""
         metric, mode = self._asked(metric, mode)
         if scope not in ("last", "all", "avg"):
             raise ValueError(f"get_best_result(scope={scope!r}): it must be 'last', 'all' or 'avg'")
         sign = 1 if mode == "max" else -1
         scored = [(sign * score, result) for result, score in ((each, _score(each, metric, sign, scope, filter_nan_and_inf)) for each in self._results)
                   if score is not None]
+        ignored = sum(not math.isfinite(report[metric]) for result in self._results for report in _reports_of(result, scope)
+                      if _is_number(report.get(metric)) and (filter_nan_and_inf or math.isnan(report[metric])))
+        ignored = f"{ignored} reports have {'NaN or infinity' if filter_nan_and_inf else 'NaN'}" if ignored else ""
         if not scored:
             names = sorted({name for result in self._results for name in result.metrics if not name.startswith("_")})
-            raise RuntimeError(f"get_best_result(metric={metric!r}): no trial has reported it as a number; they have: {', '.join(names) or 'none'}")
+            raise RuntimeError(f"get_best_result(metric={metric!r}): no trial has reported it as a number{ignored and f' ({ignored})'}; they have: "
+                               f"{', '.join(names) or 'none'}")
+        if ignored:
+            _notes.say(f"get_best_result({metric!r}): {ignored} and were ignored")
         return max(scored, key=lambda each: each[0])[1]
 
     def _asked(self, metric, mode):
@@ -107,7 +114,8 @@ class ResultGrid:
         return metric, mode
 
     def get_dataframe(self, filter_metric=None, filter_mode=None):
-        """A pandas.DataFrame with a row a trial: its last report, or with filter_metric its best; and config/NAME of its values."""
+        """A pandas.DataFrame with a row a trial: its last report, or with filter_metric its best, of which NaN is none; and config/NAME of
+        its values."""
         try:
             import pandas
         except ImportError:
@@ -117,22 +125,28 @@ class ResultGrid:
             report = result.metrics
             if filter_metric is not None and result.reports:
                 _, mode = self._asked(filter_metric, filter_mode)
-                report = (max if mode == "max" else min)((each for each in result.reports if filter_metric in each),
-                                                         key=lambda each: each[filter_metric], default=result.metrics)
+                scored = [each for each in result.reports if _is_number(each.get(filter_metric)) and not math.isnan(each[filter_metric])]
+                report = (max if mode == "max" else min)(scored, key=lambda each: each[filter_metric], default=result.metrics)
             rows.append({**report, "trial_id": trial["trial"], "logdir": result.path, **_flat_config(result.config or {})})
         return pandas.DataFrame(rows)
 
 
 def _score(result, metric, sign, scope, filters):
     """None of a trial without such a number."""
-    reports = result.reports[-1:] if scope == "last" else result.reports
-    numbers = [report[metric] for report in reports if isinstance(report.get(metric), (int, float)) and not isinstance(report[metric], bool)]
-    if filters:
-        numbers = [number for number in numbers if math.isfinite(number)]
-    numbers = [-math.inf * sign if math.isnan(number) else number for number in numbers]
+    numbers = [report[metric] for report in _reports_of(result, scope) if _is_number(report.get(metric))]
+    numbers = [number for number in numbers if (math.isfinite(number) if filters else not math.isnan(number))]
     if not numbers:
         return None
-    return sum(numbers) / len(numbers) if scope == "avg" else (max if sign > 0 else min)(numbers)
+    score = sum(numbers) / len(numbers) if scope == "avg" else (max if sign > 0 else min)(numbers)
+    return None if math.isnan(score) else score  # the mean of inf and -inf
+
+
+def _reports_of(result, scope):
+    return result.reports[-1:] if scope == "last" else result.reports
+
+
+def _is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _flat_config(config, path="config"):

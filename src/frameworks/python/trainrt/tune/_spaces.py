@@ -3,6 +3,8 @@
 import math
 import re
 
+from ..train._value_json import decoded, encoded
+
 _PLAIN = re.compile(r"[\w.,:+*/\[\] -]{1,40}(?<! )")
 
 
@@ -18,11 +20,22 @@ class Domain:
         raise NotImplementedError
 
     def json(self):
-        """What from_json() makes it of again; TypeError if its values are no JSON."""
+        """What from_json() makes it of again; TypeError if its values have no form in JSON."""
         raise TypeError(f"{type(self).__name__} is no JSON")
+
+    def __repr__(self):
+        """The same in every process."""
+        return f"tune.{self.text()}"
+
+
+def plain_number(value):
+    """Python's number of one of NumPy; other values as they are."""
+    return value.item() if type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0 else value
 
 
 def _checked(name, lower, upper, low_most=-math.inf):
+    """(lower, upper) as numbers of Python."""
+    lower, upper = plain_number(lower), plain_number(upper)
     for which, number in (("lower", lower), ("upper", upper)):
         if isinstance(number, bool) or not isinstance(number, (int, float)) or not math.isfinite(number):
             raise ValueError(f"tune.{name}({which}={number!r}): it must be a number")
@@ -30,6 +43,7 @@ def _checked(name, lower, upper, low_most=-math.inf):
         raise ValueError(f"tune.{name}({lower!r}, {upper!r}): lower must be below upper")
     if lower <= low_most:
         raise ValueError(f"tune.{name}({lower!r}, {upper!r}): lower must be above {low_most:g}")
+    return lower, upper
 
 
 def _number(value):
@@ -40,7 +54,8 @@ class Float(Domain):
     """Real numbers from lower to upper; multiples of q if it is given."""
 
     def __init__(self, kind, lower, upper, q=None):
-        _checked(kind, lower, upper, 0 if kind == "loguniform" else -math.inf)
+        lower, upper = _checked(kind, lower, upper, 0 if kind == "loguniform" else -math.inf)
+        q = plain_number(q)
         if q is not None and not 0 < q <= upper - lower:
             raise ValueError(f"tune.{kind}(q={q!r}): it must be above 0, and no more than upper - lower")
         self.kind, self.lower, self.upper, self.q = kind, lower, upper, q
@@ -60,7 +75,10 @@ class Integer(Domain):
     """Whole numbers from lower, below upper."""
 
     def __init__(self, kind, lower, upper):
-        _checked(kind, lower, upper, 0 if kind == "lograndint" else -math.inf)
+        lower, upper = _checked(kind, lower, upper, 0 if kind == "lograndint" else -math.inf)
+        for number in (lower, upper):
+            if number != int(number):
+                raise ValueError(f"tune.{kind}({lower!r}, {upper!r}): {number!r} must be a whole number")
         self.kind, self.lower, self.upper = kind, int(lower), int(upper)
 
     def text(self):
@@ -76,11 +94,11 @@ class Integer(Domain):
 class Categorical(Domain):
     """One of the values, which may be anything. `kind`: choice, or grid, which has each of them."""
 
-    def __init__(self, values, kind="choice"):
+    def __init__(self, values, kind="choice", texts=None):
         self.values, self.kind = list(values), kind
         if not self.values:
             raise ValueError(f"tune.{'grid_search' if kind == 'grid' else kind}([]): it names no value")
-        self.texts = _texts_of(self.values)
+        self.texts = texts or _texts_of(self.values)
 
     def text(self):
         return f"{self.kind}({', '.join(map(_quoted, self.texts))})"
@@ -88,8 +106,10 @@ class Categorical(Domain):
     def value(self, text):
         return self.values[self.texts.index(text)]
 
-    def json(self):
-        return {"tune": self.kind, "args": [self.values]}
+    def json(self, instead=()):
+        """`instead`: {index: value} of those that are not recorded themselves."""
+        values = [instead[index] if index in instead else value for index, value in enumerate(self.values)]
+        return {"tune": self.kind, "values": encoded(values), "texts": self.texts}
 
 
 class Function(Domain):
@@ -98,10 +118,13 @@ class Function(Domain):
     def __init__(self, function):
         self.function = function
 
+    def __repr__(self):
+        return f"tune.sample_from({getattr(self.function, '__qualname__', type(self.function).__name__)})"
+
 
 def _texts_of(values):
     """A short text for each, all different: what the table of the trials shows."""
-    texts = [value if isinstance(value, str) else repr(value) for value in values]
+    texts = [value if isinstance(value, str) else repr(plain_number(value)) for value in values]
     plain = [text if _PLAIN.fullmatch(text) else f"value{number}" for number, text in enumerate(texts)]
     return plain if len(set(plain)) == len(plain) else [f"value{number}" for number in range(len(values))]
 
@@ -150,7 +173,9 @@ def sample_from(func):
 
 
 def from_json(made):
-    """What json() has said."""
+    """What json() has said, also that of older versions."""
+    if "texts" in made:
+        return Categorical(decoded(made["values"]), made["tune"], made["texts"])
     if made["tune"] in ("choice", "grid"):
         return Categorical(*made["args"], made["tune"])
     known = {"uniform": uniform, "quniform": quniform, "loguniform": loguniform, "randint": randint, "lograndint": lograndint}

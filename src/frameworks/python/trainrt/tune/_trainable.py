@@ -7,6 +7,7 @@ from ..train import Checkpoint, ScalingConfig, _run_directory, _session
 from ..train._metrics import flat_metrics
 from ..train._runtime_session import RuntimeSession
 from ..train.data_parallel_trainer import DataParallelTrainer
+from ._nested_values import domains_in, name_of
 
 
 def with_parameters(trainable, **parameters):
@@ -85,6 +86,9 @@ class Trainable:
         self.is_function = not isinstance(trainable, DataParallelTrainer)
         self.trainer = FunctionTrainer(trainable, scaling_config=getattr(trainable, "_trainrt_scaling", None), run_config=run_config) \
             if self.is_function else trainable
+        for path, _ in domains_in(self.trainer.train_loop_config):
+            raise ValueError(f"Tuner(a Trainer): its train_loop_config has a domain at '{name_of(path)}'; domains are in "
+                             f"Tuner(param_space={{'train_loop_config': ...}})")
         self.space, self.stop = space, stop
 
     @property

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, Optional
 
 from ..train import _notes
+from ._spaces import plain_number
 from .schedulers import TrialScheduler
 from .search import Searcher
 
@@ -28,6 +29,7 @@ class TuneConfig:
     def __post_init__(self):
         if self.mode not in (None, "min", "max"):
             raise ValueError(f"TuneConfig(mode={self.mode!r}): it must be 'min' or 'max'")
+        self.num_samples = plain_number(self.num_samples)
         if isinstance(self.num_samples, bool) or not isinstance(self.num_samples, int) or self.num_samples < 1:
             raise ValueError(f"TuneConfig(num_samples={self.num_samples!r}): it must be a whole number, 1 or more")
         for name, kind in (("search_alg", Searcher), ("scheduler", TrialScheduler)):

@@ -154,6 +154,7 @@ class Tuner:
         if restart_errored or not resume_unfinished or _resume_config:
             raise ValueError("Tuner.restore(): restart_errored, resume_unfinished=False and _resume_config are not there; leave them out")
         texts, reason = read_sweep(path)
+        texts.update({"run.name": os.path.basename(path), "run.storage_path": os.path.dirname(path)})  # it may have been moved
         tuner = cls(trainable, param_space=param_space, run_config=RunConfig(name=os.path.basename(path), storage_path=os.path.dirname(path)))
         tuner._space = tuner._trainable.space = tuner._space if param_space is not None else _remembered_space(path)
         tuner._trust_owner = trust_owner

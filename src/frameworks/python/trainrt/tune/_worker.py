@@ -38,8 +38,11 @@ def _run(folder, texts, runtime):
 
 
 def _donor_of(run_dir):
-    """The checkpoint that a clone goes on from, if it has files; None of any other trial."""
-    path = (_run_directory.run_record(run_dir) or {}).get("config", {}).get("run.resume_from_checkpoint")
+    """The checkpoint that a clone goes on from, if it has files; None of any other trial. It is in the folder `clones` of the sweep, which may
+    have been moved since the path was recorded."""
+    recorded = (_run_directory.run_record(run_dir) or {}).get("config", {}).get("run.resume_from_checkpoint")
+    sweep, trial = os.path.split(run_dir)
+    path = os.path.join(sweep, "clones", trial, os.path.basename(recorded)) if recorded else None
     checkpoint = Checkpoint(path) if path and os.path.isdir(path) else None
     return checkpoint if checkpoint is not None and not checkpoint.is_native() else None
 

@@ -28,7 +28,8 @@ class LabelEncoder(Encoding):
         return codes
 
     def inverse_transform_batch(self, data):
-        """The labels of numbers, of one batch as transform_batch() makes it."""
+        """The labels of numbers, of one batch as transform_batch() makes it: a dict, or a DataFrame with its index."""
         self._require_fitted()
         output, labels = self.output_columns[0], list(self._numbers[self.columns[0]])
-        return {**dict(data), self.columns[0]: [labels[int(number)] for number in data[output]]}
+        found = [labels[int(number)] for number in data[output]]
+        return {**data, self.columns[0]: found} if isinstance(data, dict) else data.assign(**{self.columns[0]: found})

@@ -6,6 +6,7 @@ import warnings
 from torch.utils.data import DataLoader, DistributedSampler, IterableDataset, RandomSampler, SequentialSampler
 import torch
 
+from .. import _notes
 from . import _ranks, _seeding, _transfer
 from ._sampler import EpochSampler, PlacedBatches
 
@@ -14,7 +15,10 @@ _PARTS = ("num_workers", "collate_fn", "pin_memory", "timeout", "worker_init_fn"
           "persistent_workers", "pin_memory_device", "in_order")
 
 
-def prepare_data_loader(data_loader, add_dist_sampler=True, move_to_device=True, auto_transfer=True):
+_REMAINDERS = ("pad", "uneven", "drop")
+
+
+def prepare_data_loader(data_loader, add_dist_sampler=True, move_to_device=True, auto_transfer=True, *, remainder=None):
     """A DataLoader of the same data for this rank: of several ranks each gets its part of every epoch (add_dist_sampler), on its device
     (move_to_device; auto_transfer: the next batch is copied while the program works on one).
 
@@ -22,36 +26,51 @@ def prepare_data_loader(data_loader, add_dist_sampler=True, move_to_device=True,
     not be called. state_dict() has its place inside the epoch, of which save_state() and load_state() make use: after load_state_dict() the
     next loop goes on behind the batches that were seen, without loading them. As it hands out a batch it seeds all random numbers from
     (run.seed, epoch, batch, rank), in this process and in its workers: dropout and augmentation are the same after any restart.
+
+    remainder: what becomes of the samples that the ranks do not divide. "pad", the default, repeats the first ones, so that all ranks have as
+    many batches; a note says so for a loader that does not shuffle, as in evaluation, unless "pad" is given. "uneven" gives each sample once: a
+    rank may have a batch less, and the loop must not wait for the other ranks at each batch. "drop" leaves out what does not fill a last batch on
+    all ranks.
     """
+    if remainder not in (*_REMAINDERS, None):
+        raise ValueError(f"prepare_data_loader(remainder={remainder!r}): it must be 'pad', 'uneven' or 'drop'")
     if not isinstance(data_loader, DataLoader):
         raise TypeError(f"prepare_data_loader() takes a torch.utils.data.DataLoader, not a {type(data_loader).__name__}")
     device = _transfer.get_device() if move_to_device else torch.device("cpu")
-    return PreparedDataLoader(data_loader, _sampling(data_loader, add_dist_sampler), device, auto_transfer)
+    return PreparedDataLoader(data_loader, _sampling(data_loader, add_dist_sampler, remainder), device, auto_transfer, remainder is None)
 
 
-def _sampling(loader, add_dist_sampler):
+def _sampling(loader, add_dist_sampler, remainder):
     """The arguments of a DataLoader that say which samples come when."""
+    drop_last = loader.drop_last or remainder == "drop"
     if isinstance(loader.dataset, IterableDataset):
-        return {"batch_size": loader.batch_size, "drop_last": loader.drop_last}
+        return {"batch_size": loader.batch_size, "drop_last": drop_last}
     if loader.batch_size is None and loader.batch_sampler is not None:  # of the user's own
         if add_dist_sampler and _ranks.world_size() > 1 and not isinstance(getattr(loader.batch_sampler, "sampler", None), DistributedSampler):
             raise ValueError("prepare_data_loader(): the loader has a batch_sampler of its own, which cannot be divided among the ranks: let it "
                              "give this rank's batches (trainrt.train.get_context().get_world_rank()), and pass add_dist_sampler=False")
+        _require_own_order(remainder, "batch_sampler")
         return {"batch_sampler": loader.batch_sampler}
-    return {"batch_size": loader.batch_size, "drop_last": loader.drop_last, "sampler": _sampler(loader, add_dist_sampler)}
+    return {"batch_size": loader.batch_size, "drop_last": drop_last, "sampler": _sampler(loader, add_dist_sampler, remainder)}
 
 
-def _sampler(loader, add_dist_sampler):
+def _require_own_order(remainder, kept):
+    if remainder in ("uneven", "drop") and _ranks.world_size() > 1:
+        raise ValueError(f"prepare_data_loader(remainder={remainder!r}): the loader keeps its own {kept}, which says what each rank gets; leave remainder out")
+
+
+def _sampler(loader, add_dist_sampler, remainder):
     given = loader.sampler
     is_plain = isinstance(given, SequentialSampler) or (type(given) is RandomSampler and not given.replacement and
                                                          given.num_samples == len(loader.dataset))
     alone = _ranks.world_size() == 1
     if isinstance(given, DistributedSampler) or (not is_plain and alone) or not (add_dist_sampler or alone):
+        _require_own_order(remainder, "sampler")
         return given
     if not isinstance(given, (SequentialSampler, RandomSampler)) and _ranks.world_rank() == 0:
         warnings.warn(f"prepare_data_loader() replaces the {type(given).__name__} by one that divides the samples among the ranks; "
                       f"add_dist_sampler=False keeps it", stacklevel=4)
-    return EpochSampler(loader.dataset, not isinstance(given, SequentialSampler), False, _ranks.base_seed() % 2**32)
+    return EpochSampler(loader.dataset, not isinstance(given, SequentialSampler), remainder or "pad", _ranks.base_seed() % 2**32)
 
 
 class PreparedDataLoader(DataLoader):
@@ -59,11 +78,11 @@ class PreparedDataLoader(DataLoader):
 
     _placed = None  # what torch's iterators draw from
 
-    def __init__(self, loader, sampling, device, auto_transfer):
+    def __init__(self, loader, sampling, device, auto_transfer, notes_padding):
         parts = {name: getattr(loader, name) for name in _PARTS if hasattr(loader, name)}
         super().__init__(loader.dataset, **sampling, **parts)
         self.generator = self.generator or torch.Generator()
-        self._device, self._auto_transfer = device, auto_transfer
+        self._device, self._auto_transfer, self._notes_padding = device, auto_transfer, notes_padding
         self._under_way = None  # marks the newest loop
         self._chosen_epoch, self._told_epoch = None, getattr(self._ordering, "epoch", None)
         self._go_to(0)
@@ -120,11 +139,24 @@ class PreparedDataLoader(DataLoader):
                     _seeding.seed_all(_seed_of("step", self._place["epoch"], self._place["batches"]))
                     samples = (self.batch_size or 1) * _ranks.world_size()
                     self._go_to(self._place["epoch"], self._place["batches"] + 1, self._place["samples"] + samples)
+                    self._note_padding()
                 yield batch
         finally:
             if self._under_way is loop:
                 self._under_way = None
                 self._go_to(self._place["epoch"] + 1)
+
+    def _note_padding(self):
+        """Once, as the batch is handed out that repeats samples."""
+        order = self._ordering
+        if not self._notes_padding or not isinstance(order, EpochSampler) or order.shuffle or self._place["samples"] <= len(self.dataset):
+            return
+        self._notes_padding = False
+        repeated = order.total_size - len(self.dataset)
+        if repeated > 0:
+            _notes.say(f"warning: prepare_data_loader(): the last batches repeat {repeated} of the {len(self.dataset)} samples, so that all "
+                       f"{order.num_replicas} ranks have as many: sums and means of an evaluation count them twice. remainder='uneven' gives each sample "
+                       f"once, 'drop' leaves out the rest, and remainder='pad' repeats them without this note")
 
     def _go_to(self, epoch, batches=0, samples=0):
         self._place = {"epoch": epoch, "batches": batches, "samples": samples}

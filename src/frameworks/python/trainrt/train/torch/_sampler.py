@@ -8,10 +8,13 @@ from . import _ranks, _seeding
 
 class EpochSampler(DistributedSampler):
     """torch's DistributedSampler, whose order is a function of (seed, epoch), and which can begin behind the samples that all ranks
-    together have seen: the rest is dealt out to the ranks that are there now."""
+    together have seen: the rest is dealt out to the ranks that are there now. remainder: as of prepare_data_loader()."""
 
-    def __init__(self, dataset, shuffle, drop_last, seed):
-        super().__init__(dataset, num_replicas=_ranks.world_size(), rank=_ranks.world_rank(), shuffle=shuffle, seed=seed, drop_last=drop_last)
+    def __init__(self, dataset, shuffle, remainder, seed):
+        super().__init__(dataset, num_replicas=_ranks.world_size(), rank=_ranks.world_rank(), shuffle=shuffle, seed=seed, drop_last=remainder == "drop")
+        if remainder == "uneven":
+            self.total_size = len(dataset)
+            self.num_samples = len(range(self.rank, self.total_size, self.num_replicas))
         self.first = 0  # place in the order of all ranks
 
     def __iter__(self):

@@ -32,7 +32,7 @@ def main():
         params = {key: read[asked["space"][key]["type"]](value) for key, value in trial["params"].items() if key in space}
         is_known = trial["value"] is not None
         states = optuna.trial.TrialState
-        study.add_trial(optuna.trial.create_trial(state=states.COMPLETE if is_known else states.RUNNING, value=trial["value"], params=params,
+        study.add_trial(optuna.trial.create_trial(state=states.COMPLETE if is_known else states.RUNNING, value=float(trial["value"]) if is_known else None, params=params,
                                                   distributions={key: space[key] for key in params}))
     print(json.dumps(study.ask(space).params))
 
