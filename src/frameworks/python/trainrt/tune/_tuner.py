@@ -7,7 +7,7 @@ import sys
 import threading
 
 from .. import _cluster
-from ..train import RunConfig, _executable, _fit, _notes, _private_folder, _ranks, _script, _session, _settings, _travel
+from ..train import RunConfig, _executable, _fit, _notes, _paths, _private_folder, _ranks, _script, _session, _settings, _travel
 from ..train._run_config import is_store
 from ..train._launch import _is_in_allocation, default_storage, job_of_slurm
 from ..train.errors import ControllerError, RunStopped
@@ -154,7 +154,7 @@ class Tuner:
         if restart_errored or not resume_unfinished or _resume_config:
             raise ValueError("Tuner.restore(): restart_errored, resume_unfinished=False and _resume_config are not there; leave them out")
         texts, reason = read_sweep(path)
-        tuner = cls(trainable, param_space=param_space, run_config=RunConfig(name=os.path.basename(path), storage_path=os.path.dirname(path)))
+        tuner = cls(trainable, param_space=param_space, run_config=RunConfig(name=os.path.basename(path), storage_path=_paths.Written(os.path.dirname(path))))
         tuner._space = tuner._trainable.space = tuner._space if param_space is not None else _remembered_space(path)
         tuner._trust_owner = trust_owner
         tuner._metric, tuner._mode = texts.get("tune.metric"), texts.get("tune.mode")
@@ -203,7 +203,7 @@ def _as_ini(sections):
     lines = []
     for section, keys in sections.items():
         if keys:
-            lines += [f"[{section}]", *(f"{key} = {text}" for key, text in keys.items()), ""]
+            lines += [f"[{section}]", *(f"{key} = {_paths.for_config(f'{section}.{key}', text)}" for key, text in keys.items()), ""]
     return "\n".join(lines)
 
 
