@@ -1,11 +1,12 @@
 #include "cli/sweep_check.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <trainrt/error.hpp>
 
+#include "cli/load_spec.hpp"
 #include "cli/train_call.hpp"
-#include "core/environment.hpp"
 #include "io/file.hpp"
 #include "trainer/expanded_config.hpp"
 #include "trainer/start_check.hpp"
@@ -15,16 +16,17 @@ namespace trainrt::cli {
 
 namespace {
 
-config::RunSpec spec_of(const tune::Sweep& sweep, std::uint64_t trial) {
-  auto options = sweep.common_config();
-  const auto own = trainer::expanded_config(sweep.own_config_of(trial, sweep.params_of(trial)), Environment::of_process());
+/// As the trial's own process makes it, of the file for all trials and its words.
+config::RunSpec spec_of_trial(const tune::Sweep& sweep, std::uint64_t trial) {
+  auto options = trainer::written_config(sweep.common_config());
+  const auto own = sweep.own_config_of(trial, sweep.params_of(trial));
   for (const auto& key : own.keys()) options.set(key, *own.find(key));
-  return config::make_run_spec(options);
+  return spec_of(std::move(options), {}, "tune");
 }
 
 /// Why the trial cannot start; "" if it can.
 std::string refusal_of(const tune::Sweep& sweep, std::uint64_t trial) try {
-  auto spec = spec_of(sweep, trial);
+  auto spec = spec_of_trial(sweep, trial);
   const auto training = prepared_training(spec);
   static_cast<void>(trainer::check_start(spec, training.call));
   return {};
@@ -38,7 +40,7 @@ std::string refusal_of(const tune::Sweep& sweep, std::uint64_t trial) try {
 void check_trials(const tune::Sweep& sweep) {
   constexpr std::uint64_t max_checked = 100;
   for (std::uint64_t trial = 0; trial < std::min(sweep.trials(), max_checked); ++trial) {
-    auto spec = spec_of(sweep, trial);
+    auto spec = spec_of_trial(sweep, trial);
     take_declared(spec);
   }
   if (io::exists(sweep.directory() + "/sweep.json")) return;  // its trials may be running

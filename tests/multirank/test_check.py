@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from program_runs import PYTHON  # noqa: E402
 from sweeps import *  # noqa: E402,F403
 
 LIGHTGBM = next((SOURCE / "build/wheels").glob("lightgbm-*"), None)
@@ -44,7 +45,7 @@ def trees_config(function, loop=None, text=None, **sections):
     if function == "lightgbm" and LIGHTGBM:
         sections.setdefault("lightgbm", {"library": LIGHTGBM})
     return write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"function": function},
-                                             "loop": {"num_boost_round": 2, "label": "y", **(loop or {})}, "data.train": {"source": source}, **sections})
+                                             "loop": {"num_boost_round": 2, "label": "y", **(loop or {})}, **{"data.train": {"source": source}, **sections}})
 
 
 def require_lightgbm():
@@ -62,8 +63,6 @@ def fields_that_linear_needs_are_named_with_those_there_are():
                                                "data.train": {"source": table(folder)}})
     refused_by_both(config, ("[data.train] has no field 'x', which train function linear needs; it has: a, b, y", "vector = x"))
     refused_by_both(config, ("has no field 'y'", "it has: x"), "--data.train.columns=a,b", "--data.train.vector=x")
-    job = run([TRAINRT, "check", "--config", config, "--data.train.columns=a,b,y", "--data.train.vector=x"])
-    check_exit(job, USAGE)
 
 
 @test
@@ -106,9 +105,7 @@ def keys_and_fields_of_trees_are_refused_by_both():
             continue
         config = trees_config(function)
         check_exit(run([TRAINRT, "check", "--config", config]), FINISHED)
-        for words, override in ((("max_dept", "max_depth"), "max_dept=3"), (("has no field 'z'", "a, b, y"), "label=z"), (("has no field 'c'",), "features=a, c"),
-                                (("early_stopping_rounds needs a set",), "early_stopping_rounds=2"), (("nosuch",), "objective=nosuch"),
-                                (("abc",), "max_depth=abc")):
+        for words, override in ((("max_dept", "max_depth"), "max_dept=3"), (("has no field 'z'", "a, b, y"), "label=z"), (("nosuch",), "objective=nosuch")):
             refused_by_both(config, words, f"--loop.{override}")
     refused_by_both(trees_config("xgboost"), ("takes a number from 0 to 1",), "--loop.objective=binary:logistic")
 
@@ -130,8 +127,10 @@ def variables_in_braces_are_expanded_in_every_path_and_recorded_expanded():
     check_exit(run([TRAINRT, "--config", config], env={"PLACE": str(folder)}), FINISHED)
     record = json.loads((folder / "runs/run/run.json").read_text())
     equal(record["config"]["run.storage_path"], f"{folder}/runs", "what run.json records")
-    job = run([TRAINRT, "--config", config, "--run.name=more", "--data.train.format=csv", "--data.train.source=${PLACE}/x.csv"], env={"PLACE": str(folder)})
-    check(f"{folder}/x.csv" in job.err, "the source is not expanded", job)
+    table(folder)
+    trees = trees_config("xgboost", **{"data.train": {"source": "${PLACE}/table.csv"}}, xgboost={"library": "${PLACE}/none.so"})
+    job = run([TRAINRT, "check", "--config", trees], env={"PLACE": str(folder)})
+    check(f"{folder}/none.so" in job.err, "the library's path is not expanded, or the source is not", job)
 
 
 @test
