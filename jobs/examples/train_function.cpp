@@ -38,7 +38,8 @@ std::size_t features_of(trainrt::Context& ctx) {
     if (field.name == "y" && is_float && field.sample_shape.empty()) has_target = true;
   }
   if (features == 0 || !has_target)
-    throw trainrt::UsageError("[data.train] needs a field x, a vector of f32 per sample, and a field y, one f32 per sample");
+    throw trainrt::UsageError(
+        "[data.train] needs a field x, a vector of f32 per sample, and a field y, one f32 per sample");
   return features;
 }
 

@@ -85,7 +85,12 @@ Training training_of(const config::RunSpec& spec) {
     const auto meet = [interface = spec.program.interface](Context& ctx, const std::string& framework) {
       return program::meeting_of(ctx, framework, interface);
     };
-    return {{.name = std::string(function.name), .train = function.train, .prints_here = true, .framework = meet, .check = function.check}, nullptr};
+    return {{.name = std::string(function.name),
+             .train = function.train,
+             .prints_here = true,
+             .framework = meet,
+             .check = function.check},
+            nullptr};
   }
   auto [train, stacks, host] = program::program_function(program_options(spec));
   return {{.name = "program",

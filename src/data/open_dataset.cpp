@@ -180,8 +180,7 @@ void keep_first(DatasetImpl& dataset, std::uint64_t samples) {
   dataset.mixed.clear();
   dataset.weight_sums = nullptr;
   if (samples >= dataset.source->size()) return;
-  dataset.source =
-      std::make_shared<SelectedSource<RowRanges>>(dataset.source, RowRanges(fmt::format("0:{}", samples)));
+  dataset.source = std::make_shared<SelectedSource<RowRanges>>(dataset.source, RowRanges(fmt::format("0:{}", samples)));
 }
 
 }  // namespace trainrt::data

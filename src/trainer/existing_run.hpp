@@ -15,7 +15,8 @@ struct ExistingRun {
 };
 
 /// As rank 0 sees it. Refuses directories that are no run, runs of another train function, what contradicts itself, and
-/// restarts on `ranks` ranks that would change the global batch (0: their number is not known). Changes nothing. Collective.
+/// restarts on `ranks` ranks that would change the global batch (0: their number is not known). Changes nothing.
+/// Collective.
 ExistingRun find_existing_run(const config::RunSpec& spec, const std::string& function, Communicator& communicator,
                               int ranks);
 

@@ -105,7 +105,8 @@ void SweepRun::look_after(const std::vector<std::unique_ptr<TrialGroup>>& groups
 
 ExitCode SweepRun::run(const std::vector<std::unique_ptr<TrialRunner>>& runners) {
   std::vector<std::unique_ptr<TrialGroup>> groups;
-  for (const auto& runner : runners) groups.push_back(std::make_unique<TrialGroup>(sweep_, *runner, stopping_, common_error_));
+  for (const auto& runner : runners)
+    groups.push_back(std::make_unique<TrialGroup>(sweep_, *runner, stopping_, common_error_));
   std::vector<std::exception_ptr> errors(groups.size());
   std::vector<std::thread> threads;
   const auto work = [&](std::size_t group) {

@@ -139,16 +139,17 @@ ExitCode check_command(std::span<const std::string> words) {
 }  // namespace
 
 extern const Command check;
-const Command check{.name = "check",
-                    .usage = check_usage,
-                    .help = "validate the config, the data and the storage as a start does, and show what would run",
-                    .details =
-                        "Does what a start does up to its train function, in this process alone: reads the data's headers, "
-                        "fits\npreprocessors, and writes and removes a small file in run.storage_path. Train functions that "
-                        "have a check of their\nown (`trainrt list` names all functions) then try their libraries, keys and "
-                        "fields over the first 1000 samples.\nNothing is trained, and nothing is left. With [tune] the config "
-                        "is that of a sweep, whose first trials are checked.\n"
-                        "Exit codes: 0 it can start, 64 a start would end with this error.\n",
-                    .run = check_command};
+const Command check{
+    .name = "check",
+    .usage = check_usage,
+    .help = "validate the config, the data and the storage as a start does, and show what would run",
+    .details =
+        "Does what a start does up to its train function, in this process alone: reads the data's headers, "
+        "fits\npreprocessors, and writes and removes a small file in run.storage_path. Train functions that "
+        "have a check of their\nown (`trainrt list` names all functions) then try their libraries, keys and "
+        "fields over the first 1000 samples.\nNothing is trained, and nothing is left. With [tune] the config "
+        "is that of a sweep, whose first trials are checked.\n"
+        "Exit codes: 0 it can start, 64 a start would end with this error.\n",
+    .run = check_command};
 
 }  // namespace trainrt::cli::plugins

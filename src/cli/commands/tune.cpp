@@ -93,9 +93,10 @@ void bring_back(const Environment& environment, int max_requeues) {
 std::string in_words(ExitCode code, const tune::Sweep& sweep) {
   if (code == ExitCode::stopped) return "the sweep has stopped; the same command goes on with it";
   if (code == ExitCode::usage)
-    return fmt::format("the sweep has ended. Fix the error above and start a sweep of another run.name; trials so far: "
-                       "trainrt tune status {}",
-                       sweep.directory());
+    return fmt::format(
+        "the sweep has ended. Fix the error above and start a sweep of another run.name; trials so far: "
+        "trainrt tune status {}",
+        sweep.directory());
   if (code == ExitCode::failed && sweep.fail_fast())
     return "a trial has failed, and tune.fail_fast is true: the sweep has stopped; the same command goes on with the "
            "others";
@@ -219,7 +220,8 @@ const Command tune{
         "with tune.place = slices, the ranks are cut into groups of tune.workers, which train one trial after another.\n"
         "status shows all trials, best the one with the best report.\n"
         "A trial that ends with 64 is not tried again. A config that no trial can start with ends the sweep with 64.\n"
-        "Exit codes: 0 all trials are over, 64 bad usage or config, 70 all have failed, 75 stopped: run the same command again.",
+        "Exit codes: 0 all trials are over, 64 bad usage or config, 70 all have failed, 75 stopped: run the same command "
+        "again.",
     .run = tune_command};
 
 }  // namespace trainrt::cli::plugins

@@ -133,7 +133,8 @@ void check_gpt(Context& ctx) {
     if (!ctx.has_dataset(name)) continue;
     const auto data = ctx.dataset(name);
     const Windows windows(data, name, shape, device_of(ctx));
-    for (const auto& batch : data.epoch(0).batches(static_cast<std::size_t>(ctx.config<int>("batch_size")), Remainder::whole))
+    for (const auto& batch :
+         data.epoch(0).batches(static_cast<std::size_t>(ctx.config<int>("batch_size")), Remainder::whole))
       windows.from(batch, 0, static_cast<std::int64_t>(batch.size()));
   }
 }

@@ -129,9 +129,9 @@ void predict_torchscript(Context& ctx, Predictions& predictions) {
   });
 }
 
-/// Loads the model, and calls it with two samples of each dataset.
+/// Loads the model, and calls it with the first batch of each dataset.
 void check_torchscript(Context& ctx) {
-  constexpr std::int64_t samples = 2;
+  const auto batch_size = static_cast<std::size_t>(ctx.config<int>("batch_size"));
   training_settings(ctx);
   prepare_torch(ctx);
   Script script(ctx, ctx.config<std::string>("model"));
@@ -140,7 +140,7 @@ void check_torchscript(Context& ctx) {
     if (!ctx.has_dataset(name)) continue;
     const auto data = ctx.dataset(name);
     const auto fields = script.fields_of(data, name, device_of(ctx));
-    for (const auto& batch : data.epoch(0).batches(samples, Remainder::whole)) {
+    for (const auto& batch : data.epoch(0).batches(batch_size, Remainder::whole)) {
       script.look(fields.from(batch, 0, static_cast<std::int64_t>(batch.size())));
       break;
     }

@@ -31,8 +31,10 @@ TEST_CASE("the text that is written for a path expands to that path") {
 }
 
 TEST_CASE("an unset or empty variable is an error that names key, file, line and variable") {
-  for (const auto& [text, variable] : {std::pair{"/x/${NO_SUCH}/runs", "NO_SUCH is not set"}, {"${EMPTY}", "EMPTY is empty"}})
-    CHECK_THROWS_WITH(expanded(text), Contains("train.ini:3: run.storage_path is '") && Contains(text) && Contains(variable));
+  for (const auto& [text, variable] :
+       {std::pair{"/x/${NO_SUCH}/runs", "NO_SUCH is not set"}, {"${EMPTY}", "EMPTY is empty"}})
+    CHECK_THROWS_WITH(expanded(text),
+                      Contains("train.ini:3: run.storage_path is '") && Contains(text) && Contains(variable));
   for (const auto* text : {"${", "${}", "${SCRATCH/runs", "${1}", "${A B}"})
     CHECK_THROWS_WITH(expanded(text), Contains("must be followed by the name"));
 }
