@@ -1,6 +1,7 @@
 #include "tune/common_error.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 namespace trainrt::tune {
 
@@ -30,6 +31,17 @@ bool differ_in_all(const std::vector<std::string>& keys, const Params& one, cons
     const auto here = one.find(key), there = other.find(key);
     return (here == one.end()) != (there == other.end()) || (here != one.end() && here->second != there->second);
   });
+}
+
+/// The words of an error without the numbers of processes, which differ between trials.
+std::string without_processes(std::string words) {
+  constexpr std::string_view mark = "process ";
+  for (auto at = words.find(mark); at != std::string::npos; at = words.find(mark, at)) {
+    at += mark.size();
+    const auto end = std::min(words.find_first_not_of("0123456789", at), words.size());
+    words.erase(at, end - at);
+  }
+  return words;
 }
 
 /// A restart does not help it, and it has reported nothing: its config was refused.
@@ -65,8 +77,9 @@ std::string CommonError::of_trial(const History& history, std::uint64_t trial) c
   const auto& its = history.trial(trial);
   if (!is_refused(trial, its)) return {};
   const auto params = params_of(history, trial);
+  const auto words = without_processes(its.why);
   for (const auto& [number, other] : history.trials())
-    if (number != trial && is_refused(number, other) && other.why == its.why &&
+    if (number != trial && is_refused(number, other) && without_processes(other.why) == words &&
         differ_in_all(varied_keys_, params, params_of(history, number)))
       return its.why;
   return {};
