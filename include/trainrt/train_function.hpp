@@ -11,7 +11,8 @@ namespace trainrt {
 class Context;
 class Predictions;
 
-enum class LoopType : std::uint8_t { text, integer, real, boolean };
+/// `path`: a text that names a file or folder; ${NAME} in it stands for an environment variable.
+enum class LoopType : std::uint8_t { text, integer, real, boolean, path };
 
 /// A key of [loop] that a train function reads, declared once: its values are checked before a run starts and by `trainrt
 /// check`, `trainrt list` shows it, and ctx.config("key") gives the default if the config has none.
@@ -39,11 +40,15 @@ struct TrainFunction {
   bool takes_other_keys = false;   ///< of [loop], besides those that it declares
   /// What `trainrt predict` calls: a trained model over a dataset (predictions.hpp). nullptr: it cannot.
   void (*predict)(Context&, Predictions&) = nullptr;
+  /// What `trainrt check` calls, on one rank with a few samples of each dataset: does what `train` does up to its restore()
+  /// and first step, as far as a login node allows, and throws the same UsageErrors. It calls no restore(), step() or
+  /// report(). nullptr: errors of the function's own are found when it starts.
+  void (*check)(Context&) = nullptr;
 };
 
 /// The binary interface of a loadable module: the program looks for the symbol `trainrt_module` in it.
 /// `abi` changes whenever a public header does in a way that breaks compiled modules.
-inline constexpr int module_abi = 7;
+inline constexpr int module_abi = 8;
 struct Module {
   int abi = module_abi;
   int function_count = 0;

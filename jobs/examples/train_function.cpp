@@ -27,13 +27,31 @@ double add_gradient(const trainrt::Batch& batch, const std::vector<float>& weigh
   return sum;
 }
 
+/// The number of values in field x of [data.train]. A UsageError ends a start, and `trainrt check`, with exit code 64.
+std::size_t features_of(trainrt::Context& ctx) {
+  std::size_t features = 0;
+  bool has_target = false;
+  for (const auto& field : ctx.dataset("train").fields()) {
+    const bool is_float = field.dtype == trainrt::DType::f32 && !field.varies;
+    if (field.name == "x" && is_float && field.sample_shape.size() == 1)
+      features = static_cast<std::size_t>(field.sample_shape[0]);
+    if (field.name == "y" && is_float && field.sample_shape.empty()) has_target = true;
+  }
+  if (features == 0 || !has_target)
+    throw trainrt::UsageError(
+        "[data.train] needs a field x, a vector of f32 per sample, and a field y, one f32 per sample");
+  return features;
+}
+
+void check(trainrt::Context& ctx) { features_of(ctx); }
+
 void train(trainrt::Context& ctx) {
   const auto lr = static_cast<float>(ctx.config<double>("lr"));
   const auto momentum = static_cast<float>(ctx.config<double>("momentum"));
   const auto batch_size = static_cast<std::size_t>(ctx.config<int>("batch_size"));
   const int epochs = ctx.config<int>("epochs");
   const auto data = ctx.dataset("train");
-  const auto features = static_cast<std::size_t>(data.fields().at(0).sample_shape.at(0));
+  const auto features = features_of(ctx);
   std::vector<float> weights(features), velocity(features);
   int epoch = 0;
   double loss_sum = 0;  // of this rank, since the last report
@@ -94,4 +112,4 @@ constexpr trainrt::LoopKey keys[] = {
 
 }  // namespace
 
-TRAINRT_TRAIN_FUNCTION("my_regression", train, .loop = keys, .datasets = "train", .predict = predict)
+TRAINRT_TRAIN_FUNCTION("my_regression", train, .loop = keys, .datasets = "train", .predict = predict, .check = check)

@@ -71,7 +71,8 @@ std::string config_page() {
   std::string text =
       "# Every key of a config with its default. Keys that have none are commented out, but for the two that are required. "
       "On\n"
-      "# the command line --section.key=value beats what stands here.\n";
+      "# the command line --section.key=value beats what stands here.\n"
+      "# In a path ${NAME} stands for the environment variable NAME, and $$ for one $. $NAME and ~ are errors.\n";
   for (const auto* section : config::sections()) {
     text += head_of(section->name, section->help);
     for (const auto& key : section->keys) text += key_text(key.option, Shown::set);

@@ -9,6 +9,7 @@
 #include "core/environment.hpp"
 #include "core/text.hpp"
 #include "rundir/trust.hpp"
+#include "trainer/expanded_config.hpp"
 
 namespace trainrt::cli {
 
@@ -49,25 +50,38 @@ void take_trust(const Arguments& arguments) {
   if (arguments.has("trust-owner")) rundir::trust_owners(arguments.options.at("trust-owner"));
 }
 
-config::RunSpec load_spec(std::span<const std::string> words, const std::string& usage) {
-  return load_spec(
-      parse_arguments(words, {.with_value = {"config", "trust-owner"}, .overrides = true, .program = true, .usage = usage}),
-      usage);
+Arguments spec_arguments(std::span<const std::string> words, const std::string& usage) {
+  return parse_arguments(words,
+                         {.with_value = {"config", "trust-owner"}, .overrides = true, .program = true, .usage = usage});
 }
 
-config::RunSpec load_spec(const Arguments& arguments, const std::string& usage) {
+Options given_values(const Arguments& arguments, const std::string& usage) {
   if (!arguments.has("config") && !arguments.program)
     throw UsageError("--config FILE is missing, or -- and a program; usage: trainrt " + usage);
   take_trust(arguments);
   Options options;
   if (arguments.has("config")) options = read_config_file(arguments.options.at("config"));
   for (const auto& word : arguments.overrides) take_override(options, word);
-  const auto command = command_of(arguments, options, usage);
-  const bool is_named_here = !command.empty() && add_program_defaults(options, command, Environment::of_process());
+  return options;
+}
+
+config::RunSpec spec_of(Options given, const Arguments& arguments, const std::string& usage) {
+  const auto environment = Environment::of_process();
+  const auto command = command_of(arguments, given, usage);
+  auto options = trainer::expanded_config(given, environment);
+  const bool is_named_here = !command.empty() && add_program_defaults(options, command, environment);
   auto spec = config::make_run_spec(options);
   spec.train.command = command;
   spec.run.is_name_default = is_named_here;
   return spec;
+}
+
+config::RunSpec load_spec(std::span<const std::string> words, const std::string& usage) {
+  return load_spec(spec_arguments(words, usage), usage);
+}
+
+config::RunSpec load_spec(const Arguments& arguments, const std::string& usage) {
+  return spec_of(given_values(arguments, usage), arguments, usage);
 }
 
 }  // namespace trainrt::cli

@@ -16,4 +16,13 @@ config::RunSpec load_spec(std::span<const std::string> words, const std::string&
 /// The same, of words that a command with other options too has parsed.
 config::RunSpec load_spec(const Arguments& arguments, const std::string& usage);
 
+// The same in two steps, for a command that looks at the values between them.
+
+/// The words of `usage` in load_spec(). Throws UsageError.
+Arguments spec_arguments(std::span<const std::string> words, const std::string& usage);
+/// The values that --config FILE and --section.key=value give, as they were written. Trusts the users of --trust-owner.
+/// Throws UsageError.
+Options given_values(const Arguments& arguments, const std::string& usage);
+config::RunSpec spec_of(Options given, const Arguments& arguments, const std::string& usage);
+
 }  // namespace trainrt::cli

@@ -13,12 +13,14 @@
 #include "cli/config_file.hpp"
 #include "cli/find_checkpoint.hpp"
 #include "config/section.hpp"
+#include "core/environment.hpp"
 #include "core/module_folders.hpp"
 #include "core/text.hpp"
 #include "data/on_error.hpp"
 #include "data/prepare.hpp"
 #include "frameworks/builtin_functions.hpp"
 #include "rundir/run_record.hpp"
+#include "trainer/expanded_config.hpp"
 #include "trainer/module_loader.hpp"
 #include "trainer/trainer_spec.hpp"
 
@@ -39,6 +41,14 @@ void set_given(Options& options, const std::string& key, const std::string& text
 }
 
 std::string origin_of(const fs::path& checkpoint) { return fs::path(checkpoint::run_of(checkpoint)) / "run.json"; }
+
+/// Paths that a run has recorded are written out; those of the command line may name environment variables.
+void take_overrides(Options& options, const Arguments& arguments) {
+  Options given;
+  for (const auto& word : arguments.overrides) take_override(given, word);
+  const auto expanded = trainer::expanded_config(given, Environment::of_process());
+  for (const auto& key : expanded.keys()) options.set(key, *expanded.find(key));
+}
 
 std::vector<std::string> texts_of(const std::vector<fs::path>& paths) { return {paths.begin(), paths.end()}; }
 
@@ -177,7 +187,7 @@ PredictionPlan plan_prediction(const Arguments& arguments) {
   plan.kept = kept_fields(arguments);
   Options options;
   const auto record = take_record(options, plan.checkpoint);
-  for (const auto& word : arguments.overrides) take_override(options, word);
+  take_overrides(options, arguments);
   if (record) require_library(options, *record, origin_of(plan.checkpoint));
   require_function(options, record.has_value(), plan.checkpoint);
   plan.spec = config::make_run_spec(options);

@@ -21,6 +21,7 @@
 #include "rundir/run_record.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/existing_run.hpp"
+#include "trainer/preparation.hpp"
 #include "trainer/restarts.hpp"
 
 namespace trainrt::cli {
@@ -53,6 +54,7 @@ class ProgramRuns {
   trainer::RunOutcome run() {
     if (!training_.host->may_open() || has_finished_by_first([&] { return is_finished_run_of_config(base_); }, base_))
       return run_of_config();
+    trainer::try_storage(base_, communicator_);  // before hours of a program that opens its run at its end
     trainer::Restarts restarts(base_.failure.max_failures, communicator_);
     for (trainer::RunOutcome last;;) {
       const auto opening = next_opening();

@@ -85,7 +85,12 @@ Training training_of(const config::RunSpec& spec) {
     const auto meet = [interface = spec.program.interface](Context& ctx, const std::string& framework) {
       return program::meeting_of(ctx, framework, interface);
     };
-    return {{.name = std::string(function.name), .train = function.train, .prints_here = true, .framework = meet}, nullptr};
+    return {{.name = std::string(function.name),
+             .train = function.train,
+             .prints_here = true,
+             .framework = meet,
+             .check = function.check},
+            nullptr};
   }
   auto [train, stacks, host] = program::program_function(program_options(spec));
   return {{.name = "program",
@@ -96,6 +101,12 @@ Training training_of(const config::RunSpec& spec) {
            .ready_s = [host = host] { return host->ready_s(); },
            .program = [ask = std::move(stacks)] { return started_program(ask()); }},
           std::move(host)};
+}
+
+Training prepared_training(config::RunSpec& spec) {
+  take_declared(spec);
+  trainer::check_spec(spec);
+  return training_of(spec);
 }
 
 std::string described(const config::RunSpec& spec, const trainer::TrainCall& call) {

@@ -21,6 +21,9 @@ struct Training {
 /// A train function that is built in, in a module or in a user's library, or a program. UsageError if it is not there.
 Training training_of(const config::RunSpec& spec);
 
+/// What a start does with its config before its ranks agree: take_declared(), trainer::check_spec() and training_of().
+Training prepared_training(config::RunSpec& spec);
+
 /// For people: "train function linear", "program python3 train.py".
 std::string described(const config::RunSpec& spec, const trainer::TrainCall& call);
 

@@ -114,9 +114,7 @@ ExitCode Slice::train_in_order(const tune::TrialStart& start) {
     if (prepared.error) std::rethrow_exception(prepared.error);
     auto& spec = *prepared.spec;
     trainer::require_workers(spec, launch_.world().size);
-    take_declared(spec);
-    trainer::check_spec(spec);
-    training = training_of(spec);
+    training = prepared_training(spec);
     training.call.callbacks.push_back(tune::trial_callback(start.trial));
     training.call.has_caller = true;
   };

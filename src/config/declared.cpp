@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "core/environment.hpp"
+#include "core/path_text.hpp"
 #include "core/text.hpp"
 
 namespace trainrt::config {
@@ -19,6 +21,8 @@ OptionType type_of(LoopType type) {
       return OptionType::real;
     case LoopType::boolean:
       return OptionType::boolean;
+    case LoopType::path:
+      return OptionType::path;
     case LoopType::text:
       break;
   }
@@ -40,6 +44,12 @@ Options known_of(const Options& given, const std::vector<OptionSpec>& specs) {
   for (const auto& spec : specs)
     if (const auto* value = given.find(spec.key)) known.set(spec.key, *value);
   return known;
+}
+
+void expand_paths(const std::vector<OptionSpec>& specs, Options& loop) {
+  for (const auto& spec : specs)
+    if (const auto* value = loop.find(spec.key); value != nullptr && spec.type == OptionType::path)
+      loop.set(spec.key, expanded_path("[loop] " + spec.key, *value, Environment::of_process()));
 }
 
 void require_datasets(const std::vector<std::string>& names, const std::string& function, const RunSpec& spec) {
@@ -66,6 +76,7 @@ void take_declared(const Declared& declared, const std::string& function, RunSpe
     const auto whole = checked(given, declared.loop, "[loop] of " + function);
     for (const auto& key : whole.keys())
       if (!spec.loop.has(key)) spec.loop_defaults.set(key, *whole.find(key));
+    expand_paths(declared.loop, spec.loop);
   }
   require_datasets(declared.datasets, function, spec);
 }

@@ -20,7 +20,8 @@ struct Declared {
 Declared declared_by(const TrainFunction& function);
 
 /// Checks [loop] and the names of the datasets against what the function declares, and takes its defaults into
-/// `spec.loop_defaults`. Throws UsageError with the place, what is valid and the nearest name.
+/// `spec.loop_defaults`. Expands the environment variables of paths in `spec.loop` (core/path_text.hpp): to be called once.
+/// Throws UsageError with the place, what is valid and the nearest name.
 void take_declared(const Declared& declared, const std::string& function, RunSpec& spec);
 
 }  // namespace trainrt::config

@@ -107,6 +107,8 @@ std::string what_is_valid(const OptionSpec& spec) {
       return "a number of bytes: 512 MiB, 1 GiB";
     case OptionType::text:
       return "a text that is not empty";
+    case OptionType::path:
+      return "a path";
   }
   return "";
 }
@@ -138,6 +140,7 @@ bool is_valid(const OptionSpec& spec, const std::string& text) {
     case OptionType::bytes:
       return parse_bytes(text).has_value();
     case OptionType::text:
+    case OptionType::path:
       return !text.empty();
   }
   return false;

@@ -10,7 +10,8 @@
 
 namespace trainrt {
 
-enum class OptionType { text, integer, real, boolean, bytes };
+/// `path`: a text that names files, in which ${NAME} stands for an environment variable (core/path_text.hpp).
+enum class OptionType { text, integer, real, boolean, bytes, path };
 
 /// Which numbers are valid. Infinity as a limit means none; NaN and infinite values are never valid.
 struct Range {

@@ -23,6 +23,7 @@ std::vector<OptionSpec> options_of_samples() {
        .help = "format of the data; by default told from the name of the first file",
        .choices = names_of(format_table())},
       {.key = "source",
+       .type = OptionType::path,
        .default_value = "",
        .help = "a file, a folder, a pattern (*, ?, [a-z]), @FILE with a list of such, or several between commas"},
       {.key = "shuffle",

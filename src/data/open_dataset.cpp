@@ -175,4 +175,12 @@ std::shared_ptr<DatasetImpl> open_dataset(const std::string& name, const Options
   return dataset;
 }
 
+void keep_first(DatasetImpl& dataset, std::uint64_t samples) {
+  dataset.shuffle = false;
+  dataset.mixed.clear();
+  dataset.weight_sums = nullptr;
+  if (samples >= dataset.source->size()) return;
+  dataset.source = std::make_shared<SelectedSource<RowRanges>>(dataset.source, RowRanges(fmt::format("0:{}", samples)));
+}
+
 }  // namespace trainrt::data

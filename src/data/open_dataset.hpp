@@ -34,6 +34,9 @@ std::shared_ptr<DatasetImpl> open_dataset(const std::string& name, const Options
                                           Shard shard, std::uint64_t seed, const NodeShare& share = {},
                                           std::shared_ptr<FileVerification> verification = nullptr);
 
+/// Leaves the first `samples` samples of an opened and prepared dataset, in their order.
+void keep_first(DatasetImpl& dataset, std::uint64_t samples);
+
 /// Returns the verification of the listed files, as the key `verify` says: for open_dataset().
 std::shared_ptr<FileVerification> verification_of(const std::string& name, const Options& options, const Listing& listing);
 

@@ -29,9 +29,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// True if the config's path is to blame, not the storage's state: a full disk has room again some day.
+/// Returns whether the config's path is to blame, not the state of the storage: a full disk has room again some day. ENOENT
+/// is the answer of file systems in which nobody makes directories, such as /proc.
 bool is_for_the_user(const io::StorageError& error) {
-  static constexpr std::array numbers = {EACCES, EPERM, EROFS, ENOTDIR, EEXIST, ELOOP, EINVAL, ENAMETOOLONG};
+  static constexpr std::array numbers = {EACCES, EPERM, EROFS, ENOTDIR, EEXIST, ELOOP, EINVAL, ENAMETOOLONG, ENOENT};
   return std::ranges::find(numbers, error.error_number()) != numbers.end();
 }
 
@@ -119,6 +120,10 @@ std::string require_shared_storage(const std::string& storage_path, double timeo
     fs::remove(probe, ignored);
   });
   return before.string();
+}
+
+void remove_made_storage(const std::string& storage_path, const std::string& there_before) {
+  remove_made(storage_path, there_before);
 }
 
 void discard_run_directory(const io::FencedDirectory& run_dir, int attempt, const std::string& there_before) {

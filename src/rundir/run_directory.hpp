@@ -14,6 +14,10 @@ namespace trainrt::rundir {
 std::string require_shared_storage(const std::string& storage_path, double timeout_s, Communicator& communicator,
                                    const Explain& explain = message_of);
 
+/// Removes the empty folders of `storage_path` that require_shared_storage() made, down from `there_before`, which it
+/// returned. One rank calls.
+void remove_made_storage(const std::string& storage_path, const std::string& there_before);
+
 /// Removes a run directory in which nothing has happened yet but this attempt, and the empty folders above it down from
 /// `there_before`. What another attempt has brought there stays, and so does any checkpoint. One rank calls.
 void discard_run_directory(const io::FencedDirectory& run_dir, int attempt, const std::string& there_before);

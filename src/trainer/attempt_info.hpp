@@ -42,7 +42,7 @@ struct AttemptInfo {
   std::vector<std::string> hosts = {};  ///< of each rank, for messages
   MeetFramework framework = {};         ///< Context::framework()
   CheckpointMirror* mirror = nullptr;   ///< of rank 0, if there is one; lives longer than the session
-  bool is_prediction = false;           ///< no attempt of a run: nothing is trained, saved or reported, and no file made
+  bool is_run = true;                   ///< false: a prediction or a check; nothing is trained, saved or reported
 };
 
 }  // namespace trainrt::trainer

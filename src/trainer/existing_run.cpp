@@ -62,8 +62,8 @@ ExistingRun look_at_existing(const config::RunSpec& spec, const std::string& fun
 
 /// `record`: rank 0's. Collective.
 void refuse_other_global_batch(const config::RunSpec& spec, const std::optional<rundir::RunRecord>& record,
-                               Communicator& communicator) {
-  const auto require = [&] { require_same_global_batch(spec, global_batch(spec, record, communicator.size())); };
+                               Communicator& communicator, int ranks) {
+  const auto require = [&] { require_same_global_batch(spec, global_batch(spec, record, ranks)); };
   comm::agreed_on_first(communicator, require, with_advice);
 }
 
@@ -118,7 +118,8 @@ bool holds_its_end(const std::string& run_dir, Communicator& communicator) {
   return false;
 }
 
-ExistingRun find_existing_run(const config::RunSpec& spec, const std::string& function, Communicator& communicator) {
+ExistingRun find_existing_run(const config::RunSpec& spec, const std::string& function, Communicator& communicator,
+                              int ranks) {
   ExistingRun existing;
   std::optional<rundir::RunRecord> record;  // rank 0's
   const auto look = [&] { existing = look_at_existing(spec, function, record); };
@@ -127,7 +128,7 @@ ExistingRun find_existing_run(const config::RunSpec& spec, const std::string& fu
   communicator.broadcast(Buffer{found.data(), found.size(), DType::i64}, 0, "what there is of the run");
   existing.is_new = found[0] != 0;
   existing.is_finished = found[1] != 0;
-  if (!existing.is_finished) refuse_other_global_batch(spec, record, communicator);
+  if (!existing.is_finished && ranks > 0) refuse_other_global_batch(spec, record, communicator, ranks);
   return existing;
 }
 
@@ -139,7 +140,7 @@ bool stays_finished(const config::RunSpec& spec, Communicator& communicator) {
   std::optional<rundir::RunRecord> record;  // rank 0's
   const auto read = [&] { record = rundir::read_seen_run_record(spec.run_dir); };
   comm::agreed_on_first(communicator, read, with_advice);
-  refuse_other_global_batch(spec, record, communicator);
+  refuse_other_global_batch(spec, record, communicator, communicator.size());
   return false;
 }
 

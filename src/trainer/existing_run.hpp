@@ -15,8 +15,10 @@ struct ExistingRun {
 };
 
 /// As rank 0 sees it. Refuses directories that are no run, runs of another train function, what contradicts itself, and
-/// restarts that would change the global batch. Changes nothing. Collective.
-ExistingRun find_existing_run(const config::RunSpec& spec, const std::string& function, Communicator& communicator);
+/// restarts on `ranks` ranks that would change the global batch (0: their number is not known). Changes nothing.
+/// Collective.
+ExistingRun find_existing_run(const config::RunSpec& spec, const std::string& function, Communicator& communicator,
+                              int ranks);
 
 /// Returns whether a run that has finished holds its end, and does then what its end left undone. If it does not, the run
 /// is continued, and a restart that would change the global batch is refused. Collective; it may take as long as a load.

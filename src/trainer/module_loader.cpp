@@ -27,7 +27,8 @@ OptionType type_from(const std::string& name) {
   static const std::map<std::string, OptionType> types = {{"text", OptionType::text},
                                                           {"integer", OptionType::integer},
                                                           {"real", OptionType::real},
-                                                          {"boolean", OptionType::boolean}};
+                                                          {"boolean", OptionType::boolean},
+                                                          {"path", OptionType::path}};
   if (const auto found = types.find(name); found != types.end()) return found->second;
   throw Error("the type '" + name + "' of a key is unknown");
 }

@@ -28,7 +28,7 @@ void predict(const config::RunSpec& spec, const PredictionJob& job, launch::Laun
   attempt.datasets = std::move(listings);
   attempt.shares = std::move(shares);
   attempt.hosts = hosts_of_ranks(world, node_names(world, communicator));
-  attempt.is_prediction = true;
+  attempt.is_run = false;
   Session session(spec, world, communicator, std::move(attempt));
   const watch::CrashPlace crash_place({}, 0, world.rank, session.life(), end_of_step_after_crash(launch));
   const watch::ExitGuard guard(launch);

@@ -22,7 +22,6 @@
 #include "core/text.hpp"
 #include "data/open_dataset.hpp"
 #include "io/file.hpp"
-#include "io/storage_retry.hpp"
 #include "rundir/attempt_files.hpp"
 #include "rundir/fence_watch.hpp"
 #include "rundir/guarded_run.hpp"
@@ -36,7 +35,7 @@
 #include "trainer/failure.hpp"
 #include "trainer/failure_notice.hpp"
 #include "trainer/mirror_restore.hpp"
-#include "trainer/own_run.hpp"
+#include "trainer/preparation.hpp"
 #include "trainer/records.hpp"
 #include "trainer/restarts.hpp"
 #include "trainer/session.hpp"
@@ -53,15 +52,13 @@ namespace {
 /// What an attempt begins with.
 struct Start {
   std::optional<watch::StartWatch> start_watch;  ///< until the train function begins
-  std::string there_before;                      ///< AttemptPlace
-  ExistingRun existing;
+  Preparation found;
   std::vector<std::string> nodes;
   std::unique_ptr<Records> records;  ///< rank 0's
   int attempt = 0;
   std::string run_id;
   int workers = 0;  ///< of an elastic run
   EarlierCheckpoints earlier;
-  Listings datasets;
   NodeShares shares;
   Callbacks callbacks;
   std::unique_ptr<CheckpointMirror> mirror;  ///< rank 0's
@@ -186,15 +183,15 @@ RunOutcome run_attempt(const config::RunSpec& spec, const TrainCall& function, l
   const AttemptPlace place{spec,
                            start.attempt,
                            {spec.run_dir, rundir::private_directory(spec.run_dir, start.attempt)},
-                           start.there_before,
+                           start.found.there_before,
                            start.callbacks,
-                           start.existing.is_new,
+                           start.found.existing.is_new,
                            function.has_caller};
   rundir::FenceWatch fence_watch(place.files, [attempt = start.attempt, &launch] { end_as_fenced(attempt, launch); });
   Session session(spec, launch.world(), communicator,
                   {start.attempt, start.run_id, place.files.private_dir(), meter, start.callbacks, start.earlier,
                    records != nullptr ? failure_history(spec) : FailureHistory{}, records != nullptr ? &lease : nullptr,
-                   function.metadata, start.workers, std::move(start.datasets), std::move(start.shares),
+                   function.metadata, start.workers, std::move(start.found.datasets), std::move(start.shares),
                    hosts_of_ranks(launch.world(), start.nodes), function.framework, start.mirror.get()});
   std::optional<FailureListener> listener;
   if (records != nullptr && start.callbacks.presence().any) listener.emplace(place.files.private_dir(), start.callbacks);
@@ -236,17 +233,13 @@ RunOutcome begin_and_run(const config::RunSpec& spec, const TrainCall& function,
   rundir::Meter meter(attempt_start_s(), function.may_be_silent, function.is_observed, function.ready_s);
   Start start;
   start.pause_s = pause_s;
-  io::set_storage_timeout(spec.failure.storage_timeout_s);
-  use_stores(spec);
-  require_own_run(spec, communicator);
-  restore_from_mirror(spec, communicator);
   const watch::StartTimes times{spec.failure.hang_timeout, spec.failure.launch_timeout_s, spec.failure.storage_timeout_s};
-  start.start_watch.emplace(launch, times);
-  start.datasets = list_datasets(spec, communicator);
-  start.there_before =
-      rundir::require_shared_storage(spec.run.storage_path, spec.failure.storage_timeout_s, communicator, with_advice);
-  start.existing = find_existing_run(spec, function.name, communicator);
-  if (start.existing.is_finished) {
+  const auto bring_back = [&] {
+    restore_from_mirror(spec, communicator);
+    start.start_watch.emplace(launch, times);
+  };
+  start.found = prepare_run(spec, function.name, communicator, communicator.size(), bring_back);
+  if (start.found.existing.is_finished) {
     start.start_watch.reset();  // to read a checkpoint, or copy it, may take long
     if (stays_finished(spec, communicator)) {
       mirror_finished_run(spec, communicator);
@@ -262,7 +255,7 @@ RunOutcome begin_and_run(const config::RunSpec& spec, const TrainCall& function,
     start.callbacks = Callbacks(spec, function.callbacks, communicator.rank());
     first.does([&] {
       start.records = std::make_unique<Records>(spec, function.name, communicator.size(), start.nodes, meter,
-                                                start.existing.accepts_missing);
+                                                start.found.existing.accepts_missing);
       if (!spec.checkpoint.mirror.empty())
         // A write proves it: the private directory is gone once a newer attempt has begun.
         start.mirror = std::make_unique<CheckpointMirror>(
@@ -271,7 +264,7 @@ RunOutcome begin_and_run(const config::RunSpec& spec, const TrainCall& function,
   };
   comm::agreed(communicator, begin, with_advice);
   share_numbers(start, communicator);
-  start.shares = share_datasets(spec, start.datasets, launch.world(), communicator);
+  start.shares = share_datasets(spec, start.found.datasets, launch.world(), communicator);
   auto outcome = run_attempt(spec, function, launch, communicator, start, meter);
   if (start.mirror) start.mirror->finish(outcome.code == ExitCode::finished);
   return outcome;

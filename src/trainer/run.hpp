@@ -35,6 +35,8 @@ struct TrainCall {
   std::string metadata = "{}";                            ///< AttemptInfo::metadata
   MeetFramework framework = {};                           ///< AttemptInfo::framework
   std::function<watch::StartedProgram()> program = {};    ///< of this rank, if it is one; any thread
+  /// TrainFunction::check, which check_start() calls; empty: the function has none.
+  std::function<void(Context&)> check = {};
 };
 
 /// Runs an attempt of a run: opens the run directory, continues from the last checkpoint, calls the train function, and

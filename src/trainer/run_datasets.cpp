@@ -138,8 +138,14 @@ Dataset RunDatasets::open(const std::string& name) {
   impl->team = team_of(communicator_);
   impl->pinning = pinning_;
   put_back(*impl, cursors_[name]);
+  if (limit_) data::keep_first(*impl, *limit_);
   opened_.emplace(name, impl);
   return Dataset(impl);
+}
+
+void RunDatasets::limit(std::uint64_t samples) {
+  limit_ = samples;
+  for (auto& [name, impl] : opened_) data::keep_first(*impl, samples);
 }
 
 void RunDatasets::attach(State& state) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -45,6 +46,9 @@ class RunDatasets {
 
   /// The same one each time. UsageError if the config has none of that name.
   Dataset open(const std::string& name);
+
+  /// From then on each has its first `samples` samples only, in their order. To be called once, after prepare().
+  void limit(std::uint64_t samples);
 
   /// The places become part of the state.
   void attach(State& state);
@@ -94,6 +98,7 @@ class RunDatasets {
   std::map<std::string, StoredCursor> cursors_;
   std::map<std::string, std::shared_ptr<data::FileVerification>> verifications_;
   std::set<std::string> prepared_;
+  std::optional<std::uint64_t> limit_;  ///< of samples
   StarvationWatch starvation_;
 };
 

@@ -28,9 +28,9 @@ Session::Session(const config::RunSpec& spec, const World& world, Communicator& 
       world_(world),
       communicator_(communicator),
       attempt_(std::move(attempt)),
-      reporter_(attempt_.is_prediction ? trainer::make_silent_reporter()
-                                       : trainer::make_reporter(spec, {spec.run_dir, attempt_.private_dir},
-                                                                communicator.rank(), attempt_.callbacks, attempt_.meter)),
+      reporter_(attempt_.is_run ? trainer::make_reporter(spec, {spec.run_dir, attempt_.private_dir}, communicator.rank(),
+                                                         attempt_.callbacks, attempt_.meter)
+                                : trainer::make_silent_reporter()),
       vote_(communicator_),
       datasets_(spec_, communicator_, attempt_.workers, attempt_.datasets, attempt_.shares),
       speeds_(communicator_,
@@ -105,10 +105,10 @@ void Session::throw_if_stopped() const {
   if (stopped_by_ != batch::no_stop) throw StopRun{};
 }
 
-/// What predicts has no run to save or to report to.
+/// What predicts or checks has no run to save or to report to.
 void Session::require_training(std::string_view call) const {
-  if (attempt_.is_prediction)
-    throw UsageError(fmt::format("the train function's predict called {}, which belongs to training", call));
+  if (!attempt_.is_run)
+    throw UsageError(fmt::format("the train function's predict or check called {}, which belongs to training", call));
 }
 
 void Session::warn_if_unattached() {

@@ -56,6 +56,9 @@ class Session {
   /// checkpoints, and adds them to the metadata of all checkpoints, as "preprocessors"; applies the keys that make other
   /// samples. `checkpoint`: the directory of the one that predictions are made with. Collective.
   void prepare_datasets(const std::string& checkpoint = {});
+  /// From then on each dataset has its first `samples` samples only, in their order. For a check, after
+  /// prepare_datasets().
+  void limit_datasets(std::uint64_t samples) { datasets_.limit(samples); }
 
   bool restore(State& state);
   bool restore_place();

@@ -10,6 +10,7 @@
 #include "config/launch_settings.hpp"
 #include "config/made_up_name.hpp"
 #include "core/host.hpp"
+#include "trainer/expanded_config.hpp"
 
 namespace trainrt::trainer {
 
@@ -80,7 +81,7 @@ config::RunSpec spec_of(const TrainerOptions& given, const Environment& environm
                         std::vector<config::SettingChange>& changes) {
   checkpoint::check_metadata(given.metadata);
   auto options = config::launch_settings_from(environment.text(config::launch_settings_variable).value_or("[]"));
-  config::set_by_program(options, settings_of(given).texts(), changes);
+  config::set_by_program(options, expanded_settings(settings_of(given).texts(), environment), changes);
   const bool has_name = options.has("run.name");
   if (!has_name) options.set("run.name", {name_of_process(environment), "default"});
   options.set("train.function", {function_of_program, std::string(config::origin_of_program)});

@@ -75,7 +75,9 @@ class SweepRun::FailureWatch {
 };
 
 SweepRun::SweepRun(const Sweep& sweep)
-    : sweep_(sweep), failures_(sweep.fail_fast() ? std::make_unique<FailureWatch>(sweep) : nullptr) {}
+    : sweep_(sweep),
+      common_error_(sweep, history_of(sweep)),
+      failures_(sweep.fail_fast() ? std::make_unique<FailureWatch>(sweep) : nullptr) {}
 
 SweepRun::~SweepRun() = default;
 
@@ -103,7 +105,8 @@ void SweepRun::look_after(const std::vector<std::unique_ptr<TrialGroup>>& groups
 
 ExitCode SweepRun::run(const std::vector<std::unique_ptr<TrialRunner>>& runners) {
   std::vector<std::unique_ptr<TrialGroup>> groups;
-  for (const auto& runner : runners) groups.push_back(std::make_unique<TrialGroup>(sweep_, *runner, stopping_));
+  for (const auto& runner : runners)
+    groups.push_back(std::make_unique<TrialGroup>(sweep_, *runner, stopping_, common_error_));
   std::vector<std::exception_ptr> errors(groups.size());
   std::vector<std::thread> threads;
   const auto work = [&](std::size_t group) {
@@ -127,7 +130,7 @@ ExitCode SweepRun::run(const std::vector<std::unique_ptr<TrialRunner>>& runners)
 
 ExitCode SweepRun::run_here(TrialRunner& runner, const std::string& stop_file) {
   std::vector<std::unique_ptr<TrialGroup>> groups;
-  groups.push_back(std::make_unique<TrialGroup>(sweep_, runner, stopping_));
+  groups.push_back(std::make_unique<TrialGroup>(sweep_, runner, stopping_, common_error_));
   const auto path = sweep_.journal() + "/" + stop_file;
   working_ = 1;
   auto watch = thread_without_signals([&] { look_after(groups, path); });
@@ -158,6 +161,10 @@ History SweepRun::history_at_end() const {
 
 ExitCode SweepRun::outcome() const {
   const auto history = history_at_end();
+  if (const auto text = common_error_.of_any(history); !text.empty()) {
+    log::error("all trials have this error, so the sweep ends: " + text);
+    return ExitCode::usage;
+  }
   if (failures_ && failures_->has_seen_one()) return ExitCode::failed;
   if (trials_over(sweep_, history) < sweep_.trials()) return ExitCode::stopped;
   const bool all_failed =

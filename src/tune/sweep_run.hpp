@@ -20,7 +20,7 @@ class SweepRun {
 
   /// One group a runner, each in a thread. finished: every trial is over, and one at least did not fail; stopped: a
   /// signal, or the end of the job's time, and the same command goes on; failed: no trial ended well, or one failed that
-  /// ends the sweep.
+  /// ends the sweep; usage: trials ended with the same error of the config that all of them share, which ends the sweep.
   ExitCode run(const std::vector<std::unique_ptr<TrialRunner>>& runners);
   /// The same with one group, whose trials run in the calling thread, and which stops if others with the same `stop_file`
   /// do: a file of that name, in the journal's directory.
@@ -33,6 +33,7 @@ class SweepRun {
   ExitCode outcome() const;
 
   const Sweep& sweep_;
+  const CommonError common_error_;
   std::unique_ptr<FailureWatch> failures_;  ///< with tune.fail_fast
   std::atomic<bool> stopping_ = false;
   std::atomic<int> working_ = 0;  ///< groups that are at work

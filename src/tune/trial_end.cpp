@@ -1,15 +1,21 @@
 #include "tune/trial_end.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <csignal>
+#include <sstream>
 #include <vector>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 #include <trainrt/result.hpp>
 
+#include "core/guarded_tree.hpp"
 #include "core/restart_help.hpp"
 #include "core/text.hpp"
+#include "io/file.hpp"
 
 namespace trainrt::tune {
 
@@ -40,6 +46,29 @@ bool was_ended(const History& history, std::uint64_t trial) {
   });
 }
 
+/// The last bytes of a file; "" if it cannot be read.
+std::string end_of_file(const std::string& path) {
+  constexpr off_t max_bytes = 65536;
+  const io::Descriptor file(open_guarded(path, O_RDONLY));
+  const auto size = lseek(file.get(), 0, SEEK_END);
+  if (size <= 0) return {};
+  std::string text(static_cast<std::size_t>(std::min(size, max_bytes)), '\0');
+  const auto count = pread(file.get(), text.data(), text.size(), size - static_cast<off_t>(text.size()));
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  return text;
+}
+
+/// What the last line that names an error says; "" if there is none.
+std::string last_error_in(const std::string& output) {
+  constexpr std::string_view mark = "error: ";
+  std::istringstream lines(output);
+  std::string error;
+  for (std::string line; std::getline(lines, line);)
+    if (const auto at = line.find(mark); line.starts_with("trainrt: ") && at != std::string::npos)
+      error = line.substr(at + mark.size());
+  return error;
+}
+
 }  // namespace
 
 TrialEnd end_of(const Sweep& sweep, const History& history, const Claim& claim, int exit_code, bool was_signalled) {
@@ -52,6 +81,8 @@ TrialEnd end_of(const Sweep& sweep, const History& history, const Claim& claim, 
   } catch (const Error&) {  // it did not come to make one
     end.why = fmt::format("exit {}; {} says why", exit_code, log);
   }
+  if (exit_code == static_cast<int>(ExitCode::usage))  // the run directory of a refused config is removed again
+    if (const auto error = last_error_in(end_of_file(log)); !error.empty()) end.why = error;
   if (exit_code == static_cast<int>(ExitCode::finished)) {
     const bool early = was_ended(history, claim.trial);
     end.state = early ? Trial::State::stopped : Trial::State::finished;

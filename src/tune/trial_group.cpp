@@ -37,10 +37,12 @@ std::uint64_t trials_over(const Sweep& sweep, const History& history) {
       std::ranges::count_if(history.trials(), [&](const auto& each) { return each.second.is_over(sweep.max_failures()); }));
 }
 
-TrialGroup::TrialGroup(const Sweep& sweep, TrialRunner& runner, std::atomic<bool>& stopping)
+TrialGroup::TrialGroup(const Sweep& sweep, TrialRunner& runner, std::atomic<bool>& stopping,
+                       const CommonError& common_error)
     : sweep_(sweep),
       runner_(runner),
       stopping_(stopping),
+      common_error_(common_error),
       writer_(JournalWriter::claimed(sweep_.journal())),
       reader_(sweep_.journal()),
       claims_(sweep_, writer_.number()) {
@@ -118,6 +120,7 @@ void TrialGroup::write_end(const TrialEnd& end, const Params& params) {
   const auto now = history_.trial(end.trial);
   if (now.has_ended_well()) remove_clone(sweep_, end.trial, now.generation);
   if (sweep_.fail_fast() && now.state == Trial::State::failed && now.is_over(sweep_.max_failures())) stopping_ = true;
+  if (!common_error_.of_trial(history_, end.trial).empty()) stopping_ = true;
   say(end, params, now);
 }
 

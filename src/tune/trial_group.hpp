@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "tune/claims.hpp"
+#include "tune/common_error.hpp"
 #include "tune/history.hpp"
 #include "tune/journal.hpp"
 #include "tune/scheduler_feed.hpp"
@@ -14,8 +15,8 @@ namespace trainrt::tune {
 /// Ranks that run one trial of a sweep after another: a writer of its journal.
 class TrialGroup {
  public:
-  /// `stopping`: of all groups of this process, each of which may set it.
-  TrialGroup(const Sweep& sweep, TrialRunner& runner, std::atomic<bool>& stopping);
+  /// `stopping`: of all groups of this process, each of which may set it. `common_error`: ends the sweep.
+  TrialGroup(const Sweep& sweep, TrialRunner& runner, std::atomic<bool>& stopping, const CommonError& common_error);
 
   /// Returns if every trial is over, or the groups are stopping. Throws Error if the sweep's directory cannot be used.
   void work();
@@ -40,6 +41,7 @@ class TrialGroup {
   const Sweep& sweep_;
   TrialRunner& runner_;
   std::atomic<bool>& stopping_;
+  const CommonError& common_error_;
   JournalWriter writer_;
   JournalReader reader_;
   History history_;

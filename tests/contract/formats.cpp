@@ -17,7 +17,8 @@ Options section_without(const data::Format& format, std::string_view missing) {
   if (format.has_files && missing != "source") section.set("source", {"/no/such/file", "train.ini:8"});
   for (const auto& option : format.options)
     if (option.required && option.key != missing)
-      section.set(option.key, {option.type == OptionType::text ? "/no/such/file" : "4", "train.ini:8"});
+      section.set(option.key, {option.type == OptionType::text || option.type == OptionType::path ? "/no/such/file" : "4",
+                               "train.ini:8"});
   return section;
 }
 

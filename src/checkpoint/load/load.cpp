@@ -186,6 +186,8 @@ Loaded load_whole(const std::vector<Candidate>& candidates, const Wanted& wanted
 
 }  // namespace
 
+void require_loadable(const std::string& path) { static_cast<void>(kind_of(without_slashes(path))); }
+
 PartialResult load_from(const State& state, const std::string& given, const Selection& selection,
                         Communicator& communicator) {
   const auto path = without_slashes(given);

@@ -56,6 +56,10 @@ struct PartialResult {
   std::vector<std::string> missing;  ///< entries of the state that were wanted and are not in the checkpoint
   std::vector<std::string> unused;   ///< entries of the checkpoint that were wanted and are not in the state
 };
+/// Throws UsageError, as load_from() does, if `path` is neither the directory of a checkpoint nor a run directory with
+/// checkpoints. Reads no checkpoint; not collective.
+void require_loadable(const std::string& path);
+
 /// Loads from one checkpoint directory, or from the newest whole one of a run directory. Collective. Entries that are
 /// wanted and there with another dtype or shape throw UsageError; damage throws Error.
 PartialResult load_from(const State& state, const std::string& path, const Selection& selection,

@@ -1,5 +1,8 @@
-// On a login node: is the config whole, are the files there, what would run?
+// trainrt check: does on a login node what a start does up to its train function, and shows what would run.
+#include <algorithm>
+#include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -10,12 +13,14 @@
 #include "checkpoint/format/listing.hpp"
 #include "cli/checkpoint_room.hpp"
 #include "cli/command.hpp"
-#include "cli/datasets/whole_datasets.hpp"
 #include "cli/load_spec.hpp"
 #include "cli/print.hpp"
+#include "cli/sweep_check.hpp"
 #include "cli/train_call.hpp"
 #include "comm/backend.hpp"
+#include "core/environment.hpp"
 #include "core/shortage.hpp"
+#include "core/text.hpp"
 #include "data/operation.hpp"
 #include "frameworks/program/stage/stage.hpp"
 #include "io/file.hpp"
@@ -24,9 +29,10 @@
 #include "rundir/point_words.hpp"
 #include "rundir/run_evidence.hpp"
 #include "rundir/run_record.hpp"
-#include "trainer/listed_datasets.hpp"
+#include "trainer/expanded_config.hpp"
 #include "trainer/own_run.hpp"
-#include "trainer/run.hpp"
+#include "trainer/start_check.hpp"
+#include "tune/sweep.hpp"
 
 namespace trainrt::cli::plugins {
 
@@ -55,10 +61,7 @@ std::string standing(const config::RunSpec& spec) {
 
 /// What the run's files will lie on, and what that means for them.
 std::string storage_of(const config::RunSpec& spec) {
-  const auto there = existing_part(spec.run.storage_path);
-  if (access(there.c_str(), W_OK | X_OK) != 0)
-    throw UsageError(
-        fmt::format("run.storage_path: you may not write in {} on this node: choose a folder of your own", there));
+  const auto there = existing_part(spec.run.storage_path).string();
   const auto system = io::file_system_of(there);
   auto text = fmt::format("{} on {}, {}", spec.run.storage_path, system.name, room_text(there));
   if (!system.durable) text += "; WARNING: it is memory of this node, and gone with it";
@@ -84,45 +87,49 @@ void check_run_dir(const config::RunSpec& spec) {
   trainer::require_own_run(spec);
 }
 
-void check_resume(const config::RunSpec& spec) {
-  if (spec.run.resume_from.empty() || checkpoint::highest_number(spec.run_dir) >= 0) return;
-  if (!io::exists(spec.run.resume_from + "/manifest.json") && checkpoint::highest_number(spec.run.resume_from) < 0)
-    throw UsageError(
-        fmt::format("run.resume_from_checkpoint: {} is neither a checkpoint nor a run directory with checkpoints",
-                    spec.run.resume_from));
-}
-
 /// What each holds, and what its keys make of its samples.
-std::vector<std::string> lines_of_datasets(const config::RunSpec& spec) {
+std::vector<std::string> lines_of_datasets(const config::RunSpec& spec, const trainer::CheckedStart& start) {
   std::vector<std::string> lines;
-  datasets::WholeDatasets all(spec.data, spec.run.seed);
   for (const auto& [name, options] : spec.data) {
-    lines.push_back(fmt::format("dataset         {}: {}", name, described(all.listing(name))));
+    lines.push_back(fmt::format("dataset         {}: {}", name, described(start.found.datasets.at(name))));
     for (const auto& wanted : data::operations_of(options))
       lines.push_back(fmt::format("                {} = {}", wanted.kind->name, options.text(wanted.kind->name)));
-    if (!data::operations_of(options).empty())
-      lines.push_back(fmt::format("                makes {}", datasets::in_words(*all.open(name))));
+    if (const auto made = start.made.find(name); made != start.made.end())
+      lines.push_back("                makes " + made->second);
   }
   return lines;
 }
 
+bool is_sweep(const Options& given) {
+  const auto keys = given.keys();
+  return std::ranges::any_of(keys, [](const auto& key) { return key.starts_with("tune."); });
+}
+
+ExitCode check_sweep(const Options& given) {
+  const tune::Sweep sweep(trainer::expanded_config(given, Environment::of_process()));
+  check_trials(sweep);
+  print_safely("config          ok\n");
+  print_safely("sweep           {}: {}\n", sweep.directory(), counted(static_cast<std::int64_t>(sweep.trials()), "trial"));
+  return ExitCode::finished;
+}
+
 ExitCode check_command(std::span<const std::string> words) {
-  auto spec = load_spec(words, std::string(check_usage));
-  const auto function = take_declared(spec);
-  trainer::check_spec(spec);
-  trainer::use_stores(spec);
-  const auto lines = lines_of_datasets(spec);
-  check_resume(spec);
+  const std::string usage(check_usage);
+  const auto arguments = spec_arguments(words, usage);
+  auto given = given_values(arguments, usage);
+  if (is_sweep(given)) return check_sweep(given);
+  auto spec = spec_of(std::move(given), arguments, usage);
+  const auto training = prepared_training(spec);
   comm::backends_of_name(spec.scaling.backend);
   check_run_dir(spec);
-  if (!spec.train.program.empty()) static_cast<void>(training_of(spec));  // looks for the program
   program::stage::require_source(spec.program.stage);
+  const auto start = trainer::check_start(spec, training.call);
   print_safely("config          ok\n");
   if (spec.train.program.empty())
-    print_safely("train function  {}\n", function);
+    print_safely("train function  {}\n", training.call.name);
   else
     print_safely("program         {}\n", spec.train.program);
-  for (const auto& line : lines) print_safely("{}\n", line);
+  for (const auto& line : lines_of_datasets(spec, start)) print_safely("{}\n", line);
   print_safely("storage         {}\n", storage_of(spec));
   print_safely("checkpoints     {}\n", checkpoint_room(spec));
   print_safely("run directory   {}: {}\n", spec.run_dir, standing(spec));
@@ -132,10 +139,17 @@ ExitCode check_command(std::span<const std::string> words) {
 }  // namespace
 
 extern const Command check;
-const Command check{.name = "check",
-                    .usage = check_usage,
-                    .help = "is the config whole, are the files there, what would run; starts nothing",
-                    .details = "",
-                    .run = check_command};
+const Command check{
+    .name = "check",
+    .usage = check_usage,
+    .help = "validate the config, the data and the storage as a start does, and show what would run",
+    .details =
+        "Does what a start does up to its train function, in this process alone: reads the data's headers, "
+        "fits\npreprocessors, and writes and removes a small file in run.storage_path. Train functions that "
+        "have a check of their\nown (`trainrt list` names all functions) then try their libraries, keys and "
+        "fields over the first 1000 samples.\nNothing is trained, and nothing is left. With [tune] the config "
+        "is that of a sweep, whose first trials are checked.\n"
+        "Exit codes: 0 it can start, 64 a start would end with this error.\n",
+    .run = check_command};
 
 }  // namespace trainrt::cli::plugins

@@ -49,9 +49,7 @@ ExitCode run_on(launch::Launch& launch, Prepared& prepared) {
   try {
     Training training;
     const auto prepare = [&] {
-      take_declared(*prepared.spec);
-      trainer::check_spec(*prepared.spec);
-      training = training_of(*prepared.spec);
+      training = prepared_training(*prepared.spec);
       if (const auto trial = own_trial()) training.call.callbacks.push_back(tune::trial_callback(*trial));
     };
     trainer::agree_on_start(prepared, launch, communicator, prepare);

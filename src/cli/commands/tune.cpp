@@ -15,12 +15,11 @@
 #include "cli/arguments.hpp"
 #include "cli/command.hpp"
 #include "cli/config_file.hpp"
-#include "cli/datasets/whole_datasets.hpp"
 #include "cli/job_shell.hpp"
 #include "cli/load_spec.hpp"
 #include "cli/prepare_srun.hpp"
+#include "cli/sweep_check.hpp"
 #include "cli/sweep_results.hpp"
-#include "cli/train_call.hpp"
 #include "cli/tune_slices.hpp"
 #include "core/child_environment.hpp"
 #include "core/environment.hpp"
@@ -28,8 +27,7 @@
 #include "core/text.hpp"
 #include "io/storage_retry.hpp"
 #include "launch/promise.hpp"
-#include "trainer/listed_datasets.hpp"
-#include "trainer/run.hpp"
+#include "trainer/expanded_config.hpp"
 #include "tune/journal_repair.hpp"
 #include "tune/process_runner.hpp"
 #include "tune/sweep_run.hpp"
@@ -93,22 +91,13 @@ void bring_back(const Environment& environment, int max_requeues) {
   if (!error.empty()) log::info(fmt::format("job {} is not requeued: {}", job->task_id(), error));
 }
 
-/// What the config or the space has wrong is said before anything is made.
-void check_trials(const tune::Sweep& sweep) {
-  constexpr std::uint64_t most = 100;
-  for (std::uint64_t trial = 0; trial < std::min(sweep.trials(), most); ++trial) {
-    auto spec = config::make_run_spec(sweep.config_of(trial, sweep.params_of(trial)));
-    take_declared(spec);
-    if (trial > 0) continue;  // data and sinks, which are the same for most
-    trainer::check_spec(spec);
-    trainer::use_stores(spec);
-    datasets::WholeDatasets datasets(spec.data, spec.run.seed);
-    for (const auto& [name, options] : spec.data) static_cast<void>(datasets.listing(name));
-  }
-}
-
 std::string in_words(ExitCode code, const tune::Sweep& sweep) {
   if (code == ExitCode::stopped) return "the sweep has stopped; the same command goes on with it";
+  if (code == ExitCode::usage)
+    return fmt::format(
+        "the sweep has ended. Fix the error above and start a sweep of another run.name; trials so far: "
+        "trainrt tune status {}",
+        sweep.directory());
   if (code == ExitCode::failed && sweep.fail_fast())
     return "a trial has failed, and tune.fail_fast is true: the sweep has stopped; the same command goes on with the "
            "others";
@@ -120,14 +109,15 @@ tune::Sweep sweep_of(const Arguments& arguments) {
   take_trust(arguments);
   auto config = read_config_file(arguments.options.at("config"));
   for (const auto& word : arguments.overrides) take_override(config, word);
-  return tune::Sweep(config);
+  return tune::Sweep(trainer::expanded_config(config, Environment::of_process()));
 }
 
 /// Once for all that run trials here, `groups` at once.
 void begin(const tune::Sweep& sweep, int groups) {
   check_trials(sweep);
   io::set_storage_timeout(config::make_run_spec(sweep.common_config()).failure.storage_timeout_s);
-  if (const auto changed = sweep.begin(config_file_text(sweep.common_config())); !changed.empty()) log::info(changed);
+  const auto trial_file = config_file_text(trainer::written_config(sweep.common_config()));
+  if (const auto changed = sweep.begin(trial_file); !changed.empty()) log::info(changed);
   tune::repair_journal(sweep);
   log::info(fmt::format("sweep in {}: {}, {} at once", sweep.directory(),
                         counted(static_cast<std::int64_t>(sweep.trials()), "trial"), groups));
@@ -231,7 +221,9 @@ const Command tune{
         "or\n"
         "with tune.place = slices, the ranks are cut into groups of tune.workers, which train one trial after another.\n"
         "status shows all trials, best the one with the best report.\n"
-        "Exit codes: 0 all trials are over, 70 all have failed, 75 stopped: run the same command again.",
+        "A trial that ends with 64 is not tried again. A config that no trial can start with ends the sweep with 64.\n"
+        "Exit codes: 0 all trials are over, 64 bad usage or config, 70 all have failed, 75 stopped: run the same command "
+        "again.",
     .run = tune_command,
     .writes_run = true};
 

@@ -7,7 +7,9 @@
 #include <trainrt/error.hpp>
 
 #include "cli/config_file.hpp"
+#include "core/environment.hpp"
 #include "core/text.hpp"
+#include "trainer/expanded_config.hpp"
 
 namespace trainrt::cli::datasets {
 
@@ -49,9 +51,19 @@ std::vector<std::string> names_of_datasets(const Options& config) {
   return names;
 }
 
+/// Other paths of the config, which may name variables that are not set here, stay as they are.
+Options with_expanded_data(Options config) {
+  Options data;
+  for (const auto& key : config.keys())
+    if (key.starts_with(of_data)) data.set(key, *config.find(key));
+  const auto expanded = trainer::expanded_config(data, Environment::of_process());
+  for (const auto& key : expanded.keys()) config.set(key, *expanded.find(key));
+  return config;
+}
+
 /// Puts the keys of a section of the config below those that are there already.
 void add_section(SourceChoice& choice, const std::string& path) {
-  const auto config = read_config_file(path);
+  const auto config = with_expanded_data(read_config_file(path));
   if (choice.arguments.operands.size() != 1)
     throw UsageError("behind --config FILE stands the name of one dataset of it, NAME of a section [data.NAME]");
   choice.name = choice.arguments.operands.front();

@@ -59,6 +59,7 @@ const Section checkpoint{
                                               .help = "compare them in between too, all of them"}),
         key(&CheckpointKeys::mirror,
             {.key = "checkpoint.mirror",
+             .type = OptionType::path,
              .help =
                  "s3://BUCKET/PREFIX, gs://..., or a folder: finished checkpoints are copied there in the background, and "
                  "a run whose directory is gone goes on from there"}),

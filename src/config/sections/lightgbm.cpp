@@ -10,6 +10,7 @@ const Section lightgbm{
     .keys = {key(
         &LightgbmKeys::library,
         {.key = "lightgbm.library",
+         .type = OptionType::path,
          .help = "LightGBM's shared library (lib_lightgbm.so), or a folder of Python packages that has it (site-packages); "
                  "without it lib_lightgbm.so where the system finds libraries"})}};
 

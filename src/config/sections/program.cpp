@@ -54,10 +54,12 @@ const Section program{
                       "without it the first that all other nodes reach"}),
          key(&ProgramKeys::stage,
              {.key = "program.stage",
+              .type = OptionType::path,
               .help = "a folder, a tar or an image of squashfs (a Python environment, or any tree) that every node gets on "
                       "its own storage before the programs start; rank 0 alone reads it"}),
          key(&ProgramKeys::stage_dir,
              {.key = "program.stage_dir",
+              .type = OptionType::path,
               .help = "the folder of each node's own storage for it; without it $SLURM_TMPDIR, else $TMPDIR, else /tmp"}),
          key(&ProgramKeys::progress,
              {.key = "program.progress",

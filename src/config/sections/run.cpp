@@ -8,8 +8,6 @@ namespace trainrt::config {
 
 namespace {
 
-bool is_written_out(std::string_view path) { return !path.empty() && !path.starts_with('~'); }
-
 std::string absolute_path(const std::string& path) { return std::filesystem::absolute(path).lexically_normal().string(); }
 
 std::vector<std::string> names_of_callbacks(const std::string& text) {
@@ -42,10 +40,9 @@ const Section run{
                               .fits = is_plain_name}),
          key(&RunKeys::storage_path,
              {.key = "run.storage_path",
+              .type = OptionType::path,
               .help = "folder of run directories, seen by all nodes",
-              .required = true,
-              .form = "a path, written out: no shell expands '~' here",
-              .fits = is_written_out},
+              .required = true},
              absolute_path),
          key(&RunKeys::seed, {.key = "run.seed",
                               .default_value = "1",
@@ -53,9 +50,8 @@ const Section run{
                               .range = {.least = 0}}),
          key(&RunKeys::resume_from,
              {.key = "run.resume_from_checkpoint",
-              .help = "a new run starts from this checkpoint, or from the newest of this run directory",
-              .form = "a path, written out: no shell expands '~' here",
-              .fits = is_written_out},
+              .type = OptionType::path,
+              .help = "a new run starts from this checkpoint, or from the newest of this run directory"},
              absolute_path),
          key(&RunKeys::resume_tensors,
              {.key = "run.resume_tensors",

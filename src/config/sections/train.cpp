@@ -27,8 +27,9 @@ const Section train{
     .keys = {key(&TrainKeys::function, {.key = "train.function",
                                         .help = "the train function; `trainrt list` shows them (with train.library: its "
                                                 "first)"}),
-             key(&TrainKeys::library,
-                 {.key = "train.library", .help = "a shared library with a train function of your own"}),
+             key(&TrainKeys::library, {.key = "train.library",
+                                       .type = OptionType::path,
+                                       .help = "a shared library with a train function of your own"}),
              key(&TrainKeys::program, {.key = "train.program",
                                        .help = "any executable with its arguments, started on every rank: python3 train.py "
                                                "(as it is, or with `import trainrt` in it)"}),

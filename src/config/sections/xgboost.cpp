@@ -10,6 +10,7 @@ const Section xgboost{
     .keys = {key(
         &XgboostKeys::library,
         {.key = "xgboost.library",
+         .type = OptionType::path,
          .help = "XGBoost's shared library (libxgboost.so), or a folder of Python packages that has it (site-packages); "
                  "without it the system's (libxgboost.so, of the package libxgboost0)"})}};
 

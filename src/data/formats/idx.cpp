@@ -96,7 +96,10 @@ namespace plugins {
 extern const Format idx{
     .name = "idx",
     .help = "IDX files, as of MNIST and FashionMNIST, plain or gzip: fields images and, with labels, labels",
-    .options = {{.key = "labels", .default_value = "", .help = "IDX file with the labels, or as many as source names"}},
+    .options = {{.key = "labels",
+                 .type = OptionType::path,
+                 .default_value = "",
+                 .help = "IDX file with the labels, or as many as source names"}},
     .look = look_at_idx,
     .open = open_idx,
     .is_name_of = is_idx_name,

@@ -61,7 +61,10 @@ extern const Format npy{
     .help =
         "NumPy's .npy files, one array each, its first axis that of the samples: field data (key field) and, with labels, "
         "labels",
-    .options = {{.key = "labels", .default_value = "", .help = ".npy file with the labels, or as many as source names"},
+    .options = {{.key = "labels",
+                 .type = OptionType::path,
+                 .default_value = "",
+                 .help = ".npy file with the labels, or as many as source names"},
                 {.key = "field",
                  .default_value = "data",
                  .help = "name of the array's field, as the train function calls it",

@@ -114,17 +114,41 @@ constexpr LoopKey keys[] = {
      .most = 1e6},
 };
 
-std::size_t parameters_for(const Dataset& data) {
-  for (const auto& field : data.fields())
-    if (field.name == "x" && field.dtype == DType::f32 && field.sample_shape.size() == 1)
-      return static_cast<std::size_t>(field.sample_shape[0]) + 1;
-  throw UsageError("linear: the dataset needs a field 'x' of f32, a vector a sample");
+/// UsageError if [data.NAME] has no field `name` of f32 with so many axes.
+const Dataset::Field& required_field(const Dataset& data, const std::string& set, const std::string& name,
+                                     std::size_t axes) {
+  std::string names;
+  for (const auto& field : data.fields()) {
+    names += (names.empty() ? "" : ", ") + field.name;
+    if (field.name != name) continue;
+    if (field.dtype == DType::f32 && !field.varies && field.sample_shape.size() == axes) return field;
+    throw UsageError("[data." + set + "] field '" + name + "', which train function linear needs, must be " +
+                     (axes == 1 ? "a vector" : "one number") + " of f32 per sample; it is " +
+                     (field.varies ? "of varying length, " : to_string(field.sample_shape) + " ") +
+                     std::string(name_of(field.dtype)));
+  }
+  throw UsageError("[data." + set + "] has no field '" + name + "', which train function linear needs; it has: " + names +
+                   (axes == 1 ? " (vector = x joins columns of numbers to a field x)" : ""));
 }
+
+std::size_t parameters_for(const Dataset& data, const std::string& set) {
+  return static_cast<std::size_t>(required_field(data, set, "x", 1).sample_shape[0]) + 1;
+}
+
+/// Of [data.train]: the number of weights.
+std::size_t parameters_of_training(Context& ctx) {
+  const auto data = ctx.dataset("train");
+  const auto parameters = parameters_for(data, "train");
+  required_field(data, "train", "y", 0);
+  return parameters;
+}
+
+void check(Context& ctx) { parameters_of_training(ctx); }
 
 void predict(Context& ctx, Predictions& predictions) {
   constexpr std::size_t batch_size = 1024;
   auto data = predictions.dataset();
-  std::vector<float> weights(parameters_for(data));
+  std::vector<float> weights(parameters_for(data, predictions.dataset_name()));
   State state;
   state.tensor("model/weights", weights);
   ctx.load(state, predictions.checkpoint().path);
@@ -146,7 +170,7 @@ void train(Context& ctx) {
   const bool adamw = ctx.config<std::string>("optimizer") == "adamw";
 
   const auto data = ctx.dataset("train");
-  const auto parameters = static_cast<std::size_t>(data.fields().at(0).sample_shape.at(0)) + 1;
+  const auto parameters = parameters_of_training(ctx);
   std::vector<float> weights(parameters, 0.0F);
   Optimizer optimizer{adamw, ctx.config<double>("lr"), ctx.config<double>("momentum"), std::vector<float>(parameters),
                       std::vector<float>(parameters)};
@@ -206,6 +230,7 @@ const TrainFunction linear{.name = "linear",
                            .train = train,
                            .loop = keys,
                            .datasets = "train",
-                           .predict = predict};
+                           .predict = predict,
+                           .check = check};
 
 }  // namespace trainrt::plugins

@@ -102,7 +102,7 @@ void Conversation::fall_together() {
   auto& communicator = ctx_.communicator();
   const auto endings = gather_endings(communicator, child_, fault_);
   const int first = first_to_fall(endings);
-  throw ProgramFell(fall_in_words(endings, first, share_output(communicator, child_, first)));
+  throw fall_of(endings, first, share_output(communicator, child_, first));
 }
 
 void Conversation::answer(const Message& message) {

@@ -8,6 +8,7 @@
 #include "frameworks/program/channel.hpp"
 #include "frameworks/program/child.hpp"
 #include "frameworks/program/last_output.hpp"
+#include "frameworks/program/program_fell.hpp"
 
 namespace trainrt::program {
 
@@ -46,5 +47,9 @@ LastOutput share_output(Communicator& communicator, const Child& child, int firs
 /// "the program of rank 1 on n2 (process 7) exited with 1: ValueError: bad batch; those of 2 other ranks ended after it",
 /// and the last lines of its output. Pure.
 std::string fall_in_words(std::span<const RankEnding> ranks, int first, const LastOutput& output);
+
+/// The error with that text. Its code is usage if the program of rank `first` exited with 64, which a restart does not help,
+/// else failed. Pure.
+ProgramFell fall_of(std::span<const RankEnding> ranks, int first, const LastOutput& output);
 
 }  // namespace trainrt::program

@@ -130,7 +130,7 @@ class ProgramRun {
     look_for_stop(signal_comes_within_s);
     const auto endings = gather_endings(ctx_.communicator(), child());
     const int first = first_to_fall(endings);
-    throw ProgramFell(fall_in_words(endings, first, share_output(ctx_.communicator(), child(), first)));
+    throw fall_of(endings, first, share_output(ctx_.communicator(), child(), first));
   }
 
   /// Of all ranks together: they wait for each other, or for something that does not come.

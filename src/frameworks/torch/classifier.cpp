@@ -37,11 +37,19 @@ Shape image_shape_of(const Dataset& data, const std::string& name) {
   return shape;
 }
 
+/// UsageError if a label is none of the model's classes.
+void require_classes(const std::uint8_t* labels, std::int64_t count, const std::string& name) {
+  const auto most = count == 0 ? 0 : *std::max_element(labels, labels + count);
+  if (most >= class_count)
+    throw UsageError("[data." + name + "] holds label " + std::to_string(most) + "; the model has " +
+                     std::to_string(class_count) + " classes, 0 to " + std::to_string(class_count - 1));
+}
+
 /// Tensors that the batches of one loop are converted into; the ones of a call are valid until the next.
 class Inputs {
  public:
-  Inputs(std::int64_t batch_size, const Shape& image_shape, torch::Device device)
-      : pixels_(element_count(image_shape)), device_(device) {
+  Inputs(std::string name, std::int64_t batch_size, const Shape& image_shape, torch::Device device)
+      : name_(std::move(name)), pixels_(element_count(image_shape)), device_(device) {
     Shape shape{batch_size};
     shape.insert(shape.end(), image_shape.begin(), image_shape.end());
     images_ = torch::empty(shape, device.is_cpu() ? torch::kFloat : torch::kByte);
@@ -50,6 +58,7 @@ class Inputs {
 
   std::pair<torch::Tensor, torch::Tensor> from(const Batch& batch, std::int64_t first, std::int64_t count) {
     const auto* labels = static_cast<const std::uint8_t*>(batch.field("labels").data) + first;
+    require_classes(labels, count, name_);
     std::copy_n(labels, count, labels_.data_ptr<std::int64_t>());
     const auto images = images_from(batch, first, count);
     const auto taken = labels_.narrow(0, 0, count);
@@ -68,6 +77,7 @@ class Inputs {
   }
 
  private:
+  std::string name_;  ///< of the dataset
   std::int64_t pixels_;
   torch::Device device_;
   torch::Tensor images_, labels_;
@@ -101,6 +111,16 @@ Shape image_shape(Context& ctx) {
   return shape;
 }
 
+Shape check_images(Context& ctx) {
+  constexpr std::size_t batch_size = 1000;
+  auto shape = image_shape(ctx);
+  for (const std::string name : {"train", "test"})
+    for (const auto& batch : ctx.dataset(name).epoch(0).batches(batch_size, Remainder::whole))
+      require_classes(static_cast<const std::uint8_t*>(batch.field("labels").data), static_cast<std::int64_t>(batch.size()),
+                      name);
+  return shape;
+}
+
 Shape image_shape(Predictions& predictions) {
   auto shape = shape_of_images(predictions.dataset());
   if (shape.empty()) throw UsageError("[data." + predictions.dataset_name() + "] must have a u8 field 'images'");
@@ -110,7 +130,7 @@ Shape image_shape(Predictions& predictions) {
 void predict_classes(Context& ctx, Predictions& predictions, const Classifier& classifier) {
   load_model(classifier.model, ctx, predictions);
   classifier.model.eval();
-  Inputs inputs(classifier.eval_batch_size, classifier.image_shape, device_of(ctx));
+  Inputs inputs(predictions.dataset_name(), classifier.eval_batch_size, classifier.image_shape, device_of(ctx));
   predict_batches(predictions, classifier.eval_batch_size, [&](const Batch& batch) -> Predicted {
     const Autocast autocast(precision_of(ctx), device_of(ctx).type());
     const auto logits =
@@ -122,8 +142,8 @@ void predict_classes(Context& ctx, Predictions& predictions, const Classifier& c
 
 void train_classifier(Context& ctx, const TrainingSettings& settings, const Classifier& classifier) {
   const auto test_data = ctx.dataset("test");
-  Inputs inputs(settings.batch_size, classifier.image_shape, device_of(ctx));
-  Inputs eval_inputs(classifier.eval_batch_size, classifier.image_shape, device_of(ctx));
+  Inputs inputs("train", settings.batch_size, classifier.image_shape, device_of(ctx));
+  Inputs eval_inputs("test", classifier.eval_batch_size, classifier.image_shape, device_of(ctx));
   const auto loss = [&](const Batch& batch, std::int64_t first, std::int64_t count) {
     const auto [images, labels] = inputs.from(batch, first, count);
     return torch::cross_entropy_loss(classifier.forward(images), labels);

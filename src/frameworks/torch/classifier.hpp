@@ -11,6 +11,9 @@ constexpr std::int64_t class_count = 10;
 /// 'images', with one u8 label each in a field 'labels'.
 Shape image_shape(Context& ctx);
 
+/// What a start checks of the data: image_shape(), and the labels of the first samples. Returns the shape.
+Shape check_images(Context& ctx);
+
 /// The shape of one image of the dataset to predict over, which needs no labels. UsageError unless it holds u8 images of
 /// one shape in a field 'images'.
 Shape image_shape(Predictions& predictions);

@@ -34,6 +34,11 @@ void fashion_mnist(Context& ctx) {
   train_classifier(ctx, settings, mlp_classifier(ctx, model, shape));
 }
 
+void check_fashion_mnist(Context& ctx) {
+  training_settings(ctx);
+  check_images(ctx);
+}
+
 void predict_fashion_mnist(Context& ctx, Predictions& predictions) {
   const auto shape = image_shape(predictions);
   prepare_torch(ctx);

@@ -12,6 +12,9 @@ namespace trainrt::frameworks {
 /// `threads`, its weights are the same bits however often the run was stopped and continued.
 void fashion_mnist(Context& ctx);
 
+/// What `trainrt check` calls (TrainFunction::check).
+void check_fashion_mnist(Context& ctx);
+
 /// `logits`, `label` and `probability` of each image (predict_classes()).
 void predict_fashion_mnist(Context& ctx, Predictions& predictions);
 

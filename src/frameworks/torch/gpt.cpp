@@ -131,6 +131,19 @@ void predict_gpt(Context& ctx, Predictions& predictions) {
   });
 }
 
+void check_gpt(Context& ctx) {
+  training_settings(ctx);
+  const auto shape = shape_of(ctx);
+  for (const std::string name : {"train", "test"}) {
+    if (!ctx.has_dataset(name)) continue;
+    const auto data = ctx.dataset(name);
+    const Windows windows(data, name, shape, device_of(ctx));
+    for (const auto& batch :
+         data.epoch(0).batches(static_cast<std::size_t>(ctx.config<int>("batch_size")), Remainder::whole))
+      windows.from(batch, 0, static_cast<std::int64_t>(batch.size()));
+  }
+}
+
 void gpt(Context& ctx) {
   const auto settings = training_settings(ctx);
   const auto shape = shape_of(ctx);

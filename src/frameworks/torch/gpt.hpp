@@ -12,6 +12,9 @@ namespace trainrt::frameworks {
 /// weights are the same bits however often the run was stopped and continued.
 void gpt(Context& ctx);
 
+/// What `trainrt check` calls (TrainFunction::check).
+void check_gpt(Context& ctx);
+
 /// `loss` f32 of each window: the mean cross entropy of its tokens but the first.
 void predict_gpt(Context& ctx, Predictions& predictions);
 

@@ -42,6 +42,11 @@ void resnet18(Context& ctx) {
   train_classifier(ctx, settings, resnet_classifier(ctx, model, shape));
 }
 
+void check_resnet18(Context& ctx) {
+  training_settings(ctx);
+  with_channels(check_images(ctx));
+}
+
 void predict_resnet18(Context& ctx, Predictions& predictions) {
   const auto shape = image_shape(predictions);
   prepare_torch(ctx);

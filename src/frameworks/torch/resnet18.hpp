@@ -13,6 +13,9 @@ namespace trainrt::frameworks {
 /// run was stopped and continued.
 void resnet18(Context& ctx);
 
+/// What `trainrt check` calls (TrainFunction::check).
+void check_resnet18(Context& ctx);
+
 /// The same of predictions: `logits`, `label` and `probability` (predict_classes()), with rank 0's BatchNorm statistics.
 void predict_resnet18(Context& ctx, Predictions& predictions);
 

@@ -129,6 +129,24 @@ void predict_torchscript(Context& ctx, Predictions& predictions) {
   });
 }
 
+/// Loads the model, and calls it with the first batch of each dataset.
+void check_torchscript(Context& ctx) {
+  const auto batch_size = static_cast<std::size_t>(ctx.config<int>("batch_size"));
+  training_settings(ctx);
+  prepare_torch(ctx);
+  Script script(ctx, ctx.config<std::string>("model"));
+  const torch::NoGradGuard no_grad;
+  for (const std::string name : {"train", "test"}) {
+    if (!ctx.has_dataset(name)) continue;
+    const auto data = ctx.dataset(name);
+    const auto fields = script.fields_of(data, name, device_of(ctx));
+    for (const auto& batch : data.epoch(0).batches(batch_size, Remainder::whole)) {
+      script.look(fields.from(batch, 0, static_cast<std::int64_t>(batch.size())));
+      break;
+    }
+  }
+}
+
 void torchscript(Context& ctx) {
   const auto settings = training_settings(ctx);
   const auto eval_batch_size = ctx.config<int>("eval_batch_size");

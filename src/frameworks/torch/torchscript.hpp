@@ -13,6 +13,9 @@ namespace trainrt::frameworks {
 /// kind of processor and `threads`, the weights are the same bits however often the run was stopped and continued.
 void torchscript(Context& ctx);
 
+/// What `trainrt check` calls (TrainFunction::check).
+void check_torchscript(Context& ctx);
+
 /// `output`: what forward() returns for each sample, as a tensor whose first axis is over the samples. The fields are those
 /// of [loop] inputs; the target need not be there.
 void predict_torchscript(Context& ctx, Predictions& predictions);

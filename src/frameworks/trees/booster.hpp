@@ -68,6 +68,11 @@ struct Library {
 /// checkpoints. Killed, stopped and requeued it ends with the bytes of a run that never stopped.
 void train(Context& ctx, const Library& library);
 
+/// Does what train() does before its first round, over the samples that `trainrt check` gives: loads the library, requires
+/// its keys and fields, and makes a booster. Of a config that asks for a GPU no booster is made: a login node may have
+/// none.
+void check(Context& ctx, const Library& library);
+
 /// Predicts with a checkpoint of such a run, as the library's own predict() does: with all rounds, or after early stopping
 /// up to the best one.
 void predict(Context& ctx, Predictions& predictions, const Library& library);

@@ -13,11 +13,13 @@ const TrainFunction functions[] = {
     {.name = "xgboost",
      .help = "XGBoost's boosted trees",
      .train = [](Context& ctx) { train(ctx, xgboost); },
-     .predict = [](Context& ctx, Predictions& predictions) { predict(ctx, predictions, xgboost); }},
+     .predict = [](Context& ctx, Predictions& predictions) { predict(ctx, predictions, xgboost); },
+     .check = [](Context& ctx) { check(ctx, xgboost); }},
     {.name = "lightgbm",
      .help = "LightGBM's boosted trees",
      .train = [](Context& ctx) { train(ctx, lightgbm); },
-     .predict = [](Context& ctx, Predictions& predictions) { predict(ctx, predictions, lightgbm); }},
+     .predict = [](Context& ctx, Predictions& predictions) { predict(ctx, predictions, lightgbm); },
+     .check = [](Context& ctx) { check(ctx, lightgbm); }},
 };
 
 }  // namespace

@@ -130,7 +130,23 @@ Metrics metrics_of(const Evaluation& evaluation) {
   return metrics;
 }
 
+bool asks_for_gpu(const Parameters& parameters) {
+  for (const auto* key : {"device", "device_type", "tree_method", "gpu_id"})
+    if (const auto* value = parameters.find(key);
+        value != nullptr && (value->starts_with("cuda") || value->starts_with("gpu") || std::string_view(key) == "gpu_id"))
+      return true;
+  return false;
+}
+
 }  // namespace
+
+void check(Context& ctx, const Library& library) {
+  refuse_keys_of_others(ctx, library);
+  require_valid_set(ctx, ctx.config<int>("early_stopping_rounds"));
+  const auto layout = layout_of(ctx);
+  const auto parameters = Parameters::of(ctx);
+  if (!asks_for_gpu(parameters)) library.open(ctx, layout, parameters, "", 0)->start();
+}
 
 void train(Context& ctx, const Library& library) {
   const auto rounds = ctx.config<int>("num_boost_round");

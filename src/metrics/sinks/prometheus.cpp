@@ -90,6 +90,7 @@ extern const SinkKind prometheus{
     .help = "metrics.prom: the last report, for the textfile collector of Prometheus' node exporter",
     .options =
         {{.key = "folder",
+          .type = OptionType::path,
           .help = "the collector's, on the node of rank 0, which gets trainrt_RUN.prom instead; the run directory if it is "
                   "not given"}},
     .open = [](const SinkContext& context) -> std::unique_ptr<Sink> { return std::make_unique<PrometheusSink>(context); }};

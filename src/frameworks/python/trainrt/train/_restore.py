@@ -3,7 +3,7 @@
 import os
 from dataclasses import fields, replace
 
-from . import _named_function, _record, _run_directory
+from . import _named_function, _paths, _record, _run_directory
 from ._run_config import RunConfig
 from ._scaling_config import ScalingConfig
 
@@ -25,7 +25,7 @@ def restored(kind, path, function, config, arguments):
                          f"storage_path/name")
     record = _record.read(run_dir)
     given = arguments.pop("run_config", None) or RunConfig()
-    run_config = replace(given, stop=given.stop if given.stop is not None else _stop(run_dir), name=os.path.basename(run_dir), storage_path=os.path.dirname(run_dir))
+    run_config = replace(given, stop=given.stop if given.stop is not None else _stop(run_dir), name=os.path.basename(run_dir), storage_path=_paths.Written(os.path.dirname(run_dir)))
     given = {"scaling_config": _scaling(record), "metadata": record.get("metadata") or None}
     given.update((name, value) for name, value in arguments.items() if value is not None)
     return kind(function or _recorded_function(kind, run_dir, record), run_config=run_config,

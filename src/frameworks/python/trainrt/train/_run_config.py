@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Union
 
-from . import _filesystem
+from . import _filesystem, _paths
 from ._callbacks import UserCallback
 from ._checkpoint_config import CheckpointConfig
 from ._failure_config import FailureConfig
@@ -20,14 +20,16 @@ def is_store(path):
 
 def _storage_place(path):
     """A folder of this machine or of a shared file system, written out; or the URL of an object store."""
-    text = os.fspath(path)
+    text = _paths.expanded(path, "RunConfig(storage_path)")
+    if isinstance(path, _paths.Written):
+        return path
     if text.startswith("file://"):
         text = text[len("file://"):]
     if text.startswith(_filesystem.STORES):
-        return text
+        return _paths.Written(text)
     if "://" in text:
         raise ValueError(f"RunConfig(storage_path={path!r}): give a folder that all nodes see, or an object store: {' or '.join(_filesystem.STORES)}BUCKET/PREFIX")
-    return os.path.abspath(os.path.expanduser(text))
+    return _paths.Written(os.path.abspath(os.path.expanduser(text)))
 
 
 def _is_plain_name(name):

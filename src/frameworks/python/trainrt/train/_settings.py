@@ -1,6 +1,6 @@
 """From the configs of a Trainer to keys of trainrt's config, as texts: `trainrt help config` has them all."""
 
-from . import _filesystem
+from . import _filesystem, _paths
 from ._run_config import is_store
 
 NO_LIMIT = 1000000000  # the most that failure.max_failures takes
@@ -14,7 +14,7 @@ def settings(scaling=None, run=None):
 
 def words(found):
     """The same, as words of trainrt's command line."""
-    return [f"--{key}={text}" for key, text in found.items()]
+    return [f"--{key}={_paths.for_config(key, text)}" for key, text in found.items()]
 
 
 def trust_words(users):

@@ -6,7 +6,8 @@ import sys
 import threading
 
 from .. import _cluster
-from ..train import RunConfig, _allocation, _executable, _fit, _notes, _private_folder, _ranks, _script, _session, _settings, _travel
+from ..train import (RunConfig, _allocation, _executable, _fit, _notes, _paths, _private_folder, _ranks, _script, _session, _settings,
+                     _travel)
 from ..train._run_config import is_store
 from ..train._launch import default_storage, job_of_slurm
 from ..train.errors import ControllerError, RunStopped
@@ -155,7 +156,7 @@ class Tuner:
             raise ValueError("Tuner.restore(): restart_errored, resume_unfinished=False and _resume_config are not there; leave them out")
         texts, reason = read_sweep(path)
         texts.update({"run.name": os.path.basename(path), "run.storage_path": os.path.dirname(path)})  # it may have been moved
-        tuner = cls(trainable, param_space=param_space, run_config=RunConfig(name=os.path.basename(path), storage_path=os.path.dirname(path)))
+        tuner = cls(trainable, param_space=param_space, run_config=RunConfig(name=os.path.basename(path), storage_path=_paths.Written(os.path.dirname(path))))
         tuner._space = tuner._trainable.space = tuner._space if param_space is not None else _remembered_space(path)
         tuner._trust_owner = trust_owner
         tuner._metric, tuner._mode = texts.get("tune.metric"), texts.get("tune.mode")
@@ -204,7 +205,7 @@ def _as_ini(sections):
     lines = []
     for section, keys in sections.items():
         if keys:
-            lines += [f"[{section}]", *(f"{key} = {text}" for key, text in keys.items()), ""]
+            lines += [f"[{section}]", *(f"{key} = {_paths.for_config(f'{section}.{key}', text)}" for key, text in keys.items()), ""]
     return "\n".join(lines)
 
 

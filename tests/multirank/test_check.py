@@ -1,0 +1,193 @@
+#!/usr/bin/python3
+"""`trainrt check` and a start report the same errors with the same words; paths with environment variables; a refused config costs no
+second try, of a run or of a sweep."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from program_runs import PYTHON  # noqa: E402
+from sweeps import *  # noqa: E402,F403
+
+LIGHTGBM = next((SOURCE / "build/wheels").glob("lightgbm-*"), None)
+MANY = {"epochs": 100000}
+
+
+def error_of(job):
+    """From the line that names the error to the end, without what a start adds about its restarts."""
+    lines = job.err.splitlines()
+    first = next((i for i, line in enumerate(lines) if line.startswith("trainrt: error: ")), None)
+    check(first is not None, "no error is printed", job)
+    return lines[first]
+
+
+def refused_by_both(config, words, *overrides, **options):
+    """check and run end with 64 and the same line, and leave no run directory."""
+    lines = []
+    for command in (["check"], []):
+        job = run([TRAINRT, *command, "--config", config, *overrides], **options)
+        check_exit(job, USAGE)
+        lines.append(error_of(job))
+        for word in words:
+            check(word in job.err, f"the message lacks {word!r}", job)
+        check(not run_dir_of(config).exists(), "a run directory is left", job)
+    equal(lines[0], lines[1], "the error of check, and of the run")
+
+
+def table(folder, text="a,b,y\n0.5,1,0\n0.25,2,1\n0.75,3,2\n0.1,4,0\n"):
+    path = folder / "table.csv"
+    path.write_text(text)
+    return path
+
+
+def trees_config(function, loop=None, text=None, **sections):
+    folder = scratch()
+    source = table(folder, text) if text else table(folder)
+    if function == "lightgbm" and LIGHTGBM:
+        sections.setdefault("lightgbm", {"library": LIGHTGBM})
+    return write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"function": function},
+                                             "loop": {"num_boost_round": 2, "label": "y", **(loop or {})}, **{"data.train": {"source": source}, **sections}})
+
+
+def require_lightgbm():
+    if LIGHTGBM is None:
+        skip("LightGBM's wheel is not in build/wheels")
+
+
+# ---- check and run ---------------------------------------------------------------------------------------------------------
+
+
+@test
+def fields_that_linear_needs_are_named_with_those_there_are():
+    folder = scratch()
+    config = write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"function": "linear"},
+                                               "data.train": {"source": table(folder)}})
+    refused_by_both(config, ("[data.train] has no field 'x', which train function linear needs; it has: a, b, y", "vector = x"))
+    refused_by_both(config, ("has no field 'y'", "it has: x"), "--data.train.columns=a,b", "--data.train.vector=x")
+
+
+@test
+def a_storage_path_in_which_nobody_can_write_is_refused_by_check_and_by_the_run():
+    config = linear_config(scratch(), "run", MANY)
+    (config.parent / "file").write_text("")
+    for path in ("/proc/runs", "/sys/runs", config.parent / "file/runs"):
+        refused_by_both(config, (str(path), "choose a run.storage_path"), f"--run.storage_path={path}")
+
+
+@test
+def check_leaves_no_folder_behind():
+    config = linear_config(scratch(), "run", MANY)
+    check_exit(run([TRAINRT, "check", "--config", config]), FINISHED)
+    check(not run_dir_of(config).parent.exists(), "the storage path was made")
+
+
+@test
+def a_program_is_not_started_if_the_storage_path_cannot_be_written():
+    folder = scratch()
+    script = folder / "s.py"
+    script.write_text(f"open({str(folder / 'started')!r}, 'w')\n")
+    for words in ([], ["-n", 2]):
+        job = run([TRAINRT, *words, "--run.storage_path=/proc/runs", "--", PYTHON, script])
+        check_exit(job, USAGE)
+        check("/proc/runs" in job.err and "restart" not in job.err, "the path is not named, or there was a restart", job)
+        check(not (folder / "started").exists(), "the program was started", job)
+
+
+@test
+def a_checkpoint_to_start_from_that_is_not_there_is_refused_by_both():
+    config = linear_config(scratch(), "run", MANY)
+    refused_by_both(config, ("there is nothing of that name",), f"--run.resume_from_checkpoint={config.parent}/none")
+
+
+@test
+def keys_and_fields_of_trees_are_refused_by_both():
+    for function in ("xgboost", "lightgbm"):
+        if function == "lightgbm" and LIGHTGBM is None:
+            continue
+        config = trees_config(function)
+        check_exit(run([TRAINRT, "check", "--config", config]), FINISHED)
+        for words, override in ((("max_dept", "max_depth"), "max_dept=3"), (("has no field 'z'", "a, b, y"), "label=z"), (("nosuch",), "objective=nosuch")):
+            refused_by_both(config, words, f"--loop.{override}")
+    refused_by_both(trees_config("xgboost"), ("takes a number from 0 to 1",), "--loop.objective=binary:logistic")
+
+
+@test
+def a_missing_library_is_refused_by_both():
+    config = trees_config("lightgbm", lightgbm={"library": "/no/such.so"})
+    refused_by_both(config, ("/no/such.so",))
+    refused_by_both(trees_config("xgboost", xgboost={"library": "/no/such.so"}), ("/no/such.so",))
+
+
+# ---- paths -----------------------------------------------------------------------------------------------------------------
+
+
+@test
+def variables_in_braces_are_expanded_in_every_path_and_recorded_expanded():
+    folder = scratch()
+    config = linear_config(folder, "run", {"epochs": 1}, storage="${PLACE}/runs")
+    check_exit(run([TRAINRT, "--config", config], env={"PLACE": str(folder)}), FINISHED)
+    record = json.loads((folder / "runs/run/run.json").read_text())
+    equal(record["config"]["run.storage_path"], f"{folder}/runs", "what run.json records")
+    table(folder)
+    trees = trees_config("xgboost", **{"data.train": {"source": "${PLACE}/table.csv"}}, xgboost={"library": "${PLACE}/none.so"})
+    job = run([TRAINRT, "check", "--config", trees], env={"PLACE": str(folder)})
+    check(f"{folder}/none.so" in job.err, "the library's path is not expanded, or the source is not", job)
+
+
+@test
+def forms_of_a_shell_and_unset_variables_are_errors_that_name_key_and_line():
+    folder = scratch()
+    for text, words in (("$PLACE/runs", "Write '${PLACE}/runs'"), ("~/runs", "Write '${HOME}/runs'"), ("${NO_SUCH_PLACE}/runs", "NO_SUCH_PLACE is not set")):
+        config = linear_config(folder, "run", MANY, storage=text)
+        refused_by_both(config, (f"{config}:3: run.storage_path is", words), cwd=folder)
+    config = linear_config(folder, "run", MANY)
+    for key in ("run.resume_from_checkpoint", "checkpoint.mirror", "data.train.source", "train.library"):
+        refused_by_both(config, ("command line", key, "Write '${PLACE}/x'"), f"--{key}=$PLACE/x", cwd=folder)
+    equal([path.name for path in folder.iterdir() if path.suffix != ".ini"], [], "what is left")
+
+
+# ---- sweeps ----------------------------------------------------------------------------------------------------------------
+
+
+@test
+def an_error_of_the_config_that_all_trials_share_ends_a_sweep_before_it_begins():
+    folder = scratch()
+    config = sweep_config(folder, tune={"num_samples": 12}, data={"format": "csv", "source": table(folder), "shuffle": False})
+    for command in (["check"], ["tune"]):
+        job = run([TRAINRT, *command, "--config", config])
+        check_exit(job, USAGE)
+        check("has no field 'x'" in error_of(job), "the field is not named", job)
+        check(not run_dir_of(config).exists(), "the sweep was begun", job)
+
+
+@test
+def a_trial_whose_own_values_are_refused_fails_at_once_and_the_others_go_on():
+    require_lightgbm()
+    folder = scratch()
+    table(folder)
+    config = write_config(folder / "sweep.ini", {
+        "run": {"name": "sweep", "storage_path": folder / "runs"}, "train": {"function": "lightgbm"}, "lightgbm": {"library": LIGHTGBM},
+        "loop": {"num_boost_round": 2, "label": "y"}, "data.train": {"source": folder / "table.csv"}, "tune": {"max_failures": 2},
+        "tune.space": {"objective": "grid(nosuch, regression)"}})
+    check_exit(tune(config), FINISHED)
+    bad, good = trials_of(config)
+    equal((bad["state"], good["state"]), ("failed", "finished"), "states")
+    check("nosuch" in bad["why"], f"why the trial failed: {bad['why']}")
+    equal(sum(record["record"] == "begin" for own in records_of(config).values() for _, record in own), 2, "attempts")
+
+
+@test
+def an_error_that_comes_up_later_and_that_all_trials_share_ends_the_sweep():
+    folder = scratch()
+    script = folder / "s.py"
+    script.write_text("import sys\nprint('trainrt: error: no such library', file=sys.stderr)\nsys.exit(64)\n")
+    config = write_config(folder / "sweep.ini", {
+        "run": {"name": "sweep", "storage_path": folder / "runs"}, "train": {"program": f"{PYTHON} {script} {{lr}}"},
+        "tune": {"metric": "loss", "num_samples": 12}, "tune.space": {"lr": "uniform(0, 1)"}})
+    job = tune(config)
+    check_exit(job, USAGE)
+    check("all trials have this error" in job.err, "the error is not said to be of all trials", job)
+    begun = sum(record["record"] == "begin" for own in records_of(config).values() for _, record in own)
+    check(begun <= 3, f"{begun} trials were begun", job)
+
+
+main()
