@@ -64,10 +64,11 @@ program::ProgramOptions program_options(const config::RunSpec& spec) {
           .progress = spec.program.progress};
 }
 
-watch::StartedProgram started_program(std::string stacks) {
+watch::StartedProgram started_program(std::string stacks, std::string last_call) {
   const auto place = program::python_place(stacks);
   const auto& collective = place.collective;
-  return {collective.empty() ? place.innermost : fmt::format("{} of torch.distributed", collective), std::move(stacks)};
+  return {collective.empty() ? place.innermost : fmt::format("{} of torch.distributed", collective), std::move(last_call),
+          std::move(stacks)};
 }
 
 }  // namespace
@@ -93,7 +94,7 @@ Training training_of(const config::RunSpec& spec) {
            .may_be_silent = true,
            .is_observed = !spec.program.progress.empty(),
            .is_running = [host = host] { return host->is_running(); },
-           .program = [ask = std::move(stacks)] { return started_program(ask()); }},
+           .program = [ask = std::move(stacks), host = host] { return started_program(ask(), host->last_call()); }},
           std::move(host)};
 }
 

@@ -25,7 +25,10 @@ constexpr double shortest_look_s = 0.005, longest_look_s = 0.05, look_growth = 1
 
 Conversation::End Conversation::hold(Message first) {
   take(std::move(first));
-  while (!is_closed_ && come_together()) answer(*std::exchange(call_, std::nullopt));
+  while (!is_closed_ && come_together()) {
+    if (!call_->body.contains("left") && !call_->body.contains("stage")) stacks_.note_call(call_place(*call_));
+    answer(*std::exchange(call_, std::nullopt));
+  }
   return is_closed_ ? End::of_run : End::of_programs;
 }
 
@@ -53,10 +56,17 @@ Turn Conversation::next_turn(double look_s) {
       if (auto message = channel_.receive(std::max(0.0, std::min(left_s, most_s)))) take(std::move(*message));
     look_at_end();
     if (!fault_.text.empty()) return {Turn::Kind::fell, ""};
-    if (call_) return {Turn::Kind::calls, call_->op};
-    if (has_ended()) return {Turn::Kind::ended, ""};
-    if (left_s <= 0) return {};
+    if (call_) return {Turn::Kind::calls, call_->op, arrival_of_call()};
+    if (has_ended()) return {Turn::Kind::ended, "", {Arrival::Kind::left, left_, stacks_.last_call()}};
+    if (left_s <= 0) return {Turn::Kind::computes, "", {Arrival::Kind::computes, "", stacks_.last_call()}};
   }
+}
+
+/// A call of a program whose train function has returned is the package's own.
+Arrival Conversation::arrival_of_call() const {
+  const auto left = text_field(call_->body, "left", "");
+  if (!left.empty()) return {Arrival::Kind::left, left, stacks_.last_call()};
+  return {Arrival::Kind::calls, call_place(*call_), stacks_.last_call()};
 }
 
 void Conversation::take(Message message) {
@@ -66,6 +76,7 @@ void Conversation::take(Message message) {
   } else if (message.op == "done") {
     datasets_.note_taken(message);
     is_done_ = true;
+    left_ = text_field(message.body, "left", left_);
   } else if (message.op == "imported") {
     return;
   } else if (is_for_all_ranks(message.op)) {

@@ -40,6 +40,8 @@ class ProgramHost {
   void train(Context& ctx);
   /// Any thread; not collective.
   std::string stacks() { return stacks_.ask(); }
+  /// The last collective call of the program: "report() at train.py:12"; "" if there was none. Any thread; not collective.
+  std::string last_call() const { return stacks_.last_call(); }
 
  private:
   void start(const ProgramPlace& place, Communicator& communicator, const ProgramOptions& options,
