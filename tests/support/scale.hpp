@@ -66,7 +66,7 @@ class ScaleRun {
     set("checkpoint.every", "1000000 reports");
     set("checkpoint.io_threads", "1");  // the threads of all ranks are in one process
     set("checkpoint.layout", "rank");   // the most files, and indices of one rank each
-    set("loop.attempt", attempt);       // a run that is asked for something new goes on
+    set("loop.num_epochs", attempt == "first" ? "1" : "2");  // a run that is asked for more epochs goes on
     return config::make_run_spec(options);
   }
 

@@ -28,8 +28,10 @@ def restored(kind, path, function, config, arguments):
     run_config = replace(given, stop=given.stop if given.stop is not None else _stop(run_dir), name=os.path.basename(run_dir), storage_path=os.path.dirname(run_dir))
     given = {"scaling_config": _scaling(record), "metadata": record.get("metadata") or None}
     given.update((name, value) for name, value in arguments.items() if value is not None)
-    return kind(function or _recorded_function(kind, run_dir, record), train_loop_config=config if config is not None else record.get("train_loop_config"),
-                run_config=run_config, **given)
+    trainer = kind(function or _recorded_function(kind, run_dir, record),
+                   train_loop_config=config if config is not None else record.get("train_loop_config"), run_config=run_config, **given)
+    trainer._config_is_unknown = config is None and record.get("train_loop_config") is None
+    return trainer
 
 
 def _stop(run_dir):
