@@ -33,7 +33,8 @@ std::string name_of_run(const Options& options, const std::vector<std::string>& 
   std::vector<std::string> words, texts;
   for (const auto& key : options.keys()) {
     const auto& value = *options.find(key);
-    const bool is_word = value.origin == command_line && key != "run.name" && key != "run.storage_path" && key != "train.program";
+    const bool is_word =
+        value.origin == command_line && key != "run.name" && key != "run.storage_path" && key != "train.program";
     is_word ? words.push_back(key + "=" + value.text) : texts.push_back(value.text);
   }
   return config::made_up_name(source_of(command), command, environment, words, texts);

@@ -30,7 +30,8 @@ std::string stem_of(const std::string& source) {
 /// Whether the variable may differ between the ranks or the attempts of one run.
 bool varies_within_run(std::string_view name) {
   constexpr std::array<std::string_view, 6> beginnings{"PMI", "OMPI_", "MPI_", "CUDA_", "TRAINRT_", "SLURM_STEP"};
-  constexpr std::array<std::string_view, 9> parts{"RANK", "PROCID", "LOCALID", "NODE", "PID", "HOST", "TMP", "RESTART", "RANDOM"};
+  constexpr std::array<std::string_view, 9> parts{"RANK", "PROCID", "LOCALID", "NODE",  "PID",
+                                                  "HOST", "TMP",    "RESTART", "RANDOM"};
   return std::ranges::any_of(beginnings, [&](auto beginning) { return name.starts_with(beginning); }) ||
          std::ranges::any_of(parts, [&](auto part) { return name.find(part) != std::string_view::npos; });
 }
@@ -43,7 +44,8 @@ void add_variables(std::set<std::string>& names, const std::string& text) {
     if (begin < text.size() && text[begin] == '{') ++begin;
     auto end = begin;
     while (end < text.size() && is_name(static_cast<unsigned char>(text[end]))) ++end;
-    if (end > begin && std::isdigit(static_cast<unsigned char>(text[begin])) == 0) names.insert(text.substr(begin, end - begin));
+    if (end > begin && std::isdigit(static_cast<unsigned char>(text[begin])) == 0)
+      names.insert(text.substr(begin, end - begin));
   }
 }
 
@@ -68,9 +70,8 @@ std::string job_of(const Environment& environment) {
 
 }  // namespace
 
-std::string made_up_name(const std::string& source, const std::vector<std::string>& command,
-                         const Environment& environment, const std::vector<std::string>& words,
-                         const std::vector<std::string>& texts) {
+std::string made_up_name(const std::string& source, const std::vector<std::string>& command, const Environment& environment,
+                         const std::vector<std::string>& words, const std::vector<std::string>& texts) {
   const auto job = job_of(environment);
   const auto stem = stem_of(source);
   if (job.empty()) return fmt::format("{}-{}", stem, date());

@@ -15,8 +15,7 @@ inline constexpr const char* made_up_name_variable = "TRAINRT_MADE_UP_NAME";
 /// these and `texts` refer to; without those that differ between ranks or attempts of one run. Outside Slurm it is
 /// STEM-DATE, and the ranks must take rank 0's. STEM is that of the path `source`.
 /// `words`: other words of the command line that distinguish runs; `texts`: values of the config file.
-std::string made_up_name(const std::string& source, const std::vector<std::string>& command,
-                         const Environment& environment, const std::vector<std::string>& words = {},
-                         const std::vector<std::string>& texts = {});
+std::string made_up_name(const std::string& source, const std::vector<std::string>& command, const Environment& environment,
+                         const std::vector<std::string>& words = {}, const std::vector<std::string>& texts = {});
 
 }  // namespace trainrt::config

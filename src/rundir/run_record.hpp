@@ -48,8 +48,8 @@ void write_run_record(const io::FencedDirectory& run_dir, const RunRecord& recor
 
 /// The config that a run is started with, every value as it was given or defaulted.
 struct ConfigTexts {
-  std::map<std::string, std::string> loop;  ///< [loop], keys without the section
-  std::map<std::string, std::string> rest;  ///< all others: "checkpoint.every"
+  std::map<std::string, std::string> loop;                ///< [loop], keys without the section
+  std::map<std::string, std::string> rest;                ///< all others: "checkpoint.every"
   std::map<std::string, std::string> loop_defaults = {};  ///< of [loop] keys that are not given
   /// Keys of `rest`, by their beginnings, whose changes are changes of the training.
   std::vector<std::string> compared = {};

@@ -134,7 +134,8 @@ ExistingRun find_existing_run(const config::RunSpec& spec, const std::string& fu
 bool stays_finished(const config::RunSpec& spec, Communicator& communicator) {
   if (holds_its_end(spec.run_dir, communicator)) {
     FirstRank(communicator.rank()).does([&] {
-      warn_of_changed_code(rundir::read_seen_run_record(spec.run_dir), spec, fmt::format("the run '{}' finished", spec.run.name));
+      warn_of_changed_code(rundir::read_seen_run_record(spec.run_dir), spec,
+                           fmt::format("the run '{}' finished", spec.run.name));
       tidy_finished(spec.run_dir);
     });
     return true;

@@ -34,7 +34,8 @@ bool is_length(std::string name) {
   std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
   if (name == "num_boost_round" || name == "n_estimators") return true;
   constexpr std::array<std::string_view, 8> prefixes{"num_train_", "num_", "max_", "total_", "train_", "n_", "nb_", ""};
-  constexpr std::array<std::string_view, 8> units{"epochs", "epoch", "steps", "iterations", "iters", "iter", "rounds", "updates"};
+  constexpr std::array<std::string_view, 8> units{"epochs", "epoch", "steps",  "iterations",
+                                                  "iters",  "iter",  "rounds", "updates"};
   return std::ranges::any_of(prefixes, [&](auto prefix) {
     return name.starts_with(prefix) && std::ranges::find(units, name.substr(prefix.size())) != units.end();
   });
@@ -109,11 +110,11 @@ std::string way_to_more(const rundir::RunRecord& record, const config::RunSpec& 
   const auto in_python = spec.run.is_opened_by_program || record.opened_by_program
                              ? fmt::format(" (RunConfig(name='{}') in Python)", name)
                              : std::string();
-  throw UsageError(
-      fmt::format("the run '{}' has finished with other values than this start has: {}. Choose: a new run: --run.name={}{}; "
-                  "{}or delete the finished run and train again: rm -r {}",
-                  spec.run.name, in_words(changes), shell_quoted(name), in_python, way_to_more(record, spec),
-                  shell_quoted(spec.run_dir)));
+  throw UsageError(fmt::format(
+      "the run '{}' has finished with other values than this start has: {}. Choose: a new run: --run.name={}{}; "
+      "{}or delete the finished run and train again: rm -r {}",
+      spec.run.name, in_words(changes), shell_quoted(name), in_python, way_to_more(record, spec),
+      shell_quoted(spec.run_dir)));
 }
 
 /// Records of older versions lack the values of a Python Trainer: nothing is known of them.
@@ -146,7 +147,8 @@ void warn_of_changed_code(const rundir::RunRecord& record, const config::RunSpec
   for (const auto& [path, digest] : record.code)
     if (const auto found = now.find(path); found != now.end() && found->second != digest)
       log::warning(fmt::format(
-          "{} has changed since {}, whose results are of the old code. Another run.name trains with the new code", path, event));
+          "{} has changed since {}, whose results are of the old code. Another run.name trains with the new code", path,
+          event));
 }
 
 }  // namespace trainrt::trainer

@@ -25,9 +25,9 @@ struct Decision {
 struct Trial {
   enum class State : std::uint8_t { running, paused, failed, finished, stopped };
   State state = State::running;
-  int attempt = 0;   ///< the newest
-  int failures = 0;  ///< attempts that failed, after `retried_after`
-  int retried_after = 0;            ///< failures of attempts up to this one no longer count: retry_record()
+  int attempt = 0;                        ///< the newest
+  int failures = 0;                       ///< attempts that failed, after `retried_after`
+  int retried_after = 0;                  ///< failures of attempts up to this one no longer count: retry_record()
   std::vector<int> failed_attempts = {};  ///< their numbers, all of them
   std::int64_t iterations = 0;
   std::optional<double> last, best;            ///< the metric, at the end of an attempt

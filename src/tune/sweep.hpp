@@ -31,8 +31,8 @@ class Sweep {
   static Sweep opened(const std::string& directory);
 
   /// Makes the directory, or compares with what is there: the number of trials may grow; anything else that differs is a
-  /// UsageError that says what, unless all trials have failed before their first report. Returns what has changed, in words; "" if nothing has. Any
-  /// process on any node. `trial_file`: common_config() as a file's text, for config_file().
+  /// UsageError that says what, unless all trials have failed before their first report. Returns what has changed, in
+  /// words; "" if nothing has. Any process on any node. `trial_file`: common_config() as a file's text, for config_file().
   std::string begin(const std::string& trial_file) const;
 
   const std::string& directory() const { return directory_; }

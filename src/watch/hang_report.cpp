@@ -140,8 +140,16 @@ std::optional<RankReport> parse_rank_report(const std::string& text) {
   const auto step = parse_integer(fields["step"]);
   const auto quiet = parse_real(fields["quiet_s"]);
   if (!rank || !pid || !step || !quiet || !fields.contains("waits_in")) return std::nullopt;
-  return RankReport{static_cast<int>(*rank),     fields["host"],     static_cast<int>(*pid), *step, fields["phase"], *quiet,
-                    fields["excused"] == "true", fields["waits_in"], fields["program"], fields["last_call"]};
+  return RankReport{static_cast<int>(*rank),
+                    fields["host"],
+                    static_cast<int>(*pid),
+                    *step,
+                    fields["phase"],
+                    *quiet,
+                    fields["excused"] == "true",
+                    fields["waits_in"],
+                    fields["program"],
+                    fields["last_call"]};
 }
 
 HangVerdict judge_hang(std::span<const std::optional<RankReport>> reports, std::span<const std::string> hosts) {

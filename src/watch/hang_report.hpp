@@ -21,10 +21,10 @@ struct RankReport {
   int pid = 0;
   std::int64_t step = 0;
   std::string phase;
-  double quiet_s = 0;    ///< without a sign of progress
-  bool excused = false;  ///< what it is at may take long (StallMeter)
-  std::string waits_in;  ///< for other ranks, in which operation; "" = in none
-  std::string program;   ///< StartedProgram::place
+  double quiet_s = 0;          ///< without a sign of progress
+  bool excused = false;        ///< what it is at may take long (StallMeter)
+  std::string waits_in;        ///< for other ranks, in which operation; "" = in none
+  std::string program;         ///< StartedProgram::place
   std::string last_call = {};  ///< StartedProgram::last_call
 };
 

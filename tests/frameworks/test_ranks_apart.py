@@ -64,7 +64,7 @@ def a_program_that_failed_because_another_left_names_that_one():
 FUNCTION = """
 def function(config):
     if rank() == 0 or config["leaves"] == "no":
-        train.report({"x": 1})
+        train.report({'x': 1})
     elif config["leaves"] == "exit":
         sys.exit(0)
 
@@ -79,12 +79,16 @@ def line_of(script, text):
     return next(number for number, line in enumerate(script.path.read_text().splitlines(), 1) if text in line)
 
 
+def of_report(script):
+    return line_of(script, "'x': 1")
+
+
 @test
 def a_train_function_that_returns_or_exits_early_is_named_and_no_internal_call():
     for word in ("returns", "exit"):
         script = Script(FUNCTION)
         job = script.run(word)
-        there = f"while rank 0 waits in report() at train.py:{line_of(script, 'train.report({')}"
+        there = f"while rank 0 waits in report() at train.py:{of_report(script)}"
         left = "rank 1 left the train function" if word == "returns" else f"rank 1 left the program by sys.exit() at train.py:{line_of(script, 'sys.exit(0)')}"
         text = result_of(job)[0]
         check(left in text and there in text and "broadcast" not in text.split("\n")[0], f"{word}: what is raised", job)
@@ -95,7 +99,7 @@ def the_same_in_a_program_that_trainrt_has_started():
     for word in ("returns", "exit"):
         script = Script(FUNCTION)
         job = script.run(command=[TRAINRT, "-n", 2, "--failure.max_failures=0", "--", PYTHON, script.path, word])
-        there = f"while rank 0 waits in report() at train.py:{line_of(script, 'train.report({')}"
+        there = f"while rank 0 waits in report() at train.py:{of_report(script)}"
         left = "rank 1 left the train function" if word == "returns" else f"rank 1 left the program by sys.exit() at train.py:{line_of(script, 'sys.exit(0)')}"
         check(left in job.err and there in job.err, f"{word}: what is said", job)
 

@@ -41,8 +41,7 @@ std::string standing(const config::RunSpec& spec) {
   if (!record && spec.run.resume_from.empty()) return "a new run";
   if (!record) return fmt::format("a new run, to start from {}", spec.run.resume_from);
   const auto& missing = checked.accepted;
-  if (missing.empty() && trainer::has_finished(*record, spec) &&
-      rundir::missing_end(spec.run_dir, *record).empty())
+  if (missing.empty() && trainer::has_finished(*record, spec) && rundir::missing_end(spec.run_dir, *record).empty())
     return "a run that has finished: starting it would change nothing";
   const auto checkpoints = checkpoint::list(spec.run_dir);
   const auto accepted = missing.empty() ? "" : ", as run.missing_checkpoints = accept allows: " + missing;

@@ -109,9 +109,10 @@ std::string missing_in_words(std::span<const Arrival> ranks) {
 void refuse_difference(std::span<const std::string> ranks, std::span<const std::string> places) {
   std::size_t other = 1;
   while (ranks[other] == ranks[0]) ++other;
-  throw Error(fmt::format(
-      "train.program: the ranks do not make the same call: rank 0 came with {}, rank {} with {} (rank 0 in {}, rank {} in {})",
-      ranks[0], other, ranks[other], places[0], other, places[other]));
+  throw Error(
+      fmt::format("train.program: the ranks do not make the same call: rank 0 came with {}, rank {} with {} (rank 0 in {}, "
+                  "rank {} in {})",
+                  ranks[0], other, ranks[other], places[0], other, places[other]));
 }
 
 }  // namespace trainrt::program

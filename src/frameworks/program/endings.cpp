@@ -55,7 +55,8 @@ RankEnding ending_from(const std::string& text) {
 std::string left_before(std::span<const RankEnding> ranks, const RankEnding& fallen) {
   std::vector<std::string> left;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank)
-    if (ranks[rank].has_ended && !fell(ranks[rank]) && ranks[rank].age_s > fallen.age_s) left.push_back(std::to_string(rank));
+    if (ranks[rank].has_ended && !fell(ranks[rank]) && ranks[rank].age_s > fallen.age_s)
+      left.push_back(std::to_string(rank));
   if (left.empty()) return {};
   constexpr std::size_t max_named = 8;
   const auto count = left.size();

@@ -43,8 +43,7 @@ Lockstep::Verdict Lockstep::look(const Turn& mine, std::int64_t step, double loo
     if (census[some_wait] != 0) wait(mine, step, look_s);
     return Verdict::wait;
   }
-  if (census[call] != ~census[other_call])
-    throw Error(difference_in_words(gather_arrivals(communicator_, mine.arrival)));
+  if (census[call] != ~census[other_call]) throw Error(difference_in_words(gather_arrivals(communicator_, mine.arrival)));
   looked_s_ = unnamed_s_ = waited_s_ = 0;
   note_.clear();
   return Verdict::go;

@@ -18,8 +18,8 @@ struct Turn {
     fell,
   };
   Kind kind = Kind::computes;
-  std::string call;     ///< the operation, which all ranks must have in common
-  Arrival arrival = {}; ///< for messages
+  std::string call;      ///< the operation, which all ranks must have in common
+  Arrival arrival = {};  ///< for messages
 };
 
 /// Brings the programs of all ranks to each collective call together: no rank begins one before all have come to it. So a

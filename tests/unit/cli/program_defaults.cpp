@@ -33,9 +33,11 @@ TEST_CASE("a run is named after the script, the job and all words") {
   CHECK(names.size() == 5);
 }
 
-TEST_CASE("runs of one job that differ in a key or a variable that they name have other names, and a requeue has the same") {
+TEST_CASE(
+    "runs of one job that differ in a key or a variable that they name have other names, and a requeue has the same") {
   const Command train = {"sh", "-c", "python3 train.py --seed $SEED --fold ${FOLD}"};
-  const auto named = [&](std::map<std::string, std::string> environment, const std::map<std::string, OptionValue>& given = {}) {
+  const auto named = [&](std::map<std::string, std::string> environment,
+                         const std::map<std::string, OptionValue>& given = {}) {
     environment["SLURM_JOB_ID"] = "12";
     Options options;
     for (const auto& [key, value] : given) options.set(key, value);
@@ -56,8 +58,9 @@ TEST_CASE("runs of one job that differ in a key or a variable that they name hav
   CHECK(names.size() == 8);
   const Command of_rank = {"sh", "-c", "train $SLURM_PROCID $RANK $HOSTNAME"};
   const auto on_rank = [&](const std::string& rank) {
-    return name_of_run({}, of_rank,
-                       Environment({{"SLURM_JOB_ID", "12"}, {"SLURM_PROCID", rank}, {"RANK", rank}, {"HOSTNAME", "n" + rank}}));
+    return name_of_run(
+        {}, of_rank,
+        Environment({{"SLURM_JOB_ID", "12"}, {"SLURM_PROCID", rank}, {"RANK", rank}, {"HOSTNAME", "n" + rank}}));
   };
   CHECK(on_rank("0") == on_rank("1"));
 }

@@ -36,8 +36,10 @@ TEST_CASE("ranks that left are named before those that wait for them, each with 
 TEST_CASE("ranks in different calls are listed by call") {
   const std::vector<Arrival> ranks = {in_call("all_reduce() at t.py:5"), in_call("all_reduce() at t.py:5"),
                                       in_call("barrier() at t.py:7")};
-  CHECK_THAT(first_sentence(difference_in_words(ranks)),
-             Equals("the ranks do not make the same call: ranks 0-1 are in all_reduce() at t.py:5, rank 2 in barrier() at t.py:7"));
+  CHECK_THAT(
+      first_sentence(difference_in_words(ranks)),
+      Equals(
+          "the ranks do not make the same call: ranks 0-1 are in all_reduce() at t.py:5, rank 2 in barrier() at t.py:7"));
 }
 
 TEST_CASE("ranks that are missing are named with their last calls, and thousands of calls stay short") {

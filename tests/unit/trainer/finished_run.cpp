@@ -47,14 +47,19 @@ TEST_CASE("a finished run that is started with other values is refused with the 
            {{}, {{"run.seed", "9"}}, "run.seed was '1', is '9'"},
            {{}, {{"data.train.source", "b.h5"}}, "data.train.source was not set, is 'b.h5'"},
            {{{"data.train.source", "a.h5"}}, {{"data.train.source", "b.h5"}}, "data.train.source was 'a.h5', is 'b.h5'"},
-           {{{"train.program", "t.py --epochs 3"}}, {{"train.program", "t.py --epochs 5"}}, "was 't.py --epochs 3', is 't.py --epochs 5'"},
+           {{{"train.program", "t.py --epochs 3"}},
+            {{"train.program", "t.py --epochs 5"}},
+            "was 't.py --epochs 3', is 't.py --epochs 5'"},
            {{}, {{"stop.loss", "<= 1"}}, "stop.loss was not set, is '<= 1'"},
            {{{"stop.loss", "<= 1"}}, {{"stop.loss", "<= 2"}}, "stop.loss was '<= 1', is '<= 2'"},
            {{}, {{"loop.warmup_steps", "5"}}, "loop.warmup_steps was not set, is '5'"},
-           {{{"loop.train_loop_config.lr", "1"}}, {{"loop.train_loop_config.lr", "2"}}, "train_loop_config.lr was '1', is '2'"}}) {
+           {{{"loop.train_loop_config.lr", "1"}},
+            {{"loop.train_loop_config.lr", "2"}},
+            "train_loop_config.lr was '1', is '2'"}}) {
     INFO(words);
     CHECK_THROWS_AS(stays(before, now), UsageError);
-    CHECK_THROWS_WITH(stays(before, now), Contains(words) && Contains("--run.name=r-2") && Contains("--loop.epochs=N, more than 3") &&
+    CHECK_THROWS_WITH(stays(before, now), Contains(words) && Contains("--run.name=r-2") &&
+                                              Contains("--loop.epochs=N, more than 3") &&
                                               Contains("rm -r /nowhere/runs/r"));
   }
 }
@@ -63,7 +68,8 @@ TEST_CASE("more epochs, or a later rule of [stop], continue a finished run, with
   CHECK_FALSE(stays({}, {{"loop.epochs", "5"}}));
   CHECK_FALSE(stays({}, {{"loop.epochs", "5"}, {"loop.lr", "0.2"}}));
   CHECK_FALSE(stays({{"loop.max_steps", "10"}}, {{"loop.max_steps", "20"}}));
-  CHECK_FALSE(stays({{"loop.train_loop_config.model.num_epochs", "1"}}, {{"loop.train_loop_config.model.num_epochs", "2"}}));
+  CHECK_FALSE(
+      stays({{"loop.train_loop_config.model.num_epochs", "1"}}, {{"loop.train_loop_config.model.num_epochs", "2"}}));
   CHECK_FALSE(stays({{"stop.training_iteration", "3"}}, {{"stop.training_iteration", ">= 6"}}));
   CHECK_FALSE(stays({{"stop.loss", "<= 1"}}, {{"stop.loss", "<= 0.5"}}));
   CHECK_FALSE(stays({{"stop.loss", "<= 1"}}, {}));

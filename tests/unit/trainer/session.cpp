@@ -465,7 +465,8 @@ TEST_CASE("a stop that nothing could save is no success: a train function withou
 TEST_CASE("changes of [loop] and of [data.NAME] between attempts are kept in run.json") {
   Scratch folder;
   run_on(1, spec_in(folder.path(), {{"loop.lr", "1"}}), hash_samples);
-  run_on(1, spec_in(folder.path(), {{"loop.lr", "2"}, {"loop.num_epochs", "9"}, {"data.train.noise", "0.5"}}), hash_samples);
+  run_on(1, spec_in(folder.path(), {{"loop.lr", "2"}, {"loop.num_epochs", "9"}, {"data.train.noise", "0.5"}}),
+         hash_samples);
   const auto changes = rundir::read_run_record(folder.path() + "/r")->changes;
   REQUIRE(changes.size() == 3);
   CHECK(changes[0].key == "loop.lr");

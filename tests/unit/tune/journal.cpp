@@ -163,8 +163,13 @@ TEST_CASE("failures before a retry no longer count, in whatever order the record
   const auto failed = [](int attempt) {
     return end_record({.trial = 3, .attempt = attempt, .state = Trial::State::failed, .final_up_to = 2});
   };
-  std::vector<std::string> records{begin_record(3, 1, 1, {{"loop.lr", "1"}}), failed(1), begin_record(3, 2, 1), failed(2),
-                                   retry_record(3, 2), retry_record(3, 2), begin_record(3, 3, 1, {{"loop.lr", "2"}})};
+  std::vector<std::string> records{begin_record(3, 1, 1, {{"loop.lr", "1"}}),
+                                   failed(1),
+                                   begin_record(3, 2, 1),
+                                   failed(2),
+                                   retry_record(3, 2),
+                                   retry_record(3, 2),
+                                   begin_record(3, 3, 1, {{"loop.lr", "2"}})};
   std::ranges::sort(records);
   do {
     History history;

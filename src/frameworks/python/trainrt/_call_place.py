@@ -8,6 +8,7 @@ import threading
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _STANDARD_LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _OWN, _LIBRARY, _USER = range(3)
+_stage = None
 
 
 @functools.lru_cache(maxsize=4096)
@@ -25,15 +26,15 @@ def call_place(op):
     place = _place(sys._getframe(1), op)
     if place is None and threading.current_thread() is not threading.main_thread():
         place = _place(sys._current_frames().get(threading.main_thread().ident), op)
-    if place is None and _starts_train_function():
-        return {"stage": "the start of the train function"}
+    if place is None and _stage:
+        return {"stage": _stage}
     return {"place": place or f"{op}()"}
 
 
-def _starts_train_function():
-    """Whether this process is one that fit() or a Tuner has started."""
-    spec = getattr(sys.modules.get("__main__"), "__spec__", None)
-    return spec is not None and spec.name in ("trainrt.train._worker", "trainrt.tune._worker")
+def name_stage(text):
+    """What this process is at while no frame of the user's is there, for one that fit() or a Tuner has started."""
+    global _stage
+    _stage = text
 
 
 def place_of_raise(trace):
