@@ -63,9 +63,19 @@ bool is_later_rule(const Change& change) {
   return now->at_least ? now->bound > before->bound : now->bound < before->bound;
 }
 
+/// Whether a train function's own early stopping waits longer, or is off: "early_stopping_rounds" was 2, is 8 or 0.
+bool is_more_patient(const Change& change) {
+  const auto name = last_part(change.key);
+  if (name.find("early_stopping") == std::string::npos && name != "patience") return false;
+  const auto before = parse_real(change.from), now = parse_real(change.to);
+  return before && *before > 0 && (change.to.empty() || (now && (*now <= 0 || *now > *before)));
+}
+
 bool asks_for_more(const Change& change) {
   if (change.key.starts_with("stop.")) return is_later_rule(change);
-  if (!change.key.starts_with("loop.") || !is_length(last_part(change.key))) return false;
+  if (!change.key.starts_with("loop.")) return false;
+  if (is_more_patient(change)) return true;
+  if (!is_length(last_part(change.key))) return false;
   const auto before = parse_real(change.from), now = parse_real(change.to);
   return now && (change.from.empty() || (before && *now > *before));
 }

@@ -70,6 +70,8 @@ TEST_CASE("more epochs, or a later rule of [stop], continue a finished run, with
   CHECK_FALSE(stays({{"loop.max_steps", "10"}}, {{"loop.max_steps", "20"}}));
   CHECK_FALSE(
       stays({{"loop.train_loop_config.model.num_epochs", "1"}}, {{"loop.train_loop_config.model.num_epochs", "2"}}));
+  for (const auto* patience : {"8", "0", "unset"})
+    CHECK_FALSE(stays({{"loop.early_stopping_rounds", "2"}}, {{"loop.early_stopping_rounds", patience}}));
   CHECK_FALSE(stays({{"stop.training_iteration", "3"}}, {{"stop.training_iteration", ">= 6"}}));
   CHECK_FALSE(stays({{"stop.loss", "<= 1"}}, {{"stop.loss", "<= 0.5"}}));
   CHECK_FALSE(stays({{"stop.loss", "<= 1"}}, {}));
